@@ -20,6 +20,7 @@
  * holds over all benchmarks and functions (Benjamini and Bogomolov 2014).
  */
 
+/* Benchmarks of a single side are in all that there is. */
 enum diff_presence { DIFF_IN_BOTH, DIFF_ADDED, DIFF_REMOVED };
 
 enum { DIFF_ALL_BENCHMARKS = UINT32_MAX };
@@ -33,8 +34,8 @@ struct diff_benchmark {
 	 * INCONCLUSIVE */
 	enum diff_verdict verdict;
 	/*
-	 * Time of an iteration in nanoseconds, or the total in the metric's unit (suite.is_measured): means over the
-	 * executions. NAN: the side does not have it.
+	 * Time of an iteration in nanoseconds, the median of its rounds, or the total in the metric's unit
+	 * (suite.is_measured): means over the executions, of times the geometric ones. NAN: the side does not have it.
 	 */
 	double value[DIFF_SIDES];
 	/* of head in parts of base, 0.1: 10 % more; the 95 % interval holds however often it is looked at */
@@ -50,7 +51,7 @@ struct diff_suite_options {
 	/*
 	 * Which look this is at executions that still go on, counted from 1; 0: it is the only one. The p-values of
 	 * look k are multiplied by 2^k, and intervals are as much wider: all looks together then keep the rate (a union
-	 * bound with weights 2^-k), whenever one stops.
+	 * bound with weights 2^-k), whenever one stops. Exact counts have no chance in them, so looks do not matter.
 	 */
 	unsigned int look;
 };
@@ -62,7 +63,11 @@ struct diff_suite {
 	struct diff_suite_options options;          /* with the defaults filled in */
 	/* as in struct diff; "time per iteration" in nanoseconds where harnesses measured */
 	uint32_t metric, metric_words, unit;
-	bool is_measured; /* values are times of an iteration that harnesses measured */
+	/*
+	 * Values are times of an iteration that harnesses measured. Else they are totals: of an iteration where the
+	 * iterations of all runs of the benchmark are known, else of an execution.
+	 */
+	bool is_measured;
 	bool is_exact;
 	/* in the order in which they should be read: regressed, improved, inconclusive, minor, added, removed,
 	 * unchanged; within these by |change|, then by URI */
@@ -111,9 +116,11 @@ COMMON_MUST_CHECK
 bool diff_suite_find(const struct diff_suite *suite, const char *name, uint32_t *benchmark, struct error *err);
 
 /*
- * The functions of one benchmark, or of all together (DIFF_ALL_BENCHMARKS). Values are scaled to the number of
- * iterations that an execution of base makes on average (of head, where base is not there), so they are comparable per
- * run.
+ * The functions of one benchmark, or of all that both sides have together (DIFF_ALL_BENCHMARKS). Values are scaled to
+ * the number of iterations that an execution of base makes on average (of head, where base is not there), so they are
+ * comparable per run. Functions of a benchmark that is not proven to differ are not searched for changes: they are
+ * shown, at a rate (1e-9) at which none is proven but by evidence beyond any chance. Of the gates, those on functions
+ * are judged. ERROR_EMPTY: no sample fell into the benchmark.
  */
 struct diff_part {
 	struct profile *profiles[DIFF_SIDES]; /* owned; base is NULL if it is one-sided */

@@ -36,18 +36,18 @@ static double range_of(const struct experiment *experiment, enum diff_side side,
 	return (most - least) * (double)runs;
 }
 
-static bool has_repeats(const struct experiment *experiment)
+static double range_factor(size_t fewer_runs)
 {
-	return experiment->sides[DIFF_BASE].unit_count >= UNITS_MIN_RUNS &&
-	       experiment->sides[DIFF_HEAD].unit_count >= UNITS_MIN_RUNS;
+	return range_factors[fewer_runs < MOST_FACTORS ? fewer_runs : MOST_FACTORS - 1];
 }
 
-static double range_factor(const struct experiment *experiment)
+double evidence_exact_noise(
+	const double ranges[DIFF_SIDES], const size_t runs[DIFF_SIDES], bool has_runtime, double total)
 {
-	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
-	size_t runs = base < head ? base : head;
+	size_t fewer = runs[DIFF_BASE] < runs[DIFF_HEAD] ? runs[DIFF_BASE] : runs[DIFF_HEAD];
+	double assumed = fewer < UNITS_MIN_RUNS && has_runtime ? assumed_share * total : 0;
 
-	return range_factors[runs < MOST_FACTORS ? runs : MOST_FACTORS - 1];
+	return fmax(range_factor(fewer) * fmax(ranges[DIFF_BASE], ranges[DIFF_HEAD]), assumed);
 }
 
 /* `was_there`, `is_there`: whether the function occurs in base and in head. */
@@ -99,15 +99,18 @@ static void judge_row(struct diff *diff, const struct experiment *experiment, si
 void evidence_exact(struct diff_build *build, const struct experiment *experiment)
 {
 	struct diff *diff = build->diff;
-	double least = build_least_effect(build), factor = range_factor(experiment), assumed;
+	size_t runs[DIFF_SIDES] = { experiment->sides[DIFF_BASE].unit_count, experiment->sides[DIFF_HEAD].unit_count };
+	bool has_repeats = runs[DIFF_BASE] >= UNITS_MIN_RUNS && runs[DIFF_HEAD] >= UNITS_MIN_RUNS;
+	bool has_runtime = floor_has_runtime(diff);
+	double least = build_least_effect(build);
 
 	diff->evidence.q = NAN;
-	diff->evidence.floor_rsd = has_repeats(experiment) || !floor_has_runtime(diff) ? 0 : assumed_share;
-	assumed = diff->evidence.floor_rsd * build_points_of(diff);
+	diff->evidence.floor_rsd = has_repeats || !has_runtime ? 0 : assumed_share;
 	for (size_t row = 0; row < experiment->row_count; row++) {
-		double range = fmax(range_of(experiment, DIFF_BASE, row),
-			range_of(experiment, DIFF_HEAD, row) * experiment->factor);
+		double ranges[DIFF_SIDES] = { range_of(experiment, DIFF_BASE, row),
+			range_of(experiment, DIFF_HEAD, row) * experiment->factor };
 
-		judge_row(diff, experiment, row, fmax(factor * range, assumed), least);
+		judge_row(diff, experiment, row, evidence_exact_noise(ranges, runs, has_runtime, build_points_of(diff)),
+			least);
 	}
 }

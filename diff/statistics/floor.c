@@ -117,6 +117,20 @@ enum language floor_language(const struct diff *diff)
 	return LANGUAGE_NATIVE;
 }
 
+enum language floor_language_of_profile(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		enum language language = language_of_module(profile_string(profile, profile->mappings[i].module));
+
+		if (language != LANGUAGE_NATIVE)
+			return language;
+	}
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i].name_source == PROFILE_NAME_GO)
+			return LANGUAGE_GO;
+	return LANGUAGE_NATIVE;
+}
+
 bool floor_has_runtime(const struct diff *diff)
 {
 	double all = diff->total.base + diff->total.head;

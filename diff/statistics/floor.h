@@ -19,6 +19,9 @@ enum language {
 /* Finds the language by the modules and names that have the most time on both sides. Needs the scaled totals. */
 enum language floor_language(const struct diff *diff);
 
+/* The same of a profile of which no diff has been made: a runtime runs it if one of its modules is there. */
+enum language floor_language_of_profile(const struct profile *profile);
+
 /*
  * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total
  * with all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.

@@ -4,6 +4,7 @@
 #include "diff/statistics/median.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_psi.h>
@@ -13,6 +14,9 @@ enum { MIN_ROWS = 5 };
 
 /* A row above this upper tail of the prior is of another kind (bursts), and keeps its own variance. */
 static const double outlier_tail = 0.01;
+
+/* By how many standard errors the scatter of rows that count nothing is taken to be larger than it is found. */
+static const double alike_caution = 1;
 
 /* Lower bound of a variance's ratio, since the logarithm of 0 is minus infinity. */
 static const double least_ratio = 1e-4;
@@ -89,9 +93,11 @@ static size_t informative(
 	return count;
 }
 
-static void fit_scatter(const struct weighted_value *ratios, size_t count, double freedom, struct moderation *m)
+/* `caution`: the scatter is taken to be larger than it is found, by as many of its standard errors. */
+static void fit_scatter(
+	const struct weighted_value *ratios, size_t count, double freedom, double caution, struct moderation *m)
 {
-	double offset = gsl_sf_psi(freedom / 2) - log(freedom / 2), sum = 0, squares = 0, mean, excess;
+	double offset = gsl_sf_psi(freedom / 2) - log(freedom / 2), sum = 0, squares = 0, mean, scatter, excess;
 
 	for (size_t i = 0; i < count; i++) {
 		double e = log(fmax(ratios[i].value, least_ratio)) - offset;
@@ -100,7 +106,8 @@ static void fit_scatter(const struct weighted_value *ratios, size_t count, doubl
 		squares += e * e;
 	}
 	mean = sum / (double)count;
-	excess = (squares - sum * mean) / (double)(count - 1) - gsl_sf_psi_1(freedom / 2);
+	scatter = (squares - sum * mean) / (double)(count - 1);
+	excess = scatter * (1 + caution * sqrt(2.0 / (double)(count - 1))) - gsl_sf_psi_1(freedom / 2);
 	if (excess > 0) {
 		m->prior_freedom = 2 * trigamma_inverse(excess);
 		m->scale = exp(mean + gsl_sf_psi(m->prior_freedom / 2) - log(m->prior_freedom / 2));
@@ -122,7 +129,27 @@ bool moderation_fit(
 		return true;
 	moderation->overdispersion = fit_overdispersion(rows, count, freedom, scratch);
 	count = informative(rows, count, moderation->overdispersion, scratch);
-	fit_scatter(scratch, count, freedom, moderation);
+	fit_scatter(scratch, count, freedom, 0, moderation);
+	return true;
+}
+
+bool moderation_fit_alike(
+	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err)
+{
+	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((count + 1) * sizeof(*ratios));
+
+	if (!ratios)
+		return error_set_memory(err);
+	*moderation = (struct moderation){ .scale = 1 };
+	if (count < MIN_ROWS || freedom < 1)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		ratios[i].value = rows[i].variance / rows[i].poisson;
+	fit_scatter(ratios, count, freedom, alike_caution, moderation);
+	/* The geometric mean: see the header. */
+	if (isfinite(moderation->prior_freedom))
+		moderation->scale *=
+			exp(log(moderation->prior_freedom / 2) - gsl_sf_psi(moderation->prior_freedom / 2));
 	return true;
 }
 

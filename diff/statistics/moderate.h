@@ -24,6 +24,19 @@ COMMON_MUST_CHECK
 bool moderation_fit(
 	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
 
+/*
+ * The same of rows that count nothing: `poisson` is the least variance that is believed, the same in all rows. The
+ * prior is more careful in two ways, since few rows and few units tell little of it (decision 63):
+ *
+ * - It gets the weight of a scatter that is one standard error larger than the one found (of a normal sample,
+ *   sqrt(2 / (count - 1)) of it).
+ * - Its variance is the geometric mean of the rows'. That of Smyth's distribution lies below it the more rows scatter,
+ *   since the distribution has a long tail upwards: where rows have none, it would draw large variances too far down.
+ */
+COMMON_MUST_CHECK
+bool moderation_fit_alike(
+	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
+
 /* The row's moderated variance, and its degrees of freedom; never less than counting alone gives. */
 double moderation_posterior(
 	const struct moderation *moderation, const struct dispersion *row, double freedom, double *posterior_freedom);

@@ -42,34 +42,42 @@ static bool warnings_add(struct diff *diff, bool blocks_gate, const char *text, 
 }
 
 /* Appends a fact's value on `side`. A flag has no value: the side that has it is named first, then the other. */
-static void append_fact(
-	const struct diff_build *build, const struct profile_fact *fact, enum diff_side side, struct buffer *text)
+static void append_fact(const struct profile *const profiles[DIFF_SIDES], const struct profile_fact *fact,
+	enum diff_side side, struct buffer *text)
 {
-	const struct profile *base = build->profiles[DIFF_BASE];
 	size_t most = text->size + MAX_FACT_BYTES;
 
 	if (fact->type == PROFILE_FACT_FLAG) {
-		buffer_append_string(text, side_names[side ^ (profile_fact_get(&base->facts, fact) ? 0 : 1)]);
+		buffer_append_string(
+			text, side_names[side ^ (profile_fact_get(&profiles[DIFF_BASE]->facts, fact) ? 0 : 1)]);
 		return;
 	}
-	profile_fact_words(build->profiles[side], fact, text);
+	profile_fact_words(profiles[side], fact, text);
 	if (text->size > most)
 		text->size = most;
+}
+
+bool warnings_compare_fact(const struct profile *const profiles[DIFF_SIDES], const struct profile_fact *fact,
+	bool is_exact, struct buffer *text)
+{
+	if (!fact->differs[1] || !profile_fact_differs(profiles[DIFF_BASE], profiles[DIFF_HEAD], fact) ||
+		(is_exact && fact->is_of_speed))
+		return false;
+	buffer_append_string(text, fact->differs[0]);
+	append_fact(profiles, fact, DIFF_BASE, text);
+	buffer_append_string(text, fact->differs[1]);
+	append_fact(profiles, fact, DIFF_HEAD, text);
+	buffer_append_string(text, fact->differs[2]);
+	return true;
 }
 
 static bool compare_fact(struct diff_build *build, const struct profile_fact *fact, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	if (!fact->differs[1] || !profile_fact_differs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], fact) ||
-		(build->diff->is_exact && fact->is_of_speed))
-		return true;
 	buffer_init(&text, (size_t)1 << 20);
-	buffer_append_string(&text, fact->differs[0]);
-	append_fact(build, fact, DIFF_BASE, &text);
-	buffer_append_string(&text, fact->differs[1]);
-	append_fact(build, fact, DIFF_HEAD, &text);
-	buffer_append_string(&text, fact->differs[2]);
+	if (!warnings_compare_fact(build->profiles, fact, build->diff->is_exact, &text))
+		return true;
 	/* Where exact counts were made, by a simulator, hardly changes them. */
 	return buffer_ok(&text, err) &&
 	       warnings_add(build->diff, fact->blocks_gate && !build->diff->is_exact, text.data, err);

@@ -40,6 +40,7 @@ declare -A may_include_within=(
   [diff/match]=""
   [diff/statistics]="match"
   [diff/verdict]="statistics match"
+  [diff/suite]="verdict statistics match"
 )
 failures=0
 

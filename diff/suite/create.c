@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/suite.h"
+
+#include "diff/suite/work.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+static const size_t max_string_bytes = (size_t)1 << 30;
+static const double default_q = 0.05, default_precision = 0.01;
+
+bool suite_text(struct diff_suite *suite, struct error *err, uint32_t *id, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	int size;
+
+	va_start(args, format);
+	size = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (size < 0)
+		return error_set_memory(err);
+	return string_table_add(
+		suite->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
+}
+
+void suite_work_deinit(struct suite_work *work)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(work->sides[side].values);
+		free(work->sides[side].firsts);
+	}
+	free(work->uncounted);
+	free(work->proven);
+}
+
+void diff_suite_destroy(struct diff_suite *suite)
+{
+	if (!suite)
+		return;
+	for (int side = 0; suite->details && side < DIFF_SIDES; side++) {
+		free(suite->details->benchmarks[side]);
+		free(suite->details->executions[side]);
+	}
+	free(suite->details);
+	free(suite->benchmarks);
+	free(suite->warnings);
+	string_table_destroy(suite->strings);
+	free(suite);
+}
+
+static bool suite_init(struct diff_suite *suite, const struct profile *base, const struct profile *head,
+	const struct diff_suite_options *options, struct error *err)
+{
+	suite->sides = base ? DIFF_SIDES : 1;
+	suite->profiles[DIFF_BASE] = base;
+	suite->profiles[DIFF_HEAD] = head;
+	if (options)
+		suite->options = *options;
+	if (!(suite->options.diff.q > 0))
+		suite->options.diff.q = default_q;
+	if (!(suite->options.precision > 0))
+		suite->options.precision = default_precision;
+	suite->details = calloc(1, sizeof(*suite->details));
+	if (!suite->details)
+		return error_set_memory(err);
+	return string_table_create(max_string_bytes, &suite->strings, err);
+}
+
+bool diff_suite_create(const struct profile *base, const struct profile *head, const struct diff_suite_options *options,
+	struct diff_suite **suite, struct error *err)
+{
+	CLEANUP(diff_suite_cleanup) struct diff_suite *made = calloc(1, sizeof(*made));
+	CLEANUP(suite_work_deinit) struct suite_work work = { .suite = made };
+
+	if (!made)
+		return error_set_memory(err);
+	if (!suite_init(made, base, head, options, err) || !suite_collect(&work, err) || !suite_name(made, err) ||
+		!suite_judge(&work, err) || !suite_warn(&work, err) || !suite_decide(&work, err))
+		return false;
+	*suite = TAKE(made);
+	return true;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/suite/effects.h"
+
+#include "diff/statistics/median.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Fewer benchmarks do not show what executions have in common. */
+enum { MIN_BENCHMARKS = 5 };
+
+void effects_deinit(struct suite_effects *e)
+{
+	for (int series = 0; series < DIFF_SIDES; series++) {
+		free(e->series[series].effects);
+		free(e->series[series].executions);
+	}
+}
+
+/* ---- Points ---- */
+
+static struct effects_point point_of(const struct suite_value *value)
+{
+	return (struct effects_point){ log(value->value), value->error * value->error, value->execution };
+}
+
+/* The executions of a benchmark are in order on both sides. */
+static size_t pair_points(const struct suite_work *work, uint32_t benchmark, struct effects_point *points)
+{
+	const struct suite_side *base = &work->sides[DIFF_BASE], *head = &work->sides[DIFF_HEAD];
+	size_t b = base->firsts[benchmark], h = head->firsts[benchmark], count = 0;
+
+	while (b < base->firsts[benchmark + 1] && h < head->firsts[benchmark + 1]) {
+		uint32_t in_base = base->values[b].execution, in_head = head->values[h].execution;
+
+		if (in_base == in_head) {
+			struct effects_point from = point_of(&base->values[b]), to = point_of(&head->values[h]);
+
+			points[count++] =
+				(struct effects_point){ to.value - from.value, to.variance + from.variance, in_base };
+		}
+		b += in_base <= in_head;
+		h += in_head <= in_base;
+	}
+	return count;
+}
+
+static size_t raw_points(const struct suite_effects *e, uint32_t benchmark, size_t series, struct effects_point *points)
+{
+	const struct suite_side *side = &e->work->sides[series];
+	size_t count = 0;
+
+	if (e->series_count == 1)
+		return pair_points(e->work, benchmark, points);
+	for (size_t i = side->firsts[benchmark]; i < side->firsts[benchmark + 1]; i++)
+		points[count++] = point_of(&side->values[i]);
+	return count;
+}
+
+size_t effects_points(const struct suite_effects *e, uint32_t benchmark, size_t series, struct effects_point *points)
+{
+	size_t count = raw_points(e, benchmark, series, points);
+
+	for (size_t i = 0; i < count; i++)
+		points[i].value -= e->series[series].effects[points[i].execution];
+	return count;
+}
+
+static size_t values_of(const struct suite_work *work, int side, uint32_t benchmark)
+{
+	return work->sides[side].firsts[benchmark + 1] - work->sides[side].firsts[benchmark];
+}
+
+static bool shares_an_execution(const struct suite_work *work, uint32_t benchmark)
+{
+	const struct suite_side *base = &work->sides[DIFF_BASE], *head = &work->sides[DIFF_HEAD];
+	size_t b = base->firsts[benchmark], h = head->firsts[benchmark];
+
+	while (b < base->firsts[benchmark + 1] && h < head->firsts[benchmark + 1]) {
+		if (base->values[b].execution == head->values[h].execution)
+			return true;
+		*(base->values[b].execution < head->values[h].execution ? &b : &h) += 1;
+	}
+	return false;
+}
+
+bool effects_has(const struct suite_effects *e, uint32_t benchmark)
+{
+	if (values_of(e->work, DIFF_BASE, benchmark) == 0 || values_of(e->work, DIFF_HEAD, benchmark) == 0)
+		return false;
+	return e->series_count == DIFF_SIDES || shares_an_execution(e->work, benchmark);
+}
+
+/* ---- Effects ---- */
+
+/* Finds the executions in which any benchmark has a value. */
+static bool find_executions(struct suite_effects *e, size_t series, struct effects_point *points, struct error *err)
+{
+	struct effects_series *made = &e->series[series];
+	size_t most = e->work->sides[series].executions;
+	CLEANUP(cleanup_free) bool *present = calloc(most + 1, sizeof(*present));
+
+	made->effects = calloc(most + 1, sizeof(*made->effects));
+	made->executions = malloc((most + 1) * sizeof(*made->executions));
+	if (!present || !made->effects || !made->executions)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < e->work->suite->benchmark_count; i++) {
+		size_t count = effects_has(e, i) ? raw_points(e, i, series, points) : 0;
+
+		for (size_t k = 0; k < count; k++)
+			present[points[k].execution] = true;
+	}
+	for (uint32_t i = 0; i < most; i++)
+		if (present[i])
+			made->executions[made->count++] = i;
+	return true;
+}
+
+/*
+ * How far benchmarks are from their means, of those that have a value in each execution of the series:
+ * values[execution * room + benchmark].
+ */
+static void collect_deviations(const struct suite_effects *e, size_t series, struct effects_point *points,
+	struct weighted_value *values, size_t room)
+{
+	size_t executions = e->series[series].count, complete = 0;
+
+	for (uint32_t i = 0; i < e->work->suite->benchmark_count; i++) {
+		double mean = 0;
+
+		if (!effects_has(e, i) || raw_points(e, i, series, points) != executions)
+			continue;
+		for (size_t k = 0; k < executions; k++)
+			mean += points[k].value / (double)executions;
+		for (size_t k = 0; k < executions; k++)
+			values[k * room + complete] = (struct weighted_value){ points[k].value - mean, 1 };
+		complete++;
+	}
+}
+
+static size_t count_complete(const struct suite_effects *e, size_t series, struct effects_point *points)
+{
+	size_t complete = 0;
+
+	for (uint32_t i = 0; i < e->work->suite->benchmark_count; i++)
+		complete += effects_has(e, i) && raw_points(e, i, series, points) == e->series[series].count;
+	return complete;
+}
+
+static bool estimate_series(struct suite_effects *e, size_t series, struct effects_point *points, struct error *err)
+{
+	const struct effects_series *s = &e->series[series];
+	size_t complete = count_complete(e, series, points);
+	CLEANUP(cleanup_free) struct weighted_value *values = NULL;
+	double mean = 0;
+
+	if (s->count < 2 || complete < MIN_BENCHMARKS)
+		return true;
+	values = malloc(complete * s->count * sizeof(*values));
+	if (!values)
+		return error_set_memory(err);
+	collect_deviations(e, series, points, values, complete);
+	for (size_t k = 0; k < s->count; k++) {
+		s->effects[s->executions[k]] = weighted_median(&values[k * complete], complete);
+		mean += s->effects[s->executions[k]] / (double)s->count;
+	}
+	for (size_t k = 0; k < s->count; k++) {
+		s->effects[s->executions[k]] -= mean;
+		e->variance += pow(s->effects[s->executions[k]], 2);
+	}
+	e->freedom += (double)s->count - 1;
+	return true;
+}
+
+bool effects_estimate(const struct suite_work *work, struct suite_effects *e, struct error *err)
+{
+	size_t base = work->sides[DIFF_BASE].executions, head = work->sides[DIFF_HEAD].executions;
+	size_t most = base > head ? base : head;
+	CLEANUP(cleanup_free) struct effects_point *points = malloc((most + 1) * sizeof(*points));
+
+	if (!points)
+		return error_set_memory(err);
+	e->work = work;
+	e->most_points = most;
+	e->series_count = work->suite->options.diff.runs_in_pairs && base == head ? 1 : DIFF_SIDES;
+	for (size_t s = 0; s < e->series_count; s++)
+		if (!find_executions(e, s, points, err) || !estimate_series(e, s, points, err))
+			return false;
+	e->variance = e->freedom > 0 ? e->variance / e->freedom : 0;
+	return true;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/suite/work.h"
+
+#include "diff/verdict/warnings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A warning names this many modules or benchmarks, and counts the others. */
+enum { MAX_WARNINGS = 32, MOST_NAMED = 4, MAX_TEXT_BYTES = 1 << 20 };
+
+static bool warn(struct diff_suite *suite, bool blocks_gate, const struct buffer *text, struct error *err)
+{
+	uint32_t id;
+
+	if (!buffer_ok(text, err))
+		return false;
+	if (suite->warning_count == MAX_WARNINGS)
+		return true;
+	if (!string_table_add(suite->strings, text->data ? text->data : "", text->size, &id, err))
+		return false;
+	suite->warnings[suite->warning_count++] = (struct diff_warning){ .text = id, .blocks_gate = blocks_gate };
+	return true;
+}
+
+static bool warn_words(struct diff_suite *suite, bool blocks_gate, const char *words, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MAX_TEXT_BYTES);
+	buffer_append_string(&text, words);
+	return warn(suite, blocks_gate, &text, err);
+}
+
+/* Appends a name to a list that names the first ones and counts the others. `number`: counted from 0. */
+static void list_name(struct buffer *list, const char *name, size_t number, size_t count)
+{
+	enum { COLUMNS = 80 };
+
+	if (number < MOST_NAMED) {
+		buffer_append_string(list, number ? ", " : "");
+		profile_shorten_name(name, COLUMNS, list);
+	} else if (number + 1 == count) {
+		buffer_printf(list, " and %zu more", count - MOST_NAMED);
+	}
+}
+
+/* ---- The environment ---- */
+
+static bool compare_facts(struct diff_suite *suite, struct error *err)
+{
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+		buffer_init(&text, MAX_TEXT_BYTES);
+		if (warnings_compare_fact(suite->profiles, &facts[i], suite->is_exact, &text) &&
+			!warn(suite, facts[i].blocks_gate && !suite->is_exact, &text, err))
+			return false;
+	}
+	return true;
+}
+
+enum { BUILD_NONE = UINT32_MAX, BUILD_SEVERAL = UINT32_MAX - 1 };
+
+/* A module of both sides, by its name. */
+struct module_build {
+	uint32_t name;              /* string of the suite */
+	uint32_t build[DIFF_SIDES]; /* string of the suite; BUILD_NONE, or BUILD_SEVERAL: it has no single one */
+	bool is_user;               /* it has code of the user, which is what the comparison is about */
+	bool is_library;            /* it has code of a library or of the system */
+};
+
+struct modules {
+	struct diff_suite *suite;
+	struct module_build *modules; /* owned */
+	size_t count, capacity;
+	struct hash_map known; /* owned: name -> index */
+};
+
+static bool find_module(struct modules *m, const char *name, struct module_build **found, struct error *err)
+{
+	uint32_t id, *value;
+	bool added;
+
+	if (!string_table_add(m->suite->strings, name, strlen(name), &id, err) ||
+		!ARRAY_RESERVE(&m->modules, &m->capacity, m->count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&m->known, &id, (uint32_t)m->count, &value, &added, err))
+		return false;
+	if (added)
+		m->modules[m->count++] = (struct module_build){ .name = id, .build = { BUILD_NONE, BUILD_NONE } };
+	*found = &m->modules[*value];
+	return true;
+}
+
+static bool add_builds(struct modules *m, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = m->suite->profiles[side];
+	struct module_build *module;
+
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		const struct profile_mapping *mapping = &profile->mappings[i];
+		const char *build = profile_string(profile, mapping->build_id);
+		uint32_t id;
+
+		if (mapping->kind != PROFILE_MAPPING_FILE || build[0] == '\0')
+			continue;
+		if (!find_module(m, profile_string(profile, mapping->module), &module, err) ||
+			!string_table_add(m->suite->strings, build, strlen(build), &id, err))
+			return false;
+		module->build[side] =
+			module->build[side] == BUILD_NONE || module->build[side] == id ? id : BUILD_SEVERAL;
+	}
+	return true;
+}
+
+/* Functions tell whose code a module is; one of which no function was sampled does not matter. */
+static bool add_origins(struct modules *m, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = m->suite->profiles[side];
+	struct module_build *module;
+
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *function = &profile->functions[i];
+
+		if (function->origin == PROFILE_ORIGIN_UNKNOWN)
+			continue;
+		if (!find_module(m, profile_string(profile, function->module), &module, err))
+			return false;
+		module->is_user |= function->origin == PROFILE_ORIGIN_USER;
+		module->is_library |= function->origin != PROFILE_ORIGIN_USER;
+	}
+	return true;
+}
+
+static bool is_other_build(const struct module_build *module)
+{
+	uint32_t base = module->build[DIFF_BASE], head = module->build[DIFF_HEAD];
+
+	return module->is_library && !module->is_user && base < BUILD_SEVERAL && head < BUILD_SEVERAL && base != head;
+}
+
+static bool warn_of_builds(struct modules *m, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	size_t count = 0, number = 0;
+
+	buffer_init(&text, MAX_TEXT_BYTES);
+	for (size_t i = 0; i < m->count; i++)
+		count += is_other_build(&m->modules[i]);
+	for (size_t i = 0; i < m->count; i++)
+		if (is_other_build(&m->modules[i]))
+			list_name(&text, diff_suite_string(m->suite, m->modules[i].name), number++, count);
+	buffer_append_string(&text, count == 1 ? " is another build in head" : " are other builds in head");
+	return count == 0 || warn(m->suite, false, &text, err);
+}
+
+static bool compare_libraries(struct diff_suite *suite, struct error *err)
+{
+	struct modules m = { .suite = suite };
+	bool ok = true;
+
+	hash_map_init(&m.known, sizeof(uint32_t));
+	for (int side = 0; ok && side < DIFF_SIDES; side++)
+		ok = add_builds(&m, (enum diff_side)side, err) && add_origins(&m, (enum diff_side)side, err);
+	ok = ok && warn_of_builds(&m, err);
+	hash_map_deinit(&m.known);
+	free(m.modules);
+	return ok;
+}
+
+/* ---- What limits the comparison ---- */
+
+static bool check_exits(struct diff_suite *suite, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = suite->profiles[side];
+	size_t failed = 0, all = profile_execution_count(profile);
+	char words[160];
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		failed += profile->runs[i].whole_command && profile->runs[i].exit_status > 0;
+	if (failed == 0)
+		return true;
+	snprintf(words, sizeof(words), "%zu of %zu executions of %s failed", failed, all,
+		side == DIFF_BASE ? "base" : "head");
+	return warn_words(suite, true, words, err);
+}
+
+static bool say_assumed(struct diff_suite *suite, struct error *err)
+{
+	char words[320];
+
+	if (!(suite->assumed_rsd > 0))
+		return true;
+	snprintf(words, sizeof(words),
+		"there is one execution on each side, so %.0f %% variation between identical processes is assumed, and smaller changes cannot be proven; 'kelvin bench --benchmarks' runs both sides in turn, and several files on a side are separated by commas",
+		suite->assumed_rsd * 100);
+	return warn_words(suite, false, words, err);
+}
+
+/* Names the benchmarks that `is_named` says. `one` and `many`: the words behind the list. */
+static bool warn_of_benchmarks(const struct suite_work *work,
+	bool (*is_named)(const struct suite_work *work, size_t benchmark), const char *one, const char *many,
+	struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	size_t count = 0, number = 0;
+
+	buffer_init(&text, MAX_TEXT_BYTES);
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		count += is_named(work, i);
+	if (count == 0)
+		return true;
+	buffer_printf(&text, "%zu benchmark%s %s: ", count, count == 1 ? "" : "s", count == 1 ? one : many);
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		if (is_named(work, i))
+			list_name(&text, diff_suite_string(suite, suite->benchmarks[i].name), number++, count);
+	return warn(suite, false, &text, err);
+}
+
+static bool has_no_time(const struct suite_work *work, size_t i)
+{
+	const struct diff_benchmark *benchmark = &work->suite->benchmarks[i];
+
+	return benchmark->presence == DIFF_IN_BOTH &&
+	       (isnan(benchmark->value[DIFF_BASE]) || isnan(benchmark->value[DIFF_HEAD]));
+}
+
+static bool has_no_iterations(const struct suite_work *work, size_t i)
+{
+	return work->suite->benchmarks[i].presence == DIFF_IN_BOTH && work->uncounted[i];
+}
+
+static bool is_added(const struct suite_work *work, size_t i)
+{
+	return work->suite->benchmarks[i].presence == DIFF_ADDED;
+}
+
+static bool is_removed(const struct suite_work *work, size_t i)
+{
+	return work->suite->benchmarks[i].presence == DIFF_REMOVED;
+}
+
+static bool warn_of_missing(const struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+
+	if (!warn_of_benchmarks(work, has_no_time, "has nothing to compare it by on one side",
+		    "have nothing to compare them by on one side", err))
+		return false;
+	if (!suite->is_exact && !suite->is_measured &&
+		!warn_of_benchmarks(work, has_no_iterations,
+			"is compared per execution, since its number of iterations is not known; if it runs for a fixed time, this says nothing",
+			"are compared per execution, since their numbers of iterations are not known; if they run for a fixed time, this says nothing",
+			err))
+		return false;
+	return warn_of_benchmarks(work, is_added, "is only in head", "are only in head", err) &&
+	       warn_of_benchmarks(work, is_removed, "is only in base", "are only in base", err);
+}
+
+bool suite_warn(const struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+
+	suite->warnings = calloc(MAX_WARNINGS, sizeof(*suite->warnings));
+	if (!suite->warnings)
+		return error_set_memory(err);
+	if (suite->sides == 1)
+		return true;
+	return compare_facts(suite, err) && compare_libraries(suite, err) && check_exits(suite, DIFF_BASE, err) &&
+	       check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) && warn_of_missing(work, err);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/suite.h"
+
+#include "diff/suite/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The rate at which functions are tested where no benchmark is proven to differ. */
+static const double rate_of_unproven = 1e-9;
+
+void diff_part_deinit(struct diff_part *part)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		profile_destroy(part->profiles[side]);
+	diff_destroy(part->diff);
+	*part = (struct diff_part){ 0 };
+}
+
+/* ---- Factors ---- */
+
+struct iterations_key {
+	uint32_t benchmark, execution;
+};
+
+/* The iterations of benchmarks, by execution. */
+struct iterations {
+	struct hash_map known; /* owned: key -> index in `sums` */
+	double *sums;          /* owned */
+	size_t capacity;
+	double *targets;    /* owned: [benchmark] iterations that an execution is scaled to */
+	size_t *executions; /* owned: [benchmark] how many executions the target is the mean of */
+	bool *unknown;      /* owned: [benchmark] it is not scaled */
+};
+
+static void iterations_deinit(struct iterations *it)
+{
+	hash_map_deinit(&it->known);
+	free(it->sums);
+	free(it->targets);
+	free(it->executions);
+	free(it->unknown);
+}
+
+static bool iterations_init(struct iterations *it, size_t benchmarks, struct error *err)
+{
+	hash_map_init(&it->known, sizeof(struct iterations_key));
+	it->targets = calloc(benchmarks + 1, sizeof(*it->targets));
+	it->executions = calloc(benchmarks + 1, sizeof(*it->executions));
+	it->unknown = calloc(benchmarks + 1, sizeof(*it->unknown));
+	return (it->targets && it->executions && it->unknown) || error_set_memory(err);
+}
+
+static bool is_chosen(const struct diff_suite *suite, enum diff_side side, size_t run, uint32_t benchmark)
+{
+	uint32_t of_run = suite->details->benchmarks[side][run];
+
+	if (of_run == PROFILE_NONE || benchmark != DIFF_ALL_BENCHMARKS)
+		return of_run == benchmark;
+	return suite->benchmarks[of_run].presence == DIFF_IN_BOTH ||
+	       suite->added + suite->removed == suite->benchmark_count;
+}
+
+/* Sums up the iterations of a side. `is_target`: executions are scaled to what this side makes. */
+static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, bool is_target,
+	struct iterations *it, struct error *err)
+{
+	const struct profile *profile = suite->profiles[side];
+
+	hash_map_deinit(&it->known);
+	hash_map_init(&it->known, sizeof(struct iterations_key));
+	for (size_t i = 0; i < profile->run_count; i++) {
+		struct iterations_key key = { suite->details->benchmarks[side][i],
+			suite->details->executions[side][i] };
+		uint64_t iterations = profile->runs[i].measured.iterations;
+		uint32_t *value;
+		bool added;
+
+		if (!is_chosen(suite, side, i, benchmark))
+			continue;
+		if (!ARRAY_RESERVE(&it->sums, &it->capacity, it->known.count + 1, ARRAY_MAX_IDS, err) ||
+			!hash_map_add(&it->known, &key, (uint32_t)it->known.count, &value, &added, err))
+			return false;
+		it->sums[*value] = (added ? 0 : it->sums[*value]) + (double)iterations;
+		it->unknown[key.benchmark] |= iterations == 0;
+		it->targets[key.benchmark] += is_target ? (double)iterations : 0;
+		it->executions[key.benchmark] += is_target && added;
+	}
+	return true;
+}
+
+/* [run] by what the values of a side's runs are multiplied. */
+static bool make_factors(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, struct iterations *it,
+	double **factors, struct error *err)
+{
+	const struct profile *profile = suite->profiles[side];
+
+	*factors = calloc(profile->run_count + 1, sizeof(**factors));
+	if (!*factors)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++) {
+		struct iterations_key key = { suite->details->benchmarks[side][i],
+			suite->details->executions[side][i] };
+
+		if (!is_chosen(suite, side, i, benchmark))
+			continue;
+		(*factors)[i] = it->unknown[key.benchmark]
+					? 1
+					: it->targets[key.benchmark] / (double)it->executions[key.benchmark] /
+						  it->sums[hash_map_get(&it->known, &key)];
+	}
+	return true;
+}
+
+/* ---- Profiles ---- */
+
+static const char *part_name(const struct diff_suite *suite, uint32_t benchmark)
+{
+	return benchmark == DIFF_ALL_BENCHMARKS ? "the benchmarks"
+						: diff_suite_string(suite, suite->benchmarks[benchmark].name);
+}
+
+static bool choose_side(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, struct iterations *it,
+	struct profile **chosen, struct error *err)
+{
+	static const char *const of_side[DIFF_SIDES] = { " of base", " of head" };
+	CLEANUP(cleanup_free) double *factors = NULL;
+
+	if (!make_factors(suite, side, benchmark, it, &factors, err))
+		return false;
+	if (profile_choose_parts(suite->profiles[side], factors, chosen, err))
+		return true;
+	if (err->code != ERROR_EMPTY)
+		return false;
+	return error_set(err, ERROR_EMPTY,
+		"no sample%s fell into %.200s; run it for longer, or record with a higher -F",
+		suite->sides == 1 ? "" : of_side[side], part_name(suite, benchmark));
+}
+
+static bool has_side(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark)
+{
+	if (!suite->profiles[side])
+		return false;
+	return benchmark == DIFF_ALL_BENCHMARKS || suite->benchmarks[benchmark].executions[side] > 0;
+}
+
+/* The side that executions are scaled to comes first. */
+static bool choose_profiles(
+	const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err)
+{
+	CLEANUP(iterations_deinit) struct iterations it = { 0 };
+	bool is_compared = has_side(suite, DIFF_BASE, benchmark) && has_side(suite, DIFF_HEAD, benchmark);
+	bool is_target = true;
+
+	if (!iterations_init(&it, suite->benchmark_count, err))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!has_side(suite, (enum diff_side)side, benchmark))
+			continue;
+		if (!sum_iterations(suite, (enum diff_side)side, benchmark, is_target, &it, err))
+			return false;
+		is_target = false;
+	}
+	/* What is not known on one side is not scaled on the other, so both are needed before either is chosen. */
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!has_side(suite, (enum diff_side)side, benchmark))
+			continue;
+		if (!sum_iterations(suite, (enum diff_side)side, benchmark, false, &it, err) ||
+			!choose_side(suite, (enum diff_side)side, benchmark, &it,
+				&part->profiles[is_compared ? side : DIFF_HEAD], err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- The diff ---- */
+
+/* Whether the chosen parts are of the same executions on both sides. */
+static bool executions_agree(const struct diff_suite *suite, uint32_t benchmark)
+{
+	size_t b = 0, h = 0;
+	uint32_t before = PROFILE_NONE;
+
+	for (;;) {
+		size_t *runs[DIFF_SIDES] = { &b, &h };
+		uint32_t execution[DIFF_SIDES];
+
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			size_t count = suite->profiles[side]->run_count;
+
+			while (*runs[side] < count &&
+				(!is_chosen(suite, (enum diff_side)side, *runs[side], benchmark) ||
+					suite->details->executions[side][*runs[side]] == before))
+				++*runs[side];
+			execution[side] =
+				*runs[side] < count ? suite->details->executions[side][*runs[side]] : PROFILE_NONE;
+		}
+		if (execution[DIFF_BASE] != execution[DIFF_HEAD])
+			return false;
+		if (execution[DIFF_BASE] == PROFILE_NONE)
+			return true;
+		before = execution[DIFF_BASE];
+	}
+}
+
+/* Benjamini and Bogomolov (2014): within what was selected, the rate is reduced by the part of all that it is. */
+static double rate_within(const struct diff_suite *suite, uint32_t benchmark)
+{
+	const struct diff_suite_private *details = suite->details;
+	bool is_selected = benchmark == DIFF_ALL_BENCHMARKS || suite->benchmarks[benchmark].q <= suite->options.diff.q;
+
+	if (suite->is_exact || suite->sides == 1)
+		return suite->options.diff.q;
+	if (!is_selected || details->proven == 0)
+		return rate_of_unproven;
+	return suite->options.diff.q * (double)details->proven / (double)details->tested;
+}
+
+static bool compare_part(const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err)
+{
+	struct diff_options options = suite->options.diff;
+	CLEANUP(cleanup_free) struct diff_gate *gates = calloc(options.gate_count + 1, sizeof(*gates));
+	size_t gate_count = 0;
+
+	if (!gates)
+		return error_set_memory(err);
+	for (size_t i = 0; i < options.gate_count; i++)
+		if (options.gates[i].subject == DIFF_GATE_FUNCTION)
+			gates[gate_count++] = options.gates[i];
+	options.scale = DIFF_SCALE_PER_RUN;
+	options.q = rate_within(suite, benchmark);
+	options.gates = gates;
+	options.gate_count = gate_count;
+	options.runs_in_pairs = options.runs_in_pairs && executions_agree(suite, benchmark);
+	return diff_create(part->profiles[DIFF_BASE], part->profiles[DIFF_HEAD], &options, &part->diff, err);
+}
+
+bool diff_suite_explain(const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err)
+{
+	CLEANUP(diff_part_deinit) struct diff_part made = { 0 };
+	bool ok = choose_profiles(suite, benchmark, &made, err);
+
+	if (ok && made.profiles[DIFF_BASE])
+		ok = compare_part(suite, benchmark, &made, err);
+	else if (ok)
+		ok = diff_create_single(made.profiles[DIFF_HEAD],
+			&(struct diff_options){ .metric = suite->options.diff.metric }, &made.diff, err);
+	if (!ok)
+		return false;
+	*part = made;
+	made = (struct diff_part){ 0 };
+	return true;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/suite/work.h"
+
+#include "diff/build.h"
+#include "diff/metric.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+/* ---- Benchmarks and executions ---- */
+
+/* Numbers the executions that profile_execution() tells, in one pass, and counts those that have parts. */
+static bool number_executions(struct suite_work *work, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	struct diff_suite *suite = work->suite;
+	uint32_t *executions = malloc((profile->run_count + 1) * sizeof(*executions)), number = 0;
+	uint32_t counted = PROFILE_NONE;
+	bool has_execution = false;
+
+	suite->details->executions[side] = executions;
+	if (!executions)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++) {
+		number += i > 0 && (profile->runs[i].name == 0 || !has_execution);
+		has_execution |= profile->runs[i].name == 0;
+		executions[i] = number;
+		if (profile->runs[i].name && counted != number) {
+			suite->executions[side]++;
+			counted = number;
+		}
+	}
+	work->sides[side].executions = profile->run_count ? number + 1 : 0;
+	return true;
+}
+
+/* Finds the benchmark of a run, or adds it. */
+static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum diff_side side, size_t run,
+	size_t *capacity, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	struct diff_suite *suite = work->suite;
+	uint32_t name = profile->runs[run].name, uri, *value;
+	bool added;
+
+	suite->details->benchmarks[side][run] = PROFILE_NONE;
+	if (name == 0)
+		return true;
+	if (!string_table_add(suite->strings, profile_string(profile, name), string_table_size(profile->strings, name),
+		    &uri, err) ||
+		!ARRAY_RESERVE(&suite->benchmarks, capacity, suite->benchmark_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(known, &uri, (uint32_t)suite->benchmark_count, &value, &added, err))
+		return false;
+	if (added)
+		suite->benchmarks[suite->benchmark_count++] = (struct diff_benchmark){ .uri = uri,
+			.presence = suite->sides == 1   ? DIFF_IN_BOTH
+				    : side == DIFF_BASE ? DIFF_REMOVED
+							: DIFF_ADDED,
+			.value = { NAN, NAN },
+			.change = NAN,
+			.change_low = NAN,
+			.change_high = NAN,
+			.p = NAN,
+			.q = NAN,
+			.verdict = suite->sides == 1 ? DIFF_UNCHANGED : DIFF_INCONCLUSIVE };
+	else if (side == DIFF_HEAD && suite->benchmarks[*value].presence == DIFF_REMOVED)
+		suite->benchmarks[*value].presence = DIFF_IN_BOTH;
+	suite->details->benchmarks[side][run] = *value;
+	return true;
+}
+
+static bool find_benchmarks(struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+	struct hash_map known;
+	size_t capacity = 0;
+	bool ok = true;
+
+	hash_map_init(&known, sizeof(uint32_t));
+	for (int side = 0; ok && side < DIFF_SIDES; side++) {
+		const struct profile *profile = suite->profiles[side];
+
+		work->sides[side].profile = profile;
+		if (!profile)
+			continue;
+		if (!profile_has_parts(profile)) {
+			ok = error_set(err, ERROR_EMPTY,
+				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
+				suite->sides == 1 ? "the profile" : side_names[side]);
+			break;
+		}
+		suite->details->benchmarks[side] = malloc((profile->run_count + 1) * sizeof(uint32_t));
+		ok = suite->details->benchmarks[side] != NULL || error_set_memory(err);
+		ok = ok && number_executions(work, (enum diff_side)side, err);
+		for (size_t run = 0; ok && run < profile->run_count; run++)
+			ok = find_benchmark(work, &known, (enum diff_side)side, run, &capacity, err);
+	}
+	hash_map_deinit(&known);
+	return ok;
+}
+
+/* ---- The metric ---- */
+
+static bool has_measured(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->run_count; i++)
+		if (profile->runs[i].name && profile->runs[i].measured.rounds > 0)
+			return true;
+	return false;
+}
+
+/* Chooses the metric as diff_create() does. */
+static bool choose_total(struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+	CLEANUP(build_deinit) struct diff_build build = { .profiles = { suite->profiles[0], suite->profiles[1] } };
+	const struct diff *diff;
+
+	if (!build_init(&build, &suite->options.diff, err) || !metric_choose(&build, err))
+		return false;
+	diff = build.diff;
+	suite->is_exact = diff->is_exact;
+	work->is_counted = diff->is_counted;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		work->metric[side] = build.metric[side];
+		work->counts[side] = build_is_counted(&build) && !diff->is_exact ? build.counts[side] : PROFILE_NONE;
+	}
+	return suite_text(suite, err, &suite->metric, "%s", diff_string(diff, diff->metric)) &&
+	       suite_text(suite, err, &suite->metric_words, "%s", diff_string(diff, diff->metric_words)) &&
+	       suite_text(suite, err, &suite->unit, "%s", diff_string(diff, diff->unit));
+}
+
+static bool choose_metric(struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+
+	suite->is_measured = suite->options.diff.metric == NULL && has_measured(suite->profiles[DIFF_HEAD]) &&
+			     (suite->sides == 1 || has_measured(suite->profiles[DIFF_BASE]));
+	if (!suite->is_measured)
+		return choose_total(work, err);
+	return suite_text(suite, err, &suite->metric, "time") &&
+	       suite_text(suite, err, &suite->metric_words, "time per iteration") &&
+	       suite_text(suite, err, &suite->unit, "nanoseconds");
+}
+
+/* ---- Values ---- */
+
+/* What a run adds to the value of its benchmark in its execution: sums over the runs of both. */
+struct suite_sum {
+	uint32_t benchmark, execution;
+	double weight, weighted; /* of values */
+	double variance;         /* of `weighted` */
+};
+
+static double run_weight(const struct profile_measured *measured)
+{
+	return measured->iterations > 0 ? (double)measured->iterations : (double)measured->rounds;
+}
+
+/* The median round varies less between processes than the mean, in which every interruption counts (decision 63). */
+static struct suite_sum sum_measured(const struct profile_measured *measured)
+{
+	double weight = run_weight(measured);
+
+	if (measured->rounds == 0 || !(measured->median_ns > 0))
+		return (struct suite_sum){ 0 };
+	return (struct suite_sum){ .weight = weight,
+		.weighted = weight * measured->median_ns,
+		.variance = pow(weight * measured->error_ns, 2) };
+}
+
+/* [run] sums of the metric, and of its samples. */
+static bool sum_runs(
+	const struct suite_work *work, enum diff_side side, double **totals, double **samples, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	size_t width = profile->value_type_count;
+
+	*totals = calloc(profile->run_count + 1, sizeof(**totals));
+	*samples = calloc(profile->run_count + 1, sizeof(**samples));
+	if (!*totals || !*samples)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		uint32_t run = profile->threads[profile->samples[i].thread].run;
+		double value = (double)profile->values[i * width + work->metric[side]];
+
+		(*totals)[run] += value;
+		if (value > 0 && work->counts[side] != PROFILE_NONE)
+			(*samples)[run] += (double)profile->values[i * width + work->counts[side]];
+	}
+	return true;
+}
+
+/* Where the number of iterations of a run is not known, totals of its benchmark are not of one iteration. */
+static bool find_uncounted(struct suite_work *work, struct error *err)
+{
+	work->uncounted = calloc(work->suite->benchmark_count + 1, sizeof(*work->uncounted));
+	if (!work->uncounted)
+		return error_set_memory(err);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = work->sides[side].profile;
+
+		for (size_t i = 0; profile && i < profile->run_count; i++) {
+			uint32_t benchmark = work->suite->details->benchmarks[side][i];
+
+			if (benchmark != PROFILE_NONE && profile->runs[i].measured.iterations == 0)
+				work->uncounted[benchmark] = true;
+		}
+	}
+	return true;
+}
+
+static struct suite_sum sum_total(double total, double samples, double iterations)
+{
+	return (struct suite_sum){
+		.weight = iterations, .weighted = total, .variance = samples > 0 ? total * total / samples : 0
+	};
+}
+
+/* [run] what it adds. */
+static bool make_sums(const struct suite_work *work, enum diff_side side, struct suite_sum *sums, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	const struct diff_suite *suite = work->suite;
+	CLEANUP(cleanup_free) double *totals = NULL;
+	CLEANUP(cleanup_free) double *samples = NULL;
+
+	if (!suite->is_measured && !sum_runs(work, side, &totals, &samples, err))
+		return false;
+	for (size_t i = 0; i < profile->run_count; i++) {
+		const struct profile_measured *measured = &profile->runs[i].measured;
+		uint32_t benchmark = suite->details->benchmarks[side][i];
+
+		if (suite->is_measured)
+			sums[i] = sum_measured(measured);
+		else if (benchmark != PROFILE_NONE)
+			sums[i] = sum_total(
+				totals[i], samples[i], work->uncounted[benchmark] ? 1 : (double)measured->iterations);
+		sums[i].benchmark = benchmark;
+		sums[i].execution = suite->details->executions[side][i];
+	}
+	return true;
+}
+
+static int by_benchmark(const void *left, const void *right)
+{
+	const struct suite_sum *a = left, *b = right;
+
+	if (a->benchmark != b->benchmark)
+		return a->benchmark < b->benchmark ? -1 : 1;
+	return (a->execution > b->execution) - (a->execution < b->execution);
+}
+
+/*
+ * The value of the sums of one benchmark in one execution. A total without iterations is that of all runs together, so
+ * its weights do not divide it.
+ */
+static struct suite_value make_value(const struct suite_work *work, const struct suite_sum *sum, bool is_divided)
+{
+	bool is_known = sum->weight > 0 && (sum->weighted > 0 || work->suite->is_exact);
+
+	return (struct suite_value){
+		.benchmark = sum->benchmark,
+		.execution = sum->execution,
+		.value = !is_known    ? NAN
+			 : is_divided ? sum->weighted / sum->weight
+				      : sum->weighted,
+		.error = is_known && sum->weighted > 0 ? sqrt(sum->variance) / sum->weighted : 0,
+		.weight = sum->weight,
+	};
+}
+
+/* Adds up the sums of each benchmark in each execution. Runs that are no parts come last, and are left out. */
+static bool join_sums(
+	struct suite_work *work, enum diff_side side, const struct suite_sum *sums, size_t count, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+	struct suite_side *into = &work->sides[side];
+	struct suite_sum sum = { 0 };
+
+	into->values = malloc((count + 1) * sizeof(*into->values));
+	into->firsts = calloc(suite->benchmark_count + 2, sizeof(*into->firsts));
+	if (!into->values || !into->firsts)
+		return error_set_memory(err);
+	for (size_t i = 0; i < count && sums[i].benchmark != PROFILE_NONE; i++) {
+		bool ends = i + 1 == count || by_benchmark(&sums[i], &sums[i + 1]) != 0;
+		uint32_t benchmark = sums[i].benchmark;
+
+		sum.benchmark = benchmark;
+		sum.execution = sums[i].execution;
+		sum.weight += sums[i].weight;
+		sum.weighted += sums[i].weighted;
+		sum.variance += sums[i].variance;
+		if (!ends)
+			continue;
+		suite->benchmarks[benchmark].executions[side]++;
+		into->values[into->value_count] =
+			make_value(work, &sum, suite->is_measured || !work->uncounted[benchmark]);
+		if (!isnan(into->values[into->value_count].value)) {
+			into->value_count++;
+			into->firsts[benchmark + 1]++;
+		}
+		sum = (struct suite_sum){ 0 };
+	}
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		into->firsts[i + 1] += into->firsts[i];
+	return true;
+}
+
+/* The mean over executions: of times the geometric one, so that the change of the means is the mean of the changes. */
+static void average_values(struct suite_work *work, enum diff_side side)
+{
+	const struct suite_side *from = &work->sides[side];
+
+	for (size_t i = 0; i < work->suite->benchmark_count; i++) {
+		size_t count = from->firsts[i + 1] - from->firsts[i];
+		double sum = 0;
+
+		for (size_t k = from->firsts[i]; k < from->firsts[i + 1]; k++)
+			sum += work->suite->is_exact ? from->values[k].value : log(from->values[k].value);
+		if (count > 0)
+			work->suite->benchmarks[i].value[side] =
+				work->suite->is_exact ? sum / (double)count : exp(sum / (double)count);
+	}
+}
+
+static bool collect_side(struct suite_work *work, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	struct diff_suite *suite = work->suite;
+	CLEANUP(cleanup_free) struct suite_sum *sums = calloc(profile->run_count + 1, sizeof(*sums));
+
+	if (!sums)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++) {
+		const struct profile_measured *measured = &profile->runs[i].measured;
+		uint32_t benchmark = suite->details->benchmarks[side][i];
+
+		if (benchmark == PROFILE_NONE)
+			continue;
+		suite->benchmarks[benchmark].rounds[side] += measured->rounds;
+		suite->benchmarks[benchmark].iterations[side] += measured->iterations;
+	}
+	if (!make_sums(work, side, sums, err))
+		return false;
+	qsort(sums, profile->run_count, sizeof(*sums), by_benchmark);
+	if (!join_sums(work, side, sums, profile->run_count, err))
+		return false;
+	average_values(work, side);
+	return true;
+}
+
+bool suite_collect(struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+
+	if (!find_benchmarks(work, err) || !choose_metric(work, err) || !find_uncounted(work, err))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (suite->profiles[side] && !collect_side(work, (enum diff_side)side, err))
+			return false;
+	for (size_t i = 0; i < suite->benchmark_count; i++) {
+		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
+
+		for (int side = 0; side < DIFF_SIDES; side++)
+			if (benchmark->executions[side] > 0 && isnan(benchmark->value[side])) {
+				work->unmeasured++;
+				break;
+			}
+	}
+	return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/suite.h"
+
+/*
+ * The state that the steps of a comparison of suites share. create.c runs them in order: values.c collects what
+ * executions took, names.c shortens URIs, judge.c tests, environment.c warns, verdict.c decides and says it.
+ */
+
+/* What a benchmark took in one execution. */
+struct suite_value {
+	uint32_t benchmark;
+	uint32_t execution; /* counted from 0 within the side */
+	double value;       /* in the suite's unit; NAN: not known */
+	/* relative standard error of the value from what was seen within the execution: rounds, or numbers of samples
+	 */
+	double error;
+	double weight; /* iterations, or rounds or parts where these are not known */
+};
+
+struct suite_side {
+	const struct profile *profile;
+	size_t executions;
+	struct suite_value *values; /* owned: by benchmark, then execution; one for each of both */
+	size_t value_count;
+	size_t *firsts; /* owned: [benchmark, and one more] index in `values` of its first */
+};
+
+struct suite_work {
+	struct diff_suite *suite; /* borrowed */
+	struct suite_side sides[DIFF_SIDES];
+	uint32_t metric[DIFF_SIDES]; /* value type that is summed up where harnesses did not measure */
+	uint32_t counts[DIFF_SIDES]; /* value type that counts its samples; PROFILE_NONE: none does */
+	bool is_counted;             /* the metric is a number of things */
+	bool *uncounted;             /* owned: [benchmark] the iterations of some of its runs are not known */
+	size_t unmeasured;           /* benchmarks of which no time per iteration is known, in a suite that has such */
+	bool *proven;                /* owned: [benchmark] base and head are proven to differ */
+};
+
+void suite_work_deinit(struct suite_work *work);
+
+struct diff_suite_private {
+	uint32_t *benchmarks[DIFF_SIDES]; /* owned: [run] its benchmark; PROFILE_NONE: the run is an execution */
+	uint32_t *executions[DIFF_SIDES]; /* owned: [run] its execution, counted from 0 */
+	size_t proven, tested;            /* benchmarks */
+};
+
+/* Interns formatted text into the suite's strings. */
+COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool suite_text(
+	struct diff_suite *suite, struct error *err, uint32_t *id, const char *format, ...);
+
+/* ---- The steps ---- */
+
+/*
+ * Finds the benchmarks of both sides and what they took in each execution: fills benchmarks (uri, presence, value,
+ * executions, rounds, iterations), executions, metric, is_measured, is_exact and the private part. ERROR_EMPTY: a side
+ * has no benchmarks.
+ */
+COMMON_MUST_CHECK
+bool suite_collect(struct suite_work *work, struct error *err);
+
+/* Fills diff_benchmark.name. */
+COMMON_MUST_CHECK
+bool suite_name(struct diff_suite *suite, struct error *err);
+
+/* Tests the benchmarks that both sides have: fills change, p, q, their verdicts, assumed_rsd, proven and tested. */
+COMMON_MUST_CHECK
+bool suite_judge(struct suite_work *work, struct error *err);
+
+/* Fills the warnings. Needs the verdicts. */
+COMMON_MUST_CHECK
+bool suite_warn(const struct suite_work *work, struct error *err);
+
+/* Orders the benchmarks, counts verdicts, and decides and words that of the suite. */
+COMMON_MUST_CHECK
+bool suite_decide(struct suite_work *work, struct error *err);

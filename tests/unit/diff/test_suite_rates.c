@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "suites.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/*
+ * How often comparisons of suites are wrong, by simulation. Seeds are fixed, so the figures are the same in every run;
+ * decision 63 has them for 1,000 suites.
+ */
+enum { BENCHMARKS = 50, NONE = SIZE_MAX };
+
+/* Suites to simulate: `few`, or what KELVIN_SIMULATED_PAIRS asks for. */
+static size_t suites_to_try(size_t few)
+{
+	const char *asked = getenv("KELVIN_SIMULATED_PAIRS");
+
+	return asked ? strtoul(asked, NULL, 10) : few;
+}
+
+static bool alarms(const struct diff_suite *suite)
+{
+	return suite->verdicts[DIFF_REGRESSED] + suite->verdicts[DIFF_IMPROVED] > 0;
+}
+
+/* The share of suites of an unchanged program in which a benchmark is called slower or faster. */
+static double alarm_rate(struct suites *suites, size_t executions, bool in_pairs, size_t tries)
+{
+	struct diff_suite_options options = { .diff.runs_in_pairs = in_pairs };
+	double *rsds = malloc(suites->benchmarks * sizeof(*rsds));
+	size_t alarmed = 0;
+
+	for (size_t i = 0; i < tries; i++) {
+		struct profile *base, *head;
+		struct diff_suite *suite;
+
+		suites_draw_rsds(suites, rsds);
+		base = suites_record(suites, rsds, executions, NONE, 1);
+		head = suites_record(suites, rsds, executions, NONE, 1);
+		suite = suites_compare(base, head, &options);
+		alarmed += alarms(suite);
+		diff_suite_destroy(suite);
+		profile_destroy(base);
+		profile_destroy(head);
+	}
+	free(rsds);
+	return (double)alarmed / (double)tries;
+}
+
+/* Rates are held with room for the chance of a few hundred suites: at 5 %, 9 % are seen in less than 1 of 1,000. */
+static const double most_alarms = 0.09;
+
+static void unchanged_suites_alarm_seldom(void **state)
+{
+	static const size_t executions[] = { 1, 2, 3, 5, 8, 12 };
+
+	(void)state;
+	for (int in_pairs = 0; in_pairs < 2; in_pairs++)
+		for (size_t i = 0; i < sizeof(executions) / sizeof(executions[0]); i++) {
+			struct suites suites = suites_create(100 + i, BENCHMARKS);
+			double rate = alarm_rate(&suites, executions[i], in_pairs, suites_to_try(200));
+
+			print_message("%zu executions%s: %.1f %% of suites alarm\n", executions[i],
+				in_pairs ? " in pairs" : "", rate * 100);
+			assert_true(rate <= most_alarms);
+			suites_deinit(&suites);
+		}
+}
+
+static void noise_of_other_kinds_alarms_seldom(void **state)
+{
+	static const struct {
+		const char *what;
+		size_t benchmarks, executions;
+		double least_rsd, most_rsd, speed_rsd, bursts;
+	} cases[] = {
+		{ "speed of executions varies by 3 %", 50, 3, 0.003, 0.02, 0.03, 0 },
+		{ "speed of executions varies by 3 %", 50, 8, 0.003, 0.02, 0.03, 0 },
+		{ "5 % of values are bursts", 50, 3, 0.003, 0.02, 0.005, 0.05 },
+		{ "5 % of values are bursts", 50, 8, 0.003, 0.02, 0.005, 0.05 },
+		{ "benchmarks vary by 0.1 to 10 %", 50, 3, 0.001, 0.1, 0.005, 0 },
+		{ "benchmarks vary by 0.1 to 10 %", 50, 8, 0.001, 0.1, 0.005, 0 },
+		{ "6 benchmarks", 6, 3, 0.003, 0.02, 0.005, 0 },
+		{ "4 benchmarks", 4, 3, 0.003, 0.02, 0.005, 0 },
+		{ "1 benchmark", 1, 3, 0.003, 0.02, 0.005, 0 },
+		{ "1,000 benchmarks", 1000, 5, 0.003, 0.02, 0.005, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct suites suites = suites_create(200 + i, cases[i].benchmarks);
+		size_t tries = suites_to_try(200) * BENCHMARKS /
+			       (cases[i].benchmarks > BENCHMARKS ? cases[i].benchmarks : BENCHMARKS);
+		double rate;
+
+		suites.least_rsd = cases[i].least_rsd;
+		suites.most_rsd = cases[i].most_rsd;
+		suites.speed_rsd = cases[i].speed_rsd;
+		suites.bursts = cases[i].bursts;
+		rate = alarm_rate(&suites, cases[i].executions, true, tries);
+		print_message("%s, %zu executions in pairs: %.1f %% of suites alarm\n", cases[i].what,
+			cases[i].executions, rate * 100);
+		/* Of a few suites, one may alarm. */
+		assert_true(rate * (double)tries <= most_alarms * (double)tries + 1);
+		suites_deinit(&suites);
+	}
+}
+
+/* Looks at 3, 5, 8 and 12 executions, as a bench that stops when it is sure takes them. */
+static void looks_keep_the_rate_together(void **state)
+{
+	static const size_t looks[] = { 3, 5, 8, 12 };
+	struct suites suites = suites_create(300, BENCHMARKS);
+	size_t alarmed = 0, tries = suites_to_try(200);
+	double rsds[BENCHMARKS];
+
+	(void)state;
+	for (size_t i = 0; i < tries; i++) {
+		struct profile *sides[DIFF_SIDES] = { suites_profile(), suites_profile() };
+		bool any = false;
+		size_t made = 0;
+
+		suites_draw_rsds(&suites, rsds);
+		for (unsigned int look = 0; look < 4 && !any; look++) {
+			struct diff_suite_options options = { .diff.runs_in_pairs = true, .look = look + 1 };
+			struct diff_suite *suite;
+
+			for (; made < looks[look]; made++)
+				for (int side = 0; side < DIFF_SIDES; side++) {
+					struct profile *more = suites_record(&suites, rsds, 1, NONE, 1);
+					struct error err;
+
+					assert_true(profile_merge(sides[side], more, &err));
+					profile_destroy(more);
+				}
+			suite = suites_compare(sides[0], sides[1], &options);
+			any = alarms(suite);
+			diff_suite_destroy(suite);
+		}
+		alarmed += any;
+		profile_destroy(sides[0]);
+		profile_destroy(sides[1]);
+	}
+	print_message("looks at 3, 5, 8 and 12 executions: %.1f %% of suites alarm\n",
+		100.0 * (double)alarmed / (double)tries);
+	assert_true((double)alarmed <= most_alarms * (double)tries);
+	suites_deinit(&suites);
+}
+
+/* A benchmark of 50 takes 5 % more time; all vary by 1 % between processes. */
+static void a_change_of_five_percent_is_found(void **state)
+{
+	static const size_t executions[] = { 3, 5, 8 };
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		struct suites suites = suites_create(400 + k, BENCHMARKS);
+		size_t found = 0, wrong = 0, tries = suites_to_try(200);
+		double rsds[BENCHMARKS];
+
+		suites.least_rsd = suites.most_rsd = 0.01;
+		for (size_t i = 0; i < tries; i++) {
+			struct diff_suite_options options = { .diff.runs_in_pairs = true };
+			struct profile *base, *head;
+			struct diff_suite *suite;
+
+			suites_draw_rsds(&suites, rsds);
+			base = suites_record(&suites, rsds, executions[k], NONE, 1);
+			head = suites_record(&suites, rsds, executions[k], 17, 1.05);
+			suite = suites_compare(base, head, &options);
+			found += suites_find(suite, "test_17")->verdict == DIFF_REGRESSED;
+			wrong += suite->verdicts[DIFF_REGRESSED] + suite->verdicts[DIFF_IMPROVED] >
+				 (suites_find(suite, "test_17")->verdict == DIFF_REGRESSED);
+			diff_suite_destroy(suite);
+			profile_destroy(base);
+			profile_destroy(head);
+		}
+		print_message("+5 %% with %zu executions: found in %.1f %%, beside a wrong one in %.1f %% of suites\n",
+			executions[k], 100.0 * (double)found / (double)tries, 100.0 * (double)wrong / (double)tries);
+		assert_true(executions[k] < 8 || (double)found >= 0.95 * (double)tries);
+		assert_true((double)wrong <= most_alarms * (double)tries);
+		suites_deinit(&suites);
+	}
+}
+
+/* 95 % intervals hold the truth in 95 % of benchmarks. */
+static void intervals_hold_the_change(void **state)
+{
+	static const size_t executions[] = { 3, 8 };
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		struct suites suites = suites_create(500 + k, BENCHMARKS);
+		size_t held = 0, all = 0, tries = suites_to_try(100);
+		double rsds[BENCHMARKS];
+
+		for (size_t i = 0; i < tries; i++) {
+			struct diff_suite_options options = { .diff.runs_in_pairs = true };
+			struct profile *base, *head;
+			struct diff_suite *suite;
+
+			suites_draw_rsds(&suites, rsds);
+			base = suites_record(&suites, rsds, executions[k], NONE, 1);
+			head = suites_record(&suites, rsds, executions[k], NONE, 1);
+			suite = suites_compare(base, head, &options);
+			for (size_t b = 0; b < suite->benchmark_count; b++, all++)
+				held += suite->benchmarks[b].change_low <= 0 && suite->benchmarks[b].change_high >= 0;
+			diff_suite_destroy(suite);
+			profile_destroy(base);
+			profile_destroy(head);
+		}
+		print_message("%zu executions: %.1f %% of intervals hold the change\n", executions[k],
+			100.0 * (double)held / (double)all);
+		assert_true((double)held > 0.92 * (double)all);
+		suites_deinit(&suites);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unchanged_suites_alarm_seldom),
+		cmocka_unit_test(noise_of_other_kinds_alarms_seldom),
+		cmocka_unit_test(looks_keep_the_rate_together),
+		cmocka_unit_test(a_change_of_five_percent_is_found),
+		cmocka_unit_test(intervals_hold_the_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
