@@ -5,27 +5,46 @@ import { fromHash, toHash } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 
+/**
+ * The page that a report is a part of, where it is one.
+ * @typedef {object} Within
+ * @property {string} [kept] what the address says before the state of the report
+ * @property {string} [name] what the page is called while the report is open
+ * @property {[string, string][]} [keys] what else keys do, for the help
+ * @property {AbortSignal} [until] the report is taken off the page: it does nothing from then on
+ */
+
 export class Address {
   #defaults;
   #changed;
+  #kept;
+  #until;
   /** @type {{state: State, replace: boolean}|null} a state that is not written yet */
   #due = null;
 
   /**
    * @param {State} defaults what an empty address stands for
    * @param {(state: State) => void} changed somebody else changed the address
+   * @param {Within} within
    */
-  constructor(defaults, changed) {
+  constructor(defaults, changed, { kept = '', until }) {
     this.#defaults = defaults;
     this.#changed = changed;
-    window.addEventListener('popstate', () => this.#reread());
-    window.addEventListener('hashchange', () => this.#hashChanged());
+    this.#kept = kept;
+    this.#until = until;
+    window.addEventListener('popstate', () => this.#reread(), { signal: until });
+    window.addEventListener('hashchange', () => this.#hashChanged(), { signal: until });
     /** The state of the address when it was last read or written. */ this.last = this.#read();
   }
 
   /** The state that the address tells. */
   #read() {
     return fromHash(location.hash, this.#defaults);
+  }
+
+  /** What the address of a state says. @param {State} state */
+  #text(state) {
+    return [this.#kept, toHash(state, this.#defaults)].filter(Boolean).join('&');
   }
 
   #reread() {
@@ -35,7 +54,7 @@ export class Address {
   }
 
   #hashChanged() {
-    if (!this.#due && location.hash.slice(1) !== toHash(this.last, this.#defaults)) this.#reread();
+    if (!this.#due && location.hash.slice(1) !== this.#text(this.last)) this.#reread();
   }
 
   /**
@@ -54,11 +73,11 @@ export class Address {
 
   /** Writes the state that was noted. */
   write() {
-    if (!this.#due) return;
+    if (!this.#due || this.#until?.aborted) return;
     const { state, replace } = this.#due;
     this.#due = null;
     this.last = state;
-    const hash = `#${toHash(state, this.#defaults)}`;
+    const hash = `#${this.#text(state)}`;
     if (hash === (location.hash || '#')) return;
     if (replace) history.replaceState(null, '', hash);
     else history.pushState(null, '', hash);

@@ -25,16 +25,13 @@ import { Searching } from './searching.js';
 import { splitter } from './splitter.js';
 import { DEFAULTS } from './state.js';
 import { crumbs } from './status.js';
-import { remember, remembered } from './storage.js';
+import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from './theme.js';
 import { drawWaitRow } from './waitviews.js';
 
 /** @typedef {import('./report.js').Report} Report */
 /** @typedef {import('./state.js').Change} Change */
 /** @typedef {import('./state.js').State} State */
 
-/** The name of the theme that somebody chose for all reports. */
-const THEME = 'kelvin-theme';
-const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
 /** In a window as wide as this each bar of a report has one row. Elsewhere lists are as wide as their longest choice. */
 const ONE_ROW = CSS.supports('field-sizing', 'content') ? 1280 : 1440;
 /** After this time a frame that was drawn is on the screen. */
@@ -44,23 +41,20 @@ const SLICE_MS = 30;
 /** When the first click is prepared for, after everything is there. */
 const PREPARE_MS = 50;
 
-function prefersDark() {
-  const choice = remembered(THEME);
-  return choice ? choice === 'dark' : SYSTEM_DARK.matches;
-}
-
 export class App {
-  /** @param {HTMLElement} root @param {Report} report */
-  constructor(root, report) {
+  /** @param {HTMLElement} root @param {Report} report @param {import('./address.js').Within} [within] */
+  constructor(root, report, within = {}) {
     this.root = root;
     this.report = report;
+    this.within = within;
     const model = new Model(report);
     this.model = model;
     const single = { view: 'head', colour: model.hasWaits ? 'waiting' : 'origin' };
-    this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, (state) => {
+    const changed = (/** @type {State} */ state) => {
       this.state = state;
       this.#show();
-    });
+    };
+    this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, changed, within);
     /** @type {State} */ this.state = this.address.last;
     this.colours = new Colours(model.functions);
     this.frame = 0;
@@ -81,7 +75,7 @@ export class App {
     this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
     this.picture = this.#makePicture();
     this.filtering = this.#makeFiltering();
-    this.menu = new Menu();
+    this.menu = new Menu(within.until);
     this.list = new FunctionList(model, {
       pick: (func) => this.#pickFunction(func),
       menu: (func, place) => this.#openMenu(func, -1, place),
@@ -96,12 +90,12 @@ export class App {
     this.bar = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.controls = h('span.pieces');
     this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
-    this.header = header(model, this.corner);
+    this.header = header(model, this.corner, within.name);
     this.#setDark(prefersDark());
     this.#assemble();
     this.#bindKeys();
     this.#searchApart();
-    SYSTEM_DARK.addEventListener('change', () => this.#setDark(prefersDark()));
+    SYSTEM_DARK.addEventListener('change', () => this.#setDark(prefersDark()), { signal: within.until });
     this.#show();
   }
 
@@ -118,6 +112,7 @@ export class App {
       magnified: () => this.#refresh(true),
       tell: this.tell,
       announce: (text) => (this.live.textContent = text),
+      until: this.within.until,
     });
   }
 
@@ -220,16 +215,18 @@ export class App {
       help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
-    document.addEventListener('keydown', (event) => {
+    const pressed = (/** @type {KeyboardEvent} */ event) => {
       const isOfTimeline = this.state.tab === 'timeline' && !actions.isHelpOpen() && this.chronology?.onKey(event);
       if (!isOfTimeline) onKey(event, actions);
-    });
+    };
+    document.addEventListener('keydown', pressed, { signal: this.within.until });
   }
 
   /** Lets the model run searches that may never end where they can be stopped. */
   #searchApart() {
     const { model } = this;
     const searcher = new Searcher((part) => model.functions.map((f) => textOf(f, part)));
+    this.within.until?.addEventListener('abort', () => searcher.stop());
     model.searchApart = (pattern, part, done) =>
       searcher.run(pattern, part, (hits, error) => {
         done(hits, error);
@@ -240,13 +237,13 @@ export class App {
   /** @param {boolean} dark */
   #setDark(dark) {
     this.colours.dark = this.picture.flame.dark = dark;
-    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+    showTheme(dark);
     if (this.shown) this.#refresh(true);
   }
 
   #switchTheme() {
     const dark = !this.colours.dark;
-    remember(THEME, dark ? 'dark' : 'light');
+    chooseTheme(dark);
     this.#setDark(dark);
   }
 
@@ -269,7 +266,7 @@ export class App {
       if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
         await new Promise((resolve) => setTimeout(resolve));
-        if (turn !== this.turn) return;
+        if (turn !== this.turn || this.isOver) return;
       }
     } catch (error) {
       this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
@@ -308,9 +305,15 @@ export class App {
     return true;
   }
 
+  /** Whether the report was taken off the page. */
+  get isOver() {
+    return !!this.within.until?.aborted;
+  }
+
   /** @param {boolean} all */
   #update(all) {
     const { picture, state } = this;
+    if (this.isOver) return;
     if (all) this.#updateModel();
     if (!this.shown) this.#begin();
     picture.draw(state);
@@ -421,6 +424,7 @@ export class App {
 
   #drawTables() {
     this.tablesDue = false;
+    if (this.isOver) return;
     this.address.write();
     if (!this.whole) this.#complete();
     this.#drawPlace();
@@ -439,10 +443,12 @@ export class App {
    * first.
    */
   #firstList() {
+    if (this.isOver) return;
     this.list.fill(this.state);
     document.documentElement.dataset.ready = '1';
     // The first click needs the frames of each function; where there are waits, the next one may be on another metric.
     setTimeout(() => {
+      if (this.isOver) return;
       this.model.framesOf(0);
       this.picture.draw(this.state);
       if (this.model.hasWaits) this.#readWaits();
@@ -494,7 +500,7 @@ export class App {
   }
 
   #showHelp() {
-    const help = (this.help ||= helpDialog());
+    const help = (this.help ||= helpDialog(this.within.keys || []));
     this.root.append(help);
     help.showModal();
     // The button that gets the focus stands at the end, but reading begins at the top.

@@ -227,9 +227,10 @@ function metricText(model) {
  * The top of the page: the title and a line that opens. Calling `complete` fills in what does not change its height;
  * this happens after the first picture.
  * @param {Model} model @param {HTMLElement} corner the place for controls in the upper right corner
+ * @param {string} [name] that the page is called before the title
  * @returns {Header}
  */
-export function header(model, corner) {
+export function header(model, corner, name = '') {
   const { meta } = model;
   const title = titleOf(meta);
   const heading = h('h1');
@@ -246,7 +247,7 @@ export function header(model, corner) {
   const element = h('header', {}, h('div.top', {}, heading, corner), more);
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
-    document.title = `${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;
+    document.title = `${name && `${name} – `}${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;
     more.append(details(model, warnings));
   };
   return {

@@ -84,8 +84,11 @@ function table(rows) {
   return h('table', {}, h('tbody', {}, ...rows.map(([key, what]) => h('tr', {}, h('th', {}, key), h('td', {}, what)))));
 }
 
-/** The dialog that explains words and keys. @returns {HTMLDialogElement} */
-export function helpDialog() {
+/**
+ * The dialog that explains words and keys.
+ * @param {[string, string][]} more keys of the page around the report @returns {HTMLDialogElement}
+ */
+export function helpDialog(more) {
   return h(
     'dialog',
     { 'aria-label': 'Help' },
@@ -96,7 +99,7 @@ export function helpDialog() {
     h('h2', {}, 'Pointer'),
     table(HANDS),
     h('h2', {}, 'Keys'),
-    table(KEYS.map(([key, what]) => [h('kbd', {}, key), what])),
+    table([...KEYS, ...more].map(([key, what]) => [h('kbd', {}, key), what])),
     h('h2', {}, 'Links'),
     h('p', {}, ADDRESS),
     h('form', { method: 'dialog' }, h('button', {}, 'Close')),

@@ -22,7 +22,8 @@ const MARGIN = 4;
 export const isMenuKey = ({ key, shiftKey }) => key === 'ContextMenu' || (key === 'F10' && shiftKey);
 
 export class Menu {
-  constructor() {
+  /** @param {AbortSignal} [until] */
+  constructor(until) {
     this.title = h('p.menu-title', { id: 'menu-title' });
     this.list = h('div.menu-list', { role: 'menu', 'aria-labelledby': 'menu-title' });
     this.element = h('div.menu', { hidden: true }, this.title, this.list);
@@ -33,7 +34,7 @@ export class Menu {
     this.element.addEventListener('focusout', ({ relatedTarget }) => {
       if (!this.element.contains(/** @type {Node|null} */ (relatedTarget))) this.#hide();
     });
-    window.addEventListener('resize', () => this.close());
+    window.addEventListener('resize', () => this.close(), { signal: until });
   }
 
   get isOpen() {

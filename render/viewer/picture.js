@@ -47,6 +47,7 @@ const LEAST_REVEALED = 40;
  * @property {() => void} magnified the picture has become wider than its place, or fits again
  * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
  * @property {(text: string) => void} announce tells a text to screen readers
+ * @property {AbortSignal} [until] the picture is taken off the page
  */
 
 export class Picture {
@@ -97,8 +98,9 @@ export class Picture {
       open: (e) => this.zoom(boxAt(e)?.node ?? 0),
       menu: (e) => this.#menuAt(e, boxAt(e)),
     });
-    window.addEventListener('beforeprint', () => this.#print());
-    window.addEventListener('afterprint', () => this.#printed());
+    const listening = { signal: this.host.until };
+    window.addEventListener('beforeprint', () => this.#print(), listening);
+    window.addEventListener('afterprint', () => this.#printed(), listening);
   }
 
   /** Fits the picture to its place on the page, now and whenever that changes. */
