@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/escape.h"
 #include "render/page_data.h"
+#include "render/suite.h"
 #include "render/summary.h"
 #include "render/viewer_assets.h"
 
 #include <libdeflate.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { COMPRESSION_LEVEL = 9 };
 static const size_t max_block_bytes = (size_t)1 << 30;
+static const size_t max_title_bytes = (size_t)1 << 20;
+/* A page of more than this is slow to open, and too large for what keeps the artefacts of builds. */
+static const size_t max_page_bytes = (size_t)64 << 20;
 
 static void append_base64(struct buffer *out, const uint8_t *bytes, size_t size)
 {
@@ -43,81 +48,180 @@ static bool compress(const struct buffer *block, struct buffer *gzipped, struct 
 	return room ? true : error_set_memory(err);
 }
 
+/* Where blocks are appended. In the page of a suite their ids begin with the number of the part that they belong to. */
+struct html_page {
+	struct buffer *out;
+	const char *prefix;
+};
+
 /*
  * Appends data as an inert block: the browser does not run a script of an unknown type, and base64 contains nothing
  * that could end the block.
  */
-static bool append_block(struct buffer *out, const char *id,
+static bool append_bytes(const struct html_page *page, const char *id, struct buffer *block, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer gzipped = { 0 };
+
+	buffer_init(&gzipped, max_block_bytes);
+	if (!block->data)
+		buffer_append(block, "", 0);
+	if (!compress(block, &gzipped, err))
+		return false;
+	buffer_printf(page->out, "<script type=\"application/x-kelvin\" id=\"data-%s%s\">", page->prefix, id);
+	append_base64(page->out, (const uint8_t *)gzipped.data, gzipped.size);
+	buffer_append_string(page->out, "</script>\n");
+	return true;
+}
+
+static bool append_block(const struct html_page *page, const char *id,
 	bool (*make)(const struct render_input *, struct buffer *, struct error *), const struct render_input *input,
 	struct error *err)
 {
-	struct buffer block, gzipped;
-	bool ok;
+	CLEANUP(buffer_deinit) struct buffer block = { 0 };
 
 	buffer_init(&block, max_block_bytes);
-	buffer_init(&gzipped, max_block_bytes);
-	ok = make(input, &block, err);
-	if (ok && !block.data)
-		buffer_append(&block, "", 0);
-	ok = ok && compress(&block, &gzipped, err);
-	if (ok) {
-		buffer_printf(out, "<script type=\"application/x-kelvin\" id=\"data-%s\">", id);
-		append_base64(out, (const uint8_t *)gzipped.data, gzipped.size);
-		buffer_append_string(out, "</script>\n");
-	}
-	buffer_deinit(&block);
-	buffer_deinit(&gzipped);
-	return ok;
+	return make(input, &block, err) && append_bytes(page, id, &block, err);
 }
 
-static void append_head(struct buffer *out, const struct render_input *input)
+/* The blocks that the first picture needs. */
+static bool append_first_blocks(const struct html_page *page, const struct render_input *input, struct error *err)
 {
-	const char *command = profile_string(input->profiles[DIFF_HEAD], input->profiles[DIFF_HEAD]->facts.command);
-	CLEANUP(buffer_deinit) struct buffer title = { 0 };
+	return append_block(page, "meta", page_data_meta, input, err) &&
+	       append_block(page, "functions", page_data_functions, input, err) &&
+	       append_block(page, "tree", page_data_tree, input, err);
+}
 
-	buffer_init(&title, (size_t)1 << 20);
-	summary_title(input, &title);
-	out->failed |= title.failed;
+static bool append_later_blocks(const struct html_page *page, const struct render_input *input, struct error *err)
+{
+	if (!append_block(page, "samples", page_data_samples, input, err) ||
+		!append_block(page, "timeline", page_data_timeline, input, err))
+		return false;
+	if (input->diff->has_bottlenecks && !append_block(page, "bottlenecks", page_data_bottlenecks, input, err))
+		return false;
+	return !page_data_has_releases(input) || append_block(page, "waits", page_data_waits, input, err);
+}
 
+/* What a page begins with, and says of itself where no script runs. */
+struct html_words {
+	const struct viewer_assets *viewer;
+	const char *title, *verdict;
+	bool is_diff;
+};
+
+static void append_head(struct buffer *out, const struct html_words *words)
+{
 	buffer_append_string(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
 	buffer_printf(out,
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; worker-src blob:; "
 		"base-uri 'none'; form-action 'none'\">\n",
-		viewer_script_hash, viewer_style_hash);
+		words->viewer->script.hash, words->viewer->style.hash);
 	buffer_append_string(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-	escape_append(out, title.size ? title.data : command[0] ? command : "Kelvin");
-	buffer_append_string(
-		out, input->diff->sides == 2 ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
-	buffer_append(out, viewer_style, viewer_style_size);
+	escape_append(out, words->title);
+	buffer_append_string(out, words->is_diff ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
+	buffer_append(out, words->viewer->style.bytes, words->viewer->style.size);
 	buffer_append_string(out, "</style>\n</head>\n<body>\n<noscript>");
-	escape_append(out, diff_string(input->diff, input->diff->verdict_text));
+	escape_append(out, words->verdict);
 	buffer_append_string(out, " (The flame graph needs JavaScript.)</noscript>\n<div id=\"app\"></div>\n");
 }
 
 /* The script is not a module, since a module runs only after a first frame without a picture has been shown. */
-static void append_script(struct buffer *out)
+static void append_script(struct buffer *out, const struct viewer_assets *viewer)
 {
 	buffer_append_string(out, "<script>");
-	buffer_append(out, viewer_script, viewer_script_size);
+	buffer_append(out, viewer->script.bytes, viewer->script.size);
 	buffer_append_string(out, "</script>\n");
+}
+
+static const char *html_command(const struct profile *head)
+{
+	const char *command = profile_string(head, head->facts.command);
+
+	return command[0] ? command : "Kelvin";
 }
 
 /* The blocks that the first picture needs come before the script, all others behind it. */
 bool render_html(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	append_head(out, input);
-	if (!append_block(out, "meta", page_data_meta, input, err) ||
-		!append_block(out, "functions", page_data_functions, input, err) ||
-		!append_block(out, "tree", page_data_tree, input, err))
+	struct html_page page = { out, "" };
+	CLEANUP(buffer_deinit) struct buffer title = { 0 };
+
+	buffer_init(&title, max_title_bytes);
+	summary_title(input, &title);
+	out->failed |= title.failed;
+	append_head(out, &(struct html_words){ &viewer_report,
+				 title.size ? title.data : html_command(input->profiles[DIFF_HEAD]),
+				 diff_string(input->diff, input->diff->verdict_text), input->diff->sides == 2 });
+	if (!append_first_blocks(&page, input, err))
 		return false;
-	append_script(out);
-	if (!append_block(out, "samples", page_data_samples, input, err) ||
-		!append_block(out, "timeline", page_data_timeline, input, err))
+	append_script(out, &viewer_report);
+	if (!append_later_blocks(&page, input, err))
 		return false;
-	if (input->diff->has_bottlenecks && !append_block(out, "bottlenecks", page_data_bottlenecks, input, err))
+	buffer_append_string(out, "</body>\n</html>\n");
+	return buffer_ok(out, err);
+}
+
+/* ---- The page of a suite ---- */
+
+static void append_suite_head(struct buffer *out, const struct render_suite *input)
+{
+	const struct diff_suite *suite = input->suite;
+	bool is_diff = suite->sides == 2;
+	CLEANUP(buffer_deinit) struct buffer title = { 0 };
+
+	buffer_init(&title, max_title_bytes);
+	buffer_append_string(&title, "Benchmarks: ");
+	profile_identities(is_diff ? suite->profiles[DIFF_BASE] : NULL, suite->profiles[DIFF_HEAD], &title);
+	if (title.size == sizeof("Benchmarks: ") - 1)
+		buffer_append_string(&title, html_command(suite->profiles[DIFF_HEAD]));
+	out->failed |= title.failed;
+	append_head(out, &(struct html_words){ &viewer_suite, title.data ? title.data : "",
+				 diff_suite_string(suite, suite->verdict_text), is_diff });
+}
+
+/* Appends the blocks of all parts that have room; `left_out` says of which there was none. */
+static bool append_parts(struct buffer *out, const struct render_suite *input, bool *left_out, struct error *err)
+{
+	char prefix[16];
+	struct html_page page = { out, prefix };
+	size_t max_bytes = input->max_page_bytes ? input->max_page_bytes : max_page_bytes;
+
+	for (size_t i = 0; i < input->part_count; i++) {
+		size_t before = out->size;
+
+		snprintf(prefix, sizeof(prefix), "%zu-", i);
+		if (!append_first_blocks(&page, &input->parts[i].input, err) ||
+			!append_later_blocks(&page, &input->parts[i].input, err) || !buffer_ok(out, err))
+			return false;
+		left_out[i] = out->size > max_bytes;
+		if (left_out[i])
+			out->size = before;
+	}
+	return true;
+}
+
+/*
+ * The list comes before the script, since it is the first picture, and all parts behind it: each is read when somebody
+ * opens it.
+ */
+bool render_suite_html(const struct render_suite *input, struct buffer *out, struct error *err)
+{
+	struct html_page page = { out, "" };
+	CLEANUP(buffer_deinit) struct buffer list = { 0 };
+	CLEANUP(buffer_deinit) struct buffer parts = { 0 };
+	CLEANUP(cleanup_free) bool *left_out = calloc(input->part_count + 1, sizeof(*left_out));
+
+	if (!left_out)
+		return error_set_memory(err);
+	buffer_init(&list, max_block_bytes);
+	buffer_init(&parts, max_block_bytes);
+	if (!append_parts(&parts, input, left_out, err) || !page_data_benchmarks(input, left_out, &list, err))
 		return false;
-	if (page_data_has_releases(input) && !append_block(out, "waits", page_data_waits, input, err))
+	append_suite_head(out, input);
+	if (!append_bytes(&page, "benchmarks", &list, err))
 		return false;
+	append_script(out, &viewer_suite);
+	if (parts.size)
+		buffer_append(out, parts.data, parts.size);
 	buffer_append_string(out, "</body>\n</html>\n");
 	return buffer_ok(out, err);
 }

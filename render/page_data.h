@@ -2,6 +2,7 @@
 #pragma once
 
 #include "render/render.h"
+#include "render/suite.h"
 
 /*
  * The data that the viewer reads (render/viewer/decode.js decodes it). Blocks are appended raw; the page gzips each of
@@ -25,6 +26,8 @@
  * - bottlenecks: of the functions, then of the nodes of the tree: for each side a column of classes, numbers of enum
  * profile_bottleneck, as bytes, and the four parts of the self cost, unscaled; last the classes of the changes, where
  * there are two sides. Only in a page of profiles that tell of bottlenecks.
+ * - benchmarks: JSON of the list of a suite; a row says which part of the page explains its benchmark. Only in a page
+ * of a suite, whose other blocks belong to parts: their ids begin with the part's number.
  *
  * Numbers are LEB128, signed ones zigzag. A column is its values in sequence, without a length: each block starts with
  * the count. Columns that the first picture needs, and long ones of few different values, have a fixed width, so that a
@@ -54,6 +57,13 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 
 COMMON_MUST_CHECK
 bool page_data_bottlenecks(const struct render_input *input, struct buffer *out, struct error *err);
+
+enum { PAGE_NO_PART = UINT32_MAX };
+
+/* `left_out` ([part]): the page does not have it, since it would be too large. */
+COMMON_MUST_CHECK
+bool page_data_benchmarks(
+	const struct render_suite *input, const bool *left_out, struct buffer *out, struct error *err);
 
 /* A value type that all sides have. Strings are borrowed from head's profile. */
 struct page_metric {

@@ -22,6 +22,7 @@ struct render_suite {
 	size_t part_count;
 	const char *names[DIFF_SIDES]; /* the user's names of the sides; may be NULL */
 	const char *tool;
+	size_t max_page_bytes; /* the page leaves out parts that would make it larger; 0: 64 MB */
 };
 
 /* The part that explains a benchmark; NULL: there is none. */

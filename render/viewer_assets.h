@@ -3,7 +3,18 @@
 
 #include <stddef.h>
 
-/* The bundled viewer, made from render/viewer/ at build time. The page's Content-Security-Policy allows the hashes. */
-extern const unsigned char viewer_script[], viewer_style[];
-extern const size_t viewer_script_size, viewer_style_size;
-extern const char viewer_script_hash[], viewer_style_hash[];
+/*
+ * The bundled viewer, made from render/viewer/ at build time: one for the page of a report, and one for that of a suite
+ * of benchmarks. The page's Content-Security-Policy allows the hashes.
+ */
+struct viewer_asset {
+	const unsigned char *bytes;
+	size_t size;
+	const char *hash;
+};
+
+struct viewer_assets {
+	struct viewer_asset script, style;
+};
+
+extern const struct viewer_assets viewer_report, viewer_suite;

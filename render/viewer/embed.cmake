@@ -1,5 +1,5 @@
-# Turns the bundled script and style into a C file, with the hashes that the page's Content-Security-Policy names.
-#   cmake -DSCRIPT=viewer.js -DSTYLE=viewer.css -DOUTPUT=viewer_assets.c -P embed.cmake
+# Turns the bundled scripts and styles of pages into a C file, with the hashes that a page's Content-Security-Policy names.
+#   cmake -DFOLDER=. -DPAGES="report;suite" -DOUTPUT=viewer_assets.c -P embed.cmake      reads report.js, report.css, suite.js, …
 
 set(BASE64 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
@@ -27,9 +27,14 @@ function(embed name file out)
   string(REGEX REPLACE "(....................................................................................................)" "\\1\n" array "${array}")
   string(LENGTH "${bytes}" digits)
   math(EXPR size "${digits} / 2")
-  set(${out} "const unsigned char viewer_${name}[] = {\n${array}\n};\nconst size_t viewer_${name}_size = ${size};\nconst char viewer_${name}_hash[] = \"sha256-${base64}\";\n" PARENT_SCOPE)
+  set(${out} "static const unsigned char ${name}[] = {\n${array}\n};\n" PARENT_SCOPE)
+  set(${out}_asset "{ ${name}, ${size}, \"sha256-${base64}\" }" PARENT_SCOPE)
 endfunction()
 
-embed(script ${SCRIPT} script)
-embed(style ${STYLE} style)
-file(WRITE ${OUTPUT} "/* Generated from render/viewer/ by embed.cmake. */\n#include \"render/viewer_assets.h\"\n\n${script}${style}")
+set(text "/* Generated from render/viewer/ by embed.cmake. */\n#include \"render/viewer_assets.h\"\n\n")
+foreach(page ${PAGES})
+  embed(${page}_script ${FOLDER}/${page}.js script)
+  embed(${page}_style ${FOLDER}/${page}.css style)
+  string(APPEND text "${script}${style}const struct viewer_assets viewer_${page} = {\n${script_asset},\n${style_asset}\n};\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}")

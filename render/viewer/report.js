@@ -100,14 +100,23 @@ import { decodeFunctions } from './symbols.js';
  */
 
 /**
+ * What the page of a suite says of its benchmarks. Its other tables belong to parts, one for each benchmark.
+ * @returns {Promise<import('./benchmarks.js').SuiteTable>}
+ */
+export async function readSuite() {
+  return JSON.parse(new TextDecoder().decode(await readBlock('benchmarks')));
+}
+
+/**
  * Hands out the tables of the page. The first picture needs `meta`, `functions` and `tree`, so a report begins with
  * these; samples and timelines are decoded when `readSamples` and `readTimelines` are called for the first time, and
  * stay.
  * @implements {Tables}
  */
 export class Report {
-  /** Use `Report.open`. @param {Meta} meta @param {Func[]} functions @param {Tree} tree */
-  constructor(meta, functions, tree) {
+  /** Use `Report.open`. @param {string} prefix @param {Meta} meta @param {Func[]} functions @param {Tree} tree */
+  constructor(prefix, meta, functions, tree) {
+    this.prefix = prefix;
     this.meta = meta;
     this.functions = functions;
     this.tree = tree;
@@ -122,16 +131,26 @@ export class Report {
   }
 
   /** Decodes what the first picture needs. Throws where the page is damaged. */
-  static async open() {
-    const [metaBytes, functionBytes, treeBytes] = ['meta', 'functions', 'tree'].map(readBlock);
+  static open() {
+    return Report.#read('', readBlock);
+  }
+
+  /** The same of a part of a suite's page. @param {number} part */
+  static openPart(part) {
+    return Report.#read(`${part}-`, readLater);
+  }
+
+  /** @param {string} prefix of the names of blocks @param {(name: string) => Promise<Uint8Array>} read */
+  static async #read(prefix, read) {
+    const [metaBytes, functionBytes, treeBytes] = ['meta', 'functions', 'tree'].map((name) => read(prefix + name));
     /** @type {Meta} */ const meta = JSON.parse(new TextDecoder().decode(await metaBytes));
     const functions = decodeFunctions(await functionBytes, meta.sides);
-    return new Report(meta, functions, decodeTree(await treeBytes, meta.sides));
+    return new Report(prefix, meta, functions, decodeTree(await treeBytes, meta.sides));
   }
 
   /** Makes `samples` available. Filters by thread or time and metrics that were not tested need them. */
   readSamples() {
-    return (this.samplesComing ||= readLater('samples').then((bytes) => {
+    return (this.samplesComing ||= readLater(`${this.prefix}samples`).then((bytes) => {
       this.samples = decodeSamples(bytes, this.meta.sides, this.meta.metrics);
       this.hasSamples = true;
     }));
@@ -140,18 +159,19 @@ export class Report {
   /** Makes `releases` available. */
   async readReleases() {
     if (!this.meta.waits?.hasReleases || this.releases[1]) return;
-    this.releases = decodeReleases(await readLater('waits'), this.meta.sides);
+    this.releases = decodeReleases(await readLater(`${this.prefix}waits`), this.meta.sides);
   }
 
   /** Makes `bottlenecks` available, where there are some. */
   async readBottlenecks() {
     if (!this.meta.hasBottlenecks || this.bottlenecks) return;
-    this.bottlenecks = decodeBottlenecks(await readLater('bottlenecks'), this.meta.sides);
+    this.bottlenecks = decodeBottlenecks(await readLater(`${this.prefix}bottlenecks`), this.meta.sides);
   }
 
   /** Makes `timelines` and `samples` available. */
   readTimelines() {
-    return (this.timelinesComing ||= Promise.all([readLater('timeline'), this.readSamples()]).then(([bytes]) => {
+    const timeline = () => readLater(`${this.prefix}timeline`);
+    return (this.timelinesComing ||= Promise.all([timeline(), this.readSamples()]).then(([bytes]) => {
       this.timelines = decodeTimeline(bytes, this.meta.sides);
       this.hasTimelines = true;
     }));

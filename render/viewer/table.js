@@ -39,6 +39,7 @@ const cellClass = (left) => `cell ${left ? 'text' : ''}`;
  * @property {(row: R) => Value} value what it is sorted by
  * @property {(row: R) => number} [bar] the part of the cell that a bar below the text takes, up to 1
  * @property {(row: R) => string} [className]
+ * @property {(row: R) => Node} [node] what stands in the cell in place of the text
  */
 
 /** @template {Row} R */
@@ -51,6 +52,8 @@ export class Grid {
     this.root = root;
     this.onSelect = onSelect;
     this.onMenu = onMenu;
+    /** @type {((row: R) => void)|null} opens a row that is clicked, or selected when Enter is pressed */
+    this.onOpen = null;
     /** @type {Column<R>[]} */ this.columns = [];
     /** @type {R[]} */ this.rows = [];
     this.sortBy = '';
@@ -125,6 +128,12 @@ export class Grid {
       this.menuOf(row, { x: left, y: bottom });
       return;
     }
+    if (event.key === 'Enter' && row && this.onOpen) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.onOpen(row);
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
     if (!step || !this.rows.length) return;
     event.preventDefault();
@@ -182,11 +191,11 @@ export class Grid {
   }
 
   /** @param {Column<R>} column @param {R} row */
-  cell({ left, className, text, full, bar }, row) {
+  cell({ left, className, text, full, bar, node }, row) {
     const shown = text(row);
     const title = full ? full(row) : left && shown;
     const classes = `${cellClass(left)} ${bar ? 'barred' : ''} ${className?.(row) || ''}`;
-    const cell = h('span', { className: classes, role: 'gridcell', ...(title && { title }) }, shown);
+    const cell = h('span', { className: classes, role: 'gridcell', ...(title && { title }) }, node ? node(row) : shown);
     if (bar) cell.style.setProperty('--bar', String(Math.min(1, bar(row)) || 0));
     return cell;
   }
@@ -198,6 +207,7 @@ export class Grid {
     const onclick = () => {
       this.active = i;
       this.onSelect(row);
+      this.onOpen?.(row);
     };
     const oncontextmenu = (/** @type {MouseEvent} */ e) => {
       e.preventDefault();

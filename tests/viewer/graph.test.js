@@ -31,7 +31,17 @@ test('no module of the viewer knows itself by way of others', () => {
 });
 
 test('parts of the page do not know the application', () => {
-  assert.deepEqual(usersOf('app.js'), ['main.js']);
+  assert.deepEqual(usersOf('app.js'), ['main.js', 'mainsuite.js']);
+});
+
+test('the page of one report does not carry what a suite needs', () => {
+  const known = new Set(['main.js']);
+  for (const name of known) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    for (const [, other] of text.matchAll(/^(?:import|} from) [^;]*?'\.\/([\w.]+)'/gm)) known.add(other);
+  }
+  for (const name of ['suite.js', 'benchmarks.js', 'benchmarklist.js']) assert.ok(!known.has(name), name);
+  assert.ok(known.has('app.js') && known.has('table.js'));
 });
 
 test('only the report knows how the page stores its tables', () => {

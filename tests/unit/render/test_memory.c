@@ -80,9 +80,15 @@ static bool suite_markdown(const struct render_input *input, struct buffer *out,
 	return render_suite_markdown(suite, out, err);
 }
 
+static bool suite_html(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	(void)input;
+	return render_suite_html(suite, out, err);
+}
+
 static void every_failed_allocation_of_a_suite_is_an_error(void **state)
 {
-	static render_function *const outputs[] = { suite_text, suite_json, suite_markdown };
+	static render_function *const outputs[] = { suite_text, suite_json, suite_html, suite_markdown };
 	static const enum suite_fixture_kind kinds[] = { SUITE_PARSER, SUITE_SINGLE };
 
 	(void)state;

@@ -18,6 +18,7 @@ const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
 export const chart = await load('chart');
 export const colour = await load('colour');
 export const draw = await load('draw');
+export const benchmarks = await load('benchmarks');
 export const block = await load('block');
 export const codes = await load('codes');
 export const decode = await load('decode');

@@ -41,6 +41,11 @@ function block(html, name) {
   return new Uint8Array(gunzipSync(Buffer.from(found[1], 'base64')));
 }
 
+/** The table of a suite's page. @param {string} kind */
+export function readSuite(kind) {
+  return JSON.parse(new TextDecoder().decode(block(readFileSync(pageFile(kind), 'utf8'), 'benchmarks')));
+}
+
 /** What the browser would decode. @param {string} kind */
 export function readPage(kind) {
   const html = readFileSync(pageFile(kind), 'utf8');

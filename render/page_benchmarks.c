@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/json_text.h"
+#include "render/page_data.h"
+#include "render/suite_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const size_t max_text_bytes = (size_t)1 << 20;
+
+/* Appends a member of an object whose value is a text. */
+static bool benchmarks_text(struct buffer *out, const char *key, const char *text)
+{
+	buffer_printf(out, ",\"%s\":", key);
+	return json_text_string(out, text ? text : "");
+}
+
+static void benchmarks_flag(struct buffer *out, const char *key, bool value)
+{
+	buffer_printf(out, ",\"%s\":%s", key, value ? "true" : "false");
+}
+
+/* What was recorded, as in a page of one comparison: labels if they say it. */
+static bool benchmarks_title(const struct diff_suite *suite, struct buffer *out)
+{
+	CLEANUP(buffer_deinit) struct buffer title = { 0 };
+
+	buffer_init(&title, max_text_bytes);
+	profile_identities(suite->sides == 2 ? suite->profiles[DIFF_BASE] : NULL, suite->profiles[DIFF_HEAD], &title);
+	return !title.failed && benchmarks_text(out, "title", title.data);
+}
+
+/* What the values are, and what the verdicts rest on. */
+static bool benchmarks_evidence(const struct diff_suite *suite, struct buffer *out)
+{
+	CLEANUP(buffer_deinit) struct buffer words = { 0 };
+
+	buffer_init(&words, max_text_bytes);
+	suite_evidence(suite, &words);
+	return !words.failed && benchmarks_text(out, "evidenceText", words.data);
+}
+
+static bool benchmarks_recordings(const struct render_suite *input, struct buffer *out)
+{
+	const struct diff_suite *suite = input->suite;
+	size_t first = suite->sides == 2 ? DIFF_BASE : DIFF_HEAD;
+
+	JSON_TEXT(out, ",\"recordings\":[");
+	for (size_t side = first; side < DIFF_SIDES; side++) {
+		const struct profile *profile = suite->profiles[side];
+
+		buffer_printf(out, "%s{\"executions\":%zu", side > first ? "," : "", suite->executions[side]);
+		if (!benchmarks_text(out, "name", input->names[side]) ||
+			!benchmarks_text(
+				out, "command", profile ? profile_string(profile, profile->facts.command) : ""))
+			return false;
+		JSON_TEXT(out, "}");
+	}
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+static bool benchmarks_warnings(const struct diff_suite *suite, struct buffer *out)
+{
+	JSON_TEXT(out, ",\"warnings\":[");
+	for (size_t i = 0; i < suite->warning_count; i++) {
+		if (i > 0)
+			JSON_TEXT(out, ",");
+		if (!json_text_string(out, diff_suite_string(suite, suite->warnings[i].text)))
+			return false;
+	}
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+/* The number of a part, null if there is none. */
+static void benchmarks_part(struct buffer *out, uint32_t part)
+{
+	if (part == PAGE_NO_PART)
+		JSON_TEXT(out, "null");
+	else
+		buffer_printf(out, "%u", part);
+}
+
+/* [name, URI, verdict, base, head, change, low, high, q, rounds and iterations of base, of head, part] */
+static bool benchmarks_row(
+	const struct diff_suite *suite, const struct diff_benchmark *benchmark, uint32_t part, struct buffer *out)
+{
+	const double numbers[] = { suite->sides == 2 ? benchmark->value[DIFF_BASE] : NAN, benchmark->value[DIFF_HEAD],
+		benchmark->change, benchmark->change_low, benchmark->change_high, benchmark->q };
+
+	JSON_TEXT(out, "[");
+	if (!json_text_string(out, suite_name(suite, benchmark)))
+		return false;
+	JSON_TEXT(out, ",");
+	if (!json_text_string(out, diff_suite_string(suite, benchmark->uri)))
+		return false;
+	buffer_printf(out, ",\"%s\"", suite->sides == 2 ? diff_benchmark_verdict_name(benchmark) : "");
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		JSON_TEXT(out, ",");
+		json_text_number(out, numbers[i]);
+	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		buffer_printf(out, ",%llu,%llu", (unsigned long long)benchmark->rounds[side],
+			(unsigned long long)benchmark->iterations[side]);
+	JSON_TEXT(out, ",");
+	benchmarks_part(out, part);
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+static bool benchmarks_rows(const struct diff_suite *suite, const uint32_t *parts, struct buffer *out)
+{
+	JSON_TEXT(out, ",\"rows\":[");
+	for (size_t i = 0; i < suite->benchmark_count; i++) {
+		if (i > 0)
+			JSON_TEXT(out, ",");
+		if (!benchmarks_row(suite, &suite->benchmarks[i], parts[i], out))
+			return false;
+	}
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+/* Which part each benchmark has in the page. Returns that of all benchmarks together. */
+static uint32_t benchmarks_place(const struct render_suite *input, const bool *left_out, uint32_t *parts)
+{
+	uint32_t all = PAGE_NO_PART;
+
+	for (size_t i = 0; i < input->suite->benchmark_count; i++)
+		parts[i] = PAGE_NO_PART;
+	for (size_t i = 0; i < input->part_count; i++) {
+		uint32_t benchmark = input->parts[i].benchmark;
+
+		if (left_out[i])
+			continue;
+		if (benchmark == DIFF_ALL_BENCHMARKS)
+			all = (uint32_t)i;
+		else if (benchmark < input->suite->benchmark_count)
+			parts[benchmark] = (uint32_t)i;
+	}
+	return all;
+}
+
+bool page_data_benchmarks(const struct render_suite *input, const bool *left_out, struct buffer *out, struct error *err)
+{
+	const struct diff_suite *suite = input->suite;
+	CLEANUP(cleanup_free) uint32_t *parts = calloc(suite->benchmark_count + 1, sizeof(*parts));
+	size_t left_out_count = 0;
+	bool ok;
+
+	if (!parts)
+		return error_set_memory(err);
+	for (size_t i = 0; i < input->part_count; i++)
+		left_out_count += left_out[i];
+	buffer_printf(out, "{\"format\":1,\"sides\":%zu,\"leftOut\":%zu,\"all\":", suite->sides, left_out_count);
+	benchmarks_part(out, benchmarks_place(input, left_out, parts));
+	benchmarks_flag(out, "isMeasured", suite->is_measured);
+	benchmarks_flag(out, "isExact", suite->is_exact);
+	ok = benchmarks_text(out, "tool", input->tool ? input->tool : "kelvin") && benchmarks_title(suite, out) &&
+	     benchmarks_text(out, "metric", diff_suite_string(suite, suite->metric)) &&
+	     benchmarks_text(out, "metricWords", diff_suite_string(suite, suite->metric_words)) &&
+	     benchmarks_text(out, "unit", diff_suite_string(suite, suite->unit)) &&
+	     benchmarks_text(out, "verdict", suite->sides == 2 ? diff_verdict_name(suite->verdict) : "") &&
+	     benchmarks_text(out, "verdictText", diff_suite_string(suite, suite->verdict_text)) &&
+	     benchmarks_evidence(suite, out) && benchmarks_warnings(suite, out) && benchmarks_recordings(input, out) &&
+	     benchmarks_rows(suite, parts, out);
+	JSON_TEXT(out, "}");
+	return ok ? buffer_ok(out, err) : error_set_memory(err);
+}

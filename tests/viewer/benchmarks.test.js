@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of a suite's benchmarks: rows, words, order and addresses.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { benchmarks } from './lib/modules.js';
+import { readSuite } from './lib/pages.js';
+
+const table = readSuite('suite');
+const rows = benchmarks.benchmarksOf(table);
+const named = (/** @type {string} */ name) => rows.find((/** @type {any} */ b) => b.f.name === name);
+const namesOf = (/** @type {any[]} */ list) => list.map((b) => b.f.name);
+
+test('a row has the figures of its benchmark, and nothing where a side lacks it', () => {
+  const parse = named('test_parse[10]');
+  assert.deepEqual(parse.value, [1.2e6, 1.35e6]);
+  assert.equal(parse.where, 'tests/test_parse.py');
+  assert.equal(parse.verdict, 'regressed');
+  assert.deepEqual([parse.rounds, parse.iterations], [[240, 240], [3360, 3360]]);
+  assert.equal(named('test_audit').verdict, 'added');
+  assert.ok(Number.isNaN(named('test_audit').value[0]));
+  assert.equal(named('test_cache').verdict, 'removed');
+  assert.equal(named('test_fork').part, null);
+  assert.equal(table.all, 0);
+  assert.equal(parse.part, 1);
+});
+
+test('a benchmark in a line', () => {
+  const line = (/** @type {string} */ name) => benchmarks.lineOf(named(name), table);
+  assert.equal(line('test_parse[10]'), '1.20 ms → 1.35 ms, +12.5 % (+9.00 to +16.0 %)');
+  assert.equal(line('test_audit'), '3.00 ms');
+  assert.equal(line('test_cache'), '2.00 ms');
+  assert.equal(benchmarks.timesText(named('test_audit'), 0), '');
+  assert.equal(benchmarks.timesText(named('test_audit'), 1), '240 rounds, 3,360 iterations');
+  const exact = readSuite('suite-exact');
+  const [first] = benchmarks.benchmarksOf(exact);
+  assert.equal(benchmarks.lineOf(first, exact), '1,234,567 → 1,334,567, +8.10 %');
+  assert.equal(benchmarks.measured(exact), 'instructions');
+  assert.equal(benchmarks.measured(table), 'time per iteration');
+});
+
+test('the URI without the name says where a benchmark is', () => {
+  const where = benchmarks.whereOf;
+  assert.equal(where('test_a[1::2]', 'tests/test_a.py::TestB::test_a[1::2]'), 'tests/test_a.py::TestB');
+  assert.equal(where('BenchmarkSort', 'example.com/pkg.BenchmarkSort'), 'example.com/pkg');
+  assert.equal(where('fib', 'fib'), '');
+  assert.equal(where('short', 'quite/another'), 'quite/another');
+});
+
+test('the axis has room for nine of ten changes, and marks the others at its ends', () => {
+  const made = (/** @type {number[]} */ changes) => changes.map((change) => ({ change, verdict: 'regressed' }));
+  assert.equal(benchmarks.axisOf(made([])), 0.01);
+  assert.equal(benchmarks.axisOf(made([0.2])), 0.3);
+  assert.equal(benchmarks.axisOf(made([-0.07])), 0.1);
+  assert.equal(benchmarks.axisOf(made([...Array(9).fill(0.02), 8])), 0.03);
+  assert.equal(benchmarks.axisOf(made([1000])), 10);
+  assert.equal(benchmarks.placeOf(0, 0.1), 0.5);
+  assert.equal(benchmarks.placeOf(0.05, 0.1), 0.75);
+  assert.equal(benchmarks.placeOf(-3, 0.1), 0);
+});
+
+test('a text and verdicts choose benchmarks', () => {
+  const chosen = (/** @type {string} */ text, /** @type {string[]} */ ...verdicts) =>
+    namesOf(benchmarks.chosenOf(rows, text, new Set(verdicts)));
+  assert.deepEqual(chosen('PARSE.py'), ['test_parse[10]', 'test_lex']);
+  assert.deepEqual(chosen(' parse ', 'regressed'), ['test_parse[10]']);
+  assert.deepEqual(chosen('', 'added', 'removed'), ['test_audit', 'test_cache']);
+  assert.deepEqual(chosen('[('), []);
+  assert.deepEqual(benchmarks.verdictCounts(rows).slice(0, 2), [['regressed', 2], ['improved', 1]]);
+});
+
+test('steps lead through the changed benchmarks that can be opened, in the order of the list', () => {
+  const steps = benchmarks.stepsOf(rows);
+  assert.deepEqual(namesOf(steps), ['test_parse[10]', 'TestPage::test_render', 'test_sort', 'test_audit', 'test_cache']);
+  const from = (/** @type {string} */ name, /** @type {number} */ by) =>
+    benchmarks.stepFrom(rows, steps, name ? named(name) : null, by)?.f.name;
+  assert.equal(from('', 1), 'test_parse[10]');
+  assert.equal(from('', -1), undefined);
+  assert.equal(from('test_parse[10]', 1), 'TestPage::test_render');
+  assert.equal(from('test_parse[10]', -1), undefined);
+  assert.equal(from('test_fork', 1), 'test_audit');
+  assert.equal(from('test_lex', -1), 'test_cache');
+  assert.equal(from('test_lex', 1), undefined);
+  assert.deepEqual(namesOf(benchmarks.stepsOf([named('test_lex'), named('test_fork')])), ['test_lex']);
+});
+
+test('the command for a benchmark can be pasted', () => {
+  const of = (/** @type {any} */ change, /** @type {string} */ uri) =>
+    benchmarks.commandOf({ ...table, ...change }, { ...rows[0], uri });
+  assert.equal(
+    of({}, 'a.py::test_a[1]'),
+    "kelvin diff before.pb.gz 'after change.pb.gz' --benchmark 'a.py::test_a[1]' -o benchmark.html",
+  );
+  assert.equal(
+    of({ sides: 1, recordings: [{ name: '' }] }, "it's\x1b[31m $x"),
+    "kelvin report PROFILE --benchmark 'it'\\''s\ufffd[31m $x' -o benchmark.html",
+  );
+});
+
+test('an address names a benchmark by its URI', () => {
+  const uri = 'a b.py::test[&=#%é]';
+  const hash = benchmarks.addressOf({ uri });
+  assert.match(hash, /^benchmark=[\w%.-]+$/);
+  assert.equal(benchmarks.openedBy(`#${hash}&v=head`), uri);
+  assert.equal(benchmarks.openedBy(`#${benchmarks.addressOf(null)}&t=timeline`), null);
+  assert.equal(benchmarks.openedBy('#v=head'), undefined);
+  assert.equal(benchmarks.openedBy(''), undefined);
+  assert.equal(benchmarks.openedBy('#benchmark=%'), undefined);
+  assert.equal(benchmarks.openedBy('#benchmark='), '');
+});
