@@ -227,7 +227,7 @@ export class BenchmarkList {
       {},
       h('div.top', {}, h('h1', { title: this.title }, this.title), this.corner),
       verdictLine(table),
-      warnings.length > 0 && h('ul.warnings', {}, ...warnings),
+      warnings.length > 0 && h('ul.warnings', { tabIndex: 0, 'aria-label': 'Warnings' }, ...warnings),
       h('details.evidence', {}, h('summary', {}, 'How this was measured and tested'), h('p', {}, table.evidenceText)),
     );
   }

@@ -116,12 +116,14 @@ export class Suite {
     const end = (this.end = new AbortController());
     const name = open ? open.f.name : 'All benchmarks together';
     this.#drawBar();
-    const waiting = setTimeout(() => this.root.replaceChildren(h('p.opening', {}, `Opening ${name} …`)), PATIENCE_MS);
+    const say = (/** @type {string} */ text) => {
+      if (!end.signal.aborted) this.root.replaceChildren(h('p.opening', {}, text));
+    };
+    const waiting = setTimeout(() => say(`Opening ${name} …`), PATIENCE_MS);
     try {
       await this.show(part, { kept: addressOf(open), name, keys: KEYS, until: end.signal });
     } catch (error) {
-      const why = /** @type {Error} */ (error).message;
-      if (!end.signal.aborted) this.root.replaceChildren(h('p.opening', {}, `${name} cannot be read: ${why}.`));
+      say(`${name} cannot be read: ${/** @type {Error} */ (error).message}.`);
     } finally {
       clearTimeout(waiting);
     }
@@ -177,7 +179,7 @@ export class Suite {
       return;
     }
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog')) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog, .menu')) return;
     const beside = event.key === ',' ? this.#beside(-1) : event.key === '.' ? this.#beside(1) : null;
     if (event.key === 'a') this.#open(undefined);
     else if (beside) this.#open(beside);

@@ -67,3 +67,28 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
     await firefox.close();
   }
 });
+
+test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180000 }, async () => {
+  const firefox = await Firefox.start();
+  const name = `document.querySelector('.suite-bar:not([hidden]) b')?.textContent`;
+  try {
+    await firefox.open(pageUrl('suite'));
+    await firefox.until('!!document.documentElement.dataset.ready');
+    assert.equal(await firefox.run(`document.querySelectorAll('.benchmarks .grid-row').length`), 10);
+    await firefox.run(`document.querySelector('.benchmarks .grid-row').click()`);
+    await firefox.until(`!!document.documentElement.dataset.ready && !!document.querySelector('canvas.flame')`);
+    await firefox.until(`${name} === 'test_parse[10]'`);
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'h', bubbles: true }))`);
+    await firefox.until(`location.hash.endsWith('&v=head')`);
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '.', bubbles: true }))`);
+    await firefox.until(`${name} === 'TestPage::test_render' && !!document.documentElement.dataset.ready`);
+    await firefox.run(`history.back()`);
+    await firefox.until(`${name} === 'test_parse[10]' && !!document.documentElement.dataset.ready`);
+    assert.match(await firefox.run(`location.hash`), /&v=head$/);
+    await firefox.run(`history.go(-2)`);
+    await firefox.until(`!document.querySelector('canvas.flame') && document.querySelectorAll('.benchmarks .grid-row').length === 10`);
+    assert.deepEqual(firefox.complaints(), []);
+  } finally {
+    await firefox.close();
+  }
+});
