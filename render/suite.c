@@ -16,26 +16,26 @@ const struct render_part *render_part_of(const struct render_suite *input, uint3
 
 /* ---- Benchmarks ---- */
 
-const char *suite_name(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
+const char *suite_words_name(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
 {
 	const char *name = diff_suite_string(suite, benchmark->name);
 
 	return name[0] ? name : "(no name)";
 }
 
-struct format_text suite_value(const struct diff_suite *suite, double value)
+struct format_text suite_words_value(const struct diff_suite *suite, double value)
 {
 	return format_precise(value, diff_suite_string(suite, suite->unit));
 }
 
 static const struct format_text nothing = { .text = "" };
 
-struct format_text suite_change(const struct diff_benchmark *benchmark)
+struct format_text suite_words_change(const struct diff_benchmark *benchmark)
 {
 	return benchmark->presence == DIFF_IN_BOTH ? format_change(1, 1 + benchmark->change) : nothing;
 }
 
-struct format_text suite_interval(const struct diff_benchmark *benchmark)
+struct format_text suite_words_interval(const struct diff_benchmark *benchmark)
 {
 	struct format_text interval = nothing;
 
@@ -46,7 +46,7 @@ struct format_text suite_interval(const struct diff_benchmark *benchmark)
 	return interval;
 }
 
-bool suite_is_notable(const struct diff_benchmark *benchmark)
+bool suite_words_is_notable(const struct diff_benchmark *benchmark)
 {
 	return benchmark->presence != DIFF_IN_BOTH || benchmark->verdict != DIFF_UNCHANGED;
 }
@@ -60,13 +60,13 @@ void render_benchmark_title(const struct diff_suite *suite, uint32_t benchmark, 
 	if (!suite->is_measured)
 		return;
 	if (suite->sides != DIFF_SIDES || b->presence != DIFF_IN_BOTH) {
-		buffer_printf(out, ": %s per iteration", suite_value(suite, b->value[side]).text);
+		buffer_printf(out, ": %s per iteration", suite_words_value(suite, b->value[side]).text);
 		return;
 	}
-	buffer_printf(out, ": %s → %s per iteration, %s", suite_value(suite, b->value[DIFF_BASE]).text,
-		suite_value(suite, b->value[DIFF_HEAD]).text, suite_change(b).text);
-	if (suite_interval(b).text[0])
-		buffer_printf(out, " (%s)", suite_interval(b).text);
+	buffer_printf(out, ": %s → %s per iteration, %s", suite_words_value(suite, b->value[DIFF_BASE]).text,
+		suite_words_value(suite, b->value[DIFF_HEAD]).text, suite_words_change(b).text);
+	if (suite_words_interval(b).text[0])
+		buffer_printf(out, " (%s)", suite_words_interval(b).text);
 	buffer_printf(out, ", %s", diff_benchmark_verdict_name(b));
 }
 
@@ -116,7 +116,7 @@ static double find_spread(const struct measurement *measurements, size_t count, 
 	return 100 * sqrt(sum / (double)found);
 }
 
-bool suite_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err)
+bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err)
 {
 	const struct profile *profile = suite->profiles[side];
 	CLEANUP(cleanup_free) struct measurement *measurements = calloc(profile->run_count + 1, sizeof(*measurements));
@@ -136,7 +136,7 @@ bool suite_spreads(const struct diff_suite *suite, enum diff_side side, double *
 
 /* ---- Sentences ---- */
 
-void suite_verdict(const struct diff_suite *suite, struct buffer *out)
+void suite_words_verdict(const struct diff_suite *suite, struct buffer *out)
 {
 	const char *text = diff_suite_string(suite, suite->verdict_text);
 
@@ -162,7 +162,7 @@ static void append_executions(const struct diff_suite *suite, struct buffer *out
 	buffer_append_byte(out, '.');
 }
 
-void suite_evidence(const struct diff_suite *suite, struct buffer *out)
+void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 {
 	double q = suite->options.diff.q > 0 ? suite->options.diff.q : 0.05;
 
@@ -182,7 +182,7 @@ void suite_evidence(const struct diff_suite *suite, struct buffer *out)
 		q * 100, suite->options.precision * 100);
 }
 
-void suite_rest_add(struct suite_rest *rest, const struct diff_benchmark *benchmark)
+void suite_words_rest_add(struct suite_words_rest *rest, const struct diff_benchmark *benchmark)
 {
 	switch (benchmark->presence) {
 	case DIFF_IN_BOTH:
@@ -197,7 +197,7 @@ void suite_rest_add(struct suite_rest *rest, const struct diff_benchmark *benchm
 	}
 }
 
-size_t suite_rest_count(const struct suite_rest *rest)
+size_t suite_words_rest_count(const struct suite_words_rest *rest)
 {
 	size_t count = rest->added + rest->removed;
 
@@ -214,7 +214,7 @@ static void append_kind(size_t count, const char *name, const char **separator, 
 	*separator = ", ";
 }
 
-void suite_rest_words(const struct suite_rest *rest, struct buffer *out)
+void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out)
 {
 	static const enum diff_verdict order[] = { DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE, DIFF_MINOR };
 	const char *separator = "";
@@ -248,7 +248,7 @@ static void merge_changes(const struct diff *diff, const struct summary_list *mo
 	}
 }
 
-bool suite_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err)
+bool suite_words_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err)
 {
 	const struct diff *diff = part->input.diff;
 	CLEANUP(summary_list_deinit) struct summary_list more = { 0 }, less = { 0 };
@@ -272,7 +272,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-bool suite_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err)
+bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = part->input.diff;
 	const struct diff_function *f = &diff->functions[function];
@@ -287,6 +287,44 @@ bool suite_place(const struct render_part *part, uint32_t function, struct buffe
 		buffer_printf(out, "%s:%u", file, line.line);
 	else
 		buffer_append_string(out, format_module(diff_string(diff, f->place)));
+	return true;
+}
+
+/* The innermost function of the user's own above a node; PROFILE_NONE: there is none. */
+static uint32_t user_function_above(const struct diff *diff, uint32_t node)
+{
+	for (uint32_t at = diff->nodes[node].parent; at != 0 && at != PROFILE_NONE; at = diff->nodes[at].parent) {
+		uint32_t function = diff->nodes[at].function;
+
+		if (function != PROFILE_NONE && diff->functions[function].origin == PROFILE_ORIGIN_USER)
+			return function;
+	}
+	return PROFILE_NONE;
+}
+
+bool suite_words_caller(const struct render_part *part, uint32_t function, uint32_t *caller, struct error *err)
+{
+	const struct diff *diff = part->input.diff;
+	CLEANUP(cleanup_free) double *sums = NULL;
+	double sign = diff->functions[function].self.delta < 0 ? -1 : 1;
+
+	*caller = PROFILE_NONE;
+	if (diff->functions[function].origin == PROFILE_ORIGIN_USER)
+		return true;
+	sums = calloc(diff->function_count, sizeof(*sums));
+	if (!sums)
+		return error_set_memory(err);
+	for (uint32_t i = 1; i < diff->node_count; i++) {
+		double base = diff->sides == DIFF_SIDES ? diff->node_self[DIFF_BASE][i] : 0;
+		uint32_t above;
+
+		if (diff->nodes[i].function != function || (above = user_function_above(diff, i)) == PROFILE_NONE)
+			continue;
+		sums[above] += sign * (diff->node_self[DIFF_HEAD][i] * diff->scale.factor - base);
+	}
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (sums[i] > 0 && (*caller == PROFILE_NONE || sums[i] > sums[*caller]))
+			*caller = i;
 	return true;
 }
 
@@ -324,7 +362,7 @@ static void append_ratio(const struct diff *diff, const struct diff_estimate *e,
 					   : "much");
 }
 
-void suite_function_words(
+void suite_words_function(
 	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *out)
 {
 	const struct diff *diff = part->input.diff;
