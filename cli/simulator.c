@@ -146,9 +146,6 @@ static bool find_library(char library[PATH_MAX])
 
 bool simulator_find(struct simulator *simulator, struct error *err)
 {
-	if (!find_program("valgrind", simulator->valgrind))
-		return error_set(err, ERROR_NOT_FOUND,
-			"valgrind is not installed, and simulations run on it: apt-get install valgrind");
 	return find_library(simulator->library) ||
 	       error_set(err, ERROR_NOT_FOUND,
 		       "the tool %s is not there: build kelvin on a machine that has valgrind installed, or install it again",
@@ -226,7 +223,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 	static const char *const fixed[] = { "--tool=kelvin", "-q", "--trace-children=yes", "--vgdb=no",
 		"--sigill-diagnostics=yes", "--demangle=no" };
 	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWN = 1 + FIXED + 3 + SIMULATOR_CACHES, OPTION = 96 };
-	char paths[2][PATH_MAX + OPTION], options[SIMULATOR_CACHES][OPTION];
+	char launcher[PATH_MAX + OPTION], paths[2][PATH_MAX + OPTION], options[SIMULATOR_CACHES][OPTION];
 	size_t count = 0, words = 0;
 	const char **argv;
 	int before = personality(0xffffffff);
@@ -236,7 +233,8 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 	argv = calloc(OWN + words + 1, sizeof(*argv));
 	if (!argv)
 		return;
-	argv[count++] = simulator->valgrind;
+	snprintf(launcher, sizeof(launcher), "%s/launcher", simulator->library);
+	argv[count++] = launcher;
 	for (size_t i = 0; i < FIXED; i++)
 		argv[count++] = fixed[i];
 	snprintf(paths[0], sizeof(paths[0]), "--out-dir=%s/counts", call->directory);

@@ -25,10 +25,10 @@ COMMON_MUST_CHECK
 bool simulator_parse_caches(const char *text, struct simulator_cache caches[SIMULATOR_CACHES], struct error *err);
 
 struct simulator {
-	char valgrind[PATH_MAX], library[PATH_MAX]; /* the program; the directory of the tool */
+	char library[PATH_MAX]; /* the directory of the tool, of what starts it, and of what it reads */
 };
 
-/* Finds both. ERROR_NOT_FOUND says what to install. */
+/* Finds it. ERROR_NOT_FOUND says what to install. */
 COMMON_MUST_CHECK
 bool simulator_find(struct simulator *simulator, struct error *err);
 

@@ -50,7 +50,7 @@ static bool start_command(const struct source_simulated *simulated, pid_t *pid, 
 		_exit(CLI_EXIT_RECORDER_FAILED);
 	}
 	if (*pid < 0)
-		error_set_errno(err, errno, "cannot start %s", simulated->simulator.valgrind);
+		error_set_errno(err, errno, "cannot start the tool in %.3000s", simulated->simulator.library);
 	if (simulated->options.streams)
 		streams_restore(&streams);
 	return *pid > 0;

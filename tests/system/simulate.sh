@@ -4,7 +4,6 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-command -v valgrind >/dev/null || skip "valgrind is not installed"
 cat >calls.c <<'C'
 #include <stdlib.h>
 #include <sys/wait.h>
