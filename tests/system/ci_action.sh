@@ -15,13 +15,18 @@ can_sample
 
 # step CODE NAME [KEY VALUE]...: the step with these values of the workflow.
 step() {
-	local code=$1 name=$2
+	step_of "$ROOT/action.yml" "$@"
+}
 
-	shift 2
+# step_of FILE CODE NAME [KEY VALUE]...: of another file.
+step_of() {
+	local file=$1 code=$2 name=$3
+
+	shift 3
 	jq -n '$ARGS.positional | [range(0; length; 2) as $i | { key: .[$i], value: .[$i + 1] }] | from_entries' --args \
 		github.action_repository o/kelvin github.event.pull_request.number 7 steps.bench.outputs.status "$(sed -n 's/^status=//p' output 2>/dev/null)" \
 		github.token secret "$@" >values
-	$python "$recipes" script "$ROOT" "$name" values >step.sh || fail "no step $name"
+	$python "$recipes" script "$file" "$name" values >step.sh || fail "no step $name"
 	run "$code" env PATH="$PWD/temp/kelvin-program/bin:$PATH" GITHUB_ACTION_PATH="$ROOT" RUNNER_TEMP="$PWD/temp" GITHUB_PATH="$PWD/path" \
 		GITHUB_OUTPUT="$PWD/output" GITHUB_STEP_SUMMARY="$PWD/summary" GITHUB_REPOSITORY=o/n KELVIN_RELEASES="file://$PWD/releases" \
 		bash --noprofile --norc -eo pipefail step.sh
@@ -69,6 +74,22 @@ step 0 Comment
 [[ $(jq '.comments | length' state) -eq 1 ]] || fail "no comment was written"
 step 0 Comment inputs.token wrong
 says stdout '^::warning::No comment was written'
+
+# The other workflow, for a fork: the number in the artifact is the fork's word.
+mkdir -p kelvin
+ln -s "$ROOT/scripts" kelvin/scripts
+sha=0123456789012345678901234567890123456789
+jq -n --arg sha $sha '{ comments: [], user: { id: 5, login: "github-actions[bot]" },
+	pulls: { "7": { head: { sha: $sha, repo: { full_name: "fork/n" } } }, "8": { head: { sha: $sha, repo: { full_name: "o/n" } } } } }' >state
+from_fork=(github.event.workflow_run.head_sha "$sha" github.event.workflow_run.head_repository.full_name fork/n)
+step_of "$ROOT/docs/ci/github-comment.yml" 0 Comment "${from_fork[@]}"
+says stdout '^created'
+echo 8 >temp/kelvin/number
+step_of "$ROOT/docs/ci/github-comment.yml" 2 Comment "${from_fork[@]}"
+says stderr 'not what was measured'
+rm temp/kelvin/comment.md
+step_of "$ROOT/docs/ci/github-comment.yml" 0 Comment "${from_fork[@]}"
+[[ $(jq '.comments | length' state) -eq 1 ]] || fail "not one comment was written"
 
 # What a workflow passes on is no script: neither here nor there.
 rm -f output

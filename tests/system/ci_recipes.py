@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ci_recipes.py check ROOT: action.yml and the recipes parse; each input of the action is used and known; no value stands in a script.
-ci_recipes.py script ROOT NAME VALUES.json: the step of action.yml, as a script for bash with the environment that it would have."""
+ci_recipes.py script FILE NAME VALUES.json: the step of an action or a workflow, as a script for bash with the environment that it would have."""
 import json
 import re
 import shlex
@@ -54,16 +54,16 @@ def check(root):
     return bool(faults)
 
 
-def script(root, name, values):
-    action = read(f"{root}/action.yml")
+def script(path, name, values):
+    document = read(path)
     with open(values) as file:
         known = json.load(file)
 
     def filled(text):
         return EXPRESSION.sub(lambda match: known[match[1]], text)
 
-    known = {f"inputs.{key}": filled(value.get("default", "")) for key, value in action["inputs"].items()} | known
-    [step] = [step for step in action["runs"]["steps"] if step.get("name") == name]
+    known = {f"inputs.{key}": filled(value.get("default", "")) for key, value in document.get("inputs", {}).items()} | known
+    [step] = [step for step in steps_of(document) if step.get("name") == name]
     for key, value in step.get("env", {}).items():
         print(f"export {key}={shlex.quote(filled(value))}")
     print("set -eo pipefail")

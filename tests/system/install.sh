@@ -23,6 +23,7 @@ for prefix in /usr /usr/local /opt/kelvin; do
 	for file in bash-completion/completions/kelvin fish/vendor_completions.d/kelvin.fish doc/kelvin/report.md; do
 		[[ -s root$prefix/share/$file ]] || fail "no $file below $prefix/share"
 	done
+	[[ ! -e root$prefix/libexec/kelvin/kelvin-amd64-linux || -x root$prefix/libexec/kelvin/launcher ]] || fail "nothing starts the tool"
 	links=$(find root -type l)
 	[[ -z $links ]] || fail "a package would lack what these link to: $links"
 	if [[ $prefix == /opt/kelvin ]]; then continue; fi
