@@ -36,7 +36,7 @@ static bool benchmarks_evidence(const struct diff_suite *suite, struct buffer *o
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
 	buffer_init(&words, max_text_bytes);
-	suite_evidence(suite, &words);
+	suite_words_evidence(suite, &words);
 	return !words.failed && benchmarks_text(out, "evidenceText", words.data);
 }
 
@@ -90,7 +90,7 @@ static bool benchmarks_row(
 		benchmark->change, benchmark->change_low, benchmark->change_high, benchmark->q };
 
 	JSON_TEXT(out, "[");
-	if (!json_text_string(out, suite_name(suite, benchmark)))
+	if (!json_text_string(out, suite_words_name(suite, benchmark)))
 		return false;
 	JSON_TEXT(out, ",");
 	if (!json_text_string(out, diff_suite_string(suite, benchmark->uri)))
