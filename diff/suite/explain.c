@@ -56,7 +56,7 @@ static bool is_chosen(const struct diff_suite *suite, enum diff_side side, size_
 	uint32_t of_run = suite->details->benchmarks[side][run];
 
 	if (of_run == PROFILE_NONE || benchmark != DIFF_ALL_BENCHMARKS)
-		return of_run == benchmark;
+		return of_run != PROFILE_NONE && of_run == benchmark;
 	return suite->benchmarks[of_run].presence == DIFF_IN_BOTH ||
 	       suite->added + suite->removed == suite->benchmark_count;
 }
