@@ -171,6 +171,14 @@ static enum protocol_command take_integration(struct session *session, const str
 	return PROTOCOL_ACK;
 }
 
+static enum protocol_command check_version(struct session *session, uint64_t version)
+{
+	if (version >= PROTOCOL_OLDEST_VERSION && version <= PROTOCOL_VERSION_NOW)
+		return PROTOCOL_ACK;
+	session->refused_version = version;
+	return PROTOCOL_ERR;
+}
+
 enum protocol_command session_take(struct session *session, const struct protocol_message *message, int64_t now_ns)
 {
 	session->is_connected = true;
@@ -187,9 +195,7 @@ enum protocol_command session_take(struct session *session, const struct protoco
 	case PROTOCOL_INTEGRATION:
 		return take_integration(session, message);
 	case PROTOCOL_VERSION:
-		return message->value >= PROTOCOL_OLDEST_VERSION && message->value <= PROTOCOL_VERSION_NOW
-			       ? PROTOCOL_ACK
-			       : PROTOCOL_ERR;
+		return check_version(session, message->value);
 	case PROTOCOL_MODE:
 		return PROTOCOL_MODE_IS;
 	case PROTOCOL_PING:
@@ -308,6 +314,10 @@ static void tell_problems(const struct session *session, const struct harness_re
 	tell_count(notices, session->unknown,
 		"the harness sent a command that is not known here; it was told so, and the recording went on",
 		"commands of the harness are not known here; it was told so, and the recording went on");
+	if (session->refused_version > 0)
+		buffer_printf(notices,
+			"benchmarks: a harness speaks version %llu of the protocol; this kelvin knows up to %d, so it was refused\n",
+			(unsigned long long)session->refused_version, PROTOCOL_VERSION_NOW);
 	tell_count(notices, session->unclosed, "one never ended: it was taken to end where the next began",
 		"never ended: they were taken to end where the next began");
 	tell_count(notices, nameless,

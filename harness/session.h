@@ -23,6 +23,7 @@ struct session {
 	bool is_open;      /* the last window has not ended */
 	bool is_connected; /* a harness has said something */
 	struct error failure;
+	uint64_t refused_version; /* the last one that is not known here; 0: none */
 	uint64_t unknown, unpaired, unclosed, unnamed, left_out;
 };
 
