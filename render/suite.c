@@ -35,11 +35,11 @@ struct format_text suite_words_change(const struct diff_benchmark *benchmark)
 	return benchmark->presence == DIFF_IN_BOTH ? format_change(1, 1 + benchmark->change) : nothing;
 }
 
-struct format_text suite_words_interval(const struct diff_benchmark *benchmark)
+struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
 {
 	struct format_text interval = nothing;
 
-	if (benchmark->presence == DIFF_IN_BOTH)
+	if (benchmark->presence == DIFF_IN_BOTH && !suite->is_exact)
 		interval = format_interval(100 * benchmark->change_low, 100 * benchmark->change_high);
 	if (interval.text[0])
 		strcat(interval.text, " %");
@@ -65,8 +65,8 @@ void render_benchmark_title(const struct diff_suite *suite, uint32_t benchmark, 
 	}
 	buffer_printf(out, ": %s → %s per iteration, %s", suite_words_value(suite, b->value[DIFF_BASE]).text,
 		suite_words_value(suite, b->value[DIFF_HEAD]).text, suite_words_change(b).text);
-	if (suite_words_interval(b).text[0])
-		buffer_printf(out, " (%s)", suite_words_interval(b).text);
+	if (suite_words_interval(suite, b).text[0])
+		buffer_printf(out, " (%s)", suite_words_interval(suite, b).text);
 	buffer_printf(out, ", %s", diff_benchmark_verdict_name(b));
 }
 
@@ -162,6 +162,26 @@ static void append_executions(const struct diff_suite *suite, struct buffer *out
 	buffer_append_byte(out, '.');
 }
 
+static bool knows_iterations(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
+{
+	bool base = suite->sides == DIFF_SIDES && benchmark->presence != DIFF_ADDED;
+
+	return (!base || benchmark->iterations[DIFF_BASE] > 0) &&
+	       (benchmark->presence == DIFF_REMOVED || benchmark->iterations[DIFF_HEAD] > 0);
+}
+
+/* What totals are of. */
+static const char *unit_words(const struct diff_suite *suite)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		known += knows_iterations(suite, &suite->benchmarks[i]);
+	return known == 0                        ? "an execution"
+	       : known == suite->benchmark_count ? "an iteration"
+						 : "an iteration, or of an execution where iterations are not known";
+}
+
 void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 {
 	double q = suite->options.diff.q > 0 ? suite->options.diff.q : 0.05;
@@ -169,7 +189,8 @@ void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 	if (suite->is_measured)
 		buffer_append_string(out, "Times are of one iteration, as the harness measured them.");
 	else
-		buffer_printf(out, "Values are %s of an execution.", diff_suite_string(suite, suite->metric_words));
+		buffer_printf(
+			out, "Values are %s of %s.", diff_suite_string(suite, suite->metric_words), unit_words(suite));
 	if (suite->sides != DIFF_SIDES)
 		return;
 	if (suite->is_exact) {
@@ -340,8 +361,8 @@ static double count_units(const struct diff_suite *suite, const struct render_pa
 	benchmark = &suite->benchmarks[part->benchmark];
 	/* What both sides have is scaled to base. */
 	side = suite->sides == DIFF_SIDES && benchmark->presence != DIFF_ADDED ? DIFF_BASE : DIFF_HEAD;
-	*unit = suite->is_measured && benchmark->iterations[side] > 0 ? "per iteration" : "per execution";
-	if (suite->is_measured && benchmark->iterations[side] > 0)
+	*unit = knows_iterations(suite, benchmark) ? "per iteration" : "per execution";
+	if (knows_iterations(suite, benchmark))
 		return (double)benchmark->iterations[side];
 	return benchmark->executions[side] > 0 ? (double)benchmark->executions[side] : 1;
 }
@@ -356,10 +377,13 @@ static void append_ratio(const struct diff *diff, const struct diff_estimate *e,
 	else if (!(e->head > 0))
 		buffer_append_string(out, "is gone");
 	else
-		buffer_printf(out, ratio < 99.95 ? "takes %.2f times as %s" : "takes %.0f times as %s", ratio,
-			diff->is_duration  ? "long"
-			: diff->is_counted ? "many"
-					   : "much");
+		buffer_printf(out, ratio < 99.95 ? "takes %.2f times as " : "takes %.0f times as ", ratio);
+	if (!(e->base > 0) || !(e->head > 0))
+		return;
+	if (diff->is_duration)
+		buffer_append_string(out, "long");
+	else
+		buffer_printf(out, "%s %s", diff->is_counted ? "many" : "much", diff_string(diff, diff->metric_words));
 }
 
 void suite_words_function(

@@ -42,7 +42,7 @@ static void append_benchmark(const struct diff_suite *suite, const struct diff_b
 	buffer_printf(row, "</code> | %s | %s | %s%s%s | %s | %s |\n",
 		suite_words_value(suite, b->value[DIFF_BASE]).text, suite_words_value(suite, b->value[DIFF_HEAD]).text,
 		suite_words_change(b).text[0] ? mark : "", suite_words_change(b).text,
-		suite_words_change(b).text[0] ? mark : "", suite_words_interval(b).text,
+		suite_words_change(b).text[0] ? mark : "", suite_words_interval(suite, b).text,
 		diff_benchmark_verdict_name(b));
 }
 

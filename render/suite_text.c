@@ -40,7 +40,7 @@ static void add_compared(const struct diff_suite *suite, const struct diff_bench
 {
 	struct format_text base = suite_words_value(suite, b->value[DIFF_BASE]),
 			   head = suite_words_value(suite, b->value[DIFF_HEAD]), change = suite_words_change(b),
-			   interval = suite_words_interval(b);
+			   interval = suite_words_interval(suite, b);
 	const char *cells[] = { suite_words_name(suite, b), base.text, head.text, change.text, interval.text,
 		diff_benchmark_verdict_name(b) };
 

@@ -18,8 +18,8 @@ struct format_text suite_words_value(const struct diff_suite *suite, double valu
 /* Head against base: "+12.3 %"; "" if not both have the benchmark. */
 struct format_text suite_words_change(const struct diff_benchmark *benchmark);
 
-/* The 95 % interval of the change: "9.00 to 15.0 %"; "" if there is none. */
-struct format_text suite_words_interval(const struct diff_benchmark *benchmark);
+/* The 95 % interval of the change: "9.00 to 15.0 %"; "" if there is none, as of exact counts. */
+struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
 /* Whether the verdict is one that a reader looks for: anything but unchanged. */
 bool suite_words_is_notable(const struct diff_benchmark *benchmark);

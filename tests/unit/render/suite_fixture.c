@@ -361,18 +361,3 @@ char *suite_fixture_markdown(const struct suite_fixture *fixture)
 	buffer_init(&out, (size_t)64 << 20);
 	return take(&out, render_suite_markdown(&fixture->input, &out, &err), &err);
 }
-
-__attribute__((weak)) bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	uint32_t function, struct diff_line *line, struct error *err)
-{
-	(void)profiles;
-	(void)err;
-	*line = (struct diff_line){ .line = diff->functions[function].line + 3 };
-	return true;
-}
-__attribute__((weak)) const char *diff_benchmark_verdict_name(const struct diff_benchmark *b)
-{
-	return b->presence == DIFF_ADDED     ? "added"
-	       : b->presence == DIFF_REMOVED ? "removed"
-					     : diff_verdict_name(b->verdict);
-}
