@@ -2,8 +2,11 @@
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
+#include "cli/suite_view.h"
 
 #include <string.h>
+
+enum { OPTION_BENCHMARK = COMPARISON_LAST };
 
 static const char help[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
@@ -11,7 +14,9 @@ static const char help[] =
 	"BASE and HEAD are profiles (Kelvin's, any pprof, perf.data, folded stacks, callgrind.out), '-' for standard input, or\n"
 	"several profiles of the same program separated by commas. 'man kelvin' has a glossary: share, point, proven, load.\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
-	"Options:\n" COMPARISON_OPTION_HELP "  -h, --help                  this text\n"
+	"Options:\n"
+	"      --benchmark NAME        of profiles with benchmarks: the functions of this one, by its name or URI\n" COMPARISON_OPTION_HELP
+	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin diff before.pb.gz after.pb.gz -o diff.html\n"
@@ -21,9 +26,45 @@ static const char help[] =
 
 static const struct option names[] = {
 	COMPARISON_OPTIONS,
+	{ "benchmark", required_argument, NULL, OPTION_BENCHMARK },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
+
+/* Joins the parts of each execution again. NULL in `*joined`: the profile has no parts. */
+static bool join_parts(const struct profile *profile, struct profile **joined, struct error *err)
+{
+	CLEANUP(cleanup_free) double *factors = NULL;
+
+	if (!profile_has_parts(profile))
+		return true;
+	factors = malloc(profile->run_count * sizeof(*factors));
+	if (!factors)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++)
+		factors[i] = 1;
+	return profile_choose_parts(profile, factors, joined, err);
+}
+
+/* Two profiles with benchmarks are compared benchmark by benchmark; any others as a whole. */
+static bool compare_profiles(struct comparison *comparison, const struct profile *base, const struct profile *head,
+	char *const *sides, int *code, struct error *err)
+{
+	const char *const called[DIFF_SIDES] = { sides[DIFF_BASE], sides[DIFF_HEAD] };
+	CLEANUP(profile_cleanup) struct profile *joined_base = NULL;
+	CLEANUP(profile_cleanup) struct profile *joined_head = NULL;
+
+	if (comparison->benchmark &&
+		(!suite_view_check(base, called[DIFF_BASE], err) || !suite_view_check(head, called[DIFF_HEAD], err)))
+		return false;
+	if (comparison_has_suites((const struct profile *[]){ base, head }, called))
+		return comparison_run_suite(comparison, (const struct profile *[]){ base, head }, called, 0, code, err);
+	if (!join_parts(base, &joined_base, err) || !join_parts(head, &joined_head, err))
+		return false;
+	return comparison_run(comparison,
+		(const struct profile *[]){ joined_base ? joined_base : base, joined_head ? joined_head : head },
+		called, code, err);
+}
 
 static bool compare(struct comparison *comparison, char *const *sides, int *code, struct error *err)
 {
@@ -36,8 +77,7 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 	       naming_prepare(&comparison->naming, &options.naming, err) &&
 	       load_profiles(sides[DIFF_BASE], &options, &base, err) &&
 	       load_profiles(sides[DIFF_HEAD], &options, &head, err) &&
-	       comparison_run(comparison, (const struct profile *[]){ base, head },
-		       (const char *[]){ sides[DIFF_BASE], sides[DIFF_HEAD] }, code, err);
+	       compare_profiles(comparison, base, head, sides, code, err);
 }
 
 struct request {
@@ -49,6 +89,10 @@ static bool cmd_diff_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
 
+	if (option == OPTION_BENCHMARK) {
+		request->comparison->benchmark = optarg;
+		return true;
+	}
 	return comparison_take(request->comparison, request->options, option, err);
 }
 

@@ -3,9 +3,10 @@
 #include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
+#include "cli/suite_view.h"
 #include "cli/verification.h"
 
-enum { OPTION_METRIC = OPTIONS_LONG_ONLY, OPTION_VERIFY };
+enum { OPTION_METRIC = OPTIONS_LONG_ONLY, OPTION_VERIFY, OPTION_BENCHMARK };
 
 static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
@@ -20,6 +21,7 @@ static const char help[] =
 	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
 	"\n"
 	"Options:\n"
+	"      --benchmark NAME        of a profile with benchmarks: the functions of this one, by its name or URI\n"
 	"      --metric NAME           which value to show: cpu, off-cpu, wall, idle or samples (default: the profile's\n"
 	"                              own)\n"
 	"      --verify[=N]            of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
@@ -35,6 +37,7 @@ static const char help[] =
 static const struct option names[] = {
 	OUTPUT_OPTIONS,
 	{ "folded", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_FOLDED },
+	{ "benchmark", required_argument, NULL, OPTION_BENCHMARK },
 	{ "metric", required_argument, NULL, OPTION_METRIC },
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	NAMING_OPTIONS,
@@ -49,6 +52,7 @@ struct request {
 	struct outputs outputs;
 	uint32_t verify_every;
 	struct naming naming;
+	const char *benchmark; /* borrowed: the only one that is shown; NULL: all */
 };
 
 static bool cmd_report_take(void *context, int option, struct error *err)
@@ -62,10 +66,31 @@ static bool cmd_report_take(void *context, int option, struct error *err)
 		return true;
 	if (option == OPTION_VERIFY)
 		return verification_parse(optarg, &request->verify_every, err);
+	if (option == OPTION_BENCHMARK) {
+		request->benchmark = optarg;
+		return true;
+	}
 	if (option != OPTION_METRIC)
 		return naming_take(&request->naming, option, err);
 	request->diff.metric = request->outputs.folded_metric = optarg;
 	return true;
+}
+
+/* A profile with benchmarks is shown benchmark by benchmark. */
+static bool show_suite(
+	const struct request *request, const struct profile *profile, const char *name, struct error *err)
+{
+	const struct diff_suite_options options = { .diff = request->diff };
+	const char *const sides[DIFF_SIDES] = { [DIFF_HEAD] = name };
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
+	CLEANUP(suite_view_deinit) struct suite_view view = { 0 };
+	bool done;
+
+	if (!suite_view_check(profile, name, err) || !diff_suite_create(NULL, profile, &options, &suite, err))
+		return false;
+	done = request->benchmark ? suite_view_one(&view, suite, request->benchmark, sides, err)
+				  : suite_view_all(&view, &request->outputs, suite, sides, err);
+	return done && suite_view_write(&view, &request->outputs, err);
 }
 
 static bool show(struct request *request, const char *name, struct error *err)
@@ -86,6 +111,8 @@ static bool show(struct request *request, const char *name, struct error *err)
 	options.naming.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_profiles(name, &options, &profile, err))
 		return false;
+	if (request->benchmark || (profile_has_parts(profile) && !options.naming.names_only))
+		return show_suite(request, profile, name, err);
 	/*
 	 * Folded stacks are written from the profile without a diff. An empty profile or a missing metric must still be
 	 * refused, which the diff does.

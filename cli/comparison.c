@@ -2,6 +2,7 @@
 #include "cli/comparison.h"
 
 #include "cli/cli.h"
+#include "cli/suite_view.h"
 
 #include <string.h>
 
@@ -33,6 +34,25 @@ static bool take_inconclusive(struct comparison *c, const char *text, struct err
 	return true;
 }
 
+/* "1" or "1%" */
+static bool take_precision(struct comparison *c, const char *text, struct error *err)
+{
+	CLEANUP(cleanup_free) char *number = strdup(text);
+	size_t size = strlen(text);
+	double percent;
+
+	if (!number)
+		return error_set_memory(err);
+	if (size > 0 && number[size - 1] == '%')
+		number[size - 1] = '\0';
+	if (!options_parse_positive("--precision", number, &percent, err))
+		return false;
+	if (percent >= 100)
+		return error_set(err, ERROR_USAGE, "--precision '%.60s': write a number of percent below 100", text);
+	c->precision = percent / 100;
+	return true;
+}
+
 bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err)
 {
 	bool is_taken;
@@ -52,6 +72,8 @@ bool comparison_take(struct comparison *comparison, struct options *options, int
 		return true;
 	case COMPARISON_INCONCLUSIVE:
 		return take_inconclusive(comparison, optarg, err);
+	case COMPARISON_PRECISION:
+		return take_precision(comparison, optarg, err);
 	default:
 		return outputs_take(&comparison->outputs, options, option, &is_taken, err) &&
 		       (is_taken || naming_take(&comparison->naming, option, err));
@@ -83,6 +105,8 @@ static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
 
 static void warn_of_unmet(const struct comparison *comparison, const struct diff *diff)
 {
+	if (!diff)
+		return;
 	for (size_t i = 0; i < comparison->gate_count; i++)
 		if (comparison->gates[i].function)
 			warn_unmet(diff, &comparison->gates[i]);
@@ -101,11 +125,17 @@ int comparison_inconclusive_code(const struct comparison *comparison)
 	return CLI_EXIT_INCONCLUSIVE;
 }
 
-static int exit_code(const struct comparison *comparison, const struct diff *diff)
+static int exit_code(
+	const struct comparison *comparison, enum diff_verdict verdict, bool gate_failed, bool is_regressed)
 {
-	if (comparison->gate_count > 0 ? diff->gate_failed : diff->verdict == DIFF_REGRESSED)
+	if (comparison->gate_count > 0 ? gate_failed : is_regressed)
 		return CLI_EXIT_REGRESSED;
-	return diff->verdict == DIFF_INCONCLUSIVE ? comparison_inconclusive_code(comparison) : CLI_EXIT_OK;
+	return verdict == DIFF_INCONCLUSIVE ? comparison_inconclusive_code(comparison) : CLI_EXIT_OK;
+}
+
+static int diff_exit_code(const struct comparison *comparison, const struct diff *diff)
+{
+	return exit_code(comparison, diff->verdict, diff->gate_failed, diff->verdict == DIFF_REGRESSED);
 }
 
 bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
@@ -130,6 +160,110 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 	if (!outputs_use_stdout(&comparison->outputs))
 		printf("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
 	warn_of_unmet(comparison, diff);
-	*code = exit_code(comparison, diff);
+	*code = diff_exit_code(comparison, diff);
 	return true;
+}
+
+/* ---- Benchmarks ---- */
+
+bool comparison_has_suites(const struct profile *const profiles[DIFF_SIDES], const char *const names[DIFF_SIDES])
+{
+	bool has[DIFF_SIDES] = { profile_has_parts(profiles[DIFF_BASE]), profile_has_parts(profiles[DIFF_HEAD]) };
+
+	if (has[DIFF_BASE] != has[DIFF_HEAD])
+		cli_say("kelvin: only %s (%s) has benchmarks, so the sides are compared as a whole\n",
+			has[DIFF_BASE] ? "base" : "head", names[has[DIFF_BASE] ? DIFF_BASE : DIFF_HEAD]);
+	return has[DIFF_BASE] && has[DIFF_HEAD];
+}
+
+struct diff_suite_options comparison_suite_options(const struct comparison *comparison, unsigned int look)
+{
+	struct diff_suite_options options = {
+		.diff = comparison->diff, .precision = comparison->precision, .look = look
+	};
+
+	options.diff.gates = comparison->gates;
+	options.diff.gate_count = comparison->gate_count;
+	return options;
+}
+
+/* The outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth beyond one
+ * fails. */
+static void judge_one(const struct comparison *comparison, const struct diff_suite *suite,
+	const struct diff_benchmark *benchmark, bool *failed, enum diff_verdict *verdict)
+{
+	for (size_t i = 0; i < comparison->gate_count; i++) {
+		const struct diff_gate *gate = &comparison->gates[i];
+
+		if (gate->subject != DIFF_GATE_TOTAL || !(100 * benchmark->change > gate->percent))
+			continue;
+		if (benchmark->verdict == DIFF_REGRESSED || benchmark->verdict == DIFF_MINOR)
+			*failed = true;
+		else
+			*verdict = DIFF_INCONCLUSIVE;
+		cli_say("kelvin: benchmark %s grew by %.1f %%, above the limit of %g %%%s\n",
+			diff_suite_string(suite, benchmark->name), 100 * benchmark->change, gate->percent,
+			*failed ? "" : ", but that is not proven");
+	}
+}
+
+/* A benchmark that is slower fails, also where others are faster. */
+static int suite_exit_code(const struct comparison *comparison, const struct suite_view *view)
+{
+	const struct diff_suite *suite = view->suite;
+	const struct diff *diff = suite_view_diff(view);
+	const struct diff_benchmark *benchmark;
+	enum diff_verdict verdict;
+	bool failed;
+
+	if (!view->title)
+		return exit_code(comparison, suite->verdict, suite->gate_failed, suite->verdicts[DIFF_REGRESSED] > 0);
+	benchmark = &suite->benchmarks[view->parts[0].benchmark];
+	if (benchmark->presence != DIFF_IN_BOTH)
+		return CLI_EXIT_OK;
+	verdict = comparison->gate_count > 0 && diff->verdict == DIFF_INCONCLUSIVE ? DIFF_INCONCLUSIVE
+										   : benchmark->verdict;
+	failed = diff->gate_failed;
+	judge_one(comparison, suite, benchmark, &failed, &verdict);
+	return exit_code(comparison, verdict, failed, benchmark->verdict == DIFF_REGRESSED);
+}
+
+static void print_verdict(const struct suite_view *view)
+{
+	const struct diff_suite *suite = view->suite;
+	const struct diff *diff = suite_view_diff(view);
+
+	if (!view->title)
+		printf("%s: %s\n", diff_verdict_name(suite->verdict), diff_suite_string(suite, suite->verdict_text));
+	else if (suite->is_measured || diff->sides != DIFF_SIDES)
+		printf("%s\n", view->title);
+	else
+		printf("%s: %s: %s\n", diff_verdict_name(diff->verdict), view->title,
+			diff_string(diff, diff->verdict_text));
+}
+
+bool comparison_write_suite(const struct comparison *comparison, const struct diff_suite *suite,
+	const char *const names[DIFF_SIDES], int *code, struct error *err)
+{
+	CLEANUP(suite_view_deinit) struct suite_view view = { 0 };
+	bool done = comparison->benchmark ? suite_view_one(&view, suite, comparison->benchmark, names, err)
+					  : suite_view_all(&view, &comparison->outputs, suite, names, err);
+
+	if (!done || !suite_view_write(&view, &comparison->outputs, err))
+		return false;
+	if (!outputs_use_stdout(&comparison->outputs))
+		print_verdict(&view);
+	warn_of_unmet(comparison, suite_view_diff(&view));
+	*code = suite_exit_code(comparison, &view);
+	return true;
+}
+
+bool comparison_run_suite(const struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+	const char *const names[DIFF_SIDES], unsigned int look, int *code, struct error *err)
+{
+	struct diff_suite_options options = comparison_suite_options(comparison, look);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
+
+	return diff_suite_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &options, &suite, err) &&
+	       comparison_write_suite(comparison, suite, names, code, err);
 }

@@ -163,6 +163,12 @@ static bool write_folded(
 	return true;
 }
 
+/* What is written: of a diff or a profile, or of a suite. */
+struct shown {
+	const struct render_input *input;        /* of a suite: NULL */
+	const struct render_suite *page, *other; /* NULL: it is none */
+};
+
 static bool render(const struct outputs *outputs, enum output_kind kind, const struct render_input *input,
 	struct buffer *out, struct error *err)
 {
@@ -186,16 +192,49 @@ static bool render(const struct outputs *outputs, enum output_kind kind, const s
 	return error_set(err, ERROR_USAGE, "no such output");
 }
 
+static bool render_together(const struct render_suite *suite, struct buffer *out, struct error *err)
+{
+	const struct render_part *all = render_part_of(suite, DIFF_ALL_BENCHMARKS);
+	struct render_svg_options svg = { 0 };
+
+	if (!all)
+		return error_set(err, ERROR_EMPTY, "nothing was recorded of the benchmarks that both sides have");
+	return render_svg(&all->input, &svg, out, err);
+}
+
+static bool render_suite(const struct outputs *outputs, enum output_kind kind, const struct shown *shown,
+	struct buffer *out, struct error *err)
+{
+	struct render_text_options text = text_options(outputs->paths[kind]);
+
+	switch (kind) {
+	case OUTPUT_HTML:
+		return render_suite_html(shown->page, out, err);
+	case OUTPUT_TEXT:
+		return render_suite_text(shown->other, &text, out, err);
+	case OUTPUT_JSON:
+		return render_suite_json(shown->other, out, err);
+	case OUTPUT_MARKDOWN:
+		return render_suite_markdown(shown->other, out, err);
+	case OUTPUT_SVG:
+		return render_together(shown->other, out, err);
+	case OUTPUT_FOLDED:
+		return write_folded(outputs, shown->other->suite->profiles[DIFF_HEAD], out, err);
+	}
+	return error_set(err, ERROR_USAGE, "no such output");
+}
+
 static bool write_one(
-	const struct outputs *outputs, enum output_kind kind, const struct render_input *input, struct error *err)
+	const struct outputs *outputs, enum output_kind kind, const struct shown *shown, struct error *err)
 {
 	const char *path = outputs->paths[kind];
 	struct buffer out;
 	bool ok;
 
 	buffer_init(&out, max_output_bytes);
-	ok = render(outputs, kind, input, &out, err) && buffer_ok(&out, err) &&
-	     file_write(path, out.data ? out.data : "", out.size, outputs->mode, err);
+	ok = shown->page ? render_suite(outputs, kind, shown, &out, err)
+			 : render(outputs, kind, shown->input, &out, err);
+	ok = ok && buffer_ok(&out, err) && file_write(path, out.data ? out.data : "", out.size, outputs->mode, err);
 	if (ok && !is_stdout(path)) {
 		char size[CLOSING_NUMBER_SIZE];
 
@@ -206,10 +245,21 @@ static bool write_one(
 	return ok;
 }
 
-bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err)
+static bool write_each(const struct outputs *outputs, const struct shown *shown, struct error *err)
 {
 	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
-		if (outputs->paths[i] && !write_one(outputs, (enum output_kind)i, input, err))
+		if (outputs->paths[i] && !write_one(outputs, (enum output_kind)i, shown, err))
 			return false;
 	return true;
+}
+
+bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err)
+{
+	return write_each(outputs, &(struct shown){ .input = input }, err);
+}
+
+bool outputs_write_suite(const struct outputs *outputs, const struct render_suite *page,
+	const struct render_suite *other, struct error *err)
+{
+	return write_each(outputs, &(struct shown){ .page = page, .other = other }, err);
 }

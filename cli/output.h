@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "render/render.h"
+#include "render/suite.h"
 
 /* The outputs of `diff` and `report`: several at once. "-" is standard output, which only one of them can use. */
 enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED };
@@ -45,6 +45,14 @@ bool outputs_show_names_only(const struct outputs *outputs);
 /* Renders and writes all outputs; prints their paths on standard error. */
 COMMON_MUST_CHECK
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err);
+
+/*
+ * The same of a suite of benchmarks: `page` has the parts of an HTML page, `other` those of all other outputs. A flame
+ * graph is that of all benchmarks together.
+ */
+COMMON_MUST_CHECK
+bool outputs_write_suite(const struct outputs *outputs, const struct render_suite *page,
+	const struct render_suite *other, struct error *err);
 
 /* symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);

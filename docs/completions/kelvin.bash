@@ -47,7 +47,7 @@ _kelvin() {
 		;;
 # diff
 	diff)
-		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive
+		options='--output --text --json --markdown --svg --benchmark --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive
 			--project-root --origin-rules --wait-rules --no-names --mode --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
@@ -65,7 +65,7 @@ _kelvin() {
 # bench
 	bench)
 		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --off-cpu --native --simulate --cache --save --no-args --mode --output --text --json --markdown
-			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --quiet --help'
+			--svg --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --quiet --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
 			return
@@ -81,7 +81,7 @@ _kelvin() {
 		;;
 # report
 	report)
-		options='--output --text --json --svg --folded --metric --verify --project-root --origin-rules --wait-rules --no-names --mode --help'
+		options='--output --text --json --svg --folded --benchmark --metric --verify --project-root --origin-rules --wait-rules --no-names --mode --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
 			return

@@ -80,8 +80,10 @@ _kelvin() {
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
 			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
+			'--benchmark[only this benchmark]:name or URI:' \
 			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--min-effect[smallest difference that matters]:points:' \
+			'--precision[change of a benchmark that does not matter]:percent:' \
 			'*--fail-on[limit]:rule:' \
 			'--ignore-warnings[check limits even when hardly comparable]' \
 			'--inconclusive[exit code when inconclusive]:result:(pass fail)' \
@@ -119,6 +121,7 @@ _kelvin() {
 			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
 			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--min-effect[smallest difference that matters]:points:' \
+			'--precision[change of a benchmark that does not matter]:percent:' \
 			'*--fail-on[limit]:rule:' \
 			'--ignore-warnings[check limits even when hardly comparable]' \
 			'--inconclusive[exit code when inconclusive]:result:(pass fail)' \
@@ -138,6 +141,7 @@ _kelvin() {
 			'--json[JSON]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
 			'--folded[folded stacks]::file:_files' \
+			'--benchmark[only this benchmark]:name or URI:' \
 			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--verify=-[compares stacks with libunwind, names with libdw]::one stack in N:' \
 			'*--project-root[sources of the user]:directory:_files -/' \
