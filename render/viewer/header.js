@@ -30,11 +30,17 @@ function samplesText({ samples, isExact }) {
   return isExact ? 'counted without sampling' : 'samples not counted';
 }
 
-/** The figures of a recording. @param {Recording} r */
-function recordingLine(r) {
+/**
+ * The figures of a recording. Only the duration is that of a part; what was counted is of the whole recording.
+ * @param {Recording} r @param {boolean} isPart whether the report is of a part of it
+ */
+export function recordingLine(r, isPart) {
   const seconds = r.durationNs / 1e9;
   const facts = [
-    `${samplesText(r)}${seconds ? ` in ${seconds.toFixed(1)} s` : ''}`,
+    isPart && seconds > 0 && amount(r.durationNs, 'nanoseconds'),
+    isPart
+      ? `${samplesText(r)} in the whole recording`
+      : `${samplesText(r)}${seconds ? ` in ${seconds.toFixed(1)} s` : ''}`,
     r.lost !== null && `${count(r.lost)} lost`,
     stacksText(r),
     r.event,
@@ -164,8 +170,8 @@ function warningsOf({ warnings, evidence: e }) {
   return list;
 }
 
-/** Origins, evidence and recordings. @param {Model} model */
-function columns(model) {
+/** Origins, evidence and recordings. @param {Model} model @param {boolean} isPart */
+function columns(model, isPart) {
   const { meta } = model;
   const recording = (/** @type {Recording} */ r, /** @type {number} */ i) =>
     h(
@@ -175,7 +181,7 @@ function columns(model) {
       r.name && `${r.name} – `,
       r.command,
       h('br'),
-      h('span.dim', {}, recordingLine(r)),
+      h('span.dim', {}, recordingLine(r, isPart)),
       h('br'),
       h('span.dim', {}, machineLine(r)),
       r.labels.length > 0 && h('br'),
@@ -194,8 +200,8 @@ function columns(model) {
   );
 }
 
-/** What explains the line at the top. @param {Model} model @param {string[]} warnings */
-function details(model, warnings) {
+/** What explains the line at the top. @param {Model} model @param {string[]} warnings @param {boolean} isPart */
+function details(model, warnings, isPart) {
   const { meta } = model;
   return h(
     'div.details',
@@ -204,7 +210,7 @@ function details(model, warnings) {
     warnings.length > 0 && h('ul.warnings', {}, ...warnings.map((text) => h('li', {}, text))),
     model.sides === 2 && sentences(model),
     scaleSentence(meta),
-    columns(model),
+    columns(model, isPart),
   );
 }
 
@@ -227,7 +233,7 @@ function metricText(model) {
  * The top of the page: the title and a line that opens. Calling `complete` fills in what does not change its height;
  * this happens after the first picture.
  * @param {Model} model @param {HTMLElement} corner the place for controls in the upper right corner
- * @param {string} [name] that the page is called before the title
+ * @param {string} [name] of the part of the recording that the report is of, where it is one
  * @returns {Header}
  */
 export function header(model, corner, name = '') {
@@ -239,7 +245,7 @@ export function header(model, corner, name = '') {
   const line =
     model.sides === 2
       ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, meta.verdictText)]
-      : [h('span.words', {}, recordingLine(meta.recordings[0]))];
+      : [h('span.words', {}, recordingLine(meta.recordings[0], !!name))];
   const metric = h('span.metric');
   const scope = h('span.scope', { hidden: true }, 'of the whole, without the filters');
   const opens = h('span.opens', {}, 'details');
@@ -248,7 +254,7 @@ export function header(model, corner, name = '') {
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
     document.title = `${name && `${name} – `}${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;
-    more.append(details(model, warnings));
+    more.append(details(model, warnings, !!name));
   };
   return {
     element,

@@ -13,23 +13,6 @@ enum { RUNS = 6, MAX_PARTS = 16, LARGE = 10000, MAX_URI = 160 };
 
 #define MAIN "__libc_start_main!libc.so@s;main"
 
-__attribute__((weak)) bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	uint32_t function, struct diff_line *line, struct error *err)
-{
-	(void)diff;
-	(void)profiles;
-	(void)function;
-	(void)err;
-	*line = (struct diff_line){ 0 };
-	return true;
-}
-__attribute__((weak)) const char *diff_benchmark_verdict_name(const struct diff_benchmark *b)
-{
-	return b->presence == DIFF_ADDED     ? "added"
-	       : b->presence == DIFF_REMOVED ? "removed"
-					     : diff_verdict_name(b->verdict);
-}
-
 /* ---- The known suite ---- */
 
 struct known_benchmark {
@@ -299,9 +282,7 @@ static void make_large(struct suite_maker *maker)
 static void make_hostile(struct suite_maker *maker)
 {
 	static const char *const names[] = { "</script><img src=x onerror=window.hacked=1>", "\xff\xfe\x01 \x1b[31m",
-		"", "__proto__", "a'b; rm -rf \"$HOME\"",
-		"\xe2\x80\xae"
-		"elpmaxe" };
+		"", "__proto__", "a'b; rm -rf \"$HOME\"", "\u202e" /* text from right to left */ };
 	enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
 	suite_init(maker, DIFF_SIDES, NAMES);
@@ -319,15 +300,91 @@ static void make_hostile(struct suite_maker *maker)
 	maker->suite.profiles[DIFF_HEAD] = maker->profiles[0][DIFF_HEAD];
 }
 
+/* ---- A suite that is compared in earnest ---- */
+
+enum { EXECUTIONS = 4, ROUNDS = 50 };
+
+static const struct made_benchmark {
+	const char *uri, *stack;
+	double ns[DIFF_SIDES]; /* 0: the side lacks it */
+} made[] = {
+	{ "tests/test_parse.py::test_parse", "bench;parse#~", { 2e6, 2.5e6 } },
+	{ "tests/test_sort.py::test_sort", "bench;sort", { 5e6, 5e6 } },
+	{ "tests/test_audit.py::test_audit", "bench;audit#~", { 0, 1e6 } },
+};
+
+/* Each round has 10 iterations; a sample stands for a millisecond of them. */
+static struct profile *made_profile(int side)
+{
+	static const double off[] = { 1, 1.002, 0.998, 1.001 };
+	struct maker maker = maker_create("pytest --codspeed", side ? "22" : "11");
+
+	for (int execution = 0; execution < EXECUTIONS; execution++) {
+		maker_run(&maker, "pytest", 10000);
+		maker_add(&maker, maker_stack_of(&maker, "start"), 100, 0);
+		for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+			double ns = made[i].ns[side] * off[(execution + (int)i) % EXECUTIONS];
+			struct profile_run *run;
+			struct error err;
+
+			if (ns == 0)
+				continue;
+			maker_run(&maker, "pytest", (int64_t)(ns * ROUNDS * 10 / 1e6));
+			run = &maker.profile->runs[maker.run];
+			maker_check(profile_intern(maker.profile, made[i].uri, &run->name, &err), &err);
+			run->whole_command = false;
+			run->exit_status = -1;
+			run->measured = (struct profile_measured){ ROUNDS, ROUNDS * 10, ns, ns, ns / 100, ns / 700 };
+			maker_add(&maker, maker_stack_of(&maker, made[i].stack), (int64_t)(ns * ROUNDS * 10 / 1e6), 0);
+		}
+	}
+	return maker_finish(&maker);
+}
+
+/* The suite with all its parts, made as a command makes them. */
+static void made_page(struct buffer *page)
+{
+	CLEANUP(profile_cleanup) struct profile *base = made_profile(DIFF_BASE);
+	CLEANUP(profile_cleanup) struct profile *head = made_profile(DIFF_HEAD);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	struct diff_part explained[MAX_PARTS];
+	struct render_part parts[MAX_PARTS];
+	struct render_suite input = {
+		.parts = parts, .names = { "before.pb.gz", "after.pb.gz" }, .tool = "kelvin test"
+	};
+	struct error err;
+
+	maker_check(diff_suite_create(base, head, &options, &suite, &err), &err);
+	input.suite = suite;
+	input.part_count = suite->benchmark_count + 1;
+	for (size_t i = 0; i < input.part_count; i++) {
+		uint32_t benchmark = i ? (uint32_t)i - 1 : DIFF_ALL_BENCHMARKS;
+
+		maker_check(diff_suite_explain(suite, benchmark, &explained[i], &err), &err);
+		parts[i] = (struct render_part){ .benchmark = benchmark,
+			.input = { .diff = explained[i].diff,
+				.profiles = { explained[i].profiles[DIFF_BASE], explained[i].profiles[DIFF_HEAD] },
+				.tool = "kelvin test" } };
+	}
+	maker_check(render_suite_html(&input, page, &err), &err);
+	for (size_t i = 0; i < input.part_count; i++)
+		diff_part_deinit(&explained[i]);
+}
+
+/* ---- All of them ---- */
+
 static const struct suite_kind {
 	const char *name;
 	void (*make)(struct suite_maker *maker);
+	void (*page)(struct buffer *page); /* instead of `make` */
 } suite_kinds[] = {
 	{ "suite", make_suite },
 	{ "suite-single", make_single },
 	{ "suite-exact", make_exact },
 	{ "suite-large", make_large },
 	{ "suite-hostile", make_hostile },
+	{ "suite-made", .page = made_page },
 };
 
 const struct suite_kind *suite_kind_find(const char *name)
@@ -345,6 +402,10 @@ void suite_kind_page(const struct suite_kind *kind, struct buffer *page)
 	struct render_suite input = { .suite = &maker.suite, .parts = maker.parts, .tool = "kelvin test" };
 	struct error err;
 
+	if (kind->page) {
+		kind->page(page);
+		return;
+	}
 	kind->make(&maker);
 	input.part_count = maker.part_count;
 	input.names[DIFF_BASE] = "before.pb.gz";

@@ -201,6 +201,24 @@ reportTest('a theme that is chosen in the list or in a report holds in both', 's
   assert.equal(await theme(), before);
 });
 
+reportTest('a suite as it is compared: each benchmark opens', 'suite-made', async (report) => {
+  assert.match(await report.text('.suite-verdict'), /^regressed1 of 2 benchmarks is slower: test_parse by 25\.0 %/);
+  assert.match(await report.text('.warnings'), /test_audit/);
+  assert.match(await report.text('.evidence'), /Times are of one iteration, as the harness measured them\./);
+  assert.deepEqual(await listed(report), ['test_parse', 'test_audit', 'test_sort']);
+  await row(report, 'test_parse').click();
+  await until(report, 'test_parse');
+  assert.equal(await report.text('.verdict .badge'), 'regressed');
+  await report.press('.');
+  await until(report, 'test_audit');
+  assert.match(await report.text('.verdict .words'), /^2\.00 s · [\d,]+ samples in the whole recording/);
+  await report.press('a');
+  await until(report, '');
+  await row(report, 'test_sort').click();
+  await until(report, 'test_sort');
+  assert.equal(await report.text('.suite-bar .badge'), 'unchanged');
+});
+
 reportTest('the benchmarks of one side', 'suite-single', async (report) => {
   assert.equal(await report.text('.suite-verdict'), '9 benchmarks, time per iteration, 5 executions');
   assert.deepEqual(await report.texts('[role=columnheader]'), ['benchmark', 'in', 'time per iteration', 'rounds', 'iterations']);
