@@ -49,8 +49,8 @@ static bool benchmarks_recordings(const struct render_suite *input, struct buffe
 	for (size_t side = first; side < DIFF_SIDES; side++) {
 		const struct profile *profile = suite->profiles[side];
 
-		buffer_printf(out, "%s{\"executions\":%zu", side > first ? "," : "", suite->executions[side]);
-		if (!benchmarks_text(out, "name", input->names[side]) ||
+		buffer_append_string(out, side > first ? ",{\"name\":" : "{\"name\":");
+		if (!json_text_string(out, input->names[side] ? input->names[side] : "") ||
 			!benchmarks_text(
 				out, "command", profile ? profile_string(profile, profile->facts.command) : ""))
 			return false;

@@ -170,15 +170,7 @@ function howText(table, benchmark) {
 /** The line below the title: the verdict, or what is listed. @param {SuiteTable} table */
 function verdictLine(table) {
   const badge = table.sides === 2 && h(`span.badge.v-${table.verdict}`, {}, table.verdict);
-  return h('p.suite-verdict', {}, badge, h('span', {}, table.verdictText || listed(table)));
-}
-
-/** What is listed, where there is no verdict. @param {SuiteTable} table */
-function listed(table) {
-  const { rows, recordings } = table;
-  const { executions = 0 } = recordings[recordings.length - 1] || {};
-  const times = executions > 1 ? `, ${executions} executions` : '';
-  return `${count(rows.length)} benchmark${rows.length === 1 ? '' : 's'}, ${measured(table)}${times}`;
+  return h('p.suite-verdict', {}, badge, h('span', {}, table.verdictText));
 }
 
 export class BenchmarkList {
@@ -221,6 +213,7 @@ export class BenchmarkList {
 
   #header() {
     const { table } = this;
+    const how = `How this was measured${table.sides === 2 ? ' and tested' : ''}`;
     const warnings = table.warnings.map((text) => h('li', {}, text));
     return h(
       'header',
@@ -228,7 +221,7 @@ export class BenchmarkList {
       h('div.top', {}, h('h1', { title: this.title }, this.title), this.corner),
       verdictLine(table),
       warnings.length > 0 && h('ul.warnings', { tabIndex: 0, 'aria-label': 'Warnings' }, ...warnings),
-      h('details.evidence', {}, h('summary', {}, 'How this was measured and tested'), h('p', {}, table.evidenceText)),
+      h('details.evidence', {}, h('summary', {}, how), h('p', {}, table.evidenceText)),
     );
   }
 

@@ -27,7 +27,7 @@ import { amount, count, measureOf, pasted, signedPercent } from './format.js';
  * @property {string} verdictText
  * @property {string} evidenceText what the values are, and what the verdicts rest on
  * @property {string[]} warnings
- * @property {{name: string, command: string, executions: number}[]} recordings base and head, or head alone
+ * @property {{name: string, command: string}[]} recordings base and head, or head alone
  * @property {BenchmarkColumns[]} rows in the order in which they should be read
  */
 

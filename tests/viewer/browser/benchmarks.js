@@ -220,7 +220,7 @@ reportTest('a suite as it is compared: each benchmark opens', 'suite-made', asyn
 });
 
 reportTest('the benchmarks of one side', 'suite-single', async (report) => {
-  assert.equal(await report.text('.suite-verdict'), '9 benchmarks, time per iteration, 5 executions');
+  assert.equal(await report.text('.suite-verdict'), '9 benchmarks in 5 executions');
   assert.deepEqual(await report.texts('[role=columnheader]'), ['benchmark', 'in', 'time per iteration', 'rounds', 'iterations']);
   assert.match((await listed(report))[0], /^test_matrix/);
   await row(report, 'test_sort').click();
