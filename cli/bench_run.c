@@ -4,7 +4,7 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "cli/source_live.h"
+#include "cli/source_benchmarks.h"
 #include "cli/streams.h"
 
 #include <errno.h>
@@ -229,6 +229,16 @@ static bool create_simulated(const struct bench_runner *runner, const struct ben
 	return true;
 }
 
+static bool create_benchmarks(const struct source_live_options *options, struct source **source, struct error *err)
+{
+	struct source_benchmarks *benchmarks;
+
+	if (!source_benchmarks_create(options, &benchmarks, err))
+		return false;
+	*source = &benchmarks->source;
+	return true;
+}
+
 static bool create_source(const struct bench_runner *runner, const struct bench_command *command,
 	const struct places *places, struct source **source, struct error *err)
 {
@@ -238,10 +248,23 @@ static bool create_source(const struct bench_runner *runner, const struct bench_
 	if (runner->simulates)
 		return create_simulated(runner, command, places, source, err);
 	options.sampler.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
+	if (runner->benchmarks)
+		return create_benchmarks(&options, source, err);
 	if (!source_live_create(&options, &live, err))
 		return false;
 	*source = &live->source;
 	return true;
+}
+
+/* A suite in which no benchmark was met: `record` keeps what it has, but here there is nothing to compare. */
+static bool has_benchmarks(const struct bench_runner *runner, const struct source *source, struct error *err)
+{
+	const struct source_benchmarks *benchmarks = (const struct source_benchmarks *)source;
+
+	if (!runner->benchmarks || runner->simulates || benchmarks->none.code == ERROR_NONE)
+		return true;
+	*err = benchmarks->none;
+	return false;
 }
 
 /* From the start of the command to its end. */
@@ -269,6 +292,7 @@ static void record_run(const struct bench_runner *runner, const struct bench_com
 	if ((ok || result.child_status != -1 || interrupt_signal()) &&
 		!judge(what, command, result.child_status == -1 ? 0 : result.child_status, &reply->err))
 		return;
+	ok = ok && has_benchmarks(runner, source, &failure);
 	if (ok && source_name(source, runner->naming, &result, &notices, &failure) &&
 		keep(runner, result.profile, &notices, &reply->size, &failure)) {
 		reply->wall_ns =
@@ -368,4 +392,23 @@ bool bench_read(const struct bench_runner *runner, const struct bench_record *re
 	}
 	buffer_commit(&bytes, record->size);
 	return profile_read(bytes.data, bytes.size, "a run", profile, err);
+}
+
+bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
+	struct profile **profile, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *all = NULL;
+
+	for (uint64_t run = 0; run < count; run++) {
+		CLEANUP(profile_cleanup) struct profile *next = NULL;
+
+		if (!bench_read(runner, &records[run], &next, err))
+			return false;
+		if (!all)
+			all = TAKE(next);
+		else if (!profile_merge(all, next, err))
+			return error_prefix(err, "cannot join the runs");
+	}
+	*profile = TAKE(all);
+	return true;
 }

@@ -26,6 +26,7 @@ struct bench_runner {
 	struct sampler_options sampler;
 	struct source_simulated_options simulated;
 	bool simulates;                         /* as `simulated` says, in place of sampling */
+	bool benchmarks;                        /* the commands are suites, whose benchmarks are told apart */
 	const struct symbolize_options *naming; /* borrowed */
 	FILE *said;                             /* owned: standard error of the run at hand */
 	FILE *noticed;                          /* owned: what the recorder had to say of it */
@@ -61,6 +62,11 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 COMMON_MUST_CHECK
 bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile,
 	struct error *err);
+
+/* Reads runs back as one profile, in their order. */
+COMMON_MUST_CHECK
+bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
+	struct profile **profile, struct error *err);
 
 /* The last lines that the last run wrote to its standard error, on ours. */
 void bench_print_said(const struct bench_runner *runner);

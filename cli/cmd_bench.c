@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_figures.h"
+#include "cli/bench_looks.h"
 #include "cli/bench_run.h"
 #include "cli/bench_save.h"
 #include "cli/cli.h"
@@ -24,7 +25,10 @@ enum {
 	OPTION_NATIVE,
 	OPTION_SIMULATE,
 	OPTION_CACHE,
+	OPTION_BENCHMARKS,
+	OPTION_TIME_LIMIT,
 	DEFAULT_RUNS = 10,
+	DEFAULT_TIME_LIMIT_S = 600, /* of --benchmarks without --runs */
 	MAX_RUNS = 10000,
 	MAX_FREQUENCY_HZ = 100000,
 };
@@ -40,6 +44,7 @@ static const char help[] =
 	"      --runs N                runs of each command (default: 10; fewer than 3 prove only large differences)\n"
 	"      --warmup N              runs of each command before all others, which are not recorded (default: 0)\n"
 	"      --min-time TIME         adds runs until each command has run for this time in total: 30, 30s, 2m\n"
+	"      --time-limit TIME       begins no further runs that would end later: 90, 90s, 10m\n"
 	"      --setup COMMAND         run once before everything else\n"
 	"      --prepare COMMAND       run before every run\n"
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
@@ -49,6 +54,9 @@ static const char help[] =
 	"      --simulate              counts what the commands execute on a simulated processor, in place of samples: one run of\n"
 	"                              each is enough (default: --runs 1; Python and node vary: 3)\n"
 	"      --cache I1,D1,LL        caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)\n"
+	"      --benchmarks            the commands are suites of benchmarks (pytest --codspeed, cargo codspeed run, go test -bench, ...),\n"
+	"                              compared benchmark by benchmark; without --runs, they run until each benchmark is proven to\n"
+	"                              differ or equal within --precision, for at most 10 minutes (--time-limit)\n"
 	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
 	"      --no-args               keeps only the commands' programs in the profiles and reports, without their arguments\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
@@ -58,6 +66,7 @@ static const char help[] =
 	"Examples:\n"
 	"  kelvin bench --base './old input.json' --head './new input.json'\n"
 	"  kelvin bench --base ./old --head ./new --runs 20 -o bench.html --fail-on 'total>2%'\n"
+	"  kelvin bench --benchmarks --base 'pytest --codspeed old/' --head 'pytest --codspeed new/' -o bench.html\n"
 	"\n" COMPARISON_EXIT_HELP;
 
 static const struct option names[] = {
@@ -74,6 +83,8 @@ static const struct option names[] = {
 	{ "native", no_argument, NULL, OPTION_NATIVE },
 	{ "simulate", no_argument, NULL, OPTION_SIMULATE },
 	{ "cache", required_argument, NULL, OPTION_CACHE },
+	{ "benchmarks", no_argument, NULL, OPTION_BENCHMARKS },
+	{ "time-limit", required_argument, NULL, OPTION_TIME_LIMIT },
 	{ "save", required_argument, NULL, OPTION_SAVE },
 	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	COMPARISON_OPTIONS,
@@ -91,7 +102,9 @@ struct request {
 	uint64_t runs, warmup; /* runs 0: the default */
 	struct simulator_cache caches[SIMULATOR_CACHES];
 	bool simulates, has_caches, samples; /* options that only a simulation, or only sampling, knows */
-	double min_time_s;
+	bool benchmarks;                     /* the commands are suites */
+	bool stops_when_decided;         /* they run until every benchmark is decided, for want of a number of runs */
+	double min_time_s, time_limit_s; /* 0: there is none */
 	uint32_t frequency_hz;
 	uint64_t off_cpu_ns; /* 0: waits are not sampled */
 	const char *event;
@@ -110,7 +123,9 @@ struct bench {
 	struct progress progress;
 	int64_t start_ns;
 	double wall_ns[DIFF_SIDES];
-	uint64_t pairs;    /* done */
+	uint64_t pairs;         /* done */
+	struct bench_look look; /* the last one */
+	bool is_decided;
 	bool is_cut_short; /* a signal came before all were done */
 };
 
@@ -127,11 +142,22 @@ static void bench_deinit(struct bench *bench)
 
 /* ---- Runs ---- */
 
+/* Whether one more pair, which takes as long as those before it, would end after the limit. */
+static bool is_out_of_time(const struct bench *bench)
+{
+	double elapsed_s = (double)(progress_now_ns() - bench->start_ns) / 1e9, pairs = (double)bench->pairs;
+	double limit_s = bench->request->time_limit_s;
+
+	return limit_s > 0 && bench->pairs > 0 && elapsed_s * (pairs + 1) / pairs > limit_s;
+}
+
 static bool is_done(const struct bench *bench)
 {
 	double least = bench->request->min_time_s * 1e9;
 
-	return bench->pairs >= MAX_RUNS ||
+	if (bench->request->stops_when_decided)
+		return bench->is_decided || bench->pairs >= MAX_RUNS || is_out_of_time(bench);
+	return bench->pairs >= MAX_RUNS || is_out_of_time(bench) ||
 	       (bench->pairs >= bench->request->runs && bench->wall_ns[DIFF_BASE] >= least &&
 		       bench->wall_ns[DIFF_HEAD] >= least);
 }
@@ -145,6 +171,12 @@ static void show_progress(struct bench *bench, const char *what)
 
 	if (bench->pairs == 0) {
 		progress_phase(&bench->progress, what);
+		return;
+	}
+	if (request->stops_when_decided) {
+		snprintf(text, sizeof(text), "%s, %zu of %zu benchmarks are not decided yet", what,
+			bench->look.undecided, bench->look.benchmarks);
+		progress_phase(&bench->progress, bench->look.benchmarks > 0 ? text : what);
 		return;
 	}
 	measured = fmin(bench->wall_ns[DIFF_BASE], bench->wall_ns[DIFF_HEAD]) / 1e9;
@@ -214,6 +246,21 @@ static bool check_metric(const struct bench *bench, struct error *err)
 		profile_string(first, first->value_types[first->default_value_type].type));
 }
 
+/* Whether all is decided, when it is time to look. */
+static bool look(struct bench *bench, struct error *err)
+{
+	unsigned int number = bench_look_at(bench->pairs);
+	const struct diff_suite_options options = comparison_suite_options(&bench->request->comparison, number);
+
+	if (!bench->request->stops_when_decided || number == 0)
+		return true;
+	if (!bench_look(&bench->runner, (const struct bench_record *[]){ bench->records[0], bench->records[1] },
+		    bench->pairs, &options, &bench->look, err))
+		return false;
+	bench->is_decided = bench->look.undecided == 0;
+	return true;
+}
+
 static bool make_runs(struct bench *bench, struct error *err)
 {
 	uint64_t random = 0;
@@ -232,7 +279,7 @@ static bool make_runs(struct bench *bench, struct error *err)
 			!make_run(bench, !first, bench->pairs + 1, false, err))
 			return cut_short(bench, err);
 		bench->pairs++;
-		if (bench->pairs == 1 && !check_metric(bench, err))
+		if ((bench->pairs == 1 && !check_metric(bench, err)) || !look(bench, err))
 			return false;
 	}
 	return true;
@@ -254,6 +301,8 @@ static bool set_up(struct bench *bench, struct error *err)
 	if (request->save && !bench_save_prepare(request->save, err))
 		return false;
 	bench->runner.simulates = request->simulates;
+	bench->runner.benchmarks = request->benchmarks;
+	bench->runner.simulated.has_benchmarks = request->benchmarks;
 	bench->runner.simulated.no_arguments = request->no_arguments;
 	memcpy(bench->runner.simulated.caches, request->caches, sizeof(request->caches));
 	bench->runner.sampler.frequency_hz = request->frequency_hz;
@@ -266,21 +315,6 @@ static bool set_up(struct bench *bench, struct error *err)
 	progress_phase(&bench->progress, "setup");
 	return bench_command_parse(request->setup, true, &setup, err) &&
 	       bench_run(&bench->runner, &setup, "--setup", err);
-}
-
-static bool join_runs(struct bench *bench, int side, struct error *err)
-{
-	for (uint64_t run = 0; run < bench->pairs; run++) {
-		CLEANUP(profile_cleanup) struct profile *next = NULL;
-
-		if (!bench_read(&bench->runner, &bench->records[side][run], &next, err))
-			return false;
-		if (!bench->profiles[side])
-			bench->profiles[side] = TAKE(next);
-		else if (!profile_merge(bench->profiles[side], next, err))
-			return error_prefix(err, "cannot join the runs of %s", side_names[side]);
-	}
-	return true;
 }
 
 /* The figures stand before the text; when something else is written to standard output they must not get into it. */
@@ -298,18 +332,21 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!join_runs(bench, side, err) ||
-			(bench->request->save && !bench_save(bench->request->save, side_names[side],
-							 bench->profiles[side], comparison->outputs.mode, err)))
+		if (!bench_read_all(&bench->runner, bench->records[side], bench->pairs, &bench->profiles[side], err))
+			return error_prefix(err, "%s", side_names[side]);
+		if ((bench->request->save && !bench_save(bench->request->save, side_names[side], bench->profiles[side],
+						     comparison->outputs.mode, err)))
 			return false;
 		profiles[side] = bench->profiles[side];
 	}
 	progress_clear(&bench->progress);
 	bench_print_notices(&bench->runner);
+	if (bench->request->benchmarks)
+		return comparison_run_suite(comparison, profiles, (const char *[]){ NULL, NULL },
+			bench->request->stops_when_decided ? bench_look_after(bench->pairs) : 0, code, err);
 	if (!bench_print_figures(stream, profiles, err))
 		return false;
 	fflush(stream);
-	comparison->diff.runs_in_pairs = true;
 	return comparison_run(comparison, profiles, (const char *[]){ NULL, NULL }, code, err);
 }
 
@@ -378,6 +415,11 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_SIMULATE:
 		request->simulates = true;
 		return true;
+	case OPTION_BENCHMARKS:
+		request->benchmarks = true;
+		return true;
+	case OPTION_TIME_LIMIT:
+		return options_parse_duration("--time-limit", optarg, 1, &request->time_limit_s, err);
 	case OPTION_CACHE:
 		request->has_caches = true;
 		return simulator_parse_caches(optarg, request->caches, err);
@@ -432,6 +474,9 @@ static int run(struct request *request, struct options *options)
 		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");
 	if (request->has_caches && !request->simulates)
 		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
+	request->stops_when_decided = request->benchmarks && !request->simulates && request->runs == 0;
+	if (request->stops_when_decided && request->time_limit_s == 0)
+		request->time_limit_s = DEFAULT_TIME_LIMIT_S;
 	if (request->runs == 0)
 		request->runs = request->simulates ? 1 : DEFAULT_RUNS;
 	return run_bench(request);
@@ -440,7 +485,7 @@ static int run(struct request *request, struct options *options)
 int cmd_bench(int argc, char **argv)
 {
 	struct options options = { argc, argv, "bench", ":ho:F:e:q", names };
-	struct request request = { .comparison.diff.scale = DIFF_SCALE_AUTO };
+	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 
 	simulator_default_caches(request.caches);

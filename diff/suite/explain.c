@@ -104,7 +104,7 @@ static bool make_factors(const struct diff_suite *suite, enum diff_side side, ui
 
 		if (!is_chosen(suite, side, i, benchmark))
 			continue;
-		(*factors)[i] = it->unknown[key.benchmark]
+		(*factors)[i] = it->unknown[key.benchmark] || it->executions[key.benchmark] == 0
 					? 1
 					: it->targets[key.benchmark] / (double)it->executions[key.benchmark] /
 						  it->sums[hash_map_get(&it->known, &key)];

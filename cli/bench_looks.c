@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_looks.h"
+
+enum { FIRST_LOOK_PAIRS = 3, LOOK_SECONDS = 600 };
+static const size_t look_memory_bytes = (size_t)8 << 30;
+
+/* The pairs of the look after the one at `pairs`. */
+static uint64_t next_look(uint64_t pairs)
+{
+	return pairs + (pairs + 1) / 2;
+}
+
+unsigned int bench_look_after(uint64_t pairs)
+{
+	unsigned int number = 1;
+
+	for (uint64_t at = FIRST_LOOK_PAIRS; at < pairs; at = next_look(at))
+		number++;
+	return number;
+}
+
+unsigned int bench_look_at(uint64_t pairs)
+{
+	uint64_t at = FIRST_LOOK_PAIRS;
+
+	while (at < pairs)
+		at = next_look(at);
+	return at == pairs ? bench_look_after(pairs) : 0;
+}
+
+/* ---- In a process of its own ---- */
+
+struct looking {
+	const struct bench_runner *runner;
+	const struct bench_record *const *records;
+	uint64_t pairs;
+	const struct diff_suite_options *options;
+};
+
+struct seen {
+	bool ok;
+	struct bench_look look;
+	struct error err;
+};
+
+static bool count_undecided(const struct looking *looking, struct bench_look *look, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *base = NULL;
+	CLEANUP(profile_cleanup) struct profile *head = NULL;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
+
+	if (!bench_read_all(looking->runner, looking->records[DIFF_BASE], looking->pairs, &base, err) ||
+		!bench_read_all(looking->runner, looking->records[DIFF_HEAD], looking->pairs, &head, err) ||
+		!diff_suite_create(base, head, looking->options, &suite, err))
+		return false;
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		look->benchmarks += suite->benchmarks[i].presence == DIFF_IN_BOTH;
+	look->undecided = suite->verdicts[DIFF_INCONCLUSIVE];
+	return true;
+}
+
+static void work(void *context, void *result)
+{
+	struct seen *seen = result;
+
+	seen->ok = count_undecided(context, &seen->look, &seen->err);
+}
+
+bool bench_look(const struct bench_runner *runner, const struct bench_record *const records[DIFF_SIDES], uint64_t pairs,
+	const struct diff_suite_options *options, struct bench_look *look, struct error *err)
+{
+	struct looking looking = { runner, records, pairs, options };
+	struct isolated isolated = { 0 };
+	struct isolated_limits limits = { LOOK_SECONDS, look_memory_bytes };
+	struct seen seen;
+
+	if (!isolated_start(&isolated, &limits, sizeof(seen), work, &looking, err))
+		return false;
+	isolated_wait(&isolated);
+	seen = *(struct seen *)isolated.result;
+	isolated_deinit(&isolated);
+	*look = seen.look;
+	if (seen.ok)
+		return true;
+	if (seen.err.code == ERROR_NONE)
+		return error_set(err, ERROR_SYSTEM, "the runs made so far could not be compared");
+	*err = seen.err;
+	return false;
+}
