@@ -14,7 +14,7 @@ _kelvin() {
 	case ${COMP_WORDS[1]} in
 # record
 	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --off-cpu --counters --native --call-graph --verify --project-root
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --benchmarks --freq --event --off-cpu --counters --native --call-graph --verify --project-root
 			--origin-rules --wait-rules --no-names --label --no-args --no-realtime --mode --quiet --help'
 		case $previous in
 		-p | --pid)
@@ -38,7 +38,7 @@ _kelvin() {
 		;;
 # simulate
 	simulate)
-		options='--output --cache --runs --project-root --origin-rules --wait-rules --no-names --label --no-args --mode --quiet --help'
+		options='--output --cache --runs --benchmarks --project-root --origin-rules --wait-rules --no-names --label --no-args --mode --quiet --help'
 		if [[ $previous == --label ]]; then
 			compopt -o nospace
 			mapfile -t COMPREPLY < <(compgen -W 'service= version= environment= commit= host=' -- "$current")

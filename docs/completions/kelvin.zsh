@@ -34,6 +34,7 @@ _kelvin() {
 			{-d,--duration}'[stop after this time]:time, as 30, 500ms or 2m:' \
 			{-D,--delay}'[start sampling after this time]:time, as 500ms or 2s:' \
 			'--runs[runs of the command into one profile]:number:' \
+			'--benchmarks[tells the benchmarks of a suite apart]' \
 			'--verify=-[compares stacks with libunwind, names with libdw]::one stack in N:' \
 			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second on each CPU]:hertz:' \
@@ -60,6 +61,7 @@ _kelvin() {
 			{-o,--output}'[the profile]:file:_files' \
 			'--cache[sizes of the caches]:I1,D1,LL:' \
 			'--runs[runs of the command into one profile]:number:' \
+			'--benchmarks[counts only the benchmarks of a suite]' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--wait-rules[what threads wait for]:file:_files' \
