@@ -99,3 +99,24 @@ says output '^status=2$'
 step 2 Result
 step 2 Measure inputs.benchmarks maybe
 says stderr 'true or false'
+
+# Every value reaches its option, as one word each.
+printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >temp/kelvin-program/bin/kelvin
+step 0 Measure inputs.base "a 'b'" inputs.head 'c $d' inputs.benchmarks true inputs.runs 5 inputs.precision 2 inputs.time-limit 10m inputs.fail-on $'x\n\ny'
+cat >expected <<TEXT
+bench
+--benchmarks
+--runs=5
+--precision=2
+--time-limit=10m
+--fail-on=x
+--fail-on=y
+--base=a 'b'
+--head=c \$d
+--mode=644
+--output=$PWD/temp/kelvin/report.html
+--markdown=$PWD/temp/kelvin/comment.md
+--json=$PWD/temp/kelvin/result.json
+--text
+TEXT
+cmp stdout expected || fail "other options: $(diff expected stdout)"
