@@ -61,8 +61,14 @@ static bool is_chosen(const struct diff_suite *suite, enum diff_side side, size_
 	       suite->added + suite->removed == suite->benchmark_count;
 }
 
-/* Sums up the iterations of a side. `is_target`: executions are scaled to what this side makes. */
-static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, bool is_target,
+/* Whether executions of a benchmark are scaled to what this side makes: base, if it has the benchmark. */
+static bool is_target(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark)
+{
+	return side == DIFF_BASE || suite->sides == 1 || suite->benchmarks[benchmark].presence == DIFF_ADDED;
+}
+
+/* Sums up the iterations of a side. `is_first`: of this side for the first time, which finds what is scaled to. */
+static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, uint32_t benchmark, bool is_first,
 	struct iterations *it, struct error *err)
 {
 	const struct profile *profile = suite->profiles[side];
@@ -83,8 +89,10 @@ static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, 
 			return false;
 		it->sums[*value] = (added ? 0 : it->sums[*value]) + (double)iterations;
 		it->unknown[key.benchmark] |= iterations == 0;
-		it->targets[key.benchmark] += is_target ? (double)iterations : 0;
-		it->executions[key.benchmark] += is_target && added;
+		if (!is_first || !is_target(suite, side, key.benchmark))
+			continue;
+		it->targets[key.benchmark] += (double)iterations;
+		it->executions[key.benchmark] += added;
 	}
 	return true;
 }
@@ -144,22 +152,19 @@ static bool has_side(const struct diff_suite *suite, enum diff_side side, uint32
 	return benchmark == DIFF_ALL_BENCHMARKS || suite->benchmarks[benchmark].executions[side] > 0;
 }
 
-/* The side that executions are scaled to comes first. */
 static bool choose_profiles(
 	const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err)
 {
 	CLEANUP(iterations_deinit) struct iterations it = { 0 };
 	bool is_compared = has_side(suite, DIFF_BASE, benchmark) && has_side(suite, DIFF_HEAD, benchmark);
-	bool is_target = true;
 
 	if (!iterations_init(&it, suite->benchmark_count, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!has_side(suite, (enum diff_side)side, benchmark))
 			continue;
-		if (!sum_iterations(suite, (enum diff_side)side, benchmark, is_target, &it, err))
+		if (!sum_iterations(suite, (enum diff_side)side, benchmark, true, &it, err))
 			return false;
-		is_target = false;
 	}
 	/* What is not known on one side is not scaled on the other, so both are needed before either is chosen. */
 	for (int side = 0; side < DIFF_SIDES; side++) {

@@ -552,6 +552,34 @@ static void functions_of_what_is_not_proven_are_not_tested(void **state)
 	profile_destroy(head);
 }
 
+/* Each side is then scaled to itself. */
+static void sides_without_a_common_benchmark_are_explained(void **state)
+{
+	struct profile *profiles[DIFF_SIDES];
+	struct diff_suite *suite;
+	struct diff_part part;
+	struct error err;
+
+	(void)state;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		uint32_t run;
+
+		profiles[side] = suites_profile();
+		suites_add_execution(profiles[side]);
+		run = suites_add(profiles[side], side ? "head/t.py::parse" : "base/t.py::parse", 1000, 500);
+		suites_add_sample(profiles[side], run, "main;parse@12", 100, 100000000);
+		assert_true(profile_finish(profiles[side], &err));
+	}
+	suite = compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
+	assert_int_equal(suite->added, 1);
+	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
+	assert_near(part.diff->raw_total[DIFF_HEAD], 100000000);
+	diff_part_deinit(&part);
+	diff_suite_destroy(suite);
+	profile_destroy(profiles[DIFF_BASE]);
+	profile_destroy(profiles[DIFF_HEAD]);
+}
+
 static void what_one_side_has_is_explained_alone(void **state)
 {
 	struct profile *base = explained(false, 3), *head = explained(true, 3);
@@ -671,6 +699,7 @@ int main(void)
 		cmocka_unit_test(without_times_the_metric_is_compared),
 		cmocka_unit_test(a_change_is_explained_by_functions_and_lines),
 		cmocka_unit_test(functions_of_what_is_not_proven_are_not_tested),
+		cmocka_unit_test(sides_without_a_common_benchmark_are_explained),
 		cmocka_unit_test(what_one_side_has_is_explained_alone),
 		cmocka_unit_test(gates_judge_functions_of_benchmarks),
 		cmocka_unit_test(ten_thousand_benchmarks_are_compared_in_proportion),
