@@ -156,9 +156,8 @@ static void append_executions(const struct diff_suite *suite, struct buffer *out
 	buffer_printf(out, " Evidence: %zu execution%s of base and %zu of head%s", base, plural(base), head,
 		suite->options.diff.runs_in_pairs ? ", in turn" : "");
 	if (suite->assumed_rsd > 0)
-		buffer_printf(out,
-			". We assume %.3g %% variation between identical processes. Several executions on each side (kelvin bench --benchmarks, kelvin record --runs) can prove smaller differences",
-			suite->assumed_rsd * 100);
+		buffer_printf(
+			out, ", with %.3g %% variation between identical processes assumed", suite->assumed_rsd * 100);
 	buffer_append_byte(out, '.');
 }
 
