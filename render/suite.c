@@ -46,6 +46,16 @@ struct format_text suite_words_interval(const struct diff_suite *suite, const st
 	return interval;
 }
 
+const char suite_words_of_short_proof[] =
+	"not proven: its own 95 % interval excludes 0, but among several benchmarks chance alone produces some such intervals";
+
+bool suite_words_short_of_proof(const struct diff_benchmark *benchmark)
+{
+	return benchmark->presence == DIFF_IN_BOTH && benchmark->verdict == DIFF_INCONCLUSIVE &&
+	       isfinite(benchmark->change_low) && isfinite(benchmark->change_high) &&
+	       (benchmark->change_low > 0 || benchmark->change_high < 0);
+}
+
 bool suite_words_is_notable(const struct diff_benchmark *benchmark)
 {
 	return benchmark->presence != DIFF_IN_BOTH || benchmark->verdict != DIFF_UNCHANGED;

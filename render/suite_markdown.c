@@ -39,11 +39,11 @@ static void append_benchmark(const struct diff_suite *suite, const struct diff_b
 
 	buffer_append_string(row, "| <code>");
 	markdown_escape(row, suite_words_name(suite, b), NAME_BYTES);
-	buffer_printf(row, "</code> | %s | %s | %s%s%s | %s | %s |\n",
+	buffer_printf(row, "</code> | %s | %s | %s%s%s | %s | %s%s |\n",
 		suite_words_value(suite, b->value[DIFF_BASE]).text, suite_words_value(suite, b->value[DIFF_HEAD]).text,
 		suite_words_change(b).text[0] ? mark : "", suite_words_change(b).text,
 		suite_words_change(b).text[0] ? mark : "", suite_words_interval(suite, b).text,
-		diff_benchmark_verdict_name(b));
+		diff_benchmark_verdict_name(b), suite_words_short_of_proof(b) ? "\\*" : "");
 }
 
 /* Rows of the benchmarks of one kind; those without room are counted. */
@@ -88,6 +88,14 @@ static void write_notable(struct markdown_writer *w, const struct diff_suite *su
 	write_rows(w, suite, true, NOTABLE_END, &rest);
 	write_rest(w, &rest, left_out);
 	markdown_emit_string(w, "\n");
+	for (size_t i = 0; i < suite->benchmark_count; i++) {
+		if (!suite_words_short_of_proof(&suite->benchmarks[i]))
+			continue;
+		markdown_emit_string(w, "\\* ");
+		markdown_emit_string(w, suite_words_of_short_proof);
+		markdown_emit_string(w, "\n\n");
+		return;
+	}
 }
 
 static void write_unchanged(struct markdown_writer *w, const struct diff_suite *suite, bool *left_out)

@@ -41,8 +41,11 @@ static void add_compared(const struct diff_suite *suite, const struct diff_bench
 	struct format_text base = suite_words_value(suite, b->value[DIFF_BASE]),
 			   head = suite_words_value(suite, b->value[DIFF_HEAD]), change = suite_words_change(b),
 			   interval = suite_words_interval(suite, b);
-	const char *cells[] = { suite_words_name(suite, b), base.text, head.text, change.text, interval.text,
-		diff_benchmark_verdict_name(b) };
+	char verdict[24];
+	const char *cells[] = { suite_words_name(suite, b), base.text, head.text, change.text, interval.text, verdict };
+
+	snprintf(verdict, sizeof(verdict), "%s%s", diff_benchmark_verdict_name(b),
+		suite_words_short_of_proof(b) ? "*" : "");
 
 	table_add(table, cells, benchmark_style(b));
 }
@@ -93,18 +96,25 @@ static bool write_comparison(const struct text_writer *w, const struct diff_suit
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 	struct suite_words_rest rest = { 0 };
+	bool short_of_proof = false;
 
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
-		if (has_room(w, suite, i, table.row_count))
-			add_compared(suite, &suite->benchmarks[i], &table);
-		else
-			suite_words_rest_add(&rest, &suite->benchmarks[i]);
+		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
+
+		if (has_room(w, suite, i, table.row_count)) {
+			add_compared(suite, benchmark, &table);
+			short_of_proof = short_of_proof || suite_words_short_of_proof(benchmark);
+		} else {
+			suite_words_rest_add(&rest, benchmark);
+		}
 	}
 	text_heading(w, "Benchmarks");
 	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;
 	write_rest(w, &rest, true);
+	if (short_of_proof)
+		text_mark(w, "*", suite_words_of_short_proof);
 	return true;
 }
 

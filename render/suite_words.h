@@ -21,6 +21,10 @@ struct format_text suite_words_change(const struct diff_benchmark *benchmark);
 /* The 95 % interval of the change: "9.00 to 15.0 %"; "" if there is none, as of exact counts. */
 struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
+/* Whether a change is not proven although its own interval excludes 0, and what that means. */
+bool suite_words_short_of_proof(const struct diff_benchmark *benchmark);
+extern const char suite_words_of_short_proof[];
+
 /* Whether the verdict is one that a reader looks for: anything but unchanged. */
 bool suite_words_is_notable(const struct diff_benchmark *benchmark);
 

@@ -169,18 +169,6 @@ static bool any_short_of_proof(const struct diff *diff, const struct summary_lis
 	return false;
 }
 
-static void write_mark(const struct text_writer *w, const char *mark, const char *words)
-{
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	buffer_init(&text, 1024);
-	buffer_printf(&text, "%s %s", mark, words);
-	if (text.failed)
-		w->out->failed = true;
-	else
-		text_paragraph(w, text.data, 2);
-}
-
 /* Explains the marks beside the states. */
 static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
 {
@@ -189,10 +177,10 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 	if (any_same_code(w->diff, list, is_total)) {
 		buffer_init(&text, 1024);
 		(is_total ? summary_same_code_total : summary_same_code_self)(w->diff, &text);
-		write_mark(w, same_code_mark, text.failed ? "" : text.data);
+		text_mark(w, same_code_mark, text.failed ? "" : text.data);
 	}
 	if (any_short_of_proof(w->diff, list, is_total))
-		write_mark(w, short_of_proof_mark, summary_short_of_proof_words);
+		text_mark(w, short_of_proof_mark, summary_short_of_proof_words);
 }
 
 static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)

@@ -106,6 +106,18 @@ void text_lines(const struct text_writer *w, const char *text)
 		buffer_append_byte(w->out, '\n');
 }
 
+void text_mark(const struct text_writer *w, const char *mark, const char *words)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, 1024);
+	buffer_printf(&text, "%s %s", mark, words);
+	if (text.failed)
+		w->out->failed = true;
+	else
+		text_paragraph(w, text.data, 2);
+}
+
 void text_list_heading(const struct text_writer *w, enum summary_order order)
 {
 	CLEANUP(buffer_deinit) struct buffer heading = { 0 };

@@ -33,6 +33,8 @@ void text_sentences(const struct text_writer *w, void (*say)(const struct diff *
 void text_heading(const struct text_writer *w, const char *text);
 /* Appends aligned lines, cleaned. */
 void text_lines(const struct text_writer *w, const char *text);
+/* Explains a mark in a list. */
+void text_mark(const struct text_writer *w, const char *mark, const char *words);
 void text_list_heading(const struct text_writer *w, enum summary_order order);
 
 /* Appends what the report is of, if it is known. */
