@@ -37,12 +37,15 @@ struct format_text suite_words_change(const struct diff_benchmark *benchmark)
 
 struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
 {
+	/* In the unit of the change. */
+	bool in_times = benchmark->change >= 1;
 	struct format_text interval = nothing;
 
 	if (benchmark->presence == DIFF_IN_BOTH && !suite->is_exact)
-		interval = format_interval(100 * benchmark->change_low, 100 * benchmark->change_high);
+		interval = in_times ? format_interval(1 + benchmark->change_low, 1 + benchmark->change_high)
+				    : format_interval(100 * benchmark->change_low, 100 * benchmark->change_high);
 	if (interval.text[0])
-		strcat(interval.text, " %");
+		strcat(interval.text, in_times ? "×" : " %");
 	return interval;
 }
 

@@ -66,7 +66,7 @@ static bool put_top(const struct render_suite *input, uint32_t benchmark, struct
 
 		if (i > 0)
 			buffer_append_byte(out, ',');
-		if (!json_text_string(out, diff_string(diff, diff->functions[list.ids[i]].name)))
+		if (!json_text_string(out, diff_string(diff, diff->functions[list.ids[i]].shown)))
 			return error_set_memory(err);
 	}
 	buffer_append_byte(out, ']');
