@@ -38,7 +38,7 @@ struct format_text suite_words_change(const struct diff_benchmark *benchmark)
 struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
 {
 	/* In the unit of the change. */
-	bool in_times = benchmark->change >= 1;
+	bool in_times = isfinite(benchmark->change) && benchmark->change >= 1;
 	struct format_text interval = nothing;
 
 	if (benchmark->presence == DIFF_IN_BOTH && !suite->is_exact)
