@@ -61,8 +61,9 @@ for uri in suite.c::hash suite.c::rotate suite.c::divide 'suite.c::mix[1::2]'; d
 done
 kelvin report suite.pb.gz --folded - >folded.txt
 says folded.txt 'harness_work'
-kelvin report suite.pb.gz --text | tr -s '\n ' ' ' >report.txt
-says report.txt 'benchmarks by benchmark-client 1\.0, built with rustc 1\.88\.0'
+kelvin report suite.pb.gz --json >report.json
+says report.json '"harness": ?"benchmark-client 1\.0"'
+says report.json '"toolchain": ?"rustc 1\.88\.0"'
 
 # Of rounds that grow the time of an iteration is the same.
 run 0 kelvin record --benchmarks -o linear.pb.gz -- "$client" linear
