@@ -75,12 +75,13 @@ static bool find_iterations(struct harness_window *window, const struct results_
 	return false;
 }
 
+/* `times` has room for all rounds twice. */
 static bool measure_rounds(struct harness_window *window, double *times, struct error *err)
 {
 	struct profile_measured *measured = &window->measured;
 
 	divide(window, times);
-	window->warmup_rounds = warmup_count(times, window->round_count);
+	window->warmup_rounds = warmup_count(times, window->round_count, times + window->round_count);
 	*measured = (struct profile_measured){ .rounds = window->round_count - window->warmup_rounds };
 	for (size_t i = window->warmup_rounds; i < window->round_count; i++)
 		measured->iterations += window->rounds[i].iterations;
@@ -117,7 +118,7 @@ static void measure_window(struct harness_window *window)
 
 bool iterations_measure(struct harness_window *window, const struct results_stats *stats, struct error *err)
 {
-	CLEANUP(cleanup_free) double *times = malloc((window->round_count + 1) * sizeof(*times));
+	CLEANUP(cleanup_free) double *times = malloc((2 * window->round_count + 1) * sizeof(*times));
 
 	if (!times)
 		return error_set_memory(err);

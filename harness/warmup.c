@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 enum {
-	BATCH = 5,         /* of MSER-5 */
-	LEAST_ROUNDS = 20, /* for a warm-up */
-	LEAST_BATCHES = 10,
-	MOST_BATCHES = 30, /* of batch means */
+	BATCH = 5,          /* of MSER-5 */
+	LEAST_ROUNDS = 20,  /* for a warm-up */
+	LEAST_BATCHES = 10, /* of batch means */
+	MOST_BATCHES = 30,
+	FEWEST_BATCHES = 4, /* where there are fewer rounds: a rough error is better than one that is too small */
 };
-static const double least_errors = 3; /* between what is warm-up and what is not */
+static const double least_errors = 3;       /* between what is warm-up and what is not */
+static const double error_of_median = 1.25; /* against that of the mean, of normal times */
 
 static double mean_of(const double *values, size_t count)
 {
@@ -65,12 +67,13 @@ static size_t least_error_at(const double *times, size_t batches)
 }
 
 /* Batches whose number grows with the root of the number of times, as their length does. */
-static double error_of_mean(const double *times, size_t count, double mean, double stdev)
+static double error_of_mean(const double *times, size_t count, double mean, size_t least_batches)
 {
-	double independent = count > 0 ? stdev / sqrt((double)count) : 0, squares = 0, of_batches;
+	double independent = count > 0 ? stdev_of(times, count, mean) / sqrt((double)count) : 0;
+	double squares = 0, of_batches;
 	size_t batches = (size_t)sqrt((double)count), batch_rounds;
 
-	if (batches < LEAST_BATCHES)
+	if (batches < least_batches)
 		return independent;
 	if (batches > MOST_BATCHES)
 		batches = MOST_BATCHES;
@@ -82,28 +85,6 @@ static double error_of_mean(const double *times, size_t count, double mean, doub
 	}
 	of_batches = sqrt(squares / (double)(batches - 1) / (double)batches);
 	return of_batches > independent ? of_batches : independent;
-}
-
-/* Whether the first rounds are slower than the others, by more than the noise of both. */
-static bool is_slower(const double *times, size_t warm, size_t count)
-{
-	const double *rest = times + warm;
-	size_t rest_count = count - warm;
-	double before = mean_of(times, warm), after = mean_of(rest, rest_count);
-	double of_before = error_of_mean(times, warm, before, stdev_of(times, warm, before));
-	double of_after = error_of_mean(rest, rest_count, after, stdev_of(rest, rest_count, after));
-
-	return before - after > least_errors * sqrt(of_before * of_before + of_after * of_after);
-}
-
-size_t warmup_count(const double *times, size_t count)
-{
-	size_t warm;
-
-	if (count < LEAST_ROUNDS)
-		return 0;
-	warm = least_error_at(times, count / BATCH) * BATCH;
-	return warm > 0 && is_slower(times, warm, count) ? warm : 0;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -130,6 +111,37 @@ double warmup_quantile(const double *sorted, size_t count, double quantile)
 	return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
+static double median_of(const double *times, size_t count, double *scratch)
+{
+	memcpy(scratch, times, count * sizeof(*times));
+	warmup_sort(scratch, count);
+	return warmup_quantile(scratch, count, 0.5);
+}
+
+/*
+ * Whether the first rounds are slower than the others, by more than the noise. That is the others': what warms up
+ * changes. Medians are compared, so that a round that was interrupted makes no warm-up.
+ */
+static bool is_slower(const double *times, size_t warm, size_t count, double *scratch)
+{
+	size_t rest = count - warm;
+	double mean = mean_of(times + warm, rest);
+	double noise = error_of_mean(times + warm, rest, mean, FEWEST_BATCHES) * sqrt((double)rest);
+
+	return median_of(times, warm, scratch) - median_of(times + warm, rest, scratch) >
+	       least_errors * error_of_median * noise * sqrt(1 / (double)warm + 1 / (double)rest);
+}
+
+size_t warmup_count(const double *times, size_t count, double *scratch)
+{
+	size_t warm;
+
+	if (count < LEAST_ROUNDS)
+		return 0;
+	warm = least_error_at(times, count / BATCH) * BATCH;
+	return warm > 0 && is_slower(times, warm, count, scratch) ? warm : 0;
+}
+
 bool warmup_measure(const double *times, size_t count, struct profile_measured *measured, struct error *err)
 {
 	CLEANUP(cleanup_free) double *sorted = malloc((count + 1) * sizeof(*sorted));
@@ -142,6 +154,6 @@ bool warmup_measure(const double *times, size_t count, struct profile_measured *
 	measured->median_ns = warmup_quantile(sorted, count, 0.5);
 	measured->mean_ns = mean_of(times, count);
 	measured->stdev_ns = stdev_of(times, count, measured->mean_ns);
-	measured->error_ns = error_of_mean(times, count, measured->mean_ns, measured->stdev_ns);
+	measured->error_ns = error_of_mean(times, count, measured->mean_ns, LEAST_BATCHES);
 	return true;
 }

@@ -11,10 +11,11 @@
  * How many rounds at the start are warm-up. The end of it is where the standard error of the mean of what is left is
  * smallest: MSER-5 (White, "An effective truncation heuristic for bias reduction in simulation output", 1997; means of
  * 5 are of White, Cobb and Spratt, 2000), up to half of the rounds. Noise has such a place, too: it counts only if the
- * rounds before it are slower than those behind it, with a difference of more than three standard errors (below). Below
- * 20 rounds nothing can be said, and it is 0.
+ * median of the rounds before it is higher than that of the rounds behind it by more than three of its standard errors,
+ * made of the batch means (below) behind it. Below 20 rounds nothing can be said, and it is 0. `scratch` has room for
+ * all times.
  */
-size_t warmup_count(const double *times, size_t count);
+size_t warmup_count(const double *times, size_t count, double *scratch);
 
 /*
  * Fills median, mean, standard deviation and standard error of the mean. Times in sequence depend on each other, so the

@@ -94,7 +94,7 @@ table_of open.pb.gz
 run 0 kelvin record --benchmarks -o same.pb.gz -- "$client" same
 says stderr '^2 benchmarks of'
 table_of same.pb.gz
-[[ $(grep -c '^suite.c::hash ' table) -eq 2 && $(grep -c ' bench_rotate ' table) -eq 2 ]] || fail "same: $(<table)"
+[[ $(grep -c '^suite.c::hash .* bench_hash ' table) -eq 2 && $(grep -c '^suite.c::rotate .* bench_rotate ' table) -eq 2 ]] || fail "same: $(<table)"
 
 run 0 kelvin record --benchmarks -o many.pb.gz -- "$client" many
 says stderr '^10,000 benchmarks of benchmark-client 1\.0: 10,000 rounds'
