@@ -75,8 +75,9 @@ bool diff_suite_create(const struct profile *base, const struct profile *head, c
 
 	if (!made)
 		return error_set_memory(err);
-	if (!suite_init(made, base, head, options, err) || !suite_collect(&work, err) || !suite_name(made, err) ||
-		!suite_judge(&work, err) || !suite_warn(&work, err) || !suite_decide(&work, err))
+	if (!suite_init(made, base, head, options, err) || !suite_pair(&work, err) || !suite_collect(&work, err) ||
+		!suite_name(made, err) || !suite_judge(&work, err) || !suite_warn(&work, err) ||
+		!suite_decide(&work, err))
 		return false;
 	*suite = TAKE(made);
 	return true;

@@ -7,100 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
-/* ---- Benchmarks and executions ---- */
-
-/* Numbers the executions that profile_execution() tells, in one pass, and counts those that have parts. */
-static bool number_executions(struct suite_work *work, enum diff_side side, struct error *err)
-{
-	const struct profile *profile = work->sides[side].profile;
-	struct diff_suite *suite = work->suite;
-	uint32_t *executions = malloc((profile->run_count + 1) * sizeof(*executions)), number = 0;
-	uint32_t counted = PROFILE_NONE;
-	bool has_execution = false;
-
-	suite->details->executions[side] = executions;
-	if (!executions)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->run_count; i++) {
-		number += i > 0 && (profile->runs[i].name == 0 || !has_execution);
-		has_execution |= profile->runs[i].name == 0;
-		executions[i] = number;
-		if (profile->runs[i].name && counted != number) {
-			suite->executions[side]++;
-			counted = number;
-		}
-	}
-	work->sides[side].executions = profile->run_count ? number + 1 : 0;
-	return true;
-}
-
-/* Finds the benchmark of a run, or adds it. */
-static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum diff_side side, size_t run,
-	size_t *capacity, struct error *err)
-{
-	const struct profile *profile = work->sides[side].profile;
-	struct diff_suite *suite = work->suite;
-	uint32_t name = profile->runs[run].name, uri, *value;
-	bool added;
-
-	suite->details->benchmarks[side][run] = PROFILE_NONE;
-	if (name == 0)
-		return true;
-	if (!string_table_add(suite->strings, profile_string(profile, name), string_table_size(profile->strings, name),
-		    &uri, err) ||
-		!ARRAY_RESERVE(&suite->benchmarks, capacity, suite->benchmark_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(known, &uri, (uint32_t)suite->benchmark_count, &value, &added, err))
-		return false;
-	if (added)
-		suite->benchmarks[suite->benchmark_count++] = (struct diff_benchmark){ .uri = uri,
-			.presence = suite->sides == 1   ? DIFF_IN_BOTH
-				    : side == DIFF_BASE ? DIFF_REMOVED
-							: DIFF_ADDED,
-			.value = { NAN, NAN },
-			.change = NAN,
-			.change_low = NAN,
-			.change_high = NAN,
-			.p = NAN,
-			.q = NAN,
-			.verdict = suite->sides == 1 ? DIFF_UNCHANGED : DIFF_INCONCLUSIVE };
-	else if (side == DIFF_HEAD && suite->benchmarks[*value].presence == DIFF_REMOVED)
-		suite->benchmarks[*value].presence = DIFF_IN_BOTH;
-	suite->details->benchmarks[side][run] = *value;
-	return true;
-}
-
-static bool find_benchmarks(struct suite_work *work, struct error *err)
-{
-	struct diff_suite *suite = work->suite;
-	struct hash_map known;
-	size_t capacity = 0;
-	bool ok = true;
-
-	hash_map_init(&known, sizeof(uint32_t));
-	for (int side = 0; ok && side < DIFF_SIDES; side++) {
-		const struct profile *profile = suite->profiles[side];
-
-		work->sides[side].profile = profile;
-		if (!profile)
-			continue;
-		if (!profile_has_parts(profile)) {
-			ok = error_set(err, ERROR_EMPTY,
-				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
-				suite->sides == 1 ? "the profile" : side_names[side]);
-			break;
-		}
-		suite->details->benchmarks[side] = malloc((profile->run_count + 1) * sizeof(uint32_t));
-		ok = suite->details->benchmarks[side] != NULL || error_set_memory(err);
-		ok = ok && number_executions(work, (enum diff_side)side, err);
-		for (size_t run = 0; ok && run < profile->run_count; run++)
-			ok = find_benchmark(work, &known, (enum diff_side)side, run, &capacity, err);
-	}
-	hash_map_deinit(&known);
-	return ok;
-}
-
 /* ---- The metric ---- */
 
 static bool has_measured(const struct profile *profile)
@@ -154,17 +60,16 @@ struct suite_sum {
 	double variance;         /* of `weighted` */
 };
 
-static double run_weight(const struct profile_measured *measured)
-{
-	return measured->iterations > 0 ? (double)measured->iterations : (double)measured->rounds;
-}
-
-/* The median round varies less between processes than the mean, in which every interruption counts (decision 63). */
+/*
+ * The median round varies less between processes than the mean, in which every interruption counts (decision 63).
+ * Rounds whose iterations are not known, as of a harness that was killed, tell no time: many harnesses make them of
+ * equal length.
+ */
 static struct suite_sum sum_measured(const struct profile_measured *measured)
 {
-	double weight = run_weight(measured);
+	double weight = (double)measured->iterations;
 
-	if (measured->rounds == 0 || !(measured->median_ns > 0))
+	if (measured->iterations == 0 || !(measured->median_ns > 0))
 		return (struct suite_sum){ 0 };
 	return (struct suite_sum){ .weight = weight,
 		.weighted = weight * measured->median_ns,
@@ -356,7 +261,7 @@ bool suite_collect(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
 
-	if (!find_benchmarks(work, err) || !choose_metric(work, err) || !find_uncounted(work, err))
+	if (!choose_metric(work, err) || !find_uncounted(work, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (suite->profiles[side] && !collect_side(work, (enum diff_side)side, err))

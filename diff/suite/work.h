@@ -4,8 +4,9 @@
 #include "diff/suite.h"
 
 /*
- * The state that the steps of a comparison of suites share. create.c runs them in order: values.c collects what
- * executions took, names.c shortens URIs, judge.c tests, environment.c warns, verdict.c decides and says it.
+ * The state that the steps of a comparison of suites share. create.c runs them in order: pair.c finds the benchmarks
+ * of both sides, values.c collects what executions took, names.c shortens URIs, judge.c tests, environment.c warns,
+ * verdict.c decides and says it.
  */
 
 /* What a benchmark took in one execution. */
@@ -21,6 +22,7 @@ struct suite_value {
 
 struct suite_side {
 	const struct profile *profile;
+	size_t folder; /* bytes of its URIs that are left out, since they name the folder of the whole suite */
 	size_t executions;
 	struct suite_value *values; /* owned: by benchmark, then execution; one for each of both */
 	size_t value_count;
@@ -53,9 +55,15 @@ COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool suite_text(
 /* ---- The steps ---- */
 
 /*
- * Finds the benchmarks of both sides and what they took in each execution: fills benchmarks (uri, presence, value,
- * executions, rounds, iterations), executions, metric, is_measured, is_exact and the private part. ERROR_EMPTY: a side
- * has no benchmarks.
+ * Finds the benchmarks of both sides: fills benchmarks (uri, presence), executions and the private part. ERROR_EMPTY: a
+ * side has no benchmarks.
+ */
+COMMON_MUST_CHECK
+bool suite_pair(struct suite_work *work, struct error *err);
+
+/*
+ * Collects what benchmarks took in each execution: fills value, executions, rounds and iterations of each, metric,
+ * is_measured and is_exact.
  */
 COMMON_MUST_CHECK
 bool suite_collect(struct suite_work *work, struct error *err);

@@ -245,13 +245,55 @@ static void a_benchmark_without_times_is_told(void **state)
 	suite = compare(base, head, NULL);
 	assert_int_equal(suites_find(suite, "silent")->verdict, DIFF_INCONCLUSIVE);
 	assert_true(isnan(suites_find(suite, "silent")->value[DIFF_HEAD]));
-	assert_true(warns(suite, "1 benchmark has nothing to compare it by on one side: silent"));
+	assert_true(warns(suite,
+		"1 benchmark has nothing to compare it by on one side: no time, or no number of iterations: silent"));
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* A harness that was killed leaves no numbers of iterations; its rounds are of equal length, whatever they do. */
+static void rounds_without_iterations_tell_no_time(void **state)
+{
+	struct profile *base = of_times(3, (double[]){ 100, 200 }, 2), *head = of_times(3, (double[]){ 100, 200 }, 2);
+	struct diff_suite *suite;
+
+	(void)state;
+	suites_add(base, "killed", 1000000, 50);
+	suites_add(head, "killed", 1000000, 0);
+	suite = compare(base, head, NULL);
+	assert_int_equal(suites_find(suite, "killed")->verdict, DIFF_INCONCLUSIVE);
+	assert_true(isnan(suites_find(suite, "killed")->value[DIFF_HEAD]));
 	diff_suite_destroy(suite);
 	profile_destroy(base);
 	profile_destroy(head);
 }
 
 /* ---- Names ---- */
+
+/* Two checkouts outside of a repository: harnesses write whole paths. */
+static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
+{
+	struct profile *base = suites_profile(), *head = suites_profile();
+	struct diff_suite *suite;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		suites_add_execution(base);
+		suites_add_execution(head);
+		suites_add(base, "/srv/old/bench/test_x.py::test_run", 100, 10);
+		suites_add(base, "/srv/old/bench/sub/test_y.py::test_run", 100, 10);
+		suites_add(head, "/srv/new/bench/test_x.py::test_run", 100, 10);
+		suites_add(head, "/srv/new/bench/sub/test_y.py::test_run", 100, 10);
+	}
+	suite = compare(base, head, NULL);
+	assert_int_equal(suite->benchmark_count, 2);
+	assert_int_equal(suites_find(suite, "sub/test_y.py::test_run")->presence, DIFF_IN_BOTH);
+	assert_true(warns(suite, "names are compared without their folders, '/srv/old/bench/' and '/srv/new/bench/'"));
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
 
 static void names_are_as_short_as_they_are_unique(void **state)
 {
@@ -566,7 +608,7 @@ static void sides_without_a_common_benchmark_are_explained(void **state)
 
 		profiles[side] = suites_profile();
 		suites_add_execution(profiles[side]);
-		run = suites_add(profiles[side], side ? "head/t.py::parse" : "base/t.py::parse", 1000, 500);
+		run = suites_add(profiles[side], side ? "t.py::write" : "t.py::parse", 1000, 500);
 		suites_add_sample(profiles[side], run, "main;parse@12", 100, 100000000);
 		assert_true(profile_finish(profiles[side], &err));
 	}
@@ -692,6 +734,8 @@ int main(void)
 		cmocka_unit_test(runs_of_one_benchmark_are_weighted_by_iterations),
 		cmocka_unit_test(missing_executions_leave_the_other_pairs),
 		cmocka_unit_test(a_benchmark_without_times_is_told),
+		cmocka_unit_test(rounds_without_iterations_tell_no_time),
+		cmocka_unit_test(folders_of_suites_are_left_out_where_nothing_pairs),
 		cmocka_unit_test(names_are_as_short_as_they_are_unique),
 		cmocka_unit_test(the_environment_is_told_first),
 		cmocka_unit_test(counts_of_simulations_are_exact),

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/suite/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+/* ---- Benchmarks and executions ---- */
+
+/* Numbers the executions that profile_execution() tells, in one pass, and counts those that have parts. */
+static bool number_executions(struct suite_work *work, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	struct diff_suite *suite = work->suite;
+	uint32_t *executions = malloc((profile->run_count + 1) * sizeof(*executions)), number = 0;
+	uint32_t counted = PROFILE_NONE;
+	bool has_execution = false;
+
+	suite->details->executions[side] = executions;
+	if (!executions)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++) {
+		number += i > 0 && (profile->runs[i].name == 0 || !has_execution);
+		has_execution |= profile->runs[i].name == 0;
+		executions[i] = number;
+		if (profile->runs[i].name && counted != number) {
+			suite->executions[side]++;
+			counted = number;
+		}
+	}
+	work->sides[side].executions = profile->run_count ? number + 1 : 0;
+	return true;
+}
+
+/* Finds the benchmark of a run, or adds it. */
+static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum diff_side side, size_t run,
+	size_t *capacity, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	struct diff_suite *suite = work->suite;
+	uint32_t name = profile->runs[run].name, uri, *value;
+	size_t folder = work->sides[side].folder;
+	bool added;
+
+	suite->details->benchmarks[side][run] = PROFILE_NONE;
+	if (name == 0)
+		return true;
+	if (!string_table_add(suite->strings, profile_string(profile, name) + folder,
+		    string_table_size(profile->strings, name) - folder, &uri, err) ||
+		!ARRAY_RESERVE(&suite->benchmarks, capacity, suite->benchmark_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(known, &uri, (uint32_t)suite->benchmark_count, &value, &added, err))
+		return false;
+	if (added)
+		suite->benchmarks[suite->benchmark_count++] = (struct diff_benchmark){ .uri = uri,
+			.presence = suite->sides == 1   ? DIFF_IN_BOTH
+				    : side == DIFF_BASE ? DIFF_REMOVED
+							: DIFF_ADDED,
+			.value = { NAN, NAN },
+			.change = NAN,
+			.change_low = NAN,
+			.change_high = NAN,
+			.p = NAN,
+			.q = NAN,
+			.verdict = suite->sides == 1 ? DIFF_UNCHANGED : DIFF_INCONCLUSIVE };
+	else if (side == DIFF_HEAD && suite->benchmarks[*value].presence == DIFF_REMOVED)
+		suite->benchmarks[*value].presence = DIFF_IN_BOTH;
+	suite->details->benchmarks[side][run] = *value;
+	return true;
+}
+
+/* Pairs the benchmarks of both sides by their URIs, without the folders. */
+static bool pair_benchmarks(struct suite_work *work, size_t *common, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+	struct hash_map known;
+	size_t capacity = suite->benchmark_count;
+	bool ok = true;
+
+	hash_map_init(&known, sizeof(uint32_t));
+	suite->benchmark_count = 0;
+	for (int side = 0; ok && side < DIFF_SIDES; side++) {
+		size_t runs = suite->profiles[side] ? suite->profiles[side]->run_count : 0;
+
+		for (size_t run = 0; ok && run < runs; run++)
+			ok = find_benchmark(work, &known, (enum diff_side)side, run, &capacity, err);
+	}
+	hash_map_deinit(&known);
+	*common = 0;
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		*common += suite->benchmarks[i].presence == DIFF_IN_BOTH;
+	return ok;
+}
+
+/* How many bytes of its URIs are a folder that all of them begin with. */
+static size_t common_folder(const struct profile *profile)
+{
+	const char *first = NULL;
+	size_t common = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		const char *uri = profile_string(profile, profile->runs[i].name);
+		size_t same = 0;
+
+		if (uri[0] == '\0')
+			continue;
+		if (!first) {
+			first = uri;
+			common = strcspn(uri, ":");
+		}
+		while (same < common && uri[same] == first[same])
+			same++;
+		common = same;
+	}
+	while (common > 0 && first[common - 1] != '/')
+		common--;
+	return common;
+}
+
+static bool find_benchmarks(struct suite_work *work, struct error *err)
+{
+	struct diff_suite *suite = work->suite;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = suite->profiles[side];
+
+		work->sides[side].profile = profile;
+		if (!profile)
+			continue;
+		if (!profile_has_parts(profile))
+			return error_set(err, ERROR_EMPTY,
+				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
+				suite->sides == 1 ? "the profile" : side_names[side]);
+		suite->details->benchmarks[side] = malloc((profile->run_count + 1) * sizeof(uint32_t));
+		if (!suite->details->benchmarks[side])
+			return error_set_memory(err);
+		if (!number_executions(work, (enum diff_side)side, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Outside of a repository, harnesses write whole paths: two checkouts then have no URI in common. Where that is so,
+ * each side's are taken relative to the folder in which all of its benchmarks lie.
+ */
+bool suite_pair(struct suite_work *work, struct error *err)
+{
+	size_t common;
+
+	if (!find_benchmarks(work, err) || !pair_benchmarks(work, &common, err))
+		return false;
+	if (work->suite->sides == 1 || common > 0)
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		work->sides[side].folder = common_folder(work->sides[side].profile);
+	if (!pair_benchmarks(work, &common, err))
+		return false;
+	if (common > 0)
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		work->sides[side].folder = 0;
+	return pair_benchmarks(work, &common, err);
+}
