@@ -14,8 +14,9 @@
  * Each benchmark is a row: logarithms of its values, less the effects of executions (effects.h), and what is left over
  * around their means. With pairs these are differences of head and base of one pair; else values of both sides.
  *
- * The variance of a row is moderated across rows (Smyth 2004). The effects of executions are common to all rows, so
- * that more rows tell no more of them: their variance is added with its own degrees of freedom (Satterthwaite 1946).
+ * The variance of a row is moderated across rows (Smyth 2004), but not below the row's own. The effects of executions
+ * are common to all rows, so that more rows tell no more of them: their variance is added with its own degrees of
+ * freedom (Satterthwaite 1946). Decision 63 has the rates at which unchanged suites alarm.
  */
 
 /*
@@ -170,7 +171,9 @@ static struct spread row_spread(const struct suite_test *t, const struct suite_r
 		return (struct spread){ t->assumed_variance * row->units * (t->effects.series_count == 1 ? 2 : 1) +
 						row->rounds,
 			INFINITY };
-	own.variance = moderation_posterior(&t->moderation, &dispersion, row->freedom, &own.freedom) * row->units;
+	own.variance = moderation_posterior(&t->moderation, &dispersion, row->freedom, &own.freedom);
+	/* What other benchmarks show may raise the variance of this one, but a benchmark that varies more does so. */
+	own.variance = fmax(own.variance, row->variance) * row->units;
 	return add_spreads(own, common);
 }
 
