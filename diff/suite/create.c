@@ -29,6 +29,7 @@ void suite_work_deinit(struct suite_work *work)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(work->sides[side].values);
 		free(work->sides[side].firsts);
+		free(work->sides[side].cpu_shares);
 	}
 	free(work->uncounted);
 	free(work->proven);

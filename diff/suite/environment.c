@@ -201,6 +201,26 @@ static bool say_assumed(struct diff_suite *suite, struct error *err)
 	return warn_words(suite, false, words, err);
 }
 
+/*
+ * Times of benchmarks that wait vary more. Benchmarks of one thread that only compute have a CPU all the time, unless
+ * other programs have it.
+ */
+static bool say_waiting(const struct suite_work *work, struct error *err)
+{
+	static const double least = 0.9;
+	double shares[DIFF_SIDES];
+	char words[320];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		shares[side] = work->sides[side].cpu_shares[work->suite->benchmark_count];
+	if (!work->suite->is_measured || !(fmin(shares[DIFF_BASE], shares[DIFF_HEAD]) < least))
+		return true;
+	snprintf(words, sizeof(words),
+		"the benchmarks had a CPU for %.0f %% of their time in base and %.0f %% in head; if they do not wait by themselves, other programs ran instead of them, and a quieter machine gives narrower intervals",
+		shares[DIFF_BASE] * 100, shares[DIFF_HEAD] * 100);
+	return warn_words(work->suite, false, words, err);
+}
+
 /* Names the benchmarks that `is_named` says. `one` and `many`: the words behind the list. */
 static bool warn_of_benchmarks(const struct suite_work *work,
 	bool (*is_named)(const struct suite_work *work, size_t benchmark), const char *one, const char *many,
@@ -294,6 +314,6 @@ bool suite_warn(const struct suite_work *work, struct error *err)
 	if (suite->sides == 1)
 		return true;
 	return compare_facts(suite, err) && compare_libraries(suite, err) && check_exits(suite, DIFF_BASE, err) &&
-	       check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) && say_folders(work, err) &&
-	       warn_of_missing(work, err);
+	       check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) && say_waiting(work, err) &&
+	       say_folders(work, err) && warn_of_missing(work, err);
 }

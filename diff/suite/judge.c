@@ -160,6 +160,18 @@ static struct spread add_spreads(struct spread a, struct spread b)
 		sum * sum / (a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom) };
 }
 
+/*
+ * Variance of the change by what one execution a side cannot tell: whether a benchmark that had a CPU for another share
+ * of its time waited for itself, or because other programs ran.
+ */
+static double waiting_variance(const struct suite_test *t, uint32_t benchmark)
+{
+	const struct suite_side *sides = t->work->sides;
+	double ratio = sides[DIFF_HEAD].cpu_shares[benchmark] / sides[DIFF_BASE].cpu_shares[benchmark];
+
+	return isfinite(ratio) ? pow(log(ratio), 2) : 0;
+}
+
 /* The variance of a row's change. */
 static struct spread row_spread(const struct suite_test *t, const struct suite_row *row)
 {
@@ -169,7 +181,7 @@ static struct spread row_spread(const struct suite_test *t, const struct suite_r
 	/* With pairs, a value is a difference, which has the variance of both sides. */
 	if (!(row->freedom > 0))
 		return (struct spread){ t->assumed_variance * row->units * (t->effects.series_count == 1 ? 2 : 1) +
-						row->rounds,
+						row->rounds + waiting_variance(t, row->benchmark),
 			INFINITY };
 	own.variance = moderation_posterior(&t->moderation, &dispersion, row->freedom, &own.freedom);
 	/* What other benchmarks show may raise the variance of this one, but a benchmark that varies more does so. */

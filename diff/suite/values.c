@@ -257,6 +257,38 @@ static bool collect_side(struct suite_work *work, enum diff_side side, struct er
 	return true;
 }
 
+/* ---- Shares of CPU time ---- */
+
+static bool share_cpu(struct suite_work *work, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = work->sides[side].profile;
+	const uint32_t *benchmarks = work->suite->details->benchmarks[side];
+	size_t all = work->suite->benchmark_count, width = profile->value_type_count;
+	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
+	CLEANUP(cleanup_free) double *times = calloc(all + 1, sizeof(*times));
+	double *shares = calloc(all + 1, sizeof(*shares));
+
+	work->sides[side].cpu_shares = shares;
+	if (!times || !shares)
+		return error_set_memory(err);
+	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++) {
+		uint32_t benchmark = benchmarks[profile->threads[profile->samples[i].thread].run];
+
+		if (benchmark != PROFILE_NONE)
+			shares[benchmark] += (double)profile->values[i * width + cpu];
+	}
+	for (size_t i = 0; i < profile->run_count; i++)
+		if (benchmarks[i] != PROFILE_NONE)
+			times[benchmarks[i]] += (double)profile->runs[i].duration_ns;
+	for (size_t i = 0; i < all; i++) {
+		shares[all] += shares[i];
+		times[all] += times[i];
+	}
+	for (size_t i = 0; i <= all; i++)
+		shares[i] = shares[i] > 0 && times[i] > 0 ? shares[i] / times[i] : NAN;
+	return true;
+}
+
 bool suite_collect(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
@@ -264,7 +296,8 @@ bool suite_collect(struct suite_work *work, struct error *err)
 	if (!choose_metric(work, err) || !find_uncounted(work, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
-		if (suite->profiles[side] && !collect_side(work, (enum diff_side)side, err))
+		if (suite->profiles[side] &&
+			(!collect_side(work, (enum diff_side)side, err) || !share_cpu(work, (enum diff_side)side, err)))
 			return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];

@@ -27,6 +27,11 @@ struct suite_side {
 	struct suite_value *values; /* owned: by benchmark, then execution; one for each of both */
 	size_t value_count;
 	size_t *firsts; /* owned: [benchmark, and one more] index in `values` of its first */
+	/*
+	 * owned: [benchmark, and all of them together] CPU time in parts of the time that was recorded: what is missing
+	 * to 1, a benchmark of one thread waited, for itself or for a CPU; NAN: not known
+	 */
+	double *cpu_shares;
 };
 
 struct suite_work {

@@ -252,6 +252,37 @@ static void a_benchmark_without_times_is_told(void **state)
 	profile_destroy(head);
 }
 
+/* Head's process had a CPU for half of its time: one execution does not tell why. */
+static void one_execution_does_not_tell_why_it_waits(void **state)
+{
+	static const double cpu_shares[][DIFF_SIDES] = { { 1, 1 }, { 1, 0.5 } };
+
+	(void)state;
+	for (int waits = 0; waits < 2; waits++) {
+		struct profile *profiles[DIFF_SIDES];
+		struct diff_suite *suite;
+		struct error err;
+
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			uint32_t run;
+
+			profiles[side] = suites_profile();
+			suites_add_execution(profiles[side]);
+			run = suites_add(profiles[side], "a", side ? 200 : 100, 10);
+			profiles[side]->runs[run].duration_ns = 1000000000;
+			suites_add_sample(
+				profiles[side], run, "main;parse@12", 1000, (int64_t)(1e9 * cpu_shares[waits][side]));
+			assert_true(profile_finish(profiles[side], &err));
+		}
+		suite = compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
+		assert_int_equal(suites_find(suite, "a")->verdict, waits ? DIFF_INCONCLUSIVE : DIFF_REGRESSED);
+		assert_int_equal(warns(suite, "had a CPU for 100 % of their time in base and 50 % in head"), waits);
+		diff_suite_destroy(suite);
+		profile_destroy(profiles[DIFF_BASE]);
+		profile_destroy(profiles[DIFF_HEAD]);
+	}
+}
+
 /* A harness that was killed leaves no numbers of iterations; its rounds are of equal length, whatever they do. */
 static void rounds_without_iterations_tell_no_time(void **state)
 {
@@ -734,6 +765,7 @@ int main(void)
 		cmocka_unit_test(runs_of_one_benchmark_are_weighted_by_iterations),
 		cmocka_unit_test(missing_executions_leave_the_other_pairs),
 		cmocka_unit_test(a_benchmark_without_times_is_told),
+		cmocka_unit_test(one_execution_does_not_tell_why_it_waits),
 		cmocka_unit_test(rounds_without_iterations_tell_no_time),
 		cmocka_unit_test(folders_of_suites_are_left_out_where_nothing_pairs),
 		cmocka_unit_test(names_are_as_short_as_they_are_unique),
