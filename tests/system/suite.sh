@@ -12,13 +12,16 @@ cat >suite.c <<'C'
 #ifndef EXTRA
 #define EXTRA 0
 #endif
+#ifndef LESS
+#define LESS 0
+#endif
 __attribute__((noinline)) int work(int n) { int sum = 0; for (int i = 0; i < n; i++) __asm__ volatile("" : "+r"(sum)); return sum; }
 __attribute__((noinline)) int
 parse_number(int n)
 {
 	int sum = 0;
 	for (int i = 0; i < n + EXTRA; i++)
-		__asm__ volatile("" : "+r"(sum)); /* line 12 */
+		__asm__ volatile("" : "+r"(sum)); /* line 15 */
 	return sum;
 }
 int main(void)
@@ -26,15 +29,16 @@ int main(void)
 	CALLGRIND_ZERO_STATS;
 	work(50000); parse_number(100000); CALLGRIND_DUMP_STATS_AT("suite.c::parse[numbers]");
 	work(70000); CALLGRIND_DUMP_STATS_AT("suite.c::dump");
-	work(90000); CALLGRIND_DUMP_STATS_AT("other.c::dump");
+	work(90000 - LESS); CALLGRIND_DUMP_STATS_AT("other.c::dump");
 	work(20000); CALLGRIND_DUMP_STATS_AT(EXTRA ? "suite.c::new" : "suite.c::old");
 	return 0;
 }
 C
 cc -O1 -g -o base suite.c || fail "base is not built"
 cc -O1 -g -DEXTRA=20000 -o head suite.c || fail "head is not built"
+cc -O1 -g -DEXTRA=20000 -DLESS=30000 -o mixed suite.c || fail "mixed is not built"
 cc -O1 -g -o plain -DNVALGRIND suite.c || fail "the program without parts is not built"
-for side in base head plain; do
+for side in base head mixed plain; do
 	run 0 kelvin simulate -q -o $side.pb.gz -- ./$side
 done
 
@@ -45,7 +49,7 @@ says stdout '^  suite\.c::dump .* unchanged$'
 says stdout '^  other\.c::dump .* unchanged$'
 says stdout '^  new .* added$'
 says stdout '^  old .* removed$'
-says stdout '^- parse_number \(suite\.c:1[0-3]\) takes 1\.[12][0-9] times as many instructions: \+[1-9][0-9,]* per execution$'
+says stdout '^- parse_number \(suite\.c:1[3-6]\) takes 1\.[12][0-9] times as many instructions: \+[1-9][0-9,]* per execution$'
 [[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d diff.json -f "$ROOT/tests/system/schema.jq" | tee stdout) ]] ||
 	fail "the document does not fit its schema"
 [[ $(jq -r '[.verdict, .benchmarks[0].uri, .benchmarks[0].verdict, .benchmarks[0].top[0], (.benchmarks | length)] | join(" ")' diff.json) == \
@@ -54,7 +58,7 @@ says stdout '^- parse_number \(suite\.c:1[0-3]\) takes 1\.[12][0-9] times as man
 	fail "JSON has other figures"
 [[ $(head -n 1 comment.md) == "<!-- kelvin-diff -->" ]] || fail "a comment has another marker"
 says comment.md '^### Regressed: '
-says comment.md 'parse&#95;number</code> \(suite\.c:1[0-3]\)'
+says comment.md 'parse&#95;number</code> \(suite\.c:1[3-6]\)'
 [[ -s page.html && -s all.svg ]] || fail "outputs are missing"
 
 # One benchmark is an ordinary diff, by its name or its URI.
@@ -85,6 +89,9 @@ run 0 kelvin diff base.pb.gz head.pb.gz --metric instructions --fail-on 'total>5
 says stdout '^unchanged: benchmark suite\.c::dump: '
 run 0 kelvin diff base.pb.gz head.pb.gz --metric instructions --precision 60% --text
 run 2 kelvin diff base.pb.gz head.pb.gz --precision 0
+# One benchmark that is faster does not pay for another that is slower.
+run 1 kelvin diff base.pb.gz mixed.pb.gz --metric instructions --text
+says stdout '^Mixed: 1 of 3 benchmarks .*; 1 '
 run 0 kelvin diff base.pb.gz base.pb.gz --text
 says stdout '^Unchanged'
 
