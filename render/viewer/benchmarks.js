@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The benchmarks of a suite: rows from their table, and what is said of them in words.
 
-import { amount, count, measureOf, pasted, signedPercent } from './format.js';
+import { amount, change as changeOf, count, measureOf, pasted, signedPercent } from './format.js';
 
 /**
  * A benchmark as `render/page_benchmarks.c` writes it: name, URI, verdict, base, head, change, its interval, q, rounds
@@ -99,9 +99,9 @@ export function benchmarksOf({ rows }) {
   });
 }
 
-/** The change of a benchmark as "+12.3 %". @param {Benchmark} benchmark */
+/** The change of a benchmark as "+12.3 %", or "8.76×". @param {Benchmark} benchmark */
 export function changeText({ change }) {
-  return Number.isFinite(change) ? signedPercent(change, 1) : '–';
+  return Number.isFinite(change) ? changeOf(1, 1 + change) : '–';
 }
 
 /** The interval of the change as "+9.20 to +14.8 %". @param {Benchmark} benchmark */

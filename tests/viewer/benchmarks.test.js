@@ -40,6 +40,15 @@ test('a benchmark in a line', () => {
   assert.equal(benchmarks.measured(table), 'time per iteration');
 });
 
+test('a change is told as in the rest of the page: from twice as much on as a factor', () => {
+  const text = (/** @type {number} */ change) => benchmarks.changeText({ change });
+  assert.equal(text(0.123), '+12.3 %');
+  assert.equal(text(1.04), '2.04×');
+  assert.equal(text(-0.5), '−50.0 %');
+  assert.equal(text(0), '±0.00 %');
+  assert.equal(text(NaN), '–');
+});
+
 test('the URI without the name says where a benchmark is', () => {
   const where = benchmarks.whereOf;
   assert.equal(where('test_a[1::2]', 'tests/test_a.py::TestB::test_a[1::2]'), 'tests/test_a.py::TestB');
