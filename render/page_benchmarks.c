@@ -158,6 +158,7 @@ bool page_data_benchmarks(const struct render_suite *input, const bool *left_out
 	benchmarks_flag(out, "isMeasured", suite->is_measured);
 	benchmarks_flag(out, "isExact", suite->is_exact);
 	ok = benchmarks_text(out, "tool", input->tool ? input->tool : "kelvin") && benchmarks_title(suite, out) &&
+	     benchmarks_text(out, "shortWords", suite_words_of_short_proof) &&
 	     benchmarks_text(out, "metric", diff_suite_string(suite, suite->metric)) &&
 	     benchmarks_text(out, "metricWords", diff_suite_string(suite, suite->metric_words)) &&
 	     benchmarks_text(out, "unit", diff_suite_string(suite, suite->unit)) &&

@@ -9,6 +9,7 @@ import {
   chosenOf,
   commandOf,
   intervalText,
+  isShortOfProof,
   measured,
   placeOf,
   timesText,
@@ -109,8 +110,8 @@ function comparedColumns(table, axis) {
     hint: 'in the order of reading: proven changes first, the largest on top',
     left: true,
     width: '7em',
-    text: (b) => b.verdict,
-    full: (b) => VERDICTS[b.verdict] || '',
+    text: (b) => (isShortOfProof(b) ? `${b.verdict}*` : b.verdict),
+    full: (b) => (isShortOfProof(b) ? table.shortWords : VERDICTS[b.verdict] || ''),
     value: (b) => -b.f.id,
     className: (b) => VERDICT_CLASSES[b.verdict] || '',
   };
@@ -249,6 +250,7 @@ export class BenchmarkList {
       {},
       h('span', {}, 'A click or ', h('kbd', {}, 'Enter'), ' opens a benchmark, ', h('kbd', {}, '/'), ' filters.'),
       text && h('span', {}, text),
+      this.benchmarks.some(isShortOfProof) && h('span', {}, `* ${this.table.shortWords}`),
     );
   }
 

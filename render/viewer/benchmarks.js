@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The benchmarks of a suite: rows from their table, and what is said of them in words.
 
-import { amount, change as changeOf, count, measureOf, pasted, signedPercent } from './format.js';
+import { amount, change as changeOf, count, digits, measureOf, pasted, signedPercent } from './format.js';
 
 /**
  * A benchmark as `render/page_benchmarks.c` writes it: name, URI, verdict, base, head, change, its interval, q, rounds
@@ -26,6 +26,7 @@ import { amount, change as changeOf, count, measureOf, pasted, signedPercent } f
  * @property {string} verdict
  * @property {string} verdictText
  * @property {string} evidenceText what the values are, and what the verdicts rest on
+ * @property {string} shortWords what is said of a change that is not proven although its interval leaves out 0
  * @property {string[]} warnings
  * @property {{name: string, command: string}[]} recordings base and head, or head alone
  * @property {BenchmarkColumns[]} rows in the order in which they should be read
@@ -80,7 +81,7 @@ export function whereOf(name, uri) {
 const known = (value) => value ?? NaN;
 
 /** @param {SuiteTable} table @returns {Benchmark[]} */
-export function benchmarksOf({ rows }) {
+export function benchmarksOf({ isExact, rows }) {
   return rows.map((columns, id) => {
     const [name, uri, verdict, base, head, change, low, high, , ...others] = columns;
     const [baseRounds, baseIterations, rounds, iterations, part] = others;
@@ -91,7 +92,7 @@ export function benchmarksOf({ rows }) {
       verdict,
       value: [known(base), known(head)],
       change: known(change),
-      interval: [known(low), known(high)],
+      interval: isExact ? [NaN, NaN] : [known(low), known(high)],
       rounds: [baseRounds, rounds],
       iterations: [baseIterations, iterations],
       part,
@@ -104,11 +105,19 @@ export function changeText({ change }) {
   return Number.isFinite(change) ? changeOf(1, 1 + change) : '–';
 }
 
-/** The interval of the change as "+9.20 to +14.8 %". @param {Benchmark} benchmark */
-export function intervalText({ interval: [low, high] }) {
+/**
+ * The interval of the change, in the unit of the change: "+9.20 to +14.8 %", "6.69 to 22.6×".
+ * @param {Benchmark} benchmark
+ */
+export function intervalText({ change, interval: [low, high] }) {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return '–';
+  if (change >= 1) return `${digits(1 + low)} to ${digits(1 + high)}×`;
   return `${signedPercent(low, 1).replace(' %', '')} to ${signedPercent(high, 1)}`;
 }
+
+/** Whether a change is not proven although its own interval leaves out 0. @param {Benchmark} benchmark */
+export const isShortOfProof = ({ interval: [low, high], verdict }) =>
+  verdict === 'inconclusive' && (low > 0 || high < 0);
 
 /** What a value of a suite is. @param {SuiteTable} table */
 export function measured({ isMeasured, metric, metricWords, unit }) {

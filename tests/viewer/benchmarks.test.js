@@ -49,6 +49,21 @@ test('a change is told as in the rest of the page: from twice as much on as a fa
   assert.equal(text(NaN), '–');
 });
 
+test('an interval has the unit of its change', () => {
+  const text = (/** @type {number} */ change, /** @type {number[]} */ ...interval) =>
+    benchmarks.intervalText({ change, interval });
+  assert.equal(text(0.125, 0.09, 0.16), '+9.00 to +16.0 %');
+  assert.equal(text(1.04, 0.6, 1.6), '1.60 to 2.60×');
+  assert.equal(text(0, NaN, NaN), '–');
+});
+
+test('a change that is not proven although its interval leaves out 0 is marked', () => {
+  const marked = (/** @type {string} */ verdict, /** @type {number[]} */ ...interval) =>
+    benchmarks.isShortOfProof({ verdict, interval });
+  assert.ok(marked('inconclusive', 0.01, 0.2) && marked('inconclusive', -0.2, -0.01));
+  assert.ok(!marked('inconclusive', -0.01, 0.2) && !marked('regressed', 0.01, 0.2) && !marked('inconclusive', NaN, NaN));
+});
+
 test('the URI without the name says where a benchmark is', () => {
   const where = benchmarks.whereOf;
   assert.equal(where('test_a[1::2]', 'tests/test_a.py::TestB::test_a[1::2]'), 'tests/test_a.py::TestB');
