@@ -64,7 +64,7 @@ _kelvin() {
 		;;
 # bench
 	bench)
-		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --off-cpu --native --simulate --cache --save --no-args --mode --output --text --json --markdown
+		options='--base --head --runs --warmup --min-time --time-limit --benchmarks --setup --prepare --freq --event --off-cpu --native --simulate --cache --save --no-args --mode --output --text --json --markdown
 			--svg --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --quiet --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")

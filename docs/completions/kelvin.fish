@@ -75,6 +75,8 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l head -x -d 'after i
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l runs -x -d 'of either command'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l warmup -x -d 'runs before all others, not recorded'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l min-time -x -d 'least total time of either command, as 30 or 2m'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l time-limit -x -d 'no run begins that would end later, as 90s or 10m'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l benchmarks -d 'the commands are suites, compared benchmark by benchmark'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l setup -x -d 'run once before everything'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l prepare -x -d 'run before every run'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l off-cpu -f -d 'samples where threads wait, too'

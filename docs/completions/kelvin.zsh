@@ -105,6 +105,8 @@ _kelvin() {
 			'--runs[of either command]:number:' \
 			'--warmup[runs before all others, not recorded]:number:' \
 			'--min-time[least total time of either command]:time, as 30, 500ms or 2m:' \
+			'--time-limit[no run begins that would end later]:time, as 90, 90s or 10m:' \
+			'--benchmarks[the commands are suites, compared benchmark by benchmark]' \
 			'--setup[run once before everything]:command:' \
 			'--prepare[run before every run]:command:' \
 			'--simulate[counts in place of samples]' \

@@ -52,12 +52,6 @@ says_not stdout 'runs of each command, alternating'
 says stderr '^4 runs of each command'
 
 # --prepare before every run, --setup once; --min-time goes on.
-run_any() {
-	local code=0
-
-	"$@" >stdout 2>stderr || code=$?
-	[[ $code -ne 2 ]] || fail "failed: $*"
-}
 run_any kelvin bench --base './base 100' --head './base 100' --runs 3 --warmup 1 --setup 'echo s >>set_up' --prepare 'echo p >>prepared'
 [[ $(wc -l <set_up) -eq 1 && $(wc -l <prepared) -eq 8 ]] || fail "prepared $(wc -l <prepared) times, set up $(wc -l <set_up) times"
 run_any kelvin bench --base './base 100' --head './base 100' --runs 1 --min-time 0.4 --json c.json

@@ -15,7 +15,7 @@
 
 /*
  * A harness of the benchmark protocol, and four benchmarks that spend their time in one function each. What it does
- *beside is the first argument:
+ * beside is the first argument; the second is by how many percent the work of `divide` is more:
  *
  *	suite     four benchmarks, of rounds of equal iterations, with results
  *	linear    as criterion's: the iterations grow from round to round
@@ -175,22 +175,25 @@ static void shake_hands(void)
 
 /* ---- Benchmarks ---- */
 
-static volatile uint64_t sink;
+enum { STEPS = 10000 };
 
-#define BENCHMARK(name, step)                                                                                          \
+static volatile uint64_t sink;
+static int divide_steps = STEPS;
+
+#define BENCHMARK(name, steps, step)                                                                                          \
 	__attribute__((noinline, noclone)) static void name(void)                                                      \
 	{                                                                                                              \
 		uint64_t value = sink;                                                                                 \
                                                                                                                        \
-		for (int i = 0; i < 10000; i++)                                                                        \
+		for (int i = 0; i < steps; i++)                                                                        \
 			value = step;                                                                                  \
 		sink = value;                                                                                          \
 	}
 
-BENCHMARK(bench_hash, value * 6364136223846793005u + (uint64_t)i)
-BENCHMARK(bench_rotate, (value << 7 | value >> 57) ^ (uint64_t)i)
-BENCHMARK(bench_divide, value / (uint64_t)(i + 3) + (value | 1) % 1000003)
-BENCHMARK(bench_mix, (value ^ value >> 31) * 0x9e3779b97f4a7c15u + (uint64_t)i)
+BENCHMARK(bench_hash, STEPS, value * 6364136223846793005u + (uint64_t)i)
+BENCHMARK(bench_rotate, STEPS, (value << 7 | value >> 57) ^ (uint64_t)i)
+BENCHMARK(bench_divide, divide_steps, value / (uint64_t)(i + 3) + (value | 1) % 1000003)
+BENCHMARK(bench_mix, STEPS, (value ^ value >> 31) * 0x9e3779b97f4a7c15u + (uint64_t)i)
 
 static const struct benchmark {
 	void (*run)(void);
@@ -364,6 +367,8 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "suite";
 	FILE *results = open_results();
 
+	if (argc > 2)
+		divide_steps += STEPS * atoi(argv[2]) / 100;
 	if (!results)
 		give_up("no folder for results");
 	if (strcmp(what, "silent") != 0)

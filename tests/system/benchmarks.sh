@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # record --benchmarks is the runner that harnesses look for: each benchmark is told apart, whatever a harness does.
-# Harnesses know the runner by names in /tmp, so the test has a /tmp of its own where that can be had.
-if [[ -z ${OWN_TMP:-} ]] && unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/null; then
-	export OWN_TMP=1
-	exec unshare -m bash "$0"
-fi
-if [[ -n ${OWN_TMP:-} ]]; then
-	mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work &&
-		mount -t overlay -o lowerdir=/tmp,upperdir=/mnt/upper,workdir=/mnt/work overlay /tmp || OWN_TMP=
-	[[ -z $OWN_TMP ]] || rm -f /tmp/runner.{ctl,ack}.fifo
-fi
+# shellcheck source-path=SCRIPTDIR source=own_tmp.sh
+. "$(dirname "$0")/own_tmp.sh"
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
