@@ -24,7 +24,8 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 }
 
 /* Waits until nobody holds the other end any more. It must outlive the signals that end us. */
-__attribute__((noreturn)) static void remove_later(const char *path, void (*remove_more)(void), int ended)
+__attribute__((noreturn)) static void remove_later(
+	const char *path, void (*remove_more)(pid_t owner), int ended, pid_t owner)
 {
 	enum { MOST_OPEN = 16 };
 	sigset_t all;
@@ -35,24 +36,26 @@ __attribute__((noreturn)) static void remove_later(const char *path, void (*remo
 	while (read(ended, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (remove_more)
-		remove_more();
+		remove_more(owner);
 	nftw(path, remove_entry, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	_exit(0);
 }
 
-static bool start_remover(struct temporary *temporary, void (*remove_more)(void), struct error *err)
+static bool start_remover(struct temporary *temporary, void (*remove_more)(pid_t owner), struct error *err)
 {
 	int ends[2];
+	pid_t owner;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return error_set_errno(err, errno, "cannot make a temporary directory");
+	owner = getpid();
 	temporary->remover = fork();
 	if (temporary->remover == 0) {
 		close(ends[1]);
 		/* Who reads our output does not wait for us. */
 		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 			close(fd);
-		remove_later(temporary->path, remove_more, ends[0]);
+		remove_later(temporary->path, remove_more, ends[0], owner);
 	}
 	close(ends[0]);
 	temporary->alive = ends[1];
@@ -63,7 +66,7 @@ static bool start_remover(struct temporary *temporary, void (*remove_more)(void)
 	return false;
 }
 
-bool temporary_create_with(struct temporary *temporary, void (*remove_more)(void), struct error *err)
+bool temporary_create_with(struct temporary *temporary, void (*remove_more)(pid_t owner), struct error *err)
 {
 	const char *where = getenv("TMPDIR");
 

@@ -21,11 +21,11 @@ COMMON_MUST_CHECK
 bool temporary_create(struct temporary *temporary, struct error *err);
 
 /*
- * Likewise; when the directory is removed, that child also calls `remove_more`, for files that lie elsewhere. It may be
- * called when this process is still alive, or is gone without a trace.
+ * Likewise; when the directory is removed, that child also calls `remove_more`, for files that lie elsewhere, with the
+ * id of this process. It may be alive still, be about to end, or be gone.
  */
 COMMON_MUST_CHECK
-bool temporary_create_with(struct temporary *temporary, void (*remove_more)(void), struct error *err);
+bool temporary_create_with(struct temporary *temporary, void (*remove_more)(pid_t owner), struct error *err);
 
 /* Waits until the directory is gone. All zero is allowed. */
 void temporary_remove(struct temporary *temporary);

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
-enum { ATTEMPTS = 8, OPEN_FLAGS = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
+enum { ATTEMPTS = 8, MOST_MOMENTS = 100, OPEN_FLAGS = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
 
 static bool fail_foreign(const char *path, const char *what, struct error *err)
 {
@@ -176,13 +177,17 @@ static void remove_if_stale(const char *path)
 		unlink(path);
 }
 
-void fifo_remove_stale(const char *commands, const char *answers)
+void fifo_remove_stale(const char *commands, const char *answers, pid_t owner)
 {
+	static const struct timespec moment = { .tv_nsec = 20000000 };
 	pid_t pid;
 
-	/* Who serves the one has both. */
-	if (has_reader(commands, &pid))
-		return;
+	for (int moments = 0; has_reader(commands, &pid); moments++) {
+		/* Who serves the one has both. */
+		if ((pid > 0 && pid != owner) || moments == MOST_MOMENTS)
+			return;
+		nanosleep(&moment, NULL);
+	}
 	remove_if_stale(answers);
 	remove_if_stale(commands);
 }

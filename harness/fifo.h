@@ -31,5 +31,8 @@ void fifo_pair_close(struct fifo_pair *pair, const char *commands, const char *a
 /* Throws away what is in a FIFO. */
 void fifo_drain(int fd);
 
-/* Removes FIFOs of ours that nobody has open. */
-void fifo_remove_stale(const char *commands, const char *answers);
+/*
+ * Removes FIFOs of ours that nobody has open. A process that is about to end, `owner`, may have them open for a moment
+ * longer, with the processes that it has started: it is waited for, but not for long.
+ */
+void fifo_remove_stale(const char *commands, const char *answers, pid_t owner);

@@ -22,9 +22,9 @@ struct harness {
 
 /* ---- Beginning ---- */
 
-static void remove_fifos(void)
+static void remove_fifos(pid_t owner)
 {
-	fifo_remove_stale(FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH);
+	fifo_remove_stale(FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH, owner);
 }
 
 /* In a simulation harnesses find the simulator by its client requests, and look for no FIFO. */

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -137,6 +139,45 @@ static void expect_busy(const struct place *place, const char *words)
 	assert_int_equal(status, 0);
 }
 
+/* Likewise: those of another runner are not removed, even if our own has just ended. */
+static void expect_left_alone(const struct place *place)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		fifo_remove_stale(place->commands, place->answers, getpid());
+		_exit(access(place->commands, F_OK) == 0 ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* One that is about to end has them open for a moment. */
+static void test_the_end_of_a_runner_is_waited_for(void **state)
+{
+	const struct place *place = *state;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		const struct timespec moment = { .tv_nsec = 100000000 };
+		struct fifo_pair pair;
+		struct error err;
+
+		if (!take(place, &pair, &err))
+			_exit(1);
+		nanosleep(&moment, NULL);
+		_exit(0);
+	}
+	while (access(place->answers, F_OK) != 0)
+		sched_yield();
+	fifo_remove_stale(place->commands, place->answers, child);
+	assert_int_equal(access(place->commands, F_OK), -1);
+	assert_int_equal(access(place->answers, F_OK), -1);
+	waitpid(child, NULL, 0);
+}
+
 static void test_two_runners(void **state)
 {
 	const struct place *place = *state;
@@ -147,15 +188,14 @@ static void test_two_runners(void **state)
 	must_take(place, &pair);
 	snprintf(words, sizeof(words), "another kelvin (pid %d)", (int)getpid());
 	expect_busy(place, words);
-	fifo_remove_stale(place->commands, place->answers);
-	assert_int_equal(access(place->commands, F_OK), 0);
+	expect_left_alone(place);
 	fifo_pair_close(&pair, place->commands, place->answers);
 	/* One that knows nothing of locks. */
 	assert_int_equal(mkfifo(place->commands, 0700), 0);
 	other = open(place->commands, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	expect_busy(place, "another benchmark runner has");
 	close(other);
-	fifo_remove_stale(place->commands, place->answers);
+	fifo_remove_stale(place->commands, place->answers, 0);
 	assert_int_equal(access(place->commands, F_OK), -1);
 }
 
@@ -180,6 +220,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stale_ones_are_used_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_foreign_files_are_left_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_two_runners, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_end_of_a_runner_is_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_only_its_own_are_removed, set_up, tear_down),
 	};
 
