@@ -9,6 +9,7 @@
 enum {
 	MOST_ROWS = 100000,
 	MOST_FUNCTIONS = 5,
+	MOST_PARTS = 5,
 	NAME_COLUMNS = 60,
 	TITLE_SPARE = 2,
 	/* On a terminal benchmarks that differ may have this many times the rows of a list. */
@@ -226,6 +227,30 @@ static bool write_part(const struct text_writer *w, const struct render_suite *i
 	return true;
 }
 
+/* On a terminal the table stays in sight: it has the first few. */
+static bool write_parts(const struct text_writer *w, const struct render_suite *input, struct error *err)
+{
+	size_t most = w->table_width == TABLE_UNLIMITED ? SIZE_MAX : MOST_PARTS, written = 0, left_out = 0;
+
+	for (size_t i = 0; i < input->part_count; i++) {
+		if (input->parts[i].benchmark == DIFF_ALL_BENCHMARKS)
+			continue;
+		if (written == most) {
+			left_out++;
+			continue;
+		}
+		if (!write_part(w, input, &input->parts[i], err))
+			return false;
+		written++;
+	}
+	buffer_append_byte(w->out, '\n');
+	if (left_out > 0)
+		buffer_printf(w->out, "The functions of %zu more benchmark%s: --text FILE.\n", left_out,
+			left_out == 1 ? "" : "s");
+	text_paragraph(w, "All functions of one benchmark: --benchmark NAME.", 0);
+	return true;
+}
+
 /* ---- Sections ---- */
 
 static void write_sentences(const struct text_writer *w, const struct diff_suite *suite,
@@ -278,12 +303,7 @@ static bool write_two_sided(const struct text_writer *w, const struct render_sui
 	if (!text_warnings(w, suite->strings, suite->warnings, suite->warning_count, err) ||
 		!write_comparison(w, suite, err))
 		return false;
-	for (size_t i = 0; i < input->part_count; i++)
-		if (input->parts[i].benchmark != DIFF_ALL_BENCHMARKS && !write_part(w, input, &input->parts[i], err))
-			return false;
-	buffer_append_byte(w->out, '\n');
-	text_paragraph(w, "All functions of one benchmark: --benchmark NAME.", 0);
-	return true;
+	return write_parts(w, input, err);
 }
 
 static bool write_one_sided(struct text_writer *w, const struct render_suite *input, struct error *err)

@@ -93,6 +93,29 @@ static void a_terminal_gets_some_and_a_file_all(void **state)
 	suite_fixture_destroy(&fixture);
 }
 
+static void a_terminal_gets_the_first_explanations(void **state)
+{
+	enum { PARTS = 8 };
+	struct render_part parts[PARTS];
+	struct suite_fixture fixture;
+	char *some, *all;
+
+	(void)state;
+	suite_fixture_create(&fixture, SUITE_PARSER);
+	for (uint32_t i = 0; i < PARTS; i++)
+		parts[i] = (struct render_part){ .benchmark = i, .input = fixture.parts[1].input };
+	fixture.input.parts = parts;
+	fixture.input.part_count = PARTS;
+	some = suite_fixture_text(&fixture, 100, false);
+	all = suite_fixture_text(&fixture, 0, false);
+	assert_int_equal(count_of(some, "- parse_number ("), 5);
+	assert_non_null(strstr(some, "The functions of 3 more benchmarks: --text FILE.\n"));
+	assert_int_equal(count_of(all, "- parse_number ("), PARTS);
+	free(some);
+	free(all);
+	suite_fixture_destroy(&fixture);
+}
+
 static void title_has_what_was_measured(void **state)
 {
 	struct suite_fixture fixture;
@@ -249,6 +272,7 @@ int main(void)
 		cmocka_unit_test(text_fits_every_width),
 		cmocka_unit_test(verdict_then_warnings_then_table),
 		cmocka_unit_test(a_terminal_gets_some_and_a_file_all),
+		cmocka_unit_test(a_terminal_gets_the_first_explanations),
 		cmocka_unit_test(title_has_what_was_measured),
 		cmocka_unit_test(json_is_valid_whatever_the_names),
 		cmocka_unit_test(json_has_the_promised_members),
