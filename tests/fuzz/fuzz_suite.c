@@ -81,9 +81,11 @@ static struct profile *take_profile(struct byte_reader *r, size_t size, const ch
 {
 	struct profile *profile;
 	struct error err;
+	const void *bytes;
 
 	size = size < byte_reader_left(r) ? size : byte_reader_left(r);
-	return profile_read(byte_reader_bytes(r, size), size, name, &profile, &err) ? profile : NULL;
+	bytes = byte_reader_bytes(r, size);
+	return bytes && profile_read(bytes, size, name, &profile, &err) ? profile : NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
