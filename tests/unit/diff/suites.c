@@ -180,6 +180,14 @@ struct diff_suite *suites_compare(
 	return suite;
 }
 
+void suites_assert_says(const struct diff_suite *suite, const char *words)
+{
+	const char *text = diff_suite_string(suite, suite->verdict_text);
+
+	if (!strstr(text, words))
+		fail_msg("'%s' does not say '%s'", text, words);
+}
+
 const struct diff_benchmark *suites_find(const struct diff_suite *suite, const char *name)
 {
 	struct error err;

@@ -34,6 +34,9 @@ struct profile *suites_record(
 struct diff_suite *suites_compare(
 	const struct profile *base, const struct profile *head, const struct diff_suite_options *options);
 
+/* Fails the test unless the verdict has these words. */
+void suites_assert_says(const struct diff_suite *suite, const char *words);
+
 /* The benchmark of that name; fails the test if there is none. */
 const struct diff_benchmark *suites_find(const struct diff_suite *suite, const char *name);
 

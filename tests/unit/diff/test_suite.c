@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suites.h"
 
-#include "tests/unit/support/failing_malloc.h"
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,19 +8,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct diff_suite *compare(struct profile *base, struct profile *head, const struct diff_suite_options *options)
-{
-	return suites_compare(base, head, options);
-}
-
-static void assert_says(const struct diff_suite *suite, const char *words)
-{
-	const char *text = diff_suite_string(suite, suite->verdict_text);
-
-	if (!strstr(text, words))
-		fail_msg("'%s' does not say '%s'", text, words);
-}
 
 static bool warns(const struct diff_suite *suite, const char *words)
 {
@@ -57,7 +42,7 @@ static void a_slower_benchmark_is_named_first(void **state)
 {
 	struct profile *base = three_executions(false), *head = three_executions(true);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite = compare(base, head, &options);
+	struct diff_suite *suite = suites_compare(base, head, &options);
 	const struct diff_benchmark *first = &suite->benchmarks[0];
 
 	(void)state;
@@ -80,8 +65,8 @@ static void a_slower_benchmark_is_named_first(void **state)
 	assert_int_equal(suite->verdict, DIFF_REGRESSED);
 	assert_int_equal(suite->verdicts[DIFF_REGRESSED], 1);
 	assert_true(suite->is_measured && !suite->is_exact && suite->assumed_rsd == 0);
-	assert_says(suite, "1 of 2 benchmarks is slower: test_parse by 20.0 % (95 % interval");
-	assert_says(suite, "1 added, 1 removed");
+	suites_assert_says(suite, "1 of 2 benchmarks is slower: test_parse by 20.0 % (95 % interval");
+	suites_assert_says(suite, "1 added, 1 removed");
 	assert_true(warns(suite, "1 benchmark is only in head: test_new"));
 	diff_suite_destroy(suite);
 	profile_destroy(base);
@@ -107,15 +92,15 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 {
 	struct profile *base = of_times(1, (double[]){ 100, 200, 300 }, 3),
 		       *head = of_times(1, (double[]){ 104, 200, 600 }, 3);
-	struct diff_suite *suite = compare(base, head, NULL);
+	struct diff_suite *suite = suites_compare(base, head, NULL);
 
 	(void)state;
 	assert_near(suite->assumed_rsd, 0.05);
 	assert_true(warns(suite, "one execution on each side, so 5 % variation"));
 	assert_int_equal(suites_find(suite, "b0")->verdict, DIFF_INCONCLUSIVE);
 	assert_int_equal(suites_find(suite, "b2")->verdict, DIFF_REGRESSED);
-	assert_says(suite, "1 of 3 benchmarks is slower: b2 2.00 times (95 % interval");
-	assert_says(suite, "; 2 undecided");
+	suites_assert_says(suite, "1 of 3 benchmarks is slower: b2 2.00 times (95 % interval");
+	suites_assert_says(suite, "; 2 undecided");
 	diff_suite_destroy(suite);
 	profile_destroy(base);
 	profile_destroy(head);
@@ -124,11 +109,11 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 static void equal_suites_are_unchanged(void **state)
 {
 	struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3);
-	struct diff_suite *suite = compare(base, base, NULL);
+	struct diff_suite *suite = suites_compare(base, base, NULL);
 
 	(void)state;
 	assert_int_equal(suite->verdict, DIFF_UNCHANGED);
-	assert_says(suite, "none of 3 benchmarks is slower or faster by more than 1 %");
+	suites_assert_says(suite, "none of 3 benchmarks is slower or faster by more than 1 %");
 	assert_int_equal(suite->warning_count, 0);
 	diff_suite_destroy(suite);
 	profile_destroy(base);
@@ -139,17 +124,17 @@ static void both_directions_are_mixed_and_small_changes_minor(void **state)
 	struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3),
 		       *mixed = of_times(3, (double[]){ 150, 100, 300 }, 3),
 		       *minor = of_times(3, (double[]){ 100.8, 200, 300 }, 3);
-	struct diff_suite *suite = compare(base, mixed, NULL);
+	struct diff_suite *suite = suites_compare(base, mixed, NULL);
 
 	(void)state;
 	assert_int_equal(suite->verdict, DIFF_MIXED);
-	assert_says(suite, "1 of 3 benchmarks is slower: b0 by 50.0 % (95 % interval");
-	assert_says(suite, "; 1 is faster: b1 by 50.0 % (95 % interval 4");
+	suites_assert_says(suite, "1 of 3 benchmarks is slower: b0 by 50.0 % (95 % interval");
+	suites_assert_says(suite, "; 1 is faster: b1 by 50.0 % (95 % interval 4");
 	assert_string_equal(diff_suite_string(suite, suite->benchmarks[1].name), "b1");
 	diff_suite_destroy(suite);
 	suite = suites_compare(base, minor, &(struct diff_suite_options){ .precision = 0.0085 });
 	assert_int_equal(suite->verdict, DIFF_MINOR);
-	assert_says(suite, "1 of 3 benchmarks differs, by no more than 0.85 %: b0 by 0.8 % (95 % interval");
+	suites_assert_says(suite, "1 of 3 benchmarks differs, by no more than 0.85 %: b0 by 0.8 % (95 % interval");
 	diff_suite_destroy(suite);
 	profile_destroy(base);
 	profile_destroy(mixed);
@@ -159,11 +144,11 @@ static void both_directions_are_mixed_and_small_changes_minor(void **state)
 static void a_single_side_is_a_list(void **state)
 {
 	struct profile *head = of_times(2, (double[]){ 100, 200 }, 2);
-	struct diff_suite *suite = compare(NULL, head, NULL);
+	struct diff_suite *suite = suites_compare(NULL, head, NULL);
 
 	(void)state;
 	assert_int_equal(suite->sides, 1);
-	assert_says(suite, "2 benchmarks in 2 executions");
+	suites_assert_says(suite, "2 benchmarks in 2 executions");
 	assert_true(fabs(suite->benchmarks[0].value[DIFF_HEAD] - 100) < 1);
 	assert_true(isnan(suite->benchmarks[0].value[DIFF_BASE]) && isnan(suite->benchmarks[0].change));
 	assert_int_equal(suite->added, 0);
@@ -198,7 +183,7 @@ static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 	suites_add(head, "a", 10, 100);
 	suites_add(head, "b", 1, 1);
 	suites_add(head, "a", 20, 300);
-	suite = compare(NULL, head, NULL);
+	suite = suites_compare(NULL, head, NULL);
 	assert_int_equal(suite->benchmark_count, 2);
 	assert_near(suites_find(suite, "a")->value[DIFF_HEAD], 17.5);
 	assert_int_equal(suites_find(suite, "a")->executions[DIFF_HEAD], 1);
@@ -225,7 +210,7 @@ static void missing_executions_leave_the_other_pairs(void **state)
 		if (i != 1)
 			suites_add(head, "a", 110 * off[i] * (1 + 0.001 * i), 10);
 	}
-	suite = compare(base, head, &options);
+	suite = suites_compare(base, head, &options);
 	assert_int_equal(suites_find(suite, "a")->executions[DIFF_HEAD], 4);
 	assert_true(fabs(suites_find(suite, "a")->change - 0.1) < 0.005);
 	assert_int_equal(suites_find(suite, "a")->verdict, DIFF_REGRESSED);
@@ -242,7 +227,7 @@ static void a_benchmark_without_times_is_told(void **state)
 	(void)state;
 	suites_add(base, "silent", 0, 0);
 	suites_add(head, "silent", 0, 0);
-	suite = compare(base, head, NULL);
+	suite = suites_compare(base, head, NULL);
 	assert_int_equal(suites_find(suite, "silent")->verdict, DIFF_INCONCLUSIVE);
 	assert_true(isnan(suites_find(suite, "silent")->value[DIFF_HEAD]));
 	assert_true(warns(suite,
@@ -274,7 +259,7 @@ static void one_execution_does_not_tell_why_it_waits(void **state)
 				profiles[side], run, "main;parse@12", 1000, (int64_t)(1e9 * cpu_shares[waits][side]));
 			assert_true(profile_finish(profiles[side], &err));
 		}
-		suite = compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
+		suite = suites_compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
 		assert_int_equal(suites_find(suite, "a")->verdict, waits ? DIFF_INCONCLUSIVE : DIFF_REGRESSED);
 		assert_int_equal(warns(suite, "had a CPU for 100 % of their time in base and 50 % in head"), waits);
 		diff_suite_destroy(suite);
@@ -292,7 +277,7 @@ static void rounds_without_iterations_tell_no_time(void **state)
 	(void)state;
 	suites_add(base, "killed", 1000000, 50);
 	suites_add(head, "killed", 1000000, 0);
-	suite = compare(base, head, NULL);
+	suite = suites_compare(base, head, NULL);
 	assert_int_equal(suites_find(suite, "killed")->verdict, DIFF_INCONCLUSIVE);
 	assert_true(isnan(suites_find(suite, "killed")->value[DIFF_HEAD]));
 	diff_suite_destroy(suite);
@@ -317,7 +302,7 @@ static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
 		suites_add(head, "/srv/new/bench/test_x.py::test_run", 100, 10);
 		suites_add(head, "/srv/new/bench/sub/test_y.py::test_run", 100, 10);
 	}
-	suite = compare(base, head, NULL);
+	suite = suites_compare(base, head, NULL);
 	assert_int_equal(suite->benchmark_count, 2);
 	assert_int_equal(suites_find(suite, "sub/test_y.py::test_run")->presence, DIFF_IN_BOTH);
 	assert_true(warns(suite, "names are compared without their folders, '/srv/old/bench/' and '/srv/new/bench/'"));
@@ -349,7 +334,7 @@ static void names_are_as_short_as_they_are_unique(void **state)
 	suites_add_execution(head);
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++)
 		suites_add(head, uris[i][0], 10, 1);
-	suite = compare(NULL, head, NULL);
+	suite = suites_compare(NULL, head, NULL);
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
 		assert_true(diff_suite_find(suite, uris[i][0], &id, &err));
 		assert_string_equal(diff_suite_string(suite, suite->benchmarks[id].name), uris[i][1]);
@@ -402,7 +387,7 @@ static void the_environment_is_told_first(void **state)
 		add_library(sides[side], "/lib/libm.so.6", "05", PROFILE_ORIGIN_SYSTEM);
 		add_library(sides[side], "/srv/bench", side ? "07" : "06", PROFILE_ORIGIN_USER);
 	}
-	suite = compare(sides[0], sides[1], &options);
+	suite = suites_compare(sides[0], sides[1], &options);
 	assert_non_null(strstr(diff_suite_string(suite, suite->warnings[0].text), "Linux 6.1' and 'Linux 6.2'"));
 	assert_true(suite->warnings[0].blocks_gate);
 	assert_non_null(strstr(diff_suite_string(suite, suite->warnings[1].text), "'rustc 1.88' and 'rustc 1.89'"));
@@ -410,12 +395,12 @@ static void the_environment_is_told_first(void **state)
 		diff_suite_string(suite, suite->warnings[2].text), "libz.so, libc.so are other builds in head");
 	assert_false(suite->gate_failed);
 	assert_int_equal(suite->verdict, DIFF_INCONCLUSIVE);
-	assert_says(suite, "the --fail-on limits were not checked: ");
+	suites_assert_says(suite, "the --fail-on limits were not checked: ");
 	diff_suite_destroy(suite);
 	options.diff.gates_ignore_warnings = true;
-	suite = compare(sides[0], sides[1], &options);
+	suite = suites_compare(sides[0], sides[1], &options);
 	assert_true(suite->gate_failed);
-	assert_says(suite, "above the limit of 2 %: b0");
+	suites_assert_says(suite, "above the limit of 2 %: b0");
 	diff_suite_destroy(suite);
 	profile_destroy(sides[0]);
 	profile_destroy(sides[1]);
@@ -447,7 +432,7 @@ static void counts_of_simulations_are_exact(void **state)
 {
 	struct profile *base = simulated((int64_t[]){ 1000000, 2000000 }, 1, 0),
 		       *head = simulated((int64_t[]){ 1030000, 2000000 }, 1, 0);
-	struct diff_suite *suite = compare(base, head, NULL);
+	struct diff_suite *suite = suites_compare(base, head, NULL);
 
 	(void)state;
 	assert_true(suite->is_exact && !suite->is_measured);
@@ -456,14 +441,14 @@ static void counts_of_simulations_are_exact(void **state)
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_REGRESSED);
 	assert_int_equal(suites_find(suite, "write")->verdict, DIFF_UNCHANGED);
 	assert_true(isnan(suites_find(suite, "parse")->q));
-	assert_says(suite, "1 of 2 benchmarks needs more instructions: parse by 3.0 % (exact)");
+	suites_assert_says(suite, "1 of 2 benchmarks needs more instructions: parse by 3.0 % (exact)");
 	assert_int_equal(suite->warning_count, 0);
 	diff_suite_destroy(suite);
 	profile_destroy(head);
 	head = simulated((int64_t[]){ 1002000, 2000000 }, 1, 0);
-	suite = compare(base, head, NULL);
+	suite = suites_compare(base, head, NULL);
 	assert_int_equal(suite->verdict, DIFF_MINOR);
-	assert_says(suite, "1 of 2 benchmarks differs, by no more than 1 %: parse by 0.2 % (exact)");
+	suites_assert_says(suite, "1 of 2 benchmarks differs, by no more than 1 %: parse by 0.2 % (exact)");
 	diff_suite_destroy(suite);
 	profile_destroy(base);
 	profile_destroy(head);
@@ -473,7 +458,7 @@ static void repeats_show_the_noise_of_counts(void **state)
 {
 	struct profile *base = simulated((int64_t[]){ 1000000, 2000000 }, 3, 10000),
 		       *head = simulated((int64_t[]){ 1030000, 2500000 }, 3, 10000);
-	struct diff_suite *suite = compare(base, head, NULL);
+	struct diff_suite *suite = suites_compare(base, head, NULL);
 
 	(void)state;
 	/* A range of 20,000 in three executions: four times that is proven. */
@@ -506,12 +491,12 @@ static struct profile *sampled(double parse, uint64_t iterations)
 static void without_times_the_metric_is_compared(void **state)
 {
 	struct profile *base = sampled(1, 0), *head = sampled(1.1, 0);
-	struct diff_suite *suite = compare(base, head, NULL);
+	struct diff_suite *suite = suites_compare(base, head, NULL);
 
 	(void)state;
 	assert_true(!suite->is_measured && !suite->is_exact);
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_REGRESSED);
-	assert_says(suite, "1 of 2 benchmarks takes more CPU time: parse by 10.0 % (95 %");
+	suites_assert_says(suite, "1 of 2 benchmarks takes more CPU time: parse by 10.0 % (95 %");
 	assert_true(warns(suite, "2 benchmarks are compared per execution"));
 	diff_suite_destroy(suite);
 	profile_destroy(head);
@@ -519,235 +504,10 @@ static void without_times_the_metric_is_compared(void **state)
 	head = sampled(1, 20);
 	profile_destroy(base);
 	base = sampled(1, 10);
-	suite = compare(base, head, NULL);
+	suite = suites_compare(base, head, NULL);
 	assert_near(suites_find(suite, "parse")->change, -0.5);
 	assert_int_equal(suite->verdict, DIFF_IMPROVED);
 	assert_false(warns(suite, "per execution"));
-	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
-}
-
-/* ---- Functions and lines ---- */
-
-/* Head makes twice the iterations in the same time; `lex` takes a line more, from 40 to 41, and line 45 is slow. */
-static struct profile *explained(bool is_head, size_t executions)
-{
-	struct profile *profile = suites_profile();
-
-	for (size_t e = 0; e < executions; e++) {
-		int64_t more = (int64_t)(e % 3) * 20, times = is_head ? 2 : 1;
-		uint32_t run;
-
-		suites_add_execution(profile);
-		suites_add_sample(
-			profile, (uint32_t)profile->run_count - 1, "main;import", 900 + (int64_t)e, 900000000);
-		run = suites_add(
-			profile, "s::parse", (is_head ? 130 : 100) * (1 + 0.0005 * (double)e), is_head ? 2000 : 1000);
-		suites_add_sample(profile, run, "root;parse@7", 20000 * times + more, (20000 * times + more) * 1000000);
-		suites_add_sample(profile, run, is_head ? "root;parse@7;lex@41" : "root;parse@7;lex@40",
-			10000 * times + more, (10000 * times + more) * 1000000);
-		suites_add_sample(profile, run, is_head ? "root;parse@7;lex@46" : "root;parse@7;lex@45",
-			(is_head ? 28000 : 5000) + more, ((is_head ? 28000 : 5000) + more) * 1000000);
-		run = suites_add(profile, "s::write", 50 * (1 + 0.0005 * (double)e), 100);
-		suites_add_sample(profile, run, "root;write@3", 30000 + more, (30000 + more) * 1000000);
-	}
-	return profile;
-}
-
-static const struct diff_function *function_of(const struct diff *diff, const char *name, uint32_t *id)
-{
-	for (*id = 0; *id < diff->function_count; ++*id)
-		if (strcmp(diff_string(diff, diff->functions[*id].name), name) == 0)
-			return &diff->functions[*id];
-	fail_msg("there is no %s", name);
-	return NULL;
-}
-
-static void a_change_is_explained_by_functions_and_lines(void **state)
-{
-	struct profile *base = explained(false, 5), *head = explained(true, 5);
-	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite = compare(base, head, &options);
-	const struct diff_function *lex;
-	struct diff_part part;
-	struct diff_line line;
-	struct error err;
-	uint32_t parse, id;
-
-	(void)state;
-	assert_true(diff_suite_find(suite, "parse", &parse, &err));
-	assert_int_equal(suite->benchmarks[parse].verdict, DIFF_REGRESSED);
-	if (!diff_suite_explain(suite, parse, &part, &err))
-		fail_msg("%s", err.message);
-	assert_int_equal(part.diff->evidence.mode, DIFF_EVIDENCE_RUNS);
-	assert_int_equal(part.profiles[DIFF_BASE]->run_count, 5);
-	assert_int_equal(part.diff->scale.mode, DIFF_SCALE_PER_RUN);
-	/* One of two benchmarks is proven to differ. */
-	assert_near(part.diff->evidence.q, 0.025);
-	lex = function_of(part.diff, "lex", &id);
-	assert_int_equal(lex->self.state, DIFF_STATE_MORE);
-	/* 15,000 samples of base in five executions, and 48,000 / 2 of head. */
-	assert_true(fabs(lex->self.base / 75e9 - 1) < 0.02 && fabs(lex->self.head / 120e9 - 1) < 0.02);
-	assert_true(diff_changed_line(part.diff, (const struct profile *const *)part.profiles, id, &line, &err));
-	assert_int_equal(line.line, 46);
-	assert_true(line.head > 2.5 * line.base);
-	assert_true(function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_SAME ||
-		    function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_UNPROVEN);
-	diff_part_deinit(&part);
-	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
-}
-
-static void functions_of_what_is_not_proven_are_not_tested(void **state)
-{
-	struct profile *base = explained(false, 5), *head = explained(true, 5);
-	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite = compare(base, head, &options);
-	struct diff_part part;
-	struct error err;
-	uint32_t id;
-
-	(void)state;
-	assert_true(diff_suite_find(suite, "write", &id, &err));
-	assert_true(diff_suite_explain(suite, id, &part, &err));
-	assert_near(part.diff->evidence.q, 1e-9);
-	diff_part_deinit(&part);
-	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
-	assert_near(part.diff->evidence.q, 0.025);
-	/* What the harness does is no benchmark's. */
-	for (size_t i = 0; i < part.diff->function_count; i++)
-		assert_string_not_equal(diff_string(part.diff, part.diff->functions[i].name), "import");
-	diff_part_deinit(&part);
-	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
-}
-
-/* Each side is then scaled to itself. */
-static void sides_without_a_common_benchmark_are_explained(void **state)
-{
-	struct profile *profiles[DIFF_SIDES];
-	struct diff_suite *suite;
-	struct diff_part part;
-	struct error err;
-
-	(void)state;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		uint32_t run;
-
-		profiles[side] = suites_profile();
-		suites_add_execution(profiles[side]);
-		run = suites_add(profiles[side], side ? "t.py::write" : "t.py::parse", 1000, 500);
-		suites_add_sample(profiles[side], run, "main;parse@12", 100, 100000000);
-		assert_true(profile_finish(profiles[side], &err));
-	}
-	suite = compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
-	assert_int_equal(suite->added, 1);
-	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
-	assert_near(part.diff->raw_total[DIFF_HEAD], 100000000);
-	diff_part_deinit(&part);
-	diff_suite_destroy(suite);
-	profile_destroy(profiles[DIFF_BASE]);
-	profile_destroy(profiles[DIFF_HEAD]);
-}
-
-static void what_one_side_has_is_explained_alone(void **state)
-{
-	struct profile *base = explained(false, 3), *head = explained(true, 3);
-	struct diff_suite *suite;
-	struct diff_part part;
-	struct diff_line line;
-	struct error err;
-	uint32_t id;
-
-	(void)state;
-	suites_add_sample(base, suites_add(base, "s::old", 5, 10), "root;old@9", 1000, 1000000000);
-	suites_add(head, "s::new", 5, 10);
-	suite = compare(base, head, NULL);
-	assert_true(diff_suite_find(suite, "old", &id, &err));
-	assert_true(diff_suite_explain(suite, id, &part, &err));
-	assert_int_equal(part.diff->sides, 1);
-	assert_null(part.profiles[DIFF_BASE]);
-	function_of(part.diff, "old", &id);
-	assert_true(diff_changed_line(part.diff, (const struct profile *const *)part.profiles, id, &line, &err));
-	assert_int_equal(line.line, 9);
-	diff_part_deinit(&part);
-	assert_true(diff_suite_find(suite, "new", &id, &err));
-	assert_false(diff_suite_explain(suite, id, &part, &err));
-	assert_int_equal(err.code, ERROR_EMPTY);
-	assert_non_null(strstr(err.message, "no sample of head fell into new"));
-	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
-}
-
-static void gates_judge_functions_of_benchmarks(void **state)
-{
-	struct profile *base = explained(false, 5), *head = explained(true, 5);
-	struct diff_gate gates[2];
-	struct diff_suite_options options = { .diff = { .gates = gates, .gate_count = 1, .runs_in_pairs = true } };
-	struct diff_suite *suite;
-	struct error err;
-
-	(void)state;
-	assert_true(diff_gate_parse("function:lex>50%", &gates[0], &err));
-	suite = compare(base, head, &options);
-	assert_true(suite->gate_failed);
-	assert_says(suite, "; in parse, lex takes 59.8 %");
-	diff_suite_destroy(suite);
-	assert_true(diff_gate_parse("function:lex>70%", &gates[0], &err));
-	assert_true(diff_gate_parse("total>40%", &gates[1], &err));
-	options.diff.gate_count = 2;
-	suite = compare(base, head, &options);
-	assert_false(suite->gate_failed);
-	assert_int_equal(suite->verdict, DIFF_REGRESSED);
-	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
-}
-
-/* ---- Size and memory ---- */
-
-static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
-{
-	enum { COUNT = 10000 };
-	static double rsds[COUNT];
-	struct suites suites = suites_create(1, COUNT);
-	struct profile *base, *head;
-	struct diff_suite *suite;
-
-	(void)state;
-	suites_draw_rsds(&suites, rsds);
-	base = suites_record(&suites, rsds, 5, SIZE_MAX, 1);
-	head = suites_record(&suites, rsds, 5, 17, 1.5);
-	suite = compare(base, head, &(struct diff_suite_options){ .diff.runs_in_pairs = true });
-	assert_int_equal(suite->benchmark_count, COUNT);
-	assert_string_equal(diff_suite_string(suite, suite->benchmarks[0].name), "test_17");
-	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
-	suites_deinit(&suites);
-}
-
-static void memory_that_is_not_there_is_an_error(void **state)
-{
-	struct profile *base = explained(false, 3), *head = explained(true, 3);
-	struct diff_gate gate = { .subject = DIFF_GATE_FUNCTION, .percent = 5 };
-	struct diff_suite_options options = { .diff = { .runs_in_pairs = true, .gates = &gate, .gate_count = 1 } };
-	struct diff_suite *suite = NULL;
-	struct error err;
-	bool ok = false;
-
-	(void)state;
-	suites_add(head, "s::new", 5, 10);
-	for (size_t n = 0; !ok; n++) {
-		failing_malloc_after(n);
-		ok = diff_suite_create(base, head, &options, &suite, &err);
-		failing_malloc_after(SIZE_MAX);
-		assert_true(ok || err.code == ERROR_MEMORY);
-	}
 	diff_suite_destroy(suite);
 	profile_destroy(base);
 	profile_destroy(head);
@@ -773,13 +533,6 @@ int main(void)
 		cmocka_unit_test(counts_of_simulations_are_exact),
 		cmocka_unit_test(repeats_show_the_noise_of_counts),
 		cmocka_unit_test(without_times_the_metric_is_compared),
-		cmocka_unit_test(a_change_is_explained_by_functions_and_lines),
-		cmocka_unit_test(functions_of_what_is_not_proven_are_not_tested),
-		cmocka_unit_test(sides_without_a_common_benchmark_are_explained),
-		cmocka_unit_test(what_one_side_has_is_explained_alone),
-		cmocka_unit_test(gates_judge_functions_of_benchmarks),
-		cmocka_unit_test(ten_thousand_benchmarks_are_compared_in_proportion),
-		cmocka_unit_test(memory_that_is_not_there_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

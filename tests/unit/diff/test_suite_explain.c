@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "suites.h"
+
+#include "tests/unit/support/failing_malloc.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_near(double value, double expected)
+{
+	if (!(fabs(value - expected) <= 1e-9 * fabs(expected) + 1e-12))
+		fail_msg("%.12g is not %.12g", value, expected);
+}
+
+/* ---- Functions and lines ---- */
+
+/* Head makes twice the iterations in the same time; `lex` takes a line more, from 40 to 41, and line 45 is slow. */
+static struct profile *explained(bool is_head, size_t executions)
+{
+	struct profile *profile = suites_profile();
+
+	for (size_t e = 0; e < executions; e++) {
+		int64_t more = (int64_t)(e % 3) * 20, times = is_head ? 2 : 1;
+		uint32_t run;
+
+		suites_add_execution(profile);
+		suites_add_sample(
+			profile, (uint32_t)profile->run_count - 1, "main;import", 900 + (int64_t)e, 900000000);
+		run = suites_add(
+			profile, "s::parse", (is_head ? 130 : 100) * (1 + 0.0005 * (double)e), is_head ? 2000 : 1000);
+		suites_add_sample(profile, run, "root;parse@7", 20000 * times + more, (20000 * times + more) * 1000000);
+		suites_add_sample(profile, run, is_head ? "root;parse@7;lex@41" : "root;parse@7;lex@40",
+			10000 * times + more, (10000 * times + more) * 1000000);
+		suites_add_sample(profile, run, is_head ? "root;parse@7;lex@46" : "root;parse@7;lex@45",
+			(is_head ? 28000 : 5000) + more, ((is_head ? 28000 : 5000) + more) * 1000000);
+		run = suites_add(profile, "s::write", 50 * (1 + 0.0005 * (double)e), 100);
+		suites_add_sample(profile, run, "root;write@3", 30000 + more, (30000 + more) * 1000000);
+	}
+	return profile;
+}
+
+static const struct diff_function *function_of(const struct diff *diff, const char *name, uint32_t *id)
+{
+	for (*id = 0; *id < diff->function_count; ++*id)
+		if (strcmp(diff_string(diff, diff->functions[*id].name), name) == 0)
+			return &diff->functions[*id];
+	fail_msg("there is no %s", name);
+	return NULL;
+}
+
+static void a_change_is_explained_by_functions_and_lines(void **state)
+{
+	struct profile *base = explained(false, 5), *head = explained(true, 5);
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	struct diff_suite *suite = suites_compare(base, head, &options);
+	const struct diff_function *lex;
+	struct diff_part part;
+	struct diff_line line;
+	struct error err;
+	uint32_t parse, id;
+
+	(void)state;
+	assert_true(diff_suite_find(suite, "parse", &parse, &err));
+	assert_int_equal(suite->benchmarks[parse].verdict, DIFF_REGRESSED);
+	if (!diff_suite_explain(suite, parse, &part, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(part.diff->evidence.mode, DIFF_EVIDENCE_RUNS);
+	assert_int_equal(part.profiles[DIFF_BASE]->run_count, 5);
+	assert_int_equal(part.diff->scale.mode, DIFF_SCALE_PER_RUN);
+	/* One of two benchmarks is proven to differ. */
+	assert_near(part.diff->evidence.q, 0.025);
+	lex = function_of(part.diff, "lex", &id);
+	assert_int_equal(lex->self.state, DIFF_STATE_MORE);
+	/* 15,000 samples of base in five executions, and 48,000 / 2 of head. */
+	assert_true(fabs(lex->self.base / 75e9 - 1) < 0.02 && fabs(lex->self.head / 120e9 - 1) < 0.02);
+	assert_true(diff_changed_line(part.diff, (const struct profile *const *)part.profiles, id, &line, &err));
+	assert_int_equal(line.line, 46);
+	assert_true(line.head > 2.5 * line.base);
+	assert_true(function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_SAME ||
+		    function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_UNPROVEN);
+	diff_part_deinit(&part);
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void functions_of_what_is_not_proven_are_not_tested(void **state)
+{
+	struct profile *base = explained(false, 5), *head = explained(true, 5);
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	struct diff_suite *suite = suites_compare(base, head, &options);
+	struct diff_part part;
+	struct error err;
+	uint32_t id;
+
+	(void)state;
+	assert_true(diff_suite_find(suite, "write", &id, &err));
+	assert_true(diff_suite_explain(suite, id, &part, &err));
+	assert_near(part.diff->evidence.q, 1e-9);
+	diff_part_deinit(&part);
+	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
+	assert_near(part.diff->evidence.q, 0.025);
+	/* What the harness does is no benchmark's. */
+	for (size_t i = 0; i < part.diff->function_count; i++)
+		assert_string_not_equal(diff_string(part.diff, part.diff->functions[i].name), "import");
+	diff_part_deinit(&part);
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* Each side is then scaled to itself. */
+static void sides_without_a_common_benchmark_are_explained(void **state)
+{
+	struct profile *profiles[DIFF_SIDES];
+	struct diff_suite *suite;
+	struct diff_part part;
+	struct error err;
+
+	(void)state;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		uint32_t run;
+
+		profiles[side] = suites_profile();
+		suites_add_execution(profiles[side]);
+		run = suites_add(profiles[side], side ? "t.py::write" : "t.py::parse", 1000, 500);
+		suites_add_sample(profiles[side], run, "main;parse@12", 100, 100000000);
+		assert_true(profile_finish(profiles[side], &err));
+	}
+	suite = suites_compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
+	assert_int_equal(suite->added, 1);
+	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
+	assert_near(part.diff->raw_total[DIFF_HEAD], 100000000);
+	diff_part_deinit(&part);
+	diff_suite_destroy(suite);
+	profile_destroy(profiles[DIFF_BASE]);
+	profile_destroy(profiles[DIFF_HEAD]);
+}
+
+static void what_one_side_has_is_explained_alone(void **state)
+{
+	struct profile *base = explained(false, 3), *head = explained(true, 3);
+	struct diff_suite *suite;
+	struct diff_part part;
+	struct diff_line line;
+	struct error err;
+	uint32_t id;
+
+	(void)state;
+	suites_add_sample(base, suites_add(base, "s::old", 5, 10), "root;old@9", 1000, 1000000000);
+	suites_add(head, "s::new", 5, 10);
+	suite = suites_compare(base, head, NULL);
+	assert_true(diff_suite_find(suite, "old", &id, &err));
+	assert_true(diff_suite_explain(suite, id, &part, &err));
+	assert_int_equal(part.diff->sides, 1);
+	assert_null(part.profiles[DIFF_BASE]);
+	function_of(part.diff, "old", &id);
+	assert_true(diff_changed_line(part.diff, (const struct profile *const *)part.profiles, id, &line, &err));
+	assert_int_equal(line.line, 9);
+	diff_part_deinit(&part);
+	assert_true(diff_suite_find(suite, "new", &id, &err));
+	assert_false(diff_suite_explain(suite, id, &part, &err));
+	assert_int_equal(err.code, ERROR_EMPTY);
+	assert_non_null(strstr(err.message, "no sample of head fell into new"));
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void gates_judge_functions_of_benchmarks(void **state)
+{
+	struct profile *base = explained(false, 5), *head = explained(true, 5);
+	struct diff_gate gates[2];
+	struct diff_suite_options options = { .diff = { .gates = gates, .gate_count = 1, .runs_in_pairs = true } };
+	struct diff_suite *suite;
+	struct error err;
+
+	(void)state;
+	assert_true(diff_gate_parse("function:lex>50%", &gates[0], &err));
+	suite = suites_compare(base, head, &options);
+	assert_true(suite->gate_failed);
+	suites_assert_says(suite, "; in parse, lex takes 59.8 %");
+	diff_suite_destroy(suite);
+	assert_true(diff_gate_parse("function:lex>70%", &gates[0], &err));
+	assert_true(diff_gate_parse("total>40%", &gates[1], &err));
+	options.diff.gate_count = 2;
+	suite = suites_compare(base, head, &options);
+	assert_false(suite->gate_failed);
+	assert_int_equal(suite->verdict, DIFF_REGRESSED);
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* ---- Size and memory ---- */
+
+static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
+{
+	enum { COUNT = 10000 };
+	static double rsds[COUNT];
+	struct suites suites = suites_create(1, COUNT);
+	struct profile *base, *head;
+	struct diff_suite *suite;
+
+	(void)state;
+	suites_draw_rsds(&suites, rsds);
+	base = suites_record(&suites, rsds, 5, SIZE_MAX, 1);
+	head = suites_record(&suites, rsds, 5, 17, 1.5);
+	suite = suites_compare(base, head, &(struct diff_suite_options){ .diff.runs_in_pairs = true });
+	assert_int_equal(suite->benchmark_count, COUNT);
+	assert_string_equal(diff_suite_string(suite, suite->benchmarks[0].name), "test_17");
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+	suites_deinit(&suites);
+}
+
+static void memory_that_is_not_there_is_an_error(void **state)
+{
+	struct profile *base = explained(false, 3), *head = explained(true, 3);
+	struct diff_gate gate = { .subject = DIFF_GATE_FUNCTION, .percent = 5 };
+	struct diff_suite_options options = { .diff = { .runs_in_pairs = true, .gates = &gate, .gate_count = 1 } };
+	struct diff_suite *suite = NULL;
+	struct error err;
+	bool ok = false;
+
+	(void)state;
+	suites_add(head, "s::new", 5, 10);
+	for (size_t n = 0; !ok; n++) {
+		failing_malloc_after(n);
+		ok = diff_suite_create(base, head, &options, &suite, &err);
+		failing_malloc_after(SIZE_MAX);
+		assert_true(ok || err.code == ERROR_MEMORY);
+	}
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_change_is_explained_by_functions_and_lines),
+		cmocka_unit_test(functions_of_what_is_not_proven_are_not_tested),
+		cmocka_unit_test(sides_without_a_common_benchmark_are_explained),
+		cmocka_unit_test(what_one_side_has_is_explained_alone),
+		cmocka_unit_test(gates_judge_functions_of_benchmarks),
+		cmocka_unit_test(ten_thousand_benchmarks_are_compared_in_proportion),
+		cmocka_unit_test(memory_that_is_not_there_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
