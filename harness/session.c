@@ -262,7 +262,8 @@ static bool make_windows(struct session *session, struct harness_result *result,
 {
 	size_t next = 0;
 
-	qsort(session->rounds, session->round_count, sizeof(*session->rounds), compare_rounds);
+	if (session->round_count > 0)
+		qsort(session->rounds, session->round_count, sizeof(*session->rounds), compare_rounds);
 	for (size_t i = 0; i < session->window_count; i++) {
 		struct session_window *from = &session->windows[i];
 		struct harness_window *window = &result->windows[result->window_count++];
