@@ -79,3 +79,40 @@ wait "$pid" || code=$?
 [[ $code -eq 143 ]] || fail "exit code $code after SIGTERM"
 run 0 kelvin report k.pb.gz --text
 says stdout 'cycles'
+
+# Of a suite only what its harness switches on is counted, each benchmark for itself; what the harness says it is, is no benchmark.
+if printf '#include <valgrind/callgrind.h>\n' | cc -E - >/dev/null 2>&1; then
+	cat >suite.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <valgrind/callgrind.h>
+static volatile int sum;
+__attribute__((noinline)) void parse(void) { for (int i = 0; i < 20000; i++) sum += i; }
+__attribute__((noinline)) void print(void) { for (int i = 0; i < 10000; i++) sum ^= i; }
+__attribute__((noinline)) void set_up(void) { for (int i = 0; i < 90000; i++) sum -= i; }
+int main(void)
+{
+	const char *mode = getenv("CODSPEED_RUNNER_MODE");
+	if (!mode || strcmp(mode, "instrumentation") || !getenv("CODSPEED_ENV") || !getenv("CODSPEED_PROFILE_FOLDER")) return 9;
+	CALLGRIND_DUMP_STATS_AT("Metadata: a-harness 1.2");
+	set_up();
+	CALLGRIND_START_INSTRUMENTATION; parse(); CALLGRIND_STOP_INSTRUMENTATION;
+	CALLGRIND_DUMP_STATS_AT("suite.c::parse");
+	set_up();
+	CALLGRIND_START_INSTRUMENTATION; print(); CALLGRIND_STOP_INSTRUMENTATION;
+	CALLGRIND_DUMP_STATS_AT("suite.c::print");
+	return 0;
+}
+C
+	cc -O1 -g -o suite suite.c || fail "the suite is not built"
+	run 0 kelvin simulate --benchmarks -o suite.pb.gz -- ./suite
+	[[ $(value suite.pb.gz set_up) -eq 0 ]] || fail "what is no benchmark was counted"
+	parse=$(value suite.pb.gz parse)
+	at_least "$((2 * $(value suite.pb.gz print)))" "$((parse - parse / 10))" "instructions of print against half of parse's"
+	run 0 kelvin report suite.pb.gz --json
+	says stdout '"harness": ?"a-harness 1\.2"'
+	says stdout '"uri": ?"suite\.c::parse"'
+	says_not stdout 'Metadata'
+	run 125 kelvin simulate --benchmarks -o none.pb.gz -- true
+	says stderr 'no benchmark was met'
+fi
