@@ -88,7 +88,8 @@ void harness_result_deinit(struct harness_result *result);
 
 /*
  * To be called when the command has ended. Lines for the user are appended to `notices`: an unknown command, a window
- * that never closed, results that cannot be read. ERROR_EMPTY: no benchmark was met; the message says what was tried
+ * that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator hears of
+ * them, and it is never empty. ERROR_EMPTY: no benchmark was met; the message says what was tried
  * and how harnesses are switched on.
  */
 COMMON_MUST_CHECK

@@ -230,7 +230,7 @@ static bool read_bytes(int directory, const char *name, struct buffer *bytes, st
 
 struct folder {
 	struct results *results;
-	size_t files, total_bytes;
+	size_t files, total_bytes, unread;
 	struct buffer *notices;
 };
 
@@ -255,7 +255,7 @@ static bool read_file(struct folder *folder, int directory, const char *name, st
 	*err = why;
 	if (why.code == ERROR_MEMORY)
 		return false;
-	if (folder->notices)
+	if (folder->notices && folder->unread++ == 0)
 		buffer_printf(folder->notices, "benchmarks: the harness's results in %s cannot be read: %s\n", name,
 			why.message);
 	return true;
@@ -306,7 +306,11 @@ bool results_read(struct results *results, const char *path, struct buffer *noti
 		below = NULL;
 		return error_set_memory(err);
 	}
-	return read_all(&folder, path, is_environment_file, err) && read_all(&folder, below, is_result, err);
+	if (!read_all(&folder, path, is_environment_file, err) || !read_all(&folder, below, is_result, err))
+		return false;
+	if (folder.unread > 1)
+		buffer_printf(notices, "benchmarks: nor can %zu other files of the harness\n", folder.unread - 1);
+	return true;
 }
 
 /* ---- Search ---- */

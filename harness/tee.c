@@ -20,6 +20,7 @@ struct tee_stream {
 	bool is_discarded; /* it cannot be written where it goes */
 	char line[HARNESS_LINE_BYTES];
 	size_t line_size;
+	size_t passed;
 	bool has_line; /* some of it was handed over, or would have been */
 	char bytes[READ_BYTES];
 };
@@ -108,17 +109,26 @@ static bool pass_on(struct tee_stream *stream, const char *bytes, size_t size)
 	return true;
 }
 
-/* False: the output has ended. */
-static bool pass_some(struct tee_stream *stream)
+/* False: the output has ended, or nothing is there. */
+static bool pass_some(struct tee_stream *stream, size_t most)
 {
-	ssize_t got = read(stream->in, stream->bytes, sizeof(stream->bytes));
+	ssize_t got = read(stream->in, stream->bytes, most < sizeof(stream->bytes) ? most : sizeof(stream->bytes));
 
-	if (got < 0)
-		return errno == EINTR;
-	if (got == 0)
-		return false;
+	if (got <= 0)
+		return got < 0 && errno == EINTR;
 	take_lines(stream, stream->bytes, (size_t)got, thread_now_ns());
+	stream->passed += (size_t)got;
 	return pass_on(stream, stream->bytes, (size_t)got);
+}
+
+/* What the command has written when it ends is in the pipe; processes that it left behind may go on for ever. */
+static void pass_rest(struct tee_stream *stream)
+{
+	int room = fcntl(stream->in, F_GETPIPE_SZ);
+	size_t end = stream->passed + (room > 0 ? (size_t)room : READ_BYTES);
+
+	while (stream->passed < end && pass_some(stream, end - stream->passed))
+		;
 }
 
 static void *run_stream(void *context)
@@ -128,12 +138,11 @@ static void *run_stream(void *context)
 	bool is_open = true;
 
 	while (is_open && waits[1].revents == 0) {
-		poll(waits, 2, -1);
-		if (waits[0].revents && waits[1].revents == 0)
-			is_open = pass_some(stream);
+		if (poll(waits, 2, -1) > 0 && waits[0].revents && waits[1].revents == 0)
+			is_open = pass_some(stream, READ_BYTES);
 	}
-	while (is_open && pass_some(stream))
-		;
+	if (is_open)
+		pass_rest(stream);
 	if (stream->has_line)
 		hand_over(stream, thread_now_ns(), true);
 	close(stream->in);

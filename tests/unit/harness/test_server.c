@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -222,6 +223,33 @@ static void test_a_reader_that_is_gone(void **state)
 	close(idle[1]);
 }
 
+/* A process that the command left behind writes for ever: the end does not wait for it. */
+static void test_a_writer_that_stays(void **state)
+{
+	struct harness_output *output;
+	struct tee *tee;
+	struct error err;
+	int ends[2], null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	pid_t child;
+
+	(void)state;
+	assert_true(harness_output_create(&output, &err));
+	assert_true(tee_start((int[]){ null, null }, output, &tee, &err));
+	tee_ends(tee, ends);
+	child = fork();
+	if (child == 0) {
+		signal(SIGPIPE, SIG_DFL);
+		while (write(ends[0], "yes\n", 4) > 0)
+			;
+		_exit(0);
+	}
+	tee_destroy(tee);
+	harness_output_destroy(output);
+	close(null);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_answers_that_nobody_reads),
 		cmocka_unit_test(test_output_is_passed_on_unchanged),
 		cmocka_unit_test(test_a_reader_that_is_gone),
+		cmocka_unit_test(test_a_writer_that_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
