@@ -287,7 +287,7 @@ static bool join_integrations(const struct session *session, char **joined, stru
 
 	if (known->size == 0)
 		return true;
-	buffer_init(&text, 2 * MAX_INTEGRATION_BYTES);
+	buffer_init(&text, (size_t)2 * MAX_INTEGRATION_BYTES);
 	for (size_t at = 0; at < known->size; at += strlen(known->data + at) + 1)
 		buffer_printf(&text, "%s%s", at ? ", " : "", known->data + at);
 	if (buffer_ok(&text, err)) {
