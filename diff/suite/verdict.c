@@ -221,12 +221,6 @@ static void append_proven(const struct suite_work *work, struct buffer *out)
 		buffer_printf(out, "; %zu undecided", suite->verdicts[DIFF_INCONCLUSIVE]);
 }
 
-/* Whether a benchmark is named by an absolute path, as harnesses do outside of a repository. */
-static bool is_absolute(const struct diff_suite *suite)
-{
-	return suite->benchmark_count > 0 && diff_suite_string(suite, suite->benchmarks[0].uri)[0] == '/';
-}
-
 /* Says why nothing is proven. */
 static void append_unproven(const struct suite_work *work, struct buffer *out)
 {
@@ -237,9 +231,6 @@ static void append_unproven(const struct suite_work *work, struct buffer *out)
 
 	if (all == 0) {
 		buffer_append_string(out, "base and head have no benchmark in common");
-		if (is_absolute(suite))
-			buffer_append_string(out,
-				", since harnesses name them by absolute paths outside of a git repository: run both in one directory, or in repositories");
 	} else if (open > 0) {
 		buffer_append_string(out, "no benchmark is proven to ");
 		buffer_append_string(out, suite->is_measured ? "be slower or faster" : "differ");
