@@ -20,7 +20,8 @@ struct x86_64_decoder {
 	struct x86_64_shape *shapes; /* owned; made when the first parts are asked for (x86_64_parts.c) */
 };
 
-/* Makes the library's decoder and finds its function. False when the library is not installed, or is another version. */
+/* Makes the library's decoder and finds its function. False when the library is not installed, or is another version.
+ */
 bool x86_64_load_zydis(struct x86_64_decoder *decoder);
 
 struct machine_decoder *x86_64_create_decoder(void);

@@ -180,7 +180,7 @@ enum { STEPS = 10000 };
 static volatile uint64_t sink;
 static int divide_steps = STEPS;
 
-#define BENCHMARK(name, steps, step)                                                                                          \
+#define BENCHMARK(name, steps, step)                                                                                   \
 	__attribute__((noinline, noclone)) static void name(void)                                                      \
 	{                                                                                                              \
 		uint64_t value = sink;                                                                                 \
