@@ -87,11 +87,12 @@ def ratio(*paths):
     for base_path, head_path in zip(paths[0::2], paths[1::2]):
         base, head = read_times(base_path), read_times(head_path)
         means.append(statistics.fmean(math.log(head[name] / base[name]) for name in base.keys() & head.keys()))
-    error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
-    middle = statistics.fmean(means)
-    print("%+.2f %% (%+.2f to %+.2f; %d pairs; median %+.2f %%)" % (
-        *(100 * math.expm1(x) for x in (middle, middle - 2 * error, middle + 2 * error)), len(means),
-        100 * math.expm1(statistics.median(means))))
+    middle, interval = statistics.fmean(means), "one pair"
+    if len(means) > 1:
+        error = statistics.stdev(means) / math.sqrt(len(means))
+        interval = "%+.2f to %+.2f; %d pairs; median %+.2f %%" % (100 * math.expm1(middle - 2 * error),
+            100 * math.expm1(middle + 2 * error), len(means), 100 * math.expm1(statistics.median(means)))
+    print("%+.2f %% (%s)" % (100 * math.expm1(middle), interval))
 
 
 WORKS = ("fib", "sort", "parse", "map")
