@@ -31,7 +31,7 @@ are_told_apart() {
 	for name in hash rotate divide 'mix[1::2]'; do
 		[[ $(part "suite.c::$name" 3) == "bench_${name%%[*}" ]] ||
 			fail "$1: most of $name is in '$(part "suite.c::$name" 3)': $(<table)"
-		at_least "$(part "suite.c::$name" 2)" 50 "$1: samples of $name"
+		at_least "$(part "suite.c::$name" 2)" 20 "$1: samples of $name"
 		# One sample in a hundred at most is another benchmark's.
 		awk -v share="$(part "suite.c::$name" 10)" 'BEGIN { exit !(share <= 1) }' || fail "$1: of others in $name: $(<table)"
 	done
@@ -48,8 +48,8 @@ for uri in suite.c::hash suite.c::rotate suite.c::divide 'suite.c::mix[1::2]'; d
 	[[ $(part "$uri" 5) == *__codspeed_root_frame__run || $(part "$uri" 4) != 100.0 ]] ||
 		fail "$uri begins at $(part "$uri" 5)"
 	at_least "$(part "$uri" 4 | cut -d. -f1)" 80 "$uri: percent in its function"
-	at_least "$(part "$uri" 6)" 30 "rounds of $uri"
-	at_least "$(part "$uri" 7)" 30 "iterations of $uri"
+	at_least "$(part "$uri" 6)" 20 "rounds of $uri"
+	at_least "$(part "$uri" 7)" 20 "iterations of $uri"
 done
 kelvin report suite.pb.gz --folded - >folded.txt
 says folded.txt 'harness_work'
