@@ -34,7 +34,7 @@ struct diff_benchmark {
 	 * INCONCLUSIVE */
 	enum diff_verdict verdict;
 	/*
-	 * Time of an iteration in nanoseconds, the median of its rounds, or the total in the metric's unit
+	 * Time of an iteration in nanoseconds, the lower quartile of its rounds, or the total in the metric's unit
 	 * (suite.is_measured): means over the executions, of times the geometric ones. NAN: the side does not have it.
 	 */
 	double value[DIFF_SIDES];

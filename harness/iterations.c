@@ -99,6 +99,7 @@ static void believe_results(struct harness_window *window, const struct results_
 	window->measured = (struct profile_measured){
 		.rounds = stats->rounds,
 		.iterations = stats->rounds * stats->iterations,
+		.quartile_ns = stats->q1_ns,
 		.median_ns = stats->median_ns,
 		.mean_ns = stats->mean_ns,
 		.stdev_ns = stats->stdev_ns,
@@ -113,7 +114,9 @@ static void measure_window(struct harness_window *window)
 {
 	double time_ns = (double)(window->end_ns - window->start_ns);
 
-	window->measured = (struct profile_measured){ .rounds = 1, .median_ns = time_ns, .mean_ns = time_ns };
+	window->measured = (struct profile_measured){
+		.rounds = 1, .quartile_ns = time_ns, .median_ns = time_ns, .mean_ns = time_ns
+	};
 }
 
 bool iterations_measure(struct harness_window *window, const struct results_stats *stats, struct error *err)

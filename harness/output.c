@@ -347,6 +347,7 @@ static void window_measured(struct output_found *found, struct profile_measured 
 		squares += pow(found->times_ns[i] - measured->mean_ns, 2);
 	if (measured->mean_ns <= 0)
 		return;
+	measured->quartile_ns = found->times_ns[(count - 1) / 4];
 	measured->median_ns = (found->times_ns[(count - 1) / 2] + found->times_ns[count / 2]) / 2;
 	measured->rounds = count > 1 ? count : found->rounds > 1 ? found->rounds : 1;
 	measured->stdev_ns = count > 1 ? sqrt(squares / (double)(count - 1)) : found->stdev_ns;

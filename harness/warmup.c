@@ -151,6 +151,7 @@ bool warmup_measure(const double *times, size_t count, struct profile_measured *
 	if (count > 0)
 		memcpy(sorted, times, count * sizeof(*sorted));
 	warmup_sort(sorted, count);
+	measured->quartile_ns = warmup_quantile(sorted, count, 0.25);
 	measured->median_ns = warmup_quantile(sorted, count, 0.5);
 	measured->mean_ns = mean_of(times, count);
 	measured->stdev_ns = stdev_of(times, count, measured->mean_ns);

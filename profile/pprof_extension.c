@@ -112,16 +112,29 @@ static bool read_run(
 	const struct pprof_reader *r, struct byte_reader message, struct profile_run *run, struct error *err)
 {
 	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, NAME };
-	enum { ROUNDS = 9, ITERATIONS, MEDIAN, MEAN, STDEV, ERROR, FIELDS };
+	enum { ROUNDS = 9, ITERATIONS, MEDIAN, MEAN, STDEV, ERROR, QUARTILE, FIELDS };
 	uint64_t numbers[FIELDS];
 
 	if (!read_numbers(message, numbers, FIELDS, "a run", err))
 		return false;
-	*run = (struct profile_run){ (int64_t)numbers[START], (int64_t)numbers[DURATION], numbers[WHOLE_COMMAND] != 0,
-		(int32_t)pprof_zigzag(numbers[EXIT_STATUS]), (int64_t)numbers[WALL], (int64_t)numbers[CPU],
-		(int64_t)numbers[PEAK_MEMORY], 0,
-		{ numbers[ROUNDS], numbers[ITERATIONS], double_of(numbers[MEDIAN]), double_of(numbers[MEAN]),
-			double_of(numbers[STDEV]), double_of(numbers[ERROR]) } };
+	*run = (struct profile_run){
+		.start_unix_ns = (int64_t)numbers[START],
+		.duration_ns = (int64_t)numbers[DURATION],
+		.whole_command = numbers[WHOLE_COMMAND] != 0,
+		.exit_status = (int32_t)pprof_zigzag(numbers[EXIT_STATUS]),
+		.wall_ns = (int64_t)numbers[WALL],
+		.cpu_ns = (int64_t)numbers[CPU],
+		.peak_memory_bytes = (int64_t)numbers[PEAK_MEMORY],
+		.measured = {
+			.rounds = numbers[ROUNDS],
+			.iterations = numbers[ITERATIONS],
+			.quartile_ns = double_of(numbers[QUARTILE]),
+			.median_ns = double_of(numbers[MEDIAN]),
+			.mean_ns = double_of(numbers[MEAN]),
+			.stdev_ns = double_of(numbers[STDEV]),
+			.error_ns = double_of(numbers[ERROR]),
+		},
+	};
 	return pprof_string_id(r, (int64_t)numbers[NAME], &run->name, "the name of a run", err);
 }
 

@@ -74,6 +74,7 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 		out->run[i]->name = run->name;
 		out->run[i]->rounds = run->measured.rounds;
 		out->run[i]->iterations = run->measured.iterations;
+		out->run[i]->quartile_ns = run->measured.quartile_ns;
 		out->run[i]->median_ns = run->measured.median_ns;
 		out->run[i]->mean_ns = run->measured.mean_ns;
 		out->run[i]->stdev_ns = run->measured.stdev_ns;

@@ -133,6 +133,7 @@ struct profile_location {
 struct profile_measured {
 	uint64_t rounds;     /* 0: nothing was measured */
 	uint64_t iterations; /* in all these rounds; 0: not known */
+	double quartile_ns;  /* the lower one, which other programs disturb least; 0: not known */
 	double median_ns, mean_ns, stdev_ns;
 	double error_ns; /* standard error of the mean, which counts that rounds in sequence resemble each other */
 };

@@ -44,8 +44,8 @@ static bool validate_runs(const struct profile *profile, struct error *err)
 
 		if (measured->rounds > PROFILE_MAX_ROUNDS || measured->iterations > PROFILE_MAX_ROUNDS)
 			return error_set(err, ERROR_FORMAT, "run %zu has an impossible number of rounds", i);
-		if (!is_time(measured->median_ns) || !is_time(measured->mean_ns) || !is_time(measured->stdev_ns) ||
-			!is_time(measured->error_ns))
+		if (!is_time(measured->quartile_ns) || !is_time(measured->median_ns) || !is_time(measured->mean_ns) ||
+			!is_time(measured->stdev_ns) || !is_time(measured->error_ns))
 			return error_set(err, ERROR_FORMAT, "run %zu has measured an impossible time", i);
 	}
 	return true;
