@@ -47,7 +47,7 @@ static const char help[] =
 	"      --time-limit TIME       begins no further runs that would end later: 90, 90s, 10m\n"
 	"      --setup COMMAND         run once before everything else\n"
 	"      --prepare COMMAND       run before every run\n"
-	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
+	"  -F, --freq HZ               samples per second on each CPU (default: 997, of suites 397)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
 	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"

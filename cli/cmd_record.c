@@ -45,7 +45,7 @@ static const char help[] =
 	"      --runs N                runs the command N times, one after the other, into one profile\n"
 	"      --benchmarks            the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark, vitest,\n"
 	"                              go test -bench): each is told apart in the profile, with its time per iteration\n"
-	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
+	"  -F, --freq HZ               samples per second on each CPU (default: 997, of suites 397)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
 	"      --counters[=EVENT,...]  reads counters of the processor with each sample, which tell what holds functions up; or counts\n"

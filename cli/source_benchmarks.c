@@ -210,6 +210,8 @@ bool source_benchmarks_create(
 	for (int i = 0; i < STREAM_COUNT; i++)
 		made->streams[i] = made->streams_of_command[i] = options->streams ? options->streams[i] : -1;
 	live.streams = made->streams_of_command;
+	if (live.sampler.frequency_hz == 0)
+		live.sampler.frequency_hz = SOURCE_BENCHMARKS_FREQUENCY_HZ;
 	if (!source_live_create(&live, &made->live, err)) {
 		free(made);
 		return false;
