@@ -68,6 +68,42 @@ static void test_deinit(struct suite_test *t)
 
 /* ---- Rows ---- */
 
+static int by_point_value(const void *left, const void *right)
+{
+	const struct effects_point *a = left, *b = right;
+
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+/*
+ * A trimmed mean, with the winsorized variance (Yuen 1974): values that are left out count as the nearest that are not.
+ * The sum of squares over the degrees of freedom is then the variance of one value that is left.
+ */
+static void add_series(struct suite_row *row, struct effects_point *points, size_t count, double sign, double *squares)
+{
+	size_t first = suite_trimmed(count), end = count - first;
+	double kept = (double)(end - first), mean = 0, winsorized = 0, errors = 0;
+
+	qsort(points, count, sizeof(*points), by_point_value);
+	for (size_t i = 0; i < count; i++) {
+		errors += points[i].variance / (double)count;
+		if (i < first)
+			points[i].value = points[first].value;
+	}
+	for (size_t i = end; i < count; i++)
+		points[i].value = points[end - 1].value;
+	for (size_t i = first; i < end; i++)
+		mean += points[i].value / kept;
+	for (size_t i = 0; i < count; i++)
+		winsorized += points[i].value / (double)count;
+	for (size_t i = 0; i < count; i++)
+		*squares += pow(points[i].value - winsorized, 2);
+	row->change += sign * mean;
+	row->freedom += kept - 1;
+	row->units += 1 / kept;
+	row->rounds += errors / (double)count;
+}
+
 static struct suite_row make_row(const struct suite_test *t, uint32_t benchmark, struct effects_point *points)
 {
 	struct suite_row row = { .benchmark = benchmark };
@@ -75,18 +111,8 @@ static struct suite_row make_row(const struct suite_test *t, uint32_t benchmark,
 
 	for (size_t s = 0; s < t->effects.series_count; s++) {
 		size_t count = effects_points(&t->effects, benchmark, s, points);
-		double n = (double)count, mean = 0, errors = 0;
 
-		for (size_t i = 0; i < count; i++) {
-			mean += points[i].value / n;
-			errors += points[i].variance / n;
-		}
-		for (size_t i = 0; i < count; i++)
-			squares += pow(points[i].value - mean, 2);
-		row.change += t->effects.series_count == 1 || s == DIFF_HEAD ? mean : -mean;
-		row.freedom += n - 1;
-		row.units += 1 / n;
-		row.rounds += errors / n;
+		add_series(&row, points, count, t->effects.series_count == 1 || s == DIFF_HEAD ? 1 : -1, &squares);
 	}
 	row.variance = row.freedom > 0 ? squares / row.freedom : 0;
 	return row;

@@ -215,21 +215,45 @@ static bool join_sums(
 	return true;
 }
 
-/* The mean over executions: of times the geometric one, so that the change of the means is the mean of the changes. */
-static void average_values(struct suite_work *work, enum diff_side side)
+static int by_value(const void *left, const void *right)
+{
+	const double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/*
+ * The mean over executions: of times the geometric one, without the extreme ones, as the change is the mean of the
+ * changes (judge.c).
+ */
+static double average(const struct suite_value *values, size_t count, bool is_exact, double *scratch)
+{
+	size_t first = is_exact ? 0 : suite_trimmed(count);
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = is_exact ? values[i].value : log(values[i].value);
+	qsort(scratch, count, sizeof(*scratch), by_value);
+	for (size_t i = first; i < count - first; i++)
+		sum += scratch[i] / (double)(count - 2 * first);
+	return is_exact ? sum : exp(sum);
+}
+
+static bool average_values(struct suite_work *work, enum diff_side side, struct error *err)
 {
 	const struct suite_side *from = &work->sides[side];
+	CLEANUP(cleanup_free) double *scratch = malloc((from->value_count + 1) * sizeof(*scratch));
 
+	if (!scratch)
+		return error_set_memory(err);
 	for (size_t i = 0; i < work->suite->benchmark_count; i++) {
-		size_t count = from->firsts[i + 1] - from->firsts[i];
-		double sum = 0;
+		size_t first = from->firsts[i], count = from->firsts[i + 1] - first;
 
-		for (size_t k = from->firsts[i]; k < from->firsts[i + 1]; k++)
-			sum += work->suite->is_exact ? from->values[k].value : log(from->values[k].value);
 		if (count > 0)
 			work->suite->benchmarks[i].value[side] =
-				work->suite->is_exact ? sum / (double)count : exp(sum / (double)count);
+				average(&from->values[first], count, work->suite->is_exact, scratch);
 	}
+	return true;
 }
 
 static bool collect_side(struct suite_work *work, enum diff_side side, struct error *err)
@@ -252,10 +276,7 @@ static bool collect_side(struct suite_work *work, enum diff_side side, struct er
 	if (!make_sums(work, side, sums, err))
 		return false;
 	qsort(sums, profile->run_count, sizeof(*sums), by_benchmark);
-	if (!join_sums(work, side, sums, profile->run_count, err))
-		return false;
-	average_values(work, side);
-	return true;
+	return join_sums(work, side, sums, profile->run_count, err) && average_values(work, side, err);
 }
 
 /* ---- Shares of CPU time ---- */

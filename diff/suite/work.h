@@ -57,6 +57,16 @@ struct diff_suite_private {
 COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool suite_text(
 	struct diff_suite *suite, struct error *err, uint32_t *id, const char *format, ...);
 
+/*
+ * The values at each end that a mean over executions leaves out: a fifth, where there are ten or more (Yuen 1974). One
+ * execution that another program disturbs then neither moves the mean nor widens its interval. With fewer executions
+ * there would be too few left to tell how they vary.
+ */
+static inline size_t suite_trimmed(size_t count)
+{
+	return count >= 10 ? count / 5 : 0;
+}
+
 /* ---- The steps ---- */
 
 /*

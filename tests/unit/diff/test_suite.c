@@ -237,6 +237,33 @@ static void a_benchmark_without_times_is_told(void **state)
 	profile_destroy(head);
 }
 
+/* Another program ran beside one execution of head. */
+static void a_disturbed_execution_widens_no_interval(void **state)
+{
+	enum { EXECUTIONS = 12, DISTURBED = 7 };
+	struct profile *base = suites_profile(), *head = suites_profile();
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	const struct diff_benchmark *benchmark;
+	struct diff_suite *suite;
+
+	(void)state;
+	for (int i = 0; i < EXECUTIONS; i++) {
+		suites_add_execution(base);
+		suites_add_execution(head);
+		suites_add(base, "a", 100 * (1 + 0.002 * (i % 5)), 10);
+		suites_add(head, "a", 105 * (1 + 0.002 * (i % 3)) * (i == DISTURBED ? 1.6 : 1), 10);
+	}
+	suite = suites_compare(base, head, &options);
+	benchmark = suites_find(suite, "a");
+	assert_int_equal(benchmark->verdict, DIFF_REGRESSED);
+	assert_true(fabs(benchmark->change - 0.05) < 0.005);
+	assert_true(benchmark->change_high - benchmark->change_low < 0.02);
+	assert_true(fabs(benchmark->value[DIFF_HEAD] - 105) < 0.5);
+	diff_suite_destroy(suite);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 /* Head's process had a CPU for half of its time: one execution does not tell why. */
 static void one_execution_does_not_tell_why_it_waits(void **state)
 {
@@ -525,6 +552,7 @@ int main(void)
 		cmocka_unit_test(runs_of_one_benchmark_are_weighted_by_iterations),
 		cmocka_unit_test(missing_executions_leave_the_other_pairs),
 		cmocka_unit_test(a_benchmark_without_times_is_told),
+		cmocka_unit_test(a_disturbed_execution_widens_no_interval),
 		cmocka_unit_test(one_execution_does_not_tell_why_it_waits),
 		cmocka_unit_test(rounds_without_iterations_tell_no_time),
 		cmocka_unit_test(folders_of_suites_are_left_out_where_nothing_pairs),
