@@ -49,12 +49,12 @@ value() {
 	sed -n "1s/.*\\b$1=\\([0-9]*\\).*/\\1/p" told
 }
 
-# chains_are_right PROFILE LOG LEAST: of the samples of all steps in the log, 99 % have the right chain, and of these 98 % the right
+# chains_are_right PROFILE LOG LEAST [PERCENT]: of the samples of all steps in the log, PERCENT (99) have the right chain, and of these 98 % the right
 # lines of callers; there are at least LEAST samples.
 chains_are_right() {
 	oracle chains "$1" "$2" >told
 	at_least "$(value samples)" "$3" "samples of steps in $1: $(head -n 1 told)"
 	[[ $(value steps) -eq $(value of) ]] || fail "steps without samples: $(<told)"
-	at_least "$(value right)" 99 "percent of the samples of steps with the right chain: $(<told)"
+	at_least "$(value right)" "${4:-99}" "percent of the samples of steps with the right chain: $(<told)"
 	at_least "$(value lines)" 98 "percent of these with the right lines of callers: $(<told)"
 }

@@ -16,7 +16,8 @@ start "$python" "$programs/steps.py" pid.steps --seconds 0.1 --wait-for pid.pb.g
 wait_until "the program has begun" test -e pid.steps
 run 0 kelvin record -p "$pid" -o pid.pb.gz
 grep -q '^executed' pid.steps || fail "the process has not executed ${pythons[-1]}"
-chains_are_right pid.pb.gz pid.steps 200
+# A thread's first samples may come before it is known, on a busy machine.
+chains_are_right pid.pb.gz pid.steps 200 96
 
 # Every process of the machine, and one in a pid namespace, whose interpreter knows other thread ids than the recorder.
 inner=()
