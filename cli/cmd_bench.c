@@ -388,10 +388,32 @@ static bool take_count(const char *option, uint64_t least, uint64_t max, uint64_
 	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: the least is %d", option, optarg, (int)least);
 }
 
+/* Handles an option that only sampling knows. */
+static bool take_sampling(struct request *request, int option, struct error *err)
+{
+	uint64_t hz;
+
+	request->samples = true;
+	switch (option) {
+	case OPTION_OFF_CPU:
+		return options_parse_off_cpu(optarg, &request->off_cpu_ns, err);
+	case OPTION_NATIVE:
+		request->native_only = true;
+		return true;
+	case 'F':
+		if (!take_count("-F", 1, MAX_FREQUENCY_HZ, &hz, err))
+			return false;
+		request->frequency_hz = (uint32_t)hz;
+		return true;
+	default:
+		request->event = optarg;
+		return true;
+	}
+}
+
 static bool take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
-	uint64_t hz;
 
 	switch (option) {
 	case OPTION_BASE:
@@ -426,26 +448,14 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_SAVE:
 		request->save = optarg;
 		return true;
-	case OPTION_OFF_CPU:
-		request->samples = true;
-		return options_parse_off_cpu(optarg, &request->off_cpu_ns, err);
-	case OPTION_NATIVE:
-		request->samples = true;
-		request->native_only = true;
-		return true;
 	case OPTION_NO_ARGS:
 		request->no_arguments = true;
 		return true;
+	case OPTION_OFF_CPU:
+	case OPTION_NATIVE:
 	case 'F':
-		request->samples = true;
-		if (!take_count("-F", 1, MAX_FREQUENCY_HZ, &hz, err))
-			return false;
-		request->frequency_hz = (uint32_t)hz;
-		return true;
 	case 'e':
-		request->samples = true;
-		request->event = optarg;
-		return true;
+		return take_sampling(request, option, err);
 	case 'q':
 		request->quiet = true;
 		return true;

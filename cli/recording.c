@@ -6,7 +6,6 @@
 #include "cli/closing.h"
 #include "cli/interrupt.h"
 #include "cli/streams.h"
-#include "profile/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/source_benchmarks.h"
 
-#include "profile/parts.h"
-
 #include <errno.h>
 #include <sys/wait.h>
 

@@ -5,6 +5,7 @@
 #include "common/array.h"
 #include "common/hash_map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,17 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 	}
 	*id = *slot;
 	return true;
+}
+
+bool string_table_add_text(
+	struct string_table *table, uint32_t *id, const char *format, va_list args, struct error *err)
+{
+	char text[1024];
+	int size = vsnprintf(text, sizeof(text), format, args);
+
+	if (size < 0)
+		return error_set_memory(err);
+	return string_table_add(table, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
 }
 
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size)

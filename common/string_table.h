@@ -3,6 +3,7 @@
 
 #include "common/error.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,11 @@ void string_table_destroy(struct string_table *table);
 
 COMMON_MUST_CHECK
 bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err);
+
+/* Adds formatted text, of which the first 1,023 bytes are kept. */
+COMMON_MUST_CHECK
+__attribute__((format(printf, 3, 0))) bool string_table_add_text(
+	struct string_table *table, uint32_t *id, const char *format, va_list args, struct error *err);
 
 /* The id of a string, or UINT32_MAX if the table does not have it. */
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size);

@@ -10,17 +10,13 @@ static const double default_q = 0.05;
 
 bool build_text(struct diff *diff, struct error *err, uint32_t *id, const char *format, ...)
 {
-	char text[1024];
 	va_list args;
-	int size;
+	bool ok;
 
 	va_start(args, format);
-	size = vsnprintf(text, sizeof(text), format, args);
+	ok = string_table_add_text(diff->strings, id, format, args, err);
 	va_end(args);
-	if (size < 0)
-		return error_set_memory(err);
-	return string_table_add(
-		diff->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
+	return ok;
 }
 
 void build_release_trees(struct diff_build *build)

@@ -6,18 +6,24 @@
 /* A row with this number of samples on both sides together has half the weight of a large one. */
 static const double half_weight_samples = 1000;
 
-struct member {
-	double p; /* divided by the weight */
-	uint32_t row;
-};
-
 static int by_p(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct bh_member *x = a, *y = b;
 
 	if (x->p != y->p)
 		return x->p < y->p ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void bh_step_up(struct bh_member *members, size_t count)
+{
+	double least = 1;
+
+	qsort(members, count, sizeof(*members), by_p);
+	for (size_t i = count; i-- > 0;) {
+		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
+		members[i].q = least;
+	}
 }
 
 static double weight_of(const struct experiment *experiment, size_t row)
@@ -30,8 +36,9 @@ static double weight_of(const struct experiment *experiment, size_t row)
 	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
 }
 
+/* Their p is divided by the weight. */
 static size_t bh_collect_members(const struct experiment *experiment, const struct family *family,
-	const struct row_result *results, struct member *members)
+	const struct row_result *results, struct bh_member *members)
 {
 	size_t count = 0;
 	double sum = 0;
@@ -43,32 +50,29 @@ static size_t bh_collect_members(const struct experiment *experiment, const stru
 		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row ||
 			!family_has(family, &experiment->rows[row]))
 			continue;
-		members[count++] = (struct member){ results[row].p / weight, row };
+		members[count++] = (struct bh_member){ .p = results[row].p / weight, .id = row };
 		sum += weight;
 	}
 	/* Weights are scaled to a mean of 1. */
 	for (size_t i = 0; i < count; i++)
 		members[i].p *= sum / (double)count;
-	qsort(members, count, sizeof(*members), by_p);
 	return count;
 }
 
 bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
 	struct row_result *results, double *alpha, struct error *err)
 {
-	CLEANUP(cleanup_free) struct member *members = malloc((experiment->row_count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free) struct bh_member *members = malloc((experiment->row_count + 1) * sizeof(*members));
 	size_t count, found = 0;
-	double least = 1;
 
 	if (!members)
 		return error_set_memory(err);
 	count = bh_collect_members(experiment, family, results, members);
-	for (size_t i = count; i-- > 0;) {
-		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
+	bh_step_up(members, count);
+	for (size_t i = 0; i < count; i++) {
 		/* A weight above 1 must not prove a row whose own interval contains 0. */
-		results[members[i].row].q = fmax(least, results[members[i].row].p);
-		if (least < rate && found == 0)
-			found = i + 1;
+		results[members[i].id].q = fmax(members[i].q, results[members[i].id].p);
+		found += members[i].q < rate;
 	}
 	/*
 	 * There are two tests, one of the whole and one of its functions, so each gets half of the error rate

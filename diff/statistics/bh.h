@@ -12,6 +12,15 @@ struct family {
 	bool changed;
 };
 
+/* A test of a family. */
+struct bh_member {
+	double p, q;
+	uint32_t id; /* the caller's */
+};
+
+/* Sorts the members by p, then by id, and fills their q: Benjamini and Hochberg (1995). */
+void bh_step_up(struct bh_member *members, size_t count);
+
 /*
  * Benjamini and Hochberg (1995) over the tested rows of a family without the whole, counting twins once, and weighted
  * by the difference that a row could show (Genovese, Roeder and Wasserman 2006): rows with few samples, which cannot

@@ -11,17 +11,13 @@ static const double default_q = 0.05, default_precision = 0.01;
 
 bool suite_text(struct diff_suite *suite, struct error *err, uint32_t *id, const char *format, ...)
 {
-	char text[1024];
 	va_list args;
-	int size;
+	bool ok;
 
 	va_start(args, format);
-	size = vsnprintf(text, sizeof(text), format, args);
+	ok = string_table_add_text(suite->strings, id, format, args, err);
 	va_end(args);
-	if (size < 0)
-		return error_set_memory(err);
-	return string_table_add(
-		suite->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
+	return ok;
 }
 
 void suite_work_deinit(struct suite_work *work)

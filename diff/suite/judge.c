@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/suite/work.h"
 
+#include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/floor.h"
 #include "diff/statistics/moderate.h"
@@ -231,36 +232,22 @@ static void test_row(struct suite_test *t, const struct suite_row *row)
 
 /* ---- The family ---- */
 
-struct suite_member {
-	double p;
-	uint32_t benchmark;
-};
-
-static int by_p(const void *left, const void *right)
-{
-	const struct suite_member *a = left, *b = right;
-
-	if (a->p != b->p)
-		return a->p < b->p ? -1 : 1;
-	return (a->benchmark > b->benchmark) - (a->benchmark < b->benchmark);
-}
-
-/* Benjamini and Hochberg (1995). */
 static bool adjust(struct suite_test *t, struct error *err)
 {
 	struct diff_suite *suite = t->work->suite;
-	CLEANUP(cleanup_free) struct suite_member *members = malloc((t->row_count + 1) * sizeof(*members));
-	double least = 1;
+	CLEANUP(cleanup_free) struct bh_member *members = malloc((t->row_count + 1) * sizeof(*members));
 
 	if (!members)
 		return error_set_memory(err);
-	for (size_t i = 0; i < t->row_count; i++)
-		members[i] = (struct suite_member){ suite->benchmarks[t->rows[i].benchmark].p, t->rows[i].benchmark };
-	qsort(members, t->row_count, sizeof(*members), by_p);
-	for (size_t i = t->row_count; i-- > 0;) {
-		least = fmin(least, members[i].p * (double)t->row_count / (double)(i + 1));
-		suite->benchmarks[members[i].benchmark].q = least;
-		t->work->proven[members[i].benchmark] = least <= suite->options.diff.q;
+	for (size_t i = 0; i < t->row_count; i++) {
+		uint32_t id = t->rows[i].benchmark;
+
+		members[i] = (struct bh_member){ .p = suite->benchmarks[id].p, .id = id };
+	}
+	bh_step_up(members, t->row_count);
+	for (size_t i = 0; i < t->row_count; i++) {
+		suite->benchmarks[members[i].id].q = members[i].q;
+		t->work->proven[members[i].id] = members[i].q <= suite->options.diff.q;
 	}
 	suite->details->tested = t->row_count;
 	return true;

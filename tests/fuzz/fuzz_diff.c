@@ -2,10 +2,12 @@
 #include "diff/diff.h"
 #include "render/render.h"
 
+#include "profile_pair.h"
+
 #include <stdlib.h>
 
-/* Two profiles of any kind, what is different between them, and every way to show it; or one alone. Input: the size of
- * the first (16 bits; 0: there is none), the first, the second. */
+/* Two profiles of any kind, what is different between them, and every way to show it; or one alone.
+ * Input: profile_pair.h. */
 
 enum { MAX_OUTPUT_BYTES = 1 << 26 };
 
@@ -44,23 +46,12 @@ static void show(const struct profile *base, const struct profile *head)
 			.diff = diff, .profiles = { base, head }, .names = { "base", "head" }, .tool = "fuzz" });
 }
 
-static struct profile *take_profile(struct byte_reader *r, size_t size, const char *name)
-{
-	struct profile *profile;
-	struct error err;
-
-	size = size < byte_reader_left(r) ? size : byte_reader_left(r);
-	return profile_read(byte_reader_bytes(r, size), size, name, &profile, &err) ? profile : NULL;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct byte_reader r = byte_reader_over(data, size);
-	size_t first = byte_reader_u16(&r);
-	CLEANUP(profile_cleanup) struct profile *base = take_profile(&r, first, "base");
-	CLEANUP(profile_cleanup) struct profile *head = take_profile(&r, byte_reader_left(&r), "head");
+	CLEANUP(profile_cleanup) struct profile *base = NULL;
+	CLEANUP(profile_cleanup) struct profile *head = NULL;
 
-	if (head && (base || first == 0))
+	if (profile_pair_take(data, size, &base, &head))
 		show(base, head);
 	return 0;
 }

@@ -70,7 +70,7 @@ check_include() {
     check_within "$file" "$line" "$header"
   elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
     fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
-  elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != profile/parts.h && $header != */suite.h ]]; then
+  elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != */suite.h ]]; then
     fail "$file:$line: \"$header\" is private to $other; include \"$other/$other.h\""
   fi
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fixture.h"
 
+#include "written.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +27,6 @@ struct node_row {
 	uint32_t function;
 	double base_ms, head_ms; /* self */
 };
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 static uint32_t intern(struct diff *diff, const char *text)
 {
@@ -422,16 +418,6 @@ void fixture_destroy(struct fixture *fixture)
 
 /* ---- Writing ---- */
 
-static char *take(struct buffer *out, bool ok, const struct error *err)
-{
-	char *text = out->data;
-
-	must(ok, err);
-	assert_non_null(text);
-	assert_int_equal(strlen(text), out->size);
-	return text;
-}
-
 char *fixture_text(const struct fixture *fixture, unsigned int width, bool colour)
 {
 	struct render_text_options options = { .width = width, .whole_names = width == 0, .colour = colour };
@@ -439,7 +425,7 @@ char *fixture_text(const struct fixture *fixture, unsigned int width, bool colou
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
-	return take(&out, render_text(&fixture->input, &options, &out, &err), &err);
+	return written(&out, render_text(&fixture->input, &options, &out, &err), &err);
 }
 
 char *fixture_json(const struct fixture *fixture)
@@ -448,7 +434,7 @@ char *fixture_json(const struct fixture *fixture)
 	struct error err;
 
 	buffer_init(&out, (size_t)256 << 20);
-	return take(&out, render_json(&fixture->input, &out, &err), &err);
+	return written(&out, render_json(&fixture->input, &out, &err), &err);
 }
 
 char *fixture_markdown(const struct fixture *fixture)
@@ -457,7 +443,7 @@ char *fixture_markdown(const struct fixture *fixture)
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
-	return take(&out, render_markdown(&fixture->input, &out, &err), &err);
+	return written(&out, render_markdown(&fixture->input, &out, &err), &err);
 }
 
 char *fixture_svg(const struct fixture *fixture, unsigned int width)
@@ -467,5 +453,5 @@ char *fixture_svg(const struct fixture *fixture, unsigned int width)
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
-	return take(&out, render_svg(&fixture->input, &options, &out, &err), &err);
+	return written(&out, render_svg(&fixture->input, &options, &out, &err), &err);
 }

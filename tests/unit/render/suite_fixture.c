@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite_fixture.h"
 
+#include "written.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,12 +12,6 @@
 
 enum { RUNS = 5 };
 static const double us = 1e3;
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 /* ---- Profiles ---- */
 
@@ -325,16 +321,6 @@ void suite_fixture_destroy(struct suite_fixture *fixture)
 
 /* ---- Writing ---- */
 
-static char *take(struct buffer *out, bool ok, const struct error *err)
-{
-	char *text = out->data;
-
-	must(ok, err);
-	assert_non_null(text);
-	assert_int_equal(strlen(text), out->size);
-	return text;
-}
-
 char *suite_fixture_text(const struct suite_fixture *fixture, unsigned int width, bool colour)
 {
 	struct render_text_options options = { .width = width, .whole_names = width == 0, .colour = colour };
@@ -342,7 +328,7 @@ char *suite_fixture_text(const struct suite_fixture *fixture, unsigned int width
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
-	return take(&out, render_suite_text(&fixture->input, &options, &out, &err), &err);
+	return written(&out, render_suite_text(&fixture->input, &options, &out, &err), &err);
 }
 
 char *suite_fixture_json(const struct suite_fixture *fixture)
@@ -351,7 +337,7 @@ char *suite_fixture_json(const struct suite_fixture *fixture)
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
-	return take(&out, render_suite_json(&fixture->input, &out, &err), &err);
+	return written(&out, render_suite_json(&fixture->input, &out, &err), &err);
 }
 
 char *suite_fixture_markdown(const struct suite_fixture *fixture)
@@ -360,5 +346,5 @@ char *suite_fixture_markdown(const struct suite_fixture *fixture)
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
-	return take(&out, render_suite_markdown(&fixture->input, &out, &err), &err);
+	return written(&out, render_suite_markdown(&fixture->input, &out, &err), &err);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "written.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void must(bool ok, const struct error *err)
+{
+	if (!ok)
+		fail_msg("%s", err->message);
+}
+
+char *written(struct buffer *out, bool ok, const struct error *err)
+{
+	char *text = out->data;
+
+	must(ok, err);
+	assert_non_null(text);
+	assert_int_equal(strlen(text), out->size);
+	return text;
+}
