@@ -28,27 +28,44 @@ static bool alarms(const struct diff_suite *suite)
 	return suite->verdicts[DIFF_REGRESSED] + suite->verdicts[DIFF_IMPROVED] > 0;
 }
 
+/* Two sides whose benchmarks vary as drawn; of head, benchmark `changed` takes `times` as long. */
+struct drawn {
+	struct profile *base, *head;
+	struct diff_suite *suite;
+};
+
+static struct drawn draw(struct suites *suites, size_t executions, bool in_pairs, size_t changed, double times)
+{
+	struct diff_suite_options options = { .diff.runs_in_pairs = in_pairs };
+	double *rsds = calloc(suites->benchmarks + 1, sizeof(*rsds));
+	struct drawn drawn;
+
+	assert_non_null(rsds);
+	suites_draw_rsds(suites, rsds);
+	drawn.base = suites_record(suites, rsds, executions, NONE, 1);
+	drawn.head = suites_record(suites, rsds, executions, changed, times);
+	drawn.suite = suites_compare(drawn.base, drawn.head, &options);
+	free(rsds);
+	return drawn;
+}
+
+static void drawn_deinit(struct drawn *drawn)
+{
+	diff_suite_destroy(drawn->suite);
+	profile_destroy(drawn->base);
+	profile_destroy(drawn->head);
+}
+
 /* The share of suites of an unchanged program in which a benchmark is called slower or faster. */
 static double alarm_rate(struct suites *suites, size_t executions, bool in_pairs, size_t tries)
 {
-	struct diff_suite_options options = { .diff.runs_in_pairs = in_pairs };
-	double *rsds = malloc(suites->benchmarks * sizeof(*rsds));
 	size_t alarmed = 0;
 
 	for (size_t i = 0; i < tries; i++) {
-		struct profile *base, *head;
-		struct diff_suite *suite;
+		CLEANUP(drawn_deinit) struct drawn drawn = draw(suites, executions, in_pairs, NONE, 1);
 
-		suites_draw_rsds(suites, rsds);
-		base = suites_record(suites, rsds, executions, NONE, 1);
-		head = suites_record(suites, rsds, executions, NONE, 1);
-		suite = suites_compare(base, head, &options);
-		alarmed += alarms(suite);
-		diff_suite_destroy(suite);
-		profile_destroy(base);
-		profile_destroy(head);
+		alarmed += alarms(drawn.suite);
 	}
-	free(rsds);
 	return (double)alarmed / (double)tries;
 }
 
@@ -170,24 +187,15 @@ static void a_change_of_five_percent_is_found(void **state)
 	for (size_t k = 0; k < 3; k++) {
 		struct suites suites = suites_create(400 + k, BENCHMARKS);
 		size_t found = 0, wrong = 0, tries = suites_to_try(200);
-		double rsds[BENCHMARKS];
 
 		suites.least_rsd = suites.most_rsd = 0.01;
 		for (size_t i = 0; i < tries; i++) {
-			struct diff_suite_options options = { .diff.runs_in_pairs = true };
-			struct profile *base, *head;
-			struct diff_suite *suite;
+			CLEANUP(drawn_deinit) struct drawn drawn = draw(&suites, executions[k], true, 17, 1.05);
+			const size_t *verdicts = drawn.suite->verdicts;
+			bool is_found = suites_find(drawn.suite, "test_17")->verdict == DIFF_REGRESSED;
 
-			suites_draw_rsds(&suites, rsds);
-			base = suites_record(&suites, rsds, executions[k], NONE, 1);
-			head = suites_record(&suites, rsds, executions[k], 17, 1.05);
-			suite = suites_compare(base, head, &options);
-			found += suites_find(suite, "test_17")->verdict == DIFF_REGRESSED;
-			wrong += suite->verdicts[DIFF_REGRESSED] + suite->verdicts[DIFF_IMPROVED] >
-				 (suites_find(suite, "test_17")->verdict == DIFF_REGRESSED);
-			diff_suite_destroy(suite);
-			profile_destroy(base);
-			profile_destroy(head);
+			found += is_found;
+			wrong += verdicts[DIFF_REGRESSED] + verdicts[DIFF_IMPROVED] > is_found;
 		}
 		print_message("+5 %% with %zu executions: found in %.1f %%, beside a wrong one in %.1f %% of suites\n",
 			executions[k], 100.0 * (double)found / (double)tries, 100.0 * (double)wrong / (double)tries);
@@ -206,22 +214,13 @@ static void intervals_hold_the_change(void **state)
 	for (size_t k = 0; k < 2; k++) {
 		struct suites suites = suites_create(500 + k, BENCHMARKS);
 		size_t held = 0, all = 0, tries = suites_to_try(100);
-		double rsds[BENCHMARKS];
 
 		for (size_t i = 0; i < tries; i++) {
-			struct diff_suite_options options = { .diff.runs_in_pairs = true };
-			struct profile *base, *head;
-			struct diff_suite *suite;
+			CLEANUP(drawn_deinit) struct drawn drawn = draw(&suites, executions[k], true, NONE, 1);
+			const struct diff_suite *suite = drawn.suite;
 
-			suites_draw_rsds(&suites, rsds);
-			base = suites_record(&suites, rsds, executions[k], NONE, 1);
-			head = suites_record(&suites, rsds, executions[k], NONE, 1);
-			suite = suites_compare(base, head, &options);
 			for (size_t b = 0; b < suite->benchmark_count; b++, all++)
 				held += suite->benchmarks[b].change_low <= 0 && suite->benchmarks[b].change_high >= 0;
-			diff_suite_destroy(suite);
-			profile_destroy(base);
-			profile_destroy(head);
 		}
 		print_message("%zu executions: %.1f %% of intervals hold the change\n", executions[k],
 			100.0 * (double)held / (double)all);

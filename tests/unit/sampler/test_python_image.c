@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/interpret/python.h"
+#include "hostile_python.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -246,23 +246,13 @@ static void put_text(uint8_t *object, uint64_t length, uint32_t state, const voi
 	memcpy(object + (is_ascii ? 40 : 56), characters, size);
 }
 
-/* Where a str and its text are. */
-static const struct python_image names_python = { .type = 8,
-	.unicode_state = 32,
-	.unicode_length = 16,
-	.unicode_ascii = 40,
-	.unicode_compact = 56,
-	.bytes_size = 16,
-	.bytes_data = 32,
-	.unicode_kind_bit = 2 };
-
 static void expect_task(const uint8_t *object, const char *expected)
 {
 	struct buffer name;
 
 	buffer_init(&name, 512);
 	buffer_append_string(&name, "task ");
-	assert_int_equal(python_task_name(&names_python, object, &name), expected != NULL);
+	assert_int_equal(python_task_name(&hostile_python_image, object, &name), expected != NULL);
 	if (expected)
 		assert_string_equal(name.data, expected);
 	buffer_deinit(&name);
@@ -309,7 +299,7 @@ static void test_names_of_tasks_end_with_their_copy(void **state)
 {
 	static const char start[] = "task UUU";
 	uint8_t object[EBPF_TASK_BYTES];
-	struct python_image python = names_python;
+	struct python_image python = hostile_python_image;
 	struct buffer name;
 
 	(void)state;
