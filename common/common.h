@@ -19,6 +19,7 @@
 #include "common/hash_map.h"
 #include "common/isolated.h"
 #include "common/message.h"
+#include "common/rights.h"
 #include "common/string_table.h"
 #include "common/temporary.h"
 #include "common/unicode.h"

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/error.h"
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+/*
+ * Takes rights away from the calling thread, for good: it and all that it forks or executes later. Call these functions
+ * while the process has one thread. Descriptors that are open stay as they are, and may do what they could.
+ *
+ * Each function does as much as the kernel allows, and returns what it could not take: a set of these bits, 0 where all
+ * that it promises holds.
+ */
+enum {
+	RIGHTS_LEFT_CAPABILITIES = 1, /* a capability beside the kept ones stayed */
+	RIGHTS_LEFT_EXEC = 2,         /* executing a program may give capabilities, or the rights of its owner */
+	RIGHTS_LEFT_FILES = 4,        /* no Landlock (before Linux 5.13, or it is off): no access is refused */
+	RIGHTS_LEFT_TRUNCATE = 8,     /* files may be cut by truncate() (before Linux 6.2) */
+	RIGHTS_LEFT_TCP = 16,         /* TCP may be used (before Linux 6.7) */
+	RIGHTS_LEFT_DEVICES = 32,     /* devices that are opened for reading take ioctl() (before Linux 6.10) */
+	RIGHTS_LEFT_OTHERS = 64, /* other processes get signals, and connections to abstract sockets (before 6.12) */
+	RIGHTS_LEFT_DUMP = 128,  /* a crash may write the process's memory */
+};
+
+/* The bit of a capability (CAP_SYS_PTRACE and the others of linux/capability.h) in a mask of them. */
+#define RIGHTS_CAPABILITY(capability) (UINT64_C(1) << (capability))
+
+/*
+ * Drops all capabilities but those of the mask, which it does not give either, from the permitted, effective,
+ * inheritable and ambient sets and, while CAP_SETPCAP is held, from the bounding set; has user 0 count as any other
+ * user when it executes a program (SECBIT_NOROOT), locked; and sets no_new_privs. A later change of the user id clears
+ * capabilities as usual: the fixup by setuid(2) stays, and setfsuid(2) takes CAP_DAC_* away while it lasts. A user
+ * namespace that the process makes gives it all capabilities in there: a filter of system calls has to refuse that.
+ * RIGHTS_LEFT_CAPABILITIES, RIGHTS_LEFT_EXEC.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_keep(uint64_t capabilities);
+
+/*
+ * Files can only be read, wherever they are: none is opened for writing, created, removed, renamed, cut or executed,
+ * no file system is mounted, no device that is opened takes an ioctl(), TCP ports are neither bound nor connected to,
+ * and processes outside get no signal and no connection to their abstract sockets. Modes, owners, times and extended
+ * attributes can be changed as before (Landlock knows no right for them), and sockets that have a path be connected to.
+ *
+ * Whoever has entered a Landlock domain may no longer look into processes outside of it: process_vm_readv(2),
+ * /proc/PID/maps, map_files, root and fd of others fail, whatever the capabilities are (ptrace_may_access() in the
+ * kernel). A process which reads others cannot use this.
+ *
+ * Sets no_new_privs. RIGHTS_LEFT_FILES, TRUNCATE, TCP, DEVICES, OTHERS.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_read_only(void);
+
+/*
+ * As rights_read_only(), and no file is opened for reading, and no directory is listed. What stays: looking at a file's
+ * metadata (stat(2), readlink(2), O_PATH).
+ */
+COMMON_MUST_CHECK
+unsigned int rights_no_files(void);
+
+/*
+ * Has no crash write the memory of the process (prctl(2): PR_SET_DUMPABLE 0, RLIMIT_CORE 0 with the hard limit as it
+ * was), and other processes of the same user look into it no more. /proc/self then belongs to root: a process without
+ * privileges still reads it, but for what needs the owner (writing uid_map, setgroups, gid_map, coredump_filter): write
+ * these before, or from a process that is dumpable. Change of the user id makes a process undumpable by itself, and
+ * execve(2) dumpable again. A child of fork(2) inherits both.
+ *
+ * `core_before`, unless it is NULL, gets the limit that was, for rights_restore_core(). RIGHTS_LEFT_DUMP.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_undumpable(struct rlimit *core_before);
+
+/* Gives back the limit of core dumps that rights_undumpable() took, in a child that is about to execute a program. */
+void rights_restore_core(const struct rlimit *core_before);
