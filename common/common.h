@@ -22,5 +22,6 @@
 #include "common/rights.h"
 #include "common/string_table.h"
 #include "common/temporary.h"
+#include "common/undumped.h"
 #include "common/unicode.h"
 #include "common/work_pool.h"

@@ -4,6 +4,7 @@
 #include "common/child.h"
 #include "common/cleanup.h"
 #include "common/message.h"
+#include "common/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -154,6 +155,7 @@ static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
 	int socket;
 
 	leave_caller(control);
+	(void)!rights_undumpable(NULL);
 	child_end_with(caller);
 	while (message_receive(control, &order, sizeof(order), 0, &socket) == sizeof(order)) {
 		reap_helpers(pids);
@@ -205,6 +207,8 @@ bool deadline_create(const struct deadline_limits *limits, struct deadline **dea
 		free(made);
 		return error_set_memory(err);
 	}
+	/* What is read of others goes into no core dump. */
+	(void)madvise(made->slots, DEADLINE_MOST_HELPERS * sizeof(*made->slots), MADV_DONTDUMP);
 	if (!start_keeper(made, err)) {
 		deadline_destroy(made);
 		return false;

@@ -64,8 +64,9 @@ unsigned int rights_no_files(void);
  * Has no crash write the memory of the process (prctl(2): PR_SET_DUMPABLE 0, RLIMIT_CORE 0 with the hard limit as it
  * was), and other processes of the same user look into it no more. /proc/self then belongs to root: a process without
  * privileges still reads it, but for what needs the owner (writing uid_map, setgroups, gid_map, coredump_filter): write
- * these before, or from a process that is dumpable. Change of the user id makes a process undumpable by itself, and
- * execve(2) dumpable again. A child of fork(2) inherits both.
+ * these before, or from a process that is dumpable. So is perf_event_open(2) of it. A child of fork(2) inherits both,
+ * execve(2) makes dumpable again, and a change of the user id sets what the sysctl fs.suid_dumpable says: this is to be
+ * called behind it.
  *
  * `core_before`, unless it is NULL, gets the limit that was, for rights_restore_core(). RIGHTS_LEFT_DUMP.
  */

@@ -71,6 +71,9 @@ struct sampler_options {
  * Fails, with a message that names the target and the next step, when it is not there (ERROR_NOT_FOUND), may not be
  * sampled (ERROR_PERMISSION), or is of a kind that cannot be (ERROR_UNSUPPORTED: 32-bit processes). For a command: the
  * child exists after this, stopped before its exec. Its exec errors come from sampler_start().
+ *
+ * The calling process leaves no core file from then on (rights_undumpable()), as it will hold copies of others' stacks.
+ * The command has its user's own limit.
  */
 COMMON_MUST_CHECK
 bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err);

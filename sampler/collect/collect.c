@@ -87,6 +87,7 @@ void collector_deinit(struct collector *collector)
 	verifier_destroy(collector->verifier);
 	stack_builder_destroy(collector->builder);
 	wait_counter_destroy(collector->waits);
+	live_stack_deinit(&collector->live_stack);
 	counters_destroy(collector->counters);
 	profile_destroy(collector->profile);
 	*collector = (struct collector){ 0 };

@@ -45,19 +45,29 @@ static bool is_continued(const struct unwind_job *job, size_t cut)
 	       link_is_possible(&job->space, frames[cut].pc, unwind_frame_address(&frames[cut - 1]));
 }
 
+void live_stack_deinit(struct live_stack *stack)
+{
+	undumped_free(stack->bytes, LIVE_STACK_BYTES);
+	*stack = (struct live_stack){ 0 };
+}
+
 bool live_stack_walk(struct live_stack *stack, const struct process_space *space, const struct record_sample *sample,
 	struct unwinder *unwinder, struct unwind_job *job)
 {
 	struct unwind_result *result = &job->result;
 	size_t cut = result->count;
 	uint64_t caller = result->caller_stack_pointer, start = caller - SAVED_BYTES;
-	struct iovec here = { stack->bytes, sizeof(stack->bytes) },
-		     there = { (void *)(uintptr_t)start, sizeof(stack->bytes) };
+	struct iovec here, there = { (void *)(uintptr_t)start, LIVE_STACK_BYTES };
 	ssize_t size;
 
 	if (!may_be_read(job) || (!ends_untouched(sample) && caller - result->frames[result->count - 1].stack_pointer <=
 								     SAMPLER_MAX_STACK_BYTES))
 		return false;
+	if (!stack->bytes)
+		stack->bytes = undumped_alloc(LIVE_STACK_BYTES);
+	if (!stack->bytes)
+		return false;
+	here = (struct iovec){ stack->bytes, LIVE_STACK_BYTES };
 	size = space->table->host.functions->read_memory(
 		space->table->host.context, space->process->pid, &here, &there, 1);
 	if (size <= 0)

@@ -15,8 +15,10 @@ enum { LIVE_STACK_BYTES = 65536 };
 
 /* A piece of a live stack, for the current walk. */
 struct live_stack {
-	uint8_t bytes[LIVE_STACK_BYTES];
+	uint8_t *bytes; /* owned: LIVE_STACK_BYTES; NULL: none was needed yet */
 };
+
+void live_stack_deinit(struct live_stack *stack);
 
 /*
  * Called after a walk that reached the end of the stack copy. If the copy ended at a page that the thread has never

@@ -275,7 +275,7 @@ bool looks_open(struct looks *looks, const struct sampler_options *options, int3
 	if (!read_line(pid, looks->only_tid ? looks->only_tid : pid, "syscall", line))
 		return error_set(err, ERROR_PERMISSION, "/proc/%d/syscall cannot be read: %s", (int)pid,
 			errno ? strerror(errno) : "it is empty");
-	looks->stack = malloc(looks->stack_bytes);
+	looks->stack = undumped_alloc(looks->stack_bytes);
 	if (!looks->stack)
 		return error_set_memory(err);
 	looks->is_open = true;
@@ -284,7 +284,7 @@ bool looks_open(struct looks *looks, const struct sampler_options *options, int3
 
 void looks_close(struct looks *looks)
 {
-	free(looks->stack);
+	undumped_free(looks->stack, looks->stack_bytes);
 	*looks = (struct looks){ 0 };
 }
 

@@ -11,6 +11,8 @@
 /* The bytes of a sample before its stack, with a usual call chain, and the top of the stack. */
 enum { LINE_BYTES = 64, HEAD_BYTES = 512, RECORDS_AHEAD = 2 };
 
+enum { SCRATCH_BYTES = RECORD_MAX_BYTES + 1 };
+
 static struct perf_event_mmap_page *control(const struct ring *ring)
 {
 	return ring->pages;
@@ -20,7 +22,7 @@ bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	size_t data_bytes = data_pages * page_bytes, mapped_bytes = page_bytes + data_bytes;
-	uint8_t *scratch = malloc(RECORD_MAX_BYTES + 1);
+	uint8_t *scratch = undumped_alloc(SCRATCH_BYTES);
 	void *pages;
 
 	if (!scratch)
@@ -31,7 +33,7 @@ bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err)
 			error_set(err, ERROR_MEMORY, "no locked memory for a ring of %zu kB", data_bytes / 1024);
 		else
 			error_set_errno(err, errno, "cannot map a ring of %zu kB", data_bytes / 1024);
-		free(scratch);
+		undumped_free(scratch, SCRATCH_BYTES);
 		return false;
 	}
 	*ring = (struct ring){ .fd = fd,
@@ -47,7 +49,7 @@ void ring_deinit(struct ring *ring)
 {
 	if (ring->pages)
 		munmap(ring->pages, ring->mapped_bytes);
-	free(ring->scratch);
+	undumped_free(ring->scratch, SCRATCH_BYTES);
 	*ring = (struct ring){ 0 };
 }
 

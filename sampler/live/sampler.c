@@ -184,6 +184,14 @@ static bool look_at_contexts(struct sampler *sampler, struct error *err)
 	return contexts_look(&sampler->contexts, sampler->reader, &sampler->collector.processes, now_ns(sampler), err);
 }
 
+/* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
+static void hide_memory(struct sampler *sampler)
+{
+	if (rights_undumpable(NULL) != 0)
+		buffer_append_string(&sampler->notices,
+			"a crash of the recorder may leave a core file with copies of stacks: the kernel did not take its core limit\n");
+}
+
 static bool open_all(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
@@ -193,6 +201,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
 		!command_fork(&sampler->command, options->target.command, err))
 		return false;
+	hide_memory(sampler);
 	priority_raise(&sampler->priority, !options->without_real_time);
 	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
 		!check_event(sampler, err))

@@ -78,7 +78,7 @@ static void batch_clear(struct batch *batch)
 {
 	isolated_deinit(&batch->child);
 	for (size_t i = 0; i < batch->count; i++) {
-		free(batch->stacks[i].copy);
+		undumped_free(batch->stacks[i].copy, batch->stacks[i].stack.copy.size);
 		free(batch->stacks[i].addresses);
 	}
 	for (size_t i = 0; i < batch->map_count; i++)
@@ -318,10 +318,10 @@ static bool copy_stack(struct batch *batch, const struct process_table *table, c
 	struct verify_stack *stack = &batch->stacks[batch->count];
 
 	*stack = (struct verify_stack){ .map = map_of(batch, table, process), .count = result->count };
-	stack->copy = malloc(job->dump.size + 1);
+	stack->copy = undumped_alloc(job->dump.size);
 	stack->addresses = malloc(result->count * sizeof(*stack->addresses));
 	if (!stack->map || !stack->copy || !stack->addresses) {
-		free(stack->copy);
+		undumped_free(stack->copy, job->dump.size);
 		free(stack->addresses);
 		return false;
 	}

@@ -583,6 +583,43 @@ static bool program_has_no_core_limit(const struct scene *scene)
 	       now.rlim_max != own.rlim_max;
 }
 
+/* Whether the kernel lists the mapping of the address as one that is left out of core dumps. */
+static bool is_left_out(const void *address)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	unsigned long long start, end;
+	bool is_here = false;
+	char line[512];
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx-%llx ", &start, &end) == 2)
+			is_here = (uintptr_t)address >= start && (uintptr_t)address < end;
+		if (is_here && strncmp(line, "VmFlags:", 8) == 0)
+			break;
+	}
+	fclose(file);
+	return is_here && strstr(line, " dd");
+}
+
+static void copies_are_left_out_of_dumps(void **state)
+{
+	uint8_t *memory = undumped_alloc(5000);
+
+	(void)state;
+	assert_non_null(memory);
+	assert_int_equal(memory[0] | memory[4999], 0);
+	memory[4999] = 1;
+	assert_true(is_left_out(memory));
+	assert_true(is_left_out(memory + 4999));
+	undumped_free(memory, 5000);
+	undumped_free(NULL, 1);
+	memory = undumped_alloc(0);
+	assert_non_null(memory);
+	undumped_free(memory, 0);
+	assert_null(undumped_alloc(SIZE_MAX / 2));
+}
+
 static void memory_goes_nowhere(void **state)
 {
 	(void)state;
@@ -604,6 +641,7 @@ int main(void)
 		cmocka_unit_test(kept_capabilities_are_these),
 		cmocka_unit_test(set_user_id_gives_nothing),
 		cmocka_unit_test(memory_goes_nowhere),
+		cmocka_unit_test(copies_are_left_out_of_dumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
