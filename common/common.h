@@ -16,6 +16,7 @@
 #include "common/deadline.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/filter.h"
 #include "common/hash_map.h"
 #include "common/isolated.h"
 #include "common/message.h"

@@ -3,6 +3,7 @@
 
 #include "common/child.h"
 #include "common/cleanup.h"
+#include "common/filter.h"
 #include "common/message.h"
 #include "common/rights.h"
 
@@ -39,6 +40,12 @@ struct slot {
 	_Alignas(4096) uint8_t room[DEADLINE_ROOM_BYTES];
 };
 
+/* What all processes share. Who has taken a helper over may write to it. */
+struct shared {
+	_Atomic uint32_t left; /* RIGHTS_LEFT_* of each that has given up its rights */
+	struct slot slots[DEADLINE_MOST_HELPERS];
+};
+
 struct scheduling {
 	int policy, nice;
 };
@@ -60,7 +67,8 @@ struct debt {
 
 struct deadline {
 	struct deadline_limits limits;
-	struct slot *slots; /* [DEADLINE_MOST_HELPERS] */
+	const struct deadline_rights *rights; /* borrowed */
+	struct shared *shared;
 	struct helper helpers[DEADLINE_MOST_HELPERS];
 	struct helper *current; /* has the room of the next job; NULL: none yet */
 	pid_t keeper;
@@ -100,9 +108,43 @@ static void deadline_wake(_Atomic uint32_t *word)
 
 /* ---- Helpers ---- */
 
-static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper)
+/* What a helper does beside its jobs: it waits, takes memory, hands over a descriptor, and ends. */
+static bool refuse_calls(const struct deadline_rights *rights, int socket)
 {
-	child_end_with(keeper);
+	const struct filter_rule own[] = {
+		{ SYS_futex, 0, { { 0 } } },
+		{ SYS_restart_syscall, 0, { { 0 } } },
+		{ SYS_close, 0, { { 0 } } },
+		{ SYS_brk, 0, { { 0 } } },
+		{ SYS_munmap, 0, { { 0 } } },
+		{ SYS_mmap, 2, { { 2, PROT_EXEC, 0 }, { 3, MAP_SHARED, 0 } } },
+		{ SYS_mremap, 1, { { 3, MREMAP_FIXED, 0 } } },
+		{ SYS_madvise, 1, { { 2, UINT32_MAX, MADV_DONTNEED } } },
+		{ SYS_getrandom, 0, { { 0 } } },
+		{ SYS_clock_gettime, 0, { { 0 } } },
+		{ SYS_rt_sigreturn, 0, { { 0 } } },
+		{ SYS_exit_group, 0, { { 0 } } },
+		{ SYS_sendmsg, 1, { { 0, UINT32_MAX, (uint64_t)socket } } },
+	};
+	enum { OWN = sizeof(own) / sizeof(own[0]) };
+	struct filter_rule *rules = malloc((OWN + rights->rule_count) * sizeof(*rules));
+	bool ok = false;
+
+	if (rules) {
+		memcpy(rules, own, sizeof(own));
+		if (rights->rule_count > 0)
+			memcpy(rules + OWN, rights->rules, rights->rule_count * sizeof(*rules));
+		ok = filter_enter(rules, OWN + rights->rule_count);
+	}
+	free(rules);
+	return ok;
+}
+
+static _Noreturn void run_helper(
+	struct shared *shared, struct slot *slot, const struct deadline_rights *rights, int socket)
+{
+	if (!refuse_calls(rights, socket))
+		atomic_fetch_or(&shared->left, RIGHTS_LEFT_CALLS);
 	atomic_store(&slot->pid, getpid());
 	for (;;) {
 		int fd;
@@ -148,14 +190,14 @@ static void reap_helpers(pid_t *pids)
 			pids[i] = pids[i] == ended ? 0 : pids[i];
 }
 
-static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
+static _Noreturn void run_keeper(struct shared *shared, const struct deadline_rights *rights, int control, pid_t caller)
 {
 	pid_t pids[DEADLINE_MOST_HELPERS] = { 0 }, keeper = getpid();
 	struct order order;
 	int socket;
 
 	leave_caller(control);
-	(void)!rights_undumpable(NULL);
+	atomic_fetch_or(&shared->left, rights_undumpable(NULL) | rights_keep(rights->capabilities));
 	child_end_with(caller);
 	while (message_receive(control, &order, sizeof(order), 0, &socket) == sizeof(order)) {
 		reap_helpers(pids);
@@ -163,7 +205,8 @@ static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
 			pids[order.slot] = fork();
 			if (pids[order.slot] == 0) {
 				close(control);
-				run_helper(&slots[order.slot], socket, keeper);
+				child_end_with(keeper);
+				run_helper(shared, &shared->slots[order.slot], rights, socket);
 			}
 		} else if (pids[order.slot] > 0) {
 			(void)kill(pids[order.slot], SIGKILL);
@@ -186,29 +229,31 @@ static bool start_keeper(struct deadline *deadline, struct error *err)
 	deadline->control = ends[0];
 	deadline->keeper = fork();
 	if (deadline->keeper == 0)
-		run_keeper(deadline->slots, ends[1], caller);
+		run_keeper(deadline->shared, deadline->rights, ends[1], caller);
 	close(ends[1]);
 	return deadline->keeper > 0 || error_set_errno(err, errno, "cannot start a process");
 }
 
-bool deadline_create(const struct deadline_limits *limits, struct deadline **deadline, struct error *err)
+bool deadline_create(const struct deadline_limits *limits, const struct deadline_rights *rights,
+	struct deadline **deadline, struct error *err)
 {
 	struct deadline *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
 	made->limits = *limits;
+	made->rights = rights;
 	made->control = -1;
 	made->keeper_scheduling = (struct scheduling){ sched_getscheduler(0), getpriority(PRIO_PROCESS, 0) };
 	made->forgiven_at_ns = deadline_now_ns();
-	made->slots = mmap(NULL, DEADLINE_MOST_HELPERS * sizeof(*made->slots), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (made->slots == MAP_FAILED) {
+	made->shared = mmap(
+		NULL, sizeof(*made->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (made->shared == MAP_FAILED) {
 		free(made);
 		return error_set_memory(err);
 	}
 	/* What is read of others goes into no core dump. */
-	(void)madvise(made->slots, DEADLINE_MOST_HELPERS * sizeof(*made->slots), MADV_DONTDUMP);
+	(void)madvise(made->shared, sizeof(*made->shared), MADV_DONTDUMP);
 	if (!start_keeper(made, err)) {
 		deadline_destroy(made);
 		return false;
@@ -262,8 +307,13 @@ void deadline_destroy(struct deadline *deadline)
 	}
 	if (deadline->control >= 0)
 		close(deadline->control);
-	munmap(deadline->slots, DEADLINE_MOST_HELPERS * sizeof(*deadline->slots));
+	munmap(deadline->shared, sizeof(*deadline->shared));
 	free(deadline);
+}
+
+unsigned int deadline_rights_left(const struct deadline *deadline)
+{
+	return atomic_load(&deadline->shared->left);
 }
 
 static bool has_ended(const struct helper *helper)
@@ -276,7 +326,7 @@ static bool has_ended(const struct helper *helper)
 
 static bool start_helper(struct deadline *deadline, struct helper *helper)
 {
-	struct slot *slot = &deadline->slots[helper - deadline->helpers];
+	struct slot *slot = &deadline->shared->slots[helper - deadline->helpers];
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -301,7 +351,7 @@ void *deadline_room(struct deadline *deadline)
 		if (helper->state == HELPER_NONE && !start_helper(deadline, helper))
 			return NULL;
 	}
-	return deadline->current ? deadline->slots[deadline->current - deadline->helpers].room : NULL;
+	return deadline->current ? deadline->shared->slots[deadline->current - deadline->helpers].room : NULL;
 }
 
 /* ---- Debts ---- */
@@ -425,7 +475,7 @@ enum deadline_end deadline_run(
 	*fd = -1;
 	if (is_refused(deadline, owner) || !deadline_room(deadline))
 		return DEADLINE_REFUSED;
-	slot = &deadline->slots[deadline->current - deadline->helpers];
+	slot = &deadline->shared->slots[deadline->current - deadline->helpers];
 	if (atomic_load(&slot->pid) != 0)
 		share_scheduling(atomic_load(&slot->pid), &deadline->current->scheduling);
 	slot->job = job;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/error.h"
+#include "common/filter.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,8 @@
  * server's hands not even that. So the work is done by a helper process, which is given up when it is late, and ended
  * when the kernel lets it go. Neither the caller nor its exit ever waits for it.
  *
+ * What takes a helper over through what it reads has its rights: those of struct deadline_rights.
+ *
  * A keeper process is forked by deadline_create(), while the caller is small, and it forks the helpers. Helpers hold no
  * descriptor of the caller, and have its scheduling policy and nice value at the time of each job. All of them end with
  * the caller. Not thread-safe: one job at a time.
@@ -21,6 +24,17 @@ struct deadline;
 enum {
 	DEADLINE_ROOM_BYTES = 1 << 20,
 	DEADLINE_MOST_HELPERS = 8, /* including those that were given up and have not ended yet */
+};
+
+/*
+ * What a keeper and its helpers may do: jobs work on what others wrote. All of it is given up before the first job, for
+ * good.
+ */
+struct deadline_rights {
+	uint64_t capabilities; /* that they keep, of those that the caller has (rights_keep()) */
+	/* The calls that a job makes beside those that every helper makes. */
+	const struct filter_rule *rules;
+	size_t rule_count;
 };
 
 /*
@@ -38,9 +52,13 @@ enum deadline_end {
 	DEADLINE_REFUSED, /* not started: the limits are reached, or all helpers are stuck */
 };
 
-/* ERROR_MEMORY; ERROR_SYSTEM if no process can be created. */
+/* `rights` is borrowed for as long as `deadline` lives. ERROR_MEMORY; ERROR_SYSTEM if no process can be created. */
 COMMON_MUST_CHECK
-bool deadline_create(const struct deadline_limits *limits, struct deadline **deadline, struct error *err);
+bool deadline_create(const struct deadline_limits *limits, const struct deadline_rights *rights,
+	struct deadline **deadline, struct error *err);
+
+/* The rights that the processes which ran until now could not give up, as RIGHTS_LEFT_*; 0: none is left. */
+unsigned int deadline_rights_left(const struct deadline *deadline);
 
 /* Kills the helpers, without waiting for those that are stuck. NULL is allowed. */
 void deadline_destroy(struct deadline *deadline);

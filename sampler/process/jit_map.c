@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/jit_map.h"
 
+#include "sampler/process/in_root.h"
 #include "sampler/process/proc.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -64,14 +63,6 @@ static int open_root(int32_t pid)
 	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Opens what stands at a path in the directory tree of a process: links are followed within that tree. */
-static int open_in_root(int root, const char *path, uint64_t flags)
-{
-	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-}
-
 static bool is_same_directory(int theirs, const char *ours)
 {
 	struct stat here, there;
@@ -91,7 +82,7 @@ static bool has_own_directory(int32_t pid, const char *path)
 	if (root < 0 || (size_t)snprintf(directory, sizeof(directory), "%.*s/", slash ? (int)(slash - path) : 0,
 				path) >= sizeof(directory))
 		return false;
-	theirs = open_in_root(root, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	theirs = in_root_open(root, directory, true);
 	return theirs < 0 ? !is_same_directory(root, "/") : !is_same_directory(theirs, directory);
 }
 
@@ -147,13 +138,12 @@ static bool is_same_process(const struct jit_place *place)
 
 static int open_place(const struct jit_place *place)
 {
-	static const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 	CLEANUP(cleanup_close) int root = -1;
 
 	if (!place->has_own_root)
-		return open(place->path, flags);
+		return open(place->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	root = is_same_process(place) ? open_root(place->pid) : -1;
-	return root < 0 ? -1 : open_in_root(root, place->path, (uint64_t)flags);
+	return root < 0 ? -1 : in_root_open(root, place->path, false);
 }
 
 /* A process may have changed its user since it was first met, as servers do that root starts. */

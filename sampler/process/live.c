@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/account.h"
 #include "sampler/process/proc.h"
 #include "sampler/process/reader.h"
 
@@ -163,7 +164,7 @@ struct process_host process_host_live(struct process_reader *reader)
 	static const struct process_host_functions functions = {
 		.read_process = live_read_process,
 		.read_comm = proc_read_comm,
-		.user_of = proc_user_of,
+		.account_of = account_of,
 		.is_alive = proc_is_alive,
 		.is_outside = live_is_outside,
 		.read_memory = live_read_memory,

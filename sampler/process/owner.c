@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/owner.h"
 
+#include "sampler/process/account.h"
+
 #include <stdlib.h>
 
 enum { MAX_OWNERS = 1 << 16, NS_PER_UNIT = 1000000000 / OWNER_WORK_PER_S };
@@ -8,28 +10,29 @@ enum { MAX_OWNERS = 1 << 16, NS_PER_UNIT = 1000000000 / OWNER_WORK_PER_S };
 void owners_init(struct owners *owners)
 {
 	*owners = (struct owners){ 0 };
-	hash_map_init(&owners->by_uid, sizeof(uint32_t));
+	hash_map_init(&owners->by_account, sizeof(uint64_t));
 }
 
 void owners_deinit(struct owners *owners)
 {
 	free(owners->owners);
-	hash_map_deinit(&owners->by_uid);
+	hash_map_deinit(&owners->by_account);
 	*owners = (struct owners){ 0 };
 }
 
-uint32_t owners_find(struct owners *owners, uint32_t uid)
+uint32_t owners_find(struct owners *owners, uint64_t account)
 {
 	struct error ignored;
 	uint32_t *index;
 	bool added;
 
 	if (!ARRAY_RESERVE(&owners->owners, &owners->capacity, owners->count + 1, MAX_OWNERS, &ignored) ||
-		!hash_map_add(&owners->by_uid, &uid, (uint32_t)owners->count, &index, &added, &ignored))
+		!hash_map_add(&owners->by_account, &account, (uint32_t)owners->count, &index, &added, &ignored))
 		return OWNER_NOBODY;
 	if (added)
-		owners->owners[owners->count++] =
-			(struct owner){ .uid = uid, .work_left = OWNER_MOST_WORK, .work_as_of_ns = owners->now_ns };
+		owners->owners[owners->count++] = (struct owner){
+			.account = account, .work_left = OWNER_MOST_WORK, .work_as_of_ns = owners->now_ns
+		};
 	return *index;
 }
 
@@ -134,7 +137,7 @@ static void tell_left_out(const struct owner *owner, struct buffer *notices)
 		buffer_printf(notices,
 			"the processes of user %u map more code, or faster, than is followed for one user: %llu of their mappings are left out, "
 			"and code there has no names\n",
-			(unsigned int)owner->uid, (unsigned long long)owner->left_out);
+			(unsigned int)account_user(owner->account), (unsigned long long)owner->left_out);
 }
 
 void owners_tell(const struct owners *owners, bool has_lost, struct buffer *notices)
@@ -153,5 +156,5 @@ void owners_tell(const struct owners *owners, bool has_lost, struct buffer *noti
 	if (has_lost && records > 0 && owners->count > 1)
 		buffer_printf(notices,
 			"%.0f %% of the records of new mappings and threads came from the processes of user %u, which filled the buffers\n",
-			(double)most->records * 100 / (double)records, (unsigned int)most->uid);
+			(double)most->records * 100 / (double)records, (unsigned int)account_user(most->account));
 }

@@ -33,7 +33,7 @@ enum {
 };
 
 struct owner {
-	uint32_t uid;
+	uint64_t account;
 	uint32_t work_left;
 	uint64_t work_as_of_ns;
 	size_t mappings, images; /* that are kept */
@@ -46,7 +46,7 @@ struct owner {
 struct owners {
 	struct owner *owners; /* owned */
 	size_t count, capacity;
-	struct hash_map by_uid;
+	struct hash_map by_account;
 	uint64_t now_ns; /* time of the latest record */
 };
 
@@ -56,8 +56,8 @@ struct owners {
 void owners_init(struct owners *owners);
 void owners_deinit(struct owners *owners);
 
-/* The index of a user; OWNER_NOBODY where memory runs out. */
-uint32_t owners_find(struct owners *owners, uint32_t uid);
+/* The index of a user, by his account (sampler/process/account.h); OWNER_NOBODY where memory runs out. */
+uint32_t owners_find(struct owners *owners, uint64_t account);
 
 /* The user of an index, borrowed until the next owners_find(); NULL of OWNER_NOBODY, which all functions below take. */
 struct owner *owners_at(struct owners *owners, uint32_t index);

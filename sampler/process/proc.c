@@ -284,20 +284,6 @@ bool proc_read_parents(struct proc_parent **processes, size_t *count, struct err
 	return true;
 }
 
-bool proc_user_of(int32_t pid, uint32_t *uid)
-{
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64], line[256];
-
-	/* The owner of /proc/PID is root where a process may not be looked into, whoever's it is. */
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Uid: %*u %u", uid) == 1)
-			return true;
-	return false;
-}
-
 int32_t proc_leader_of(int32_t tid)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;

@@ -100,10 +100,6 @@ COMMON_MUST_CHECK
 bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	struct process_place *place, struct error *err);
 
-/* The effective user of a process; false if it is gone. */
-COMMON_MUST_CHECK
-bool proc_user_of(int32_t pid, uint32_t *uid);
-
 /* Opens our own vdso, which is the same in every 64-bit process under this kernel. */
 COMMON_MUST_CHECK
 bool image_open_vdso(struct elf_image **image, struct error *err);

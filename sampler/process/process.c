@@ -244,10 +244,10 @@ static bool add_process(struct process_table *table, int32_t pid, struct process
 
 static void find_owner(struct process_table *table, struct process *process)
 {
-	uint32_t uid;
+	uint64_t account;
 
-	if (table->host.functions->user_of(process->pid, &uid))
-		process->owner = owners_find(&table->owners, uid);
+	if (table->host.functions->account_of(process->pid, &account))
+		process->owner = owners_find(&table->owners, account);
 }
 
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)

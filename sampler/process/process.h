@@ -79,8 +79,9 @@ struct process_host_functions {
 	bool (*read_process)(struct process_table *table, struct process *process, struct error *err);
 	/* comm of a thread; "" if it is gone or not available. */
 	void (*read_comm)(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
-	/* The user who pays for what the process makes the recorder do; false: nobody does, and nothing is left out. */
-	bool (*user_of)(int32_t pid, uint32_t *uid);
+	/* The account of who pays for what the process makes the recorder do; false: nobody does, and nothing is left
+	 * out. */
+	bool (*account_of)(int32_t pid, uint64_t *account);
 	/* Whether a process still runs after its first thread has ended. */
 	bool (*is_alive)(int32_t pid);
 	/* Whether a record's process has no pid in our namespace. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/reader.h"
 
+#include "sampler/process/account.h"
 #include "sampler/process/jit_map.h"
 #include "sampler/process/proc.h"
 
@@ -8,12 +9,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +27,31 @@
  * 2 s.
  */
 static const struct deadline_limits reader_limits = { 100000000, 300000000, 100 };
+
+#define READER_READS_ONLY 2, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY), O_RDONLY
+
+/* Opening is for reading alone, and nothing can be written but to the recorder's socket. */
+static const struct filter_rule reader_rules[] = {
+	{ SYS_process_vm_readv, 0, { { 0 } } },
+	{ SYS_openat, 1, { { READER_READS_ONLY } } },
+	{ SYS_read, 0, { { 0 } } },
+	{ SYS_lseek, 0, { { 0 } } },
+	{ SYS_getdents64, 0, { { 0 } } },
+	{ SYS_fstat, 0, { { 0 } } },
+	{ SYS_newfstatat, 0, { { 0 } } },
+	{ SYS_fstatfs, 0, { { 0 } } },
+	{ SYS_readlink, 0, { { 0 } } },
+	{ SYS_readlinkat, 0, { { 0 } } },
+	{ SYS_geteuid, 0, { { 0 } } },
+};
+
+/* Looking into processes of others, reading files of others, and opening files by /proc/PID/map_files. */
+static const struct deadline_rights reader_rights = {
+	.capabilities = RIGHTS_CAPABILITY(CAP_SYS_PTRACE) | RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) |
+			RIGHTS_CAPABILITY(CAP_CHECKPOINT_RESTORE),
+	.rules = reader_rules,
+	.rule_count = sizeof(reader_rules) / sizeof(reader_rules[0]),
+};
 
 /* What is read of a process. Memory that never arrives says nothing about its files, or the other way round. */
 enum subject {
@@ -69,7 +97,7 @@ bool process_reader_create(struct process_reader **reader, struct error *err)
 		return error_set_memory(err);
 	for (size_t i = 0; i < SUBJECT_COUNT; i++)
 		hash_map_init(&made->late[i].by_pid, sizeof(int32_t));
-	if (!deadline_create(&reader_limits, &made->deadline, err)) {
+	if (!deadline_create(&reader_limits, &reader_rights, &made->deadline, err)) {
 		process_reader_destroy(made);
 		return false;
 	}
@@ -99,10 +127,22 @@ static void describe_late(const struct lateness *late, const char *what, const c
 			late->count, (int)late->latest, effect);
 }
 
+/* Under a sanitizer no calls are refused, which says nothing about the machine. */
+static void describe_rights(unsigned int left, struct buffer *notices)
+{
+	if (left & RIGHTS_LEFT_CALLS && confined_slowdown() == 1)
+		buffer_append_string(notices,
+			"the processes that read memory and files of others may make all system calls: seccomp is not to be had here\n");
+	if (left & (RIGHTS_LEFT_CAPABILITIES | RIGHTS_LEFT_EXEC))
+		buffer_append_string(notices,
+			"the processes that read memory and files of others keep more privileges than they need: the kernel did not take them\n");
+}
+
 void process_reader_describe(const struct process_reader *reader, struct buffer *notices)
 {
 	describe_late(&reader->late[SUBJECT_MEMORY], "memory", "stacks may be cut", notices);
 	describe_late(&reader->late[SUBJECT_FILES], "files", "code may be unnamed", notices);
+	describe_rights(deadline_rights_left(reader->deadline), notices);
 }
 
 /* ---- Late processes ---- */
@@ -115,24 +155,12 @@ static int64_t reader_now_ns(void)
 	return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
 }
 
-/*
- * Who answers for a process: its real user in its pid namespace, since root in a container is not the machine's. The
- * owner of /proc/PID would be root for processes that make themselves unreadable.
- */
+/* One that is gone costs nobody. */
 static uint64_t owner_of(int32_t pid)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64], line[256];
-	unsigned int user = UINT_MAX;
-	struct stat namespace = { 0 };
+	uint64_t account;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file) && sscanf(line, "Uid: %u", &user) != 1)
-		;
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
-	(void)stat(path, &namespace);
-	return (uint64_t) namespace.st_ino << 32 | user;
+	return account_of(pid, &account) ? account : UINT64_MAX;
 }
 
 static struct late_process *find_late(const struct lateness *late, int32_t pid)
@@ -274,6 +302,7 @@ struct file_request {
 	char notice[PATH_MAX + 256];
 	/* What was found; `why` if no file was opened */
 	bool is_open, may_hang;
+	bool has_owner; /* the file system's word on the file's owner is to be believed */
 	struct stat info;
 	struct error why;
 	/* Of copy_piece(): the helper's descriptor, which is closed when `size` is 0. */
@@ -320,6 +349,18 @@ static bool may_hang(int fd, int32_t pid)
 	return true;
 }
 
+/*
+ * Whether owner and mode of a file on such a file system are more than what a process says: FUSE is served by any user,
+ * and of an overlay in a namespace of another user the file below may be from there. To mount all others takes root.
+ */
+static bool knows_owner(int fd)
+{
+	struct statfs info;
+
+	return fstatfs(fd, &info) == 0 && (uint32_t)info.f_type != FUSE_SUPER_MAGIC &&
+	       (uint32_t)info.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
 /* Returns a descriptor for the caller, or keeps it for copy_piece(). */
 static int hand_over(struct file_request *request, int32_t pid, int fd)
 {
@@ -330,8 +371,11 @@ static int hand_over(struct file_request *request, int32_t pid, int fd)
 	if (!request->may_hang)
 		return fd;
 	request->fd = fd;
-	if (fstat(fd, &request->info) != 0)
+	request->has_owner = knows_owner(fd);
+	if (fstat(fd, &request->info) != 0) {
 		request->info = (struct stat){ .st_size = INT64_MAX };
+		request->has_owner = false;
+	}
 	return -1;
 }
 
@@ -414,9 +458,25 @@ static bool copy_file(
 	return fail_late(file->path, err);
 }
 
+/*
+ * A copy would be the recorder's file, and so root's, whose binaries are trusted more than others. It gets the owner
+ * and the mode of what was copied; where these are not known, those of a file that anybody may have written.
+ */
+static bool give_to_owner(int fd, const struct file_request *request)
+{
+	enum { NOBODY = 65534, ANYBODY_WRITES = 0666, PERMISSIONS = 0777 };
+	const struct stat *info = &request->info;
+
+	if (request->has_owner && fchown(fd, info->st_uid, info->st_gid) == 0)
+		return fchmod(fd, info->st_mode & PERMISSIONS) == 0;
+	/* Without privileges it stays the user's own, which gives nothing that he has not. */
+	return (fchown(fd, NOBODY, NOBODY) == 0 || geteuid() != 0) && fchmod(fd, ANYBODY_WRITES) == 0;
+}
+
 static bool open_copy(
 	struct process_reader *reader, struct file_request *request, struct found_file *file, struct error *err)
 {
+	bool is_given;
 	int none;
 
 	file->info = request->info;
@@ -432,7 +492,10 @@ static bool open_copy(
 	file->fd = memfd_create("kelvin", MFD_CLOEXEC);
 	if (file->fd < 0)
 		return error_set_errno(err, errno, "cannot copy %s", file->path);
-	if (copy_file(reader, request, file, err))
+	/* The request changes with each piece that is copied. */
+	is_given = give_to_owner(file->fd, request);
+	if (copy_file(reader, request, file, err) &&
+		(is_given || error_set(err, ERROR_SYSTEM, "cannot copy %s", file->path)))
 		return true;
 	close(file->fd);
 	return false;

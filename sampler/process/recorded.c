@@ -131,10 +131,10 @@ static void recorded_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYT
 	name[0] = '\0';
 }
 
-static bool recorded_user_of(int32_t pid, uint32_t *uid)
+static bool recorded_account_of(int32_t pid, uint64_t *account)
 {
 	(void)pid;
-	(void)uid;
+	(void)account;
 	return false;
 }
 
@@ -221,7 +221,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 	static const struct process_host_functions functions = {
 		.read_process = recorded_read_process,
 		.read_comm = recorded_read_comm,
-		.user_of = recorded_user_of,
+		.account_of = recorded_account_of,
 		.is_alive = recorded_is_alive,
 		.is_outside = recorded_is_outside,
 		.read_memory = recorded_read_memory,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/userfaultfd.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -27,13 +29,25 @@
 static const int64_t ms = 1000000, brief_ns = 20000000, long_ns = 10000000000;
 static const struct deadline_limits tight = { .owner_ns = 30000000, .all_ns = 90000000, .forgiveness = 1000000 };
 static const struct deadline_limits roomy = { 60000000000, 60000000000, 1000 };
+/* The calls of the jobs here. */
+static const struct filter_rule rules[] = {
+	{ SYS_openat, 1, { { 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY } } },
+	{ SYS_read, 0, { { 0 } } },
+	{ SYS_fstat, 0, { { 0 } } },
+	{ SYS_newfstatat, 0, { { 0 } } },
+	{ SYS_pause, 0, { { 0 } } },
+	{ SYS_process_vm_readv, 0, { { 0 } } },
+};
+static const struct deadline_rights rights = { .capabilities = RIGHTS_CAPABILITY(CAP_SYS_PTRACE),
+	.rules = rules,
+	.rule_count = sizeof(rules) / sizeof(rules[0]) };
 
 static struct deadline *create(const struct deadline_limits *limits)
 {
 	struct deadline *deadline;
 	struct error err;
 
-	assert_true(deadline_create(limits, &deadline, &err));
+	assert_true(deadline_create(limits, &rights, &deadline, &err));
 	return deadline;
 }
 
@@ -175,7 +189,7 @@ static void debts_are_forgiven(void **state)
 	int fd;
 
 	(void)state;
-	assert_true(deadline_create(&lenient, &deadline, &err));
+	assert_true(deadline_create(&lenient, &rights, &deadline, &err));
 	expect_end(deadline, 1, never_end, DEADLINE_LATE);
 	expect_end(deadline, 1, double_number, DEADLINE_REFUSED);
 	while (deadline_run(deadline, 1, long_ns, double_number, &fd) == DEADLINE_REFUSED &&
@@ -293,6 +307,114 @@ static void nobody_waits_for_a_stuck_job_at_exit(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
+/* ---- Jobs that were taken over ---- */
+
+static int run_program(void *room)
+{
+	(void)room;
+	return execl("/bin/true", "true", NULL);
+}
+
+static int start_process(void *room)
+{
+	*(int *)room = (int)fork();
+	if (*(int *)room == 0)
+		_exit(0);
+	return -1;
+}
+
+static int make_socket(void *room)
+{
+	return *(int *)room = socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static int end_other(void *room)
+{
+	*(int *)room = kill(*(int *)room, SIGKILL);
+	return -1;
+}
+
+static int remove_file(void *room)
+{
+	*(int *)room = unlink(room);
+	return -1;
+}
+
+static int write_memory(void *room)
+{
+	struct memory_request *request = room;
+	char byte = 1;
+	const struct iovec here = { &byte, 1 }, there = { request->address, 1 };
+
+	request->got = process_vm_writev(request->pid, &here, 1, &there, 1, 0);
+	return -1;
+}
+
+static int open_to_write(void *room)
+{
+	return open(room, O_WRONLY);
+}
+
+static int map_code(void *room)
+{
+	*(int *)room = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+	return -1;
+}
+
+static int write_elsewhere(void *room)
+{
+	*(int *)room = (int)write(STDOUT_FILENO, "", 1);
+	return -1;
+}
+
+static void what_no_job_does_ends_the_helper(void **state)
+{
+	static int (*const attacks[])(
+		void *) = { run_program, start_process, make_socket, end_other, remove_file, write_memory };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+		struct deadline *deadline = create(&roomy);
+		struct memory_request *request;
+
+		expect_works(deadline, 1);
+		if (deadline_rights_left(deadline) & RIGHTS_LEFT_CALLS) {
+			deadline_destroy(deadline);
+			skip();
+		}
+		request = deadline_room(deadline);
+		*request = (struct memory_request){ getpid(), request, 0 };
+		expect_end(deadline, 1, attacks[i], DEADLINE_LATE);
+		expect_works(deadline, 1);
+		assert_int_equal(deadline_rights_left(deadline), 0);
+		deadline_destroy(deadline);
+	}
+}
+
+static void the_rest_fails(void **state)
+{
+	static const char own[] = "/dev/null";
+	struct deadline *deadline = create(&roomy);
+	int fd;
+
+	(void)state;
+	expect_works(deadline, 1);
+	if (!(deadline_rights_left(deadline) & RIGHTS_LEFT_CALLS)) {
+		strcpy(deadline_room(deadline), own);
+		assert_int_equal(deadline_run(deadline, 1, long_ns, open_path, &fd), DEADLINE_DONE);
+		assert_true(fd >= 0);
+		close(fd);
+		strcpy(deadline_room(deadline), own);
+		assert_int_equal(deadline_run(deadline, 1, long_ns, open_to_write, &fd), DEADLINE_DONE);
+		assert_int_equal(fd, -1);
+		assert_int_equal(deadline_run(deadline, 1, long_ns, map_code, &fd), DEADLINE_DONE);
+		assert_int_equal(*(int *)deadline_room(deadline), 0);
+		assert_int_equal(deadline_run(deadline, 1, long_ns, write_elsewhere, &fd), DEADLINE_DONE);
+		assert_int_equal(*(int *)deadline_room(deadline), -1);
+	}
+	deadline_destroy(deadline);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +425,8 @@ int main(void)
 		cmocka_unit_test(debts_are_bounded),
 		cmocka_unit_test(debts_are_forgiven),
 		cmocka_unit_test(memory_that_never_arrives),
+		cmocka_unit_test(what_no_job_does_ends_the_helper),
+		cmocka_unit_test(the_rest_fails),
 		cmocka_unit_test(nobody_waits_for_a_stuck_job_at_exit),
 	};
 
