@@ -26,7 +26,7 @@ enum {
 
 struct ebpf_chains {
 	struct chains_bpf *object;
-	char *areas; /* mapped */
+	char *areas; /* mapped; NULL until there is a process with CPython */
 	size_t mapped_bytes, area_bytes;
 	uint64_t ring_mask;
 	uint32_t cpu_count;
@@ -103,7 +103,11 @@ static bool load(
 	return loading_fail(err, &loading, result, "load the program that reads the frames of CPython");
 }
 
-static bool map_areas(struct ebpf_chains *chains, struct error *err)
+/*
+ * A mapping of them counts as the recorder's memory as a whole, 2 MB a CPU, whatever is used of it: most recordings
+ * meet no CPython.
+ */
+static bool map_areas(struct ebpf_chains *chains)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *mapped;
@@ -113,7 +117,7 @@ static bool map_areas(struct ebpf_chains *chains, struct error *err)
 	mapped = mmap(NULL, chains->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		bpf_map__fd(chains->object->maps.areas), 0);
 	if (mapped == MAP_FAILED)
-		return loading_fail(err, NULL, -errno, "map the memory of CPython's frames");
+		return false;
 	chains->areas = mapped;
 	return true;
 }
@@ -149,8 +153,7 @@ bool ebpf_chains_create(const struct ebpf_chains_options *options, struct ebpf_c
 		ebpf_chains_destroy(made);
 		return error_set_memory(err);
 	}
-	if ((!load(made, options, false, err) && (err->code == ERROR_PERMISSION || !load(made, options, true, err))) ||
-		!map_areas(made, err)) {
+	if (!load(made, options, false, err) && (err->code == ERROR_PERMISSION || !load(made, options, true, err))) {
 		ebpf_chains_destroy(made);
 		return false;
 	}
@@ -221,7 +224,7 @@ void ebpf_chains_add(struct ebpf_chains *chains, int32_t pid, const struct ebpf_
 	struct bpf_map *map = chains->object->maps.pythons;
 	struct ebpf_python own = *python;
 
-	if (!is_readable(python))
+	if (!is_readable(python) || (!chains->areas && !map_areas(chains)))
 		return;
 	own.pid = (uint32_t)pid;
 	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) == 0)
@@ -304,7 +307,7 @@ bool ebpf_chains_find(
 	const struct chains_block *nearest = NULL;
 	uint64_t head;
 
-	if (cpu >= chains->cpu_count)
+	if (cpu >= chains->cpu_count || !chains->areas)
 		return false;
 	head = __atomic_load_n(&area_of(chains, cpu)->head, __ATOMIC_ACQUIRE);
 	pass_over(chains, cpu, head, time_ns);
@@ -358,7 +361,7 @@ static bool find_code(struct ebpf_chains *chains, uint32_t cpu, uint64_t time_ns
 
 bool ebpf_chains_next_code(struct ebpf_chains *chains, uint64_t time_ns, struct ebpf_code *code)
 {
-	for (; chains->code_cpu < chains->cpu_count; chains->code_cpu++)
+	for (; chains->areas && chains->code_cpu < chains->cpu_count; chains->code_cpu++)
 		if (find_code(chains, chains->code_cpu, time_ns, code))
 			return true;
 	chains->code_cpu = 0;
@@ -367,7 +370,7 @@ bool ebpf_chains_next_code(struct ebpf_chains *chains, uint64_t time_ns, struct 
 
 void ebpf_chains_release(struct ebpf_chains *chains)
 {
-	for (uint32_t cpu = 0; cpu < chains->cpu_count; cpu++) {
+	for (uint32_t cpu = 0; chains->areas && cpu < chains->cpu_count; cpu++) {
 		uint64_t cursor = chains->cursors[cpu], code_cursor = chains->code_cursors[cpu];
 
 		__atomic_store_n(
@@ -379,7 +382,7 @@ struct ebpf_chains_counts ebpf_chains_counts(const struct ebpf_chains *chains)
 {
 	struct ebpf_chains_counts sum = { 0 };
 
-	for (uint32_t cpu = 0; cpu < chains->cpu_count; cpu++) {
+	for (uint32_t cpu = 0; chains->areas && cpu < chains->cpu_count; cpu++) {
 		const struct chains_area *area = area_of(chains, cpu);
 
 		sum.chains += area->chains;

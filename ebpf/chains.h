@@ -50,7 +50,8 @@ int ebpf_chains_program(const struct ebpf_chains *chains);
 /* Whether samples of processes that are not in options->processes are dropped; at first they are not. */
 void ebpf_chains_set_filtering(struct ebpf_chains *chains, bool filters);
 
-/* A process has CPython from now on. One that does not fit any more has no chains. */
+/* A process has CPython from now on. One that does not fit any more, or for which memory cannot be mapped, has no
+ * chains. */
 void ebpf_chains_add(struct ebpf_chains *chains, int32_t pid, const struct ebpf_python *python);
 /* It has none: it executes another program, or has ended. */
 void ebpf_chains_remove(struct ebpf_chains *chains, int32_t pid);
