@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -221,6 +224,86 @@ static void a_file_is_opened(void **state)
 	assert_non_null(strstr(err.message, "/nowhere/at/all"));
 }
 
+/* ---- Copies ---- */
+
+/* A process that has laid an overlay of its own over a directory with a program, in namespaces of its own. */
+static pid_t start_overlay(const char *directory)
+{
+	char options[128], byte = 0;
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		snprintf(options, sizeof(options), "lowerdir=%s:/usr", directory);
+		byte = unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+		       mount("overlay", directory, "overlay", MS_RDONLY, options) == 0;
+		(void)!write(ends[1], &byte, 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	close(ends[1]);
+	if (byte)
+		return pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return -1;
+}
+
+/* The descriptor of the only copy that this process has. */
+static bool find_copy(struct stat *info)
+{
+	char path[64], target[64];
+
+	for (int fd = 0; fd < 256; fd++) {
+		ssize_t size;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		size = readlink(path, target, sizeof(target) - 1);
+		target[size > 0 ? size : 0] = '\0';
+		if (strncmp(target, "/memfd:kelvin", 13) == 0)
+			return fstat(fd, info) == 0;
+	}
+	return false;
+}
+
+/* Who may lay anything over anything gives no file an owner: the copy is not root's. */
+static void a_copy_is_not_roots(void **state)
+{
+	char directory[] = "/tmp/kelvin-reader-XXXXXX", command[128], program[64];
+	struct elf_mapping mapping = { .path = program };
+	struct elf_image *image;
+	struct stat info;
+	struct error err;
+	bool is_open, is_copy;
+
+	assert_non_null(mkdtemp(directory));
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s/program", (int)getpid(), directory);
+	assert_int_equal(system(command), 0);
+	snprintf(program, sizeof(program), "%s/program", directory);
+	mapping.pid = start_overlay(directory);
+	is_open = mapping.pid > 0 && process_reader_open(*state, &mapping, &image, &err);
+	is_copy = is_open && find_copy(&info);
+	if (is_open)
+		elf_image_unref(image);
+	if (mapping.pid > 0) {
+		kill(mapping.pid, SIGKILL);
+		waitpid(mapping.pid, NULL, 0);
+	}
+	assert_int_equal(unlink(program), 0);
+	assert_int_equal(rmdir(directory), 0);
+	if (mapping.pid < 0)
+		skip();
+	assert_true(is_open);
+	assert_true(is_copy);
+	assert_int_equal(info.st_mode & 07777, 0666);
+	if (geteuid() == 0)
+		assert_int_equal(info.st_uid, 65534);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_malformed_line_of_maps_is_passed_over),
 		cmocka_unit_test_setup_teardown(maps_are_read_to_their_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_opened, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_copy_is_not_roots, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("sampler.reader", tests, NULL, NULL);
