@@ -29,6 +29,11 @@ function(kelvin_compile_options target)
   endif()
 endfunction()
 
+# The linker writes PROGRAM.map beside the program: what it took from which archive. scripts/package-sbom reads it.
+function(kelvin_link_map target)
+  target_link_options(${target} PRIVATE "LINKER:-Map=$<TARGET_FILE:${target}>.map")
+endfunction()
+
 # The libraries of a package as archives, into the variable; nothing where one of its own has none, or where a library that an archive
 # needs besides, as pkg-config knows, is not installed at all. The latter may be shared. The C library stays shared.
 function(kelvin_archives id variable)

@@ -87,3 +87,19 @@ now() {
 since() {
 	awk -v start="$1" -v end="$(now)" 'BEGIN { printf "%.1f s", end - start }'
 }
+
+# ---- Who signs a release: OpenSSH's signatures, of SHA256SUMS ----
+
+# The namespace of the signatures, and the name of the signer in a file of allowed signers (ssh-keygen(1)).
+# shellcheck disable=SC2034
+release_signer=kelvin-release
+
+# Whether the file of allowed signers on standard input has any.
+has_signers() {
+	grep -qvE '^[[:space:]]*(#|$)'
+}
+
+# verify_signature SIGNERS FILE: whether FILE.sig is the signature of FILE by one of the signers.
+verify_signature() {
+	ssh-keygen -Y verify -f "$1" -I "$release_signer" -n "$release_signer" -s "$2.sig" <"$2"
+}
