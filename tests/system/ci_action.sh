@@ -11,6 +11,40 @@ $python -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
 recipes=$ROOT/tests/system/ci_recipes.py
 run 0 $python "$recipes" check "$ROOT"
 [[ $(tr -d '\n' <stdout) == '' ]] || fail "the recipes are wrong"
+
+# What is not pinned is found, wherever it stands.
+loose() {
+	rm -rf loose && mkdir -p loose/docs loose/scripts
+	cp -r "$ROOT/docs/ci" loose/docs/ && cp "$ROOT/action.yml" "$ROOT/CONTRIBUTING.md" loose/ && cp "$ROOT/scripts/ci-kelvin" loose/scripts/
+	sed -i -E "$2" "loose/$1"
+	run 1 $python "$recipes" check loose
+	says stdout "^$1: not pinned: "
+}
+loose action.yml 's/(upload-artifact)@.*/\1@v4/'
+loose docs/ci/github-bench.yml 's/(checkout)@[0-9a-f]{40}/\1@main/'
+loose docs/ci/github-bench.yml 's/(checkout@[0-9a-f]{39})[0-9a-f]/\1/'
+loose docs/ci/github-bench.yml 's/ # v4.4.0//'
+loose docs/ci/github-bench.yml 's/kelvin@COMMIT/kelvin@v0.2.0/'
+loose docs/ci/github-comment.yml 's/ref: COMMIT/ref: main/'
+loose docs/ci/github-release.yml 's/image: .*/image: debian:12/'
+loose docs/ci/github-release.yml 's/image: .*/image: debian/'
+loose docs/ci/gitlab.yml 's/^bench:/image: "debian:12"\n&/'
+loose scripts/ci-kelvin 's/^image=.*/image=debian:12/'
+
+# GitLab's jobs unpack what has the sum that they name, and nothing else.
+mkdir -p gitlab/made/bin && touch gitlab/made/bin/kelvin
+tar --create --xz --file gitlab/kelvin.tar.xz --directory gitlab --transform 's,^made,kelvin,' made
+$python "$recipes" before "$ROOT/docs/ci/gitlab.yml" >before.sh
+unpack() {
+	rm -rf gitlab/job && mkdir gitlab/job
+	run "$1" env -C gitlab/job KELVIN_RELEASE="file://$work/gitlab/kelvin.tar.xz" KELVIN_SHA256="$2" bash "$work/before.sh"
+}
+unpack 0 "$(sha256sum <gitlab/kelvin.tar.xz | cut -d ' ' -f 1)"
+[[ -e gitlab/job/.kelvin/bin/kelvin ]] || fail "the release was not unpacked"
+for sum in "$(sha256sum </dev/null | cut -d ' ' -f 1)" SHA256 ''; do
+	unpack 1 "$sum"
+	[[ -z $(ls gitlab/job/.kelvin) ]] || fail "unpacked by the sum '$sum'"
+done
 can_sample
 
 # step CODE NAME [KEY VALUE]...: the step with these values of the workflow.

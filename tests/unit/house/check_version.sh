@@ -6,7 +6,7 @@ set -euo pipefail
 root=$1
 program=$("$2" --version | sed -n '1s/^kelvin //p')
 newest=$(sed -nE 's/^## \[([0-9]+\.[0-9]+\.[0-9]+)\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$/\1/p' "$root/CHANGELOG.md" | head -n 1)
-others=$(grep -rhoE 'OWNER/kelvin@v[0-9.]+[0-9]|(ref: v|version: |KELVIN_VERSION: |kelvin[-_])[0-9]+[0-9.]+[0-9]' "$root/docs/ci" "$root/README.md" |
+others=$(grep -rhoE '(COMMIT +# v|version: |KELVIN_VERSION: |kelvin[-_])[0-9]+[0-9.]+[0-9]' "$root/docs/ci" "$root/README.md" |
 	sed 's/.*[v _-]//' | sort -u)
 
 [[ $newest == "$program" ]] || { echo "kelvin --version says $program, CHANGELOG.md $newest" && exit 1; }
