@@ -159,11 +159,13 @@ static void print_limits(const struct sampler_capabilities *can)
 static void print_confinement(void)
 {
 	unsigned int lacks = confined_probe();
+	char missing[256], line[sizeof(missing) + 128];
 
-	print_line(lacks == 0, "naming", "reads binaries in a process without rights",
-		lacks & CONFINED_AS_ROOT
-			? "reads binaries in a process that is root's: this container or sandbox allows no other user"
-			: "reads binaries in a process that is not confined: no seccomp is to be had here");
+	confined_describe(lacks, missing, sizeof(missing));
+	snprintf(line, sizeof(line),
+		"reads binaries in a process that lacks %s: this machine, container or sandbox does not allow it",
+		missing);
+	print_line(lacks == 0, "naming", "reads binaries in a process without rights", line);
 }
 
 /* Languages whose functions are shown where an interpreter runs them, by their names in reports. */

@@ -6,7 +6,10 @@
 
 /* What the processes that a program forks do first, before they work for it. All is about the calling process. */
 
-/* Has the kernel kill the process when its parent ends, and ends it here if the parent has ended before. */
+/*
+ * Has the kernel kill the process when its parent ends, and ends it here if the parent has ended before. The first
+ * process of a process namespace cannot see that, as its parent has no number there.
+ */
 void child_end_with(pid_t parent);
 
 /* Closes the descriptors from `first` to `last`; there may be none. A kernel before Linux 5.9 closes the first 65,536.

@@ -2,17 +2,19 @@
 #include "common/confined.h"
 
 #include "common/child.h"
+#include "common/cleanup.h"
+#include "common/filter.h"
+#include "common/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -31,8 +33,10 @@
 #define CONFINED_IS_SANITIZED false
 #endif
 
-/* The user and group "nobody", which own no file (the kernel's overflow ids). */
-enum { NOBODY = 65534 };
+bool confined_is_sanitized(void)
+{
+	return CONFINED_IS_SANITIZED;
+}
 
 /* ---- Start ---- */
 
@@ -89,26 +93,118 @@ void confined_keep(const int *descriptors, size_t count)
 
 static int highest(const struct confinement *confinement)
 {
-	int highest = 0;
+	int highest = confinement->alive;
 
 	for (size_t i = 0; i < confinement->descriptor_count; i++)
 		highest = confinement->descriptors[i] > highest ? confinement->descriptors[i] : highest;
+	for (size_t i = 0; i < confinement->socket_count; i++)
+		highest = confinement->sockets[i] > highest ? confinement->sockets[i] : highest;
 	return highest;
 }
 
-/* ---- User, privileges, limits ---- */
-
-static bool drop_user(void)
+static void keep_only(const struct confinement *confinement)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	bool was_root = geteuid() == 0;
-	bool ok = !was_root || (setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-				       setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	int *kept = calloc(confinement->descriptor_count + confinement->socket_count + 2, sizeof(*kept));
+	size_t count = 0;
 
-	(void)syscall(SYS_capset, &header, none);
+	if (!kept)
+		_exit(1);
+	for (size_t i = 0; i < confinement->descriptor_count; i++)
+		kept[count++] = confinement->descriptors[i];
+	for (size_t i = 0; i < confinement->socket_count; i++)
+		kept[count++] = confinement->sockets[i];
+	kept[count++] = confinement->alive;
+	confined_keep(kept, count);
+	free(kept);
+}
+
+/* ---- User ---- */
+
+/*
+ * Users from 0x70000000 to 0x7fffffff are nobody's: neither systemd nor useradd nor a container is given any of them
+ * (systemd, "Users, Groups, UIDs and GIDs on systemd Systems"). A process id is below 2^22.
+ */
+enum { FIRST_USER = 0x7f000000, USERS_OF_A_KIND = 0x800000 };
+/* In a container with fewer users, those between the dynamic ones of systemd and nobody, which nobody is given either. */
+enum { FIRST_SMALL_USER = 65520, SMALL_USERS = 14 };
+
+uid_t confined_user(enum confined_kind kind, pid_t number)
+{
+	return FIRST_USER + (uid_t)kind * USERS_OF_A_KIND + (uid_t)number;
+}
+
+bool confined_become(uid_t user)
+{
+	const uid_t users[] = { user, FIRST_SMALL_USER + user % SMALL_USERS };
+	bool ok = setgroups(0, NULL) == 0 && prctl(PR_SET_KEEPCAPS, 1) == 0;
+
+	for (size_t i = 0; ok && i < sizeof(users) / sizeof(users[0]); i++)
+		if (setresgid(users[i], users[i], users[i]) == 0 && setresuid(users[i], users[i], users[i]) == 0)
+			return true;
+	return false;
+}
+
+/* ---- Namespaces ---- */
+
+static bool write_text(const char *path, const char *text, size_t size)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, text, size) == (ssize_t)size;
+}
+
+static bool map_itself(const char *path, unsigned int id)
+{
+	char line[64];
+	int size = snprintf(line, sizeof(line), "%u %u 1", id, id);
+
+	return write_text(path, line, (size_t)size);
+}
+
+/*
+ * The files that map users belong to root while a process is not dumpable. It is so for a moment, without capabilities:
+ * who may look into it then is the user whose process it is.
+ */
+static bool enter_user_namespace(void)
+{
+	uid_t user = geteuid();
+	gid_t group = getegid();
+	bool ok;
+
+	(void)!rights_keep(0);
+	(void)prctl(PR_SET_DUMPABLE, 1);
+	ok = unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 && map_itself("/proc/self/uid_map", user) &&
+	     write_text("/proc/self/setgroups", "deny", 4) && map_itself("/proc/self/gid_map", group);
+	(void)prctl(PR_SET_DUMPABLE, 0);
 	return ok;
 }
+
+unsigned int confined_separate(void)
+{
+	if (geteuid() == 0)
+		return unshare(CLONE_NEWPID) == 0 ? 0 : CONFINED_WITHOUT_PID_NAMESPACE;
+	return enter_user_namespace() ? 0 : CONFINED_WITHOUT_PID_NAMESPACE | CONFINED_WITHOUT_USER;
+}
+
+/*
+ * Leaves all file systems for an empty one, over a directory that every machine has. A root that is the kernel's first
+ * file system cannot be exchanged (pivot_root(2)): there the way up is shut.
+ */
+static bool enter_empty_root(void)
+{
+	static const char place[] = "/proc";
+
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("none", place, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,nr_inodes=2") !=
+			0 ||
+		chdir(place) != 0)
+		return false;
+	if (syscall(SYS_pivot_root, ".", ".") == 0)
+		return umount2(".", MNT_DETACH) == 0;
+	return chroot(".") == 0;
+}
+
+/* ---- Limits ---- */
 
 static void set_limit(__rlimit_resource_t resource, rlim_t most)
 {
@@ -160,91 +256,128 @@ int64_t confined_cpu_ns(pid_t pid)
 	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* ---- System calls ---- */
-
-/* What memory, threads, time and reading need. Everything else fails with EPERM. */
-static const int allowed[] = { SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat),
-	SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(futex), SCMP_SYS(sched_yield),
-	SCMP_SYS(sched_getaffinity), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(gettid), SCMP_SYS(getpid),
-	SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall), SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
-	SCMP_SYS(nanosleep), SCMP_SYS(gettimeofday), SCMP_SYS(getrandom) };
-
-static bool allow_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp condition)
-{
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, condition) == 0;
-}
-
-static bool allow_on(scmp_filter_ctx filter, int call, int descriptor)
-{
-	return descriptor < 0 || allow_if(filter, call, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)descriptor));
-}
-
-static bool add_rules(scmp_filter_ctx filter, const struct confinement *confinement)
-{
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		ok = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
-	/* fstat() of the C library; without a path it names no other file, and with one no more than nobody may see. */
-	ok = ok && allow_if(filter, SCMP_SYS(newfstatat), SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
-	ok = ok && allow_if(filter, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	ok = ok && allow_if(filter, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* Threads, no processes. The flags of clone3() are in memory, where no filter can see them. */
-	ok = ok && allow_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-	ok = ok && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
-	/* A crash ends the process by a signal that it sends to itself. */
-	ok = ok && allow_if(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
-	return ok && allow_on(filter, SCMP_SYS(write), confinement->output) &&
-	       allow_on(filter, SCMP_SYS(sendmsg), confinement->socket) &&
-	       allow_on(filter, SCMP_SYS(recvmsg), confinement->socket);
-}
-
-static bool load_filter(const struct confinement *confinement)
-{
-	scmp_filter_ctx filter = CONFINED_IS_SANITIZED ? NULL : seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	bool ok = filter && add_rules(filter, confinement) && seccomp_load(filter) == 0;
-
-	if (filter)
-		seccomp_release(filter);
-	return ok;
-}
-
 /* ---- All of it ---- */
+
+/*
+ * As child_end_with(), whose setting the change of user has cleared. The number of a parent outside of the process
+ * namespace is always 0.
+ */
+static void end_with_parent(int alive)
+{
+	struct pollfd other = { .fd = alive };
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (poll(&other, 1, 0) > 0)
+		_exit(1);
+}
+
+static unsigned int change_identity(const struct confinement *confinement)
+{
+	bool was_root = geteuid() == 0;
+	unsigned int lacks = 0;
+
+	/* A sanitizer reads what /proc says of the process. */
+	if (CONFINED_IS_SANITIZED || !enter_empty_root())
+		lacks |= CONFINED_WITHOUT_MOUNT_NAMESPACE;
+	if (was_root && !confined_become(confinement->user))
+		lacks |= CONFINED_WITHOUT_USER;
+	if (rights_keep(0) & RIGHTS_LEFT_CAPABILITIES)
+		lacks |= CONFINED_WITHOUT_USER;
+	return lacks;
+}
+
+static struct filter_rule on_descriptor(int call, int descriptor)
+{
+	return (struct filter_rule){ call, 1, { { 0, UINT32_MAX, (uint32_t)descriptor } } };
+}
+
+/* It writes to its output and talks over its sockets. */
+static bool filter_calls(const struct confinement *confinement)
+{
+	CLEANUP(cleanup_free)
+	struct filter_rule *rules = calloc(2 * confinement->socket_count + 1, sizeof(*rules));
+	size_t count = 0;
+
+	if (!rules)
+		return false;
+	if (confinement->output >= 0)
+		rules[count++] = on_descriptor(SYS_write, confinement->output);
+	for (size_t i = 0; i < confinement->socket_count; i++) {
+		rules[count++] = on_descriptor(SYS_sendmsg, confinement->sockets[i]);
+		rules[count++] = on_descriptor(SYS_recvmsg, confinement->sockets[i]);
+	}
+	return filter_enter_working(rules, count);
+}
 
 unsigned int confined_enter(const struct confinement *confinement)
 {
-	pid_t parent = getppid();
-	unsigned int lacks = 0;
+	unsigned int lacks;
 
 	limit_memory(confinement->data_bytes);
-	confined_keep(confinement->descriptors, confinement->descriptor_count);
-	if (!drop_user())
-		lacks |= CONFINED_AS_ROOT;
-	set_limit(RLIMIT_CORE, 0);
+	keep_only(confinement);
+	lacks = change_identity(confinement);
 	set_limit(RLIMIT_FSIZE, 0);
 	set_limit(RLIMIT_NOFILE, (rlim_t)highest(confinement) + 1 + confinement->more_descriptors);
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	(void)prctl(PR_SET_DUMPABLE, 0);
-	/* The change of user has cleared what confined_fork() set. */
-	child_end_with(parent);
-	if (!load_filter(confinement))
+	(void)!rights_undumpable(NULL);
+	end_with_parent(confinement->alive);
+	if (CONFINED_IS_SANITIZED || (rights_no_files() & RIGHTS_LEFT_FILES))
+		lacks |= CONFINED_WITHOUT_LANDLOCK;
+	if (!filter_calls(confinement))
 		lacks |= CONFINED_WITHOUT_FILTER;
 	return lacks;
 }
 
-unsigned int confined_probe(void)
+/* ---- What it lacks ---- */
+
+void confined_describe(unsigned int lacks, char *text, size_t size)
 {
-	const struct confinement none = { .output = -1, .socket = -1 };
-	pid_t pid = confined_fork(), ended;
+	static const struct {
+		unsigned int bit;
+		const char *name;
+	} parts[] = {
+		{ CONFINED_WITHOUT_FILTER, "a system call filter (seccomp)" },
+		{ CONFINED_WITHOUT_USER, "a user of its own" },
+		{ CONFINED_WITHOUT_PID_NAMESPACE, "a process namespace" },
+		{ CONFINED_WITHOUT_MOUNT_NAMESPACE, "a mount namespace" },
+		{ CONFINED_WITHOUT_LANDLOCK, "rules for files (Landlock)" },
+	};
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if ((lacks & parts[i].bit) && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", parts[i].name);
+}
+
+/* The status with which a child ends: what its confinement lacks. */
+static unsigned int wait_for(pid_t pid)
+{
+	pid_t ended;
 	int status = 0;
 
-	if (pid == 0)
-		_exit((int)confined_enter(&none));
 	do
 		ended = pid < 0 ? -1 : waitpid(pid, &status, 0);
 	while (ended < 0 && pid > 0 && errno == EINTR);
-	if (ended < 0 || !WIFEXITED(status))
-		return CONFINED_WITHOUT_FILTER | CONFINED_AS_ROOT;
-	return (unsigned int)WEXITSTATUS(status);
+	return ended > 0 && WIFEXITED(status) ? (unsigned int)WEXITSTATUS(status) & CONFINED_WITHOUT_ANY
+					      : CONFINED_WITHOUT_ANY;
+}
+
+static _Noreturn void probe(void)
+{
+	const struct confinement none = { .output = -1, .alive = -1, .user = confined_user(CONFINED_READER, getpid()) };
+	unsigned int lacks = confined_separate();
+	pid_t pid = confined_fork();
+
+	if (pid == 0)
+		_exit((int)confined_enter(&none));
+	_exit((int)(lacks | wait_for(pid)));
+}
+
+unsigned int confined_probe(void)
+{
+	pid_t pid = confined_fork();
+
+	if (pid == 0)
+		probe();
+	return wait_for(pid);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /*
  * Confines a child process that works on hostile bytes. What takes it over can use the CPU, its memory and the
- * descriptors it has: it cannot open files, make sockets, execute programs, look into other processes or get
- * privileges. docs/decisions/39-naming-is-confined.md tells what each part is for.
+ * descriptors it has: it cannot open files, make sockets, execute programs, see or signal other processes or get
+ * privileges. docs/decisions/71-one-child-for-each-owner.md tells what each part is for.
+ *
+ * It takes two processes: one between the program and the child, which confined_separate() prepares, and the child,
+ * which it forks then and which calls confined_enter().
  */
 
 struct confinement {
@@ -16,17 +20,42 @@ struct confinement {
 	size_t descriptor_count;
 	size_t more_descriptors; /* how many the process may receive in addition */
 	int output;              /* the one it may write to; -1: none */
-	int socket;              /* the one it may send and receive messages on; -1: none */
+	const int *sockets;      /* those it may send and receive messages on; kept open as well */
+	size_t socket_count;
+	int alive;               /* a pipe whose other end its parent has: where that has ended, the process ends */
 	uint64_t data_bytes;     /* memory it may take in addition to what it has; a program under a sanitizer may
 				    take any */
+	uid_t user;              /* its user where root started it: confined_user() */
 };
 
 /* What a confinement lacks, because the machine or a container around us does not allow it. A set of bits. */
 enum {
-	CONFINED_WITHOUT_FILTER =
-		1,            /* no system call is refused: seccomp is not to be had, or a sanitizer needs more */
-	CONFINED_AS_ROOT = 2, /* the process is still root's */
+	CONFINED_WITHOUT_FILTER = 1,          /* no system call is refused; so it is under a sanitizer, which needs more */
+	CONFINED_WITHOUT_USER = 2,            /* it runs as root, or as a user who has other processes */
+	CONFINED_WITHOUT_PID_NAMESPACE = 4,   /* it can name the processes of others */
+	CONFINED_WITHOUT_MOUNT_NAMESPACE = 8, /* it has a file system */
+	CONFINED_WITHOUT_LANDLOCK = 16,
+	CONFINED_WITHOUT_ANY = 31,
 };
+
+/* What these are called: "a system call filter (seccomp), Landlock". `text` has room for `size` bytes. */
+void confined_describe(unsigned int lacks, char *text, size_t size);
+
+/* Of a program under a sanitizer, which cannot be confined, and whose confinement nobody relies on. */
+bool confined_is_sanitized(void);
+
+/*
+ * A user id that no account and no other process has: `number` is a process id, of the process that is about to change
+ * its user or of one that lives as long as that. Kinds are apart.
+ */
+enum confined_kind { CONFINED_READER, CONFINED_BROKER };
+uid_t confined_user(enum confined_kind kind, pid_t number);
+
+/*
+ * Changes the user and group of the calling process to that one and takes all supplementary groups from it; it keeps
+ * its capabilities until rights_keep(). False if this machine, or the user namespace of a container, does not allow it.
+ */
+bool confined_become(uid_t user);
 
 /*
  * Like fork(). The child ends with its parent, and ignores the signals by which a terminal or a service manager ends
@@ -36,6 +65,13 @@ pid_t confined_fork(void);
 
 /* Closes all descriptors but these. */
 void confined_keep(const int *descriptors, size_t count);
+
+/*
+ * Has the children that the calling process forks from now on live in a process namespace of their own; where the
+ * process is not root's, in a user namespace of their own too, which it enters itself, without the capabilities that it
+ * had. The first child must be the only one. Returns what that child's confinement will lack.
+ */
+unsigned int confined_separate(void);
 
 /* Confines the calling process, a child of confined_fork(), for good. Returns what the confinement lacks. */
 unsigned int confined_enter(const struct confinement *confinement);

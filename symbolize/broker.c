@@ -3,19 +3,24 @@
 
 #include "common/common.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
+#include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, BLOCK_BYTES = 512, REAL_PATH = -1 };
+enum { BLOCK_BYTES = 512, REAL_PATH = -1 };
 
 /* ---- Messages ---- */
 
@@ -42,30 +47,73 @@ static bool receive_answer(int socket, struct answer *answer, int *fd)
 	return message_receive(socket, answer, sizeof(*answer) - 1, 0, fd) >= (ssize_t)offsetof(struct answer, path);
 }
 
-/* ---- Who asks ---- */
+/* ---- Becoming the owner ---- */
 
-struct owner {
-	uid_t user;
-	gid_t group;
-};
-
-static struct owner owner_of(const struct elf_image *image)
+/* The groups of an account, as the system's databases say. An account that they do not know has none but nobody's. */
+static bool take_groups(const struct passwd *account)
 {
-	struct owner nobody = { NOBODY, NOBODY };
-	struct stat info;
+	enum { MOST_GROUPS = 1 << 16, NO_GROUP = 65534 };
+	int count = MOST_GROUPS;
+	CLEANUP(cleanup_free) gid_t *groups = calloc(MOST_GROUPS, sizeof(*groups));
+	gid_t group = account ? account->pw_gid : NO_GROUP;
 
-	if (!image || elf_image_descriptor(image) < 0 || fstat(elf_image_descriptor(image), &info) != 0)
-		return nobody;
-	if (info.st_uid == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)))
-		return nobody;
-	return (struct owner){ info.st_uid, info.st_uid == 0 ? 0 : info.st_gid };
+	if (!groups)
+		return false;
+	if (!account || getgrouplist(account->pw_name, group, groups, &count) < 0)
+		count = 0;
+	return setgroups((size_t)count, groups) == 0 && setresgid(group, group, group) == 0;
 }
 
-/* From here on the process opens files as the owner, until the same is called for root again. */
-static void act_as(struct owner owner)
+static bool become_account(uid_t user)
 {
-	(void)setfsgid(owner.group);
-	(void)setfsuid(owner.user);
+	return take_groups(getpwuid(user)) && prctl(PR_SET_KEEPCAPS, 1) == 0 && setresuid(user, user, user) == 0;
+}
+
+/* What the broker keeps of root's: the limits of a child of another user are its to set; root's files are root's. */
+static uint64_t capabilities_of(const struct broker *broker)
+{
+	return RIGHTS_CAPABILITY(CAP_SYS_RESOURCE) |
+	       (file_owner_is_root(&broker->owner) ? RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) : 0);
+}
+
+static bool filter_calls(const struct broker *broker)
+{
+	const uint64_t socket = (uint32_t)broker->socket;
+	const struct filter_rule rules[] = {
+		{ SYS_openat, 1, { { 2, O_ACCMODE, O_RDONLY } } },
+		{ SYS_openat2, 0, { { 0 } } }, /* its flags are in memory: Landlock is what refuses to write */
+		{ SYS_newfstatat, 0, { { 0 } } },
+		{ SYS_statx, 0, { { 0 } } },
+		{ SYS_fstatfs, 0, { { 0 } } },
+		{ SYS_readlink, 0, { { 0 } } },
+		{ SYS_readlinkat, 0, { { 0 } } },
+		{ SYS_getcwd, 0, { { 0 } } },
+		{ SYS_prlimit64, 0, { { 0 } } },
+		{ SYS_sendmsg, 1, { { 0, UINT32_MAX, socket } } },
+		{ SYS_recvmsg, 1, { { 0, UINT32_MAX, socket } } },
+	};
+
+	return filter_enter_working(rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+bool broker_become(const struct broker *broker)
+{
+	pid_t parent = getppid();
+	bool ok = true;
+
+	if (geteuid() == 0)
+		ok = broker->owner.is_known ? become_account(broker->owner.user)
+					    : confined_become(confined_user(CONFINED_BROKER, getpid()));
+	if (!ok || (rights_keep(capabilities_of(broker)) & RIGHTS_LEFT_CAPABILITIES))
+		return false;
+	(void)!rights_undumpable(NULL);
+	/* The change of user has cleared what confined_fork() set. */
+	child_end_with(parent);
+	/* What these cannot take here, the child lacks too, and says so. */
+	if (!confined_is_sanitized())
+		(void)!rights_read_only();
+	(void)!filter_calls(broker);
+	return true;
 }
 
 /* ---- Paths ---- */
@@ -109,21 +157,31 @@ static int open_in(int directory, const char *path, int flags, uint64_t resolve)
 	return -1;
 }
 
-/* Opens what a descriptor without rights to read leads to, if it is a regular file. */
-static int open_regular_again(int place)
+static int refuse(int fd)
 {
+	if (fd >= 0)
+		close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+/* Opens what a descriptor without rights to read leads to, if it is a regular file that begins as ELF files do. */
+static int open_elf_again(int place)
+{
+	char name[64], begins[SELFMAG];
 	struct stat info;
-	char name[64];
+	int fd;
 
 	if (place < 0 || fstat(place, &info) != 0)
 		return -1;
-	if (!S_ISREG(info.st_mode)) {
-		errno = EACCES;
-		return -1;
-	}
+	if (!S_ISREG(info.st_mode))
+		return refuse(-1);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
 	/* O_NONBLOCK: open() must not wait for the holder of a lease. */
-	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && (pread(fd, begins, SELFMAG, 0) != SELFMAG || memcmp(begins, ELFMAG, SELFMAG) != 0))
+		return refuse(fd);
+	return fd;
 }
 
 /* ---- The rule ---- */
@@ -133,7 +191,6 @@ struct wanted {
 	const struct broker *broker;
 	const struct elf_image *image;
 	enum elf_file_use use;
-	struct owner owner;
 	int root;            /* borrowed */
 	char path[PATH_MAX]; /* below the root */
 };
@@ -149,17 +206,26 @@ static bool is_below_debug_directory(const struct wanted *wanted)
 	return false;
 }
 
+/* Where others may put files beside a binary, as in /tmp, theirs must not speak for it. */
+static bool is_word_of_owner(const struct wanted *wanted, int fd)
+{
+	struct file_owner owner = file_owner_of(fd);
+
+	return file_owner_is_same(&owner, &wanted->broker->owner) || file_owner_is_root(&owner);
+}
+
 /* Opens the file if it is below the directory of the binary. -1 with EACCES if it is not. */
 static int open_beside(const struct wanted *wanted, const char *directory)
 {
 	const char *rest = below(wanted->path, directory);
-	CLEANUP(cleanup_close) int fd = -1;
+	CLEANUP(cleanup_close) int place = -1;
+	int fd;
 
-	errno = EACCES;
 	if (!rest || *rest == '\0')
-		return -1;
-	fd = open_in(wanted->root, directory, O_DIRECTORY, RESOLVE_IN_ROOT);
-	return fd < 0 ? -1 : open_in(fd, rest, 0, RESOLVE_BENEATH);
+		return refuse(-1);
+	place = open_in(wanted->root, directory, O_DIRECTORY, RESOLVE_IN_ROOT);
+	fd = place < 0 ? -1 : open_in(place, rest, 0, RESOLVE_BENEATH);
+	return fd < 0 || is_word_of_owner(wanted, fd) ? fd : refuse(fd);
 }
 
 /* The directory of the binary, as its path has it or without links. */
@@ -177,16 +243,22 @@ static bool binary_directory(const struct elf_image *image, bool is_real, char d
 	return true;
 }
 
+static bool is_split_file(const char *path)
+{
+	const char *suffix = strrchr(path, '.');
+
+	return suffix && (strcmp(suffix, ".dwo") == 0 || strcmp(suffix, ".dwp") == 0);
+}
+
 static int open_built(const struct wanted *wanted)
 {
-	int fd = open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT);
-	struct stat info;
+	int fd = is_split_file(wanted->path) ? open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT) : refuse(-1);
+	struct file_owner owner;
 
-	if (fd < 0 || (fstat(fd, &info) == 0 && info.st_uid == wanted->owner.user))
+	if (fd < 0)
 		return fd;
-	close(fd);
-	errno = EACCES;
-	return -1;
+	owner = file_owner_of(fd);
+	return file_owner_is_same(&owner, &wanted->broker->owner) ? fd : refuse(fd);
 }
 
 static int open_where_allowed(const struct wanted *wanted)
@@ -194,9 +266,14 @@ static int open_where_allowed(const struct wanted *wanted)
 	char directory[PATH_MAX];
 	int fd = -1;
 
-	if (is_below_debug_directory(wanted))
-		return open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT);
-	errno = EACCES;
+	if (is_below_debug_directory(wanted)) {
+		fd = open_in(wanted->root, wanted->path, 0, RESOLVE_IN_ROOT);
+		/* The target's own file system is the target's word; ours is that of who runs it. */
+		return fd < 0 || wanted->root == wanted->broker->system_root || is_word_of_owner(wanted, fd)
+			       ? fd
+			       : refuse(fd);
+	}
+	(void)refuse(-1);
 	if (wanted->use == ELF_FILE_BUILD_ID)
 		return -1;
 	for (unsigned int is_real = 0; fd < 0 && errno == EACCES && is_real < 2; is_real++)
@@ -207,76 +284,49 @@ static int open_where_allowed(const struct wanted *wanted)
 	return fd;
 }
 
-static int open_by_rule(struct wanted *wanted, const char *path)
+int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use use, const char *path)
 {
-	const char *root = wanted->broker->options->debug.root;
+	struct wanted wanted = { .broker = broker, .image = broker->images[number], .use = use };
+	const char *root = broker->options->debug.root;
 	bool has_prefix = root && strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/';
 	/* What a binary names without a prefix is in the file system of its process. A build id is looked for in ours
 	 * too. */
-	bool is_in_root = has_prefix || (root && wanted->use != ELF_FILE_BUILD_ID);
-	CLEANUP(cleanup_close) int base = open(is_in_root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool is_in_root = has_prefix || (root && use != ELF_FILE_BUILD_ID);
 	CLEANUP(cleanup_close) int place = -1;
-	int fd, code;
 
-	wanted->root = base;
-	if (base < 0)
-		return -1;
+	wanted.root = is_in_root ? broker->debug_root : broker->system_root;
+	if (!wanted.image || wanted.root < 0)
+		return refuse(-1);
 	path += has_prefix ? strlen(root) : 0;
-	if (snprintf(wanted->path, sizeof(wanted->path), "%s", path) >= (int)sizeof(wanted->path) ||
-		!file_normalize_path(wanted->path)) {
-		errno = EACCES;
-		return -1;
-	}
-	if (wanted->owner.user != 0)
-		act_as(wanted->owner);
-	place = open_where_allowed(wanted);
-	fd = open_regular_again(place);
-	code = errno;
-	if (wanted->owner.user != 0)
-		act_as((struct owner){ 0, 0 });
-	errno = code;
-	return fd;
-}
-
-/* A file of the cache is read if it is ours, in the directory itself. */
-static int open_frames(const char *directory, const char *path)
-{
-	const char *name = directory ? below(path, directory) : NULL;
-	struct stat info;
-	int fd;
-
-	errno = EACCES;
-	if (!name || strspn(name, "0123456789abcdef") != strlen(name))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid()))
-		return fd;
-	close(fd);
-	errno = EACCES;
-	return -1;
-}
-
-int broker_open(const struct broker *broker, const struct elf_image *image, enum elf_file_use use, const char *path)
-{
-	struct wanted wanted = { .broker = broker, .image = image, .use = use, .owner = owner_of(image) };
-	struct error why;
-	int fd;
-
-	if (use == ELF_FILE_FRAMES)
-		return open_frames(broker->options->cache_directory, path);
-	if (geteuid() == 0)
-		return open_by_rule(&wanted, path);
-	fd = elf_open_regular(path, &why);
-	if (fd < 0)
-		errno = why.system_errno ? why.system_errno : EACCES;
-	return fd;
+	if (snprintf(wanted.path, sizeof(wanted.path), "%s", path) >= (int)sizeof(wanted.path) ||
+		!file_normalize_path(wanted.path))
+		return refuse(-1);
+	place = open_where_allowed(&wanted);
+	return open_elf_again(place);
 }
 
 /* ---- The process ---- */
 
-void broker_limit_memory(struct broker_shares *shares, pid_t child)
+/* Two mount namespaces that show the same directory as their root have mounted it apart. */
+static bool is_same_mount(int left, int right)
 {
-	confined_limit_memory(child, shares->data_bytes + shares->memory_factor * atomic_load(&shares->all_bytes));
+	struct statx a, b;
+
+	return left >= 0 && right >= 0 && statx(left, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &a) == 0 &&
+	       statx(right, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &b) == 0 &&
+	       (a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
+}
+
+void broker_open_roots(struct broker *broker)
+{
+	const char *root = broker->options->debug.root;
+
+	broker->system_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	broker->debug_root = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (!is_same_mount(broker->system_root, broker->debug_root))
+		return;
+	close(broker->debug_root);
+	broker->debug_root = broker->system_root;
 }
 
 uint64_t broker_disk_bytes(int fd)
@@ -289,11 +339,12 @@ uint64_t broker_disk_bytes(int fd)
 /* More to work on takes more memory. */
 static void count_opened(const struct broker *broker, uint32_t number, int fd)
 {
+	struct broker_shares *shares = broker->shares;
 	uint64_t bytes = broker_disk_bytes(fd);
 
-	atomic_fetch_add(&broker->shares->bytes[number], bytes);
-	atomic_fetch_add(&broker->shares->all_bytes, bytes);
-	broker_limit_memory(broker->shares, broker->child);
+	atomic_fetch_add(&shares->bytes[number], bytes);
+	bytes += atomic_fetch_add(&shares->all_bytes, bytes);
+	confined_limit_memory(atomic_load(&shares->child), shares->data_bytes + shares->memory_factor * bytes);
 }
 
 static void answer_request(const struct broker *broker, const struct request *request, struct answer *answer, int *fd)
@@ -307,7 +358,7 @@ static void answer_request(const struct broker *broker, const struct request *re
 			answer->code = ENOENT;
 		return;
 	}
-	*fd = broker_open(broker, image, (enum elf_file_use)request->use, request->path);
+	*fd = broker_open(broker, request->number, (enum elf_file_use)request->use, request->path);
 	answer->code = *fd < 0 ? errno : 0;
 	if (*fd >= 0)
 		count_opened(broker, request->number, *fd);
@@ -315,7 +366,7 @@ static void answer_request(const struct broker *broker, const struct request *re
 
 static bool is_valid(const struct broker *broker, const struct request *request)
 {
-	return request->number < broker->image_count && request->use >= REAL_PATH && request->use <= ELF_FILE_FRAMES;
+	return request->number < broker->image_count && request->use >= REAL_PATH && request->use <= ELF_FILE_SPLIT;
 }
 
 void broker_serve(const struct broker *broker)
@@ -326,12 +377,12 @@ void broker_serve(const struct broker *broker)
 	ssize_t got;
 
 	for (;;) {
-		int fd = -1;
+		int fd;
 
 		request = (struct request){ 0 };
-		got = recv(broker->socket, &request, sizeof(request) - 1, 0);
-		if (got < 0 && errno == EINTR)
-			continue;
+		got = message_receive(broker->socket, &request, sizeof(request) - 1, 0, &fd);
+		cleanup_close(&fd);
+		fd = -1;
 		if (!opened || got < (ssize_t)offsetof(struct request, path) || !is_valid(broker, &request))
 			break;
 		answer = (struct answer){ .code = EMFILE };

@@ -1,53 +1,65 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "symbolize/file_owner.h"
 #include "symbolize/symbolize.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 /*
- * Opens files for the child process that names functions (symbolize/naming.h), which cannot open any. The broker is a
- * process of its own with the rights of its parent; it reads no foreign bytes but the requests. What it is asked for is
- * as hostile as the binaries that the child reads, so where root runs it, it opens a file only
+ * Opens files for the child process that names functions of one owner's binaries (symbolize/naming.h), which cannot
+ * open any. The broker is a process of its own that reads no foreign bytes but the requests, and of each file that it
+ * has opened the first four. What it is asked for is as hostile as the binaries that the child reads, so
  *
- * - where debug files are kept, beside the binary or below it, without links that lead elsewhere; a .dwo or .dwp file
- *   also elsewhere if it belongs to the owner of the binary, which is where it was built;
- * - with the rights of the binary's owner: who wrote the name gets nothing that they could not read. A file of root
- * that others may write to counts as nobody's.
- *
- * Only regular files are opened. Without root's rights the kernel's own checks are enough.
+ * - it is the owner: where root runs it, it becomes the binaries' owner for good, with the groups that the system gives
+ *   that account; for binaries whose owner is not known, a user that nobody is. Who wrote the name of a file gets
+ *   nothing that they could not read. Of root's capabilities root's own broker keeps that to read files;
+ * - it opens files for the child's own binaries only, and only where debug files are kept, beside the binary or below
+ *   it, without links that lead elsewhere. Beside a binary they must be the owner's or root's. A .dwo or .dwp file
+ *   that is the owner's may lie elsewhere, which is where it was built;
+ * - it opens regular files that begin as an ELF file does;
+ * - it can only read files (Landlock), and makes no other system calls (seccomp).
  */
 
 enum { BROKER_MAX_OPENED = 1 << 16 }; /* files of one image */
 
-/* What the child has got: the limits of its tasks are in proportion to it. */
+/* What the broker and the parent know of the child. The parent believes nothing of it but for limits. */
 struct broker_shares {
+	_Atomic pid_t child;                /* as the parent sees it; 0: not started yet */
 	uint64_t data_bytes, memory_factor; /* the child may take data_bytes + memory_factor * all bytes */
 	_Atomic uint64_t all_bytes;         /* of the images that it works on and their files, on disk */
 	_Atomic uint64_t bytes[];           /* [image] */
 };
 
-/* Sets the child's limit of memory. */
-void broker_limit_memory(struct broker_shares *shares, pid_t child);
-
 /* Bytes that a file has on disk, where a sparse one has few; 0 if that is not known. */
 uint64_t broker_disk_bytes(int fd);
 
 struct broker {
-	struct elf_image *const *images; /* by number; entries may be NULL, which have no other files */
+	struct elf_image *const *images; /* of the child's tasks, by number; entries may be NULL: they have no files */
 	size_t image_count;
-	const struct symbolize_options *options; /* debug directories, root, cache directory */
-	struct broker_shares *shares;            /* shared with the parent */
-	pid_t child;
-	int socket; /* borrowed; the other end is the child's */
+	struct file_owner owner; /* of all images */
+	const struct symbolize_options *options;
+	struct broker_shares *shares;
+	int system_root, debug_root; /* "/" and options->debug.root, as directories; -1: none */
+	int socket;                  /* borrowed; the other end is the child's */
 };
+
+/* Opens the two roots, which takes the rights of the process that starts the broker. */
+void broker_open_roots(struct broker *broker);
+
+/*
+ * Makes the calling process the broker, for good. False if it cannot become the owner: it must not open a file then. A
+ * process that is not root's stays what it is.
+ */
+COMMON_MUST_CHECK
+bool broker_become(const struct broker *broker);
 
 /* Answers requests until the other end is closed. */
 void broker_serve(const struct broker *broker);
 
-/* The rule above, for one request: a descriptor, or -1 with errno. `image` NULL: nobody's. */
-int broker_open(const struct broker *broker, const struct elf_image *image, enum elf_file_use use, const char *path);
+/* The rule above, for one request of the image with that number: a descriptor, or -1 with errno. */
+int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use use, const char *path);
 
 /* The broker as the child sees it; shared by its threads. */
 struct broker_client {

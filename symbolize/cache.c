@@ -52,7 +52,7 @@ struct frame_cache_key frame_cache_key_of(const struct symbolize_options *option
 		.program = options->cache_program ? options->cache_program : frame_cache_program(),
 		.has_lines = !options->names_only,
 		.fingerprints = options->fingerprints,
-		.opener = options->debug.opener,
+		.opener = options->cache_opener,
 	};
 
 	for (size_t i = 0; i < FRAME_CACHE_FILES; i++)
@@ -74,38 +74,53 @@ static bool store_key(const struct frame_cache_key *key, struct stored_key *stor
 	return stored->files[0].size > 0;
 }
 
-static bool name_file(const struct frame_cache_key *key, const struct stored_key *stored, char *path)
+static uint64_t name_of(const struct stored_key *stored)
 {
-	int size = snprintf(path, PATH_MAX, "%s/%016" PRIx64, key->directory, hash_bytes(stored, sizeof(*stored)));
+	return hash_bytes(stored, sizeof(*stored));
+}
+
+static bool make_path(const char *directory, uint64_t name, char *path)
+{
+	int size = snprintf(path, PATH_MAX, "%s/%016" PRIx64, directory, name);
 
 	return size > 0 && size < PATH_MAX;
 }
 
 /* ---- Reading ---- */
 
-/* An opener gives only files that are its own. */
-static int open_file(const struct elf_opener *opener, const char *path, struct stat *info)
+static int open_own(const char *directory, uint64_t name)
 {
-	struct error ignored;
-	int fd = opener ? opener->open(opener->context, ELF_FILE_FRAMES, path, &ignored)
-			: open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char path[PATH_MAX];
+	struct stat info;
+	int fd = make_path(directory, name, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, info) == 0 && S_ISREG(info->st_mode) && (opener || info->st_uid == geteuid()))
+	if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int frame_cache_open_file(const char *directory, uint64_t name, const struct elf_image *image)
+{
+	struct stored_key stored;
+	int fd = open_own(directory, name);
+
+	if (fd < 0 || (pread(fd, &stored, sizeof(stored), 0) == (ssize_t)sizeof(stored) &&
+			      memcmp(&stored.files[0], elf_image_identity(image), sizeof(stored.files[0])) == 0))
 		return fd;
 	close(fd);
 	return -1;
 }
 
 /* Maps a file. Files are replaced, never changed, so the mapping does not change. */
-static bool map_file(struct frame_cache *cache, const struct elf_opener *opener, const char *path)
+static bool map_file(struct frame_cache *cache, const struct frame_cache_key *key, uint64_t name)
 {
+	CLEANUP(cleanup_close)
+	int fd = key->opener ? key->opener->open(key->opener->context, name) : open_own(key->directory, name);
 	struct stat info;
-	CLEANUP(cleanup_close) int fd = open_file(opener, path, &info);
 	void *bytes;
 
-	if (fd < 0 || info.st_size <= 0 || (uint64_t)info.st_size > max_file_bytes)
+	if (fd < 0 || fstat(fd, &info) != 0 || info.st_size <= 0 || (uint64_t)info.st_size > max_file_bytes)
 		return false;
 	bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -127,15 +142,14 @@ bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **ca
 {
 	struct frame_cache *made;
 	struct stored_key stored;
-	char path[PATH_MAX];
 
 	*cache = NULL;
-	if (!store_key(key, &stored) || !name_file(key, &stored, path))
+	if (!store_key(key, &stored))
 		return true;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
-	if (map_file(made, key->opener, path) && read_parts(made, &stored)) {
+	if (map_file(made, key, name_of(&stored)) && read_parts(made, &stored)) {
 		*cache = made;
 		return true;
 	}
@@ -175,7 +189,7 @@ void frame_cache_store(const struct frame_cache_key *key, const struct named_fra
 	struct buffer out;
 	char path[PATH_MAX];
 
-	if (!store_key(key, &stored) || !name_file(key, &stored, path) || !cache_directory_prepare(key->directory))
+	if (!store_key(key, &stored) || !make_path(key->directory, name_of(&stored), path) || !cache_directory_prepare(key->directory))
 		return;
 	if (is_to_prune(path))
 		cache_directory_prune(key->directory);

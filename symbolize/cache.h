@@ -16,6 +16,15 @@ struct frame_cache;
 
 enum { FRAME_CACHE_FILES = 3 };
 
+/*
+ * Opens files of the cache for a process that cannot open any: `open` returns a descriptor, which belongs to the
+ * caller, or -1. Thread-safe.
+ */
+struct frame_cache_opener {
+	int (*open)(void *context, uint64_t name);
+	void *context;
+};
+
 /* Everything that the frames depend on. */
 struct frame_cache_key {
 	const char *directory; /* created when frames are stored */
@@ -24,7 +33,7 @@ struct frame_cache_key {
 	uint64_t program;                                  /* frame_cache_program() */
 	bool has_lines;
 	enum symbolize_fingerprints fingerprints;
-	const struct elf_opener *opener; /* opens the file that is read; NULL: the process opens it itself */
+	const struct frame_cache_opener *opener; /* NULL: the process opens the file itself */
 };
 
 /* The key of an image; `debug` and `alt` may be NULL. Borrows the options' strings and the image's path. */
@@ -38,6 +47,12 @@ uint64_t frame_cache_program(void);
 COMMON_MUST_CHECK
 bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **cache, struct error *err);
 void frame_cache_close(struct frame_cache *cache);
+
+/*
+ * Opens the file of that name in the directory, if it is the user's own and keeps frames of this image: the opener's
+ * side. -1 if not.
+ */
+int frame_cache_open_file(const char *directory, uint64_t name, const struct elf_image *image);
 
 /* What is cached, as a table; borrowed. */
 const struct named_frames *frame_cache_table(const struct frame_cache *cache);

@@ -20,7 +20,13 @@ enum { MORE_DESCRIPTORS = 512 };
 struct shared {
 	const struct naming_child *child;
 	struct broker_client broker;
-	pthread_mutex_t output_lock;
+	pthread_mutex_t output_lock, cache_lock;
+};
+
+/* Whose files of the cache a thread asks the parent for. */
+struct cache_client {
+	struct shared *shared;
+	uint32_t task;
 };
 
 /* The frames of one task, as they are made. */
@@ -60,6 +66,22 @@ static void send_message(struct shared *shared, struct naming_answer *answer, co
 	pthread_mutex_unlock(&shared->output_lock);
 	if (!ok)
 		_exit(1);
+}
+
+static int open_cached(void *context, uint64_t name)
+{
+	const struct cache_client *client = context;
+	const struct naming_cache_request request = { .name = name, .task = client->task };
+	struct shared *shared = client->shared;
+	char answer;
+	int fd = -1;
+
+	pthread_mutex_lock(&shared->cache_lock);
+	if (message_send(shared->child->cache, &request, sizeof(request), -1) &&
+		message_receive(shared->child->cache, &answer, sizeof(answer), 0, &fd) <= 0)
+		fd = -1;
+	pthread_mutex_unlock(&shared->cache_lock);
+	return fd;
 }
 
 /* ---- One task ---- */
@@ -204,16 +226,18 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 static void work_on_task(void *context, size_t index)
 {
 	struct shared *shared = context;
-	uint32_t number = shared->child->chosen[index];
-	const struct naming_task *task = &shared->child->tasks[number];
-	struct broker_opener through = { &shared->broker, number };
+	const struct naming_task *task = &shared->child->tasks[shared->child->chosen[index]];
+	struct broker_opener through = { &shared->broker, (uint32_t)index };
 	const struct elf_opener opener = broker_opener_of(&through);
+	struct cache_client cache = { shared, (uint32_t)index };
+	const struct frame_cache_opener cache_opener = { open_cached, &cache };
 	struct symbolize_options options = *shared->child->options;
-	struct naming_answer answer = { .kind = NAMING_BEGINS, .task = number };
+	struct naming_answer answer = { .kind = NAMING_BEGINS, .task = (uint32_t)index };
 	struct error err = { 0 };
 	struct buffer table;
 
 	options.debug.opener = &opener;
+	options.cache_opener = &cache_opener;
 	options.debuginfod = false;
 	send_message(shared, &answer, NULL);
 	buffer_init(&table, naming_most_bytes(task));
@@ -245,27 +269,33 @@ static size_t add_descriptors(const struct naming_task *task, int *out)
 	return count;
 }
 
-static void confine(const struct naming_child *child)
+/* Returns what the confinement lacks. */
+static unsigned int confine(const struct naming_child *child)
 {
-	enum { MOST_OF_A_TASK = 4, OTHERS = 2 };
-	int *descriptors = calloc(child->chosen_count * MOST_OF_A_TASK + OTHERS, sizeof(*descriptors));
+	enum { MOST_OF_A_TASK = 4 };
+	int *descriptors = calloc(child->chosen_count * MOST_OF_A_TASK + 1, sizeof(*descriptors));
+	const int sockets[] = { child->broker, child->cache };
 	struct confinement confinement = {
 		.descriptors = descriptors,
 		.more_descriptors = MORE_DESCRIPTORS,
 		.output = child->output,
-		.socket = child->broker,
+		.sockets = sockets,
+		.socket_count = sizeof(sockets) / sizeof(sockets[0]),
+		.alive = child->alive,
 		.data_bytes = child->memory_bytes,
+		.user = child->user,
 	};
+	unsigned int lacks;
 
 	if (!descriptors)
 		_exit(1);
 	descriptors[confinement.descriptor_count++] = child->output;
-	descriptors[confinement.descriptor_count++] = child->broker;
 	for (size_t i = 0; i < child->chosen_count; i++)
 		confinement.descriptor_count +=
 			add_descriptors(&child->tasks[child->chosen[i]], descriptors + confinement.descriptor_count);
-	(void)confined_enter(&confinement);
+	lacks = child->lacks | confined_enter(&confinement);
 	free(descriptors);
+	return lacks;
 }
 
 /* A decoder of instructions is a library that is loaded when the first one is made, and stays. */
@@ -299,13 +329,18 @@ static void set_stack_size(void)
 _Noreturn void naming_child_run(const struct naming_child *child)
 {
 	struct shared shared = { .child = child, .broker = { .socket = child->broker } };
+	struct naming_answer answer = { .kind = NAMING_CONFINED };
 
 	pthread_mutex_init(&shared.broker.lock, NULL);
+	pthread_mutex_init(&shared.cache_lock, NULL);
 	pthread_mutex_init(&shared.output_lock, NULL);
 	set_stack_size();
 	if (child->options->fingerprints != SYMBOLIZE_FINGERPRINT_NONE)
 		load_decoders(child);
-	confine(child);
+	answer.lacks = confine(child);
+	send_message(&shared, &answer, NULL);
+	if (answer.lacks && child->options->require_confinement)
+		_exit(1);
 	work_pool_run(child->options->threads, child->chosen_count, work_on_task, &shared);
 	_exit(0);
 }

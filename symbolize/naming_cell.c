@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/naming_cell.h"
+
+#include "symbolize/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Limits of one task: a constant, and more for the bytes that its files have on disk. Naming takes some 10 ns and 4
+ * bytes of memory for each byte of uncompressed debug information, and five times that for compressed one.
+ */
+static const int64_t least_cpu_ns = 500000000, cpu_ns_per_byte = 60;
+static const uint64_t least_memory_bytes = (uint64_t)40 << 20, memory_factor = 12;
+/* A thread's stack counts as the child's memory. */
+static const uint64_t stack_bytes = NAMING_STACK_BYTES;
+
+enum {
+	/*
+	 * A child that uses no CPU time for so many ticks of its parent waits for a file that does not come. Ticks,
+	 * because on a machine with too much to do the parent has to wait as well.
+	 */
+	STALL_TICKS = 200,
+	PIPE_BYTES = 1 << 20,
+	CACHE_REQUESTS_OF_A_TASK = 8, /* more than the code of the child makes */
+};
+
+static int64_t cell_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static struct naming_task *task_at(const struct naming_cell *cell, size_t place)
+{
+	return &cell->naming->tasks[cell->chosen[place]];
+}
+
+static struct naming_progress *progress_at(const struct naming_cell *cell, size_t place)
+{
+	return &cell->naming->progress[cell->chosen[place]];
+}
+
+/* ---- Limits ---- */
+
+int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t place)
+{
+	uint64_t bytes = atomic_load(&cell->shares->bytes[place]), most = (uint64_t)(INT64_MAX / 4 / cpu_ns_per_byte);
+
+	return (least_cpu_ns + cpu_ns_per_byte * (int64_t)(bytes < most ? bytes : most)) * (int64_t)confined_slowdown();
+}
+
+uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t place)
+{
+	return least_memory_bytes + memory_factor * atomic_load(&cell->shares->bytes[place]);
+}
+
+unsigned int naming_stall_seconds(void)
+{
+	return STALL_TICKS * NAMING_TICK_MS / 1000;
+}
+
+/* Shares the CPU time since the last time among the tasks in progress. */
+static void charge(struct naming_cell *cell)
+{
+	pid_t child = atomic_load(&cell->shares->child);
+	int64_t used_ns = child > 0 ? confined_cpu_ns(child) : 0;
+
+	if (used_ns <= cell->cpu_ns)
+		return;
+	for (size_t i = 0; i < cell->running_count; i++)
+		progress_at(cell, cell->running[i])->used_ns +=
+			(used_ns - cell->cpu_ns) / (int64_t)cell->running_count;
+	cell->cpu_ns = used_ns;
+	cell->still_ticks = 0;
+}
+
+static void check_limits(struct naming_cell *cell)
+{
+	int64_t now_ns = cell_now_ns();
+
+	if (now_ns - cell->checked_ns < NAMING_TICK_MS * 1000000L)
+		return;
+	cell->checked_ns = now_ns;
+	cell->still_ticks++;
+	charge(cell);
+	for (size_t i = 0; i < cell->running_count; i++)
+		if (progress_at(cell, cell->running[i])->used_ns > naming_cpu_limit_ns(cell, cell->running[i]))
+			cell->failure = NAMING_CPU;
+	if (cell->still_ticks > STALL_TICKS)
+		cell->failure = NAMING_STALLED;
+}
+
+/* ---- Answers ---- */
+
+/*
+ * The cache is the parent's: whoever took over the child can change what is kept of the images of the same owner, which
+ * that owner can change as well.
+ */
+static void keep_new(const struct naming_cell *cell, size_t place)
+{
+	const struct symbolize_options *options = cell->naming->options;
+	const struct naming_task *task = task_at(cell, place);
+	struct frame_cache_key key;
+
+	if (!cell->answer.is_new || !options->cache_directory || !task->image || !progress_at(cell, place)->is_kept)
+		return;
+	key = frame_cache_key_of(options, task->image, NULL, NULL);
+	key.files[1] = cell->answer.debug;
+	key.files[2] = cell->answer.alt;
+	frame_cache_add(&key, &task->table);
+}
+
+static void note(const struct naming_cell *cell, const char *line)
+{
+	if (cell->naming->notices && line[0])
+		buffer_printf(cell->naming->notices, "%s\n", line);
+}
+
+static bool read_tables(const struct naming_cell *cell, struct naming_task *task)
+{
+	uint64_t code_bytes = cell->answer.code_bytes, padding = -code_bytes % sizeof(uint64_t);
+
+	return code_bytes < cell->table_size && padding <= cell->table_size - code_bytes &&
+	       named_frames_init(&task->table, cell->table, (size_t)code_bytes) &&
+	       named_frames_init(&task->data_table, cell->table + code_bytes + padding,
+		       (size_t)(cell->table_size - code_bytes - padding));
+}
+
+static void take_done(struct naming_cell *cell, size_t place)
+{
+	struct naming_task *task = task_at(cell, place);
+
+	task->bytes = TAKE(cell->table);
+	task->is_kallsyms_restricted = cell->answer.is_kallsyms_restricted;
+	note(cell, cell->answer.message);
+	keep_new(cell, place);
+}
+
+static void take_failed(struct naming_cell *cell, size_t place)
+{
+	struct error why = { 0 };
+
+	if (cell->answer.code == ERROR_MEMORY) {
+		progress_at(cell, place)->state = NAMING_SUSPECT;
+		return;
+	}
+	snprintf(why.message, sizeof(why.message), "%.480s: its code stays unnamed", cell->answer.message);
+	note(cell, why.message);
+}
+
+static void end_task(struct naming_cell *cell, size_t place)
+{
+	progress_at(cell, place)->state = NAMING_ENDED;
+	for (size_t i = 0; i < cell->running_count; i++)
+		if (cell->running[i] == place)
+			cell->running[i] = cell->running[--cell->running_count];
+	atomic_fetch_sub(&cell->shares->all_bytes, atomic_load(&cell->shares->bytes[place]));
+}
+
+static bool take_confined(struct naming_cell *cell)
+{
+	if (cell->is_confined)
+		return false;
+	cell->is_confined = true;
+	cell->naming->lacks |= cell->answer.lacks & CONFINED_WITHOUT_ANY;
+	if (cell->answer.lacks && cell->naming->options->require_confinement)
+		cell->failure = NAMING_UNCONFINED;
+	return true;
+}
+
+static bool take_begins(struct naming_cell *cell, uint32_t place)
+{
+	if (progress_at(cell, place)->state != NAMING_WAITING || cell->running_count == NAMING_MOST_RUNNING)
+		return false;
+	progress_at(cell, place)->state = NAMING_RUNNING;
+	cell->running[cell->running_count++] = place;
+	return true;
+}
+
+static bool take_end(struct naming_cell *cell, uint32_t place)
+{
+	struct naming_task *task = task_at(cell, place);
+	bool is_done = cell->answer.kind == NAMING_DONE;
+
+	if (progress_at(cell, place)->state != NAMING_RUNNING)
+		return false;
+	/* What runs beside a task may have written into its table: the task is not done then, but is tried again. */
+	if (is_done && !read_tables(cell, task)) {
+		task->table = task->data_table = (struct named_frames){ 0 };
+		return false;
+	}
+	end_task(cell, place);
+	if (is_done)
+		take_done(cell, place);
+	else
+		take_failed(cell, place);
+	return true;
+}
+
+/* False if the message cannot be one of the child's code: something else runs there. */
+static bool take_answer(struct naming_cell *cell)
+{
+	charge(cell);
+	cell->still_ticks = 0;
+	if (cell->answer.kind == NAMING_CONFINED)
+		return take_confined(cell);
+	return cell->is_confined && (cell->answer.kind == NAMING_BEGINS ? take_begins(cell, cell->answer.task)
+									: take_end(cell, cell->answer.task));
+}
+
+/* Whether the start of a message allows for the rest of it, and makes room for that. */
+static bool begin_table(struct naming_cell *cell)
+{
+	struct naming_answer *answer = &cell->answer;
+
+	answer->message[sizeof(answer->message) - 1] = '\0';
+	if (answer->kind > NAMING_FAILED || answer->task >= cell->count ||
+		(answer->kind != NAMING_DONE && answer->bytes > 0) ||
+		answer->bytes > naming_most_bytes(task_at(cell, answer->task)))
+		return false;
+	cell->table = malloc(answer->bytes + 1);
+	return cell->table != NULL;
+}
+
+enum taken { TAKEN_BYTES, TAKEN_NOTHING, TAKEN_WRONG };
+
+static enum taken take_bytes(struct naming_cell *cell)
+{
+	bool is_start = cell->answer_size < sizeof(cell->answer);
+	uint8_t *into = is_start ? (uint8_t *)&cell->answer + cell->answer_size : cell->table + cell->table_size;
+	size_t room = is_start ? sizeof(cell->answer) - cell->answer_size : cell->answer.bytes - cell->table_size;
+	ssize_t got = read(cell->input, into, room);
+
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return TAKEN_NOTHING;
+	if (got <= 0) {
+		cell->is_over = true;
+		return TAKEN_NOTHING;
+	}
+	if (is_start)
+		cell->answer_size += (size_t)got;
+	else
+		cell->table_size += (size_t)got;
+	if (is_start && cell->answer_size == sizeof(cell->answer) && !begin_table(cell))
+		return TAKEN_WRONG;
+	if (cell->answer_size < sizeof(cell->answer) || cell->table_size < cell->answer.bytes)
+		return TAKEN_BYTES;
+	cell->answer_size = 0;
+	if (!take_answer(cell))
+		return TAKEN_WRONG;
+	free(TAKE(cell->table));
+	cell->table_size = 0;
+	return TAKEN_BYTES;
+}
+
+/* Gives the child a file of the cache, if it keeps frames of the image of that task. */
+static bool answer_cache_request(struct naming_cell *cell)
+{
+	const char *directory = cell->naming->options->cache_directory;
+	struct naming_cache_request request;
+	CLEANUP(cleanup_close) int fd = -1;
+	ssize_t got = message_receive(cell->cache, &request, sizeof(request), MSG_DONTWAIT, &fd);
+	const struct elf_image *image;
+
+	if (got < 0)
+		return errno == EAGAIN;
+	cleanup_close(&fd);
+	fd = -1;
+	if (got == 0) {
+		close(cell->cache);
+		cell->cache = -1;
+		return true;
+	}
+	if (got != (ssize_t)sizeof(request) || request.task >= cell->count ||
+		++cell->cache_requests > cell->count * CACHE_REQUESTS_OF_A_TASK)
+		return false;
+	image = task_at(cell, request.task)->image;
+	fd = directory && image ? frame_cache_open_file(directory, request.name, image) : -1;
+	return message_send(cell->cache, "", 1, fd);
+}
+
+void naming_cell_follow(struct naming_cell *cell)
+{
+	enum taken taken;
+
+	/* As no task has more than three messages, there is an end of it. */
+	do
+		taken = take_bytes(cell);
+	while (taken == TAKEN_BYTES && cell->failure == NAMING_UNHARMED);
+	if (taken == TAKEN_WRONG || (cell->cache >= 0 && !answer_cache_request(cell)))
+		cell->failure = NAMING_CRASHED;
+	if (cell->failure == NAMING_UNHARMED && cell->is_over && cell->running_count > 0)
+		cell->failure = NAMING_CRASHED;
+	if (cell->failure == NAMING_UNHARMED && !cell->is_over)
+		check_limits(cell);
+}
+
+/* ---- Its processes ---- */
+
+/*
+ * What a cell's processes are made from. The supervisor starts the other two, and when it ends, the kernel kills them:
+ * the broker has become another user by then, who may not kill the child. It reads nothing at all.
+ */
+struct staff {
+	const struct naming_cell *cell;
+	struct naming_child child;
+	int sockets[2]; /* the child's, the broker's */
+	int alive[2];   /* a pipe whose second end only the supervisor keeps */
+};
+
+/* It too may wait for a file that does not come. One that cannot become the owner opens nothing. */
+static _Noreturn void run_broker(const struct staff *staff)
+{
+	const struct naming_cell *cell = staff->cell;
+	struct elf_image **images = calloc(cell->count + 1, sizeof(struct elf_image *));
+	struct broker broker = { .images = images,
+		.image_count = cell->count,
+		.owner = cell->naming->owners[cell->owner].who,
+		.options = staff->child.options,
+		.shares = cell->shares,
+		.socket = staff->sockets[1] };
+
+	if (!images)
+		_exit(1);
+	broker_open_roots(&broker);
+	confined_keep((const int[]){ broker.socket, broker.system_root, broker.debug_root }, 3);
+	if (broker_become(&broker))
+		for (size_t i = 0; i < cell->count; i++)
+			images[i] = task_at(cell, i)->image;
+	broker_serve(&broker);
+	_exit(0);
+}
+
+static _Noreturn void run_child(struct staff *staff)
+{
+	munmap(staff->cell->shares, staff->cell->shares_bytes);
+	staff->child.broker = staff->sockets[0];
+	staff->child.alive = staff->alive[0];
+	naming_child_run(&staff->child);
+}
+
+/* What the supervisor still does: it waits. CAP_KILL is for the kernel, which kills the others in its name. */
+static void wait_for_both(void)
+{
+	static const struct filter_rule rules[] = { { SYS_wait4, 0, { { 0 } } } };
+
+	(void)!rights_keep(RIGHTS_CAPABILITY(CAP_KILL));
+	(void)!rights_undumpable(NULL);
+	(void)!filter_enter_working(rules, sizeof(rules) / sizeof(rules[0]));
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
+/* The broker is started outside of the namespaces that the child gets. */
+static _Noreturn void run_supervisor(struct staff *staff)
+{
+	pid_t broker, child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, staff->sockets) != 0 ||
+		pipe2(staff->alive, O_CLOEXEC) != 0)
+		_exit(1);
+	broker = confined_fork();
+	if (broker == 0)
+		run_broker(staff);
+	staff->child.user = confined_user(CONFINED_READER, getpid());
+	staff->child.lacks = confined_separate();
+	child = broker > 0 ? confined_fork() : -1;
+	if (child == 0)
+		run_child(staff);
+	if (child < 0)
+		_exit(1);
+	/* It is the child's number until somebody waits for the child. */
+	atomic_store(&staff->cell->shares->child, child);
+	confined_keep(&staff->alive[1], 1);
+	wait_for_both();
+	_exit(0);
+}
+
+static bool make_shares(struct naming_cell *cell)
+{
+	void *shares;
+
+	cell->shares_bytes = sizeof(*cell->shares) + cell->count * sizeof(cell->shares->bytes[0]);
+	shares = mmap(NULL, cell->shares_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cell->shares = shares == MAP_FAILED ? NULL : shares;
+	return cell->shares != NULL;
+}
+
+/* What the child may take at first: the threads take tasks in order, so no more of them are in progress. */
+static void share_memory(struct naming_cell *cell, struct naming_child *child)
+{
+	uint64_t threads = work_pool_threads(child->options->threads), at_once = threads, all = 0;
+
+	for (size_t i = 0; i < cell->count; i++) {
+		atomic_store(&cell->shares->bytes[i], progress_at(cell, i)->own_bytes);
+		all += progress_at(cell, i)->own_bytes;
+	}
+	if (at_once > cell->count)
+		at_once = cell->count;
+	child->memory_bytes = at_once * (least_memory_bytes + threads * stack_bytes);
+	cell->shares->memory_factor = memory_factor;
+	cell->shares->data_bytes = child_memory().data + child->memory_bytes;
+	atomic_store(&cell->shares->all_bytes, all);
+	child->memory_bytes += all * memory_factor;
+}
+
+static void close_both(const int descriptors[2])
+{
+	for (size_t i = 0; i < 2; i++)
+		if (descriptors[i] >= 0)
+			close(descriptors[i]);
+}
+
+static bool open_channels(int output[2], int cache[2])
+{
+	if (pipe2(output, O_CLOEXEC) != 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, cache) != 0)
+		return false;
+	(void)fcntl(output[0], F_SETPIPE_SZ, PIPE_BYTES);
+	/* The parent waits for several children at once, and for none of them alone. */
+	return fcntl(output[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(cache[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static bool start(struct naming_cell *cell, int output[2], int cache[2])
+{
+	struct staff staff = { .cell = cell,
+		.child = { .tasks = cell->naming->tasks,
+			.chosen = cell->chosen,
+			.chosen_count = cell->count,
+			.options = cell->naming->options } };
+
+	if (!make_shares(cell) || !open_channels(output, cache))
+		return false;
+	share_memory(cell, &staff.child);
+	staff.child.output = output[1];
+	staff.child.cache = cache[1];
+	cell->supervisor = confined_fork();
+	if (cell->supervisor == 0)
+		run_supervisor(&staff);
+	/* What one owner's processes share, others' do not get. */
+	(void)madvise(cell->shares, cell->shares_bytes, MADV_DONTFORK);
+	return cell->supervisor > 0;
+}
+
+bool naming_cell_start(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
+	struct error *err)
+{
+	int output[2] = { -1, -1 }, cache[2] = { -1, -1 };
+	int code;
+
+	*cell = (struct naming_cell){ .naming = naming,
+		.owner = owner,
+		.chosen = chosen,
+		.count = count,
+		.supervisor = -1,
+		.input = -1,
+		.cache = -1,
+		.checked_ns = cell_now_ns() };
+	if (start(cell, output, cache)) {
+		cell->input = output[0];
+		cell->cache = cache[0];
+		output[0] = cache[0] = -1;
+		close_both(output);
+		close_both(cache);
+		return true;
+	}
+	code = errno;
+	close_both(output);
+	close_both(cache);
+	naming_cell_deinit(cell);
+	return error_set_errno(err, code, "cannot start a process that names functions");
+}
+
+/* Whether the process ends within some time, in pauses that double up to the longest. */
+static bool is_ended_within(pid_t pid, long longest_ns)
+{
+	struct timespec pause = { .tv_nsec = 20000 };
+
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (pause.tv_nsec > longest_ns)
+			return false;
+		(void)nanosleep(&pause, NULL);
+		pause.tv_nsec *= 2;
+	}
+	return true;
+}
+
+/*
+ * The supervisor ends after the others, and they end with it. One that does not end is left to the kernel: it waits for
+ * a file that does not come, and ends when that comes.
+ */
+void naming_cell_end(struct naming_cell *cell)
+{
+	static const long patience_ns = 50000000, longest_ns = 500000000;
+
+	close(cell->input);
+	if (cell->cache >= 0)
+		close(cell->cache);
+	cell->input = cell->cache = -1;
+	if (cell->is_over && cell->failure == NAMING_UNHARMED && is_ended_within(cell->supervisor, patience_ns))
+		return;
+	(void)kill(cell->supervisor, SIGKILL);
+	(void)is_ended_within(cell->supervisor, longest_ns);
+}
+
+void naming_cell_deinit(struct naming_cell *cell)
+{
+	if (cell->shares)
+		munmap(cell->shares, cell->shares_bytes);
+	free(cell->table);
+	free(cell->chosen);
+	*cell = (struct naming_cell){ 0 };
+}
