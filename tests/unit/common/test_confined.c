@@ -10,10 +10,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,54 +28,351 @@
 /* What a child tells of itself, in memory that it shares with the test. */
 struct told {
 	unsigned int lacks;
-	uid_t user;
-	bool opens, reads_foreign, makes_socket, forks, executes, traces, maps_code, kills, writes_elsewhere;
+	pid_t number; /* in its process namespace */
 	bool works, has_thread, has_too_much;
+	bool has_worked; /* what is to be refused */
 	bool is_done;
 };
 
 struct child {
 	struct told *told;
 	int output[2], other;
+	pid_t test;
 	uint64_t data_bytes;
 	void (*work)(struct child *child);
+	bool (*call)(const struct child *child);
 };
+
+static void enter(struct child *child, pid_t between)
+{
+	const struct confinement confinement = { .descriptors = &child->output[1],
+		.descriptor_count = 1,
+		.output = child->output[1],
+		.alive = -1,
+		.data_bytes = child->data_bytes,
+		.user = confined_user(CONFINED_READER, between) };
+
+	child->told->lacks |= confined_enter(&confinement);
+	child->work(child);
+	child->told->is_done = true;
+	_exit(0);
+}
+
+/* The process between the test and the child ends as the child does. */
+static _Noreturn void run_between(struct child *child)
+{
+	pid_t between = getpid(), pid;
+	int status = 0;
+
+	child->told->lacks = confined_separate();
+	pid = confined_fork();
+	if (pid == 0)
+		enter(child, between);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		_exit(1);
+	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+/* Returns the status with which the child ended, as a shell shows it. */
+static int run_child(struct child *child)
+{
+	int status;
+	pid_t pid;
+
+	child->told = mmap(NULL, sizeof(*child->told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(child->told, MAP_FAILED);
+	assert_int_equal(pipe(child->output), 0);
+	child->other = open("/etc/passwd", O_RDONLY);
+	assert_true(child->other >= 0);
+	child->test = getpid();
+	pid = confined_fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		run_between(child);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	close(child->other);
+	return WEXITSTATUS(status);
+}
+
+static void child_end(struct child *child)
+{
+	close(child->output[0]);
+	close(child->output[1]);
+	munmap(child->told, sizeof(*child->told));
+}
+
+/* ---- What it may not do ---- */
+
+static bool opens_a_file(const struct child *child)
+{
+	(void)child;
+	return open("/etc/passwd", O_RDONLY) >= 0 || open("/proc/self/maps", O_RDONLY) >= 0 ||
+	       open("/tmp/kelvin-confined", O_WRONLY | O_CREAT, 0600) >= 0 || open("..", O_RDONLY) >= 0;
+}
+
+static bool reads_what_it_had(const struct child *child)
+{
+	char byte;
+
+	return read(child->other, &byte, 1) == 1;
+}
+
+static bool writes_elsewhere(const struct child *child)
+{
+	(void)child;
+	return write(STDOUT_FILENO, "", 0) == 0;
+}
+
+static bool makes_code(const struct child *child)
+{
+	void *data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)child;
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ||
+	       mprotect(data, 4096, PROT_READ | PROT_EXEC) == 0;
+}
+
+static bool moves_memory_to_a_place(const struct child *child)
+{
+	void *from = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)child;
+	return mremap(from, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (char *)from + ((size_t)1 << 20)) != MAP_FAILED;
+}
+
+static bool merges_its_pages(const struct child *child)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)child;
+	return madvise(page, 4096, MADV_MERGEABLE) == 0 || madvise(page, 4096, MADV_HUGEPAGE) == 0 ||
+	       madvise(page, 4096, MADV_DODUMP) == 0;
+}
+
+static bool raises_its_limits(const struct child *child)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	(void)child;
+	return setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
+static bool makes_a_process(const struct child *child)
+{
+	(void)child;
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) >= 0;
+}
+
+static bool makes_a_socket(const struct child *child)
+{
+	(void)child;
+	return socket(AF_INET, SOCK_STREAM, 0) >= 0;
+}
+
+static bool makes_a_socket_pair(const struct child *child)
+{
+	int pair[2];
+
+	(void)child;
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;
+}
+
+static bool executes(const struct child *child)
+{
+	(void)child;
+	(void)execl("/bin/true", "true", NULL);
+	return false;
+}
+
+static bool forks(const struct child *child)
+{
+	(void)child;
+	return syscall(SYS_fork) >= 0;
+}
+
+static bool signals(const struct child *child)
+{
+	return kill(child->test, 0) == 0;
+}
+
+static bool traces(const struct child *child)
+{
+	return ptrace(PTRACE_ATTACH, child->test, NULL, NULL) == 0;
+}
+
+static bool reads_others_memory(const struct child *child)
+{
+	char byte;
+	struct iovec into = { &byte, 1 }, from = { &byte, 1 };
+
+	return process_vm_readv(child->test, &into, 1, &from, 1, 0) == 1;
+}
+
+static bool enters_a_namespace(const struct child *child)
+{
+	(void)child;
+	return unshare(CLONE_NEWUSER) == 0;
+}
+
+static bool mounts(const struct child *child)
+{
+	(void)child;
+	return mount("none", "/", "tmpfs", 0, NULL) == 0;
+}
+
+static bool becomes_another_user(const struct child *child)
+{
+	(void)child;
+	return setresuid(0, 0, 0) == 0;
+}
+
+static bool opens_a_performance_counter(const struct child *child)
+{
+	(void)child;
+	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0) >= 0;
+}
+
+static bool loads_a_program_of_bpf(const struct child *child)
+{
+	(void)child;
+	return syscall(SYS_bpf, 0, NULL, 0) >= 0;
+}
+
+static bool starts_a_ring(const struct child *child)
+{
+	(void)child;
+	return syscall(SYS_io_uring_setup, 1, NULL) >= 0;
+}
+
+static bool takes_a_key(const struct child *child)
+{
+	(void)child;
+	return syscall(SYS_keyctl, 0, 0, 0, 0, 0) >= 0;
+}
+
+static const struct forbidden {
+	const char *what;
+	bool (*call)(const struct child *child);
+	bool kills; /* no reader does that: there is no second try */
+} forbidden[] = {
+	{ "opens a file", opens_a_file, false },
+	{ "reads a descriptor of its parent", reads_what_it_had, false },
+	{ "writes elsewhere", writes_elsewhere, false },
+	{ "makes code", makes_code, false },
+	{ "moves memory to a place", moves_memory_to_a_place, false },
+	{ "merges its pages with others", merges_its_pages, false },
+	{ "raises its limits", raises_its_limits, false },
+	{ "makes a process", makes_a_process, false },
+	{ "makes a socket", makes_a_socket, true },
+	{ "makes a pair of sockets", makes_a_socket_pair, true },
+	{ "executes a program", executes, true },
+	{ "forks", forks, true },
+	{ "signals another process", signals, true },
+	{ "traces another process", traces, true },
+	{ "reads another process's memory", reads_others_memory, true },
+	{ "enters a namespace", enters_a_namespace, true },
+	{ "mounts a file system", mounts, true },
+	{ "becomes another user", becomes_another_user, true },
+	{ "opens a performance counter", opens_a_performance_counter, true },
+	{ "loads a program of BPF", loads_a_program_of_bpf, true },
+	{ "starts a ring of requests", starts_a_ring, true },
+	{ "takes a key", takes_a_key, true },
+};
+
+static void call_once(struct child *child)
+{
+	child->told->has_worked = child->call(child);
+}
+
+/* What the first call does to the process would hide the others: each has a process of its own. */
+static void everything_else_is_refused(void **state)
+{
+	enum { KILLED = 128 + SIGSYS };
+
+	(void)state;
+	if (confined_probe() & CONFINED_WITHOUT_FILTER) {
+		print_message("system calls are not filtered here\n");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+		struct child child = { .work = call_once, .call = forbidden[i].call, .data_bytes = (uint64_t)64 << 20 };
+		int status = run_child(&child);
+
+		if (child.told->has_worked || status != (forbidden[i].kills ? KILLED : 0))
+			fail_msg("it %s: status %d", forbidden[i].what, status);
+		child_end(&child);
+	}
+}
+
+/* ---- Who and where it is ---- */
+
+static void tell_identity(struct child *child)
+{
+	child->told->number = getpid();
+}
+
+static void it_sees_no_other_process(void **state)
+{
+	struct child child = { .work = tell_identity, .data_bytes = (uint64_t)64 << 20 };
+
+	(void)state;
+	assert_int_equal(run_child(&child), 0);
+	assert_true(child.told->is_done);
+	if (!(child.told->lacks & CONFINED_WITHOUT_PID_NAMESPACE))
+		assert_int_equal(child.told->number, 1);
+	child_end(&child);
+}
+
+/* A daemon's processes may signal those of the same user. */
+static void its_user_has_no_other_process(void **state)
+{
+	char line[128] = "", path[64];
+	int release[2], ready[2];
+	FILE *status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0 || (confined_probe() & CONFINED_WITHOUT_USER))
+		return;
+	assert_int_equal(pipe(release), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = confined_fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		const int kept[] = { release[0], ready[1] };
+		const struct confinement confinement = { .descriptors = kept,
+			.descriptor_count = 2,
+			.output = ready[1],
+			.alive = -1,
+			.user = confined_user(CONFINED_READER, getpid()) };
+
+		(void)confined_enter(&confinement);
+		_exit(write(ready[1], "", 1) == 1 && read(release[0], line, 1) >= 0 ? 0 : 1);
+	}
+	assert_int_equal(read(ready[0], line, 1), 1);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	assert_non_null(status);
+	while (fgets(line, sizeof(line), status) && strncmp(line, "Uid:", 4) != 0)
+		;
+	fclose(status);
+	assert_true(strtoul(line + 4, NULL, 10) == confined_user(CONFINED_READER, pid) ||
+		    strtoul(line + 4, NULL, 10) >= 65520);
+	assert_int_not_equal(strtoul(line + 4, NULL, 10), 65534);
+	close(release[0]);
+	close(release[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* ---- What it may do ---- */
 
 static void *mark(void *argument)
 {
 	*(bool *)argument = true;
 	return NULL;
-}
-
-static bool fork_works(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		_exit(0);
-	return pid > 0;
-}
-
-static void try_everything(struct child *child)
-{
-	struct told *told = child->told;
-	char byte;
-	void *code;
-
-	told->user = geteuid();
-	told->opens = open("/etc/passwd", O_RDONLY) >= 0 || open("/proc/self/maps", O_RDONLY) >= 0 ||
-		      open("/tmp/kelvin-confined", O_WRONLY | O_CREAT, 0600) >= 0;
-	told->reads_foreign = read(child->other, &byte, 1) == 1;
-	told->writes_elsewhere = write(STDERR_FILENO, "", 0) == 0;
-	told->makes_socket = socket(AF_INET, SOCK_STREAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
-	told->forks = fork_works();
-	/* Where it works, the rest is not tried. */
-	if (!(told->lacks & CONFINED_WITHOUT_FILTER))
-		told->executes = execl("/bin/true", "true", NULL) == 0 || errno != EPERM;
-	told->traces = ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) == 0;
-	told->kills = kill(getppid(), 0) == 0;
-	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	told->maps_code = code != MAP_FAILED;
 }
 
 static void use_what_is_left(struct child *child)
@@ -94,68 +395,6 @@ static void take_memory(struct child *child)
 	if (memory)
 		memset(memory, 1, child->data_bytes);
 	free(memory);
-}
-
-/* Returns the status with which the child ended. */
-static int run_child(struct child *child)
-{
-	int status;
-	pid_t pid;
-
-	child->told = mmap(NULL, sizeof(*child->told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(child->told, MAP_FAILED);
-	assert_int_equal(pipe(child->output), 0);
-	child->other = open("/etc/passwd", O_RDONLY);
-	assert_true(child->other >= 0);
-	pid = confined_fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		const struct confinement confinement = { .descriptors = &child->output[1],
-			.descriptor_count = 1,
-			.output = child->output[1],
-			.socket = -1,
-			.data_bytes = child->data_bytes };
-
-		child->told->lacks = confined_enter(&confinement);
-		child->work(child);
-		child->told->is_done = true;
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	close(child->other);
-	return status;
-}
-
-static void child_end(struct child *child)
-{
-	close(child->output[0]);
-	close(child->output[1]);
-	munmap(child->told, sizeof(*child->told));
-}
-
-static void everything_else_is_refused(void **state)
-{
-	struct child child = { .work = try_everything, .data_bytes = (uint64_t)64 << 20 };
-
-	(void)state;
-	assert_int_equal(run_child(&child), 0);
-	assert_true(child.told->is_done);
-	assert_false(child.told->reads_foreign);
-	if (child.told->lacks & CONFINED_WITHOUT_FILTER) {
-		print_message("system calls are not filtered here\n");
-	} else {
-		assert_false(child.told->opens);
-		assert_false(child.told->makes_socket);
-		assert_false(child.told->forks);
-		assert_false(child.told->executes);
-		assert_false(child.told->traces);
-		assert_false(child.told->kills);
-		assert_false(child.told->maps_code);
-		assert_false(child.told->writes_elsewhere);
-	}
-	if (!(child.told->lacks & CONFINED_AS_ROOT))
-		assert_int_not_equal(child.told->user, 0);
-	child_end(&child);
 }
 
 static void its_own_work_goes_on(void **state)
@@ -224,19 +463,37 @@ static void its_cpu_time_is_known(void **state)
 static void what_is_missing_here_is_known(void **state)
 {
 	(void)state;
-	assert_int_equal(confined_probe() & ~(unsigned int)(CONFINED_WITHOUT_FILTER | CONFINED_AS_ROOT), 0);
+	assert_int_equal(confined_probe() & ~(unsigned int)CONFINED_WITHOUT_ANY, 0);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void what_is_missing_has_a_name(void **state)
+{
+	char text[256];
+
+	(void)state;
+	confined_describe(0, text, sizeof(text));
+	assert_string_equal(text, "");
+	confined_describe(CONFINED_WITHOUT_FILTER | CONFINED_WITHOUT_LANDLOCK, text, sizeof(text));
+	assert_string_equal(text, "a system call filter (seccomp), rules for files (Landlock)");
+	confined_describe(CONFINED_WITHOUT_ANY, text, sizeof(text));
+	assert_true(strlen(text) + 1 < sizeof(text));
+	confined_describe(CONFINED_WITHOUT_ANY, text, 8);
+	assert_int_equal(strlen(text), 7);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_else_is_refused),
+		cmocka_unit_test(it_sees_no_other_process),
+		cmocka_unit_test(its_user_has_no_other_process),
 		cmocka_unit_test(its_own_work_goes_on),
 		cmocka_unit_test(memory_ends_at_its_limit),
 		cmocka_unit_test(signals_are_its_parents),
 		cmocka_unit_test(its_cpu_time_is_known),
 		cmocka_unit_test(what_is_missing_here_is_known),
+		cmocka_unit_test(what_is_missing_has_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
