@@ -23,7 +23,7 @@ static bool make_directories(struct temporary *temporary, struct error *err)
 	static const char *const names[] = { "counts", "log" };
 	char path[PATH_MAX + sizeof("/counts")];
 
-	if (!temporary_create(temporary, err))
+	if (!temporary_create(temporary, TEMPORARY_LARGE, NULL, err))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", temporary->path, names[i]);
@@ -182,7 +182,7 @@ static bool simulated_read(
 	bool ok;
 
 	simulated->stage = SOURCE_SIMULATED_CREATING;
-	temporary_remove(&simulated->temporary);
+	temporary_remove(&simulated->temporary, NULL);
 	if (!simulator_find(&simulated->simulator, err))
 		return false;
 	simulated->stage = SOURCE_SIMULATED_STARTING;
@@ -215,7 +215,7 @@ static bool simulated_complete(
 
 	sampler_simulation_destroy(simulated->simulation);
 	simulated->simulation = NULL;
-	temporary_remove(&simulated->temporary);
+	temporary_remove(&simulated->temporary, notices);
 	return ok;
 }
 
@@ -226,7 +226,7 @@ static void simulated_destroy(struct source *source)
 	sampler_simulation_destroy(simulated->simulation);
 	forget_benchmarks(simulated);
 	harness_result_deinit(&simulated->heard);
-	temporary_remove(&simulated->temporary);
+	temporary_remove(&simulated->temporary, NULL);
 	free(simulated);
 }
 

@@ -20,6 +20,8 @@
 #include "common/hash_map.h"
 #include "common/isolated.h"
 #include "common/message.h"
+#include "common/own_directory.h"
+#include "common/remove.h"
 #include "common/rights.h"
 #include "common/string_table.h"
 #include "common/temporary.h"

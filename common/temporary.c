@@ -1,33 +1,170 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/temporary.h"
 
+#include "common/cleanup.h"
+#include "common/own_directory.h"
+#include "common/remove.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
+enum { MOST_TRIES = 16, MOST_REASON_BYTES = 4096 };
+
+static const char prefix[] = "kelvin-";
+
+/* ---- The directory that stays ---- */
+
+/* Opens a directory below one that is safe, and makes it where there is none. It must be the user's own. */
+static int open_below(int parent, const char *name, mode_t mode, struct error *err)
 {
-	(void)info;
-	(void)type;
-	(void)at;
-	(void)remove(path);
-	return 0;
+	CLEANUP(cleanup_close) int fd = -1;
+	struct stat info;
+	int opened;
+
+	if (mkdirat(parent, name, mode) != 0 && errno != EEXIST)
+		return error_set_errno(err, errno, "%s", name), -1;
+	fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info) != 0)
+		return error_set_errno(err, errno, "%s", name), -1;
+	if (info.st_uid != geteuid() || !S_ISDIR(info.st_mode))
+		return error_set(err, ERROR_PERMISSION, "%s is %s of user %u, who can remove it, as root can ('rm -r')",
+			       name, S_ISDIR(info.st_mode) ? "a directory" : "no directory, but an entry",
+			       (unsigned int)info.st_uid),
+		       -1;
+	opened = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Also where the umask, a default list of access or an earlier owner of the place wanted it otherwise. */
+	if (opened < 0 || fchmod(opened, mode) != 0) {
+		error_set_errno(err, errno, "%s", name);
+		cleanup_close(&opened);
+		return -1;
+	}
+	return opened;
 }
+
+/* A directory in which Kelvin's own lies. */
+struct place {
+	char path[PATH_MAX]; /* of the parent; "": there is no such place for this user */
+	char name[32];       /* of Kelvin's own in it */
+};
+
+enum place_kind { PLACE_RUN, PLACE_RUNTIME, PLACE_TMPDIR, PLACE_TMP, PLACE_VAR_TMP, PLACE_SHM, PLACES };
+
+static const char *place_parent(enum place_kind kind)
+{
+	switch (kind) {
+	case PLACE_RUN:
+		return geteuid() == 0 ? "/run/kelvin" : NULL;
+	case PLACE_RUNTIME:
+		return getenv("XDG_RUNTIME_DIR");
+	case PLACE_TMPDIR:
+		return getenv("TMPDIR");
+	case PLACE_TMP:
+		return "/tmp";
+	case PLACE_VAR_TMP:
+		return "/var/tmp";
+	case PLACE_SHM:
+		return "/dev/shm";
+	case PLACES:
+		break;
+	}
+	return NULL;
+}
+
+static void place_find(struct place *place, enum place_kind kind)
+{
+	const char *parent = place_parent(kind);
+	unsigned int user = (unsigned int)geteuid();
+
+	if (snprintf(place->path, sizeof(place->path), "%s", parent ? parent : "") >= (int)sizeof(place->path))
+		place->path[0] = '\0';
+	if (kind == PLACE_RUN)
+		snprintf(place->name, sizeof(place->name), "%u", user);
+	else if (kind == PLACE_RUNTIME)
+		snprintf(place->name, sizeof(place->name), "kelvin");
+	else
+		snprintf(place->name, sizeof(place->name), "%s%u", prefix, user);
+}
+
+/* /run has nothing of ours after each start of the machine. */
+static void make_run(struct error *err)
+{
+	CLEANUP(cleanup_close) int run = own_directory_open("/run", (uid_t)-1, err);
+	CLEANUP(cleanup_close) int made = -1;
+
+	if (run >= 0)
+		made = open_below(run, "kelvin", 0755, err);
+}
+
+static int place_open(const struct place *place, enum place_kind kind, struct error *err)
+{
+	CLEANUP(cleanup_close) int parent = -1;
+	struct error why = { .code = ERROR_NONE };
+	int fd;
+
+	if (kind == PLACE_RUN)
+		make_run(&why);
+	if (why.code == ERROR_NONE)
+		parent = own_directory_open(place->path, (uid_t)-1, &why);
+	fd = parent >= 0 ? open_below(parent, place->name, S_IRWXU, &why) : -1;
+	if (fd < 0) {
+		*err = why;
+		error_prefix(err, "%.200s", place->path);
+	}
+	return fd;
+}
+
+/* ---- What a killed process left behind ---- */
+
+static bool is_temporary(const char *name)
+{
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/* The lock of one whose owner is gone is free. */
+static void remove_if_stale(int base, const char *name)
+{
+	CLEANUP(cleanup_close) int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct error ignored;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)!remove_tree(base, name, &ignored);
+}
+
+static void remove_stale(int base)
+{
+	int fd = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	if (!directory) {
+		cleanup_close(&fd);
+		return;
+	}
+	while ((entry = readdir(directory)) != NULL)
+		if (is_temporary(entry->d_name))
+			remove_if_stale(base, entry->d_name);
+	closedir(directory);
+}
+
+/* ---- The child that outlives us ---- */
 
 /* Waits until nobody holds the other end any more. It must outlive the signals that end us. */
 __attribute__((noreturn)) static void remove_later(
-	const char *path, void (*remove_more)(pid_t owner), int ended, pid_t owner)
+	const struct temporary *temporary, void (*remove_more)(pid_t owner), int ended, pid_t owner)
 {
-	enum { MOST_OPEN = 16 };
+	struct error ignored;
 	sigset_t all;
 	char byte;
 
@@ -37,7 +174,7 @@ __attribute__((noreturn)) static void remove_later(
 		;
 	if (remove_more)
 		remove_more(owner);
-	nftw(path, remove_entry, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	(void)!remove_tree(temporary->base, strrchr(temporary->path, '/') + 1, &ignored);
 	_exit(0);
 }
 
@@ -54,54 +191,154 @@ static bool start_remover(struct temporary *temporary, void (*remove_more)(pid_t
 		close(ends[1]);
 		/* Who reads our output does not wait for us. */
 		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-			close(fd);
-		remove_later(temporary->path, remove_more, ends[0], owner);
+			if (fd != temporary->base && fd != temporary->directory && fd != ends[0])
+				close(fd);
+		remove_later(temporary, remove_more, ends[0], owner);
 	}
+	if (temporary->remover < 0)
+		error_set_errno(err, errno, "cannot make a temporary directory");
 	close(ends[0]);
 	temporary->alive = ends[1];
 	if (temporary->remover > 0)
 		return true;
-	error_set_errno(err, errno, "cannot make a temporary directory");
 	close(ends[1]);
 	return false;
 }
 
-bool temporary_create_with(struct temporary *temporary, void (*remove_more)(pid_t owner), struct error *err)
-{
-	const char *where = getenv("TMPDIR");
+/* ---- The directory ---- */
 
-	*temporary = (struct temporary){ 0 };
-	if (!where || !where[0])
-		where = "/tmp";
-	if ((size_t)snprintf(temporary->path, sizeof(temporary->path), "%s/kelvin-XXXXXX", where) >=
-		sizeof(temporary->path))
-		return error_set(err, ERROR_LIMIT, "TMPDIR is too long");
-	if (!mkdtemp(temporary->path)) {
-		error_set_errno(
-			err, errno, "cannot make a directory in %.300s; set TMPDIR to one where you may write", where);
-		temporary->path[0] = '\0';
+/*
+ * Opens a directory that was just made, with its lock. -1 with errno: EAGAIN: another one of ours has found it without
+ * a lock, and clears it away.
+ */
+static int open_locked(int base, const char *name)
+{
+	CLEANUP(cleanup_close) int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info;
+	int locked;
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &info) != 0) {
+		errno = errno == ENOENT || errno == EWOULDBLOCK ? EAGAIN : errno;
+		return -1;
+	}
+	if (info.st_nlink == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	locked = fd;
+	fd = -1;
+	return locked;
+}
+
+/* Makes a directory and takes its lock. -1 with errno set. */
+static int make_locked(int base, char name[32])
+{
+	int fd = -1, failure;
+
+	for (int i = 0; i < MOST_TRIES; i++) {
+		uint64_t random;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return -1;
+		snprintf(name, 32, "%s%016" PRIx64, prefix, random);
+		if (mkdirat(base, name, S_IRWXU) != 0)
+			return -1;
+		fd = open_locked(base, name);
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	failure = errno;
+	if (fd < 0)
+		unlinkat(base, name, AT_REMOVEDIR);
+	errno = failure;
+	return fd;
+}
+
+static bool create_in(struct temporary *temporary, const struct place *place, enum place_kind kind, struct error *err)
+{
+	int base = place_open(place, kind, err), directory;
+	char name[32];
+
+	if (base < 0)
+		return false;
+	remove_stale(base);
+	directory = make_locked(base, name);
+	if (directory < 0) {
+		error_set_errno(err, errno, "%.200s/%s", place->path, place->name);
+		close(base);
 		return false;
 	}
+	if ((size_t)snprintf(temporary->path, sizeof(temporary->path), "%s/%s/%s", place->path, place->name, name) >=
+		sizeof(temporary->path)) {
+		unlinkat(base, name, AT_REMOVEDIR);
+		close(directory);
+		close(base);
+		temporary->path[0] = '\0';
+		return error_set_errno(err, ENAMETOOLONG, "%.200s", place->path);
+	}
+	temporary->base = base;
+	temporary->directory = directory;
+	return true;
+}
+
+static bool create_anywhere(struct temporary *temporary, enum temporary_size size, struct error *err)
+{
+	static const enum place_kind orders[][PLACES] = {
+		[TEMPORARY_SMALL] = { PLACE_RUN, PLACE_RUNTIME, PLACE_TMPDIR, PLACE_TMP, PLACE_VAR_TMP, PLACE_SHM },
+		[TEMPORARY_LARGE] = { PLACE_TMPDIR, PLACE_TMP, PLACE_VAR_TMP, PLACE_RUN, PLACE_RUNTIME, PLACE_SHM },
+	};
+	CLEANUP(buffer_deinit) struct buffer reasons = { 0 };
+	struct error why;
+	struct place place;
+
+	buffer_init(&reasons, MOST_REASON_BYTES);
+	for (int i = 0; i < PLACES; i++) {
+		place_find(&place, orders[size][i]);
+		if (!place.path[0])
+			continue;
+		if (create_in(temporary, &place, orders[size][i], &why))
+			return true;
+		buffer_printf(&reasons, "%s%s", reasons.size ? "; " : "", why.message);
+	}
+	buffer_append_byte(&reasons, '\0');
+	return error_set(err, ERROR_SYSTEM,
+		"there is no place for temporary files; set TMPDIR to a directory of your own: %s",
+		buffer_ok(&reasons, &why) ? reasons.data : "");
+}
+
+static void close_all(struct temporary *temporary)
+{
+	close(temporary->directory);
+	close(temporary->base);
+	*temporary = (struct temporary){ 0 };
+}
+
+bool temporary_create(
+	struct temporary *temporary, enum temporary_size size, void (*remove_more)(pid_t owner), struct error *err)
+{
+	*temporary = (struct temporary){ 0 };
+	if (!create_anywhere(temporary, size, err))
+		return false;
 	if (start_remover(temporary, remove_more, err))
 		return true;
-	rmdir(temporary->path);
-	temporary->path[0] = '\0';
+	unlinkat(temporary->base, strrchr(temporary->path, '/') + 1, AT_REMOVEDIR);
+	close_all(temporary);
 	return false;
 }
 
-bool temporary_create(struct temporary *temporary, struct error *err)
+void temporary_remove(struct temporary *temporary, struct buffer *notices)
 {
-	return temporary_create_with(temporary, NULL, err);
-}
+	struct error why;
 
-void temporary_remove(struct temporary *temporary)
-{
 	if (!temporary->path[0])
 		return;
+	if (!remove_tree(temporary->base, strrchr(temporary->path, '/') + 1, &why) && notices)
+		buffer_printf(
+			notices, "temporary files stay in %s until the next run: %s\n", temporary->path, why.message);
 	close(temporary->alive);
 	while (waitpid(temporary->remover, NULL, 0) < 0 && errno == EINTR)
 		;
-	*temporary = (struct temporary){ 0 };
+	close_all(temporary);
 }
 
 bool temporary_is_full(const struct temporary *temporary)
@@ -109,5 +346,5 @@ bool temporary_is_full(const struct temporary *temporary)
 	enum { LEAST_BYTES = 1 << 20 };
 	struct statvfs disk;
 
-	return statvfs(temporary->path, &disk) == 0 && disk.f_bavail * disk.f_bsize < LEAST_BYTES;
+	return fstatvfs(temporary->directory, &disk) == 0 && disk.f_bavail * disk.f_bsize < LEAST_BYTES;
 }

@@ -31,8 +31,8 @@ static void remove_fifos(pid_t owner)
 static bool harness_open(struct harness *harness, const struct harness_options *options, struct error *err)
 {
 	if (options->mode == HARNESS_SIMULATION)
-		return temporary_create(&harness->directory, err);
-	return temporary_create_with(&harness->directory, remove_fifos, err) &&
+		return temporary_create(&harness->directory, TEMPORARY_SMALL, NULL, err);
+	return temporary_create(&harness->directory, TEMPORARY_SMALL, remove_fifos, err) &&
 	       fifo_pair_open(&harness->fifos, FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH, err) &&
 	       server_start(&harness->fifos, PROTOCOL_WALLTIME, &harness->server, err) &&
 	       harness_output_create(&harness->output, err) &&
@@ -83,7 +83,7 @@ void harness_destroy(struct harness *harness)
 	tee_destroy(harness->tee);
 	harness_output_destroy(harness->output);
 	server_destroy(harness->server);
-	temporary_remove(&harness->directory);
+	temporary_remove(&harness->directory, NULL);
 	free(harness);
 }
 
@@ -189,6 +189,7 @@ bool harness_finish(struct harness *harness, struct harness_result *result, stru
 
 	harness_stop(harness);
 	if (collect(harness, &made, notices, err)) {
+		temporary_remove(&harness->directory, notices);
 		*result = made;
 		return true;
 	}

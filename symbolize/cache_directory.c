@@ -99,42 +99,6 @@ bool cache_directory_prepare(const char *directory)
 	return stat(directory, &info) == 0 && info.st_uid == geteuid() && access(directory, W_OK) == 0;
 }
 
-/* The owner of what a path and its link lead to; false if there is nothing. */
-static bool find_owner(const char *path, uid_t *owner)
-{
-	struct stat link, info;
-
-	if (lstat(path, &link) != 0 || stat(path, &info) != 0)
-		return false;
-	*owner = link.st_uid == info.st_uid ? info.st_uid : (uid_t)-1;
-	return true;
-}
-
-/*
- * Whether a directory, or the one that it would be made in, is ours; and for root, whether nobody else can lead the
- * path elsewhere. Root may run with another user's HOME (sudo -E), who then must not be written to nor believed.
- */
-static bool is_own(const char *directory)
-{
-	uid_t owner = (uid_t)-1;
-	char path[PATH_MAX];
-
-	if (directory[0] != '/' || (size_t)snprintf(path, sizeof(path), "%s/", directory) >= sizeof(path))
-		return false;
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		bool is_there;
-
-		*slash = '\0';
-		is_there = find_owner(path, &owner);
-		*slash = '/';
-		if (!is_there)
-			break;
-		if (geteuid() == 0 && owner != 0)
-			return false;
-	}
-	return owner == geteuid();
-}
-
 static bool join(char *path, size_t size, const char *directory, const char *below)
 {
 	int length = snprintf(path, size, "%s%s", directory, below);
@@ -148,10 +112,10 @@ static const char *own_home(void)
 	const char *home = getenv("HOME");
 	const struct passwd *user;
 
-	if (home && is_own(home))
+	if (home && own_directory_is_ours(home))
 		return home;
 	user = getpwuid(geteuid());
-	return user && user->pw_dir && is_own(user->pw_dir) ? user->pw_dir : NULL;
+	return user && user->pw_dir && own_directory_is_ours(user->pw_dir) ? user->pw_dir : NULL;
 }
 
 bool symbolize_cache_directory(char *path, size_t size)
@@ -159,7 +123,7 @@ bool symbolize_cache_directory(char *path, size_t size)
 	const char *cache = getenv("XDG_CACHE_HOME"), *home;
 
 	/* A relative path in this variable must be ignored (XDG Base Directory Specification). */
-	if (cache && is_own(cache))
+	if (cache && own_directory_is_ours(cache))
 		return join(path, size, cache, "/kelvin/frames");
 	home = own_home();
 	return home && join(path, size, home, "/.cache/kelvin/frames");
