@@ -115,38 +115,9 @@ static bool find_program(const char *name, char path[PATH_MAX])
 	return false;
 }
 
-static bool is_library(const char *directory)
-{
-	char path[PATH_MAX + sizeof(tool)];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, tool);
-	return access(path, X_OK) == 0;
-}
-
-/* Beside this program: in a build folder cli/kelvin has simulate/tool/ as a neighbour, and bin/kelvin has
- * libexec/kelvin/.
- */
-static bool find_library(char library[PATH_MAX])
-{
-	static const char *const places[] = { "../simulate/tool", "../" KELVIN_LIBEXEC };
-	char program[PATH_MAX];
-	ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	char *slash;
-
-	program[size > 0 ? size : 0] = '\0';
-	slash = strrchr(program, '/');
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
-		if ((size_t)snprintf(library, PATH_MAX, "%.*s/%s", (int)(slash - program), program, places[i]) <
-				PATH_MAX &&
-			is_library(library))
-			return true;
-	snprintf(library, PATH_MAX, "%s", KELVIN_FULL_LIBEXEC);
-	return is_library(library);
-}
-
 bool simulator_find(struct simulator *simulator, struct error *err)
 {
-	return find_library(simulator->library) ||
+	return installation_find("simulate/tool", "", tool, simulator->library) ||
 	       error_set(err, ERROR_NOT_FOUND,
 		       "the tool %s is not there: build kelvin on a machine that has valgrind installed, or install it again",
 		       tool);

@@ -18,6 +18,7 @@
 #include "common/file.h"
 #include "common/filter.h"
 #include "common/hash_map.h"
+#include "common/installation.h"
 #include "common/isolated.h"
 #include "common/message.h"
 #include "common/own_directory.h"

@@ -8,30 +8,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-/*
- * Harnesses for node need flags that node takes only at its start. Started with the variable, they write the flags into
- * the file that it names, and end; a program without a harness runs as always, and that was it. The program is started
- * again with the flags then (CodSpeed's runner, introspected_nodejs/node.sh).
- */
-static const char node_script[] =
-	"#!/bin/sh\n"
-	"here=${0%/*}\n"
-	"set -f\n"
-	"IFS=:\n"
-	"for directory in $PATH; do\n"
-	"\t[ \"$directory\" != \"$here\" ] && [ -x \"$directory/node\" ] && [ ! -d \"$directory/node\" ] && break\n"
-	"done\n"
-	"unset IFS\n"
-	"node=$directory/node\n"
-	"[ -z \"$__CODSPEED_NODE_CORE_INTROSPECTION_PATH__\" ] || exec \"$node\" \"$@\"\n"
-	"file=$(mktemp \"$here/flags.XXXXXX\") || exec \"$node\" \"$@\"\n"
-	"__CODSPEED_NODE_CORE_INTROSPECTION_PATH__=$file \"$node\" \"$@\"\n"
-	"code=$?\n"
-	"flags=$(tr -d '\\n\"' <\"$file\" | sed -n 's/.*flags *: *\\[\\([^]]*\\)\\].*/\\1/p' | tr , ' ')\n"
-	"rm -f \"$file\"\n"
-	"[ -n \"$flags\" ] || exit $code\n"
-	"exec \"$node\" $flags \"$@\"\n";
-
 static const char java_options[] =
 	"-XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -Djdk.attach.allowAttachSelf=true";
 
@@ -98,32 +74,32 @@ static bool is_in_path(const char *program)
 	return false;
 }
 
-static bool write_script(const char *directory, struct error *err)
+/*
+ * Whether nobody puts another program there, now or when the suite is over: what outlives it keeps the PATH. Who owns
+ * this program decides what runs in any case.
+ */
+static bool is_safe(const char *folder)
 {
-	CLEANUP(cleanup_close) int fd = -1;
-	char path[PATH_MAX];
+	uid_t owner = installation_owner();
+	struct error ignored;
+	CLEANUP(cleanup_close) int fd = own_directory_open(folder, owner, &ignored);
+	struct stat info;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/node", directory) >= sizeof(path))
-		return error_set(err, ERROR_LIMIT, "TMPDIR is too long");
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRWXU);
-	if (fd < 0 || !file_write_all(fd, node_script, sizeof(node_script) - 1))
-		return error_set_errno(err, errno, "cannot write %.300s", path);
-	return true;
+	return fd >= 0 && fstatat(fd, "node", &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+	       (info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == owner) && !(info.st_mode & S_IWOTH);
 }
 
-/* Where there is no node, a program that looks for it must not find one. A PATH cannot name a directory with a colon.
+/*
+ * Where there is no node, a program that looks for it must not find one. A PATH cannot name a directory with a colon.
  */
-static bool add_node(struct environment *environment, const char *directory, struct error *err)
+static bool add_node(struct environment *environment, struct error *err)
 {
-	char bin[PATH_MAX];
+	char folder[PATH_MAX];
 
-	if (!is_in_path("node") || strchr(directory, ':'))
+	if (!is_in_path("node") || !installation_find("harness/node", "node", "node", folder) || strchr(folder, ':') ||
+		!is_safe(folder))
 		return true;
-	if ((size_t)snprintf(bin, sizeof(bin), "%s/bin", directory) >= sizeof(bin))
-		return error_set(err, ERROR_LIMIT, "TMPDIR is too long");
-	if (mkdir(bin, S_IRWXU) != 0)
-		return error_set_errno(err, errno, "cannot make %.300s", bin);
-	return write_script(bin, err) && put_before(environment, "PATH", bin, ":", err);
+	return put_before(environment, "PATH", folder, ":", err);
 }
 
 /* ---- All of it ---- */
@@ -154,8 +130,7 @@ static bool set_all(struct environment *environment, enum harness_mode mode, con
 	       set_variable(environment, "CODSPEED_PROFILE_FOLDER", folder, err) &&
 	       (uname(&machine) != 0 || set_variable(environment, "ARCH", machine.machine, err)) &&
 	       (getenv("PYTHONHASHSEED") || set_variable(environment, "PYTHONHASHSEED", "0", err)) &&
-	       put_before(environment, "JAVA_TOOL_OPTIONS", java_options, " ", err) &&
-	       add_node(environment, directory, err);
+	       put_before(environment, "JAVA_TOOL_OPTIONS", java_options, " ", err) && add_node(environment, err);
 }
 
 bool environment_set(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err)

@@ -19,8 +19,9 @@ struct environment {
 };
 
 /*
- * `directory`: for files of this recording. Harnesses leave theirs in directory/profile, which is made. In
- * directory/bin, which comes first in PATH, is a `node` that asks a harness for the flags of node that it needs.
+ * `directory`: for files of this recording. Harnesses leave theirs in directory/profile, which is made.
+ * First in PATH comes a folder of the installation with a `node` that asks a harness for the flags of node that it
+ * needs (node.sh), if nobody else can write there.
  */
 COMMON_MUST_CHECK
 bool environment_set(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err);

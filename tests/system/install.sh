@@ -24,6 +24,7 @@ for prefix in /usr /usr/local /opt/kelvin; do
 		[[ -s root$prefix/share/$file ]] || fail "no $file below $prefix/share"
 	done
 	[[ ! -e root$prefix/libexec/kelvin/kelvin-amd64-linux || -x root$prefix/libexec/kelvin/launcher ]] || fail "nothing starts the tool"
+	[[ -x root$prefix/libexec/kelvin/node/node && -s root$prefix/lib/tmpfiles.d/kelvin.conf ]] || fail "no node for suites below $prefix"
 	links=$(find root -type l)
 	[[ -z $links ]] || fail "a package would lack what these link to: $links"
 	if [[ $prefix == /opt/kelvin ]]; then continue; fi
