@@ -6,7 +6,7 @@ if [[ -z ${OWN_TMP:-} ]] && unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/n
 	exec unshare -m bash "$0" "$@"
 fi
 if [[ -n ${OWN_TMP:-} ]]; then
-	mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work &&
+	mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/upper && mkdir /mnt/work &&
 		mount -t overlay -o lowerdir=/tmp,upperdir=/mnt/upper,workdir=/mnt/work overlay /tmp || OWN_TMP=
 	[[ -z $OWN_TMP ]] || rm -f /tmp/runner.{ctl,ack}.fifo
 fi
