@@ -30,8 +30,13 @@ static bool begin(struct source_benchmarks *benchmarks, struct error *err)
 		},
 	};
 
-	return harness_create(&options, &benchmarks->harness, err) &&
-	       harness_prepare(benchmarks->harness, &benchmarks->streams_of_command[STDOUT_FILENO], err);
+	struct sampler_target *target = &benchmarks->live->options.sampler.target;
+
+	if (!harness_create(&options, &benchmarks->harness, err))
+		return false;
+	target->enter = harness_enter;
+	target->entering = benchmarks->harness;
+	return harness_prepare(benchmarks->harness, &benchmarks->streams_of_command[STDOUT_FILENO], err);
 }
 
 /* Without benchmarks the recording is kept as it is. */

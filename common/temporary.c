@@ -166,12 +166,17 @@ __attribute__((noreturn)) static void remove_later(
 {
 	struct error ignored;
 	sigset_t all;
+	ssize_t got;
 	char byte;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	while (read(ended, &byte, 1) < 0 && errno == EINTR)
-		;
+	do
+		got = read(ended, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	/* It has done all itself. */
+	if (got > 0)
+		_exit(0);
 	if (remove_more)
 		remove_more(owner);
 	(void)!remove_tree(temporary->base, strrchr(temporary->path, '/') + 1, &ignored);
@@ -335,6 +340,7 @@ void temporary_remove(struct temporary *temporary, struct buffer *notices)
 	if (!remove_tree(temporary->base, strrchr(temporary->path, '/') + 1, &why) && notices)
 		buffer_printf(
 			notices, "temporary files stay in %s until the next run: %s\n", temporary->path, why.message);
+	(void)!write(temporary->alive, "", 1);
 	close(temporary->alive);
 	while (waitpid(temporary->remover, NULL, 0) < 0 && errno == EINTR)
 		;

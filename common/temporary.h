@@ -27,8 +27,8 @@ enum temporary_size { TEMPORARY_SMALL, TEMPORARY_LARGE };
 
 /*
  * The message of an error names each place, what is wrong with it, and the way out. `remove_more` is called by the
- * child that waits, with the id of this process, when that has ended: for files that lie elsewhere. This process may be
- * alive still, be about to end, or be gone. NULL: there are none.
+ * child that waits, with the id of this process, if that has ended without temporary_remove(): for files that lie
+ * elsewhere. This process may be about to end, or be gone. NULL: there are none.
  */
 COMMON_MUST_CHECK
 bool temporary_create(

@@ -8,12 +8,24 @@
 
 enum { ATTEMPTS = 8, MOST_MOMENTS = 100, OPEN_FLAGS = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
 
-static bool fail_foreign(const char *path, const char *what, struct error *err)
+static const char *kind_name(mode_t mode)
 {
-	error_set_errno(err, EACCES,
-		"benchmark harnesses look for their runner at %s, which is %s: remove it (sudo rm %s)", path, what,
-		path);
-	return false;
+	if (S_ISFIFO(mode))
+		return "a FIFO";
+	if (S_ISLNK(mode))
+		return "a link";
+	return S_ISDIR(mode) ? "a directory" : "no FIFO, but an entry";
+}
+
+bool fifo_fail_foreign(const char *path, struct error *err)
+{
+	struct stat info;
+
+	if (lstat(path, &info) != 0)
+		return error_set_errno(err, errno, "cannot look at %s", path);
+	return error_set_errno(err, EACCES,
+		"benchmark harnesses look for their runner at %s, which is %s of user %u: remove it (sudo rm%s %s)",
+		path, kind_name(info.st_mode), (unsigned int)info.st_uid, S_ISDIR(info.st_mode) ? " -r" : "", path);
 }
 
 static bool is_ours(int fd, const char *path, struct error *err)
@@ -22,19 +34,13 @@ static bool is_ours(int fd, const char *path, struct error *err)
 
 	if (fstat(fd, &info) != 0)
 		return error_set_errno(err, errno, "cannot look at %s", path);
-	if (!S_ISFIFO(info.st_mode))
-		return fail_foreign(path, "no FIFO", err);
-	return info.st_uid == geteuid() || fail_foreign(path, "another user's", err);
+	return (S_ISFIFO(info.st_mode) && info.st_uid == geteuid()) || fifo_fail_foreign(path, err);
 }
 
 static bool fail_open(const char *path, int failure, struct error *err)
 {
-	if (failure == ELOOP)
-		return fail_foreign(path, "a link", err);
-	if (failure == EACCES || failure == EPERM)
-		return fail_foreign(path, "another user's", err);
-	if (failure == EISDIR)
-		return fail_foreign(path, "a directory", err);
+	if (failure == ELOOP || failure == EACCES || failure == EPERM || failure == EISDIR)
+		return fifo_fail_foreign(path, err);
 	return error_set_errno(err, failure, "cannot open %s, where benchmark harnesses look for their runner", path);
 }
 

@@ -6,7 +6,8 @@
 #include <sys/types.h>
 
 /*
- * The two FIFOs by which harnesses find their runner. Their names are fixed, so there can be one runner on a machine.
+ * The two FIFOs by which harnesses find their runner. Their names are fixed, so there can be one runner on a machine
+ * for all that see the same /tmp (namespace.h).
  * They lie where others may write: files that are not our own FIFOs are left alone. The one for commands carries a lock
  * for as long as a Kelvin serves it. One that nobody has open was left behind by a runner that was killed, and is used
  * again.
@@ -27,6 +28,9 @@ bool fifo_pair_open(struct fifo_pair *pair, const char *commands, const char *an
 
 /* Removes the FIFOs, if they are still the ones that were opened, and closes them. */
 void fifo_pair_close(struct fifo_pair *pair, const char *commands, const char *answers);
+
+/* Says what lies at a path where our FIFO should, whose it is, and the way out. */
+bool fifo_fail_foreign(const char *path, struct error *err);
 
 /* Throws away what is in a FIFO. */
 void fifo_drain(int fd);

@@ -3,6 +3,7 @@
 
 #include "harness/environment.h"
 #include "harness/iterations.h"
+#include "harness/namespace.h"
 #include "harness/server.h"
 #include "harness/tee.h"
 #include "harness/thread.h"
@@ -14,6 +15,7 @@ struct harness {
 	enum harness_mode mode;
 	struct temporary directory;
 	struct environment environment;
+	struct namespace namespace;
 	struct fifo_pair fifos;
 	struct server *server;         /* NULL: simulation */
 	struct harness_output *output; /* NULL, likewise */
@@ -22,9 +24,65 @@ struct harness {
 
 /* ---- Beginning ---- */
 
+static const char *const protocol_places[] = { FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH };
+
 static void remove_fifos(pid_t owner)
 {
 	fifo_remove_stale(FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH, owner);
+	for (int i = 0; i < 2; i++)
+		namespace_remove_stale(protocol_places[i]);
+}
+
+/* Where our FIFOs lie. */
+static const char *fifo_path(const struct harness *harness, int which)
+{
+	return harness->namespace.is_used ? harness->namespace.sources[which] : protocol_places[which];
+}
+
+/*
+ * FIFOs of our own, which the command gets at the places of the protocol. False with ERROR_NONE: that is not allowed
+ * here.
+ */
+static bool open_in_namespace(struct harness *harness, bool has_user, struct error *err)
+{
+	struct namespace *namespace = &harness->namespace;
+
+	err->code = ERROR_NONE;
+	namespace->has_user = has_user;
+	if (!fifo_pair_open(&harness->fifos, namespace->sources[0], namespace->sources[1], err))
+		return false;
+	if (namespace_is_allowed(namespace) && namespace_prepare(namespace, err))
+		return true;
+	fifo_pair_close(&harness->fifos, namespace->sources[0], namespace->sources[1]);
+	return false;
+}
+
+/*
+ * Root has a namespace of mounts where that is allowed. A user has one only if the places are taken, since set-user-ID
+ * programs do not work in it.
+ */
+static bool open_fifos(struct harness *harness, struct error *err)
+{
+	struct error why;
+
+	for (int i = 0; i < 2; i++) {
+		harness->namespace.places[i] = protocol_places[i];
+		if ((size_t)snprintf(harness->namespace.sources[i], PATH_MAX, "%s%s", harness->directory.path,
+			    strrchr(protocol_places[i], '/')) >= PATH_MAX)
+			return error_set(err, ERROR_LIMIT, "TMPDIR is too long");
+	}
+	if (open_in_namespace(harness, false, &why))
+		return true;
+	if (why.code != ERROR_NONE) {
+		*err = why;
+		return false;
+	}
+	if (geteuid() == 0)
+		for (int i = 0; i < 2; i++)
+			namespace_clear_foreign(protocol_places[i]);
+	if (fifo_pair_open(&harness->fifos, FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH, err))
+		return true;
+	return geteuid() != 0 && open_in_namespace(harness, true, &why);
 }
 
 /* In a simulation harnesses find the simulator by its client requests, and look for no FIFO. */
@@ -32,8 +90,7 @@ static bool harness_open(struct harness *harness, const struct harness_options *
 {
 	if (options->mode == HARNESS_SIMULATION)
 		return temporary_create(&harness->directory, TEMPORARY_SMALL, NULL, err);
-	return temporary_create(&harness->directory, TEMPORARY_SMALL, remove_fifos, err) &&
-	       fifo_pair_open(&harness->fifos, FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH, err) &&
+	return temporary_create(&harness->directory, TEMPORARY_SMALL, remove_fifos, err) && open_fifos(harness, err) &&
 	       server_start(&harness->fifos, PROTOCOL_WALLTIME, &harness->server, err) &&
 	       harness_output_create(&harness->output, err) &&
 	       tee_start(options->outputs, harness->output, &harness->tee, err);
@@ -47,6 +104,7 @@ bool harness_create(const struct harness_options *options, struct harness **harn
 		return error_set_memory(err);
 	made->mode = options->mode;
 	made->fifos = (struct fifo_pair){ -1, -1 };
+	made->namespace = (struct namespace){ .covered = { -1, -1 } };
 	if (harness_open(made, options, err)) {
 		*harness = made;
 		return true;
@@ -63,6 +121,13 @@ bool harness_prepare(struct harness *harness, int outputs[2], struct error *err)
 	return environment_set(&harness->environment, harness->mode, harness->directory.path, err);
 }
 
+bool harness_enter(void *harness)
+{
+	const struct harness *own = harness;
+
+	return !own->namespace.is_used || namespace_enter(&own->namespace);
+}
+
 /* ---- End ---- */
 
 static void harness_stop(struct harness *harness)
@@ -72,7 +137,9 @@ static void harness_stop(struct harness *harness)
 		tee_stop(harness->tee);
 	if (harness->server)
 		server_stop(harness->server);
-	fifo_pair_close(&harness->fifos, FIFO_COMMANDS_PATH, FIFO_ANSWERS_PATH);
+	if (harness->fifos.commands >= 0)
+		fifo_pair_close(&harness->fifos, fifo_path(harness, 0), fifo_path(harness, 1));
+	namespace_release(&harness->namespace);
 }
 
 void harness_destroy(struct harness *harness)

@@ -32,9 +32,10 @@ struct harness_options {
 };
 
 /*
- * Only one runner can exist on a machine, since harnesses know the names of the FIFOs in advance. ERROR_UNSUPPORTED
- * (another one is running: its pid is in the message), ERROR_PERMISSION (files with these names belong to another user;
- * the message says which and what to do). FIFOs that a killed runner left behind are replaced.
+ * The command gets FIFOs of its own where it may have a namespace of mounts (harness_enter()); then any number of
+ * suites run at once. Else there is one runner for all that see the same /tmp: ERROR_UNSUPPORTED (another one is
+ * running: its pid is in the message), ERROR_PERMISSION (files with these names belong to another user; the message
+ * says which and what to do). FIFOs that a killed runner left behind are replaced.
  */
 COMMON_MUST_CHECK
 bool harness_create(const struct harness_options *options, struct harness **harness, struct error *err);
@@ -56,6 +57,10 @@ static inline void harness_cleanup(struct harness **harness)
  */
 COMMON_MUST_CHECK
 bool harness_prepare(struct harness *harness, int outputs[2], struct error *err);
+
+/* In the child that becomes the command, before its exec; `harness` is a struct harness. False with errno set. */
+COMMON_MUST_CHECK
+bool harness_enter(void *harness);
 
 struct harness_round {
 	int64_t start_ns, end_ns;

@@ -31,7 +31,11 @@ struct sampler_target {
 	enum sampler_target_kind kind;
 	const pid_t *pids; /* PIDS: pid_count of them; TID: one */
 	size_t pid_count;
-	char *const *command;    /* COMMAND: argv, NULL-terminated */
+	char *const *command; /* COMMAND: argv, NULL-terminated */
+	/* COMMAND: called in the child before its exec, with `entering`; false with errno: it is not executed. NULL:
+	 * none */
+	bool (*enter)(void *entering);
+	void *entering;
 	const char *cgroup_path; /* CGROUP: below /sys/fs/cgroup, or absolute */
 };
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static void run_child(int go_fd, int error_fd, char *const *argv)
+static void run_child(int go_fd, int error_fd, const struct sampler_target *target)
 {
 	sigset_t none;
 	int failure;
@@ -18,22 +18,24 @@ static void run_child(int go_fd, int error_fd, char *const *argv)
 	/* The recorder may block signals that it waits for; the program must not inherit that. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp(argv[0], argv);
+	if (!target->enter || target->enter(target->entering))
+		execvp(target->command[0], target->command);
 	failure = errno;
 	if (write(error_fd, &failure, sizeof(failure)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-bool command_fork(struct command *command, char *const *argv, struct error *err)
+bool command_fork(struct command *command, const struct sampler_target *target, struct error *err)
 {
+	const char *name = target->command[0];
 	int go[2], errors[2];
 	pid_t pid;
 
 	if (pipe2(go, O_CLOEXEC) != 0)
-		return error_set_errno(err, errno, "cannot start %s", argv[0]);
+		return error_set_errno(err, errno, "cannot start %s", name);
 	if (pipe2(errors, O_CLOEXEC) != 0) {
-		error_set_errno(err, errno, "cannot start %s", argv[0]);
+		error_set_errno(err, errno, "cannot start %s", name);
 		close(go[0]);
 		close(go[1]);
 		return false;
@@ -41,10 +43,10 @@ bool command_fork(struct command *command, char *const *argv, struct error *err)
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		run_child(go[0], errors[1], argv);
+		run_child(go[0], errors[1], target);
 	}
 	if (pid < 0)
-		error_set_errno(err, errno, "cannot start %s", argv[0]);
+		error_set_errno(err, errno, "cannot start %s", name);
 	close(go[0]);
 	close(errors[1]);
 	if (pid < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "sampler/sampler.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -16,9 +16,9 @@ struct command {
 	struct rusage usage;
 };
 
-/* Forks a child that waits for command_start(). `argv` is borrowed and NULL-terminated. */
+/* Forks a child that waits for command_start(). `target` is one of kind COMMAND; its argv is borrowed. */
 COMMON_MUST_CHECK
-bool command_fork(struct command *command, char *const *argv, struct error *err);
+bool command_fork(struct command *command, const struct sampler_target *target, struct error *err);
 
 /* Starts the child's exec, and waits until it has succeeded or failed. */
 COMMON_MUST_CHECK

@@ -199,7 +199,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	struct collector_options collecting;
 
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
-		!command_fork(&sampler->command, options->target.command, err))
+		!command_fork(&sampler->command, &options->target, err))
 		return false;
 	hide_memory(sampler);
 	priority_raise(&sampler->priority, !options->without_real_time);
