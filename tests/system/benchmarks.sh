@@ -115,37 +115,89 @@ run 0 kelvin record --benchmarks --runs 2 -o runs.pb.gz -- "$client" suite
 table_of runs.pb.gz
 [[ $(grep -c '^suite.c::hash ' table) -eq 2 && $(grep -c '^- ' table) -eq 2 ]] || fail "two runs: $(<table)"
 
-# Two at once: the second says who is first.
-start "$KELVIN" record --benchmarks -q -o first.pb.gz -- sleep 20
-wait_until "the first has its FIFOs" test -p "${fifos[0]}" -a -p "${fifos[1]}"
-run 125 kelvin record --benchmarks -o second.pb.gz -- true
-says stderr "another kelvin \(pid $pid\) is recording benchmarks"
+# Where mounts are allowed, any number of suites are recorded at once, each with a runner of its own; else the second says who is first.
+has_mounts=
+! unshare -m true 2>/dev/null || has_mounts=1
+if [[ -n $has_mounts ]]; then
+	for name in first second; do
+		"$KELVIN" record --benchmarks -o $name.pb.gz -- "$client" suite >$name.out 2>$name.err &
+		eval "$name=$!"
+	done
+	for name in first second; do
+		wait "${!name}" || fail "two at once: $(<$name.err)"
+		says $name.err '^4 benchmarks of benchmark-client 1\.0: [0-9]+ rounds'
+		table_of $name.pb.gz
+		are_told_apart "$name of two"
+	done
+	leaves_nothing "two at once"
+else
+	start "$KELVIN" record --benchmarks -q -o first.pb.gz -- sleep 20
+	wait_until "the first has its FIFOs" test -p "${fifos[0]}" -a -p "${fifos[1]}"
+	run 125 kelvin record --benchmarks -o second.pb.gz -- true
+	says stderr "another kelvin \(pid $pid\) is recording benchmarks"
+	kill -TERM "$pid"
+fi
+
 # Signals: TERM is passed on, KILL leaves the files to a child of ours.
-kill -TERM "$pid"
-wait_until "nothing is left after SIGTERM" test ! -e "${fifos[0]}" -a ! -e "${fifos[1]}"
-start "$KELVIN" record --benchmarks -q -o first.pb.gz -- sleep 20
-wait_until "it has its FIFOs" test -p "${fifos[0]}" -a -p "${fifos[1]}"
-kill -KILL "$pid"
-wait_until "nothing is left after SIGKILL" test ! -e "${fifos[0]}" -a ! -e "${fifos[1]}"
+for signal in TERM KILL; do
+	start "$KELVIN" record --benchmarks -q -o first.pb.gz -- sleep 20
+	wait_until "it has its places" test -e "${fifos[0]}" -a -e "${fifos[1]}"
+	kill -$signal "$pid"
+	wait_until "nothing is left after SIG$signal" test ! -e "${fifos[0]}" -a ! -e "${fifos[1]}"
+done
 
 # What does not go with a suite.
 refuses 'to its end; leave out -d' kelvin record --benchmarks -d 1 -- true
 refuses 'leave out -D and --control' kelvin record --benchmarks -D 1 -- true
 refuses 'only in a command' kelvin record --benchmarks -p $$
 
+# taken KIND: the suite is recorded although another user has put something at the places.
+taken() {
+	run 0 kelvin record --benchmarks -q -o taken.pb.gz -- "$client" suite
+	table_of taken.pb.gz
+	[[ $(wc -l <table) -eq 5 ]] || fail "the places are taken by $1: $(<table)"
+	leaves_nothing "$1"
+}
+
+stranger() {
+	setpriv --reuid=12345 --regid=12345 --clear-groups "$@"
+}
+
 if [[ -n ${OWN_TMP:-} ]]; then
-	# FIFOs that a killed runner left behind are used; files of others are not.
+	# What a killed runner left behind is cleared away; so is what others put there, and nothing is written through it.
 	mkfifo -m 0644 "${fifos[@]}"
-	run 0 kelvin record --benchmarks -o stale.pb.gz -- "$client" suite
-	says stderr '^4 benchmarks'
-	leaves_nothing "stale FIFOs"
+	taken "stale FIFOs"
+	stranger mkfifo -m 0666 "${fifos[@]}"
+	taken "FIFOs of a stranger"
 	echo precious >victim
-	ln -s "$work/victim" "${fifos[1]}"
-	run 125 kelvin record --benchmarks -o link.pb.gz -- true
-	says stderr "runner\.ack\.fifo, which is a link: remove it \(sudo rm /tmp/runner\.ack\.fifo\)"
+	stranger ln -s "$work/victim" "${fifos[1]}"
+	stranger touch "${fifos[0]}"
+	taken "a link of a stranger"
 	[[ $(<victim) == precious ]] || fail "the victim has changed"
-	[[ ! -e ${fifos[0]} ]] || fail "a FIFO was left behind after a refusal"
-	rm "${fifos[1]}"
+	stranger mkdir "${fifos[0]}"
+	stranger touch "${fifos[0]}/theirs"
+	taken "a directory of a stranger"
+	[[ -e $(echo "${fifos[0]}".moved-*/theirs) ]] || fail "a stranger's file is gone"
+	rm -r "${fifos[0]}".moved-*
+
+	# A user without privileges can remove nothing of others: a namespace of the user's, or what is in the way, and whose it is.
+	mkdir -m 777 of_a_user
+	chmod 711 "$work"
+	cp "$client" "$KELVIN" of_a_user
+	mkfifo -m 0600 "${fifos[@]}"
+	cd of_a_user || exit 2
+	if stranger unshare -Um true 2>/dev/null; then
+		stranger ./kelvin record --benchmarks -o user.pb.gz -- ./benchmark_client suite >stdout 2>stderr || fail "a user beside FIFOs of root"
+		says stderr '^4 benchmarks of'
+	fi
+	code=0
+	rm -f "${fifos[@]}"
+	mkdir "${fifos[0]}"
+	stranger ./kelvin record --benchmarks -o user.pb.gz -- true >stdout 2>stderr || code=$?
+	[[ $code -eq 125 ]] || fail "exit code $code beside a directory of root"
+	says stderr 'runner\.ctl\.fifo, which is a directory of user 0: remove it \(sudo rm -r /tmp/runner\.ctl\.fifo\)'
+	rmdir "${fifos[0]}"
+	cd ..
 fi
 
 # The real thing, where it is installed.
