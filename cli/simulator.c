@@ -188,6 +188,18 @@ static void set_environment(const char *library)
 	setenv("VALGRIND_LIB", library, 1);
 }
 
+/* Valgrind keeps a file there for a moment; the program gets what it would have had, if that can be used safely. */
+static void set_temporary(const char *directory)
+{
+	const char *where = getenv("TMPDIR");
+	struct error ignored;
+	CLEANUP(cleanup_close)
+	int fd = own_directory_open(where && where[0] ? where : "/tmp", (uid_t)-1, &ignored);
+
+	if (fd < 0 || faccessat(fd, ".", W_OK, AT_EACCESS) != 0)
+		setenv("TMPDIR", directory, 1);
+}
+
 void simulator_execute(const struct simulator *simulator, const struct simulator_call *call)
 {
 	static const char *const cache_options[SIMULATOR_CACHES] = { "--I1", "--D1", "--LL" };
@@ -224,6 +236,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 	if (before >= 0)
 		personality((unsigned long)before | ADDR_NO_RANDOMIZE);
 	set_environment(simulator->library);
+	set_temporary(call->directory);
 	execv(argv[0], (char *const *)argv);
 	free(argv);
 }
