@@ -17,7 +17,7 @@ chmod 755 /run
 
 # lies_in DIRECTORY: the files of a simulation are there while it runs, and nothing is behind it.
 lies_in() {
-	run 0 kelvin simulate -q -o /dev/null -- find /run/kelvin /tmp /var/tmp /dev/shm /mnt -maxdepth 2 -name 'kelvin-????????????????'
+	run 0 kelvin simulate -q -o /dev/null -- find /run /var/tmp /dev/shm /mnt /tmp -maxdepth 3 -name 'kelvin-????????????????'
 	says stdout "^$1/kelvin-[0-9a-f]{16}$"
 	[[ $(wc -l <stdout) -eq 1 && -z $(ls -A "$1") ]] || fail "files are left in $1: $(ls -A "$1")"
 	[[ $(stat -c %u.%a "$1") == 0.700 ]] || fail "$1 is open to others"
