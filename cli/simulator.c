@@ -188,15 +188,23 @@ static void set_environment(const char *library)
 	setenv("VALGRIND_LIB", library, 1);
 }
 
+static bool can_keep_files(const char *where)
+{
+	struct error ignored;
+	CLEANUP(cleanup_close) int fd = own_directory_open(where, (uid_t)-1, &ignored);
+
+	return fd >= 0 && faccessat(fd, ".", W_OK, AT_EACCESS) == 0;
+}
+
 /* Valgrind keeps a file there for a moment; the program gets what it would have had, if that can be used safely. */
 static void set_temporary(const char *directory)
 {
 	const char *where = getenv("TMPDIR");
-	struct error ignored;
-	CLEANUP(cleanup_close)
-	int fd = own_directory_open(where && where[0] ? where : "/tmp", (uid_t)-1, &ignored);
 
-	if (fd < 0 || faccessat(fd, ".", W_OK, AT_EACCESS) != 0)
+	if (where && where[0] && can_keep_files(where))
+		return;
+	unsetenv("TMPDIR");
+	if (!can_keep_files("/tmp"))
 		setenv("TMPDIR", directory, 1);
 }
 
