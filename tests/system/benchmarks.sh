@@ -180,6 +180,13 @@ if [[ -n ${OWN_TMP:-} ]]; then
 	[[ -e $(echo "${fifos[0]}".moved-*/theirs) ]] || fail "a stranger's file is gone"
 	rm -r "${fifos[0]}".moved-*
 
+	# Root without the right to mount serves at the places themselves.
+	stranger mkfifo -m 0666 "${fifos[@]}"
+	run 0 setpriv --bounding-set -sys_admin "$KELVIN" record --benchmarks -q -o taken.pb.gz -- "$client" suite
+	table_of taken.pb.gz
+	[[ $(wc -l <table) -eq 5 ]] || fail "root without mounts: $(<table)"
+	leaves_nothing "root without mounts"
+
 	# A user without privileges can remove nothing of others: a namespace of the user's, or what is in the way, and whose it is.
 	mkdir -m 777 of_a_user
 	chmod 711 "$work"

@@ -74,6 +74,17 @@ if command -v node >/dev/null; then
 fi
 survives "a suite"
 
+# Our node asks the harness for its flags, and starts again with them.
+if command -v node >/dev/null; then
+	cat >flags.js <<'JS'
+const path = process.env.__CODSPEED_NODE_CORE_INTROSPECTION_PATH__;
+if (path) { require('fs').writeFileSync(path, '{"flags":["--stack-size=900"]}'); process.exit(0); }
+console.log(process.execArgv.join(' '));
+JS
+	run 0 kelvin record --benchmarks -q -o node.pb.gz -- node flags.js
+	says stdout '^--stack-size=900$'
+fi
+
 # The recorder is killed, and so is its child.
 start "$KELVIN" record --benchmarks -q -o b.pb.gz -- sh -c './suite; sleep 60'
 wait_until "the suite has begun" test -s survivor.pid
