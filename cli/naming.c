@@ -17,6 +17,9 @@ bool naming_take(struct naming *naming, int option, struct error *err)
 	case NAMING_NO_NAMES:
 		naming->no_names = true;
 		return true;
+	case NAMING_REQUIRE_CONFINEMENT:
+		naming->require_confinement = true;
+		return true;
 	default:
 		return error_set(err, ERROR_USAGE, "unknown option");
 	}
@@ -37,9 +40,25 @@ static bool read_rules(
 	return ok;
 }
 
+/* Each child asks for itself again before it reads: what a machine allows may change. */
+static bool check_confinement(const struct naming *naming, struct error *err)
+{
+	unsigned int lacks = naming->require_confinement ? confined_probe() : 0;
+	char missing[256];
+
+	if (lacks == 0)
+		return true;
+	confined_describe(lacks, missing, sizeof(missing));
+	return error_set(err, ERROR_SYSTEM,
+		"nothing is read: --require-confinement asks for a process without rights, and here it would lack %s. "
+		"Run 'kelvin doctor', or leave the option out and read only what you trust",
+		missing);
+}
+
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err)
 {
-	if (!read_rules(SYMBOLIZE_RULES_OF_ORIGIN, naming->origin_rules_path, &naming->origin_rules, err) ||
+	if (!check_confinement(naming, err) ||
+		!read_rules(SYMBOLIZE_RULES_OF_ORIGIN, naming->origin_rules_path, &naming->origin_rules, err) ||
 		!read_rules(SYMBOLIZE_RULES_OF_WAITS, naming->wait_rules_path, &naming->wait_rules, err))
 		return false;
 	options->project_roots = naming->roots.items;
@@ -47,6 +66,7 @@ bool naming_prepare(struct naming *naming, struct symbolize_options *options, st
 	options->origin_rules = naming->origin_rules;
 	options->wait_rules = naming->wait_rules;
 	options->no_names = naming->no_names;
+	options->require_confinement = naming->require_confinement;
 	return true;
 }
 

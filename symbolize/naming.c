@@ -183,14 +183,18 @@ static void start_cell(struct naming *n, uint32_t owner, struct naming_cell *cel
 	if (is_given_up(&n->owners[owner]))
 		give_up_owner(n, owner);
 	count = chosen ? choose(n, owner, chosen) : 0;
-	if (chosen && count == 0)
+	if (chosen && count == 0) {
 		free(chosen);
-	else if (!chosen)
-		end_owner(n, owner, "out of memory");
-	else if (naming_cell_start(cell, n, owner, chosen, count, &why))
+		return;
+	}
+	if (!chosen)
+		error_set_memory(&why);
+	else if (naming_cell_init(cell, n, owner, chosen, count, &why) && naming_cell_start(cell, &why)) {
 		n->owners[owner].is_at_work = true;
-	else
-		end_owner(n, owner, why.message);
+		return;
+	}
+	naming_cell_deinit(cell);
+	end_owner(n, owner, why.message);
 }
 
 /* Returns how many cells are at work. */

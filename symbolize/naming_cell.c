@@ -441,7 +441,7 @@ static bool start(struct naming_cell *cell, int output[2], int cache[2])
 			.chosen_count = cell->count,
 			.options = cell->naming->options } };
 
-	if (!make_shares(cell) || !open_channels(output, cache))
+	if (!open_channels(output, cache))
 		return false;
 	share_memory(cell, &staff.child);
 	staff.child.output = output[1];
@@ -454,12 +454,9 @@ static bool start(struct naming_cell *cell, int output[2], int cache[2])
 	return cell->supervisor > 0;
 }
 
-bool naming_cell_start(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
+bool naming_cell_init(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
 	struct error *err)
 {
-	int output[2] = { -1, -1 }, cache[2] = { -1, -1 };
-	int code;
-
 	*cell = (struct naming_cell){ .naming = naming,
 		.owner = owner,
 		.chosen = chosen,
@@ -468,19 +465,25 @@ bool naming_cell_start(struct naming_cell *cell, struct naming *naming, uint32_t
 		.input = -1,
 		.cache = -1,
 		.checked_ns = cell_now_ns() };
-	if (start(cell, output, cache)) {
+	if (make_shares(cell))
+		return true;
+	naming_cell_deinit(cell);
+	return error_set_memory(err);
+}
+
+bool naming_cell_start(struct naming_cell *cell, struct error *err)
+{
+	int output[2] = { -1, -1 }, cache[2] = { -1, -1 };
+	bool ok = start(cell, output, cache) || error_set_errno(err, errno, "cannot start a process that names functions");
+
+	if (ok) {
 		cell->input = output[0];
 		cell->cache = cache[0];
 		output[0] = cache[0] = -1;
-		close_both(output);
-		close_both(cache);
-		return true;
 	}
-	code = errno;
 	close_both(output);
 	close_both(cache);
-	naming_cell_deinit(cell);
-	return error_set_errno(err, code, "cannot start a process that names functions");
+	return ok;
 }
 
 /* Whether the process ends within some time, in pauses that double up to the longest. */

@@ -90,10 +90,16 @@ int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t place);
 uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t place);
 unsigned int naming_stall_seconds(void);
 
-/* Starts a child for the tasks of an owner; takes over `chosen`, also on failure. */
+/*
+ * Makes a cell for tasks of an owner, without processes yet. It takes over `chosen`, also on failure. ERROR_MEMORY.
+ */
 COMMON_MUST_CHECK
-bool naming_cell_start(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
+bool naming_cell_init(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
 	struct error *err);
+
+/* Starts the processes of a cell. ERROR_SYSTEM. */
+COMMON_MUST_CHECK
+bool naming_cell_start(struct naming_cell *cell, struct error *err);
 
 /* Takes what the child has sent, and checks its limits. It has ended, or is to be ended, if is_over or failure say so. */
 void naming_cell_follow(struct naming_cell *cell);

@@ -15,7 +15,7 @@ _kelvin() {
 # record
 	record)
 		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --benchmarks --freq --event --off-cpu --counters --native --call-graph --verify --project-root
-			--origin-rules --wait-rules --no-names --label --no-args --no-realtime --mode --quiet --help'
+			--origin-rules --wait-rules --no-names --require-confinement --label --no-args --no-realtime --mode --quiet --help'
 		case $previous in
 		-p | --pid)
 			mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current")
@@ -38,7 +38,7 @@ _kelvin() {
 		;;
 # simulate
 	simulate)
-		options='--output --cache --runs --benchmarks --project-root --origin-rules --wait-rules --no-names --label --no-args --mode --quiet --help'
+		options='--output --cache --runs --benchmarks --project-root --origin-rules --wait-rules --no-names --require-confinement --label --no-args --mode --quiet --help'
 		if [[ $previous == --label ]]; then
 			compopt -o nospace
 			mapfile -t COMPREPLY < <(compgen -W 'service= version= environment= commit= host=' -- "$current")
@@ -48,7 +48,7 @@ _kelvin() {
 # diff
 	diff)
 		options='--output --text --json --markdown --svg --benchmark --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive
-			--project-root --origin-rules --wait-rules --no-names --mode --help'
+			--project-root --origin-rules --wait-rules --no-names --require-confinement --mode --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
 			return
@@ -65,7 +65,7 @@ _kelvin() {
 # bench
 	bench)
 		options='--base --head --runs --warmup --min-time --time-limit --benchmarks --setup --prepare --freq --event --off-cpu --native --simulate --cache --save --no-args --mode --output --text --json --markdown
-			--svg --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --quiet --help'
+			--svg --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --require-confinement --quiet --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
 			return
@@ -81,7 +81,7 @@ _kelvin() {
 		;;
 # report
 	report)
-		options='--output --text --json --svg --folded --benchmark --metric --verify --project-root --origin-rules --wait-rules --no-names --mode --help'
+		options='--output --text --json --svg --folded --benchmark --metric --verify --project-root --origin-rules --wait-rules --no-names --require-confinement --mode --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
 			return
@@ -89,7 +89,7 @@ _kelvin() {
 		;;
 # recover
 	recover)
-		options='--output --project-root --origin-rules --wait-rules --no-names --mode --help'
+		options='--output --project-root --origin-rules --wait-rules --no-names --require-confinement --mode --help'
 		;;
 # symbolize
 	symbolize)

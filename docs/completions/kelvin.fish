@@ -35,6 +35,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l mode -x -a '600 64
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l label -x -a 'service= version= environment= commit= host=' -d 'kept in the profile'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-args -f -d 'keeps only the name of the program'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l require-confinement -d 'fails where who reads binaries cannot be confined'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-realtime -f -d 'no real-time priority'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
 # simulate
@@ -49,6 +50,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l mode -x -a '600 
 complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l label -x -a 'service= version= environment= commit= host=' -d 'kept in the profile'
 complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l no-args -f -d 'keeps only the name of the program'
 complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l require-confinement -d 'fails where who reads binaries cannot be confined'
 complete -c kelvin -n '__fish_seen_subcommand_from simulate' -s q -l quiet -f -d 'errors only'
 # diff
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'
@@ -69,6 +71,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from diff' -l origin-rules -r -d '
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l wait-rules -r -d 'what threads wait for'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from diff' -l require-confinement -d 'fails where who reads binaries cannot be confined'
 # bench
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l base -x -d 'before the change'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l head -x -d 'after it'
@@ -105,6 +108,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l wait-rules -r -d 'w
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-args -f -d 'keeps only the name of the program'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l require-confinement -d 'fails where who reads binaries cannot be confined'
 # report
 complete -c kelvin -n '__fish_seen_subcommand_from report' -s o -l output -r -d 'HTML page'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l text -r -d 'text'
@@ -119,6 +123,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from report' -l origin-rules -r -d
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l wait-rules -r -d 'what threads wait for'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from report' -l require-confinement -d 'fails where who reads binaries cannot be confined'
 # recover
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -s o -l output -r -d 'the profile'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
@@ -126,6 +131,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from recover' -l origin-rules -r -
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l wait-rules -r -d 'what threads wait for'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from recover' -l require-confinement -d 'fails where who reads binaries cannot be confined'
 # symbolize
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s e -l exe -r -d 'the binary'
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s p -l pretty-print -f -d 'one line for each frame'

@@ -50,6 +50,7 @@ _kelvin() {
 			'--no-args[keeps only the name of the program]' \
 			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
+			'--require-confinement[fails where who reads binaries cannot be confined]' \
 			'--no-realtime[no real-time priority]' \
 			{-q,--quiet}'[errors only]' \
 			{-h,--help}'[help]' \
@@ -66,6 +67,7 @@ _kelvin() {
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
+			'--require-confinement[fails where who reads binaries cannot be confined]' \
 			'*--label[kept in the profile]:key=value:(service= version= environment= commit= host=)' \
 			'--no-args[keeps only the name of the program]' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
@@ -94,6 +96,7 @@ _kelvin() {
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
+			'--require-confinement[fails where who reads binaries cannot be confined]' \
 			{-h,--help}'[help]' \
 			'1:base:_files' '2:head:_files'
 		;;
@@ -135,6 +138,7 @@ _kelvin() {
 			'--no-args[keeps only the name of the program]' \
 			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
+			'--require-confinement[fails where who reads binaries cannot be confined]' \
 			{-h,--help}'[help]'
 		;;
 # report
@@ -153,6 +157,7 @@ _kelvin() {
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
+			'--require-confinement[fails where who reads binaries cannot be confined]' \
 			{-h,--help}'[help]' \
 			'1:profile:_files'
 		;;
@@ -165,6 +170,7 @@ _kelvin() {
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
+			'--require-confinement[fails where who reads binaries cannot be confined]' \
 			{-h,--help}'[help]' \
 			'1:unfinished recording:_files -g "*.part"'
 		;;
