@@ -3,7 +3,8 @@
 # environment that counts as a failure (CI).
 # With FAILING_MALLOC among its options the test may make each allocation fail in turn (tests/unit/support/failing_malloc.h).
 # kelvin_fuzz_target(pprof MODULES profile)  builds fuzz_pprof.c: under libFuzzer with KELVIN_FUZZ, else with a driver that runs its
-# corpus (corpus/pprof/) as an ordinary test.
+# corpus (corpus/pprof/) as an ordinary test. With MUTANTS_READ 60 the target has a mutator of its own (tests/fuzz/mutation.h), and a
+# test holds that 60 % of its mutants get past the first checks (tests/fuzz/mutants.c).
 
 # SOURCES that several tests of a folder share are compiled once: their objects do not see what a single test defines.
 
@@ -53,9 +54,16 @@ function(kelvin_unit_test name)
 endfunction()
 
 function(kelvin_fuzz_target name)
-  cmake_parse_arguments(arg "" "" "MODULES;LIBRARIES;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "MUTANTS_READ" "MODULES;LIBRARIES;SOURCES" ${ARGN})
   set(target fuzz_${name})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   list(TRANSFORM arg_MODULES PREPEND kelvin_)
+  if(arg_MUTANTS_READ)
+    list(APPEND arg_SOURCES mutation.c)
+    if(NOT KELVIN_FUZZ)
+      list(APPEND arg_SOURCES blind.c)
+    endif()
+  endif()
   if(KELVIN_FUZZ)
     add_executable(${target} fuzz_${name}.c ${arg_SOURCES})
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
@@ -64,6 +72,13 @@ function(kelvin_fuzz_target name)
   endif()
   kelvin_compile_options(${target})
   target_link_libraries(${target} PRIVATE ${arg_MODULES} ${arg_LIBRARIES})
-  add_test(NAME fuzz.${name} COMMAND ${target} $<$<BOOL:${KELVIN_FUZZ}>:-runs=0> ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  add_test(NAME fuzz.${name} COMMAND ${target} $<$<BOOL:${KELVIN_FUZZ}>:-runs=0> ${corpus})
   set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 60 LABELS "fuzz")
+  if(arg_MUTANTS_READ AND NOT KELVIN_FUZZ)
+    add_executable(mutants_${name} fuzz_${name}.c ${arg_SOURCES} mutants.c)
+    kelvin_compile_options(mutants_${name})
+    target_link_libraries(mutants_${name} PRIVATE ${arg_MODULES} ${arg_LIBRARIES})
+    add_test(NAME fuzz.${name}_mutants COMMAND mutants_${name} ${arg_MUTANTS_READ} 10 ${corpus})
+    set_tests_properties(fuzz.${name}_mutants PROPERTIES TIMEOUT 60 LABELS "fuzz")
+  endif()
 endfunction()

@@ -38,7 +38,7 @@ static uint32_t number_type(const struct profile *profile)
 /* The sum of the numbers at the ends of the lines. */
 static int64_t sum_lines(const struct buffer *text)
 {
-	const char *line = text->data, *end = line + text->size;
+	const char *line = text->data, *end = text->size ? line + text->size : line;
 	int64_t all = 0;
 
 	while (line < end) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 
+#include "tests/fuzz/mutate_pprof.h"
+#include "tests/fuzz/target.h"
+
 #include <stdlib.h>
 
 enum { MAX_OUTPUT_BYTES = 1 << 28 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(bool ok)
 {
@@ -47,14 +48,25 @@ static void use(struct profile *profile)
 }
 
 /* A file of any kind, bare or gzipped: all that profile_read() tells apart. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+bool fuzz_take(const uint8_t *data, size_t size)
 {
 	struct profile *profile;
 	struct error err;
 
 	if (!profile_read(data, size, "fuzz", &profile, &err))
-		return 0;
+		return false;
 	use(profile);
 	profile_destroy(profile);
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_take(data, size);
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	return mutation_run(data, size, max_size, seed, mutate_pprof);
 }
