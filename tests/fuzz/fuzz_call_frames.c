@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "frame/frame.h"
 
-#include "tests/fuzz/elf_around.h"
+#include "tests/fuzz/mutate_section.h"
+#include "tests/fuzz/target.h"
 
 #include <stdlib.h>
 
@@ -13,8 +14,6 @@ enum { ADDRESSES = 64, STEP = 13, REGISTERS = 64 };
 static const struct elf_around_section sections[] = { { ".eh_frame_hdr", ELF_AROUND_IN_PLACE },
 	{ ".eh_frame", ELF_AROUND_IN_PLACE }, { .name = ".debug_frame" }, { .name = ".gopclntab" } };
 enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool read_word(const void *context, uint64_t address, uint64_t *value)
 {
@@ -62,35 +61,57 @@ static void read_search(const struct frame_table *table)
 			last = last ^ search.entries[i];
 }
 
-static void use(struct elf_image *image, enum frame_use wanted)
+/* Returns whether the table has an entry that can be asked for. */
+static bool use(struct elf_image *image, enum frame_use wanted)
 {
 	struct frame_table *table;
 	struct error err;
 
+	bool has_entries;
+
 	if (!frame_table_create(image, wanted, &table, &err))
-		return;
+		return false;
 	read_search(table);
-	if (!frame_table_is_empty(table))
+	has_entries = !frame_table_is_empty(table);
+	if (has_entries)
 		for (size_t i = 0; i < ADDRESSES; i++)
 			ask(table, ELF_AROUND_TEXT + i * STEP);
 	ask(table, 0);
 	ask(table, UINT64_MAX);
 	frame_table_destroy(table);
+	return has_entries;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+bool fuzz_take(const uint8_t *data, size_t size)
 {
 	struct elf_image *image;
 	struct buffer file;
 	struct error err;
+	bool has_entries = false;
 
 	buffer_init(&file, (size_t)1 << 20);
 	elf_around(byte_reader_over(data, size), sections, SECTIONS, &file);
 	if (!file.failed && elf_image_open_memory(file.data, file.size, "fuzz", &image, &err)) {
-		use(image, FRAME_BOUNDS);
-		use(image, FRAME_RULES);
+		has_entries = use(image, FRAME_BOUNDS);
+		has_entries |= use(image, FRAME_RULES);
 		elf_image_unref(image);
 	}
 	buffer_deinit(&file);
+	return has_entries;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_take(data, size);
 	return 0;
+}
+
+static void mutate(struct mutation *m, const uint8_t *bytes, size_t size, struct buffer *out)
+{
+	mutate_elf_around(m, sections, SECTIONS, &(struct mutation_span){ bytes, size }, out);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	return mutation_run(data, size, max_size, seed, mutate);
 }

@@ -62,8 +62,8 @@ static void find_rules(struct elf_image *image)
 	if (!frame_table_create(image, FRAME_RULES, &table, &err))
 		return;
 	for (size_t i = 0; i < NAME_CODE_ADDRESSES; i++)
-		if (frame_table_machine(table) &&
-			frame_table_find_rule(table, NAME_CODE_START + i * NAME_CODE_STEP, &rule) && rule.size == 0)
+		if (frame_table_machine(table) && frame_table_find_rule(table, name_code_address(image, i), &rule) &&
+			rule.size == 0)
 			abort();
 	frame_table_destroy(table);
 }

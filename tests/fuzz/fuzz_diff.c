@@ -3,6 +3,7 @@
 #include "render/render.h"
 
 #include "profile_pair.h"
+#include "tests/fuzz/target.h"
 
 #include <stdlib.h>
 
@@ -10,8 +11,6 @@
  * Input: profile_pair.h. */
 
 enum { MAX_OUTPUT_BYTES = 1 << 26 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void render(const struct render_input *input)
 {
@@ -46,12 +45,24 @@ static void show(const struct profile *base, const struct profile *head)
 			.diff = diff, .profiles = { base, head }, .names = { "base", "head" }, .tool = "fuzz" });
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+bool fuzz_take(const uint8_t *data, size_t size)
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 
-	if (profile_pair_take(data, size, &base, &head))
-		show(base, head);
+	if (!profile_pair_take(data, size, &base, &head))
+		return false;
+	show(base, head);
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_take(data, size);
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	return mutation_run(data, size, max_size, seed, mutate_profile_pair);
 }
