@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/named_frames.h"
 
+#include "tests/fuzz/table_bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,8 @@
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MAX_HEADER_BYTES = 64 };
 
 static size_t lengths_of(const struct symbolize_frames *frames)
 {
@@ -39,16 +43,12 @@ static void use(const struct named_frames *table, const uint8_t *data, size_t si
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char magic[8] = "kelvfrm1";
-	const uint64_t bytes = sizeof(magic) + sizeof(bytes) + size;
 	struct named_frames table;
 	struct buffer whole;
 
 	/* Its memory is aligned as the table needs it. */
-	buffer_init(&whole, bytes);
-	buffer_append(&whole, magic, sizeof(magic));
-	buffer_append(&whole, &bytes, sizeof(bytes));
-	buffer_append(&whole, data, size);
+	buffer_init(&whole, size + MAX_HEADER_BYTES);
+	table_bytes_put(&whole, data, size);
 	if (whole.failed)
 		abort();
 	if (named_frames_init(&table, whole.data, whole.size))

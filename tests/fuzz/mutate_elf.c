@@ -164,7 +164,7 @@ static void put_in_place(struct elf_file *file, size_t chosen, const struct buff
 {
 	size_t size = file->contents[chosen].size;
 
-	if (!out->failed && file->sections[chosen].sh_offset + size <= out->size)
+	if (!out->failed && changed->size > 0 && file->sections[chosen].sh_offset + size <= out->size)
 		memcpy(out->data + file->sections[chosen].sh_offset, changed->data,
 			changed->size < size ? changed->size : size);
 }
