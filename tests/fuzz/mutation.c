@@ -88,3 +88,27 @@ size_t mutation_run(uint8_t *data, size_t size, size_t max_size, unsigned int se
 	buffer_deinit(&out);
 	return size;
 }
+
+void mutation_pair(struct mutation *m, mutation_format *mutate, const struct mutation_span *pair, struct buffer *out)
+{
+	struct byte_reader r = byte_reader_over(pair->bytes, pair->size);
+	size_t first = byte_reader_u16(&r), left = byte_reader_left(&r);
+	struct mutation_span spans[2], *chosen;
+	struct buffer changed;
+
+	first = first < left ? first : left;
+	spans[0] = (struct mutation_span){ byte_reader_bytes(&r, first), first };
+	spans[1] = (struct mutation_span){ r.pos, byte_reader_left(&r) };
+	if (!byte_reader_ok(&r))
+		return;
+	chosen = &spans[first == 0 || mutation_below(m, 2)];
+	buffer_init(&changed, UINT16_MAX);
+	mutate(m, chosen->bytes, chosen->size, &changed);
+	*chosen = (struct mutation_span){ (const uint8_t *)changed.data, changed.size };
+	if (changed.size > 0 && !changed.failed) {
+		buffer_append(out, &(uint16_t){ (uint16_t)spans[0].size }, sizeof(uint16_t));
+		buffer_append(out, spans[0].bytes, spans[0].size);
+		buffer_append(out, spans[1].bytes, spans[1].size);
+	}
+	buffer_deinit(&changed);
+}

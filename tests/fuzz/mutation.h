@@ -40,3 +40,6 @@ typedef void mutation_format(struct mutation *m, const uint8_t *bytes, size_t si
  * be taken apart or become too large.
  */
 size_t mutation_run(uint8_t *data, size_t size, size_t max_size, unsigned int seed, mutation_format *mutate);
+
+/* Changes one of two files, of which the first stands behind its size (16 bits; 0: there is only the second). */
+void mutation_pair(struct mutation *m, mutation_format *mutate, const struct mutation_span *pair, struct buffer *out);
