@@ -242,7 +242,7 @@ static const struct waits_releaser *list_find(const struct waits_list *list, siz
 	*count = 0;
 	while (low + *count < list->count && list->items[low + *count].place == place)
 		(*count)++;
-	return &list->items[low];
+	return *count > 0 ? &list->items[low] : NULL;
 }
 
 /* Adds a function of the profile that ended waits. */
