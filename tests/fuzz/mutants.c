@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/fuzz/mutation.h"
 #include "tests/fuzz/target.h"
-
-#include "common/common.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -10,16 +9,22 @@
 
 /*
  * Tells how many mutants of the inputs of a corpus get past the first checks of their reader, changed blindly and by
- * the target's mutator: mutants_x LEAST-PERCENT COUNT DIRECTORY. Each mutant has had one to three changes, the same
- * ones in each execution. It fails if less than LEAST-PERCENT of the mutator's are read. Inputs that are refused
- * themselves, and large ones, are left out.
+ * the target's mutator: mutants_x LEAST-PERCENT COUNT DIRECTORY makes COUNT mutants in all. Each mutant has had one to
+ * three changes, the same ones in each execution. It fails if less than LEAST-PERCENT of the mutator's are read. Inputs
+ * that are refused themselves, and large ones, are left out.
  */
 
-enum { MAX_INPUT_BYTES = 1 << 15, MAX_MUTANT_BYTES = 1 << 16, MOST_CHANGES = 3 };
+enum { MAX_INPUTS = 1 << 12, MAX_INPUT_BYTES = 1 << 15, MAX_MUTANT_BYTES = 1 << 16, MOST_CHANGES = 3 };
+
+struct inputs {
+	struct buffer items[MAX_INPUTS];
+	size_t count;
+};
 
 struct tally {
 	size_t mutants, blind, structured; /* the latter two: that were read */
 	unsigned int seed;
+	struct mutation chance; /* of how many changes a mutant has */
 };
 
 static bool is_taken(const uint8_t *data, size_t size)
@@ -43,7 +48,7 @@ static void try_mutant(struct tally *tally, const struct buffer *input)
 
 	memcpy(blind, input->data, size);
 	memcpy(structured, input->data, size);
-	for (size_t i = 0; i <= tally->mutants % MOST_CHANGES; i++) {
+	for (size_t changes = 1 + mutation_below(&tally->chance, MOST_CHANGES); changes > 0; changes--) {
 		blind_size = LLVMFuzzerMutate(blind, blind_size, sizeof(blind));
 		size = LLVMFuzzerCustomMutator(structured, size, sizeof(structured), ++tally->seed);
 	}
@@ -52,38 +57,46 @@ static void try_mutant(struct tally *tally, const struct buffer *input)
 	tally->mutants++;
 }
 
-static void try_file(struct tally *tally, const char *path, size_t count)
+/* Adds the inputs of a directory that are read, in the order of their names. */
+static bool find_inputs(const char *directory, struct inputs *inputs)
 {
-	struct buffer input;
+	struct dirent **names;
+	int count = scandir(directory, &names, NULL, alphasort);
 	struct error err;
+	bool ok = count >= 0;
 
-	buffer_init(&input, MAX_INPUT_BYTES);
-	if (file_read(path, &input, &err) && input.size > 0 && is_taken((uint8_t *)input.data, input.size))
-		for (size_t i = 0; i < count; i++)
-			try_mutant(tally, &input);
-	buffer_deinit(&input);
+	for (int i = 0; i < count; i++) {
+		struct buffer input;
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name);
+		buffer_init(&input, MAX_INPUT_BYTES);
+		if (names[i]->d_name[0] != '.' && file_read(path, &input, &err) && input.size > 0 &&
+			is_taken((uint8_t *)input.data, input.size) && inputs->count < MAX_INPUTS)
+			inputs->items[inputs->count++] = input;
+		else
+			buffer_deinit(&input);
+		free(names[i]);
+	}
+	if (ok)
+		free(names);
+	return ok;
 }
 
 int main(int argc, char **argv)
 {
+	static struct inputs inputs;
 	struct tally tally = { 0 };
-	struct dirent **names;
 	double all;
-	int files;
 
-	if (argc != 4 || (files = scandir(argv[3], &names, NULL, alphasort)) < 0)
+	if (argc != 4 || !find_inputs(argv[3], &inputs) || inputs.count == 0)
 		return 2;
-	for (int i = 0; i < files; i++) {
-		char path[PATH_MAX];
-
-		snprintf(path, sizeof(path), "%s/%s", argv[3], names[i]->d_name);
-		if (names[i]->d_name[0] != '.')
-			try_file(&tally, path, strtoul(argv[2], NULL, 10));
-		free(names[i]);
-	}
-	free(names);
-	all = tally.mutants ? (double)tally.mutants : 1;
+	while (tally.mutants < strtoul(argv[2], NULL, 10))
+		try_mutant(&tally, &inputs.items[tally.mutants % inputs.count]);
+	for (size_t i = 0; i < inputs.count; i++)
+		buffer_deinit(&inputs.items[i]);
+	all = (double)tally.mutants;
 	printf("%zu mutants: %.1f %% are read when changed blindly, %.1f %% when changed by their format\n",
 		tally.mutants, 100 * (double)tally.blind / all, 100 * (double)tally.structured / all);
-	return 100 * (double)tally.structured < strtod(argv[1], NULL) * all || tally.mutants == 0;
+	return 100 * (double)tally.structured < strtod(argv[1], NULL) * all;
 }
