@@ -58,7 +58,8 @@ static void put_varint(struct buffer *out, uint64_t value)
 		buffer_append_varint(out, value);
 }
 
-/* A field of the same size as in any other message: numbers of a fixed size become varints, which readers take too. */
+/* The start of a field with bytes, of which `number` follow, or a number. Those of a fixed size become varints, which
+ * the reader takes too. */
 static void put_field(struct buffer *out, uint32_t id, bool has_bytes, uint64_t number)
 {
 	put_varint(out, (uint64_t)id << 3 | (has_bytes ? 2 : 0));

@@ -38,7 +38,7 @@ static void skip_items(struct byte_reader *r, uint64_t count, size_t each)
 	byte_reader_skip(r, count > byte_reader_left(r) ? SIZE_MAX : count * each);
 }
 
-static void find_branches(struct byte_reader *r, const struct perf_event_attr *attr)
+static void skip_branches(struct byte_reader *r, const struct perf_event_attr *attr)
 {
 	uint64_t count = byte_reader_u64(r);
 
@@ -68,7 +68,7 @@ static bool sample_find(
 	if (type & PERF_SAMPLE_RAW)
 		byte_reader_skip(&r, byte_reader_u32(&r));
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		find_branches(&r, attr);
+		skip_branches(&r, attr);
 	if (type & PERF_SAMPLE_REGS_USER && byte_reader_u64(&r) != 0) {
 		parts->registers = byte_reader_offset(&r);
 		parts->register_words = bits_set(attr->sample_regs_user);
@@ -208,8 +208,8 @@ void mutate_sample(
 	bool has_end = sample_find(attr, record, &parts);
 
 	/* The size of what was copied follows the copy. */
-	if (has_end && parts.stack > 0)
-		has_end = parts.stack + 2 * WORD + parts.stack_bytes <= record->size || parts.stack_bytes == 0;
+	if (has_end && parts.stack_bytes > 0)
+		has_end = parts.stack + 2 * WORD + parts.stack_bytes <= record->size;
 	if (has_end && what == 0 && parts.chain > 0)
 		mutate_chain(m, &parts, record, out);
 	else if (has_end && what == 1 && parts.registers > 0 && parts.register_words > 0)

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-enum { LENGTH = sizeof(uint32_t), MOST_GROWTH = 16, MOST_UNITS = 1 << 10, VARINT_BYTES = 10 };
+enum { LENGTH = sizeof(uint32_t), MOST_GROWTH = 16, VARINT_BYTES = 10 };
 
 /* ---- Sequences of lengths and bytes: units of DWARF, entries of .eh_frame ---- */
 
@@ -75,11 +75,6 @@ static void mutate_units(struct mutation *m, const struct mutation_span *section
 
 /* ---- .debug_abbrev ---- */
 
-struct declaration {
-	struct byte_reader *r;
-	struct buffer *out;
-};
-
 static void put_varint(struct buffer *out, uint64_t value)
 {
 	if (buffer_reserve(out, VARINT_BYTES))
@@ -94,11 +89,9 @@ static const uint8_t names[] = { DW_AT_sibling, DW_AT_name, DW_AT_low_pc, DW_AT_
 	DW_AT_call_line, DW_AT_abstract_origin, DW_AT_specification, DW_AT_decl_file, DW_AT_entry_pc,
 	DW_AT_linkage_name, DW_AT_str_offsets_base, DW_AT_addr_base, DW_AT_rnglists_base };
 
-/* The attributes of a declaration, one of which may become another. Returns how many were read. */
-static size_t put_attributes(
-	struct mutation *m, const struct declaration *declaration, size_t chosen, size_t at, struct buffer *out)
+/* The attributes of a declaration, numbered from `at` on, one of which may become another. Returns the next number. */
+static size_t put_attributes(struct mutation *m, struct byte_reader *r, size_t chosen, size_t at, struct buffer *out)
 {
-	struct byte_reader *r = declaration->r;
 	uint64_t name, form;
 
 	do {
@@ -120,7 +113,6 @@ static size_t put_attributes(
 
 static size_t walk_declarations(struct mutation *m, struct byte_reader r, size_t chosen, struct buffer *out)
 {
-	const struct declaration declaration = { &r, out };
 	size_t at = 0;
 
 	while (byte_reader_left(&r) > 0 && byte_reader_ok(&r)) {
@@ -131,7 +123,7 @@ static size_t walk_declarations(struct mutation *m, struct byte_reader r, size_t
 			continue;
 		put_varint(out, byte_reader_uleb128(&r));
 		buffer_append_byte(out, byte_reader_u8(&r) ^ (uint8_t)(mutation_below(m, 256) == 0));
-		at = put_attributes(m, &declaration, chosen, at, out);
+		at = put_attributes(m, &r, chosen, at, out);
 	}
 	return at;
 }
