@@ -168,6 +168,9 @@ uint32_t perf_data_events_find(const struct perf_data_events *events, const uint
 	uint64_t id;
 	uint32_t event;
 
+	/* The samples of a stream may come before its events. */
+	if (events->count == 0)
+		return PERF_DATA_NO_EVENT;
 	if (events->count == 1 || !find_id(&events->items[0].layout, bytes, size, &id))
 		return 0;
 	event = hash_map_get(&events->by_id, &id);

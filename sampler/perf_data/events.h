@@ -41,7 +41,7 @@ void perf_data_events_name(struct perf_data_events *events, uint64_t id, const c
 COMMON_MUST_CHECK
 bool perf_data_events_check(const struct perf_data_events *events, struct error *err);
 
-/* The event of a record; PERF_DATA_NO_EVENT if no event has its id. */
+/* The event of a record; PERF_DATA_NO_EVENT if no event has its id, or none is known yet. */
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size);
 
 /* Whether the event takes no samples, and only reports mappings, names and tasks. */
