@@ -224,7 +224,8 @@ void mutate_pprof(struct mutation *m, const uint8_t *bytes, size_t size, struct 
 		size = inflated.size;
 	}
 	mutate_message(m, PROFILE, byte_reader_over(bytes, size), 0, &changed);
-	if (is_packed != (mutation_below(m, 32) == 0))
+	/* Unpacked ones are faster, and the engine's own changes get further in them. */
+	if (is_packed && mutation_below(m, 4) == 0)
 		put_gzipped(&changed, out);
 	else
 		buffer_append(out, changed.data, changed.size);
