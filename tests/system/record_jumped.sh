@@ -60,13 +60,18 @@ int main(void)
 END
 
 # Among what is left over are frames of the loader's resolver of functions. Which of its variants ran depends on the CPU, and with it how
-# much of the stack it took; the loader can be told to leave features of the CPU alone, and the code's frame be of another size.
+# much of the stack it took; the loader can be told to leave features of the CPU alone, and the code's frame be of another size. Where a frame
+# that is left over may be alive as well, the stack is cut, and says so: with which sizes that is so is the CPU's. What is called whole is right
+# with each, and most sizes are told.
+decided=0
 for room in 0x400 0x800 0x1000; do
 	gcc -O1 -g -fomit-frame-pointer "-DROOM=\"$room\"" jumped.c -o jumped
 	for features in "" -XSAVEC -XSAVEC,-XSAVE; do
 		what="code that was jumped to, in a frame of $room bytes, with '$features'"
 		run 0 env GLIBC_TUNABLES="glibc.cpu.hwcaps=$features" "$KELVIN" record -F 2991 -o whole.pb.gz -- ./jumped
-		at_least "$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)" 99 "whole stacks of $what"
-		at_least "$(share whole.pb.gz ';main;host;[^;]*(;[^;]*_\\[k\\])*[0-9 ]*$')" 95 "share of stacks of $what"
+		whole=$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)
+		at_least "$(share whole.pb.gz ';main;host;[^;]*(;[^;]*_\\[k\\])*[0-9 ]*$')" $((whole * 95 / 100)) "share of right stacks of $what"
+		decided=$((decided + (whole >= 99)))
 	done
 done
+at_least "$decided" 5 "frames of 9 whose stacks are whole"

@@ -26,7 +26,7 @@ wait "$recorder" 2>/dev/null
 cp --preserve=timestamps a.pb.gz.part 5.pb.gz.part
 for try in 1 2 3 4 5; do
 	run 0 kelvin recover "$try.pb.gz.part" -o "$try.pb.gz"
-	says stderr '^recovered [0-9,]+ samples of [0-9.]+ s$'
+	says stderr '^recovered [0-9,]+ samples? of [0-9.]+ s$'
 	says stderr "^wrote $try\\.pb\\.gz \\("
 	recovered=$(sed -n 's/^recovered .* of \([0-9]*\)\.\([0-9]\) s$/\1\200/p' stderr)
 	written=$(($(date -r "$try.pb.gz.part" +%s%3N) - began))
