@@ -64,9 +64,10 @@ static bool take_groups(const struct passwd *account)
 	return setgroups((size_t)count, groups) == 0 && setresgid(group, group, group) == 0;
 }
 
+/* Root's capability to read files needs no groups, and no database that tells them. */
 static bool become_account(uid_t user)
 {
-	return take_groups(getpwuid(user)) && prctl(PR_SET_KEEPCAPS, 1) == 0 && setresuid(user, user, user) == 0;
+	return take_groups(user == 0 ? NULL : getpwuid(user)) && prctl(PR_SET_KEEPCAPS, 1) == 0 && setresuid(user, user, user) == 0;
 }
 
 /* What the broker keeps of root's: the limits of a child of another user are its to set; root's files are root's. */

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -164,6 +163,7 @@ static void take_failed(struct naming_cell *cell, size_t place)
 static void end_task(struct naming_cell *cell, size_t place)
 {
 	progress_at(cell, place)->state = NAMING_ENDED;
+	cell->is_over = ++cell->ended_count == cell->count;
 	for (size_t i = 0; i < cell->running_count; i++)
 		if (cell->running[i] == place)
 			cell->running[i] = cell->running[--cell->running_count];
@@ -299,7 +299,7 @@ void naming_cell_follow(struct naming_cell *cell)
 	/* As no task has more than three messages, there is an end of it. */
 	do
 		taken = take_bytes(cell);
-	while (taken == TAKEN_BYTES && cell->failure == NAMING_UNHARMED);
+	while (taken == TAKEN_BYTES && !cell->is_over && cell->failure == NAMING_UNHARMED);
 	if (taken == TAKEN_WRONG || (cell->cache >= 0 && !answer_cache_request(cell)))
 		cell->failure = NAMING_CRASHED;
 	if (cell->failure == NAMING_UNHARMED && cell->is_over && cell->running_count > 0)
@@ -352,14 +352,14 @@ static _Noreturn void run_child(struct staff *staff)
 	naming_child_run(&staff->child);
 }
 
-/* What the supervisor still does: it waits. CAP_KILL is for the kernel, which kills the others in its name. */
+/*
+ * What the supervisor still does: it waits, and reads nothing that anybody wrote. CAP_KILL is for the kernel, which kills
+ * the others in its name.
+ */
 static void wait_for_both(void)
 {
-	static const struct filter_rule rules[] = { { SYS_wait4, 0, { { 0 } } } };
-
 	(void)!rights_keep(RIGHTS_CAPABILITY(CAP_KILL));
 	(void)!rights_undumpable(NULL);
-	(void)!filter_enter_working(rules, sizeof(rules) / sizeof(rules[0]));
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 }
@@ -486,36 +486,27 @@ bool naming_cell_start(struct naming_cell *cell, struct error *err)
 	return ok;
 }
 
-/* Whether the process ends within some time, in pauses that double up to the longest. */
-static bool is_ended_within(pid_t pid, long longest_ns)
+/* One that does not end is left to the kernel: it waits for a file that does not come, and ends when that comes. */
+static void reap(pid_t pid)
 {
+	static const long longest_ns = 500000000; /* pauses double up to it: 1 s in all */
 	struct timespec pause = { .tv_nsec = 20000 };
 
-	while (waitpid(pid, NULL, WNOHANG) == 0) {
-		if (pause.tv_nsec > longest_ns)
-			return false;
+	while (waitpid(pid, NULL, WNOHANG) == 0 && pause.tv_nsec < longest_ns) {
 		(void)nanosleep(&pause, NULL);
 		pause.tv_nsec *= 2;
 	}
-	return true;
 }
 
-/*
- * The supervisor ends after the others, and they end with it. One that does not end is left to the kernel: it waits for
- * a file that does not come, and ends when that comes.
- */
+/* The child and the broker end with the supervisor. Nobody waits for that: what they had to say is here. */
 void naming_cell_end(struct naming_cell *cell)
 {
-	static const long patience_ns = 50000000, longest_ns = 500000000;
-
 	close(cell->input);
 	if (cell->cache >= 0)
 		close(cell->cache);
 	cell->input = cell->cache = -1;
-	if (cell->is_over && cell->failure == NAMING_UNHARMED && is_ended_within(cell->supervisor, patience_ns))
-		return;
 	(void)kill(cell->supervisor, SIGKILL);
-	(void)is_ended_within(cell->supervisor, longest_ns);
+	reap(cell->supervisor);
 }
 
 void naming_cell_deinit(struct naming_cell *cell)

@@ -79,7 +79,8 @@ struct naming_cell {
 	int64_t cpu_ns;           /* the child's CPU time when last asked */
 	int64_t checked_ns;       /* when the limits were */
 	unsigned int still_ticks; /* since its CPU time last changed, or an answer came */
-	bool is_over;             /* the child has closed its end */
+	size_t ended_count;       /* tasks that have had an answer */
+	bool is_over;             /* all have, or the child has closed its end */
 	enum naming_failure failure;
 };
 
