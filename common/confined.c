@@ -317,11 +317,12 @@ unsigned int confined_enter(const struct confinement *confinement)
 	keep_only(confinement);
 	lacks = change_identity(confinement);
 	set_limit(RLIMIT_FSIZE, 0);
-	set_limit(RLIMIT_NOFILE, (rlim_t)highest(confinement) + 1 + confinement->more_descriptors);
 	(void)!rights_undumpable(NULL);
 	end_with_parent(confinement->alive);
 	if (CONFINED_IS_SANITIZED || (rights_no_files() & RIGHTS_LEFT_FILES))
 		lacks |= CONFINED_WITHOUT_LANDLOCK;
+	/* Landlock's rules are a descriptor while they are made. */
+	set_limit(RLIMIT_NOFILE, (rlim_t)(highest(confinement) + 1) + confinement->more_descriptors);
 	if (!filter_calls(confinement))
 		lacks |= CONFINED_WITHOUT_FILTER;
 	return lacks;

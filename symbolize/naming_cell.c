@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -335,6 +336,7 @@ static _Noreturn void run_broker(const struct staff *staff)
 
 	if (!images)
 		_exit(1);
+	(void)prctl(PR_SET_NAME, "kelvin-broker");
 	broker_open_roots(&broker);
 	confined_keep((const int[]){ broker.socket, broker.system_root, broker.debug_root }, 3);
 	if (broker_become(&broker))
@@ -346,6 +348,7 @@ static _Noreturn void run_broker(const struct staff *staff)
 
 static _Noreturn void run_child(struct staff *staff)
 {
+	(void)prctl(PR_SET_NAME, "kelvin-namer");
 	munmap(staff->cell->shares, staff->cell->shares_bytes);
 	staff->child.broker = staff->sockets[0];
 	staff->child.alive = staff->alive[0];
@@ -369,6 +372,7 @@ static _Noreturn void run_supervisor(struct staff *staff)
 {
 	pid_t broker, child;
 
+	(void)prctl(PR_SET_NAME, "kelvin-cell");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, staff->sockets) != 0 ||
 		pipe2(staff->alive, O_CLOEXEC) != 0)
 		_exit(1);

@@ -122,7 +122,7 @@ bool __wrap_jit_read(const struct file_opened *file, const uint64_t *addresses, 
 	return __real_jit_read(file, addresses, count, map, err);
 }
 
-enum { MAPS = 6, ADDRESS = 0x1000 };
+enum { MAPS = 40, ADDRESS = 0x1000 };
 
 /* A profile with one address in each of some maps. */
 struct subject {
@@ -243,21 +243,21 @@ static void memory_is_limited(void **state)
 /* A user with many such files costs no more than with some; what is root's is named before. */
 static void many_files_of_one_owner_cost_what_some_do(void **state)
 {
-	enum { USER = 54321 };
+	enum { USER = 54321, HOSTILE = 5 };
 	struct subject s;
 
 	(void)state;
 	if (confined_slowdown() > 1 || geteuid() != 0)
 		return;
 	subject_init(&s);
-	for (size_t i = 0; i + 1 < MAPS; i++) {
+	for (size_t i = 0; i < HOSTILE; i++) {
 		subject_add(&s, "spin");
 		assert_int_equal(fchown(s.maps[i].fd, USER, USER), 0);
 	}
 	subject_add(&s, "1000 100 ours");
-	assert_int_equal(fchmod(s.maps[MAPS - 1].fd, 0600), 0);
+	assert_int_equal(fchmod(s.maps[HOSTILE].fd, 0600), 0);
 	name_all(&s, NULL);
-	expect_name(&s, MAPS - 1, "ours");
+	expect_name(&s, HOSTILE, "ours");
 	expect_notice(&s, "naming other files of the same owner crashed or took too long");
 	subject_deinit(&s);
 }
@@ -290,6 +290,27 @@ static void one_owner_does_not_speak_for_another(void **state)
 	expect_notice(&s, "speak: the process that named its functions crashed");
 	assert_null(strstr(s.notices.data, "ours"));
 	assert_null(strstr(s.notices.data, "others:"));
+	subject_deinit(&s);
+}
+
+/* More owners than may be at work at once, one of whom is hostile. */
+static void every_owner_has_a_turn(void **state)
+{
+	enum { FIRST_USER = 50000, HOSTILE = 7 };
+	struct subject s;
+
+	(void)state;
+	if (geteuid() != 0)
+		return;
+	subject_init(&s);
+	for (size_t i = 0; i < MAPS; i++) {
+		subject_add(&s, i == HOSTILE ? "speak" : "1000 100 named");
+		assert_int_equal(fchmod(s.maps[i].fd, 0600), 0);
+		assert_int_equal(fchown(s.maps[i].fd, FIRST_USER + (uid_t)i, 0), 0);
+	}
+	name_all(&s, NULL);
+	for (size_t i = 0; i < MAPS; i++)
+		expect_name(&s, i, i == HOSTILE ? "speak+0x1000" : "named");
 	subject_deinit(&s);
 }
 
@@ -354,6 +375,7 @@ int main(void)
 		cmocka_unit_test(memory_is_limited),
 		cmocka_unit_test(many_files_of_one_owner_cost_what_some_do),
 		cmocka_unit_test(one_owner_does_not_speak_for_another),
+		cmocka_unit_test(every_owner_has_a_turn),
 		cmocka_unit_test(a_stop_leaves_the_rest_unnamed),
 		cmocka_unit_test(nobody_gets_out),
 		cmocka_unit_test(without_names_nothing_is_read),
