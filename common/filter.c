@@ -53,7 +53,9 @@ static bool fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t
 		if (!is_allowed(fatal[i], rules, count) &&
 			seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, fatal[i], 0) != 0)
 			return false;
-	return true;
+	/* The flags of clone3() are in memory, where no filter sees them: a C library then calls clone(). */
+	return is_allowed(SCMP_SYS(clone3), rules, count) ||
+	       seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
 bool filter_enter(const struct filter_rule *rules, size_t count)

@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <stddef.h>
@@ -105,6 +106,24 @@ unsigned int rights_keep(uint64_t capabilities)
 	if (!get_capabilities(&sets) || ((sets.permitted & ~capabilities) | sets.inheritable) != 0)
 		left |= RIGHTS_LEFT_CAPABILITIES;
 	return left;
+}
+
+/* ---- User ---- */
+
+static bool become(id_t id)
+{
+	return setgroups(0, NULL) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
+}
+
+unsigned int rights_become_nobody(void)
+{
+	/* systemd hands out ids below 0x70000000 to containers and -2 is reserved; Debian's own end at 65519. */
+	enum { FIRST_ID = 0x7f000000, FIRST_SMALL_ID = 65520, SMALL_IDS = 14 };
+	id_t pid = (id_t)getpid();
+
+	if (geteuid() != 0 || become(FIRST_ID + pid) || become(FIRST_SMALL_ID + pid % SMALL_IDS))
+		return 0;
+	return RIGHTS_LEFT_USER;
 }
 
 /* ---- Files ---- */

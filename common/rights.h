@@ -23,6 +23,7 @@ enum {
 	RIGHTS_LEFT_OTHERS = 64, /* other processes get signals, and connections to abstract sockets (before 6.12) */
 	RIGHTS_LEFT_DUMP = 128,  /* a crash may write the process's memory */
 	RIGHTS_LEFT_CALLS = 256, /* system calls are not refused (common/filter.h): no seccomp, or a sanitizer */
+	RIGHTS_LEFT_USER = 512,  /* the process is still root's: no other user can be had in this user namespace */
 };
 
 /* The bit of a capability (CAP_SYS_PTRACE and the others of linux/capability.h) in a mask of them. */
@@ -38,6 +39,15 @@ enum {
  */
 COMMON_MUST_CHECK
 unsigned int rights_keep(uint64_t capabilities);
+
+/*
+ * Makes a process of root one of a user and group whom no file belongs to and no other process is of, without groups
+ * beside: ids above those that distributions and containers hand out, by the process id; where these are not mapped,
+ * ids below nobody's. A process of another user stays that. Needs CAP_SETUID and CAP_SETGID, and clears all
+ * capabilities; the descriptors that are open stay. RIGHTS_LEFT_USER.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_become_nobody(void);
 
 /*
  * Files can only be read, wherever they are: none is opened for writing, created, removed, renamed, cut or executed,
