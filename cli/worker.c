@@ -5,17 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,40 +31,12 @@ struct order {
 
 /* ---- The worker ---- */
 
-#define ALWAYS(name)                                                                                                   \
-	{                                                                                                              \
-		SYS_##name, 0,                                                                                         \
-		{                                                                                                      \
-			{                                                                                              \
-				0                                                                                      \
-			}                                                                                              \
-		}                                                                                                      \
-	}
-#define IF(name, argument, mask, value)                                                                                \
-	{                                                                                                              \
-		SYS_##name, 1,                                                                                         \
-		{                                                                                                      \
-			{                                                                                              \
-				argument, mask, value                                                                  \
-			}                                                                                              \
-		}                                                                                                      \
-	}
-
-/*
- * Memory, time, and what was open before. A terminal takes no ioctl() but those that ask about it: one of the others
- * types into it. A crash ends the process by a signal that it sends to itself.
- */
+/* A terminal takes no ioctl() but those that ask about it: one of the others types into it. */
 static bool refuse_calls(void)
 {
-	const struct filter_rule rules[] = { ALWAYS(read), ALWAYS(readv), ALWAYS(pread64), ALWAYS(lseek), ALWAYS(write),
-		ALWAYS(writev), ALWAYS(close), ALWAYS(fstat), IF(newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH),
-		IF(mmap, 2, PROT_EXEC, 0), IF(mprotect, 2, PROT_EXEC, 0), ALWAYS(munmap), ALWAYS(mremap), ALWAYS(brk),
-		ALWAYS(madvise), IF(ioctl, 1, UINT32_MAX, TCGETS), IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL),
-		IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ), ALWAYS(poll), ALWAYS(ppoll), ALWAYS(futex), ALWAYS(exit),
-		ALWAYS(exit_group), ALWAYS(rt_sigaction), ALWAYS(rt_sigprocmask), ALWAYS(rt_sigreturn),
-		ALWAYS(restart_syscall), ALWAYS(clock_gettime), ALWAYS(clock_nanosleep), ALWAYS(gettimeofday),
-		ALWAYS(getrandom), ALWAYS(getpid), ALWAYS(gettid), ALWAYS(sched_yield),
-		IF(tgkill, 0, UINT32_MAX, (uint64_t)getpid()) };
+	const struct filter_rule rules[] = { FILTER_COMPUTES(getpid()), FILTER_ALWAYS(write), FILTER_ALWAYS(writev),
+		FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll), FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS),
+		FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL), FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ) };
 
 	return filter_enter(rules, sizeof(rules) / sizeof(rules[0]));
 }
@@ -94,14 +62,10 @@ static void keep_descriptors(const struct worker *worker)
 
 static void give_up_rights(const struct worker *worker, pid_t parent)
 {
-	unsigned int left = rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
+	unsigned int left = rights_give_up(worker->reads_files);
 
-	left |= rights_become_nobody();
-	left |= rights_keep(0);
-	left |= rights_undumpable(NULL);
 	/* The change of user has cleared it. */
 	child_end_with(parent);
-	left |= worker->reads_files ? rights_read_only() : rights_no_files();
 	left |= refuse_calls() ? 0 : RIGHTS_LEFT_CALLS;
 	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
 	(void)left;

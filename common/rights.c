@@ -191,3 +191,13 @@ void rights_restore_core(const struct rlimit *core_before)
 {
 	(void)setrlimit(RLIMIT_CORE, core_before);
 }
+
+unsigned int rights_give_up(bool reads_files)
+{
+	unsigned int left = rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
+
+	left |= rights_become_nobody();
+	left |= rights_keep(0);
+	left |= rights_undumpable(NULL);
+	return left | (reads_files ? rights_read_only() : rights_no_files());
+}

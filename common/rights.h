@@ -86,3 +86,11 @@ unsigned int rights_undumpable(struct rlimit *core_before);
 
 /* Gives back the limit of core dumps that rights_undumpable() took, in a child that is about to execute a program. */
 void rights_restore_core(const struct rlimit *core_before);
+
+/*
+ * All of it, for a process that works on foreign bytes and needs nothing but its descriptors: no capability, nobody's
+ * user, no files (or, with `reads_files`, those that this user may read), undumpable. The death signal of
+ * child_end_with() is cleared. What is left is returned together.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_give_up(bool reads_files);

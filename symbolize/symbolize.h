@@ -81,7 +81,8 @@ struct symbolize_options {
 	bool no_names;               /* nothing is named */
 	bool no_inlines;
 	bool names_only; /* no files, lines and origins, if the output shows none */
-	bool debuginfod; /* fetch debug files that are not on this machine */
+	bool is_confined; /* the caller has given up its rights already (isolated_limits) */
+	bool debuginfod;  /* fetch debug files that are not on this machine */
 	enum symbolize_fingerprints fingerprints;
 };
 
