@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,27 +20,41 @@
 enum { CHUNK_BYTES = 1 << 16 };
 /* TCGETS2, which newer C libraries use in isatty(); its header does not go together with that of ioctl(). */
 #define ASK_TERMINAL UINT32_C(0x802c542a)
-static const uint64_t max_output_bytes = (uint64_t)2 << 30;
+static const uint64_t max_output_bytes = (uint64_t)2 << 30, max_question_bytes = (uint64_t)65 << 20;
 
 /* The signals by which a user, a terminal or a service manager ends the command. */
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { ENDING_COUNT = sizeof(ending) / sizeof(ending[0]) };
 
-/* What the worker sends before the bytes of an output; foreign bytes to the parent. */
+/* What the worker sends before the bytes of an output or of a question; foreign bytes to the parent. */
 struct order {
 	uint64_t output, bytes;
 };
+static const uint64_t question = UINT64_MAX; /* in place of an output's number */
 
 /* ---- The worker ---- */
 
+/* No namespaces come with a child; nobody outside is in the reach of a signal (rights_no_files()). */
+#define CHILDREN                                                                                                       \
+	FILTER_THREADS, FILTER_OPENS, FILTER_IF(clone, 0, NAMESPACES, 0), FILTER_ALWAYS(wait4), FILTER_ALWAYS(kill),   \
+		FILTER_ALWAYS(getppid), FILTER_IF(prctl, 0, UINT32_MAX, PR_SET_PDEATHSIG),                             \
+		FILTER_IF(prlimit64, 0, UINT32_MAX, 0)
+#define NAMESPACES                                                                                                     \
+	(CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS)
+
 /* A terminal takes no ioctl() but those that ask about it: one of the others types into it. */
-static bool refuse_calls(void)
+static bool refuse_calls(const struct worker *worker)
 {
 	const struct filter_rule rules[] = { FILTER_COMPUTES(getpid()), FILTER_ALWAYS(write), FILTER_ALWAYS(writev),
-		FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll), FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS),
-		FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL), FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ) };
+		FILTER_ALWAYS(recvmsg), FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll),
+		FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS), FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL),
+		FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ), CHILDREN };
+	enum {
+		ALL = sizeof(rules) / sizeof(rules[0]),
+		MORE = sizeof((struct filter_rule[]){ CHILDREN }) / sizeof(rules[0])
+	};
 
-	return filter_enter(rules, sizeof(rules) / sizeof(rules[0]));
+	return filter_enter(rules, worker->has_children ? ALL : ALL - MORE);
 }
 
 static void keep_descriptors(const struct worker *worker)
@@ -62,11 +78,11 @@ static void keep_descriptors(const struct worker *worker)
 
 static void give_up_rights(const struct worker *worker, pid_t parent)
 {
-	unsigned int left = rights_give_up(worker->reads_files);
+	unsigned int left = rights_give_up(false);
 
 	/* The change of user has cleared it. */
 	child_end_with(parent);
-	left |= refuse_calls() ? 0 : RIGHTS_LEFT_CALLS;
+	left |= refuse_calls(worker) ? 0 : RIGHTS_LEFT_CALLS;
 	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
 	(void)left;
 }
@@ -112,6 +128,17 @@ bool worker_write(const struct worker *worker, size_t output, const void *bytes,
 		return true;
 	*err = answer;
 	return false;
+}
+
+int worker_ask(const struct worker *worker, const void *bytes, size_t size)
+{
+	const struct order order = { question, size };
+	struct error answer;
+	int fd = -1;
+
+	if (file_write_all(worker->socket, &order, sizeof(order)) && file_write_all(worker->socket, bytes, size))
+		(void)!message_receive(worker->socket, &answer, sizeof(answer), MSG_WAITALL, &fd);
+	return fd;
 }
 
 /* ---- The parent ---- */
@@ -206,24 +233,43 @@ static bool is_valid(const struct parent *parent, const struct order *order)
 {
 	const struct worker *worker = parent->worker;
 
+	if (order->output == question)
+		return worker->answer && order->bytes <= max_question_bytes;
 	return order->output < worker->output_count && worker->outputs[order->output].path &&
 	       strcmp(worker->outputs[order->output].path, "-") != 0 && !parent->is_written[order->output] &&
 	       order->bytes <= max_output_bytes;
 }
 
-/* Writes what the worker hands over, until it has ended. */
+static bool answer_question(const struct parent *parent, const struct order *order)
+{
+	CLEANUP(cleanup_free) char *bytes = malloc((size_t)order->bytes + 1);
+	CLEANUP(cleanup_close) int fd = -1;
+	const struct error none = { 0 };
+
+	if (!bytes || !read_whole(parent->socket, bytes, (size_t)order->bytes))
+		return false;
+	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)order->bytes);
+	return message_send(parent->socket, &none, sizeof(none), fd);
+}
+
+static bool take_output(const struct parent *parent, const struct order *order)
+{
+	struct error why = { 0 };
+
+	return write_output(parent, order, &why) && message_send(parent->socket, &why, sizeof(why), -1);
+}
+
+/* Writes what the worker hands over and answers what it asks, until it has ended. */
 static void serve(const struct parent *parent)
 {
 	struct order order;
 
 	while (read_whole(parent->socket, &order, sizeof(order))) {
-		struct error why = { 0 };
-
 		if (!is_valid(parent, &order)) {
 			(void)kill(parent->pid, SIGKILL);
 			return;
 		}
-		if (!write_output(parent, &order, &why) || !message_send(parent->socket, &why, sizeof(why), -1))
+		if (!(order.output == question ? answer_question(parent, &order) : take_output(parent, &order)))
 			return;
 	}
 }

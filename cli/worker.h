@@ -27,8 +27,14 @@ struct worker {
 	size_t input_count;
 	const struct worker_output *outputs; /* borrowed */
 	size_t output_count;
-	bool reads_files; /* the work opens files for reading, too: those that its user may read */
-	int socket; /* set by worker_run() in the child: to the parent; 0: there is none */
+	/*
+	 * What the work may ask of its parent, for work that needs more than descriptors; NULL: nothing. `bytes`,
+	 * aligned to 8, are foreign. It returns a descriptor, which the worker gets, or -1.
+	 */
+	int (*answer)(void *context, const void *bytes, size_t size);
+	void *context;
+	bool has_children; /* the work has threads, and runs foreign libraries in children (common/isolated.h) */
+	int socket;        /* set by worker_run() in the child: to the parent; 0: there is none */
 };
 
 /*
@@ -42,3 +48,6 @@ bool worker_run(struct worker *worker, int (*work)(void *context), void *context
 /* Writes the output of that number as file_write() does; once for each. In the work alone. */
 COMMON_MUST_CHECK
 bool worker_write(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err);
+
+/* Asks the parent, which answers by worker->answer(). The descriptor belongs to the caller; -1: there is none. */
+int worker_ask(const struct worker *worker, const void *bytes, size_t size);

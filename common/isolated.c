@@ -44,6 +44,9 @@ static void limit_child(const struct isolated_limits *limits, pid_t parent)
 	child_end_with(parent);
 	lower_limit(RLIMIT_CORE, 0);
 	lower_limit(RLIMIT_CPU, limits->seconds);
+	/* A process that cannot ask what it has mapped has no more than it may take. */
+	if (mapped == 0 && confined_slowdown() == 1)
+		mapped = limits->memory_bytes;
 	if (mapped > 0)
 		lower_limit(RLIMIT_AS, mapped + limits->memory_bytes);
 }
