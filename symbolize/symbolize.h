@@ -83,10 +83,10 @@ struct symbolize_options {
 	bool (*is_stopped)(void);    /* whether to leave the rest unnamed at once; NULL: never */
 	bool no_names;               /* nothing is named */
 	bool no_inlines;
-	bool names_only; /* no files, lines and origins, if the output shows none */
+	bool names_only;                 /* no files, lines and origins, if the output shows none */
 	struct symbolize_remote *remote; /* who opens and keeps files for this process; NULL: it does */
-	bool is_confined; /* the caller has given up its rights already (isolated_limits) */
-	bool debuginfod;  /* fetch debug files that are not on this machine */
+	bool is_confined;                /* the caller has given up its rights already (isolated_limits) */
+	bool debuginfod;                 /* fetch debug files that are not on this machine */
 	enum symbolize_fingerprints fingerprints;
 };
 
