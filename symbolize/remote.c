@@ -5,6 +5,7 @@
 #include "symbolize/cache.h"
 #include "symbolize/debuginfod.h"
 
+#include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,13 +95,28 @@ static void keep(const struct symbolize_options *options, const struct elf_image
 	frame_cache_add(&key, &table);
 }
 
+/* Beside kept frames, binaries alone are handed over: the rule may allow any file of the image's owner. */
+static int binaries_alone(int fd)
+{
+	char magic[SELFMAG];
+
+	if (fd < 0 || (pread(fd, magic, sizeof(magic), 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static int open_for(const struct symbolize_options *options, struct elf_image *image, int32_t use, const char *path)
 {
 	const struct broker broker = { .images = &image, .image_count = 1, .options = options };
 
+	if (use == ELF_FILE_FRAMES)
+		return broker_open(&broker, image, ELF_FILE_FRAMES, path);
 	if (use == ELF_FILE_FETCHED)
-		return options->debuginfod ? debuginfod_find(elf_image_build_id(image)) : -1;
-	return use >= 0 && use < ELF_FILE_FETCHED ? broker_open(&broker, image, (enum elf_file_use)use, path) : -1;
+		return options->debuginfod ? binaries_alone(debuginfod_find(elf_image_build_id(image))) : -1;
+	return use >= 0 && use < ELF_FILE_FRAMES
+		       ? binaries_alone(broker_open(&broker, image, (enum elf_file_use)use, path))
+		       : -1;
 }
 
 int symbolize_remote_answer(
