@@ -85,6 +85,11 @@ for signal in INT TERM HUP; do
 	ended $((128 + $(kill -l "$signal")))
 done
 
+# Who is killed takes the reader along.
+reading "$KELVIN" report slow -o page.html
+kill -KILL "$pid"
+ended 137
+
 # One of the reader alone, as of a terminal that reaches it first.
 reading env --default-signal=INT "$KELVIN" report slow -o page.html
 kill -INT "$reader"
