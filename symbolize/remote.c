@@ -32,6 +32,8 @@ static int remote_open(void *context, enum elf_file_use use, const char *path, s
 
 	buffer_init(&bytes, sizeof(request) + PATH_MAX);
 	buffer_append(&bytes, &request, sizeof(request));
+	if (path[0] != '/')
+		buffer_printf(&bytes, "%s/", remote->directory);
 	buffer_append(&bytes, path, strlen(path) + 1);
 	pthread_mutex_lock(&remote->lock);
 	if (!bytes.failed)
@@ -73,6 +75,8 @@ void symbolize_remote_init(
 	remote->opener = (struct elf_opener){ remote_open, remote_real_path, remote };
 	if (!realpath(elf_image_path(image), remote->real_path))
 		remote->real_path[0] = '\0';
+	if (!getcwd(remote->directory, sizeof(remote->directory)))
+		remote->directory[0] = '\0';
 	options->cache_program = frame_cache_program();
 	options->debug.opener = &remote->opener;
 	options->remote = remote;

@@ -173,6 +173,7 @@ struct symbolize_remote {
 	struct elf_opener opener;
 	pthread_mutex_t lock;
 	char real_path[PATH_MAX]; /* of the image, without links */
+	char directory[PATH_MAX]; /* that relative paths begin in */
 };
 
 /* To be called in the process that may open files, before it forks the other. Sets what the options need. */
