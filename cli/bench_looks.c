@@ -71,7 +71,11 @@ bool bench_look(const struct bench_runner *runner, const struct bench_record *co
 {
 	struct looking looking = { runner, records, pairs, options };
 	struct isolated isolated = { 0 };
-	struct isolated_limits limits = { LOOK_SECONDS, look_memory_bytes };
+	const int profiles = fileno(runner->profiles);
+	struct isolated_limits limits = { .seconds = LOOK_SECONDS,
+		.memory_bytes = look_memory_bytes,
+		.descriptors = &profiles,
+		.descriptor_count = 1 };
 	struct seen seen;
 
 	if (!isolated_start(&isolated, &limits, sizeof(seen), work, &looking, err))

@@ -44,3 +44,9 @@ void cli_print_error(const struct error *err);
 
 /* Prints lines, each with its newline, on standard error. */
 void cli_print_notices(const struct buffer *notices);
+
+/*
+ * Ends standard output before the process ends with `code`, and returns the code to end with: if output could not be
+ * written (a full disk behind `>`), the command fails.
+ */
+int cli_close_stdout(int code);

@@ -66,18 +66,77 @@ static bool compare_profiles(struct comparison *comparison, const struct profile
 		called, code, err);
 }
 
-static bool compare(struct comparison *comparison, char *const *sides, int *code, struct error *err)
+/* What is done with open profiles, in a worker if it needs no more than that. */
+struct comparing {
+	struct comparison *comparison;
+	char *const *sides;
+	const struct load_inputs *inputs; /* [side] */
+	const struct load_options *options;
+};
+
+static int cmd_diff_work(void *context)
 {
+	const struct comparing *comparing = context;
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
-	struct load_options options = { .metric = comparison->diff.metric };
+	struct error err;
+	int code;
 
-	return outputs_check(&comparison->outputs, err) && outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
-	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
-	       naming_prepare(&comparison->naming, &options.naming, err) &&
-	       load_profiles(sides[DIFF_BASE], &options, &base, err) &&
-	       load_profiles(sides[DIFF_HEAD], &options, &head, err) &&
-	       compare_profiles(comparison, base, head, sides, code, err);
+	if (load_read(&comparing->inputs[DIFF_BASE], comparing->options, &base, &err) &&
+		load_read(&comparing->inputs[DIFF_HEAD], comparing->options, &head, &err) &&
+		compare_profiles(comparing->comparison, base, head, comparing->sides, &code, &err))
+		return code;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+/* One child process reads both sides, as it compares them. */
+static bool compare_confined(struct comparing *comparing, int *code, struct error *err)
+{
+	const struct load_inputs *base = &comparing->inputs[DIFF_BASE], *head = &comparing->inputs[DIFF_HEAD];
+	CLEANUP(cleanup_free) int *descriptors = calloc(base->count + head->count, sizeof(*descriptors));
+	CLEANUP(cleanup_free) char *subject = NULL;
+	struct worker_output files[OUTPUT_KIND_COUNT];
+	struct worker worker = { .inputs = descriptors,
+		.input_count = base->count + head->count,
+		.outputs = files,
+		.output_count = OUTPUT_KIND_COUNT };
+
+	if (!descriptors ||
+		asprintf(&subject, "%s and %s", comparing->sides[DIFF_BASE], comparing->sides[DIFF_HEAD]) < 0)
+		return error_set_memory(err);
+	memcpy(descriptors, base->descriptors, base->count * sizeof(*descriptors));
+	memcpy(descriptors + base->count, head->descriptors, head->count * sizeof(*descriptors));
+	outputs_list(&comparing->comparison->outputs, files);
+	worker.subject = subject;
+	comparing->comparison->outputs.worker = &worker;
+	return worker_run(&worker, cmd_diff_work, comparing, code, err);
+}
+
+static bool compare_opened(struct comparing *comparing, int *code, struct error *err)
+{
+	if (load_are_named(&comparing->inputs[DIFF_BASE]) && load_are_named(&comparing->inputs[DIFF_HEAD]))
+		return compare_confined(comparing, code, err);
+	*code = cmd_diff_work(comparing);
+	return true;
+}
+
+static bool compare(struct comparison *comparison, char *const *sides, int *code, struct error *err)
+{
+	struct load_options options = { .metric = comparison->diff.metric };
+	struct load_inputs inputs[DIFF_SIDES] = { 0 };
+	struct comparing comparing = { comparison, sides, inputs, &options };
+	bool done = outputs_check(&comparison->outputs, err) &&
+		    outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
+		    outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
+		    naming_prepare(&comparison->naming, &options.naming, err) &&
+		    load_open(sides[DIFF_BASE], &options, &inputs[DIFF_BASE], err) &&
+		    load_open(sides[DIFF_HEAD], &options, &inputs[DIFF_HEAD], err) &&
+		    compare_opened(&comparing, code, err);
+
+	for (size_t i = 0; i < DIFF_SIDES; i++)
+		load_inputs_deinit(&inputs[i]);
+	return done;
 }
 
 struct request {

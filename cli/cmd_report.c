@@ -93,41 +93,80 @@ static bool show_suite(
 	return done && suite_view_write(&view, &request->outputs, err);
 }
 
-static bool show(struct request *request, const char *name, struct error *err)
+/* What is done with an open profile, in a worker if it needs no more than that. */
+struct showing {
+	struct request *request;
+	const char *name;
+	const struct load_inputs *inputs;
+	const struct load_options *options;
+};
+
+static bool show(const struct showing *showing, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
-	struct load_options options = {
-		.naming = { .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED },
-		.metric = request->diff.metric,
-		.verify_every = request->verify_every,
-	};
+	struct request *request = showing->request;
+	bool names_only = showing->options->naming.names_only, needs_diff;
 	struct render_input input;
-	bool needs_diff;
 
-	if (!outputs_check(&request->outputs, err) || !outputs_spare(&request->outputs, name, err) ||
-		!naming_prepare(&request->naming, &options.naming, err))
+	if (!load_read(showing->inputs, showing->options, &profile, err))
 		return false;
-	options.naming.names_only = outputs_show_names_only(&request->outputs);
-	if (!load_profiles(name, &options, &profile, err))
-		return false;
-	if (request->benchmark || (profile_has_parts(profile) && !options.naming.names_only))
-		return show_suite(request, profile, name, err);
+	if (request->benchmark || (profile_has_parts(profile) && !names_only))
+		return show_suite(request, profile, showing->name, err);
 	/*
 	 * Folded stacks are written from the profile without a diff. An empty profile or a missing metric must still be
 	 * refused, which the diff does.
 	 */
-	needs_diff = !options.naming.names_only || request->diff.metric || profile->quality.samples == 0;
+	needs_diff = !names_only || request->diff.metric || profile->quality.samples == 0;
 	if (needs_diff && !diff_create_single(profile, &request->diff, &diff, err))
 		return false;
 	input = (struct render_input){
 		.diff = diff,
 		.profiles = { [DIFF_HEAD] = profile },
-		.names = { [DIFF_HEAD] = name },
+		.names = { [DIFF_HEAD] = showing->name },
 		.tool = CLI_TOOL,
 		.origin_rule_text = output_rule_text,
 	};
 	return outputs_write(&request->outputs, &input, err);
+}
+
+static int cmd_report_work(void *context)
+{
+	struct error err;
+
+	if (show(context, &err))
+		return CLI_EXIT_OK;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+static bool report(struct request *request, const char *name, int *code, struct error *err)
+{
+	CLEANUP(load_inputs_deinit) struct load_inputs inputs = { 0 };
+	struct load_options options = {
+		.naming = { .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED },
+		.metric = request->diff.metric,
+		.verify_every = request->verify_every,
+	};
+	struct showing showing = { request, name, &inputs, &options };
+	struct worker_output files[OUTPUT_KIND_COUNT];
+	struct worker worker = { .subject = name, .outputs = files, .output_count = OUTPUT_KIND_COUNT };
+
+	if (!outputs_check(&request->outputs, err) || !outputs_spare(&request->outputs, name, err) ||
+		!naming_prepare(&request->naming, &options.naming, err))
+		return false;
+	options.naming.names_only = outputs_show_names_only(&request->outputs);
+	if (!load_open(name, &options, &inputs, err))
+		return false;
+	if (!load_are_named(&inputs)) {
+		*code = cmd_report_work(&showing);
+		return true;
+	}
+	outputs_list(&request->outputs, files);
+	worker.inputs = inputs.descriptors;
+	worker.input_count = inputs.count;
+	request->outputs.worker = &worker;
+	return worker_run(&worker, cmd_report_work, &showing, code, err);
 }
 
 static int cmd_report_run(struct request *request, struct options *options)
@@ -141,8 +180,8 @@ static int cmd_report_run(struct request *request, struct options *options)
 		return code;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
-	if (show(request, options->argv[optind], &err))
-		return CLI_EXIT_OK;
+	if (report(request, options->argv[optind], &code, &err))
+		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }

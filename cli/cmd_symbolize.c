@@ -5,6 +5,7 @@
 #include "cli/naming.h"
 #include "cli/options.h"
 #include "cli/verification.h"
+#include "cli/worker.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -90,6 +91,9 @@ struct request {
 	bool is_noted;     /* the notice that debuginfod had no file was printed */
 	size_t json_count; /* number of addresses written so far */
 	struct elf_image *image;
+	char *const *words; /* the addresses that the command line names */
+	struct worker worker;
+	struct symbolize_remote remote;
 	uint64_t *addresses; /* owned; addresses of one batch */
 	size_t count, capacity;
 };
@@ -374,27 +378,74 @@ static bool check_file(struct request *request, struct error *err)
 	return ok;
 }
 
-static bool symbolize(struct request *request, char *const *words, struct error *err)
+/* ---- In a worker ---- */
+
+static bool resolve(struct request *request, struct error *err)
 {
-	if (!elf_image_open_path(request->path, &request->image, err)) {
-		if (err->system_errno == ENOENT && strcmp(request->path, "a.out") == 0)
-			error_set(err, ERROR_USAGE, "there is no a.out here; name the binary with -e FILE");
-		return false;
-	}
 	if (!check_file(request, err))
 		return false;
 	request->style.wide = elf_image_is_64bit(request->image);
 	request->style.is_terminal = isatty(STDOUT_FILENO);
-	if ((request->section && !find_section(request, err)) ||
-		(request->options.debuginfod && !prepare_debuginfod(err)))
+	if ((request->section && !find_section(request, err)) || (request->is_json && !begin_json(request, err)))
+		return false;
+	if (!(*request->words ? answer_arguments(request, request->words, err) : answer_stdin(request, err)))
+		return false;
+	return end_json(request, err) && (!request->verify || tell_verified(request, err));
+}
+
+static int cmd_symbolize_work(void *context)
+{
+	struct request *request = context;
+	struct error err;
+
+	request->options.is_confined = true;
+	if (resolve(request, &err))
+		return CLI_EXIT_OK;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+static int ask_parent(void *context, const void *bytes, size_t size)
+{
+	return worker_ask(context, bytes, size);
+}
+
+static int answer_worker(void *context, const void *bytes, size_t size)
+{
+	struct request *request = context;
+
+	return symbolize_remote_answer(request->image, &request->options, bytes, size);
+}
+
+/* ---- The command ---- */
+
+static bool open_image(struct request *request, struct error *err)
+{
+	if (elf_image_open_path(request->path, &request->image, err))
+		return true;
+	if (err->system_errno == ENOENT && strcmp(request->path, "a.out") == 0)
+		error_set(err, ERROR_USAGE, "there is no a.out here; name the binary with -e FILE");
+	return false;
+}
+
+static bool symbolize(struct request *request, int *code, struct error *err)
+{
+	const int inputs[] = { elf_image_descriptor(request->image), STDIN_FILENO };
+
+	if (request->options.debuginfod && !prepare_debuginfod(err))
 		return false;
 	if (!request->no_cache && symbolize_cache_directory(request->cache_directory, sizeof(request->cache_directory)))
 		request->options.cache_directory = request->cache_directory;
-	if (request->is_json && !begin_json(request, err))
-		return false;
-	if (!(*words ? answer_arguments(request, words, err) : answer_stdin(request, err)))
-		return false;
-	return end_json(request, err) && (!request->verify || tell_verified(request, err));
+	request->worker = (struct worker){ .subject = request->path,
+		.inputs = inputs,
+		.input_count = *request->words ? 1 : 2,
+		.answer = answer_worker,
+		.context = request,
+		.has_children = true };
+	request->remote.ask = ask_parent;
+	request->remote.context = &request->worker;
+	symbolize_remote_init(&request->remote, request->image, &request->options);
+	return worker_run(&request->worker, cmd_symbolize_work, request, code, err);
 }
 
 static bool cmd_symbolize_take(void *context, int option, struct error *err)
@@ -453,9 +504,10 @@ static int cmd_symbolize_run(struct request *request, const struct options *opti
 
 	if (!options_read(options, help, cmd_symbolize_take, request, &code))
 		return code;
-	if (naming_prepare(&request->naming, &request->options, &err) &&
-		symbolize(request, options->argv + optind, &err))
-		return CLI_EXIT_OK;
+	request->words = options->argv + optind;
+	if (naming_prepare(&request->naming, &request->options, &err) && open_image(request, &err) &&
+		symbolize(request, &code, &err))
+		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }

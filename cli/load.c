@@ -5,9 +5,10 @@
 #include "cli/source_file.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { MAX_NOTICE_BYTES = 1 << 16 };
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_INPUTS = 1 << 16 };
 
 static bool load_source(
 	struct source *source, const struct symbolize_options *naming, struct profile **profile, struct error *err)
@@ -24,53 +25,98 @@ static bool load_source(
 	return ok;
 }
 
-/* One name: here is decided what kind of source it means. */
-static bool load_one(const char *name, const struct load_options *options, struct profile **profile, struct error *err)
+static bool add_source(struct load_inputs *inputs, struct source *source, struct error *err)
 {
-	const struct source_file_options file = { .event = options->metric, .verify_every = options->verify_every };
-	CLEANUP(source_cleanup) struct source *source = NULL;
-
-	return source_file_open(name, &file, &source, err) && load_source(source, &options->naming, profile, err);
-}
-
-static bool load_into(const char *name, const struct load_options *options, struct profile **profile, struct error *err)
-{
-	CLEANUP(profile_cleanup) struct profile *next = NULL;
-
-	if (!*profile)
-		return load_one(name, options, profile, err);
-	if (!load_one(name, options, &next, err))
+	if (!ARRAY_RESERVE(&inputs->sources, &inputs->source_capacity, inputs->count + 1, MAX_INPUTS, err) ||
+		!ARRAY_RESERVE(&inputs->descriptors, &inputs->descriptor_capacity, inputs->count + 1, MAX_INPUTS, err))
 		return false;
-	if (!profile_merge(*profile, next, err))
-		return error_prefix(err, "cannot add %s to the profiles before it", name);
+	inputs->descriptors[inputs->count] = source_file_descriptor(source);
+	inputs->sources[inputs->count++] = source;
 	return true;
 }
 
-static bool load_each(char *names, const struct load_options *options, struct profile **profile, struct error *err)
+/* One name: here is decided what kind of source it means. */
+static bool open_one(
+	struct load_inputs *inputs, const char *name, const struct load_options *options, struct error *err)
+{
+	const struct source_file_options file = { .event = options->metric, .verify_every = options->verify_every };
+	struct source *source;
+
+	if (!source_file_open(name, &file, &source, err))
+		return false;
+	if (add_source(inputs, source, err))
+		return true;
+	source_destroy(source);
+	return false;
+}
+
+static bool open_each(struct load_inputs *inputs, const struct load_options *options, struct error *err)
 {
 	char *rest = NULL;
 
-	for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-		if (!load_into(name, options, profile, err))
+	for (char *name = strtok_r(inputs->names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		if (!open_one(inputs, name, options, err))
 			return false;
-	return *profile || error_set(err, ERROR_USAGE, "cannot read a profile: its name is empty");
+	return inputs->count > 0 || error_set(err, ERROR_USAGE, "cannot read a profile: its name is empty");
 }
 
-bool load_profiles(const char *names, const struct load_options *options, struct profile **profile, struct error *err)
+/* All of them are open at once; the limit is for programs that use select(2). */
+static void allow_many_files(void)
 {
-	CLEANUP(profile_cleanup) struct profile *loaded = NULL;
-	CLEANUP(cleanup_free) char *copy = strdup(names);
+	struct rlimit limit;
 
-	if (!copy)
-		return error_set_memory(err);
-	if (strchr(names, ',') && access(names, F_OK) == 0) {
-		if (!load_one(names, options, &loaded, err))
-			return false;
-	} else if (!load_each(copy, options, &loaded, err)) {
-		return false;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	*profile = TAKE(loaded);
+}
+
+bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err)
+{
+	allow_many_files();
+	inputs->names = strdup(names);
+	if (!inputs->names)
+		return error_set_memory(err);
+	if (strchr(names, ',') && access(names, F_OK) == 0)
+		return open_one(inputs, names, options, err);
+	return open_each(inputs, options, err);
+}
+
+bool load_are_named(const struct load_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++)
+		if (!inputs->sources[i]->is_named)
+			return false;
 	return true;
+}
+
+bool load_read(const struct load_inputs *inputs, const struct load_options *options, struct profile **profile,
+	struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *all = NULL;
+
+	for (size_t i = 0; i < inputs->count; i++) {
+		CLEANUP(profile_cleanup) struct profile *next = NULL;
+
+		if (!load_source(inputs->sources[i], &options->naming, &next, err))
+			return false;
+		if (!all)
+			all = TAKE(next);
+		else if (!profile_merge(all, next, err))
+			return error_prefix(err, "cannot add %s to the profiles before it", inputs->sources[i]->name);
+	}
+	*profile = TAKE(all);
+	return true;
+}
+
+void load_inputs_deinit(struct load_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++)
+		source_destroy(inputs->sources[i]);
+	free(inputs->sources);
+	free(inputs->descriptors);
+	free(inputs->names);
+	*inputs = (struct load_inputs){ 0 };
 }
 
 bool load_part(const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err)

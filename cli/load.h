@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "cli/source.h"
 #include "profile/profile.h"
 #include "symbolize/symbolize.h"
 
@@ -10,14 +11,33 @@ struct load_options {
 	uint32_t verify_every; /* of a recording, one stack in so many is compared (cli/verification.h); 0: none */
 };
 
+/* What the user named as one side, opened. All zero: nothing. */
+struct load_inputs {
+	char *names;             /* owned */
+	struct source **sources; /* owned, each of them */
+	int *descriptors;        /* owned; those of the sources, borrowed */
+	size_t count, source_capacity, descriptor_capacity;
+};
+
 /*
- * Reads what the user named as one side: a file, "-", or several joined by commas, which become the runs of one
- * profile. (A file whose own name holds a comma is found first.) Functions of profiles that other tools wrote get their
- * origins. perf.data and unfinished recordings are read as well, and named with the binaries that are there; notices go
- * to standard error.
+ * Opens what the user named as one side: a file, "-", or several joined by commas. (A file whose own name holds a comma
+ * is found first.) Reads no more of them than their first bytes, which tell what they are. To be deinitialized also
+ * after an error.
  */
 COMMON_MUST_CHECK
-bool load_profiles(const char *names, const struct load_options *options, struct profile **profile, struct error *err);
+bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err);
+void load_inputs_deinit(struct load_inputs *inputs);
+
+/* Whether all of them have names: then nothing but their descriptors is needed to read them. */
+bool load_are_named(const struct load_inputs *inputs);
+
+/*
+ * Reads them, as the runs of one profile. Functions of profiles that other tools wrote get their origins. perf.data and
+ * unfinished recordings are read as well, and named with the binaries that are there; notices go to standard error.
+ */
+COMMON_MUST_CHECK
+bool load_read(const struct load_inputs *inputs, const struct load_options *options, struct profile **profile,
+	struct error *err);
 
 /* Only what a killed recorder has left; anything else is ERROR_USAGE. */
 COMMON_MUST_CHECK

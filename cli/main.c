@@ -45,15 +45,6 @@ static void print_help(FILE *stream)
 	fputs(help_tail, stream);
 }
 
-/* If output could not be written (a full disk behind `>`), the command fails. */
-static int close_stdout(int code)
-{
-	if (fclose(stdout) == 0)
-		return code;
-	fprintf(stderr, "kelvin: cannot write standard output: %m\n");
-	return code == CLI_EXIT_OK ? CLI_EXIT_ERROR : code;
-}
-
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -103,5 +94,5 @@ int main(int argc, char **argv)
 	occupy_standard_streams();
 	interrupt_survive_lost_pages();
 	interrupt_survive_full_files();
-	return close_stdout(dispatch(argc, argv));
+	return cli_close_stdout(dispatch(argc, argv));
 }

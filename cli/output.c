@@ -118,6 +118,12 @@ bool outputs_check(struct outputs *outputs, struct error *err)
 	return true;
 }
 
+void outputs_list(const struct outputs *outputs, struct worker_output list[OUTPUT_KIND_COUNT])
+{
+	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
+		list[i] = (struct worker_output){ outputs->paths[i], outputs->mode };
+}
+
 const char *output_rule_text(unsigned int rule)
 {
 	return symbolize_rule_text((enum symbolize_rule)rule);
@@ -224,6 +230,15 @@ static bool render_suite(const struct outputs *outputs, enum output_kind kind, c
 	return error_set(err, ERROR_USAGE, "no such output");
 }
 
+static bool write_bytes(
+	const struct outputs *outputs, enum output_kind kind, const struct buffer *out, struct error *err)
+{
+	const char *bytes = out->data ? out->data : "";
+
+	return outputs->worker ? worker_write(outputs->worker, kind, bytes, out->size, err)
+			       : file_write(outputs->paths[kind], bytes, out->size, outputs->mode, err);
+}
+
 static bool write_one(
 	const struct outputs *outputs, enum output_kind kind, const struct shown *shown, struct error *err)
 {
@@ -234,7 +249,7 @@ static bool write_one(
 	buffer_init(&out, max_output_bytes);
 	ok = shown->page ? render_suite(outputs, kind, shown, &out, err)
 			 : render(outputs, kind, shown->input, &out, err);
-	ok = ok && buffer_ok(&out, err) && file_write(path, out.data ? out.data : "", out.size, outputs->mode, err);
+	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
 	if (ok && !is_stdout(path)) {
 		char size[CLOSING_NUMBER_SIZE];
 

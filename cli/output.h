@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cli/worker.h"
 #include "render/suite.h"
 
 /* The outputs of `diff` and `report`: several at once. "-" is standard output, which only one of them can use. */
@@ -18,6 +19,7 @@ enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
 struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
 	mode_t mode;                          /* of every file, as file_write() has it */
+	const struct worker *worker;          /* borrowed: hands them to whoever writes them; NULL: this process */
 	const char *folded_metric;            /* borrowed: whose values folded stacks have; NULL: numbers of samples */
 };
 
@@ -56,3 +58,6 @@ bool outputs_write_suite(const struct outputs *outputs, const struct render_suit
 
 /* symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);
+
+/* The files of the outputs, by kind, for a worker. */
+void outputs_list(const struct outputs *outputs, struct worker_output list[OUTPUT_KIND_COUNT]);

@@ -45,3 +45,11 @@ void cli_print_notices(const struct buffer *notices)
 	if (notices->size)
 		cli_say("%.*s", (int)notices->size, (const char *)notices->data);
 }
+
+int cli_close_stdout(int code)
+{
+	if (fclose(stdout) == 0)
+		return code;
+	fprintf(stderr, "kelvin: cannot write standard output: %m\n");
+	return code == CLI_EXIT_OK ? CLI_EXIT_ERROR : code;
+}

@@ -151,7 +151,7 @@ static bool read_rest(struct source_file *file, struct buffer *bytes, struct err
 	if (file->is_stream)
 		return read_stream(file, bytes, err);
 	bytes->size = 0;
-	return file_read(file->fd == STDIN_FILENO ? "-" : file->source.name, bytes, err);
+	return file_read_opened(&(struct file_opened){ (char *)(uintptr_t)file->source.name, file->fd }, bytes, err);
 }
 
 static bool read_profile(struct source_file *file, struct buffer *bytes, struct profile **profile, struct error *err)
@@ -265,4 +265,9 @@ bool source_file_open(
 		made->functions = &recording_functions;
 	*source = TAKE(made);
 	return true;
+}
+
+int source_file_descriptor(const struct source *source)
+{
+	return ((const struct source_file *)source)->fd;
 }

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -116,32 +115,6 @@ static void keep_only(const struct confinement *confinement)
 	kept[count++] = confinement->alive;
 	confined_keep(kept, count);
 	free(kept);
-}
-
-/* ---- User ---- */
-
-/*
- * Users from 0x70000000 to 0x7fffffff are nobody's: neither systemd nor useradd nor a container is given any of them
- * (systemd, "Users, Groups, UIDs and GIDs on systemd Systems"). A process id is below 2^22.
- */
-enum { FIRST_USER = 0x7f000000, USERS_OF_A_KIND = 0x800000 };
-/* In a container with fewer users, those between the dynamic ones of systemd and nobody, which nobody is given either. */
-enum { FIRST_SMALL_USER = 65520, SMALL_USERS = 14 };
-
-uid_t confined_user(enum confined_kind kind, pid_t number)
-{
-	return FIRST_USER + (uid_t)kind * USERS_OF_A_KIND + (uid_t)number;
-}
-
-bool confined_become(uid_t user)
-{
-	const uid_t users[] = { user, FIRST_SMALL_USER + user % SMALL_USERS };
-	bool ok = setgroups(0, NULL) == 0 && prctl(PR_SET_KEEPCAPS, 1) == 0;
-
-	for (size_t i = 0; ok && i < sizeof(users) / sizeof(users[0]); i++)
-		if (setresgid(users[i], users[i], users[i]) == 0 && setresuid(users[i], users[i], users[i]) == 0)
-			return true;
-	return false;
 }
 
 /* ---- Namespaces ---- */
@@ -273,17 +246,14 @@ static void end_with_parent(int alive)
 
 static unsigned int change_identity(const struct confinement *confinement)
 {
-	bool was_root = geteuid() == 0;
-	unsigned int lacks = 0;
+	unsigned int lacks = 0, left;
 
 	/* A sanitizer reads what /proc says of the process. */
 	if (CONFINED_IS_SANITIZED || !enter_empty_root())
 		lacks |= CONFINED_WITHOUT_MOUNT_NAMESPACE;
-	if (was_root && !confined_become(confinement->user))
-		lacks |= CONFINED_WITHOUT_USER;
-	if (rights_keep(0) & RIGHTS_LEFT_CAPABILITIES)
-		lacks |= CONFINED_WITHOUT_USER;
-	return lacks;
+	left = rights_become(confinement->user);
+	left |= rights_keep(0);
+	return lacks | (left & (RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES) ? CONFINED_WITHOUT_USER : 0);
 }
 
 static struct filter_rule on_descriptor(int call, int descriptor)
@@ -365,7 +335,7 @@ static unsigned int wait_for(pid_t pid)
 
 static _Noreturn void probe(void)
 {
-	const struct confinement none = { .output = -1, .alive = -1, .user = confined_user(CONFINED_READER, getpid()) };
+	const struct confinement none = { .output = -1, .alive = -1, .user = rights_user(RIGHTS_READER, getpid()) };
 	unsigned int lacks = confined_separate();
 	pid_t pid = confined_fork();
 

@@ -25,7 +25,7 @@ struct confinement {
 	int alive;               /* a pipe whose other end its parent has: where that has ended, the process ends */
 	uint64_t data_bytes;     /* memory it may take in addition to what it has; a program under a sanitizer may
 				    take any */
-	uid_t user;              /* its user where root started it: confined_user() */
+	uid_t user;              /* its user where root started it: rights_user() */
 };
 
 /* What a confinement lacks, because the machine or a container around us does not allow it. A set of bits. */
@@ -43,19 +43,6 @@ void confined_describe(unsigned int lacks, char *text, size_t size);
 
 /* Of a program under a sanitizer, which cannot be confined, and whose confinement nobody relies on. */
 bool confined_is_sanitized(void);
-
-/*
- * A user id that no account and no other process has: `number` is a process id, of the process that is about to change
- * its user or of one that lives as long as that. Kinds are apart.
- */
-enum confined_kind { CONFINED_READER, CONFINED_BROKER };
-uid_t confined_user(enum confined_kind kind, pid_t number);
-
-/*
- * Changes the user and group of the calling process to that one and takes all supplementary groups from it; it keeps
- * its capabilities until rights_keep(). False if this machine, or the user namespace of a container, does not allow it.
- */
-bool confined_become(uid_t user);
 
 /*
  * Like fork(). The child ends with its parent, and ignores the signals by which a terminal or a service manager ends

@@ -304,48 +304,116 @@ static bool set_mode(const struct destination *to, int fd, mode_t mode, struct e
 	       error_set_errno(err, errno, "cannot give %s the mode %04o", to->path, (unsigned int)mode);
 }
 
-static bool write_beside(const struct destination *to, const void *bytes, size_t size, mode_t mode, struct error *err)
-{
-	char beside[64];
-	CLEANUP(cleanup_close) int fd = create_beside(to->directory, beside, sizeof(beside));
+/* What is written: to a new file beside the destination, or to a stream. */
+struct file_writing {
+	struct destination to;
+	char beside[64]; /* "": there is no such file */
+	int fd;          /* owned, unless it is standard output */
+};
 
-	if (fd < 0)
-		return error_set_errno(err, errno, "cannot write %s: no new file in %s", to->path, to->directory_name);
-	if (!set_mode(to, fd, mode, err) || !write_descriptor(fd, bytes, size, to->path, err))
-		goto fail;
-	if (fsync(fd) != 0 || renameat(to->directory, beside, to->directory, to->name) != 0) {
-		error_set_errno(err, errno, "cannot write %s", to->path);
-		goto fail;
-	}
-	return true;
-fail:
-	unlinkat(to->directory, beside, 0);
+static bool open_beside(struct file_writing *writing, mode_t mode, struct error *err)
+{
+	const struct destination *to = &writing->to;
+
+	writing->fd = create_beside(to->directory, writing->beside, sizeof(writing->beside));
+	if (writing->fd >= 0)
+		return set_mode(to, writing->fd, mode, err);
+	error_set_errno(err, errno, "cannot write %s: no new file in %s", to->path, to->directory_name);
+	writing->beside[0] = '\0';
 	return false;
 }
 
-static bool write_stream(const struct destination *to, const void *bytes, size_t size, struct error *err)
+static bool open_stream(struct file_writing *writing, struct error *err)
 {
+	const struct destination *to = &writing->to;
 	int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | (to->is_followed ? O_TRUNC : O_NOFOLLOW);
-	CLEANUP(cleanup_close) int fd = openat(to->directory, to->name, flags);
 	struct stat opened;
 
-	if (fd < 0 || fstat(fd, &opened) != 0)
+	writing->fd = openat(to->directory, to->name, flags);
+	if (writing->fd < 0 || fstat(writing->fd, &opened) != 0)
 		return error_set_errno(err, errno, "cannot write %s", to->path);
 	if (!to->is_followed && (opened.st_dev != to->info.st_dev || opened.st_ino != to->info.st_ino))
 		return error_set(err, ERROR_PERMISSION,
 			"cannot write %s: somebody exchanged it while it was opened; name another file", to->path);
-	return write_descriptor(fd, bytes, size, to->path, err);
+	return true;
+}
+
+void file_abandon(struct file_writing *writing)
+{
+	if (!writing)
+		return;
+	if (writing->beside[0])
+		unlinkat(writing->to.directory, writing->beside, 0);
+	if (writing->fd != STDOUT_FILENO)
+		cleanup_close(&writing->fd);
+	destination_deinit(&writing->to);
+	free(writing);
+}
+
+static void cleanup_writing(struct file_writing **writing)
+{
+	file_abandon(*writing);
+}
+
+static bool begin_at(struct file_writing *writing, const char *path, mode_t mode, struct error *err)
+{
+	struct destination *to = &writing->to;
+
+	if (is_standard_stream(path)) {
+		to->path = "standard output";
+		writing->fd = STDOUT_FILENO;
+		return true;
+	}
+	return destination_find(to, path, err) && destination_check_rights(to, err) &&
+	       (to->is_stream ? open_stream(writing, err) : open_beside(writing, mode, err));
+}
+
+bool file_begin(const char *path, mode_t mode, struct file_writing **writing, struct error *err)
+{
+	CLEANUP(cleanup_writing) struct file_writing *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->to.directory = AT_FDCWD;
+	made->fd = -1;
+	if (!begin_at(made, path, mode, err))
+		return false;
+	*writing = TAKE(made);
+	return true;
+}
+
+bool file_append(struct file_writing *writing, const void *bytes, size_t size, struct error *err)
+{
+	return write_descriptor(writing->fd, bytes, size, writing->to.path, err);
+}
+
+bool file_commit(struct file_writing *writing, struct error *err)
+{
+	const struct destination *to = &writing->to;
+	bool ok = true;
+
+	if (writing->beside[0]) {
+		ok = fsync(writing->fd) == 0 && renameat(to->directory, writing->beside, to->directory, to->name) == 0;
+		if (ok)
+			writing->beside[0] = '\0';
+		else
+			error_set_errno(err, errno, "cannot write %s", to->path);
+	}
+	file_abandon(writing);
+	return ok;
+}
+
+bool file_is_beside(const struct file_writing *writing)
+{
+	return writing->beside[0] != '\0';
 }
 
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err)
 {
-	CLEANUP(destination_deinit) struct destination to = { .directory = AT_FDCWD };
+	CLEANUP(cleanup_writing) struct file_writing *writing = NULL;
 
-	if (is_standard_stream(path))
-		return write_descriptor(STDOUT_FILENO, bytes, size, "standard output", err);
-	if (!destination_find(&to, path, err) || !destination_check_rights(&to, err))
-		return false;
-	return to.is_stream ? write_stream(&to, bytes, size, err) : write_beside(&to, bytes, size, mode, err);
+	return file_begin(path, mode, &writing, err) && file_append(writing, bytes, size, err) &&
+	       file_commit(TAKE(writing), err);
 }
 
 bool file_normalize_path(char *path)

@@ -38,6 +38,22 @@ bool file_read_opened(const struct file_opened *file, struct buffer *buffer, str
 COMMON_MUST_CHECK
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err);
 
+/*
+ * The same piece by piece. What was begun is ended by file_commit() or file_abandon(), which free it; without a commit
+ * no file is made or replaced, though a pipe has got what was appended.
+ */
+struct file_writing;
+COMMON_MUST_CHECK
+bool file_begin(const char *path, mode_t mode, struct file_writing **writing, struct error *err);
+COMMON_MUST_CHECK
+bool file_append(struct file_writing *writing, const void *bytes, size_t size, struct error *err);
+COMMON_MUST_CHECK
+bool file_commit(struct file_writing *writing, struct error *err);
+void file_abandon(struct file_writing *writing); /* NULL is allowed */
+
+/* Whether a file lies beside the one that is written for as long as that takes, which a killed process leaves there. */
+bool file_is_beside(const struct file_writing *writing);
+
 /* Writes all bytes to a descriptor, also to a pipe that is full for the moment. False with errno set. */
 COMMON_MUST_CHECK
 bool file_write_all(int fd, const void *bytes, size_t size);

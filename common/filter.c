@@ -61,8 +61,9 @@ static bool fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t
 		if (!is_allowed(fatal[i], rules, count) &&
 			seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, fatal[i], 0) != 0)
 			return false;
-	/* Its flags are in memory, where no filter can see them; a C library takes clone() where there is none. */
-	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+	/* The flags of clone3() are in memory, where no filter sees them: a C library then calls clone(). */
+	return is_allowed(SCMP_SYS(clone3), rules, count) ||
+	       seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
 bool filter_enter(const struct filter_rule *rules, size_t count)
@@ -85,43 +86,44 @@ enum {
 };
 
 static const struct filter_rule of_work[] = {
-	{ SYS_read, 0, { { 0 } } },
-	{ SYS_pread64, 0, { { 0 } } },
-	{ SYS_lseek, 0, { { 0 } } },
-	{ SYS_close, 0, { { 0 } } },
-	{ SYS_fstat, 0, { { 0 } } },
-	{ SYS_munmap, 0, { { 0 } } },
-	{ SYS_brk, 0, { { 0 } } },
-	{ SYS_mmap, 1, { { 2, PROT_EXEC, 0 } } },
-	{ SYS_mprotect, 1, { { 2, PROT_EXEC, 0 } } },
-	{ SYS_mremap, 1, { { 3, UINT32_MAX, MREMAP_MAYMOVE } } },
-	{ SYS_madvise, 1, { { 2, UINT32_MAX, MADV_DONTNEED } } },
-	{ SYS_madvise, 1, { { 2, UINT32_MAX, MADV_FREE } } },
-	{ SYS_madvise, 1, { { 2, UINT32_MAX, MADV_DONTDUMP } } },
-	{ SYS_madvise, 1, { { 2, UINT32_MAX, MADV_POPULATE_WRITE } } },
-	{ SYS_clone, 1, { { 0, UINT32_MAX, OF_A_THREAD } } },
-	{ SYS_clone, 1, { { 0, UINT32_MAX, OF_A_DETACHED_THREAD } } },
-	{ SYS_futex, 0, { { 0 } } },
-	{ SYS_sched_yield, 0, { { 0 } } },
-	{ SYS_sched_getaffinity, 0, { { 0 } } },
-	{ SYS_set_robust_list, 0, { { 0 } } },
-	{ SYS_rseq, 0, { { 0 } } },
-	{ SYS_gettid, 0, { { 0 } } },
-	{ SYS_getpid, 0, { { 0 } } },
-	{ SYS_exit, 0, { { 0 } } },
-	{ SYS_exit_group, 0, { { 0 } } },
-	{ SYS_rt_sigprocmask, 0, { { 0 } } },
-	{ SYS_rt_sigaction, 0, { { 0 } } },
-	{ SYS_rt_sigreturn, 0, { { 0 } } },
-	{ SYS_sigaltstack, 0, { { 0 } } },
-	{ SYS_restart_syscall, 0, { { 0 } } },
-	{ SYS_clock_gettime, 0, { { 0 } } },
-	{ SYS_clock_nanosleep, 0, { { 0 } } },
-	{ SYS_nanosleep, 0, { { 0 } } },
-	{ SYS_gettimeofday, 0, { { 0 } } },
-	{ SYS_getrandom, 0, { { 0 } } },
+	FILTER_ALWAYS(read),
+	FILTER_ALWAYS(readv),
+	FILTER_ALWAYS(pread64),
+	FILTER_ALWAYS(lseek),
+	FILTER_ALWAYS(close),
+	FILTER_ALWAYS(fstat),
+	FILTER_ALWAYS(munmap),
+	FILTER_ALWAYS(brk),
+	FILTER_IF(mmap, 2, PROT_EXEC, 0),
+	FILTER_IF(mprotect, 2, PROT_EXEC, 0),
+	FILTER_IF(mremap, 3, UINT32_MAX, MREMAP_MAYMOVE),
+	FILTER_IF(madvise, 2, UINT32_MAX, MADV_DONTNEED),
+	FILTER_IF(madvise, 2, UINT32_MAX, MADV_FREE),
+	FILTER_IF(madvise, 2, UINT32_MAX, MADV_DONTDUMP),
+	FILTER_IF(madvise, 2, UINT32_MAX, MADV_POPULATE_WRITE),
+	FILTER_IF(clone, 0, UINT32_MAX, OF_A_THREAD),
+	FILTER_IF(clone, 0, UINT32_MAX, OF_A_DETACHED_THREAD),
+	FILTER_ALWAYS(futex),
+	FILTER_ALWAYS(sched_yield),
+	FILTER_ALWAYS(sched_getaffinity),
+	FILTER_ALWAYS(set_robust_list),
+	FILTER_ALWAYS(rseq),
+	FILTER_ALWAYS(gettid),
+	FILTER_ALWAYS(getpid),
+	FILTER_ALWAYS(exit),
+	FILTER_ALWAYS(exit_group),
+	FILTER_ALWAYS(rt_sigprocmask),
+	FILTER_ALWAYS(rt_sigaction),
+	FILTER_ALWAYS(rt_sigreturn),
+	FILTER_ALWAYS(sigaltstack),
+	FILTER_ALWAYS(restart_syscall),
+	FILTER_ALWAYS(clock_gettime),
+	FILTER_ALWAYS(clock_nanosleep),
+	FILTER_ALWAYS(nanosleep),
+	FILTER_ALWAYS(gettimeofday),
+	FILTER_ALWAYS(getrandom),
 	/* fstat() of the C library: without a path it names no other file. */
-	{ SYS_newfstatat, 1, { { 3, UINT32_MAX, AT_EMPTY_PATH } } },
+	FILTER_IF(newfstatat, 3, UINT32_MAX, AT_EMPTY_PATH),
 };
 
 bool filter_enter_working(const struct filter_rule *rules, size_t count)
@@ -133,7 +135,7 @@ bool filter_enter_working(const struct filter_rule *rules, size_t count)
 		return false;
 	memcpy(all, of_work, sizeof(of_work));
 	/* A crash ends the process by a signal that it sends to itself. */
-	all[OF_WORK] = (struct filter_rule){ SYS_tgkill, 1, { { 0, UINT32_MAX, (uint64_t)getpid() } } };
+	all[OF_WORK] = (struct filter_rule)FILTER_IF(tgkill, 0, UINT32_MAX, (uint64_t)getpid());
 	if (count > 0)
 		memcpy(all + OF_WORK + 1, rules, count * sizeof(*rules));
 	return filter_enter(all, OF_WORK + 1 + count);

@@ -3,8 +3,11 @@
 
 #include "common/error.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 /*
  * The system calls that the calling thread, and what it forks, may make from now on (seccomp(2)): those of the rules.
@@ -35,3 +38,33 @@ bool filter_enter(const struct filter_rule *rules, size_t count);
  */
 COMMON_MUST_CHECK
 bool filter_enter_working(const struct filter_rule *rules, size_t count);
+
+/* Rows of a table. */
+
+#define FILTER_ALWAYS(name)                                                                                            \
+	{                                                                                                              \
+		SYS_##name, 0,                                                                                         \
+		{                                                                                                      \
+			{                                                                                              \
+				0                                                                                      \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+#define FILTER_IF(name, argument, mask, value)                                                                         \
+	{                                                                                                              \
+		SYS_##name, 1,                                                                                         \
+		{                                                                                                      \
+			{                                                                                              \
+				argument, mask, value                                                                  \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+
+/* Opens files for reading, and looks at what there is. */
+#define FILTER_OPENS                                                                                                   \
+	FILTER_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), FILTER_ALWAYS(newfstatat), FILTER_ALWAYS(stat), \
+		FILTER_ALWAYS(lstat), FILTER_ALWAYS(statx), FILTER_ALWAYS(access), FILTER_ALWAYS(faccessat),           \
+		FILTER_ALWAYS(faccessat2), FILTER_ALWAYS(readlink), FILTER_ALWAYS(readlinkat),                         \
+		FILTER_ALWAYS(getdents64), FILTER_ALWAYS(getcwd), FILTER_ALWAYS(geteuid), FILTER_ALWAYS(fstatfs),      \
+		FILTER_IF(fcntl, 1, UINT32_MAX, F_DUPFD_CLOEXEC), FILTER_IF(fcntl, 1, UINT32_MAX, F_GETFL),            \
+		FILTER_IF(fcntl, 1, UINT32_MAX, F_GETFD)

@@ -2,6 +2,9 @@
 #include "common/isolated.h"
 
 #include "common/child.h"
+#include "common/confined.h"
+#include "common/filter.h"
+#include "common/rights.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -41,8 +44,32 @@ static void limit_child(const struct isolated_limits *limits, pid_t parent)
 	child_end_with(parent);
 	lower_limit(RLIMIT_CORE, 0);
 	lower_limit(RLIMIT_CPU, limits->seconds);
+	/* A process that cannot ask what it has mapped has no more than it may take. */
+	if (mapped == 0 && confined_slowdown() == 1)
+		mapped = limits->memory_bytes;
 	if (mapped > 0)
 		lower_limit(RLIMIT_AS, mapped + limits->memory_bytes);
+}
+
+/* It writes nowhere but to the memory that it shares with its parent. */
+static bool refuse_calls(const struct isolated_limits *limits)
+{
+	static const struct filter_rule opens[] = { FILTER_OPENS };
+
+	return filter_enter_working(opens, limits->reads_files ? sizeof(opens) / sizeof(opens[0]) : 0);
+}
+
+static void give_up_rights(const struct isolated_limits *limits, pid_t parent)
+{
+	unsigned int left;
+
+	confined_keep(limits->descriptors, limits->descriptor_count);
+	left = rights_give_up(limits->reads_files);
+	/* The change of user has cleared it. */
+	child_end_with(parent);
+	left |= refuse_calls(limits) ? 0 : RIGHTS_LEFT_CALLS;
+	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
+	(void)left;
 }
 
 static bool make_result(struct isolated *isolated, size_t bytes, struct error *err)
@@ -69,6 +96,8 @@ bool isolated_start(struct isolated *isolated, const struct isolated_limits *lim
 		return error_set_errno(err, errno, "cannot start a process");
 	if (pid == 0) {
 		limit_child(limits, parent);
+		if (!limits->is_confined)
+			give_up_rights(limits, parent);
 		work(context, isolated->result);
 		_exit(0);
 	}

@@ -10,7 +10,9 @@
 /*
  * Runs work that may crash, never end or use all memory in a child process, as that of a foreign library on hostile
  * bytes. The child sees its parent's memory as it was at fork(). Only what it writes to `result`, which both share,
- * remains afterwards, whatever ends the child. Each child needs a struct of its own. Not thread-safe.
+ * remains afterwards, whatever ends the child. What takes the child over can compute and read, but neither write nor
+ * start nor reach anything (common/rights.h, common/filter.h): where root started it, it is a user that nobody is. Each
+ * child needs a struct of its own. Not thread-safe.
  */
 struct isolated {
 	pid_t pid;           /* 0: no child is running */
@@ -20,13 +22,17 @@ struct isolated {
 };
 
 struct isolated_limits {
-	unsigned int seconds; /* limit on the child's CPU time, and on its wall time; at least 1 */
-	size_t memory_bytes;  /* memory that the child may map in addition to its parent's */
+	unsigned int seconds;   /* limit on the child's CPU time, and on its wall time; at least 1 */
+	size_t memory_bytes;    /* memory that the child may map in addition to its parent's */
+	bool is_confined;       /* the caller has given up its rights already: no more is given up */
+	bool reads_files;       /* it opens files for reading, too: those that its user may read */
+	const int *descriptors; /* kept open, to be read, borrowed; all others are closed */
+	size_t descriptor_count;
 };
 
 /*
  * Starts work(context, result) in a child process. The child also ends when its parent ends. It has the signal handlers
- * and open files of the parent. ERROR_MEMORY; ERROR_SYSTEM if no process can be created. No child of `isolated` may be
+ * of the parent. ERROR_MEMORY; ERROR_SYSTEM if no process can be created. No child of `isolated` may be
  * running.
  */
 COMMON_MUST_CHECK

@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <stddef.h>
@@ -107,6 +108,33 @@ unsigned int rights_keep(uint64_t capabilities)
 	return left;
 }
 
+/* ---- User ---- */
+
+/*
+ * Users from 0x70000000 to 0x7fffffff are nobody's: neither systemd nor useradd nor a container is given any of them
+ * (systemd, "Users, Groups, UIDs and GIDs on systemd Systems"). A process id is below 2^22.
+ */
+enum { FIRST_USER = 0x7f000000, USERS_OF_A_KIND = 0x800000 };
+/* In a container with fewer users, those between the dynamic ones of systemd and nobody, which nobody is given either. */
+enum { FIRST_SMALL_USER = 65520, SMALL_USERS = 14 };
+
+uid_t rights_user(enum rights_kind kind, pid_t number)
+{
+	return FIRST_USER + (uid_t)kind * USERS_OF_A_KIND + (uid_t)number;
+}
+
+static bool become(id_t id)
+{
+	return setgroups(0, NULL) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
+}
+
+unsigned int rights_become(uid_t user)
+{
+	if (geteuid() != 0 || become(user) || become(FIRST_SMALL_USER + user % SMALL_USERS))
+		return 0;
+	return RIGHTS_LEFT_USER;
+}
+
 /* ---- Files ---- */
 
 /* What this version of Landlock cannot refuse. */
@@ -171,4 +199,14 @@ unsigned int rights_undumpable(struct rlimit *core_before)
 void rights_restore_core(const struct rlimit *core_before)
 {
 	(void)setrlimit(RLIMIT_CORE, core_before);
+}
+
+unsigned int rights_give_up(bool reads_files)
+{
+	unsigned int left = rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
+
+	left |= rights_become(rights_user(RIGHTS_READER, getpid()));
+	left |= rights_keep(0);
+	left |= rights_undumpable(NULL);
+	return left | (reads_files ? rights_read_only() : rights_no_files());
 }

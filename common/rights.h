@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 /*
  * Takes rights away from the calling thread, for good: it and all that it forks or executes later. Call these functions
@@ -23,6 +24,7 @@ enum {
 	RIGHTS_LEFT_OTHERS = 64, /* other processes get signals, and connections to abstract sockets (before 6.12) */
 	RIGHTS_LEFT_DUMP = 128,  /* a crash may write the process's memory */
 	RIGHTS_LEFT_CALLS = 256, /* system calls are not refused (common/filter.h): no seccomp, or a sanitizer */
+	RIGHTS_LEFT_USER = 512,  /* the process is still root's: no other user can be had in this user namespace */
 };
 
 /* The bit of a capability (CAP_SYS_PTRACE and the others of linux/capability.h) in a mask of them. */
@@ -38,6 +40,20 @@ enum {
  */
 COMMON_MUST_CHECK
 unsigned int rights_keep(uint64_t capabilities);
+
+/*
+ * A user id that no account and no other process has: `number` is the id of a process that lives as long as the one
+ * that becomes this user, and gives it to no other of the same kind.
+ */
+enum rights_kind { RIGHTS_READER, RIGHTS_BROKER };
+uid_t rights_user(enum rights_kind kind, pid_t number);
+
+/*
+ * Where root runs the process, makes it that user, with a group of the same number and no other groups. A container that
+ * has no such user has a smaller one. Capabilities that PR_SET_KEEPCAPS keeps stay. RIGHTS_LEFT_USER.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_become(uid_t user);
 
 /*
  * Files can only be read, wherever they are: none is opened for writing, created, removed, renamed, cut or executed,
@@ -76,3 +92,11 @@ unsigned int rights_undumpable(struct rlimit *core_before);
 
 /* Gives back the limit of core dumps that rights_undumpable() took, in a child that is about to execute a program. */
 void rights_restore_core(const struct rlimit *core_before);
+
+/*
+ * All of it, for a process that works on foreign bytes and needs nothing but its descriptors: no capability, nobody's
+ * user, no files (or, with `reads_files`, those that this user may read), undumpable. The death signal of
+ * child_end_with() is cleared. What is left is returned together.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_give_up(bool reads_files);

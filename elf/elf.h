@@ -247,6 +247,7 @@ enum elf_file_use {
 	ELF_FILE_BUILD_ID, /* a debug file, by its build id in a debug directory */
 	ELF_FILE_LINK,     /* the debug file or the dwz file that a section of the image names */
 	ELF_FILE_SPLIT,    /* a .dwo or .dwp file */
+	ELF_FILE_FETCHED,  /* a debug file from a server, by the image's build id; the path is for messages */
 };
 
 /*

@@ -67,7 +67,7 @@ static bool take_groups(const struct passwd *account)
 /* Root's capability to read files needs no groups, and no database that tells them. */
 static bool become_account(uid_t user)
 {
-	return take_groups(user == 0 ? NULL : getpwuid(user)) && prctl(PR_SET_KEEPCAPS, 1) == 0 && setresuid(user, user, user) == 0;
+	return take_groups(user == 0 ? NULL : getpwuid(user)) && setresuid(user, user, user) == 0;
 }
 
 /* What the broker keeps of root's: the limits of a child of another user are its to set; root's files are root's. */
@@ -81,17 +81,11 @@ static bool filter_calls(const struct broker *broker)
 {
 	const uint64_t socket = (uint32_t)broker->socket;
 	const struct filter_rule rules[] = {
-		{ SYS_openat, 1, { { 2, O_ACCMODE, O_RDONLY } } },
-		{ SYS_openat2, 0, { { 0 } } }, /* its flags are in memory: Landlock is what refuses to write */
-		{ SYS_newfstatat, 0, { { 0 } } },
-		{ SYS_statx, 0, { { 0 } } },
-		{ SYS_fstatfs, 0, { { 0 } } },
-		{ SYS_readlink, 0, { { 0 } } },
-		{ SYS_readlinkat, 0, { { 0 } } },
-		{ SYS_getcwd, 0, { { 0 } } },
-		{ SYS_prlimit64, 0, { { 0 } } },
-		{ SYS_sendmsg, 1, { { 0, UINT32_MAX, socket } } },
-		{ SYS_recvmsg, 1, { { 0, UINT32_MAX, socket } } },
+		FILTER_OPENS,
+		FILTER_ALWAYS(openat2), /* its flags are in memory: Landlock is what refuses to write */
+		FILTER_ALWAYS(prlimit64),
+		FILTER_IF(sendmsg, 0, UINT32_MAX, socket),
+		FILTER_IF(recvmsg, 0, UINT32_MAX, socket),
 	};
 
 	return filter_enter_working(rules, sizeof(rules) / sizeof(rules[0]));
@@ -100,11 +94,11 @@ static bool filter_calls(const struct broker *broker)
 bool broker_become(const struct broker *broker)
 {
 	pid_t parent = getppid();
-	bool ok = true;
+	uid_t nobody = rights_user(RIGHTS_BROKER, getpid());
+	bool ok = geteuid() != 0 || prctl(PR_SET_KEEPCAPS, 1) == 0;
 
-	if (geteuid() == 0)
-		ok = broker->owner.is_known ? become_account(broker->owner.user)
-					    : confined_become(confined_user(CONFINED_BROKER, getpid()));
+	if (ok && geteuid() == 0)
+		ok = broker->owner.is_known ? become_account(broker->owner.user) : rights_become(nobody) == 0;
 	if (!ok || (rights_keep(capabilities_of(broker)) & RIGHTS_LEFT_CAPABILITIES))
 		return false;
 	(void)!rights_undumpable(NULL);
@@ -328,6 +322,14 @@ void broker_open_roots(struct broker *broker)
 		return;
 	close(broker->debug_root);
 	broker->debug_root = broker->system_root;
+}
+
+void broker_close_roots(const struct broker *broker)
+{
+	if (broker->debug_root >= 0 && broker->debug_root != broker->system_root)
+		close(broker->debug_root);
+	if (broker->system_root >= 0)
+		close(broker->system_root);
 }
 
 uint64_t broker_disk_bytes(int fd)

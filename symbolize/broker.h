@@ -47,6 +47,7 @@ struct broker {
 
 /* Opens the two roots, which takes the rights of the process that starts the broker. */
 void broker_open_roots(struct broker *broker);
+void broker_close_roots(const struct broker *broker);
 
 /*
  * Makes the calling process the broker, for good. False if it cannot become the owner: it must not open a file then. A

@@ -16,15 +16,6 @@ struct frame_cache;
 
 enum { FRAME_CACHE_FILES = 3 };
 
-/*
- * Opens files of the cache for a process that cannot open any: `open` returns a descriptor, which belongs to the
- * caller, or -1. Thread-safe.
- */
-struct frame_cache_opener {
-	int (*open)(void *context, uint64_t name);
-	void *context;
-};
-
 /* Everything that the frames depend on. */
 struct frame_cache_key {
 	const char *directory; /* created when frames are stored */

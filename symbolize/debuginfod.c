@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct debuginfod_client debuginfod_client; /* the library's name for it: elfutils/debuginfod.h */
 
@@ -52,13 +53,11 @@ bool symbolize_debuginfod_possible(struct error *err)
 	return true;
 }
 
-struct elf_image *debuginfod_fetch(const struct elf_image *image)
+/* Its place in the library's cache is written to `path`, which the caller owns; NULL: there is none. */
+static char *find_path(const struct elf_build_id *id)
 {
-	const struct elf_build_id *id = elf_image_build_id(image);
-	struct elf_image *debug = NULL;
 	struct client_library functions;
 	debuginfod_client *client;
-	struct error ignored;
 	char *path = NULL;
 	int fd = -1;
 
@@ -72,8 +71,26 @@ struct elf_image *debuginfod_fetch(const struct elf_image *image)
 	dlclose(functions.library);
 	if (fd >= 0)
 		close(fd);
-	if (path && !elf_image_open_path(path, &debug, &ignored))
-		debug = NULL;
-	free(path);
-	return debug;
+	return path;
+}
+
+int debuginfod_find(const struct elf_build_id *id)
+{
+	CLEANUP(cleanup_free) char *path = find_path(id);
+	struct error ignored;
+
+	return path ? elf_open_regular(path, &ignored) : -1;
+}
+
+struct elf_image *debuginfod_fetch(const struct elf_image *image, const struct elf_opener *opener)
+{
+	CLEANUP(cleanup_free) char *path = opener ? NULL : find_path(elf_image_build_id(image));
+	struct elf_image *debug = NULL;
+	struct error ignored;
+
+	if (!opener && !path)
+		return NULL;
+	return elf_image_open_for(opener, ELF_FILE_FETCHED, path ? path : elf_image_path(image), &debug, &ignored)
+		       ? debug
+		       : NULL;
 }

@@ -4,9 +4,13 @@
 #include "symbolize/symbolize.h"
 
 /*
- * Fetches the debug file of an image by its build id through libdebuginfod, which is loaded on request and has a cache
- * of its own. Environment variables configure it (debuginfod(8)): DEBUGINFOD_URLS, DEBUGINFOD_TIMEOUT,
- * DEBUGINFOD_MAXTIME, DEBUGINFOD_PROGRESS. The caller owns the result; NULL if no server has the file or answers in
- * time.
+ * Fetches debug files by build id through libdebuginfod, which is loaded on request and has a cache of its own.
+ * Environment variables configure it (debuginfod(8)): DEBUGINFOD_URLS, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME,
+ * DEBUGINFOD_PROGRESS.
  */
-struct elf_image *debuginfod_fetch(const struct elf_image *image);
+
+/* The debug file of an image. The caller owns it; NULL if no server has the file or answers in time. */
+struct elf_image *debuginfod_fetch(const struct elf_image *image, const struct elf_opener *opener);
+
+/* The same as a descriptor, which the caller owns; -1: there is none. */
+int debuginfod_find(const struct elf_build_id *id);

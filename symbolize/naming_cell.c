@@ -379,7 +379,7 @@ static _Noreturn void run_supervisor(struct staff *staff)
 	broker = confined_fork();
 	if (broker == 0)
 		run_broker(staff);
-	staff->child.user = confined_user(CONFINED_READER, getpid());
+	staff->child.user = rights_user(RIGHTS_READER, getpid());
 	staff->child.lacks = confined_separate();
 	child = broker > 0 ? confined_fork() : -1;
 	if (child == 0)

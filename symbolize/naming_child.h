@@ -41,7 +41,7 @@ struct naming_child {
 	size_t chosen_count;
 	const struct symbolize_options *options;
 	uint64_t memory_bytes; /* that the child may take at first */
-	uid_t user;            /* confined_user() */
+	uid_t user;            /* rights_user() */
 	unsigned int lacks;    /* of confinement already: confined_separate() */
 	int output;            /* a pipe to the parent */
 	int broker, cache;     /* sockets to the broker and the parent */

@@ -3,6 +3,7 @@
 #include "symbolize/cache.h"
 #include "symbolize/debuginfod.h"
 #include "symbolize/frames.h"
+#include "symbolize/remote.h"
 #include "symbolize/result.h"
 #include "symbolize/symbolize.h"
 
@@ -202,7 +203,11 @@ static bool resolve_distinct(
 	result->key = key;
 	result->is_new = is_cached && is_worth_storing(r, subject, distinct_count);
 	/* Who may not open files may not write them. */
-	if (result->is_new && !options->debug.opener)
+	if (result->is_new && options->remote)
+		remote_keep(options->remote, &key,
+			&(struct named_frames_entries){
+				NULL, r->addresses, r->found, r->distinct_count, result->directory });
+	else if (result->is_new && !options->debug.opener)
 		frame_cache_store(
 			&key, &(struct named_frames_entries){ result->cache ? frame_cache_table(result->cache) : NULL,
 				      r->addresses, r->found, r->distinct_count, result->directory });
@@ -225,7 +230,7 @@ bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, siz
 	r.result->directory = "";
 	subject.debug = elf_image_debug(image, &options->debug, &source, NULL);
 	if (options->debuginfod && (source == ELF_DEBUG_NONE || source == ELF_DEBUG_REFUSED)) {
-		fetched = debuginfod_fetch(image);
+		fetched = debuginfod_fetch(image, options->debug.opener);
 		r.result->fetch_failed = !fetched;
 	}
 	if (fetched)

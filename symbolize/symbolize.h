@@ -4,6 +4,9 @@
 #include "elf/elf.h"
 #include "profile/profile.h"
 
+#include <limits.h>
+#include <pthread.h>
+
 /*
  * Addresses -> functions, files, lines, inlined frames; and each function's origin.
  * It adds names; it never drops or reorders a sample. A missing symbol is data (profile_name_source), not an error.
@@ -59,6 +62,15 @@ enum symbolize_fingerprints {
 	SYMBOLIZE_FINGERPRINT_NONE,    /* for kelvin symbolize, which compares nothing */
 };
 
+/*
+ * Opens files of the frame cache (symbolize/cache.h) for a process that cannot open any: `open` returns a descriptor,
+ * which belongs to the caller, or -1. Thread-safe.
+ */
+struct frame_cache_opener {
+	int (*open)(void *context, uint64_t name);
+	void *context;
+};
+
 struct symbolize_options {
 	const char *const *project_roots;
 	size_t project_root_count;
@@ -82,8 +94,10 @@ struct symbolize_options {
 	bool (*is_stopped)(void);    /* whether to leave the rest unnamed at once; NULL: never */
 	bool no_names;               /* nothing is named */
 	bool no_inlines;
-	bool names_only; /* no files, lines and origins, if the output shows none */
-	bool debuginfod; /* fetch debug files that are not on this machine */
+	bool names_only;                 /* no files, lines and origins, if the output shows none */
+	struct symbolize_remote *remote; /* who opens and keeps files for this process; NULL: it does */
+	bool is_confined;                /* the caller has given up its rights already (isolated_limits) */
+	bool debuginfod;                 /* fetch debug files that are not on this machine */
 	enum symbolize_fingerprints fingerprints;
 };
 
@@ -157,6 +171,30 @@ struct symbolize_result;
 COMMON_MUST_CHECK
 bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count,
 	const struct symbolize_options *options, struct symbolize_result **result, struct error *err);
+
+/*
+ * Resolving addresses of one image in a process that cannot open files: another one opens its debug files, by the rules
+ * of naming (symbolize/broker.h), and keeps its frames. Shared by threads.
+ */
+struct symbolize_remote {
+	/* Set by the caller: sends the bytes of a request, and receives a descriptor; -1: there is none. */
+	int (*ask)(void *context, const void *bytes, size_t size);
+	void *context;
+
+	struct elf_opener opener;
+	struct frame_cache_opener cache_opener;
+	pthread_mutex_t lock;
+	char real_path[PATH_MAX]; /* of the image, without links */
+	char directory[PATH_MAX]; /* that relative paths begin in */
+};
+
+/* To be called in the process that may open files, before it forks the other. Sets what the options need. */
+void symbolize_remote_init(
+	struct symbolize_remote *remote, const struct elf_image *image, struct symbolize_options *options);
+
+/* Answers a request, which is foreign bytes, aligned to 8. The descriptor belongs to the caller; -1: there is none. */
+int symbolize_remote_answer(
+	struct elf_image *image, const struct symbolize_options *options, const void *bytes, size_t size);
 
 /*
  * False for object files: unlinked code has no addresses yet. A notice is given for a file that ends before its headers

@@ -9,8 +9,9 @@
 
 enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 3 };
 static const size_t max_frames_bytes = (size_t)1 << 30;
+enum { NAMES_SECONDS = 10 };
 /* The limit of memory is high, since debug files are mapped as a whole. */
-static const struct isolated_limits names_limits = { .seconds = 10, .memory_bytes = (size_t)8 << 30 };
+static const size_t names_memory_bytes = (size_t)8 << 30;
 
 /* An address and the names that Kelvin gave to it. */
 struct claim {
@@ -33,6 +34,7 @@ struct comparison {
 	size_t count, first;
 	const struct elf_debug_options *options;
 	bool outermost_only; /* the names have no inlined frames */
+	bool is_confined;    /* the process has given up its rights */
 };
 
 /* ---- Whether two names are of one function ---- */
@@ -202,6 +204,8 @@ static void compare_claims(void *context, void *result)
 	struct libdw *libdw = NULL;
 	const struct elf_image *image = NULL;
 
+	/* libdw would ask servers, which the process cannot reach. */
+	(void)unsetenv("DEBUGINFOD_URLS");
 	for (size_t i = comparison->first; i < comparison->count; i++) {
 		const struct claim *claim = &comparison->claims[i];
 
@@ -242,17 +246,39 @@ static size_t take_verdicts(
 	return i;
 }
 
+/* The descriptors of the images, which the child reads. NULL if memory runs out. */
+static int *list_descriptors(const struct comparison *comparison, size_t *count)
+{
+	int *list = malloc((comparison->count + 1) * sizeof(*list));
+
+	*count = 0;
+	for (size_t i = 0; list && i < comparison->count; i++)
+		if (i == 0 || comparison->claims[i].image != comparison->claims[i - 1].image)
+			list[(*count)++] = elf_image_descriptor(comparison->claims[i].image);
+	return list;
+}
+
 static bool run_comparison(struct comparison *comparison, struct symbolize_verification *out, struct error *err)
 {
-	size_t bytes = sizeof(struct answers) + comparison->count;
+	size_t bytes = sizeof(struct answers) + comparison->count, descriptor_count;
+	CLEANUP(cleanup_free) int *descriptors = list_descriptors(comparison, &descriptor_count);
+	const struct isolated_limits limits = { .seconds = NAMES_SECONDS,
+		.memory_bytes = names_memory_bytes,
+		.is_confined = comparison->is_confined,
+		.reads_files = true,
+		.descriptors = descriptors,
+		.descriptor_count = descriptor_count };
 	struct isolated child = { 0 };
+
+	if (!descriptors)
+		return error_set_memory(err);
 
 	for (unsigned int failures = 0; comparison->first < comparison->count; failures++) {
 		if (failures == MAX_FAILURES) {
 			out->unfinished += comparison->count - comparison->first;
 			break;
 		}
-		if (!isolated_start(&child, &names_limits, bytes, compare_claims, comparison, err)) {
+		if (!isolated_start(&child, &limits, bytes, compare_claims, comparison, err)) {
 			isolated_deinit(&child);
 			return false;
 		}
@@ -337,9 +363,10 @@ bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses,
 	const struct symbolize_result *result, const struct symbolize_options *options,
 	struct symbolize_verification *out, struct error *err)
 {
-	struct comparison comparison = {
-		.count = count, .options = &options->debug, .outermost_only = options->no_inlines
-	};
+	struct comparison comparison = { .count = count,
+		.options = &options->debug,
+		.outermost_only = options->no_inlines,
+		.is_confined = options->is_confined };
 	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
 
 	if (!claims)

@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.socket = sockets[1] };
 	broker_open_roots(&broker);
 	broker_serve(&broker);
-	close(broker.system_root);
+	broker_close_roots(&broker);
 	take_answers(sockets[0]);
 	close(sockets[0]);
 	close(sockets[1]);

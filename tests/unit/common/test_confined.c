@@ -50,7 +50,7 @@ static void enter(struct child *child, pid_t between)
 		.output = child->output[1],
 		.alive = -1,
 		.data_bytes = child->data_bytes,
-		.user = confined_user(CONFINED_READER, between) };
+		.user = rights_user(RIGHTS_READER, between) };
 
 	child->told->lacks |= confined_enter(&confinement);
 	child->work(child);
@@ -345,7 +345,7 @@ static void its_user_has_no_other_process(void **state)
 			.descriptor_count = 2,
 			.output = ready[1],
 			.alive = -1,
-			.user = confined_user(CONFINED_READER, getpid()) };
+			.user = rights_user(RIGHTS_READER, getpid()) };
 
 		(void)confined_enter(&confinement);
 		_exit(write(ready[1], "", 1) == 1 && read(release[0], line, 1) >= 0 ? 0 : 1);
@@ -357,7 +357,7 @@ static void its_user_has_no_other_process(void **state)
 	while (fgets(line, sizeof(line), status) && strncmp(line, "Uid:", 4) != 0)
 		;
 	fclose(status);
-	assert_true(strtoul(line + 4, NULL, 10) == confined_user(CONFINED_READER, pid) ||
+	assert_true(strtoul(line + 4, NULL, 10) == rights_user(RIGHTS_READER, pid) ||
 		    strtoul(line + 4, NULL, 10) >= 65520);
 	assert_int_not_equal(strtoul(line + 4, NULL, 10), 65534);
 	close(release[0]);

@@ -359,6 +359,34 @@ static void a_file_has_the_mode_that_is_asked_for(void **state)
 	umask(022);
 }
 
+static void pieces_are_a_file_when_all_are_there(void **state)
+{
+	struct file_writing *writing;
+	struct error err;
+
+	(void)state;
+	assert_true(file_write("out", "former", 6, 0600, &err));
+	assert_true(file_begin("out", 0640, &writing, &err));
+	assert_true(file_is_beside(writing));
+	assert_true(file_append(writing, "new ", 4, &err));
+	expect_content("out", "former");
+	file_abandon(writing);
+	expect_content("out", "former");
+	assert_int_equal(count_files(), 1);
+
+	assert_true(file_begin("out", 0640, &writing, &err));
+	assert_true(file_append(writing, "new ", 4, &err) && file_append(writing, "text", 4, &err));
+	assert_true(file_commit(writing, &err));
+	expect_content("out", "new text");
+	assert_int_equal(count_files(), 1);
+
+	assert_false(file_begin("missing/out", 0, &writing, &err));
+	assert_true(file_begin("/dev/null", 0, &writing, &err));
+	assert_false(file_is_beside(writing));
+	file_abandon(writing);
+	file_abandon(NULL);
+}
+
 static void expect_path(const char *path, bool is_absolute, const char *expected)
 {
 	char text[64];
@@ -397,6 +425,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_of_another_user_is_replaced, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(an_open_file_is_written_by_its_descriptor, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_file_has_the_mode_that_is_asked_for, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(pieces_are_a_file_when_all_are_there, enter_folder, leave_folder),
 		cmocka_unit_test(a_path_is_normalized_by_its_letters),
 	};
 

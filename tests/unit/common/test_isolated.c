@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/common.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +130,116 @@ static void giving_it_up_ends_it(void **state)
 	expect_ended(&isolated);
 }
 
+/* ---- A child that was taken over ---- */
+
+enum { REFUSED = 1, ALLOWED = 2 };
+
+/* What it does beside computing; `result` tells whether it could, and is 0 if that ended it. */
+static void open_secret(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = open("/etc/shadow", O_RDONLY) < 0 ? REFUSED : ALLOWED;
+}
+
+static void open_public(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = open("/etc/passwd", O_RDONLY) < 0 ? REFUSED : ALLOWED;
+}
+
+static void read_descriptor(void *context, void *result)
+{
+	char byte;
+
+	*(int *)result = read(*(int *)context, &byte, 1) == 1 ? ALLOWED : REFUSED;
+}
+
+static void write_file(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = open("/tmp", O_WRONLY | O_TMPFILE, 0600) < 0 ? REFUSED : ALLOWED;
+}
+
+static void write_message(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = write(STDERR_FILENO, "taken over\n", 11) < 0 ? REFUSED : ALLOWED;
+}
+
+static void execute(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = 0;
+	(void)execl("/bin/true", "true", (char *)NULL);
+	*(int *)result = errno == EACCES ? REFUSED : ALLOWED;
+}
+
+static void make_socket(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? REFUSED : ALLOWED;
+}
+
+static void stop_parent(void *context, void *result)
+{
+	(void)context;
+	*(int *)result = kill(getppid(), 0) < 0 ? REFUSED : ALLOWED;
+}
+
+static void start_process(void *context, void *result)
+{
+	pid_t pid = fork();
+
+	(void)context;
+	if (pid == 0)
+		_exit(0);
+	*(int *)result = pid < 0 ? REFUSED : ALLOWED;
+}
+
+static int attempt(void (*work)(void *context, void *result), const struct isolated_limits *limits, int fd)
+{
+	struct isolated isolated = { 0 };
+	struct error err;
+	int result;
+
+	assert_true(isolated_start(&isolated, limits, sizeof(int), work, &fd, &err));
+	isolated_wait(&isolated);
+	result = *(int *)isolated.result;
+	isolated_deinit(&isolated);
+	return result;
+}
+
+static void it_reaches_no_files(void **state)
+{
+	struct isolated_limits limits = roomy;
+	int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(attempt(open_public, &limits, -1), REFUSED);
+	assert_int_equal(attempt(read_descriptor, &limits, fd), REFUSED);
+	limits.descriptors = &fd;
+	limits.descriptor_count = 1;
+	assert_int_equal(attempt(read_descriptor, &limits, fd), ALLOWED);
+	limits.reads_files = true;
+	assert_int_equal(attempt(open_public, &limits, -1), ALLOWED);
+	if (geteuid() == 0)
+		assert_int_equal(attempt(open_secret, &limits, -1), REFUSED);
+	assert_int_equal(attempt(write_file, &limits, -1), REFUSED);
+	close(fd);
+}
+
+static void it_reaches_nobody(void **state)
+{
+	void (*const works[])(void *, void *) = { write_message, execute, make_socket, stop_parent, start_process };
+
+	(void)state;
+	if (confined_slowdown() > 1)
+		skip();
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		assert_int_not_equal(attempt(works[i], &roomy, -1), ALLOWED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +248,8 @@ int main(void)
 		cmocka_unit_test(its_time_is_limited),
 		cmocka_unit_test(its_memory_is_limited),
 		cmocka_unit_test(giving_it_up_ends_it),
+		cmocka_unit_test(it_reaches_no_files),
+		cmocka_unit_test(it_reaches_nobody),
 	};
 
 	return cmocka_run_group_tests_name("common.isolated", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -507,6 +508,37 @@ static bool succeeds_by_set_user_id(take_fn *take)
 	return success;
 }
 
+/* In a child: 0 if it is somebody else for good, without groups and capabilities. */
+static int become_nobody(void)
+{
+	const gid_t groups[] = { 0, 4 };
+	uid_t user;
+
+	if (setgroups(2, groups) != 0 || rights_give_up(false) & (RIGHTS_LEFT_USER | RIGHTS_LEFT_CAPABILITIES))
+		return 1;
+	user = getuid();
+	if (user < 65520 || user == 65534 || geteuid() != user || getgid() != user || getegid() != user)
+		return 2;
+	if (getgroups(0, NULL) != 0)
+		return 3;
+	return setuid(0) == 0 || setgid(0) == 0 || setgroups(1, groups) == 0 ? 4 : 0;
+}
+
+static void root_becomes_nobody(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	pid = fork();
+	if (pid == 0)
+		_exit(become_nobody());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void set_user_id_gives_nothing(void **state)
 {
 	(void)state;
@@ -639,6 +671,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_told),
 		cmocka_unit_test(capabilities_do_not_come_back),
 		cmocka_unit_test(kept_capabilities_are_these),
+		cmocka_unit_test(root_becomes_nobody),
 		cmocka_unit_test(set_user_id_gives_nothing),
 		cmocka_unit_test(memory_goes_nowhere),
 		cmocka_unit_test(copies_are_left_out_of_dumps),

@@ -330,6 +330,7 @@ static struct elf_image *damaged_image(uint64_t *seed)
 struct hostile {
 	struct fixture *fixture;
 	struct code_map *map;
+	struct unwind_library library; /* the child cannot load it */
 };
 
 static void walk_hostile(void *context, void *result)
@@ -339,11 +340,10 @@ static void walk_hostile(void *context, void *result)
 	const struct reference_stack stack = { fixture->job.registers,
 		{ fixture->copy, fixture->job.dump.size, fixture->job.dump.address } };
 	static uint64_t addresses[UNWIND_MAX_FRAMES];
-	struct unwind_library library;
 	struct reference *reference;
 	struct error err;
 
-	if (!unwind_library_open(&library, &err) || !reference_create(&library, hostile->map, &reference, &err))
+	if (!reference_create(&hostile->library, hostile->map, &reference, &err))
 		return;
 	*(size_t *)result = reference_walk(reference, &stack, addresses, UNWIND_MAX_FRAMES);
 }
@@ -358,6 +358,7 @@ static void hostile_images_end(void **state)
 	struct error err;
 
 	start(fixture, 1);
+	assert_true(unwind_library_open(&hostile.library, &err));
 	for (size_t made = 0; made < HOSTILE_IMAGES; made++) {
 		struct elf_image *image = damaged_image(&seed);
 		struct frame_table *frames;
@@ -380,6 +381,7 @@ static void hostile_images_end(void **state)
 		elf_image_unref(image);
 	}
 	isolated_deinit(&isolated);
+	unwind_library_close(&hostile.library);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)

@@ -136,7 +136,7 @@ static void expect(enum elf_file_use use, const char *name, bool is_opened)
 	broker_open_roots(&broker);
 	if ((open_as_broker(&broker, use, name) == 0) != is_opened)
 		fail_msg("%s is %s", name, is_opened ? "refused" : "opened");
-	close(broker.system_root);
+	broker_close_roots(&broker);
 	elf_image_unref(image);
 }
 
@@ -337,7 +337,7 @@ static ssize_t ask(uint32_t number, const char *path, int *fd)
 	got = message_receive(sockets[0], answer, sizeof(answer), 0, fd);
 	close(sockets[0]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	close(broker.system_root);
+	broker_close_roots(&broker);
 	elf_image_unref(image);
 	free(shares);
 	return got;

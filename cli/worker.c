@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/worker.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHUNK_BYTES = 1 << 16 };
+/* TCGETS2, which newer C libraries use in isatty(); its header does not go together with that of ioctl(). */
+#define ASK_TERMINAL UINT32_C(0x802c542a)
+static const uint64_t max_output_bytes = (uint64_t)2 << 30, max_question_bytes = (uint64_t)65 << 20;
+
+/* The signals by which a user, a terminal or a service manager ends the command. */
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+enum { ENDING_COUNT = sizeof(ending) / sizeof(ending[0]) };
+
+/* What the worker sends before the bytes of an output or of a question; foreign bytes to the parent. */
+struct order {
+	uint64_t output, bytes;
+};
+static const uint64_t question = UINT64_MAX; /* in place of an output's number */
+
+/* ---- The worker ---- */
+
+/* No namespaces come with a child; nobody outside is in the reach of a signal (rights_no_files()). */
+#define CHILDREN                                                                                                       \
+	FILTER_OPENS, FILTER_IF(clone, 0, NAMESPACES, 0), FILTER_ALWAYS(wait4), FILTER_ALWAYS(kill),   \
+		FILTER_ALWAYS(getppid), FILTER_IF(prctl, 0, UINT32_MAX, PR_SET_PDEATHSIG),                             \
+		FILTER_IF(prlimit64, 0, UINT32_MAX, 0)
+#define NAMESPACES                                                                                                     \
+	(CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS)
+
+/* A terminal takes no ioctl() but those that ask about it: one of the others types into it. */
+static bool refuse_calls(const struct worker *worker)
+{
+	const struct filter_rule rules[] = { FILTER_ALWAYS(write), FILTER_ALWAYS(writev),
+		FILTER_ALWAYS(recvmsg), FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll),
+		FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS), FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL),
+		FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ), CHILDREN };
+	enum {
+		ALL = sizeof(rules) / sizeof(rules[0]),
+		MORE = sizeof((struct filter_rule[]){ CHILDREN }) / sizeof(rules[0])
+	};
+
+	return filter_enter_working(rules, worker->has_children ? ALL : ALL - MORE);
+}
+
+static void keep_descriptors(const struct worker *worker)
+{
+	int *kept = malloc((worker->input_count + 3) * sizeof(*kept));
+	bool reads_stdin = false;
+
+	if (!kept)
+		_exit(CLI_EXIT_ERROR);
+	memcpy(kept, (const int[]){ STDOUT_FILENO, STDERR_FILENO, worker->socket }, 3 * sizeof(*kept));
+	for (size_t i = 0; i < worker->input_count; i++) {
+		kept[3 + i] = worker->inputs[i];
+		reads_stdin |= worker->inputs[i] == STDIN_FILENO;
+	}
+	confined_keep(kept, worker->input_count + 3);
+	free(kept);
+	/* Nothing that is opened later gets its number. */
+	if (!reads_stdin)
+		(void)!open("/dev/null", O_RDONLY);
+}
+
+static void give_up_rights(const struct worker *worker, pid_t parent)
+{
+	unsigned int left = rights_give_up(false);
+
+	/* The change of user has cleared it. */
+	child_end_with(parent);
+	left |= refuse_calls(worker) ? 0 : RIGHTS_LEFT_CALLS;
+	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
+	(void)left;
+}
+
+/* The end of the sanitizers would look for leaks by means that the worker does not have. */
+static _Noreturn void end_worker(int code)
+{
+	_exit(cli_close_stdout(code));
+}
+
+static _Noreturn void be_worker(struct worker *worker, pid_t parent, int (*work)(void *context), void *context)
+{
+	child_end_with(parent);
+	keep_descriptors(worker);
+	give_up_rights(worker, parent);
+	end_worker(work(context));
+}
+
+static bool read_whole(int fd, void *into, size_t size)
+{
+	for (size_t got = 0; got < size;) {
+		ssize_t count = read(fd, (char *)into + got, size - got);
+
+		if (count <= 0 && !(count < 0 && errno == EINTR))
+			return false;
+		got += count > 0 ? (size_t)count : 0;
+	}
+	return true;
+}
+
+bool worker_write(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err)
+{
+	const struct worker_output *to = &worker->outputs[output];
+	const struct order order = { output, size };
+	struct error answer;
+
+	if (worker->socket == 0 || strcmp(to->path, "-") == 0)
+		return file_write(to->path, bytes, size, to->mode, err);
+	if (!file_write_all(worker->socket, &order, sizeof(order)) || !file_write_all(worker->socket, bytes, size) ||
+		!read_whole(worker->socket, &answer, sizeof(answer)))
+		return error_set_errno(err, errno, "cannot hand over %s", to->path);
+	if (answer.code == ERROR_NONE)
+		return true;
+	*err = answer;
+	return false;
+}
+
+int worker_ask(const struct worker *worker, const void *bytes, size_t size)
+{
+	const struct order order = { question, size };
+	struct error answer;
+	int fd = -1;
+
+	if (file_write_all(worker->socket, &order, sizeof(order)) && file_write_all(worker->socket, bytes, size))
+		(void)!message_receive(worker->socket, &answer, sizeof(answer), MSG_WAITALL, &fd);
+	return fd;
+}
+
+/* ---- The parent ---- */
+
+struct parent {
+	const struct worker *worker;
+	pid_t pid;
+	int socket, signals; /* owned; signalfd(2) of those that end the command */
+	sigset_t mask;       /* these signals */
+	bool *is_written;    /* owned, [output] */
+};
+
+static void parent_deinit(struct parent *parent)
+{
+	cleanup_close(&parent->socket);
+	cleanup_close(&parent->signals);
+	free(parent->is_written);
+}
+
+static int wait_for_worker(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+/* Waits for bytes of the worker; false if the user ends the command, or the worker has ended. */
+static ssize_t receive(const struct parent *parent, void *into, size_t room)
+{
+	struct pollfd fds[] = { { .fd = parent->socket, .events = POLLIN },
+		{ .fd = parent->signals, .events = POLLIN } };
+	ssize_t got;
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	if (fds[1].revents)
+		return -1;
+	do
+		got = read(parent->socket, into, room);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/*
+ * Takes the bytes of an output, and writes them as they come; after a failure the rest is thrown away, which the worker
+ * is told of then. False if they end early.
+ */
+static bool pass_on(const struct parent *parent, struct file_writing *writing, uint64_t bytes, struct error *why)
+{
+	char chunk[CHUNK_BYTES];
+
+	while (bytes > 0) {
+		ssize_t got = receive(parent, chunk, bytes < sizeof(chunk) ? (size_t)bytes : sizeof(chunk));
+
+		if (got <= 0)
+			return false;
+		if (why->code == ERROR_NONE)
+			(void)!file_append(writing, chunk, (size_t)got, why);
+		bytes -= (uint64_t)got;
+	}
+	return true;
+}
+
+/* While a file lies beside the output, a signal must not end this process before it is removed. */
+static bool write_output(const struct parent *parent, const struct order *order, struct error *why)
+{
+	const struct worker_output *to = &parent->worker->outputs[order->output];
+	struct file_writing *writing = NULL;
+	sigset_t before;
+	bool is_whole;
+
+	if (!file_begin(to->path, to->mode, &writing, why))
+		return pass_on(parent, NULL, order->bytes, why);
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	if (file_is_beside(writing))
+		pthread_sigmask(SIG_BLOCK, &parent->mask, NULL);
+	is_whole = pass_on(parent, writing, order->bytes, why);
+	if (!is_whole || why->code != ERROR_NONE)
+		file_abandon(writing);
+	else if (file_commit(writing, why))
+		parent->is_written[order->output] = true;
+	/* A worker that a signal of the user does not end with its parent is ended here, before the signal comes. */
+	if (!is_whole)
+		(void)kill(parent->pid, SIGKILL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_whole;
+}
+
+static bool is_valid(const struct parent *parent, const struct order *order)
+{
+	const struct worker *worker = parent->worker;
+
+	if (order->output == question)
+		return worker->answer && order->bytes <= max_question_bytes;
+	return order->output < worker->output_count && worker->outputs[order->output].path &&
+	       strcmp(worker->outputs[order->output].path, "-") != 0 && !parent->is_written[order->output] &&
+	       order->bytes <= max_output_bytes;
+}
+
+static bool answer_question(const struct parent *parent, const struct order *order)
+{
+	CLEANUP(cleanup_free) char *bytes = malloc((size_t)order->bytes + 1);
+	CLEANUP(cleanup_close) int fd = -1;
+	const struct error none = { 0 };
+
+	if (!bytes || !read_whole(parent->socket, bytes, (size_t)order->bytes))
+		return false;
+	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)order->bytes);
+	return message_send(parent->socket, &none, sizeof(none), fd);
+}
+
+static bool take_output(const struct parent *parent, const struct order *order)
+{
+	struct error why = { 0 };
+
+	return write_output(parent, order, &why) && message_send(parent->socket, &why, sizeof(why), -1);
+}
+
+/* Writes what the worker hands over and answers what it asks, until it has ended. */
+static void serve(const struct parent *parent)
+{
+	struct order order;
+
+	while (read_whole(parent->socket, &order, sizeof(order))) {
+		if (!is_valid(parent, &order)) {
+			(void)kill(parent->pid, SIGKILL);
+			return;
+		}
+		if (!(order.output == question ? answer_question(parent, &order) : take_output(parent, &order)))
+			return;
+	}
+}
+
+/* Ends this process by the signal that has ended the worker, unless it is one of a crash. */
+static void end_alike(int number)
+{
+	bool is_alike = number == SIGPIPE;
+
+	for (size_t i = 0; i < ENDING_COUNT; i++)
+		is_alike |= number == ending[i];
+	if (!is_alike)
+		return;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static bool refuse_crash(const struct parent *parent, int number, struct error *err)
+{
+	const struct worker *worker = parent->worker;
+	const char *written = NULL, *how = "crashed";
+
+	for (size_t i = 0; i < worker->output_count; i++)
+		if (parent->is_written[i])
+			written = worker->outputs[i].path;
+	if (number == SIGKILL)
+		how = "was killed";
+	if (number == SIGSYS)
+		how = "did what no reader does, and was ended";
+	return error_set(err, ERROR_SYSTEM, "cannot read %s: the process that reads it %s (%s), and %s%s; %s",
+		worker->subject, how, strsignal(number), written ? written : "nothing",
+		written ? " was written before" : " was written",
+		number == SIGKILL
+			? "is there memory enough?"
+			: "the file is damaged, or made to do this: make it anew, or report it (SECURITY.md)");
+}
+
+static bool judge(const struct parent *parent, int status, int *code, struct error *err)
+{
+	const struct worker *worker = parent->worker;
+
+	if (!WIFEXITED(status)) {
+		end_alike(WTERMSIG(status));
+		return refuse_crash(parent, WTERMSIG(status), err);
+	}
+	*code = WEXITSTATUS(status);
+	for (size_t i = 0; *code != CLI_EXIT_ERROR && i < worker->output_count; i++)
+		if (worker->outputs[i].path && strcmp(worker->outputs[i].path, "-") != 0 && !parent->is_written[i])
+			return error_set(err, ERROR_SYSTEM,
+				"cannot read %s: the process that read it ended before %s was written", worker->subject,
+				worker->outputs[i].path);
+	return true;
+}
+
+static void choose_signals(struct parent *parent)
+{
+	sigemptyset(&parent->mask);
+	for (size_t i = 0; i < ENDING_COUNT; i++) {
+		struct sigaction action;
+
+		/* A signal that is ignored (nohup) would wait as soon as it is blocked. */
+		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&parent->mask, ending[i]);
+	}
+}
+
+static bool prepare(struct parent *parent, int *worker_socket, struct error *err)
+{
+	int ends[2];
+
+	choose_signals(parent);
+	parent->is_written = calloc(parent->worker->output_count + 1, sizeof(*parent->is_written));
+	if (!parent->is_written)
+		return error_set_memory(err);
+	parent->signals = signalfd(-1, &parent->mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (parent->signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return error_set_errno(err, errno, "cannot start a process that reads %s", parent->worker->subject);
+	parent->socket = ends[0];
+	*worker_socket = ends[1];
+	return true;
+}
+
+bool worker_run(struct worker *worker, int (*work)(void *context), void *context, int *code, struct error *err)
+{
+	CLEANUP(parent_deinit) struct parent parent = { .worker = worker, .socket = -1, .signals = -1 };
+	CLEANUP(cleanup_close) int socket = -1;
+	pid_t self = getpid();
+
+	if (!prepare(&parent, &socket, err))
+		return false;
+	fflush(NULL);
+	parent.pid = fork();
+	if (parent.pid < 0)
+		return error_set_errno(err, errno, "cannot start a process that reads %s", worker->subject);
+	if (parent.pid == 0) {
+		worker->socket = socket;
+		be_worker(worker, self, work, context);
+	}
+	cleanup_close(&socket);
+	socket = -1;
+	serve(&parent);
+	return judge(&parent, wait_for_worker(parent.pid), code, err);
+}
