@@ -186,16 +186,16 @@ static int print_json(const struct sampler_capabilities *can)
 	bool ok;
 
 	confined_describe(lacks, missing, sizeof(missing));
-	json = json_pack(
-		"{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:s?, s:o, s:s?}", "schema",
-		"kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
+	json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:s?, s:o, s:s?}",
+		"schema", "kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
 		can->perf_event_mlock_kb, "perf_event_max_sample_rate", can->perf_event_max_sample_rate,
 		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit),
 		"cycles", can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes",
 		can->can_sample_own, "kernel_code", can->can_sample_kernel, "other_users", can->can_sample_others,
 		"whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
-		"replaced_binaries", can->map_files_readable, "confined_naming", lacks == 0, "confinement_lacks", missing, "waits",
-		can->waits_hook, "interpreters", interpreted_languages(can), "counters", can->counters);
+		"replaced_binaries", can->map_files_readable, "confined_naming", lacks == 0, "confinement_lacks",
+		missing, "waits", can->waits_hook, "interpreters", interpreted_languages(can), "counters",
+		can->counters);
 	ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);

@@ -35,13 +35,13 @@ enum {
 /* For the commands that make or read profiles. */
 #define NAMING_PROFILE_OPTIONS                                                                                         \
 	{ "wait-rules", required_argument, NULL, NAMING_WAIT_RULES },                                                  \
-	{ "no-names", no_argument, NULL, NAMING_NO_NAMES },                                                            \
+		{ "no-names", no_argument, NULL, NAMING_NO_NAMES },                                                    \
 	{                                                                                                              \
 		"require-confinement", no_argument, NULL, NAMING_REQUIRE_CONFINEMENT                                   \
 	}
-#define NAMING_PROFILE_HELP                                                                                            \
-	"      --wait-rules FILE       rules that decide what threads wait for, as 'idle function *Pool::take*'\n"     \
-	"      --no-names              names no functions: code is shown as binary+address, and no binary is read for names\n"    \
+#define NAMING_PROFILE_HELP                                                                                                    \
+	"      --wait-rules FILE       rules that decide what threads wait for, as 'idle function *Pool::take*'\n"             \
+	"      --no-names              names no functions: code is shown as binary+address, and no binary is read for names\n" \
 	"      --require-confinement   fails where a part of the confinement of who reads binaries is not to be had\n"
 
 /* Handles one of these options, whose value is in `optarg`; ERROR_USAGE for any other. */
@@ -49,8 +49,8 @@ COMMON_MUST_CHECK
 bool naming_take(struct naming *naming, int option, struct error *err);
 
 /*
- * Reads the file of rules and fills the options, which borrow from `naming`. ERROR_SYSTEM if confinement is required and
- * this machine does not have all of it.
+ * Reads the file of rules and fills the options, which borrow from `naming`. ERROR_SYSTEM if confinement is required
+ * and this machine does not have all of it.
  */
 COMMON_MUST_CHECK
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err);

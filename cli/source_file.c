@@ -261,8 +261,11 @@ bool source_file_open(
 	if (!open_input(name, file, err) || !check_kind(file, err))
 		return false;
 	made->is_named = !is_recording(file);
-	if (is_recording(file))
+	if (is_recording(file)) {
 		made->functions = &recording_functions;
+		/* perf.data has copies of stacks. */
+		(void)!rights_undumpable(NULL);
+	}
 	*source = TAKE(made);
 	return true;
 }

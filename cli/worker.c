@@ -36,7 +36,7 @@ static const uint64_t question = UINT64_MAX; /* in place of an output's number *
 
 /* No namespaces come with a child; nobody outside is in the reach of a signal (rights_no_files()). */
 #define CHILDREN                                                                                                       \
-	FILTER_OPENS, FILTER_IF(clone, 0, NAMESPACES, 0), FILTER_ALWAYS(wait4), FILTER_ALWAYS(kill),   \
+	FILTER_OPENS, FILTER_IF(clone, 0, NAMESPACES, 0), FILTER_ALWAYS(wait4), FILTER_ALWAYS(kill),                   \
 		FILTER_ALWAYS(getppid), FILTER_IF(prctl, 0, UINT32_MAX, PR_SET_PDEATHSIG),                             \
 		FILTER_IF(prlimit64, 0, UINT32_MAX, 0)
 #define NAMESPACES                                                                                                     \
@@ -45,10 +45,9 @@ static const uint64_t question = UINT64_MAX; /* in place of an output's number *
 /* A terminal takes no ioctl() but those that ask about it: one of the others types into it. */
 static bool refuse_calls(const struct worker *worker)
 {
-	const struct filter_rule rules[] = { FILTER_ALWAYS(write), FILTER_ALWAYS(writev),
-		FILTER_ALWAYS(recvmsg), FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll),
-		FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS), FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL),
-		FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ), CHILDREN };
+	const struct filter_rule rules[] = { FILTER_ALWAYS(write), FILTER_ALWAYS(writev), FILTER_ALWAYS(recvmsg),
+		FILTER_ALWAYS(poll), FILTER_ALWAYS(ppoll), FILTER_IF(ioctl, 1, UINT32_MAX, TCGETS),
+		FILTER_IF(ioctl, 1, UINT32_MAX, ASK_TERMINAL), FILTER_IF(ioctl, 1, UINT32_MAX, TIOCGWINSZ), CHILDREN };
 	enum {
 		ALL = sizeof(rules) / sizeof(rules[0]),
 		MORE = sizeof((struct filter_rule[]){ CHILDREN }) / sizeof(rules[0])

@@ -22,16 +22,16 @@ struct confinement {
 	int output;              /* the one it may write to; -1: none */
 	const int *sockets;      /* those it may send and receive messages on; kept open as well */
 	size_t socket_count;
-	int alive;               /* a pipe whose other end its parent has: where that has ended, the process ends */
-	uint64_t data_bytes;     /* memory it may take in addition to what it has; a program under a sanitizer may
-				    take any */
-	uid_t user;              /* its user where root started it: rights_user() */
+	int alive;           /* a pipe whose other end its parent has: where that has ended, the process ends */
+	uint64_t data_bytes; /* memory it may take in addition to what it has; a program under a sanitizer may
+				take any */
+	uid_t user;          /* its user where root started it: rights_user() */
 };
 
 /* What a confinement lacks, because the machine or a container around us does not allow it. A set of bits. */
 enum {
-	CONFINED_WITHOUT_FILTER = 1,          /* no system call is refused; so it is under a sanitizer, which needs more */
-	CONFINED_WITHOUT_USER = 2,            /* it runs as root, or as a user who has other processes */
+	CONFINED_WITHOUT_FILTER = 1, /* no system call is refused; so it is under a sanitizer, which needs more */
+	CONFINED_WITHOUT_USER = 2,   /* it runs as root, or as a user who has other processes */
 	CONFINED_WITHOUT_PID_NAMESPACE = 4,   /* it can name the processes of others */
 	CONFINED_WITHOUT_MOUNT_NAMESPACE = 8, /* it has a file system */
 	CONFINED_WITHOUT_LANDLOCK = 16,

@@ -16,22 +16,22 @@
 
 static const int fatal[] = { SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(clone),
 	SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(pidfd_send_signal), SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(kcmp), SCMP_SYS(socket),
-	SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
-	SCMP_SYS(open_by_handle_at), SCMP_SYS(openat2), SCMP_SYS(creat), SCMP_SYS(truncate), SCMP_SYS(ftruncate),
-	SCMP_SYS(fallocate), SCMP_SYS(pwrite64), SCMP_SYS(pwritev), SCMP_SYS(pwritev2), SCMP_SYS(sendfile),
-	SCMP_SYS(copy_file_range), SCMP_SYS(splice), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename),
-	SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(symlink),
-	SCMP_SYS(symlinkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(mknod), SCMP_SYS(mknodat),
-	SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchown),
-	SCMP_SYS(fchownat), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(utimensat),
-	SCMP_SYS(chroot), SCMP_SYS(pivot_root), SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(move_mount),
-	SCMP_SYS(open_tree), SCMP_SYS(mount_setattr), SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(setuid),
-	SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid), SCMP_SYS(setresgid),
-	SCMP_SYS(setfsuid), SCMP_SYS(setfsgid), SCMP_SYS(setgroups), SCMP_SYS(capset), SCMP_SYS(prctl), SCMP_SYS(bpf),
-	SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup), SCMP_SYS(memfd_create),
-	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(reboot), SCMP_SYS(add_key),
-	SCMP_SYS(keyctl), SCMP_SYS(quotactl), SCMP_SYS(swapon) };
+	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise),
+	SCMP_SYS(kcmp), SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen),
+	SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(open_by_handle_at), SCMP_SYS(openat2), SCMP_SYS(creat),
+	SCMP_SYS(truncate), SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(pwrite64), SCMP_SYS(pwritev),
+	SCMP_SYS(pwritev2), SCMP_SYS(sendfile), SCMP_SYS(copy_file_range), SCMP_SYS(splice), SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat),
+	SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(mknod),
+	SCMP_SYS(mknodat), SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(lchown),
+	SCMP_SYS(fchown), SCMP_SYS(fchownat), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr),
+	SCMP_SYS(utimensat), SCMP_SYS(chroot), SCMP_SYS(pivot_root), SCMP_SYS(mount), SCMP_SYS(umount2),
+	SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(mount_setattr), SCMP_SYS(unshare), SCMP_SYS(setns),
+	SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid),
+	SCMP_SYS(setresgid), SCMP_SYS(setfsuid), SCMP_SYS(setfsgid), SCMP_SYS(setgroups), SCMP_SYS(capset),
+	SCMP_SYS(prctl), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
+	SCMP_SYS(memfd_create), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(reboot),
+	SCMP_SYS(add_key), SCMP_SYS(keyctl), SCMP_SYS(quotactl), SCMP_SYS(swapon) };
 
 static bool is_allowed(int call, const struct filter_rule *rules, size_t count)
 {
@@ -52,6 +52,22 @@ static bool add_rule(scmp_filter_ctx filter, const struct filter_rule *rule)
 		       filter, SCMP_ACT_ALLOW, rule->call, (unsigned int)rule->condition_count, conditions) == 0;
 }
 
+/* A thread is one thing, a process another. */
+static bool allows_processes(const struct filter_rule *rules, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rules[i].call == SYS_clone &&
+			(rules[i].condition_count == 0 || !(rules[i].conditions[0].value & CLONE_THREAD)))
+			return true;
+	return false;
+}
+
+static bool kill_at_processes(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
+		       SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
+}
+
 static bool fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -61,6 +77,8 @@ static bool fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t
 		if (!is_allowed(fatal[i], rules, count) &&
 			seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, fatal[i], 0) != 0)
 			return false;
+	if (is_allowed(SCMP_SYS(clone), rules, count) && !allows_processes(rules, count) && !kill_at_processes(filter))
+		return false;
 	/* The flags of clone3() are in memory, where no filter sees them: a C library then calls clone(). */
 	return is_allowed(SCMP_SYS(clone3), rules, count) ||
 	       seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;

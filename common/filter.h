@@ -33,8 +33,8 @@ COMMON_MUST_CHECK
 bool filter_enter(const struct filter_rule *rules, size_t count);
 
 /*
- * As filter_enter(), for a process that works on bytes, beside what the rules allow: it has its memory, but for code, makes
- * threads, reads what is open and the clock, and ends.
+ * As filter_enter(), for a process that works on bytes, beside what the rules allow: it has its memory, but for code,
+ * makes threads, reads what is open and the clock, and ends.
  */
 COMMON_MUST_CHECK
 bool filter_enter_working(const struct filter_rule *rules, size_t count);

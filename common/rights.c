@@ -115,7 +115,8 @@ unsigned int rights_keep(uint64_t capabilities)
  * (systemd, "Users, Groups, UIDs and GIDs on systemd Systems"). A process id is below 2^22.
  */
 enum { FIRST_USER = 0x7f000000, USERS_OF_A_KIND = 0x800000 };
-/* In a container with fewer users, those between the dynamic ones of systemd and nobody, which nobody is given either. */
+/* In a container with fewer users, those between the dynamic ones of systemd and nobody, which nobody is given either.
+ */
 enum { FIRST_SMALL_USER = 65520, SMALL_USERS = 14 };
 
 uid_t rights_user(enum rights_kind kind, pid_t number)

@@ -49,8 +49,8 @@ enum rights_kind { RIGHTS_READER, RIGHTS_BROKER };
 uid_t rights_user(enum rights_kind kind, pid_t number);
 
 /*
- * Where root runs the process, makes it that user, with a group of the same number and no other groups. A container that
- * has no such user has a smaller one. Capabilities that PR_SET_KEEPCAPS keeps stay. RIGHTS_LEFT_USER.
+ * Where root runs the process, makes it that user, with a group of the same number and no other groups. A container
+ * that has no such user has a smaller one. Capabilities that PR_SET_KEEPCAPS keeps stay. RIGHTS_LEFT_USER.
  */
 COMMON_MUST_CHECK
 unsigned int rights_become(uid_t user);

@@ -189,7 +189,8 @@ void frame_cache_store(const struct frame_cache_key *key, const struct named_fra
 	struct buffer out;
 	char path[PATH_MAX];
 
-	if (!store_key(key, &stored) || !make_path(key->directory, name_of(&stored), path) || !cache_directory_prepare(key->directory))
+	if (!store_key(key, &stored) || !make_path(key->directory, name_of(&stored), path) ||
+		!cache_directory_prepare(key->directory))
 		return;
 	if (is_to_prune(path))
 		cache_directory_prune(key->directory);

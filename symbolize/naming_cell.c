@@ -81,8 +81,7 @@ static void charge(struct naming_cell *cell)
 	if (used_ns <= cell->cpu_ns)
 		return;
 	for (size_t i = 0; i < cell->running_count; i++)
-		progress_at(cell, cell->running[i])->used_ns +=
-			(used_ns - cell->cpu_ns) / (int64_t)cell->running_count;
+		progress_at(cell, cell->running[i])->used_ns += (used_ns - cell->cpu_ns) / (int64_t)cell->running_count;
 	cell->cpu_ns = used_ns;
 	cell->still_ticks = 0;
 }
@@ -356,8 +355,8 @@ static _Noreturn void run_child(struct staff *staff)
 }
 
 /*
- * What the supervisor still does: it waits, and reads nothing that anybody wrote. CAP_KILL is for the kernel, which kills
- * the others in its name.
+ * What the supervisor still does: it waits, and reads nothing that anybody wrote. CAP_KILL is for the kernel, which
+ * kills the others in its name.
  */
 static void wait_for_both(void)
 {
@@ -478,7 +477,8 @@ bool naming_cell_init(struct naming_cell *cell, struct naming *naming, uint32_t 
 bool naming_cell_start(struct naming_cell *cell, struct error *err)
 {
 	int output[2] = { -1, -1 }, cache[2] = { -1, -1 };
-	bool ok = start(cell, output, cache) || error_set_errno(err, errno, "cannot start a process that names functions");
+	bool ok = start(cell, output, cache) ||
+		  error_set_errno(err, errno, "cannot start a process that names functions");
 
 	if (ok) {
 		cell->input = output[0];

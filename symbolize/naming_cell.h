@@ -6,8 +6,8 @@
 
 /*
  * One owner's binaries at work: a confined child process that names functions of some tasks, all of one owner, the
- * broker that opens files for it, and the supervisor of both. The cell knows no other tasks than these: what the child sends can be about nothing
- * else, whatever runs there. docs/decisions/71-one-child-for-each-owner.md
+ * broker that opens files for it, and the supervisor of both. The cell knows no other tasks than these: what the child
+ * sends can be about nothing else, whatever runs there. docs/decisions/71-one-child-for-each-owner.md
  */
 
 enum naming_state {
@@ -102,7 +102,8 @@ bool naming_cell_init(struct naming_cell *cell, struct naming *naming, uint32_t 
 COMMON_MUST_CHECK
 bool naming_cell_start(struct naming_cell *cell, struct error *err);
 
-/* Takes what the child has sent, and checks its limits. It has ended, or is to be ended, if is_over or failure say so. */
+/* Takes what the child has sent, and checks its limits. It has ended, or is to be ended, if is_over or failure say so.
+ */
 void naming_cell_follow(struct naming_cell *cell);
 
 /* Ends the processes. What the cell knows of its tasks stays until naming_cell_deinit(). */

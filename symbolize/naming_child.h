@@ -10,9 +10,9 @@ enum { NAMING_STACK_BYTES = 2 << 20 }; /* of each of the child's threads; demang
 
 enum naming_answer_kind {
 	NAMING_CONFINED, /* the first message, before any foreign byte is read: `lacks` */
-	NAMING_BEGINS, /* the child is about the task from now on */
-	NAMING_DONE,   /* the bytes of its tables follow */
-	NAMING_FAILED, /* with `code` and `message` */
+	NAMING_BEGINS,   /* the child is about the task from now on */
+	NAMING_DONE,     /* the bytes of its tables follow */
+	NAMING_FAILED,   /* with `code` and `message` */
 };
 
 /* The start of each message from the child to its parent; foreign bytes to the latter. */
@@ -21,8 +21,8 @@ struct naming_answer {
 	uint64_t code_bytes;                 /* of the table of code; that of data is aligned */
 	struct elf_file_identity debug, alt; /* of the files that are part of the cache's key */
 	uint32_t kind;
-	uint32_t task;  /* its place among those that the child is for */
-	uint32_t lacks; /* CONFINED_WITHOUT_* */
+	uint32_t task;   /* its place among those that the child is for */
+	uint32_t lacks;  /* CONFINED_WITHOUT_* */
 	uint32_t is_new; /* the table is worth to be kept in the cache */
 	uint32_t is_kallsyms_restricted;
 	uint32_t code;                    /* enum error_code */

@@ -153,18 +153,17 @@ static int open_by_rule(
 
 	broker_open_roots(&broker);
 	fd = geteuid() != 0 || file_owner_is_root(&broker.owner) ? broker_open(&broker, 0, use, path)
-								  : open_as_owner(&broker, use, path);
+								 : open_as_owner(&broker, use, path);
 	broker_close_roots(&broker);
 	return fd;
 }
 
-static int open_for(
-	const struct symbolize_options *options, struct elf_image *image, const struct request *request, const char *path)
+static int open_for(const struct symbolize_options *options, struct elf_image *image, const struct request *request,
+	const char *path)
 {
 	if (request->use == CACHED)
-		return options->cache_directory
-			       ? frame_cache_open_file(options->cache_directory, request->name, image)
-			       : -1;
+		return options->cache_directory ? frame_cache_open_file(options->cache_directory, request->name, image)
+						: -1;
 	if (path[0] == '\0')
 		return -1;
 	if (request->use == ELF_FILE_FETCHED)

@@ -86,13 +86,14 @@ struct symbolize_options {
 	const struct profile_lock_place *lock_places; /* by lock of the profile, borrowed; NULL: locks get no names */
 	const char *kallsyms_path;                    /* NULL: /proc/kallsyms; "": none */
 	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
-	const char *cache_directory; /* of resolved frames; NULL: no cache */
-	uint64_t cache_program;      /* which program resolves them; 0: it is found out */
+	const char *cache_directory;                   /* of resolved frames; NULL: no cache */
+	uint64_t cache_program;                        /* which program resolves them; 0: it is found out */
 	const struct frame_cache_opener *cache_opener; /* opens its files; NULL: the process does that itself */
-	bool require_confinement; /* nothing is read by a process that is not confined in all ways (common/confined.h) */
-	unsigned int threads;        /* 0: one per CPU */
-	bool (*is_stopped)(void);    /* whether to leave the rest unnamed at once; NULL: never */
-	bool no_names;               /* nothing is named */
+	bool require_confinement; /* nothing is read by a process that is not confined in all ways (common/confined.h)
+				   */
+	unsigned int threads;     /* 0: one per CPU */
+	bool (*is_stopped)(void); /* whether to leave the rest unnamed at once; NULL: never */
+	bool no_names;            /* nothing is named */
 	bool no_inlines;
 	bool names_only;                 /* no files, lines and origins, if the output shows none */
 	struct symbolize_remote *remote; /* who opens and keeps files for this process; NULL: it does */

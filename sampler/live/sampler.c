@@ -198,8 +198,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	struct counters_options counting;
 	struct collector_options collecting;
 
-	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
-		!command_fork(&sampler->command, &options->target, err))
+	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, &options->target, err))
 		return false;
 	hide_memory(sampler);
 	priority_raise(&sampler->priority, !options->without_real_time);

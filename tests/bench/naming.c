@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What it takes to name functions in confined processes, one for each owner of binaries, beside naming them in the
- * process itself: bench_naming PAIRS FILE... prints for each pair the milliseconds of both, in turn. Each is measured in
- * a process of its own, whose memory is as new as a recorder's.
+ * process itself: bench_naming PAIRS FILE... prints for each pair the milliseconds of both, in turn. Each is measured
+ * in a process of its own, whose memory is as new as a recorder's.
  */
 #include "symbolize/naming.h"
 #include "symbolize/symbolize.h"

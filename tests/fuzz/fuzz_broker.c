@@ -15,8 +15,8 @@
 /*
  * What a child process may ask the broker for once its reader is taken over. Input: requests, each with flags, the use,
  * the image's number and the size of the path (a byte each), then the path. The first image is the owner's, the second
- * has no other files. Nothing is opened that lies elsewhere or is no ELF file. The process keeps the rights of who runs it: what
- * must not be opened is refused by the rule alone.
+ * has no other files. Nothing is opened that lies elsewhere or is no ELF file. The process keeps the rights of who runs
+ * it: what must not be opened is refused by the rule alone.
  */
 
 enum { REQUESTS = 16, IMAGES = 2, OTHER_USER = 54321, EVERYBODY = 0711, HEADER_BYTES = 8, ANSWER_BYTES = 8192 };

@@ -243,7 +243,8 @@ static void read_identity(struct told *told)
 		if (strncmp(line, "Uid:", 4) == 0)
 			told->user = strtoul(line + 4, NULL, 10);
 		if (strncmp(line, "Groups:", 7) == 0)
-			snprintf(told->groups, sizeof(told->groups), "%.*s", (int)strspn(line + 7, "\t0123456789"), line + 7);
+			snprintf(told->groups, sizeof(told->groups), "%.*s", (int)strspn(line + 7, "\t0123456789"),
+				line + 7);
 	}
 	if (file)
 		fclose(file);
@@ -261,7 +262,8 @@ static struct told become(struct file_owner owner)
 {
 	const struct symbolize_options options = { 0 };
 	const struct broker broker = { .owner = owner, .options = &options, .socket = -1 };
-	struct told told, *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct told told,
+		*shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
 	assert_ptr_not_equal(shared, MAP_FAILED);
@@ -304,7 +306,9 @@ static ssize_t ask(uint32_t number, const char *path, int *fd)
 {
 	const struct symbolize_options options = { 0 };
 	struct broker_shares *shares = calloc(1, sizeof(*shares) + sizeof(shares->bytes[0]));
-	struct broker broker = { .image_count = 1, .owner = { .is_known = true }, .options = &options, .shares = shares };
+	struct broker broker = {
+		.image_count = 1, .owner = { .is_known = true }, .options = &options, .shares = shares
+	};
 	struct {
 		int32_t use;
 		uint32_t number;
