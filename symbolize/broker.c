@@ -344,10 +344,12 @@ static void count_opened(const struct broker *broker, uint32_t number, int fd)
 {
 	struct broker_shares *shares = broker->shares;
 	uint64_t bytes = broker_disk_bytes(fd);
+	pid_t child = atomic_load(&shares->child);
 
 	atomic_fetch_add(&shares->bytes[number], bytes);
 	bytes += atomic_fetch_add(&shares->all_bytes, bytes);
-	confined_limit_memory(atomic_load(&shares->child), shares->data_bytes + shares->memory_factor * bytes);
+	if (child > 0)
+		confined_limit_memory(child, shares->data_bytes + shares->memory_factor * bytes);
 }
 
 static void answer_request(const struct broker *broker, const struct request *request, struct answer *answer, int *fd)

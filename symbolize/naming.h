@@ -4,14 +4,16 @@
 #include "symbolize/named_frames.h"
 
 /*
- * Names addresses in a confined child process (common/confined.h), since binaries, debug files and maps of code made at
- * run time are hostile bytes: whoever makes one that takes over its reader, takes over a process without rights. The
- * child opens files through a broker (symbolize/broker.h), and hands frames over as bytes that the parent checks.
+ * Names addresses in confined child processes (common/confined.h), one for each owner of files
+ * (symbolize/naming_cell.h), since binaries, debug files and maps of code made at run time are hostile bytes: whoever
+ * makes one that takes over its reader, takes over a process without rights, which can speak for files of the same
+ * owner alone. The child opens files through a broker (symbolize/broker.h), and hands frames over as bytes that the
+ * parent checks.
  *
  * Each task has limits in proportion to the bytes that its files really have on disk: on CPU time, memory, and the
  * bytes of its answer. A child that crashes, or is ended by a limit, costs the task that it was about: others that it
  * was about at that time are named again, each by a child of its own, and the rest by a new child. Where many files of
- * one owner fail, the rest of that owner's files stay unnamed. Tasks of root's files come first.
+ * one owner fail, the rest of that owner's files stay unnamed. Root's files come first.
  */
 
 /* The addresses of one mapping. */
