@@ -7,12 +7,22 @@
 # shellcheck source-path=SCRIPTDIR source=python.bash
 . "$(dirname "$0")/python.bash"
 
-can_read_python
-for python in "${pythons[@]}"; do
-	rm -f steps shares
+# A step lives for 30 ms. One that is a process of its own may end before the recorder has met its stacks, which are then cut, and counted
+# so: one recording of three has all steps.
+record_steps() {
 	run 0 kelvin record -o steps.pb.gz -- "$python" "$programs/steps.py" steps --seconds 0.03
 	says_not stderr 'Python functions that have no names'
 	chains_are_right steps.pb.gz steps 700
+}
+
+can_read_python
+for python in "${pythons[@]}"; do
+	rm -f steps shares
+	for try in 1 2 3; do
+		rm -f steps
+		! (record_steps) || break
+		[[ $try -lt 3 ]] || fail "three recordings of $python have a step that is wrong"
+	done
 
 	run 0 kelvin record -o shares.pb.gz -- "$python" "$programs/shares.py" shares 1.5
 	oracle shares shares.pb.gz shares >told
