@@ -27,6 +27,7 @@ enum diff_scale_mode {
 	DIFF_SCALE_ROBUST,
 	DIFF_SCALE_SHARE,
 	DIFF_SCALE_RATE,
+	DIFF_SCALE_PER_REQUEST, /* per request that the program answered (profile/requests.h) */
 	DIFF_SCALE_WORK,
 };
 
@@ -53,9 +54,19 @@ enum { DIFF_STATE_COUNT = 7 };
 
 /*
  * `mixed`: there are proven changes in both directions, and the total does not decide; `minor`: the proven changes are
- * too small to decide.
+ * too small to decide; `machine`: the program's own work is not proven to differ, but it waited longer or shorter for a
+ * CPU, which other programs and the size of the machine decide.
  */
-enum diff_verdict { DIFF_UNCHANGED, DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE, DIFF_MIXED, DIFF_MINOR };
+enum diff_verdict {
+	DIFF_UNCHANGED,
+	DIFF_REGRESSED,
+	DIFF_IMPROVED,
+	DIFF_INCONCLUSIVE,
+	DIFF_MIXED,
+	DIFF_MINOR,
+	DIFF_MACHINE,
+};
+enum { DIFF_VERDICT_COUNT = 7 };
 
 /* How base and head of a function were found to be one. */
 enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
@@ -208,8 +219,13 @@ struct diff_scale {
 	double factor;             /* head's raw values times this factor are comparable with base's */
 	/* number of functions of unchanged code that the robust factor rests on; 0: it rests on all functions */
 	size_t controls;
-	double factor_low, factor_high;  /* 95 % interval of a robust factor; NAN in other modes */
-	bool load_is_unknown;            /* robust: the functions do not distinguish load from change (load.h) */
+	double factor_low, factor_high; /* 95 % interval of a robust factor; NAN in other modes */
+	/*
+	 * Nobody counted the work of both sides. In mode `robust`: the functions do not distinguish load from change
+	 * (load.h). In other modes: head's load may be any in a range, and a difference is proven only if it holds for
+	 * each load in it (open_load.h).
+	 */
+	bool load_is_unknown;
 	enum diff_scale_mode other_mode; /* the mode that was not chosen; where both disagree, both are shown */
 	double other_factor;             /* factor of other_mode; 0: there is none */
 };
@@ -268,6 +284,34 @@ struct diff_runs {
 	struct diff_run_summary figures[DIFF_RUN_FIGURE_COUNT];
 	struct diff_outlier *outliers; /* owned; by figure, side, run */
 	size_t outlier_count;
+};
+
+/* ---- Requests ---- */
+
+/* The work that the program of one side did while it was recorded (profile/requests.h). */
+struct diff_requests {
+	enum profile_work_source source;
+	double count, per_s;           /* 0: not counted, or the length of the recording is not known */
+	double p50_ns, p90_ns, p99_ns; /* of the time until an answer began; NAN: not known */
+	double calls_out, calls_out_per_s;
+	double calls_out_p50_ns, calls_out_p99_ns;
+};
+
+/* ---- The cause ---- */
+
+enum { DIFF_CAUSE_CALLERS = 2 };
+
+/*
+ * What the verdict names: the deepest proven function of the user's code, else of a library, whose subtree explains the
+ * greater part of what is proven.
+ */
+struct diff_cause {
+	uint32_t function;                    /* PROFILE_NONE: no function is named */
+	bool is_self;                         /* its self time explains it; else its time with all it calls */
+	double part;                          /* of the proven difference in its direction: 0.68 */
+	uint32_t callers[DIFF_CAUSE_CALLERS]; /* those above it, the outermost first */
+	size_t caller_count;
+	uint32_t leaf; /* the function below it in which most of the difference is spent; PROFILE_NONE: it is itself */
 };
 
 /* ---- Bottlenecks ---- */
@@ -349,6 +393,8 @@ struct diff {
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;
+	struct diff_requests requests[DIFF_SIDES];
+	uint32_t requests_doubt; /* string: why counted requests are shown and not used: "bytes per exchange ..."; "" */
 	struct diff_warning *warnings;
 	size_t warning_count;
 
@@ -369,6 +415,7 @@ struct diff {
 	uint32_t named_wait;
 
 	enum diff_verdict verdict;
+	struct diff_cause cause;
 	bool gate_failed;
 	/* string: one sentence to quote: "head takes 12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)" */
 	uint32_t verdict_text;

@@ -16,6 +16,8 @@ const char *diff_scale_mode_name(enum diff_scale_mode mode)
 		return "share";
 	case DIFF_SCALE_RATE:
 		return "rate";
+	case DIFF_SCALE_PER_REQUEST:
+		return "per-request";
 	case DIFF_SCALE_WORK:
 		return "work";
 	}
@@ -75,6 +77,8 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 		return "mixed";
 	case DIFF_MINOR:
 		return "minor";
+	case DIFF_MACHINE:
+		return "machine";
 	}
 	return "";
 }
@@ -179,6 +183,8 @@ const char *diff_scale_words(enum diff_scale_mode mode)
 		return "per run";
 	case DIFF_SCALE_RATE:
 		return "per second";
+	case DIFF_SCALE_PER_REQUEST:
+		return "per request";
 	case DIFF_SCALE_WORK:
 		return "per unit of work";
 	case DIFF_SCALE_AUTO:

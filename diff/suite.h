@@ -73,7 +73,7 @@ struct diff_suite {
 	 * unchanged; within these by |change|, then by URI */
 	struct diff_benchmark *benchmarks; /* owned */
 	size_t benchmark_count;
-	size_t verdicts[DIFF_MINOR + 1]; /* how many of those in both have each verdict */
+	size_t verdicts[DIFF_VERDICT_COUNT]; /* how many of those in both have each verdict */
 	size_t added, removed;
 	size_t executions[DIFF_SIDES];
 	double assumed_rsd; /* between processes, with one execution a side; 0: it was measured */

@@ -37,6 +37,8 @@ const char *words_scale(enum diff_scale_mode mode)
 		return " per run";
 	case DIFF_SCALE_RATE:
 		return " per second";
+	case DIFF_SCALE_PER_REQUEST:
+		return " per request";
 	case DIFF_SCALE_WORK:
 		return " per unit of work";
 	case DIFF_SCALE_ROBUST:

@@ -11,6 +11,7 @@
 #include "profile/metric.h"
 #include "profile/nameless.h"
 #include "profile/parts.h"
+#include "profile/requests.h"
 #include "profile/waits.h"
 
 /*
@@ -375,6 +376,7 @@ struct profile {
 	struct profile_lock *locks;
 	struct profile_release *releases;
 	size_t lock_count, release_count;
+	struct profile_requests requests; /* how much work the program did (profile/requests.h) */
 	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
 		sample_count, event_count;
 

@@ -234,7 +234,7 @@ size_t suite_words_rest_count(const struct suite_words_rest *rest)
 {
 	size_t count = rest->added + rest->removed;
 
-	for (size_t i = 0; i <= DIFF_MINOR; i++)
+	for (size_t i = 0; i < DIFF_VERDICT_COUNT; i++)
 		count += rest->verdicts[i];
 	return count;
 }

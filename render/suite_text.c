@@ -30,6 +30,7 @@ static enum table_style benchmark_style(const struct diff_benchmark *benchmark)
 		return TABLE_DIM;
 	case DIFF_MIXED:
 	case DIFF_MINOR:
+	case DIFF_MACHINE:
 		return TABLE_PLAIN;
 	}
 	return TABLE_PLAIN;

@@ -46,7 +46,7 @@ void suite_words_evidence(const struct diff_suite *suite, struct buffer *out);
 
 /* Benchmarks that have no room in a list: "2 inconclusive, 42 unchanged", without a full stop. */
 struct suite_words_rest {
-	size_t verdicts[DIFF_MINOR + 1], added, removed;
+	size_t verdicts[DIFF_VERDICT_COUNT], added, removed;
 };
 void suite_words_rest_add(struct suite_words_rest *rest, const struct diff_benchmark *benchmark);
 size_t suite_words_rest_count(const struct suite_words_rest *rest);

@@ -228,6 +228,8 @@ const char *summary_verdict_word(enum diff_verdict verdict)
 		return "Mixed";
 	case DIFF_MINOR:
 		return "Minor changes";
+	case DIFF_MACHINE:
+		return "The machine, not the program";
 	}
 	return "";
 }

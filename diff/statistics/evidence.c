@@ -41,6 +41,7 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 	case DIFF_SCALE_PER_RUN:
 		return build->speed_is_explained ? SPEED_BESIDE : SPEED_NOISE;
 	case DIFF_SCALE_RATE:
+	case DIFF_SCALE_PER_REQUEST:
 	case DIFF_SCALE_WORK:
 		return SPEED_NOISE;
 	}
@@ -105,7 +106,8 @@ static bool whole_is_measured(const struct diff_build *build)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 
-	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_WORK;
+	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE ||
+	       mode == DIFF_SCALE_PER_REQUEST || mode == DIFF_SCALE_WORK;
 }
 
 static bool weigh_runs(

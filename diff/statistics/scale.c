@@ -92,6 +92,8 @@ bool scale_choose(struct diff_build *build, struct error *err)
 		return true;
 	case DIFF_SCALE_RATE:
 		return rate_factor(build, &diff->scale.factor, err);
+	case DIFF_SCALE_PER_REQUEST:
+		return error_set(err, ERROR_UNSUPPORTED, "--scale per-request: no profile counts requests yet");
 	case DIFF_SCALE_WORK:
 		if (!(work[DIFF_BASE] > 0) || !(work[DIFF_HEAD] > 0))
 			return error_set(err, ERROR_USAGE,
@@ -169,6 +171,9 @@ bool scale_describe(struct diff_build *build, struct error *err)
 	case DIFF_SCALE_RATE:
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal lengths of recording", factor);
+	case DIFF_SCALE_PER_REQUEST:
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f to compare equal numbers of requests", factor);
 	case DIFF_SCALE_WORK:
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,

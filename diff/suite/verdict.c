@@ -31,6 +31,7 @@ static int reading_rank(const struct diff_benchmark *benchmark)
 	case DIFF_MINOR:
 		return 3;
 	case DIFF_UNCHANGED:
+	case DIFF_MACHINE:
 		return 6;
 	}
 	return 6;

@@ -121,6 +121,8 @@ static double basis(const struct diff_build *build)
 		return build->profiles[DIFF_BASE]->run_count > 0 ? (double)build->profiles[DIFF_BASE]->run_count : 1;
 	case DIFF_SCALE_RATE:
 		return load_seconds(build->profiles[DIFF_BASE]);
+	case DIFF_SCALE_PER_REQUEST:
+		return build->diff->requests[DIFF_BASE].count;
 	case DIFF_SCALE_WORK:
 		return build->options.work[DIFF_BASE];
 	case DIFF_SCALE_AUTO:
