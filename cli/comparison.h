@@ -38,7 +38,7 @@ enum {
 	"      --markdown [FILE]       for a pull request\n"                                                           \
 	"      --svg [FILE]            a static flame graph\n"
 #define COMPARISON_OPTION_HELP                                                                                                  \
-	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                  \
+	"      --scale MODE            auto, per-run, per-request, robust, share, rate or work=BASE:HEAD (default: auto)\n"     \
 	"      --metric NAME           which value to compare: cpu, off-cpu, wall, idle or samples (default: the profiles'\n"   \
 	"                              own)\n"                                                                                  \
 	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1, of exact\n"      \

@@ -78,6 +78,7 @@ struct diff_build {
 	uint32_t (*release_nodes[DIFF_SIDES])[2];
 
 	struct load load; /* measured in every scale mode, whether it is used or not */
+	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
 	bool speed_is_explained;
 	double speed_delta; /* that difference: the logarithm of head's typical time per run over base's */

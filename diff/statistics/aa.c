@@ -5,6 +5,7 @@
 #include "diff/statistics/evidence_runs.h"
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/states.h"
+#include "diff/statistics/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,6 +52,10 @@ static bool aa_split(const struct experiment *from, struct experiment *halves, s
 		half->values = malloc((halves->row_count + 1) * half->unit_count * sizeof(double));
 		if (!half->values)
 			return error_set_memory(err);
+		if (base->work && !(half->work = malloc((half->unit_count + 1) * sizeof(double))))
+			return error_set_memory(err);
+		for (size_t unit = 0; half->work && unit < half->unit_count; unit++)
+			half->work[unit] = base->work[2 * unit + side];
 		for (size_t row = 0; row < halves->row_count; row++) {
 			for (size_t unit = 0; unit < half->unit_count; unit++)
 				half->values[row * half->unit_count + unit] =
@@ -76,7 +81,9 @@ static bool run_model(struct experiment *halves, enum diff_evidence_mode mode, b
 	 * The factor is the ratio of the totals: one made of functions with few samples a block would vary more than
 	 * the blocks do.
 	 */
-	halves->factor = as_share ? experiment_sum(halves, DIFF_BASE, 0) / experiment_sum(halves, DIFF_HEAD, 0) : units;
+	halves->factor = halves->sides[DIFF_BASE].work ? work_sum(halves, DIFF_BASE) / work_sum(halves, DIFF_HEAD)
+			 : as_share ? experiment_sum(halves, DIFF_BASE, 0) / experiment_sum(halves, DIFF_HEAD, 0)
+				    : units;
 	return evidence_single(halves, as_share, &(struct process_floor){ 0 }, results, err);
 }
 

@@ -9,6 +9,7 @@
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/floor.h"
 #include "diff/statistics/load.h"
+#include "diff/statistics/open_load.h"
 #include "diff/statistics/scale.h"
 #include "diff/statistics/states.h"
 #include "diff/statistics/units.h"
@@ -106,8 +107,8 @@ static bool whole_is_measured(const struct diff_build *build)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 
-	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE ||
-	       mode == DIFF_SCALE_PER_REQUEST || mode == DIFF_SCALE_WORK;
+	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_PER_REQUEST ||
+	       mode == DIFF_SCALE_WORK;
 }
 
 static bool weigh_runs(
@@ -224,10 +225,13 @@ static bool weigh_samples(struct diff_build *build, struct experiment *experimen
 
 	if (!results)
 		return error_set_memory(err);
-	if (!load_weigh_rows(build, experiment, err) ||
-		!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
-						       : weigh_single(build, experiment, results, err)))
+	if (!load_weigh_rows(build, experiment, err))
 		return false;
+	open_load_weigh_rows(build, experiment);
+	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
+						   : weigh_single(build, experiment, results, err)))
+		return false;
+	open_load_judge(experiment, results);
 	states_without_evidence(build);
 	if (!evidence_apply(build, experiment, results, err))
 		return false;

@@ -17,20 +17,32 @@ struct floor_guess {
  */
 static const double small_share = 0.005;
 
-/* The relative variance of a side's sum by the delete-one jackknife on its blocks. */
+/*
+ * What the blocks of a side are measured by: the requests that were answered in each, or its whole time (as_share).
+ * NULL: all blocks are of one size.
+ */
+static const double *block_sizes(const struct experiment *experiment, enum diff_side side, bool as_share)
+{
+	if (experiment->sides[side].work)
+		return experiment->sides[side].work;
+	return as_share ? experiment_values(experiment, side, 0) : NULL;
+}
+
+/* The relative variance of a side's sum for each unit of size, by the delete-one jackknife on its blocks. */
 static double jackknife(const struct experiment *experiment, enum diff_side side, size_t row, bool as_share)
 {
 	const double *values = experiment_values(experiment, side, row),
-		     *sizes = experiment_values(experiment, side, 0);
+		     *sizes = block_sizes(experiment, side, as_share);
 	size_t blocks = experiment->sides[side].unit_count;
-	double n = (double)blocks, sum = experiment_sum(experiment, side, row),
-	       size = experiment_sum(experiment, side, 0);
+	double n = (double)blocks, sum = experiment_sum(experiment, side, row), all = sizes ? 0 : n;
 	double estimates[UNITS_MAX_BLOCKS], mean = 0, squares = 0;
 
 	if (blocks < 2 || !(sum > 0))
 		return 0;
+	for (size_t block = 0; sizes && block < blocks; block++)
+		all += sizes[block];
 	for (size_t block = 0; block < blocks; block++) {
-		double left = as_share ? size - sizes[block] : n - 1, all = as_share ? size : n;
+		double left = all - (sizes ? sizes[block] : 1);
 
 		estimates[block] = left > 0 ? (sum - values[block]) / left / (sum / all) : 0;
 		mean += estimates[block] / n;
@@ -148,7 +160,7 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 		if (!experiment->rows[row].control || experiment->rows[row].by_tier || small_counts(experiment, row) ||
 			share_of(&results[0], &results[row]) < small_share)
 			continue;
-		double effect = log(results[row].head / results[row].base);
+		double effect = log(results[row].head / results[row].base) - experiment->load.typical;
 
 		controls[count++] = (struct control){ effect * effect, spreads[row].own };
 	}

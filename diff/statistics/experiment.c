@@ -8,6 +8,7 @@ void experiment_deinit(struct experiment *experiment)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(experiment->sides[side].values);
 		free(experiment->sides[side].sums);
+		free(experiment->sides[side].work);
 	}
 }
 

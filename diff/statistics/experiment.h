@@ -29,16 +29,27 @@ struct row {
 
 struct experiment_side {
 	size_t unit_count;
-	double *values;       /* [row * unit_count + unit] raw; owned */
-	double *sums;         /* [row] sum over all units; owned */
+	double *values; /* [row * unit_count + unit] raw; owned */
+	double *sums;   /* [row] sum over all units; owned */
+	double *work;   /* [unit] requests answered in it (work.h); owned; NULL: costs are not compared per request */
 	double sample_weight; /* mean raw value of a sample; 0 on both sides: not known */
+};
+
+/*
+ * The range of loads within which nobody knows head's (open_load.h): logarithms of head's load over base's, relative to
+ * the load that the scale takes it to have.
+ */
+struct load_range {
+	bool is_open;              /* false: the load is known, or estimated with a variance of its own */
+	double low, high, typical; /* typical: as functions show it in the middle; 0 unless it is open */
 };
 
 struct experiment {
 	struct row *rows; /* owned; row 0 is the whole */
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
-	double factor; /* head's sums times this factor are comparable with base's */
+	double factor;          /* head's sums times this factor are comparable with base's */
+	struct load_range load; /* of the load that head may have had */
 	/* the factor is given, so that the only noise of the whole is the difference between runs */
 	bool whole_is_measured;
 	/* the program is compiled at run time, so that its processes run in one of several modes */
@@ -66,6 +77,8 @@ struct row_result {
 	double p, q;        /* q: NAN until adjusted */
 	double base, head;  /* scaled sums */
 	double small_error; /* absolute standard error if counts are too small for a relative one; else 0 */
+	/* by how much more the logarithm of head over base may be less, and more, since the load is not known */
+	double less_by_load, more_by_load;
 };
 
 void experiment_deinit(struct experiment *experiment);

@@ -4,6 +4,7 @@
 #include "diff/statistics/median.h"
 #include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
+#include "diff/statistics/work.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -52,6 +53,13 @@ static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*p
 	"*sys_*nanosleep*", "*sys_futex*", "*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*",
 	"*sys_accept*", "epoll_wait", "epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep",
 	"clock_nanosleep*" };
+
+/*
+ * The cost of a request depends on how many there are: at a higher load there are fewer wake-ups for each, and caches
+ * are used by more. This is the standard deviation of the logarithm of the cost of a request, for each unit of the
+ * logarithm of the load, measured on services that did not change (tests/bench/services).
+ */
+static const double cost_by_load = 0.15;
 
 enum kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
 
@@ -371,17 +379,19 @@ bool load_weigh_rows(const struct diff_build *build, struct experiment *experime
 {
 	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
 	CLEANUP(cleanup_free) bool *waiting = NULL;
-	double change;
+	bool is_counted = build->diff->scale.mode == DIFF_SCALE_PER_REQUEST;
+	double change, variance;
 
-	if (build->diff->scale.mode != DIFF_SCALE_ROBUST)
+	if (build->diff->scale.mode != DIFF_SCALE_ROBUST && !is_counted)
 		return true;
 	if (!find_waiting(build->diff, &waiting, err) || !row_shares_sum(build, waiting, &shares, err))
 		return false;
-	change = load_change(build);
+	change = is_counted ? work_rate_change(build) : load_change(build);
+	variance = is_counted ? pow(cost_by_load * change, 2) : build->load.variance;
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row *row = &experiment->rows[i];
 
-		row->load_variance = build->load.variance + pow(row_share(build->diff, &shares, row) * change, 2);
+		row->load_variance = variance + pow(row_share(build->diff, &shares, row) * change, 2);
 	}
 	return true;
 }

@@ -24,8 +24,9 @@ COMMON_MUST_CHECK
 bool load_measure(struct diff_build *build, struct error *err);
 
 /*
- * Fills row.load_variance of every row: the variance of the factor if head was scaled by it and, for time spent
- * waiting, the variance of its difference from the load. Needs the scale.
+ * Fills row.load_variance of every row: the variance of the factor if head was scaled by it, or of the cost of a
+ * request at another load if requests were counted; and, for time spent waiting, the variance of its difference from
+ * the load. Needs the scale.
  */
 COMMON_MUST_CHECK
 bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);

@@ -3,6 +3,7 @@
 
 #include "diff/metric.h"
 #include "diff/statistics/load.h"
+#include "diff/statistics/work.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -55,18 +56,39 @@ bool scale_has_load(const struct diff_build *build)
 	       build->diff->waiting == DIFF_WAITING_NONE;
 }
 
-/* The mode for a program that is compared as --scale auto. */
-static enum diff_scale_mode default_mode(const struct diff_build *build)
+/* Whether the metric follows the load: CPU time and waiting do, what is in use does not. */
+static bool follows_load(const struct diff_build *build)
+{
+	return scale_has_load(build) || build->diff->waiting != DIFF_WAITING_NONE;
+}
+
+/*
+ * The mode for a program that is compared as --scale auto. The load is a question only where a program was watched for
+ * a time: a command that ran from start to end did its work. It is counted, or unknown; it is never guessed.
+ */
+static enum diff_scale_mode default_mode(const struct diff_build *build, bool *load_is_unknown)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 
-	if (scale_whole_commands(base) && scale_whole_commands(head))
+	*load_is_unknown = false;
+	if (!follows_load(build) || (scale_whole_commands(base) && scale_whole_commands(head)))
 		return DIFF_SCALE_PER_RUN;
-	if (scale_has_load(build))
-		return DIFF_SCALE_ROBUST;
-	return build->diff->waiting != DIFF_WAITING_NONE && load_seconds(base) > 0 && load_seconds(head) > 0
-		       ? DIFF_SCALE_RATE
-		       : DIFF_SCALE_PER_RUN;
+	if (build->work_is_usable)
+		return DIFF_SCALE_PER_REQUEST;
+	*load_is_unknown = true;
+	return load_seconds(base) > 0 && load_seconds(head) > 0 ? DIFF_SCALE_RATE : DIFF_SCALE_PER_RUN;
+}
+
+static bool request_factor(const struct diff_build *build, double *factor, struct error *err)
+{
+	double base = work_of_side(build->profiles[DIFF_BASE]), head = work_of_side(build->profiles[DIFF_HEAD]);
+
+	if (!(base > 0) || !(head > 0))
+		return error_set(err, ERROR_USAGE,
+			"--scale per-request needs the requests of both sides, and %s counted none; 'kelvin doctor' says whether they can be counted, 'kelvin record --requests N' states them",
+			base > 0 ? "head" : "base");
+	*factor = base / head;
+	return true;
 }
 
 bool scale_choose(struct diff_build *build, struct error *err)
@@ -76,9 +98,15 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	enum diff_scale_mode mode = build->options.scale;
 	const double *work = build->options.work;
 
+	bool load_is_unknown = false;
+
+	if (!work_compare(build, &build->work_is_usable, err))
+		return false;
 	if (mode == DIFF_SCALE_AUTO)
-		mode = default_mode(build);
-	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN };
+		mode = default_mode(build, &load_is_unknown);
+	diff->scale = (struct diff_scale){
+		.mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN, .load_is_unknown = load_is_unknown
+	};
 	switch (mode) {
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_ROBUST:
@@ -93,7 +121,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	case DIFF_SCALE_RATE:
 		return rate_factor(build, &diff->scale.factor, err);
 	case DIFF_SCALE_PER_REQUEST:
-		return error_set(err, ERROR_UNSUPPORTED, "--scale per-request: no profile counts requests yet");
+		return request_factor(build, &diff->scale.factor, err);
 	case DIFF_SCALE_WORK:
 		if (!(work[DIFF_BASE] > 0) || !(work[DIFF_HEAD] > 0))
 			return error_set(err, ERROR_USAGE,
@@ -173,7 +201,8 @@ bool scale_describe(struct diff_build *build, struct error *err)
 			"head is multiplied by %.3f to compare equal lengths of recording", factor);
 	case DIFF_SCALE_PER_REQUEST:
 		return build_text(diff, err, &diff->scale_text,
-			"head is multiplied by %.3f to compare equal numbers of requests", factor);
+			"head is multiplied by %.3f to compare equal numbers of requests (base %.0f, head %.0f)",
+			factor, work_of_side(build->profiles[DIFF_BASE]), work_of_side(build->profiles[DIFF_HEAD]));
 	case DIFF_SCALE_WORK:
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,

@@ -88,14 +88,26 @@ static void test_uncounted(const struct experiment *experiment, size_t row, stru
 	result->variance = NAN;
 }
 
-void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result)
+/* The exact test if head had `load` times the load that the scale takes it to have. */
+static double exact_p(
+	const struct experiment *experiment, size_t row, const struct row_result *result, double variance, double load)
 {
 	double base_weight = experiment_sample_weight(experiment, DIFF_BASE, row);
 	double head_weight = experiment_sample_weight(experiment, DIFF_HEAD, row) * experiment->factor;
 	double base = result->base / base_weight, head = result->head / head_weight;
 	double limit = fmax(base, head) > max_exact_samples ? max_exact_samples / fmax(base, head) : 1;
 	/* If the scaled times are equal, the counts are in inverse proportion to the samples' weights. */
-	double share = base_weight / (base_weight + head_weight);
+	double share = base_weight / (base_weight + head_weight / load);
+
+	return tail_exact(round(base * limit), round(head * limit), share, variance);
+}
+
+void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result)
+{
+	const struct load_range *load = &experiment->load;
+	double base_weight = experiment_sample_weight(experiment, DIFF_BASE, row);
+	double head_weight = experiment_sample_weight(experiment, DIFF_HEAD, row) * experiment->factor;
+	double base = result->base / base_weight, head = result->head / head_weight;
 	double error_base = base_weight * sqrt(fmax(base, 1)), error_head = head_weight * sqrt(fmax(head, 1));
 	double mean = (result->base + result->head) / 2;
 
@@ -104,7 +116,11 @@ void small_test(const struct experiment *experiment, size_t row, double variance
 		return;
 	}
 	result->tested = true;
-	result->p = tail_exact(round(base * limit), round(head * limit), share, variance);
+	result->p = load->is_open ? fmax(exact_p(experiment, row, result, variance, exp(load->low)),
+					    exact_p(experiment, row, result, variance, exp(load->high)))
+				  : exact_p(experiment, row, result, variance, 1);
+	result->less_by_load = load->high;
+	result->more_by_load = -load->low;
 	result->freedom = INFINITY;
 	result->effect = result->judged = result->head - result->base;
 	result->small_error = sqrt(error_base * error_base + error_head * error_head + mean * mean * variance);

@@ -17,15 +17,15 @@ static void interval_of(const struct row_result *result, bool found, double *low
 	double t = tail_quantile(interval_tail, result->freedom);
 
 	if (result->small_error > 0) {
-		*low = result->head - result->base - t * result->small_error;
-		*high = result->head - result->base + t * result->small_error;
+		*low = result->head * exp(-result->less_by_load) - result->base - t * result->small_error;
+		*high = result->head * exp(result->more_by_load) - result->base + t * result->small_error;
 	} else {
 		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
 		double effect = found ? result->judged : result->effect;
 
 		/* The interval always contains the measured value, even if the machine's speed contributes to it. */
-		*low = result->base * expm1(fmin(effect - t * error, result->effect));
-		*high = result->base * expm1(fmax(effect + t * error, result->effect));
+		*low = result->base * expm1(fmin(effect - t * error - result->less_by_load, result->effect));
+		*high = result->base * expm1(fmax(effect + t * error + result->more_by_load, result->effect));
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "diff/statistics/floor.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/weights.h"
+#include "diff/statistics/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,5 +173,8 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 			return false;
 	}
 	weigh_interrupts(build->diff, experiment);
+	if (!work_fill(build, experiment, err))
+		return false;
+	work_divide_runs(experiment, build->diff->evidence.mode);
 	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
 }

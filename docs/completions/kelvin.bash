@@ -54,7 +54,7 @@ _kelvin() {
 			return
 		fi
 		if [[ $previous == --scale ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
+			mapfile -t COMPREPLY < <(compgen -W 'auto per-run per-request robust share rate work=' -- "$current")
 			return
 		fi
 		if [[ $previous == --inconclusive ]]; then
@@ -71,7 +71,7 @@ _kelvin() {
 			return
 		fi
 		if [[ $previous == --scale ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
+			mapfile -t COMPREPLY < <(compgen -W 'auto per-run per-request robust share rate work=' -- "$current")
 			return
 		fi
 		if [[ $previous == --inconclusive ]]; then

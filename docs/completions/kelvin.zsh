@@ -83,7 +83,7 @@ _kelvin() {
 			'--json[JSON]::file:_files' \
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
-			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
+			'--scale[how both sides are made comparable]:mode:(auto per-run per-request robust share rate work=)' \
 			'--benchmark[only this benchmark]:name or URI:' \
 			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--min-effect[smallest difference that matters]:points:' \
@@ -125,7 +125,7 @@ _kelvin() {
 			'--json[JSON]::file:_files' \
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
-			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
+			'--scale[how both sides are made comparable]:mode:(auto per-run per-request robust share rate work=)' \
 			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--min-effect[smallest difference that matters]:points:' \
 			'--precision[change of a benchmark that does not matter]:percent:' \

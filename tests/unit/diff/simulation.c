@@ -87,21 +87,50 @@ struct profile *simulation_runs(
 	return synthetic_finish(&to);
 }
 
+enum { REQUESTS_PER_BLOCK = 250 };
+
+static void add_requests(struct simulation *s, struct synthetic *to, uint32_t exchanges, size_t block, double load)
+{
+	struct profile_exchange_reading reading = { .exchanges = exchanges,
+		.time_ns = (int64_t)(block + 1) * 250000000,
+		.count = gsl_ran_poisson(s->rng, load * REQUESTS_PER_BLOCK) };
+	struct error err;
+
+	if (!profile_add_exchange_reading(to->profile, &reading, &err))
+		fail_msg("%s", err.message);
+}
+
+static uint32_t start_counting(struct synthetic *to)
+{
+	struct profile_exchanges exchanges = { .pid = 1 };
+	struct error err;
+	uint32_t id;
+
+	to->profile->requests.source = PROFILE_WORK_SOCKETS;
+	if (!profile_add_exchanges(to->profile, &exchanges, &id, &err))
+		fail_msg("%s", err.message);
+	return id;
+}
+
 struct profile *simulation_attached(
 	struct simulation *s, double seconds, double samples, const struct simulated_change *change)
 {
 	struct synthetic to = synthetic_create();
 	uint32_t stacks[SIMULATION_MAX_FUNCTIONS];
-	double process[SIMULATION_MAX_FUNCTIONS], load = noise(s, 0.1);
+	double process[SIMULATION_MAX_FUNCTIONS], load = noise(s, 0.1) * (s->load > 0 ? s->load : 1);
 	size_t blocks = (size_t)(seconds * 4);
+	uint32_t exchanges;
 
 	add_stacks(s, &to, change, stacks);
 	synthetic_run(&to, false, seconds * 1000);
+	exchanges = s->counts ? start_counting(&to) : 0;
 	for (size_t i = 0; i < s->function_count; i++)
 		process[i] = load * noise(s, s->process_rsd);
 	for (size_t block = 0; block < blocks; block++) {
 		double burst = noise(s, 0.3);
 
+		if (s->counts)
+			add_requests(s, &to, exchanges, block, load * burst);
 		for (size_t i = 0; i < s->function_count; i++) {
 			double mean = samples / (double)blocks * s->shares[i] * times(change, i) * process[i] * burst;
 			unsigned int count = gsl_ran_poisson(s->rng, mean * noise(s, s->burst_rsd));

@@ -21,6 +21,8 @@ struct simulation {
 	double speed_rsd;   /* of the machine's speed between runs */
 	double process_rsd; /* of one function between processes */
 	double burst_rsd;   /* of one function between quarters of a second */
+	double load;        /* of attached processes; 0: 1 */
+	bool counts;        /* attached processes count the requests that they answer */
 };
 
 /* What differs in a recording from the simulation's own program. */
@@ -38,7 +40,7 @@ void simulation_deinit(struct simulation *simulation);
 struct profile *simulation_runs(
 	struct simulation *simulation, size_t runs, double samples, const struct simulated_change *change);
 
-/* One attached process of `seconds` with a timeline. */
+/* One attached process of `seconds` with a timeline. Its load is `load`, give or take 10 %, and comes in bursts. */
 struct profile *simulation_attached(
 	struct simulation *simulation, double seconds, double samples, const struct simulated_change *change);
 

@@ -20,6 +20,8 @@ struct setup {
 	double share; /* of function 0 */
 	struct simulated_change change;
 	double speed_rsd, run_rsd, process_rsd;
+	double head_load; /* of an attached recording; 0: as base's */
+	bool counts;      /* requests */
 };
 
 struct tally {
@@ -45,7 +47,9 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 	s.run_rsd = setup->run_rsd;
 	s.process_rsd = setup->process_rsd;
 	s.burst_rsd = 0.3;
+	s.counts = setup->counts;
 	base = record(&s, setup, NULL);
+	s.load = setup->head_load;
 	head = record(&s, setup, &setup->change);
 	diff = synthetic_diff(base, head, NULL);
 	flagged = simulation_flagged(diff);
@@ -182,10 +186,34 @@ static void changed_code_is_found_in_one_recording(void **state)
 		.seconds = 30,
 		.share = 0.05,
 		.change = { .times = 1.25, .other_code = true },
-		.process_rsd = 0.04 };
+		.process_rsd = 0.04,
+		.counts = true };
 
 	(void)state;
 	assert_found(simulate(&setup, 80), 60);
+}
+
+/* Two and a half times the requests are no change, whether they are counted or not, and a function that doubled shows.
+ */
+static void load_is_no_change(void **state)
+{
+	struct setup setup = { .samples = 8000,
+		.seconds = 8,
+		.share = 0.1,
+		.change = { .times = 1, .other_code = true },
+		.process_rsd = 0.15 };
+	static const double loads[] = { 0.4, 2.5 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		setup.head_load = loads[i % 2];
+		setup.counts = i >= 2;
+		setup.change.times = 1;
+		assert_within_5_percent(simulate(&setup, 60));
+		setup.change.times = 3;
+		/* Less load, which nobody counted, hides what grew: three times of 0.4 is hardly more. */
+		assert_found(simulate(&setup, 60), setup.counts ? 90 : setup.head_load > 1 ? 50 : 0);
+	}
 }
 
 /* Other code that takes the same time: what the functions of unchanged code differ by decides, little or much. */
@@ -228,6 +256,7 @@ int main(void)
 		cmocka_unit_test(changed_code_is_found_in_short_runs),
 		cmocka_unit_test(changed_code_is_found_in_one_recording),
 		cmocka_unit_test(changed_code_alone_is_no_difference),
+		cmocka_unit_test(load_is_no_change),
 		cmocka_unit_test(new_and_gone_functions_are_found),
 	};
 

@@ -190,6 +190,7 @@ struct setup {
 	size_t runs;
 	struct variant head;
 	const char *named; /* function that must be found */
+	enum diff_scale_mode scale;
 };
 
 struct tally {
@@ -209,7 +210,7 @@ static bool is_named(const struct diff *diff, const char *function)
 static void compare_once(const struct setup *setup, unsigned long seed, struct tally *tally)
 {
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-	struct diff_options options = { .metric = setup->metric };
+	struct diff_options options = { .metric = setup->metric, .scale = setup->scale };
 	struct profile *base, *head;
 	struct flagged flagged;
 	struct diff *diff;
@@ -311,9 +312,12 @@ static void a_lock_held_three_times_as_long_is_found(void **state)
 /* As many waits, each three times as long: hardly above what processes may differ by in one recording each. */
 static void waits_three_times_as_long_are_found(void **state)
 {
-	struct setup setup = {
-		.service = &pool, .metric = "off-cpu", .seconds = 10, .head = { 3, 3, 0 }, .named = "fetch"
-	};
+	struct setup setup = { .service = &pool,
+		.metric = "off-cpu",
+		.seconds = 10,
+		.head = { 3, 3, 0 },
+		.named = "fetch",
+		.scale = DIFF_SCALE_RATE };
 	struct tally tally = simulate(&setup, PAIRS);
 
 	(void)state;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/open_load.h"
+
+#include "diff/statistics/tails.h"
+
+#include <math.h>
+
+static bool is_open(const struct diff *diff)
+{
+	return diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST;
+}
+
+/* The variance of the logarithm of the totals' ratio that counting alone gives. */
+static double counting_variance(const struct experiment *experiment)
+{
+	double variance = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		variance += 1 / experiment_samples(experiment, (enum diff_side)side, 0);
+	return variance;
+}
+
+/* A load that head may have had, and the variance of its logarithm. */
+struct reading {
+	double load, variance;
+};
+
+static void widen(struct load_range *range, double *variance, const struct reading *reading)
+{
+	if (reading->load >= range->low && reading->load <= range->high)
+		return;
+	range->low = fmin(range->low, reading->load);
+	range->high = fmax(range->high, reading->load);
+	*variance = fmax(*variance, reading->variance);
+}
+
+/* Where functions disagree about the load, any of them may be right: all that they say bounds it. */
+static void widen_by_functions(const struct load *load, struct load_range *range, double *variance)
+{
+	static const double normal_quantile = 1.96;
+	double half = normal_quantile * sqrt(load->variance);
+	struct reading typical = { range->typical, load->variance }, low = { range->typical - half, 0 },
+		       high = { range->typical + half, 0 };
+
+	if (load->doubt == LOAD_KNOWN) {
+		widen(range, variance, &typical);
+	} else {
+		widen(range, variance, &low);
+		widen(range, variance, &high);
+	}
+}
+
+void open_load_weigh_rows(const struct diff_build *build, struct experiment *experiment)
+{
+	struct load_range *range = &experiment->load;
+	struct row_result whole;
+	struct reading by_share;
+	double variance = 0;
+
+	if (!is_open(build->diff))
+		return;
+	experiment_scale(experiment, 0, &whole);
+	by_share = (struct reading){ log(whole.head / whole.base), counting_variance(experiment) };
+	range->is_open = true;
+	/* The factor multiplies head: a load of twice base's has the factor 1/2. */
+	range->typical = log(experiment->factor / build->load.factor);
+	widen(range, &variance, &by_share);
+	widen_by_functions(&build->load, range, &variance);
+	for (size_t row = 1; row < experiment->row_count; row++)
+		experiment->rows[row].load_variance = variance;
+}
+
+static void judge_row(const struct load_range *load, struct row_result *result)
+{
+	double least = result->judged - load->high, most = result->judged - load->low;
+	double nearest = least > 0 ? least : most < 0 ? most : 0;
+
+	result->less_by_load = load->high;
+	result->more_by_load = -load->low;
+	result->p = fmax(result->p, tail_two_sided(nearest / sqrt(result->variance), result->freedom));
+}
+
+static void judge_whole(struct row_result *result)
+{
+	double beyond = fmax(0, fabs(result->judged) - log(OPEN_LOAD_RANGE));
+
+	result->p = tail_two_sided(beyond / sqrt(result->variance), result->freedom);
+}
+
+void open_load_judge(const struct experiment *experiment, struct row_result *results)
+{
+	if (!experiment->load.is_open)
+		return;
+	for (size_t row = 0; row < experiment->row_count; row++) {
+		/* Small counts have been tested at both ends of the range (small.c). */
+		if (!results[row].tested || results[row].small_error > 0)
+			continue;
+		if (row == 0)
+			judge_whole(&results[row]);
+		else
+			judge_row(&experiment->load, &results[row]);
+	}
+}

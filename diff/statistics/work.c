@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/work.h"
+
+#include "diff/statistics/load.h"
+#include "diff/statistics/sums.h"
+#include "diff/statistics/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* With fewer requests a side, the rate is not known well enough. */
+static const double min_requests = 100;
+
+/* Bytes per request that differ by more than this ratio are those of other requests. */
+static const double most_bytes_ratio = 1.5;
+
+/* If requests were in progress for less than this part of the CPU time, they are not what the program works on. */
+static const double least_in_progress = 0.1;
+
+double work_of_side(const struct profile *profile)
+{
+	return (double)profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED);
+}
+
+/* ---- Whether costs can be compared per request ---- */
+
+/* The mean number of bytes that a request has; 0: not known. */
+static double bytes_per_request(const struct profile *profile)
+{
+	const struct profile_requests *requests = &profile->requests;
+	double bytes = 0, count = 0;
+
+	for (size_t i = 0; i < requests->exchange_count; i++) {
+		if (requests->exchanges[i].kind != PROFILE_EXCHANGE_ANSWERED)
+			continue;
+		bytes += (double)requests->exchanges[i].received_bytes;
+		count += (double)requests->exchanges[i].count;
+	}
+	return count > 0 ? bytes / count : 0;
+}
+
+/* The time in nanoseconds for which requests were in progress: the sum of their latencies; NAN: not known. */
+static double time_in_progress(const struct profile *profile)
+{
+	uint64_t counts[PROFILE_LATENCY_BUCKETS];
+	double sum = 0, all = 0;
+
+	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
+	for (uint16_t i = 0; i < PROFILE_LATENCY_BUCKETS; i++) {
+		sum += (double)counts[i] *
+		       ((double)profile_latency_bucket_start(i) + (double)profile_latency_bucket_end(i)) / 2;
+		all += (double)counts[i];
+	}
+	return all > 0 ? sum : NAN;
+}
+
+/* The CPU time of a side in nanoseconds; NAN: the profile does not tell. */
+static double cpu_time(const struct profile *profile)
+{
+	uint32_t cpu = profile_wait_values(profile).cpu;
+	double sum = 0;
+
+	if (cpu == PROFILE_NONE)
+		return NAN;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		sum += (double)profile->values[i * profile->value_type_count + cpu];
+	return sum;
+}
+
+static bool works_on_requests(const struct profile *profile)
+{
+	double progress = time_in_progress(profile), cpu = cpu_time(profile);
+
+	return isnan(progress) || isnan(cpu) || progress >= least_in_progress * cpu;
+}
+
+static bool counts_the_same(const struct profile *base, const struct profile *head)
+{
+	return base->requests.source == head->requests.source &&
+	       strcmp(profile_string(base, base->requests.event), profile_string(head, head->requests.event)) == 0;
+}
+
+static bool find_doubt(struct diff_build *build, struct error *err)
+{
+	static const char *const names[DIFF_SIDES] = { "base", "head" };
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	double bytes = bytes_per_request(head) / bytes_per_request(base);
+	uint32_t *doubt = &build->diff->requests_doubt;
+
+	if (!counts_the_same(base, head))
+		return build_text(build->diff, err, doubt, "base and head count different things as requests");
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (work_of_side(build->profiles[side]) < min_requests)
+			return build_text(build->diff, err, doubt,
+				"%s answered %.0f requests only, too few to compare costs per request", names[side],
+				work_of_side(build->profiles[side]));
+	}
+	if (isfinite(bytes) && bytes > 0 && fabs(log(bytes)) > log(most_bytes_ratio))
+		return build_text(build->diff, err, doubt,
+			"a request had %.3g bytes in base and %.3g in head: these are other requests, or bursts of several requests",
+			bytes_per_request(base), bytes_per_request(head));
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!works_on_requests(build->profiles[side]))
+			return build_text(build->diff, err, doubt,
+				"requests were in progress for %.2g %% of the CPU time of %s only: the program mostly works on something else",
+				100 * time_in_progress(build->profiles[side]) / cpu_time(build->profiles[side]),
+				names[side]);
+	}
+	return true;
+}
+
+bool work_compare(struct diff_build *build, bool *usable, struct error *err)
+{
+	*usable = false;
+	build->diff->requests_doubt = 0;
+	if (!(work_of_side(build->profiles[DIFF_BASE]) > 0) || !(work_of_side(build->profiles[DIFF_HEAD]) > 0))
+		return true;
+	if (!find_doubt(build, err))
+		return false;
+	*usable = build->diff->requests_doubt == 0;
+	return true;
+}
+
+/* ---- The requests of each unit ---- */
+
+static void fill_runs(const struct profile *profile, double *work)
+{
+	for (uint32_t run = 0; run < profile->run_count; run++)
+		work[run] = profile_requests_between(profile, run, PROFILE_EXCHANGE_ANSWERED, 0, INT64_MAX);
+}
+
+/* The blocks cut the runs, one after the other, into pieces of equal length, as sums.c does. */
+static bool fill_blocks(const struct profile *profile, size_t blocks, double *work, struct error *err)
+{
+	CLEANUP(cleanup_free) int64_t *lengths = sums_run_lengths(profile);
+	double block_ns, offset = 0;
+
+	if (!lengths)
+		return error_set_memory(err);
+	block_ns = (double)sums_length(profile, lengths) / (double)blocks;
+	for (uint32_t run = 0; run < profile->run_count; run++) {
+		for (size_t block = 0; block < blocks; block++) {
+			double from = fmax((double)block * block_ns - offset, 0);
+			double until = fmin((double)(block + 1) * block_ns - offset, (double)lengths[run]);
+
+			if (from < until)
+				work[block] += profile_requests_between(
+					profile, run, PROFILE_EXCHANGE_ANSWERED, (int64_t)from, (int64_t)until);
+		}
+		offset += (double)lengths[run];
+	}
+	return true;
+}
+
+bool work_fill(const struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	enum diff_evidence_mode mode = build->diff->evidence.mode;
+
+	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST ||
+		(mode != DIFF_EVIDENCE_RUNS && mode != DIFF_EVIDENCE_SINGLE))
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct experiment_side *s = &experiment->sides[side];
+
+		s->work = calloc(s->unit_count + 1, sizeof(*s->work));
+		if (!s->work)
+			return error_set_memory(err);
+		if (mode == DIFF_EVIDENCE_RUNS)
+			fill_runs(build->profiles[side], s->work);
+		else if (!fill_blocks(build->profiles[side], s->unit_count, s->work, err))
+			return false;
+	}
+	return true;
+}
+
+static void divide_row(const struct experiment_side *side, double mean, double *values)
+{
+	double before = 0, after = 0;
+
+	for (size_t run = 0; run < side->unit_count; run++) {
+		before += values[run];
+		values[run] *= mean / side->work[run];
+		after += values[run];
+	}
+	for (size_t run = 0; run < side->unit_count && after > 0; run++)
+		values[run] *= before / after;
+}
+
+double work_sum(const struct experiment *experiment, enum diff_side side)
+{
+	double sum = 0;
+
+	for (size_t unit = 0; unit < experiment->sides[side].unit_count; unit++)
+		sum += experiment->sides[side].work[unit];
+	return sum;
+}
+
+/* The least number of requests in a run of either side; 0: they were not counted in all. */
+static double least_work(const struct experiment *experiment)
+{
+	double least = INFINITY;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct experiment_side *s = &experiment->sides[side];
+
+		for (size_t run = 0; run < s->unit_count; run++)
+			least = fmin(least, s->work ? s->work[run] : 0);
+	}
+	return least;
+}
+
+void work_divide_runs(struct experiment *experiment, enum diff_evidence_mode mode)
+{
+	if (mode != DIFF_EVIDENCE_RUNS || !(least_work(experiment) > 0))
+		return;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct experiment_side *s = &experiment->sides[side];
+		double mean = 0;
+
+		for (size_t run = 0; run < s->unit_count; run++)
+			mean += s->work[run] / (double)s->unit_count;
+		for (size_t row = 0; row < experiment->row_count; row++)
+			divide_row(s, mean, s->values + row * s->unit_count);
+	}
+}
+
+double work_rate_change(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	double seconds = load_seconds(base) / load_seconds(head);
+
+	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST || !isfinite(seconds) || !(seconds > 0))
+		return 0;
+	return log(work_of_side(head) / work_of_side(base) * seconds);
+}

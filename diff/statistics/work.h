@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/statistics/experiment.h"
+
+/*
+ * The requests that a service answered while it was recorded (profile/requests.h), as the unit that its costs are
+ * compared by.
+ *
+ * Model: the program's cost in a stretch of time is in proportion to the requests that it answered then. This holds for
+ * a service whose requests are alike on both sides. It does not hold, and the count is not used, if
+ * - either side answered too few requests for a rate,
+ * - the sides count different things, or
+ * - bytes per request that the clients sent differ: these are other requests, or bursts of other sizes (pipelining,
+ *   HTTP/2), or
+ * - requests were in progress for a small part of the CPU time only: the program's work is something else.
+ */
+
+/*
+ * Whether costs can be compared per request. If both sides count requests and costs can not be, diff->requests_doubt
+ * says why. Needs raw totals.
+ */
+COMMON_MUST_CHECK
+bool work_compare(struct diff_build *build, bool *usable, struct error *err);
+
+/* The requests that a side answered; 0: they were not counted. */
+double work_of_side(const struct profile *profile);
+
+/*
+ * Fills experiment_side.work of both sides, with the requests in each unit: runs (RUNS) or blocks of time (SINGLE).
+ * Nothing if the scale is another one, or a side is one unit. Needs unit_count.
+ */
+COMMON_MUST_CHECK
+bool work_fill(const struct diff_build *build, struct experiment *experiment, struct error *err);
+
+/* The requests in all units of a side. */
+double work_sum(const struct experiment *experiment, enum diff_side side);
+
+/*
+ * Divides the values of each run by its share of the requests, so that runs of a side differ by their cost per request
+ * and not by their load. The sum of each row stays. Does nothing unless units are runs with work.
+ */
+void work_divide_runs(struct experiment *experiment, enum diff_evidence_mode mode);
+
+/*
+ * The logarithm of head's rate of requests over base's; 0: the scale is not per request, or the length of a recording
+ * is not known.
+ */
+double work_rate_change(const struct diff_build *build);
