@@ -3,7 +3,6 @@
 
 #include "diff/statistics/small.h"
 #include "diff/statistics/tails.h"
-#include "diff/statistics/units.h"
 
 #include <math.h>
 
@@ -17,38 +16,56 @@ struct floor_guess {
  */
 static const double small_share = 0.005;
 
-/*
- * What the blocks of a side are measured by: the requests that were answered in each, or its whole time (as_share).
- * NULL: all blocks are of one size.
+/* Units of a side that replicate each other: values of a row, and what each is measured by (NULL: all are of one size).
  */
-static const double *block_sizes(const struct experiment *experiment, enum diff_side side, bool as_share)
+struct replicates {
+	const double *values, *sizes;
+	size_t count;
+};
+
+/* Blocks of time are measured by the requests that were answered in each, or by its whole time (as_share). */
+static struct replicates blocks_of(const struct experiment *experiment, enum diff_side side, size_t row, bool as_share)
 {
-	if (experiment->sides[side].work)
-		return experiment->sides[side].work;
-	return as_share ? experiment_values(experiment, side, 0) : NULL;
+	const struct experiment_side *s = &experiment->sides[side];
+
+	return (struct replicates){ experiment_values(experiment, side, row),
+		s->work    ? s->work
+		: as_share ? experiment_values(experiment, side, 0)
+			   : NULL,
+		s->unit_count };
 }
 
-/* The relative variance of a side's sum for each unit of size, by the delete-one jackknife on its blocks. */
-static double jackknife(const struct experiment *experiment, enum diff_side side, size_t row, bool as_share)
+static struct replicates workers_of(const struct experiment *experiment, enum diff_side side, size_t row)
 {
-	const double *values = experiment_values(experiment, side, row),
-		     *sizes = block_sizes(experiment, side, as_share);
-	size_t blocks = experiment->sides[side].unit_count;
-	double n = (double)blocks, sum = experiment_sum(experiment, side, row), all = sizes ? 0 : n;
-	double estimates[UNITS_MAX_BLOCKS], mean = 0, squares = 0;
+	const struct workers *workers = &experiment->sides[side].workers;
 
-	if (blocks < 2 || !(sum > 0))
-		return 0;
-	for (size_t block = 0; sizes && block < blocks; block++)
-		all += sizes[block];
-	for (size_t block = 0; block < blocks; block++) {
-		double left = all - (sizes ? sizes[block] : 1);
+	return (struct replicates){ workers->values ? workers->values + row * workers->count : NULL, workers->work,
+		workers->count };
+}
 
-		estimates[block] = left > 0 ? (sum - values[block]) / left / (sum / all) : 0;
-		mean += estimates[block] / n;
+/* The sum for each unit of size without one of the replicates, relative to that with all. */
+static double without(const struct replicates *r, size_t left_out, double sum, double all)
+{
+	double left = all - (r->sizes ? r->sizes[left_out] : 1);
+
+	return left > 0 ? (sum - r->values[left_out]) / left / (sum / all) : 0;
+}
+
+/* The relative variance of the sum for each unit of size, by the delete-one jackknife. */
+static double jackknife(const struct replicates *r)
+{
+	double n = (double)r->count, sum = 0, all = 0, mean = 0, squares = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		sum += r->values[i];
+		all += r->sizes ? r->sizes[i] : 1;
 	}
-	for (size_t block = 0; block < blocks; block++)
-		squares += (estimates[block] - mean) * (estimates[block] - mean);
+	if (r->count < 2 || !(sum > 0))
+		return 0;
+	for (size_t i = 0; i < r->count; i++)
+		mean += without(r, i, sum, all) / n;
+	for (size_t i = 0; i < r->count; i++)
+		squares += pow(without(r, i, sum, all) - mean, 2);
 	return (n - 1) / n * squares;
 }
 
@@ -98,19 +115,23 @@ struct spread {
 	double parts;  /* sum for the degrees of freedom (Satterthwaite 1946) */
 };
 
+/* The replicates that vary more decide: a burst is in all workers, and a worker of its own kind in all blocks. */
 static struct spread single_measure_spread(const struct experiment *experiment, size_t row, bool as_share)
 {
 	struct spread spread = { 0 };
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct replicates blocks = blocks_of(experiment, side, row, as_share),
+				  workers = workers_of(experiment, side, row);
+		double by_block = jackknife(&blocks), by_worker = jackknife(&workers);
 		double samples = experiment_samples(experiment, side, row);
-		double counting = samples > 0 ? 1 / samples : 0,
-		       own = fmax(jackknife(experiment, side, row, as_share), counting);
+		double counting = samples > 0 ? 1 / samples : 0, own = fmax(fmax(by_block, by_worker), counting);
+		size_t count = by_worker > by_block ? workers.count : blocks.count;
 
 		spread.own += own;
 		spread.excess += own - counting;
-		if (experiment->sides[side].unit_count > 1)
-			spread.parts += own * own / ((double)experiment->sides[side].unit_count - 1);
+		if (count > 1)
+			spread.parts += own * own / ((double)count - 1);
 	}
 	return spread;
 }

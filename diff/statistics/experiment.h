@@ -27,12 +27,20 @@ struct row {
 	uint32_t twin;
 };
 
+/* The processes of a side that share its requests, as replicates beside its blocks of time (workers.h). */
+struct workers {
+	size_t count;   /* 0: the side has too few */
+	double *values; /* [row * count + worker] raw; owned */
+	double *work;   /* [worker] requests answered; owned */
+};
+
 struct experiment_side {
 	size_t unit_count;
 	double *values; /* [row * unit_count + unit] raw; owned */
 	double *sums;   /* [row] sum over all units; owned */
 	double *work;   /* [unit] requests answered in it (work.h); owned; NULL: costs are not compared per request */
 	double sample_weight; /* mean raw value of a sample; 0 on both sides: not known */
+	struct workers workers;
 };
 
 /*

@@ -76,13 +76,14 @@ struct summing {
 	enum diff_side side;
 	const struct row_index *index;
 	size_t row_count, unit_count;
-	double *values;         /* [row][unit]; the row after the last collects values without a row */
-	uint32_t *first_sample; /* [node] its first sample; PROFILE_NONE: it has none */
-	uint32_t *next_sample;  /* [sample] the next sample of the same node */
-	uint32_t *event_ends;   /* [sample] end of its events in event_units; NULL unless units are blocks of time */
-	uint8_t *event_units;   /* units of the events, grouped by sample */
-	double *event_weights;  /* their weights; NULL if no event has a weight of its own */
-	double *levels;         /* [depth][unit] sums over siblings at that depth */
+	const uint32_t *of_thread; /* as in the division */
+	double *values;            /* [row][unit]; the row after the last collects values without a row; owned */
+	uint32_t *first_sample;    /* [node] its first sample; PROFILE_NONE: it has none */
+	uint32_t *next_sample;     /* [sample] the next sample of the same node */
+	uint32_t *event_ends;      /* [sample] end of its events in event_units; NULL unless units are blocks of time */
+	uint8_t *event_units;      /* units of the events, grouped by sample */
+	double *event_weights;     /* their weights; NULL if no event has a weight of its own */
+	double *levels;            /* [depth][unit] sums over siblings at that depth */
 	double quantum;
 };
 
@@ -90,6 +91,7 @@ _Static_assert(UNITS_MAX_BLOCKS <= UINT8_MAX, "event_units");
 
 static void summing_deinit(struct summing *s)
 {
+	free(s->values);
 	free(s->first_sample);
 	free(s->next_sample);
 	free(s->event_ends);
@@ -134,14 +136,9 @@ static bool list_samples(struct summing *s, struct error *err)
 	return true;
 }
 
-static bool summing_init(struct summing *s, struct experiment *experiment, struct error *err)
+static bool summing_init(struct summing *s, struct error *err)
 {
-	struct experiment_side *side = &experiment->sides[s->side];
-
-	side->sample_weight = s->build->sample_weight[s->side];
-	side->unit_count = s->unit_count;
-	side->values = calloc(experiment->row_count + 1, s->unit_count * sizeof(double));
-	s->values = side->values;
+	s->values = calloc(s->row_count + 1, s->unit_count * sizeof(double));
 	s->levels = calloc(deepest(s->build->diff) + 2, s->unit_count * sizeof(double));
 	s->quantum = quantum_of(s->build->diff->raw_total[s->side]);
 	return (s->values && s->levels) ? list_samples(s, err) : error_set_memory(err);
@@ -293,14 +290,12 @@ static void add_weighted_events(const struct summing *s, uint32_t sample, double
 static void add_samples(const struct summing *s, uint32_t node, double *self, double *total)
 {
 	const struct profile *profile = s->profile;
-	enum diff_evidence_mode mode = s->build->diff->evidence.mode;
-	bool by_run = mode == DIFF_EVIDENCE_RUNS || (mode == DIFF_EVIDENCE_EXACT && s->unit_count > 1);
 
 	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
 		double value = build_value(s->build, s->side, i);
-		uint32_t unit = by_run ? run_of_sample(profile, i) : 0;
+		uint32_t unit = s->of_thread ? s->of_thread[profile->samples[i].thread] : 0;
 
-		if (!(value > 0))
+		if (!(value > 0) || unit == s->unit_count)
 			continue;
 		if (s->event_weights) {
 			add_weighted_events(s, i, value, self, total);
@@ -327,24 +322,24 @@ static void close_node(struct summing *s, uint32_t node)
 	pass_up(below, row_values(s, total), above, s->unit_count);
 }
 
-bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side, size_t unit_count,
-	struct experiment *experiment, struct error *err)
+bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	const struct sums_division *division, size_t row_count, double **values, struct error *err)
 {
 	CLEANUP(summing_deinit)
 	struct summing s = { .build = build,
 		.profile = build->profiles[side],
 		.side = side,
 		.index = index,
-		.row_count = experiment->row_count,
-		.unit_count = unit_count };
+		.row_count = row_count,
+		.unit_count = division->units,
+		.of_thread = division->of_thread };
 	const double *total = build->diff->node_total[side];
 
-	if (!summing_init(&s, experiment, err))
-		return false;
-	if (build->diff->evidence.mode == DIFF_EVIDENCE_SINGLE && !assign_blocks(&s, err))
+	if (!summing_init(&s, err) || (division->by_time && !assign_blocks(&s, err)))
 		return false;
 	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 0;)
 		if (total[node] > 0 && !(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
 			close_node(&s, node);
+	*values = TAKE(s.values);
 	return true;
 }

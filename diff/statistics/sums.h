@@ -4,9 +4,9 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Sums up an experiment's rows in every unit of one side: runs (RUNS, EXACT), blocks of time (SINGLE), or the whole
- * recording as one unit (COUNTS). Values are multiples of a power of two that makes every sum exact. So sums do not
- * depend on the order of the samples, and rows of the same samples are equal to the last bit.
+ * Sums up an experiment's rows in every unit of one side: runs (RUNS, EXACT), blocks of time (SINGLE), processes
+ * (workers.h), or the whole recording as one unit (COUNTS). Values are multiples of a power of two that makes every sum
+ * exact. So sums do not depend on the order of the samples, and rows of the same samples are equal to the last bit.
  */
 
 /* The rows of each function and node; made once for both sides. */
@@ -22,10 +22,20 @@ static inline void row_index_cleanup(struct row_index **index)
 	row_index_destroy(*index);
 }
 
-/* Fills unit_count and values of the side; `unit_count` is the number for the mode of evidence (units.h). */
+/* How the samples of a side are divided into units. */
+struct sums_division {
+	size_t units;
+	bool by_time;              /* into blocks of time, of equal length */
+	const uint32_t *of_thread; /* else [thread] its unit, or `units`: it is in none; NULL: all is one unit */
+};
+
+/*
+ * Sums up the values of each row in each unit: values[row * units + unit], on the heap, with room for another row that
+ * is of no use.
+ */
 COMMON_MUST_CHECK
-bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side, size_t unit_count,
-	struct experiment *experiment, struct error *err);
+bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	const struct sums_division *division, size_t row_count, double **values, struct error *err);
 
 /*
  * The length of each run of a profile with a timeline: its recorded duration, or the time of its last event if that is

@@ -6,6 +6,7 @@
 #include "diff/statistics/sums.h"
 #include "diff/statistics/weights.h"
 #include "diff/statistics/work.h"
+#include "diff/statistics/workers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,6 +159,35 @@ static void weigh_interrupts(const struct diff *diff, struct experiment *experim
 		experiment->rows[i].machine_variance = pow(disturbance_rsd * differ, 2);
 }
 
+/* Runs are the runs of threads. */
+static bool divide_by_runs(const struct profile *profile, uint32_t **of_thread, struct error *err)
+{
+	*of_thread = malloc((profile->thread_count + 1) * sizeof(**of_thread));
+	if (!*of_thread)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->thread_count; i++)
+		(*of_thread)[i] = profile->threads[i].run;
+	return true;
+}
+
+static bool fill_side(const struct diff_build *build, const struct row_index *index, enum diff_side side,
+	struct experiment *experiment, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	enum diff_evidence_mode mode = build->diff->evidence.mode;
+	struct experiment_side *s = &experiment->sides[side];
+	CLEANUP(cleanup_free) uint32_t *of_thread = NULL;
+	struct sums_division division = { .units = unit_count(profile, mode), .by_time = mode == DIFF_EVIDENCE_SINGLE };
+
+	if (division.units > 1 && !division.by_time && !divide_by_runs(profile, &of_thread, err))
+		return false;
+	division.of_thread = of_thread;
+	s->sample_weight = build->sample_weight[side];
+	s->unit_count = division.units;
+	return sums_fill(build, index, side, &division, experiment->row_count, &s->values, err) &&
+	       workers_fill(build, index, side, experiment, err);
+}
+
 bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err)
 {
 	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
@@ -166,12 +196,9 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 	if (!choose_rows(build, experiment, err) || !floor_mark_rows(build, experiment, err) ||
 		!floor_weigh_waits(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
 		return false;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		size_t units = unit_count(build->profiles[side], build->diff->evidence.mode);
-
-		if (!sums_fill(build, index, (enum diff_side)side, units, experiment, err))
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!fill_side(build, index, (enum diff_side)side, experiment, err))
 			return false;
-	}
 	weigh_interrupts(build->diff, experiment);
 	if (!work_fill(build, experiment, err))
 		return false;
