@@ -33,14 +33,20 @@ struct profile_firsts {
 	uint32_t child, sample;
 };
 
+struct profile_exchanges_key {
+	uint32_t run;
+	int32_t pid;
+	uint32_t kind;
+};
+
 /* What the adding functions need in addition to the profile itself. */
 struct profile_index {
-	struct hash_map mappings, functions, locations, frames, threads, stacks, samples;
+	struct hash_map mappings, functions, locations, frames, threads, stacks, samples, exchanges;
 	struct profile_firsts *firsts;          /* [indexed stack] owned */
 	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
 		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity,
-		lock_capacity, release_capacity;
+		lock_capacity, release_capacity, exchanges_capacity, reading_capacity, latency_capacity;
 	size_t max_stacks;     /* more are an error */
 	struct buffer scratch; /* for keys and module names */
 };
@@ -63,6 +69,19 @@ bool profile_append_event(struct profile *profile, int64_t time_ns, uint32_t sam
 void profile_forget_samples(struct profile *profile);
 /* Sorts releases, and adds up those with equal members. */
 void profile_sum_releases(struct profile *profile);
+/* Adds a reading whose count is part of its exchanges' count already. */
+COMMON_MUST_CHECK
+bool profile_append_exchange_reading(
+	struct profile *profile, const struct profile_exchange_reading *reading, struct error *err);
+/*
+ * Sorts exchanges, which gives them other ids, their readings and latencies, and adds up those with equal members. On
+ * failure the profile may only be destroyed.
+ */
+COMMON_MUST_CHECK
+bool profile_sort_requests(struct profile *profile, struct error *err);
+/* profile_validate() of requests. */
+COMMON_MUST_CHECK
+bool profile_validate_requests(const struct profile *profile, struct error *err);
 /* Reserves room for this many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);

@@ -68,6 +68,7 @@ static struct profile_index *index_create(void)
 	hash_map_init(&index->threads, sizeof(struct profile_thread_key));
 	hash_map_init(&index->stacks, sizeof(struct profile_stack));
 	hash_map_init(&index->samples, sizeof(struct profile_sample));
+	hash_map_init(&index->exchanges, sizeof(struct profile_exchanges_key));
 	buffer_init(&index->scratch, MAX_SCRATCH_BYTES);
 	return index;
 }
@@ -83,6 +84,7 @@ static void index_destroy(struct profile_index *index)
 	hash_map_deinit(&index->threads);
 	hash_map_deinit(&index->stacks);
 	hash_map_deinit(&index->samples);
+	hash_map_deinit(&index->exchanges);
 	buffer_deinit(&index->scratch);
 	free(index->firsts);
 	free(index);
@@ -96,6 +98,7 @@ bool profile_create(struct profile **profile, struct error *err)
 		return error_set_memory(err);
 	made->index = index_create();
 	made->has_timeline = true;
+	made->requests.one_socket_in = 1;
 	if (made->index)
 		made->index->max_stacks = ARRAY_MAX_IDS;
 	if (!made->index) {
@@ -132,6 +135,9 @@ void profile_destroy(struct profile *profile)
 	free(profile->event_weights);
 	free(profile->locks);
 	free(profile->releases);
+	free(profile->requests.exchanges);
+	free(profile->requests.readings);
+	free(profile->requests.latencies);
 	free(profile);
 }
 

@@ -507,7 +507,7 @@ static inline int64_t profile_event_weight(const struct profile *profile, size_t
 	return event < profile->weighted_count && profile->event_weights[event] ? profile->event_weights[event] : 1;
 }
 
-/* Sorts events by (run, time), and adds up equal releases. Must be called once, after the last sample. */
+/* Sorts events by (run, time), and requests; adds up equal releases. Must be called once, after the last sample. */
 COMMON_MUST_CHECK
 bool profile_finish(struct profile *profile, struct error *err);
 

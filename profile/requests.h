@@ -69,10 +69,12 @@ enum { PROFILE_LATENCY_BUCKETS = 976 };
 struct profile_requests {
 	enum profile_work_source source;
 	uint32_t event; /* string: what PROFILE_WORK_EVENT counts: "uprobe:./server:handle_job" */
-	/* one socket in so many was watched, and all figures are multiplied by it; 1: every socket was */
+	/* one socket in so many was watched, and the figures here are multiplied by it already; 1: every socket was */
 	uint32_t one_socket_in;
-	/* Owned by the profile: exchanges by (run, pid, kind), readings by (exchanges, time), latencies likewise by
-	 * bucket. */
+	/*
+	 * Owned by the profile: exchanges by (run, pid, kind), readings by (exchanges, time), latencies likewise by
+	 * bucket. They are in this order behind profile_finish(), which may give exchanges other ids.
+	 */
 	struct profile_exchanges *exchanges;
 	struct profile_exchange_reading *readings;
 	struct profile_latency *latencies;
@@ -92,12 +94,15 @@ COMMON_MUST_CHECK
 bool profile_add_exchanges(
 	struct profile *profile, const struct profile_exchanges *exchanges, uint32_t *id, struct error *err);
 
-/* Adds a reading; its count becomes part of its exchanges' count. Readings of a process are added in order of time. */
+/*
+ * Adds a reading; its count becomes part of its exchanges' count. A reading of 0 tells that there were none since the
+ * one before it. profile_finish() puts readings in order, and adds up those of the same time.
+ */
 COMMON_MUST_CHECK
 bool profile_add_exchange_reading(
 	struct profile *profile, const struct profile_exchange_reading *reading, struct error *err);
 
-/* Adds to the number of exchanges in a bucket. */
+/* Adds to the number of exchanges in a bucket. Numbers of the same bucket are added up by profile_finish(). */
 COMMON_MUST_CHECK
 bool profile_add_latency(struct profile *profile, const struct profile_latency *latency, struct error *err);
 
@@ -106,7 +111,8 @@ uint64_t profile_requests_total(const struct profile *profile, enum profile_exch
 
 /*
  * The number of exchanges of a kind in one run within [from_ns, until_ns) since its start: between two readings they
- * are taken to be evenly spread.
+ * are taken to be evenly spread, and those that no reading tells of over the duration of the run. The profile must be
+ * finished.
  */
 double profile_requests_between(const struct profile *profile, uint32_t run, enum profile_exchange_kind kind,
 	int64_t from_ns, int64_t until_ns);
@@ -117,6 +123,6 @@ void profile_latency_counts(const struct profile *profile, enum profile_exchange
 
 /*
  * The latency in nanoseconds that a part of the exchanges (0.5, 0.9, 0.99) does not exceed, to the precision of the
- * buckets; NAN without latencies.
+ * buckets, in which they are taken to be evenly spread; NAN without latencies.
  */
 double profile_latency_quantile(const uint64_t counts[static PROFILE_LATENCY_BUCKETS], double part);

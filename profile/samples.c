@@ -368,5 +368,5 @@ static bool sort_events(struct profile *profile, struct error *err)
 bool profile_finish(struct profile *profile, struct error *err)
 {
 	profile_sum_releases(profile);
-	return sort_events(profile, err);
+	return profile_sort_requests(profile, err) && sort_events(profile, err);
 }

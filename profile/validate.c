@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/profile.h"
+#include "profile/index.h"
 
 #include <stdlib.h>
 
@@ -177,5 +177,6 @@ bool profile_validate(const struct profile *profile, struct error *err)
 {
 	return validate_strings(profile, err) && validate_runs(profile, err) && validate_tables(profile, err) &&
 	       validate_stacks(profile, err) && validate_samples(profile, err) && validate_values(profile, err) &&
-	       validate_weights(profile, err) && validate_waits(profile, err);
+	       validate_weights(profile, err) && validate_waits(profile, err) &&
+	       profile_validate_requests(profile, err);
 }
