@@ -60,6 +60,7 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 	build->diff->sides = build->profiles[DIFF_BASE] ? DIFF_SIDES : 1;
 	build->diff->scale.factor = 1;
 	build->diff->named_wait = PROFILE_NONE;
+	build->diff->cause.function = PROFILE_NONE;
 	build->diff->evidence.q = build->options.q;
 	return string_table_create(max_string_bytes, &build->diff->strings, err);
 }

@@ -10,6 +10,7 @@
 #include "diff/match/union_tree.h"
 #include "diff/metric.h"
 #include "diff/order.h"
+#include "diff/requests.h"
 #include "diff/statistics/evidence.h"
 #include "diff/statistics/load.h"
 #include "diff/statistics/run_figures.h"
@@ -96,8 +97,9 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 
 static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
-	if (!metric_choose(build, err) || !make_trees(build, err) || !compare_align(build, err) ||
-		!union_tree_place_samples(build, err) || !wait_places_find_releases(build, err))
+	if (!metric_choose(build, err) || !requests_collect(build, err) || !make_trees(build, err) ||
+		!compare_align(build, err) || !union_tree_place_samples(build, err) ||
+		!wait_places_find_releases(build, err))
 		return false;
 	build_release_trees(build);
 	if (!compare_weigh(build, err) || !bottlenecks_collect(build, err) || !wait_places_collect(build, err) ||

@@ -295,6 +295,20 @@ struct diff_requests {
 	double p50_ns, p90_ns, p99_ns; /* of the time until an answer began; NAN: not known */
 	double calls_out, calls_out_per_s;
 	double calls_out_p50_ns, calls_out_p99_ns;
+	uint32_t event;         /* string: what PROFILE_WORK_EVENT counts; "": requests are */
+	uint32_t one_socket_in; /* as in struct profile_requests */
+};
+
+/*
+ * Whether answers took longer. A state is MORE, LESS, SAME or UNPROVEN; it is never proven by the sampling error of the
+ * quantile alone, since what differs between two starts of a service is not in it (diff/requests.h).
+ */
+struct diff_latency {
+	bool is_known; /* both sides tell of the latencies of enough answers */
+	double p50_low_ns[DIFF_SIDES],
+		p50_high_ns[DIFF_SIDES]; /* 95 % interval of the sampling error; NAN: not known */
+	double p99_low_ns[DIFF_SIDES], p99_high_ns[DIFF_SIDES];
+	enum diff_state p50, p99, state; /* `state`: of both together */
 };
 
 /* ---- The cause ---- */
@@ -394,6 +408,7 @@ struct diff {
 	struct diff_evidence evidence;
 	struct diff_runs runs;
 	struct diff_requests requests[DIFF_SIDES];
+	struct diff_latency latency;
 	uint32_t requests_doubt; /* string: why counted requests are shown and not used: "bytes per exchange ..."; "" */
 	struct diff_warning *warnings;
 	size_t warning_count;

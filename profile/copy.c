@@ -221,6 +221,61 @@ bool profile_copy_locks(struct profile_copy *copy, struct error *err)
 	return true;
 }
 
+/* ---- Requests ---- */
+
+/* Exchanges of another run are others, so those of `from` get new ids one after the other. */
+static bool copy_exchanges(struct profile_copy *copy, uint32_t first_run, uint32_t *ids, struct error *err)
+{
+	const struct profile_requests *from = &copy->from->requests;
+
+	for (size_t i = 0; i < from->exchange_count; i++) {
+		struct profile_exchanges exchanges = from->exchanges[i];
+
+		exchanges.run += first_run;
+		exchanges.process_name = copy->strings[exchanges.process_name];
+		if (!profile_add_exchanges(copy->into, &exchanges, &ids[i], err))
+			return false;
+	}
+	return true;
+}
+
+bool profile_copy_requests(struct profile_copy *copy, uint32_t first_run, struct error *err)
+{
+	const struct profile_requests *from = &copy->from->requests;
+	struct profile_requests *into = &copy->into->requests;
+	CLEANUP(cleanup_free) uint32_t *ids = calloc(from->exchange_count + 1, sizeof(*ids));
+
+	if (!ids)
+		return error_set_memory(err);
+	if (copy->fresh) {
+		into->source = from->source;
+		into->event = copy->strings[from->event];
+		into->one_socket_in = from->one_socket_in;
+	}
+	if (into->source != from->source || into->event != copy->strings[from->event]) {
+		profile_forget_requests(copy->into);
+		return true;
+	}
+	into->one_socket_in = into->one_socket_in > from->one_socket_in ? into->one_socket_in : from->one_socket_in;
+	if (!copy_exchanges(copy, first_run, ids, err))
+		return false;
+	for (size_t i = 0; i < from->reading_count; i++) {
+		struct profile_exchange_reading reading = from->readings[i];
+
+		reading.exchanges = ids[reading.exchanges];
+		if (!profile_append_exchange_reading(copy->into, &reading, err))
+			return false;
+	}
+	for (size_t i = 0; i < from->latency_count; i++) {
+		struct profile_latency latency = from->latencies[i];
+
+		latency.exchanges = ids[latency.exchanges];
+		if (!profile_add_latency(copy->into, &latency, err))
+			return false;
+	}
+	return profile_sort_requests(copy->into, err);
+}
+
 /* ---- Circumstances ---- */
 
 static void copy_quality(struct profile *into, const struct profile *from)

@@ -42,5 +42,12 @@ bool profile_copy_thread(struct profile_copy *copy, uint32_t id, uint32_t run, u
 COMMON_MUST_CHECK
 bool profile_copy_locks(struct profile_copy *copy, struct error *err);
 
+/*
+ * Copies all requests, into runs from `first_run` on. Those of a profile that something else counted are not added: it
+ * is then not known how much work was done.
+ */
+COMMON_MUST_CHECK
+bool profile_copy_requests(struct profile_copy *copy, uint32_t first_run, struct error *err);
+
 /* Adds quality and verification, and keeps the facts and labels that both have. */
 void profile_copy_circumstances(struct profile_copy *copy);

@@ -43,6 +43,9 @@ static void note_written(struct profile_written *written, const struct profile *
 	written->events = profile->event_count;
 	written->locks = profile->lock_count;
 	written->releases = profile->release_count;
+	written->exchanges = profile->requests.exchange_count;
+	written->readings = profile->requests.reading_count;
+	written->latencies = profile->requests.latency_count;
 	written->weighted = profile->weighted_count;
 }
 

@@ -79,6 +79,8 @@ bool profile_append_exchange_reading(
  */
 COMMON_MUST_CHECK
 bool profile_sort_requests(struct profile *profile, struct error *err);
+/* Takes all requests out of the profile: it is not known how much work was done. */
+void profile_forget_requests(struct profile *profile);
 /* profile_validate() of requests. */
 COMMON_MUST_CHECK
 bool profile_validate_requests(const struct profile *profile, struct error *err);

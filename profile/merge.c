@@ -90,7 +90,7 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 	if (!profile_copy_init(&copy, into, from, err) || !profile_copy_locations(&copy, NULL, err) ||
 		!profile_copy_stacks(&copy, NULL, err) || !merge_runs(&copy, err) ||
 		!merge_threads(&copy, first_run, threads, err) || !merge_samples(&copy, threads, err) ||
-		!merge_waits(&copy, err))
+		!merge_waits(&copy, err) || !profile_copy_requests(&copy, first_run, err))
 		return false;
 	profile_copy_circumstances(&copy);
 	return true;

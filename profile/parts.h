@@ -44,6 +44,7 @@ struct profile_cut {
  * stretch stay with the execution. Times of a part's events count from its first stretch. The locations of `profile`
  * must have lines if `root` is given. The duration of the execution becomes what is left of it; those of the parts are
  * the caller's. When waits were ended is not known, but of which stack: releases go with a stack that a part has.
+ * Requests stay with the execution: latencies do not tell when they were.
  * ERROR_UNSUPPORTED: the profile has no timeline, or more than one run; ERROR_FORMAT: stretches overlap, or parts are
  * not there. `*cut_profile` is the caller's.
  */
@@ -56,8 +57,9 @@ bool profile_cut_parts(
  * the parts, and it has no name and no figures of the command, since these are of more than the parts. `factors`
  * ([run]; 0: the run is not chosen): what the values of a part are multiplied with, except numbers of samples, so that
  * parts with different numbers of iterations can be compared. Facts, labels and quality are those of the whole profile;
- * of the releases of a stack, the share that the chosen parts have of its waiting time. ERROR_EMPTY: nothing was
- * recorded in the chosen parts; ERROR_USAGE: a factor is negative or not finite. `*chosen` is the caller's.
+ * of the releases of a stack, the share that the chosen parts have of its waiting time. Requests are of whole
+ * executions, and are left out. ERROR_EMPTY: nothing was recorded in the chosen parts; ERROR_USAGE: a factor is
+ * negative or not finite. `*chosen` is the caller's.
  */
 COMMON_MUST_CHECK
 bool profile_choose_parts(

@@ -353,7 +353,7 @@ bool profile_cut_parts(
 	profile_copy_circumstances(&c.copy);
 	place_events(&c);
 	if (!cut_stacks(&c, err) || !cut_runs(&c, err) || !cut_samples(&c, err) || !cut_releases(&c, err) ||
-		!profile_finish(made, err) || !profile_validate(made, err))
+		!profile_copy_requests(&c.copy, 0, err) || !profile_finish(made, err) || !profile_validate(made, err))
 		return false;
 	*cut_profile = TAKE(made);
 	return true;

@@ -30,7 +30,7 @@ void pprof_extension_deinit(struct pprof_extension *extension)
 static bool is_column(uint32_t field)
 {
 	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS &&
-	       field != PPROF_VERIFICATION && field != PPROF_LABELS;
+	       field != PPROF_VERIFICATION && field != PPROF_LABELS && field != PPROF_WORK;
 }
 
 /* Appends a further piece to a column. A column of one piece is borrowed; from the second piece on it is a copy. */
@@ -85,8 +85,7 @@ bool pprof_extension_ok(const struct pprof_extension *extension, struct error *e
 	return true;
 }
 
-/* Reads the numbers of a small message, by field; fields that are missing are 0. */
-static bool read_numbers(
+bool pprof_read_numbers(
 	struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err)
 {
 	struct pprof_field field;
@@ -97,6 +96,17 @@ static bool read_numbers(
 		if (field.id < count)
 			numbers[field.id] = field.number;
 	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
+}
+
+bool pprof_columns_agree(
+	const struct pprof_reader *r, uint32_t first, uint32_t last, const char *what, struct error *err)
+{
+	size_t count = pprof_count_varints(&r->extension.columns[first]);
+
+	for (uint32_t i = first + 1; i <= last; i++)
+		if (pprof_count_varints(&r->extension.columns[i]) != count)
+			return error_set(err, ERROR_FORMAT, "the columns of %s do not agree", what);
+	return true;
 }
 
 /* The number that the bits of a field are. */
@@ -115,7 +125,7 @@ static bool read_run(
 	enum { ROUNDS = 9, ITERATIONS, MEDIAN, MEAN, STDEV, ERROR, QUARTILE, FIELDS };
 	uint64_t numbers[FIELDS];
 
-	if (!read_numbers(message, numbers, FIELDS, "a run", err))
+	if (!pprof_read_numbers(message, numbers, FIELDS, "a run", err))
 		return false;
 	*run = (struct profile_run){
 		.start_unix_ns = (int64_t)numbers[START],
@@ -182,7 +192,7 @@ static bool read_thread(struct pprof_reader *r, struct byte_reader message, size
 	uint64_t numbers[FIELDS];
 	struct profile_thread thread = { 0 };
 
-	if (!read_numbers(message, numbers, FIELDS, "a thread", err))
+	if (!pprof_read_numbers(message, numbers, FIELDS, "a thread", err))
 		return false;
 	if (numbers[RUN] >= r->profile->run_count)
 		return error_set(err, ERROR_FORMAT, "thread %zu references run %llu, which is not there", position,
@@ -391,7 +401,7 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 			out->samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];
 		return true;
 	}
-	if (!read_numbers(message, numbers, FIELDS, "the quality", err))
+	if (!pprof_read_numbers(message, numbers, FIELDS, "the quality", err))
 		return false;
 	*out = (struct profile_quality){ .samples = numbers[SAMPLES],
 		.lost = numbers[LOST],
@@ -414,7 +424,7 @@ bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 
 	if (byte_reader_left(&message) == 0)
 		return true;
-	if (!read_numbers(message, numbers, FIELDS, "the verification", err))
+	if (!pprof_read_numbers(message, numbers, FIELDS, "the verification", err))
 		return false;
 	*out = (struct profile_verification){
 		.is_there = true, .names_equal = numbers[NAMES_EQUAL], .names_other = numbers[NAMES_OTHER]

@@ -42,7 +42,22 @@ enum {
 	PPROF_RELEASE_RELEASER = 35,
 	PPROF_RELEASE_WEIGHT = 36,
 	PPROF_LABELS = 37,
-	PPROF_EXTENSION_FIELDS = 38,
+	PPROF_WORK = 38,
+	PPROF_EXCHANGES_RUN = 39,
+	PPROF_EXCHANGES_PID = 40,
+	PPROF_EXCHANGES_KIND = 41,
+	PPROF_EXCHANGES_PROCESS_NAME = 42,
+	PPROF_EXCHANGES_COUNT = 43,
+	PPROF_EXCHANGES_CONNECTIONS = 44,
+	PPROF_EXCHANGES_RECEIVED = 45,
+	PPROF_EXCHANGES_SENT = 46,
+	PPROF_READING_EXCHANGES = 47,
+	PPROF_READING_TIME = 48,
+	PPROF_READING_COUNT = 49,
+	PPROF_LATENCY_EXCHANGES = 50,
+	PPROF_LATENCY_BUCKET = 51,
+	PPROF_LATENCY_COUNT = 52,
+	PPROF_EXTENSION_FIELDS = 53,
 };
 
 /* The positions of all fields of the extension. Files of other tools have no extension: all is empty then. */
@@ -70,6 +85,11 @@ bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader m
 /* ERROR_FORMAT if a column is malformed. Called when all columns have been read. */
 COMMON_MUST_CHECK
 bool pprof_extension_ok(const struct pprof_extension *extension, struct error *err);
+
+/* Reads the numbers of a small message, by field; fields that are missing are 0. */
+COMMON_MUST_CHECK
+bool pprof_read_numbers(
+	struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err);
 
 /* The next number of a column, or `absent` after its end: columns may be missing or shorter than their table. */
 static inline uint64_t pprof_column_next(struct pprof_extension *extension, uint32_t field, uint64_t absent)

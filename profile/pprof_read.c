@@ -80,7 +80,8 @@ static bool pprof_convert(struct pprof_reader *r, struct error *err)
 		return false;
 	r->profile->index->max_stacks = r->max_stacks;
 	if (!pprof_survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
-		!pprof_read_threads(r, err) || !read_stacks_and_samples(r, err) || !pprof_read_waits(r, err))
+		!pprof_read_threads(r, err) || !read_stacks_and_samples(r, err) || !pprof_read_waits(r, err) ||
+		!pprof_read_requests(r, err))
 		return false;
 	pprof_settle_counts(r);
 	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_verification(r, err) ||

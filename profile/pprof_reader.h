@@ -139,6 +139,13 @@ COMMON_MUST_CHECK
 bool pprof_read_stacks(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_samples(struct pprof_reader *r, struct error *err);
+/* Fails unless the columns from `first` to `last` have one number for each entry of their table. */
+COMMON_MUST_CHECK
+bool pprof_columns_agree(
+	const struct pprof_reader *r, uint32_t first, uint32_t last, const char *what, struct error *err);
+/* Reads requests (pprof_requests.c). Needs the runs. */
+COMMON_MUST_CHECK
+bool pprof_read_requests(struct pprof_reader *r, struct error *err);
 /* Reads locks and releases (pprof_waits.c). */
 COMMON_MUST_CHECK
 bool pprof_read_waits(struct pprof_reader *r, struct error *err);

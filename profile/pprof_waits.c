@@ -7,18 +7,6 @@
 
 /* ---- Reading ---- */
 
-/* Whether the columns from `first` to `last` have one number for each entry of their table. */
-static bool waits_columns_agree(
-	const struct pprof_reader *r, uint32_t first, uint32_t last, const char *what, struct error *err)
-{
-	size_t count = pprof_count_varints(&r->extension.columns[first]);
-
-	for (uint32_t i = first + 1; i <= last; i++)
-		if (pprof_count_varints(&r->extension.columns[i]) != count)
-			return error_set(err, ERROR_FORMAT, "the columns of %s do not agree", what);
-	return true;
-}
-
 static bool read_locks(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
@@ -58,8 +46,8 @@ bool pprof_read_waits(struct pprof_reader *r, struct error *err)
 {
 	const struct byte_reader *stacks = &r->extension.columns[PPROF_RELEASE_STACK];
 
-	if (!waits_columns_agree(r, PPROF_LOCK_NAME, PPROF_LOCK_PID, "locks", err) ||
-		!waits_columns_agree(r, PPROF_RELEASE_STACK, PPROF_RELEASE_WEIGHT, "releases", err) ||
+	if (!pprof_columns_agree(r, PPROF_LOCK_NAME, PPROF_LOCK_PID, "locks", err) ||
+		!pprof_columns_agree(r, PPROF_RELEASE_STACK, PPROF_RELEASE_WEIGHT, "releases", err) ||
 		!read_locks(r, err))
 		return false;
 	while (stacks->pos < stacks->end)

@@ -433,7 +433,10 @@ bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct erro
 	struct buffer *const columns[] = { &w->event_time_deltas, &w->event_samples, &w->weighted_events,
 		&w->event_weights, &w->facts, &w->labels, &w->stack_parents, &w->stack_locations, &w->sample_stacks,
 		&w->sum_samples, &w->sum_values, &w->lock_names, &w->lock_modules, &w->lock_pids, &w->release_stacks,
-		&w->release_locks, &w->release_releasers, &w->release_weights };
+		&w->release_locks, &w->release_releasers, &w->release_weights, &w->exchanges_runs, &w->exchanges_pids,
+		&w->exchanges_kinds, &w->exchanges_process_names, &w->exchanges_counts, &w->exchanges_connections,
+		&w->exchanges_received, &w->exchanges_sent, &w->reading_exchanges, &w->reading_times,
+		&w->reading_counts, &w->latency_exchanges, &w->latency_buckets, &w->latency_counts };
 	struct pprof_label_keys keys = { 0 };
 	bool written;
 

@@ -296,5 +296,6 @@ void pprof_write_extension(struct pprof_writer *w)
 	write_labels(w, out);
 	write_verification(w, out);
 	pprof_write_waits(w, out);
+	pprof_write_requests(w, out);
 	w->message.kelvin = out;
 }

@@ -30,7 +30,10 @@ struct pprof_writer {
 	Pprof__Label *wait_labels[PROFILE_WAIT_COUNT];
 	struct buffer event_time_deltas, event_samples, weighted_events, event_weights, facts, labels, stack_parents,
 		stack_locations, sample_stacks, sum_samples, sum_values, lock_names, lock_modules, lock_pids,
-		release_stacks, release_locks, release_releasers, release_weights;
+		release_stacks, release_locks, release_releasers, release_weights, exchanges_runs, exchanges_pids,
+		exchanges_kinds, exchanges_process_names, exchanges_counts, exchanges_connections, exchanges_received,
+		exchanges_sent, reading_exchanges, reading_times, reading_counts, latency_exchanges, latency_buckets,
+		latency_counts;
 	bool ok;
 };
 
@@ -71,3 +74,6 @@ ProtobufCBinaryData pprof_packed(struct pprof_writer *w, struct buffer *column);
 
 /* Writes locks and releases, and the stacks of these where no samples refer to stacks (pprof_waits.c). */
 void pprof_write_waits(struct pprof_writer *w, Pprof__Extension *out);
+
+/* Writes requests (pprof_requests.c). */
+void pprof_write_requests(struct pprof_writer *w, Pprof__Extension *out);

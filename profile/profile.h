@@ -567,8 +567,9 @@ static inline void profile_tree_cleanup(struct profile_tree **tree)
 /*
  * Adds `from` to `into`: runs stay runs; equal mappings, functions, locations, stacks and threads become one; value
  * types are matched by type and unit (ERROR_FORMAT if they do not match); quality counts add up; facts that differ
- * become "" (0), and labels that are not the same in both are left out. One address that has two names stays two
- * locations, except in a binary with a build id. On failure `into` may only be destroyed.
+ * become "" (0), and labels that are not the same in both are left out. Requests are added if the same counted them in
+ * both (source and event), else they are not known; one_socket_in becomes the greater one. One address that has two
+ * names stays two locations, except in a binary with a build id. On failure `into` may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err);
@@ -642,7 +643,8 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
  */
 struct profile_written {
 	uint64_t messages;
-	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events, locks, releases;
+	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events, locks, releases,
+		exchanges, readings, latencies;
 	size_t weighted; /* `weighted_count` of the last increment, whose last event with a weight is the one before it
 			  */
 	uint32_t *met;   /* owned: [sample] number of the last increment that holds its sums */

@@ -256,6 +256,19 @@ bool profile_sort_requests(struct profile *profile, struct error *err)
 	return true;
 }
 
+void profile_forget_requests(struct profile *profile)
+{
+	struct profile_requests *requests = &profile->requests;
+	struct hash_map *map = &profile->index->exchanges;
+
+	requests->source = PROFILE_WORK_UNKNOWN;
+	requests->event = 0;
+	requests->one_socket_in = 1;
+	requests->exchange_count = requests->reading_count = requests->latency_count = 0;
+	hash_map_deinit(map);
+	hash_map_init(map, sizeof(struct profile_exchanges_key));
+}
+
 /* ---- Checks ---- */
 
 /* Comparisons calculate with doubles, which hold all whole numbers up to here. */

@@ -101,6 +101,21 @@ struct format_text format_count(double value)
 	return join(value <= -0.5 ? "-" : "", number, "", "");
 }
 
+struct format_text format_rate(double value)
+{
+	/* Below, two digits behind the point would be less than two significant ones. */
+	static const double least_plain = 0.0995;
+	char number[24];
+
+	if (!isfinite(value))
+		return unknown();
+	if (fabs(value) >= least_plain)
+		three_digits(fabs(value), number, sizeof(number));
+	else
+		snprintf(number, sizeof(number), "%.2g", fabs(value));
+	return join(value < 0 ? "-" : "", number, "", "");
+}
+
 const char *format_module(const char *module)
 {
 	bool is_kernel = strcmp(module, "[kernel.kallsyms]") == 0 || strcmp(module, "[guest.kernel.kallsyms]") == 0;

@@ -16,6 +16,9 @@ extern const char format_unknown[];
 /* "1,203" */
 struct format_text format_count(double value);
 
+/* How often something happens in a unit of time: "1,203", "12.0", "0.21", "0.0021" */
+struct format_text format_rate(double value);
+
 /*
  * A value of a metric: "412 ms", "1.30 s" or "1,203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its
  * unit.

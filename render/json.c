@@ -2,6 +2,7 @@
 #include "render/format.h"
 #include "render/json_document.h"
 #include "render/json_functions.h"
+#include "render/json_requests.h"
 #include "render/json_runs.h"
 #include "render/json_text.h"
 #include "render/page_data.h"
@@ -44,8 +45,7 @@ static void document_push(struct json_writer *w, json_t *array, json_t *value)
 		w->failed = true;
 }
 
-/* JSON is UTF-8, but a name may hold any bytes of a foreign file. */
-static json_t *document_string(const char *text)
+json_t *json_valid_string(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
 	json_t *json = json_string(text);
@@ -60,7 +60,7 @@ static json_t *document_string(const char *text)
 
 static json_t *id_string(const struct json_writer *w, uint32_t id)
 {
-	return document_string(diff_string(w->diff, id));
+	return json_valid_string(diff_string(w->diff, id));
 }
 
 /* An unknown value is null, since JSON has no NaN. */
@@ -150,7 +150,7 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 
 	switch (fact->type) {
 	case PROFILE_FACT_STRING:
-		return document_string(profile_string(profile, value));
+		return json_valid_string(profile_string(profile, value));
 	case PROFILE_FACT_NUMBER:
 		return count(value);
 	case PROFILE_FACT_THOUSANDTHS:
@@ -167,7 +167,7 @@ static json_t *labels(struct json_writer *w, const struct profile *profile)
 
 	for (size_t i = 0; i < profile->label_count; i++)
 		document_put(w, object, profile_string(profile, profile->labels[i].key),
-			document_string(profile_string(profile, profile->labels[i].value)));
+			json_valid_string(profile_string(profile, profile->labels[i].value)));
 	return object;
 }
 
@@ -178,7 +178,7 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 	const struct profile_fact *facts = profile_facts(&fact_count);
 	json_t *object = json_object();
 
-	document_put(w, object, "name", document_string(w->input->names[side] ? w->input->names[side] : ""));
+	document_put(w, object, "name", json_valid_string(w->input->names[side] ? w->input->names[side] : ""));
 	if (!profile)
 		return object;
 	for (size_t i = 0; i < fact_count; i++)
@@ -189,6 +189,7 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 	if (profile->verification.is_there)
 		document_put(w, object, "verified", verified(w, profile));
 	put_quality(w, object, profile);
+	document_put(w, object, "requests", json_requests(w->input, side));
 	return object;
 }
 
@@ -213,7 +214,7 @@ static json_t *metrics(struct json_writer *w)
 
 	for (size_t i = 0; i < found_count; i++)
 		if (found[i].index[DIFF_HEAD] >= profile_first_metric(w->input->profiles[DIFF_HEAD]))
-			document_push(w, array, document_string(found[i].type));
+			document_push(w, array, json_valid_string(found[i].type));
 	return array;
 }
 
@@ -229,7 +230,8 @@ static json_t *waits_of_side(struct json_writer *w, enum diff_side side)
 		if (total[i] == 0)
 			continue;
 		object = json_object();
-		document_put(w, object, "class", document_string(profile_wait_class_name((enum profile_wait_class)i)));
+		document_put(
+			w, object, "class", json_valid_string(profile_wait_class_name((enum profile_wait_class)i)));
 		document_put(w, object, "ns", json_integer(total[i]));
 		document_push(w, array, object);
 	}
@@ -257,7 +259,7 @@ static json_t *functions_of_lock(struct json_writer *w, const struct waits_relea
 	for (size_t i = 0; i < function_count && i < MOST_FUNCTIONS; i++) {
 		json_t *object = json_object();
 
-		document_put(w, object, "function", document_string(functions[i].name));
+		document_put(w, object, "function", json_valid_string(functions[i].name));
 		document_put(w, object, "ns", json_integer(functions[i].ns));
 		document_push(w, array, object);
 	}
@@ -275,8 +277,8 @@ static json_t *lock_identity(struct json_writer *w, const struct waits_lock *loc
 {
 	json_t *object = json_object();
 
-	document_put(w, object, "name", document_string(lock->name));
-	document_put(w, object, "module", document_string(lock->module));
+	document_put(w, object, "name", json_valid_string(lock->name));
+	document_put(w, object, "module", json_valid_string(lock->module));
 	return object;
 }
 
@@ -403,15 +405,17 @@ static json_t *scale(struct json_writer *w)
 	bool known = w->diff->scale.other_factor > 0;
 	json_t *object = json_object();
 
-	document_put(w, object, "mode", document_string(diff_scale_mode_name(w->diff->scale.mode)));
+	document_put(w, object, "mode", json_valid_string(diff_scale_mode_name(w->diff->scale.mode)));
 	document_put(w, object, "factor", document_number(w->diff->scale.factor));
 	document_put(w, object, "factor_ci", factor_interval(w));
-	document_put(w, object, "load", document_string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
+	document_put(w, object, "load", json_valid_string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
 	document_put(w, object, "controls", count(w->diff->scale.controls));
 	document_put(w, object, "other_mode",
-		known ? document_string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
+		known ? json_valid_string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
 	document_put(w, object, "other_factor", known ? document_number(w->diff->scale.other_factor) : json_null());
 	document_put(w, object, "text", id_string(w, w->diff->scale_text));
+	document_put(w, object, "requests_doubt",
+		w->diff->requests_doubt ? id_string(w, w->diff->requests_doubt) : json_null());
 	return object;
 }
 
@@ -437,7 +441,7 @@ static json_t *totals(struct json_writer *w)
 	document_put(w, object, "ci", document_interval(w, e));
 	document_put(w, object, "q", document_number(e->q));
 	document_put(w, object, "detectable_pct_points", document_number(summary_points(w->diff, e->detectable)));
-	document_put(w, object, "state", document_string(diff_state_name(e->state)));
+	document_put(w, object, "state", json_valid_string(diff_state_name(e->state)));
 	return object;
 }
 
@@ -446,7 +450,7 @@ static json_t *evidence(struct json_writer *w)
 	const struct diff_evidence *e = &w->diff->evidence;
 	json_t *object = json_object();
 
-	document_put(w, object, "mode", document_string(diff_evidence_mode_name(e->mode)));
+	document_put(w, object, "mode", json_valid_string(diff_evidence_mode_name(e->mode)));
 	document_put(w, object, "runs_base", count(e->runs[DIFF_BASE]));
 	document_put(w, object, "runs_head", count(e->runs[DIFF_HEAD]));
 	document_put(w, object, "blocks",
@@ -471,7 +475,7 @@ static json_t *warnings(struct json_writer *w)
 	for (size_t i = 0; i < warning_count; i++) {
 		json_t *object = json_object();
 
-		document_put(w, object, "text", document_string(string_table_get(strings, all[i].text)));
+		document_put(w, object, "text", json_valid_string(string_table_get(strings, all[i].text)));
 		document_put(w, object, "blocks_gate", json_boolean(all[i].blocks_gate));
 		document_push(w, array, object);
 	}
@@ -486,7 +490,7 @@ static json_t *origins(struct json_writer *w)
 		const struct diff_origin *origin = &w->diff->origins[i];
 		json_t *object = json_object();
 
-		document_put(w, object, "origin", document_string(profile_origin_name((enum profile_origin)i)));
+		document_put(w, object, "origin", json_valid_string(profile_origin_name((enum profile_origin)i)));
 		if (w->diff->sides == DIFF_SIDES) {
 			put_value(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
 			put_value(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
@@ -528,9 +532,10 @@ static void put_verdict(struct json_writer *w, json_t *root)
 {
 	const struct diff_suite *suite = w->suite;
 
-	document_put(w, root, "verdict", document_string(diff_verdict_name(suite ? suite->verdict : w->diff->verdict)));
+	document_put(
+		w, root, "verdict", json_valid_string(diff_verdict_name(suite ? suite->verdict : w->diff->verdict)));
 	document_put(w, root, "verdict_text",
-		suite ? document_string(diff_suite_string(suite, suite->verdict_text))
+		suite ? json_valid_string(diff_suite_string(suite, suite->verdict_text))
 		      : id_string(w, w->diff->verdict_text));
 	document_put(w, root, "gate_failed", json_boolean(suite ? suite->gate_failed : w->diff->gate_failed));
 	document_put(w, root, "needs_times_samples",
@@ -545,7 +550,9 @@ static void put_diff(struct json_writer *w, json_t *root)
 	document_put(w, recordings, "base", recording(w, DIFF_BASE));
 	document_put(w, recordings, "head", recording(w, DIFF_HEAD));
 	put_verdict(w, root);
+	document_put(w, root, "cause", json_cause(w->diff));
 	document_put(w, root, "scale", scale(w));
+	document_put(w, root, "latency", json_latency(w->diff));
 	document_put(w, root, "totals", totals(w));
 	document_put(w, root, "evidence", evidence(w));
 	document_put(w, root, "runs", json_runs(w->input));
@@ -584,8 +591,8 @@ static void put_document(struct json_writer *w, json_t *root)
 	bool compared = w->diff->sides == DIFF_SIDES;
 	const struct profile *head = w->input->profiles[DIFF_HEAD];
 
-	document_put(w, root, "schema", document_string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
-	document_put(w, root, "tool", document_string(w->input->tool ? w->input->tool : ""));
+	document_put(w, root, "schema", json_valid_string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
+	document_put(w, root, "tool", json_valid_string(w->input->tool ? w->input->tool : ""));
 	document_put(w, root, "metric", metric(w));
 	document_put(w, root, "metrics", metrics(w));
 	if (compared)

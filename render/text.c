@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/requests.h"
 #include "render/summary.h"
 #include "render/table.h"
 #include "render/text_writer.h"
@@ -154,6 +155,8 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
+	if (render_has_requests(w->diff, DIFF_HEAD))
+		text_sentences(w, render_requests_report_words);
 	text_waits(w, DIFF_HEAD, "");
 	if (!write_facts(w, err) || !write_origins(w, err) || !text_waiting_places(w, err) ||
 		!text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))

@@ -28,6 +28,7 @@ static const struct {
 	{ EXTENSION, PLAIN, 10 },
 	{ EXTENSION, PLAIN, 12 },
 	{ EXTENSION, PLAIN, 27 },
+	{ EXTENSION, PLAIN, 38 },
 };
 enum { ENTRY_ID = 1, STRING_TABLE = 6, FINGERPRINTS = 7 /* fixed64 */ };
 

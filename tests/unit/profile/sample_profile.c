@@ -148,6 +148,34 @@ static void add_releases(struct maker *m, uint32_t waiter, uint32_t releaser)
 	}
 }
 
+/* Requests of both runs, those of a worker on a CPU of their own, and calls out; some are told of by no reading. */
+static void add_requests(struct maker *m)
+{
+	const struct profile_exchanges exchanges[] = {
+		{ 0, 100, PROFILE_EXCHANGE_ANSWERED, text(m, "server"), 0, 7, 5000000000, 70 },
+		{ 0, 100, PROFILE_EXCHANGE_CALLED_OUT, text(m, "server"), 40, 1, 3, 4 },
+		{ 0, 101, PROFILE_EXCHANGE_ANSWERED, text(m, "worker"), 5, 0, 0, 0 },
+		{ 1, 100, PROFILE_EXCHANGE_ANSWERED, text(m, "server"), 0, 1, 1, 1 },
+	};
+	struct profile_requests *requests = &m->profile->requests;
+	uint32_t id;
+
+	requests->source = PROFILE_WORK_EVENT;
+	requests->event = text(m, "uprobe:./server:handle_job");
+	requests->one_socket_in = 4;
+	for (size_t i = 0; i < sizeof(exchanges) / sizeof(exchanges[0]); i++) {
+		must(m, profile_add_exchanges(m->profile, &exchanges[i], &id, &m->err));
+		for (int64_t k = 0; i != 2 && k < 3; k++)
+			must(m, profile_add_exchange_reading(m->profile,
+					&(struct profile_exchange_reading){
+						id, (k + 1) * 1000000007, 1000 * (uint64_t)k },
+					&m->err));
+		must(m, profile_add_latency(
+				m->profile, &(struct profile_latency){ id, (uint16_t)(i * 300), 5 }, &m->err));
+		must(m, profile_add_latency(m->profile, &(struct profile_latency){ id, 975, 1 }, &m->err));
+	}
+}
+
 static void add_samples(struct maker *m, const uint32_t *stacks)
 {
 	struct profile_run runs[] = {
@@ -202,6 +230,7 @@ struct profile *sample_profile(void)
 	add_samples(&m,
 		(uint32_t[]){ stack(&m, at, 3), stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[1] }, 3) });
 	add_releases(&m, stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[3] }, 3));
+	add_requests(&m);
 	must(&m, profile_finish(m.profile, &m.err));
 	must(&m, profile_validate(m.profile, &m.err));
 	return m.profile;
@@ -317,6 +346,38 @@ static void assert_releases_equal(const struct profile *a, const struct profile 
 	}
 }
 
+static void assert_requests_equal(const struct profile *left, const struct profile *right)
+{
+	const struct profile_requests *a = &left->requests, *b = &right->requests;
+
+	assert_int_equal(a->source, b->source);
+	assert_text_equal(left, a->event, right, b->event);
+	assert_int_equal(a->one_socket_in, b->one_socket_in);
+	assert_int_equal(a->exchange_count, b->exchange_count);
+	for (size_t i = 0; i < a->exchange_count; i++) {
+		const struct profile_exchanges *x = &a->exchanges[i], *y = &b->exchanges[i];
+
+		assert_true(x->run == y->run && x->pid == y->pid && x->kind == y->kind);
+		assert_text_equal(left, x->process_name, right, y->process_name);
+		assert_int_equal(x->count, y->count);
+		assert_int_equal(x->connections, y->connections);
+		assert_int_equal(x->received_bytes, y->received_bytes);
+		assert_int_equal(x->sent_bytes, y->sent_bytes);
+	}
+	assert_int_equal(a->reading_count, b->reading_count);
+	for (size_t i = 0; i < a->reading_count; i++) {
+		assert_int_equal(a->readings[i].exchanges, b->readings[i].exchanges);
+		assert_int_equal(a->readings[i].time_ns, b->readings[i].time_ns);
+		assert_int_equal(a->readings[i].count, b->readings[i].count);
+	}
+	assert_int_equal(a->latency_count, b->latency_count);
+	for (size_t i = 0; i < a->latency_count; i++) {
+		assert_int_equal(a->latencies[i].exchanges, b->latencies[i].exchanges);
+		assert_int_equal(a->latencies[i].bucket, b->latencies[i].bucket);
+		assert_int_equal(a->latencies[i].count, b->latencies[i].count);
+	}
+}
+
 static void assert_verification_equal(const struct profile *left, const struct profile *right)
 {
 	const struct profile_verification *a = &left->verification, *b = &right->verification;
@@ -370,6 +431,7 @@ void assert_profiles_equal(const struct profile *left, const struct profile *rig
 	assert_stacks_equal(left, right);
 	assert_samples_equal(left, right);
 	assert_releases_equal(left, right);
+	assert_requests_equal(left, right);
 	assert_facts_equal(left, right);
 	assert_labels_equal(left, right);
 }

@@ -5,7 +5,7 @@
 
 /*
  * A profile with something in every table: two runs, three threads, a program, a library, the kernel and JIT code,
- * inlined frames, all origins, a timeline, locks and releases. Failure to build it fails the test.
+ * inlined frames, all origins, a timeline, locks and releases, requests. Failure to build it fails the test.
  */
 struct profile *sample_profile(void);
 

@@ -167,6 +167,28 @@ static void add_release(struct recording *recording, uint32_t step, uint32_t sta
 	must(recording, profile_add_release(recording->profile, &release, &recording->err));
 }
 
+/* A worker of each step; those of the steps before go on. Latencies are known from the first step on. */
+static void add_requests(struct recording *recording, uint32_t step)
+{
+	struct profile_requests *requests = &recording->profile->requests;
+	const struct profile_exchanges exchanges = { .pid = 100 - (int32_t)step,
+		.process_name = text(recording, "server"),
+		.count = 3,
+		.connections = step + 1 };
+	uint32_t id;
+
+	requests->source = PROFILE_WORK_SOCKETS;
+	requests->one_socket_in = step + 1;
+	must(recording, profile_add_exchanges(recording->profile, &exchanges, &id, &recording->err));
+	for (uint32_t i = 0; i <= id; i++) {
+		must(recording,
+			profile_add_exchange_reading(recording->profile,
+				&(struct profile_exchange_reading){ i, 1000 * step + 7, 10 + i }, &recording->err));
+		must(recording, profile_add_latency(recording->profile, &(struct profile_latency){ i, 100, 1 + step },
+					&recording->err));
+	}
+}
+
 /* The version becomes known with the second step, as that of a service that starts, and another with the third. */
 static void set_labels(struct recording *recording, uint32_t step)
 {
@@ -198,6 +220,7 @@ static void record(struct recording *recording, uint32_t steps, bool is_named)
 				recording->profile->samples[i].thread, 10 * step + i);
 		add_sample(recording, stack, thread, 10 * step + 9);
 		add_release(recording, step, stack);
+		add_requests(recording, step);
 		write_increment(recording, 1000000 * (step + 1));
 	}
 }

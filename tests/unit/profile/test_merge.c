@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
 #include "sample_profile.h"
 
 #include <setjmp.h>
@@ -155,6 +156,48 @@ static void facts_that_differ_become_unknown(void **state)
 	assert_string_equal(profile_string(into, into->facts.kernel), "6.18");
 	profile_destroy(into);
 	profile_destroy(from);
+}
+
+static void requests_of_the_same_source_are_added(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile();
+	uint64_t answered = profile_requests_total(into, PROFILE_EXCHANGE_ANSWERED);
+	double first = profile_requests_between(from, 1, PROFILE_EXCHANGE_ANSWERED, 0, 1500000000);
+
+	(void)state;
+	from->requests.one_socket_in = 16;
+	merge(into, from);
+	assert_int_equal(profile_requests_total(into, PROFILE_EXCHANGE_ANSWERED), 2 * answered);
+	assert_int_equal(profile_requests_total(into, PROFILE_EXCHANGE_CALLED_OUT),
+		2 * profile_requests_total(from, PROFILE_EXCHANGE_CALLED_OUT));
+	assert_int_equal(into->requests.one_socket_in, 16);
+	/* Runs stay apart. */
+	for (uint32_t run = 1; run < 4; run += 2)
+		assert_true(profile_requests_between(into, run, PROFILE_EXCHANGE_ANSWERED, 0, 1500000000) == first);
+}
+
+static void requests_that_something_else_counted_are_not_added(void **state)
+{
+	enum { OTHER_SOURCE, OTHER_EVENT, NOT_COUNTED, COUNTED_AFTER, CASES };
+
+	(void)state;
+	for (int i = 0; i < CASES; i++) {
+		CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile();
+
+		if (i == OTHER_SOURCE)
+			from->requests.source = PROFILE_WORK_SOCKETS;
+		else if (i == OTHER_EVENT)
+			from->requests.event = from->facts.tool;
+		else
+			profile_forget_requests(i == NOT_COUNTED ? from : into);
+		merge(into, from);
+		assert_int_equal(into->requests.source, PROFILE_WORK_UNKNOWN);
+		assert_int_equal(profile_requests_total(into, PROFILE_EXCHANGE_ANSWERED), 0);
+		assert_int_equal(into->requests.latency_count + into->requests.reading_count, 0);
+		/* They stay unknown, whatever is added. */
+		merge(into, from);
+		assert_int_equal(into->requests.exchange_count, 0);
+	}
 }
 
 static void add_type(struct profile *profile, const char *type, const char *unit)
@@ -325,6 +368,8 @@ int main(void)
 		cmocka_unit_test(order_does_not_matter),
 		cmocka_unit_test(what_is_merged_survives_a_file),
 		cmocka_unit_test(a_profile_without_times_takes_the_timeline_away),
+		cmocka_unit_test(requests_of_the_same_source_are_added),
+		cmocka_unit_test(requests_that_something_else_counted_are_not_added),
 		cmocka_unit_test(facts_that_differ_become_unknown),
 		cmocka_unit_test(value_types_are_matched_by_name),
 		cmocka_unit_test(equal_value_types_are_kept_apart),

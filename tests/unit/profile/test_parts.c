@@ -54,6 +54,18 @@ static uint32_t grow(struct profile *p, uint32_t parent, uint64_t address, const
 	return stack;
 }
 
+static void add_requests(struct profile *p)
+{
+	const struct profile_exchanges exchanges = { .pid = 7, .process_name = text(p, "bench") };
+	struct error err;
+	uint32_t id;
+
+	p->requests.source = PROFILE_WORK_SOCKETS;
+	must(profile_add_exchanges(p, &exchanges, &id, &err), &err);
+	must(profile_add_exchange_reading(p, &(struct profile_exchange_reading){ id, 1000000000, 500 }, &err), &err);
+	must(profile_add_latency(p, &(struct profile_latency){ id, 99, 500 }, &err), &err);
+}
+
 /* main > harness; main > [iter > root] > parse; main > [iter > root] > parse > root > lock, and the latter's wait. */
 static void add_stacks(struct profile *p, uint32_t *stacks)
 {
@@ -108,6 +120,7 @@ static struct profile *recording(void)
 		add_event(p, stacks, threads, i);
 	must(profile_add_lock(p, &lock, &id, &err), &err);
 	must(profile_add_release(p, &(struct profile_release){ stacks[WAITER], id, stacks[0], 60000 }, &err), &err);
+	add_requests(p);
 	p->facts.harness = text(p, "pytest-codspeed 5.0.4");
 	p->quality.samples = EVENTS;
 	must(profile_finish(p, &err) && profile_validate(p, &err), &err);
@@ -173,6 +186,9 @@ static void a_cut_gives_each_event_to_its_part(void **state)
 		weights[1] += profile_event_weight(p, i);
 	}
 	assert_int_equal(weights[1], weights[0]);
+	/* Requests stay with the execution. */
+	assert_true(profile_requests_between(p, 0, PROFILE_EXCHANGE_ANSWERED, 0, 500000000) == 250);
+	assert_int_equal(p->requests.latencies[0].count, 500);
 	assert_true(p->has_timeline);
 	assert_string_equal(profile_string(p, p->runs[1].name), "suite::parse");
 	assert_int_equal(p->runs[1].measured.iterations, 200);
@@ -300,6 +316,7 @@ static void chosen_parts_of_an_execution_are_one_run(void **state)
 	must(profile_choose_parts(p, (const double[]){ 0, 1, 1, 0, 0, 1 }, &chosen, &err), &err);
 	assert_int_equal(chosen->run_count, 2);
 	assert_false(profile_has_parts(chosen));
+	assert_int_equal(chosen->requests.source, PROFILE_WORK_UNKNOWN);
 	assert_false(chosen->runs[0].whole_command);
 	assert_int_equal(chosen->runs[0].duration_ns, 450000001);
 	assert_int_equal(chosen->runs[1].duration_ns, 250000000);

@@ -291,6 +291,75 @@ static void stack_of_no_location(struct pprof_bytes *p)
 	add_columns(p, 24, (const char *const[]){ "\1", "\x7f" }, 2);
 }
 
+/* One process with a reading and a latency, of which one column holds other bytes. */
+static void add_requests(struct pprof_bytes *p, uint32_t spoiled, const char *bytes, size_t size)
+{
+	enum { WORK = 38, FIRST_COLUMN };
+	static const char numbers[] = { 0, 7, 0, 0, 5, 1, 1, 1, 0, 2, 1, 0, 3, 1 };
+	struct buffer extension;
+
+	buffer_init(&extension, 1 << 10);
+	if (spoiled == WORK)
+		pprof_text(&extension, WORK, bytes, size);
+	else
+		pprof_text(&extension, WORK, "\x8\1\x18\1", 4);
+	for (uint32_t i = 0; i < sizeof(numbers); i++) {
+		bool is_spoiled = spoiled == FIRST_COLUMN + i;
+
+		pprof_text(&extension, FIRST_COLUMN + i, is_spoiled ? bytes : &numbers[i], is_spoiled ? size : 1);
+	}
+	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
+	buffer_deinit(&extension);
+}
+
+static void requests_that_contradict_themselves_are_refused(void **state)
+{
+	static const struct {
+		uint32_t field;
+		const char *bytes;
+		size_t size;
+		const char *words;
+	} cases[] = {
+		{ 38, "\x8\4\x18\1", 4, "what counted requests is not valid" },
+		{ 38, "\x8\1\x18\0", 4, "what counted requests is not valid" },
+		{ 38, "\x8\1\x18\xff\xff\xff\xff\x7f", 8, "what counted requests is not valid" },
+		{ 38, "\x8\2\x10\x7f\x18\1", 6, "what counted requests is string 127" },
+		{ 38, "", 0, "nothing counted them" },
+		{ 39, "\1", 1, "exchanges 0 are malformed" },
+		{ 39, "\0\0", 2, "the columns of exchanges do not agree" },
+		{ 40, "\xff\xff\xff\xff\xf", 5, "exchanges 0 reference what is not there" },
+		{ 41, "\2", 1, "exchanges 0 are malformed" },
+		{ 42, "\x7f", 1, "a process's name is string 127" },
+		{ 43, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 10, "an impossible number of requests" },
+		{ 46, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 10, "an impossible number of requests" },
+		{ 47, "\1", 1, "reading 0 of requests is malformed" },
+		{ 48, "\1", 1, "reading 0 of requests is malformed" },
+		{ 49, "", 0, "the columns of readings do not agree" },
+		{ 50, "\1", 1, "latency 0 is malformed" },
+		{ 51, "\xd0\7", 2, "latency 0 is malformed" },
+		{ 52, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 10, "an impossible number of latencies" },
+	};
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	struct pprof_bytes p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pprof_bytes_init(&p);
+		valid_file(&p);
+		add_requests(&p, cases[i].field, cases[i].bytes, cases[i].size);
+		pprof_finish(&p);
+		expect_refused(p.file.data, p.file.size, ERROR_FORMAT, cases[i].words);
+		pprof_bytes_deinit(&p);
+	}
+	pprof_bytes_init(&p);
+	valid_file(&p);
+	add_requests(&p, 0, NULL, 0);
+	pprof_finish(&p);
+	profile = read_profile(p.file.data, p.file.size);
+	assert_int_equal(profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED), 6);
+	pprof_bytes_deinit(&p);
+}
+
 static void contradictions_are_named(void **state)
 {
 	static const struct {
@@ -466,6 +535,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contradictions_are_named),
+		cmocka_unit_test(requests_that_contradict_themselves_are_refused),
 		cmocka_unit_test(a_file_without_sample_types_is_refused),
 		cmocka_unit_test(the_first_string_must_be_empty),
 		cmocka_unit_test(a_gzip_bomb_costs_little),

@@ -146,6 +146,7 @@ static struct diff *make_diff(
 	struct error err;
 
 	must(string_table_create((size_t)1 << 30, &diff->strings, &err), &err);
+	diff->cause.function = PROFILE_NONE;
 	diff->sides = DIFF_SIDES;
 	diff->metric = intern(diff, "cpu");
 	diff->metric_words = intern(diff, "CPU time");
@@ -180,6 +181,30 @@ static struct diff *make_diff(
 	return diff;
 }
 
+/* Two workers that answered; the first one called out, too. */
+static void add_requests(struct profile *profile)
+{
+	static const struct profile_exchanges exchanges[] = {
+		{ .pid = 812, .count = 4000, .connections = 16, .received_bytes = 400000, .sent_bytes = 8000000 },
+		{ .pid = 812, .kind = PROFILE_EXCHANGE_CALLED_OUT, .count = 80, .connections = 2 },
+		{ .pid = 813, .count = 36001, .connections = 16 },
+	};
+	struct error err;
+	uint32_t id;
+
+	profile->requests.source = PROFILE_WORK_SOCKETS;
+	for (size_t i = 0; i < sizeof(exchanges) / sizeof(exchanges[0]); i++) {
+		struct profile_exchanges made = exchanges[i];
+
+		must(profile_intern(profile, "server", &made.process_name, &err), &err);
+		must(profile_add_exchanges(profile, &made, &id, &err), &err);
+		for (uint16_t k = 0; k < 8; k++)
+			must(profile_add_latency(profile,
+				     &(struct profile_latency){ id, (uint16_t)(320 + 4 * k), made.count / 8 }, &err),
+				&err);
+	}
+}
+
 static struct profile *make_profile(const char *command)
 {
 	struct profile_run run = { .duration_ns = 10000000000, .whole_command = true };
@@ -192,6 +217,7 @@ static struct profile *make_profile(const char *command)
 	must(profile_intern(profile, command, &profile->facts.command, &err), &err);
 	must(profile_intern(profile, "cpu-clock", &profile->facts.event, &err), &err);
 	must(profile_intern(profile, "dwarf,16384", &profile->facts.call_graph, &err), &err);
+	add_requests(profile);
 	profile->facts.frequency_hz = 999;
 	profile->quality = (struct profile_quality){ .samples = 1203,
 		.stops = { [PROFILE_STOP_ROOT] = 1193, [PROFILE_STOP_DUMP_END] = 10 } };
@@ -239,11 +265,41 @@ static const struct node_row shop_nodes[] = {
 	{ 2, UNNAMED, 12.5, 0 },
 };
 
+static void set_requests(struct diff *diff)
+{
+	const struct diff_requests requests = { .source = PROFILE_WORK_SOCKETS,
+		.count = 40001,
+		.per_s = 4000.1,
+		.p50_ns = 17e6,
+		.p90_ns = 30.5e6,
+		.p99_ns = 41e6,
+		.calls_out = 80,
+		.calls_out_per_s = 8,
+		.calls_out_p50_ns = 210e3,
+		.calls_out_p99_ns = 1.9e6,
+		.one_socket_in = 1 };
+
+	diff->requests[DIFF_BASE] = diff->requests[DIFF_HEAD] = requests;
+	diff->requests[DIFF_HEAD].per_s = 3990;
+	diff->requests[DIFF_HEAD].p50_ns = 103e6;
+	diff->requests[DIFF_HEAD].p90_ns = 180e6;
+	diff->requests[DIFF_HEAD].p99_ns = 290e6;
+	diff->latency.is_known = true;
+	diff->latency.state = DIFF_STATE_MORE;
+}
+
 static struct diff *make_shop(void)
 {
 	struct diff *diff =
 		make_diff(shop_functions, SHOP_FUNCTIONS, shop_nodes, sizeof(shop_nodes) / sizeof(shop_nodes[0]));
 
+	set_requests(diff);
+	diff->cause = (struct diff_cause){ .function = NORMALIZE,
+		.is_self = true,
+		.part = 0.77,
+		.callers = { RUN, HANDLE },
+		.caller_count = 2,
+		.leaf = PROFILE_NONE };
 	diff->total.state = DIFF_STATE_MORE;
 	diff->functions[RENDER_PAGE].moved_to = PRINT_PAGE;
 	diff->functions[PRINT_PAGE].moved_to = RENDER_PAGE;
@@ -298,6 +354,13 @@ static struct diff *make_hostile(void)
 	};
 	struct diff *diff = make_diff(functions, 6, nodes, 6);
 
+	for (int side = 0; side < DIFF_SIDES; side++)
+		diff->requests[side] = (struct diff_requests){ .source = PROFILE_WORK_EVENT,
+			.count = 5,
+			.event = intern(diff, "uprobe:<b>`\033[2J|\xff"),
+			.p50_ns = NAN,
+			.per_s = INFINITY };
+	diff->requests_doubt = intern(diff, "<i>\033[1mdoubt");
 	diff->functions[1].self.delta = NAN;
 	diff->functions[2].total.q = NAN;
 	diff->functions[3].self.ci_low = -INFINITY;

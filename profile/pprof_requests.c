@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
+#include "profile/pprof_reader.h"
+#include "profile/pprof_writer.h"
+
+#include <stdlib.h>
+
+/* Requests in pprof files: a message that says what counted them, and columns that only Kelvin's files have. */
+
+/* ---- Reading ---- */
+
+static bool read_work(struct pprof_reader *r, struct error *err)
+{
+	enum { SOURCE = 1, EVENT, ONE_SOCKET_IN, FIELDS };
+	struct byte_reader message = r->extension.columns[PPROF_WORK];
+	struct profile_requests *requests = &r->profile->requests;
+	uint64_t numbers[FIELDS];
+
+	if (byte_reader_left(&message) == 0)
+		return true;
+	if (!pprof_read_numbers(message, numbers, FIELDS, "what counted requests", err))
+		return false;
+	if (numbers[SOURCE] >= PROFILE_WORK_SOURCE_COUNT || numbers[ONE_SOCKET_IN] > UINT32_MAX)
+		return error_set(err, ERROR_FORMAT, "what counted requests is not valid");
+	requests->source = (enum profile_work_source)numbers[SOURCE];
+	requests->one_socket_in = (uint32_t)numbers[ONE_SOCKET_IN];
+	return pprof_string_id(r, (int64_t)numbers[EVENT], &requests->event, "what counted requests", err);
+}
+
+static bool read_exchanges(struct pprof_reader *r, uint32_t *id, struct error *err)
+{
+	struct byte_reader *columns = r->extension.columns;
+	uint64_t run = pprof_varint(&columns[PPROF_EXCHANGES_RUN]), kind = pprof_varint(&columns[PPROF_EXCHANGES_KIND]);
+	int64_t name = (int64_t)pprof_varint(&columns[PPROF_EXCHANGES_PROCESS_NAME]);
+	struct profile_exchanges exchanges = {
+		.run = (uint32_t)run,
+		.pid = (int32_t)pprof_varint(&columns[PPROF_EXCHANGES_PID]),
+		.kind = (enum profile_exchange_kind)kind,
+		.count = pprof_varint(&columns[PPROF_EXCHANGES_COUNT]),
+		.connections = pprof_varint(&columns[PPROF_EXCHANGES_CONNECTIONS]),
+		.received_bytes = pprof_varint(&columns[PPROF_EXCHANGES_RECEIVED]),
+		.sent_bytes = pprof_varint(&columns[PPROF_EXCHANGES_SENT]),
+	};
+
+	if (run >= r->profile->run_count || kind >= PROFILE_EXCHANGE_KIND_COUNT)
+		return error_set(err, ERROR_FORMAT, "exchanges %zu are malformed", r->profile->requests.exchange_count);
+	return pprof_string_id(r, name, &exchanges.process_name, "a process's name", err) &&
+	       profile_add_exchanges(r->profile, &exchanges, id, err);
+}
+
+/* `ids`: [position in the file] exchanges of the profile. */
+static bool read_exchange_readings(struct pprof_reader *r, const uint32_t *ids, size_t id_count, struct error *err)
+{
+	struct byte_reader *exchanges = &r->extension.columns[PPROF_READING_EXCHANGES],
+			   *times = &r->extension.columns[PPROF_READING_TIME],
+			   *counts = &r->extension.columns[PPROF_READING_COUNT];
+	int64_t time = 0;
+
+	while (exchanges->pos < exchanges->end) {
+		uint64_t position = pprof_varint(exchanges), count = pprof_varint(counts);
+		int64_t delta = pprof_zigzag(pprof_varint(times));
+
+		if (position >= id_count || delta > INT64_MAX - time || time + delta < 0)
+			return error_set(err, ERROR_FORMAT, "reading %zu of requests is malformed",
+				r->profile->requests.reading_count);
+		time += delta;
+		if (!profile_add_exchange_reading(
+			    r->profile, &(struct profile_exchange_reading){ ids[position], time, count }, err))
+			return false;
+	}
+	return true;
+}
+
+static bool read_latencies(struct pprof_reader *r, const uint32_t *ids, size_t id_count, struct error *err)
+{
+	struct byte_reader *exchanges = &r->extension.columns[PPROF_LATENCY_EXCHANGES],
+			   *buckets = &r->extension.columns[PPROF_LATENCY_BUCKET],
+			   *counts = &r->extension.columns[PPROF_LATENCY_COUNT];
+
+	while (exchanges->pos < exchanges->end) {
+		uint64_t position = pprof_varint(exchanges), bucket = pprof_varint(buckets),
+			 count = pprof_varint(counts);
+
+		if (position >= id_count || bucket >= PROFILE_LATENCY_BUCKETS)
+			return error_set(
+				err, ERROR_FORMAT, "latency %zu is malformed", r->profile->requests.latency_count);
+		if (!profile_add_latency(
+			    r->profile, &(struct profile_latency){ ids[position], (uint16_t)bucket, count }, err))
+			return false;
+	}
+	return true;
+}
+
+bool pprof_read_requests(struct pprof_reader *r, struct error *err)
+{
+	size_t count = pprof_count_varints(&r->extension.columns[PPROF_EXCHANGES_RUN]);
+	CLEANUP(cleanup_free) uint32_t *ids = calloc(count + 1, sizeof(*ids));
+
+	if (!ids)
+		return error_set_memory(err);
+	if (!pprof_columns_agree(r, PPROF_EXCHANGES_RUN, PPROF_EXCHANGES_SENT, "exchanges", err) ||
+		!pprof_columns_agree(r, PPROF_READING_EXCHANGES, PPROF_READING_COUNT, "readings", err) ||
+		!pprof_columns_agree(r, PPROF_LATENCY_EXCHANGES, PPROF_LATENCY_COUNT, "latencies", err) ||
+		!read_work(r, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!read_exchanges(r, &ids[i], err))
+			return false;
+	return read_exchange_readings(r, ids, count, err) && read_latencies(r, ids, count, err) &&
+	       profile_sort_requests(r->profile, err);
+}
+
+/* ---- Writing ---- */
+
+static void write_work(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile_requests *requests = &w->profile->requests;
+
+	if (requests->source == PROFILE_WORK_UNKNOWN)
+		return;
+	out->work = pprof_take(w, 1, sizeof(*out->work));
+	if (!w->ok)
+		return;
+	pprof__work__init(out->work);
+	out->work->source = requests->source;
+	out->work->event = requests->event;
+	out->work->one_socket_in = requests->one_socket_in;
+}
+
+/* The new exchanges, without what readings tell of: who reads them adds it. */
+static void write_exchanges(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile_requests *requests = &w->profile->requests;
+	bool is_any = requests->exchange_count > w->from->exchanges;
+	uint64_t *unread = pprof_take(w, is_any ? requests->exchange_count : 0, sizeof(*unread));
+
+	if (!is_any)
+		return;
+	for (size_t i = 0; w->ok && i < requests->exchange_count; i++)
+		unread[i] = requests->exchanges[i].count;
+	for (size_t i = 0; w->ok && i < requests->reading_count; i++) {
+		const struct profile_exchange_reading *reading = &requests->readings[i];
+		uint64_t *rest = &unread[reading->exchanges];
+
+		*rest -= reading->count < *rest ? reading->count : *rest;
+	}
+	for (size_t i = w->from->exchanges; w->ok && i < requests->exchange_count; i++) {
+		const struct profile_exchanges *exchanges = &requests->exchanges[i];
+
+		buffer_append_varint(&w->exchanges_runs, exchanges->run);
+		buffer_append_varint(&w->exchanges_pids, (uint32_t)exchanges->pid);
+		buffer_append_varint(&w->exchanges_kinds, exchanges->kind);
+		buffer_append_varint(&w->exchanges_process_names, exchanges->process_name);
+		buffer_append_varint(&w->exchanges_counts, unread[i]);
+		buffer_append_varint(&w->exchanges_connections, exchanges->connections);
+		buffer_append_varint(&w->exchanges_received, exchanges->received_bytes);
+		buffer_append_varint(&w->exchanges_sent, exchanges->sent_bytes);
+	}
+	out->exchanges_run = pprof_packed(w, &w->exchanges_runs);
+	out->exchanges_pid = pprof_packed(w, &w->exchanges_pids);
+	out->exchanges_kind = pprof_packed(w, &w->exchanges_kinds);
+	out->exchanges_process_name = pprof_packed(w, &w->exchanges_process_names);
+	out->exchanges_count = pprof_packed(w, &w->exchanges_counts);
+	out->exchanges_connections = pprof_packed(w, &w->exchanges_connections);
+	out->exchanges_received = pprof_packed(w, &w->exchanges_received);
+	out->exchanges_sent = pprof_packed(w, &w->exchanges_sent);
+}
+
+static void write_readings(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile_requests *requests = &w->profile->requests;
+	size_t from = w->from->readings;
+	int64_t before = from > 0 ? requests->readings[from - 1].time_ns : 0;
+
+	for (size_t i = from; w->ok && i < requests->reading_count; i++) {
+		const struct profile_exchange_reading *reading = &requests->readings[i];
+
+		buffer_append_varint(&w->reading_exchanges, reading->exchanges);
+		buffer_append_zigzag(&w->reading_times, reading->time_ns - before);
+		buffer_append_varint(&w->reading_counts, reading->count);
+		before = reading->time_ns;
+	}
+	out->reading_exchanges = pprof_packed(w, &w->reading_exchanges);
+	out->reading_time = pprof_packed(w, &w->reading_times);
+	out->reading_count = pprof_packed(w, &w->reading_counts);
+}
+
+static void write_latencies(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile_requests *requests = &w->profile->requests;
+
+	for (size_t i = w->from->latencies; w->ok && i < requests->latency_count; i++) {
+		buffer_append_varint(&w->latency_exchanges, requests->latencies[i].exchanges);
+		buffer_append_varint(&w->latency_buckets, requests->latencies[i].bucket);
+		buffer_append_varint(&w->latency_counts, requests->latencies[i].count);
+	}
+	out->latency_exchanges = pprof_packed(w, &w->latency_exchanges);
+	out->latency_bucket = pprof_packed(w, &w->latency_buckets);
+	out->latency_count = pprof_packed(w, &w->latency_counts);
+}
+
+void pprof_write_requests(struct pprof_writer *w, Pprof__Extension *out)
+{
+	write_work(w, out);
+	write_exchanges(w, out);
+	write_readings(w, out);
+	write_latencies(w, out);
+}
