@@ -16,10 +16,13 @@
 #include "diff/statistics/run_figures.h"
 #include "diff/statistics/scale.h"
 #include "diff/totals.h"
+#include "diff/verdict/check.h"
 #include "diff/verdict/readings.h"
 #include "diff/verdict/verdict.h"
 #include "diff/verdict/warnings.h"
 #include "diff/wait_places.h"
+
+#include <assert.h>
 
 static bool make_trees(struct diff_build *build, struct error *err)
 {
@@ -105,6 +108,7 @@ static bool compare_profiles(struct diff_build *build, struct diff **diff, struc
 	if (!compare_weigh(build, err) || !bottlenecks_collect(build, err) || !wait_places_collect(build, err) ||
 		!warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
 		return false;
+	assert(verdict_check(build->diff) == NULL);
 	*diff = TAKE(build->diff);
 	return true;
 }

@@ -82,7 +82,7 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_tier_name(enum diff_tier tier);
 const char *diff_code_name(enum diff_code code);
 
-/* How values are compared, in words for a reader: "per run", "at equal load", "as a share of the total". */
+/* How values are compared, in words for a reader: "per run", "per request", "as a share of the total". */
 const char *diff_scale_words(enum diff_scale_mode mode);
 
 /* Whether the state is a proven difference: more, less, new or gone. */

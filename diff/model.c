@@ -189,7 +189,7 @@ const char *diff_scale_words(enum diff_scale_mode mode)
 		return "per unit of work";
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_ROBUST:
-		return "at equal load";
+		return "at a guessed load";
 	case DIFF_SCALE_SHARE:
 		return "as a share of the total";
 	}

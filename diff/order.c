@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/order.h"
 
+#include "diff/verdict/cause.h"
 #include "diff/wait_places.h"
 
 #include <math.h>
@@ -108,5 +109,6 @@ bool order_functions(struct diff_build *build, struct error *err)
 	diff->functions = functions;
 	diff->function_count = count;
 	wait_places_reorder(diff, places);
+	cause_reorder(&diff->cause, places);
 	return true;
 }

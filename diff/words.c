@@ -42,7 +42,7 @@ const char *words_scale(enum diff_scale_mode mode)
 	case DIFF_SCALE_WORK:
 		return " per unit of work";
 	case DIFF_SCALE_ROBUST:
-		return " at equal load";
+		return " at a guessed load";
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_SHARE:
 		return "";
@@ -183,12 +183,20 @@ void words_ratio(const struct diff *diff, double base, double head, char out[WOR
 		snprintf(out, WORDS_CHANGE, "%.1f %% %s", fabs(times - 1) * 100, times > 1 ? "more" : less_word(diff));
 }
 
+void words_append_short_name(
+	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out)
+{
+	buffer_append_byte(out, '`');
+	profile_shorten_name(diff_string(diff, function->shown), columns, out);
+	buffer_append_byte(out, '`');
+}
+
 void words_append_name(
 	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out)
 {
 	const char *file = diff_string(diff, function->file), *slash = strrchr(file, '/');
 
-	profile_shorten_name(diff_string(diff, function->shown), columns, out);
+	words_append_short_name(diff, function, columns, out);
 	/* Many functions of Python are called `run`. */
 	if (function->language == PROFILE_LANGUAGE_PYTHON && file[0]) {
 		buffer_append_string(out, " in ");

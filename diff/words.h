@@ -14,7 +14,8 @@ const char *words_metric(const struct diff *diff);
  */
 const char *words_verb(const struct diff *diff);
 
-/* The basis of comparison, as appended to the metric: " per run", " at equal load", " per second". "" for shares. */
+/* The basis of comparison, as appended to the metric: " per run", " at a guessed load", " per second". "" for shares.
+ */
 const char *words_scale(enum diff_scale_mode mode);
 
 /* Room for a change in words. */
@@ -42,10 +43,11 @@ void words_change(const struct diff *diff, const struct diff_estimate *estimate,
 /* words_change() for two values that another factor scales, without an interval: "2.47 times as much". */
 void words_ratio(const struct diff *diff, double base, double head, char out[WORDS_CHANGE]);
 
-/*
- * Appends a function's name for use in a sentence, shortened to `columns` and cleaned; that of a Python function with
- * its file: "S.run in w.py".
- */
+/* Appends a function's name for use in a sentence, between backticks, shortened to `columns` and cleaned. */
+void words_append_short_name(
+	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out);
+
+/* The same; the name of a Python function with its file: "`S.run` in w.py". */
 void words_append_name(
 	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out);
 

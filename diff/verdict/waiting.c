@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/waiting.h"
 
-#include "diff/statistics/load.h"
+#include "diff/verdict/size.h"
 #include "diff/wait_places.h"
 #include "diff/words.h"
 
@@ -99,40 +99,6 @@ static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
 
 /* ---- The total ---- */
 
-static void append_duration(double ns, struct buffer *text)
-{
-	static const struct {
-		double size;
-		const char *unit;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
-	size_t i = 0;
-
-	while (i < 2 && ns < units[i].size)
-		i++;
-	ns /= units[i].size;
-	buffer_printf(text, ns < 10 ? "%.1f %s" : "%.0f %s", ns, units[i].unit);
-}
-
-/* What scaled values are divided by to be those of one run, second or unit of work. */
-static double basis(const struct diff_build *build)
-{
-	switch (build->diff->scale.mode) {
-	case DIFF_SCALE_PER_RUN:
-		return build->profiles[DIFF_BASE]->run_count > 0 ? (double)build->profiles[DIFF_BASE]->run_count : 1;
-	case DIFF_SCALE_RATE:
-		return load_seconds(build->profiles[DIFF_BASE]);
-	case DIFF_SCALE_PER_REQUEST:
-		return build->diff->requests[DIFF_BASE].count;
-	case DIFF_SCALE_WORK:
-		return build->options.work[DIFF_BASE];
-	case DIFF_SCALE_AUTO:
-	case DIFF_SCALE_ROBUST:
-	case DIFF_SCALE_SHARE:
-		return 1;
-	}
-	return 1;
-}
-
 /* Appends ": for a lock in Cache::get". */
 static void explain_waits(struct diff *diff, struct buffer *text)
 {
@@ -151,14 +117,14 @@ static void explain_waits(struct diff *diff, struct buffer *text)
 static void append_waits(
 	const struct diff_build *build, double delta, const struct diff_wait_place *place, struct buffer *text)
 {
-	append_duration(fabs(delta) / basis(build), text);
+	size_append_duration(fabs(delta) / size_basis(build), text);
 	buffer_append_string(text, delta > 0 ? " more waiting" : " less waiting");
 	if (!place)
 		return;
 	buffer_append_byte(text, ' ');
 	if (place->delta / delta < whole_part) {
 		buffer_append_string(text, "(");
-		append_duration(fabs(place->delta) / basis(build), text);
+		size_append_duration(fabs(place->delta) / size_basis(build), text);
 		buffer_append_string(text, " of it ");
 	}
 	append_place(build->diff, place, text);
@@ -172,7 +138,7 @@ static void append_cpu(const struct diff_build *build, double delta, struct buff
 		buffer_append_string(text, "CPU time unchanged");
 		return;
 	}
-	append_duration(fabs(delta) / basis(build), text);
+	size_append_duration(fabs(delta) / size_basis(build), text);
 	buffer_append_string(text, delta > 0 ? " more CPU time" : " less CPU time");
 }
 

@@ -153,7 +153,7 @@ static void one_percent_of_one_percent_is_proven(void **state)
 	assert_int_equal(count_states(diff, false, DIFF_STATE_SAME), diff->function_count - 3);
 	assert_int_equal(diff->verdict, DIFF_MINOR);
 	assert_says(diff,
-		"f0 itself executes 1.00 % more instructions (exact): 1.01 % of all instructions, after 1.00 % in base");
+		"`f0` itself executes 1.00 % more instructions (exact): 1.01 % of all instructions, after 1.00 % in base");
 	assert_says(diff, "head as a whole executes 0.0100 % more instructions (exact)");
 	assert_int_equal(diff->warning_count, 0);
 	assert_true(diff->scale.factor == 1);
@@ -197,7 +197,7 @@ static void what_is_below_the_least_effect_is_the_same(void **state)
 	diff_destroy(diff);
 	diff = compare_with(program(1, MILLION, 0), program(1, MILLION + 1, 0), &options);
 	assert_int_equal(synthetic_function(diff, "f0")->self.state, DIFF_STATE_MORE);
-	assert_says(diff, "f0 itself executes 0.000100 % more instructions (exact)");
+	assert_says(diff, "`f0` itself executes 0.000100 % more instructions (exact)");
 	assert_says(diff, "head as a whole executes less than 0.0001 % more instructions (exact)");
 	diff_destroy(diff);
 }
@@ -208,7 +208,7 @@ static void large_changes_decide(void **state)
 
 	(void)state;
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	assert_says(diff, "head executes 30.0 % more instructions (exact); the largest change is that of f0 itself");
+	assert_says(diff, "head executes 30.0 % more instructions (exact); the largest change is that of `f0` itself");
 	diff_destroy(diff);
 	diff = compare(program(1, 31 * MILLION, 0), program(1, MILLION, 0));
 	assert_int_equal(diff->verdict, DIFF_IMPROVED);
@@ -225,7 +225,7 @@ static void new_and_gone_functions_are_proven(void **state)
 	assert_int_equal(synthetic_function(diff, "old")->self.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "checked")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_SAME);
-	assert_says(diff, "checked is new: 0.0700 % of all instructions; 1 other function changed too");
+	assert_says(diff, "`checked` is new: 0.0700 % of all instructions; 1 other function changed too");
 	diff_destroy(diff);
 }
 
@@ -264,7 +264,7 @@ static void fingerprints_tell_whether_code_changed(void **state)
 		of_lines("instructions", "count", LINES("main;a#3 1009000", "main;b#2 1000000")));
 
 	(void)state;
-	assert_says(diff, "a itself executes 0.900 % more instructions (exact); its code changed: ");
+	assert_says(diff, "`a` itself executes 0.900 % more instructions (exact); its code changed: ");
 	diff_destroy(diff);
 	diff = compare(of_lines("instructions", "count", LINES("main;a#1 1000000", "main;b#2 1000000")),
 		of_lines("instructions", "count", LINES("main;a#1 1009000", "main;b#2 1000000")));

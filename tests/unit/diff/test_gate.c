@@ -85,10 +85,10 @@ static void a_proven_increase_beyond_the_limit_fails(void **state)
 	assert_true(outcome.failed);
 	outcome = hold(before, after, "function>20%", false);
 	assert_true(outcome.failed);
-	assert_string_equal(outcome.text, "added is new, which exceeds every limit (here 20 %)");
+	assert_string_equal(outcome.text, "`added` is new, which exceeds every limit (here 20 %)");
 	outcome = hold(before, after, "function:main>2%", false);
 	assert_true(outcome.failed);
-	assert_string_equal(outcome.text, "main takes 6.2 % more CPU time with all it calls, above the limit of 2 %");
+	assert_string_equal(outcome.text, "`main` takes 6.2 % more CPU time with all it calls, above the limit of 2 %");
 }
 
 static void within_the_limit_it_passes(void **state)

@@ -153,7 +153,7 @@ static void the_verdict_names_the_function_whose_interpreter_took_more(void **st
 	assert_int_equal(synthetic_function(diff, "PyObject_RichCompare")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_int_equal(synthetic_function(diff, "PyObject_RichCompare")->total.state, DIFF_STATE_MORE);
-	if (!strstr(verdict, "check in rules.py itself takes") || strstr(verdict, "other function"))
+	if (!strstr(verdict, "`check` in rules.py takes") || strstr(verdict, "other function"))
 		fail_msg("%s", verdict);
 	diff_destroy(diff);
 	profile_destroy(base);
@@ -173,7 +173,7 @@ static void names_and_files_are_cleaned_for_sentences(void **state)
 	assert_true(diff_gate_parse("function:run>5%", &gate, &err));
 	diff = synthetic_diff(base, head, &options);
 	assert_true(diff->gate_failed);
-	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "run in "));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`run` in "));
 	assert_null(strchr(diff_string(diff, diff->verdict_text), '\033'));
 	diff_destroy(diff);
 	profile_destroy(base);
@@ -195,7 +195,7 @@ static void a_limit_names_a_function_as_people_or_the_interpreter_do(void **stat
 		assert_true(diff_gate_parse(rules[i], &gate, &err));
 		diff = synthetic_diff(base, head, &options);
 		assert_true(diff->gate_failed);
-		assert_non_null(strstr(diff_string(diff, diff->verdict_text), "check in rules.py takes"));
+		assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`check` in rules.py takes"));
 		diff_destroy(diff);
 	}
 	profile_destroy(base);

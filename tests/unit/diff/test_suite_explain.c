@@ -183,7 +183,7 @@ static void gates_judge_functions_of_benchmarks(void **state)
 	assert_true(diff_gate_parse("function:lex>50%", &gates[0], &err));
 	suite = suites_compare(base, head, &options);
 	assert_true(suite->gate_failed);
-	suites_assert_says(suite, "; in parse, lex takes 59.8 %");
+	suites_assert_says(suite, "; in parse, `lex` takes 59.8 %");
 	diff_suite_destroy(suite);
 	assert_true(diff_gate_parse("function:lex>70%", &gates[0], &err));
 	assert_true(diff_gate_parse("total>40%", &gates[1], &err));

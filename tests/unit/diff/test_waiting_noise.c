@@ -292,13 +292,24 @@ static void one_long_wait_proves_nothing(void **state)
 static void a_lock_held_three_times_as_long_is_found(void **state)
 {
 	static const struct setup setups[] = {
-		{ .service = &pool, .metric = "off-cpu", .seconds = 10, .head = { 1, 3, 0 }, .named = "Cache::get" },
-		{ .service = &pool, .metric = "wall", .seconds = 10, .head = { 1, 3, 0 }, .named = "Cache::get" },
+		{ .service = &pool,
+			.metric = "off-cpu",
+			.seconds = 10,
+			.head = { 1, 3, 0 },
+			.named = "Cache::get",
+			.scale = DIFF_SCALE_RATE },
+		{ .service = &pool,
+			.metric = "wall",
+			.seconds = 10,
+			.head = { 1, 3, 0 },
+			.named = "Cache::get",
+			.scale = DIFF_SCALE_RATE },
 		{ .service = &database,
 			.metric = "off-cpu",
 			.seconds = 10,
 			.head = { 1, 3, 0 },
-			.named = "BufferPool::pin" },
+			.named = "BufferPool::pin",
+			.scale = DIFF_SCALE_RATE },
 	};
 
 	(void)state;

@@ -347,8 +347,8 @@ static void readings_that_disagree_are_both_given(void **state)
 	assert_int_equal(diff->scale.other_mode, DIFF_SCALE_PER_RUN);
 	assert_float_equal(diff->scale.other_factor, 1, 1e-9);
 	assert_int_equal(synthetic_function(diff, "d")->self.state, DIFF_STATE_LESS);
-	assert_true(has_warning(
-		diff, "d takes less time at equal load but more per run; --scale per-run shows that view", &blocks));
+	assert_true(has_warning(diff,
+		"`d` takes less time at a guessed load but more per run; --scale per-run shows that view", &blocks));
 	assert_false(blocks);
 	diff_destroy(diff);
 	diff = synthetic_diff(base, head, NULL);
@@ -399,7 +399,7 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 
 	(void)state;
 	assert_true(has_warning(diff,
-		"d takes less time at equal load but more per run; --scale per-run shows that view (2 other functions change direction too)",
+		"`d` takes less time at a guessed load but more per run; --scale per-run shows that view (2 other functions change direction too)",
 		&blocks));
 	diff_destroy(diff);
 	profile_destroy(base);

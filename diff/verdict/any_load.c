@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/any_load.h"
+
+#include "diff/verdict/sentences.h"
+#include "diff/words.h"
+
+#include <math.h>
+
+enum { ANY_LOAD_WORDS = 120, ANY_LOAD_REST = SENTENCE_TOTAL + 80 };
+
+bool any_load_applies(const struct diff *diff)
+{
+	return diff->scale.load_is_unknown && diff->scale.mode == DIFF_SCALE_RATE;
+}
+
+/* The direction in which the total changed by more than any load in the range explains. */
+static enum proven_way way_of_total(const struct diff_estimate *total)
+{
+	double low = 1 + total->ci_low / total->base, high = 1 + total->ci_high / total->base;
+
+	if (low > ANY_LOAD_TIMES)
+		return PROVEN_MORE;
+	return high < 1.0 / ANY_LOAD_TIMES ? PROVEN_LESS : PROVEN_NEITHER;
+}
+
+/* ", unless the load rose 26-fold" */
+static void condition_words(const struct diff_estimate *total, enum proven_way way, char out[static ANY_LOAD_WORDS])
+{
+	double times = way == PROVEN_MORE ? total->head / total->base : total->base / total->head;
+
+	if (!(total->head > 0))
+		out[0] = '\0';
+	else
+		snprintf(out, ANY_LOAD_WORDS, ", unless the load %s %.*f-fold", way == PROVEN_MORE ? "rose" : "fell",
+			times < 10, times);
+}
+
+static bool decide_total(struct diff_build *build, enum proven_way way, struct error *err)
+{
+	struct diff *diff = build->diff;
+	char condition[ANY_LOAD_WORDS];
+	struct cause cause;
+
+	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
+	condition_words(&diff->total, way, condition);
+	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, way, condition, err);
+}
+
+static bool decide_functions(
+	struct diff_build *build, const struct proven *proven, enum proven_way way, struct error *err)
+{
+	struct diff *diff = build->diff;
+	char words[WORDS_CHANGE], rest[ANY_LOAD_REST];
+	struct cause cause;
+
+	words_change(diff, &diff->total, words);
+	snprintf(rest, sizeof(rest), "; no load explains this, though it may explain the total's change: %s", words);
+	if (way == PROVEN_NEITHER) {
+		diff->verdict = DIFF_MIXED;
+		return sentence_of_counts(build, proven, rest, err);
+	}
+	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
+	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, way, rest, err);
+}
+
+/* What is proven of single functions, if anything: too little to decide. */
+static void small_words(const struct proven *proven, char out[static ANY_LOAD_WORDS])
+{
+	size_t functions = proven->more.functions + proven->less.functions;
+
+	out[0] = '\0';
+	if (functions > 0)
+		snprintf(out, ANY_LOAD_WORDS, "; %zu function%s changed more than the load explains, by %.1f points",
+			functions, functions == 1 ? "" : "s", fmax(proven->more.points, proven->less.points));
+}
+
+bool any_load_decide(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	struct diff *diff = build->diff;
+	enum proven_way way = way_of_total(&diff->total);
+	char words[WORDS_CHANGE], small[ANY_LOAD_WORDS];
+
+	if (way != PROVEN_NEITHER)
+		return decide_total(build, way, err);
+	if (fmax(proven->more.points, proven->less.points) >= proven_decisive_points)
+		return decide_functions(build, proven, proven_decide(proven), err);
+	diff->verdict = DIFF_INCONCLUSIVE;
+	words_change(diff, &diff->total, words);
+	small_words(proven, small);
+	return build_text(diff, err, &diff->verdict_text,
+		"if the load was the same, head %s %s; the load was not counted%s: record with the rights to count requests, or give --scale rate if the load was the same, or --scale work=BASE:HEAD",
+		words_verb(diff), words, small);
+}

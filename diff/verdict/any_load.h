@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/verdict/proven.h"
+
+/*
+ * Head's load is not known where nobody counted the work of both sides: it may have been any from 1 / ANY_LOAD_TIMES to
+ * ANY_LOAD_TIMES times that of base. A deploy rarely comes with a larger change of load, and one that explains more
+ * than this is named in the verdict, so that the reader decides.
+ */
+enum { ANY_LOAD_TIMES = 3 };
+
+/* Whether the verdict has to hold for any such load: values are compared per second, and the work was not counted. */
+bool any_load_applies(const struct diff *diff);
+
+/*
+ * Decides what holds for any such load. The total decides if its change per second exceeds every load in the range;
+ * else the functions do that are proven to differ at every load in it.
+ */
+COMMON_MUST_CHECK
+bool any_load_decide(struct diff_build *build, const struct proven *proven, struct error *err);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/verdict/proven.h"
+
+/*
+ * The function that a verdict names. The model, on the union tree and in the verdict's direction:
+ *
+ * What is proven of a function's self time lies at the nodes where it was measured. A function explains what lies in
+ * the subtrees of its topmost nodes, or its own proven difference of total time if that is larger: the self time of
+ * many callees may be proven in their sum only. The whole is the largest of three: all proven self time, the proven
+ * difference of the program, and the largest explanation. Differences in the other direction are not subtracted, so
+ * that a function that grew while its old callees vanished explains its growth.
+ *
+ * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction.
+ * Functions of the user's code, compiled at run time and interpreted ones among them, go before those of libraries, and
+ * these before the system's: a frame of the C library is named only where no proven caller explains as much. Three are
+ * never the cause: code without a name, the frames of an interpreter and of waits, and the run time's entry (_start).
+ * The top of the user's code, such as main(), names nothing: the program is there all the time. It is the cause only if
+ * the time is its own, or if no library's function explains as much and a system's function, the leaf, does.
+ */
+
+enum { CAUSE_SPREAD = 3 };
+
+struct cause_part {
+	uint32_t function;
+	double part; /* of the whole */
+};
+
+struct cause {
+	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
+	/*
+	 * without a name: the functions of the user's code, else of libraries, in whose own code, or in what they call
+	 * of others, most of the whole lies; the largest first
+	 */
+	struct cause_part spread[CAUSE_SPREAD];
+	size_t spread_count;
+};
+
+/* Finds the cause in a direction; without one nothing is named. Needs the states. */
+COMMON_MUST_CHECK
+bool cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause, struct error *err);
+
+/* No cause. */
+struct diff_cause cause_none(void);
+
+/* The estimate that shows the size of a cause: its total, or its self time where only that has the direction. */
+const struct diff_estimate *cause_estimate(
+	const struct diff *diff, const struct diff_cause *cause, enum proven_way way);
+
+/* Puts the functions' final ids in place. places: [function] */
+void cause_reorder(struct diff_cause *cause, const uint32_t *places);

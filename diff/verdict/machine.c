@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/machine.h"
+
+#include "diff/verdict/size.h"
+#include "diff/words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A difference of the waits for a CPU of this part of the program's time is told even where it is not proven. */
+static const double least_told = 0.05;
+
+/* It must also be so many times as long, or as short, as on the other side. */
+static const double least_ratio = 1.5;
+
+static const struct diff_estimate *queue_of(const struct diff *diff)
+{
+	return &diff->waits[PROFILE_WAIT_RUN_QUEUE].total;
+}
+
+static bool is_large(const struct diff *diff, const struct diff_estimate *queue)
+{
+	return fabs(queue->delta) >= least_told * build_points_of(diff) &&
+	       fmax(queue->base, queue->head) >= least_ratio * fmin(queue->base, queue->head);
+}
+
+bool machine_is_reason(const struct diff_build *build, const struct proven *proven)
+{
+	const struct diff *diff = build->diff;
+	const struct diff_estimate *queue = queue_of(diff);
+
+	if (diff->waiting == DIFF_WAITING_NONE || strcmp(diff_string(diff, diff->metric), "idle") == 0)
+		return false;
+	if (proven_way_of(diff->total.state) || proven->more.greatest || proven->less.greatest)
+		return false;
+	return proven_way_of(queue->state) || is_large(diff, queue);
+}
+
+bool machine_say(struct diff_build *build, double tolerated, struct error *err)
+{
+	enum { MAX_TEXT = 1024 };
+	struct diff *diff = build->diff;
+	const struct diff_estimate *total = &diff->total, *queue = queue_of(diff);
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	char words[WORDS_CHANGE];
+
+	buffer_init(&text, MAX_TEXT);
+	buffer_append_string(&text, "the program waits ");
+	size_append_duration(fabs(queue->delta) / size_basis(build), &text);
+	buffer_printf(&text, " %s for a CPU%s; ", queue->delta > 0 ? "more" : "less", words_scale(diff->scale.mode));
+	if (total->ci_high <= tolerated && total->ci_low >= -tolerated) {
+		buffer_append_string(&text, "its own work is unchanged");
+	} else {
+		words_change(diff, total, words);
+		buffer_printf(&text, "no change of its own work is proven: head %s %s", words_verb(diff), words);
+	}
+	return buffer_ok(&text, err) && build_text(diff, err, &diff->verdict_text, "%s", text.data);
+}

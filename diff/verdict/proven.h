@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/build.h"
+
+/* What is proven of the functions of a comparison, summed up by direction: 1 is more, -1 is less. */
+
+enum proven_way { PROVEN_LESS = -1, PROVEN_NEITHER = 0, PROVEN_MORE = 1 };
+
+/* The direction of a state; that of states which are no proven difference is PROVEN_NEITHER. */
+enum proven_way proven_way_of(enum diff_state state);
+
+/* All that is proven in one direction. */
+struct proven_side {
+	double points; /* of self time; if hardly any self time is proven, the largest total time of a function */
+	/* number of functions, without the frames of waits and those of an interpreter that only pass time on */
+	size_t functions;
+	/* the one with the largest difference; self time goes before total time */
+	const struct diff_function *greatest;
+	const struct diff_estimate *estimate; /* its estimate: self or total */
+};
+
+struct proven {
+	struct proven_side more, less;
+};
+
+/*
+ * Functions of least_decisive points or more in one direction, with less than half of that in the other, decide where
+ * the total does not: two recordings of an unchanged program on a busy machine differ by some points in single
+ * functions.
+ */
+extern const double proven_decisive_points;
+
+/* Needs the states. */
+struct proven proven_find(const struct diff_build *build);
+
+/* The direction in which the functions decide. */
+enum proven_way proven_decide(const struct proven *proven);
+
+static inline const struct proven_side *proven_side(const struct proven *proven, enum proven_way way)
+{
+	return way == PROVEN_LESS ? &proven->less : &proven->more;
+}
+
+/* The side that has the largest difference of a single function; one without a function if nothing is proven. */
+const struct proven_side *proven_greater(const struct proven *proven);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/sentences.h"
+
+#include "diff/metric.h"
+#include "diff/verdict/exact.h"
+#include "diff/verdict/size.h"
+#include "diff/verdict/waiting.h"
+#include "diff/words.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SENTENCE_BYTES = 8192, NAME_COLUMNS = 400, CALLER_COLUMNS = 60 };
+
+static bool sentence_set(struct diff *diff, struct buffer *text, struct error *err)
+{
+	buffer_append(text, "", 0);
+	return buffer_ok(text, err) &&
+	       string_table_add(diff->strings, text->data, text->size, &diff->verdict_text, err);
+}
+
+/* Appends how much the program takes of the metric more or less. */
+static void append_total(const struct diff *diff, struct buffer *text)
+{
+	char words[WORDS_CHANGE];
+
+	words_change(diff, &diff->total, words);
+	if (strcmp(words_verb(diff), "takes") == 0 && !diff->is_exact)
+		buffer_append_string(text, words);
+	else
+		buffer_printf(text, "head %s %s", words_verb(diff), words);
+}
+
+/* ---- The cause ---- */
+
+static const char *of_the_change(enum proven_way way)
+{
+	return way == PROVEN_LESS ? "of the decrease" : "of the increase";
+}
+
+/* Appends "`r` → `resolve` → `SpecifierSet.contains` in specifiers.py". */
+static void append_chain(const struct diff *diff, const struct diff_cause *cause, struct buffer *text)
+{
+	for (size_t i = 0; i < cause->caller_count; i++) {
+		words_append_short_name(diff, &diff->functions[cause->callers[i]], CALLER_COLUMNS, text);
+		buffer_append_string(text, " → ");
+	}
+	words_append_name(diff, &diff->functions[cause->function], NAME_COLUMNS, text);
+}
+
+/* Appends " takes 10.1 times as much", " is new". */
+static void append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *text)
+{
+	static const double most_told = 1000;
+	char words[WORDS_CHANGE];
+
+	words_ratio(diff, e->base, e->head, words);
+	if (!(e->base > 0) || !(e->head > 0))
+		buffer_append_string(text, e->head > 0 ? " is new" : " is gone");
+	else if (e->head > most_told * e->base)
+		buffer_printf(text, " takes more than %.0f times as %s", most_told, diff->is_counted ? "many" : "much");
+	else
+		buffer_printf(text, " takes %s", words);
+}
+
+static void append_leaf(const struct diff *diff, const struct diff_cause *cause, struct buffer *text)
+{
+	if (cause->leaf == PROFILE_NONE)
+		return;
+	buffer_append_string(text, ", most of it in ");
+	words_append_short_name(diff, &diff->functions[cause->leaf], CALLER_COLUMNS, text);
+	buffer_append_string(text, " below it");
+}
+
+/* Appends ": cache misses", what the time of the function itself consists of more of. */
+static void append_bottleneck(const struct diff *diff, const struct diff_cause *cause, struct buffer *text)
+{
+	const char *words = cause->is_self ? diff_cause(diff, &diff->functions[cause->function]) : "";
+
+	if (words[0])
+		buffer_printf(text, ": %s", words);
+}
+
+static void append_named(const struct diff *diff, const struct diff_cause *cause, enum proven_way way,
+	const char *before, struct buffer *text)
+{
+	const struct diff_function *f = &diff->functions[cause->function];
+	const struct diff_estimate *e = cause_estimate(diff, cause, way);
+
+	buffer_append_string(text, before);
+	append_chain(diff, cause, text);
+	buffer_append_string(text, e == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
+	append_ratio(diff, e, text);
+	buffer_printf(text, " and is %.0f %% %s", cause->part * 100, of_the_change(way));
+	append_leaf(diff, cause, text);
+	append_bottleneck(diff, cause, text);
+}
+
+/* Appends "spread over many functions, of which `a` is 21 % of the increase, `b` 15 % and `c` 9 %". */
+static void append_spread(const struct diff *diff, const struct cause *cause, enum proven_way way, const char *before,
+	struct buffer *text)
+{
+	if (cause->spread_count == 0) {
+		buffer_printf(text, "%sno single function is proven to have changed", before);
+		return;
+	}
+	buffer_printf(text, "%sspread over many functions, of which ", before);
+	for (size_t i = 0; i < cause->spread_count; i++) {
+		const char *between = i == 0 ? "" : i + 1 == cause->spread_count ? " and " : ", ";
+
+		buffer_append_string(text, between);
+		words_append_name(diff, &diff->functions[cause->spread[i].function], CALLER_COLUMNS, text);
+		buffer_printf(
+			text, i == 0 ? " is %.0f %% %s" : " %.0f %%", cause->spread[i].part * 100, of_the_change(way));
+	}
+}
+
+static void append_cause(const struct diff *diff, const struct cause *cause, enum proven_way way, const char *before,
+	struct buffer *text)
+{
+	if (cause->named.function == PROFILE_NONE)
+		append_spread(diff, cause, way, before, text);
+	else
+		append_named(diff, &cause->named, way, before, text);
+}
+
+/* ---- Where the total decides ---- */
+
+/* Waits are explained by their places, and by functions only if no place is named. */
+static bool explain_waiting(struct diff_build *build, const struct cause *cause, enum proven_way way, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (!waiting_explain(build, err))
+		return false;
+	if (diff->named_wait != PROFILE_NONE)
+		return true;
+	buffer_init(&text, SENTENCE_BYTES);
+	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
+	append_cause(diff, cause, way, "; ", &text);
+	return sentence_set(diff, &text, err);
+}
+
+bool sentence_of_total(struct diff_build *build, const struct cause *cause, enum proven_way way, const char *condition,
+	struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, SENTENCE_BYTES);
+	append_total(diff, &text);
+	buffer_append_string(&text, condition);
+	if (diff->waiting == DIFF_WAITING_NONE && !diff->is_exact)
+		append_cause(diff, cause, way, ": ", &text);
+	if (!sentence_set(diff, &text, err))
+		return false;
+	return diff->waiting == DIFF_WAITING_NONE || explain_waiting(build, cause, way, err);
+}
+
+/* ---- Where functions decide ---- */
+
+void sentence_about_total(const struct diff *diff, char out[static SENTENCE_TOTAL])
+{
+	char words[WORDS_CHANGE];
+
+	out[0] = '\0';
+	if (diff->is_exact) {
+		snprintf(out, SENTENCE_TOTAL, "%s", exact_and_the_total(diff));
+		return;
+	}
+	if (diff->scale.mode == DIFF_SCALE_SHARE)
+		return;
+	words_change(diff, &diff->total, words);
+	snprintf(out, SENTENCE_TOTAL, "; the total %s%s",
+		proven_way_of(diff->total.state) ? "hardly changed: " : "is not proven to have changed: ", words);
+}
+
+/* Appends ", 34.0 % of all CPU time after 12.0 % in base". */
+static void append_shares(const struct diff *diff, const struct diff_estimate *e, struct buffer *text)
+{
+	if (!(e->head > 0))
+		buffer_printf(
+			text, ", and had %.1f %% of all %s", e->base / diff->total.base * 100, words_metric(diff));
+	else if (!(e->base > 0))
+		buffer_printf(
+			text, " and takes %.1f %% of all %s", e->head / diff->total.head * 100, words_metric(diff));
+	else
+		buffer_printf(text, ", %.1f %% of all %s after %.1f %% in base", e->head / diff->total.head * 100,
+			words_metric(diff), e->base / diff->total.base * 100);
+}
+
+static void append_function(const struct diff_build *build, const struct diff_function *f,
+	const struct diff_estimate *e, struct buffer *text)
+{
+	const struct diff *diff = build->diff;
+	bool is_in_both = e->base > 0 && e->head > 0, is_self = e == &f->self && f->total.base > 0 && f->total.head > 0;
+	char words[WORDS_CHANGE], size[SIZE_WORDS];
+
+	size_words(build, e->delta, size);
+	words_change(diff, e, words);
+	if (is_in_both)
+		buffer_printf(text, "%s %s %s%s%s", is_self ? " itself" : "", words_verb(diff), words,
+			size[0] ? ", " : "", size);
+	else
+		buffer_append_string(text, e->head > 0 ? " is new" : " is gone");
+	append_shares(diff, e, text);
+	if (!is_in_both && size[0])
+		buffer_printf(text, ", %s", size);
+}
+
+bool sentence_of_functions(struct diff_build *build, const struct cause *cause, const struct proven *proven,
+	enum proven_way way, const char *rest, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct proven_side *side = proven_side(proven, way);
+	size_t counted = proven->more.functions + proven->less.functions;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (diff->is_exact)
+		return exact_say_function(build, side->greatest, side->estimate, counted > 0 ? counted - 1 : 0, err);
+	if (waiting_is_reason(build, side->greatest, side->estimate))
+		return waiting_say(build, side->greatest, side->estimate, rest, err);
+	if (cause->named.function == PROFILE_NONE && cause->spread_count > 0) {
+		buffer_init(&text, SENTENCE_BYTES);
+		append_spread(diff, cause, way, ", ", &text);
+		buffer_append_string(&text, rest);
+		buffer_append(&text, "", 0);
+		return buffer_ok(&text, err) && sentence_of_counts(build, proven, text.data, err);
+	}
+	buffer_init(&text, SENTENCE_BYTES);
+	if (cause->named.function == PROFILE_NONE) {
+		words_append_name(diff, side->greatest, NAME_COLUMNS, &text);
+		append_function(build, side->greatest, side->estimate, &text);
+	} else {
+		append_chain(diff, &cause->named, &text);
+		append_function(build, &diff->functions[cause->named.function],
+			cause_estimate(diff, &cause->named, way), &text);
+		append_leaf(diff, &cause->named, &text);
+		append_bottleneck(diff, &cause->named, &text);
+	}
+	buffer_append_string(&text, rest);
+	return sentence_set(diff, &text, err);
+}
+
+bool sentence_of_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
+{
+	const struct proven_side *more = &proven->more, *less = &proven->less;
+	const char *less_word = metric_less(build), *metric = words_metric(build->diff);
+	struct diff *diff = build->diff;
+
+	if (less->functions == 0)
+		return build_text(diff, err, &diff->verdict_text, "%zu function%s more %s (%.1f %% of the total)%s",
+			more->functions, more->functions == 1 ? " takes" : "s take", metric, more->points, rest);
+	if (more->functions == 0)
+		return build_text(diff, err, &diff->verdict_text, "%zu function%s %s %s (%.1f %% of the total)%s",
+			less->functions, less->functions == 1 ? " takes" : "s take", less_word, metric, less->points,
+			rest);
+	return build_text(diff, err, &diff->verdict_text,
+		"%zu function%s more %s (%.1f %% of the total) and %zu %s %s (%.1f %%)%s", more->functions,
+		more->functions == 1 ? " takes" : "s take", metric, more->points, less->functions,
+		less->functions == 1 ? "takes" : "take", less_word, less->points, rest);
+}
