@@ -75,8 +75,10 @@ static double jackknife(const struct replicates *r)
  */
 static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
 {
+	enum { OTHERS, BY_TIER, CHANGED, WAITS, KINDS };
+	const double floors[KINDS] = { floor->others, floor->by_tier, floor->changed, floor->waits };
+	double squares[KINDS] = { 0 }, variance = 0;
 	struct row_result whole, part;
-	double squares[] = { 0, 0 }, waits = 0;
 
 	experiment_scale(experiment, 0, &whole);
 	for (size_t row = 1; row < experiment->row_count; row++) {
@@ -87,11 +89,12 @@ static double whole_floor(const struct experiment *experiment, const struct proc
 			continue;
 		experiment_scale(experiment, row, &part);
 		share = (part.base + part.head) / (whole.base + whole.head);
-		squares[r->by_tier] += pow(share * (1 - r->waits), 2);
-		waits += pow(share * r->waits, 2);
+		squares[r->by_tier ? BY_TIER : r->changed ? CHANGED : OTHERS] += pow(share * (1 - r->waits), 2);
+		squares[WAITS] += pow(share * r->waits, 2);
 	}
-	return sqrt(pow(floor->others, 2) * fmin(squares[0], 1) + pow(floor->by_tier, 2) * fmin(squares[1], 1) +
-		    pow(floor->waits, 2) * fmin(waits, 1));
+	for (int kind = 0; kind < KINDS; kind++)
+		variance += pow(floors[kind], 2) * fmin(squares[kind], 1);
+	return sqrt(variance);
 }
 
 static double share_of(const struct row_result *whole, const struct row_result *row)
@@ -240,7 +243,7 @@ static bool refine_floor(const struct experiment *experiment, const struct sprea
 bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
 	struct row_result *results, struct error *err)
 {
-	struct floor_guess whole = { whole_floor(experiment, floor), INFINITY }, changed = { floor->changed, INFINITY };
+	struct floor_guess whole, changed = { floor->changed, INFINITY };
 	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
 	if (!spreads)
@@ -255,6 +258,7 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	if (floor->changed > 0 && !refine_floor(experiment, spreads, floor->changed, results, &changed, err))
 		return false;
 	floor->changed = changed.rsd;
+	whole = (struct floor_guess){ whole_floor(experiment, floor), INFINITY };
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
 		struct floor_guess own =
