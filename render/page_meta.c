@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/page_data.h"
+#include "render/requests.h"
 #include "render/summary.h"
 
 #include <jansson.h>
@@ -223,6 +224,48 @@ static json_t *sentences(const struct diff *diff, void (*say)(const struct diff 
 	return words.failed ? NULL : meta_text(words.data);
 }
 
+/* The latencies of a side's answers by bucket, from the first that has some to the last; null where there are none. */
+static json_t *latencies(const struct render_input *input, enum diff_side side)
+{
+	const struct diff_requests *requests = &input->diff->requests[side];
+	uint64_t counts[PROFILE_LATENCY_BUCKETS];
+	json_t *array;
+	int first = 0, end = PROFILE_LATENCY_BUCKETS;
+
+	if (requests->source == PROFILE_WORK_UNKNOWN || !isfinite(requests->p50_ns))
+		return json_null();
+	profile_latency_counts(input->profiles[side], PROFILE_EXCHANGE_ANSWERED, counts);
+	while (end > 0 && counts[end - 1] == 0)
+		end--;
+	while (first < end && counts[first] == 0)
+		first++;
+	if (first == end)
+		return json_null();
+	array = json_array();
+	for (int i = first; i < end; i++)
+		json_array_append_new(array, json_integer((json_int_t)counts[i]));
+	return json_pack("{s:i,s:o,s:o,s:o}", "first", first, "counts", array, "p50", meta_number(requests->p50_ns),
+		"p99", meta_number(requests->p99_ns));
+}
+
+/* What the sides did, in words, and how long their answers took; null where nothing was counted. */
+static json_t *requests(const struct render_input *input)
+{
+	const struct diff *diff = input->diff;
+	bool is_diff = diff->sides == DIFF_SIDES;
+	json_t *sides;
+
+	if (!render_has_requests(diff, DIFF_HEAD) && !(is_diff && render_has_requests(diff, DIFF_BASE)))
+		return json_null();
+	sides = json_array();
+	for (size_t side = is_diff ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++)
+		json_array_append_new(sides, latencies(input, (enum diff_side)side));
+	return json_pack("{s:o,s:s,s:o}", "words",
+		sentences(diff, is_diff ? render_requests_words : render_requests_report_words), "state",
+		is_diff && diff->latency.is_known ? diff_state_name(diff->latency.state) : "unproven", "latencies",
+		sides);
+}
+
 /* Which functions are frames of waits, with their classes; null where there are none. */
 static json_t *waits(const struct render_input *input)
 {
@@ -283,6 +326,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "nameSources", name_sources());
 	json_object_set_new(meta, "metrics", metrics(input));
 	json_object_set_new(meta, "waits", waits(input));
+	json_object_set_new(meta, "requests", requests(input));
 	json_object_set_new(meta, "hasBottlenecks", json_boolean(diff->has_bottlenecks));
 	json_object_set_new(meta, "bottlenecksExplain", json_boolean(diff->bottlenecks_explain));
 	return meta;

@@ -5,6 +5,7 @@ import { INTERRUPTS, ORIGINS } from './codes.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from './format.js';
+import { requestsLine } from './latencies.js';
 import { swatch } from './widgets.js';
 
 /** @typedef {import('./model.js').Model} Model */
@@ -230,7 +231,7 @@ function metricText(model) {
 }
 
 /**
- * The top of the page: the title and a line that opens. Calling `complete` fills in what does not change its height;
+ * The top of the page: the title and a line that opens; of a service, also what it did. Calling `complete` fills in what does not change its height;
  * this happens after the first picture.
  * @param {Model} model @param {HTMLElement} corner the place for controls in the upper right corner
  * @param {string} [name] of the part of the recording that the report is of, where it is one
@@ -250,7 +251,7 @@ export function header(model, corner, name = '') {
   const scope = h('span.scope', { hidden: true }, 'of the whole, without the filters');
   const opens = h('span.opens', {}, 'details');
   const more = h('details.more', {}, h('summary.verdict', {}, ...line, scope, metric, warned, opens));
-  const element = h('header', {}, h('div.top', {}, heading, corner), more);
+  const element = h('header', {}, h('div.top', {}, heading, corner), more, requestsLine(meta.requests));
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
     document.title = `${name && `${name} – `}${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;

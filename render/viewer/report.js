@@ -82,6 +82,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {string[]} nameSources
  * @property {Metric[]} metrics
  * @property {{classes: [number, string][], hasReleases: boolean}|null} [waits] the functions that are classes of waits
+ * @property {import('./latencies.js').Requests|null} [requests] the work that the recorded program did
  * @property {boolean} [hasBottlenecks] whether the recordings tell what holds functions up
  * @property {boolean} [bottlenecksExplain] whether the tested metric is the cost whose parts are known
  */

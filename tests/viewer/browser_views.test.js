@@ -9,6 +9,7 @@ import './browser/metrics.js';
 import './browser/python.js';
 import './browser/waiting.js';
 import './browser/bottlenecks.js';
+import './browser/requests.js';
 import './browser/benchmarks.js';
 import './browser/hostile.js';
 import './browser/media.js';

@@ -4,6 +4,7 @@
 #include "kinds_bottlenecks.h"
 #include "kinds_large.h"
 #include "kinds_python.h"
+#include "kinds_requests.h"
 #include "kinds_waits.h"
 #include "maker.h"
 
@@ -280,6 +281,8 @@ static void make_hostile(struct profile *profiles[DIFF_SIDES])
 {
 	profiles[DIFF_BASE] = hostile_profile(DIFF_BASE);
 	profiles[DIFF_HEAD] = hostile_profile(DIFF_HEAD);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		kinds_requests_of_event(profiles[side], "</script><img src=x onerror=window.hacked=7>\xff");
 }
 
 /* ---- Several processes ---- */
@@ -329,6 +332,8 @@ static const struct kind kinds[] = {
 	{ "bottlenecks", kinds_bottlenecks },
 	{ "bottlenecks-single", kinds_bottlenecks_single },
 	{ "python", kinds_python },
+	{ "requests", kinds_requests },
+	{ "requests-single", kinds_requests_single },
 	{ "interrupts", make_interrupts },
 	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
 	{ "deep", kinds_large_deep },

@@ -68,7 +68,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark']))
     { script: axe, context: { colorScheme } },
   );
 
-for (const kind of ['diff', 'single', 'hostile', 'empty-base', 'python'])
+for (const kind of ['diff', 'single', 'hostile', 'empty-base', 'python', 'requests'])
   reportTest(`axe-core finds nothing serious in "${kind}"`, kind, async (report) => noSeriousFinding(report, kind), {
     script: axe,
   });

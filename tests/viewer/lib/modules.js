@@ -28,6 +28,7 @@ export const hash = await load('hash');
 export const format = await load('format');
 export const header = await load('header');
 export const inspector = await load('inspector');
+export const latencies = await load('latencies');
 export const layout = await load('layout');
 export const lazy = await load('lazy');
 export const { Model } = await load('model');
