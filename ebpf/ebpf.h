@@ -13,5 +13,6 @@
 #include "ebpf/chains.h"
 #include "ebpf/kernel_names.h"
 #include "ebpf/process_set.h"
+#include "ebpf/requests.h"
 #include "ebpf/wait.h"
 #include "ebpf/waiting.h"

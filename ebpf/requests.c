@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/requests.h"
+
+#include "ebpf/loading.h"
+#include "ebpf/requests_shared.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "requests.skel.h"
+
+enum { READ_TOGETHER = 512, MOST_READ = (REQUESTS_MOST_PROCESSES + 1) * REQUESTS_KINDS };
+
+_Static_assert((int)EBPF_EXCHANGE_ANSWERED == (int)REQUESTS_ANSWERED, "the kinds are the same");
+_Static_assert((int)EBPF_EXCHANGE_CALLED_OUT == (int)REQUESTS_CALLED_OUT, "the kinds are the same");
+_Static_assert((int)EBPF_EXCHANGE_WITHIN == (int)REQUESTS_WITHIN, "the kinds are the same");
+
+struct ebpf_requests {
+	struct requests_bpf *object;
+	size_t cpu_count;
+	struct ebpf_exchanges *exchanges;        /* owned, as the next ones */
+	struct ebpf_exchange_latency *latencies; /* NULL: not read */
+	size_t exchange_count, latency_count;
+};
+
+/* ---- Loading ---- */
+
+static struct requests_bpf *open_programs(const struct ebpf_requests_options *options, struct loading *loading)
+{
+	struct requests_bpf *object;
+	int result = 0;
+
+	loading_init(loading);
+	object = requests_bpf__open_opts(&loading->options);
+	if (!object)
+		return NULL;
+	object->rodata->has_set = options->processes != NULL;
+	object->rodata->only_tid = (uint32_t)options->only_tid;
+	if (options->most_processes > 0 && options->most_processes < REQUESTS_MOST_PROCESSES)
+		result = bpf_map__set_max_entries(object->maps.counts, (options->most_processes + 1) * REQUESTS_KINDS);
+	if (result == 0 && options->processes)
+		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
+	if (!options->processes)
+		(void)bpf_map__set_max_entries(object->maps.ends, 1);
+	if (result == 0)
+		return object;
+	requests_bpf__destroy(object);
+	errno = -result;
+	return NULL;
+}
+
+/* The entries that take what has no room of its own. */
+static bool add_rest(struct ebpf_requests *requests, struct error *err)
+{
+	CLEANUP(cleanup_free)
+	struct requests_counts *none = calloc(requests->cpu_count, sizeof(*none));
+
+	if (!none)
+		return error_set_memory(err);
+	for (uint32_t kind = 0; kind < REQUESTS_KINDS; kind++) {
+		const struct requests_key key = { .process = 0, .kind = kind };
+		int result = bpf_map__update_elem(requests->object->maps.counts, &key, sizeof(key), none,
+			requests->cpu_count * sizeof(*none), BPF_ANY);
+
+		if (result != 0)
+			return loading_fail(err, NULL, result, "prepare the table of requests");
+	}
+	return true;
+}
+
+static bool load(struct ebpf_requests *requests, const struct ebpf_requests_options *options, struct error *err)
+{
+	struct loading loading;
+	int result;
+
+	requests->object = open_programs(options, &loading);
+	result = requests->object ? requests_bpf__load(requests->object) : -errno;
+	loading_finish(&loading);
+	if (result != 0)
+		return loading_fail(err, &loading, result, "load the programs that count requests");
+	if (!add_rest(requests, err))
+		return false;
+	result = requests_bpf__attach(requests->object);
+	return result == 0 || loading_fail(err, NULL, result, "attach the programs that count requests");
+}
+
+/* What would help where the programs were refused: a kernel without the tracepoints has no type for them. */
+static bool explain(struct error *err)
+{
+	int failure = err->system_errno;
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"the kernel does not describe its types (/sys/kernel/btf/vmlinux): one of Linux 6.3 or later that is built with "
+			"CONFIG_DEBUG_INFO_BTF does");
+	if (failure == ESRCH || failure == ENOENT)
+		return error_set(err, ERROR_UNSUPPORTED, "that needs Linux 6.3 or later");
+	if (failure != EPERM && failure != EACCES)
+		return false;
+	if (geteuid() != 0)
+		return error_set(err, ERROR_PERMISSION,
+			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
+	return error_set(err, ERROR_PERMISSION,
+		"a container or the kernel's lockdown forbids programs in the kernel: allow them there (docker run --cap-add BPF --cap-add "
+		"PERFMON), or run kelvin outside of it");
+}
+
+bool ebpf_requests_create(
+	const struct ebpf_requests_options *options, struct ebpf_requests **requests, struct error *err)
+{
+	int cpu_count = libbpf_num_possible_cpus();
+	struct ebpf_requests *made;
+
+	if (!loading_is_initial_namespace())
+		return error_set(err, ERROR_UNSUPPORTED,
+			"kelvin runs in a pid namespace of its own: run it outside (a container with '--pid=host')");
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_set_memory(err);
+	made->cpu_count = cpu_count > 0 ? (size_t)cpu_count : 1;
+	made->exchanges = calloc(MOST_READ, sizeof(*made->exchanges));
+	if (!made->exchanges) {
+		ebpf_requests_destroy(made);
+		return error_set_memory(err);
+	}
+	if (!load(made, options, err)) {
+		ebpf_requests_destroy(made);
+		return explain(err);
+	}
+	*requests = made;
+	return true;
+}
+
+void ebpf_requests_destroy(struct ebpf_requests *requests)
+{
+	if (!requests)
+		return;
+	requests_bpf__destroy(requests->object);
+	free(requests->exchanges);
+	free(requests->latencies);
+	free(requests);
+}
+
+/* ---- While it runs ---- */
+
+void ebpf_requests_enable(struct ebpf_requests *requests, uint64_t since_ns)
+{
+	__atomic_store_n(&requests->object->bss->enabled_at, since_ns, __ATOMIC_RELAXED);
+}
+
+void ebpf_requests_set_one_in(struct ebpf_requests *requests, uint32_t one_in)
+{
+	__atomic_store_n(&requests->object->bss->skipped, one_in > 0 ? one_in - 1 : 0, __ATOMIC_RELAXED);
+}
+
+/* ---- Reading ---- */
+
+/* What is read of a map at once. The kernel tells where to go on by a number of its own. */
+struct batch {
+	const struct bpf_map *map;
+	void *keys, *values; /* owned */
+	size_t value_bytes;  /* of all CPUs */
+	uint32_t place, count;
+	bool has_begun, has_ended;
+};
+
+static void batch_deinit(struct batch *batch)
+{
+	free(batch->keys);
+	free(batch->values);
+}
+
+static bool batch_init(struct batch *batch, const struct bpf_map *map, size_t cpu_count, struct error *err)
+{
+	*batch = (struct batch){ .map = map };
+	batch->value_bytes = cpu_count * ((bpf_map__value_size(map) + 7) / 8 * 8);
+	batch->keys = calloc(READ_TOGETHER, bpf_map__key_size(map));
+	batch->values = calloc(READ_TOGETHER, batch->value_bytes);
+	if (batch->keys && batch->values)
+		return true;
+	batch_deinit(batch);
+	return error_set_memory(err);
+}
+
+/* Reads the next entries; none: there are no more. */
+static bool batch_next(struct batch *batch, struct error *err)
+{
+	int result;
+
+	batch->count = batch->has_ended ? 0 : READ_TOGETHER;
+	if (batch->has_ended)
+		return true;
+	result = bpf_map_lookup_batch(bpf_map__fd(batch->map), batch->has_begun ? &batch->place : NULL, &batch->place,
+		batch->keys, batch->values, &batch->count, NULL);
+	if (result != 0 && result != -ENOENT)
+		return loading_fail(err, NULL, result, "read the table of requests");
+	batch->has_begun = true;
+	batch->has_ended = result == -ENOENT;
+	return true;
+}
+
+/* A counter on one CPU may have fallen below 0 for what another CPU has counted. */
+static void add_counts(struct ebpf_exchanges *sum, const struct requests_counts *counts, size_t cpu_count)
+{
+	for (size_t cpu = 0; cpu < cpu_count; cpu++) {
+		sum->count += counts[cpu].count;
+		sum->connections += counts[cpu].connections;
+		sum->received_bytes += counts[cpu].received_bytes;
+		sum->sent_bytes += counts[cpu].sent_bytes;
+		if (!sum->name[0])
+			memcpy(sum->name, counts[cpu].name, sizeof(sum->name) - 1);
+	}
+}
+
+static void take_counts(struct ebpf_requests *requests, const struct batch *batch)
+{
+	const struct requests_key *keys = batch->keys;
+
+	for (uint32_t i = 0; i < batch->count && requests->exchange_count < MOST_READ; i++) {
+		const void *counts = (const char *)batch->values + i * batch->value_bytes;
+		struct ebpf_exchanges *next = &requests->exchanges[requests->exchange_count];
+
+		*next = (struct ebpf_exchanges){ .process = (int32_t)keys[i].process,
+			.kind = (enum ebpf_exchange_kind)keys[i].kind };
+		add_counts(next, counts, requests->cpu_count);
+		requests->exchange_count += next->count > 0 || next->connections > 0;
+	}
+}
+
+bool ebpf_requests_read(
+	struct ebpf_requests *requests, const struct ebpf_exchanges **exchanges, size_t *count, struct error *err)
+{
+	struct batch batch;
+	bool ok;
+
+	if (!batch_init(&batch, requests->object->maps.counts, requests->cpu_count, err))
+		return false;
+	requests->exchange_count = 0;
+	while ((ok = batch_next(&batch, err)) && batch.count > 0)
+		take_counts(requests, &batch);
+	batch_deinit(&batch);
+	*exchanges = requests->exchanges;
+	*count = requests->exchange_count;
+	return ok;
+}
+
+static uint64_t add_cpus(const uint64_t *values, size_t cpu_count)
+{
+	uint64_t sum = 0;
+
+	for (size_t cpu = 0; cpu < cpu_count; cpu++)
+		sum += values[cpu];
+	return sum;
+}
+
+static void add_latency(struct ebpf_requests *requests, struct ebpf_exchange_latency latency)
+{
+	if (latency.count > 0)
+		requests->latencies[requests->latency_count++] = latency;
+}
+
+static bool read_latencies_of_processes(struct ebpf_requests *requests, struct error *err)
+{
+	struct batch batch;
+	bool ok;
+
+	if (!batch_init(&batch, requests->object->maps.latencies, requests->cpu_count, err))
+		return false;
+	while ((ok = batch_next(&batch, err)) && batch.count > 0) {
+		const struct requests_latency_key *keys = batch.keys;
+
+		for (uint32_t i = 0; i < batch.count && requests->latency_count < REQUESTS_MOST_LATENCIES; i++)
+			add_latency(requests,
+				(struct ebpf_exchange_latency){ .process = (int32_t)keys[i].process,
+					.kind = (enum ebpf_exchange_kind)keys[i].kind,
+					.bucket = keys[i].bucket,
+					.count = add_cpus((const uint64_t *)batch.values + i * requests->cpu_count,
+						requests->cpu_count) });
+	}
+	batch_deinit(&batch);
+	return ok;
+}
+
+static bool read_latencies_of_others(struct ebpf_requests *requests, struct error *err)
+{
+	CLEANUP(cleanup_free) uint64_t *values = calloc(requests->cpu_count, sizeof(*values));
+
+	if (!values)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < REQUESTS_KINDS * REQUESTS_BUCKETS; i++) {
+		int result = bpf_map__lookup_elem(requests->object->maps.other_latencies, &i, sizeof(i), values,
+			requests->cpu_count * sizeof(*values), 0);
+
+		if (result != 0)
+			return loading_fail(err, NULL, result, "read the table of requests");
+		add_latency(requests,
+			(struct ebpf_exchange_latency){ .kind = (enum ebpf_exchange_kind)(i / REQUESTS_BUCKETS),
+				.bucket = (uint16_t)(i % REQUESTS_BUCKETS),
+				.count = add_cpus(values, requests->cpu_count) });
+	}
+	return true;
+}
+
+bool ebpf_requests_read_latencies(struct ebpf_requests *requests, const struct ebpf_exchange_latency **latencies,
+	size_t *count, struct error *err)
+{
+	enum { MOST = REQUESTS_MOST_LATENCIES + REQUESTS_KINDS * REQUESTS_BUCKETS };
+
+	free(requests->latencies);
+	requests->latency_count = 0;
+	requests->latencies = calloc(MOST, sizeof(*requests->latencies));
+	if (!requests->latencies)
+		return error_set_memory(err);
+	if (!read_latencies_of_processes(requests, err) || !read_latencies_of_others(requests, err))
+		return false;
+	*latencies = requests->latencies;
+	*count = requests->latency_count;
+	return true;
+}
