@@ -38,19 +38,10 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 } __attribute__((preserve_access_index));
 
-struct upid {
-	int nr;
-} __attribute__((preserve_access_index));
-
-struct pid {
-	struct upid numbers[1];
-} __attribute__((preserve_access_index));
-
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type;
 	__u32 sk_max_ack_backlog;
-	struct pid *sk_peer_pid;
 } __attribute__((preserve_access_index));
 
 struct unix_address;
@@ -253,12 +244,21 @@ static __always_inline _Bool is_within_inet(struct sock *sk)
 	return remembered && is_other_end(sk, *remembered);
 }
 
-/* The process that has connected to, has listened for, or has made the pair with this socket. */
+/*
+ * Whether a process of the target uses the other end: that socket has a state then. A stream socket keeps a reference
+ * to its peer until it is released itself, which whoever uses it right now prevents.
+ */
 static __always_inline _Bool is_within_unix(struct sock *sk)
 {
-	__u32 process = BPF_CORE_READ(sk, sk_peer_pid, numbers[0].nr);
+	struct unix_sock *own = bpf_skc_to_unix_sock(sk);
+	struct sock *peer = own ? own->peer : (void *)0;
 
-	return process && bpf_map_lookup_elem(&processes, &process);
+	return peer && bpf_sk_storage_get(&sockets, peer, 0, 0);
+}
+
+static __always_inline _Bool is_within(struct sock *sk)
+{
+	return sk->__sk_common.skc_family == AF_UNIX ? is_within_unix(sk) : is_within_inet(sk);
 }
 
 /* ---- Sockets ---- */
@@ -289,36 +289,42 @@ static __always_inline _Bool is_server_unix(struct sock *sk, enum direction firs
 	return is_bound == peer_is_bound ? first == RECEIVED : is_bound;
 }
 
+/* Neither end has come out of accept(). */
 static __always_inline _Bool is_pair(struct sock *sk)
 {
-	struct unix_sock *own = (struct unix_sock *)sk, *peer = (struct unix_sock *)BPF_CORE_READ(own, peer);
+	struct unix_sock *own = (struct unix_sock *)sk, *peer;
 
-	return !BPF_CORE_READ(own, addr) && peer && !BPF_CORE_READ(peer, addr);
+	if (sk->__sk_common.skc_family != AF_UNIX)
+		return 0;
+	peer = (struct unix_sock *)BPF_CORE_READ(own, peer);
+	return !BPF_CORE_READ(own, addr) && (!peer || !BPF_CORE_READ(peer, addr));
 }
 
 /*
  * Exchanges within the target are work that it gives to itself: they are counted at the end that answers, and apart.
  * Those over a pair of sockets are how the parts of one program talk to each other, and are not counted.
  */
-static __always_inline __u8 kind_within(__u8 is_server, _Bool is_of_pair)
+static __always_inline __u8 kind_within(struct sock *sk, __u8 is_server)
 {
-	return is_server && !is_of_pair ? REQUESTS_WITHIN : REQUESTS_IGNORED;
+	return is_server && !is_pair(sk) ? REQUESTS_WITHIN : REQUESTS_IGNORED;
 }
 
-static __always_inline struct socket *meet_socket(struct sock *sk, enum direction first)
+static __always_inline struct socket *meet_socket(struct sock *sk, __u32 process, enum direction first)
 {
 	unsigned short family = sk->__sk_common.skc_family;
 	_Bool is_inet = family == AF_INET || family == AF_INET6;
-	struct socket made = { 0 };
+	struct socket made = { .process = process };
 
 	made.is_server = is_inet             ? is_server_inet(sk, first)
 			 : family == AF_UNIX ? is_server_unix(sk, first)
 					     : first == RECEIVED;
 	made.kind = made.is_server ? REQUESTS_ANSWERED : REQUESTS_CALLED_OUT;
-	made.looks = has_set && is_inet ? ENDS_LOOKED_FOR : 0;
-	if (has_set && (is_inet ? is_within_inet(sk) : family == AF_UNIX && is_within_unix(sk))) {
-		made.kind = kind_within(made.is_server, !is_inet && is_pair(sk));
-		made.looks = 0;
+	if (has_set && (is_inet || family == AF_UNIX)) {
+		made.looks = ENDS_LOOKED_FOR;
+		if (is_within(sk)) {
+			made.kind = kind_within(sk, made.is_server);
+			made.looks = 0;
+		}
 	}
 	return bpf_sk_storage_get(&sockets, sk, &made, BPF_SK_STORAGE_GET_F_CREATE);
 }
@@ -332,10 +338,10 @@ static __always_inline void look_for_end(struct sock *sk, struct socket *socket)
 	struct requests_counts *wrong, *right;
 
 	socket->looks--;
-	if (!is_within_inet(sk))
+	if (!is_within(sk))
 		return;
 	wrong = find_counts(socket->process, socket->kind);
-	socket->kind = kind_within(socket->is_server, 0);
+	socket->kind = kind_within(sk, socket->is_server);
 	socket->looks = 0;
 	if (wrong && socket->counted) {
 		wrong->count -= socket->counted;
@@ -430,7 +436,7 @@ static __always_inline int take(struct sock *sk, int bytes, enum direction direc
 	if ((!socket || socket->process != tgid || only_tid) && !is_of_target(tgid, tid))
 		return 0;
 	if (!socket)
-		socket = meet_socket(sk, direction);
+		socket = meet_socket(sk, tgid, direction);
 	if (!socket || socket->kind == REQUESTS_IGNORED)
 		return 0;
 	socket->process = tgid;
