@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/verification.h"
 
+#include <math.h>
 #include <string.h>
 
 void closing_format_count(uint64_t count, char *text)
@@ -222,6 +223,73 @@ static void print_nameless(const struct profile *profile)
 	}
 }
 
+/* ---- Requests ---- */
+
+static void say_latency(const char *words, double ns)
+{
+	if (ns < 1e5)
+		cli_say("%s %.*f µs", words, ns < 1e4, ns / 1e3);
+	else if (ns < 1e7)
+		cli_say("%s %.2g ms", words, ns / 1e6);
+	else if (ns < 1e9)
+		cli_say("%s %.0f ms", words, ns / 1e6);
+	else
+		cli_say("%s %.1f s", words, ns / 1e9);
+}
+
+static void print_latency(const struct profile *profile)
+{
+	uint64_t counts[PROFILE_LATENCY_BUCKETS];
+	double half_ns;
+
+	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
+	half_ns = profile_latency_quantile(counts, 0.5);
+	if (isnan(half_ns))
+		return;
+	say_latency(", half of them within", half_ns);
+	say_latency(", 99 % within", profile_latency_quantile(counts, 0.99));
+}
+
+static void print_answered(const struct closing *closing, uint64_t answered)
+{
+	const struct profile_requests *requests = &closing->profile->requests;
+	char count[CLOSING_NUMBER_SIZE], rate[CLOSING_NUMBER_SIZE];
+	double per_s = closing->duration_ns > 0 ? (double)answered * 1e9 / (double)closing->duration_ns : 0;
+
+	closing_format_count(answered, count);
+	closing_format_count((uint64_t)(per_s + 0.5), rate);
+	if (requests->source == PROFILE_WORK_EVENT)
+		cli_say("%s time%s %s", count, plural(answered), profile_string(closing->profile, requests->event));
+	else
+		cli_say("%s request%s %s", count, plural(answered),
+			requests->source == PROFILE_WORK_STATED ? "as stated" : "answered");
+	if (per_s >= 1)
+		cli_say(" (%s a second)", rate);
+}
+
+/* "40,001 requests answered (4,000 a second), half of them within 0.21 ms, 99 % within 1.9 ms; 120 calls out" */
+static void print_requests(const struct closing *closing)
+{
+	uint64_t answered = profile_requests_total(closing->profile, PROFILE_EXCHANGE_ANSWERED);
+	uint64_t called = profile_requests_total(closing->profile, PROFILE_EXCHANGE_CALLED_OUT);
+	char count[CLOSING_NUMBER_SIZE];
+
+	if (answered == 0 && called == 0) {
+		if (closing->profile->requests.source == PROFILE_WORK_EVENT)
+			cli_say("%s did not happen\n",
+				profile_string(closing->profile, closing->profile->requests.event));
+		return;
+	}
+	if (answered > 0) {
+		print_answered(closing, answered);
+		print_latency(closing->profile);
+	}
+	closing_format_count(called, count);
+	if (called > 0)
+		cli_say("%s%s call%s out", answered > 0 ? "; " : "", count, plural(called));
+	cli_say("\n");
+}
+
 /* ---- Waits ---- */
 
 struct waited {
@@ -345,6 +413,7 @@ void closing_print(const struct closing *closing)
 	}
 	verification_print(closing->profile);
 	print_losses(quality);
+	print_requests(closing);
 	print_waits(closing->profile);
 	propose_waits(closing);
 	print_unseen(closing->profile);

@@ -308,6 +308,8 @@ static bool set_up(struct bench *bench, struct error *err)
 	bench->runner.sampler.frequency_hz = request->frequency_hz;
 	bench->runner.sampler.off_cpu_ns = request->off_cpu_ns;
 	bench->runner.sampler.event = request->event;
+	/* Both sides are given the same work. */
+	bench->runner.sampler.no_requests = true;
 	bench->runner.sampler.native_only = request->native_only;
 	bench->runner.sampler.no_arguments = request->no_arguments;
 	if (!request->setup)

@@ -103,6 +103,14 @@ static void print_waits(const struct sampler_capabilities *can)
 		print_program_advice(&can->no_waits);
 }
 
+static void print_requests(const struct sampler_capabilities *can)
+{
+	print_line(can->can_count_requests, "requests", "are counted on the target's sockets",
+		"cannot be counted; 'kelvin record --requests N' states their number");
+	if (!can->can_count_requests)
+		print_program_advice(&can->no_requests);
+}
+
 static void print_interpreters(const struct sampler_capabilities *can)
 {
 	print_line(can->can_read_python, "interpreters",
@@ -186,7 +194,8 @@ static int print_json(const struct sampler_capabilities *can)
 	bool ok;
 
 	confined_describe(lacks, missing, sizeof(missing));
-	json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:s?, s:o, s:s?}",
+	json = json_pack(
+		"{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:s?, s:b, s:o, s:s?}",
 		"schema", "kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
 		can->perf_event_mlock_kb, "perf_event_max_sample_rate", can->perf_event_max_sample_rate,
 		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit),
@@ -194,8 +203,8 @@ static int print_json(const struct sampler_capabilities *can)
 		can->can_sample_own, "kernel_code", can->can_sample_kernel, "other_users", can->can_sample_others,
 		"whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
 		"replaced_binaries", can->map_files_readable, "confined_naming", lacks == 0, "confinement_lacks",
-		missing, "waits", can->waits_hook, "interpreters", interpreted_languages(can), "counters",
-		can->counters);
+		missing, "waits", can->waits_hook, "requests", can->can_count_requests, "interpreters",
+		interpreted_languages(can), "counters", can->counters);
 	ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);
@@ -228,6 +237,7 @@ int cmd_doctor(int argc, char **argv)
 	puts(CLI_TOOL);
 	print_rights(&can);
 	print_waits(&can);
+	print_requests(&can);
 	print_interpreters(&can);
 	print_sources(&can);
 	print_counters(&can);

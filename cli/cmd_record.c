@@ -20,6 +20,9 @@ enum {
 	OPTION_LABEL,
 	OPTION_COUNTERS,
 	OPTION_BENCHMARKS,
+	OPTION_NO_REQUESTS,
+	OPTION_REQUESTS,
+	OPTION_WORK,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -50,6 +53,11 @@ static const char help[] =
 	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
 	"      --counters[=EVENT,...]  reads counters of the processor with each sample, which tell what holds functions up; or counts\n"
 	"                              these events by perf's names, as page-faults,context-switches, and charges them to stacks\n"
+	"      --no-requests           does not count the requests that the target answers, and those that it sends to others: their\n"
+	"                              number and latency are counted on its sockets, where that is allowed\n"
+	"      --requests N            states how many requests were answered, or how much other work was done, in place of counting\n"
+	"      --work EVENT            counts an event that happens once for each unit of work, in place of requests: SUBSYSTEM:NAME of a\n"
+	"                              tracepoint, uprobe:PATH:FUNCTION[+OFFSET] or usdt:PATH:PROVIDER:NAME\n"
 	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
 	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_PROFILE_HELP
@@ -87,6 +95,9 @@ static const struct option names[] = {
 	NAMING_PROFILE_OPTIONS,
 	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
 	{ "counters", optional_argument, NULL, OPTION_COUNTERS },
+	{ "no-requests", no_argument, NULL, OPTION_NO_REQUESTS },
+	{ "requests", required_argument, NULL, OPTION_REQUESTS },
+	{ "work", required_argument, NULL, OPTION_WORK },
 	{ "native", no_argument, NULL, OPTION_NATIVE },
 	{ "label", required_argument, NULL, OPTION_LABEL },
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
@@ -218,6 +229,26 @@ static bool parse_delay(struct recording *recording, const char *text, struct er
 	return seconds <= longest_s || error_set(err, ERROR_USAGE, "-D %.80s: the longest delay is 24h", text);
 }
 
+/* Work is counted in one way. */
+static bool take_work(struct sampler_options *sampler, int option, struct error *err)
+{
+	static const uint64_t most = (uint64_t)1 << 53;
+
+	if (option == OPTION_NO_REQUESTS) {
+		sampler->no_requests = true;
+	} else if (option == OPTION_WORK) {
+		sampler->work_event = optarg;
+		if (!sampler_check_work_event(optarg, err))
+			return false;
+	} else if (!options_parse_count("--requests", optarg, most, &sampler->stated_requests, err)) {
+		return false;
+	} else if (sampler->stated_requests == 0) {
+		return error_set(err, ERROR_USAGE, "--requests 0: the least is one; --no-requests counts none");
+	}
+	return sampler->no_requests + (sampler->stated_requests > 0) + (sampler->work_event != NULL) == 1 ||
+	       error_set(err, ERROR_USAGE, "give only one of --no-requests, --requests and --work");
+}
+
 static bool take_target(struct request *request, int option, struct error *err)
 {
 	switch (option) {
@@ -284,6 +315,10 @@ static bool take(void *context, int option, struct error *err)
 		return !optarg || optarg[0] != '\0' ||
 		       error_set(err, ERROR_USAGE,
 			       "--counters=: no event is named; name some by perf's names, or leave out the '='");
+	case OPTION_NO_REQUESTS:
+	case OPTION_REQUESTS:
+	case OPTION_WORK:
+		return take_work(&recording->live.sampler, option, err);
 	case OPTION_NATIVE:
 		recording->live.sampler.native_only = true;
 		return true;
@@ -323,6 +358,9 @@ static bool check_benchmarks(const struct recording *recording, struct error *er
 	if (live->delay_ms > 0 || live->starts_disabled || recording->control)
 		return error_set(err, ERROR_USAGE,
 			"--benchmarks: the harness says when benchmarks run; leave out -D and --control");
+	if (live->sampler.stated_requests > 0 || live->sampler.work_event)
+		return error_set(err, ERROR_USAGE,
+			"--benchmarks: the work of benchmarks is their iterations; leave out --requests and --work");
 	return true;
 }
 
@@ -346,6 +384,8 @@ static int run(struct request *request, const struct options *options)
 			"record", "--runs: only a command can be run several times; give the command after --");
 	if (!check_benchmarks(&request->recording, &err))
 		return options_fail("record", "%s", err.message);
+	if (request->recording.has_benchmarks)
+		request->recording.live.sampler.no_requests = true;
 	request->recording.live.sampler.labels = request->labels.items;
 	request->recording.live.sampler.label_count = request->labels.count;
 	return recording_run(&request->recording);

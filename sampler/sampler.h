@@ -67,6 +67,13 @@ struct sampler_options {
 				   the processor that tell what holds functions up; NULL: none */
 	uint64_t off_cpu_ns;    /* waits are sampled too: the mean waiting time that a sample stands for; 0: they are
 				   not */
+	/*
+	 * How much work the target does (profile/requests.h): the exchanges on its sockets are counted, where that is
+	 * permitted, or one of these holds.
+	 */
+	bool no_requests;                   /* nothing is counted */
+	uint64_t stated_requests;           /* their number; 0: it is not stated */
+	const char *work_event;             /* an event is counted in their place (sampler/live/work.h); NULL: none */
 	const struct sampler_label *labels; /* borrowed: of the profile, in place of what the target says of itself */
 	size_t label_count;
 };
@@ -285,11 +292,18 @@ struct sampler_capabilities {
 	bool map_files_readable;  /* deleted files can be opened */
 	const char *waits_hook;   /* "fentry", "kprobe", "rseq": where waits are sampled; NULL: they cannot be */
 	struct error no_waits;    /* why, with what would help */
+	bool can_count_requests;  /* exchanges on sockets */
+	struct error no_requests; /* why not, with what would help */
 	bool can_read_python;     /* functions of CPython are shown, as those of node and HotSpot always are */
 	struct error no_python;   /* why not, with what would help */
 	const char *counters;     /* "topdown", "raw counters": what tells of bottlenecks; NULL: there are none */
 	struct error no_counters; /* why */
 	uint64_t descriptor_limit;
 };
+
+/* Whether the text is an event as sampler_options.work_event names one; it need not be there. ERROR_USAGE: it is none.
+ */
+COMMON_MUST_CHECK
+bool sampler_check_work_event(const char *text, struct error *err);
 
 void sampler_probe(struct sampler_capabilities *capabilities);

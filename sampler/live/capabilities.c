@@ -3,6 +3,7 @@
 
 #include "sampler/live/chains.h"
 #include "sampler/live/counter_sets.h"
+#include "sampler/live/requests.h"
 #include "sampler/live/waiting.h"
 #include "sampler/process/proc.h"
 
@@ -99,5 +100,6 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 	};
 	capabilities->waits_hook = waiting_probe(&capabilities->no_waits);
 	capabilities->counters = probe_counters(&capabilities->no_counters);
+	capabilities->can_count_requests = requests_probe(&capabilities->no_requests);
 	capabilities->can_read_python = chains_probe(&capabilities->no_python);
 }

@@ -210,7 +210,8 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		    &sampler->filter, err))
 		return false;
 	open_waiting(sampler);
-	if (!sampler_prepare_reading(sampler, err))
+	if (!requests_open(&sampler->requests, options, sampler->command.pid, err) ||
+		!sampler_prepare_reading(sampler, err))
 		return false;
 	counting = (struct counters_options){
 		.columns = sampler->events.group.columns,
@@ -306,6 +307,7 @@ void sampler_destroy(struct sampler *sampler)
 	order_deinit(&sampler->order);
 	waiting_close(&sampler->waiting);
 	looks_close(&sampler->looks);
+	requests_close(&sampler->requests);
 	event_set_deinit(&sampler->events);
 	filter_deinit(&sampler->filter);
 	part_deinit(&sampler->part);
@@ -318,14 +320,21 @@ void sampler_destroy(struct sampler *sampler)
 	free(sampler);
 }
 
-/* Begins or ends to count waits. */
-static bool enable_waits(struct sampler *sampler, bool enabled, uint64_t clock, struct error *err)
+/* How long sampling was on until `clock`. */
+static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
+{
+	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
+}
+
+/* Begins or ends to count waits and requests. */
+static bool enable_counting(struct sampler *sampler, bool enabled, uint64_t clock, struct error *err)
 {
 	if (enabled)
 		looks_begin(&sampler->looks, clock);
 	else if (!looks_take(&sampler->looks, &sampler->collector, clock, true, err))
 		return false;
-	return waiting_enable(&sampler->waiting, &sampler->collector, enabled, clock, err);
+	return waiting_enable(&sampler->waiting, &sampler->collector, enabled, clock, err) &&
+	       requests_enable(&sampler->requests, enabled, clock, duration_ns(sampler, clock), err);
 }
 
 bool sampler_start(struct sampler *sampler, struct error *err)
@@ -335,7 +344,7 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
 	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(sampler);
 	sampler->enabled = !options->start_disabled;
-	if (sampler->enabled && !enable_waits(sampler, true, sampler->start_ns, err))
+	if (sampler->enabled && !enable_counting(sampler, true, sampler->start_ns, err))
 		return false;
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
 		!command_start(&sampler->command, options->target.command[0], err))
@@ -365,17 +374,11 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 	if (sampler->enabled == enabled)
 		return true;
 	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err) ||
-		!enable_waits(sampler, enabled, now_ns(sampler), err))
+		!enable_counting(sampler, enabled, now_ns(sampler), err))
 		return false;
 	sampler->enabled = enabled;
 	sampler->off_since_ns = now_ns(sampler);
 	return true;
-}
-
-/* How long sampling was on until `clock`. */
-static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
-{
-	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
 }
 
 /* Of a sample that is not the target's, only what its CPU has counted until then is taken. */
@@ -487,6 +490,7 @@ bool sampler_poll(
 	timeout_ms = waiting_timeout(&sampler->waiting, timeout_ms);
 	if (sampler->enabled)
 		timeout_ms = looks_timeout(&sampler->looks, now_ns(sampler), timeout_ms);
+	timeout_ms = requests_timeout(&sampler->requests, timeout_ms);
 	timeout_ms = contexts_timeout(&sampler->contexts, now_ns(sampler), timeout_ms);
 	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
@@ -497,7 +501,9 @@ bool sampler_poll(
 		!sampler_adapt(sampler, clock, err) || !look_at_contexts(sampler, err) ||
 		(sampler->enabled &&
 			(!looks_take(&sampler->looks, &sampler->collector, clock, false, err) ||
-				!waiting_look(&sampler->waiting, &sampler->collector, &sampler->options, clock, err))))
+				!waiting_look(&sampler->waiting, &sampler->collector, &sampler->options, clock, err) ||
+				!requests_look(&sampler->requests, &sampler->options, &sampler->collector.processes,
+					clock, duration_ns(sampler, clock), err))))
 		return false;
 	limit_priority(sampler);
 	is_kept = keep_part(sampler, clock);
@@ -550,6 +556,7 @@ static void release_reading(struct sampler *sampler)
 	order_deinit(&sampler->order);
 	waiting_close(&sampler->waiting);
 	looks_close(&sampler->looks);
+	requests_close(&sampler->requests);
 	event_set_deinit(&sampler->events);
 	collector_deinit(&sampler->collector);
 	ebpf_chains_destroy(TAKE(sampler->chains));
@@ -577,7 +584,7 @@ static void stop_sampling(struct sampler *sampler)
 	if (!event_set_enable(&sampler->events, false, &why))
 		sampler_end_early(sampler, &why);
 	sampler->stop_ns = now_ns(sampler);
-	if (!has_failed && sampler->enabled && !enable_waits(sampler, false, sampler->stop_ns, &why))
+	if (!has_failed && sampler->enabled && !enable_counting(sampler, false, sampler->stop_ns, &why))
 		sampler_end_early(sampler, &why);
 	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
 		sampler_end_early(sampler, &why);
@@ -649,6 +656,9 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (sampler->collector.profile->quality.samples == 0)
 		return fail_without_samples(sampler, result, err);
 	close_run(sampler);
+	if (!requests_finish(&sampler->requests, &sampler->options, &sampler->collector.processes,
+		    sampler->collector.profile, sampler->collector.run, &sampler->notices, err))
+		return false;
 	if (!profile_finish(sampler->collector.profile, err) ||
 		!result_take_images(&made, &sampler->collector.processes, err) ||
 		!collector_finish_verification(&sampler->collector, &made, err)) {

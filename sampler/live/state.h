@@ -9,6 +9,7 @@
 #include "sampler/live/looks.h"
 #include "sampler/live/order.h"
 #include "sampler/live/priority.h"
+#include "sampler/live/requests.h"
 #include "sampler/live/target.h"
 #include "sampler/live/waiting.h"
 #include "sampler/live/watch.h"
@@ -43,6 +44,7 @@ struct sampler {
 	struct looks looks; /* in place of `waiting` where that is not permitted */
 	struct error
 		no_waiting; /* why waits are not sampled by a program although they should be; ERROR_NONE: they are */
+	struct requests requests;
 	struct contexts contexts;
 	struct part part;
 	struct error ended_early; /* ERROR_NONE: it did not */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Whether a process has a stream socket that listens, as far as /proc tells: it answers requests then. False also where
+ * its descriptors may not be read.
+ */
+bool listening_has_socket(int32_t pid);

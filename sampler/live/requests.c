@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/requests.h"
+
+#include "sampler/live/listening.h"
+#include "sampler/process/proc.h"
+
+#include <string.h>
+
+/*
+ * To count an exchange costs about 0.3 us, to let one pass less than half of that. At the rate from which on a part is
+ * measured, measuring costs 0.6 % of a CPU; above it, what is measured stays below twice this rate
+ * (scripts/bench requests).
+ */
+enum { MOST_MEASURED_PER_S = 20000, MOST_ONE_IN = 1 << 12 };
+enum { LOOK_MS = 200, MS = 1000000 };
+static const uint64_t second_ns = 1000000000;
+
+/* ---- Opening ---- */
+
+static bool create_programs(
+	struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
+{
+	const struct sampler_target *target = &options->target;
+	struct ebpf_requests_options loading = {
+		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
+	};
+
+	if (members_init(&requests->members, target, child, err)) {
+		loading.processes = requests->members.set;
+		if (ebpf_requests_create(&loading, &requests->programs, err))
+			return true;
+	}
+	members_deinit(&requests->members);
+	return false;
+}
+
+bool requests_open(struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
+{
+	*requests = (struct requests){ .one_in = 1, .most_one_in = 1 };
+	tally_init(&requests->tally);
+	if (options->no_requests)
+		return true;
+	if (options->stated_requests > 0) {
+		requests->source = PROFILE_WORK_STATED;
+		return true;
+	}
+	if (options->work_event) {
+		requests->source = PROFILE_WORK_EVENT;
+		return work_open(&requests->work, options, child, err);
+	}
+	if (create_programs(requests, options, child, &requests->none))
+		requests->source = PROFILE_WORK_SOCKETS;
+	return true;
+}
+
+void requests_close(struct requests *requests)
+{
+	ebpf_requests_destroy(requests->programs);
+	members_deinit(&requests->members);
+	work_close(&requests->work);
+	tally_deinit(&requests->tally);
+	*requests = (struct requests){ 0 };
+}
+
+bool requests_probe(struct error *err)
+{
+	const struct ebpf_requests_options options = { 0 };
+	struct ebpf_requests *programs;
+
+	if (!ebpf_requests_create(&options, &programs, err))
+		return false;
+	ebpf_requests_destroy(programs);
+	return true;
+}
+
+/* ---- While it runs ---- */
+
+static uint32_t fitting_one_in(uint64_t per_second)
+{
+	uint32_t one_in = 1;
+
+	while (one_in < MOST_ONE_IN && per_second / one_in > MOST_MEASURED_PER_S)
+		one_in *= 2;
+	return one_in;
+}
+
+/* One exchange in so many is measured for the next second, by the rate of the one before. */
+static void heed_rate(struct requests *requests, uint64_t clock_ns)
+{
+	uint64_t elapsed_ns = clock_ns - requests->rated_ns, count = 0;
+
+	for (uint32_t kind = 0; kind < EBPF_EXCHANGE_KIND_COUNT; kind++)
+		count += tally_total(&requests->tally, kind);
+	requests->one_in = fitting_one_in(
+		(uint64_t)((double)(count - requests->rated_count) * (double)second_ns / (double)elapsed_ns));
+	if (requests->one_in > requests->most_one_in)
+		requests->most_one_in = requests->one_in;
+	ebpf_requests_set_one_in(requests->programs, requests->one_in);
+	requests->rated_ns = clock_ns;
+	requests->rated_count = count;
+}
+
+static bool read_exchanges(struct requests *requests, int64_t time_ns, struct error *err)
+{
+	const struct ebpf_exchanges *exchanges;
+	size_t count;
+
+	if (!ebpf_requests_read(requests->programs, &exchanges, &count, err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct tally_totals totals = {
+			.pid = exchanges[i].process,
+			.kind = exchanges[i].kind,
+			.count = exchanges[i].count,
+			.connections = exchanges[i].connections,
+			.received_bytes = exchanges[i].received_bytes,
+			.sent_bytes = exchanges[i].sent_bytes,
+		};
+
+		memcpy(totals.name, exchanges[i].name, sizeof(totals.name) - 1);
+		if (!tally_take(&requests->tally, &totals, time_ns, err))
+			return false;
+	}
+	return true;
+}
+
+static bool take_look(struct requests *requests, uint64_t clock_ns, int64_t time_ns, struct error *err)
+{
+	uint64_t before = requests->tally.change_count;
+
+	if (requests->programs && !read_exchanges(requests, time_ns, err))
+		return false;
+	if (requests->source == PROFILE_WORK_EVENT && !work_look(&requests->work, &requests->tally, time_ns, err))
+		return false;
+	tally_end_look(&requests->tally, time_ns);
+	requests->looked_ns = clock_ns;
+	requests->is_busy = requests->tally.change_count != before;
+	return true;
+}
+
+bool requests_enable(struct requests *requests, bool enabled, uint64_t clock_ns, int64_t time_ns, struct error *err)
+{
+	requests->is_enabled = enabled;
+	requests->looked_ns = requests->rated_ns = clock_ns;
+	if (requests->programs)
+		ebpf_requests_enable(requests->programs, enabled ? clock_ns : 0);
+	if (!work_enable(&requests->work, enabled, err))
+		return false;
+	return enabled || take_look(requests, clock_ns, time_ns, err);
+}
+
+static bool is_any_listening(const struct sampler_options *options, const struct process_table *processes)
+{
+	enum { MOST_ASKED = 256 };
+
+	for (size_t i = 0; i < options->target.pid_count && i < MOST_ASKED; i++)
+		if (listening_has_socket(options->target.pids[i]))
+			return true;
+	for (size_t i = 0; i < processes->count && i < MOST_ASKED; i++)
+		if (processes->processes[i].is_alive && listening_has_socket(processes->processes[i].pid))
+			return true;
+	return false;
+}
+
+bool requests_look(struct requests *requests, const struct sampler_options *options,
+	const struct process_table *processes, uint64_t clock_ns, int64_t time_ns, struct error *err)
+{
+	uint64_t elapsed_ns = clock_ns - requests->looked_ns;
+
+	/* The first look is early, so that a service that ends soon is known to be one. */
+	if (requests->none.code != ERROR_NONE && !requests->listens && elapsed_ns >= second_ns) {
+		requests->looked_ns = clock_ns;
+		requests->listens = is_any_listening(options, processes);
+	}
+	if ((!requests->programs && requests->source != PROFILE_WORK_EVENT) || elapsed_ns < (uint64_t)LOOK_MS * MS)
+		return true;
+	if (!take_look(requests, clock_ns, time_ns, err))
+		return false;
+	if (!requests->programs || clock_ns - requests->rated_ns < second_ns)
+		return true;
+	heed_rate(requests, clock_ns);
+	return members_update(&requests->members, &options->target, err);
+}
+
+int requests_timeout(const struct requests *requests, int timeout_ms)
+{
+	return requests->is_busy && (timeout_ms < 0 || timeout_ms > LOOK_MS) ? LOOK_MS : timeout_ms;
+}
+
+/* ---- The end ---- */
+
+/*
+ * Exchanges within the target are its requests only where nobody outside of it has asked for anything, as where a
+ * command starts a server and its clients. Otherwise a proxy's requests would count again at each server behind it.
+ */
+static bool find_kind(const struct requests *requests, uint32_t counted, enum profile_exchange_kind *kind)
+{
+	*kind = PROFILE_EXCHANGE_ANSWERED;
+	if (counted == EBPF_EXCHANGE_CALLED_OUT)
+		*kind = PROFILE_EXCHANGE_CALLED_OUT;
+	return counted != EBPF_EXCHANGE_WITHIN || tally_total(&requests->tally, EBPF_EXCHANGE_ANSWERED) == 0;
+}
+
+static bool add_exchanges(struct requests *requests, struct profile *profile, uint32_t run, struct error *err)
+{
+	for (size_t i = 0; i < requests->tally.count; i++) {
+		const struct tally_process *process = &requests->tally.processes[i];
+		enum profile_exchange_kind kind;
+		uint32_t id;
+
+		if (process->read_count > 0 && find_kind(requests, process->totals.kind, &kind) &&
+			!tally_add_to_profile(process, kind, profile, run, &id, err))
+			return false;
+	}
+	return true;
+}
+
+static bool add_latencies(struct requests *requests, struct profile *profile, uint32_t run, struct error *err)
+{
+	const struct ebpf_exchange_latency *latencies;
+	size_t count;
+
+	if (!ebpf_requests_read_latencies(requests->programs, &latencies, &count, err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct profile_exchanges exchanges = { .run = run, .pid = latencies[i].process };
+		const struct tally_process *process =
+			tally_find(&requests->tally, latencies[i].process, latencies[i].kind);
+		struct profile_latency latency = { .bucket = latencies[i].bucket, .count = latencies[i].count };
+
+		if (!process || process->read_count == 0 || !find_kind(requests, latencies[i].kind, &exchanges.kind))
+			continue;
+		if (!profile_add_exchanges(profile, &exchanges, &latency.exchanges, err) ||
+			!profile_add_latency(profile, &latency, err))
+			return false;
+	}
+	return true;
+}
+
+static bool add_stated(const struct sampler_options *options, struct profile *profile, uint32_t run, struct error *err)
+{
+	const struct profile_exchanges exchanges = { .run = run, .kind = PROFILE_EXCHANGE_ANSWERED };
+	struct profile_exchange_reading reading = { .time_ns = profile->runs[run].duration_ns,
+		.count = options->stated_requests };
+
+	return profile_add_exchanges(profile, &exchanges, &reading.exchanges, err) &&
+	       profile_add_exchange_reading(profile, &reading, err);
+}
+
+static void tell(struct requests *requests, const struct sampler_options *options,
+	const struct process_table *processes, struct buffer *notices)
+{
+	if (requests->none.code != ERROR_NONE && (requests->listens || is_any_listening(options, processes)))
+		buffer_printf(notices, "requests are not counted: %s; --requests N states their number\n",
+			requests->none.message);
+	if (requests->most_one_in > 1)
+		buffer_printf(notices,
+			"requests came so fast that one in %u was counted and stands for all: their number is an estimate\n",
+			(unsigned int)requests->most_one_in);
+	if (tally_find(&requests->tally, 0, EBPF_EXCHANGE_ANSWERED) && requests->programs)
+		buffer_append_string(notices,
+			"more than 4,096 processes answered requests: those of some are told together, without a name\n");
+}
+
+bool requests_finish(struct requests *requests, const struct sampler_options *options,
+	const struct process_table *processes, struct profile *profile, uint32_t run, struct buffer *notices,
+	struct error *err)
+{
+	profile->requests.source = requests->source;
+	profile->requests.one_socket_in = requests->most_one_in;
+	tell(requests, options, processes, notices);
+	if (requests->source == PROFILE_WORK_STATED)
+		return add_stated(options, profile, run, err);
+	if (requests->source == PROFILE_WORK_EVENT &&
+		!profile_intern(profile, options->work_event, &profile->requests.event, err))
+		return false;
+	return add_exchanges(requests, profile, run, err) &&
+	       (!requests->programs || add_latencies(requests, profile, run, err));
+}

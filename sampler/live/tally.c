@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PROCESSES = 1 << 16, MOST_READINGS_OF_ONE = 4096, MOST_READINGS = 1 << 18 };
+
+struct tally_key {
+	int32_t pid;
+	uint32_t kind;
+};
+
+void tally_init(struct tally *tally)
+{
+	*tally = (struct tally){ 0 };
+	hash_map_init(&tally->by_key, sizeof(struct tally_key));
+}
+
+void tally_deinit(struct tally *tally)
+{
+	for (size_t i = 0; i < tally->count; i++)
+		free(tally->processes[i].readings);
+	free(tally->processes);
+	hash_map_deinit(&tally->by_key);
+	*tally = (struct tally){ 0 };
+}
+
+/* ---- Readings ---- */
+
+/* Whether a reading may be added to the last one, which began when the one before it ended. */
+static bool is_close(const struct tally_process *process, int64_t time_ns, int64_t spacing_ns)
+{
+	size_t count = process->reading_count;
+
+	return count > 0 && time_ns - (count > 1 ? process->readings[count - 2].time_ns : 0) <= spacing_ns;
+}
+
+static void append_reading(struct tally_process *process, struct tally_reading reading, int64_t spacing_ns)
+{
+	struct tally_reading *last = &process->readings[process->reading_count - (process->reading_count > 0)];
+
+	if (is_close(process, reading.time_ns, spacing_ns)) {
+		last->time_ns = reading.time_ns;
+		last->count += reading.count;
+		return;
+	}
+	process->readings[process->reading_count++] = reading;
+}
+
+/* Adds up neighbours of all processes, in place. */
+static void widen_spacing(struct tally *tally, int64_t spacing_ns)
+{
+	tally->spacing_ns = spacing_ns;
+	tally->reading_count = 0;
+	for (size_t i = 0; i < tally->count; i++) {
+		struct tally_process *process = &tally->processes[i];
+		size_t count = process->reading_count;
+
+		process->reading_count = 0;
+		for (size_t from = 0; from < count; from++)
+			append_reading(process, process->readings[from], spacing_ns);
+		tally->reading_count += process->reading_count;
+	}
+}
+
+/* Any two readings that follow each other then cover more than the spacing. */
+static void limit_readings(struct tally *tally, const struct tally_process *process)
+{
+	while (process->reading_count >= MOST_READINGS_OF_ONE || tally->reading_count >= MOST_READINGS) {
+		int64_t least_ns = 4 * tally->looked_ns / MOST_READINGS_OF_ONE;
+
+		widen_spacing(tally, tally->spacing_ns < least_ns / 2 ? least_ns : 2 * tally->spacing_ns + 1);
+	}
+}
+
+static bool add_reading(
+	struct tally *tally, struct tally_process *process, int64_t time_ns, uint64_t count, struct error *err)
+{
+	size_t before = process->reading_count;
+
+	if (!ARRAY_RESERVE(&process->readings, &process->reading_capacity, before + 1, MOST_READINGS_OF_ONE, err))
+		return false;
+	append_reading(process, (struct tally_reading){ time_ns, count }, tally->spacing_ns);
+	tally->reading_count += process->reading_count - before;
+	limit_readings(tally, process);
+	return true;
+}
+
+/* ---- Totals ---- */
+
+static bool find_process(
+	struct tally *tally, const struct tally_totals *totals, struct tally_process **process, struct error *err)
+{
+	struct tally_key key = { totals->pid, totals->kind };
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&tally->processes, &tally->capacity, tally->count + 1, MOST_PROCESSES, err) ||
+		!hash_map_add(&tally->by_key, &key, (uint32_t)tally->count, &value, &added, err))
+		return false;
+	if (added)
+		tally->processes[tally->count++] = (struct tally_process){ 0 };
+	*process = &tally->processes[*value];
+	return true;
+}
+
+/* Where its last reading ended; the recording's start where there is none. */
+static int64_t last_time_ns(const struct tally_process *process)
+{
+	return process->reading_count > 0 ? process->readings[process->reading_count - 1].time_ns : 0;
+}
+
+bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t time_ns, struct error *err)
+{
+	struct tally_process *process;
+	uint64_t more;
+
+	if (!find_process(tally, totals, &process, err))
+		return false;
+	process->totals = *totals;
+	if (totals->count <= process->read_count)
+		return true;
+	more = totals->count - process->read_count;
+	/* Looks that found nothing have left no reading: the time up to the last one of them had no requests. */
+	if (tally->looked_ns > last_time_ns(process) && !add_reading(tally, process, tally->looked_ns, 0, err))
+		return false;
+	process->read_count += more;
+	tally->change_count++;
+	return add_reading(tally, process, time_ns, more, err);
+}
+
+void tally_end_look(struct tally *tally, int64_t time_ns)
+{
+	tally->looked_ns = time_ns;
+}
+
+uint64_t tally_total(const struct tally *tally, uint32_t kind)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < tally->count; i++)
+		if (tally->processes[i].totals.kind == kind)
+			total += tally->processes[i].read_count;
+	return total;
+}
+
+const struct tally_process *tally_find(const struct tally *tally, int32_t pid, uint32_t kind)
+{
+	struct tally_key key = { pid, kind };
+	uint32_t found = hash_map_get(&tally->by_key, &key);
+
+	return found == HASH_MAP_NONE ? NULL : &tally->processes[found];
+}
+
+bool tally_add_to_profile(const struct tally_process *process, enum profile_exchange_kind kind, struct profile *profile,
+	uint32_t run, uint32_t *id, struct error *err)
+{
+	const struct tally_totals *totals = &process->totals;
+	struct profile_exchanges exchanges = {
+		.run = run,
+		.pid = totals->pid,
+		.kind = kind,
+		.connections = totals->connections,
+		.received_bytes = totals->received_bytes,
+		.sent_bytes = totals->sent_bytes,
+	};
+
+	if (!profile_intern(profile, totals->name, &exchanges.process_name, err) ||
+		!profile_add_exchanges(profile, &exchanges, id, err))
+		return false;
+	for (size_t i = 0; i < process->reading_count; i++) {
+		const struct profile_exchange_reading reading = { *id, process->readings[i].time_ns,
+			process->readings[i].count };
+
+		if (!profile_add_exchange_reading(profile, &reading, err))
+			return false;
+	}
+	return true;
+}
