@@ -40,6 +40,14 @@ static inline int64_t saturating_add(int64_t a, int64_t b)
 	return result;
 }
 
+/* Counts, likewise. */
+static inline uint64_t saturating_add_unsigned(uint64_t a, uint64_t b)
+{
+	uint64_t result;
+
+	return __builtin_add_overflow(a, b, &result) ? UINT64_MAX : result;
+}
+
 /* Whether [offset, offset + size) lies within [0, limit). */
 static inline bool checked_range(uint64_t offset, uint64_t size, uint64_t limit)
 {

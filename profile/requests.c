@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/index.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const char *const source_names[PROFILE_WORK_SOURCE_COUNT] = { "unknown", "sockets", "event", "stated" };
@@ -11,44 +10,7 @@ const char *profile_work_source_name(enum profile_work_source source)
 	return source_names[source];
 }
 
-/* ---- Buckets ---- */
-
-/* Latencies below 2^LINEAR_BITS have a bucket each; so many are in each power of two above. */
-enum { LINEAR_BITS = 4, BUCKETS_OF_POWER = 1 << LINEAR_BITS };
-
-uint16_t profile_latency_bucket(uint64_t ns)
-{
-	int shift;
-
-	if (ns < BUCKETS_OF_POWER)
-		return (uint16_t)ns;
-	shift = 63 - __builtin_clzll(ns) - LINEAR_BITS;
-	/* The highest bit of the shifted number is set, so that the power of two is counted once more. */
-	return (uint16_t)(shift * BUCKETS_OF_POWER + (int)(ns >> shift));
-}
-
-uint64_t profile_latency_bucket_start(uint16_t bucket)
-{
-	int shift = bucket / BUCKETS_OF_POWER - 1;
-
-	if (bucket < BUCKETS_OF_POWER)
-		return bucket;
-	return (uint64_t)(BUCKETS_OF_POWER + bucket % BUCKETS_OF_POWER) << shift;
-}
-
-uint64_t profile_latency_bucket_end(uint16_t bucket)
-{
-	return bucket + 1 < PROFILE_LATENCY_BUCKETS ? profile_latency_bucket_start((uint16_t)(bucket + 1)) : UINT64_MAX;
-}
-
 /* ---- Adding ---- */
-
-static uint64_t saturating_sum(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return checked_add(a, b, &sum) ? sum : UINT64_MAX;
-}
 
 static struct profile_exchanges_key key_of(const struct profile_exchanges *exchanges)
 {
@@ -81,10 +43,10 @@ bool profile_add_exchanges(
 	/* A process has its last name: a worker is named after its fork or its execve(). */
 	if (exchanges->process_name)
 		known->process_name = exchanges->process_name;
-	known->count = saturating_sum(known->count, exchanges->count);
-	known->connections = saturating_sum(known->connections, exchanges->connections);
-	known->received_bytes = saturating_sum(known->received_bytes, exchanges->received_bytes);
-	known->sent_bytes = saturating_sum(known->sent_bytes, exchanges->sent_bytes);
+	known->count = saturating_add_unsigned(known->count, exchanges->count);
+	known->connections = saturating_add_unsigned(known->connections, exchanges->connections);
+	known->received_bytes = saturating_add_unsigned(known->received_bytes, exchanges->received_bytes);
+	known->sent_bytes = saturating_add_unsigned(known->sent_bytes, exchanges->sent_bytes);
 	return true;
 }
 
@@ -111,7 +73,7 @@ bool profile_add_exchange_reading(
 	if (!profile_append_exchange_reading(profile, reading, err))
 		return false;
 	exchanges = &profile->requests.exchanges[reading->exchanges];
-	exchanges->count = saturating_sum(exchanges->count, reading->count);
+	exchanges->count = saturating_add_unsigned(exchanges->count, reading->count);
 	return true;
 }
 
@@ -223,7 +185,7 @@ static void sort_readings(struct profile_requests *requests)
 	qsort(readings, requests->reading_count, sizeof(*readings), compare_readings);
 	for (size_t i = 1; i < requests->reading_count; i++) {
 		if (compare_readings(&readings[kept], &readings[i]) == 0)
-			readings[kept].count = saturating_sum(readings[kept].count, readings[i].count);
+			readings[kept].count = saturating_add_unsigned(readings[kept].count, readings[i].count);
 		else
 			readings[++kept] = readings[i];
 	}
@@ -240,7 +202,7 @@ static void sum_latencies(struct profile_requests *requests)
 	qsort(latencies, requests->latency_count, sizeof(*latencies), compare_latencies);
 	for (size_t i = 1; i < requests->latency_count; i++) {
 		if (compare_latencies(&latencies[kept], &latencies[i]) == 0)
-			latencies[kept].count = saturating_sum(latencies[kept].count, latencies[i].count);
+			latencies[kept].count = saturating_add_unsigned(latencies[kept].count, latencies[i].count);
 		else
 			latencies[++kept] = latencies[i];
 	}
@@ -287,9 +249,10 @@ static bool validate_exchanges(const struct profile *profile, struct error *err)
 			exchanges->process_name >= string_table_count(profile->strings) || exchanges->pid < 0 ||
 			(unsigned int)exchanges->kind >= PROFILE_EXCHANGE_KIND_COUNT)
 			return error_set(err, ERROR_FORMAT, "exchanges %zu reference what is not there", i);
-		count = saturating_sum(count, exchanges->count);
-		connections = saturating_sum(connections, exchanges->connections);
-		bytes = saturating_sum(bytes, saturating_sum(exchanges->received_bytes, exchanges->sent_bytes));
+		count = saturating_add_unsigned(count, exchanges->count);
+		connections = saturating_add_unsigned(connections, exchanges->connections);
+		bytes = saturating_add_unsigned(
+			bytes, saturating_add_unsigned(exchanges->received_bytes, exchanges->sent_bytes));
 		if (count > most_exchanges || connections > most_exchanges || bytes > INT64_MAX)
 			return error_set(err, ERROR_FORMAT, "there is an impossible number of requests");
 	}
@@ -309,7 +272,7 @@ static bool validate_readings(const struct profile_requests *requests, struct er
 			return error_set(err, ERROR_FORMAT, "reading %zu of requests is not in order", i);
 		if (i == 0 || reading[-1].exchanges != reading->exchanges)
 			count = 0;
-		count = saturating_sum(count, reading->count);
+		count = saturating_add_unsigned(count, reading->count);
 		if (count > requests->exchanges[reading->exchanges].count)
 			return error_set(err, ERROR_FORMAT, "reading %zu tells of more requests than there were", i);
 	}
@@ -327,7 +290,7 @@ static bool validate_latencies(const struct profile_requests *requests, struct e
 			return error_set(err, ERROR_FORMAT, "latency %zu references what is not there", i);
 		if (i > 0 && compare_latencies(&latency[-1], latency) >= 0)
 			return error_set(err, ERROR_FORMAT, "latency %zu is not in order", i);
-		count = saturating_sum(count, latency->count);
+		count = saturating_add_unsigned(count, latency->count);
 		if (count > most_exchanges)
 			return error_set(err, ERROR_FORMAT, "there is an impossible number of latencies");
 	}
@@ -357,7 +320,7 @@ uint64_t profile_requests_total(const struct profile *profile, enum profile_exch
 
 	for (size_t i = 0; i < requests->exchange_count; i++)
 		if (requests->exchanges[i].kind == kind)
-			total = saturating_sum(total, requests->exchanges[i].count);
+			total = saturating_add_unsigned(total, requests->exchanges[i].count);
 	return total;
 }
 
@@ -435,40 +398,4 @@ double profile_requests_between(
 										      0, profile->runs[run].duration_ns,
 										      from_ns, until_ns);
 	return sum;
-}
-
-void profile_latency_counts(
-	const struct profile *profile, enum profile_exchange_kind kind, uint64_t counts[static PROFILE_LATENCY_BUCKETS])
-{
-	const struct profile_requests *requests = &profile->requests;
-
-	memset(counts, 0, PROFILE_LATENCY_BUCKETS * sizeof(*counts));
-	for (size_t i = 0; i < requests->latency_count; i++) {
-		const struct profile_latency *latency = &requests->latencies[i];
-
-		if (requests->exchanges[latency->exchanges].kind == kind)
-			counts[latency->bucket] = saturating_sum(counts[latency->bucket], latency->count);
-	}
-}
-
-double profile_latency_quantile(const uint64_t counts[static PROFILE_LATENCY_BUCKETS], double part)
-{
-	double total = 0, before = 0;
-	uint16_t last = 0;
-
-	for (uint16_t i = 0; i < PROFILE_LATENCY_BUCKETS; i++) {
-		total += (double)counts[i];
-		last = counts[i] ? i : last;
-	}
-	if (!(total > 0))
-		return NAN;
-	for (uint16_t i = 0; i <= last; i++) {
-		double count = (double)counts[i], start = (double)profile_latency_bucket_start(i),
-		       width = (double)profile_latency_bucket_end(i) - start;
-
-		if (count > 0 && (before + count >= part * total || i == last))
-			return start + width * fmin(fmax((part * total - before) / count, 0), 1);
-		before += count;
-	}
-	return NAN;
 }
