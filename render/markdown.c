@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/headline.h"
 #include "render/markdown_writer.h"
+#include "render/requests.h"
 #include "render/summary.h"
 
 #include <math.h>
@@ -330,6 +332,93 @@ static void write_basis(struct markdown_writer *w)
 	markdown_emit_string(w, "\n</details>\n");
 }
 
+/* ---- The first lines ---- */
+
+/* Appends a sentence in which names stand between backticks, as code. If a name has a backtick, all are plain text. */
+static void append_with_names(struct buffer *row, char *sentence)
+{
+	bool is_paired = true, is_name = false;
+	char *rest = sentence;
+
+	for (const char *at = sentence; *at; at++)
+		is_paired ^= *at == '`';
+	while (is_paired && rest) {
+		const char *part = strsep(&rest, "`");
+
+		markdown_escape(row, part, MARKDOWN_MAX_SENTENCE);
+		if (rest)
+			buffer_append_string(row, is_name ? "</code>" : "<code>");
+		is_name = !is_name;
+	}
+	if (!is_paired)
+		markdown_escape(row, sentence, MARKDOWN_MAX_SENTENCE);
+}
+
+static void emit_verdict(struct markdown_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, row = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_init(&row, (size_t)1 << 20);
+	summary_verdict(w->diff, &text);
+	buffer_append_string(&row, "\n### ");
+	if (!text.failed)
+		append_with_names(&row, text.data);
+	buffer_append_string(&row, "\n\n");
+	row.failed |= text.failed;
+	markdown_emit(w, &row);
+}
+
+static void emit_line(struct markdown_writer *w, struct buffer *text)
+{
+	if (text->size > 0)
+		markdown_emit_text(w, "", text, "\n\n");
+}
+
+static bool write_others(struct markdown_writer *w, struct error *err)
+{
+	uint32_t others[HEADLINE_OTHERS];
+	size_t count;
+
+	if (!headline_others(w->diff, others, &count, err))
+		return false;
+	if (count == 0)
+		return true;
+	markdown_emit_string(w, headline_others_words(w->diff));
+	markdown_emit_string(w, "\n\n");
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(buffer_deinit) struct buffer row = { 0 }, text = { 0 };
+
+		buffer_init(&row, MARKDOWN_MAX_BYTES);
+		buffer_init(&text, MARKDOWN_MAX_BYTES);
+		headline_other(w->diff, others[i], &text);
+		buffer_append_string(&row, "- ");
+		markdown_name(&row, diff_string(w->diff, w->diff->functions[others[i]].shown));
+		if (!text.failed)
+			markdown_escape(&row, text.data, MARKDOWN_MAX_SENTENCE);
+		buffer_append_byte(&row, '\n');
+		markdown_emit(w, &row);
+	}
+	markdown_emit_string(w, "\n");
+	return true;
+}
+
+/* What stands between the verdict and the details, as in text. */
+static bool write_headline(struct markdown_writer *w, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer requests = { 0 }, next = { 0 };
+
+	buffer_init(&requests, MARKDOWN_MAX_BYTES);
+	buffer_init(&next, MARKDOWN_MAX_BYTES);
+	render_requests_words(w->diff, &requests);
+	headline_next(w->input, &next);
+	emit_line(w, &requests);
+	if (!write_others(w, err))
+		return false;
+	emit_line(w, &next);
+	return true;
+}
+
 bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	struct markdown_writer w = { .input = input, .diff = input->diff, .out = out, .start = out->size };
@@ -339,10 +428,12 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 			"Markdown is written for a diff of two profiles; for one, use --text or --json");
 	w.unit = diff_string(input->diff, input->diff->unit);
 	markdown_emit_string(&w, markdown_marker);
-	emit_sentences(&w, "\n### ", summary_verdict, "\n\n");
+	emit_verdict(&w);
 	write_title(&w);
 	if (input->diff->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
+	if (!write_headline(&w, err))
+		return false;
 	markdown_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count);
 	write_ledger(&w);
 	write_runs(&w);

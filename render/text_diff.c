@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/headline.h"
+#include "render/requests.h"
 #include "render/summary.h"
 #include "render/table.h"
 #include "render/text_writer.h"
@@ -7,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_MOVED = 10, MAX_FORMER_BYTES = 1 << 24 };
+enum { MAX_MOVED = 10, MAX_FORMER_BYTES = 1 << 24, MAX_LINE_BYTES = 1 << 20 };
 
 /* ---- Columns ---- */
 
@@ -281,6 +283,59 @@ static bool any_change(const struct diff *diff)
 	return false;
 }
 
+/* ---- The first lines ---- */
+
+static void write_cleaned(const struct text_writer *w, struct buffer *text, size_t indent)
+{
+	buffer_append(text, "", 0);
+	if (text->failed)
+		w->out->failed = true;
+	else if (text->size > 0)
+		text_paragraph(w, text->data, indent);
+}
+
+/* Appends how many requests both sides answered, and how long they took. */
+static void requests_line(const struct text_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MAX_LINE_BYTES);
+	render_requests_words(w->diff, &text);
+	write_cleaned(w, &text, 0);
+}
+
+/* Appends a line for each function that is proven to differ beside the verdict's cause. */
+static bool write_others(const struct text_writer *w, struct error *err)
+{
+	enum { FIGURES_COLUMNS = 46, LEAST_COLUMNS = 24 };
+	uint32_t others[HEADLINE_OTHERS];
+	size_t count, columns = w->width > FIGURES_COLUMNS + LEAST_COLUMNS ? w->width - FIGURES_COLUMNS : LEAST_COLUMNS;
+
+	if (!headline_others(w->diff, others, &count, err))
+		return false;
+	if (count > 0)
+		text_paragraph(w, headline_others_words(w->diff), 0);
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+		buffer_init(&text, MAX_LINE_BYTES);
+		buffer_append_string(&text, "- ");
+		profile_shorten_name(diff_string(w->diff, w->diff->functions[others[i]].shown), columns, &text);
+		headline_other(w->diff, others[i], &text);
+		write_cleaned(w, &text, 2);
+	}
+	return true;
+}
+
+static void write_next(const struct text_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MAX_LINE_BYTES);
+	headline_next(w->input, &text);
+	write_cleaned(w, &text, 0);
+}
+
 bool text_two_sided(const struct text_writer *w, struct error *err)
 {
 	size_t half = (w->rows + 1) / 2;
@@ -290,6 +345,11 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 	if (w->diff->gate_failed)
 		text_paragraph(w, "A limit given with --fail-on is exceeded.", 0);
+	requests_line(w);
+	if (!write_others(w, err))
+		return false;
+	write_next(w);
+	buffer_append_byte(w->out, '\n');
 	text_sentences(w, summary_scale);
 	text_sentences(w, summary_evidence);
 	text_side(w, DIFF_BASE, "base: ");

@@ -21,11 +21,11 @@ static void interval_of(const struct row_result *result, bool found, double *low
 		*high = result->head * exp(result->more_by_load) - result->base + t * result->small_error;
 	} else {
 		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
-		double effect = found ? result->judged : result->effect;
+		double effect = found ? result->judged : result->effect, measured = result->head - result->base;
 
 		/* The interval always contains the measured value, even if the machine's speed contributes to it. */
-		*low = result->base * expm1(fmin(effect - t * error - result->less_by_load, result->effect));
-		*high = result->base * expm1(fmax(effect + t * error + result->more_by_load, result->effect));
+		*low = fmin(result->base * expm1(effect - t * error - result->less_by_load), measured);
+		*high = fmax(result->base * expm1(effect + t * error + result->more_by_load), measured);
 	}
 }
 

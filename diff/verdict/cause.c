@@ -11,8 +11,8 @@ static const double cause_part = 0.5;
 /* From this part of both totals on the time of a function is that of the whole program. */
 static const double whole_program = 0.9;
 
-/* Parts below this are not worth naming where a change is spread. */
-static const double least_spread = 0.05;
+/* Parts below these are not worth naming: of the whole where a change is spread, and of a cause's time in its leaf. */
+static const double least_spread = 0.05, least_leaf = 0.2;
 
 /* Functions in which the run time enters a program or a thread, and which may count as the program's own code. */
 static const char *const entries[] = { "_start", "__libc_start_*", "start_thread", "clone", "clone3", "_dl_start*",
@@ -27,6 +27,7 @@ struct cause_search {
 	const struct diff *diff;
 	int way;
 	double whole;
+	bool is_known;         /* something is proven of functions */
 	double *below;         /* [node] proven self time in the direction, in the node's subtree; owned */
 	double *explained;     /* [function] owned */
 	double *depth;         /* [function] mean depth of its topmost nodes, by what is below them; owned */
@@ -101,10 +102,11 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-static enum cause_kind kind_of(const struct diff *diff, const struct diff_function *f)
+/* `is_interpreter`: its functions have names, so that what the interpreter does is theirs. */
+static enum cause_kind kind_of(const struct diff *diff, const struct diff_function *f, bool is_interpreter)
 {
-	if (f->interrupt || f->interprets != PROFILE_LANGUAGE_NATIVE || has_no_name(diff, f) ||
-		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || is_entry(diff_string(diff, f->name)))
+	if (f->interrupt || is_interpreter || has_no_name(diff, f) || diff_wait_class(diff, f) != PROFILE_WAIT_NONE ||
+		is_entry(diff_string(diff, f->name)))
 		return CAUSE_NEVER;
 	switch (f->origin) {
 	case PROFILE_ORIGIN_USER:
@@ -157,6 +159,16 @@ static bool is_topmost(const struct cause_search *s, uint32_t node)
 	return s->build->topmost[node] && !(s->diff->nodes[node].flags & DIFF_NODE_INTERRUPT);
 }
 
+static void classify_functions(struct cause_search *s)
+{
+	const struct diff *diff = s->diff;
+	bool is_named[PROFILE_LANGUAGE_COUNT];
+
+	proven_named_languages(diff, is_named);
+	for (size_t i = 0; i < diff->function_count; i++)
+		s->kind[i] = kind_of(diff, &diff->functions[i], is_named[diff->functions[i].interprets]);
+}
+
 /* Adds up what is below the topmost nodes of each function, and how deep they are. */
 static void sum_functions(struct cause_search *s)
 {
@@ -184,6 +196,7 @@ static void explain_functions(struct cause_search *s)
 		const struct diff_function *f = &diff->functions[i];
 
 		s->depth[i] = s->scratch[i] > 0 ? s->depth[i] / s->scratch[i] : 0;
+		s->is_known |= is_proven_in(s, &f->total) || is_proven_in(s, &f->self);
 		if (is_proven_in(s, &f->total))
 			s->explained[i] = fmax(s->explained[i], in_direction(s, f->total.delta));
 		if (s->kind[i] != CAUSE_NEVER)
@@ -213,8 +226,7 @@ static bool cause_search_init(struct cause_search *s, struct error *err)
 {
 	if (!cause_search_allocate(s, err))
 		return false;
-	for (size_t i = 0; i < s->diff->function_count; i++)
-		s->kind[i] = kind_of(s->diff, &s->diff->functions[i]);
+	classify_functions(s);
 	sum_below(s);
 	find_above(s);
 	sum_functions(s);
@@ -231,10 +243,18 @@ static bool is_self_reason(const struct cause_search *s, uint32_t function)
 	return is_proven_in(s, self) && in_direction(s, self->delta) >= cause_part * s->whole;
 }
 
-/* Whether the program is in the function all the time, and no function of the user's code is above it. */
-static bool is_top(const struct cause_search *s, uint32_t function)
+/* How much a function that explains a change says of where it is. */
+enum cause_rank {
+	CAUSE_PART,  /* a part of the program, or the time is the function's own */
+	CAUSE_INNER, /* the program is in it all the time, but another function of the user's code is above it */
+	CAUSE_TOP,   /* such as main() */
+};
+
+static enum cause_rank rank_of(const struct cause_search *s, uint32_t function)
 {
-	return !s->is_under_user[function] && is_whole_program(s->diff, &s->diff->functions[function].total);
+	if (is_self_reason(s, function) || !is_whole_program(s->diff, &s->diff->functions[function].total))
+		return CAUSE_PART;
+	return s->is_under_user[function] ? CAUSE_INNER : CAUSE_TOP;
 }
 
 static bool may_be_cause(const struct cause_search *s, uint32_t function)
@@ -252,48 +272,84 @@ static bool is_deeper(const struct cause_search *s, uint32_t a, uint32_t b)
 	return s->explained[a] > s->explained[b];
 }
 
-/* The deepest function of a kind that explains enough; the tops of the user's code are left out or taken alone. */
-static uint32_t find_deepest(const struct cause_search *s, enum cause_kind kind, bool tops)
+/* The deepest function of a kind and rank that explains enough. */
+static uint32_t find_deepest(const struct cause_search *s, enum cause_kind kind, enum cause_rank rank)
 {
 	uint32_t found = PROFILE_NONE;
 
 	for (uint32_t i = 0; i < s->diff->function_count; i++)
-		if (s->kind[i] == kind && may_be_cause(s, i) && (found == PROFILE_NONE || is_deeper(s, i, found)) &&
-			(is_top(s, i) && !is_self_reason(s, i)) == tops)
+		if (s->kind[i] == kind && may_be_cause(s, i) && rank_of(s, i) == rank &&
+			(found == PROFILE_NONE || is_deeper(s, i, found)))
 			found = i;
 	return found;
 }
 
-/* The function in whose own code most of the proven difference below a function lies; PROFILE_NONE: in none, or its
- * own. */
-static uint32_t find_leaf(struct cause_search *s, uint32_t cause)
+/* Sums up, by function, what is proven of its own code, or of all below its nodes, in the subtrees of the cause. */
+static void sum_within(struct cause_search *s, uint32_t cause, bool is_self)
 {
 	const struct diff *diff = s->diff;
-	uint32_t leaf = PROFILE_NONE;
 
 	memset(s->scratch, 0, diff->function_count * sizeof(*s->scratch));
 	for (uint32_t top = 1; top < diff->node_count; top++) {
 		if (diff->nodes[top].function != cause || !is_topmost(s, top))
 			continue;
-		for (uint32_t node = top; node < diff->nodes[top].subtree_end; node++)
-			s->scratch[build_owner(s->build, node)] += own_difference(s, node);
+		for (uint32_t node = top + 1; node < diff->nodes[top].subtree_end; node++) {
+			if (is_self)
+				s->scratch[build_owner(s->build, node)] += own_difference(s, node);
+			else if (is_topmost(s, node))
+				s->scratch[diff->nodes[node].function] += weight_of(s, node);
+		}
 	}
-	for (uint32_t i = 0; i < diff->function_count; i++)
-		if (s->scratch[i] >= cause_part * s->explained[cause] && s->scratch[i] > 0 &&
-			(leaf == PROFILE_NONE || s->scratch[i] > s->scratch[leaf]))
+	s->scratch[cause] = 0;
+}
+
+/*
+ * The function below the cause that its difference comes from: the deepest one in which half of it or more is spent,
+ * with all that it calls; else the one in whose own code most is. `*part`: the part of what the cause explains.
+ */
+static uint32_t find_leaf(struct cause_search *s, uint32_t cause, double *part)
+{
+	uint32_t leaf = PROFILE_NONE;
+
+	sum_within(s, cause, false);
+	for (uint32_t i = 0; i < s->diff->function_count; i++)
+		if (s->kind[i] != CAUSE_NEVER && s->scratch[i] >= cause_part * s->explained[cause] &&
+			is_proven_in(s, &s->diff->functions[i].total) && rank_of(s, i) == CAUSE_PART &&
+			(leaf == PROFILE_NONE || is_deeper(s, i, leaf)))
 			leaf = i;
-	return leaf == cause || leaf == PROFILE_NONE || s->kind[leaf] == CAUSE_NEVER ? PROFILE_NONE : leaf;
+	if (leaf == PROFILE_NONE) {
+		sum_within(s, cause, true);
+		for (uint32_t i = 0; i < s->diff->function_count; i++)
+			if (s->kind[i] != CAUSE_NEVER && s->scratch[i] >= least_leaf * s->explained[cause] &&
+				(leaf == PROFILE_NONE || s->scratch[i] > s->scratch[leaf]))
+				leaf = i;
+	}
+	if (leaf != PROFILE_NONE)
+		*part = fmin(s->scratch[leaf] / s->explained[cause], 1);
+	return leaf;
+}
+
+/* The same, if what it calls says where: half of its difference or more is in one leaf. */
+static uint32_t find_with_leaf(struct cause_search *s, enum cause_kind kind, enum cause_rank rank)
+{
+	uint32_t found = find_deepest(s, kind, rank);
+	double part = 0;
+
+	return found != PROFILE_NONE && find_leaf(s, found, &part) != PROFILE_NONE && part >= cause_part ? found
+													 : PROFILE_NONE;
 }
 
 static uint32_t choose_cause(struct cause_search *s)
 {
-	uint32_t top = find_deepest(s, CAUSE_USER, true), found = find_deepest(s, CAUSE_USER, false);
+	uint32_t found = find_deepest(s, CAUSE_USER, CAUSE_PART);
 
 	if (found == PROFILE_NONE)
-		found = find_deepest(s, CAUSE_LIBRARY, false);
-	if (found == PROFILE_NONE && top != PROFILE_NONE && find_leaf(s, top) != PROFILE_NONE)
-		found = top;
-	return found == PROFILE_NONE ? find_deepest(s, CAUSE_SYSTEM, false) : found;
+		found = find_with_leaf(s, CAUSE_USER, CAUSE_INNER);
+	if (found == PROFILE_NONE)
+		found = find_deepest(s, CAUSE_LIBRARY, CAUSE_PART);
+	if (found == PROFILE_NONE)
+		found = find_with_leaf(s, CAUSE_USER, CAUSE_TOP);
+	return found == PROFILE_NONE ? find_deepest(s, CAUSE_SYSTEM, CAUSE_PART) : found;
 }
 
 /* ---- Callers ---- */
@@ -347,8 +403,10 @@ static void find_spread(struct cause_search *s, struct cause *cause)
 	memset(s->scratch, 0, diff->function_count * sizeof(*s->scratch));
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		double own = own_difference(s, node);
-		uint32_t function = s->responsible[node];
+		uint32_t owner = build_owner(s->build, node), function = s->responsible[node];
 
+		if (function == PROFILE_NONE && s->kind[owner] == CAUSE_SYSTEM)
+			function = owner;
 		if (function != PROFILE_NONE)
 			s->scratch[function] += own;
 	}
@@ -382,6 +440,7 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 		return true;
 	if (!cause_search_init(&s, err))
 		return false;
+	cause->is_known = s.is_known;
 	if (!(s.whole > 0))
 		return true;
 	cause->named.function = choose_cause(&s);
@@ -391,7 +450,8 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 	}
 	cause->named.is_self = is_self_reason(&s, cause->named.function);
 	cause->named.part = fmin(s.explained[cause->named.function] / s.whole, 1);
-	cause->named.leaf = find_leaf(&s, cause->named.function);
+	if (!cause->named.is_self)
+		cause->named.leaf = find_leaf(&s, cause->named.function, &cause->leaf_part);
 	find_callers(&s, &cause->named);
 	return true;
 }

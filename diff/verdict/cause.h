@@ -16,8 +16,9 @@
  * Functions of the user's code, compiled at run time and interpreted ones among them, go before those of libraries, and
  * these before the system's: a frame of the C library is named only where no proven caller explains as much. Three are
  * never the cause: code without a name, the frames of an interpreter and of waits, and the run time's entry (_start).
- * The top of the user's code, such as main(), names nothing: the program is there all the time. It is the cause only if
- * the time is its own, or if no library's function explains as much and a system's function, the leaf, does.
+ * A function in which the program is all the time says nothing of where the change is. It is the cause only if the time
+ * is its own, or if half of the difference is in one leaf below it; the top of the user's code, such as main(), goes
+ * behind the functions of libraries then.
  */
 
 enum { CAUSE_SPREAD = 3 };
@@ -28,10 +29,12 @@ struct cause_part {
 };
 
 struct cause {
+	bool is_known;           /* something is proven of functions in the direction */
 	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
+	double leaf_part;        /* the leaf's part of the difference of the named function */
 	/*
-	 * without a name: the functions of the user's code, else of libraries, in whose own code, or in what they call
-	 * of others, most of the whole lies; the largest first
+	 * without a name: the functions of the user's code, else of libraries or the system, in whose own code, or in
+	 * what they call of others, most of the whole lies; the largest first
 	 */
 	struct cause_part spread[CAUSE_SPREAD];
 	size_t spread_count;

@@ -2,6 +2,7 @@
 #include "diff/verdict/proven.h"
 
 #include <math.h>
+#include <string.h>
 
 const double proven_decisive_points = 3;
 static const double opposed_share = 0.5;
@@ -23,10 +24,13 @@ enum proven_way proven_way_of(enum diff_state state)
 	return PROVEN_NEITHER;
 }
 
-/* Whether it is an interpreter's: its total is that of the functions which the interpreter runs, and they are named. */
-static bool is_of_interpreter(const struct diff_function *f)
+void proven_named_languages(const struct diff *diff, bool is_named[static PROFILE_LANGUAGE_COUNT])
 {
-	return f->interprets != PROFILE_LANGUAGE_NATIVE;
+	memset(is_named, 0, PROFILE_LANGUAGE_COUNT * sizeof(*is_named));
+	for (size_t i = 0; i < diff->function_count; i++)
+		is_named[diff->functions[i].language] = true;
+	/* It stands for functions that are no interpreter's. */
+	is_named[PROFILE_LANGUAGE_NATIVE] = false;
 }
 
 static struct proven_side *side_of(struct proven *proven, enum proven_way way)
@@ -34,14 +38,16 @@ static struct proven_side *side_of(struct proven *proven, enum proven_way way)
 	return way == PROVEN_LESS ? &proven->less : &proven->more;
 }
 
-static void count_function(struct proven *proven, const struct diff *diff, const struct diff_function *f)
+/* `is_interpreter`: its total is that of the functions which the interpreter runs, and they are named. */
+static void count_function(
+	struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_interpreter)
 {
 	enum proven_way self = proven_way_of(f->self.state), way = self ? self : proven_way_of(f->total.state);
 
 	/* Exact counts show in which function a change is: its callers, which do nothing new, are not counted. */
 	if (!way || (diff->is_exact && !self))
 		return;
-	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE || (is_of_interpreter(f) && !self))
+	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE || (is_interpreter && !self))
 		return;
 	side_of(proven, way)->functions++;
 }
@@ -66,7 +72,7 @@ static void add_estimate(struct proven *proven, const struct diff *diff, const s
 	enum proven_way way = proven_way_of(e->state);
 	struct proven_side *side = side_of(proven, way);
 
-	if (!way || !counts_alone(diff, f, is_self) || (!is_self && is_of_interpreter(f)))
+	if (!way || !counts_alone(diff, f, is_self))
 		return;
 	side->points = is_self ? side->points + points : fmax(side->points, points);
 	if (!side->greatest || fabs(e->delta) > fabs(side->estimate->delta)) {
@@ -79,10 +85,11 @@ struct proven proven_find(const struct diff_build *build)
 {
 	const struct diff *diff = build->diff;
 	struct proven proven = { 0 };
-	bool counts_totals;
+	bool counts_totals, is_named[PROFILE_LANGUAGE_COUNT];
 
+	proven_named_languages(diff, is_named);
 	for (size_t i = 0; i < diff->function_count; i++)
-		count_function(&proven, diff, &diff->functions[i]);
+		count_function(&proven, diff, &diff->functions[i], is_named[diff->functions[i].interprets]);
 	for (size_t i = 0; i < diff->function_count; i++)
 		add_estimate(&proven, diff, &diff->functions[i], true);
 	/*
@@ -93,7 +100,8 @@ struct proven proven_find(const struct diff_build *build)
 	counts_totals =
 		diff->waiting != DIFF_WAITING_NONE || proven.more.points + proven.less.points < proven_decisive_points;
 	for (size_t i = 0; counts_totals && i < diff->function_count; i++)
-		add_estimate(&proven, diff, &diff->functions[i], false);
+		if (!is_named[diff->functions[i].interprets])
+			add_estimate(&proven, diff, &diff->functions[i], false);
 	return proven;
 }
 

@@ -10,6 +10,9 @@ enum proven_way { PROVEN_LESS = -1, PROVEN_NEITHER = 0, PROVEN_MORE = 1 };
 /* The direction of a state; that of states which are no proven difference is PROVEN_NEITHER. */
 enum proven_way proven_way_of(enum diff_state state);
 
+/* Tells which languages' functions have names in the diff: what an interpreter of those does is theirs. */
+void proven_named_languages(const struct diff *diff, bool is_named[static PROFILE_LANGUAGE_COUNT]);
+
 /* All that is proven in one direction. */
 struct proven_side {
 	double points; /* of self time; if hardly any self time is proven, the largest total time of a function */

@@ -24,7 +24,7 @@ COMMON_MUST_CHECK
 bool sentence_of_functions(struct diff_build *build, const struct cause *cause, const struct proven *proven,
 	enum proven_way way, const char *rest, struct error *err);
 
-/* "3 functions take more CPU time (4.1 % of the total) and 2 take less (3.9 %)", and `rest`. */
+/* "3 functions take more CPU time per run (4.1 % of the total) and 2 take less (3.9 %)", and `rest`. */
 COMMON_MUST_CHECK
 bool sentence_of_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err);
 

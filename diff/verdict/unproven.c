@@ -42,6 +42,16 @@ static size_t places_with(const struct diff *diff, enum diff_state state)
 	return count;
 }
 
+/* Whether a function is proven to have changed, which is an interpreter's with all it runs: no other leads here. */
+static bool has_functions(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->function_count; i++)
+		if (diff_state_is_difference(diff->functions[i].self.state) ||
+			diff_state_is_difference(diff->functions[i].total.state))
+			return true;
+	return false;
+}
+
 static bool has_places(const struct diff *diff)
 {
 	return places_with(diff, DIFF_STATE_MORE) + places_with(diff, DIFF_STATE_LESS) +
@@ -67,7 +77,10 @@ static void places_words(const struct diff *diff, char text[static UNPROVEN_PLAC
 				       : "no function's change is proven, only that of places in the call tree (",
 				count, diff_state_name(states[i]));
 	}
-	snprintf(text + length, UNPROVEN_PLACES - length, "%s", length ? ")" : "no change is proven");
+	snprintf(text + length, UNPROVEN_PLACES - length, "%s",
+		length                ? ")"
+		: has_functions(diff) ? "nothing is proven but the time of an interpreter"
+				      : "no change is proven");
 }
 
 /* The largest change that the interval leaves open, in parts of base. */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/check.h"
+
+#include "synthetic.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/*
+ * Which function a verdict names. Runs of one side differ a little, and those of the other as much; `rest` is code that
+ * does not change.
+ */
+enum { RUNS = 5, MAX_STACKS = 12 };
+
+#define REST "_start;main;serve;rest"
+
+struct stack {
+	const char *frames;
+	int64_t base, head;
+};
+
+static struct profile *record(const struct stack stacks[MAX_STACKS], enum diff_side side)
+{
+	struct synthetic s = synthetic_create();
+
+	for (int run = 0; run < RUNS; run++) {
+		synthetic_run(&s, true, 0);
+		for (size_t i = 0; i < MAX_STACKS && stacks[i].frames; i++)
+			synthetic_add(&s, synthetic_stack(&s, stacks[i].frames),
+				(side == DIFF_BASE ? stacks[i].base : stacks[i].head) * (100 + run) / 100, -1);
+	}
+	return synthetic_finish(&s);
+}
+
+static struct diff *compare(const struct stack stacks[MAX_STACKS], const struct diff_options *options)
+{
+	struct profile *base = record(stacks, DIFF_BASE), *head = record(stacks, DIFF_HEAD);
+	struct diff *diff = synthetic_diff(base, head, options);
+
+	profile_destroy(base);
+	profile_destroy(head);
+	print_message("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
+	return diff;
+}
+
+static const char *name_of(const struct diff *diff, uint32_t function)
+{
+	return function == PROFILE_NONE ? "" : diff_string(diff, diff->functions[function].name);
+}
+
+/* Holds verdict, cause and leaf; "" is none. */
+static void assert_cause(const struct diff *diff, enum diff_verdict verdict, const char *cause, const char *leaf)
+{
+	assert_int_equal(diff->verdict, verdict);
+	assert_string_equal(name_of(diff, diff->cause.function), cause);
+	assert_string_equal(name_of(diff, diff->cause.leaf), leaf);
+	assert_null(verdict_check(diff));
+}
+
+static void assert_says(const struct diff *diff, const char *words)
+{
+	if (!strstr(diff_string(diff, diff->verdict_text), words))
+		fail_msg("'%s' is not in '%s'", words, diff_string(diff, diff->verdict_text));
+}
+
+/* A case of the table below: what is compared, and what the verdict names both ways round. */
+struct naming {
+	struct stack stacks[MAX_STACKS];
+	const char *cause, *leaf;
+	const char *says; /* of base against head */
+};
+
+static const struct naming namings[] = {
+	/* The leaf is the C library's: its caller is named, and the callers of that. */
+	{ { { REST, 9000, 9000 },
+		  { "_start;main;serve;r;resolve;SpecifierSet.contains;__memcmp_evex_movbe!kernel", 1000, 9000 } },
+		"SpecifierSet.contains", "__memcmp_evex_movbe",
+		": `r` → `resolve` → `SpecifierSet.contains` takes 9.00 times as much and is all of the increase, most of it in `__memcmp_evex_movbe` below it" },
+	/* The caller's own loop took the place of calls: it grew, although what it called is gone. */
+	{ { { REST, 9000, 9000 }, { "_start;main;serve;find_user", 100, 6000 },
+		  { "_start;main;serve;find_user;std::map::find;std::string::compare!kernel", 2000, 0 } },
+		"find_user", "", ": `find_user` takes 2.86 times as much and is all of the increase" },
+	/* Between the entry and the C library nothing has a name but main(). */
+	{ { { "_start;main;prog+0x1000;rest", 9000, 9000 },
+		  { "_start;main;prog+0x1000;prog+0x5d9ff0;LogicalTapeWrite;prog+0x77", 1000, 5000 } },
+		"LogicalTapeWrite", "", "`LogicalTapeWrite` takes 5.00 times as much" },
+	{ { { "_start;main;memcpy!kernel", 9000, 18000 } }, "main", "memcpy", "`main` takes 2.00 times as much" },
+	{ { { "_start;prog+0x1000;memcpy!kernel", 9000, 18000 } }, "memcpy", "", "`memcpy` takes 2.00 times as much" },
+	/* main() is always there: the library that it calls says more. */
+	{ { { "_start;main;inflate!libz;copy!libz", 9000, 18000 }, { "_start;main;crc!libz", 5000, 5000 } }, "copy", "",
+		"`inflate` → `copy` takes 2.00 times" },
+	/* A function called from many places is one function. */
+	{ { { REST, 9000, 9000 }, { "_start;main;serve;a;parse", 1000, 3000 },
+		  { "_start;main;serve;b;parse", 1000, 3000 }, { "_start;main;serve;c;parse", 1000, 3000 },
+		  { "_start;main;serve;d;parse", 1000, 3000 } },
+		"parse", "", "`parse` takes 3.00 times as much and is all of the increase" },
+	/* Recursion counts once. */
+	{ { { REST, 9000, 9000 }, { "_start;main;serve;walk;walk;walk;visit;walk;visit", 1000, 4000 },
+		  { "_start;main;serve;walk", 500, 500 } },
+		"visit", "", "`walk` → `visit` takes 4.00 times as much" },
+	/* Python's functions are the user's code, and the interpreter's are not named beside them. */
+	{ { { "main!python3.11;py::serve:/srv/app.py;py::rest:/srv/app.py", 9000, 9000 },
+		  { "main!python3.11;py::serve:/srv/app.py;py::check:/srv/rules.py;PyObject_RichCompare!python3.11",
+			  1000, 5000 } },
+		"py::check:/srv/rules.py", "", "`check` in rules.py takes 5.00 times as much" },
+	/* Two functions grew: the one that explains more than half is named. */
+	{ { { REST, 9000, 9000 }, { "_start;main;serve;parse", 1000, 4000 },
+		  { "_start;main;serve;print", 1000, 2000 } },
+		"parse", "", "`parse` takes 4.00 times as much and is 75 % of the increase" },
+};
+
+static void turn(const struct naming *naming, struct stack turned[MAX_STACKS])
+{
+	for (size_t i = 0; i < MAX_STACKS; i++)
+		turned[i] = (struct stack){ naming->stacks[i].frames, naming->stacks[i].head, naming->stacks[i].base };
+}
+
+static void the_deepest_function_of_the_program_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
+		struct diff *diff = compare(namings[i].stacks, NULL);
+
+		assert_cause(diff, DIFF_REGRESSED, namings[i].cause, namings[i].leaf);
+		assert_says(diff, namings[i].says);
+		assert_null(strstr(diff_string(diff, diff->verdict_text), "less"));
+		assert_null(strstr(diff_string(diff, diff->verdict_text), "_start"));
+		assert_null(strstr(diff_string(diff, diff->verdict_text), "0x"));
+		diff_destroy(diff);
+	}
+}
+
+/* What is named has the verdict's direction, whichever side is which. */
+static void an_improvement_is_named_as_a_regression_is(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
+		struct stack turned[MAX_STACKS];
+		struct diff *diff;
+
+		turn(&namings[i], turned);
+		diff = compare(turned, NULL);
+		assert_cause(diff, DIFF_IMPROVED, namings[i].cause, namings[i].leaf);
+		assert_says(diff, " of the decrease");
+		assert_null(strstr(diff_string(diff, diff->verdict_text), "more"));
+		diff_destroy(diff);
+	}
+}
+
+static void a_change_that_is_spread_names_the_largest(void **state)
+{
+	static const struct stack stacks[MAX_STACKS] = { { REST, 9000, 9000 }, { "_start;main;serve;a", 1000, 3000 },
+		{ "_start;main;serve;b;memcpy!kernel", 1000, 2500 }, { "_start;main;serve;c", 1000, 2200 },
+		{ "_start;main;serve;d", 1000, 2100 } };
+	struct diff *diff = compare(stacks, NULL);
+
+	(void)state;
+	/* All of it is below serve(), but so is the program. */
+	assert_cause(diff, DIFF_REGRESSED, "", "");
+	assert_says(diff, "): spread over functions: `a` is 34 % of the increase, `b` 26 % and `c` 21 %");
+	diff_destroy(diff);
+}
+
+/* Where functions are proven and their sum is not, the verdict is theirs. */
+static void functions_decide_where_the_total_does_not(void **state)
+{
+	static const int64_t noise[RUNS] = { 9000, 14000, 11000, 8000, 15000 };
+	struct profile *profiles[DIFF_SIDES];
+	struct diff *diff;
+
+	(void)state;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct synthetic s = synthetic_create();
+
+		for (int run = 0; run < RUNS; run++) {
+			synthetic_run(&s, true, 0);
+			synthetic_add(
+				&s, synthetic_stack(&s, "main;serve;rest"), noise[side ? RUNS - 1 - run : run], -1);
+			synthetic_add(&s, synthetic_stack(&s, "main;serve;serialize;write!kernel"),
+				(side ? 3900 : 1000) + 2 * run, -1);
+		}
+		profiles[side] = synthetic_finish(&s);
+	}
+	diff = synthetic_diff(profiles[0], profiles[1], NULL);
+	assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
+	assert_cause(diff, DIFF_REGRESSED, "serialize", "write");
+	assert_says(diff, "`serialize` takes 3.8");
+	assert_says(diff, " per run (95 % interval ");
+	assert_says(diff, ", +2.9 s per run, ");
+	assert_says(diff, ", most of it in `write` below it; the total is not proven to have changed: ");
+	diff_destroy(diff);
+	profile_destroy(profiles[0]);
+	profile_destroy(profiles[1]);
+}
+
+static void nothing_is_named_without_a_verdict(void **state)
+{
+	static const struct stack same[MAX_STACKS] = { { REST, 9000, 9000 } };
+	struct profile *profile = record(same, DIFF_BASE);
+	struct diff *diff = compare(same, NULL), *single = NULL;
+	struct error err;
+
+	(void)state;
+	assert_cause(diff, DIFF_UNCHANGED, "", "");
+	diff_destroy(diff);
+	assert_true(diff_create_single(profile, NULL, &single, &err));
+	assert_int_equal(single->cause.function, PROFILE_NONE);
+	assert_int_equal(single->cause.leaf, PROFILE_NONE);
+	diff_destroy(single);
+	profile_destroy(profile);
+}
+
+/* A limit turns the verdict: what is named turns with it. */
+static void a_limit_that_is_exceeded_names_what_grew(void **state)
+{
+	static const struct stack stacks[MAX_STACKS] = { { REST, 9000, 3000 },
+		{ "_start;main;serve;parse", 1000, 3000 } };
+	struct diff_gate gate;
+	struct error err;
+	struct diff *diff;
+
+	(void)state;
+	assert_true(diff_gate_parse("function:parse>5%", &gate, &err));
+	diff = compare(stacks, NULL);
+	assert_cause(diff, DIFF_IMPROVED, "rest", "");
+	diff_destroy(diff);
+	diff = compare(stacks, &(struct diff_options){ .gates = &gate, .gate_count = 1 });
+	assert_cause(diff, DIFF_REGRESSED, "parse", "");
+	diff_destroy(diff);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_deepest_function_of_the_program_is_named),
+		cmocka_unit_test(an_improvement_is_named_as_a_regression_is),
+		cmocka_unit_test(a_change_that_is_spread_names_the_largest),
+		cmocka_unit_test(functions_decide_where_the_total_does_not),
+		cmocka_unit_test(nothing_is_named_without_a_verdict),
+		cmocka_unit_test(a_limit_that_is_exceeded_names_what_grew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
