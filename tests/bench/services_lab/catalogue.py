@@ -18,6 +18,8 @@ class Service:
     path = "/"
     connections = 8
     warm_seconds = 2
+    # Before that, what compiles its code at run time is driven at this rate.
+    warm_rate = 0
     # The load generator ends by itself some time after the recording should have, in case that nobody ends it.
     spare_seconds = 90
     end_signal = signal.SIGTERM
@@ -50,8 +52,8 @@ class Service:
 
     def load(self, rate, seconds):
         """The command that drives the service."""
-        connections = self.settings.get("CONNECTIONS", str(self.connections))
-        return [self.lab.load, self.protocol, str(self.port), connections, str(rate), str(seconds), *self.requests()]
+        connections, burst = self.settings.get("CONNECTIONS", str(self.connections)), self.settings.get("BURST", "1")
+        return [self.lab.load, self.protocol, str(self.port), connections, str(rate), burst, str(seconds), *self.requests()]
 
     def count(self):
         """The requests that the service says it has answered."""
@@ -74,7 +76,7 @@ class Nginx(Service):
         words = " ".join(f"word{i * 7919 % 1013} of line {i}\n" for i in range(int(settings.get("LINES", "1500"))))
         with open(f"{self.folder}/page.txt", "w", encoding="ascii") as page:
             page.write(words)
-        maps = "".join(f"~^/(shop|art)/{i}/[a-z]+-(\\d+)\\.html$ kind{i};\n" for i in range(int(settings.get("MAPS", "0"))))
+        maps = "".join(f"~*(shop|art)[a-z]*{i}=(\\d+) kind{i};\n" for i in range(int(settings.get("MAPS", "0"))))
         subs = "".join(f"sub_filter 'word{i} of' 'text{i} of';\n" for i in range(int(settings.get("SUBS", "0"))))
         with open(f"{self.folder}/nginx.conf", "w", encoding="ascii") as file:
             file.write(f"""daemon off; worker_processes 2; pid {self.folder}/pid; error_log {self.folder}/error;
@@ -84,7 +86,7 @@ log_format long '$remote_addr $time_iso8601 "$request" $status $bytes_sent $requ
 access_log {settings.get("LOG", "off").replace("on", f"{self.folder}/access long")};
 default_type text/plain; keepalive_requests 1000000; sendfile {settings.get("SENDFILE", "on")};
 gzip {"on" if "GZIP" in settings else "off"}; gzip_comp_level {settings.get("GZIP", "1")}; gzip_types text/plain;
-{"map $uri $kind { default none;" + maps + "}" if maps else ""}
+{"map $request_uri $kind { default none;" + maps + "}" if maps else ""}
 server {{ listen 127.0.0.1:{self.port}; root {self.folder};
 location = /status {{ stub_status; }}
 location / {{ {"add_header X-Kind $kind;" if maps else ""} {subs} {"sub_filter_types text/plain; sub_filter_once off;" if subs else ""} }}
@@ -115,17 +117,20 @@ class Redis(Service):
                 "--appendonly", "yes" if "FSYNC" in settings else "no", "--appendfsync", settings.get("FSYNC", "no")]
 
     def fill(self):
-        lines = [f"SET user:{i} value:{i}" for i in range(20000)] + [f"HSET profile field:{i} value" for i in range(2000)]
+        lines = [f"SET user:{i} value:{i}" for i in range(20000)] + [f"HSET profile field:{i} value" for i in range(8000)]
         lines += [f"SADD tags tag:{i}" for i in range(300)] + ["PING"]
         processes.talk(self.port, "\r\n".join(lines + [""]).encode(), lambda answer: answer.endswith(b"+PONG\r\n"))
 
     def requests(self):
         kinds = self.loads[self.settings.get("LOAD", "get")]
-        return [kind.format(i * 613 % 2000) + "\r\n" for i in range(50) for kind in kinds]
+        return [kind.format(i * 1613 % 8000) + "\r\n" for i in range(50) for kind in kinds]
 
     def count(self):
-        answer = processes.talk(self.port, b"INFO stats\r\n", lambda text: b"total_commands_processed" in text)
-        return int(re.search(rb"total_commands_processed:(\d+)", answer)[1])
+        """Commands that were sent, not those that a script calls."""
+        sent = {request.split()[0].lower() for request in [*self.loads[self.settings.get("LOAD", "get")], "KEYS"]}
+        answer = processes.talk(self.port, b"INFO commandstats\r\n", lambda text: text.endswith(b"\r\n\r\n"))
+        calls = re.findall(r"cmdstat_(\w+):calls=(\d+)", answer.decode())
+        return sum(int(count) for name, count in calls if name in sent)
 
 
 class Memcached(Service):
@@ -159,11 +164,12 @@ class Postgres(Service):
     bin = "/usr/lib/postgresql/15/bin/"
     scripts = {
         "key": "\\set key random(1, 20000)\nselect name from items where key = :key;\n",
-        "sort": "select count(*) from (select id, name from items where id < 6000 order by name, id offset 0) sorted;\n",
-        "join": "select count(*) from items a join orders b on a.id = b.item where b.day < 20;\n",
+        "sort": "select count(*) from (select id, repeat(name, 12) wide from items where id < 6000 order by 2 offset 0) sorted;\n",
+        "join": "select count(*) from items a join orders b on a.id = b.item where b.day < 200;\n",
         "sum": "select kind, sum(price * amount), avg(price) from orders where day < 60 group by kind;\n",
     }
-    tables = """create table items (id int primary key, key int, name text);
+    tables = """create extension pg_stat_statements;
+create table items (id int primary key, key int, name text);
 insert into items select i, i, 'item ' || md5(i::text) from generate_series(1, 20000) i;
 create table orders (id int primary key, item int, day int, kind int, price numeric, amount int);
 insert into orders select i, i * 7919 % 20000, i % 365, i % 13, i % 97 + 0.5, i % 5 from generate_series(1, 30000) i;
@@ -180,7 +186,8 @@ vacuum analyze;"""
         return path
 
     def command(self):
-        settings = {"work_mem": "64MB", "jit": "off", "fsync": "off", "max_parallel_workers_per_gather": "0", "autovacuum": "off"}
+        settings = {"work_mem": "64MB", "jit": "off", "fsync": "off", "max_parallel_workers_per_gather": "0", "autovacuum": "off",
+                    "shared_preload_libraries": "pg_stat_statements"}
         settings.update(word.split("=") for word in self.settings.get("CONFIG", "").replace(":", "=").split(",") if word)
         words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         return [*self.user, f"{self.bin}postgres", "-D", self.data(), "-h", "127.0.0.1", "-p", str(self.port), "-k", "", *words]
@@ -213,7 +220,7 @@ vacuum analyze;"""
                 f"--log-prefix={self.folder}/transactions", *(["-C"] if self.settings.get("RECONNECT") else []), "postgres"]
 
     def count(self):
-        return int(self.psql("select xact_commit from pg_stat_database where datname = 'postgres'"))
+        return int(self.psql("select coalesce(sum(calls), 0) from pg_stat_statements where query not like '%pg_stat%'"))
 
 
 class Flask(Service):
@@ -240,7 +247,7 @@ class Asyncio(Service):
 
 class Node(Service):
     path = "/resolve"
-    warm_seconds = 4
+    warm_rate = 300
 
     def command(self):
         return ["node", f"{self.lab.programs}/shop.js", str(self.port)]
@@ -248,7 +255,7 @@ class Node(Service):
 
 class Java(Service):
     path = "/dedupe"
-    warm_seconds = 6
+    warm_rate = 400
 
     def command(self):
         return ["java", f"-Xmx{self.settings.get('HEAP', '256m')}", *self.settings.get("FLAGS", "-XX:+UseG1GC").split(),

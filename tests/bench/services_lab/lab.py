@@ -18,6 +18,7 @@ import catalogue
 import processes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+WARM_SECONDS = 5
 CHANGED = {"regressed", "improved", "mixed"}
 
 
@@ -152,7 +153,7 @@ def record(lab, deploy, service, path):
         said = recorder.communicate(timeout=120)[0]
         if recorder.returncode != 0:
             raise processes.Failure(f"kelvin record: {said.strip()[-200:]}")
-        return {"cpu": cpu, "own_per_s": count / seconds, "cpu_per_request": cpu / max(count, 1)}
+        return {"cpu_per_s": cpu / seconds, "own_per_s": count / seconds}
     finally:
         processes.end(recorder)
 
@@ -166,10 +167,12 @@ def measure(lab, deploy, settings, rate, path):
         service.start()
         noise += [processes.start(["sh", "-c", "while :; do :; done"]) for _ in range(int(settings.get("NOISE", "0")))]
         rate = float(settings.get("RATE", rate))
+        if int(settings.get("WARM_RATE", service.warm_rate)) > 0:
+            processes.run(service.load(int(settings.get("WARM_RATE", service.warm_rate)), WARM_SECONDS))
         loads.append(Load(service, rate, service.warm_seconds + seconds + service.spare_seconds))
         if "BESIDE" in settings:
             beside, _, request = settings["BESIDE"].partition(":")
-            loads.append(Load(service, 0, 0, [lab.load, service.protocol, str(service.port), "1", beside, str(seconds + 90),
+            loads.append(Load(service, 0, 0, [lab.load, service.protocol, str(service.port), "1", beside, "1", str(seconds + 90),
                                               request.replace("_", " ") + "\r\n"]))
         time.sleep(service.warm_seconds)
         for load in loads:
@@ -180,6 +183,7 @@ def measure(lab, deploy, settings, rate, path):
             load.end()
         said = [load.figures() for load in loads]
         figures.update(said[0], per_s=sum(its["per_s"] for its in said), errors=sum(its["errors"] for its in said))
+        figures["cpu_per_request"] = figures["cpu_per_s"] / max(figures["per_s"], 0.01)
         return figures
     finally:
         for load in loads:
@@ -192,13 +196,13 @@ def measure(lab, deploy, settings, rate, path):
 
 # ---- One row ----
 
-def compare(lab, deploy, base, head, name):
-    """What `kelvin diff` says: its JSON and its text."""
-    json_path, text_path = f"{name}.json", f"{name}.txt"
+def compare(lab, metric, base, head, folder, name):
+    """What `kelvin diff` says: its JSON and its text. The profiles' names hold no word that could pass for a cause."""
+    json_path, text_path = f"{folder}/{name}.json", f"{folder}/{name}.txt"
     command = [lab.kelvin, "diff", ",".join(base), ",".join(head), "--json", json_path, "--text", text_path]
-    if deploy.metric:
-        command += ["--metric", deploy.metric]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
+    if metric:
+        command += ["--metric", metric]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300, cwd=folder)
     if done.returncode not in (0, 1, 3):
         raise processes.Failure(f"kelvin diff: {done.stderr.strip()[-200:]}")
     with open(json_path, encoding="utf-8") as file, open(text_path, encoding="utf-8") as text:
@@ -263,19 +267,20 @@ def print_row(deploy, title, result, said, text, sides):
 def run_deploy(lab, deploy, factors, folder):
     """Records base once, head at each factor of the rate, and compares; yields a result for each factor."""
     def record_side(side, settings, rate):
-        paths = [f"{folder}/{deploy.name}.{side}{run}.pb.gz" for run in range(1, deploy.runs + 1)]
-        return paths, [measure(lab, deploy, settings, rate, path) for path in paths]
+        names = [f"{side}{run}.pb.gz" for run in range(1, deploy.runs + 1)]
+        return names, [measure(lab, deploy, settings, rate, f"{folder}/{name}") for name in names]
 
-    base_paths, base = record_side("base", deploy.base, deploy.rate)
+    base_names, base = record_side("base", deploy.base, deploy.rate)
     for factor in factors:
-        suffix = "" if factor == 1 else f"@{factor:g}"
-        title = deploy.name + suffix
-        head_paths, head = record_side(f"head{suffix}", deploy.head, deploy.rate * factor)
-        said, text = compare(lab, deploy, base_paths, head_paths, f"{folder}/{title}")
+        title = deploy.name + ("" if factor == 1 else f"@{factor:g}")
+        head_names, head = record_side("head" if factor == 1 else f"head@{factor:g}-", deploy.head, deploy.rate * factor)
+        name = "diff" if factor == 1 else f"diff@{factor:g}"
+        said, text = compare(lab, deploy.metric, base_names, head_names, folder, name)
+        cpu = compare(lab, "cpu", base_names, head_names, folder, f"{name}-cpu")[0] if deploy.off_cpu else said
         result = {
             "name": title, "group": deploy.group, "said": said["verdict"], "verdict": judge(deploy, said), "has_cause": deploy.cause is not None,
             "cause": deploy.cause is not None and re.search(deploy.cause, "\n".join(text.splitlines()[:10])) is not None,
-            "kernel_ratio": mean(head, "cpu_per_request") / max(mean(base, "cpu_per_request"), 1e-9), "kelvin_ratio": kelvin_ratio(said),
+            "kernel_ratio": mean(head, "cpu_per_request") / max(mean(base, "cpu_per_request"), 1e-9), "kelvin_ratio": kelvin_ratio(cpu),
             "base": base, "head": head,
         }
         print_row(deploy, title, result, said, text, {"base": base, "head": head})
@@ -325,14 +330,15 @@ def main():
     results, failures = [], []
     try:
         folder = os.path.abspath(options.keep) if options.keep else lab.new_folder()
-        os.makedirs(folder, exist_ok=True)
         for deploy in deploys:
             factors = options.rate_factor or ([1, 2.5] if deploy.group == "deploys" else [1])
             try:
-                results += run_deploy(lab, deploy, factors, folder)
+                os.makedirs(f"{folder}/{deploy.name}", exist_ok=True)
+                results += run_deploy(lab, deploy, factors, f"{folder}/{deploy.name}")
             except (processes.Failure, OSError, subprocess.SubprocessError, ValueError, TypeError) as failure:
                 failures.append((deploy.name, str(failure)[:300]))
                 print(f"{deploy.name}  FAILED: {failures[-1][1]}", flush=True)
+        os.makedirs(folder, exist_ok=True)
         with open(f"{folder}/results.json", "w", encoding="utf-8") as file:
             json.dump({"results": results, "failures": failures}, file, indent=1)
         print_summary(results, failures)

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedList;
 import java.util.List;
@@ -22,11 +23,12 @@ import java.util.regex.Pattern;
 public final class Shop {
     private static final String CHANGE = System.getenv().getOrDefault("CHANGE", "");
     private static final Pattern SKU = Pattern.compile("^(sku|art)-([0-9]{1,6})(-[a-z]+)?$");
-    private static final String[] SKUS = new String[600];
-    private static final List<byte[]> CACHE = new ArrayList<>();
+    private static final String[] SKUS = new String[1500];
+    private static final List<byte[]> CACHE = Collections.synchronizedList(new ArrayList<>());
     private static final AtomicLong REQUESTS = new AtomicLong();
     private static final Object STOCK = new Object();
     private static FileChannel count;
+    private static volatile int next;
 
     private static String dedupe() {
         Collection<String> seen = CHANGE.equals("list") ? new ArrayList<>() : new HashSet<>();
@@ -38,14 +40,18 @@ public final class Shop {
         return "" + seen.size();
     }
 
+    /** Leaves garbage, and puts young objects in the place of old ones. */
     private static String render() {
         long sum = 0;
-        for (int i = 0; i < 40; i++) {
-            byte[] page = new byte[4000 + i];
-            Arrays.fill(page, (byte) i);
-            sum += page[i];
+        byte[][] cells = new byte[1000][];
+        for (int i = 0; i < 1000; i++) {
+            cells[i] = new byte[64 + i % 16];
+            sum += cells[i].length;
+            if (i % 4 == 0) {
+                next = (next * 1103515245 + 12345) & 0x7fffffff;
+                CACHE.set(next % CACHE.size(), cells[i]);
+            }
         }
-        CACHE.set((int) (sum % CACHE.size()), new byte[10000]);
         return "" + sum;
     }
 
@@ -137,8 +143,8 @@ public final class Shop {
             SKUS[i] = "sku-" + i * 7919 % 100000;
         }
         int megabytes = Integer.parseInt(System.getenv().getOrDefault("CACHE_MB", "1"));
-        for (int i = 0; i < megabytes * 100; i++) {
-            CACHE.add(new byte[10000]);
+        for (int i = 0; i < megabytes * 10000; i++) {
+            CACHE.add(new byte[64]);
         }
         InetAddress loopback = InetAddress.getByName("127.0.0.1");
         HttpServer server = HttpServer.create(new InetSocketAddress(loopback, Integer.parseInt(arguments[0])), 64);

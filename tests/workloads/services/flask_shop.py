@@ -19,7 +19,7 @@ WANTED = [">=1.1,<3", "~=2.1", "!=2.2.0,>=1.3", ">=1.0,<2.3,!=1.2.1", "==2.*"]
 PAGE = """<table>{% for order in orders %}<tr class="{{ loop.cycle('odd', 'even') }}"><td>{{ order.id }}</td>
 <td>{{ order.name|title }}</td><td>{{ '%.2f' % order.price }}</td>{% if order.late %}<td>late</td>{% endif %}</tr>{% endfor %}
 </table>{% macro total(orders) %}{{ orders|sum(attribute='price') }}{% endmacro %}{{ total(orders) }}"""
-ORDERS = [{"id": i, "name": f"order number {i}", "price": i * 1.25, "late": i % 3 == 0, "tags": [i % 5, i % 7]} for i in range(40)]
+ORDERS = [{"id": i, "name": f"order number {i}", "price": i * 1.25, "late": i % 3 == 0, "tags": [i % 5, i % 7]} for i in range(120)]
 
 app = flask.Flask(__name__)
 counted = count.Count()
@@ -38,7 +38,7 @@ def open_orders():
     database.execute("create table lines (order_id integer, price real)")
     database.execute("create index lines_by_order on lines (order_id)")
     database.executemany("insert into orders values (?, ?)", [(order["id"], order["name"]) for order in ORDERS])
-    database.executemany("insert into lines values (?, ?)", [(i % len(ORDERS), i * 0.5) for i in range(400)])
+    database.executemany("insert into lines values (?, ?)", [(i % len(ORDERS), i * 0.5) for i in range(600)])
     return database
 
 
@@ -66,7 +66,7 @@ def load_template():
 
 @app.route("/page")
 def page():
-    return load_template().render(orders=ORDERS)
+    return load_template().render(orders=ORDERS[:40])
 
 
 def totals():

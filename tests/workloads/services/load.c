@@ -2,8 +2,9 @@
 /*
  * Drives a service at a fixed rate, whatever the service does (an open loop):
  *
- *   load PROTOCOL PORT CONNECTIONS RATE SECONDS REQUEST...
+ *   load PROTOCOL PORT CONNECTIONS RATE BURST SECONDS REQUEST...
  *
+ * RATE requests a second are due, BURST of them at a time and the bursts evenly spaced.
  * PROTOCOL (http, resp, memcached) tells only where an answer ends. The requests are sent as they are, in turn, on
  * connections to 127.0.0.1 that stay open as long as the service leaves them open. A request whose time has come while
  * every connection is busy is sent late, and its lateness is part of its response time.
@@ -335,7 +336,7 @@ static void receive_until(struct load *load, int64_t until_ns)
 			connection_receive(load, owners[i]);
 }
 
-static void drive(struct load *load, double rate, double seconds)
+static void drive(struct load *load, double rate, uint64_t burst, double seconds)
 {
 	int64_t start = now_ns(), end = start + (int64_t)(seconds * 1e9), due = start;
 	uint64_t sent = 0;
@@ -354,7 +355,7 @@ static void drive(struct load *load, double rate, double seconds)
 			continue;
 		}
 		connection_send(load, connection, due);
-		due = start + (int64_t)((double)++sent * 1e9 / rate);
+		due = start + (int64_t)((double)(++sent / burst * burst) * 1e9 / rate);
 	}
 	for (int64_t last = now_ns() + 1000000000, now = now_ns(); now < last; now = now_ns()) {
 		size_t busy = 0;
@@ -386,8 +387,8 @@ int main(int argc, char **argv)
 	static struct load load;
 	struct sigaction action = { .sa_handler = on_signal };
 
-	if (argc < 7 || !read_protocol(argv[1], &load.protocol)) {
-		fprintf(stderr, "usage: load http|resp|memcached PORT CONNECTIONS RATE SECONDS REQUEST...\n");
+	if (argc < 8 || atoi(argv[5]) < 1 || !read_protocol(argv[1], &load.protocol)) {
+		fprintf(stderr, "usage: load http|resp|memcached PORT CONNECTIONS RATE BURST SECONDS REQUEST...\n");
 		return 2;
 	}
 	load.address.sin_family = AF_INET;
@@ -396,8 +397,8 @@ int main(int argc, char **argv)
 	load.connection_count = (size_t)atoi(argv[3]);
 	if (load.connection_count < 1 || load.connection_count > CONNECTIONS_MAX)
 		return 2;
-	load.requests = argv + 6;
-	load.request_count = (size_t)argc - 6;
+	load.requests = argv + 7;
+	load.request_count = (size_t)argc - 7;
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
@@ -408,6 +409,6 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	drive(&load, atof(argv[4]), atof(argv[5]));
+	drive(&load, atof(argv[4]), (uint64_t)atoi(argv[5]), atof(argv[6]));
 	return 0;
 }

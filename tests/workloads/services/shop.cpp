@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A service in C++: shop PORT. Its next releases are built from the same file, with -DSCAN, -DREGEX, -DAUDIT or -DSTREAM: products are
- * looked up by a scan in place of a map, their names are checked by a regular expression, each request is written to a log that is
- * flushed to the disk under a lock, answers are formatted by a stream.
+ * looked up by a scan in place of a map, their names are checked by a regular expression, each request is written to a log in the
+ * working directory that is flushed to the disk under a lock, answers are formatted by a stream.
  */
 #include <arpa/inet.h>
 #include <atomic>
@@ -165,14 +165,14 @@ int main(int argc, char **argv)
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	count_file = open((folder + "/" + std::to_string(getpid())).c_str(), O_WRONLY | O_CREAT, 0600);
 #ifdef AUDIT
-	audit_file = open((folder + "/../audit").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+	audit_file = open("audit", O_WRONLY | O_CREAT | O_APPEND, 0600);
 #endif
 	if (count_file < 0 || bind(listener, reinterpret_cast<sockaddr *>(&address), sizeof(address)) != 0 || listen(listener, 64) != 0)
 		return 1;
-	for (int i = 0; i < 400; i++)
-		add_product("product-" + std::to_string(i * 7919 % 1000), i);
+	for (int i = 0; i < 2000; i++)
+		add_product("product-" + std::to_string(i * 7919 % 100000), i);
 	for (int i = 0; i < 40; i++)
-		wanted.push_back("product-" + std::to_string(i * 9 % 400 * 7919 % 1000));
+		wanted.push_back("product-" + std::to_string(i * 49 % 2000 * 7919 % 100000));
 	for (int i = 0; i < 4; i++)
 		threads.emplace_back(serve, listener);
 	for (std::thread &thread : threads)

@@ -74,7 +74,7 @@ function byName(a, b) {
 
 function sortOrders() {
   let first = "";
-  for (let round = 0; round < 4; round++) first = orders.slice().sort(byName)[0].name;
+  for (let round = 0; round < 2; round++) first = orders.slice().sort(byName)[0].name;
   return first;
 }
 

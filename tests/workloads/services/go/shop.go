@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -28,8 +29,8 @@ var (
 	requests atomic.Int64
 	sku      = regexp.MustCompile(skuPattern)
 	orders   []order
+	lock     sync.Mutex
 	cache    = map[int]*order{}
-	sink     *order
 )
 
 //go:noinline
@@ -42,7 +43,7 @@ func isSku(text string) bool {
 
 func check() string {
 	good := 0
-	for i := range orders {
+	for i := range orders[:150] {
 		if isSku(orders[i].Name) {
 			good++
 		}
@@ -93,9 +94,10 @@ func join() string {
 
 // Leaves garbage beside what stays alive.
 func allocate() string {
+	lock.Lock()
+	defer lock.Unlock()
 	for i := 0; i < 400; i++ {
-		sink = &order{ID: i, Tags: make([]string, 8)}
-		cache[i] = sink
+		cache[i] = &order{ID: i, Tags: make([]string, 8)}
 	}
 	return fmt.Sprint(len(cache))
 }
@@ -105,7 +107,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	for i := 0; i < 150; i++ {
+	for i := 0; i < 600; i++ {
 		orders = append(orders, order{ID: i, Name: fmt.Sprintf("sku-%d", i*7919%100000), Tags: []string{"a", "b"}, Price: float64(i * 31 % 97)})
 	}
 	for i := 0; i < 200000; i++ {
