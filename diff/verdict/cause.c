@@ -257,12 +257,21 @@ static enum cause_rank rank_of(const struct cause_search *s, uint32_t function)
 	return s->is_under_user[function] ? CAUSE_INNER : CAUSE_TOP;
 }
 
+/*
+ * Where the sum of all is proven, a function whose own code is proven to differ may stand for what is proven below it,
+ * although its total is not proven by itself: much else may be in that.
+ */
+static bool stands_for_total(const struct cause_search *s, const struct diff_function *f)
+{
+	return is_proven_in(s, &s->diff->total) && is_proven_in(s, &f->self) && in_direction(s, f->total.delta) > 0;
+}
+
 static bool may_be_cause(const struct cause_search *s, uint32_t function)
 {
 	const struct diff_function *f = &s->diff->functions[function];
 
 	return s->build->redirect[function] == function && s->explained[function] >= cause_part * s->whole &&
-	       (is_proven_in(s, &f->total) || is_self_reason(s, function));
+	       (is_proven_in(s, &f->total) || is_self_reason(s, function) || stands_for_total(s, f));
 }
 
 static bool is_deeper(const struct cause_search *s, uint32_t a, uint32_t b)
@@ -460,7 +469,7 @@ const struct diff_estimate *cause_estimate(const struct diff *diff, const struct
 {
 	const struct diff_function *f = &diff->functions[cause->function];
 
-	return proven_way_of(f->total.state) == way ? &f->total : &f->self;
+	return proven_way_of(f->total.state) != way && cause->is_self ? &f->self : &f->total;
 }
 
 void cause_reorder(struct diff_cause *cause, const uint32_t *places)

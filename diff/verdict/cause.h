@@ -12,7 +12,8 @@
  * difference of the program, and the largest explanation. Differences in the other direction are not subtracted, so
  * that a function that grew while its old callees vanished explains its growth.
  *
- * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction.
+ * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction:
+ * its total is, or its own code where it has half itself or where the whole program is proven to differ.
  * Functions of the user's code, compiled at run time and interpreted ones among them, go before those of libraries, and
  * these before the system's: a frame of the C library is named only where no proven caller explains as much. Three are
  * never the cause: code without a name, the frames of an interpreter and of waits, and the run time's entry (_start).
@@ -47,7 +48,8 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 /* No cause. */
 struct diff_cause cause_none(void);
 
-/* The estimate that shows the size of a cause: its total, or its self time where only that has the direction. */
+/* The estimate that shows the size of a cause: its total, or its self time where that explains it and is proven alone.
+ */
 const struct diff_estimate *cause_estimate(
 	const struct diff *diff, const struct diff_cause *cause, enum proven_way way);
 
