@@ -33,6 +33,8 @@ struct cause {
 	bool is_known;           /* something is proven of functions in the direction */
 	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
 	double leaf_part;        /* the leaf's part of the difference of the named function */
+	/* the named function is the system's, and functions without names call it: debug symbols would name those */
+	bool has_nameless_callers;
 	/*
 	 * without a name: the functions of the user's code, else of libraries or the system, in whose own code, or in
 	 * what they call of others, most of the whole lies; the largest first
