@@ -49,7 +49,8 @@ enum {
 	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" OPTIONS_MODE_HELP \
 		NAMING_HELP NAMING_PROFILE_HELP
 #define COMPARISON_EXIT_HELP                                                                                           \
-	"Exit codes: 0 not regressed: improved, unchanged, mixed or minor (with --fail-on: no limit exceeded);\n"      \
+	"Exit codes: 0 not regressed: improved, unchanged, mixed, minor or machine (with --fail-on: no limit\n"        \
+	"exceeded);\n"                                                                                                 \
 	"1 regressed (with --fail-on: a limit exceeded); 2 usage or input error;\n"                                    \
 	"3 inconclusive (see --inconclusive).\n"
 

@@ -124,9 +124,9 @@ static void next_of_inconclusive(const struct render_input *input, struct buffer
 {
 	const struct diff *diff = input->diff;
 
-	if (diff->scale.load_is_unknown && diff->scale.mode == DIFF_SCALE_RATE) {
+	if (diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST) {
 		buffer_append_string(out, "Next: if the load was the same, ");
-		append_command(input, "--scale rate", out);
+		append_command(input, diff->scale.mode == DIFF_SCALE_RATE ? "--scale rate" : "--scale per-run", out);
 		buffer_append_byte(out, '.');
 	} else if (diff->scale.load_is_unknown) {
 		buffer_append_string(out, "Next: with the number of requests of each recording, ");

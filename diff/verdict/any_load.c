@@ -2,6 +2,7 @@
 #include "diff/verdict/any_load.h"
 
 #include "diff/verdict/sentences.h"
+#include "diff/verdict/unproven.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ enum { ANY_LOAD_WORDS = 120, ANY_LOAD_REST = SENTENCE_TOTAL + 80 };
 
 bool any_load_applies(const struct diff *diff)
 {
-	return diff->scale.load_is_unknown && diff->scale.mode == DIFF_SCALE_RATE;
+	return diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST;
 }
 
 /* The direction in which the total changed by more than any load in the range explains. */
@@ -63,6 +64,8 @@ static bool decide_functions(
 	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, way, rest, err);
 }
 
+/* ---- Where no load is excluded ---- */
+
 /* What is proven of single functions, if anything: too little to decide. */
 static void small_words(const struct proven *proven, char out[static ANY_LOAD_WORDS])
 {
@@ -74,20 +77,40 @@ static void small_words(const struct proven *proven, char out[static ANY_LOAD_WO
 			functions, functions == 1 ? "" : "s", fmax(proven->more.points, proven->less.points));
 }
 
-bool any_load_decide(struct diff_build *build, const struct proven *proven, struct error *err)
+static bool holds_zero(const struct diff_estimate *e)
+{
+	return e->ci_low <= 0 && e->ci_high >= 0;
+}
+
+/* Says what would hold if the load was the same, and how to find out. */
+static bool say_if_equal(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
-	enum proven_way way = way_of_total(&diff->total);
 	char words[WORDS_CHANGE], small[ANY_LOAD_WORDS];
+
+	if (proven->more.functions + proven->less.functions == 0 && holds_zero(&diff->total)) {
+		if (!unproven_decide(build, err))
+			return false;
+	} else {
+		words_change(diff, &diff->total, words);
+		if (!build_text(diff, err, &diff->verdict_text, "head %s %s", words_verb(diff), words))
+			return false;
+	}
+	diff->verdict = DIFF_INCONCLUSIVE;
+	diff->needs_times_samples = 0;
+	small_words(proven, small);
+	return build_text(diff, err, &diff->verdict_text,
+		"if the load was the same, %s; the load was not counted%s: record with the rights to count requests, or give --scale %s, or --scale work=BASE:HEAD",
+		diff_string(diff, diff->verdict_text), small, diff_scale_mode_name(diff->scale.mode));
+}
+
+bool any_load_decide(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	enum proven_way way = way_of_total(&build->diff->total);
 
 	if (way != PROVEN_NEITHER)
 		return decide_total(build, way, err);
 	if (fmax(proven->more.points, proven->less.points) >= proven_decisive_points)
 		return decide_functions(build, proven, proven_decide(proven), err);
-	diff->verdict = DIFF_INCONCLUSIVE;
-	words_change(diff, &diff->total, words);
-	small_words(proven, small);
-	return build_text(diff, err, &diff->verdict_text,
-		"if the load was the same, head %s %s; the load was not counted%s: record with the rights to count requests, or give --scale rate if the load was the same, or --scale work=BASE:HEAD",
-		words_verb(diff), words, small);
+	return say_if_equal(build, proven, err);
 }

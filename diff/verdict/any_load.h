@@ -10,7 +10,7 @@
  */
 enum { ANY_LOAD_TIMES = 3 };
 
-/* Whether the verdict has to hold for any such load: values are compared per second, and the work was not counted. */
+/* Whether the verdict has to hold for any such load: the work was not counted, nor is the load guessed. */
 bool any_load_applies(const struct diff *diff);
 
 /*

@@ -12,7 +12,8 @@
  * difference of the program, and the largest explanation. Differences in the other direction are not subtracted, so
  * that a function that grew while its old callees vanished explains its growth.
  *
- * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction.
+ * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction:
+ * its total is, or its own code where it has half itself or where the whole program is proven to differ.
  * Functions of the user's code, compiled at run time and interpreted ones among them, go before those of libraries, and
  * these before the system's: a frame of the C library is named only where no proven caller explains as much. Three are
  * never the cause: code without a name, the frames of an interpreter and of waits, and the run time's entry (_start).
@@ -32,6 +33,8 @@ struct cause {
 	bool is_known;           /* something is proven of functions in the direction */
 	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
 	double leaf_part;        /* the leaf's part of the difference of the named function */
+	/* the named function is the system's, and functions without names call it: debug symbols would name those */
+	bool has_nameless_callers;
 	/*
 	 * without a name: the functions of the user's code, else of libraries or the system, in whose own code, or in
 	 * what they call of others, most of the whole lies; the largest first
@@ -47,7 +50,8 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 /* No cause. */
 struct diff_cause cause_none(void);
 
-/* The estimate that shows the size of a cause: its total, or its self time where only that has the direction. */
+/* The estimate that shows the size of a cause: its total, or its self time where that explains it and is proven alone.
+ */
 const struct diff_estimate *cause_estimate(
 	const struct diff *diff, const struct diff_cause *cause, enum proven_way way);
 

@@ -73,13 +73,17 @@ static enum proven_way way_of_verdict(enum diff_verdict verdict)
 static const char *check_cause(const struct diff *diff, enum proven_way way)
 {
 	const struct diff_cause *cause = &diff->cause;
+	const struct diff_function *f;
 
 	if (cause->function == PROFILE_NONE)
 		return NULL;
+	f = &diff->functions[cause->function];
 	if (way == PROVEN_NEITHER)
 		return "a cause is named without a direction";
-	if (proven_way_of(cause_estimate(diff, cause, way)->state) != way)
+	if (proven_way_of(f->self.state) != way && proven_way_of(f->total.state) != way)
 		return "the cause is not proven in the direction of the verdict";
+	if ((int)way * cause_estimate(diff, cause, way)->delta <= 0)
+		return "the cause has another direction than the verdict";
 	return cause->part > 0 && cause->part <= 1 ? NULL : "the cause's part is no part";
 }
 

@@ -33,6 +33,9 @@ bool machine_is_reason(const struct diff_build *build, const struct proven *prov
 		return false;
 	if (proven_way_of(diff->total.state) || proven->more.greatest || proven->less.greatest)
 		return false;
+	/* A program that seems to do more work itself may make its own threads wait. */
+	if (diff->total.ci_low > 0 || diff->total.ci_high < 0 || fabs(diff->total.delta) > fabs(queue->delta))
+		return false;
 	return proven_way_of(queue->state) || is_large(diff, queue);
 }
 

@@ -5,7 +5,8 @@
 
 /*
  * Waiting for a CPU is the machine's: other programs, and how many CPUs there are, decide how long a thread waits. If
- * nothing of the program's own work is proven to differ, and only that time does, the verdict is of the machine.
+ * nothing of the program's own work is proven to differ or differs by more, and that time does, the verdict is of the
+ * machine.
  */
 
 /* Whether the time of waiting for a CPU differs, by proof or by size, and nothing of the program's own work does. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SENTENCE_BYTES = 8192, NAME_COLUMNS = 400, CALLER_COLUMNS = 60 };
+enum { SENTENCE_BYTES = 8192, NAME_COLUMNS = 100, CALLER_COLUMNS = 60 };
 
 static bool sentence_set(struct diff *diff, struct buffer *text, struct error *err)
 {
@@ -81,6 +81,12 @@ static void append_leaf(const struct diff *diff, const struct cause *cause, stru
 	buffer_append_string(text, " below it");
 }
 
+static void append_nameless(const struct cause *cause, struct buffer *text)
+{
+	if (cause->has_nameless_callers)
+		buffer_append_string(text, "; what calls it has no names, which debug symbols would give");
+}
+
 /* Appends ": cache misses", what the time of the function itself consists of more of. */
 static void append_bottleneck(const struct diff *diff, const struct diff_cause *cause, struct buffer *text)
 {
@@ -104,6 +110,7 @@ static void append_named(const struct diff *diff, const struct cause *cause, enu
 		buffer_printf(text, " and is %.0f %% %s", cause->named.part * 100, of_the_change(way));
 	append_leaf(diff, cause, text);
 	append_bottleneck(diff, &cause->named, text);
+	append_nameless(cause, text);
 }
 
 /* Appends "`a` is 21 % of the increase, `b` 15 % and `c` 9 %". */
@@ -261,6 +268,7 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 			cause_estimate(diff, &cause->named, way), &text);
 		append_leaf(diff, cause, &text);
 		append_bottleneck(diff, &cause->named, &text);
+		append_nameless(cause, &text);
 	}
 	buffer_append_string(&text, rest);
 	return sentence_set(diff, &text, err);
