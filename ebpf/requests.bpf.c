@@ -467,3 +467,30 @@ int BPF_PROG(send, struct sock *sk, int bytes, int flags)
 {
 	return bytes <= 0 ? 0 : take(sk, bytes, SENT);
 }
+
+/* ---- An event in place of exchanges ---- */
+
+static __always_inline int count_event(void)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct requests_counts *mine;
+
+	if (!enabled_at || !is_of_target(id >> 32, id))
+		return 0;
+	mine = find_counts(id >> 32, REQUESTS_ANSWERED);
+	if (mine)
+		mine->count++;
+	return 0;
+}
+
+SEC("kprobe")
+int count_probe(void *context)
+{
+	return count_event();
+}
+
+SEC("tracepoint")
+int count_tracepoint(void *context)
+{
+	return count_event();
+}

@@ -4,6 +4,7 @@
 #include "ebpf/loading.h"
 #include "ebpf/requests_shared.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -19,6 +20,8 @@ _Static_assert((int)EBPF_EXCHANGE_WITHIN == (int)REQUESTS_WITHIN, "the kinds are
 
 struct ebpf_requests {
 	struct requests_bpf *object;
+	struct bpf_link *links[EBPF_REQUESTS_MOST_EVENTS]; /* to events in place of exchanges */
+	size_t link_count;
 	size_t cpu_count;
 	struct ebpf_exchanges *exchanges;        /* owned, as the next ones */
 	struct ebpf_exchange_latency *latencies; /* NULL: not read */
@@ -38,8 +41,14 @@ static struct requests_bpf *open_programs(const struct ebpf_requests_options *op
 		return NULL;
 	object->rodata->has_set = options->processes != NULL;
 	object->rodata->only_tid = (uint32_t)options->only_tid;
+	bpf_program__set_autoload(object->progs.receive, options->event_count == 0);
+	bpf_program__set_autoload(object->progs.send, options->event_count == 0);
+	bpf_program__set_autoload(object->progs.count_probe, options->event_count > 0 && !options->are_tracepoints);
+	bpf_program__set_autoload(object->progs.count_tracepoint, options->event_count > 0 && options->are_tracepoints);
 	if (options->most_processes > 0 && options->most_processes < REQUESTS_MOST_PROCESSES)
 		result = bpf_map__set_max_entries(object->maps.counts, (options->most_processes + 1) * REQUESTS_KINDS);
+	if (result == 0 && options->is_before_6_3)
+		result = bpf_program__set_attach_target(object->progs.receive, 0, "sock_of_later_kernels");
 	if (result == 0 && options->processes)
 		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
 	if (!options->processes)
@@ -70,6 +79,22 @@ static bool add_rest(struct ebpf_requests *requests, struct error *err)
 	return true;
 }
 
+/* A link owns its event. Returns 0 or -errno. */
+static int attach_events(struct ebpf_requests *requests, const struct ebpf_requests_options *options)
+{
+	const struct bpf_program *program = options->are_tracepoints ? requests->object->progs.count_tracepoint
+								     : requests->object->progs.count_probe;
+
+	for (size_t i = 0; i < options->event_count; i++) {
+		struct bpf_link *link = bpf_program__attach_perf_event(program, options->events[i]);
+
+		if (!link)
+			return -errno;
+		requests->links[requests->link_count++] = link;
+	}
+	return 0;
+}
+
 static bool load(struct ebpf_requests *requests, const struct ebpf_requests_options *options, struct error *err)
 {
 	struct loading loading;
@@ -82,7 +107,7 @@ static bool load(struct ebpf_requests *requests, const struct ebpf_requests_opti
 		return loading_fail(err, &loading, result, "load the programs that count requests");
 	if (!add_rest(requests, err))
 		return false;
-	result = requests_bpf__attach(requests->object);
+	result = options->event_count > 0 ? attach_events(requests, options) : requests_bpf__attach(requests->object);
 	return result == 0 || loading_fail(err, NULL, result, "attach the programs that count requests");
 }
 
@@ -107,36 +132,47 @@ static bool explain(struct error *err)
 		"PERFMON), or run kelvin outside of it");
 }
 
-bool ebpf_requests_create(
-	const struct ebpf_requests_options *options, struct ebpf_requests **requests, struct error *err)
+static bool create(const struct ebpf_requests_options *options, struct ebpf_requests *made, struct error *err)
 {
 	int cpu_count = libbpf_num_possible_cpus();
-	struct ebpf_requests *made;
 
+	assert(options->event_count <= EBPF_REQUESTS_MOST_EVENTS);
 	if (!loading_is_initial_namespace())
 		return error_set(err, ERROR_UNSUPPORTED,
 			"kelvin runs in a pid namespace of its own: run it outside (a container with '--pid=host')");
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_set_memory(err);
 	made->cpu_count = cpu_count > 0 ? (size_t)cpu_count : 1;
 	made->exchanges = calloc(MOST_READ, sizeof(*made->exchanges));
-	if (!made->exchanges) {
-		ebpf_requests_destroy(made);
+	if (!made->exchanges)
 		return error_set_memory(err);
+	return load(made, options, err) || explain(err);
+}
+
+bool ebpf_requests_create(
+	const struct ebpf_requests_options *options, struct ebpf_requests **requests, struct error *err)
+{
+	struct ebpf_requests *made = calloc(1, sizeof(*made));
+	size_t owned = 0;
+
+	if (!made)
+		error_set_memory(err);
+	if (made && create(options, made, err)) {
+		*requests = made;
+		return true;
 	}
-	if (!load(made, options, err)) {
-		ebpf_requests_destroy(made);
-		return explain(err);
-	}
-	*requests = made;
-	return true;
+	if (made)
+		owned = made->link_count;
+	ebpf_requests_destroy(made);
+	for (size_t i = owned; i < options->event_count; i++)
+		close(options->events[i]);
+	return false;
 }
 
 void ebpf_requests_destroy(struct ebpf_requests *requests)
 {
 	if (!requests)
 		return;
+	for (size_t i = 0; i < requests->link_count; i++)
+		bpf_link__destroy(requests->links[i]);
 	requests_bpf__destroy(requests->object);
 	free(requests->exchanges);
 	free(requests->latencies);

@@ -4,6 +4,8 @@
 #include "common/common.h"
 #include "ebpf/process_set.h"
 
+enum { EBPF_REQUESTS_MOST_EVENTS = 64 };
+
 /*
  * Programs that count the exchanges of the target's processes on stream sockets: TCP, Unix sockets, and whatever else
  * has them. profile/requests.h says what an exchange is. They hook the tracepoints at which bytes were sent and
@@ -24,6 +26,14 @@ struct ebpf_requests_options {
 	const struct ebpf_process_set *processes; /* borrowed; NULL: all processes */
 	int32_t only_tid;                         /* 0: all threads */
 	uint32_t most_processes;                  /* that have counts of their own; 0: 4,096 */
+	/*
+	 * Perf events that are counted in place of exchanges, each time as one that was answered: tracepoints, or else
+	 * uprobes. Owned from ebpf_requests_create() on, also where it fails.
+	 */
+	const int *events;
+	size_t event_count;
+	bool are_tracepoints;
+	bool is_before_6_3; /* as where the kernel has no such tracepoints: for tests */
 };
 
 /* Loads and attaches the programs. Nothing is counted before ebpf_requests_enable(). Owned by the caller. */

@@ -14,7 +14,7 @@ _kelvin() {
 	case ${COMP_WORDS[1]} in
 # record
 	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --benchmarks --freq --event --off-cpu --counters --native --call-graph --verify --project-root
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --benchmarks --freq --event --off-cpu --counters --no-requests --requests --work --native --call-graph --verify --project-root
 			--origin-rules --wait-rules --no-names --require-confinement --label --no-args --no-realtime --mode --quiet --help'
 		case $previous in
 		-p | --pid)

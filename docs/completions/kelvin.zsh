@@ -41,6 +41,9 @@ _kelvin() {
 			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
 			'--counters=-[reads counters with each sample]::events:(page-faults context-switches minor-faults major-faults task-clock instructions branch-misses cache-misses)' \
 			'--off-cpu=-[samples where threads wait, too]::milliseconds of waiting for a sample:' \
+			'(--requests --work)--no-requests[counts no requests]' \
+			'(--no-requests --work)--requests[states how many requests were answered]:number:' \
+			'(--no-requests --requests)--work[an event that is counted in place of requests]:event:(uprobe\: usdt\:)' \
 			'--native[native code only]' \
 			{-g,--call-graph}'[how stacks are found]:mode:(dwarf dwarf,32768 fp)' \
 			'*--project-root[sources of the user]:directory:_files -/' \

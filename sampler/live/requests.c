@@ -2,14 +2,15 @@
 #include "sampler/live/requests.h"
 
 #include "sampler/live/listening.h"
+#include "sampler/live/work.h"
 #include "sampler/process/proc.h"
 
 #include <string.h>
 
 /*
- * To count an exchange costs about 0.3 us, to let one pass less than half of that. At the rate from which on a part is
- * measured, measuring costs 0.6 % of a CPU; above it, what is measured stays below twice this rate
- * (scripts/bench requests).
+ * An exchange that is measured costs its process 0.4 us, one that passes 0.25 us, most of it for the two tracepoints
+ * themselves (AMD EPYC in a virtual machine, Linux 6.18; tests/bench/requests.c). Above this rate only a part of them
+ * is measured, so that the rest stays below 1 % of a CPU.
  */
 enum { MOST_MEASURED_PER_S = 20000, MOST_ONE_IN = 1 << 12 };
 enum { LOOK_MS = 200, MS = 1000000 };
@@ -17,21 +18,57 @@ static const uint64_t second_ns = 1000000000;
 
 /* ---- Opening ---- */
 
-static bool create_programs(
-	struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
+bool requests_probe(struct error *err)
+{
+	const struct ebpf_requests_options options = { 0 };
+	struct ebpf_requests *programs;
+
+	if (!ebpf_requests_create(&options, &programs, err))
+		return false;
+	ebpf_requests_destroy(programs);
+	return true;
+}
+
+/* `work`: the event to count, which is taken; NULL: exchanges. */
+static bool create_programs(struct requests *requests, const struct sampler_options *options, int32_t child,
+	struct work *work, struct error *err)
 {
 	const struct sampler_target *target = &options->target;
 	struct ebpf_requests_options loading = {
 		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
 	};
+	struct error why;
 
-	if (members_init(&requests->members, target, child, err)) {
+	if (!members_init(&requests->members, target, child, &why)) {
+		/* Who may not load the set of processes hears what would help from the programs. */
+		if (requests_probe(err))
+			*err = why;
+	} else {
 		loading.processes = requests->members.set;
+		if (work) {
+			loading.events = work->events;
+			loading.event_count = work->count;
+			loading.are_tracepoints = work->are_tracepoints;
+			work->count = 0;
+		}
 		if (ebpf_requests_create(&loading, &requests->programs, err))
 			return true;
 	}
 	members_deinit(&requests->members);
 	return false;
+}
+
+static bool create_for_event(
+	struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
+{
+	struct work work;
+	bool ok;
+
+	if (!work_open(&work, options->work_event, err))
+		return false;
+	ok = create_programs(requests, options, child, &work, err);
+	work_close(&work);
+	return ok || error_prefix(err, "--work '%.200s'", options->work_event);
 }
 
 bool requests_open(struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
@@ -46,9 +83,9 @@ bool requests_open(struct requests *requests, const struct sampler_options *opti
 	}
 	if (options->work_event) {
 		requests->source = PROFILE_WORK_EVENT;
-		return work_open(&requests->work, options, child, err);
+		return create_for_event(requests, options, child, err);
 	}
-	if (create_programs(requests, options, child, &requests->none))
+	if (create_programs(requests, options, child, NULL, &requests->none))
 		requests->source = PROFILE_WORK_SOCKETS;
 	return true;
 }
@@ -57,20 +94,8 @@ void requests_close(struct requests *requests)
 {
 	ebpf_requests_destroy(requests->programs);
 	members_deinit(&requests->members);
-	work_close(&requests->work);
 	tally_deinit(&requests->tally);
 	*requests = (struct requests){ 0 };
-}
-
-bool requests_probe(struct error *err)
-{
-	const struct ebpf_requests_options options = { 0 };
-	struct ebpf_requests *programs;
-
-	if (!ebpf_requests_create(&options, &programs, err))
-		return false;
-	ebpf_requests_destroy(programs);
-	return true;
 }
 
 /* ---- While it runs ---- */
@@ -96,7 +121,6 @@ static void heed_rate(struct requests *requests, uint64_t clock_ns)
 	if (requests->one_in > requests->most_one_in)
 		requests->most_one_in = requests->one_in;
 	ebpf_requests_set_one_in(requests->programs, requests->one_in);
-	requests->rated_ns = clock_ns;
 	requests->rated_count = count;
 }
 
@@ -130,8 +154,6 @@ static bool take_look(struct requests *requests, uint64_t clock_ns, int64_t time
 
 	if (requests->programs && !read_exchanges(requests, time_ns, err))
 		return false;
-	if (requests->source == PROFILE_WORK_EVENT && !work_look(&requests->work, &requests->tally, time_ns, err))
-		return false;
 	tally_end_look(&requests->tally, time_ns);
 	requests->looked_ns = clock_ns;
 	requests->is_busy = requests->tally.change_count != before;
@@ -144,8 +166,6 @@ bool requests_enable(struct requests *requests, bool enabled, uint64_t clock_ns,
 	requests->looked_ns = requests->rated_ns = clock_ns;
 	if (requests->programs)
 		ebpf_requests_enable(requests->programs, enabled ? clock_ns : 0);
-	if (!work_enable(&requests->work, enabled, err))
-		return false;
 	return enabled || take_look(requests, clock_ns, time_ns, err);
 }
 
@@ -172,13 +192,15 @@ bool requests_look(struct requests *requests, const struct sampler_options *opti
 		requests->looked_ns = clock_ns;
 		requests->listens = is_any_listening(options, processes);
 	}
-	if ((!requests->programs && requests->source != PROFILE_WORK_EVENT) || elapsed_ns < (uint64_t)LOOK_MS * MS)
+	if (!requests->programs || elapsed_ns < (uint64_t)LOOK_MS * MS)
 		return true;
 	if (!take_look(requests, clock_ns, time_ns, err))
 		return false;
-	if (!requests->programs || clock_ns - requests->rated_ns < second_ns)
+	if (clock_ns - requests->rated_ns < second_ns)
 		return true;
-	heed_rate(requests, clock_ns);
+	if (requests->source == PROFILE_WORK_SOCKETS)
+		heed_rate(requests, clock_ns);
+	requests->rated_ns = clock_ns;
 	return members_update(&requests->members, &options->target, err);
 }
 

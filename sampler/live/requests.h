@@ -3,7 +3,6 @@
 
 #include "sampler/live/members.h"
 #include "sampler/live/tally.h"
-#include "sampler/live/work.h"
 #include "sampler/process/process.h"
 
 /*
@@ -13,9 +12,8 @@
  */
 struct requests {
 	enum profile_work_source source;
-	struct ebpf_requests *programs; /* owned; NULL: exchanges are not counted */
+	struct ebpf_requests *programs; /* owned; NULL: nothing is counted */
 	struct members members;         /* of these programs */
-	struct work work;               /* the named event */
 	struct tally tally;
 	bool is_enabled, is_busy; /* is_busy: the last look found something */
 	uint64_t looked_ns;       /* by the records' clock, as rated_ns */

@@ -1290,6 +1290,19 @@ static void test_a_refusal_says_what_would_help(void **state)
 	expect_refusal(refuse_in_child);
 }
 
+static void test_older_kernels_are_named(void **state)
+{
+	const struct ebpf_requests_options options = { .is_before_6_3 = true };
+	struct ebpf_requests *requests = NULL;
+	struct error err = { 0 };
+
+	(void)state;
+	assert_false(ebpf_requests_create(&options, &requests, &err));
+	assert_null(requests);
+	assert_int_equal(err.code, ERROR_UNSUPPORTED);
+	assert_string_equal(err.message, "that needs Linux 6.3 or later");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_ipv4),
 	cmocka_unit_test(test_ipv6),
@@ -1319,6 +1332,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_latency_is_from_first_byte_to_first_byte),
 	cmocka_unit_test(test_buckets_are_those_of_profiles),
 	cmocka_unit_test(test_a_refusal_says_what_would_help),
+	cmocka_unit_test(test_older_kernels_are_named),
 };
 
 int main(void)
