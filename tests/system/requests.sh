@@ -28,7 +28,7 @@ serve() {
 
 # recorded FILE SCRIPT OPTIONS...: records while the script runs, which begins when counting has begun.
 recorded() {
-	local file=$1 script=$2 answer
+	local file=$1 script=$2
 
 	shift 2
 	rm -f control answer
@@ -37,7 +37,7 @@ recorded() {
 	recorder=$!
 	exec 8>control 9<answer
 	echo ping >&8
-	read -r -t 30 answer <&9 || fail "the recorder does not answer"
+	read -r -t 30 <&9 || fail "the recorder does not answer"
 	eval "$script"
 	echo stop >&8
 	wait "$recorder" || fail "exit code $? of the recorder"
@@ -105,7 +105,7 @@ at_least "${half:-0}" 5 "milliseconds of half of the requests"
 recorded a.pb.gz "\"\$program\" ask $port 1 60" -p "$pid" --no-requests
 says_not stderr 'request'
 # Nothing counts in a pause.
-recorded a.pb.gz "\"\$program\" ask $port 1 40; echo disable >&8; read -r answer <&9; \"\$program\" ask $port 1 40; echo enable >&8; read -r answer <&9
+recorded a.pb.gz "\"\$program\" ask $port 1 40; echo disable >&8; read -r <&9; \"\$program\" ask $port 1 40; echo enable >&8; read -r <&9
 	\"\$program\" ask $port 1 40" -p "$pid"
 says stderr '^80 requests answered'
 
