@@ -13,7 +13,13 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 
-/* ---- The members of the kernel's structs that are read here (CO-RE) ---- */
+/*
+ * ---- The members of the kernel's structs that are read here (CO-RE) ----
+ *
+ * They are read by a helper, but for what leads to a socket: for a direct access the
+ * verifier searches the names of all types of the kernel, each time that it comes by, which takes longer than all the
+ * rest of loading.
+ */
 
 struct net {
 	__u64 net_cookie;
@@ -148,7 +154,7 @@ static __always_inline struct requests_counts *make_counts(const struct requests
 	struct requests_key rest = { .process = 0, .kind = key->kind };
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	bpf_probe_read_kernel(made.name, sizeof(made.name), task->group_leader->comm);
+	bpf_probe_read_kernel(made.name, sizeof(made.name), BPF_CORE_READ(task, group_leader)->comm);
 	bpf_map_update_elem(&counts, key, &made, BPF_NOEXIST);
 	found = bpf_map_lookup_elem(&counts, key);
 	return found ? found : bpf_map_lookup_elem(&counts, &rest);
@@ -191,7 +197,8 @@ static __always_inline __u64 mix(__u64 hash, __u64 value)
 /* One end of a connection over IPv4, or over IPv6 with an address that stands for one of IPv4. */
 static __always_inline __u64 end_ipv4(struct sock *sk, __u32 address, __u16 port)
 {
-	__u64 loopback = (bpf_ntohl(address) >> 24) == 127 ? sk->__sk_common.skc_net.net->net_cookie << 48 : 0;
+	__u64 loopback =
+		(bpf_ntohl(address) >> 24) == 127 ? BPF_CORE_READ(sk, __sk_common.skc_net.net, net_cookie) << 48 : 0;
 
 	return ((__u64)address << 16 | port) ^ loopback;
 }
@@ -199,7 +206,7 @@ static __always_inline __u64 end_ipv4(struct sock *sk, __u32 address, __u16 port
 static __always_inline __u64 end_ipv6(struct sock *sk, const __u32 *words, __u16 port)
 {
 	_Bool is_loopback = !words[0] && !words[1] && !words[2] && words[3] == bpf_htonl(1);
-	__u64 hash = mix(port, is_loopback ? sk->__sk_common.skc_net.net->net_cookie : 0);
+	__u64 hash = mix(port, is_loopback ? BPF_CORE_READ(sk, __sk_common.skc_net.net, net_cookie) : 0);
 
 	hash = mix(hash, (__u64)words[0] << 32 | words[1]);
 	return mix(hash, (__u64)words[2] << 32 | words[3]);
@@ -208,12 +215,14 @@ static __always_inline __u64 end_ipv6(struct sock *sk, const __u32 *words, __u16
 /* Both ends as numbers, which are those of the other end's socket the other way round. */
 static __always_inline struct end end_of(struct sock *sk)
 {
-	__u16 local_port = sk->__sk_common.skc_num, remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
+	__u16 local_port = BPF_CORE_READ(sk, __sk_common.skc_num),
+	      remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
 	struct in6_addr local, remote;
 
-	if (sk->__sk_common.skc_family == AF_INET || !bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
-		return (struct end){ end_ipv4(sk, sk->__sk_common.skc_rcv_saddr, local_port),
-			end_ipv4(sk, sk->__sk_common.skc_daddr, remote_port) };
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET ||
+		!bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
+		return (struct end){ end_ipv4(sk, BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr), local_port),
+			end_ipv4(sk, BPF_CORE_READ(sk, __sk_common.skc_daddr), remote_port) };
 	BPF_CORE_READ_INTO(&local, sk, __sk_common.skc_v6_rcv_saddr);
 	BPF_CORE_READ_INTO(&remote, sk, __sk_common.skc_v6_daddr);
 	if (!remote.in6_u.u6_addr32[0] && !remote.in6_u.u6_addr32[1] && remote.in6_u.u6_addr32[2] == bpf_htonl(0xffff))
@@ -229,8 +238,8 @@ static __always_inline _Bool is_other_end(struct sock *sk, __u64 remembered)
 	struct sock *other = (struct sock *)remembered;
 	unsigned char state = BPF_CORE_READ(other, __sk_common.skc_state);
 
-	return BPF_CORE_READ(other, __sk_common.skc_num) == bpf_ntohs(sk->__sk_common.skc_dport) &&
-	       BPF_CORE_READ(other, __sk_common.skc_dport) == bpf_htons(sk->__sk_common.skc_num) &&
+	return BPF_CORE_READ(other, __sk_common.skc_num) == bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport)) &&
+	       BPF_CORE_READ(other, __sk_common.skc_dport) == bpf_htons(BPF_CORE_READ(sk, __sk_common.skc_num)) &&
 	       state != TCP_CLOSE && state != TCP_TIME_WAIT;
 }
 
@@ -258,7 +267,7 @@ static __always_inline _Bool is_within_unix(struct sock *sk)
 
 static __always_inline _Bool is_within(struct sock *sk)
 {
-	return sk->__sk_common.skc_family == AF_UNIX ? is_within_unix(sk) : is_within_inet(sk);
+	return BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ? is_within_unix(sk) : is_within_inet(sk);
 }
 
 /* ---- Sockets ---- */
@@ -272,7 +281,7 @@ static __always_inline _Bool is_server_inet(struct sock *sk, enum direction firs
 {
 	struct inet_connection_sock *connection = (struct inet_connection_sock *)sk;
 
-	if (sk->sk_max_ack_backlog)
+	if (BPF_CORE_READ(sk, sk_max_ack_backlog))
 		return 1;
 	if (BPF_CORE_READ(connection, icsk_bind_hash, fastreuse) < 0)
 		return 0;
@@ -294,7 +303,7 @@ static __always_inline _Bool is_pair(struct sock *sk)
 {
 	struct unix_sock *own = (struct unix_sock *)sk, *peer;
 
-	if (sk->__sk_common.skc_family != AF_UNIX)
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) != AF_UNIX)
 		return 0;
 	peer = (struct unix_sock *)BPF_CORE_READ(own, peer);
 	return !BPF_CORE_READ(own, addr) && (!peer || !BPF_CORE_READ(peer, addr));
@@ -311,7 +320,7 @@ static __always_inline __u8 kind_within(struct sock *sk, __u8 is_server)
 
 static __always_inline struct socket *meet_socket(struct sock *sk, __u32 process, enum direction first)
 {
-	unsigned short family = sk->__sk_common.skc_family;
+	unsigned short family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	_Bool is_inet = family == AF_INET || family == AF_INET6;
 	struct socket made = { .process = process };
 
@@ -319,7 +328,9 @@ static __always_inline struct socket *meet_socket(struct sock *sk, __u32 process
 			 : family == AF_UNIX ? is_server_unix(sk, first)
 					     : first == RECEIVED;
 	made.kind = made.is_server ? REQUESTS_ANSWERED : REQUESTS_CALLED_OUT;
-	if (has_set && (is_inet || family == AF_UNIX)) {
+	if (BPF_CORE_READ(sk, sk_type) != SOCK_STREAM) {
+		made.kind = REQUESTS_IGNORED;
+	} else if (has_set && (is_inet || family == AF_UNIX)) {
 		made.looks = ENDS_LOOKED_FOR;
 		if (is_within(sk)) {
 			made.kind = kind_within(sk, made.is_server);
@@ -420,7 +431,7 @@ static __always_inline _Bool is_of_target(__u32 tgid, __u32 tid)
 		return tid == only_tid;
 	if (has_set)
 		return bpf_map_lookup_elem(&processes, &tgid) != (void *)0;
-	return !(bpf_get_current_task_btf()->flags & PF_KTHREAD);
+	return !(BPF_CORE_READ(bpf_get_current_task_btf(), flags) & PF_KTHREAD);
 }
 
 static __always_inline int take(struct sock *sk, int bytes, enum direction direction)
@@ -430,7 +441,7 @@ static __always_inline int take(struct sock *sk, int bytes, enum direction direc
 	struct socket *socket;
 	_Bool is_request;
 
-	if (!enabled || !sk || sk->sk_type != SOCK_STREAM)
+	if (!enabled || !sk)
 		return 0;
 	socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
 	if ((!socket || socket->process != tgid || only_tid) && !is_of_target(tgid, tid))
