@@ -12,6 +12,7 @@
 #include "profile/nameless.h"
 #include "profile/parts.h"
 #include "profile/requests.h"
+#include "profile/wait_life.h"
 #include "profile/waits.h"
 
 /*

@@ -9,7 +9,7 @@ import { readPage } from './lib/pages.js';
 import { leastDistance } from './lib/vision.js';
 
 const MS = 1e6;
-const [CPU, LOCK, , , TIMER] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
+const [CPU, LOCK, , , , TIMER] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
 
 /** @param {object} [change] of the state */
 function shown(change = {}) {
