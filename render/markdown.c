@@ -70,8 +70,17 @@ static void write_ledger(struct markdown_writer *w)
 		struct diff_estimate e = summary_interrupts(w->diff);
 
 		emit_ledger_row(w, summary_interrupts_title, &e);
+	}
+	if (summary_has_run_queue(w->diff))
+		emit_ledger_row(w, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
+	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
 		markdown_emit_string(w, "\n");
 		markdown_emit_string(w, summary_interrupts_words);
+		markdown_emit_string(w, "\n");
+	}
+	if (summary_has_run_queue(w->diff)) {
+		markdown_emit_string(w, "\n");
+		markdown_emit_string(w, summary_run_queue_words);
 		markdown_emit_string(w, "\n");
 	}
 	if (summary_has_interpreter(w->diff)) {

@@ -18,6 +18,15 @@ const char summary_interrupts_title[] = "interrupts";
 const char summary_interrupts_words[] =
 	"Interrupts are the machine's work in the program's threads (interrupts and preemption): not in the total, nor in the verdict.";
 
+const char summary_run_queue_title[] = "waiting for a CPU";
+const char summary_run_queue_words[] =
+	"How long threads that could run wait for a CPU depends on what else runs on the machine: not in the total, nor in the verdict on the program.";
+
+bool summary_has_run_queue(const struct diff *diff)
+{
+	return diff->run_queue.raw[DIFF_BASE] > 0 || diff->run_queue.raw[DIFF_HEAD] > 0;
+}
+
 const char summary_interpreter_words[] =
 	"The time of a Python function itself includes that of the interpreter's C functions which do its work.";
 

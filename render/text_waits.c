@@ -83,8 +83,10 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 	struct table *table, struct error *err)
 {
 	const struct diff_function *f = &w->diff->functions[place->function];
+	struct waits_rate rate = waits_rate(w->waits, DIFF_HEAD);
 	struct format_text time = format_value((double)place->ns, "nanoseconds"),
-			   share = format_percent(format_share((double)place->ns, (double)whole));
+			   share = format_percent(format_share((double)place->ns, (double)whole)),
+			   per = format_value((double)place->ns / rate.count, "nanoseconds");
 	CLEANUP(buffer_deinit) struct buffer classes = { 0 }, releaser = { 0 };
 	size_t count;
 	const struct waits_releaser *by = waits_releasers(w->waits, DIFF_HEAD, place->function, &count);
@@ -96,7 +98,7 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 	if (!buffer_ok(&classes, err) || !buffer_ok(&releaser, err))
 		return false;
 	const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
-		classes.data, time.text, share.text, releaser.data };
+		classes.data, time.text, rate.count > 0 ? per.text : format_unknown, share.text, releaser.data };
 
 	table_add(table, cells, TABLE_PLAIN);
 	return true;
@@ -105,11 +107,12 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 static bool write_places(
 	const struct text_writer *w, const struct waiting_place *places, size_t count, bool is_idle, struct error *err)
 {
-	static const struct table_column columns[] = {
+	const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 2 },
 		{ .title = "waits for", .left = true },
 		{ .title = "time" },
+		{ .title = waits_rate(w->waits, DIFF_HEAD).words, .drop = 4 },
 		{ .title = "share", .drop = 3 },
 		{ .title = "released by", .left = true, .flexible = true, .drop = 1 },
 	};
