@@ -288,8 +288,10 @@ struct profile_facts {
 	uint32_t counters;        /* what was counted beside: "page-faults, context-switches" */
 	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
 	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
-	uint32_t harness;              /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
-	uint32_t toolchain;            /* what it says of compilers and interpreters: "Python 3.11.2" */
+	/* What else there was on the machine (sampler/live/surroundings.h). */
+	uint32_t machine_busy_percent, machine_steal_percent, cpu_pressure_percent, throttled_ms;
+	uint32_t harness;   /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
+	uint32_t toolchain; /* what it says of compilers and interpreters: "Python 3.11.2" */
 };
 
 enum profile_fact_type {

@@ -76,6 +76,16 @@ static void add_ledger_row(
 	table_add(table, cells, TABLE_PLAIN);
 }
 
+static void write_run_queue(const struct text_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, 1024);
+	buffer_printf(&text, "%s ", summary_run_queue_words);
+	summary_machine_words(w->input, &text);
+	text_paragraph(w, text.failed ? summary_run_queue_words : text.data, 2);
+}
+
 static bool write_ledger(const struct text_writer *w, struct error *err)
 {
 	enum { COLUMNS = 9, INTERVAL = 8 };
@@ -119,7 +129,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0)
 		text_paragraph(w, summary_interrupts_words, 2);
 	if (summary_has_run_queue(w->diff))
-		text_paragraph(w, summary_run_queue_words, 2);
+		write_run_queue(w);
 	if (summary_has_interpreter(w->diff))
 		text_paragraph(w, summary_interpreter_words, 2);
 	return true;
