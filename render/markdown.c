@@ -52,7 +52,8 @@ static void emit_machine(struct markdown_writer *w)
 	buffer_init(&text, MARKDOWN_MAX_BYTES);
 	buffer_append_byte(&text, ' ');
 	summary_machine_words(w->input, &text);
-	markdown_emit(w, &text);
+	if (text.size > 1)
+		markdown_emit(w, &text);
 }
 
 static void write_ledger(struct markdown_writer *w)
