@@ -341,6 +341,8 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 			return false;
 		profiles[side] = bench->profiles[side];
 	}
+	if (!symbolize_idle_lives(bench->profiles, DIFF_SIDES, bench->runner.naming, err))
+		return false;
 	progress_clear(&bench->progress);
 	bench_print_notices(&bench->runner);
 	if (bench->request->benchmarks)

@@ -109,7 +109,8 @@ static bool show(const struct showing *showing, struct error *err)
 	bool names_only = showing->options->naming.names_only, needs_diff;
 	struct render_input input;
 
-	if (!load_read(showing->inputs, showing->options, &profile, err))
+	if (!load_read(showing->inputs, showing->options, &profile, err) ||
+		!symbolize_idle_lives(&profile, 1, &showing->options->naming, err))
 		return false;
 	if (request->benchmark || (profile_has_parts(profile) && !names_only))
 		return show_suite(request, profile, showing->name, err);

@@ -165,7 +165,10 @@ struct diff_function {
 	enum profile_name_source name_source;
 	enum diff_tier tier;
 	enum diff_code code;
-	/* its time in interrupts and preemption, which is shown but neither tested nor part of any other total */
+	/*
+	 * its time in interrupts and preemption, or waiting for a CPU in a comparison: shown, but neither tested as the
+	 * program's nor part of any other total
+	 */
 	bool interrupt;
 	uint32_t moved_to; /* function id of the other end of a move or rename, or PROFILE_NONE */
 	/*
@@ -345,7 +348,8 @@ struct diff_bottleneck {
 /* All waits of a class. */
 struct diff_wait {
 	double raw[DIFF_SIDES];
-	struct diff_estimate total; /* interval and state only where the metric has these waits */
+	/* interval and state only where the metric has these waits; those for a CPU are in no other total */
+	struct diff_estimate total;
 };
 
 /*
@@ -404,6 +408,9 @@ struct diff {
 	struct diff_origin
 		/* the machine's work in the program's threads: shown beside the origins, not part of the total */
 		interrupts;
+	/* likewise, in a comparison of waits: time in which threads could run and waited for a CPU (match/interrupts.h)
+	 */
+	struct diff_origin run_queue;
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;

@@ -159,6 +159,8 @@ const char *diff_wait_words(enum profile_wait_class wait_class)
 	switch (wait_class) {
 	case PROFILE_WAIT_LOCK:
 		return "for a lock";
+	case PROFILE_WAIT_CONDITION:
+		return "for another thread";
 	case PROFILE_WAIT_IO:
 		return "for input or output";
 	case PROFILE_WAIT_NETWORK:

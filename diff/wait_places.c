@@ -288,11 +288,15 @@ static void estimate_classes(struct diff *diff)
 	for (size_t i = 0; i < PROFILE_WAIT_COUNT; i++)
 		diff->waits[i].total = totals_estimate(diff->waits[i].raw, diff->scale.factor);
 	for (size_t i = 0; i < diff->function_count; i++) {
-		const struct diff_function *f = &diff->functions[i];
+		struct diff_function *f = &diff->functions[i];
 		enum profile_wait_class wait_class = diff_wait_class(diff, f);
 
-		if (wait_class != PROFILE_WAIT_NONE && (f->total.base > 0 || f->total.head > 0))
-			diff->waits[wait_class].total = f->total;
+		if (wait_class == PROFILE_WAIT_NONE || !(f->total.base > 0 || f->total.head > 0))
+			continue;
+		diff->waits[wait_class].total = f->total;
+		/* What is the machine's has no state in lists of the program's functions. */
+		if (f->interrupt)
+			f->total = totals_estimate(f->raw_total, diff->scale.factor);
 	}
 }
 

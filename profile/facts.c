@@ -8,7 +8,7 @@
 #define MEMBER(member) #member, offsetof(struct profile_facts, member)
 #define DIFFERENT(what) "base and head were recorded with different " what ": '", "' and '", "'"
 
-/* The next free field number is 19. */
+/* The next free field number is 23. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") },
@@ -29,6 +29,15 @@ static const struct profile_fact table[] = {
 	{ MEMBER(counters), 15, PROFILE_FACT_STRING, .told = "counted beside: ", .is_rare = true },
 	{ MEMBER(counters_ran_percent), 16, PROFILE_FACT_NUMBER, .one = "% of the time", .many = "% of the time",
 		.told = "counters scaled from ", .is_rare = true },
+	{ MEMBER(machine_busy_percent), 19, PROFILE_FACT_NUMBER, .one = "% of the machine's CPU time",
+		.many = "% of the machine's CPU time", .is_of_speed = true, .is_rare = true },
+	{ MEMBER(machine_steal_percent), 20, PROFILE_FACT_NUMBER, .one = "% of the machine's CPU time",
+		.many = "% of the machine's CPU time", .told = "given to others by the hypervisor ",
+		.is_of_speed = true, .is_rare = true },
+	{ MEMBER(cpu_pressure_percent), 21, PROFILE_FACT_NUMBER, .one = "% of the time", .many = "% of the time",
+		.is_of_speed = true, .is_rare = true },
+	{ MEMBER(throttled_ms), 22, PROFILE_FACT_NUMBER, .one = "ms", .many = "ms",
+		.told = "stopped by its CPU limit for ", .is_of_speed = true, .is_rare = true },
 	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU",
 		.many = "CPUs", .told = "limited to ",
 		.differs = { "base and head ran under different CPU limits: ", " and ", "" }, .blocks_gate = true,

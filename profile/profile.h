@@ -12,6 +12,7 @@
 #include "profile/nameless.h"
 #include "profile/parts.h"
 #include "profile/requests.h"
+#include "profile/wait_life.h"
 #include "profile/waits.h"
 
 /*
@@ -287,8 +288,10 @@ struct profile_facts {
 	uint32_t counters;        /* what was counted beside: "page-faults, context-switches" */
 	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
 	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
-	uint32_t harness;              /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
-	uint32_t toolchain;            /* what it says of compilers and interpreters: "Python 3.11.2" */
+	/* What else there was on the machine (sampler/live/surroundings.h). */
+	uint32_t machine_busy_percent, machine_steal_percent, cpu_pressure_percent, throttled_ms;
+	uint32_t harness;   /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
+	uint32_t toolchain; /* what it says of compilers and interpreters: "Python 3.11.2" */
 };
 
 enum profile_fact_type {
@@ -578,10 +581,9 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 
 /*
  * Reads a profile, whose kind is found by its content: gzipped or bare pprof; folded stacks, callgrind's and
- * cachegrind's files (also gzipped). Everything
- * is checked: a bad reference or a contradiction is ERROR_FORMAT with its place. A decompression bomb (more than 64 MB
- * and more than 250 times its size) is ERROR_LIMIT. `name` is for messages. perf.data is not read here;
- * profile_bytes_kind() recognises it.
+ * cachegrind's files (also gzipped). Everything is checked: a bad reference or a contradiction is ERROR_FORMAT with its
+ * place. A decompression bomb (more than 64 MB and more than 250 times its size) is ERROR_LIMIT. `name` is for
+ * messages. perf.data is not read here; profile_bytes_kind() recognises it.
  */
 COMMON_MUST_CHECK
 bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);

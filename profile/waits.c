@@ -8,6 +8,7 @@ static const struct {
 	const char *name, *frame;
 } wait_classes[PROFILE_WAIT_COUNT] = {
 	[PROFILE_WAIT_LOCK] = { "lock", "[waiting: lock]" },
+	[PROFILE_WAIT_CONDITION] = { "condition", "[waiting: condition]" },
 	[PROFILE_WAIT_IO] = { "io", "[waiting: io]" },
 	[PROFILE_WAIT_NETWORK] = { "network", "[waiting: network]" },
 	[PROFILE_WAIT_TIMER] = { "timer", "[waiting: timer]" },
@@ -172,7 +173,17 @@ void profile_sum_releases(struct profile *profile)
 	profile->release_count = kept + 1;
 }
 
-/* ---- Rules of the user ---- */
+/* ---- Other classes ---- */
+
+bool profile_is_c_library(const char *module)
+{
+	static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl", "libc.musl" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(module, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
 
 /* What becomes of stacks and samples when waits change their class. */
 struct reclassing {

@@ -24,7 +24,8 @@ struct profile;
 
 /* What a thread waits for. */
 enum profile_wait_class {
-	PROFILE_WAIT_LOCK,      /* another thread of the program: a mutex, a condition variable, a semaphore, a join */
+	PROFILE_WAIT_LOCK, /* a lock that another thread holds: a mutex, a lock of readers and writers, of a file */
+	PROFILE_WAIT_CONDITION, /* what another thread does: a condition variable, a channel, a semaphore, a join */
 	PROFILE_WAIT_IO,        /* a disk, a file, a pipe */
 	PROFILE_WAIT_NETWORK,   /* a socket */
 	PROFILE_WAIT_TIMER,     /* a moment: sleep */
@@ -33,9 +34,9 @@ enum profile_wait_class {
 	PROFILE_WAIT_OTHER,     /* what no rule knows */
 	PROFILE_WAIT_NONE,      /* it does not wait */
 };
-enum { PROFILE_WAIT_COUNT = 7 }; /* classes; PROFILE_WAIT_NONE is none */
+enum { PROFILE_WAIT_COUNT = 8 }; /* classes; PROFILE_WAIT_NONE is none */
 
-/* For files, JSON and the page: "lock", "io", "network", "timer", "idle", "run-queue", "other". Static. */
+/* For files, JSON and the page: "lock", "condition", "io", "network", "timer", "idle", "run-queue", "other". Static. */
 const char *profile_wait_class_name(enum profile_wait_class wait_class);
 
 /* The name of the frame of a class: "[waiting: lock]", "[waiting: run queue]". Static. */
@@ -116,7 +117,10 @@ bool profile_add_lock(struct profile *profile, const struct profile_lock *lock, 
 COMMON_MUST_CHECK
 bool profile_add_release(struct profile *profile, const struct profile_release *release, struct error *err);
 
-/* ---- Rules of the user ---- */
+/* ---- Other classes ---- */
+
+/* Whether a module is the C library, whose functions wait for what their callers want. */
+bool profile_is_c_library(const char *module);
 
 /*
  * Gives the waits in some stacks another class, after functions were named. `class_of` gets a stack without its last

@@ -526,6 +526,20 @@ static json_t *interrupts(struct json_writer *w)
 	return object;
 }
 
+/* Likewise, in a comparison, of threads that could run and waited for a CPU. */
+static json_t *run_queue(struct json_writer *w)
+{
+	const struct diff_estimate *e = &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total;
+	json_t *object = json_object();
+
+	put_value(w, object, "base_ns", measured(w->diff->run_queue.raw[DIFF_BASE]));
+	put_value(w, object, "head_ns", measured(w->diff->run_queue.raw[DIFF_HEAD]));
+	put_value(w, object, "delta_ns", document_number(e->delta));
+	document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, e->delta)));
+	document_put(w, object, "state", json_valid_string(diff_state_name(e->state)));
+	return object;
+}
+
 /* ---- Documents ---- */
 
 static void put_verdict(struct json_writer *w, json_t *root)
@@ -602,6 +616,8 @@ static void put_document(struct json_writer *w, json_t *root)
 	document_put(w, root, "warnings", warnings(w));
 	document_put(w, root, "origins", origins(w));
 	document_put(w, root, "interrupts", interrupts(w));
+	if (summary_has_run_queue(w->diff))
+		document_put(w, root, "run_queue", run_queue(w));
 	if (w->waits)
 		put_waits(w, root);
 	if (!compared && head && head->verification.is_there)

@@ -47,6 +47,17 @@ static void emit_ledger_row(struct markdown_writer *w, const char *name, const s
 	markdown_emit(w, &row);
 }
 
+static void emit_machine(struct markdown_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MARKDOWN_MAX_BYTES);
+	buffer_append_byte(&text, ' ');
+	summary_machine_words(w->input, &text);
+	if (text.size > 1)
+		markdown_emit(w, &text);
+}
+
 static void write_ledger(struct markdown_writer *w)
 {
 	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
@@ -72,8 +83,18 @@ static void write_ledger(struct markdown_writer *w)
 		struct diff_estimate e = summary_interrupts(w->diff);
 
 		emit_ledger_row(w, summary_interrupts_title, &e);
+	}
+	if (summary_has_run_queue(w->diff))
+		emit_ledger_row(w, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
+	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
 		markdown_emit_string(w, "\n");
 		markdown_emit_string(w, summary_interrupts_words);
+		markdown_emit_string(w, "\n");
+	}
+	if (summary_has_run_queue(w->diff)) {
+		markdown_emit_string(w, "\n");
+		markdown_emit_string(w, summary_run_queue_words);
+		emit_machine(w);
 		markdown_emit_string(w, "\n");
 	}
 	if (summary_has_interpreter(w->diff)) {

@@ -320,6 +320,9 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "ledger", ledger(diff));
 	json_object_set_new(meta, "interrupts", ledger_row(&diff->interrupts));
 	json_object_set_new(meta, "interruptsWords", json_string(summary_interrupts_words));
+	json_object_set_new(meta, "runQueue", ledger_row(&diff->run_queue));
+	json_object_set_new(meta, "runQueueTitle", json_string(summary_run_queue_title));
+	json_object_set_new(meta, "runQueueWords", json_string(summary_run_queue_words));
 	json_object_set_new(meta, "warnings", warnings(diff));
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));

@@ -18,6 +18,25 @@ const char summary_interrupts_title[] = "interrupts";
 const char summary_interrupts_words[] =
 	"Interrupts are the machine's work in the program's threads (interrupts and preemption): not in the total, nor in the verdict.";
 
+const char summary_run_queue_title[] = "waiting for a CPU";
+const char summary_run_queue_words[] =
+	"How long threads that could run wait for a CPU depends on what else runs on the machine: not in the total, nor in the verdict on the program.";
+
+bool summary_has_run_queue(const struct diff *diff)
+{
+	return diff->run_queue.raw[DIFF_BASE] > 0 || diff->run_queue.raw[DIFF_HEAD] > 0;
+}
+
+void summary_machine_words(const struct render_input *input, struct buffer *out)
+{
+	const struct profile *base = input->profiles[DIFF_BASE], *head = input->profiles[DIFF_HEAD];
+
+	if (base && head && base->facts.machine_busy_percent && head->facts.machine_busy_percent)
+		buffer_printf(out,
+			"Of the machine's CPU time %" PRIu32 " %% was in use in base and %" PRIu32 " %% in head.",
+			base->facts.machine_busy_percent, head->facts.machine_busy_percent);
+}
+
 const char summary_interpreter_words[] =
 	"The time of a Python function itself includes that of the interpreter's C functions which do its work.";
 

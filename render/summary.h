@@ -9,6 +9,16 @@
 struct diff_estimate summary_interrupts(const struct diff *diff);
 extern const char summary_interrupts_title[], summary_interrupts_words[];
 
+/* Likewise of threads that could run and waited for a CPU, where that is the machine's (diff->run_queue). */
+bool summary_has_run_queue(const struct diff *diff);
+extern const char summary_run_queue_title[], summary_run_queue_words[];
+
+/*
+ * Appends "Of the machine's CPU time 62 % was in use in base and 100 % in head.", by whichever programs; nothing if a
+ * recording does not tell.
+ */
+void summary_machine_words(const struct render_input *input, struct buffer *out);
+
 /* Whether functions have the time of an interpreter that runs them, and the sentence that says so. */
 bool summary_has_interpreter(const struct diff *diff);
 extern const char summary_interpreter_words[];

@@ -66,9 +66,10 @@ static struct colour wait_colour(enum profile_wait_class wait_class)
 {
 	static const struct colour colours[PROFILE_WAIT_COUNT] = {
 		[PROFILE_WAIT_LOCK] = { 0x9e, 0x27, 0x0f },
+		[PROFILE_WAIT_CONDITION] = { 0xb1, 0x8c, 0xac },
 		[PROFILE_WAIT_IO] = { 0x1a, 0x50, 0x93 },
 		[PROFILE_WAIT_NETWORK] = { 0x25, 0xd9, 0xff },
-		[PROFILE_WAIT_TIMER] = { 0x00, 0x9c, 0x8b },
+		[PROFILE_WAIT_TIMER] = { 0x00, 0xa8, 0x7d },
 		[PROFILE_WAIT_IDLE] = { 0xf3, 0xc0, 0x34 },
 		[PROFILE_WAIT_RUN_QUEUE] = { 0xd1, 0x68, 0x37 },
 		[PROFILE_WAIT_OTHER] = { 0x95, 0x6f, 0xde },

@@ -78,6 +78,16 @@ static void add_ledger_row(
 	table_add(table, cells, TABLE_PLAIN);
 }
 
+static void write_run_queue(const struct text_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, 1024);
+	buffer_printf(&text, "%s ", summary_run_queue_words);
+	summary_machine_words(w->input, &text);
+	text_paragraph(w, text.failed ? summary_run_queue_words : text.data, 2);
+}
+
 static bool write_ledger(const struct text_writer *w, struct error *err)
 {
 	enum { COLUMNS = 9, INTERVAL = 8 };
@@ -112,12 +122,16 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 
 		add_ledger_row(w, &table, summary_interrupts_title, &e);
 	}
+	if (summary_has_run_queue(w->diff))
+		add_ledger_row(w, &table, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
 	text_heading(w, "By origin of the code");
 	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;
 	text_sentences(w, summary_points_words);
 	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0)
 		text_paragraph(w, summary_interrupts_words, 2);
+	if (summary_has_run_queue(w->diff))
+		write_run_queue(w);
 	if (summary_has_interpreter(w->diff))
 		text_paragraph(w, summary_interpreter_words, 2);
 	return true;

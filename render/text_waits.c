@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CELL_BYTES = 1 << 20, MOST_LOCKS = 5 };
+/* RATE_COLUMN: of places, where the length of the recording or the number of requests is known. */
+enum { MAX_CELL_BYTES = 1 << 20, MOST_LOCKS = 5, RATE_COLUMN = 4 };
 
 void text_waits(const struct text_writer *w, enum diff_side side, const char *label)
 {
@@ -83,8 +84,10 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 	struct table *table, struct error *err)
 {
 	const struct diff_function *f = &w->diff->functions[place->function];
+	struct waits_rate rate = waits_rate(w->waits, DIFF_HEAD);
 	struct format_text time = format_value((double)place->ns, "nanoseconds"),
-			   share = format_percent(format_share((double)place->ns, (double)whole));
+			   share = format_percent(format_share((double)place->ns, (double)whole)),
+			   per = format_value((double)place->ns / rate.count, "nanoseconds");
 	CLEANUP(buffer_deinit) struct buffer classes = { 0 }, releaser = { 0 };
 	size_t count;
 	const struct waits_releaser *by = waits_releasers(w->waits, DIFF_HEAD, place->function, &count);
@@ -96,7 +99,12 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 	if (!buffer_ok(&classes, err) || !buffer_ok(&releaser, err))
 		return false;
 	const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
-		classes.data, time.text, share.text, releaser.data };
+		classes.data, time.text, share.text, releaser.data, NULL };
+
+	if (rate.count > 0) {
+		memmove(&cells[RATE_COLUMN + 1], &cells[RATE_COLUMN], 2 * sizeof(*cells));
+		cells[RATE_COLUMN] = per.text;
+	}
 
 	table_add(table, cells, TABLE_PLAIN);
 	return true;
@@ -105,18 +113,25 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 static bool write_places(
 	const struct text_writer *w, const struct waiting_place *places, size_t count, bool is_idle, struct error *err)
 {
-	static const struct table_column columns[] = {
+	struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 2 },
 		{ .title = "waits for", .left = true },
 		{ .title = "time" },
 		{ .title = "share", .drop = 3 },
 		{ .title = "released by", .left = true, .flexible = true, .drop = 1 },
+		{ 0 },
 	};
+	size_t column_count = sizeof(columns) / sizeof(columns[0]);
 	int64_t whole = sum_of_metric(waits_total(w->waits, DIFF_HEAD), is_idle);
+	struct waits_rate rate = waits_rate(w->waits, DIFF_HEAD);
 	CLEANUP(table_deinit) struct table table = { 0 };
 
-	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	if (rate.count > 0) {
+		memmove(&columns[RATE_COLUMN + 1], &columns[RATE_COLUMN], 2 * sizeof(*columns));
+		columns[RATE_COLUMN] = (struct table_column){ .title = rate.words, .drop = 4 };
+	}
+	table_init(&table, columns, column_count - !(rate.count > 0));
 	for (size_t i = 0; i < count && i < w->rows; i++)
 		if (!add_place(w, &places[i], is_idle, whole, &table, err))
 			return false;

@@ -21,6 +21,7 @@ struct waits_side {
 	size_t lock_count;
 	struct waits_release *releases; /* owned: by falling time */
 	size_t release_count;
+	struct waits_rate rate;
 };
 
 struct waits {
@@ -418,6 +419,28 @@ static bool sum_releases(struct waits_work *w, struct error *err)
 	return add_locks(w, nodes, err);
 }
 
+/* ---- Rates ---- */
+
+static struct waits_rate rate_of(const struct diff *diff, const struct profile *profile, enum diff_side side)
+{
+	double seconds = 0;
+	bool whole = profile->run_count > 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		seconds += (double)profile->runs[i].duration_ns / 1e9;
+		whole = whole && profile->runs[i].whole_command;
+	}
+	if (diff->requests[side].count > 0 && diff->requests_doubt == 0)
+		return (struct waits_rate){ diff->requests[side].count, "per request" };
+	return whole ? (struct waits_rate){ (double)profile->run_count, "per run" }
+		     : (struct waits_rate){ seconds, "per second" };
+}
+
+struct waits_rate waits_rate(const struct waits *waits, enum diff_side side)
+{
+	return waits->sides[side].rate;
+}
+
 /* ---- Both sides ---- */
 
 static bool sum_side(const struct render_input *input, enum diff_side side, struct waits *waits, struct error *err)
@@ -428,6 +451,7 @@ static bool sum_side(const struct render_input *input, enum diff_side side, stru
 		.side = &waits->sides[side] };
 	bool ok = work_init(&w, err) && find_places(&w, err);
 
+	w.side->rate = rate_of(w.diff, w.profile, side);
 	if (ok) {
 		find_callers(&w);
 		sum_classes(&w);
@@ -541,6 +565,7 @@ void waits_sentence(const struct waits *waits, enum diff_side side, struct buffe
 {
 	const int64_t *total = waits_total(waits, side);
 	enum profile_wait_class order[PROFILE_WAIT_COUNT];
+	struct waits_rate rate = waits_rate(waits, side);
 	double waiting = 0;
 	size_t count = 0;
 
@@ -558,6 +583,8 @@ void waits_sentence(const struct waits *waits, enum diff_side side, struct buffe
 	if (count == 0 && total[PROFILE_WAIT_IDLE] == 0)
 		return;
 	buffer_printf(out, "waiting: %s", format_value(waiting, "nanoseconds").text);
+	if (rate.count > 0 && waiting > 0)
+		buffer_printf(out, ", %s %s", format_value(waiting / rate.count, "nanoseconds").text, rate.words);
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(out, "%s%s %s", i ? ", " : ": ", waits_class_words(order[i]),
 			format_percent(format_share((double)total[order[i]], waiting)).text);

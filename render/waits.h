@@ -79,9 +79,17 @@ const struct waits_lock *waits_find_lock(const struct waits *waits, enum diff_si
 /* What a lock is called: "cache_mutex", "lock 3 (no name)". */
 void waits_lock_words(const struct waits_lock *lock, struct buffer *out);
 
+/* What a time of waits is divided by to be one of a request, a run or a second; 0: none of them is known. */
+struct waits_rate {
+	double count;
+	const char *words; /* "per request", "per run", "per second". Static */
+};
+
+struct waits_rate waits_rate(const struct waits *waits, enum diff_side side);
+
 /*
- * Appends "waiting: 12.3 s: lock 80.1 %, io 12.0 %; idle 40.2 s not counted" about a side, without a full stop; nothing
- * if it has no waits.
+ * Appends "waiting: 12.3 s, 1.23 s per second: lock 80.1 %, io 12.0 %; idle 40.2 s not counted" about a side, without a
+ * full stop; nothing if it has no waits.
  */
 void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out);
 

@@ -48,7 +48,7 @@ static const struct rule_words words_of_kinds[] = {
 	[SYMBOLIZE_RULES_OF_ORIGIN] = { origin_word, PROFILE_ORIGIN_COUNT, "origin", "user, library, system or unknown",
 		"library module libssl*" },
 	[SYMBOLIZE_RULES_OF_WAITS] = { wait_word, PROFILE_WAIT_NONE + 1, "class",
-		"lock, io, network, timer, idle, other or keep", "idle function *ThreadPool::worker*" },
+		"lock, condition, io, network, timer, idle, other or keep", "idle function *ThreadPool::worker*" },
 };
 
 static bool rules_find_word(const struct rule_words *words, const char *word, size_t size, uint32_t *value)

@@ -136,11 +136,21 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 
 /*
  * Decides anew what threads waited for, by the functions in the stack of each wait: the one nearest to the leaf that a
- * rule is about decides, by the first rule about it. The rules of `options` come before our own, which are few and
- * certain. Waits for a CPU stay that, whichever function was interrupted. Nothing is done to profiles without waits.
+ * rule is about decides, by the first rule about it. The rules of `options` come before our own. Without a rule, names
+ * tell locks from conditions (symbolize/wait_names.h). Waits for a CPU stay that, whichever function was interrupted.
+ * Nothing is done to profiles without waits.
  */
 COMMON_MUST_CHECK
 bool symbolize_waits(struct profile *profile, const struct symbolize_options *options, struct error *err);
+
+/*
+ * Gives waits of threads that are idle by their life the class idle (profile/wait_life.h), in all profiles that are
+ * shown together, unless a rule of `options` is about them. It comes after symbolize_waits(), and files keep what that
+ * has decided: whether a life is idle may depend on the other side of a comparison.
+ */
+COMMON_MUST_CHECK
+bool symbolize_idle_lives(
+	struct profile *const *profiles, size_t count, const struct symbolize_options *options, struct error *err);
 
 /* ---- Single addresses: kelvin symbolize ---- */
 

@@ -58,12 +58,13 @@ static const struct wait_name wait_names[] = {
 	{ "worker_thread", PROFILE_WAIT_IDLE },
 	/* The C library. */
 	{ "lll_lock_wait*", PROFILE_WAIT_LOCK },
+	{ "pthread_cond_*wait*", PROFILE_WAIT_CONDITION },
+	{ "pthread_barrier_wait", PROFILE_WAIT_CONDITION },
+	{ "pthread_*join*", PROFILE_WAIT_CONDITION },
+	/* After pthread_clockjoin. */
 	{ "pthread_*lock*", PROFILE_WAIT_LOCK },
-	{ "pthread_cond_*wait*", PROFILE_WAIT_LOCK },
-	{ "pthread_barrier_wait", PROFILE_WAIT_LOCK },
-	{ "pthread_*join*", PROFILE_WAIT_LOCK },
-	{ "new_sem_wait*", PROFILE_WAIT_LOCK },
-	{ "sem_*wait", PROFILE_WAIT_LOCK },
+	{ "new_sem_*wait*", PROFILE_WAIT_CONDITION },
+	{ "sem_*wait*", PROFILE_WAIT_CONDITION },
 	{ "semop", PROFILE_WAIT_LOCK },
 	{ "flock", PROFILE_WAIT_LOCK },
 	{ "*nanosleep*", PROFILE_WAIT_TIMER },
@@ -127,4 +128,92 @@ enum profile_wait_class wait_class_of_function(const char *name)
 		if (fnmatch(wait_names[i].glob, known, 0) == 0)
 			return wait_names[i].wait_class;
 	return PROFILE_WAIT_NONE;
+}
+
+/* ---- Locks and conditions ---- */
+
+enum { LAYER_NONE, LAYER_C_LIBRARY, LAYER_RUN_TIME, LAYER_LIBRARY };
+
+struct wait_means_name {
+	const char *glob;
+	struct wait_means means;
+};
+
+#define LOCK(layer)                                                                                                    \
+	{                                                                                                              \
+		PROFILE_WAIT_LOCK, layer                                                                               \
+	}
+#define CONDITION(layer)                                                                                               \
+	{                                                                                                              \
+		PROFILE_WAIT_CONDITION, layer                                                                          \
+	}
+
+static const struct wait_means_name means_names[] = {
+	/* HotSpot (src/hotspot/share/runtime/objectMonitor.cpp) makes monitors of condition variables. */
+	{ "ObjectMonitor::enter*", LOCK(LAYER_RUN_TIME) },
+	{ "ObjectMonitor::EnterI*", LOCK(LAYER_RUN_TIME) },
+	{ "ObjectMonitor::wait*", CONDITION(LAYER_RUN_TIME) },
+	{ "ObjectSynchronizer::enter*", LOCK(LAYER_RUN_TIME) },
+	{ "ObjectSynchronizer::wait*", CONDITION(LAYER_RUN_TIME) },
+	{ "LinuxWaitBarrier::wait*", CONDITION(LAYER_RUN_TIME) },
+	{ "JavaThread::sleep*", { PROFILE_WAIT_TIMER, LAYER_LIBRARY } },
+	/* The JDK (java.util.concurrent.locks) makes locks of LockSupport.park(). */
+	{ "*java.util.concurrent.locks.AbstractQueued*Synchronizer.acquire*", LOCK(LAYER_RUN_TIME) },
+	{ "*java.util.concurrent.locks.AbstractQueued*ConditionObject.await*", CONDITION(LAYER_LIBRARY) },
+	{ "*java.util.concurrent.CountDownLatch.await*", CONDITION(LAYER_LIBRARY) },
+	{ "*java.util.concurrent.Semaphore.acquire*", CONDITION(LAYER_LIBRARY) },
+	{ "*java.util.concurrent.Semaphore.tryAcquire*", CONDITION(LAYER_LIBRARY) },
+	{ "*java.util.concurrent.locks.LockSupport.park*", CONDITION(LAYER_C_LIBRARY) },
+	{ "*java.lang.Object.wait*", CONDITION(LAYER_LIBRARY) },
+	{ "*java.lang.Thread.join*", CONDITION(LAYER_LIBRARY) },
+	/* CPython (Python/ceval_gil.h, thread_pthread.h) makes its locks of semaphores and condition variables. */
+	{ "PyThread_acquire_lock*", LOCK(LAYER_RUN_TIME) },
+	{ "py::Condition.wait*:*threading.py", CONDITION(LAYER_LIBRARY) },
+	{ "py::Thread.join:*threading.py", CONDITION(LAYER_LIBRARY) },
+	{ "_queue_SimpleQueue_get*", CONDITION(LAYER_LIBRARY) },
+	/* Rust (library/std/src/sys, sync) has both of futexes. */
+	{ "std::sys::*::Mutex::lock*", LOCK(LAYER_RUN_TIME) },
+	{ "std::sys::*::RwLock::*", LOCK(LAYER_RUN_TIME) },
+	{ "std::sys::*Condvar::wait*", CONDITION(LAYER_RUN_TIME) },
+	{ "std::sys::*Parker::park*", CONDITION(LAYER_RUN_TIME) },
+	{ "std::thread::*park*", CONDITION(LAYER_RUN_TIME) },
+	{ "std::sync::mp?c::*", CONDITION(LAYER_LIBRARY) },
+	{ "std::sync::barrier::*", CONDITION(LAYER_LIBRARY) },
+	/* Crates that make locks and channels of parked threads. */
+	{ "parking_lot::raw_*", LOCK(LAYER_RUN_TIME) },
+	{ "parking_lot::condvar::*", CONDITION(LAYER_LIBRARY) },
+	{ "crossbeam_channel::*", CONDITION(LAYER_LIBRARY) },
+	{ "crossbeam_utils::sync::parker::*", CONDITION(LAYER_RUN_TIME) },
+	{ "tokio::runtime::*park*", CONDITION(LAYER_LIBRARY) },
+	{ "rayon_core::*", CONDITION(LAYER_LIBRARY) },
+	/* C++: libstdc++ (atomic_wait.h, of semaphores, latches and barriers), Abseil, Folly. */
+	{ "std::__detail::__*wait*", CONDITION(LAYER_RUN_TIME) },
+	{ "std::__atomic_wait*", CONDITION(LAYER_RUN_TIME) },
+	{ "absl::*Mutex::Lock*", LOCK(LAYER_RUN_TIME) },
+	{ "absl::*Mutex::Await*", CONDITION(LAYER_LIBRARY) },
+	{ "absl::*CondVar::*Wait*", CONDITION(LAYER_LIBRARY) },
+	{ "folly::*Baton<*>::*wait*", CONDITION(LAYER_LIBRARY) },
+	{ "folly::LifoSem*", CONDITION(LAYER_LIBRARY) },
+	/* OpenMP's threads at a barrier, or without work (libgomp). */
+	{ "gomp_*wait*", CONDITION(LAYER_RUN_TIME) },
+	/* Threads of Go that are parked (runtime/lock_futex.go), but not those at a lock of the run time's own. */
+	{ "runtime.notesleep", CONDITION(LAYER_RUN_TIME) },
+	{ "runtime.notetsleep*", CONDITION(LAYER_RUN_TIME) },
+	/* PostgreSQL (storage/lmgr) makes locks of semaphores. */
+	{ "LWLockAcquire*", LOCK(LAYER_RUN_TIME) },
+};
+
+struct wait_means wait_means_of_function(const char *name, bool is_of_system)
+{
+	/* The C library's own wrapper of a futex is below all that it makes of one. */
+	bool says_nothing = strncmp(without_prefixes(name), "futex_", strlen("futex_")) == 0;
+	enum profile_wait_class of_library =
+		is_of_system && !says_nothing ? wait_class_of_function(name) : PROFILE_WAIT_NONE;
+
+	if (of_library == PROFILE_WAIT_LOCK || of_library == PROFILE_WAIT_CONDITION)
+		return (struct wait_means){ of_library, LAYER_C_LIBRARY };
+	for (size_t i = 0; !is_of_system && i < sizeof(means_names) / sizeof(means_names[0]); i++)
+		if (fnmatch(means_names[i].glob, name, 0) == 0)
+			return means_names[i].means;
+	return (struct wait_means){ PROFILE_WAIT_NONE, LAYER_NONE };
 }

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/origin.h"
 #include "symbolize/wait_names.h"
+#include "symbolize/wait_rules.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Functions in which threads of a language's runtime wait for work alone, whatever they wait with. The kernel sees a
- * lock or a timer. A program of Go has one thread for each CPU that does so most of the time, without any goroutine.
- */
-static const char our_rules[] =
-	"idle function runtime.stopm\n"          /* a thread without a goroutine (Go, runtime/proc.go) */
-	"idle function runtime.sysmon\n"         /* looks for what the scheduler missed (same file) */
-	"idle function runtime.templateThread\n" /* makes threads when it is asked to (same file) */
-	"idle function os/signal.signal_recv\n"; /* the signals that it asked for (sigqueue.go) */
 
 /* No rule is about the frames of a location, or those of a stack. PROFILE_WAIT_NONE: one says that the class stays. */
 enum { NO_RULE = PROFILE_WAIT_NONE + 1 };
@@ -21,15 +13,18 @@ enum { NO_RULE = PROFILE_WAIT_NONE + 1 };
 struct wait_rules {
 	const struct profile *profile;
 	const struct symbolize_rules *theirs; /* NULL: none */
-	struct symbolize_rules *ours;
-	uint8_t *locations; /* [location] enum profile_wait_class, or NO_RULE */
-	uint8_t *stacks;    /* likewise, of a stack and its callers */
-	uint8_t *named;     /* likewise, by the names of the system's functions; NULL: the recording knows more */
+	struct symbolize_rules *ours;         /* NULL: theirs alone */
+	uint8_t *locations;                   /* [location] enum profile_wait_class, or NO_RULE */
+	uint8_t *stacks;                      /* likewise, of a stack and its callers */
+	uint8_t *named;           /* likewise, by the names of the system's functions; NULL: the recording knows more */
+	struct wait_means *means; /* [stack] what a futex is there */
+	bool *in_pool;            /* [stack] in a pool of the JDK, outside tasks */
 };
 
 static bool waits_find_rule(const struct wait_rules *w, const struct origin_evidence *evidence, uint32_t *value)
 {
-	return (w->theirs && rules_match(w->theirs, evidence, value)) || rules_match(w->ours, evidence, value);
+	return (w->theirs && rules_match(w->theirs, evidence, value)) ||
+	       (w->ours && rules_match(w->ours, evidence, value));
 }
 
 /* The innermost of the location's frames that a rule is about decides. */
@@ -50,15 +45,10 @@ static uint8_t decide_location(const struct wait_rules *w, const struct profile_
 /* Whether the code is the kernel's or the C library's: a program may have its own poll(). */
 static bool is_of_system(const struct profile *profile, const struct profile_location *location)
 {
-	static const char *const libraries[] = { "libc.so", "libc-", "libpthread", "ld-musl", "libc.musl" };
 	const struct profile_mapping *in =
 		location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
-	const char *module = in ? profile_string(profile, in->module) : "";
 
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-		if (strncmp(module, libraries[i], strlen(libraries[i])) == 0)
-			return true;
-	return in && in->kind == PROFILE_MAPPING_KERNEL;
+	return in && (in->kind == PROFILE_MAPPING_KERNEL || profile_is_c_library(profile_string(profile, in->module)));
 }
 
 static uint8_t class_of_location(const struct profile *profile, const struct profile_location *location)
@@ -116,15 +106,121 @@ static bool decide_stacks(struct wait_rules *w, struct error *err)
 	return true;
 }
 
+/* The means of the location's functions; frames of the kernel know no more than that it is a futex. */
+static struct wait_means means_of_location(const struct profile *profile, const struct profile_location *location)
+{
+	bool is_system = is_of_system(profile, location);
+	struct wait_means found = { .wait_class = PROFILE_WAIT_NONE };
+
+	if (location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == PROFILE_MAPPING_KERNEL)
+		return found;
+	for (uint32_t k = 0; k < location->line_count; k++) {
+		uint32_t function = profile->lines[location->first_line + k].function;
+		struct wait_means means =
+			wait_means_of_function(profile_string(profile, profile->functions[function].name), is_system);
+
+		if (means.layer > found.layer)
+			found = means;
+	}
+	return found;
+}
+
+static bool decide_means(struct wait_rules *w, struct error *err)
+{
+	const struct profile *profile = w->profile;
+	CLEANUP(cleanup_free)
+	struct wait_means *locations = malloc((profile->location_count + 1) * sizeof(*locations));
+
+	w->means = malloc(profile->stack_count * sizeof(*w->means));
+	if (!locations || !w->means)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->location_count; i++)
+		locations[i] = means_of_location(profile, &profile->locations[i]);
+	w->means[0] = (struct wait_means){ .wait_class = PROFILE_WAIT_NONE };
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		struct wait_means own = locations[profile->stacks[i].location],
+				  above = w->means[profile->stacks[i].parent];
+
+		w->means[i] = own.layer > 0 && own.layer >= above.layer ? own : above;
+	}
+	return true;
+}
+
+/* ---- Pools of the JDK ---- */
+
+enum pool_part { POOL_SAYS_NOTHING, POOL_WORKER, POOL_TASK };
+
+/*
+ * The compiler of HotSpot inlines the function in which a worker takes its tasks, which has a rule, into that which
+ * runs them, so that its frame is not there. Then a worker waits for a task if all functions below its loop are the
+ * JDK's own.
+ */
+static enum pool_part pool_part_of(const struct profile *profile, const struct profile_location *location)
+{
+	static const char *const loops[] = { "*java.util.concurrent.ThreadPoolExecutor$Worker.run(*",
+		"*java.util.concurrent.ThreadPoolExecutor.runWorker(*",
+		"*java.util.concurrent.ForkJoinWorkerThread.run(*", "*java.util.concurrent.ForkJoinPool.runWorker(*" };
+
+	for (uint32_t k = 0; k < location->line_count; k++) {
+		uint32_t function = profile->lines[location->first_line + k].function;
+		const char *name = profile_string(profile, profile->functions[function].name);
+
+		if (!profile_java_is_method(name))
+			continue;
+		for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
+			if (fnmatch(loops[i], name, 0) == 0)
+				return POOL_WORKER;
+		if (!profile_java_is_standard(name))
+			return POOL_TASK;
+	}
+	return POOL_SAYS_NOTHING;
+}
+
+static bool find_pools(struct wait_rules *w, struct error *err)
+{
+	const struct profile *profile = w->profile;
+	CLEANUP(cleanup_free) uint8_t *locations = malloc(profile->location_count + 1);
+
+	w->in_pool = malloc(profile->stack_count * sizeof(*w->in_pool));
+	if (!locations || !w->in_pool)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->location_count; i++)
+		locations[i] = (uint8_t)pool_part_of(profile, &profile->locations[i]);
+	w->in_pool[0] = false;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		uint8_t own = locations[profile->stacks[i].location];
+
+		w->in_pool[i] = own == POOL_WORKER || (own != POOL_TASK && w->in_pool[profile->stacks[i].parent]);
+	}
+	return true;
+}
+
+/* ---- Classes ---- */
+
+/* A class by names comes before rules, which may keep it. */
+static enum profile_wait_class class_by_names(
+	const struct wait_rules *w, uint32_t stack, enum profile_wait_class wait_class)
+{
+	if (wait_class == PROFILE_WAIT_OTHER && w->named && w->named[stack] != NO_RULE)
+		wait_class = (enum profile_wait_class)w->named[stack];
+	if ((wait_class == PROFILE_WAIT_LOCK || wait_class == PROFILE_WAIT_CONDITION) &&
+		w->means[stack].wait_class != PROFILE_WAIT_NONE)
+		wait_class = w->means[stack].wait_class;
+	return wait_class;
+}
+
 static enum profile_wait_class class_by_rules(void *context, uint32_t stack, enum profile_wait_class wait_class)
 {
 	const struct wait_rules *w = context;
 	uint8_t decided = w->stacks[stack];
 
-	if (decided == NO_RULE && wait_class == PROFILE_WAIT_OTHER && w->named)
-		decided = w->named[stack];
-	return wait_class == PROFILE_WAIT_RUN_QUEUE || decided >= PROFILE_WAIT_NONE ? wait_class
-										    : (enum profile_wait_class)decided;
+	if (wait_class == PROFILE_WAIT_RUN_QUEUE)
+		return wait_class;
+	if (decided < PROFILE_WAIT_NONE)
+		return (enum profile_wait_class)decided;
+	wait_class = class_by_names(w, stack, wait_class);
+	return decided == NO_RULE && wait_class == PROFILE_WAIT_CONDITION && w->in_pool[stack] ? PROFILE_WAIT_IDLE
+											       : wait_class;
 }
 
 bool symbolize_waits(struct profile *profile, const struct symbolize_options *options, struct error *err)
@@ -134,13 +230,52 @@ bool symbolize_waits(struct profile *profile, const struct symbolize_options *op
 
 	if (!profile_has_waits(profile))
 		return true;
-	ok = symbolize_rules_parse(
-		     SYMBOLIZE_RULES_OF_WAITS, our_rules, strlen(our_rules), "our own rules", &w.ours, err) &&
-	     decide_stacks(&w, err) && (!options->waits_by_name || decide_by_names(&w, err)) &&
+	ok = symbolize_rules_parse(SYMBOLIZE_RULES_OF_WAITS, wait_rules_shipped, strlen(wait_rules_shipped),
+		     "our own rules", &w.ours, err) &&
+	     decide_stacks(&w, err) && decide_means(&w, err) && find_pools(&w, err) &&
+	     (!options->waits_by_name || decide_by_names(&w, err)) &&
 	     profile_classify_waits(profile, class_by_rules, &w, err);
 	symbolize_rules_destroy(w.ours);
 	free(w.locations);
 	free(w.stacks);
 	free(w.named);
+	free(w.means);
+	free(w.in_pool);
+	return ok;
+}
+
+/* ---- Lives ---- */
+
+/* Fills [stack] with whether a rule of the user is about it. Owned by the caller; NULL: there are no rules. */
+static bool find_kept(
+	const struct profile *profile, const struct symbolize_options *options, bool **kept, struct error *err)
+{
+	struct wait_rules w = { .profile = profile, .theirs = options->wait_rules };
+	bool ok = true;
+
+	*kept = NULL;
+	if (!options->wait_rules || !profile_has_waits(profile))
+		return true;
+	*kept = malloc(profile->stack_count * sizeof(**kept));
+	ok = *kept ? decide_stacks(&w, err) : error_set_memory(err);
+	for (size_t i = 0; i < profile->stack_count && ok; i++)
+		(*kept)[i] = w.stacks[i] != NO_RULE;
+	free(w.locations);
+	free(w.stacks);
+	return ok;
+}
+
+bool symbolize_idle_lives(
+	struct profile *const *profiles, size_t count, const struct symbolize_options *options, struct error *err)
+{
+	bool **kept = calloc(count + 1, sizeof(*kept));
+	bool ok = kept || error_set_memory(err);
+
+	for (size_t i = 0; i < count && ok; i++)
+		ok = find_kept(profiles[i], options, &kept[i], err);
+	ok = ok && profile_find_idle_lives(profiles, (const bool *const *)kept, count, err);
+	for (size_t i = 0; i < count && kept; i++)
+		free(kept[i]);
+	free(kept);
 	return ok;
 }

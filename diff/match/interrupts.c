@@ -54,9 +54,18 @@ static enum kind interrupts_kind_of(const struct diff *diff, const struct diff_f
 	return interrupts_match_any(name, returns, sizeof(returns) / sizeof(returns[0])) ? KIND_RETURN : KIND_OTHER;
 }
 
+/* Whether a wait is for a CPU in a comparison, where it is the machine's. */
+static bool is_of_machine(const struct diff_build *build, uint32_t node)
+{
+	const struct diff *diff = build->diff;
+
+	return build_two_sided(build) && diff->waiting != DIFF_WAITING_NONE && node > 0 &&
+	       diff_wait_class(diff, &diff->functions[diff->nodes[node].function]) == PROFILE_WAIT_RUN_QUEUE;
+}
+
 /*
- * Fills [node] with whether waits of the metric are below it. Being preempted is waiting for a CPU, which is what such
- * a metric measures, and no time of the interrupt at which it began.
+ * Fills [node] with whether waits of the program are below it. In the report of one recording, being preempted is
+ * waiting for a CPU, and no time of the interrupt at which it began.
  */
 static void find_waits(const struct diff_build *build, bool *waits)
 {
@@ -69,7 +78,8 @@ static void find_waits(const struct diff_build *build, bool *waits)
 			uint32_t node =
 				build->union_nodes[side][build->trees[side]->stack_nodes[profile->samples[i].stack]];
 
-			if (!build_is_wait(diff, node) || !(build_value(build, side, i) > 0))
+			if (!build_is_wait(diff, node) || is_of_machine(build, node) ||
+				!(build_value(build, side, i) > 0))
 				continue;
 			for (; node != 0 && !waits[node]; node = diff->nodes[node].parent)
 				waits[node] = true;
@@ -77,10 +87,13 @@ static void find_waits(const struct diff_build *build, bool *waits)
 	}
 }
 
-static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, const bool *waits, uint32_t node)
+static bool is_interrupt(const struct diff_build *build, const uint8_t *kinds, const bool *waits, uint32_t node)
 {
+	const struct diff *diff = build->diff;
 	const struct diff_node *n = &diff->nodes[node], *parent = &diff->nodes[n->parent];
 
+	if (is_of_machine(build, node))
+		return true;
 	if (waits[node])
 		return false;
 	if (parent->flags & DIFF_NODE_INTERRUPT)
@@ -102,7 +115,7 @@ static bool interrupts_mark_nodes(const struct diff_build *build, struct error *
 	for (size_t i = 0; i < diff->function_count; i++)
 		kinds[i] = (uint8_t)interrupts_kind_of(diff, &diff->functions[i]);
 	for (uint32_t node = 1; node < diff->node_count; node++)
-		if (is_interrupt(diff, kinds, waits, node))
+		if (is_interrupt(build, kinds, waits, node))
 			diff->nodes[node].flags |= DIFF_NODE_INTERRUPT;
 	return true;
 }
@@ -224,6 +237,14 @@ bool interrupts_mark(struct diff_build *build, struct error *err)
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		build->diff->nodes[node].flags &= (uint8_t)~DIFF_NODE_INTERRUPT;
 	return true;
+}
+
+bool interrupts_is_run_queue(const struct diff *diff, uint32_t node)
+{
+	const struct diff_node *n = &diff->nodes[node];
+
+	return node > 0 && (n->flags & DIFF_NODE_INTERRUPT) &&
+	       diff_wait_class(diff, &diff->functions[n->function]) == PROFILE_WAIT_RUN_QUEUE;
 }
 
 double interrupts_share(const struct diff *diff, enum diff_side side)

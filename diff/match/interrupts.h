@@ -14,6 +14,10 @@
  * mode. All time below an entry is interrupt time. A function that runs in both ways, such as `handle_softirqs`,
  * becomes two: one of the program, one of the interrupts. In a metric of waits, frames that lead to a wait are no
  * interrupt's.
+ *
+ * Where two recordings are compared, waiting for a CPU is the machine's as well: how long a thread that could run waits
+ * depends on what else wants the CPUs. It is shown, and its own difference is tested, but it is in no total. In the
+ * report of one recording it is in the totals, since that is where the time went.
  */
 
 /*
@@ -24,7 +28,10 @@
 COMMON_MUST_CHECK
 bool interrupts_mark(struct diff_build *build, struct error *err);
 
-/* The share of interrupts in a side's time. */
+/* Whether a node is waiting for a CPU that counts as the machine's. */
+bool interrupts_is_run_queue(const struct diff *diff, uint32_t node);
+
+/* The share of interrupts in a side's time, without waiting for a CPU. */
 double interrupts_share(const struct diff *diff, enum diff_side side);
 
 /* Whether a node's time is part of its parent's: that of an entry is not. */

@@ -3,6 +3,7 @@
 
 #include "diff/statistics/row_shares.h"
 
+#include <math.h>
 #include <string.h>
 
 /*
@@ -180,6 +181,57 @@ bool floor_weigh_waits(const struct diff_build *build, struct experiment *experi
 		return false;
 	for (size_t i = 0; i < experiment->row_count; i++)
 		experiment->rows[i].waits = row_share(diff, &shares, &experiment->rows[i]);
+	return true;
+}
+
+/* ---- Busy CPUs ---- */
+
+/* How many times as long everything takes on a side because threads that could run waited for a CPU. */
+static double slowdown(const struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+	uint32_t cpu = profile_wait_values(profile).cpu;
+	double waited = build->diff->run_queue.raw[side], ran = 0;
+
+	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++)
+		ran += (double)profile->values[i * profile->value_type_count + cpu];
+	return ran > 0 ? (waited + ran) / ran : 1;
+}
+
+/* Whether a node is a wait that another thread or process ends, which needs a CPU for that. */
+static bool is_for_others(const struct diff *diff, uint32_t node)
+{
+	enum profile_wait_class wait_class =
+		node > 0 ? diff_wait_class(diff, &diff->functions[diff->nodes[node].function]) : PROFILE_WAIT_NONE;
+
+	return wait_class == PROFILE_WAIT_LOCK || wait_class == PROFILE_WAIT_CONDITION ||
+	       wait_class == PROFILE_WAIT_NETWORK;
+}
+
+bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
+	CLEANUP(cleanup_free) bool *marked = NULL;
+	double differ, beyond;
+
+	if (diff->waiting == DIFF_WAITING_NONE)
+		return true;
+	marked = malloc((diff->node_count + 1) * sizeof(*marked));
+	if (!marked)
+		return error_set_memory(err);
+	for (uint32_t node = 0; node < diff->node_count; node++)
+		marked[node] = is_for_others(diff, node);
+	if (!row_shares_sum(build, marked, &shares, err))
+		return false;
+	differ = log(slowdown(build, DIFF_HEAD) / slowdown(build, DIFF_BASE));
+	/* The floor of waits has what CPUs differ by from process to process. */
+	beyond = fmax(0, differ * differ - DIFF_SIDES * waits_rsd * waits_rsd);
+	for (size_t i = 0; i < experiment->row_count; i++) {
+		double share = row_share(diff, &shares, &experiment->rows[i]);
+
+		experiment->rows[i].machine_variance += share * share * beyond;
+	}
 	return true;
 }
 

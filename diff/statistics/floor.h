@@ -42,6 +42,14 @@ COMMON_MUST_CHECK
 bool floor_weigh_waits(const struct diff_build *build, struct experiment *experiment, struct error *err);
 
 /*
+ * Adds to row.machine_variance what busy CPUs do to waits. Waiting for a CPU is in no total itself, but whoever holds a
+ * lock waits for one as well, and all who want the lock wait with it; a process that answers, too. Such waits may be as
+ * many times longer on one side as the program's threads got on more slowly there.
+ */
+COMMON_MUST_CHECK
+bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment, struct error *err);
+
+/*
  * Fills row.by_tier of every row. A program that is compiled at run time is a mixture: V8 and HotSpot run each function
  * in one of several tiers, inline it or not, and decide that anew in every process, depending on when their samplers
  * and queues run. One process does not show what others would do. The time of a compiled function goes to its callers

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/row_shares.h"
 
+#include "diff/match/interrupts.h"
+
 void row_shares_deinit(struct row_shares *s)
 {
 	free(s->self);
@@ -38,6 +40,10 @@ bool row_shares_sum(const struct diff_build *build, const bool *marked, struct r
 		const struct diff_node *n = &diff->nodes[node];
 		double self = both_sides(diff, diff->node_self, node);
 
+		if (interrupts_is_run_queue(diff, node)) {
+			s->of_total[n->function] += marked[node] ? self : 0;
+			s->all_total[n->function] += self;
+		}
 		if (n->flags & DIFF_NODE_INTERRUPT)
 			continue;
 		s->self[node] = marked[node] ? self : 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/sums.h"
 
+#include "diff/match/interrupts.h"
+
 #include "diff/statistics/units.h"
 
 #include <math.h>
@@ -322,6 +324,15 @@ static void close_node(struct summing *s, uint32_t node)
 	pass_up(below, row_values(s, total), above, s->unit_count);
 }
 
+/* Waiting for a CPU has a row of its own, and is in none above it. */
+static void close_apart(struct summing *s, uint32_t node)
+{
+	uint32_t row = s->index->of_total[s->build->diff->nodes[node].function];
+	double *none = row_values(s, (uint32_t)s->row_count);
+
+	add_samples(s, node, none, row_values(s, row));
+}
+
 bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side,
 	const struct sums_division *division, size_t row_count, double **values, struct error *err)
 {
@@ -338,7 +349,9 @@ bool sums_fill(const struct diff_build *build, const struct row_index *index, en
 	if (!summing_init(&s, err) || (division->by_time && !assign_blocks(&s, err)))
 		return false;
 	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 0;)
-		if (total[node] > 0 && !(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
+		if (total[node] > 0 && interrupts_is_run_queue(build->diff, node))
+			close_apart(&s, node);
+		else if (total[node] > 0 && !(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
 			close_node(&s, node);
 	*values = TAKE(s.values);
 	return true;

@@ -88,9 +88,10 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 		const struct diff_function *f = &diff->functions[i];
 		bool changed = f->code == DIFF_CODE_CHANGED;
 
-		if (f->interrupt)
+		/* Of what is the machine's, only waiting for a CPU is tested: for its own sake. */
+		if (f->interrupt && diff_wait_class(diff, f) != PROFILE_WAIT_RUN_QUEUE)
 			continue;
-		if (worth_a_row(build, f->raw_self))
+		if (!f->interrupt && worth_a_row(build, f->raw_self))
 			rows[experiment->row_count++] = (struct row){
 				.kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME
 			};
@@ -204,4 +205,6 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 		return false;
 	work_divide_runs(experiment, build->diff->evidence.mode);
 	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
+	return floor_weigh_busy_cpus(build, experiment, err) && experiment_finish(experiment, err) &&
+	       weights_fill(build, experiment, err);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/weights.h"
 
+#include "diff/match/interrupts.h"
+
 #include <string.h>
 
 /* Sums of the samples' squared weights, in mean weights of their side. */
@@ -117,6 +119,8 @@ static bool sum_squares(
 	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
 		uint32_t function = diff->nodes[node].function;
 
+		if (interrupts_is_run_queue(diff, node))
+			squares->function_total[function] += squares->node_total[node];
 		if (diff->nodes[node].flags & DIFF_NODE_INTERRUPT)
 			continue;
 		squares->node_total[diff->nodes[node].parent] += squares->node_total[node];

@@ -123,10 +123,10 @@ function sentences(model) {
 }
 
 /** The rows of the table of origins that have something to tell. @param {Meta} meta @returns {[string, LedgerRow][]} */
-function ledgerRows({ ledger, interrupts }) {
+function ledgerRows({ ledger, interrupts, runQueue, runQueueTitle }) {
   /** @type {[string, LedgerRow][]} */
   const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, ledger[name]]);
-  rows.push([ORIGINS[INTERRUPTS], interrupts]);
+  rows.push([ORIGINS[INTERRUPTS], interrupts], [runQueueTitle, runQueue]);
   return rows.filter(([, row]) => row && (row.base || row.head));
 }
 
@@ -145,11 +145,13 @@ function originTable(model) {
           signedAmount(row.delta, unit),
         ]
       : [amount(row.head, unit), percent(row.head, total.head)];
+  /** Waiting for a CPU has the colour of interrupts. @param {string} name */
+  const colourOf = (name) => ORIGIN_COLOURS[ORIGINS.includes(name) ? ORIGINS.indexOf(name) : INTERRUPTS];
   const rows = ledgerRows(model.meta).map(([name, row]) =>
     h(
       'tr',
       {},
-      h('th', { scope: 'row' }, swatch(ORIGIN_COLOURS[ORIGINS.indexOf(name)]), name),
+      h('th', { scope: 'row' }, swatch(colourOf(name)), name),
       ...cells(row).map((text) => h('td', {}, text)),
     ),
   );
@@ -191,12 +193,15 @@ function columns(model, isPart) {
       r.verified && h('span.dim', {}, r.verified),
     );
   const evidence = model.sides === 2 && [h('p.dim', {}, meta.scaleText), h('p.dim', {}, meta.evidenceText)];
-  const interrupted = !!(meta.interrupts?.base || meta.interrupts?.head);
-  const interrupts = interrupted && h('p.dim', {}, meta.interruptsWords);
+  const isThere = (/** @type {LedgerRow|undefined} */ row) => !!(row?.base || row?.head);
+  const machine = [
+    isThere(meta.interrupts) && h('p.dim', {}, meta.interruptsWords),
+    isThere(meta.runQueue) && h('p.dim', {}, meta.runQueueWords),
+  ];
   return h(
     'div.columns',
     {},
-    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), interrupts, ...(evidence || [])),
+    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), ...machine, ...(evidence || [])),
     h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
   );
 }

@@ -12,16 +12,16 @@ import { hashOf } from './hash.js';
 /** @typedef {import('./tree.js').Tree} Tree */
 
 /** The classes by number, as `profile/waits.c` calls them. */
-const NAMES = ['cpu', 'lock', 'io', 'network', 'timer', 'idle', 'run-queue', 'other'];
+const NAMES = ['cpu', 'lock', 'condition', 'io', 'network', 'timer', 'idle', 'run-queue', 'other'];
 /** The classes in words, by number. */
-export const CLASS_WORDS = ['CPU time', 'lock', 'io', 'network', 'timer', 'idle', 'run queue', 'other'];
+export const CLASS_WORDS = ['CPU time', 'lock', 'condition', 'io', 'network', 'timer', 'idle', 'run queue', 'other'];
 /** What a thread waits for, in a sentence, by number of the class. */
-export const WAITS_FOR = ['', 'a lock', 'I/O', 'the network', 'a timer', 'work', 'a CPU', 'something else'];
+export const WAITS_FOR = ['', 'a lock', 'another thread', 'I/O', 'the network', 'a timer', 'work', 'a CPU', 'something else'];
 /** How many classes there are, with CPU time. */
 export const CLASSES = NAMES.length;
-export const IDLE = 5;
+export const IDLE = 6;
 /** Their colours; that of CPU time is the neutral one of the theme. Every vision tells them apart in both themes. */
-export const CLASS_COLOURS = ['', '#9e270f', '#1a5093', '#25d9ff', '#009c8b', '#f3c034', '#d16837', '#956fde'];
+export const CLASS_COLOURS = ['', '#9e270f', '#b18cac', '#1a5093', '#25d9ff', '#00a87d', '#f3c034', '#d16837', '#956fde'];
 /** The sign before the name of a frame that is a wait and no code. */
 export const WAIT_SIGN = '‖';
 

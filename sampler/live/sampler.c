@@ -337,11 +337,19 @@ static bool enable_counting(struct sampler *sampler, bool enabled, uint64_t cloc
 	       requests_enable(&sampler->requests, enabled, clock, duration_ns(sampler, clock), err);
 }
 
+static void read_surroundings(const struct sampler *sampler, struct surroundings *surroundings)
+{
+	const struct profile *profile = sampler->collector.profile;
+
+	surroundings_read("/proc", "/sys/fs/cgroup", profile_string(profile, profile->facts.cgroup), surroundings);
+}
+
 bool sampler_start(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
 
 	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
+	read_surroundings(sampler, &sampler->surroundings);
 	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(sampler);
 	sampler->enabled = !options->start_disabled;
 	if (sampler->enabled && !enable_counting(sampler, true, sampler->start_ns, err))
@@ -524,7 +532,10 @@ bool sampler_poll(
 static void close_run(struct sampler *sampler)
 {
 	struct profile_run *run = &sampler->collector.profile->runs[sampler->collector.run];
+	struct surroundings after;
 
+	read_surroundings(sampler, &after);
+	surroundings_describe(&sampler->surroundings, &after, &sampler->collector.profile->facts);
 	run->duration_ns = duration_ns(sampler, sampler->stop_ns);
 	if (!sampler->command.reaped)
 		return;

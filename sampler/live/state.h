@@ -10,6 +10,7 @@
 #include "sampler/live/order.h"
 #include "sampler/live/priority.h"
 #include "sampler/live/requests.h"
+#include "sampler/live/surroundings.h"
 #include "sampler/live/target.h"
 #include "sampler/live/waiting.h"
 #include "sampler/live/watch.h"
@@ -54,6 +55,7 @@ struct sampler {
 	uint64_t start_ns, stop_ns;    /* by the records' clock */
 	uint64_t off_since_ns, off_ns; /* sampling is off since then, unless `enabled`; total time it was off before */
 	int64_t target_cpu_before_ns, own_cpu_before_ns;
+	struct surroundings surroundings; /* at the start */
 	struct adaptation adaptation;
 	uint64_t broken_rings; /* of rings that were closed */
 	uint64_t lost_before;  /* lost samples of event sets that were closed */

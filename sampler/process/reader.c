@@ -62,13 +62,16 @@ enum subject {
 
 static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SUBJECT_FILES] = 50000000 };
 
-/* What was late is left alone for so long, and twice as long after each further late read. */
-static const int64_t first_rest_ns = 10000000000;
+/*
+ * What was late is left alone for so long, and twice as long after each further late read in a row. On a busy machine
+ * an innocent process is late as well, when one of its threads has its memory map locked and waits for a CPU.
+ */
+static const int64_t first_rest_ns = 300000000;
 
 /* What is copied of files that must not be mapped, in one recording. */
 static const int64_t copy_file_bytes = 128 << 20, copy_all_bytes = 256 << 20, copy_all_ns = 1000000000;
 
-enum { MAX_LATE = 1 << 16, MOST_DOUBLINGS = 5, CHUNK_BYTES = 1 << 18 };
+enum { MAX_LATE = 1 << 16, MOST_DOUBLINGS = 10, CHUNK_BYTES = 1 << 18 };
 
 struct late_process {
 	int64_t until_ns; /* CLOCK_MONOTONIC */
@@ -194,7 +197,7 @@ static void add_late(struct lateness *late, int32_t pid)
 static bool run_job(struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
 {
 	struct lateness *late = &reader->late[subject];
-	const struct late_process *process = find_late(late, pid);
+	struct late_process *process = find_late(late, pid);
 	enum deadline_end end;
 
 	*fd = -1;
@@ -203,6 +206,8 @@ static bool run_job(struct process_reader *reader, int32_t pid, enum subject sub
 	end = deadline_run(reader->deadline, owner_of(pid), wait_ns[subject], job, fd);
 	if (end == DEADLINE_LATE)
 		add_late(late, pid);
+	else if (end == DEADLINE_DONE && process)
+		process->times = 0;
 	return end == DEADLINE_DONE;
 }
 

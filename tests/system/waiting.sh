@@ -26,6 +26,15 @@ for kind in mutex reader writer pipe condition; do
 	[[ $found == let_go_on ]] || fail "waits of $kind were ended by '$found'"
 done
 
+# Threads that only wait at one place, for nobody's lock, are idle by their life, those of the other kinds are not.
+: >no.rules
+for kind in condition forever long; do
+	at_least "$(class_share a.pb.gz "wait_$kind" idle no.rules)" 95 "percent of the waits of $kind that are idle"
+done
+for kind in mutex reader writer; do
+	at_least "$(class_share a.pb.gz "wait_$kind" lock no.rules)" 95 "percent of the waits of $kind in class lock"
+done
+
 # Whichever thread the disk's interrupt has met did not end them.
 for kind in disk fault; do
 	found=$(jq -r --arg name "wait_$kind" '[.functions[] | select(.name == $name) | .released_by[].function] | join(" ")' a.pb.gz.off-cpu.json)
@@ -34,7 +43,7 @@ done
 
 # Folded stacks have the values of the metric that is asked for: those of waits are no number of samples.
 for metric in off-cpu idle; do
-	run 0 kelvin report a.pb.gz --metric "$metric" --folded -
+	run 0 kelvin report a.pb.gz --wait-rules keep.rules --metric "$metric" --folded -
 	equal "$(awk '{ sum += $NF } END { printf "%.0f\n", sum / 1e6 }' stdout)" "$(jq '.totals.ns / 1e6 | round' "a.pb.gz.$metric.json")" \
 		"milliseconds of $metric in folded stacks"
 done

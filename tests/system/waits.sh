@@ -2,19 +2,22 @@
 # shellcheck shell=bash
 # What tests of waits have in common: the waits of a recording, held to what the program tells of itself (workload_waits).
 
+# The waits of workload_waits as they were, also where a thread does nothing else.
+printf 'keep function wait_*\n' >keep.rules
+
 # waited PROFILE FUNCTION: milliseconds of waiting, for work or anything else, in a function and in all that it calls. A metric that has no
 # sample is refused.
 waited() {
 	local metric
 
 	for metric in off-cpu idle; do
-		[[ $1.$metric.json -nt $1 ]] || kelvin report "$1" --metric "$metric" --json "$1.$metric.json" >/dev/null 2>&1 ||
+		[[ $1.$metric.json -nt $1 ]] || kelvin report "$1" --wait-rules keep.rules --metric "$metric" --json "$1.$metric.json" >/dev/null 2>&1 ||
 			echo '{"functions": []}' >"$1.$metric.json"
 	done
 	jq -s --arg name "$2" '[.[].functions[] | select(.name == $name).total_ns] | add // 0 | . / 1e6 | round' "$1.off-cpu.json" "$1.idle.json"
 }
 
-# class_share PROFILE FUNCTION CLASS: percent of the function's waits but those for a CPU.
+# class_share PROFILE FUNCTION CLASS [RULES]: percent of the function's waits but those for a CPU.
 class_share() {
 	awk -v name="$2" -v class="[waiting: $3]" '
 		index($0, ";" name ";") && match($0, /\[waiting: [a-z ]*\]/) {
@@ -23,7 +26,11 @@ class_share() {
 			sum += $NF
 			if (found == class) part += $NF
 		}
-		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : -1 }' "$(folded "$1")"
+		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : -1 }' < <(
+		for metric in off-cpu idle; do
+			kelvin report "$1" --wait-rules "${4:-keep.rules}" --metric "$metric" --folded - 2>/dev/null
+		done
+	)
 }
 
 # interval PROFILE: milliseconds that a sample stood for at most: on a busy machine more than the 10 that were asked for.
@@ -57,7 +64,7 @@ equal() {
 
 # lock_of PROFILE FUNCTION: the variable that the function waits for most, without the place in it.
 lock_of() {
-	kelvin report "$1" --json - | jq -r --arg name "$2" '
+	kelvin report "$1" --wait-rules keep.rules --json - | jq -r --arg name "$2" '
 		[.locks[] | .name as $lock | .callers[] | select(.function == $name) | { $lock, ns }] | max_by(.ns).lock // ""
 		| sub("[+]0x[0-9a-f]+$"; "")'
 }
@@ -74,7 +81,8 @@ waited_as_said() {
 		# Two threads are of this kind.
 		[[ $kind == cpu ]] || is_about "$1" "$(waited "$1" "thread_$kind")" "${ms%.*}" "$calls" "$taken" "milliseconds of $kind"
 		case $kind in
-		mutex | reader | writer | condition | forever) class=lock ;;
+		mutex | reader | writer) class=lock ;;
+		condition | forever) class=condition ;;
 		pipe | disk | fault) class=io ;;
 		epoll) class=idle ;;
 		short | long) class=timer ;;

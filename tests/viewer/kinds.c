@@ -329,6 +329,7 @@ static const struct kind kinds[] = {
 	{ "timeline", make_timeline },
 	{ "metrics", make_metrics },
 	{ "waits", kinds_waits },
+	{ "waits-busy", kinds_waits_busy },
 	{ "bottlenecks", kinds_bottlenecks },
 	{ "bottlenecks-single", kinds_bottlenecks_single },
 	{ "python", kinds_python },

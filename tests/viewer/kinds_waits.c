@@ -56,10 +56,10 @@ static void add_releases(struct maker *maker, uint32_t stack, int64_t ms)
 
 /*
  * A second and a half. The worker computes for 100 ms, waits for a lock for 600 ms, in head for 1,000 ms, then sleeps
- * three times for 100 ms, and runs what ended the wait for 5 ms; another thread waits for work all the time; a third
- * one reads for 50 ms and is busy for 1.
+ * three times for 100 ms, and runs what ended the wait for 5 ms (and waits for a CPU for `busy_ms`); another thread
+ * waits for work all the time; a third one reads for 50 ms and is busy for 1.
  */
-static struct profile *waits_profile(int side)
+static struct profile *waits_profile(int side, int64_t busy_ms)
 {
 	struct maker maker = maker_create("./server", side ? "22" : "11");
 	int64_t lock_ms = side ? 1000 : 600;
@@ -72,6 +72,8 @@ static struct profile *waits_profile(int side)
 	for (int i = 0; i < 3; i++)
 		add_wait(&maker, SERVE ";nap;nanosleep!libc.so@s", PROFILE_WAIT_TIMER, 100, 1100 + i * 100);
 	add_cpu(&maker, "main;evict", 5, 1450);
+	if (busy_ms > 0)
+		add_wait(&maker, SERVE ";compute", PROFILE_WAIT_RUN_QUEUE, busy_ms, 1400);
 	maker_thread(&maker, "idler", 101);
 	add_wait(&maker, "start_thread!libc.so@s;loop;epoll_wait!libc.so@s", PROFILE_WAIT_IDLE, 1500, 0);
 	maker_thread(&maker, "reader", 102);
@@ -86,6 +88,12 @@ static struct profile *waits_profile(int side)
 
 void kinds_waits(struct profile *profiles[DIFF_SIDES])
 {
-	profiles[DIFF_BASE] = waits_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = waits_profile(DIFF_HEAD);
+	profiles[DIFF_BASE] = waits_profile(DIFF_BASE, 0);
+	profiles[DIFF_HEAD] = waits_profile(DIFF_HEAD, 0);
+}
+
+void kinds_waits_busy(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = waits_profile(DIFF_BASE, 10);
+	profiles[DIFF_HEAD] = waits_profile(DIFF_HEAD, 40);
 }

@@ -4,12 +4,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { colour, filters, format, Model, state as states, waiting } from './lib/modules.js';
+import { codes, colour, filters, format, Model, state as states, waiting } from './lib/modules.js';
 import { readPage } from './lib/pages.js';
 import { leastDistance } from './lib/vision.js';
 
 const MS = 1e6;
-const [CPU, LOCK, , , TIMER] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
+const { INTERRUPTS } = codes;
+const CLASS_OF_RUN_QUEUE = 7;
+const [CPU, LOCK, , , , TIMER] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
 
 /** @param {object} [change] of the state */
 function shown(change = {}) {
@@ -45,11 +47,11 @@ test('a metric of waits has a name in words; in another report it keeps its own'
 
 test('the time of each class, by side and metric', () => {
   const [base, head] = shown().waitSums;
-  assert.deepEqual(inMs(base), [106, 600, 50, 0, 300, 0, 0, 0]);
-  assert.deepEqual(inMs(head), [106, 1000, 50, 0, 300, 0, 0, 0]);
-  assert.deepEqual(inMs(shown({ metric: 'off-cpu' }).waitSums[1]), [0, 1000, 50, 0, 300, 0, 0, 0]);
-  assert.deepEqual(inMs(shown({ metric: 'idle' }).waitSums[1]), [0, 0, 0, 0, 0, 1500, 0, 0]);
-  assert.deepEqual(inMs(shown({ metric: 'cpu' }).waitSums[1]), [106, 0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(inMs(base), [106, 600, 0, 50, 0, 300, 0, 0, 0]);
+  assert.deepEqual(inMs(head), [106, 1000, 0, 50, 0, 300, 0, 0, 0]);
+  assert.deepEqual(inMs(shown({ metric: 'off-cpu' }).waitSums[1]), [0, 1000, 0, 50, 0, 300, 0, 0, 0]);
+  assert.deepEqual(inMs(shown({ metric: 'idle' }).waitSums[1]), [0, 0, 0, 0, 0, 0, 1500, 0, 0]);
+  assert.deepEqual(inMs(shown({ metric: 'cpu' }).waitSums[1]), [106, 0, 0, 0, 0, 0, 0, 0, 0]);
 });
 
 test('a frame has the shade of what is waited for longest below it, the paler the more of its time is CPU time', () => {
@@ -124,9 +126,9 @@ test('what functions wait for, also those that only call what waits', () => {
     const at = find(model, name).id * waiting.CLASSES;
     return inMs(sums.slice(at, at + waiting.CLASSES));
   };
-  assert.deepEqual(of('main'), [0, 1000, 0, 0, 300, 0, 0, 0]);
-  assert.deepEqual(of('load'), [0, 0, 50, 0, 0, 0, 0, 0]);
-  assert.deepEqual(of('compute'), [0, 0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(of('main'), [0, 1000, 0, 0, 0, 300, 0, 0, 0]);
+  assert.deepEqual(of('load'), [0, 0, 0, 50, 0, 0, 0, 0, 0]);
+  assert.deepEqual(of('compute'), [0, 0, 0, 0, 0, 0, 0, 0, 0]);
 });
 
 test('locks and who released them are known by node', () => {
@@ -143,6 +145,21 @@ test('locks and who released them are known by node', () => {
   assert.deepEqual(known.releasers, [{ releaser: 0, ns: 1000 * MS }]);
   assert.deepEqual(releases[1].releasers, [{ func: find(model, 'evict').id, name: 'evict' }]);
   assert.equal(waiting.knownOf(releases[1], () => false, place).all, 0);
+});
+
+test('waiting for a CPU is beside the total of a comparison, as interrupts are', () => {
+  const model = new Model(readPage('waits-busy'));
+  model.update(states.DEFAULTS);
+  const queue = find(model, '[waiting: run queue]');
+  assert.equal(queue.origin, INTERRUPTS);
+  assert.deepEqual([model.meta.runQueue.base, model.meta.runQueue.head], [10 * MS, 40 * MS]);
+  assert.match(model.meta.runQueueWords, /not in the total/);
+  assert.deepEqual(model.totals(), [model.meta.total.base, model.meta.total.head]);
+  assert.deepEqual(model.totals(), shown().totals());
+  // It has its class, and can be filtered by it.
+  assert.equal(model.classes[queue.id], CLASS_OF_RUN_QUEUE);
+  assert.deepEqual(inMs(model.waitSums[1]), [106, 1000, 0, 50, 0, 300, 0, 40, 0]);
+  assert.equal(shown().meta.runQueue.head, 0);
 });
 
 for (const dark of [false, true])

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ancestors, lanes, Model, timeline, waiting } from './lib/modules.js';
 import { readPage } from './lib/pages.js';
 
-const [, LOCK, IO, , , IDLE] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
+const [, LOCK, , IO, , , IDLE] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
 const ALL_ROWS = { first: 0, behind: 100 };
 
 /** The boxes of a lane. @param {any} lane @param {any} page @param {number[]} range @param {number} columns */

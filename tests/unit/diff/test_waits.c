@@ -210,14 +210,21 @@ static struct profile *serve(const struct service *service, unsigned long seed)
 	return synthetic_finish(&s);
 }
 
-static struct diff *compare_services(const struct service *base, const struct service *head, const char *metric)
+static struct diff *compare_by(
+	const struct service *base, const struct service *head, const char *metric, enum diff_scale_mode scale)
 {
 	struct profile *profiles[] = { serve(base, 1), serve(head, 2) };
-	struct diff *diff = synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = metric });
+	struct diff *diff =
+		synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = metric, .scale = scale });
 
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 	return diff;
+}
+
+static struct diff *compare_services(const struct service *base, const struct service *head, const char *metric)
+{
+	return compare_by(base, head, metric, DIFF_SCALE_AUTO);
 }
 
 static void assert_verdict(const struct diff *diff, enum diff_verdict verdict, const char *begin, const char *end)
@@ -242,11 +249,11 @@ static void a_verdict_of_waiting_time_says_for_what(void **state)
 	diff = compare_services(&usual, &slow, "off-cpu");
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
 	assert_verdict(
-		diff, DIFF_REGRESSED, "head waits 2.9", ": for a lock in `Cache::get`; released by `Cache::evict`");
+		diff, DIFF_REGRESSED, "head waits 3.0", ": for a lock in `Cache::get`; released by `Cache::evict`");
 	diff_destroy(diff);
 	diff = compare_services(&slow, &usual, "off-cpu");
 	assert_verdict(
-		diff, DIFF_IMPROVED, "head waits 65.", " %): for a lock in `Cache::get`; released by `Cache::evict`");
+		diff, DIFF_IMPROVED, "head waits 66.", " %): for a lock in `Cache::get`; released by `Cache::evict`");
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " % less per run (95 % interval "));
 	diff_destroy(diff);
 	diff = compare_services(&usual, &usual, "off-cpu");
@@ -451,7 +458,7 @@ static void waits_are_told_by_class_and_place(void **state)
 	assert_int_equal(diff->waits[PROFILE_WAIT_LOCK].total.state, DIFF_STATE_MORE);
 	assert_int_equal(diff->waits[PROFILE_WAIT_IO].total.state, DIFF_STATE_SAME);
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
-		all += i == PROFILE_WAIT_IDLE ? 0 : diff->waits[i].raw[DIFF_HEAD];
+		all += i == PROFILE_WAIT_IDLE || i == PROFILE_WAIT_RUN_QUEUE ? 0 : diff->waits[i].raw[DIFF_HEAD];
 	assert_true(fabs(all / diff->raw_total[DIFF_HEAD] - 1) < 1e-9);
 	place = &diff->wait_places[0];
 	assert_int_equal(diff->named_wait, 0);
@@ -481,16 +488,95 @@ static void frames_of_waits_come_last(void **state)
 	diff_destroy(diff);
 }
 
-/* The timer's interrupt took the CPU away; the time until it was given back is what the metric measures. */
+/* ---- The machine's ---- */
+
+/* The timer's interrupt took the CPU away; the time until it was given back is told, but as the machine's. */
 static void being_preempted_is_waiting(void **state)
 {
 	struct diff *diff = compare_services(&usual, &usual, "off-cpu");
+	double origins = 0;
 
 	(void)state;
 	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
 	assert_true(diff->waits[PROFILE_WAIT_RUN_QUEUE].total.head > 0);
 	assert_true(diff->waits[PROFILE_WAIT_RUN_QUEUE].total.head == synthetic_function(diff, "schedule")->total.head);
+	assert_true(diff->run_queue.raw[DIFF_HEAD] == diff->waits[PROFILE_WAIT_RUN_QUEUE].raw[DIFF_HEAD]);
+	assert_true(diff->run_queue.head == diff->waits[PROFILE_WAIT_RUN_QUEUE].total.head);
+	/* The ledger adds up without it. */
+	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++)
+		origins += diff->origins[i].head;
+	assert_true(origins == diff->total.head);
+	assert_true(fabs(diff->node_total[DIFF_HEAD][0] - diff->total.head) < 1);
 	diff_destroy(diff);
+}
+
+/* Other programs want the CPUs in head: no metric of an unchanged program grows by that. */
+static void other_programs_are_no_change_of_this_one(void **state)
+{
+	static const char *const metrics[] = { "wall", "off-cpu" };
+	static const size_t runs[] = { 0, 2, 5 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+		for (size_t k = 0; k < sizeof(metrics) / sizeof(metrics[0]); k++) {
+			struct service quiet = usual, noisy = usual;
+			const struct diff_estimate *waited;
+			struct diff *diff;
+
+			quiet.runs = noisy.runs = runs[i];
+			noisy.preempted = 3000;
+			diff = compare_services(&quiet, &noisy, metrics[k]);
+			waited = &diff->waits[PROFILE_WAIT_RUN_QUEUE].total;
+			assert_true(diff->verdict != DIFF_REGRESSED && diff->verdict != DIFF_IMPROVED);
+			assert_false(diff_state_is_difference(diff->total.state));
+			assert_true(fabs(diff->total.delta) < 0.05 * diff->total.base);
+			assert_true(waited->delta > 20 * waited->base);
+			/* Its own difference is proven where runs can prove it, and in no list of functions. */
+			assert_true(runs[i] < 5 || waited->state == DIFF_STATE_MORE);
+			assert_true(runs[i] < 5 || waited->ci_low > 0);
+			for (size_t f = 0; f < diff->function_count; f++)
+				assert_true(!diff->functions[f].interrupt ||
+					    diff->functions[f].total.state == DIFF_STATE_SAME);
+			diff_destroy(diff);
+		}
+}
+
+/* Those who hold the lock wait for CPUs in head as well. Without that, as long a wait is a proven change. */
+static void waits_for_others_are_less_certain_where_cpus_are_busy(void **state)
+{
+	static const double busy_ms[] = { 50, 3000 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct service quiet = usual, slow = usual;
+		struct diff *diff;
+
+		quiet.runs = slow.runs = 0;
+		slow.cache = 3 * usual.cache;
+		slow.preempted = busy_ms[i];
+		diff = compare_by(&quiet, &slow, "off-cpu", DIFF_SCALE_RATE);
+		assert_int_equal(diff_state_is_difference(diff->waits[PROFILE_WAIT_LOCK].total.state), i == 0);
+		assert_false(diff_state_is_difference(diff->waits[PROFILE_WAIT_IO].total.state));
+		diff_destroy(diff);
+	}
+}
+
+/* In the report of one recording it is where the time went. */
+static void one_recording_has_it_in_its_total(void **state)
+{
+	struct profile *profile = serve(&usual, 1);
+	struct diff *diff = NULL;
+	double all = 0;
+	struct error err;
+
+	(void)state;
+	assert_true(diff_create_single(profile, &(struct diff_options){ .metric = "off-cpu" }, &diff, &err));
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		all += i == PROFILE_WAIT_IDLE ? 0 : diff->waits[i].raw[DIFF_HEAD];
+	assert_true(fabs(all / diff->raw_total[DIFF_HEAD] - 1) < 1e-9);
+	assert_true(diff->run_queue.raw[DIFF_HEAD] == 0);
+	diff_destroy(diff);
+	profile_destroy(profile);
 }
 
 /* Both frames stand in the same place, with similar names and as much time. */
@@ -601,6 +687,9 @@ int main(void)
 		cmocka_unit_test(waits_are_told_by_class_and_place),
 		cmocka_unit_test(frames_of_waits_come_last),
 		cmocka_unit_test(being_preempted_is_waiting),
+		cmocka_unit_test(other_programs_are_no_change_of_this_one),
+		cmocka_unit_test(waits_for_others_are_less_certain_where_cpus_are_busy),
+		cmocka_unit_test(one_recording_has_it_in_its_total),
 		cmocka_unit_test(a_class_is_no_rename_of_another_one),
 		cmocka_unit_test(waits_in_another_place_have_not_moved),
 		cmocka_unit_test(waits_do_not_tell_the_load),

@@ -27,7 +27,8 @@ static struct profile *new_recording(void)
 
 static void each_class_has_a_name_and_a_frame(void **state)
 {
-	static const char *const names[] = { "lock", "io", "network", "timer", "idle", "run-queue", "other" };
+	static const char *const names[] = { "lock", "condition", "io", "network", "timer", "idle", "run-queue",
+		"other" };
 
 	(void)state;
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {

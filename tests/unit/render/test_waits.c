@@ -170,13 +170,13 @@ static void waits_belong_to_their_stacks_and_have_one_place(void **state)
 {
 	static const char *const metrics[] = { "wall", "off-cpu", "idle" };
 	static const int64_t none[PROFILE_WAIT_COUNT] = { 0 };
-	/* lock, io, network, timer, idle, run queue, other */
-	static const int64_t of_main[PROFILE_WAIT_COUNT] = { 10, 0, 5, 0, 40, 1, 0 },
-			     of_serve[PROFILE_WAIT_COUNT] = { 10, 0, 5, 0, 0, 1, 0 },
-			     of_get[PROFILE_WAIT_COUNT] = { 10, 0, 0, 0, 0, 1, 0 },
-			     of_fetch[PROFILE_WAIT_COUNT] = { 0, 0, 5, 0, 0, 0, 0 },
-			     of_work[PROFILE_WAIT_COUNT] = { 0, 0, 0, 0, 40, 0, 0 },
-			     of_pool[PROFILE_WAIT_COUNT] = { 0, 0, 0, 0, 0, 0, 4 };
+	/* lock, condition, io, network, timer, idle, run queue, other */
+	static const int64_t of_main[PROFILE_WAIT_COUNT] = { 10, 0, 0, 5, 0, 40, 1, 0 },
+			     of_serve[PROFILE_WAIT_COUNT] = { 10, 0, 0, 5, 0, 0, 1, 0 },
+			     of_get[PROFILE_WAIT_COUNT] = { 10, 0, 0, 0, 0, 0, 1, 0 },
+			     of_fetch[PROFILE_WAIT_COUNT] = { 0, 0, 0, 5, 0, 0, 0, 0 },
+			     of_work[PROFILE_WAIT_COUNT] = { 0, 0, 0, 0, 0, 40, 0, 0 },
+			     of_pool[PROFILE_WAIT_COUNT] = { 0, 0, 0, 0, 0, 0, 0, 4 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
@@ -249,10 +249,10 @@ static void the_text_says_what_threads_waited_for(void **state)
 
 	(void)state;
 	assert_says(text,
-		"\nwaiting: 20.0 s: lock 50.0 %, network 25.0 %, other 20.0 %, run queue 5.0 %; idle 40.0 s not\ncounted.\n");
+		"\nwaiting: 20.0 s, 333 ms per second: lock 50.0 %, network 25.0 %, other 20.0 %, run queue 5.0 %; idle\n40.0 s not counted.\n");
 	assert_says(text, "Where threads wait\n");
-	assert_says(text, "  get       lock       11.0 s  55.0 %  refill 87.5 %\n");
-	assert_says(text, "  fetch     network    5.00 s  25.0 %\n");
+	assert_says(text, "  get       lock       11.0 s      183 ms  55.0 %  refill 87.5 %\n");
+	assert_says(text, "  fetch     network    5.00 s     83.3 ms  25.0 %\n");
 	assert_null(strstr(text, "  work  "));
 	report_deinit(&report);
 }
@@ -316,7 +316,7 @@ static void idle_waits_are_shown_when_they_are_asked_for(void **state)
 
 	(void)state;
 	assert_says(text, "Where threads are idle\n");
-	assert_says(text, "  work      idle       40.0 s  100 %");
+	assert_says(text, "  work      idle       40.0 s      667 ms  100 %");
 	assert_null(strstr(text, "refill"));
 	report_deinit(&report);
 }
@@ -354,8 +354,13 @@ static void a_comparison_has_both_sides(void **state)
 	assert_says(
 		terminated(&out), "\"waits\":{\"base\":{\"network\":5000000000},\"head\":{\"network\":5000000000}}}");
 	assert_true(render_text(&report.input, NULL, &text, &err));
-	assert_says(terminated(&text), "\nbase: waiting: 20.0 s: lock 50.0 %");
-	assert_says(text.data, "\nhead: waiting: 20.0 s: lock 50.0 %");
+	assert_says(terminated(&text), "\nbase: waiting: 20.0 s, 333 ms per second: lock 50.0 %");
+	assert_says(text.data, "\nhead: waiting: 20.0 s, 333 ms per second: lock 50.0 %");
+	/* Waiting for a CPU is beside the total, with the same figures in text and JSON. */
+	assert_says(out.data, "\"run_queue\": {\n  \"base_ns\": 1000000000,\n  \"head_ns\": 1000000000,");
+	assert_says(text.data, "\n  waiting for a CPU  1.00 s");
+	assert_says(text.data, "not in the\n  total, nor in the verdict on the program.");
+	assert_true(report.diff->raw_total[DIFF_HEAD] == 20 * (double)second_ns);
 	report_deinit(&report);
 }
 

@@ -29,7 +29,7 @@ static struct profile *new_recording(void)
 static uint32_t add_function(struct profile *profile, const char *name, uint32_t mapping)
 {
 	struct profile_function function = { .module = profile->mappings[mapping].module };
-	char file[64];
+	char file[600];
 	uint32_t id;
 	struct error err;
 
@@ -43,7 +43,7 @@ static uint32_t add_function(struct profile *profile, const char *name, uint32_t
 /* The stack of functions, from the root on; two of them with a plus between are inlined into one place. */
 static uint32_t add_stack(struct profile *profile, const char *functions, uint32_t mapping)
 {
-	char copy[256], *rest = NULL;
+	char copy[512], *rest = NULL;
 	uint32_t stack = 0;
 	struct error err;
 
@@ -162,7 +162,7 @@ static void functions_tell_what_is_not_known(void **state)
 		{ "main;__libc_accept", libc, PROFILE_WAIT_OTHER, PROFILE_WAIT_IDLE },
 		{ "main;__GI___poll", "/lib64/libc-2.31.so", PROFILE_WAIT_OTHER, PROFILE_WAIT_IDLE },
 		{ "pthread_cond_timedwait;__futex_abstimed_wait_common64", libc, PROFILE_WAIT_OTHER,
-			PROFILE_WAIT_LOCK },
+			PROFILE_WAIT_CONDITION },
 		{ "___pthread_mutex_lock;__lll_lock_wait", libc, PROFILE_WAIT_OTHER, PROFILE_WAIT_LOCK },
 		{ "usleep;__clock_nanosleep", libc, PROFILE_WAIT_OTHER, PROFILE_WAIT_TIMER },
 		{ "main;__libc_recv", libc, PROFILE_WAIT_OTHER, PROFILE_WAIT_NETWORK },
@@ -185,6 +185,151 @@ static void functions_tell_what_is_not_known(void **state)
 	assert_int_equal(class_under("lock function main\n", "main;poll", libc, PROFILE_WAIT_OTHER), PROFILE_WAIT_LOCK);
 	by_name = false;
 	assert_int_equal(class_under("", "main;poll", libc, PROFILE_WAIT_OTHER), PROFILE_WAIT_OTHER);
+}
+
+/* ---- Locks and conditions ---- */
+
+/* What a futex is, of which the kernel says no more than that it is one, in stacks of one module. */
+static void functions_tell_locks_from_conditions(void **state)
+{
+	static const char libc[] = "/lib64/libc.so.6", program[] = "/srv/app";
+	static const struct {
+		const char *functions, *path;
+		enum profile_wait_class after;
+	} cases[] = {
+		{ "main;___pthread_cond_wait;__pthread_cond_wait_common;__futex_abstimed_wait_common64", libc,
+			PROFILE_WAIT_CONDITION },
+		{ "main;pthread_cond_clockwait", libc, PROFILE_WAIT_CONDITION },
+		{ "main;__new_sem_wait_slow64;__futex_abstimed_wait_common", libc, PROFILE_WAIT_CONDITION },
+		{ "main;sem_clockwait", libc, PROFILE_WAIT_CONDITION },
+		/* It ends in "lock", but joins. */
+		{ "main;__pthread_clockjoin_ex;__futex_abstimed_wait_common", libc, PROFILE_WAIT_CONDITION },
+		{ "main;pthread_join", libc, PROFILE_WAIT_CONDITION },
+		{ "main;pthread_barrier_wait", libc, PROFILE_WAIT_CONDITION },
+		{ "main;___pthread_mutex_lock;__lll_lock_wait", libc, PROFILE_WAIT_LOCK },
+		{ "main;___pthread_rwlock_wrlock;__futex_abstimed_wait64", libc, PROFILE_WAIT_LOCK },
+		/* A condition variable takes its mutex again. */
+		{ "main;___pthread_cond_wait;__GI___pthread_mutex_cond_lock;__lll_lock_wait", libc, PROFILE_WAIT_LOCK },
+		/* What nobody knows is what the kernel says. */
+		{ "main;__futex_abstimed_wait_common64", libc, PROFILE_WAIT_LOCK },
+		{ "main;my_futex", program, PROFILE_WAIT_LOCK },
+		/* A program may have functions of these names. */
+		{ "main;pthread_cond_wait", program, PROFILE_WAIT_LOCK },
+		{ "main;std::sys::sync::mutex::futex::Mutex::lock_contended", program, PROFILE_WAIT_LOCK },
+		{ "main;std::sys::sync::condvar::futex::Condvar::wait_optional_timeout", program,
+			PROFILE_WAIT_CONDITION },
+		{ "main;std::thread::park", program, PROFILE_WAIT_CONDITION },
+		{ "main;crossbeam_channel::flavors::array::Channel<T>::recv;std::thread::park", program,
+			PROFILE_WAIT_CONDITION },
+		{ "main;runtime.notetsleep_internal;runtime.futexsleep", program, PROFILE_WAIT_CONDITION },
+		{ "main;runtime.lock2;runtime.futexsleep", program, PROFILE_WAIT_LOCK },
+		{ "main;absl::lts_2024::Mutex::LockSlow", program, PROFILE_WAIT_LOCK },
+		{ "main;absl::CondVar::WaitCommon;absl::synchronization_internal::FutexWaiter::Wait", program,
+			PROFILE_WAIT_CONDITION },
+		/* A lock that is made of a condition variable is a lock, and a queue that is made of such a lock none.
+		 */
+		{ "Shop.buy();ObjectSynchronizer::enter(Handle);os::PlatformEvent::park()", program,
+			PROFILE_WAIT_LOCK },
+		{ "void Shop.buy();void java.util.concurrent.locks.ReentrantLock.lock();"
+		  "void java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire(int);"
+		  "void java.util.concurrent.locks.LockSupport.park(java.lang.Object)",
+			program, PROFILE_WAIT_LOCK },
+		{ "void Shop.buy();void java.util.concurrent.CountDownLatch.await();"
+		  "boolean java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire(int);"
+		  "void java.util.concurrent.locks.LockSupport.park(java.lang.Object)",
+			program, PROFILE_WAIT_CONDITION },
+		{ "void Shop.buy();void java.lang.Thread.sleep(long);JavaThread::sleep(long);os::PlatformEvent::park()",
+			program, PROFILE_WAIT_TIMER },
+		{ "py::get:/srv/w.py;PyThread_acquire_lock_timed", program, PROFILE_WAIT_LOCK },
+		{ "py::get:/srv/w.py;py::Condition.wait:/usr/lib/python3.11/threading.py;PyThread_acquire_lock_timed",
+			program, PROFILE_WAIT_CONDITION },
+		{ "exec_simple_query;LWLockAcquire;PGSemaphoreLock", program, PROFILE_WAIT_LOCK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum profile_wait_class found = class_under("", cases[i].functions, cases[i].path, PROFILE_WAIT_LOCK);
+
+		if (found != cases[i].after)
+			fail_msg("case %zu: '%s' is %s", i, cases[i].functions, profile_wait_class_name(found));
+	}
+	/* A system call that is no futex is none of this. */
+	assert_int_equal(class_under("", "main;pthread_cond_wait", libc, PROFILE_WAIT_IO), PROFILE_WAIT_IO);
+	assert_int_equal(
+		class_under("", "main;pthread_cond_wait", libc, PROFILE_WAIT_RUN_QUEUE), PROFILE_WAIT_RUN_QUEUE);
+	/* A rule may make it anything. */
+	assert_int_equal(class_under("lock function main\n", "main;pthread_cond_wait", libc, PROFILE_WAIT_LOCK),
+		PROFILE_WAIT_LOCK);
+}
+
+/* ---- Shipped rules ---- */
+
+#define POOL "void java.lang.Thread.run();void java.util.concurrent.ThreadPoolExecutor$Worker.run()"
+#define AWAIT                                                                                                          \
+	"boolean java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await();"                       \
+	"void java.util.concurrent.locks.LockSupport.park()"
+#define FUTURES "/usr/lib/python3.11/concurrent/futures/thread.py"
+
+/* Of each program: what waits for work alone, and what must stay visible beside it. */
+static void services_wait_for_work_where_rules_say(void **state)
+{
+	static const struct {
+		const char *functions;
+		enum profile_wait_class before, after;
+	} cases[] = {
+		/* PostgreSQL: a client's next query, and another one's row, in the same event loop. */
+		{ "PostgresMain;secure_read;WaitEventSetWait;epoll_wait", PROFILE_WAIT_IDLE, PROFILE_WAIT_IDLE },
+		{ "PostgresMain;XactLockTableWait;ProcSleep;WaitLatch;WaitEventSetWait;epoll_wait", PROFILE_WAIT_IDLE,
+			PROFILE_WAIT_LOCK },
+		{ "ExecGather;shm_mq_receive;WaitLatch;WaitEventSetWait;epoll_wait", PROFILE_WAIT_IDLE,
+			PROFILE_WAIT_CONDITION },
+		{ "start_thread;bioProcessBackgroundJobs;pthread_cond_wait", PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
+		{ "start_thread;bioProcessBackgroundJobs;fdatasync", PROFILE_WAIT_IO, PROFILE_WAIT_IO },
+		{ "ngx_thread_pool_cycle;ngx_thread_cond_wait;pthread_cond_wait", PROFILE_WAIT_LOCK,
+			PROFILE_WAIT_IDLE },
+		{ "ngx_thread_pool_cycle;ngx_thread_read_handler;pread64", PROFILE_WAIT_IO, PROFILE_WAIT_IO },
+		{ "py::_worker:" FUTURES ";_queue_SimpleQueue_get;PyThread_acquire_lock_timed", PROFILE_WAIT_LOCK,
+			PROFILE_WAIT_IDLE },
+		{ "py::_worker:" FUTURES ";py::_WorkItem.run:" FUTURES ";py::get:/srv/w.py;recv", PROFILE_WAIT_NETWORK,
+			PROFILE_WAIT_NETWORK },
+		{ "py::_worker:/srv/mine.py;PyThread_acquire_lock_timed", PROFILE_WAIT_LOCK, PROFILE_WAIT_LOCK },
+		{ "py::_worker:" FUTURES ";PyEval_RestoreThread;take_gil;pthread_cond_timedwait", PROFILE_WAIT_LOCK,
+			PROFILE_WAIT_LOCK },
+		{ POOL ";java.lang.Runnable java.util.concurrent.ThreadPoolExecutor.getTask();" AWAIT,
+			PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
+		/* getTask() is inlined. */
+		{ POOL ";" AWAIT, PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
+		{ POOL ";void com.shop.Order.run();" AWAIT, PROFILE_WAIT_LOCK, PROFILE_WAIT_CONDITION },
+		{ POOL ";ObjectSynchronizer::enter(Handle)", PROFILE_WAIT_LOCK, PROFILE_WAIT_LOCK },
+		{ "void com.shop.Main.main(java.lang.String[]);"
+		  "boolean java.util.concurrent.ThreadPoolExecutor.awaitTermination(long);" AWAIT,
+			PROFILE_WAIT_LOCK, PROFILE_WAIT_CONDITION },
+		{ "CompileBroker::compiler_thread_loop();CompileQueue::get();Monitor::wait(long)", PROFILE_WAIT_LOCK,
+			PROFILE_WAIT_IDLE },
+		{ "tokio::runtime::scheduler::multi_thread::worker::Context::park_timeout;"
+		  "tokio::runtime::scheduler::multi_thread::park::Parker::park;futex_wait",
+			PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
+		{ "tokio::runtime::blocking::pool::Inner::run;app::lookup;std::sys::net::recv", PROFILE_WAIT_NETWORK,
+			PROFILE_WAIT_IDLE },
+		{ "tokio::runtime::blocking::pool::Inner::run;tokio::runtime::blocking::pool::Task::run;app::lookup",
+			PROFILE_WAIT_NETWORK, PROFILE_WAIT_NETWORK },
+		{ "tokio::runtime::park::CachedParkThread::park;futex_wait", PROFILE_WAIT_LOCK,
+			PROFILE_WAIT_CONDITION },
+		{ "handle_connection;Per_thread_connection_handler::block_until_new_connection", PROFILE_WAIT_LOCK,
+			PROFILE_WAIT_IDLE },
+		{ "row_upd;lock_wait_suspend_thread;os_event::wait", PROFILE_WAIT_LOCK, PROFILE_WAIT_LOCK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum profile_wait_class found = class_under("", cases[i].functions, "/srv/app", cases[i].before);
+
+		if (found != cases[i].after)
+			fail_msg("case %zu: '%s' is %s", i, cases[i].functions, profile_wait_class_name(found));
+	}
+	/* The user's rule keeps what the pool would be. */
+	assert_int_equal(class_under("keep function *Thread.run*\n", POOL ";" AWAIT, "/srv/app", PROFILE_WAIT_LOCK),
+		PROFILE_WAIT_CONDITION);
 }
 
 static void wrong_rules_name_their_line(void **state)
@@ -210,6 +355,8 @@ int main(void)
 		cmocka_unit_test(the_function_nearest_to_the_leaf_decides),
 		cmocka_unit_test(threads_of_go_without_a_goroutine_are_idle),
 		cmocka_unit_test(functions_tell_what_is_not_known),
+		cmocka_unit_test(functions_tell_locks_from_conditions),
+		cmocka_unit_test(services_wait_for_work_where_rules_say),
 		cmocka_unit_test(wrong_rules_name_their_line),
 	};
 
