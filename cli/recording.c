@@ -67,10 +67,16 @@ static bool write_file(struct recording *recording, const struct profile *profil
 	return ok;
 }
 
-static void close_with(const struct recording *recording, const struct profile *profile)
+/* After the file is written, in which threads that are idle by their life are not decided. */
+static void close_with(const struct recording *recording, struct profile *profile)
 {
 	int64_t duration_ns = 0;
+	struct error err;
 
+	if (!symbolize_idle_lives(&profile, 1, &recording->options, &err)) {
+		cli_print_error(&err);
+		return;
+	}
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns = saturating_add(duration_ns, profile->runs[i].duration_ns);
 	closing_print(&(struct closing){

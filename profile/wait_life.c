@@ -98,7 +98,7 @@ static bool count_threads(struct lives *l, struct error *err)
 	for (uint32_t i = 0; i < profile->thread_count && ok; i++) {
 		struct life_process process = { profile->threads[i].run, profile->threads[i].pid };
 		uint32_t *slot;
-		bool added;
+		bool added = false;
 
 		ok = hash_map_add(&first, &process, i, &slot, &added, err);
 		l->is_only[i] = added;

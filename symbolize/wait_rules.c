@@ -71,7 +71,7 @@ const char wait_rules_shipped[] =
 	"idle function G1ConcurrentMarkThread::wait_for_next_cycle*\n"
 
 	/* tokio, runtime/scheduler/multi_thread/park.rs, runtime/blocking/pool.rs. rayon-core, sleep/mod.rs. */
-	"idle function *tokio::runtime::scheduler::*park::Parker*::park*\n"
+	"idle function *tokio::runtime::scheduler::*park::*::park*\n"
 	"keep function tokio::runtime::blocking::pool::Task::run\n"
 	"idle function tokio::runtime::blocking::pool::Inner::run\n"
 	"idle function rayon_core::sleep::Sleep::sleep\n"

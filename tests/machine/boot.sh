@@ -72,7 +72,7 @@ says counters '^  touch_pages .* [89][0-9]\.[0-9] %$'
 says waiting '^hook: fentry$'
 says waiting '^hook: kprobe$'
 # The kernel's part of the stack is that of the wait.
-says waits 'futex_wait_\[k\];.*schedule_\[k\];.*\[waiting: lock\] [0-9]+$'
+says waits 'futex_wait_\[k\];.*schedule_\[k\];.*\[waiting: condition\] [0-9]+$'
 says waits 'do_epoll_wait_\[k\];.*schedule_\[k\];.*\[waiting: idle\] [0-9]+$'
 says waits 'hrtimer_nanosleep_\[k\];.*schedule_\[k\];.*\[waiting: timer\] [0-9]+$'
 # Its end is the switch, not what the sampling has called there.

@@ -85,7 +85,7 @@ milliseconds() {
 start "${unprivileged[@]}" ./waiter
 run 0 "${unprivileged[@]}" "$work/open/kelvin" record --off-cpu -p "$pid" -d 1.5 -o open/a.pb.gz
 says stderr '^waits are sampled by looking at each thread every [0-9]+ ms or so: .* uncertain by [0-9]+ %; the kernel cannot do it here: that needs CAP_BPF'
-says stderr '^waiting: .* in [0-9] threads: .*; idle '
+says stderr '^waiting: .* in [0-9] threads?: .*; idle '
 # Threads that wait all the time are charged all the time, each in its class, and with the whole way to where they wait.
 for kind in condition io; do
 	at_least "$(milliseconds off-cpu "wait_$kind")" 1400 "milliseconds in wait_$kind"

@@ -412,7 +412,7 @@ static void a_metric_has_its_values(void **state)
 	expect_folded(waits, "[waiting: idle] 1\n[waiting: lock] 1\n");
 	expect_values(waits, profile_find_metric(waits, "off-cpu", NULL), "[waiting: lock] 1000\n");
 	expect_values(waits, profile_find_metric(waits, "wall", "nanoseconds"), "[waiting: lock] 1000\n");
-	expect_values(waits, profile_find_metric(waits, "idle", NULL), "[waiting: idle] 1004\n");
+	expect_values(waits, profile_find_metric(waits, "idle", NULL), "[waiting: idle] 1005\n");
 	expect_values(waits, profile_find_metric(waits, "cpu", NULL), "");
 	assert_int_equal(profile_find_metric(waits, "idle", "bytes"), PROFILE_NONE);
 	profile_destroy(waits);

@@ -218,6 +218,9 @@ static void functions_tell_locks_from_conditions(void **state)
 		{ "main;std::sys::sync::mutex::futex::Mutex::lock_contended", program, PROFILE_WAIT_LOCK },
 		{ "main;std::sys::sync::condvar::futex::Condvar::wait_optional_timeout", program,
 			PROFILE_WAIT_CONDITION },
+		{ "main;<std::sys::sync::condvar::futex::Condvar>::wait_optional_timeout;syscall", program,
+			PROFILE_WAIT_CONDITION },
+		{ "main;<std::sys::sync::mutex::futex::Mutex>::lock_contended;syscall", program, PROFILE_WAIT_LOCK },
 		{ "main;std::thread::park", program, PROFILE_WAIT_CONDITION },
 		{ "main;crossbeam_channel::flavors::array::Channel<T>::recv;std::thread::park", program,
 			PROFILE_WAIT_CONDITION },
@@ -309,6 +312,11 @@ static void services_wait_for_work_where_rules_say(void **state)
 		{ "tokio::runtime::scheduler::multi_thread::worker::Context::park_timeout;"
 		  "tokio::runtime::scheduler::multi_thread::park::Parker::park;futex_wait",
 			PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
+		/* Parker::park() is inlined, and a worker is a task of the threads that may block. */
+		{ "tokio::runtime::blocking::pool::Inner::run;tokio::runtime::blocking::pool::Task::run;"
+		  "tokio::runtime::scheduler::multi_thread::park::Inner::park_condvar;"
+		  "<std::sys::sync::condvar::futex::Condvar>::wait_optional_timeout;syscall",
+			PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
 		{ "tokio::runtime::blocking::pool::Inner::run;app::lookup;std::sys::net::recv", PROFILE_WAIT_NETWORK,
 			PROFILE_WAIT_IDLE },
 		{ "tokio::runtime::blocking::pool::Inner::run;tokio::runtime::blocking::pool::Task::run;app::lookup",
@@ -330,6 +338,51 @@ static void services_wait_for_work_where_rules_say(void **state)
 	/* The user's rule keeps what the pool would be. */
 	assert_int_equal(class_under("keep function *Thread.run*\n", POOL ";" AWAIT, "/srv/app", PROFILE_WAIT_LOCK),
 		PROFILE_WAIT_CONDITION);
+}
+
+/* ---- Lives ---- */
+
+/* A thread that waits in `functions` for all of a second, beside one that works; what its waits are under the rules. */
+static enum profile_wait_class class_by_life(const char *text, const char *functions)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = new_recording();
+	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_FILE };
+	struct symbolize_options options = { 0 };
+	struct symbolize_rules *rules = NULL;
+	int64_t values[PROFILE_MAX_VALUE_TYPES];
+	uint32_t id, stack, other;
+	struct error err;
+
+	profile->runs[0].duration_ns = WAIT_NS;
+	assert_true(profile_add_thread(profile, &(struct profile_thread){ .tid = 1 }, &other, &err));
+	assert_true(profile_intern(profile, "/srv/app", &mapping.path, &err));
+	assert_true(profile_add_mapping(profile, &mapping, &id, &err));
+	assert_true(profile_add_wait_stack(
+		profile, add_stack(profile, functions, id), PROFILE_WAIT_CONDITION, &stack, &err));
+	profile_wait_fill(profile, PROFILE_WAIT_CONDITION, WAIT_NS, values);
+	assert_true(profile_add_sample(profile, stack, other, values, 0, &err));
+	assert_true(profile_weigh_event(profile, WAIT_NS, &err));
+	assert_true(profile_finish(profile, &err));
+	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_WAITS, text, strlen(text), "rules", &rules, &err));
+	options.wait_rules = rules;
+	assert_true(symbolize_waits(profile, &options, &err));
+	assert_true(symbolize_idle_lives(&profile, 1, &options, &err));
+	assert_true(profile_validate(profile, &err));
+	symbolize_rules_destroy(rules);
+	return profile_wait_class_of_stack(profile, profile->samples[0].stack);
+}
+
+/* Who has written a rule about a place knows more than a life tells. */
+static void lives_come_after_rules(void **state)
+{
+	static const char keep[] = "keep function Job::*\n";
+
+	(void)state;
+	assert_int_equal(class_by_life("", "worker;Job::run;wait"), PROFILE_WAIT_IDLE);
+	assert_int_equal(class_by_life(keep, "worker;take;wait"), PROFILE_WAIT_IDLE);
+	assert_int_equal(class_by_life(keep, "worker;Job::run;wait"), PROFILE_WAIT_CONDITION);
+	assert_int_equal(class_by_life("timer function wait\n", "worker;wait"), PROFILE_WAIT_TIMER);
+	assert_int_equal(class_by_life("lock function wait\n", "worker;wait"), PROFILE_WAIT_LOCK);
 }
 
 static void wrong_rules_name_their_line(void **state)
@@ -357,6 +410,7 @@ int main(void)
 		cmocka_unit_test(functions_tell_what_is_not_known),
 		cmocka_unit_test(functions_tell_locks_from_conditions),
 		cmocka_unit_test(services_wait_for_work_where_rules_say),
+		cmocka_unit_test(lives_come_after_rules),
 		cmocka_unit_test(wrong_rules_name_their_line),
 	};
 
