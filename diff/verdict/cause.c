@@ -238,7 +238,7 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 {
 	CLEANUP(explained_deinit) struct explained s = { .build = build, .diff = build->diff, .way = (int)way };
 
-	*cause = (struct cause){ .named = cause_none() };
+	*cause = (struct cause){ .way = way, .named = cause_none() };
 	if (way == PROVEN_NEITHER)
 		return true;
 	if (!explained_init(&s, err))

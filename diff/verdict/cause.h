@@ -30,6 +30,7 @@ struct cause_part {
 };
 
 struct cause {
+	enum proven_way way;
 	bool is_known;           /* something is proven of functions in the direction */
 	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
 	double leaf_part;        /* the leaf's part of the difference of the named function */

@@ -52,7 +52,7 @@ static bool decide_guessed_load(struct diff_build *build, struct error *err)
 	}
 	if (way != PROVEN_NEITHER) {
 		diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-		return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, way, second, err);
+		return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, second, err);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, guessed);
@@ -81,7 +81,7 @@ static bool decide_total(struct diff_build *build, const struct proven *proven, 
 	struct cause cause;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, way, "", err) &&
+	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, "", err) &&
 	       (!diff->is_exact || exact_explain_total(build, side->greatest, side->estimate, err));
 }
 
@@ -105,8 +105,7 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 	 */
 	if (diff->verdict == DIFF_MINOR &&
 		(diff->is_exact || proven->more.functions + proven->less.functions <= 1 || is_waiting))
-		return cause_find(build, way, &cause, err) &&
-		       sentence_of_functions(build, &cause, proven, way, rest, err);
+		return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
 	return sentence_of_counts(build, proven, rest, err);
 }
 
@@ -128,7 +127,7 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 	if (way == PROVEN_NEITHER)
 		return decide_small(build, proven, rest, err);
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, way, rest, err);
+	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
 }
 
 /*
