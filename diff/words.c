@@ -78,10 +78,13 @@ static const char *much_word(const struct diff *diff)
 }
 
 /* The reason why a difference whose interval does not contain 0 is still not called proven. */
-static const char *word_doubt(const struct diff_estimate *e)
+static const char *word_doubt(const struct diff *diff, const struct diff_estimate *e)
 {
 	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))
 		return "";
+	/* The total is one question, and the functions are another: each has half of the error rate. */
+	if (e->state == DIFF_STATE_UNPROVEN && e == &diff->total)
+		return diff->scale.load_is_unknown ? "; another load can explain it" : "; just short of proof";
 	if (e->state == DIFF_STATE_UNPROVEN)
 		return "; among so many functions chance can explain it";
 	return e->state == DIFF_STATE_SAME ? "; below --min-effect" : "";
@@ -105,7 +108,7 @@ static void change_in_times(const struct diff *diff, const struct diff_estimate 
 		snprintf(out + used, size - (size_t)used, " (exact)");
 	else if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)", digits_of(low), low,
-			digits_of(high), high, word_doubt(e));
+			digits_of(high), high, word_doubt(diff, e));
 }
 
 bool words_equal(const struct diff *diff, const struct diff_estimate *estimate)
@@ -157,10 +160,10 @@ static void change_in_percent(const struct diff *diff, const struct diff_estimat
 	else if (e->ci_low < 0 && e->ci_high >= e->base)
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %.1f %% less to %.*f times%s)",
 			fmin(-e->ci_low * unit, 100), digits_of(1 + e->ci_high / e->base), 1 + e->ci_high / e->base,
-			word_doubt(e));
+			word_doubt(diff, e));
 	else if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)",
-			equal ? "of the change " : "", cleaned(low), cleaned(high), word_doubt(e));
+			equal ? "of the change " : "", cleaned(low), cleaned(high), word_doubt(diff, e));
 }
 
 void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE])
