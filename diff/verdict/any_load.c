@@ -110,7 +110,7 @@ bool any_load_decide(struct diff_build *build, const struct proven *proven, stru
 
 	if (way != PROVEN_NEITHER)
 		return decide_total(build, way, err);
-	if (fmax(proven->more.points, proven->less.points) >= proven_decisive_points)
-		return decide_functions(build, proven, proven_decide(proven), err);
-	return say_if_equal(build, proven, err);
+	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points)
+		return say_if_equal(build, proven, err);
+	return cause_decide(build, proven, &way, err) && decide_functions(build, proven, way, err);
 }

@@ -48,6 +48,14 @@ struct cause {
 COMMON_MUST_CHECK
 bool cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause, struct error *err);
 
+/*
+ * The direction in which functions decide (proven_decide()), also where as much is proven in the other one: a function
+ * that grew, with all that it calls, while what it used to call vanished, is one story. It is so if most of what is
+ * proven in the other direction lies below the cause, whose total is proven.
+ */
+COMMON_MUST_CHECK
+bool cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way, struct error *err);
+
 /* No cause. */
 struct diff_cause cause_none(void);
 

@@ -112,11 +112,13 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
-	/* If the total is known to have hardly changed, functions only say how it is divided. */
-	enum proven_way way = proven_way_of(diff->total.state) ? PROVEN_NEITHER : proven_decide(proven);
 	char rest[SENTENCE_TOTAL], words[WORDS_CHANGE];
+	enum proven_way way = PROVEN_NEITHER;
 	struct cause cause;
 
+	/* If the total is known to have hardly changed, functions only say how it is divided. */
+	if (!proven_way_of(diff->total.state) && !cause_decide(build, proven, &way, err))
+		return false;
 	if (whole_disagrees(diff, way)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		words_change(diff, &diff->total, words);
