@@ -157,6 +157,10 @@ static void change_in_percent(const struct diff *diff, const struct diff_estimat
 
 	if (diff->is_exact)
 		snprintf(out + used, size - (size_t)used, " (exact)");
+	else if (e->ci_low < 0 && e->ci_high >= e->base)
+		snprintf(out + used, size - (size_t)used, " (95 %% interval %.1f %% less to %.*f times%s)",
+			fmin(-e->ci_low * unit, 100), digits_of(1 + e->ci_high / e->base), 1 + e->ci_high / e->base,
+			word_doubt(diff, e));
 	else if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)",
 			equal ? "of the change " : "", cleaned(low), cleaned(high), word_doubt(diff, e));

@@ -34,7 +34,8 @@ enum { WORDS_PERCENT = 32 };
 void words_percent(const struct diff *diff, double percent, char out[WORDS_PERCENT]);
 
 /*
- * "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)"; "8.76 times as much CPU time" from twice as much on. If
+ * "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)"; "8.76 times as much CPU time" from twice as much on. An
+ * interval from less to twice as much or more is written as "75.0 % less to 3.28 times". If
  * the interval does not contain 0 and the change is not proven, the reason is added. Of waiting time: "12.3 % longer
  * per run", "8.76 times as long per run". Of exact counts: "0.0104 % more instructions (exact)".
  */

@@ -44,7 +44,7 @@ static bool decide_total(struct diff_build *build, enum proven_way way, struct e
 
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
 	condition_words(&diff->total, way, condition);
-	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, way, condition, err);
+	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, condition, err);
 }
 
 static bool decide_functions(
@@ -61,7 +61,7 @@ static bool decide_functions(
 		return sentence_of_counts(build, proven, rest, err);
 	}
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, way, rest, err);
+	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
 }
 
 /* ---- Where no load is excluded ---- */
@@ -110,7 +110,7 @@ bool any_load_decide(struct diff_build *build, const struct proven *proven, stru
 
 	if (way != PROVEN_NEITHER)
 		return decide_total(build, way, err);
-	if (fmax(proven->more.points, proven->less.points) >= proven_decisive_points)
-		return decide_functions(build, proven, proven_decide(proven), err);
-	return say_if_equal(build, proven, err);
+	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points)
+		return say_if_equal(build, proven, err);
+	return cause_decide(build, proven, &way, err) && decide_functions(build, proven, way, err);
 }

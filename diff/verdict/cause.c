@@ -227,6 +227,44 @@ static void find_spread(struct explained *s, struct cause *cause)
 	}
 }
 
+/* ---- Both directions ---- */
+
+/* Whether the cause in a direction has most of what is proven in the other one below it, and grew nonetheless. */
+static bool find_story(const struct diff_build *build, enum proven_way way, bool *is_story, struct error *err)
+{
+	CLEANUP(explained_deinit) struct explained other = { .build = build, .diff = build->diff, .way = -(int)way };
+	const struct diff_estimate *total;
+	struct cause cause;
+
+	*is_story = false;
+	if (!cause_find(build, way, &cause, err))
+		return false;
+	if (cause.named.function == PROFILE_NONE)
+		return true;
+	total = &build->diff->functions[cause.named.function].total;
+	if (proven_way_of(total->state) != way ||
+		fabs(total->delta) < proven_decisive_points / 100 * build_points_of(build->diff))
+		return true;
+	if (!explained_init(&other, err))
+		return false;
+	*is_story = other.below[0] > 0 && other.explained[cause.named.function] >= cause_part * other.below[0];
+	return true;
+}
+
+bool cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way, struct error *err)
+{
+	bool more = false, less = false;
+
+	*way = proven_decide(proven);
+	if (*way != PROVEN_NEITHER || !proven->more.greatest || !proven->less.greatest)
+		return true;
+	if (!find_story(build, PROVEN_MORE, &more, err) || !find_story(build, PROVEN_LESS, &less, err))
+		return false;
+	if (more != less)
+		*way = more ? PROVEN_MORE : PROVEN_LESS;
+	return true;
+}
+
 /* ---- */
 
 struct diff_cause cause_none(void)
@@ -238,7 +276,7 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 {
 	CLEANUP(explained_deinit) struct explained s = { .build = build, .diff = build->diff, .way = (int)way };
 
-	*cause = (struct cause){ .named = cause_none() };
+	*cause = (struct cause){ .way = way, .named = cause_none() };
 	if (way == PROVEN_NEITHER)
 		return true;
 	if (!explained_init(&s, err))

@@ -30,6 +30,7 @@ struct cause_part {
 };
 
 struct cause {
+	enum proven_way way;
 	bool is_known;           /* something is proven of functions in the direction */
 	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
 	double leaf_part;        /* the leaf's part of the difference of the named function */
@@ -46,6 +47,14 @@ struct cause {
 /* Finds the cause in a direction; without one nothing is named. Needs the states. */
 COMMON_MUST_CHECK
 bool cause_find(const struct diff_build *build, enum proven_way way, struct cause *cause, struct error *err);
+
+/*
+ * The direction in which functions decide (proven_decide()), also where as much is proven in the other one: a function
+ * that grew, with all that it calls, while what it used to call vanished, is one story. It is so if most of what is
+ * proven in the other direction lies below the cause, whose total is proven.
+ */
+COMMON_MUST_CHECK
+bool cause_decide(const struct diff_build *build, const struct proven *proven, enum proven_way *way, struct error *err);
 
 /* No cause. */
 struct diff_cause cause_none(void);

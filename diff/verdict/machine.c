@@ -24,6 +24,17 @@ static bool is_large(const struct diff *diff, const struct diff_estimate *queue)
 	       fmax(queue->base, queue->head) >= least_ratio * fmin(queue->base, queue->head);
 }
 
+/*
+ * A program that seems to do more work itself may make its own threads wait: its work then changed in the same
+ * direction, by more than the waits or by an interval without 0.
+ */
+static bool may_be_its_own(const struct diff_estimate *total, const struct diff_estimate *queue)
+{
+	if (!(total->delta * queue->delta > 0))
+		return false;
+	return total->ci_low > 0 || total->ci_high < 0 || fabs(total->delta) > fabs(queue->delta);
+}
+
 bool machine_is_reason(const struct diff_build *build, const struct proven *proven)
 {
 	const struct diff *diff = build->diff;
@@ -33,10 +44,7 @@ bool machine_is_reason(const struct diff_build *build, const struct proven *prov
 		return false;
 	if (proven_way_of(diff->total.state) || proven->more.greatest || proven->less.greatest)
 		return false;
-	/* A program that seems to do more work itself may make its own threads wait. */
-	if (diff->total.ci_low > 0 || diff->total.ci_high < 0 || fabs(diff->total.delta) > fabs(queue->delta))
-		return false;
-	return proven_way_of(queue->state) || is_large(diff, queue);
+	return !may_be_its_own(&diff->total, queue) && (proven_way_of(queue->state) || is_large(diff, queue));
 }
 
 bool machine_say(struct diff_build *build, double tolerated, struct error *err)

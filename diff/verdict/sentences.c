@@ -96,62 +96,61 @@ static void append_bottleneck(const struct diff *diff, const struct diff_cause *
 		buffer_printf(text, ": %s", words);
 }
 
-static void append_named(const struct diff *diff, const struct cause *cause, enum proven_way way, struct buffer *text)
+static void append_named(const struct diff *diff, const struct cause *cause, struct buffer *text)
 {
 	const struct diff_function *f = &diff->functions[cause->named.function];
-	const struct diff_estimate *e = cause_estimate(diff, &cause->named, way);
+	const struct diff_estimate *e = cause_estimate(diff, &cause->named, cause->way);
 
 	append_chain(diff, &cause->named, text);
 	buffer_append_string(text, e == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
 	append_ratio(diff, e, text);
 	if (cause->named.part >= nearly_all)
-		buffer_printf(text, " and is all %s", of_the_change(way));
+		buffer_printf(text, " and is all %s", of_the_change(cause->way));
 	else
-		buffer_printf(text, " and is %.0f %% %s", cause->named.part * 100, of_the_change(way));
+		buffer_printf(text, " and is %.0f %% %s", cause->named.part * 100, of_the_change(cause->way));
 	append_leaf(diff, cause, text);
 	append_bottleneck(diff, &cause->named, text);
 	append_nameless(cause, text);
 }
 
 /* Appends "`a` is 21 % of the increase, `b` 15 % and `c` 9 %". */
-static void append_parts(const struct diff *diff, const struct cause *cause, enum proven_way way, struct buffer *text)
+static void append_parts(const struct diff *diff, const struct cause *cause, struct buffer *text)
 {
 	for (size_t i = 0; i < cause->spread_count; i++) {
 		const char *between = i == 0 ? "" : i + 1 == cause->spread_count ? " and " : ", ";
 
 		buffer_append_string(text, between);
 		words_append_name(diff, &diff->functions[cause->spread[i].function], CALLER_COLUMNS, text);
-		buffer_printf(
-			text, i == 0 ? " is %.0f %% %s" : " %.0f %%", cause->spread[i].part * 100, of_the_change(way));
+		buffer_printf(text, i == 0 ? " is %.0f %% %s" : " %.0f %%", cause->spread[i].part * 100,
+			of_the_change(cause->way));
 	}
 }
 
 /* Appends why no function is named, and which are the largest. */
-static void append_spread(const struct diff *diff, const struct cause *cause, enum proven_way way, struct buffer *text)
+static void append_spread(const struct diff *diff, const struct cause *cause, struct buffer *text)
 {
 	if (cause->spread_count > 0) {
 		buffer_append_string(text, "spread over functions: ");
-		append_parts(diff, cause, way, text);
+		append_parts(diff, cause, text);
 	} else {
 		buffer_append_string(text, cause->is_known ? "no function that has a name explains half of it"
 							   : "no single function is proven to have changed");
 	}
 }
 
-static void append_cause(const struct diff *diff, const struct cause *cause, enum proven_way way, const char *before,
-	struct buffer *text)
+static void append_cause(const struct diff *diff, const struct cause *cause, const char *before, struct buffer *text)
 {
 	buffer_append_string(text, before);
 	if (cause->named.function == PROFILE_NONE)
-		append_spread(diff, cause, way, text);
+		append_spread(diff, cause, text);
 	else
-		append_named(diff, cause, way, text);
+		append_named(diff, cause, text);
 }
 
 /* ---- Where the total decides ---- */
 
 /* Waits are explained by their places, and by functions only if no place is named. */
-static bool explain_waiting(struct diff_build *build, const struct cause *cause, enum proven_way way, struct error *err)
+static bool explain_waiting(struct diff_build *build, const struct cause *cause, struct error *err)
 {
 	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -162,12 +161,11 @@ static bool explain_waiting(struct diff_build *build, const struct cause *cause,
 		return true;
 	buffer_init(&text, SENTENCE_BYTES);
 	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
-	append_cause(diff, cause, way, "; ", &text);
+	append_cause(diff, cause, "; ", &text);
 	return sentence_set(diff, &text, err);
 }
 
-bool sentence_of_total(struct diff_build *build, const struct cause *cause, enum proven_way way, const char *condition,
-	struct error *err)
+bool sentence_of_total(struct diff_build *build, const struct cause *cause, const char *condition, struct error *err)
 {
 	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -176,10 +174,10 @@ bool sentence_of_total(struct diff_build *build, const struct cause *cause, enum
 	append_total(diff, &text);
 	buffer_append_string(&text, condition);
 	if (diff->waiting == DIFF_WAITING_NONE && !diff->is_exact)
-		append_cause(diff, cause, way, ": ", &text);
+		append_cause(diff, cause, ": ", &text);
 	if (!sentence_set(diff, &text, err))
 		return false;
-	return diff->waiting == DIFF_WAITING_NONE || explain_waiting(build, cause, way, err);
+	return diff->waiting == DIFF_WAITING_NONE || explain_waiting(build, cause, err);
 }
 
 /* ---- Where functions decide ---- */
@@ -243,10 +241,10 @@ static void append_count(
 }
 
 bool sentence_of_functions(struct diff_build *build, const struct cause *cause, const struct proven *proven,
-	enum proven_way way, const char *rest, struct error *err)
+	const char *rest, struct error *err)
 {
 	struct diff *diff = build->diff;
-	const struct proven_side *side = proven_side(proven, way);
+	const struct proven_side *side = proven_side(proven, cause->way);
 	size_t counted = proven->more.functions + proven->less.functions;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -256,16 +254,16 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 		return waiting_say(build, side->greatest, side->estimate, rest, err);
 	buffer_init(&text, SENTENCE_BYTES);
 	if (cause->named.function == PROFILE_NONE && cause->spread_count > 0) {
-		append_count(build, side, way, &text);
+		append_count(build, side, cause->way, &text);
 		buffer_append_string(&text, ": ");
-		append_parts(diff, cause, way, &text);
+		append_parts(diff, cause, &text);
 	} else if (cause->named.function == PROFILE_NONE) {
 		words_append_name(diff, side->greatest, NAME_COLUMNS, &text);
 		append_function(build, side->greatest, side->estimate, &text);
 	} else {
 		append_chain(diff, &cause->named, &text);
 		append_function(build, &diff->functions[cause->named.function],
-			cause_estimate(diff, &cause->named, way), &text);
+			cause_estimate(diff, &cause->named, cause->way), &text);
 		append_leaf(diff, cause, &text);
 		append_bottleneck(diff, &cause->named, &text);
 		append_nameless(cause, &text);

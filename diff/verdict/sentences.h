@@ -12,8 +12,7 @@
  * below it". `condition` follows the interval. Fills verdict_text, and of waits named_wait.
  */
 COMMON_MUST_CHECK
-bool sentence_of_total(struct diff_build *build, const struct cause *cause, enum proven_way way, const char *condition,
-	struct error *err);
+bool sentence_of_total(struct diff_build *build, const struct cause *cause, const char *condition, struct error *err);
 
 /*
  * Says what is proven of functions in a direction where the total does not decide, the cause first: "`contains` takes
@@ -22,7 +21,7 @@ bool sentence_of_total(struct diff_build *build, const struct cause *cause, enum
  */
 COMMON_MUST_CHECK
 bool sentence_of_functions(struct diff_build *build, const struct cause *cause, const struct proven *proven,
-	enum proven_way way, const char *rest, struct error *err);
+	const char *rest, struct error *err);
 
 /* "3 functions take more CPU time per run (4.1 % of the total) and 2 take less (3.9 %)", and `rest`. */
 COMMON_MUST_CHECK

@@ -52,7 +52,7 @@ static bool decide_guessed_load(struct diff_build *build, struct error *err)
 	}
 	if (way != PROVEN_NEITHER) {
 		diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-		return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, way, second, err);
+		return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, second, err);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, guessed);
@@ -81,7 +81,7 @@ static bool decide_total(struct diff_build *build, const struct proven *proven, 
 	struct cause cause;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, way, "", err) &&
+	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, "", err) &&
 	       (!diff->is_exact || exact_explain_total(build, side->greatest, side->estimate, err));
 }
 
@@ -105,19 +105,20 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 	 */
 	if (diff->verdict == DIFF_MINOR &&
 		(diff->is_exact || proven->more.functions + proven->less.functions <= 1 || is_waiting))
-		return cause_find(build, way, &cause, err) &&
-		       sentence_of_functions(build, &cause, proven, way, rest, err);
+		return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
 	return sentence_of_counts(build, proven, rest, err);
 }
 
 static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
-	/* If the total is known to have hardly changed, functions only say how it is divided. */
-	enum proven_way way = proven_way_of(diff->total.state) ? PROVEN_NEITHER : proven_decide(proven);
 	char rest[SENTENCE_TOTAL], words[WORDS_CHANGE];
+	enum proven_way way = PROVEN_NEITHER;
 	struct cause cause;
 
+	/* If the total is known to have hardly changed, functions only say how it is divided. */
+	if (!proven_way_of(diff->total.state) && !cause_decide(build, proven, &way, err))
+		return false;
 	if (whole_disagrees(diff, way)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		words_change(diff, &diff->total, words);
@@ -128,7 +129,7 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 	if (way == PROVEN_NEITHER)
 		return decide_small(build, proven, rest, err);
 	diff->verdict = way == PROVEN_MORE ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, way, rest, err);
+	return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
 }
 
 /*

@@ -15,7 +15,7 @@ run 0 kelvin record -p "$pid" -F 3980 -d 1.5 -o after.pb.gz
 code=0
 kelvin diff before.pb.gz after.pb.gz --scale share -o a.html --json a.json --markdown a.md --svg a.svg >stdout 2>stderr || code=$?
 [[ $code -ne 2 ]] || fail "the comparison failed"
-says stdout '^(regressed|improved|unchanged|inconclusive|mixed|minor): '
+says stdout '^(regressed|improved|unchanged|inconclusive|mixed|minor|machine): '
 for file in a.html a.json a.md a.svg; do
 	[[ -s $file ]] || fail "no $file"
 	says stderr "^wrote $file "

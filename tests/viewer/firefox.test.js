@@ -36,7 +36,7 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
     assert.ok(compress[2] > compress[0] + 40, `less is blue: ${compress}`);
     assert.ok(added[0] > added[2] + 40, `new is brown: ${added}`);
     assert.ok(Math.abs(steady[0] - steady[2]) < 12, `the same is grey: ${steady}`);
-    assert.match(await firefox.run(`document.querySelector('.verdict').textContent`), /head takes 1\.7 % more CPU time per run/);
+    assert.match(await firefox.run(`document.querySelector('.verdict').textContent`), /1\.7 % more CPU time per run/);
 
     const [clientX, clientY] = pointOf(box, 'parse').map((at) => at + 1);
     const place = JSON.stringify({ bubbles: true, cancelable: true, clientX, clientY });

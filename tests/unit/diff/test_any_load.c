@@ -268,6 +268,11 @@ static void the_machine_says_how_long_and_what_else_is_known(void **state)
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
 	set_estimate(&c.build.diff->total, -0.3, 0.4, DIFF_STATE_UNPROVEN);
+	/* Time in which it waits for a CPU is time in which it does not wait for requests. */
+	c.build.diff->total.delta = -0.29 * c.build.diff->total.base;
+	decide(&c);
+	assert_int_equal(c.build.diff->verdict, DIFF_MACHINE);
+	c.build.diff->total.delta = 0;
 	/* The program's own work comes first. */
 	set_estimate(&function_of(&c, "a")->self, 0.2, 1, DIFF_STATE_MORE);
 	function_of(&c, "a")->self.delta = 600 * (double)SYNTHETIC_SAMPLE_NS;

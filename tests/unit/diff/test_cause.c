@@ -214,6 +214,48 @@ static void nothing_is_named_without_a_verdict(void **state)
 	profile_destroy(profile);
 }
 
+/* A function that grew while its old callees vanished is one story, although as much is proven less as more. */
+static void what_took_the_place_of_calls_is_one_story(void **state)
+{
+	static const int64_t noise[RUNS] = { 9000, 34000, 21000, 8000, 35000 };
+	static const struct {
+		int64_t own, callee; /* in head; in base they are 500 and 6000 */
+		enum diff_verdict verdict;
+		const char *cause;
+	} cases[] = { { 12000, 0, DIFF_REGRESSED, "find_user" }, { 3500, 0, DIFF_IMPROVED, "find_user" },
+		{ 6500, 0, DIFF_MIXED, "" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile *profiles[DIFF_SIDES];
+		struct diff *diff;
+
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			struct synthetic s = synthetic_create();
+
+			for (int run = 0; run < RUNS; run++) {
+				synthetic_run(&s, true, 0);
+				synthetic_add(&s, synthetic_stack(&s, "main;serve;rest"),
+					noise[side ? RUNS - 1 - run : run], -1);
+				synthetic_add(&s, synthetic_stack(&s, "main;serve;find_user"),
+					(side ? cases[i].own : 500) + 2 * run, -1);
+				synthetic_add(&s,
+					synthetic_stack(&s, "main;serve;find_user;std::string::compare!libstd"),
+					side ? cases[i].callee : 6000 + 3 * run, -1);
+			}
+			profiles[side] = synthetic_finish(&s);
+		}
+		diff = synthetic_diff(profiles[0], profiles[1], NULL);
+		print_message("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
+		assert_false(diff_state_is_difference(diff->total.state));
+		assert_cause(diff, cases[i].verdict, cases[i].cause,
+			diff->verdict == DIFF_IMPROVED ? "std::string::compare" : "");
+		diff_destroy(diff);
+		profile_destroy(profiles[0]);
+		profile_destroy(profiles[1]);
+	}
+}
+
 /* Its calls vary so much that its total is not proven; what it does itself is, and so is what it calls below. */
 static void own_code_stands_for_what_is_below_it(void **state)
 {
@@ -273,6 +315,7 @@ int main(void)
 		cmocka_unit_test(an_improvement_is_named_as_a_regression_is),
 		cmocka_unit_test(a_change_that_is_spread_names_the_largest),
 		cmocka_unit_test(functions_decide_where_the_total_does_not),
+		cmocka_unit_test(what_took_the_place_of_calls_is_one_story),
 		cmocka_unit_test(own_code_stands_for_what_is_below_it),
 		cmocka_unit_test(nothing_is_named_without_a_verdict),
 		cmocka_unit_test(a_limit_that_is_exceeded_names_what_grew),

@@ -336,7 +336,7 @@ static void a_wait_is_named_where_the_total_does_not_tell(void **state)
 	head.cache = 1000;
 	diff = compare_services(&base, &head, "off-cpu");
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
-	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 4.9", " %)");
+	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 4.9", " times)");
 	assert_non_null(
 		strstr(diff_string(diff, diff->verdict_text), "; released by `Cache::evict`; no load explains this"));
 	diff_destroy(diff);
@@ -366,7 +366,7 @@ static void a_wait_is_named_through_the_function_that_waits(void **state)
 	}
 	diff = synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = "off-cpu" });
 	assert_int_equal(synthetic_function(diff, "Cache::get")->total.state, DIFF_STATE_UNPROVEN);
-	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 3.", " %)");
+	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 3.", " times)");
 	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
