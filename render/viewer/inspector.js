@@ -283,7 +283,7 @@ function provenance(model, f, node) {
       swatch(ORIGIN_COLOURS[f.origin]),
       `${ORIGINS[f.origin]} – ${rule}`,
       h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
-      model.isOwned(f) && h('span.dim', {}, ' · its own time counts as that of the Python function it runs'),
+      model.isOwned(f) && h('span.dim', {}, ' · its own time counts as that of the function it runs'),
     ),
   ];
 }

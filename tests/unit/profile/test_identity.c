@@ -154,9 +154,40 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 		{ "LazyCompile:~ /srv/app/view.js:10", "[jit]", " view.js`[jit]" },
 		{ "Function:~emit node:events:466:44", "[jit]", "emit node:events`[jit]" },
 		{ "JS:*main", "[jit]", "main `[jit]" },
+		{ "JS:~", "[jit]", " `[jit]" },
+		{ "JS:^get size /srv/t.js:4:2", "[jit]", "get size t.js`[jit]" },
+		{ "JS:^f /srv/my app/t.js:4:2", "[jit]", "f t.js`[jit]" },
+		{ "JS:^f C:\\app\\t.js:4:2", "[jit]", "f C:\\app\\t.js`[jit]" },
+		{ "JS:^f evalmachine.<anonymous>:4:2", "[jit]", "f evalmachine.<anonymous>`[jit]" },
+		/* in a package, whose files are often called alike, the path within the package tells them apart */
+		{ "JS:*test /srv/node_modules/npm/node_modules/semver/classes/range.js:3:1", "[jit]",
+			"test semver/classes/range.js`[jit]" },
+		{ "JS:*f /srv/node_modules/a/index.js:3:1", "[jit]", "f a/index.js`[jit]" },
+		{ "JS:*f /srv/node_modules/@x/b/index.js:3:1", "[jit]", "f @x/b/index.js`[jit]" },
+		{ "JS:*f /srv/node_modules/", "[jit]", "f `[jit]" },
+		/* a comment more in the file makes no other function of one without a name */
+		{ "JS:~ /srv/view.js:11:5", "[jit]", " view.js`[jit]" },
 		{ "py::parse:/usr/lib/python3.12/json/decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
 		{ "py::parse:decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
 		{ "py::", "[jit]", "py::`[jit]" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(cases);
+}
+
+/* async-profiler's marks of a tier are no part of a method's name. */
+static void tiers_of_java_methods_are_cut(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "java/util/HashMap.get_[j]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[i]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[0]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[1]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get", "", "java/util/HashMap.get`" },
+		{ "a_[x]", "", "a_[x]`" },
+		{ "_[j]", "", "_[j]`" },
+		{ "Ljava/util/HashMap;::get", "[jit]", "Ljava/util/HashMap;::get`[jit]" },
 	};
 
 	(void)state;
@@ -226,6 +257,7 @@ int main(void)
 		cmocka_unit_test(what_a_compiler_adds_is_cut),
 		cmocka_unit_test(what_a_rebuild_renumbers_is_cut),
 		cmocka_unit_test(scripts_have_no_line_and_no_checkout_path),
+		cmocka_unit_test(tiers_of_java_methods_are_cut),
 		cmocka_unit_test(unnamed_code_is_known_by_its_fingerprint),
 		cmocka_unit_test(modules_have_no_version_and_no_folder),
 	};
