@@ -106,8 +106,8 @@ static bool whole_is_measured(const struct diff_build *build)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 
-	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE ||
-	       mode == DIFF_SCALE_PER_REQUEST || mode == DIFF_SCALE_WORK;
+	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_PER_REQUEST ||
+	       mode == DIFF_SCALE_WORK;
 }
 
 static bool weigh_runs(

@@ -58,7 +58,7 @@ static double whole_floor(const struct experiment *experiment, const struct proc
 			continue;
 		experiment_scale(experiment, row, &part);
 		share = (part.base + part.head) / (whole.base + whole.head);
-		squares[r->by_tier] += pow(share * (1 - r->waits), 2);
+		squares[r->by_tier && floor->by_tier > 0] += pow(share * (1 - r->waits), 2);
 		waits += pow(share * r->waits, 2);
 	}
 	return sqrt(pow(floor->others, 2) * fmin(squares[0], 1) + pow(floor->by_tier, 2) * fmin(squares[1], 1) +
@@ -227,7 +227,9 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		struct floor_guess own =
 			r->kind == ROW_WHOLE ? whole
 			: r->changed         ? changed
-				     : (struct floor_guess){ r->by_tier ? floor->by_tier : floor->others, INFINITY };
+					     : (struct floor_guess){ r->by_tier && floor->by_tier > 0 ? floor->by_tier
+												      : floor->others,
+					       INFINITY };
 
 		if (r->kind != ROW_WHOLE) {
 			if (r->waits > 0)

@@ -117,6 +117,11 @@ enum language floor_language(const struct diff *diff)
 	return LANGUAGE_NATIVE;
 }
 
+bool floor_is_of_language(const struct diff *diff, const struct diff_function *function, enum language language)
+{
+	return language_of_module(diff_string(diff, function->module)) == language;
+}
+
 enum language floor_language_of_profile(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->mapping_count; i++) {
@@ -180,78 +185,5 @@ bool floor_weigh_waits(const struct diff_build *build, struct experiment *experi
 		return false;
 	for (size_t i = 0; i < experiment->row_count; i++)
 		experiment->rows[i].waits = row_share(diff, &shares, &experiment->rows[i]);
-	return true;
-}
-
-/* ---- Time that depends on decisions in each process ---- */
-
-/* Time of the runtime's functions, in all and where compiled code calls them. */
-struct callees {
-	double *all, *called; /* [function] sum of both sides; owned */
-	bool *below;          /* [node] whether an ancestor is compiled; owned */
-};
-
-static void callees_deinit(struct callees *c)
-{
-	free(c->all);
-	free(c->called);
-	free(c->below);
-}
-
-static bool is_compiled(const struct diff *diff, uint32_t node)
-{
-	return node > 0 && build_is_compiled_at_run_time(&diff->functions[diff->nodes[node].function]);
-}
-
-static bool callees_init(struct callees *c, const struct diff *diff, struct error *err)
-{
-	c->all = calloc(diff->function_count + 1, sizeof(*c->all));
-	c->called = calloc(diff->function_count + 1, sizeof(*c->called));
-	c->below = calloc(diff->node_count + 1, sizeof(*c->below));
-	if (!c->all || !c->called || !c->below)
-		return error_set_memory(err);
-	for (uint32_t node = 1; node < diff->node_count; node++) {
-		uint32_t function = diff->nodes[node].function, parent = diff->nodes[node].parent;
-		double time =
-			diff->node_total[DIFF_BASE][node] + diff->node_total[DIFF_HEAD][node] * diff->scale.factor;
-
-		c->below[node] = c->below[parent] || is_compiled(diff, parent);
-		c->all[function] += time;
-		c->called[function] += is_compiled(diff, parent) ? time : 0;
-	}
-	return true;
-}
-
-/* Whether a function of the runtime runs mostly on behalf of compiled code. */
-static bool stands_in(const struct diff *diff, const struct callees *c, uint32_t function, enum language language)
-{
-	const struct diff_function *f = &diff->functions[function];
-
-	return language_of_module(diff_string(diff, f->module)) == language &&
-	       c->called[function] > most * c->all[function];
-}
-
-static bool goes_by_tier(
-	const struct diff *diff, const struct callees *c, const struct row *row, enum language language)
-{
-	uint32_t function = row->kind == ROW_NODE ? diff->nodes[row->id].function : row->id;
-
-	if (row->kind == ROW_WHOLE)
-		return false;
-	return build_is_compiled_at_run_time(&diff->functions[function]) || stands_in(diff, c, function, language) ||
-	       (row->kind == ROW_NODE && c->below[row->id]);
-}
-
-bool floor_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
-{
-	CLEANUP(callees_deinit) struct callees callees = { 0 };
-	enum language language = floor_language(build->diff);
-
-	if (!(floors[language].by_tier > 0))
-		return true;
-	if (!callees_init(&callees, build->diff, err))
-		return false;
-	for (size_t i = 0; i < experiment->row_count; i++)
-		experiment->rows[i].by_tier = goes_by_tier(build->diff, &callees, &experiment->rows[i], language);
 	return true;
 }

@@ -96,14 +96,14 @@ static double points(const struct diff *diff, double delta)
 
 /*
  * Whether a proven change may count for the verdict. One recording does not show what a run-time compiler would do in
- * another process; and if a frame is inlined, its total and that of its callees goes to another function.
+ * another process; runs do, with the bounds of what it may have moved (modes.h).
  */
-static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
+static bool counts_alone(const struct diff *diff, const struct diff_function *f)
 {
 	bool has_runs = diff->evidence.mode == DIFF_EVIDENCE_RUNS ||
 			(diff->evidence.mode == DIFF_EVIDENCE_EXACT && diff->evidence.floor_rsd == 0);
 
-	return (is_self && has_runs) || !build_is_compiled_at_run_time(f);
+	return has_runs || !build_is_compiled_at_run_time(f);
 }
 
 /* Total times include those of the callees, so only the largest in each direction counts. */
@@ -112,7 +112,7 @@ static void add_estimate(struct proven *proven, const struct diff *diff, const s
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
 	double *side = e->delta > 0 ? &proven->more_points : &proven->less_points, size = points(diff, e->delta);
 
-	if (!direction(e->state) || !counts_alone(diff, f, is_self) || (!is_self && is_of_interpreter(f)))
+	if (!direction(e->state) || !counts_alone(diff, f) || (!is_self && is_of_interpreter(f)))
 		return;
 	*side = is_self ? *side + size : fmax(*side, size);
 	if (!proven->greatest || fabs(e->delta) > fabs(proven->estimate->delta)) {
