@@ -2,6 +2,7 @@
 #include "diff/statistics/evidence_runs.h"
 
 #include "diff/statistics/moderate.h"
+#include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
 #include "diff/statistics/tails.h"
 
@@ -309,16 +310,6 @@ static void test_any(
 		test_row(model, moderation, row, result);
 }
 
-/* The result without the part of the difference that decisions of the compiler may have moved. */
-static struct row_result without_shift(struct row_result result, double shift)
-{
-	if (result.head > result.base)
-		result.head = fmax(result.head - shift, result.base);
-	else
-		result.base = fmax(result.base - shift, result.head);
-	return result;
-}
-
 /*
  * A process may run in one of two modes, each with probability one half. So much is the probability that all runs of
  * one side are in one mode and all runs of the other side in the other, which matters if runs are few. It explains a
@@ -330,7 +321,7 @@ static double p_despite_modes(
 	const struct experiment *experiment = model->experiment;
 	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
 	double chance = ldexp(1, 1 - (int)(base + head)), shift = experiment->rows[row].shift;
-	struct row_result beyond = without_shift(*result, shift);
+	struct row_result beyond = modes_without_shift(*result, shift);
 
 	if (shift == 0 || !has_few_runs(experiment))
 		return result->p;

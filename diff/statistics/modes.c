@@ -24,6 +24,7 @@ struct modes {
 	uint32_t *above, *below; /* [function] the last search that met it above or below its function; owned */
 	uint32_t search;
 	uint64_t visits;
+	double nameless_self, nameless_total; /* how much more of both compiled code without names has in head */
 	enum language language;
 };
 
@@ -38,13 +39,18 @@ static void modes_deinit(struct modes *m)
 	free(m->below);
 }
 
-/* Whether a function is compiled at run time, also where nobody knows its name. */
-static bool is_compiled(const struct diff *diff, uint32_t function)
+/* Whether a function is compiled at run time, but nobody knows its name. */
+static bool is_nameless(const struct diff *diff, uint32_t function)
 {
 	const struct diff_function *f = &diff->functions[function];
 
-	return build_is_compiled_at_run_time(f) || (f->name_source == PROFILE_NAME_NONE && !f->interrupt &&
-							   profile_is_made_at_run_time(diff_string(diff, f->module)));
+	return f->name_source == PROFILE_NAME_NONE && !f->interrupt &&
+	       profile_is_made_at_run_time(diff_string(diff, f->module));
+}
+
+static bool is_compiled(const struct diff *diff, uint32_t function)
+{
+	return build_is_compiled_at_run_time(&diff->functions[function]) || is_nameless(diff, function);
 }
 
 static bool is_node_compiled(const struct diff *diff, uint32_t node)
@@ -90,6 +96,12 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 	memset(m->first, 0xff, functions * sizeof(*m->first));
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		add_node(m, node);
+	for (uint32_t i = 0; i < build->diff->function_count; i++) {
+		if (!is_nameless(build->diff, i))
+			continue;
+		m->nameless_self += build->diff->functions[i].self.delta;
+		m->nameless_total += build->diff->functions[i].total.delta;
+	}
 	return true;
 }
 
@@ -182,6 +194,14 @@ static double opposite_below(struct modes *m, uint32_t function, double delta, b
 	return sum;
 }
 
+/* What code without names has: which frames have none is also decided anew in every process. */
+static double opposite_nameless(const struct modes *m, double delta, bool of_total)
+{
+	double change = of_total ? m->nameless_total : m->nameless_self;
+
+	return change * delta < 0 ? fabs(change) : 0;
+}
+
 static double shift_of_function(struct modes *m, uint32_t function, double delta, bool of_total)
 {
 	double above, below;
@@ -189,7 +209,7 @@ static double shift_of_function(struct modes *m, uint32_t function, double delta
 	m->search++;
 	above = opposite_above(m, function, delta);
 	below = opposite_below(m, function, delta, of_total);
-	return fmin(above + below, fabs(delta));
+	return fmin(above + below + opposite_nameless(m, delta, of_total), fabs(delta));
 }
 
 /* What the function of a node has more or less at its other nodes, opposite to `delta`. */
@@ -242,7 +262,8 @@ static void mark_row(struct modes *m, struct row *row, uint64_t max_visits)
 	if (row->kind == ROW_WHOLE)
 		return;
 	row->by_tier = goes_by_tier(m, function) || (row->kind == ROW_NODE && m->is_below[row->id]);
-	row->shift = is_compiled(diff, function) && !is_nearly_whole(diff, function) && m->visits < max_visits
+	row->shift = build_is_compiled_at_run_time(&diff->functions[function]) && !is_nearly_whole(diff, function) &&
+				     m->visits < max_visits
 			     ? shift_of(m, row)
 			     : INFINITY;
 }
@@ -259,4 +280,13 @@ bool modes_mark_rows(const struct diff_build *build, struct experiment *experime
 	for (size_t i = 0; i < experiment->row_count; i++)
 		mark_row(&modes, &experiment->rows[i], max_visits);
 	return true;
+}
+
+struct row_result modes_without_shift(struct row_result result, double shift)
+{
+	if (result.head > result.base)
+		result.head = fmax(result.head - shift, result.base);
+	else
+		result.base = fmax(result.base - shift, result.head);
+	return result;
 }

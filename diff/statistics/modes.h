@@ -9,7 +9,8 @@
  * Model: V8 and HotSpot run each function in one of several tiers and inline it or not, depending on when their
  * samplers and queues run. A function that is inlined has neither a frame nor a name: its self time is that of the
  * function it is inlined into, and what it calls is called from there. So a decision moves time between functions that
- * call each other, and does not make any: what a compiled function has more, those above and below it have less. Other
+ * call each other, and does not make any: what a compiled function has more, those above and below it have less, or
+ * compiled code whose name nobody knows. Other
  * functions have no such bound: those of the run time that compiled code calls (an iterator, a comparison) are not
  * called at all if a better tier inlines them, and memory that is not allocated is neither cleared nor collected.
  */
@@ -22,3 +23,6 @@
  */
 COMMON_MUST_CHECK
 bool modes_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);
+
+/* A row's result without the part of the difference that decisions may have moved. */
+struct row_result modes_without_shift(struct row_result result, double shift);
