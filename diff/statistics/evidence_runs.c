@@ -33,8 +33,8 @@ static const double least_variance = 1e-9;
 /* A row that is waits to more than this part varies as waits do. */
 static const double mostly = 0.5;
 
-/* Runs of a side whose relative variance is larger than this do not agree on a row. */
-static const double uneven = 0.25;
+/* A run with less than this part of a row's mean over its side lacks it. */
+static const double lacking = 0.25;
 
 /* A row's regression on the runs' sizes. */
 struct fit {
@@ -59,21 +59,33 @@ static double samples_per_run(const struct experiment *experiment, enum diff_sid
 	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
 }
 
-/* The relative variance of a row between the runs of a side. */
-static double variance_of_side(const struct experiment *experiment, enum diff_side side, size_t row)
-{
-	const double *values = experiment_values(experiment, side, row);
-	double runs = (double)experiment->sides[side].unit_count, squares = 0;
-	double mean = experiment_sum(experiment, side, row) / runs;
-
-	for (size_t run = 0; mean > 0 && run < experiment->sides[side].unit_count; run++)
-		squares += pow(values[run] / mean - 1, 2);
-	return squares / (runs - 1);
-}
-
 static double greater_variance(const struct experiment *experiment, size_t row)
 {
-	return fmax(variance_of_side(experiment, DIFF_BASE, row), variance_of_side(experiment, DIFF_HEAD, row));
+	double greater = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const double *values = experiment_values(experiment, side, row);
+		double runs = (double)experiment->sides[side].unit_count, squares = 0;
+		double mean = experiment_sum(experiment, side, row) / runs;
+
+		for (size_t run = 0; mean > 0 && run < experiment->sides[side].unit_count; run++)
+			squares += pow(values[run] / mean - 1, 2);
+		greater = fmax(greater, squares / (runs - 1));
+	}
+	return greater;
+}
+
+/* Whether a run of the side lacks a row that its other runs have: it shows two modes. */
+static bool lacks_in_a_run(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	const double *values = experiment_values(experiment, side, row);
+	size_t runs = experiment->sides[side].unit_count;
+	double mean = experiment_sum(experiment, side, row) / (double)runs;
+
+	for (size_t run = 0; run < runs; run++)
+		if (values[run] < lacking * mean)
+			return true;
+	return false;
 }
 
 static void sum_products(const struct model *model, size_t row, double *products, double *squares, double *sizes)
@@ -246,7 +258,7 @@ static void test_small_row(
 	small_test(experiment, row, variance, result);
 	/* If a few runs hold all of a row, they do not represent their side. */
 	if ((experiment->has_modes && !has_few_runs(experiment)) ||
-		(experiment->rows[row].by_tier && variance_of_side(experiment, larger, row) > uneven) ||
+		(experiment->rows[row].by_tier && lacks_in_a_run(experiment, larger, row)) ||
 		moderation_is_outlier(moderation, own, model->fits[row].freedom))
 		result->p = fmax(result->p, small_p_of_means(experiment, row));
 }
