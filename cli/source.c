@@ -96,5 +96,6 @@ bool source_name(struct source *source, const struct symbolize_options *options,
 {
 	return (source->is_named ? name_origins(source, options, result->profile, err)
 				 : name_addresses(source, options, result, notices, err)) &&
-	       complete(source, result, notices, err) && class_waits(options, result, err);
+	       complete(source, result, notices, err) && class_waits(options, result, err) &&
+	       profile_mark_activities(result->profile, err);
 }

@@ -180,6 +180,8 @@ void profile_shown_name(const char *name, struct buffer *out)
 		buffer_append(out, javascript.function, javascript.function_bytes);
 	else if (profile_javascript_name(name, &javascript) && javascript.file_bytes > 0)
 		buffer_append_string(out, "(anonymous)");
+	else if (profile_activity_of_frame(name, "") != PROFILE_ACTIVITY_NONE)
+		buffer_append_string(out, profile_activity_words(profile_activity_of_frame(name, "")));
 	else
 		buffer_append_string(out, name);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "profile/activity.h"
 #include "profile/bottleneck.h"
 #include "profile/cost_model.h"
 #include "profile/counter_cost.h"
