@@ -64,6 +64,7 @@ struct diff_build {
 	 * interrupts
 	 */
 	uint32_t *interrupt_of;
+	uint32_t *compilation_of; /* [function] likewise for its time in a run-time compiler */
 	size_t function_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */

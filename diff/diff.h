@@ -167,6 +167,8 @@ struct diff_function {
 	enum diff_code code;
 	/* its time in interrupts and preemption, which is shown but neither tested nor part of any other total */
 	bool interrupt;
+	bool compiles; /* of such time, that in the run-time compiler of the program's language, which is no interrupt
+			*/
 	uint32_t moved_to; /* function id of the other end of a move or rename, or PROFILE_NONE */
 	/*
 	 * In total, recursion is counted once. Self time is that of the function and of the interpreter that runs it:
@@ -201,8 +203,9 @@ struct diff_node {
 	float ci_low, ci_high; /* of the total's delta, scaled; NAN if not tested */
 };
 enum {
-	DIFF_NODE_INLINED = 1,   /* every occurrence was inlined into the parent */
-	DIFF_NODE_INTERRUPT = 2, /* within an interrupt of the thread: its time is not part of the totals above it */
+	DIFF_NODE_INLINED = 1, /* every occurrence was inlined into the parent */
+	/* within an interrupt of the thread, or the run-time compiler: its time is not part of the totals above it */
+	DIFF_NODE_INTERRUPT = 2,
 };
 
 /*
@@ -389,7 +392,9 @@ struct diff {
 	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
 	struct diff_origin
 		/* the machine's work in the program's threads: shown beside the origins, not part of the total */
-		interrupts;
+		interrupts,
+		/* likewise the work of a run-time compiler, which depends on how long the program has run */
+		compilation;
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;

@@ -9,7 +9,7 @@ void totals_sum(struct diff_build *build)
 	struct diff *diff = build->diff;
 
 	memset(diff->origins, 0, sizeof(diff->origins));
-	diff->interrupts = (struct diff_origin){ 0 };
+	diff->interrupts = diff->compilation = (struct diff_origin){ 0 };
 	for (size_t i = 0; i < diff->function_count; i++) {
 		memset(diff->functions[i].raw_self, 0, sizeof(diff->functions[i].raw_self));
 		memset(diff->functions[i].raw_total, 0, sizeof(diff->functions[i].raw_total));
@@ -20,7 +20,9 @@ void totals_sum(struct diff_build *build)
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		struct diff_function *f = &diff->functions[diff->nodes[node].function];
 		struct diff_function *owner = &diff->functions[build_owner(build, node)];
-		struct diff_origin *origin = owner->interrupt ? &diff->interrupts : &diff->origins[owner->origin];
+		struct diff_origin *origin = owner->compiles    ? &diff->compilation
+					     : owner->interrupt ? &diff->interrupts
+								: &diff->origins[owner->origin];
 
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			owner->raw_self[side] += diff->node_self[side][node];
@@ -59,6 +61,7 @@ void totals_scale(struct diff *diff)
 	double factor = diff->scale.factor;
 
 	scale_origin(&diff->interrupts, factor);
+	scale_origin(&diff->compilation, factor);
 	diff->total = totals_estimate((double[DIFF_SIDES]){ 0, 0 }, factor);
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		struct diff_origin *origin = &diff->origins[i];

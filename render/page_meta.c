@@ -277,6 +277,8 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "ledger", ledger(diff));
 	json_object_set_new(meta, "interrupts", ledger_row(&diff->interrupts));
 	json_object_set_new(meta, "interruptsWords", json_string(summary_interrupts_words));
+	json_object_set_new(meta, "compilation", ledger_row(&diff->compilation));
+	json_object_set_new(meta, "compilationWords", json_string(summary_compilation_words));
 	json_object_set_new(meta, "warnings", warnings(diff));
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));

@@ -58,7 +58,8 @@ static bool fill_shown(struct diff_build *build, struct diff_function *to, const
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
 
 	to->shown = to->name;
-	if (to->language != PROFILE_LANGUAGE_PYTHON && to->language != PROFILE_LANGUAGE_JAVASCRIPT)
+	if (to->language != PROFILE_LANGUAGE_PYTHON && to->language != PROFILE_LANGUAGE_JAVASCRIPT &&
+		profile_activity_of_frame(name, diff_string(build->diff, to->module)) == PROFILE_ACTIVITY_NONE)
 		return true;
 	buffer_init(&shown, SIZE_MAX / 2);
 	profile_shown_name(name, &shown);

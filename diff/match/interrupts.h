@@ -14,6 +14,9 @@
  * mode. All time below an entry is interrupt time. A function that runs in both ways, such as `handle_softirqs`,
  * becomes two: one of the program, one of the interrupts. In a metric of waits, frames that lead to a wait are no
  * interrupt's.
+ *
+ * Run-time compilers (profile/activity.h) are treated likewise: how much they do depends on how long the program has
+ * run, so that it says nothing of a change. Garbage collection is the program's own work.
  */
 
 /*
@@ -24,7 +27,7 @@
 COMMON_MUST_CHECK
 bool interrupts_mark(struct diff_build *build, struct error *err);
 
-/* The share of interrupts in a side's time. */
+/* The share of interrupts in a side's time, without run-time compilers. */
 double interrupts_share(const struct diff *diff, enum diff_side side);
 
 /* Whether a node's time is part of its parent's: that of an entry is not. */

@@ -62,6 +62,10 @@ static enum language language_of_function(const struct diff *diff, const struct 
 {
 	if (f->language == PROFILE_LANGUAGE_PYTHON)
 		return LANGUAGE_PYTHON;
+	if (f->language == PROFILE_LANGUAGE_JAVASCRIPT)
+		return LANGUAGE_NODE;
+	if (f->language == PROFILE_LANGUAGE_JAVA)
+		return LANGUAGE_JAVA;
 	if (f->name_source == PROFILE_NAME_GO)
 		return LANGUAGE_GO;
 	/* Files of other tools may name no module, which says nothing about the language. */

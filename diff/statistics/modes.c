@@ -9,6 +9,9 @@
 /* A function of the run time stands in for compiled code if this part of its time is in calls from such code. */
 static const double most = 0.5;
 
+/* Chance hides this part of the time of another function that decisions may have moved from there. */
+static const double hidden = 0.1;
+
 /* A function with this part of the program's time on both sides is what it runs in. */
 static const double nearly_whole = 0.8;
 
@@ -23,6 +26,9 @@ struct modes {
 	uint32_t *next;          /* [node] the next node of the same function; owned */
 	uint32_t *above, *below; /* [function] the last search that met it above or below its function; owned */
 	uint32_t search;
+	uint32_t *met;  /* functions that this search met below; owned */
+	double *inside; /* [function] time of calls by compiled code below; owned */
+	size_t met_count;
 	uint64_t visits;
 	double nameless_self, nameless_total; /* how much more of both compiled code without names has in head */
 	enum language language;
@@ -37,6 +43,8 @@ static void modes_deinit(struct modes *m)
 	free(m->next);
 	free(m->above);
 	free(m->below);
+	free(m->met);
+	free(m->inside);
 }
 
 /* Whether a function is compiled at run time, but nobody knows its name. */
@@ -91,7 +99,10 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 	m->next = malloc(nodes * sizeof(*m->next));
 	m->above = calloc(functions, sizeof(*m->above));
 	m->below = calloc(functions, sizeof(*m->below));
-	if (!m->all || !m->called || !m->is_below || !m->first || !m->next || !m->above || !m->below)
+	m->met = malloc(functions * sizeof(*m->met));
+	m->inside = malloc(functions * sizeof(*m->inside));
+	if (!m->all || !m->called || !m->is_below || !m->first || !m->next || !m->above || !m->below || !m->met ||
+		!m->inside)
 		return error_set_memory(err);
 	memset(m->first, 0xff, functions * sizeof(*m->first));
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
@@ -135,9 +146,11 @@ static bool add_to(uint32_t *set, uint32_t search, uint32_t function)
  */
 static double opposite_self(const struct modes *m, uint32_t function, double delta)
 {
-	double own = m->build->diff->functions[function].self.delta;
+	const struct diff_estimate *own = &m->build->diff->functions[function].self;
 
-	return own * delta < 0 && goes_by_tier(m, function) ? fabs(own) : 0;
+	if (!goes_by_tier(m, function))
+		return 0;
+	return (own->delta * delta < 0 ? fabs(own->delta) : 0) + hidden * fmax(own->base, own->head);
 }
 
 /* Sums up what the functions above have, and makes them the set `above`. */
@@ -160,37 +173,56 @@ static double opposite_above(struct modes *m, uint32_t function, double delta)
 static double opposite_calls(struct modes *m, uint32_t function, double delta)
 {
 	const struct diff *diff = m->build->diff;
-	double sum = 0;
+	double base = 0, head = 0;
 
 	for (uint32_t n = m->first[function]; n != PROFILE_NONE; n = m->next[n], m->visits++) {
 		uint32_t parent = diff->nodes[n].parent;
 
-		if (parent != 0 && m->above[diff->nodes[parent].function] == m->search)
-			sum += node_delta(diff, n);
+		if (parent == 0 || m->above[diff->nodes[parent].function] != m->search)
+			continue;
+		base += diff->node_total[DIFF_BASE][n];
+		head += diff->node_total[DIFF_HEAD][n] * diff->scale.factor;
 	}
-	return sum * delta < 0 ? fabs(sum) : 0;
+	return (head - base) * delta < 0 ? fabs(head - base) : 0;
 }
 
-/*
- * Sums up what the functions below have: their self time, or to a total, which includes that, the calls that do not
- * pass through the function in question.
- */
-static double opposite_below(struct modes *m, uint32_t function, double delta, bool of_total)
+/* Makes the functions below the set `below`, and sums up how much compiled code calls each of them there. */
+static void list_below(struct modes *m, uint32_t function)
 {
 	const struct diff *diff = m->build->diff;
-	double sum = 0;
 
+	m->met_count = 0;
 	for (uint32_t top = m->first[function]; top != PROFILE_NONE; top = m->next[top]) {
 		uint32_t end = m->build->topmost[top] ? diff->nodes[top].subtree_end : top;
 
 		for (uint32_t n = top + 1; n < end; n++, m->visits++) {
 			uint32_t below = diff->nodes[n].function;
 
-			if (below == function || !add_to(m->below, m->search, below))
+			if (below == function)
 				continue;
-			sum += of_total ? opposite_calls(m, below, delta) : opposite_self(m, below, delta);
+			if (add_to(m->below, m->search, below)) {
+				m->met[m->met_count++] = below;
+				m->inside[below] = 0;
+			}
+			if (is_node_compiled(diff, diff->nodes[n].parent))
+				m->inside[below] += fmax(diff->node_total[DIFF_BASE][n],
+					diff->node_total[DIFF_HEAD][n] * diff->scale.factor);
 		}
 	}
+}
+
+/*
+ * Sums up what the functions below have: their self time, or to a total, which includes that, the calls that do not
+ * pass through the function in question, as far as such calls do.
+ */
+static double opposite_below(struct modes *m, uint32_t function, double delta, bool of_total)
+{
+	double sum = 0;
+
+	list_below(m, function);
+	for (size_t i = 0; i < m->met_count; i++)
+		sum += of_total ? fmin(opposite_calls(m, m->met[i], delta), m->inside[m->met[i]])
+				: opposite_self(m, m->met[i], delta);
 	return sum;
 }
 

@@ -8,6 +8,7 @@
 #include "diff/verdict/programs.h"
 #include "diff/verdict/timed.h"
 #include "diff/verdict/waiting.h"
+#include "diff/verdict/warmup.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -481,6 +482,12 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 	if (programs_differ(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text, "this is no comparison: %s", different);
+	}
+	if (!warmup_of_one_side(build, different, sizeof(different), err))
+		return false;
+	if (different[0] != '\0') {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text, "%s", different);
 	}
 	if (load_is_unknown(build))
 		return decide_without_load(build, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The top of the page: what was compared, the verdict in words to quote, and what limits it.
 
-import { INTERRUPTS, ORIGINS } from './codes.js';
+import { COMPILATION, INTERRUPTS, ORIGINS } from './codes.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from './format.js';
@@ -122,10 +122,10 @@ function sentences(model) {
 }
 
 /** The rows of the table of origins that have something to tell. @param {Meta} meta @returns {[string, LedgerRow][]} */
-function ledgerRows({ ledger, interrupts }) {
+function ledgerRows({ ledger, interrupts, compilation }) {
   /** @type {[string, LedgerRow][]} */
   const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, ledger[name]]);
-  rows.push([ORIGINS[INTERRUPTS], interrupts]);
+  rows.push([ORIGINS[INTERRUPTS], interrupts], [ORIGINS[COMPILATION], compilation]);
   return rows.filter(([, row]) => row && (row.base || row.head));
 }
 
@@ -192,10 +192,12 @@ function columns(model, isPart) {
   const evidence = model.sides === 2 && [h('p.dim', {}, meta.scaleText), h('p.dim', {}, meta.evidenceText)];
   const interrupted = !!(meta.interrupts?.base || meta.interrupts?.head);
   const interrupts = interrupted && h('p.dim', {}, meta.interruptsWords);
+  const compiled = !!(meta.compilation?.base || meta.compilation?.head);
+  const compilation = compiled && h('p.dim', {}, meta.compilationWords);
   return h(
     'div.columns',
     {},
-    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), interrupts, ...(evidence || [])),
+    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), interrupts, compilation, ...(evidence || [])),
     h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
   );
 }

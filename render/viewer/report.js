@@ -76,6 +76,8 @@ import { decodeFunctions } from './symbols.js';
  * @property {Record<string, LedgerRow>} ledger by origin
  * @property {LedgerRow} interrupts
  * @property {string} interruptsWords
+ * @property {LedgerRow} [compilation]
+ * @property {string} [compilationWords]
  * @property {string[]} warnings
  * @property {Recording[]} recordings base and head, or head alone
  * @property {Record<string, string>} ruleTexts by number of the rule that decides an origin
