@@ -280,12 +280,17 @@ void profile_module_name(const char *path, struct buffer *out)
 	buffer_append_string(out, suffix);
 }
 
-/* Whether the name is `libz.so.1.2.13+0x12ab` in the module `libz.so`, as functions without a symbol are named. */
+/*
+ * Whether the name is `libz.so.1.2.13+0x12ab` or `libz.so.1.2.13+0x12ab near deflate` in the module `libz.so`, as
+ * functions without a symbol are named.
+ */
 static bool is_unnamed(struct span s, const char *module)
 {
-	const char *plus = find_last(s, '+');
-	const char *suffix;
+	const char *near = memmem(s.start, span_size(s), PROFILE_NEAR, sizeof(PROFILE_NEAR) - 1), *plus, *suffix;
 	struct span stem;
+
+	s.end = near ? near : s.end;
+	plus = find_last(s, '+');
 
 	if (!plus || s.end - plus < 4 || memcmp(plus, "+0x", 3) != 0)
 		return false;

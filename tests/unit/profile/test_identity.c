@@ -202,10 +202,16 @@ static void unnamed_code_is_known_by_its_fingerprint(void **state)
 		{ "libc-2.36.so+0x5", "libc.so", "[unnamed]`libc.so" },
 		{ "server+0x400", "server", "[unnamed]`server" },
 		{ "//anon+0x7f76a0005b88", "//anon", "[unnamed]`//anon" },
+		/* the exported function before it is a hint, and neither its identity nor the other one's */
+		{ "libz.so.1.2.13+0x5d80 near deflate", "libz.so", "[unnamed]`libz.so" },
+		{ "server+0x400 near f(int)+0x12", "server", "[unnamed]`server" },
+		{ "deflate near it", "libz.so", "deflate near it`libz.so" },
 	};
 	static const struct identity_case with[] = {
 		{ "libz.so.1.2.13+0x5d80", "libz.so", "[code 00000000000000ab]`libz.so" },
 		{ "libz.so.1.3+0x6000", "libz.so", "[code 00000000000000ab]`libz.so" },
+		{ "libz.so.1.3+0x6000 near deflate", "libz.so", "[code 00000000000000ab]`libz.so" },
+		{ "libz.so.1.3+0x6000 near inflate", "libz.so", "[code 00000000000000ab]`libz.so" },
 		{ "deflate", "libz.so", "deflate`libz.so" },
 	};
 
