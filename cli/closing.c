@@ -141,15 +141,16 @@ static bool is_work_for_python(const struct profile *profile, uint32_t stack)
 	for (; stack != 0; stack = profile->stacks[stack].parent) {
 		const struct profile_location *location = &profile->locations[profile->stacks[stack].location];
 		const struct profile_function *function;
-		const char *module;
+		const char *name, *module;
 
 		if (location->line_count == 0)
 			return false;
 		function = &profile->functions[profile->lines[location->first_line].function];
+		name = profile_string(profile, function->name);
 		module = profile_string(profile, function->module);
-		if (profile_language_of(profile_string(profile, function->name), module) == PROFILE_LANGUAGE_PYTHON)
+		if (profile_language_of(name, module) == PROFILE_LANGUAGE_PYTHON)
 			return true;
-		if (profile_language_interpreted_by(module) != PROFILE_LANGUAGE_PYTHON)
+		if (profile_language_interpreted_by(name, module) != PROFILE_LANGUAGE_PYTHON)
 			return false;
 	}
 	return false;

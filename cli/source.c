@@ -75,7 +75,8 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	naming.kernel_is_running = result->kernel_is_running;
 	naming.inherited_jit_maps = result->inherited_jit_maps;
 	naming.lock_places = result->lock_places;
-	return name_or_leave(result, &naming, notices, err) && verification_finish(result, &naming, notices, err);
+	return symbolize_name_program(result->profile, err) && name_or_leave(result, &naming, notices, err) &&
+	       verification_finish(result, &naming, notices, err);
 }
 
 static bool class_waits(const struct symbolize_options *options, const struct sampler_result *result, struct error *err)
@@ -96,5 +97,6 @@ bool source_name(struct source *source, const struct symbolize_options *options,
 {
 	return (source->is_named ? name_origins(source, options, result->profile, err)
 				 : name_addresses(source, options, result, notices, err)) &&
-	       complete(source, result, notices, err) && class_waits(options, result, err);
+	       complete(source, result, notices, err) && class_waits(options, result, err) &&
+	       profile_mark_activities(result->profile, err);
 }

@@ -42,6 +42,7 @@ void build_deinit(struct diff_build *build)
 	free(build->module_of);
 	free(build->only_inlined);
 	free(build->interrupt_of);
+	free(build->compilation_of);
 	free(build->has_nodes);
 	free(build->topmost);
 	free(build->owners);

@@ -64,6 +64,7 @@ struct diff_build {
 	 * interrupts
 	 */
 	uint32_t *interrupt_of;
+	uint32_t *compilation_of; /* [function] likewise for its time in a run-time compiler */
 	size_t function_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
@@ -77,7 +78,7 @@ struct diff_build {
 	/* [release] nodes of the thread that waited and of the one that let it go on; NULL: there are no releases */
 	uint32_t (*release_nodes[DIFF_SIDES])[2];
 
-	struct load load; /* measured in every scale mode, whether it is used or not */
+	struct load load;    /* measured in every scale mode, whether it is used or not */
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
 	bool speed_is_explained;

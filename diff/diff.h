@@ -170,6 +170,8 @@ struct diff_function {
 	 * program's nor part of any other total
 	 */
 	bool interrupt;
+	bool compiles; /* of such time, that in the run-time compiler of the program's language, which is no interrupt
+			*/
 	uint32_t moved_to; /* function id of the other end of a move or rename, or PROFILE_NONE */
 	/*
 	 * In total, recursion is counted once. Self time is that of the function and of the interpreter that runs it:
@@ -204,8 +206,9 @@ struct diff_node {
 	float ci_low, ci_high; /* of the total's delta, scaled; NAN if not tested */
 };
 enum {
-	DIFF_NODE_INLINED = 1,   /* every occurrence was inlined into the parent */
-	DIFF_NODE_INTERRUPT = 2, /* within an interrupt of the thread: its time is not part of the totals above it */
+	DIFF_NODE_INLINED = 1, /* every occurrence was inlined into the parent */
+	/* within an interrupt of the thread, or the run-time compiler: its time is not part of the totals above it */
+	DIFF_NODE_INTERRUPT = 2,
 };
 
 /*
@@ -407,7 +410,9 @@ struct diff {
 	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
 	struct diff_origin
 		/* the machine's work in the program's threads: shown beside the origins, not part of the total */
-		interrupts;
+		interrupts,
+		/* likewise the work of a run-time compiler, which depends on how long the program has run */
+		compilation;
 	/* likewise, in a comparison of waits: time in which threads could run and waited for a CPU (match/interrupts.h)
 	 */
 	struct diff_origin run_queue;

@@ -30,9 +30,8 @@ static int compare_entries(const void *a, const void *b)
 /* Whether all nodes of a function were in interrupts, so that the function outside them has none left. */
 static bool has_become_interrupt(const struct diff_build *build, uint32_t function)
 {
-	uint32_t variant = build->interrupt_of ? build->interrupt_of[function] : PROFILE_NONE;
-
-	return variant != PROFILE_NONE && variant != function && !build->has_nodes[function];
+	return build->interrupt_of && !build->diff->functions[function].interrupt && !build->has_nodes[function] &&
+	       (build->interrupt_of[function] != PROFILE_NONE || build->compilation_of[function] != PROFILE_NONE);
 }
 
 static bool stays(const struct diff_build *build, uint32_t function)

@@ -11,7 +11,7 @@ void totals_sum(struct diff_build *build)
 	struct diff *diff = build->diff;
 
 	memset(diff->origins, 0, sizeof(diff->origins));
-	diff->interrupts = diff->run_queue = (struct diff_origin){ 0 };
+	diff->interrupts = diff->compilation = diff->run_queue = (struct diff_origin){ 0 };
 	for (size_t i = 0; i < diff->function_count; i++) {
 		memset(diff->functions[i].raw_self, 0, sizeof(diff->functions[i].raw_self));
 		memset(diff->functions[i].raw_total, 0, sizeof(diff->functions[i].raw_total));
@@ -23,6 +23,7 @@ void totals_sum(struct diff_build *build)
 		struct diff_function *f = &diff->functions[diff->nodes[node].function];
 		struct diff_function *owner = &diff->functions[build_owner(build, node)];
 		struct diff_origin *origin = interrupts_is_run_queue(diff, node) ? &diff->run_queue
+					     : owner->compiles                   ? &diff->compilation
 					     : owner->interrupt                  ? &diff->interrupts
 										 : &diff->origins[owner->origin];
 
@@ -64,6 +65,7 @@ void totals_scale(struct diff *diff)
 
 	scale_origin(&diff->interrupts, factor);
 	scale_origin(&diff->run_queue, factor);
+	scale_origin(&diff->compilation, factor);
 	diff->total = totals_estimate((double[DIFF_SIDES]){ 0, 0 }, factor);
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		struct diff_origin *origin = &diff->origins[i];

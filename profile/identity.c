@@ -114,46 +114,22 @@ static bool trim_rust_hash(struct span *s)
 	return true;
 }
 
-static void trim_suffixes(struct span *s)
+/* async-profiler tells by `_[j]` and others in which tier a Java method ran, or that it was inlined. */
+static bool trim_java_tier(struct span *s)
 {
-	while (trim_demangled_clone(s) || trim_clone(s) || trim_version(s) || trim_rust_hash(s))
-		;
+	enum { MARK = 4 };
+	const char *mark = s->end - MARK;
+
+	if (span_size(*s) <= MARK || memcmp(mark, "_[", 2) != 0 || s->end[-1] != ']' || !strchr("jik01", mark[2]))
+		return false;
+	s->end = mark;
+	return true;
 }
 
-/*
- * Splits `name /path/x.js:12:3` into name and `x.js`, without line and directory, which differ between checkouts. Node
- * writes it behind `JS:`, V8 behind `LazyCompile:` and others.
- */
-static bool trim_javascript(struct span *s, struct span *file)
+static void trim_suffixes(struct span *s)
 {
-	static const char *const kinds[] = {
-		"LazyCompile:", "Function:", "JS:", "Script:", "Eval:", "InterpretedFunction:"
-	};
-	const char *space;
-
-	for (size_t i = 0;; i++) {
-		if (i == sizeof(kinds) / sizeof(kinds[0]))
-			return false;
-		if (span_starts_with(*s, kinds[i])) {
-			s->start += strlen(kinds[i]);
-			break;
-		}
-	}
-	while (s->start < s->end && strchr("~^*+'", *s->start))
-		s->start++;
-	space = find_last(*s, ' ');
-	*file = (struct span){ s->end, s->end };
-	if (space) {
-		*file = (struct span){ space + 1, s->end };
-		s->end = space;
-	}
-	for (int part = 0; part < 2; part++) {
-		const char *colon = find_last(*file, ':');
-
-		if (colon && is_digits(colon + 1, file->end))
-			file->end = colon;
-	}
-	return true;
+	while (trim_demangled_clone(s) || trim_clone(s) || trim_version(s) || trim_rust_hash(s) || trim_java_tier(s))
+		;
 }
 
 static struct span last_part(struct span path)
@@ -161,6 +137,22 @@ static struct span last_part(struct span path)
 	const char *slash = find_last(path, '/');
 
 	return slash ? (struct span){ slash + 1, path.end } : path;
+}
+
+/*
+ * The part of a script's path that is the same in every checkout: the file's name. In a package it is the path from the
+ * package's name on, since many of its files are called `index.js`; a package may lie below another one.
+ */
+static struct span script_part(struct span path)
+{
+	static const char packages[] = "/node_modules/";
+	const char *package = NULL, *at = path.start;
+
+	while ((at = memmem(at, (size_t)(path.end - at), packages, sizeof(packages) - 1)) != NULL) {
+		at += sizeof(packages) - 2;
+		package = at + 1;
+	}
+	return package ? (struct span){ package, path.end } : last_part(path);
 }
 
 static const char *skip_digits(struct span s, const char *pos)
@@ -288,12 +280,17 @@ void profile_module_name(const char *path, struct buffer *out)
 	buffer_append_string(out, suffix);
 }
 
-/* Whether the name is `libz.so.1.2.13+0x12ab` in the module `libz.so`, as functions without a symbol are named. */
+/*
+ * Whether the name is `libz.so.1.2.13+0x12ab` or `libz.so.1.2.13+0x12ab near deflate` in the module `libz.so`, as
+ * functions without a symbol are named.
+ */
 static bool is_unnamed(struct span s, const char *module)
 {
-	const char *plus = find_last(s, '+');
-	const char *suffix;
+	const char *near = memmem(s.start, span_size(s), PROFILE_NEAR, sizeof(PROFILE_NEAR) - 1), *plus, *suffix;
 	struct span stem;
+
+	s.end = near ? near : s.end;
+	plus = find_last(s, '+');
 
 	if (!plus || s.end - plus < 4 || memcmp(plus, "+0x", 3) != 0)
 		return false;
@@ -311,16 +308,20 @@ static bool is_unnamed(struct span s, const char *module)
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out)
 {
 	struct span s = { name, name + strlen(name) }, file;
+	struct profile_javascript_name javascript;
 
 	if (is_unnamed(s, module)) {
 		if (fingerprint)
 			buffer_printf(out, "[code %016" PRIx64 "]", fingerprint);
 		else
 			buffer_append_string(out, "[unnamed]");
-	} else if (trim_javascript(&s, &file)) {
+	} else if (profile_javascript_name(name, &javascript)) {
+		/* All anonymous functions of a file are one: only their lines tell them apart, which any edit changes.
+		 */
+		s = (struct span){ javascript.function, javascript.function + javascript.function_bytes };
 		append_unnumbered(s, out);
 		buffer_append_byte(out, ' ');
-		file = last_part(file);
+		file = script_part((struct span){ javascript.file, javascript.file + javascript.file_bytes });
 		buffer_append(out, file.start, span_size(file));
 	} else if (span_starts_with(s, "py::") && find_last(s, ':') > s.start + 3) {
 		const char *colon = find_last(s, ':');

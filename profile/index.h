@@ -67,6 +67,11 @@ COMMON_MUST_CHECK
 bool profile_append_event(struct profile *profile, int64_t time_ns, uint32_t sample, int64_t weight, struct error *err);
 /* Takes all samples out of the profile, without their events, which the caller must give samples again. */
 void profile_forget_samples(struct profile *profile);
+/*
+ * Takes all stacks out of the profile, owned by the caller, who must add stacks again, the empty one first, and give
+ * samples and releases their new ones before any sample is added.
+ */
+struct profile_stack *profile_take_stacks(struct profile *profile, size_t *count);
 /* Sorts releases, and adds up those with equal members. */
 void profile_sum_releases(struct profile *profile);
 /* Adds a reading whose count is part of its exchanges' count already. */

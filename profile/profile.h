@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "profile/activity.h"
 #include "profile/bottleneck.h"
 #include "profile/cost_model.h"
 #include "profile/counter_cost.h"
@@ -524,6 +525,12 @@ bool profile_finish(struct profile *profile, struct error *err);
  * not change the code. Without a fingerprint (0) all unnamed functions of a module share one key. `out` is appended to.
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
+
+/*
+ * What stands between the two parts of the name of a function without one where an exported function before it is
+ * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
+ */
+#define PROFILE_NEAR " near "
 
 /* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
 void profile_module_name(const char *path, struct buffer *out);

@@ -196,6 +196,20 @@ void profile_forget_samples(struct profile *profile)
 	index->indexed_samples = profile->sample_count = 0;
 }
 
+struct profile_stack *profile_take_stacks(struct profile *profile, size_t *count)
+{
+	struct profile_index *index = profile->index;
+
+	hash_map_deinit(&index->stacks);
+	hash_map_deinit(&index->samples);
+	hash_map_init(&index->stacks, sizeof(struct profile_stack));
+	hash_map_init(&index->samples, sizeof(struct profile_sample));
+	index->indexed_stacks = index->indexed_samples = index->stack_capacity = 0;
+	*count = profile->stack_count;
+	profile->stack_count = 0;
+	return TAKE(profile->stacks);
+}
+
 void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread)
 {
 	const struct profile_index *index = profile->index;

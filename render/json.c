@@ -507,10 +507,12 @@ static json_t *origins(struct json_writer *w)
 	return array;
 }
 
-/* Time of interrupts in the program's threads: the machine's work, beside the origins and not part of the totals. */
-static json_t *interrupts(struct json_writer *w)
+/*
+ * Time of interrupts in the program's threads, or of a run-time compiler: beside the origins and not part of the
+ * totals.
+ */
+static json_t *beside(struct json_writer *w, const struct diff_origin *o)
 {
-	const struct diff_origin *o = &w->diff->interrupts;
 	json_t *object = json_object();
 
 	if (w->diff->sides == DIFF_SIDES) {
@@ -615,7 +617,8 @@ static void put_document(struct json_writer *w, json_t *root)
 		put_report(w, root);
 	document_put(w, root, "warnings", warnings(w));
 	document_put(w, root, "origins", origins(w));
-	document_put(w, root, "interrupts", interrupts(w));
+	document_put(w, root, "interrupts", beside(w, &w->diff->interrupts));
+	document_put(w, root, "compilation", beside(w, &w->diff->compilation));
 	if (summary_has_run_queue(w->diff))
 		document_put(w, root, "run_queue", run_queue(w));
 	if (w->waits)

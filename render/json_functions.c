@@ -91,6 +91,8 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 		JSON_TEXT(out, "true");
 	else
 		JSON_TEXT(out, "false");
+	if (f->compiles)
+		JSON_TEXT(out, ",\"compiles\":true");
 	JSON_TEXT(out, ",\"language\":");
 	put_word(out, profile_language_name(f->language));
 	JSON_TEXT(out, ",\"name_source\":");

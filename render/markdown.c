@@ -58,6 +58,13 @@ static void emit_machine(struct markdown_writer *w)
 		markdown_emit(w, &text);
 }
 
+static void emit_words(struct markdown_writer *w, const char *sentence)
+{
+	markdown_emit_string(w, "\n");
+	markdown_emit_string(w, sentence);
+	markdown_emit_string(w, "\n");
+}
+
 static void write_ledger(struct markdown_writer *w)
 {
 	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
@@ -79,29 +86,30 @@ static void write_ledger(struct markdown_writer *w)
 			emit_ledger_row(w, profile_origin_name(order[i]), &e);
 	}
 	emit_ledger_row(w, "**total**", &w->diff->total);
-	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
-		struct diff_estimate e = summary_interrupts(w->diff);
+	if (summary_has_beside(&w->diff->interrupts)) {
+		struct diff_estimate e = summary_beside(&w->diff->interrupts);
 
 		emit_ledger_row(w, summary_interrupts_title, &e);
 	}
 	if (summary_has_run_queue(w->diff))
 		emit_ledger_row(w, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
-	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
-		markdown_emit_string(w, "\n");
-		markdown_emit_string(w, summary_interrupts_words);
-		markdown_emit_string(w, "\n");
+	if (summary_has_beside(&w->diff->compilation)) {
+		struct diff_estimate e = summary_beside(&w->diff->compilation);
+
+		emit_ledger_row(w, summary_compilation_title, &e);
 	}
+	if (summary_has_beside(&w->diff->interrupts))
+		emit_words(w, summary_interrupts_words);
 	if (summary_has_run_queue(w->diff)) {
 		markdown_emit_string(w, "\n");
 		markdown_emit_string(w, summary_run_queue_words);
 		emit_machine(w);
 		markdown_emit_string(w, "\n");
 	}
-	if (summary_has_interpreter(w->diff)) {
-		markdown_emit_string(w, "\n");
-		markdown_emit_string(w, summary_interpreter_words);
-		markdown_emit_string(w, "\n");
-	}
+	if (summary_has_beside(&w->diff->compilation))
+		emit_words(w, summary_compilation_words);
+	if (summary_has_interpreter(w->diff))
+		emit_words(w, summary_interpreter_words);
 	markdown_emit_string(w, "\n");
 }
 

@@ -127,8 +127,8 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 	return true;
 }
 
-/* The viewer's origin of functions that run in interrupts: the number after the last of enum profile_origin. */
-enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT };
+/* The viewer's origins of functions beside the program: the numbers after the last of enum profile_origin. */
+enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT, ORIGIN_COMPILATION };
 
 /* Above the language of a function, the byte has the one that it interprets. */
 enum { INTERPRETS_SHIFT = 4 };
@@ -138,7 +138,9 @@ static void append_facts(struct buffer *out, const struct diff *diff)
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
 
-		buffer_append_byte(out, f->interrupt ? (uint8_t)ORIGIN_INTERRUPTS : (uint8_t)f->origin);
+		buffer_append_byte(out, f->compiles    ? (uint8_t)ORIGIN_COMPILATION
+					: f->interrupt ? (uint8_t)ORIGIN_INTERRUPTS
+						       : (uint8_t)f->origin);
 	}
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_byte(out, (uint8_t)diff->functions[i].name_source);

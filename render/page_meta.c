@@ -323,6 +323,8 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "runQueue", ledger_row(&diff->run_queue));
 	json_object_set_new(meta, "runQueueTitle", json_string(summary_run_queue_title));
 	json_object_set_new(meta, "runQueueWords", json_string(summary_run_queue_words));
+	json_object_set_new(meta, "compilation", ledger_row(&diff->compilation));
+	json_object_set_new(meta, "compilationWords", json_string(summary_compilation_words));
 	json_object_set_new(meta, "warnings", warnings(diff));
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));

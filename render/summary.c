@@ -36,6 +36,9 @@ void summary_machine_words(const struct render_input *input, struct buffer *out)
 			"Of the machine's CPU time %" PRIu32 " %% was in use in base and %" PRIu32 " %% in head.",
 			base->facts.machine_busy_percent, head->facts.machine_busy_percent);
 }
+const char summary_compilation_title[] = "just-in-time compilation";
+const char summary_compilation_words[] =
+	"Just-in-time compilation is the language's run time compiling the program while it runs, more of it in a program that has just begun: not in the total, nor in the verdict.";
 
 const char summary_interpreter_words[] =
 	"The time of a Python function itself includes that of the interpreter's C functions which do its work.";
@@ -51,13 +54,16 @@ bool summary_has_interpreter(const struct diff *diff)
 	return is_interpreted && interprets;
 }
 
-struct diff_estimate summary_interrupts(const struct diff *diff)
+struct diff_estimate summary_beside(const struct diff_origin *origin)
 {
-	return (struct diff_estimate){ .base = diff->interrupts.base,
-		.head = diff->interrupts.head,
-		.delta = diff->interrupts.delta,
-		.ci_low = NAN,
-		.ci_high = NAN };
+	return (struct diff_estimate){
+		.base = origin->base, .head = origin->head, .delta = origin->delta, .ci_low = NAN, .ci_high = NAN
+	};
+}
+
+bool summary_has_beside(const struct diff_origin *origin)
+{
+	return origin->base != 0 || origin->head != 0;
 }
 
 double summary_points_of(const struct diff *diff)

@@ -5,9 +5,11 @@
 
 /* Choices and words that text, Markdown, JSON and SVG share. Nothing is estimated here: figures come from the diff. */
 
-/* Time of interrupts, as a row beside the ledger, and the sentence below it. */
-struct diff_estimate summary_interrupts(const struct diff *diff);
+/* Time of interrupts and of run-time compilers, as rows beside the ledger, and the sentences below it. */
+struct diff_estimate summary_beside(const struct diff_origin *origin);
+bool summary_has_beside(const struct diff_origin *origin);
 extern const char summary_interrupts_title[], summary_interrupts_words[];
+extern const char summary_compilation_title[], summary_compilation_words[];
 
 /* Likewise of threads that could run and waited for a CPU, where that is the machine's (diff->run_queue). */
 bool summary_has_run_queue(const struct diff *diff);

@@ -42,6 +42,18 @@ static bool write_facts(const struct text_writer *w, struct error *err)
 	return true;
 }
 
+/* Adds a row of what is beside the program's own work, if there is any. */
+static void add_beside(
+	const struct text_writer *w, struct table *table, const char *title, const struct diff_origin *origin)
+{
+	struct format_text time = format_value(origin->head, w->unit);
+	struct format_text share = format_percent(format_share(origin->head, w->diff->total.head));
+	const char *cells[] = { title, time.text, share.text };
+
+	if (origin->head > 0)
+		table_add(table, cells, TABLE_PLAIN);
+}
+
 static bool write_origins(const struct text_writer *w, struct error *err)
 {
 	const char *value_title = w->diff->is_duration ? "time" : "value";
@@ -61,13 +73,8 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 	}
 	if (table.row_count == 0)
 		return true;
-	if (w->diff->interrupts.head > 0) {
-		struct format_text time = format_value(w->diff->interrupts.head, w->unit);
-		struct format_text share = format_percent(format_share(w->diff->interrupts.head, w->diff->total.head));
-		const char *cells[] = { summary_interrupts_title, time.text, share.text };
-
-		table_add(&table, cells, TABLE_PLAIN);
-	}
+	add_beside(w, &table, summary_interrupts_title, &w->diff->interrupts);
+	add_beside(w, &table, summary_compilation_title, &w->diff->compilation);
 	text_heading(w, "By origin of the code");
 	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;

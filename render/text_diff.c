@@ -117,21 +117,28 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 			add_ledger_row(w, &table, profile_origin_name(text_origins[i]), &e);
 	}
 	add_ledger_row(w, &table, "total", &w->diff->total);
-	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
-		struct diff_estimate e = summary_interrupts(w->diff);
+	if (summary_has_beside(&w->diff->interrupts)) {
+		struct diff_estimate e = summary_beside(&w->diff->interrupts);
 
 		add_ledger_row(w, &table, summary_interrupts_title, &e);
 	}
 	if (summary_has_run_queue(w->diff))
 		add_ledger_row(w, &table, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
+	if (summary_has_beside(&w->diff->compilation)) {
+		struct diff_estimate e = summary_beside(&w->diff->compilation);
+
+		add_ledger_row(w, &table, summary_compilation_title, &e);
+	}
 	text_heading(w, "By origin of the code");
 	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;
 	text_sentences(w, summary_points_words);
-	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0)
+	if (summary_has_beside(&w->diff->interrupts))
 		text_paragraph(w, summary_interrupts_words, 2);
 	if (summary_has_run_queue(w->diff))
 		write_run_queue(w);
+	if (summary_has_beside(&w->diff->compilation))
+		text_paragraph(w, summary_compilation_words, 2);
 	if (summary_has_interpreter(w->diff))
 		text_paragraph(w, summary_interpreter_words, 2);
 	return true;

@@ -4,6 +4,7 @@
 #include "symbolize/addresses.h"
 #include "symbolize/name.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,22 +196,41 @@ static const char *keep_once(struct namer *n, struct kept_string *last, const ch
 	return last->copy;
 }
 
-static bool name_by_bounds(struct namer *n, uint64_t low, const char **name, struct error *err)
+/* The function near an address without a name; "" if there is none. */
+static bool find_near(struct namer *n, uint64_t address, const char **near, struct error *err)
 {
-	char text[512];
+	const uint64_t *found =
+		n->wanted_count ? bsearch(&address, n->wanted, n->wanted_count, sizeof(address), addresses_compare)
+				: NULL;
+
+	*near = "";
+	return !found || !n->hits[found - n->wanted].near || demangle(n, n->hits[found - n->wanted].near, near, err);
+}
+
+static bool name_by_bounds(struct namer *n, uint64_t address, uint64_t low, const char **name, struct error *err)
+{
+	enum { NEAR_COLUMNS = 60 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	const char *near;
 
 	if (!n->bounds_name || n->bounds_low != low) {
-		snprintf(text, sizeof(text), "%.480s+0x%llx", n->module, (unsigned long long)low);
+		if (!find_near(n, address, &near, err))
+			return false;
+		buffer_init(&text, MAX_NAME_BYTES);
+		buffer_printf(&text, "%.480s+0x%" PRIx64 "%s", n->module, low, near[0] ? PROFILE_NEAR : "");
+		profile_shorten_name(near, NEAR_COLUMNS, &text);
+		if (!buffer_ok(&text, err))
+			return false;
 		n->bounds_low = low;
-		n->bounds_name = frames_keep(n, text, strlen(text), err);
+		n->bounds_name = frames_keep(n, text.data, text.size, err);
 	}
 	*name = n->bounds_name;
 	return *name != NULL;
 }
 
 /*
- * Names a frame `module+0x1234`, by the function's start if that is known. A stripped file still has the program's
- * entry point.
+ * Names a frame `module+0x1234 near function`, by its own start if that is known. A stripped file still has the
+ * program's entry point.
  */
 static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
@@ -231,7 +251,7 @@ static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_
 		frame.source = PROFILE_NAME_SYMTAB;
 		return one_frame(n, &frame, out, err);
 	}
-	return name_by_bounds(n, extent.low, &frame.name, err) && one_frame(n, &frame, out, err);
+	return name_by_bounds(n, address, extent.low, &frame.name, err) && one_frame(n, &frame, out, err);
 }
 
 static bool frame_of_symbol(struct namer *n, const char *symbol, enum profile_name_source source,

@@ -134,10 +134,13 @@ static bool is_go_runtime(const struct origin_evidence *e)
 static const char *script_in_name(const char *name)
 {
 	const char *space = strrchr(name, ' ');
+	struct profile_javascript_name javascript;
 	struct profile_python_name python;
 
 	if (profile_python_name(name, &python))
 		return python.file;
+	if (profile_javascript_name(name, &javascript))
+		return strncmp(javascript.file, "file://", 7) == 0 ? javascript.file + 7 : javascript.file;
 	if (!space)
 		return "";
 	return strncmp(space + 1, "file://", 7) == 0 ? space + 8 : space + 1;

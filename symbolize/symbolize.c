@@ -192,6 +192,25 @@ static bool is_program(const struct elf_image *image, const char *module)
 	return image && elf_image_is_executable(image) && !strstr(module, ".so");
 }
 
+/*
+ * Interns a function's name. One without a name is called by the file of its image, in place of which stands the name
+ * under which the main program was started (symbolize_name_program()).
+ */
+static bool intern_name(struct profile *profile, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *name,
+	struct error *err)
+{
+	const char *offset = strstr(frame->name, "+0x"), *program;
+	char text[1024];
+
+	if (mapping != 0 || (frame->source != PROFILE_NAME_NONE && frame->source != PROFILE_NAME_FDE) || !offset ||
+		profile->mappings[0].kind != PROFILE_MAPPING_FILE)
+		return profile_intern(profile, frame->name[0] ? frame->name : "[unnamed]", name, err);
+	program = profile_string(profile, profile->mappings[0].path);
+	program = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+	snprintf(text, sizeof(text), "%.480s%.480s", program, offset);
+	return profile_intern(profile, text, name, err);
+}
+
 static bool add_function(
 	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
 {
@@ -220,7 +239,7 @@ static bool add_function(
 		added.origin = decision.origin;
 		added.origin_rule = (uint16_t)decision.rule;
 	}
-	if (!profile_intern(profile, frame->name[0] ? frame->name : "[unnamed]", &added.name, err) ||
+	if (!intern_name(profile, frame, mapping, &added.name, err) ||
 		!profile_intern(profile, strcmp(frame->linkage_name, frame->name) == 0 ? "" : frame->linkage_name,
 			&added.linkage_name, err) ||
 		!profile_intern(profile, file, &added.file, err))

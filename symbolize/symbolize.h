@@ -135,6 +135,14 @@ COMMON_MUST_CHECK
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err);
 
 /*
+ * Gives the main program, mapping 0, the path by which it was started, if that is a link: Debian's redis-server is one
+ * to redis-check-rdb, which is one program in several roles. Interpreters keep their own: their programs are scripts.
+ * To be called on the machine of the recording, before functions are named. Fails if memory runs out.
+ */
+COMMON_MUST_CHECK
+bool symbolize_name_program(struct profile *profile, struct error *err);
+
+/*
  * Decides anew what threads waited for, by the functions in the stack of each wait: the one nearest to the leaf that a
  * rule is about decides, by the first rule about it. The rules of `options` come before our own. Without a rule, names
  * tell locks from conditions (symbolize/wait_names.h). Waits for a CPU stay that, whichever function was interrupted.

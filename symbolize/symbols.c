@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SLOTS = 1 << 26, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3, MAX_COMPARED_BYTES = 1 << 12 };
+enum {
+	MAX_SLOTS = 1 << 26,
+	MAX_SIZELESS_BYTES = 1 << 16,
+	MAX_NEAR_BYTES = 1 << 12,
+	MAX_TABLES = 4,
+	PLT_COUNT = 3,
+	MAX_COMPARED_BYTES = 1 << 12
+};
 
 /* A symbol table and its names. */
 struct table {
@@ -246,6 +253,17 @@ static bool is_behind(const struct symbol_hit *label, const struct symbol_hit *f
 	return !function->name || (label->start >= function->start && label->start - function->start >= function->size);
 }
 
+/* The name of the function before the address, if it is in the same segment and not far; else NULL. */
+static const char *near_name(const struct symbols *symbols, const struct symbol_hit *before, uint64_t address)
+{
+	uint64_t end;
+
+	return before->name && address - before->start < MAX_NEAR_BYTES &&
+			       find_code_end(symbols, before->start, &end) && address < end
+		       ? before->name
+		       : NULL;
+}
+
 /*
  * Finds labels for addresses in no function: assemblers write plain labels unless the source declares them as functions
  * (NASM).
@@ -264,7 +282,7 @@ static bool match_labels(const struct symbols *symbols, const uint64_t *addresse
 		if (labels[i].name && is_behind(&labels[i], &hits[i]) && holds(symbols, &labels[i], addresses[i]))
 			hits[i] = labels[i];
 		else
-			hits[i] = (struct symbol_hit){ 0 };
+			hits[i] = (struct symbol_hit){ .near = near_name(symbols, &hits[i], addresses[i]) };
 	}
 	return true;
 }

@@ -20,6 +20,11 @@ bool symbols_any(const struct symbols *symbols);
 /* The function at an address. */
 struct symbol_hit {
 	const char *name; /* borrowed from the image; NULL: none */
+	/*
+	 * Where there is none: the nearest function before the address in its segment, which does not reach up to it;
+	 * NULL: none is near. Compilers place what one source file defines together.
+	 */
+	const char *near;
 	const char *file; /* of a local symbol: the source file that precedes it in the table, without a directory; ""
 			     not known */
 	uint64_t start, size;

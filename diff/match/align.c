@@ -12,21 +12,38 @@ static bool copy_string(
 		string_table_size(profile->strings, from), to, err);
 }
 
+/* The file and the line of a function of Python or JavaScript, where only its name tells them. */
+static bool fill_file(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+{
+	struct profile_javascript_name javascript;
+	struct profile_python_name python;
+	const char *file = "";
+	size_t bytes = 0;
+
+	if (profile_python_name(name, &python)) {
+		file = python.file;
+		bytes = strlen(file);
+	} else if (profile_javascript_name(name, &javascript)) {
+		file = javascript.file;
+		bytes = javascript.file_bytes;
+		to->line = to->line ? to->line : javascript.line;
+	}
+	return to->file != 0 || bytes == 0 || string_table_add(build->diff->strings, file, bytes, &to->file, err);
+}
+
 /*
- * The file of a Python function, where only its name tells it, and the place at which people look for a function: the
- * name of a Python function's file with the line.
+ * The place at which people look for a function: its module; for one of Python or JavaScript, the name of its file with
+ * the line.
  */
 static bool fill_place(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	struct diff *diff = build->diff;
-	struct profile_python_name python;
 	const char *file, *slash;
 
 	to->place = to->module;
-	if (to->language != PROFILE_LANGUAGE_PYTHON)
+	if (to->language != PROFILE_LANGUAGE_PYTHON && to->language != PROFILE_LANGUAGE_JAVASCRIPT)
 		return true;
-	if (to->file == 0 && profile_python_name(name, &python) &&
-		!string_table_add(diff->strings, python.file, strlen(python.file), &to->file, err))
+	if (!fill_file(build, to, name, err))
 		return false;
 	file = diff_string(diff, to->file);
 	if (!file[0])
@@ -39,10 +56,10 @@ static bool fill_place(struct diff_build *build, struct diff_function *to, const
 static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
-	struct profile_python_name python;
 
 	to->shown = to->name;
-	if (!profile_python_name(name, &python))
+	if (to->language != PROFILE_LANGUAGE_PYTHON && to->language != PROFILE_LANGUAGE_JAVASCRIPT &&
+		profile_activity_of_frame(name, diff_string(build->diff, to->module)) == PROFILE_ACTIVITY_NONE)
 		return true;
 	buffer_init(&shown, SIZE_MAX / 2);
 	profile_shown_name(name, &shown);
@@ -64,7 +81,7 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		.tier = DIFF_TIER_ONE_SIDED,
 		.moved_to = PROFILE_NONE,
 		.language = profile_language_of(name, module),
-		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(module)
+		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(name, module)
 								    : PROFILE_LANGUAGE_NATIVE,
 	};
 	return copy_string(build, profile, from->name, &to->name, err) &&

@@ -23,7 +23,7 @@ static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_m
 	"prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode", "do_syscall_64",
 	"do_notify_resume", "retint_user", "el0_svc" };
 
-enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE };
+enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE, KIND_COMPILER };
 
 static bool interrupts_match_any(const char *name, const char *const *globs, size_t count)
 {
@@ -45,6 +45,8 @@ static enum kind interrupts_kind_of(const struct diff *diff, const struct diff_f
 {
 	const char *name = diff_string(diff, f->name);
 
+	if (profile_activity_of_frame(name, diff_string(diff, f->module)) == PROFILE_ACTIVITY_COMPILATION)
+		return KIND_COMPILER;
 	if (!may_be_kernel(diff, f))
 		return KIND_OTHER;
 	if (strcmp(name, "schedule") == 0)
@@ -100,7 +102,7 @@ static bool is_interrupt(const struct diff_build *build, const uint8_t *kinds, c
 		return true;
 	if (kinds[n->function] == KIND_SCHEDULE)
 		return n->parent != 0 && kinds[parent->function] == KIND_RETURN;
-	return kinds[n->function] == KIND_ENTRY;
+	return kinds[n->function] == KIND_ENTRY || kinds[n->function] == KIND_COMPILER;
 }
 
 static bool interrupts_mark_nodes(const struct diff_build *build, struct error *err)
@@ -150,7 +152,7 @@ static bool reserve_function(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	size_t count = diff->function_count + 1;
-	uint32_t *redirect, *of;
+	uint32_t *redirect, *of, *compilation_of;
 
 	if (!ARRAY_RESERVE(&diff->functions, &build->function_capacity, count, ARRAY_MAX_IDS, err))
 		return false;
@@ -158,6 +160,8 @@ static bool reserve_function(struct diff_build *build, struct error *err)
 	build->redirect = redirect ? redirect : build->redirect;
 	of = realloc(build->interrupt_of, (count + 1) * sizeof(*of));
 	build->interrupt_of = of ? of : build->interrupt_of;
+	compilation_of = realloc(build->compilation_of, (count + 1) * sizeof(*compilation_of));
+	build->compilation_of = compilation_of ? compilation_of : build->compilation_of;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		bool *present = realloc(build->present[side], (count + 1) * sizeof(*present));
 
@@ -165,50 +169,77 @@ static bool reserve_function(struct diff_build *build, struct error *err)
 		if (!present)
 			return error_set_memory(err);
 	}
-	return (redirect && of) || error_set_memory(err);
+	return (redirect && of && compilation_of) || error_set_memory(err);
 }
 
-static bool add_variant(struct diff_build *build, uint32_t function, uint32_t *variant, struct error *err)
+static bool add_variant(
+	struct diff_build *build, uint32_t function, bool compiles, uint32_t *variant, struct error *err)
 {
 	struct diff *diff = build->diff;
 	uint32_t id = (uint32_t)diff->function_count;
 	struct diff_function f = diff->functions[function];
 
-	if (!reserve_function(build, err) || !build_text(diff, err, &f.key, "%s (interrupt)", diff_string(diff, f.key)))
+	if (!reserve_function(build, err) || !build_text(diff, err, &f.key, "%s (%s)", diff_string(diff, f.key),
+						     compiles ? "compiler" : "interrupt"))
 		return false;
 	f.interrupt = true;
+	f.compiles = compiles;
 	f.origin = PROFILE_ORIGIN_SYSTEM;
 	f.tier = DIFF_TIER_EXACT;
 	f.moved_to = PROFILE_NONE;
 	diff->functions[id] = f;
 	diff->function_count++;
 	build->redirect[id] = id;
-	build->interrupt_of[id] = id;
-	build->interrupt_of[function] = id;
+	build->interrupt_of[id] = build->compilation_of[id] = id;
+	*(compiles ? &build->compilation_of[function] : &build->interrupt_of[function]) = id;
 	/* It counts as present on both sides, so that it is neither new nor gone nor matched as a rename. */
 	build->present[DIFF_BASE][id] = build->present[DIFF_HEAD][id] = true;
 	*variant = id;
 	return true;
 }
 
+static bool allocate_variants(struct diff_build *build, struct error *err)
+{
+	size_t count = build->diff->function_count;
+
+	if (build->interrupt_of)
+		return true;
+	build->interrupt_of = malloc((count + 1) * sizeof(*build->interrupt_of));
+	build->compilation_of = malloc((count + 1) * sizeof(*build->compilation_of));
+	if (!build->interrupt_of || !build->compilation_of)
+		return error_set_memory(err);
+	memset(build->interrupt_of, 0xff, count * sizeof(*build->interrupt_of));
+	memset(build->compilation_of, 0xff, count * sizeof(*build->compilation_of));
+	return true;
+}
+
+/* Whether a marked node is in a run-time compiler: it or a node above it is the frame of that. */
+static bool is_in_compiler(const struct diff_build *build, uint32_t node)
+{
+	const struct diff *diff = build->diff;
+	const struct diff_node *n = &diff->nodes[node], *parent = &diff->nodes[n->parent];
+
+	return parent->flags & DIFF_NODE_INTERRUPT
+		       ? diff->functions[parent->function].compiles
+		       : interrupts_kind_of(diff, &diff->functions[n->function]) == KIND_COMPILER;
+}
+
 static bool give_functions(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 
-	if (!build->interrupt_of) {
-		build->interrupt_of = malloc((diff->function_count + 1) * sizeof(*build->interrupt_of));
-		if (!build->interrupt_of)
-			return error_set_memory(err);
-		memset(build->interrupt_of, 0xff, diff->function_count * sizeof(*build->interrupt_of));
-	}
+	if (!allocate_variants(build, err))
+		return false;
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		struct diff_node *n = &diff->nodes[node];
+		bool compiles;
 		uint32_t variant;
 
 		if (!(n->flags & DIFF_NODE_INTERRUPT))
 			continue;
-		variant = build->interrupt_of[n->function];
-		if (variant == PROFILE_NONE && !add_variant(build, n->function, &variant, err))
+		compiles = is_in_compiler(build, node);
+		variant = compiles ? build->compilation_of[n->function] : build->interrupt_of[n->function];
+		if (variant == PROFILE_NONE && !add_variant(build, n->function, compiles, &variant, err))
 			return false;
 		n->function = variant;
 	}

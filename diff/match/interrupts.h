@@ -18,6 +18,9 @@
  * Where two recordings are compared, waiting for a CPU is the machine's as well: how long a thread that could run waits
  * depends on what else wants the CPUs. It is shown, and its own difference is tested, but it is in no total. In the
  * report of one recording it is in the totals, since that is where the time went.
+ *
+ * Run-time compilers (profile/activity.h) are treated likewise: how much they do depends on how long the program has
+ * run, so that it says nothing of a change. Garbage collection is the program's own work.
  */
 
 /*
@@ -31,7 +34,7 @@ bool interrupts_mark(struct diff_build *build, struct error *err);
 /* Whether a node is waiting for a CPU that counts as the machine's. */
 bool interrupts_is_run_queue(const struct diff *diff, uint32_t node);
 
-/* The share of interrupts in a side's time, without waiting for a CPU. */
+/* The share of interrupts in a side's time, without waiting for a CPU and run-time compilers. */
 double interrupts_share(const struct diff *diff, enum diff_side side);
 
 /* Whether a node's time is part of its parent's: that of an entry is not. */

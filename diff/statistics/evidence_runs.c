@@ -2,6 +2,7 @@
 #include "diff/statistics/evidence_runs.h"
 
 #include "diff/statistics/moderate.h"
+#include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
 #include "diff/statistics/tails.h"
 
@@ -31,6 +32,9 @@ static const double least_variance = 1e-9;
 
 /* A row that is waits to more than this part varies as waits do. */
 static const double mostly = 0.5;
+
+/* A run with less than this part of a row's mean over its side lacks it. */
+static const double lacking = 0.25;
 
 /* A row's regression on the runs' sizes. */
 struct fit {
@@ -69,6 +73,19 @@ static double greater_variance(const struct experiment *experiment, size_t row)
 		greater = fmax(greater, squares / (runs - 1));
 	}
 	return greater;
+}
+
+/* Whether a run of the side lacks a row that its other runs have: it shows two modes. */
+static bool lacks_in_a_run(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	const double *values = experiment_values(experiment, side, row);
+	size_t runs = experiment->sides[side].unit_count;
+	double mean = experiment_sum(experiment, side, row) / (double)runs;
+
+	for (size_t run = 0; run < runs; run++)
+		if (values[run] < lacking * mean)
+			return true;
+	return false;
 }
 
 static void sum_products(const struct model *model, size_t row, double *products, double *squares, double *sizes)
@@ -175,7 +192,7 @@ static bool has_few_runs(const struct experiment *experiment)
 
 /*
  * A row's variance, moderated by that of the other rows. A row that depends on the tier of compiled code may have two
- * modes, so its own runs alone determine its variance. Few runs do not show modes: see chance_of_modes(). So it is with
+ * modes, so its own runs show how much it varies. Few runs may not show modes: see p_despite_modes(). So it is with
  * waits, which do not vary alike: a timer always takes the same time, and threads that meet at a lock never do. Their
  * tails are heavy, so that the side that varies more by chance shows how much both may.
  */
@@ -187,7 +204,7 @@ static double row_variance(const struct model *model, const struct moderation *m
 
 	if (is_waits)
 		variance = fmax(variance, fit->greater);
-	else if (!model->experiment->rows[row].by_tier || has_few_runs(model->experiment))
+	else if (!model->experiment->rows[row].by_tier)
 		return variance;
 	*freedom = fmin(*freedom, model->freedom);
 	return fmax(variance, fit->dispersion.variance);
@@ -230,6 +247,7 @@ static void test_small_row(
 	const struct experiment *experiment = model->experiment;
 	const struct dispersion *own = &model->fits[row].dispersion;
 	double excess = fmax(moderation_excess(moderation, own->poisson), own->variance - own->poisson);
+	enum diff_side larger = result->head > result->base ? DIFF_HEAD : DIFF_BASE;
 	double runs = 1 / (double)experiment->sides[DIFF_BASE].unit_count +
 		      1 / (double)experiment->sides[DIFF_HEAD].unit_count;
 	double variance = fmax(excess, 0) * runs;
@@ -240,6 +258,7 @@ static void test_small_row(
 	small_test(experiment, row, variance, result);
 	/* If a few runs hold all of a row, they do not represent their side. */
 	if ((experiment->has_modes && !has_few_runs(experiment)) ||
+		(experiment->rows[row].by_tier && lacks_in_a_run(experiment, larger, row)) ||
 		moderation_is_outlier(moderation, own, model->fits[row].freedom))
 		result->p = fmax(result->p, small_p_of_means(experiment, row));
 }
@@ -289,15 +308,39 @@ static void test_whole(const struct experiment *experiment, struct row_result *r
 	result->p = tail_two_sided(result->effect / sqrt(result->variance), result->freedom);
 }
 
-/*
- * A process may run in one of two modes, each with probability one half. This is the probability that all runs of one
- * side are in one mode and all runs of the other side in the other. It matters if runs are few.
- */
-static double chance_of_modes(const struct experiment *experiment)
+/* Tests a row with the method that fits it, as if the compiler decided alike in all processes. */
+static void test_any(
+	const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
 {
-	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
+	const struct experiment *experiment = model->experiment;
 
-	return has_few_runs(experiment) ? ldexp(1, 1 - (int)(base + head)) : 0;
+	if (model->fits[row].small)
+		test_small_row(model, moderation, row, result);
+	else if (experiment->whole_is_measured && experiment->rows[row].twin == 0)
+		test_whole(experiment, result);
+	else
+		test_row(model, moderation, row, result);
+}
+
+/*
+ * A process may run in one of two modes, each with probability one half. So much is the probability that all runs of
+ * one side are in one mode and all runs of the other side in the other, which matters if runs are few. It explains a
+ * difference as far as modes can move time (modes.h): what lies beyond has to be as improbable.
+ */
+static double p_despite_modes(
+	const struct model *model, const struct moderation *moderation, size_t row, const struct row_result *result)
+{
+	const struct experiment *experiment = model->experiment;
+	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
+	double chance = ldexp(1, 1 - (int)(base + head)), shift = experiment->rows[row].shift;
+	struct row_result beyond = modes_without_shift(*result, shift);
+
+	if (shift == 0 || !has_few_runs(experiment))
+		return result->p;
+	if (beyond.head == beyond.base)
+		return fmax(result->p, chance);
+	test_any(model, moderation, row, &beyond);
+	return fmax(result->p, fmin(beyond.p, chance));
 }
 
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
@@ -318,14 +361,8 @@ bool evidence_runs(const struct experiment *experiment, const struct speed *spee
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
-		if (fits[row].small)
-			test_small_row(&model, &moderation, row, &results[row]);
-		else if (experiment->whole_is_measured && experiment->rows[row].twin == 0)
-			test_whole(experiment, &results[row]);
-		else
-			test_row(&model, &moderation, row, &results[row]);
-		if (row > 0 && experiment->has_modes)
-			results[row].p = fmax(results[row].p, chance_of_modes(experiment));
+		test_any(&model, &moderation, row, &results[row]);
+		results[row].p = p_despite_modes(&model, &moderation, row, &results[row]);
 	}
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_single.h"
 
+#include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
 #include "diff/statistics/tails.h"
 
@@ -89,7 +90,9 @@ static double whole_floor(const struct experiment *experiment, const struct proc
 			continue;
 		experiment_scale(experiment, row, &part);
 		share = (part.base + part.head) / (whole.base + whole.head);
-		squares[r->by_tier ? BY_TIER : r->changed ? CHANGED : OTHERS] += pow(share * (1 - r->waits), 2);
+		squares[r->by_tier && floor->by_tier > 0 ? BY_TIER
+			: r->changed                     ? CHANGED
+							 : OTHERS] += pow(share * (1 - r->waits), 2);
 		squares[WAITS] += pow(share * r->waits, 2);
 	}
 	for (int kind = 0; kind < KINDS; kind++)
@@ -240,6 +243,37 @@ static bool refine_floor(const struct experiment *experiment, const struct sprea
 	return true;
 }
 
+/* The floor of a row, by its waits and its size; `guess` is that of a large one without waits. */
+static struct floor_guess floor_of_row(const struct row *row, struct floor_guess guess,
+	const struct process_floor *floor, const struct row_result *whole, const struct row_result *result)
+{
+	if (row->waits > 0)
+		guess.rsd = hypot((1 - row->waits) * guess.rsd, row->waits * floor->waits);
+	guess.rsd *= floor_at(whole, result, 1);
+	return guess;
+}
+
+/*
+ * Tests a row that depends on what a run-time compiler decides. It varies between processes by the floor `by_tier` as
+ * far as decisions move time (modes.h); what lies beyond varies by the floor `compiled`.
+ */
+static void test_tiered(const struct experiment *experiment, size_t row, const struct spread *spread,
+	const struct floor_guess *by_tier, const struct floor_guess *compiled, struct row_result *result)
+{
+	struct row_result beyond = modes_without_shift(*result, experiment->rows[row].shift), tiered = *result;
+
+	test_row(experiment, row, spread, by_tier, &tiered);
+	if (beyond.head == beyond.base) {
+		*result = tiered;
+		return;
+	}
+	test_row(experiment, row, spread, compiled, &beyond);
+	test_row(experiment, row, spread, compiled, result);
+	result->p = fmax(result->p, beyond.p);
+	if (result->p >= tiered.p)
+		*result = tiered;
+}
+
 bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
 	struct row_result *results, struct error *err)
 {
@@ -261,17 +295,20 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	whole = (struct floor_guess){ whole_floor(experiment, floor), INFINITY };
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
-		struct floor_guess own =
-			r->kind == ROW_WHOLE ? whole
-			: r->changed         ? changed
-				     : (struct floor_guess){ r->by_tier ? floor->by_tier : floor->others, INFINITY };
+		struct floor_guess others = { floor->others, INFINITY }, by_tier = { floor->by_tier, INFINITY },
+				   compiled = { floor->compiled, INFINITY };
 
-		if (r->kind != ROW_WHOLE) {
-			if (r->waits > 0)
-				own.rsd = hypot((1 - r->waits) * own.rsd, r->waits * floor->waits);
-			own.rsd *= floor_at(&results[0], &results[row], 1);
+		if (r->kind == ROW_WHOLE) {
+			test_row(experiment, row, &spreads[row], &whole, &results[row]);
+			continue;
 		}
-		test_row(experiment, row, &spreads[row], &own, &results[row]);
+		others = floor_of_row(r, r->changed ? changed : others, floor, &results[0], &results[row]);
+		by_tier = floor_of_row(r, by_tier, floor, &results[0], &results[row]);
+		compiled = floor_of_row(r, compiled, floor, &results[0], &results[row]);
+		if (r->by_tier && floor->by_tier > 0 && !r->changed)
+			test_tiered(experiment, row, &spreads[row], &by_tier, &compiled, &results[row]);
+		else
+			test_row(experiment, row, &spreads[row], &others, &results[row]);
 	}
 	return true;
 }

@@ -5,9 +5,10 @@
 
 /* Relative standard deviations between processes, which one recording on each side cannot show. */
 struct process_floor {
-	double changed; /* of functions whose code changed; refined by those whose code did not */
-	double by_tier; /* of rows that depend on the tier of compiled code; 0: there are none */
-	double waits;   /* of waiting time */
+	double changed;  /* of functions whose code changed; refined by those whose code did not */
+	double by_tier;  /* of rows that depend on the tier of compiled code; 0: there are none */
+	double compiled; /* of these, beyond what a run-time compiler may have moved (modes.h) */
+	double waits;    /* of waiting time */
 	double others;
 };
 

@@ -15,7 +15,9 @@ struct row {
 	uint32_t id;  /* function or node */
 	bool changed; /* its function's code differs, so it is tested in a family of its own */
 	bool control; /* it is the self time of a function whose code is the same */
-	bool by_tier; /* its time depends on what a compiler decides anew in every process (floor.h) */
+	bool by_tier; /* its time depends on what a compiler decides anew in every process (modes.h) */
+	/* the part of its difference, scaled, that such decisions may have moved; INFINITY: all of it (modes.h) */
+	double shift;
 	double waits; /* the share of its time that is waits, which vary more between processes (floor.h) */
 	/* Variances of the logarithm of head over base from causes outside the program: */
 	double load_variance;    /* uncertainty of the load factor (load.h) */

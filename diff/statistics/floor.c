@@ -15,13 +15,14 @@
  * all, and is only the start of the estimate in evidence_single(), which the functions of unchanged code in the pair
  * decide. `by_tier` is the standard deviation over the mean of functions that some processes have and others have not:
  * 1.3 and 2.2 in tests/unit/diff/data/tiers.csv. An exact test with this variance is one of a mixture: all of the time
- * is most likely on one side. There is no data for Java, which uses the floor of `others`.
+ * is most likely on one side. `compiled` is for what the compiler cannot have moved between functions: tiers also run
+ * at different speeds. There is no data for Java, which uses the floor of `others`.
  */
 static const struct process_floor floors[] = {
 	[LANGUAGE_NATIVE] = { .changed = 0.055, .others = 0.20 }, /* C, C++, Rust */
 	[LANGUAGE_PYTHON] = { .changed = 0.055, .others = 0.20 },
 	[LANGUAGE_RUBY] = { .changed = 0.055, .others = 0.20 },
-	[LANGUAGE_NODE] = { .changed = 0.055, .others = 0.30, .by_tier = 1.50 },
+	[LANGUAGE_NODE] = { .changed = 0.055, .others = 0.30, .by_tier = 1.50, .compiled = 0.60 },
 	[LANGUAGE_JAVA] = { .changed = 0.055, .others = 0.40 },
 	[LANGUAGE_GO] = { .changed = 0.055, .others = 0.40 },
 	[LANGUAGE_UNKNOWN] = { .changed = 0.055, .others = 0.40 }, /* not known: the least steady language is assumed */
@@ -62,6 +63,10 @@ static enum language language_of_function(const struct diff *diff, const struct 
 {
 	if (f->language == PROFILE_LANGUAGE_PYTHON)
 		return LANGUAGE_PYTHON;
+	if (f->language == PROFILE_LANGUAGE_JAVASCRIPT)
+		return LANGUAGE_NODE;
+	if (f->language == PROFILE_LANGUAGE_JAVA)
+		return LANGUAGE_JAVA;
 	if (f->name_source == PROFILE_NAME_GO)
 		return LANGUAGE_GO;
 	/* Files of other tools may name no module, which says nothing about the language. */
@@ -116,6 +121,11 @@ enum language floor_language(const struct diff *diff)
 		if (times[language] > most * all)
 			return (enum language)language;
 	return LANGUAGE_NATIVE;
+}
+
+bool floor_is_of_language(const struct diff *diff, const struct diff_function *function, enum language language)
+{
+	return language_of_module(diff_string(diff, function->module)) == language;
 }
 
 enum language floor_language_of_profile(const struct profile *profile)
@@ -232,78 +242,5 @@ bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *ex
 
 		experiment->rows[i].machine_variance += share * share * beyond;
 	}
-	return true;
-}
-
-/* ---- Time that depends on decisions in each process ---- */
-
-/* Time of the runtime's functions, in all and where compiled code calls them. */
-struct callees {
-	double *all, *called; /* [function] sum of both sides; owned */
-	bool *below;          /* [node] whether an ancestor is compiled; owned */
-};
-
-static void callees_deinit(struct callees *c)
-{
-	free(c->all);
-	free(c->called);
-	free(c->below);
-}
-
-static bool is_compiled(const struct diff *diff, uint32_t node)
-{
-	return node > 0 && build_is_compiled_at_run_time(&diff->functions[diff->nodes[node].function]);
-}
-
-static bool callees_init(struct callees *c, const struct diff *diff, struct error *err)
-{
-	c->all = calloc(diff->function_count + 1, sizeof(*c->all));
-	c->called = calloc(diff->function_count + 1, sizeof(*c->called));
-	c->below = calloc(diff->node_count + 1, sizeof(*c->below));
-	if (!c->all || !c->called || !c->below)
-		return error_set_memory(err);
-	for (uint32_t node = 1; node < diff->node_count; node++) {
-		uint32_t function = diff->nodes[node].function, parent = diff->nodes[node].parent;
-		double time =
-			diff->node_total[DIFF_BASE][node] + diff->node_total[DIFF_HEAD][node] * diff->scale.factor;
-
-		c->below[node] = c->below[parent] || is_compiled(diff, parent);
-		c->all[function] += time;
-		c->called[function] += is_compiled(diff, parent) ? time : 0;
-	}
-	return true;
-}
-
-/* Whether a function of the runtime runs mostly on behalf of compiled code. */
-static bool stands_in(const struct diff *diff, const struct callees *c, uint32_t function, enum language language)
-{
-	const struct diff_function *f = &diff->functions[function];
-
-	return language_of_module(diff_string(diff, f->module)) == language &&
-	       c->called[function] > most * c->all[function];
-}
-
-static bool goes_by_tier(
-	const struct diff *diff, const struct callees *c, const struct row *row, enum language language)
-{
-	uint32_t function = row->kind == ROW_NODE ? diff->nodes[row->id].function : row->id;
-
-	if (row->kind == ROW_WHOLE)
-		return false;
-	return build_is_compiled_at_run_time(&diff->functions[function]) || stands_in(diff, c, function, language) ||
-	       (row->kind == ROW_NODE && c->below[row->id]);
-}
-
-bool floor_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
-{
-	CLEANUP(callees_deinit) struct callees callees = { 0 };
-	enum language language = floor_language(build->diff);
-
-	if (!(floors[language].by_tier > 0))
-		return true;
-	if (!callees_init(&callees, build->diff, err))
-		return false;
-	for (size_t i = 0; i < experiment->row_count; i++)
-		experiment->rows[i].by_tier = goes_by_tier(build->diff, &callees, &experiment->rows[i], language);
 	return true;
 }

@@ -22,6 +22,9 @@ enum language floor_language(const struct diff *diff);
 /* The same of a profile of which no diff has been made: a runtime runs it if one of its modules is there. */
 enum language floor_language_of_profile(const struct profile *profile);
 
+/* Whether a function is in a module of a language's runtime. */
+bool floor_is_of_language(const struct diff *diff, const struct diff_function *function, enum language language);
+
 /*
  * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total
  * with all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
@@ -48,13 +51,3 @@ bool floor_weigh_waits(const struct diff_build *build, struct experiment *experi
  */
 COMMON_MUST_CHECK
 bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment, struct error *err);
-
-/*
- * Fills row.by_tier of every row. A program that is compiled at run time is a mixture: V8 and HotSpot run each function
- * in one of several tiers, inline it or not, and decide that anew in every process, depending on when their samplers
- * and queues run. One process does not show what others would do. The time of a compiled function goes to its callers
- * and callees; its tier decides whether it has a frame and a name; and a function of the runtime that compiled code
- * calls (an iterator, a comparison) is not called at all if a better tier inlines it.
- */
-COMMON_MUST_CHECK
-bool floor_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);

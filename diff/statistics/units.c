@@ -3,6 +3,7 @@
 
 #include "diff/match/interrupts.h"
 #include "diff/statistics/floor.h"
+#include "diff/statistics/modes.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/weights.h"
 #include "diff/statistics/work.h"
@@ -194,7 +195,7 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
 
 	experiment->factor = build->diff->scale.factor;
-	if (!choose_rows(build, experiment, err) || !floor_mark_rows(build, experiment, err) ||
+	if (!choose_rows(build, experiment, err) || !modes_mark_rows(build, experiment, err) ||
 		!floor_weigh_waits(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -54,14 +54,14 @@ static void count_function(
 
 /*
  * Whether a proven change may count for the verdict. One recording does not show what a run-time compiler would do in
- * another process; and if a frame is inlined, its total and that of its callees goes to another function.
+ * another process; runs do, with the bounds of what it may have moved (modes.h).
  */
-static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
+static bool counts_alone(const struct diff *diff, const struct diff_function *f)
 {
 	bool has_runs = diff->evidence.mode == DIFF_EVIDENCE_RUNS ||
 			(diff->evidence.mode == DIFF_EVIDENCE_EXACT && diff->evidence.floor_rsd == 0);
 
-	return (is_self && has_runs) || !build_is_compiled_at_run_time(f);
+	return has_runs || !build_is_compiled_at_run_time(f);
 }
 
 /* Total times include those of the callees, so only the largest in each direction counts. */
@@ -72,7 +72,7 @@ static void add_estimate(struct proven *proven, const struct diff *diff, const s
 	enum proven_way way = proven_way_of(e->state);
 	struct proven_side *side = side_of(proven, way);
 
-	if (!way || !counts_alone(diff, f, is_self))
+	if (!way || !counts_alone(diff, f))
 		return;
 	side->points = is_self ? side->points + points : fmax(side->points, points);
 	if (!side->greatest || fabs(e->delta) > fabs(side->estimate->delta)) {

@@ -11,6 +11,7 @@
 #include "diff/verdict/timed.h"
 #include "diff/verdict/unproven.h"
 #include "diff/verdict/waiting.h"
+#include "diff/verdict/warmup.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -181,6 +182,12 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 	if (programs_differ(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text, "this is no comparison: %s", different);
+	}
+	if (!warmup_of_one_side(build, different, sizeof(different), err))
+		return false;
+	if (different[0] != '\0') {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text, "%s", different);
 	}
 	if (load_is_guessed(build))
 		return decide_guessed_load(build, err);

@@ -10,6 +10,7 @@
 #include "diff/verdict/programs.h"
 #include "diff/verdict/readings.h"
 #include "diff/verdict/timed.h"
+#include "diff/verdict/warmup.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -446,6 +447,17 @@ static bool check_copies(struct diff_build *build, struct error *err)
 	       (text[0] == '\0' || warnings_add(build->diff, true, text, err));
 }
 
+static bool check_warmup(struct diff_build *build, struct error *err)
+{
+	char text[320];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!warmup_describe(build, (enum diff_side)side, text, sizeof(text), err) ||
+			(text[0] != '\0' && !warnings_add(build->diff, true, text, err)))
+			return false;
+	return true;
+}
+
 static bool compare_programs(struct diff_build *build, struct error *err)
 {
 	char text[320];
@@ -544,7 +556,8 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 			return false;
 	}
 	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
-	       compare_conditions(build, err) && compare_programs(build, err) && compare_interrupts(build, err) &&
-	       compare_waiting_for_cpus(build, err) && compare_cut(build, err) && check_estimated(build, err) &&
-	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
+	       compare_conditions(build, err) && compare_programs(build, err) && check_warmup(build, err) &&
+	       compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) && compare_cut(build, err) &&
+	       check_estimated(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
+	       name_evidence(build, err);
 }

@@ -2,12 +2,14 @@
 // What the numbers in the columns of a page stand for: origins of functions, verdicts, and flags of frames.
 
 /**
- * Origins by number. Interrupts are what the machine did in a thread: system code that no total and no test includes.
+ * Origins by number. Those from INTERRUPTS on are beside the program: system code that no total and no test includes.
+ * Interrupts are what the machine did in a thread; compilation is what a language's run time compiled while it ran.
  */
-export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts'];
+export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts', 'compilation'];
 export const LIBRARY = 2;
 export const SYSTEM = 3;
 export const INTERRUPTS = 4;
+export const COMPILATION = 5;
 
 /**
  * Verdicts on a difference by number. A page holds all but the last one, which stands for frames whose figures a filter
@@ -24,7 +26,7 @@ export const FIRST_CHANGED = 2;
 
 /** Flag of a frame: the compiler inlined it into its caller. */
 export const INLINED = 1;
-/** Flag of a frame: it belongs to an interrupt of the thread, which the figures of the frames above leave out. */
+/** Flag of a frame: it is beside the program, in an interrupt or a compiler; the figures of those above leave it out. */
 export const INTERRUPT = 2;
 /** All flags that a frame can have. */
 export const ALL_FLAGS = 15;

@@ -22,7 +22,7 @@ export const PALETTES = {
   codspeed: { more: '#e03131', less: '#2f9e44', new: '#1971c2', gone: '#e8890c', same: '#e6e4e0' },
 };
 /** By number of the origin. */
-export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3d7a'];
+export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3d7a', '#7a6f3d'];
 const NEUTRAL_DARK = '#4a4a4d';
 /** A change of fewer points than these is drawn as strong as one of these. */
 const FLOOR_POINTS = 0.5;

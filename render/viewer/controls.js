@@ -74,8 +74,8 @@ function interrupts({ model, state, set }) {
 function interpreters({ model, state, set }) {
   if (!model.hasInterpreters || state.system !== 'show') return [];
   const hint =
-    'the self time of a Python function includes that of the C functions of the interpreter which do its work, ' +
-    'as in verdicts (y)';
+    'the self time of a function that is interpreted includes that of the functions of the interpreter which do its ' +
+    'work, as in verdicts (y)';
   const shown = toggle('Self with interpreter', hint, state.interpreter === 'function', (checked) =>
     set({ interpreter: checked ? 'function' : 'apart' }),
   );

@@ -11,7 +11,7 @@ import { Memo } from './memo.js';
 import { remember, remembered } from './storage.js';
 import { isProven, isWhole } from './symbols.js';
 import { Grid } from './table.js';
-import { functionWords, isExact, INTERRUPT_WORDS, partText } from './verdict.js';
+import { functionWords, isExact, besideWords, partText } from './verdict.js';
 import { CLASS_WORDS, CLASSES, functionClasses, mostOf } from './waiting.js';
 import { button } from './widgets.js';
 
@@ -47,7 +47,7 @@ const RANK_WHOLE = -1;
 const RANK_INTERRUPT = -2;
 /** Where it is remembered that somebody wants to see the list under the picture. */
 const LIST = 'kelvin-list';
-const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'unknown'];
+const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'compilation', 'unknown'];
 /** What the list can be narrowed to. */
 const WAYS = [
   ['', 'All'],
@@ -61,8 +61,11 @@ function difference(pair) {
   return pair[1] - pair[0];
 }
 
+/** What tells a function beside the program from the same one in it. @param {Func} f */
+const suffixOf = (f) => (f.origin < INTERRUPTS ? '' : f.origin === COMPILATION ? ' (compiler)' : ' (interrupt)');
+
 /** The name of a function; one that also runs in interrupts stands in the list twice. @param {Func} f */
-const titleOf = (f) => (f.origin === INTERRUPTS ? `${f.name} (interrupt)` : f.name);
+const titleOf = (f) => f.name + suffixOf(f);
 
 /** @type {FunctionColumn[]} */
 const NAMES = [
@@ -71,7 +74,7 @@ const NAMES = [
     title: 'function',
     left: true,
     width: 'minmax(12em,1fr)',
-    text: (r) => (r.f.origin === INTERRUPTS ? `${listName(r.f.name)} (interrupt)` : listName(r.f.name)),
+    text: (r) => listName(r.f.name) + suffixOf(r.f),
     full: (r) => titleOf(r.f),
     value: (r) => titleOf(r.f),
   },
@@ -148,7 +151,7 @@ function intervalOf(model, { e }) {
 /** A verdict in full. @param {Model} model @param {FunctionRow} r */
 function verdictText(model, r) {
   if (!model.shownMetric.tested) return '';
-  if (r.f.origin === INTERRUPTS) return INTERRUPT_WORDS;
+  if (r.f.origin >= INTERRUPTS) return besideWords(r.f);
   return r.e ? functionWords({ e: r.e, own: r.own }, measureOf(model.shownMetric)) : '';
 }
 
@@ -163,7 +166,7 @@ const changeOf = (r) => difference(r.own ? r.self : r.total);
 
 /** The place of a verdict in the list. @param {Model} model @param {FunctionRow} r */
 function rankOf(model, r) {
-  if (r.f.origin === INTERRUPTS) return RANK_INTERRUPT;
+  if (r.f.origin >= INTERRUPTS) return RANK_INTERRUPT;
   if (!r.own && (model.isOwned(r.f) || isWhole(r.total, model.totals()))) return RANK_WHOLE;
   return RANK[r.e?.state || ''] || 0;
 }
@@ -202,7 +205,7 @@ function allProvenColumns(model) {
       hint: 'proven changes first, the largest on top; functions that run all the time come last',
       left: true,
       width: '6.4em',
-      text: (r) => (model.shownMetric.tested && r.f.origin !== INTERRUPTS ? stateOf(r) : '–'),
+      text: (r) => (model.shownMetric.tested && r.f.origin < INTERRUPTS ? stateOf(r) : '–'),
       full: (r) => verdictText(model, r),
       value: (r) => [rankOf(model, r), Math.abs(changeOf(r))],
       className: (r) => `s-${r.e?.state}`,
@@ -295,7 +298,7 @@ function partsOf(model, title, { pick, menu }, refill, largest) {
   const two = model.sides === 2;
   const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
   const text = h('input', { type: 'search', ...label, oninput: refill });
-  const origins = ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || model.hasInterrupts);
+  const origins = ORIGIN_NAMES.filter((name) => ORIGINS.indexOf(name) < INTERRUPTS || model.hasInterrupts);
   const origin = filter('origin', origins, refill);
   const verdict = filter('verdict', STATES, refill);
   const way = ways(refill);
@@ -362,14 +365,14 @@ export class FunctionList {
     const marked = state.states ? model.functionsWith(state.states) : null;
     const isShown = (/** @type {Func} */ f) =>
       (!text || [f.name, f.fullName, moduleName(f.module), f.file].some((part) => part.toLowerCase().includes(text))) &&
-      (!wanted || (model.verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
+      (!wanted || (model.verdictOn(f)?.e.state === wanted && f.origin < INTERRUPTS)) &&
       (origin < 0 || f.origin === origin) &&
       (!state.origins || state.origins.includes(String(f.origin))) &&
       (!state.bottlenecks || state.bottlenecks.includes(String(functionBottleneck(model, f.id)))) &&
       (!marked || marked[f.id] === 1);
     const sign = way === 'more' ? 1 : -1;
     const rows = this.rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
-    const proven = rows.filter((r) => r.f.origin !== INTERRUPTS && isProven(r.e?.state || '')).length;
+    const proven = rows.filter((r) => r.f.origin < INTERRUPTS && isProven(r.e?.state || '')).length;
     const provenText = model.sides === 2 && model.shownMetric.tested ? `, ${count(proven)} proven` : '';
     shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}`;
     this.largest = this.largestOf(rows);

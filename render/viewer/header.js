@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The top of the page: what was compared, the verdict in words to quote, and what limits it.
 
-import { INTERRUPTS, ORIGINS } from './codes.js';
+import { COMPILATION, INTERRUPTS, ORIGINS } from './codes.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from './format.js';
@@ -123,10 +123,10 @@ function sentences(model) {
 }
 
 /** The rows of the table of origins that have something to tell. @param {Meta} meta @returns {[string, LedgerRow][]} */
-function ledgerRows({ ledger, interrupts, runQueue, runQueueTitle }) {
+function ledgerRows({ ledger, interrupts, compilation, runQueue, runQueueTitle }) {
   /** @type {[string, LedgerRow][]} */
   const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, ledger[name]]);
-  rows.push([ORIGINS[INTERRUPTS], interrupts], [runQueueTitle, runQueue]);
+  rows.push([ORIGINS[INTERRUPTS], interrupts], [ORIGINS[COMPILATION], compilation], [runQueueTitle, runQueue]);
   return rows.filter(([, row]) => row && (row.base || row.head));
 }
 
@@ -196,6 +196,7 @@ function columns(model, isPart) {
   const isThere = (/** @type {LedgerRow|undefined} */ row) => !!(row?.base || row?.head);
   const machine = [
     isThere(meta.interrupts) && h('p.dim', {}, meta.interruptsWords),
+    isThere(meta.compilation) && h('p.dim', {}, meta.compilationWords),
     isThere(meta.runQueue) && h('p.dim', {}, meta.runQueueWords),
   ];
   return h(

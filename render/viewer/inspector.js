@@ -21,7 +21,7 @@ import {
 } from './format.js';
 
 import { PROVEN } from './symbols.js';
-import { functionBesideFrame, INTERRUPT_WORDS, partText, verdictWords } from './verdict.js';
+import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
 import { metricWords } from './waiting.js';
 import { waitSection } from './waitviews.js';
 import { button, swatch } from './widgets.js';
@@ -274,7 +274,7 @@ function figures(model, total, self, titled, interrupts) {
 function provenance(model, f, node) {
   if (f.isProcess) return [h('p.where', {}, 'a process: all its threads and runs')];
   const inlined = model.tree.flags[node] & INLINED ? ' · inlined' : '';
-  const rule = f.origin === INTERRUPTS ? INTERRUPT_WORDS : model.meta.ruleTexts[f.rule] || 'no rule recorded';
+  const rule = f.origin >= INTERRUPTS ? besideWords(f) : model.meta.ruleTexts[f.rule] || 'no rule recorded';
   return [
     h('p.where', {}, whereText(f) || 'no file known'),
     h(
@@ -283,7 +283,7 @@ function provenance(model, f, node) {
       swatch(ORIGIN_COLOURS[f.origin]),
       `${ORIGINS[f.origin]} – ${rule}`,
       h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
-      model.isOwned(f) && h('span.dim', {}, ' · its own time counts as that of the Python function it runs'),
+      model.isOwned(f) && h('span.dim', {}, ' · its own time counts as that of the function it runs'),
     ),
   ];
 }
@@ -295,7 +295,7 @@ const testedWords = ({ hasWaits, meta }) => metricWords({ name: meta.metric }, h
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
     return [h('p.dim', {}, `Only ${testedWords(model)} was tested, so ${model.shownMetric.words} has no verdicts.`)];
-  if (f.origin === INTERRUPTS) return [];
+  if (f.origin >= INTERRUPTS) return [];
   const { unit } = model;
   const state = model.stateOf(node);
   const range = model.intervalOf(node);

@@ -3,7 +3,7 @@
 // frames of one alone.
 
 import { bottleneckLegend } from './bottleneckviews.js';
-import { INTERRUPTS, ORIGINS, STATES } from './codes.js';
+import { COMPILATION, INTERRUPTS, ORIGINS, STATES } from './codes.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, count, measureOf, percent, signedPercent } from './format.js';
@@ -23,6 +23,7 @@ const HINTS = {
   system: 'the kernel, the C library, language runtimes',
   unknown: 'no rule decides where the code comes from',
   interrupts: "the machine's work in the threads: not in the total, and not compared",
+  compilation: 'just-in-time compilation by the run time: not in the total, and not compared',
   '+ new': 'only head has it',
   '− gone': 'only base had it; turn on Removed to see it',
 };
@@ -111,7 +112,7 @@ function keysOf(model, colours, state, set) {
     const [side, all] = [model.side, model.totals()[model.side]];
     const totalHint = `its part of the ${model.sides === 1 ? '' : side ? 'head ' : 'base '}time that is shown`;
     const total = (/** @type {number} */ number) => (times[number] ? percent(times[number], all) : '');
-    return [1, 2, 3, ...(model.hasInterrupts ? [INTERRUPTS] : []), 0].map((number) => {
+    return [1, 2, 3, ...(model.hasInterrupts ? [INTERRUPTS] : []), ...(times[COMPILATION] ? [COMPILATION] : []), 0].map((number) => {
       const colour = ORIGIN_COLOURS[number];
       return key({ name: 'origins', number, colour, word: ORIGINS[number], total: total(number), totalHint });
     });

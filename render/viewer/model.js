@@ -523,7 +523,7 @@ export class Model {
 
   /** Whether a function is an interrupt. @param {number} func */
   isInterrupt(func) {
-    return this.hasInterrupts && func >= 0 && this.functions[func].origin === INTERRUPTS;
+    return this.hasInterrupts && func >= 0 && this.functions[func].origin >= INTERRUPTS;
   }
 
   /** Scaled self [base, head] of a node. @param {number} node */

@@ -79,6 +79,8 @@ import { decodeFunctions } from './symbols.js';
  * @property {LedgerRow} runQueue
  * @property {string} runQueueTitle
  * @property {string} runQueueWords
+ * @property {LedgerRow} [compilation]
+ * @property {string} [compilationWords]
  * @property {string[]} warnings
  * @property {Recording[]} recordings base and head, or head alone
  * @property {Record<string, string>} ruleTexts by number of the rule that decides an origin

@@ -236,9 +236,9 @@ export function languagesOf(functions) {
   return columnOf(functions, functions[0]?.table?.languages, (f) => f.languages || 0);
 }
 
-/** Whether the report knows of interrupts. @param {Func[]} functions */
+/** Whether the report knows of interrupts, or of compilers beside the program. @param {Func[]} functions */
 export function hasInterrupts(functions) {
-  return Array.prototype.includes.call(originsOf(functions), INTERRUPTS);
+  return Array.prototype.some.call(originsOf(functions), (origin) => origin >= INTERRUPTS);
 }
 
 /** The places of all functions in the order of siblings, by id. @param {Func[]} functions */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Verdicts on differences in words.
 
-import { INTERRUPTS } from './codes.js';
+import { COMPILATION, INTERRUPTS } from './codes.js';
 import { amount, measureOf, signedAmount } from './format.js';
 import { isProven, verdictOn } from './symbols.js';
 
@@ -22,8 +22,11 @@ const STATE_WORDS = {
 export const ASKS_FOR_MORE =
   'not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals';
 
-/** What is said of interrupts, which have no verdict, and where they come from. */
-export const INTERRUPT_WORDS = 'what the machine did in this thread; not compared';
+/** What is said of functions beside the program, which have no verdict. @param {{origin: number}} f */
+export const besideWords = (f) =>
+  f.origin === COMPILATION
+    ? 'what the run time compiled while the program ran; not compared'
+    : 'what the machine did in this thread; not compared';
 
 /** Whether nothing was sampled: such counts have no intervals. @param {import('./report.js').Meta} meta */
 export const isExact = (meta) => meta.evidence?.mode === 'exact';
@@ -61,7 +64,7 @@ export function functionWords({ e, own }, measure) {
  */
 export function functionBesideFrame(model, node, places) {
   const f = model.functions[model.tree.func[node]];
-  const verdict = model.shownMetric.tested && !model.filtered && f.origin !== INTERRUPTS && verdictOn(f);
+  const verdict = model.shownMetric.tested && !model.filtered && f.origin < INTERRUPTS && verdictOn(f);
   if (!verdict) return '';
   const { e } = verdict;
   const here = model.stateOf(node);

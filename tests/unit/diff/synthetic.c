@@ -78,7 +78,7 @@ static uint32_t add_mapping(struct profile *profile, const char *module)
 
 static bool is_of_the_system(const char *module)
 {
-	return strcmp(module, "kernel") == 0 || profile_language_interpreted_by(module) != PROFILE_LANGUAGE_NATIVE;
+	return strcmp(module, "kernel") == 0 || profile_language_interpreted_by("", module) != PROFILE_LANGUAGE_NATIVE;
 }
 
 static uint32_t add_function(struct profile *profile, char *frame, uint32_t *mapping)

@@ -141,9 +141,113 @@ static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
 	profile_destroy(head);
 }
 
+/* ---- Run-time compilers ---- */
+
+static const char compiler[] = "start!node;v8::internal::OptimizingCompileDispatcher::CompileNext()!node;memcpy!libc";
+
+/* Adds so many samples of the compiler in each half of 10 s. */
+static struct profile *record_compiler(int64_t first, int64_t second, bool whole_command)
+{
+	const int64_t counts[] = { first, second };
+	struct synthetic s = synthetic_create();
+	struct profile *profile;
+	struct error err;
+
+	synthetic_run(&s, whole_command, 10000);
+	for (int i = 0; i < 4000; i++) {
+		synthetic_add(&s, synthetic_stack(&s, "main;parse#1"), 1, i * 2.5);
+		synthetic_add(&s, synthetic_stack(&s, "main;memcpy!libc"), 1, i * 2.5 + 1);
+		synthetic_add(&s, synthetic_stack(&s, "main;JS:f!jit"), 1, i * 2.5 + 2);
+	}
+	for (int half = 0; half < 2; half++)
+		for (int64_t i = 0; i < counts[half]; i++)
+			synthetic_add(&s, synthetic_stack(&s, compiler), 1,
+				half * 5000 + (double)i * 5000 / (double)counts[half]);
+	profile = synthetic_finish(&s);
+	assert_true(profile_mark_activities(profile, &err));
+	return profile;
+}
+
+static struct diff *compare_compilers(struct profile *base, struct profile *head)
+{
+	struct diff *diff = synthetic_diff(base, head, &(struct diff_options){ .scale = DIFF_SCALE_RATE });
+
+	profile_destroy(base);
+	profile_destroy(head);
+	return diff;
+}
+
+static bool is_warned(const struct diff *diff, const char *start)
+{
+	for (size_t i = 0; i < diff->warning_count; i++)
+		if (strncmp(diff_string(diff, diff->warnings[i].text), start, strlen(start)) == 0)
+			return diff->warnings[i].blocks_gate;
+	return false;
+}
+
+/* It has a row of its own, and is part of nothing else; what it calls is not what the program calls. */
+static void compilers_are_beside_the_program(void **state)
+{
+	struct diff *diff = compare_compilers(record_compiler(0, 0, false), record_compiler(1500, 1500, false));
+	const struct diff_function *frame = find(diff, "[just-in-time compilation]", true);
+
+	(void)state;
+	assert_true(diff->total.delta == 0);
+	assert_true(diff->compilation.raw[DIFF_HEAD] == 3000 * ms && diff->compilation.raw[DIFF_BASE] == 0);
+	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
+	assert_non_null(frame);
+	assert_true(frame->compiles && frame->raw_total[DIFF_HEAD] == 3000 * ms);
+	assert_string_equal(diff_string(diff, frame->shown), "just-in-time compilation");
+	assert_true(find(diff, "memcpy", true)->raw_self[DIFF_HEAD] == 3000 * ms);
+	assert_true(find(diff, "memcpy", false)->raw_self[DIFF_HEAD] == 4000 * ms);
+	for (size_t i = 0; i < diff->function_count; i++)
+		assert_false(diff_state_is_difference(diff->functions[i].total.state));
+	diff_destroy(diff);
+}
+
+static void a_side_that_compiles_first_is_warming_up(void **state)
+{
+	struct diff *diff = compare_compilers(record_compiler(0, 0, false), record_compiler(3000, 200, false));
+
+	(void)state;
+	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "head was still compiling"));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "took 33 % of its CPU time in the first half"));
+	assert_true(is_warned(diff, "head was still compiling"));
+	diff_destroy(diff);
+	diff = compare_compilers(record_compiler(3000, 200, false), record_compiler(0, 0, false));
+	assert_true(is_warned(diff, "base was still compiling"));
+	diff_destroy(diff);
+	/* Both sides were: that is said, and they are compared. */
+	diff = compare_compilers(record_compiler(3000, 200, false), record_compiler(3000, 200, false));
+	assert_true(is_warned(diff, "base was still compiling") && is_warned(diff, "head was still compiling"));
+	assert_null(strstr(diff_string(diff, diff->verdict_text), "compiling"));
+	diff_destroy(diff);
+}
+
+static void what_compiles_all_the_time_is_not_warming_up(void **state)
+{
+	struct diff *diff = compare_compilers(record_compiler(1500, 1500, false), record_compiler(1500, 1400, false));
+
+	(void)state;
+	assert_false(is_warned(diff, "base was still") || is_warned(diff, "head was still"));
+	diff_destroy(diff);
+	/* Little of it is no warm-up. */
+	diff = compare_compilers(record_compiler(0, 0, false), record_compiler(300, 0, false));
+	assert_false(is_warned(diff, "head was still"));
+	diff_destroy(diff);
+	/* Commands have their start on both sides. */
+	diff = compare_compilers(record_compiler(0, 0, true), record_compiler(3000, 200, true));
+	assert_false(is_warned(diff, "head was still"));
+	diff_destroy(diff);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(compilers_are_beside_the_program),
+		cmocka_unit_test(a_side_that_compiles_first_is_warming_up),
+		cmocka_unit_test(what_compiles_all_the_time_is_not_warming_up),
 		cmocka_unit_test(what_interrupts_a_thread_is_no_change_of_the_program),
 		cmocka_unit_test(what_the_program_calls_stays_its_own),
 		cmocka_unit_test(a_function_in_both_is_two),

@@ -116,6 +116,108 @@ static void runs_of_two_modes_speak_for_themselves(void **state)
 	assert_int_equal(state_of(record_runs(RUNS), record_runs(0), "iterate"), DIFF_STATE_GONE);
 }
 
+/* ---- Few runs: what the compiler may have moved, and what it cannot have made ---- */
+
+enum { FEW_RUNS = 3 };
+
+/* A function, what it is called by in the same file and what it calls, in samples for each run. */
+struct chain {
+	int64_t caller, function, callee, direct; /* `direct`: the callee's samples right below the caller */
+};
+
+static struct profile *record_few(const struct chain *c)
+{
+	struct synthetic s = synthetic_create();
+
+	for (int64_t run = 0; run < FEW_RUNS; run++) {
+		synthetic_run(&s, false, MILLISECONDS);
+		add(&s, "start!node;JS:main!jit;JS:caller!jit", c->caller + run, false);
+		add(&s, "start!node;JS:main!jit;JS:caller!jit;JS:function!jit", c->function + run * (c->function > 0),
+			false);
+		add(&s, "start!node;JS:main!jit;JS:caller!jit;JS:function!jit;compress!libz", c->callee, false);
+		add(&s, "start!node;JS:main!jit;JS:caller!jit;compress!libz", c->direct, false);
+		add(&s, "start!node;collect!node", 1500 + run, false);
+		for (int i = 0; i < 20; i++) {
+			char frames[60];
+
+			snprintf(frames, sizeof(frames), "start!node;JS:main!jit;JS:other%c!jit", 'a' + i);
+			add(&s, frames, 200 + (i * 7 + run * 3) % 5, false);
+		}
+	}
+	return finish(&s);
+}
+
+static struct diff *diff_few(const struct chain *from, const struct chain *to)
+{
+	struct profile *base = record_few(from), *head = record_few(to);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	profile_destroy(base);
+	profile_destroy(head);
+	return diff;
+}
+
+static void expect_few(const struct chain *from, const struct chain *to, enum diff_state self, enum diff_state total)
+{
+	struct diff *diff = diff_few(from, to);
+	const struct diff_function *f = synthetic_function(diff, "JS:function");
+
+	assert_int_equal(f->self.state, self);
+	assert_int_equal(f->total.state, total);
+	diff_destroy(diff);
+}
+
+/* Nothing but where the time is counted differs: no test finds anything, whatever is known of functions that moved. */
+static void expect_no_difference(const struct chain *from, const struct chain *to)
+{
+	struct diff *diff = diff_few(from, to);
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+
+		if (f->self.q < 0.05 || f->total.q < 0.05)
+			fail_msg("%s differs: q %g, with all it calls %g", diff_string(diff, f->name), f->self.q,
+				f->total.q);
+	}
+	assert_true(diff->verdict == DIFF_INCONCLUSIVE || diff->verdict == DIFF_UNCHANGED);
+	diff_destroy(diff);
+}
+
+/* A function that takes a fifth of the time more than before, while nothing takes less, is new or gone. */
+static void time_that_came_or_went_is_proven_by_few_runs(void **state)
+{
+	const struct chain without = { .caller = 500 }, with = { .caller = 500, .function = 1200 },
+			   more = { .caller = 500, .function = 2400 };
+
+	(void)state;
+	expect_few(&without, &with, DIFF_STATE_NEW, DIFF_STATE_NEW);
+	expect_few(&with, &without, DIFF_STATE_GONE, DIFF_STATE_GONE);
+	expect_few(&with, &more, DIFF_STATE_MORE, DIFF_STATE_MORE);
+}
+
+/* A caller that has less by as much may have had the function inlined. */
+static void time_that_inlining_moves_is_not_proven_by_few_runs(void **state)
+{
+	const struct chain inlined = { .caller = 1700 }, apart = { .caller = 500, .function = 1200 };
+
+	(void)state;
+	expect_no_difference(&inlined, &apart);
+	expect_no_difference(&apart, &inlined);
+}
+
+/* What an inlined function calls is called by its caller: nearly all of the function's total is of that kind here. */
+static void calls_that_inlining_moves_are_not_proven_by_few_runs(void **state)
+{
+	const struct chain inlined = { .caller = 550, .direct = 1200 },
+			   apart = { .caller = 500, .function = 50, .callee = 1200 },
+			   more = { .caller = 500, .function = 50, .callee = 2400 };
+
+	(void)state;
+	expect_no_difference(&inlined, &apart);
+	expect_no_difference(&apart, &inlined);
+	expect_few(&apart, &more, DIFF_STATE_SAME, DIFF_STATE_MORE);
+}
+
 /* ---- What the machine did to functions of changed code ---- */
 
 enum { BLOCKS = 20, CONTROLS = 20, ROWS = CONTROLS + 3 };
@@ -203,6 +305,9 @@ int main(void)
 		cmocka_unit_test(what_goes_by_tier_is_not_proven_by_one_process),
 		cmocka_unit_test(other_code_is_proven_by_one_process),
 		cmocka_unit_test(runs_of_two_modes_speak_for_themselves),
+		cmocka_unit_test(time_that_came_or_went_is_proven_by_few_runs),
+		cmocka_unit_test(time_that_inlining_moves_is_not_proven_by_few_runs),
+		cmocka_unit_test(calls_that_inlining_moves_are_not_proven_by_few_runs),
 		cmocka_unit_test(controls_tell_what_the_machine_did),
 		cmocka_unit_test(events_count_by_their_weights),
 	};

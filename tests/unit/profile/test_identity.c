@@ -154,9 +154,40 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 		{ "LazyCompile:~ /srv/app/view.js:10", "[jit]", " view.js`[jit]" },
 		{ "Function:~emit node:events:466:44", "[jit]", "emit node:events`[jit]" },
 		{ "JS:*main", "[jit]", "main `[jit]" },
+		{ "JS:~", "[jit]", " `[jit]" },
+		{ "JS:^get size /srv/t.js:4:2", "[jit]", "get size t.js`[jit]" },
+		{ "JS:^f /srv/my app/t.js:4:2", "[jit]", "f t.js`[jit]" },
+		{ "JS:^f C:\\app\\t.js:4:2", "[jit]", "f C:\\app\\t.js`[jit]" },
+		{ "JS:^f evalmachine.<anonymous>:4:2", "[jit]", "f evalmachine.<anonymous>`[jit]" },
+		/* in a package, whose files are often called alike, the path within the package tells them apart */
+		{ "JS:*test /srv/node_modules/npm/node_modules/semver/classes/range.js:3:1", "[jit]",
+			"test semver/classes/range.js`[jit]" },
+		{ "JS:*f /srv/node_modules/a/index.js:3:1", "[jit]", "f a/index.js`[jit]" },
+		{ "JS:*f /srv/node_modules/@x/b/index.js:3:1", "[jit]", "f @x/b/index.js`[jit]" },
+		{ "JS:*f /srv/node_modules/", "[jit]", "f `[jit]" },
+		/* a comment more in the file makes no other function of one without a name */
+		{ "JS:~ /srv/view.js:11:5", "[jit]", " view.js`[jit]" },
 		{ "py::parse:/usr/lib/python3.12/json/decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
 		{ "py::parse:decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
 		{ "py::", "[jit]", "py::`[jit]" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(cases);
+}
+
+/* async-profiler's marks of a tier are no part of a method's name. */
+static void tiers_of_java_methods_are_cut(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "java/util/HashMap.get_[j]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[i]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[0]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get_[1]", "", "java/util/HashMap.get`" },
+		{ "java/util/HashMap.get", "", "java/util/HashMap.get`" },
+		{ "a_[x]", "", "a_[x]`" },
+		{ "_[j]", "", "_[j]`" },
+		{ "Ljava/util/HashMap;::get", "[jit]", "Ljava/util/HashMap;::get`[jit]" },
 	};
 
 	(void)state;
@@ -171,10 +202,16 @@ static void unnamed_code_is_known_by_its_fingerprint(void **state)
 		{ "libc-2.36.so+0x5", "libc.so", "[unnamed]`libc.so" },
 		{ "server+0x400", "server", "[unnamed]`server" },
 		{ "//anon+0x7f76a0005b88", "//anon", "[unnamed]`//anon" },
+		/* the exported function before it is a hint, and neither its identity nor the other one's */
+		{ "libz.so.1.2.13+0x5d80 near deflate", "libz.so", "[unnamed]`libz.so" },
+		{ "server+0x400 near f(int)+0x12", "server", "[unnamed]`server" },
+		{ "deflate near it", "libz.so", "deflate near it`libz.so" },
 	};
 	static const struct identity_case with[] = {
 		{ "libz.so.1.2.13+0x5d80", "libz.so", "[code 00000000000000ab]`libz.so" },
 		{ "libz.so.1.3+0x6000", "libz.so", "[code 00000000000000ab]`libz.so" },
+		{ "libz.so.1.3+0x6000 near deflate", "libz.so", "[code 00000000000000ab]`libz.so" },
+		{ "libz.so.1.3+0x6000 near inflate", "libz.so", "[code 00000000000000ab]`libz.so" },
 		{ "deflate", "libz.so", "deflate`libz.so" },
 	};
 
@@ -226,6 +263,7 @@ int main(void)
 		cmocka_unit_test(what_a_compiler_adds_is_cut),
 		cmocka_unit_test(what_a_rebuild_renumbers_is_cut),
 		cmocka_unit_test(scripts_have_no_line_and_no_checkout_path),
+		cmocka_unit_test(tiers_of_java_methods_are_cut),
 		cmocka_unit_test(unnamed_code_is_known_by_its_fingerprint),
 		cmocka_unit_test(modules_have_no_version_and_no_folder),
 	};

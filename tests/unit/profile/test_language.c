@@ -35,6 +35,13 @@ static const struct {
 	{ "LazyCompile:~sum file:///srv/x.js:1:2", "[jit]", LANGUAGE(JAVASCRIPT), LANGUAGE(NATIVE) },
 	{ "Builtin:ArrayPush", "[jit]", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
 	{ "v8::internal::Heap::CollectGarbage", "node", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "Builtins_LdaNamedPropertyHandler", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
+	{ "Builtins_InterpreterEntryTrampoline", "libnode.so", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
+	{ "Builtins_BaselineOutOfLinePrologue", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
+	{ "Builtins_Add_Baseline", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
+	{ "Builtins_LoadIC_Megamorphic", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
+	{ "Builtins_ArrayMap", "node", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "Builtins_LdaNamedPropertyHandler", "server", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
 	/* Java */
 	{ "Ljava/util/HashMap;::get", "[jit]", LANGUAGE(JAVA), LANGUAGE(NATIVE) },
 	{ "void demo.Server.run()", "[jit]", LANGUAGE(JAVA), LANGUAGE(NATIVE) },
@@ -50,7 +57,7 @@ static void test_languages_by_name_and_module(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		enum profile_language language = profile_language_of(cases[i].name, cases[i].module);
-		enum profile_language interpreted = profile_language_interpreted_by(cases[i].module);
+		enum profile_language interpreted = profile_language_interpreted_by(cases[i].name, cases[i].module);
 
 		if (language != cases[i].language || interpreted != cases[i].interpreted)
 			fail_msg("%s in %s: %s, interprets %s", cases[i].name, cases[i].module,
@@ -73,6 +80,41 @@ static void test_names_of_python_have_two_parts(void **state)
 			fail_msg("'%s' is none of Python", others[i]);
 }
 
+static void test_names_of_javascript_have_parts(void **state)
+{
+	static const char *const others[] = { "", "JS", "js:f /x.js:1:2", "f /x.js:1:2", "Builtin:ArrayPush",
+		"RegExp:a" };
+	static const struct {
+		const char *name, *function, *file;
+		uint32_t line;
+	} parts[] = {
+		{ "JS:*f /srv/x.js:12:3", "f", "/srv/x.js", 12 },
+		{ "JS:~f /srv/x.js:12:3", "f", "/srv/x.js", 12 },
+		{ "JS:^f /srv/x.js:12", "f", "/srv/x.js", 12 },
+		{ "JS:+get f file:///srv/my app/x.js:12:3", "get f", "file:///srv/my app/x.js", 12 },
+		{ "LazyCompile:*f node:events:12:3", "f", "node:events", 12 },
+		{ "JS:~ /srv/x.js:1:1", "", "/srv/x.js", 1 },
+		{ "JS:*f", "f", "", 0 },
+		{ "JS:", "", "", 0 },
+		{ "JS:f :1:2", "f", "", 1 },
+		{ "JS:f x.js:99999999999:2", "f", "x.js:99999999999", 2 },
+	};
+	struct profile_javascript_name found;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		assert_true(profile_javascript_name(parts[i].name, &found));
+		if (found.function_bytes != strlen(parts[i].function) || found.file_bytes != strlen(parts[i].file) ||
+			strncmp(found.function, parts[i].function, found.function_bytes) != 0 ||
+			strncmp(found.file, parts[i].file, found.file_bytes) != 0 || found.line != parts[i].line)
+			fail_msg("%s: '%.*s' in '%.*s' at %u", parts[i].name, (int)found.function_bytes, found.function,
+				(int)found.file_bytes, found.file, found.line);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (profile_javascript_name(others[i], &found))
+			fail_msg("'%s' is none of JavaScript", others[i]);
+}
+
 static void test_people_read_the_name_of_a_function_alone(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
@@ -82,7 +124,13 @@ static void test_people_read_the_name_of_a_function_alone(void **state)
 	profile_shown_name("py::S.run:/srv/w.py", &shown);
 	buffer_append_byte(&shown, '|');
 	profile_shown_name("py::detail::cast", &shown);
-	assert_string_equal(shown.data, "S.run|py::detail::cast");
+	buffer_append_byte(&shown, '|');
+	profile_shown_name("JS:*get f /srv/w.js:1:2", &shown);
+	buffer_append_byte(&shown, '|');
+	profile_shown_name("JS:~ /srv/w.js:1:2", &shown);
+	buffer_append_byte(&shown, '|');
+	profile_shown_name("JS:", &shown);
+	assert_string_equal(shown.data, "S.run|py::detail::cast|get f|(anonymous)|JS:");
 }
 
 static void test_stubs_of_runtimes(void **state)
@@ -107,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_languages_by_name_and_module),
 		cmocka_unit_test(test_names_of_python_have_two_parts),
+		cmocka_unit_test(test_names_of_javascript_have_parts),
 		cmocka_unit_test(test_people_read_the_name_of_a_function_alone),
 		cmocka_unit_test(test_stubs_of_runtimes),
 		cmocka_unit_test(test_each_language_has_a_word),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * What a run time does beside running the program's own code: it collects garbage, and compiles functions while they
+ * run. It does so in threads of its own and within calls of the program's.
+ *
+ * A stack in which it does has a frame of its own for it, right above the function in which it begins; in a thread that
+ * does nothing else it is the outermost frame. So one row of a report has all of it: "[garbage collection]".
+ */
+
+struct profile;
+
+enum profile_activity {
+	PROFILE_ACTIVITY_NONE,
+	PROFILE_ACTIVITY_COLLECTION,  /* it is the program that makes the garbage */
+	PROFILE_ACTIVITY_COMPILATION, /* how much is compiled depends on how long the program has run */
+};
+enum { PROFILE_ACTIVITY_COUNT = 3 };
+
+/* The name of the frame of an activity: "[garbage collection]". Static; "" of none. */
+const char *profile_activity_frame_name(enum profile_activity activity);
+
+/* The activity in words: "garbage collection", "just-in-time compilation". Static; "" of none. */
+const char *profile_activity_words(enum profile_activity activity);
+
+/* The activity whose frame a function is, by its name and module. */
+enum profile_activity profile_activity_of_frame(const char *name, const char *module);
+
+/* The activity that begins in a function of V8, HotSpot or Go. */
+enum profile_activity profile_activity_of_function(const char *name, const char *module);
+
+/* The activity of a thread of HotSpot. The kernel cuts names of threads after 15 bytes. */
+enum profile_activity profile_activity_of_thread(const char *name);
+
+/*
+ * Adds the frames of activities to the stacks, which have names. Stacks that have such frames already stay as they are.
+ * On failure the profile may only be destroyed.
+ */
+COMMON_MUST_CHECK
+bool profile_mark_activities(struct profile *profile, struct error *err);
