@@ -2,6 +2,7 @@
 #include "cli/closing.h"
 
 #include "cli/cli.h"
+#include "cli/debug_package.h"
 #include "cli/verification.h"
 
 #include <math.h>
@@ -184,6 +185,8 @@ static void print_stripped(const struct profile *profile)
 	enum { LEAST_STRIPPED_PERCENT = 10 };
 	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
 	uint64_t samples = profile->quality.samples, stripped = 0;
+	char package[200], remedy[400] = "'man kelvin-record' says which debug symbols to install";
+	const char *path;
 	size_t most = 0;
 
 	if (!unnamed)
@@ -196,11 +199,16 @@ static void print_stripped(const struct profile *profile)
 		if (!is_stripped_file(&profile->mappings[most]) || unnamed[i] > unnamed[most])
 			most = i;
 	}
-	if (stripped * 100 >= samples * LEAST_STRIPPED_PERCENT && stripped > 0)
-		cli_say("%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
-			"debug symbols to install\n",
-			(double)stripped * 100 / (double)samples,
-			profile_string(profile, profile->mappings[most].path));
+	if (stripped * 100 < samples * LEAST_STRIPPED_PERCENT || stripped == 0)
+		return;
+	path = profile_string(profile, profile->mappings[most].path);
+	/* Files of a container are those of its own system. */
+	if (profile->facts.container == 0 && debug_package_of(path, package, sizeof(package)))
+		snprintf(remedy, sizeof(remedy),
+			"'apt install %s' (from the archive of debug symbols) or 'kelvin symbolize --debuginfod' names them",
+			package);
+	cli_say("%.0f %% of the samples are in functions without names, most of them in %s: %s\n",
+		(double)stripped * 100 / (double)samples, path, remedy);
 }
 
 /* Interpreters and run-time compilers give the names of a program's functions only on request. */

@@ -39,6 +39,12 @@ bool profile_is_made_at_run_time(const char *module);
 /* Whether a name in code that is generated at run time is that of code which V8 or HotSpot generate for themselves. */
 bool profile_is_generated_stub(const char *name);
 
+/*
+ * What stands between the two parts of the name of a function without one where an exported function before it is
+ * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
+ */
+#define PROFILE_NEAR " near "
+
 /* The parts of `py::QUALNAME:FILENAME`, as CPython names a function to perf. Both point into the name. */
 struct profile_python_name {
 	const char *function; /* of `function_bytes`; not NUL-terminated */
