@@ -147,7 +147,7 @@ struct {
 
 /* ---- Counting ---- */
 
-static __always_inline struct requests_counts *make_counts(const struct requests_key *key)
+static __noinline struct requests_counts *make_counts(const struct requests_key *key)
 {
 	struct requests_counts made = { 0 };
 	struct requests_counts *found;
@@ -318,7 +318,7 @@ static __always_inline __u8 kind_within(struct sock *sk, __u8 is_server)
 	return is_server && !is_pair(sk) ? REQUESTS_WITHIN : REQUESTS_IGNORED;
 }
 
-static __always_inline struct socket *meet_socket(struct sock *sk, __u32 process, enum direction first)
+static __noinline struct socket *meet_socket(struct sock *sk, __u32 process, enum direction first)
 {
 	unsigned short family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	_Bool is_inet = family == AF_INET || family == AF_INET6;
@@ -344,7 +344,7 @@ static __always_inline struct socket *meet_socket(struct sock *sk, __u32 process
  * The other end may have been met after this one, and exchanges been counted until then: those move. A connection that
  * was there before the recording has both ends met when its second exchange is answered.
  */
-static __always_inline void look_for_end(struct sock *sk, struct socket *socket)
+static __noinline void look_for_end(struct sock *sk, struct socket *socket)
 {
 	struct requests_counts *wrong, *right;
 
