@@ -648,8 +648,7 @@ struct profile_written {
 	uint64_t messages;
 	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events, locks, releases,
 		exchanges, readings, latencies;
-	size_t weighted; /* `weighted_count` of the last increment, whose last event with a weight is the one before it
-			  */
+	size_t weighted; /* `weighted_count` of the last increment, one behind its last event with a weight */
 	uint32_t *met;   /* owned: [sample] number of the last increment that holds its sums */
 	size_t met_capacity;
 };

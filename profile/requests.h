@@ -69,7 +69,7 @@ enum { PROFILE_LATENCY_BUCKETS = 976 };
 struct profile_requests {
 	enum profile_work_source source;
 	uint32_t event; /* string: what PROFILE_WORK_EVENT counts: "uprobe:./server:handle_job" */
-	/* one socket in so many was watched, and the figures here are multiplied by it already; 1: every socket was */
+	/* one exchange in up to so many was measured, and counts for all of them in the figures here; 1: each was */
 	uint32_t one_socket_in;
 	/*
 	 * Owned by the profile: exchanges by (run, pid, kind), readings by (exchanges, time), latencies likewise by

@@ -202,10 +202,8 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 		if (!fill_side(build, index, (enum diff_side)side, experiment, err))
 			return false;
 	weigh_interrupts(build->diff, experiment);
-	if (!work_fill(build, experiment, err))
+	if (!floor_weigh_busy_cpus(build, experiment, err) || !work_fill(build, experiment, err))
 		return false;
 	work_divide_runs(experiment, build->diff->evidence.mode);
 	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
-	return floor_weigh_busy_cpus(build, experiment, err) && experiment_finish(experiment, err) &&
-	       weights_fill(build, experiment, err);
 }

@@ -9,8 +9,8 @@
 
 /*
  * An exchange that is measured costs its process 0.4 us, one that passes 0.25 us, most of it for the two tracepoints
- * themselves (AMD EPYC in a virtual machine, Linux 6.18; tests/bench/requests.c). Above this rate only a part of them
- * is measured, so that the rest stays below 1 % of a CPU.
+ * themselves (scripts/bench requests; docs/decisions/73). Above this rate only a part of them is measured, which keeps
+ * the difference below 1 % of a CPU.
  */
 enum { MOST_MEASURED_PER_S = 20000, MOST_ONE_IN = 1 << 12 };
 enum { LOOK_MS = 200, MS = 1000000 };

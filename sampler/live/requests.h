@@ -22,7 +22,7 @@ struct requests {
 	uint64_t rated_ns, rated_count;
 	/* Why exchanges are not counted although they should be; it is told where the target listens. */
 	struct error none;
-	bool was_asked, listens;
+	bool listens;
 };
 
 /*
