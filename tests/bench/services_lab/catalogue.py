@@ -95,8 +95,10 @@ location / {{ {"add_header X-Kind $kind;" if maps else ""} {subs} {"sub_filter_t
         return ["nginx", "-p", self.folder, "-c", f"{self.folder}/nginx.conf", "-e", f"{self.folder}/error"]
 
     def count(self):
+        """Requests without those that ask for their number."""
+        self.asked = getattr(self, "asked", 0) + 1
         answer = processes.talk(self.port, b"GET /status HTTP/1.0\r\n\r\n", lambda text: False)
-        return int(re.search(rb"\n *\d+ +\d+ +(\d+)", answer)[1])
+        return int(re.search(rb"\n *\d+ +\d+ +(\d+)", answer)[1]) - self.asked
 
 
 class Redis(Service):
@@ -160,7 +162,7 @@ class Postgres(Service):
     end_signal = signal.SIGINT
     # pgbench writes what it has measured only if it ends by itself.
     spare_seconds = 5
-    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
+    user = ["setpriv", "--pdeathsig=QUIT", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
     bin = "/usr/lib/postgresql/15/bin/"
     scripts = {
         "key": "\\set key random(1, 20000)\nselect name from items where key = :key;\n",
