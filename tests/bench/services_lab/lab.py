@@ -31,7 +31,6 @@ class Deploy:
         options = settings_of(columns[6])
         self.runs = int(options.get("runs", "1"))
         self.off_cpu = "off-cpu" in options
-        self.metric = options.get("metric")
         self.verdicts = columns[7].split(",")
         self.cause = None if columns[8] == "-" else columns[8]
 
@@ -53,12 +52,10 @@ def read_deploys(path):
 
 # ---- One row ----
 
-def compare(lab, metric, base, head, folder, name):
+def compare(lab, base, head, folder, name, *options):
     """What `kelvin diff` says: its JSON and its text. The profiles' names hold no word that could pass for a cause."""
     json_path, text_path = f"{folder}/{name}.json", f"{folder}/{name}.txt"
-    command = [lab.kelvin, "diff", ",".join(base), ",".join(head), "--json", json_path, "--text", text_path]
-    if metric:
-        command += ["--metric", metric]
+    command = [lab.kelvin, "diff", ",".join(base), ",".join(head), "--json", json_path, "--text", text_path, *options]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300, cwd=folder)
     if done.returncode not in (0, 1, 3):
         raise processes.Failure(f"kelvin diff: {done.stderr.strip()[-200:]}")
@@ -81,17 +78,12 @@ def value(number, scale=1.0, digits=4):
 
 
 def requests_of(said, side):
-    """What Kelvin counted on a side, wherever this version of the schema keeps it."""
-    requests = said.get("requests") or {}
-    found = requests.get(side) if isinstance(requests.get(side), dict) else None
-    return found or (said.get("recordings") or {}).get(side, {}).get("requests") or {}
+    """What Kelvin counted on a side; nothing where it did not count."""
+    return (said.get("recordings") or {}).get(side, {}).get("requests") or {}
 
 
 def cause_of(said):
-    cause = said.get("cause")
-    if isinstance(cause, dict):
-        return cause.get("text") or cause.get("function") or cause.get("name")
-    return cause
+    return (said.get("cause") or {}).get("function")
 
 
 def kelvin_ratio(said):
@@ -109,15 +101,15 @@ def print_row(deploy, result, said, sides):
     scale = said.get("scale") or {}
     print(f"{result['name']}  [{result['verdict']}{'' if deploy.cause is None else ', cause ' + ('named' if result['cause'] else 'NOT named')}]")
     print(f"    truth     {'|'.join(deploy.verdicts)}" + (f", cause {deploy.cause}" if deploy.cause else ""))
-    print(f"    verdict   {said['verdict']}: {said['verdict_text'][:220]}")
+    print(f"    verdict   {said['verdict']}: {said['verdict_text'][:500]}")
     print(f"    cause     {cause_of(said) or '-'}; scale {scale.get('mode', '-')}")
     for side in "base", "head":
-        counted = requests_of(said, side)
-        own = sides[side]
-        print(f"    {side}      requests/s: kelvin {value(counted.get('per_s'))}, service {value(mean(own, 'own_per_s'))}, generator "
-              f"{value(mean(own, 'per_s'))}{' with errors' if mean(own, 'errors') > 0 else ''}; p50/p99 ms: kelvin {value(counted.get('p50_ns'), 1e-6, 3)}/"
-              f"{value(counted.get('p99_ns'), 1e-6, 3)}, generator {value(mean(own, 'p50'), 1e-6, 3)}/{value(mean(own, 'p99'), 1e-6, 3)}; "
-              f"CPU {value(mean(own, 'cpu_per_request'), 1e3, 3)} ms a request")
+        counted, own = requests_of(said, side), {key: mean(sides[side], key) for key in sides[side][0]}
+        print(f"    {side}      requests/s: kelvin {value(counted.get('per_s'))}, service {value(own['own_per_s'])}, "
+              f"generator {value(own['per_s'])}{' with errors' if own['errors'] > 0 else ''}; "
+              f"p50/p99 ms: kelvin {value(counted.get('p50_ns'), 1e-6, 3)}/{value(counted.get('p99_ns'), 1e-6, 3)}, "
+              f"generator {value(own['p50'], 1e-6, 3)}/{value(own['p99'], 1e-6, 3)}; "
+              f"CPU {value(own['cpu_per_request'], 1e3, 3)} ms a request")
     print(f"    CPU per request, head to base: kernel {value(result['kernel_ratio'], 1, 3)}, kelvin {value(result['kelvin_ratio'], 1, 3)}", flush=True)
 
 
@@ -138,8 +130,8 @@ def run_deploy(lab, deploy, factors, folder):
     for factor in factors:
         suffix = "" if factor == 1 else f"@{factor:g}"
         head_names, head = record_side(lab, deploy, deploy.head, deploy.rate * factor, folder, "head" + (suffix and suffix + "-"))
-        said, text = compare(lab, deploy.metric, base_names, head_names, folder, f"diff{suffix}")
-        cpu = compare(lab, "cpu", base_names, head_names, folder, f"diff{suffix}-cpu")[0] if deploy.off_cpu else said
+        said, text = compare(lab, base_names, head_names, folder, f"diff{suffix}")
+        cpu = compare(lab, base_names, head_names, folder, f"diff{suffix}-cpu", "--metric", "cpu")[0] if deploy.off_cpu else said
         result = {
             "name": deploy.name + suffix, "group": deploy.group, "said": said["verdict"], "verdict": judge(deploy, said),
             "has_cause": deploy.cause is not None,
@@ -170,8 +162,10 @@ def print_summary(results, failures):
           f"{count('verdict', 'undecided')} undecided; {sum(result['cause'] for result in with_cause)} of {len(with_cause)} causes named; "
           f"CPU per request within a factor 1.1 of the kernel's in {good} of {len(close)}")
     for result in results:
-        if result["verdict"] != "right" or (result["has_cause"] and not result["cause"]):
-            print(f"  {result['name']}: {result['said']} is {result['verdict']}" + ("" if result["cause"] or not result["has_cause"] else ", cause not named"))
+        unnamed = result["has_cause"] and not result["cause"]
+        if result["verdict"] != "right" or unnamed:
+            print(f"  {result['name']}: {result['said']} is {result['verdict']}{', cause not named' if unnamed else ''}; "
+                  f"by the kernel {value(result['kernel_ratio'], 1, 3)} times the CPU time per request")
     for name, reason in failures:
         print(f"  {name}: FAILED: {reason}")
 
