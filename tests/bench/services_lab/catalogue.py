@@ -9,6 +9,8 @@ import subprocess
 
 import processes
 
+# Of the load generator.
+CONNECTIONS = 8
 HTTP = "GET {} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
 
 
@@ -16,7 +18,6 @@ class Service:
     """A service on 127.0.0.1 that is a program of tests/workloads/services, or a distribution's with settings."""
     protocol = "http"
     path = "/"
-    connections = 8
     warm_seconds = 2
     # Before that, what compiles its code at run time is driven at this rate.
     warm_rate = 0
@@ -52,8 +53,8 @@ class Service:
 
     def load(self, rate, seconds):
         """The command that drives the service."""
-        connections, burst = self.settings.get("CONNECTIONS", str(self.connections)), self.settings.get("BURST", "1")
-        return [self.lab.load, self.protocol, str(self.port), connections, str(rate), burst, str(seconds), *self.requests()]
+        burst = self.settings.get("BURST", "1")
+        return [self.lab.load, self.protocol, str(self.port), str(CONNECTIONS), str(rate), burst, str(seconds), *self.requests()]
 
     def count(self):
         """The requests that the service says it has answered."""
@@ -71,32 +72,41 @@ class Nginx(Service):
     protocol = "http"
     path = "/page.txt"
 
+    def location(self):
+        """What stands in the location of the requests."""
+        words = ["add_header X-Kind $kind;"] if "MAPS" in self.settings else []
+        words += [f"sub_filter 'word{i} of' 'text{i} of';" for i in range(int(self.settings.get("SUBS", "0")))]
+        return " ".join(words + ["sub_filter_types text/plain; sub_filter_once off;"])
+
+    def upstream(self):
+        """What stands beside the server."""
+        maps = [f"~*(shop|art)[a-z]*{i}=(\\d+) kind{i};\n" for i in range(int(self.settings.get("MAPS", "0")))]
+        return "map $request_uri $kind { default none; " + "".join(maps) + "}"
+
     def command(self):
         settings = self.settings
         words = " ".join(f"word{i * 7919 % 1013} of line {i}\n" for i in range(int(settings.get("LINES", "1500"))))
         with open(f"{self.folder}/page.txt", "w", encoding="ascii") as page:
             page.write(words)
-        maps = "".join(f"~*(shop|art)[a-z]*{i}=(\\d+) kind{i};\n" for i in range(int(settings.get("MAPS", "0"))))
-        subs = "".join(f"sub_filter 'word{i} of' 'text{i} of';\n" for i in range(int(settings.get("SUBS", "0"))))
         with open(f"{self.folder}/nginx.conf", "w", encoding="ascii") as file:
             file.write(f"""daemon off; worker_processes 2; pid {self.folder}/pid; error_log {self.folder}/error;
 events {{ worker_connections 256; }}
 http {{
-log_format long '$remote_addr $time_iso8601 "$request" $status $bytes_sent $request_time $http_user_agent $connection_requests';
-access_log {settings.get("LOG", "off").replace("on", f"{self.folder}/access long")};
-default_type text/plain; keepalive_requests 1000000; sendfile {settings.get("SENDFILE", "on")};
+access_log off; default_type text/plain; keepalive_requests 1000000; sendfile on;
 gzip {"on" if "GZIP" in settings else "off"}; gzip_comp_level {settings.get("GZIP", "1")}; gzip_types text/plain;
-{"map $request_uri $kind { default none;" + maps + "}" if maps else ""}
+{self.upstream()}
 server {{ listen 127.0.0.1:{self.port}; root {self.folder};
 location = /status {{ stub_status; }}
-location / {{ {"add_header X-Kind $kind;" if maps else ""} {subs} {"sub_filter_types text/plain; sub_filter_once off;" if subs else ""} }}
+location / {{ {self.location()} }}
 }} }}
 """)
         return ["nginx", "-p", self.folder, "-c", f"{self.folder}/nginx.conf", "-e", f"{self.folder}/error"]
 
     def count(self):
+        """Requests without those that ask for their number."""
+        self.asked = getattr(self, "asked", 0) + 1
         answer = processes.talk(self.port, b"GET /status HTTP/1.0\r\n\r\n", lambda text: False)
-        return int(re.search(rb"\n *\d+ +\d+ +(\d+)", answer)[1])
+        return int(re.search(rb"\n *\d+ +\d+ +(\d+)", answer)[1]) - self.asked
 
 
 class Redis(Service):
@@ -113,7 +123,7 @@ class Redis(Service):
     def command(self):
         settings = self.settings
         return ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--dir", self.folder,
-                "--hash-max-listpack-entries", settings.get("LISTPACK", "128"), "--hz", settings.get("HZ", "10"),
+                "--hash-max-listpack-entries", settings.get("LISTPACK", "128"),
                 "--appendonly", "yes" if "FSYNC" in settings else "no", "--appendfsync", settings.get("FSYNC", "no")]
 
     def fill(self):
@@ -140,7 +150,7 @@ class Memcached(Service):
     def command(self):
         options = [word for word in self.settings.get("OPTIONS", "").split(",") if word]
         return ["memcached", "-l", "127.0.0.1", "-p", str(self.port), "-U", "0", "-t", "2", "-m", "256", "-u", "root",
-                *[word for option in options for word in ("-o", option)], *self.settings.get("FLAGS", "").split()]
+                *[word for option in options for word in ("-o", option)]]
 
     def fill(self):
         lines = "".join(f"set key:{i} 0 0 10 noreply\r\nvalue{i % 10}0000\r\n" for i in range(self.items))
@@ -160,12 +170,12 @@ class Postgres(Service):
     end_signal = signal.SIGINT
     # pgbench writes what it has measured only if it ends by itself.
     spare_seconds = 5
-    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
+    user = ["setpriv", "--pdeathsig=QUIT", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
     bin = "/usr/lib/postgresql/15/bin/"
     scripts = {
         "key": "\\set key random(1, 20000)\nselect name from items where key = :key;\n",
         "sort": "select count(*) from (select id, repeat(name, 12) wide from items where id < 6000 order by 2 offset 0) sorted;\n",
-        "join": "select count(*) from items a join orders b on a.id = b.item where b.day < 200;\n",
+        "join": "select count(*) from items a join orders b on a.id = b.item where b.day < 100;\n",
         "sum": "select kind, sum(price * amount), avg(price) from orders where day < 60 group by kind;\n",
     }
     tables = """create extension pg_stat_statements;
@@ -214,9 +224,8 @@ vacuum analyze;"""
         script = f"{self.folder}/script.sql"
         with open(script, "w", encoding="ascii") as file:
             file.write(self.scripts[self.settings.get("LOAD", "key")])
-        connections = self.settings.get("CONNECTIONS", "4")
-        return [f"{self.bin}pgbench", "-n", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-f", script, "-c", connections,
-                "-j", "1", "-R", str(rate), "-T", str(int(seconds)), "-M", self.settings.get("MODE", "prepared"), "-l",
+        return [f"{self.bin}pgbench", "-n", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-f", script, "-c", "4",
+                "-j", "1", "-R", str(rate), "-T", str(int(seconds)), "-M", "prepared", "-l",
                 f"--log-prefix={self.folder}/transactions", *(["-C"] if self.settings.get("RECONNECT") else []), "postgres"]
 
     def count(self):
@@ -258,7 +267,7 @@ class Java(Service):
     warm_rate = 400
 
     def command(self):
-        return ["java", f"-Xmx{self.settings.get('HEAP', '256m')}", *self.settings.get("FLAGS", "-XX:+UseG1GC").split(),
+        return ["java", f"-Xmx{self.settings.get('HEAP', '256m')}", "-XX:+UseG1GC",
                 "-Dsun.net.httpserver.nodelay=true", "-cp", self.lab.build, "Shop", str(self.port)]
 
 
@@ -276,5 +285,25 @@ class Cpp(Service):
         return [self.lab.release(self.settings.get("BUILD", "base"), self.settings.get("STRIP") == "1"), str(self.port)]
 
 
-ALL = {"nginx": Nginx, "redis": Redis, "memcached": Memcached, "postgres": Postgres, "flask": Flask, "fastapi": FastApi,
+class Proxy(Nginx):
+    """nginx before a service in C++, which is no part of what is recorded."""
+    path = "/price"
+
+    def start(self):
+        self.backend = Cpp(self.lab, {"BUILD": self.settings.get("BACKEND", "base")})
+        self.backend.start()
+        super().start()
+
+    def location(self):
+        return "proxy_pass http://backend; proxy_http_version 1.1; proxy_set_header Connection '';"
+
+    def upstream(self):
+        return f"upstream backend {{ server 127.0.0.1:{self.backend.port}; keepalive 16; }}"
+
+    def end(self):
+        super().end()
+        self.backend.end()
+
+
+ALL = {"nginx": Nginx, "proxy": Proxy, "redis": Redis, "memcached": Memcached, "postgres": Postgres, "flask": Flask, "fastapi": FastApi,
        "asyncio": Asyncio, "node": Node, "java": Java, "go": Go, "cpp": Cpp}
