@@ -302,7 +302,7 @@ struct diff_requests {
 	double calls_out, calls_out_per_s;
 	double calls_out_p50_ns, calls_out_p99_ns;
 	uint32_t event;         /* string: what PROFILE_WORK_EVENT counts; "": requests are */
-	uint32_t one_socket_in; /* as in struct profile_requests */
+	uint32_t one_in; /* as in struct profile_requests */
 };
 
 /*

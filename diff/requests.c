@@ -33,7 +33,7 @@ static bool collect_side(struct diff_build *build, enum diff_side side, struct e
 	double seconds = recorded_seconds(profile);
 
 	requests->source = profile->requests.source;
-	requests->one_socket_in = profile->requests.one_socket_in;
+	requests->one_in = profile->requests.one_in;
 	requests->count = (double)profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED);
 	requests->calls_out = (double)profile_requests_total(profile, PROFILE_EXCHANGE_CALLED_OUT);
 	requests->per_s = seconds > 0 ? requests->count / seconds : 0;

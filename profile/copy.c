@@ -250,13 +250,13 @@ bool profile_copy_requests(struct profile_copy *copy, uint32_t first_run, struct
 	if (copy->fresh) {
 		into->source = from->source;
 		into->event = copy->strings[from->event];
-		into->one_socket_in = from->one_socket_in;
+		into->one_in = from->one_in;
 	}
 	if (into->source != from->source || into->event != copy->strings[from->event]) {
 		profile_forget_requests(copy->into);
 		return true;
 	}
-	into->one_socket_in = into->one_socket_in > from->one_socket_in ? into->one_socket_in : from->one_socket_in;
+	into->one_in = into->one_in > from->one_in ? into->one_in : from->one_in;
 	if (!copy_exchanges(copy, first_run, ids, err))
 		return false;
 	for (size_t i = 0; i < from->reading_count; i++) {

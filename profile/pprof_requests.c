@@ -23,7 +23,7 @@ static bool read_work(struct pprof_reader *r, struct error *err)
 	if (numbers[SOURCE] >= PROFILE_WORK_SOURCE_COUNT || numbers[ONE_SOCKET_IN] > UINT32_MAX)
 		return error_set(err, ERROR_FORMAT, "what counted requests is not valid");
 	requests->source = (enum profile_work_source)numbers[SOURCE];
-	requests->one_socket_in = (uint32_t)numbers[ONE_SOCKET_IN];
+	requests->one_in = (uint32_t)numbers[ONE_SOCKET_IN];
 	return pprof_string_id(r, (int64_t)numbers[EVENT], &requests->event, "what counted requests", err);
 }
 
@@ -124,7 +124,7 @@ static void write_work(struct pprof_writer *w, Pprof__Extension *out)
 	pprof__work__init(out->work);
 	out->work->source = requests->source;
 	out->work->event = requests->event;
-	out->work->one_socket_in = requests->one_socket_in;
+	out->work->one_in = requests->one_in;
 }
 
 /* The new exchanges, without what readings tell of: who reads them adds it. */

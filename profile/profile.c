@@ -98,7 +98,7 @@ bool profile_create(struct profile **profile, struct error *err)
 		return error_set_memory(err);
 	made->index = index_create();
 	made->has_timeline = true;
-	made->requests.one_socket_in = 1;
+	made->requests.one_in = 1;
 	if (made->index)
 		made->index->max_stacks = ARRAY_MAX_IDS;
 	if (!made->index) {

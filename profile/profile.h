@@ -572,7 +572,7 @@ static inline void profile_tree_cleanup(struct profile_tree **tree)
  * Adds `from` to `into`: runs stay runs; equal mappings, functions, locations, stacks and threads become one; value
  * types are matched by type and unit (ERROR_FORMAT if they do not match); quality counts add up; facts that differ
  * become "" (0), and labels that are not the same in both are left out. Requests are added if the same counted them in
- * both (source and event), else they are not known; one_socket_in becomes the greater one. One address that has two
+ * both (source and event), else they are not known; one_in becomes the greater one. One address that has two
  * names stays two locations, except in a binary with a build id. On failure `into` may only be destroyed.
  */
 COMMON_MUST_CHECK

@@ -225,7 +225,7 @@ void profile_forget_requests(struct profile *profile)
 
 	requests->source = PROFILE_WORK_UNKNOWN;
 	requests->event = 0;
-	requests->one_socket_in = 1;
+	requests->one_in = 1;
 	requests->exchange_count = requests->reading_count = requests->latency_count = 0;
 	hash_map_deinit(map);
 	hash_map_init(map, sizeof(struct profile_exchanges_key));
@@ -302,8 +302,8 @@ bool profile_validate_requests(const struct profile *profile, struct error *err)
 	const struct profile_requests *requests = &profile->requests;
 
 	if ((unsigned int)requests->source >= PROFILE_WORK_SOURCE_COUNT ||
-		requests->event >= string_table_count(profile->strings) || requests->one_socket_in == 0 ||
-		requests->one_socket_in > MOST_SOCKETS_FOR_ONE)
+		requests->event >= string_table_count(profile->strings) || requests->one_in == 0 ||
+		requests->one_in > MOST_SOCKETS_FOR_ONE)
 		return error_set(err, ERROR_FORMAT, "what counted requests is not valid");
 	if (requests->source == PROFILE_WORK_UNKNOWN && requests->exchange_count > 0)
 		return error_set(err, ERROR_FORMAT, "there are requests, but nothing counted them");

@@ -70,7 +70,7 @@ struct profile_requests {
 	enum profile_work_source source;
 	uint32_t event; /* string: what PROFILE_WORK_EVENT counts: "uprobe:./server:handle_job" */
 	/* one exchange in up to so many was measured, and counts for all of them in the figures here; 1: each was */
-	uint32_t one_socket_in;
+	uint32_t one_in;
 	/*
 	 * Owned by the profile: exchanges by (run, pid, kind), readings by (exchanges, time), latencies likewise by
 	 * bucket. They are in this order behind profile_finish(), which may give exchanges other ids.

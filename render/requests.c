@@ -100,7 +100,7 @@ static void append_amounts(const struct diff *diff, struct buffer *out)
 		buffer_printf(out, " %s", work_noun(head));
 	buffer_append_string(out, " after");
 	append_source(diff, head, out);
-	if (base->one_socket_in > 1 || head->one_socket_in > 1)
+	if (base->one_in > 1 || head->one_in > 1)
 		buffer_append_string(out, ", estimated from a part of the connections");
 }
 
@@ -193,8 +193,8 @@ void render_requests_report_words(const struct diff *diff, struct buffer *out)
 			requests->source == PROFILE_WORK_SOCKETS ? " answered" : "");
 		append_source(diff, requests, out);
 		append_rate(requests->per_s, out);
-		if (requests->one_socket_in > 1)
-			buffer_printf(out, ", estimated from one connection in %" PRIu32, requests->one_socket_in);
+		if (requests->one_in > 1)
+			buffer_printf(out, ", estimated from one request in %" PRIu32, requests->one_in);
 		append_within("; ", "half", requests->p50_ns, out);
 		append_within(", ", "90 %", requests->p90_ns, out);
 		append_within(", ", "99 %", requests->p99_ns, out);

@@ -82,7 +82,7 @@ static void judge_row(const struct load_range *load, struct row_result *result)
 
 static void judge_whole(struct row_result *result)
 {
-	double beyond = fmax(0, fabs(result->judged) - log(OPEN_LOAD_RANGE));
+	double beyond = fmax(0, fabs(result->judged) - log((double)OPEN_LOAD_RANGE));
 
 	result->p = tail_two_sided(beyond / sqrt(result->variance), result->freedom);
 }

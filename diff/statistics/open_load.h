@@ -16,7 +16,7 @@
  * The whole has no share to be judged by. Its interval is that of the scale. It is proven to differ only if it does for
  * every load between 1/OPEN_LOAD_RANGE and OPEN_LOAD_RANGE times base's.
  */
-#define OPEN_LOAD_RANGE 3.0
+enum { OPEN_LOAD_RANGE = 3 };
 
 /*
  * Fills experiment->load, and row.load_variance of each row with how well its ends are known. Needs the sums. Does

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/any_load.h"
 
+#include "diff/statistics/open_load.h"
 #include "diff/verdict/sentences.h"
 #include "diff/verdict/unproven.h"
 #include "diff/words.h"
@@ -19,9 +20,9 @@ static enum proven_way way_of_total(const struct diff_estimate *total)
 {
 	double low = 1 + total->ci_low / total->base, high = 1 + total->ci_high / total->base;
 
-	if (low > ANY_LOAD_TIMES)
+	if (low > OPEN_LOAD_RANGE)
 		return PROVEN_MORE;
-	return high < 1.0 / ANY_LOAD_TIMES ? PROVEN_LESS : PROVEN_NEITHER;
+	return high < 1.0 / OPEN_LOAD_RANGE ? PROVEN_LESS : PROVEN_NEITHER;
 }
 
 /* ", unless the load rose 26-fold" */

@@ -4,11 +4,10 @@
 #include "diff/verdict/proven.h"
 
 /*
- * Head's load is not known where nobody counted the work of both sides: it may have been any from 1 / ANY_LOAD_TIMES to
- * ANY_LOAD_TIMES times that of base. A deploy rarely comes with a larger change of load, and one that explains more
- * than this is named in the verdict, so that the reader decides.
+ * Head's load is not known where nobody counted the work of both sides: it may have been any in a range (open_load.h).
+ * A deploy rarely comes with a larger change of load, and one that explains more than this is named in the verdict, so
+ * that the reader decides.
  */
-enum { ANY_LOAD_TIMES = 3 };
 
 /* Whether the verdict has to hold for any such load: the work was not counted, nor is the load guessed. */
 bool any_load_applies(const struct diff *diff);

@@ -8,9 +8,9 @@
  *
  * What is proven of a function's self time lies at the nodes where it was measured. A function explains what lies in
  * the subtrees of its topmost nodes, or its own proven difference of total time if that is larger: the self time of
- * many callees may be proven in their sum only. The whole is the largest of three: all proven self time, the proven
- * difference of the program, and the largest explanation. Differences in the other direction are not subtracted, so
- * that a function that grew while its old callees vanished explains its growth.
+ * many callees may be proven in their sum only. The whole is the larger of two: the proven difference of the program,
+ * and the sum over the tree of what is proven, in which functions in different places add up. Differences in the other
+ * direction are not subtracted, so that a function that grew while its old callees vanished explains its growth.
  *
  * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction:
  * its total is, or its own code where it has half itself or where the whole program is proven to differ.

@@ -176,6 +176,32 @@ static void explain_functions(struct explained *s)
 	}
 }
 
+/*
+ * All that is proven in the tree: at a node its own self time and what is proven below it, or the difference of its
+ * function's total, if that is proven and larger. So functions in different places share the whole.
+ */
+static bool sum_proven(const struct explained *s, double *sum, struct error *err)
+{
+	const struct diff *diff = s->diff;
+	CLEANUP(cleanup_free) double *proven = calloc(diff->node_count + 1, sizeof(*proven));
+
+	if (!proven)
+		return error_set_memory(err);
+	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
+		double delta = explained_in_direction(
+			s, diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node]);
+		uint32_t function = diff->nodes[node].function;
+
+		proven[node] += explained_own(s, node);
+		if (explained_is_topmost(s, node) && s->kind[function] != EXPLAINED_NEVER &&
+			explained_is_proven(s, &diff->functions[function].total))
+			proven[node] = fmax(proven[node], delta);
+		proven[diff->nodes[node].parent] += proven[node];
+	}
+	*sum = proven[0];
+	return true;
+}
+
 /* Room for all that a search knows. */
 static bool explained_allocate(struct explained *s, struct error *err)
 {
@@ -196,6 +222,8 @@ static bool explained_allocate(struct explained *s, struct error *err)
 
 bool explained_init(struct explained *s, struct error *err)
 {
+	double proven = 0;
+
 	if (!explained_allocate(s, err))
 		return false;
 	classify_functions(s);
@@ -203,5 +231,8 @@ bool explained_init(struct explained *s, struct error *err)
 	find_above(s);
 	sum_functions(s);
 	explain_functions(s);
+	if (!sum_proven(s, &proven, err))
+		return false;
+	s->whole = fmax(s->whole, proven);
 	return true;
 }

@@ -170,14 +170,6 @@ static bool check_estimated(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, false, text, err);
 }
 
-/* Whether the code is in memory without a file, so that no symbols can be installed for it. */
-static bool is_made_at_run_time(const struct diff *diff, const struct diff_function *f)
-{
-	const char *module = diff_string(diff, f->module);
-
-	return strcmp(module, "//anon") == 0 || strcmp(module, "[jit]") == 0;
-}
-
 /* Sums the percentage of each side's time without a function name, and of that in code made at run time. */
 static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], double made[DIFF_SIDES])
 {
@@ -190,7 +182,8 @@ static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], dou
 			if (f->name_source != PROFILE_NAME_NONE || diff_wait_class(diff, f) != PROFILE_WAIT_NONE)
 				continue;
 			unknown[side] += f->raw_self[side];
-			made[side] += is_made_at_run_time(diff, f) ? f->raw_self[side] : 0;
+			if (profile_is_made_at_run_time(diff_string(diff, f->module)))
+				made[side] += f->raw_self[side];
 		}
 		unknown[side] *= 100 / diff->raw_total[side];
 		made[side] *= 100 / diff->raw_total[side];

@@ -289,7 +289,7 @@ bool requests_finish(struct requests *requests, const struct sampler_options *op
 	struct error *err)
 {
 	profile->requests.source = requests->source;
-	profile->requests.one_socket_in = requests->most_one_in;
+	profile->requests.one_in = requests->most_one_in;
 	tell(requests, options, processes, notices);
 	if (requests->source == PROFILE_WORK_STATED)
 		return add_stated(options, profile, run, err);

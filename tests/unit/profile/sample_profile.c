@@ -162,7 +162,7 @@ static void add_requests(struct maker *m)
 
 	requests->source = PROFILE_WORK_EVENT;
 	requests->event = text(m, "uprobe:./server:handle_job");
-	requests->one_socket_in = 4;
+	requests->one_in = 4;
 	for (size_t i = 0; i < sizeof(exchanges) / sizeof(exchanges[0]); i++) {
 		must(m, profile_add_exchanges(m->profile, &exchanges[i], &id, &m->err));
 		for (int64_t k = 0; i != 2 && k < 3; k++)
@@ -352,7 +352,7 @@ static void assert_requests_equal(const struct profile *left, const struct profi
 
 	assert_int_equal(a->source, b->source);
 	assert_text_equal(left, a->event, right, b->event);
-	assert_int_equal(a->one_socket_in, b->one_socket_in);
+	assert_int_equal(a->one_in, b->one_in);
 	assert_int_equal(a->exchange_count, b->exchange_count);
 	for (size_t i = 0; i < a->exchange_count; i++) {
 		const struct profile_exchanges *x = &a->exchanges[i], *y = &b->exchanges[i];

@@ -178,7 +178,7 @@ static void add_requests(struct recording *recording, uint32_t step)
 	uint32_t id;
 
 	requests->source = PROFILE_WORK_SOCKETS;
-	requests->one_socket_in = step + 1;
+	requests->one_in = step + 1;
 	must(recording, profile_add_exchanges(recording->profile, &exchanges, &id, &recording->err));
 	for (uint32_t i = 0; i <= id; i++) {
 		must(recording,

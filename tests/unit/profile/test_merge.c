@@ -165,12 +165,12 @@ static void requests_of_the_same_source_are_added(void **state)
 	double first = profile_requests_between(from, 1, PROFILE_EXCHANGE_ANSWERED, 0, 1500000000);
 
 	(void)state;
-	from->requests.one_socket_in = 16;
+	from->requests.one_in = 16;
 	merge(into, from);
 	assert_int_equal(profile_requests_total(into, PROFILE_EXCHANGE_ANSWERED), 2 * answered);
 	assert_int_equal(profile_requests_total(into, PROFILE_EXCHANGE_CALLED_OUT),
 		2 * profile_requests_total(from, PROFILE_EXCHANGE_CALLED_OUT));
-	assert_int_equal(into->requests.one_socket_in, 16);
+	assert_int_equal(into->requests.one_in, 16);
 	/* Runs stay apart. */
 	for (uint32_t run = 1; run < 4; run += 2)
 		assert_true(profile_requests_between(into, run, PROFILE_EXCHANGE_ANSWERED, 0, 1500000000) == first);

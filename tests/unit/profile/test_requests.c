@@ -283,7 +283,7 @@ static void an_empty_profile_has_none(void **state)
 	assert_true(profile_create(&profile, &err));
 	finish(profile);
 	assert_int_equal(profile->requests.source, PROFILE_WORK_UNKNOWN);
-	assert_int_equal(profile->requests.one_socket_in, 1);
+	assert_int_equal(profile->requests.one_in, 1);
 	assert_int_equal(profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED), 0);
 	assert_near(answered(profile, 0, INT64_MAX), 0);
 	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
@@ -370,7 +370,7 @@ static void contradictions_are_found(void **state)
 			r->event = 1000;
 			break;
 		case 3:
-			r->one_socket_in = 0;
+			r->one_in = 0;
 			break;
 		case 4:
 			r->exchanges[1].pid = 1;

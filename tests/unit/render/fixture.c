@@ -277,7 +277,7 @@ static void set_requests(struct diff *diff)
 		.calls_out_per_s = 8,
 		.calls_out_p50_ns = 210e3,
 		.calls_out_p99_ns = 1.9e6,
-		.one_socket_in = 1 };
+		.one_in = 1 };
 
 	diff->requests[DIFF_BASE] = diff->requests[DIFF_HEAD] = requests;
 	diff->requests[DIFF_HEAD].per_s = 3990;

@@ -29,7 +29,7 @@ static const struct diff_requests counted = {
 	.p99_ns = 41e6,
 	.calls_out_p50_ns = NAN,
 	.calls_out_p99_ns = NAN,
-	.one_socket_in = 1,
+	.one_in = 1,
 };
 
 static struct made make(struct diff_requests base, struct diff_requests head)
@@ -168,7 +168,7 @@ static void a_report_tells_of_one_profile(void **state)
 	(void)state;
 	assert_report(&made,
 		"Requests: 40,001 answered, 4,000 a second; half within 17.0 ms, 90 % within 30.0 ms, 99 % within 41.0 ms.");
-	requests.one_socket_in = 8;
+	requests.one_in = 8;
 	requests.calls_out = 120;
 	requests.calls_out_per_s = 12;
 	requests.calls_out_p50_ns = 210e3;
@@ -177,7 +177,7 @@ static void a_report_tells_of_one_profile(void **state)
 	made.diff.requests[DIFF_HEAD] = requests;
 	made.out.size = 0;
 	assert_report(&made,
-		"Requests: 40,001 answered, 4,000 a second, estimated from one connection in 8. Calls out: 120, 12.0 a second; half within 210 µs, 99 % within 1.90 ms.");
+		"Requests: 40,001 answered, 4,000 a second, estimated from one request in 8. Calls out: 120, 12.0 a second; half within 210 µs, 99 % within 1.90 ms.");
 }
 
 int main(void)
