@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ebpf/loading.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,10 @@ void loading_init(struct loading *loading)
 void loading_finish(const struct loading *loading)
 {
 	(void)setrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
+#ifdef __GLIBC__
+	/* libbpf has read the types of the whole kernel, 10 MB, which glibc would keep for as long as the recorder runs. */
+	malloc_trim(0);
+#endif
 }
 
 /* The verifier's last line is its reason; counters may follow. Without one, the length is 0. */
