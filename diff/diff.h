@@ -301,7 +301,7 @@ struct diff_requests {
 	double p50_ns, p90_ns, p99_ns; /* of the time until an answer began; NAN: not known */
 	double calls_out, calls_out_per_s;
 	double calls_out_p50_ns, calls_out_p99_ns;
-	uint32_t event;         /* string: what PROFILE_WORK_EVENT counts; "": requests are */
+	uint32_t event;  /* string: what PROFILE_WORK_EVENT counts; "": requests are */
 	uint32_t one_in; /* as in struct profile_requests */
 };
 

@@ -24,7 +24,8 @@ void loading_finish(const struct loading *loading)
 {
 	(void)setrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
 #ifdef __GLIBC__
-	/* libbpf has read the types of the whole kernel, 10 MB, which glibc would keep for as long as the recorder runs. */
+	/* libbpf has read the types of the whole kernel, 10 MB, which glibc would keep for as long as the recorder
+	 * runs. */
 	malloc_trim(0);
 #endif
 }

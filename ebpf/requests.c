@@ -211,7 +211,7 @@ static void batch_deinit(struct batch *batch)
 static bool batch_init(struct batch *batch, const struct bpf_map *map, size_t cpu_count, struct error *err)
 {
 	*batch = (struct batch){ .map = map };
-	batch->value_bytes = cpu_count * ((bpf_map__value_size(map) + 7) / 8 * 8);
+	batch->value_bytes = cpu_count * (((size_t)bpf_map__value_size(map) + 7) / 8 * 8);
 	batch->keys = calloc(READ_TOGETHER, bpf_map__key_size(map));
 	batch->values = calloc(READ_TOGETHER, batch->value_bytes);
 	if (batch->keys && batch->values)

@@ -84,9 +84,9 @@ json_t *json_requests(const struct render_input *input, enum diff_side side)
 	answered = processes(input->profiles[side]);
 	return json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source",
 		profile_work_source_name(r->source), "event", json_valid_string(diff_string(input->diff, r->event)),
-		"one_in", (json_int_t)r->one_in, "count", requests_whole(r->count), "per_s",
-		rate(r->count, r->per_s), "p50_ns", requests_whole(r->p50_ns), "p90_ns", requests_whole(r->p90_ns),
-		"p99_ns", requests_whole(r->p99_ns), "calls_out", calls_out, "processes", answered);
+		"one_in", (json_int_t)r->one_in, "count", requests_whole(r->count), "per_s", rate(r->count, r->per_s),
+		"p50_ns", requests_whole(r->p50_ns), "p90_ns", requests_whole(r->p90_ns), "p99_ns",
+		requests_whole(r->p99_ns), "calls_out", calls_out, "processes", answered);
 }
 
 json_t *json_latency(const struct diff *diff)

@@ -46,9 +46,11 @@ static double time_in_progress(const struct profile *profile)
 	double sum = 0, all = 0;
 
 	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
-	for (uint16_t i = 0; i < PROFILE_LATENCY_BUCKETS; i++) {
+	for (size_t i = 0; i < PROFILE_LATENCY_BUCKETS; i++) {
 		sum += (double)counts[i] *
-		       ((double)profile_latency_bucket_start(i) + (double)profile_latency_bucket_end(i)) / 2;
+		       ((double)profile_latency_bucket_start((uint16_t)i) +
+			       (double)profile_latency_bucket_end((uint16_t)i)) /
+		       2;
 		all += (double)counts[i];
 	}
 	return all > 0 ? sum : NAN;

@@ -18,12 +18,11 @@ void readings_choose(struct diff_build *build)
 	struct diff_scale *scale = &build->diff->scale;
 	double base_seconds = load_seconds(base), head_seconds = load_seconds(head);
 
-	/* If the load is unknown, all readings are part of each interval. */
-	if (!scale_has_load(build) || (scale->load_is_unknown && scale->mode != DIFF_SCALE_ROBUST))
+	/* Requests that were counted leave no other reading. If the load is unknown, all are part of each interval. */
+	if (!scale_has_load(build) || scale->mode == DIFF_SCALE_PER_REQUEST ||
+		(scale->load_is_unknown && scale->mode != DIFF_SCALE_ROBUST))
 		return;
-	if (scale->mode == DIFF_SCALE_PER_REQUEST && base_seconds > 0 && head_seconds > 0)
-		readings_set_other(scale, DIFF_SCALE_RATE, base_seconds / head_seconds);
-	else if (scale->mode != DIFF_SCALE_ROBUST && scale->mode != DIFF_SCALE_SHARE)
+	if (scale->mode != DIFF_SCALE_ROBUST && scale->mode != DIFF_SCALE_SHARE)
 		readings_set_other(scale, DIFF_SCALE_ROBUST, build->load.factor);
 	else if (scale_whole_commands(base) && scale_whole_commands(head))
 		readings_set_other(scale, DIFF_SCALE_PER_RUN, (double)base->run_count / (double)head->run_count);

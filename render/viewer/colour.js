@@ -22,7 +22,7 @@ export const PALETTES = {
   codspeed: { more: '#e03131', less: '#2f9e44', new: '#1971c2', gone: '#e8890c', same: '#e6e4e0' },
 };
 /** By number of the origin. */
-export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3d7a', '#7a6f3d'];
+export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3d7a', '#17352c'];
 const NEUTRAL_DARK = '#4a4a4d';
 /** A change of fewer points than these is drawn as strong as one of these. */
 const FLOOR_POINTS = 0.5;
@@ -33,10 +33,10 @@ const PALEST_OWN = 0.1;
 /** How many strengths of a colour are told apart. */
 const STRENGTHS = 255;
 /**
- * Places in the table of pixels: one for the neutral colour, five for origins, then strengths of more and less, then
+ * Places in the table of pixels: one for the neutral colour, six for origins, then strengths of more and less, then
  * functions.
  */
-const PLACE = { neutral: 0, origins: 1, new: 6, gone: 7, more: 16, less: 272, functions: 528 };
+const PLACE = { neutral: 0, origins: 1, new: 7, gone: 8, more: 16, less: 272, functions: 528 };
 
 /** The parts of a colour: red, green, blue. @param {string} hex @returns {number[]} */
 export function rgb(hex) {

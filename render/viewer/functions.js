@@ -3,7 +3,7 @@
 
 import { functionBottleneck } from './bottleneck.js';
 import { bottleneckColumn } from './bottleneckviews.js';
-import { INTERRUPTS, ORIGINS } from './codes.js';
+import { COMPILATION, INTERRUPTS, ORIGINS } from './codes.js';
 import { h } from './dom.js';
 import { amount, change, count, interval, listName, measureOf, moduleName, percent } from './format.js';
 import { signedAmount, signedPercent } from './format.js';

@@ -126,7 +126,8 @@ function sentences(model) {
 function ledgerRows({ ledger, interrupts, compilation, runQueue, runQueueTitle }) {
   /** @type {[string, LedgerRow][]} */
   const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, ledger[name]]);
-  rows.push([ORIGINS[INTERRUPTS], interrupts], [ORIGINS[COMPILATION], compilation], [runQueueTitle, runQueue]);
+  rows.push([ORIGINS[INTERRUPTS], interrupts], [runQueueTitle, runQueue]);
+  if (compilation) rows.push([ORIGINS[COMPILATION], compilation]);
   return rows.filter(([, row]) => row && (row.base || row.head));
 }
 
@@ -213,7 +214,7 @@ function details(model, warnings, isPart) {
   return h(
     'div.details',
     { tabIndex: 0, role: 'region', 'aria-label': 'Details' },
-    model.sides === 2 && h('p', {}, meta.verdictText),
+    model.sides === 2 && h('p', {}, ...named(meta.verdictText)),
     warnings.length > 0 && h('ul.warnings', {}, ...warnings.map((text) => h('li', {}, text))),
     model.sides === 2 && sentences(model),
     scaleSentence(meta),
@@ -236,6 +237,11 @@ function metricText(model) {
   return `shown: ${measureOf(model.shownMetric)} ${model.sides === 2 ? `${base} → ${head}` : head}`;
 }
 
+/** The parts of a sentence in which names stand between backquotes. @param {string} text */
+function named(text) {
+  return text.split('`').map((part, i) => (i % 2 ? h('code', {}, part) : part));
+}
+
 /**
  * The top of the page: the title and a line that opens; of a service, also what it did. Calling `complete` fills in what does not change its height;
  * this happens after the first picture.
@@ -251,7 +257,7 @@ export function header(model, corner, name = '') {
   const warned = warnings.length > 0 && h('span.warned', {}, warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`);
   const line =
     model.sides === 2
-      ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, meta.verdictText)]
+      ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, ...named(meta.verdictText))]
       : [h('span.words', {}, recordingLine(meta.recordings[0], !!name))];
   const metric = h('span.metric');
   const scope = h('span.scope', { hidden: true }, 'of the whole, without the filters');
