@@ -75,7 +75,7 @@ class Nginx(Service):
     def location(self):
         """What stands in the location of the requests."""
         words = ["add_header X-Kind $kind;"] if "MAPS" in self.settings else []
-        words += [f"sub_filter 'word{i} of' 'text{i} of';" for i in range(int(self.settings.get("SUBS", "0")))]
+        words += [f"sub_filter 'word{i} fo' 'text{i} fo';" for i in range(int(self.settings.get("SUBS", "0")))]
         return " ".join(words + ["sub_filter_types text/plain; sub_filter_once off;"])
 
     def upstream(self):
@@ -175,7 +175,8 @@ class Postgres(Service):
     scripts = {
         "key": "\\set key random(1, 20000)\nselect name from items where key = :key;\n",
         "sort": "select count(*) from (select id, repeat(name, 12) wide from items where id < 6000 order by 2 offset 0) sorted;\n",
-        "join": "select count(*) from items a join orders b on a.id = b.item where b.day < 100;\n",
+        "like": "select count(*) from items where id < 5000 and name like '%abc%';\n",
+        "ilike": "select count(*) from items where id < 5000 and name ilike '%abc%';\n",
         "sum": "select kind, sum(price * amount), avg(price) from orders where day < 60 group by kind;\n",
     }
     tables = """create extension pg_stat_statements;
