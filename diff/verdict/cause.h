@@ -15,7 +15,8 @@
  * The cause is the deepest function that explains half of the whole or more, and is itself proven in that direction:
  * its total is, or its own code where it has half itself or where the whole program is proven to differ.
  * Functions of the user's code, compiled at run time and interpreted ones among them, go before those of libraries, and
- * these before the system's: a frame of the C library is named only where no proven caller explains as much. Three are
+ * these before the system's: a frame of the C library is named only where no proven caller explains as much. Garbage
+ * collection counts as a library's: it says more than the function of the run time that does most of it. Three are
  * never the cause: code without a name, the frames of an interpreter and of waits, and the run time's entry (_start).
  * A function in which the program is all the time says nothing of where the change is. It is the cause only if the time
  * is its own, or if half of the difference is in one leaf below it; the top of the user's code, such as main(), goes

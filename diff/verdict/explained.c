@@ -80,6 +80,10 @@ static enum explained_kind kind_of(const struct diff *diff, const struct diff_fu
 	if (f->interrupt || is_interpreter || explained_has_no_name(diff, f) ||
 		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || is_entry(diff_string(diff, f->name)))
 		return EXPLAINED_NEVER;
+	/* Garbage collection says more than the run time's function that most of it is in. */
+	if (profile_activity_of_frame(diff_string(diff, f->name), diff_string(diff, f->module)) ==
+		PROFILE_ACTIVITY_COLLECTION)
+		return EXPLAINED_LIBRARY;
 	switch (f->origin) {
 	case PROFILE_ORIGIN_USER:
 		return EXPLAINED_USER;

@@ -184,7 +184,7 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text, "this is no comparison: %s", different);
 	}
-	if (!warmup_of_one_side(build, different, sizeof(different), err))
+	if (!warmup_may_explain(build, different, sizeof(different), err))
 		return false;
 	if (different[0] != '\0') {
 		diff->verdict = DIFF_INCONCLUSIVE;

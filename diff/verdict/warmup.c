@@ -53,10 +53,10 @@ static bool has_command(const struct profile *profile)
 	return false;
 }
 
-/* The part of a side's time in run-time compilers. */
-static double compiling_share(const struct diff *diff, enum diff_side side)
+/* Compiling for as much work as base did. */
+static double compiling(const struct diff *diff, enum diff_side side)
 {
-	return diff->compilation.raw[side] / (diff->compilation.raw[side] + diff->raw_total[side]);
+	return side == DIFF_BASE ? diff->compilation.base : diff->compilation.head;
 }
 
 bool warmup_describe(const struct diff_build *build, enum diff_side side, char *text, size_t size, struct error *err)
@@ -78,8 +78,8 @@ bool warmup_describe(const struct diff_build *build, enum diff_side side, char *
 	first = halves.compiles[0] / halves.all[0];
 	second = halves.compiles[1] / halves.all[1];
 	if (fmax(first, second) < least_share ||
-		(second > most_left * first && compiling_share(build->diff, side == DIFF_BASE ? DIFF_HEAD : DIFF_BASE) >
-						       most_left * compiling_share(build->diff, side)))
+		(second > most_left * first && compiling(build->diff, side == DIFF_BASE ? DIFF_HEAD : DIFF_BASE) >
+						       most_left * compiling(build->diff, side)))
 		return true;
 	snprintf(text, size,
 		"%s was still compiling: just-in-time compilation took %.0f %% of its %s in the first half of the recording and %.0f %% in the second; this is warm-up, so record it later",
@@ -87,16 +87,17 @@ bool warmup_describe(const struct diff_build *build, enum diff_side side, char *
 	return true;
 }
 
-bool warmup_of_one_side(const struct diff_build *build, char *text, size_t size, struct error *err)
+bool warmup_may_explain(const struct diff_build *build, char *text, size_t size, struct error *err)
 {
+	const struct diff_estimate *total = &build->diff->total;
 	char head[320];
 
 	if (!warmup_describe(build, DIFF_BASE, text, size, err) ||
 		!warmup_describe(build, DIFF_HEAD, head, sizeof(head), err))
 		return false;
-	if (text[0] != '\0' && head[0] != '\0')
-		text[0] = '\0';
-	else if (head[0] != '\0')
+	if (head[0] != '\0' && text[0] == '\0' && total->delta >= 0)
 		snprintf(text, size, "%s", head);
+	else if (head[0] != '\0' || total->delta > 0)
+		text[0] = '\0';
 	return true;
 }

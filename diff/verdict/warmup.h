@@ -5,15 +5,18 @@
 
 /*
  * Whether a side was recorded while its program was warming up: a run-time compiler was busy, and much less in the
- * second half of the recording than in the first, or than on the other side. Until functions are compiled they run
- * several times slower, and memory is touched for the first time, so that such a recording tells little of the program.
- * Commands that were recorded from their start are no such case: both sides have the start.
+ * second half of the recording than in the first, or for as much work on the other side. Until functions are compiled
+ * they run several times slower, and memory is touched for the first time, so that such a recording tells little of the
+ * program. Commands that were recorded from their start are no such case: both sides have the start.
  *
  * Writes what is to be said of it; "" if there is nothing.
  */
 COMMON_MUST_CHECK
 bool warmup_describe(const struct diff_build *build, enum diff_side side, char *text, size_t size, struct error *err);
 
-/* The same if one side alone was warming up, so that the sides are not to be compared. */
+/*
+ * The same if it may be why the sides differ: warming up costs more, so that this is only so if the side that takes
+ * more was warming up, and the other one was not.
+ */
 COMMON_MUST_CHECK
-bool warmup_of_one_side(const struct diff_build *build, char *text, size_t size, struct error *err);
+bool warmup_may_explain(const struct diff_build *build, char *text, size_t size, struct error *err);
