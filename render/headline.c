@@ -120,6 +120,22 @@ static void append_command(const struct render_input *input, const char *options
 	buffer_printf(out, "kelvin diff %s %s %s", are_plain ? base : "BASE", are_plain ? head : "HEAD", options);
 }
 
+/* Several runs on both sides: how large a change they exclude is what there is to know of them. */
+static void append_excluded(const struct render_input *input, struct buffer *out)
+{
+	enum { MOST_PERCENT = 50 };
+	const struct diff_estimate *total = &input->diff->total;
+	double percent = ceil(100 * fmax(total->ci_high, -total->ci_low) / total->base);
+	char option[48];
+
+	if (!(percent <= MOST_PERCENT))
+		return;
+	snprintf(option, sizeof(option), "--fail-on 'total>%.0f%%'", percent);
+	buffer_append_string(out, "Next: if smaller changes do not matter, ");
+	append_command(input, option, out);
+	buffer_append_string(out, " says that there is none.");
+}
+
 static void next_of_inconclusive(const struct render_input *input, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
@@ -136,6 +152,8 @@ static void next_of_inconclusive(const struct render_input *input, struct buffer
 		   diff->evidence.mode == DIFF_EVIDENCE_NONE) {
 		buffer_append_string(out,
 			"Next: record each side 3 times or more, and kelvin diff BASE1,BASE2,BASE3 HEAD1,HEAD2,HEAD3.");
+	} else if (diff->evidence.mode == DIFF_EVIDENCE_RUNS) {
+		append_excluded(input, out);
 	}
 }
 
