@@ -14,6 +14,9 @@ static const double min_requests = 100;
 /* Bytes per request that differ by more than this ratio are those of other requests. */
 static const double most_bytes_ratio = 1.5;
 
+/* Requests in a connection that differ by more than this ratio, where a side has fewer than so many in each. */
+static const double most_connection_ratio = 3, few_per_connection = 10;
+
 /* If requests were in progress for less than this part of the CPU time, they are not what the program works on. */
 static const double least_in_progress = 0.1;
 
@@ -24,19 +27,43 @@ double work_of_side(const struct profile *profile)
 
 /* ---- Whether costs can be compared per request ---- */
 
-/* The mean number of bytes that a request has; 0: not known. */
-static double bytes_per_request(const struct profile *profile)
+/* All requests that a side answered. */
+struct answered {
+	double count, bytes, connections;
+};
+
+static struct answered sum_answered(const struct profile *profile)
 {
 	const struct profile_requests *requests = &profile->requests;
-	double bytes = 0, count = 0;
+	struct answered sum = { 0 };
 
 	for (size_t i = 0; i < requests->exchange_count; i++) {
-		if (requests->exchanges[i].kind != PROFILE_EXCHANGE_ANSWERED)
+		const struct profile_exchanges *e = &requests->exchanges[i];
+
+		if (e->kind != PROFILE_EXCHANGE_ANSWERED)
 			continue;
-		bytes += (double)requests->exchanges[i].received_bytes;
-		count += (double)requests->exchanges[i].count;
+		sum.count += (double)e->count;
+		sum.bytes += (double)e->received_bytes;
+		sum.connections += (double)e->connections;
 	}
-	return count > 0 ? bytes / count : 0;
+	return sum;
+}
+
+/* Whether both values are known, and differ by more than a ratio. */
+static bool differs(double base, double head, double most_ratio)
+{
+	return base > 0 && head > 0 && fabs(log(head / base)) > log(most_ratio);
+}
+
+/*
+ * Whether one side has connections of few requests and the other has not. Logging in is exchanges, too, which would
+ * count as the requests of such a connection.
+ */
+static bool connects_otherwise(const struct answered *base, const struct answered *head)
+{
+	double of_base = base->count / base->connections, of_head = head->count / head->connections;
+
+	return fmin(of_base, of_head) < few_per_connection && differs(of_base, of_head, most_connection_ratio);
 }
 
 /* The time in nanoseconds for which requests were in progress: the sum of their latencies; NAN: not known. */
@@ -86,7 +113,8 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 {
 	static const char *const names[DIFF_SIDES] = { "base", "head" };
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-	double bytes = bytes_per_request(head) / bytes_per_request(base);
+	struct answered of_base = sum_answered(base), of_head = sum_answered(head);
+	double base_bytes = of_base.bytes / of_base.count, head_bytes = of_head.bytes / of_head.count;
 	uint32_t *doubt = &build->diff->requests_doubt;
 
 	if (!counts_the_same(base, head))
@@ -97,10 +125,14 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 				"%s answered %.0f requests only, too few to compare costs per request", names[side],
 				work_of_side(build->profiles[side]));
 	}
-	if (isfinite(bytes) && bytes > 0 && fabs(log(bytes)) > log(most_bytes_ratio))
+	if (differs(base_bytes, head_bytes, most_bytes_ratio))
 		return build_text(build->diff, err, doubt,
 			"a request had %.3g bytes in base and %.3g in head: these are other requests, or bursts of several requests",
-			bytes_per_request(base), bytes_per_request(head));
+			base_bytes, head_bytes);
+	if (connects_otherwise(&of_base, &of_head))
+		return build_text(build->diff, err, doubt,
+			"a connection had %.3g requests in base and %.3g in head: what belongs to making one may count as requests",
+			of_base.count / of_base.connections, of_head.count / of_head.connections);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!works_on_requests(build->profiles[side]))
 			return build_text(build->diff, err, doubt,

@@ -13,6 +13,7 @@
  * - the sides count different things, or
  * - bytes per request that the clients sent differ: these are other requests, or bursts of other sizes (pipelining,
  *   HTTP/2), or
+ * - connections have a few requests on one side and many on the other: making a connection has exchanges, too, or
  * - requests were in progress for a small part of the CPU time only: the program's work is something else.
  */
 

@@ -17,14 +17,15 @@ enum { BLOCKS = 32, BLOCK_MS = 250, WORKERS = 4 };
 /* A service that was attached to. All figures are per block and worker. */
 struct service {
 	int64_t requests, samples;
-	int64_t bytes;       /* of a request */
-	uint64_t latency_ns; /* 0: not counted */
-	double burst;        /* every second block has this many times the load; 0: 1 */
-	double odd_worker;   /* the last worker's cost of a request, times that of the others; 0: 1 */
+	int64_t bytes;          /* of a request */
+	uint64_t latency_ns;    /* 0: not counted */
+	double burst;           /* every second block has this many times the load; 0: 1 */
+	double odd_worker;      /* the last worker's cost of a request, times that of the others; 0: 1 */
+	int64_t per_connection; /* requests in each connection; 0: 400 */
 	int workers;
 };
 
-static const struct service ordinary = { 50, 20, 200, 2000000, 0, 0, 1 };
+static const struct service ordinary = { 50, 20, 200, 2000000, 0, 0, 0, 1 };
 
 static void must(bool ok, const struct error *err)
 {
@@ -51,7 +52,8 @@ static uint32_t add_worker(struct synthetic *s, const struct service *service, i
 	thread.process_name = exchanges.process_name = thread.name;
 	must(profile_add_thread(s->profile, &thread, &s->thread, &err), &err);
 	exchanges.received_bytes = (uint64_t)(service->bytes * service->requests * BLOCKS);
-	exchanges.connections = 4;
+	exchanges.connections =
+		(uint64_t)(service->requests * BLOCKS / (service->per_connection ? service->per_connection : 400));
 	must(profile_add_exchanges(s->profile, &exchanges, &id, &err), &err);
 	return id;
 }
@@ -136,13 +138,15 @@ static void costs_are_per_request(void **state)
 
 static void a_count_that_is_no_measure_of_the_work_is_not_used(void **state)
 {
-	struct service few = ordinary, bulky = ordinary, idle = ordinary;
-	static const char *const words[] = { "too few", "other requests", "works on something else" };
-	const struct service *heads[] = { &few, &bulky, &idle };
+	struct service few = ordinary, bulky = ordinary, brief = ordinary, idle = ordinary;
+	static const char *const words[] = { "too few", "other requests", "making one", "works on something else" };
+	const struct service *heads[] = { &few, &bulky, &brief, &idle };
 
 	(void)state;
 	few.requests = 3;
 	bulky.bytes *= 2;
+	/* A connection for each transaction, with its logging in. */
+	brief.per_connection = 4;
 	/* Health checks of 10 µs beside work that keeps a CPU busy. */
 	idle.latency_ns = 10000;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
