@@ -55,13 +55,27 @@ static void find_container(const char *cgroup, char container[LIMITS_CONTAINER_B
 	}
 }
 
+/*
+ * Whether a group's path leads out of the hierarchy: the kernel shows a group outside of the reader's cgroup namespace
+ * as "/../NAME", and below the mount that is any directory, as one in which the target's owner has put a file.
+ */
+static bool leads_out(const char *cgroup)
+{
+	const char *up = strstr(cgroup, "/..");
+
+	while (up && up[3] != '/' && up[3] != '\0')
+		up = strstr(up + 1, "/..");
+	return up != NULL;
+}
+
 void limits_of_cgroup(const char *cgroup, const char *mount, struct limits *limits)
 {
 	char ancestor[LIMITS_PATH_BYTES];
 
 	*limits = (struct limits){ 0 };
 	if ((size_t)snprintf(limits->cgroup, sizeof(limits->cgroup), "%s%s", cgroup[0] == '/' ? "" : "/", cgroup) >=
-		sizeof(limits->cgroup))
+			sizeof(limits->cgroup) ||
+		leads_out(limits->cgroup))
 		limits->cgroup[0] = '\0';
 	find_container(limits->cgroup, limits->container);
 	strcpy(ancestor, limits->cgroup);

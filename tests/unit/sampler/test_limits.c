@@ -91,6 +91,19 @@ static void version_1_is_read_too(void **state)
 	assert_int_equal(read_group("3:cpu,cpuacct:/x\n").milli_cpus, 0);
 }
 
+/* A group outside of the cgroup namespace has no path below the mount: what lies there may be anybody's. */
+static void a_group_elsewhere_is_not_read(void **state)
+{
+	(void)state;
+	put("/theirs/cpu.max", "50000 100000\n");
+	put("/..theirs/cpu.max", "50000 100000\n");
+	assert_int_equal(read_group("0::/theirs\n").milli_cpus, 500);
+	assert_int_equal(read_group("0::/theirs/../theirs\n").milli_cpus, 0);
+	assert_string_equal(read_group("0::/../theirs\n").cgroup, "");
+	assert_string_equal(read_group("0::/theirs/..\n").cgroup, "");
+	assert_string_equal(read_group("0::/..theirs\n").cgroup, "/..theirs");
+}
+
 static void a_container_is_known_by_its_id(void **state)
 {
 	char text[256];
@@ -120,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_least_limit_of_all_ancestors_holds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(version_1_is_read_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_group_elsewhere_is_not_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_container_is_known_by_its_id, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_not_known, set_up, tear_down),
 	};
