@@ -284,13 +284,9 @@ static void tell(struct requests *requests, const struct sampler_options *option
 			"more than 4,096 processes answered requests: those of some are told together, without a name\n");
 }
 
-bool requests_finish(struct requests *requests, const struct sampler_options *options,
-	const struct process_table *processes, struct profile *profile, uint32_t run, struct buffer *notices,
-	struct error *err)
+static bool add_counted(struct requests *requests, const struct sampler_options *options, struct profile *profile,
+	uint32_t run, struct error *err)
 {
-	profile->requests.source = requests->source;
-	profile->requests.one_in = requests->most_one_in;
-	tell(requests, options, processes, notices);
 	if (requests->source == PROFILE_WORK_STATED)
 		return add_stated(options, profile, run, err);
 	if (requests->source == PROFILE_WORK_EVENT &&
@@ -298,4 +294,23 @@ bool requests_finish(struct requests *requests, const struct sampler_options *op
 		return false;
 	return add_exchanges(requests, profile, run, err) &&
 	       (!requests->programs || add_latencies(requests, profile, run, err));
+}
+
+bool requests_finish(struct requests *requests, const struct sampler_options *options,
+	const struct process_table *processes, struct profile *profile, uint32_t run, struct buffer *notices,
+	struct error *err)
+{
+	struct error why;
+
+	profile->requests.source = requests->source;
+	profile->requests.one_in = requests->most_one_in;
+	tell(requests, options, processes, notices);
+	if (add_counted(requests, options, profile, run, &why))
+		return true;
+	if (why.code == ERROR_MEMORY) {
+		*err = why;
+		return false;
+	}
+	buffer_printf(notices, "not all that was counted of requests could be read: %s\n", why.message);
+	return true;
 }

@@ -54,7 +54,10 @@ bool requests_look(struct requests *requests, const struct sampler_options *opti
 /* How long to wait for samples at most, until requests_look() is to be called. */
 int requests_timeout(const struct requests *requests, int timeout_ms);
 
-/* Once it no longer counts: adds what was counted to a run of the profile, and tells the user what is missing. */
+/*
+ * Once it no longer counts: adds what was counted to a run of the profile, and tells the user what is missing. Requests
+ * that cannot be read cost no samples: it fails for want of memory alone.
+ */
 COMMON_MUST_CHECK
 bool requests_finish(struct requests *requests, const struct sampler_options *options,
 	const struct process_table *processes, struct profile *profile, uint32_t run, struct buffer *notices,
