@@ -52,6 +52,34 @@ static void colour_only_when_asked(void **state)
 	fixture_destroy(&fixture);
 }
 
+/* Runs that decide nothing exclude changes of some size: the next step is to ask for that size. */
+static void undecided_runs_say_what_they_exclude(void **state)
+{
+	static const struct {
+		double low, high; /* parts of base */
+		const char *next; /* NULL: they exclude too little */
+	} cases[] = { { -0.092, 0.133, "--fail-on 'total>14%'" }, { -0.21, 0.04, "--fail-on 'total>21%'" },
+		{ -0.3, 0.8, NULL }, { NAN, NAN, NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture fixture = fixture_create(FIXTURE_SHOP);
+		struct diff_estimate *total = &fixture.diff->total;
+		char *text;
+
+		fixture.diff->verdict = DIFF_INCONCLUSIVE;
+		total->ci_low = cases[i].low * total->base;
+		total->ci_high = cases[i].high * total->base;
+		text = fixture_text(&fixture, 200, false);
+		if (cases[i].next)
+			assert_non_null(strstr(text, cases[i].next));
+		else
+			assert_null(strstr(text, "Next:"));
+		free(text);
+		fixture_destroy(&fixture);
+	}
+}
+
 static void text_says_percentages_of_base_and_points(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
@@ -509,6 +537,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_fits_every_width),
 		cmocka_unit_test(colour_only_when_asked),
+		cmocka_unit_test(undecided_runs_say_what_they_exclude),
 		cmocka_unit_test(text_says_percentages_of_base_and_points),
 		cmocka_unit_test(json_is_valid_whatever_the_names),
 		cmocka_unit_test(json_has_the_promised_members),
