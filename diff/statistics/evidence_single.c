@@ -71,14 +71,15 @@ static double jackknife(const struct replicates *r)
 }
 
 /*
- * The relative standard deviation of the whole between processes. Functions vary independently, so the whole varies
- * less than they do: by the root of the sum of the squares.
+ * The relative standard deviation of the whole between processes. What functions vary by independently is less in the
+ * whole: the root of the sum of the squares. What varies in all of them alike is not. Their own floors are wide enough
+ * for it, or are those that the controls of the pair show.
  */
 static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
 {
 	enum { OTHERS, BY_TIER, CHANGED, WAITS, KINDS };
 	const double floors[KINDS] = { floor->others, floor->by_tier, floor->changed, floor->waits };
-	double squares[KINDS] = { 0 }, variance = 0;
+	double squares[KINDS] = { 0 }, variance = pow(floor->speed, 2);
 	struct row_result whole, part;
 
 	experiment_scale(experiment, 0, &whole);

@@ -8,6 +8,7 @@ struct process_floor {
 	double changed;  /* of functions whose code changed; refined by those whose code did not */
 	double by_tier;  /* of rows that depend on the tier of compiled code; 0: there are none */
 	double compiled; /* of these, beyond what a run-time compiler may have moved (modes.h) */
+	double speed;    /* of all functions alike; 0: the scale divides it out */
 	double waits;    /* of waiting time */
 	double others;
 };
