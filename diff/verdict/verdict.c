@@ -86,10 +86,18 @@ static bool decide_total(struct diff_build *build, const struct proven *proven, 
 	       (!diff->is_exact || exact_explain_total(build, side->greatest, side->estimate, err));
 }
 
-/* Whether the total points in the other direction: functions do not decide then. */
-static bool whole_disagrees(const struct diff *diff, enum proven_way way)
+/*
+ * Whether the total points in the other direction, proven or by more than is proven of functions: these do not decide
+ * then.
+ */
+static bool whole_disagrees(const struct diff *diff, const struct proven *proven, enum proven_way way)
 {
-	return way == PROVEN_MORE ? diff->total.ci_high < 0 : way == PROVEN_LESS && diff->total.ci_low > 0;
+	double points = (int)way * diff->total.delta / build_points_of(diff) * 100;
+
+	if (way == PROVEN_NEITHER)
+		return false;
+	return points < -proven_side(proven, way)->points ||
+	       (way == PROVEN_MORE ? diff->total.ci_high < 0 : diff->total.ci_low > 0);
 }
 
 static bool decide_small(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
@@ -120,7 +128,7 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 	/* If the total is known to have hardly changed, functions only say how it is divided. */
 	if (!proven_way_of(diff->total.state) && !cause_decide(build, proven, &way, err))
 		return false;
-	if (whole_disagrees(diff, way)) {
+	if (whole_disagrees(diff, proven, way)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		words_change(diff, &diff->total, words);
 		snprintf(rest, sizeof(rest), ", but head as a whole %s %s: record more runs", words_verb(diff), words);
