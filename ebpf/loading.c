@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ebpf/loading.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { INITIAL_PID_NAMESPACE = 0xeffffffc }; /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
@@ -61,4 +63,21 @@ bool loading_is_initial_namespace(void)
 	struct stat status;
 
 	return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == INITIAL_PID_NAMESPACE;
+}
+
+bool loading_explain(const char *since, struct error *err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"the kernel does not describe its types (/sys/kernel/btf/vmlinux): one of Linux %s or later that is built with "
+			"CONFIG_DEBUG_INFO_BTF does",
+			since);
+	if (err->system_errno != EPERM && err->system_errno != EACCES)
+		return false;
+	if (geteuid() != 0)
+		return error_set(err, ERROR_PERMISSION,
+			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
+	return error_set(err, ERROR_PERMISSION,
+		"a container or the kernel's lockdown forbids programs in the kernel: allow them there (docker run --cap-add BPF --cap-add "
+		"PERFMON), or run kelvin outside of it");
 }

@@ -33,5 +33,13 @@ void loading_finish(const struct loading *loading);
  */
 bool loading_fail(struct error *err, const struct loading *loading, int result, const char *step);
 
+/*
+ * Returns false. Where programs were refused for want of the kernel's types or of rights, the error says what would
+ * help; else it stays.
+ *
+ * since  the first version of Linux that has all that the programs need: "6.3"
+ */
+bool loading_explain(const char *since, struct error *err);
+
 /* Programs know processes by their ids in the initial pid namespace: whether our ids are those. */
 bool loading_is_initial_namespace(void);

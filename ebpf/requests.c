@@ -111,25 +111,13 @@ static bool load(struct ebpf_requests *requests, const struct ebpf_requests_opti
 	return result == 0 || loading_fail(err, NULL, result, "attach the programs that count requests");
 }
 
-/* What would help where the programs were refused: a kernel without the tracepoints has no type for them. */
+/* A kernel without the tracepoints has no type for them. */
 static bool explain(struct error *err)
 {
-	int failure = err->system_errno;
-
-	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
-		return error_set(err, ERROR_UNSUPPORTED,
-			"the kernel does not describe its types (/sys/kernel/btf/vmlinux): one of Linux 6.3 or later that is built with "
-			"CONFIG_DEBUG_INFO_BTF does");
-	if (failure == ESRCH || failure == ENOENT)
+	(void)loading_explain("6.3", err);
+	if (err->system_errno == ESRCH || err->system_errno == ENOENT)
 		return error_set(err, ERROR_UNSUPPORTED, "that needs Linux 6.3 or later");
-	if (failure != EPERM && failure != EACCES)
-		return false;
-	if (geteuid() != 0)
-		return error_set(err, ERROR_PERMISSION,
-			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
-	return error_set(err, ERROR_PERMISSION,
-		"a container or the kernel's lockdown forbids programs in the kernel: allow them there (docker run --cap-add BPF --cap-add "
-		"PERFMON), or run kelvin outside of it");
+	return false;
 }
 
 static bool create(const struct ebpf_requests_options *options, struct ebpf_requests *made, struct error *err)

@@ -203,23 +203,6 @@ static bool set_outputs(struct ebpf_waiting *waiting, const struct ebpf_waiting_
 	return true;
 }
 
-/* What would help where the programs were refused. */
-static bool explain(struct error *err)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
-		return error_set(err, ERROR_UNSUPPORTED,
-			"the kernel does not describe its types (/sys/kernel/btf/vmlinux): one of Linux 5.8 or later that is built with "
-			"CONFIG_DEBUG_INFO_BTF does");
-	if (err->system_errno != EPERM && err->system_errno != EACCES)
-		return false;
-	if (geteuid() != 0)
-		return error_set(err, ERROR_PERMISSION,
-			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
-	return error_set(err, ERROR_PERMISSION,
-		"a container or the kernel's lockdown forbids programs in the kernel: allow them there (docker run --cap-add BPF --cap-add "
-		"PERFMON), or run kelvin outside of it");
-}
-
 bool ebpf_waiting_create(const struct ebpf_waiting_options *options, struct ebpf_waiting **waiting, struct error *err)
 {
 	struct ebpf_waiting *made;
@@ -234,7 +217,7 @@ bool ebpf_waiting_create(const struct ebpf_waiting_options *options, struct ebpf
 		unload(made);
 		if (!load(made, options, false, err)) {
 			ebpf_waiting_destroy(made);
-			return explain(err);
+			return loading_explain("5.8", err);
 		}
 	}
 	if (!set_outputs(made, options, err)) {

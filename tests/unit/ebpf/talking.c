@@ -33,6 +33,20 @@ void sleep_ms(long ms)
 
 /* ---- Counting ---- */
 
+bool can_count(void)
+{
+	struct ebpf_requests_options options = { 0 };
+	struct ebpf_requests *requests;
+	struct error err;
+
+	if (!ebpf_requests_create(&options, &requests, &err)) {
+		fprintf(stderr, "requests cannot be counted here: %s\n", err.message);
+		return false;
+	}
+	ebpf_requests_destroy(requests);
+	return true;
+}
+
 void open_counting(struct counting *counting, pid_t pid, uint32_t most_processes)
 {
 	struct ebpf_requests_options options = { .most_processes = most_processes };

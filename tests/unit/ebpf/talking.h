@@ -47,6 +47,9 @@ uint64_t now_ns(void);
 
 void sleep_ms(long ms);
 
+/* Whether requests can be counted here; says why not. */
+bool can_count(void);
+
 void open_counting(struct counting *counting, pid_t pid, uint32_t most_processes);
 
 /* Counts this process from here on. */

@@ -2,35 +2,16 @@
 /* Control groups and their CPU limits, of a made-up /proc and /sys/fs/cgroup. */
 #include "sampler/live/limits.h"
 
+#include "made_tree.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 static const char container[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-	char full[512];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(full, 0700);
-		*slash = '/';
-	}
-	file = fopen(full, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
 
 static struct limits read_group(const char *proc_text)
 {
@@ -38,25 +19,9 @@ static struct limits read_group(const char *proc_text)
 	char path[128];
 
 	put("/cgroup", proc_text);
-	snprintf(path, sizeof(path), "%s/cgroup", root);
-	limits_read(path, root, &limits);
+	snprintf(path, sizeof(path), "%s/cgroup", made_tree);
+	limits_read(path, made_tree, &limits);
 	return limits;
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/kelvin-limits-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
 }
 
 static void the_least_limit_of_all_ancestors_holds(void **state)
@@ -120,7 +85,7 @@ static void what_cannot_be_read_is_not_known(void **state)
 	struct limits limits;
 
 	(void)state;
-	limits_read("/nonexistent/cgroup", root, &limits);
+	limits_read("/nonexistent/cgroup", made_tree, &limits);
 	assert_string_equal(limits.cgroup, "");
 	assert_int_equal(limits.milli_cpus, 0);
 	put("/bad/cpu.max", "-5 0\n");

@@ -2,48 +2,14 @@
 /* What else there was on a machine, of a made-up /proc and /sys/fs/cgroup. */
 #include "sampler/live/surroundings.h"
 
+#include "made_tree.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
-
-static char root[64];
-
-static void put(const char *name, const char *text)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(path, 0700);
-		*slash = '/';
-	}
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/kelvin-surroundings-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
-}
 
 /* The facts between two readings that are a second apart. */
 static struct profile_facts facts_between(const struct surroundings *before, const struct surroundings *after)
@@ -65,11 +31,11 @@ static void what_was_in_use_is_told_by_two_readings(void **state)
 	put("stat", "cpu  100 0 100 1000 50 10 10 5 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
 	put("pressure/cpu",
 		"some avg10=1.00 avg60=0.00 avg300=0.00 total=500\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n");
-	surroundings_read(root, root, "", &before);
+	surroundings_read(made_tree, made_tree, "", &before);
 	assert_int_equal(before.busy_ticks, 220);
 	put("stat", "cpu  160 0 120 1010 50 12 13 10 0 0\n");
 	put("pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=250500\n");
-	surroundings_read(root, root, "", &after);
+	surroundings_read(made_tree, made_tree, "", &after);
 	facts = facts_between(&before, &after);
 	assert_int_equal(facts.machine_busy_percent, 85);
 	assert_int_equal(facts.machine_steal_percent, 5);
@@ -87,10 +53,10 @@ static void a_control_group_has_its_own(void **state)
 	put("pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=500\n");
 	put("g/one/cpu.stat", "usage_usec 9\nnr_throttled 1\nthrottled_usec 1000\n");
 	put("g/one/cpu.pressure", "some avg10=1.00 avg60=0.00 avg300=0.00 total=100000\n");
-	surroundings_read(root, root, "/g/one", &before);
+	surroundings_read(made_tree, made_tree, "/g/one", &before);
 	put("g/one/cpu.stat", "usage_usec 9\nnr_throttled 9\nthrottled_usec 301000\n");
 	put("g/one/cpu.pressure", "some avg10=1.00 avg60=0.00 avg300=0.00 total=500000\n");
-	surroundings_read(root, root, "/g/one", &after);
+	surroundings_read(made_tree, made_tree, "/g/one", &after);
 	facts = facts_between(&before, &after);
 	assert_int_equal(facts.throttled_ms, 300);
 	assert_int_equal(facts.cpu_pressure_percent, 40);
@@ -109,14 +75,14 @@ static void what_is_not_known_is_nothing(void **state)
 	assert_int_equal(before.all_ticks, 0);
 	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++) {
 		put("stat", stats[i]);
-		surroundings_read(root, root, "", &after);
+		surroundings_read(made_tree, made_tree, "", &after);
 		facts = facts_between(&before, &after);
 		assert_true(facts.machine_busy_percent <= 100 && facts.machine_steal_percent <= 100);
 	}
 	put("stat", "cpu  100 0 100 1000 50 10 10 5 0 0\n");
-	surroundings_read(root, root, "", &before);
+	surroundings_read(made_tree, made_tree, "", &before);
 	put("stat", "cpu  1 0 1 10 5 1 1 0 0 0\n");
-	surroundings_read(root, root, "", &after);
+	surroundings_read(made_tree, made_tree, "", &after);
 	facts = facts_between(&before, &after);
 	assert_int_equal(facts.machine_busy_percent, 0);
 	assert_int_equal(facts.machine_steal_percent, 0);
