@@ -93,6 +93,7 @@ void label_append(const char *name, size_t columns, struct buffer *out)
 	static const char round[2] = { '(', ')' }, angle[2] = { '<', '>' };
 	CLEANUP(buffer_deinit) struct buffer whole = { 0 }, plain = { 0 }, bare = { 0 }, leaf = { 0 };
 	const char *shortest;
+	char *near;
 
 	buffer_init(&whole, max_label_bytes);
 	buffer_init(&plain, max_label_bytes);
@@ -105,6 +106,10 @@ void label_append(const char *name, size_t columns, struct buffer *out)
 		return;
 	}
 	shortest = whole.data;
+	/* Code without a name loses the function that it lies near, which it is not. */
+	near = strstr(whole.data, "+0x") ? strstr(whole.data, PROFILE_NEAR) : NULL;
+	if (near)
+		*near = '\0';
 	if (without_brackets(shortest, round, "", &plain))
 		shortest = plain.data;
 	if (unicode_text_width(shortest) > columns && without_brackets(shortest, angle, "‹…›", &bare))

@@ -139,11 +139,17 @@ export function pasted(name) {
   return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\ufffd');
 }
 
+/** Code without a name, and the exported function that it lies near: `libz.so+0x4970 near deflate`. */
+const NEAR = /^(\S+\+0x[0-9a-f]+) near /;
+
 /**
- * Forms of a name, longest first: whole, without arguments, without template arguments, the last part.
+ * Forms of a name, longest first: whole, without arguments, without template arguments, the last part. Code without a
+ * name loses the function that it lies near, which it is not.
  * @param {string} name
  */
 export function shorterNames(name) {
+  const unnamed = NEAR.exec(name);
+  if (unnamed) return [plainStrings(name), plainStrings(unnamed[1])];
   const out = [plainStrings(name)];
   const plain = plainStrings(name).replace(/\(anonymous namespace\)/g, '{anon}');
   const noArguments = withoutBrackets(plain, '(', ')');

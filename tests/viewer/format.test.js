@@ -96,6 +96,7 @@ test('differences show their sign', () => {
 
 test('names get shorter step by step, and the last step is the last part', () => {
   assert.deepEqual(format.shorterNames('main'), ['main']);
+  assert.deepEqual(format.shorterNames('lib.so+0xd4 near ns::f(int)'), ['lib.so+0xd4 near ns::f(int)', 'lib.so+0xd4']);
   assert.deepEqual(format.shorterNames('ns::f(int, char)'), ['ns::f(int, char)', 'ns::f', '…::f']);
   assert.deepEqual(format.shorterNames('std::map<int, std::vector<x> >::find(int const&) const'), [
     'std::map<int, std::vector<x> >::find(int const&) const',

@@ -103,6 +103,7 @@ static void check_label(const char *name, size_t columns, const char *expected)
 static void labels_keep_the_last_part_of_a_name(void **state)
 {
 	(void)state;
+	check_label("lib.so+0xd4 near ns::f(int)", 12, "lib.so+0xd4");
 	check_label("shop::audit(shop::Request const&)", 40, "shop::audit(shop::Request const&)");
 	check_label("shop::audit(shop::Request const&)", 20, "shop::audit");
 	check_label("std::map<int, char>::at(int const&)", 16, "std::map‹…›::at");
