@@ -485,6 +485,12 @@ COMMON_MUST_CHECK
 bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
 	bool *outlier, struct error *err);
 
+/* Whether head's load may be any in a range: it was neither counted nor guessed. */
+static inline bool diff_load_is_open(const struct diff *diff)
+{
+	return diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST;
+}
+
 static inline const char *diff_string(const struct diff *diff, uint32_t id)
 {
 	return string_table_get(diff->strings, id);

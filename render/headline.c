@@ -140,7 +140,7 @@ static void next_of_inconclusive(const struct render_input *input, struct buffer
 {
 	const struct diff *diff = input->diff;
 
-	if (diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST) {
+	if (diff_load_is_open(diff)) {
 		buffer_append_string(out, "Next: if the load was the same, ");
 		append_command(input, diff->scale.mode == DIFF_SCALE_RATE ? "--scale rate" : "--scale per-run", out);
 		buffer_append_byte(out, '.');

@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-static bool is_open(const struct diff *diff)
-{
-	return diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST;
-}
-
 /* The variance of the logarithm of the totals' ratio that counting alone gives. */
 static double counting_variance(const struct experiment *experiment)
 {
@@ -57,7 +52,7 @@ void open_load_weigh_rows(const struct diff_build *build, struct experiment *exp
 	struct reading by_share;
 	double variance = 0;
 
-	if (!is_open(build->diff))
+	if (!diff_load_is_open(build->diff))
 		return;
 	experiment_scale(experiment, 0, &whole);
 	by_share = (struct reading){ log(whole.head / whole.base), counting_variance(experiment) };

@@ -81,7 +81,7 @@ static enum diff_scale_mode default_mode(const struct diff_build *build, bool *l
 
 static bool request_factor(const struct diff_build *build, double *factor, struct error *err)
 {
-	double base = work_of_side(build->profiles[DIFF_BASE]), head = work_of_side(build->profiles[DIFF_HEAD]);
+	double base = build->diff->requests[DIFF_BASE].count, head = build->diff->requests[DIFF_HEAD].count;
 
 	if (!(base > 0) || !(head > 0))
 		return error_set(err, ERROR_USAGE,
@@ -202,7 +202,7 @@ bool scale_describe(struct diff_build *build, struct error *err)
 	case DIFF_SCALE_PER_REQUEST:
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal numbers of requests (base %.0f, head %.0f)",
-			factor, work_of_side(build->profiles[DIFF_BASE]), work_of_side(build->profiles[DIFF_HEAD]));
+			factor, diff->requests[DIFF_BASE].count, diff->requests[DIFF_HEAD].count);
 	case DIFF_SCALE_WORK:
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,

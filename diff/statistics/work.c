@@ -20,11 +20,6 @@ static const double most_connection_ratio = 3, few_per_connection = 10;
 /* If requests were in progress for less than this part of the CPU time, they are not what the program works on. */
 static const double least_in_progress = 0.1;
 
-double work_of_side(const struct profile *profile)
-{
-	return (double)profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED);
-}
-
 /* ---- Whether costs can be compared per request ---- */
 
 /* All requests that a side answered. */
@@ -120,10 +115,10 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 	if (!counts_the_same(base, head))
 		return build_text(build->diff, err, doubt, "base and head count different things as requests");
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (work_of_side(build->profiles[side]) < min_requests)
+		if (build->diff->requests[side].count < min_requests)
 			return build_text(build->diff, err, doubt,
 				"%s answered %.0f requests only, too few to compare costs per request", names[side],
-				work_of_side(build->profiles[side]));
+				build->diff->requests[side].count);
 	}
 	if (differs(base_bytes, head_bytes, most_bytes_ratio))
 		return build_text(build->diff, err, doubt,
@@ -147,7 +142,7 @@ bool work_compare(struct diff_build *build, bool *usable, struct error *err)
 {
 	*usable = false;
 	build->diff->requests_doubt = 0;
-	if (!(work_of_side(build->profiles[DIFF_BASE]) > 0) || !(work_of_side(build->profiles[DIFF_HEAD]) > 0))
+	if (!(build->diff->requests[DIFF_BASE].count > 0) || !(build->diff->requests[DIFF_HEAD].count > 0))
 		return true;
 	if (!find_doubt(build, err))
 		return false;
@@ -265,5 +260,5 @@ double work_rate_change(const struct diff_build *build)
 
 	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST || !isfinite(seconds) || !(seconds > 0))
 		return 0;
-	return log(work_of_side(head) / work_of_side(base) * seconds);
+	return log(build->diff->requests[DIFF_HEAD].count / build->diff->requests[DIFF_BASE].count * seconds);
 }

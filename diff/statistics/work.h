@@ -19,13 +19,10 @@
 
 /*
  * Whether costs can be compared per request. If both sides count requests and costs can not be, diff->requests_doubt
- * says why. Needs raw totals.
+ * says why. Needs diff->requests.
  */
 COMMON_MUST_CHECK
 bool work_compare(struct diff_build *build, bool *usable, struct error *err);
-
-/* The requests that a side answered; 0: they were not counted. */
-double work_of_side(const struct profile *profile);
 
 /*
  * Fills experiment_side.work of both sides, with the requests in each unit: runs (RUNS) or blocks of time (SINGLE).

@@ -10,11 +10,6 @@
 
 enum { ANY_LOAD_WORDS = 120, ANY_LOAD_REST = SENTENCE_TOTAL + 80 };
 
-bool any_load_applies(const struct diff *diff)
-{
-	return diff->scale.load_is_unknown && diff->scale.mode != DIFF_SCALE_ROBUST;
-}
-
 /* The direction in which the total changed by more than any load in the range explains. */
 static enum proven_way way_of_total(const struct diff_estimate *total)
 {

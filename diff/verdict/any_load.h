@@ -4,13 +4,10 @@
 #include "diff/verdict/proven.h"
 
 /*
- * Head's load is not known where nobody counted the work of both sides: it may have been any in a range (open_load.h).
- * A deploy rarely comes with a larger change of load, and one that explains more than this is named in the verdict, so
- * that the reader decides.
+ * Head's load is not known where nobody counted the work of both sides (diff_load_is_open()): it may have been any in a
+ * range (open_load.h). A deploy rarely comes with a larger change of load, and one that explains more than this is
+ * named in the verdict, so that the reader decides.
  */
-
-/* Whether the verdict has to hold for any such load: the work was not counted, nor is the load guessed. */
-bool any_load_applies(const struct diff *diff);
 
 /*
  * Decides what holds for any such load. The total decides if its change per second exceeds every load in the range;

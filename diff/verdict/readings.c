@@ -19,8 +19,7 @@ void readings_choose(struct diff_build *build)
 	double base_seconds = load_seconds(base), head_seconds = load_seconds(head);
 
 	/* Requests that were counted leave no other reading. If the load is unknown, all are part of each interval. */
-	if (!scale_has_load(build) || scale->mode == DIFF_SCALE_PER_REQUEST ||
-		(scale->load_is_unknown && scale->mode != DIFF_SCALE_ROBUST))
+	if (!scale_has_load(build) || scale->mode == DIFF_SCALE_PER_REQUEST || diff_load_is_open(build->diff))
 		return;
 	if (scale->mode != DIFF_SCALE_ROBUST && scale->mode != DIFF_SCALE_SHARE)
 		readings_set_other(scale, DIFF_SCALE_ROBUST, build->load.factor);

@@ -172,7 +172,7 @@ static bool decide_proven(struct diff_build *build, struct error *err)
 
 	if (machine_is_reason(build, &proven))
 		return decide_machine(build, err);
-	if (any_load_applies(diff))
+	if (diff_load_is_open(diff))
 		return any_load_decide(build, &proven, err);
 	if (proven_way_of(diff->total.state) && (!proven_greater(&proven)->greatest || !total_is_minor(diff)))
 		return decide_total(build, &proven, err);
