@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/requests.h"
 
+#include "diff/statistics/load.h"
+
 #include <math.h>
 
 /*
@@ -15,22 +17,12 @@ static const double standard_normal_95 = 1.96;
 
 /* ---- Sides ---- */
 
-static double recorded_seconds(const struct profile *profile)
-{
-	double seconds = 0;
-
-	for (size_t i = 0; i < profile->run_count; i++)
-		if (profile->runs[i].duration_ns > 0)
-			seconds += (double)profile->runs[i].duration_ns / 1e9;
-	return seconds;
-}
-
 static bool collect_side(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff_requests *requests = &build->diff->requests[side];
 	uint64_t counts[PROFILE_LATENCY_BUCKETS];
-	double seconds = recorded_seconds(profile);
+	double seconds = load_seconds(profile);
 
 	requests->source = profile->requests.source;
 	requests->one_in = profile->requests.one_in;
