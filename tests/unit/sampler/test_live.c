@@ -127,8 +127,22 @@ static struct sampler_options options_for(const pid_t *pid)
 		.tool = "test" };
 }
 
-static bool record(const struct sampler_options *options, int64_t duration_ns, struct sampler_result *result,
-	struct sampler_progress *progress, struct error *err)
+static double cpu_seconds(pid_t pid)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	clock_gettime(clock, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/*
+ * Records for `duration_ns` and returns in `used_s` how much CPU time `pid` used meanwhile: between start and finish,
+ * which take as long as the machine lets them.
+ */
+static bool record_use(const struct sampler_options *options, int64_t duration_ns, struct sampler_result *result,
+	struct sampler_progress *progress, pid_t pid, double *used_s, struct error *err)
 {
 	struct sampler *sampler;
 	bool ok;
@@ -136,14 +150,24 @@ static bool record(const struct sampler_options *options, int64_t duration_ns, s
 	if (!sampler_create(options, &sampler, err))
 		return false;
 	ok = sampler_start(sampler, err);
+	*used_s = pid ? cpu_seconds(pid) : 0;
 	do {
 		ok = ok && sampler_poll(sampler, 50, -1, progress, err);
 	} while (ok && progress->state == SAMPLER_RUNNING && progress->elapsed_ns < duration_ns);
+	*used_s = pid ? cpu_seconds(pid) - *used_s : 0;
 	ok = ok && sampler_finish(sampler, result, NULL, err);
 	sampler_destroy(sampler);
 	if (ok)
 		assert_int_equal(count_unused_locations(result->profile), 0);
 	return ok;
+}
+
+static bool record(const struct sampler_options *options, int64_t duration_ns, struct sampler_result *result,
+	struct sampler_progress *progress, struct error *err)
+{
+	double unused;
+
+	return record_use(options, duration_ns, result, progress, 0, &unused, err);
 }
 
 static const int64_t half_second_ns = 500000000;
@@ -214,16 +238,6 @@ static void test_known_call_chain(void **state)
 	sampler_result_deinit(&result);
 }
 
-static double cpu_seconds(pid_t pid)
-{
-	struct timespec time = { 0 };
-	clockid_t clock;
-
-	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	clock_gettime(clock, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static void test_values_are_cpu_time(void **state)
 {
 	pid_t pid = start_target(busy);
@@ -231,12 +245,11 @@ static void test_values_are_cpu_time(void **state)
 	struct sampler_progress progress;
 	struct sampler_result result;
 	int64_t sum_ns = 0;
-	double used_s = cpu_seconds(pid);
 	struct error err;
+	double used_s;
 
 	(void)state;
-	assert_true(record(&options, half_second_ns, &result, &progress, &err));
-	used_s = cpu_seconds(pid) - used_s;
+	assert_true(record_use(&options, half_second_ns, &result, &progress, pid, &used_s, &err));
 	end_target(pid);
 	assert_int_equal(result.profile->value_type_count, 2);
 	for (size_t i = 0; i < result.profile->sample_count; i++)
@@ -259,9 +272,7 @@ static void test_deep_stacks(void **state)
 
 	(void)state;
 	options.frequency_hz = 4000;
-	used_s = cpu_seconds(pid);
-	assert_true(record(&options, 2 * half_second_ns, &result, &progress, &err));
-	used_s = cpu_seconds(pid) - used_s;
+	assert_true(record_use(&options, 2 * half_second_ns, &result, &progress, pid, &used_s, &err));
 	end_target(pid);
 	/* On a machine that may be shared. */
 	assert_true(result.profile->quality.samples > 5);
