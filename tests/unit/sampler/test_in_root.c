@@ -73,12 +73,17 @@ static int tear_down(void **state)
 	return system(command);
 }
 
+/* The kernel says EAGAIN of a path with ".." where anything was renamed or mounted meanwhile, see openat2(2). */
 static int ask_kernel(const struct tree *tree, const char *path, bool follows_last)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | (follows_last ? 0 : O_NOFOLLOW),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int fd;
 
-	return (int)syscall(SYS_openat2, tree->root, path, &how, sizeof(how));
+	do {
+		fd = (int)syscall(SYS_openat2, tree->root, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN);
+	return fd;
 }
 
 static void expect_same(const struct tree *tree, const char *path, bool follows_last)
