@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/source_benchmarks.h"
 #include "cli/streams.h"
+#include "foreign/foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -271,7 +272,7 @@ static bool has_benchmarks(const struct bench_runner *runner, const struct sourc
 static void record_run(const struct bench_runner *runner, const struct bench_command *command,
 	const struct places *places, const char *what, struct reply *reply)
 {
-	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
+	CLEANUP(recording_deinit) struct recording result = { .child_status = -1 };
 	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	struct error failure;
@@ -391,7 +392,7 @@ bool bench_read(const struct bench_runner *runner, const struct bench_record *re
 		done += (size_t)got;
 	}
 	buffer_commit(&bytes, record->size);
-	return profile_read(bytes.data, bytes.size, "a run", profile, err);
+	return foreign_read(bytes.data, bytes.size, "a run", profile, err);
 }
 
 bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,

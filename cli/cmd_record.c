@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "cli/labels.h"
-#include "cli/recording.h"
+#include "cli/record_job.h"
 #include "cli/verification.h"
 
 #include <limits.h>
@@ -110,7 +110,7 @@ static const struct option names[] = {
 };
 
 struct request {
-	struct recording recording;
+	struct record_job job;
 	pid_t pids[MAX_PIDS];
 	size_t target_kinds; /* how many different ones were asked for */
 	struct labels labels;
@@ -118,7 +118,7 @@ struct request {
 
 static bool set_target(struct request *request, enum sampler_target_kind kind, struct error *err)
 {
-	struct sampler_target *target = &request->recording.live.sampler.target;
+	struct sampler_target *target = &request->job.live.sampler.target;
 
 	if (request->target_kinds > 0 && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
 		return error_set(err, ERROR_USAGE,
@@ -131,7 +131,7 @@ static bool set_target(struct request *request, enum sampler_target_kind kind, s
 
 static bool add_pid(struct request *request, const char *option, const char *text, struct error *err)
 {
-	struct sampler_target *target = &request->recording.live.sampler.target;
+	struct sampler_target *target = &request->job.live.sampler.target;
 	uint64_t pid;
 
 	if (!options_parse_count(option, text, INT_MAX, &pid, err))
@@ -159,7 +159,7 @@ static bool add_pids(struct request *request, char *list, struct error *err)
 	for (char *pid = strtok_r(list, separators, &rest); pid; pid = strtok_r(NULL, separators, &rest))
 		if (!add_pid(request, "-p", pid, err))
 			return false;
-	return request->recording.live.sampler.target.pid_count > 0 ||
+	return request->job.live.sampler.target.pid_count > 0 ||
 	       error_set(err, ERROR_USAGE, "-p '': no process id is given");
 }
 
@@ -176,7 +176,7 @@ static bool parse_call_graph(struct sampler_options *options, const char *text, 
 		return true;
 	if (strncmp(text, "dwarf,", 6) != 0)
 		return error_set(err, ERROR_USAGE, "-g '%.80s': write dwarf, dwarf,BYTES or fp", text);
-	if (!options_parse_count("-g dwarf,BYTES", text + 6, SAMPLER_MAX_STACK_BYTES, &bytes, err))
+	if (!options_parse_count("-g dwarf,BYTES", text + 6, RECORDING_MAX_STACK_BYTES, &bytes, err))
 		return false;
 	if (bytes == 0)
 		return error_set(err, ERROR_USAGE,
@@ -199,33 +199,33 @@ static bool parse_frequency(struct sampler_options *options, const char *text, s
 	return true;
 }
 
-static bool parse_runs(struct recording *recording, const char *text, struct error *err)
+static bool parse_runs(struct record_job *job, const char *text, struct error *err)
 {
-	if (!options_parse_count("--runs", text, MAX_RUNS, &recording->runs, err))
+	if (!options_parse_count("--runs", text, MAX_RUNS, &job->runs, err))
 		return false;
-	return recording->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run");
+	return job->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run");
 }
 
-static bool parse_duration(struct recording *recording, const char *text, struct error *err)
+static bool parse_duration(struct record_job *job, const char *text, struct error *err)
 {
-	if (!options_parse_duration("-d", text, 1, &recording->live.duration_s, err))
+	if (!options_parse_duration("-d", text, 1, &job->live.duration_s, err))
 		return false;
-	return recording->live.duration_s > 0 ||
+	return job->live.duration_s > 0 ||
 	       error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
 }
 
 /* As perf has it, a bare number is in milliseconds. */
-static bool parse_delay(struct recording *recording, const char *text, struct error *err)
+static bool parse_delay(struct record_job *job, const char *text, struct error *err)
 {
 	static const double longest_s = 86400;
 	double seconds = 0;
 
-	recording->live.starts_disabled = strcmp(text, "-1") == 0;
-	if (recording->live.starts_disabled)
+	job->live.starts_disabled = strcmp(text, "-1") == 0;
+	if (job->live.starts_disabled)
 		return true;
 	if (!options_parse_duration("-D", text, 1e-3, &seconds, err))
 		return false;
-	recording->live.delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
+	job->live.delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
 	return seconds <= longest_s || error_set(err, ERROR_USAGE, "-D %.80s: the longest delay is 24h", text);
 }
 
@@ -262,70 +262,70 @@ static bool take_target(struct request *request, int option, struct error *err)
 		if (!optarg[0])
 			return error_set(err, ERROR_USAGE,
 				"--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
-		request->recording.live.sampler.target.cgroup_path = optarg;
+		request->job.live.sampler.target.cgroup_path = optarg;
 		return set_target(request, SAMPLER_TARGET_CGROUP, err);
 	case OPTIONS_MODE:
-		return options_parse_mode(optarg, &request->recording.mode, err);
+		return options_parse_mode(optarg, &request->job.mode, err);
 	default:
-		return naming_take(&request->recording.naming, option, err);
+		return naming_take(&request->job.naming, option, err);
 	}
 }
 
 static bool take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
-	struct recording *recording = &request->recording;
+	struct record_job *job = &request->job;
 
 	switch (option) {
 	case 'o':
-		recording->output = options_output_file(optarg);
+		job->output = options_output_file(optarg);
 		return true;
 	case 'd':
-		return parse_duration(recording, optarg, err);
+		return parse_duration(job, optarg, err);
 	case 'D':
-		return parse_delay(recording, optarg, err);
+		return parse_delay(job, optarg, err);
 	case OPTION_CONTROL:
-		recording->control = optarg;
+		job->control = optarg;
 		return true;
 	case OPTION_RUNS:
-		return parse_runs(recording, optarg, err);
+		return parse_runs(job, optarg, err);
 	case 'F':
-		return parse_frequency(&recording->live.sampler, optarg, err);
+		return parse_frequency(&job->live.sampler, optarg, err);
 	case 'e':
-		recording->live.sampler.event = optarg;
+		job->live.sampler.event = optarg;
 		return true;
 	case 'g':
-		return parse_call_graph(&recording->live.sampler, optarg, err);
+		return parse_call_graph(&job->live.sampler, optarg, err);
 	case OPTION_BENCHMARKS:
-		recording->has_benchmarks = true;
+		job->has_benchmarks = true;
 		return true;
 	case 'q':
-		recording->quiet = true;
+		job->quiet = true;
 		return true;
 	case OPTION_NO_ARGS:
-		recording->live.sampler.no_arguments = true;
+		job->live.sampler.no_arguments = true;
 		return true;
 	case OPTION_NO_REALTIME:
-		recording->live.sampler.without_real_time = true;
+		job->live.sampler.without_real_time = true;
 		return true;
 	case OPTION_OFF_CPU:
-		return options_parse_off_cpu(optarg, &recording->live.sampler.off_cpu_ns, err);
+		return options_parse_off_cpu(optarg, &job->live.sampler.off_cpu_ns, err);
 	case OPTION_COUNTERS:
-		recording->live.sampler.counters = optarg ? optarg : "";
+		job->live.sampler.counters = optarg ? optarg : "";
 		return !optarg || optarg[0] != '\0' ||
 		       error_set(err, ERROR_USAGE,
 			       "--counters=: no event is named; name some by perf's names, or leave out the '='");
 	case OPTION_NO_REQUESTS:
 	case OPTION_REQUESTS:
 	case OPTION_WORK:
-		return take_work(&recording->live.sampler, option, err);
+		return take_work(&job->live.sampler, option, err);
 	case OPTION_NATIVE:
-		recording->live.sampler.native_only = true;
+		job->live.sampler.native_only = true;
 		return true;
 	case OPTION_LABEL:
 		return labels_add(&request->labels, optarg, err);
 	case OPTION_VERIFY:
-		return verification_parse(optarg, &recording->live.sampler.verify_every, err);
+		return verification_parse(optarg, &job->live.sampler.verify_every, err);
 	default:
 		return take_target(request, option, err);
 	}
@@ -338,16 +338,16 @@ static bool take_command(struct request *request, char **command, struct error *
 		       error_set(err, ERROR_USAGE, "nothing to record; name a process with -p or a command after --");
 	if (!set_target(request, SAMPLER_TARGET_COMMAND, err))
 		return false;
-	request->recording.live.sampler.target.command = command;
+	request->job.live.sampler.target.command = command;
 	return true;
 }
 
 /* A suite has its own beginning and end, and its harness waits for answers in between. */
-static bool check_benchmarks(const struct recording *recording, struct error *err)
+static bool check_benchmarks(const struct record_job *job, struct error *err)
 {
-	const struct source_live_options *live = &recording->live;
+	const struct source_live_options *live = &job->live;
 
-	if (!recording->has_benchmarks)
+	if (!job->has_benchmarks)
 		return true;
 	if (live->sampler.target.kind != SAMPLER_TARGET_COMMAND)
 		return error_set(err, ERROR_USAGE,
@@ -355,7 +355,7 @@ static bool check_benchmarks(const struct recording *recording, struct error *er
 	if (live->duration_s > 0)
 		return error_set(err, ERROR_USAGE,
 			"--benchmarks: the suite is recorded to its end; leave out -d, and tell the harness to take less time");
-	if (live->delay_ms > 0 || live->starts_disabled || recording->control)
+	if (live->delay_ms > 0 || live->starts_disabled || job->control)
 		return error_set(err, ERROR_USAGE,
 			"--benchmarks: the harness says when benchmarks run; leave out -D and --control");
 	if (live->sampler.stated_requests > 0 || live->sampler.work_event)
@@ -373,22 +373,21 @@ static int run(struct request *request, const struct options *options)
 		return code;
 	if (!take_command(request, options->argv + optind, &err))
 		return options_fail("record", "%s", err.message);
-	if (request->recording.live.starts_disabled && !request->recording.control)
+	if (request->job.live.starts_disabled && !request->job.control)
 		return options_fail("record", "-D -1: sampling would never start; give --control as well");
-	if (request->recording.live.sampler.verify_every > 0 &&
-		request->recording.live.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
+	if (request->job.live.sampler.verify_every > 0 && request->job.live.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
 		return options_fail(
 			"record", "--verify: with -g fp no stack is unwound here; leave one of the two out");
-	if (request->recording.runs > 1 && request->recording.live.sampler.target.kind != SAMPLER_TARGET_COMMAND)
+	if (request->job.runs > 1 && request->job.live.sampler.target.kind != SAMPLER_TARGET_COMMAND)
 		return options_fail(
 			"record", "--runs: only a command can be run several times; give the command after --");
-	if (!check_benchmarks(&request->recording, &err))
+	if (!check_benchmarks(&request->job, &err))
 		return options_fail("record", "%s", err.message);
-	if (request->recording.has_benchmarks)
-		request->recording.live.sampler.no_requests = true;
-	request->recording.live.sampler.labels = request->labels.items;
-	request->recording.live.sampler.label_count = request->labels.count;
-	return recording_run(&request->recording);
+	if (request->job.has_benchmarks)
+		request->job.live.sampler.no_requests = true;
+	request->job.live.sampler.labels = request->labels.items;
+	request->job.live.sampler.label_count = request->labels.count;
+	return record_job_run(&request->job);
 }
 
 int cmd_record(int argc, char **argv)
@@ -402,10 +401,10 @@ int cmd_record(int argc, char **argv)
 		fputs("kelvin: out of memory\n", stderr);
 		return CLI_EXIT_ERROR;
 	}
-	request->recording.output = "kelvin.pb.gz";
-	request->recording.live.sampler.tool = CLI_TOOL;
+	request->job.output = "kelvin.pb.gz";
+	request->job.live.sampler.tool = CLI_TOOL;
 	code = run(request, &options);
-	naming_deinit(&request->recording.naming);
+	naming_deinit(&request->job.naming);
 	labels_deinit(&request->labels);
 	return code;
 }

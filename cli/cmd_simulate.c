@@ -170,7 +170,7 @@ static bool write_file(struct simulation *simulation, const struct profile *prof
 	return true;
 }
 
-static bool add_run(struct simulation *simulation, struct sampler_result *result, struct error *err)
+static bool add_run(struct simulation *simulation, struct recording *result, struct error *err)
 {
 	if (!simulation->merged) {
 		simulation->merged = TAKE(result->profile);
@@ -179,8 +179,7 @@ static bool add_run(struct simulation *simulation, struct sampler_result *result
 	return profile_merge(simulation->merged, result->profile, err) && profile_finish(simulation->merged, err);
 }
 
-static int failure_code(
-	const struct simulation *simulation, const struct sampler_result *result, const struct error *err)
+static int failure_code(const struct simulation *simulation, const struct recording *result, const struct error *err)
 {
 	switch (simulation->source->stage) {
 	case SOURCE_SIMULATED_STARTING:
@@ -200,7 +199,7 @@ static int failure_code(
 /* One run. False: it failed, and the message has been printed. */
 static bool simulate(struct simulation *simulation, struct buffer *notices)
 {
-	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
+	CLEANUP(recording_deinit) struct recording result = { .child_status = -1 };
 	struct source *source = &simulation->source->source;
 	struct error err;
 	int64_t begin_ns;
@@ -212,7 +211,7 @@ static bool simulate(struct simulation *simulation, struct buffer *notices)
 	if (ok && !simulation->naming.no_names)
 		progress_phase(&simulation->progress, "naming functions");
 	ok = ok && source_name(source, &simulation->naming, &result, notices, &err);
-	sampler_result_release_images(&result);
+	recording_release_images(&result);
 	ok = ok && add_run(simulation, &result, &err);
 	simulation->naming_ns += progress_now_ns() - begin_ns;
 	progress_clear(&simulation->progress);

@@ -13,7 +13,7 @@ enum { MAX_NOTICE_BYTES = 1 << 16, MAX_INPUTS = 1 << 16 };
 static bool load_source(
 	struct source *source, const struct symbolize_options *naming, struct profile **profile, struct error *err)
 {
-	CLEANUP(sampler_result_deinit) struct sampler_result result = { 0 };
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	bool ok;
 

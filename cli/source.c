@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-bool source_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+bool source_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
-	*result = (struct sampler_result){ .child_status = -1 };
+	*result = (struct recording){ .child_status = -1 };
 	return source->functions->read(source, result, notices, err);
 }
 
@@ -39,7 +39,7 @@ static bool name_origins(const struct source *source, const struct symbolize_opt
 
 /* What cannot be named is written without names: they are not worth the profile. */
 static bool name_or_leave(
-	struct sampler_result *result, struct symbolize_options *options, struct buffer *notices, struct error *err)
+	struct recording *result, struct symbolize_options *options, struct buffer *notices, struct error *err)
 {
 	struct symbolize_stats stats;
 	struct error why;
@@ -58,7 +58,7 @@ static bool name_or_leave(
 }
 
 static bool name_addresses(const struct source *source, const struct symbolize_options *options,
-	struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct recording *result, struct buffer *notices, struct error *err)
 {
 	/* The recorded kernel may be another one than that of now, whose symbols must not be taken then; the source has
 	 * given its notice already. */
@@ -79,7 +79,7 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	       verification_finish(result, &naming, notices, err);
 }
 
-static bool class_waits(const struct symbolize_options *options, const struct sampler_result *result, struct error *err)
+static bool class_waits(const struct symbolize_options *options, const struct recording *result, struct error *err)
 {
 	struct symbolize_options naming = *options;
 
@@ -87,12 +87,12 @@ static bool class_waits(const struct symbolize_options *options, const struct sa
 	return symbolize_waits(result->profile, &naming, err);
 }
 
-static bool complete(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool complete(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	return !source->functions->complete || source->functions->complete(source, result, notices, err);
 }
 
-bool source_name(struct source *source, const struct symbolize_options *options, struct sampler_result *result,
+bool source_name(struct source *source, const struct symbolize_options *options, struct recording *result,
 	struct buffer *notices, struct error *err)
 {
 	return (source->is_named ? name_origins(source, options, result->profile, err)

@@ -24,13 +24,12 @@ struct source_functions {
 	 * Fills `result`, which is empty. After a failure `result` holds what sampler_finish() sets then. What the user
 	 * should know is appended to `notices`, line by line.
 	 */
-	bool (*read)(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
+	bool (*read)(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
 	/*
 	 * Ends what naming had to come before: replaces the profile of `result`, whose locations are named. NULL: what
 	 * was read is the profile.
 	 */
-	bool (*complete)(
-		struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
+	bool (*complete)(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
 	void (*destroy)(struct source *source);
 };
 
@@ -47,10 +46,10 @@ struct source {
 
 /*
  * Makes one profile. A source that samples can be read again, which makes the next run; a file is read once. The
- * result is the caller's, sampler_result_deinit(), also after a failure.
+ * result is the caller's, recording_deinit(), also after a failure.
  */
 COMMON_MUST_CHECK
-bool source_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
+bool source_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
 
 /*
  * Names what was read, as `options` wants it (cli/naming.h; what they say of images, maps and kernels is taken from the
@@ -58,7 +57,7 @@ bool source_read(struct source *source, struct sampler_result *result, struct bu
  * for. Names of another tool get their origins.
  */
 COMMON_MUST_CHECK
-bool source_name(struct source *source, const struct symbolize_options *options, struct sampler_result *result,
+bool source_name(struct source *source, const struct symbolize_options *options, struct recording *result,
 	struct buffer *notices, struct error *err);
 
 void source_destroy(struct source *source);

@@ -7,7 +7,7 @@
 /* ---- Reading ---- */
 
 /* Kelvin's own child beside it, which removes files, lives longer. */
-static void wait_for_command(struct sampler_result *result)
+static void wait_for_command(struct recording *result)
 {
 	int status;
 	pid_t pid;
@@ -57,8 +57,7 @@ static void forget(struct source_benchmarks *benchmarks)
 	benchmarks->harness = NULL;
 }
 
-static bool benchmarks_read(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool benchmarks_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 	struct source_live *live = benchmarks->live;
@@ -145,7 +144,7 @@ static bool add_parts(struct cutting *cutting, const struct harness_result *hear
 	return true;
 }
 
-static bool cut(const struct source_benchmarks *benchmarks, struct sampler_result *result, struct error *err)
+static bool cut(const struct source_benchmarks *benchmarks, struct recording *result, struct error *err)
 {
 	CLEANUP(cutting_deinit)
 	struct cutting cutting = { .profile = result->profile, .start_ns = result->start_ns };
@@ -172,7 +171,7 @@ static bool set_fact(struct profile *profile, const char *text, uint32_t *fact, 
 }
 
 static bool benchmarks_complete(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	const struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 	const struct harness_result *heard = &benchmarks->result;

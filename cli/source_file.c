@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/source_file.h"
 
+#include "foreign/foreign.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -89,14 +91,14 @@ static bool open_input(const char *name, struct source_file *file, struct error 
 	return read_head(file, err);
 }
 
-static enum profile_bytes_kind kind_of(const struct source_file *file)
+static enum foreign_kind kind_of(const struct source_file *file)
 {
-	return profile_bytes_kind(file->head, file->head_bytes);
+	return foreign_kind(file->head, file->head_bytes);
 }
 
 static bool is_recording(const struct source_file *file)
 {
-	return kind_of(file) == PROFILE_BYTES_PERF_DATA || kind_of(file) == PROFILE_BYTES_PART;
+	return kind_of(file) == FOREIGN_PERF_DATA || kind_of(file) == FOREIGN_PART;
 }
 
 /* ---- Profiles ---- */
@@ -156,28 +158,24 @@ static bool read_rest(struct source_file *file, struct buffer *bytes, struct err
 
 static bool read_profile(struct source_file *file, struct buffer *bytes, struct profile **profile, struct error *err)
 {
-	struct profile_text text = { .read = read_on, .context = file };
-
-	enum profile_bytes_kind kind;
+	enum foreign_kind kind;
 
 	if (!read_first(file, bytes, err))
 		return false;
-	kind = profile_bytes_kind(bytes->data, bytes->size);
-	text.head = bytes->data;
-	text.head_bytes = bytes->size;
-	if (bytes->size == FIRST_BYTES && kind == PROFILE_BYTES_FOLDED)
-		return profile_read_folded(&text, file->source.name, profile, err);
-	if (bytes->size == FIRST_BYTES && (kind == PROFILE_BYTES_CALLGRIND || kind == PROFILE_BYTES_CACHEGRIND))
-		return profile_read_callgrind(&text, file->source.name, profile, err);
+	kind = foreign_kind(bytes->data, bytes->size);
+	if (bytes->size == FIRST_BYTES &&
+		(kind == FOREIGN_FOLDED || kind == FOREIGN_CALLGRIND || kind == FOREIGN_CACHEGRIND))
+		return foreign_read_text(&(struct text_source){ bytes->data, bytes->size, read_on, file },
+			file->source.name, profile, err);
 	if (!read_rest(file, bytes, err))
 		return false;
-	if (profile_bytes_kind(bytes->data, bytes->size) == PROFILE_BYTES_PPROF)
+	if (kind == FOREIGN_PPROF)
 		keep_memory();
-	return profile_read(bytes->data, bytes->size, file->source.name, profile, err);
+	return foreign_read(bytes->data, bytes->size, file->source.name, profile, err);
 }
 
 static bool file_read_profile(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct source_file *file = (struct source_file *)source;
 	struct buffer bytes;
@@ -193,11 +191,11 @@ static bool file_read_profile(
 /* ---- Recordings ---- */
 
 static bool file_read_recording(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	const struct source_file *file = (const struct source_file *)source;
 	char cache[PATH_MAX];
-	struct sampler_recorded recorded = {
+	struct recording_file recorded = {
 		.fd = file->fd,
 		.head = file->head,
 		.head_bytes = file->head_bytes,
@@ -209,9 +207,9 @@ static bool file_read_recording(
 
 	if (symbolize_perf_cache_directory(cache, sizeof(cache)))
 		recorded.cache_directory = cache;
-	if (kind_of(file) == PROFILE_BYTES_PART)
+	if (kind_of(file) == FOREIGN_PART)
 		return sampler_read_part(&recorded, result, notices, err);
-	return sampler_read_perf_data(&recorded, result, notices, err);
+	return foreign_read_perf_data(&recorded, result, notices, err);
 }
 
 /* ---- The source ---- */
@@ -233,9 +231,9 @@ static bool check_kind(const struct source_file *file, struct error *err)
 {
 	const char *name = file->source.name;
 
-	if (file->options.is_recovery && kind_of(file) != PROFILE_BYTES_PART)
+	if (file->options.is_recovery && kind_of(file) != FOREIGN_PART)
 		return error_set(err, ERROR_USAGE, "cannot recover %s: it is not the FILE.part of a killed recording%s",
-			name, kind_of(file) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
+			name, kind_of(file) == FOREIGN_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
 	if (is_recording(file))
 		return true;
 	if (file->options.verify_every > 0)

@@ -136,7 +136,7 @@ static bool create_sampler(const struct source_live_options *options, struct sam
 	return ok;
 }
 
-static bool live_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool live_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct source_live *live = (struct source_live *)source;
 	const struct source_live_options *options = &live->options;

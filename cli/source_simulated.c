@@ -139,8 +139,8 @@ static void describe_command(const struct source_simulated_options *options, str
 	buffer_append_byte(text, '\0');
 }
 
-static bool read_counts(struct source_simulated *simulated, const struct profile_run *run,
-	struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool read_counts(struct source_simulated *simulated, const struct profile_run *run, struct recording *result,
+	struct buffer *notices, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer command = { 0 };
 	char directory[PATH_MAX + sizeof("/counts")];
@@ -174,8 +174,7 @@ static void explain(const struct source_simulated *simulated, struct buffer *not
 			"addresses are chosen at random here (personality(2) is not permitted), so counts may differ a little from run to run\n");
 }
 
-static bool simulated_read(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool simulated_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
 	struct profile_run run;
@@ -204,7 +203,7 @@ static bool simulated_read(
 
 /* Counts have their samples only now: their lines are known. */
 static bool simulated_complete(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
 	bool ok = sampler_simulation_count(simulated->simulation, result, notices, err) &&

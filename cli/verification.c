@@ -24,7 +24,7 @@ bool verification_parse(const char *text, uint32_t *every, struct error *err)
 /* ---- Differences as text ---- */
 
 /* The function that contains the code at a place; NULL if the profile does not have it. */
-static const char *function_at(const struct profile *profile, const struct sampler_place *place)
+static const char *function_at(const struct profile *profile, const struct recording_place *place)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
@@ -39,7 +39,7 @@ static const char *function_at(const struct profile *profile, const struct sampl
 	return NULL;
 }
 
-static void append_place(const struct profile *profile, const struct sampler_place *place, struct buffer *out)
+static void append_place(const struct profile *profile, const struct recording_place *place, struct buffer *out)
 {
 	const char *name = place->mapping == PROFILE_NONE ? NULL : function_at(profile, place);
 
@@ -53,30 +53,30 @@ static void append_place(const struct profile *profile, const struct sampler_pla
 }
 
 static void append_row(
-	const struct profile *profile, const struct sampler_difference *difference, size_t row, struct buffer *out)
+	const struct profile *profile, const struct recording_difference *difference, size_t row, struct buffer *out)
 {
 	size_t begin = out->size;
 
 	buffer_printf(out, "%6zu  ", difference->first + row);
-	if (row < difference->counts[SAMPLER_OURS])
-		append_place(profile, &difference->frames[SAMPLER_OURS][row], out);
-	if (row < difference->counts[SAMPLER_REFERENCE] && !out->failed) {
+	if (row < difference->counts[RECORDING_OURS])
+		append_place(profile, &difference->frames[RECORDING_OURS][row], out);
+	if (row < difference->counts[RECORDING_REFERENCE] && !out->failed) {
 		size_t width = unicode_text_width(out->data + begin);
 
 		buffer_printf(out, "%*s", width < NAME_COLUMNS + 10 ? (int)(NAME_COLUMNS + 10 - width) : 2, "");
-		append_place(profile, &difference->frames[SAMPLER_REFERENCE][row], out);
+		append_place(profile, &difference->frames[RECORDING_REFERENCE][row], out);
 	}
 	buffer_append_byte(out, '\n');
 }
 
 /* Appends "a stack of 12 frames here, of 3 by libunwind:" and the frames around the first difference, side by side. */
 static void append_difference(
-	const struct profile *profile, const struct sampler_difference *difference, struct buffer *out)
+	const struct profile *profile, const struct recording_difference *difference, struct buffer *out)
 {
-	buffer_printf(out, "a stack of %zu frame%s here, of %zu by libunwind:\n", difference->depths[SAMPLER_OURS],
-		difference->depths[SAMPLER_OURS] == 1 ? "" : "s", difference->depths[SAMPLER_REFERENCE]);
+	buffer_printf(out, "a stack of %zu frame%s here, of %zu by libunwind:\n", difference->depths[RECORDING_OURS],
+		difference->depths[RECORDING_OURS] == 1 ? "" : "s", difference->depths[RECORDING_REFERENCE]);
 	buffer_printf(out, " frame  %-*s  %s\n", NAME_COLUMNS, "here", "libunwind");
-	for (size_t row = 0; row < difference->counts[SAMPLER_OURS] || row < difference->counts[SAMPLER_REFERENCE];
+	for (size_t row = 0; row < difference->counts[RECORDING_OURS] || row < difference->counts[RECORDING_REFERENCE];
 		row++)
 		append_row(profile, difference, row, out);
 }
@@ -95,7 +95,7 @@ static bool keep_text(struct profile *profile, const char *text, struct error *e
 }
 
 static bool keep_stack_differences(
-	struct profile *profile, const struct sampler_verification *stacks, struct error *err)
+	struct profile *profile, const struct recording_verification *stacks, struct error *err)
 {
 	struct buffer text;
 	bool ok = true;
@@ -119,10 +119,10 @@ void verification_tell_unfinished(const struct symbolize_verification *names, st
 			names->unfinished, names->unfinished == 1 ? "" : "es");
 }
 
-bool verification_finish(struct sampler_result *result, const struct symbolize_options *naming, struct buffer *notices,
-	struct error *err)
+bool verification_finish(
+	struct recording *result, const struct symbolize_options *naming, struct buffer *notices, struct error *err)
 {
-	const struct sampler_verification *stacks = &result->verification;
+	const struct recording_verification *stacks = &result->verification;
 	CLEANUP(cleanup_free) struct symbolize_verification *names = NULL;
 	struct profile *profile = result->profile;
 

@@ -24,8 +24,8 @@ bool verification_parse(const char *text, uint32_t *every, struct error *err);
  * nothing was named. `notices` may be NULL.
  */
 COMMON_MUST_CHECK
-bool verification_finish(struct sampler_result *result, const struct symbolize_options *naming, struct buffer *notices,
-	struct error *err);
+bool verification_finish(
+	struct recording *result, const struct symbolize_options *naming, struct buffer *notices, struct error *err);
 
 /*
  * Prints "1,000 stacks compared with libunwind: ..." and the differences on standard error; nothing if the recording

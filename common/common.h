@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The base of all rooms. It knows nothing of profiling and needs libc and libseccomp only. Other rooms include this
- * header, which includes all parts.
+ * The base of all rooms. It knows nothing of profiling and needs libc, libseccomp and libdeflate only. Other rooms
+ * include this header, which includes all parts.
  */
 #include "common/arena.h"
 #include "common/array.h"
@@ -17,6 +17,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/filter.h"
+#include "common/gzip.h"
 #include "common/hash_map.h"
 #include "common/installation.h"
 #include "common/isolated.h"
@@ -26,6 +27,7 @@
 #include "common/rights.h"
 #include "common/string_table.h"
 #include "common/temporary.h"
+#include "common/text_lines.h"
 #include "common/undumped.h"
 #include "common/unicode.h"
 #include "common/work_pool.h"

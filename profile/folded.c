@@ -331,19 +331,6 @@ static bool folded_check(struct folded_reader *r, struct error *err)
 	return true;
 }
 
-bool folded_read(const char *text, size_t size, size_t max_stacks, struct profile **profile, struct error *err)
-{
-	CLEANUP(folded_reader_deinit) struct folded_reader r;
-
-	if (!folded_begin(&r, err))
-		return false;
-	r.profile->index->max_stacks = max_stacks;
-	if (!read_lines(&r, text, size, err) || !folded_check(&r, err))
-		return false;
-	*profile = TAKE(r.profile);
-	return true;
-}
-
 /* ---- Reading in pieces ---- */
 
 /* The part of the text that is in memory: from the line before the one being read, because the two are compared. */
@@ -396,7 +383,7 @@ static bool read_whole_lines(struct folded_reader *r, struct piece *piece, struc
 }
 
 static bool read_pieces(
-	struct folded_reader *r, struct piece *piece, const struct profile_text *text, bool *failed, struct error *err)
+	struct folded_reader *r, struct piece *piece, const struct text_source *text, bool *failed, struct error *err)
 {
 	size_t got = 1;
 
@@ -412,22 +399,32 @@ static bool read_pieces(
 	return read_lines(r, piece->bytes + piece->done, piece->size - piece->done, err) && folded_check(r, err);
 }
 
-bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err)
+static bool read_all_pieces(struct folded_reader *r, const struct text_source *text, bool *failed, struct error *err)
 {
-	CLEANUP(folded_reader_deinit) struct folded_reader r;
 	CLEANUP(piece_deinit)
 	struct piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
-	bool failed = false;
 
-	if (!folded_begin(&r, err))
-		return false;
 	piece.bytes = malloc(piece.capacity);
 	if (!piece.bytes)
 		return error_set_memory(err);
 	if (text->head_bytes)
 		memcpy(piece.bytes, text->head, text->head_bytes);
 	piece.size = text->head_bytes;
-	if (!read_pieces(&r, &piece, text, &failed, err))
+	return read_pieces(r, &piece, text, failed, err);
+}
+
+bool profile_read_folded(const struct text_source *text, const char *name, size_t most_stacks, struct profile **profile,
+	struct error *err)
+{
+	CLEANUP(folded_reader_deinit) struct folded_reader r;
+	bool failed = false, is_read;
+
+	if (!folded_begin(&r, err))
+		return false;
+	r.profile->index->max_stacks = most_stacks;
+	is_read = text->read ? read_all_pieces(&r, text, &failed, err)
+			     : read_lines(&r, text->head, text->head_bytes, err) && folded_check(&r, err);
+	if (!is_read)
 		return failed ? false : error_prefix(err, "cannot read %s", name);
 	*profile = TAKE(r.profile);
 	return true;

@@ -24,15 +24,7 @@ struct pprof_label_keys {
 COMMON_MUST_CHECK
 bool pprof_label_keys_init(const struct profile *profile, struct pprof_label_keys *keys, struct error *err);
 
-/* Reads pprof that has been inflated. More than `max_stacks` different frames of stacks are an error. */
-COMMON_MUST_CHECK
-bool pprof_read(const void *bytes, size_t size, size_t max_stacks, struct profile **profile, struct error *err);
-
 /* Reads the increments of a recording. increments.c has cut off the last one if it was not written whole. */
 COMMON_MUST_CHECK
 bool pprof_read_growing(
 	const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err);
-
-/* Reads folded stacks, at most `max_stacks` different frames. */
-COMMON_MUST_CHECK
-bool folded_read(const char *text, size_t size, size_t max_stacks, struct profile **profile, struct error *err);

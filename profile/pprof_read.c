@@ -127,9 +127,9 @@ static bool read_bytes(
 	return ok;
 }
 
-bool pprof_read(const void *bytes, size_t size, size_t max_stacks, struct profile **profile, struct error *err)
+bool profile_read_pprof(const void *bytes, size_t size, size_t most_stacks, struct profile **profile, struct error *err)
 {
-	struct pprof_reader r = { .max_stacks = max_stacks };
+	struct pprof_reader r = { .max_stacks = most_stacks };
 
 	return read_bytes(&r, bytes, size, profile, err);
 }

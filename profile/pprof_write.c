@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/pprof_writer.h"
 
-#include "profile/gzip.h"
+#include "common/common.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -581,61 +581,29 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 /* ---- Files ---- */
 
 /*
- * Reads a profile, whose kind is found by its content: gzipped or bare pprof; folded stacks, callgrind's and
- * cachegrind's files (also gzipped). Everything is checked: a bad reference or a contradiction is ERROR_FORMAT with its
- * place. A decompression bomb (more than 64 MB and more than 250 times its size) is ERROR_LIMIT. `name` is for
- * messages. perf.data is not read here; profile_bytes_kind() recognises it.
+ * Reads pprof that has been inflated. Everything is checked: a bad reference or a contradiction is ERROR_FORMAT with
+ * its place. More than `most_stacks` different frames of stacks are ERROR_LIMIT.
  */
 COMMON_MUST_CHECK
-bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
-
-/* A source of text, which is read in pieces. */
-struct profile_text {
-	const void *head; /* borrowed: the bytes that have been read already */
-	size_t head_bytes;
-	/* Reads up to `room` (never 0) further bytes; `*got` 0: the text has ended. */
-	bool (*read)(void *context, void *into, size_t room, size_t *got, struct error *err);
-	void *context;
-};
+bool profile_read_pprof(
+	const void *bytes, size_t size, size_t most_stacks, struct profile **profile, struct error *err);
 
 /*
- * Reads folded stacks (PROFILE_BYTES_FOLDED) with only a few lines in memory at a time: the text can be 70 times as
+ * Reads folded stacks; of a text that is read in pieces only a few lines are in memory at a time: it can be 70 times as
  * large as the profile. The numbers at the ends of the lines decide what they are (profile/weights.h): counts of
  * samples; multiples of a period, which become value type 1, `time` for the period of a clock and `weight` else; or
- * amounts, a `weight` whose number of samples is not known.
+ * amounts, a `weight` whose number of samples is not known. `name` is for messages; `most_stacks` as above.
  */
 COMMON_MUST_CHECK
-bool profile_read_folded(
-	const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
-
-/*
- * Reads a file of callgrind or cachegrind (PROFILE_BYTES_CALLGRIND, PROFILE_BYTES_CACHEGRIND), of which memory holds
- * the functions, their lines and their calls, but never the text. Value types are those of `kelvin simulate`
- * (profile/cost_model.h), as far as the file has them, then its other events; value 0 is 0, since nothing was sampled.
- * The fact call_graph tells what the stacks are: "exact" where every function has one context, as with
- * --separate-callers; PROFILE_CALL_GRAPH_ESTIMATED where costs were shared among callers; "none" for cachegrind.
- */
-COMMON_MUST_CHECK
-bool profile_read_callgrind(
-	const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
+bool profile_read_folded(const struct text_source *text, const char *name, size_t most_stacks, struct profile **profile,
+	struct error *err);
 
 /* What the fact call_graph says of stacks that were made of calls between two functions each. */
 #define PROFILE_CALL_GRAPH_ESTIMATED "estimated from calls"
 
-enum profile_bytes_kind {
-	PROFILE_BYTES_PPROF,
-	PROFILE_BYTES_FOLDED,
-	PROFILE_BYTES_CALLGRIND,
-	PROFILE_BYTES_CACHEGRIND,
-	PROFILE_BYTES_PERF_DATA,
-	PROFILE_BYTES_PART,
-	PROFILE_BYTES_UNKNOWN
-};
-enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
-
 /*
- * Writes gzipped pprof with Kelvin's extension field. profile_read() reads an equal profile back, except that samples
- * are in order of their stacks and event times are rounded to microseconds. Every location must have a line.
+ * Writes gzipped pprof with Kelvin's extension field. profile_read_pprof() reads an equal profile back, except that
+ * samples are in order of their stacks and event times are rounded to microseconds. Every location must have a line.
  */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
-#include "profile/profile.h"
+#include "recording/recording.h"
 
 #include <sys/types.h>
 
@@ -42,7 +41,7 @@ struct sampler_target {
 enum sampler_call_graph { SAMPLER_CALL_GRAPH_DWARF, SAMPLER_CALL_GRAPH_FP };
 
 enum { SAMPLER_DEFAULT_OFF_CPU_MS = 10 };
-enum { SAMPLER_DEFAULT_FREQUENCY_HZ = 997, SAMPLER_DEFAULT_STACK_BYTES = 16384, SAMPLER_MAX_STACK_BYTES = 65528 };
+enum { SAMPLER_DEFAULT_FREQUENCY_HZ = 997, SAMPLER_DEFAULT_STACK_BYTES = 16384 };
 
 struct sampler_label {
 	const char *key, *value;
@@ -138,64 +137,6 @@ bool sampler_poll(
 void sampler_end_early(struct sampler *sampler, const struct error *why);
 
 /*
- * The place of an address: a mapping of the profile, or PROFILE_NONE if it lies in no known code; the address is then a
- * runtime address.
- */
-struct sampler_place {
-	uint32_t mapping;
-	uint64_t address;
-};
-
-enum { SAMPLER_MAX_DIFFERENCES = 5, SAMPLER_DIFFERENCE_FRAMES = 8 };
-enum { SAMPLER_OURS, SAMPLER_REFERENCE, SAMPLER_WALKS };
-
-/* A stack that libunwind unwound differently: the frames from a little before the first difference. */
-struct sampler_difference {
-	enum profile_comparison comparison;
-	size_t depths[SAMPLER_WALKS]; /* frames of the whole stack */
-	size_t first;                 /* first frame shown, counted from the leaf, which is 0 */
-	size_t counts[SAMPLER_WALKS]; /* frames shown */
-	struct sampler_place frames[SAMPLER_WALKS][SAMPLER_DIFFERENCE_FRAMES];
-};
-
-/* Results of --verify that still need names; the counts are in profile->verification. */
-struct sampler_verification {
-	uint32_t *locations; /* owned: ids of the locations in the stacks that were compared */
-	size_t location_count;
-	struct sampler_difference differences[SAMPLER_MAX_DIFFERENCES];
-	size_t difference_count;
-};
-
-/* The result of a recording. Owned by the caller. */
-struct sampler_result {
-	struct profile *profile; /* no location has lines yet */
-	struct error
-		ended_early; /* what ended the recording before its time (sampler_end_early()); ERROR_NONE: nothing */
-	struct elf_image *
-		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
-	size_t image_count; /* = profile->mapping_count */
-	struct file_opened *jit_maps;           /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
-	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
-	struct profile_lock_place *lock_places; /* by lock of the profile; NULL: waits were not sampled */
-	char *kallsyms;         /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
-	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */
-	bool waits_by_name;     /* only functions tell what threads waited for */
-	int child_status;       /* of a command, as waitpid() gives it; -1: still running, or attached */
-	int64_t cpu_ns;         /* CPU time the recorder itself used */
-	/* CLOCK_MONOTONIC at which the times of events begin to count; 0: not a live recording, or one with pauses */
-	int64_t start_ns;
-	struct sampler_verification verification;
-};
-
-void sampler_result_deinit(struct sampler_result *result);
-
-/*
- * Releases what only naming needs, images and perf maps: mapped files would count as memory while the profile is
- * written.
- */
-void sampler_result_release_images(struct sampler_result *result);
-
-/*
  * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its
  * newline: sampling restricted to user code, a smaller ring, a mapping that could not be read. No sample at all is
  * ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not permitted; of a
@@ -203,40 +144,17 @@ void sampler_result_release_images(struct sampler_result *result);
  * that has ended.
  */
 COMMON_MUST_CHECK
-bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);
+bool sampler_finish(struct sampler *sampler, struct recording *result, struct buffer *notices, struct error *err);
 
-/* ---- Recordings made earlier ---- */
-
-struct sampler_recorded {
-	int fd;           /* borrowed: a file, which is read from its start, or a pipe */
-	const void *head; /* the bytes already read from a pipe; not used with a file */
-	size_t head_bytes;
-	const char *name;            /* for messages */
-	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
-	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
-	const char *event; /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
-	uint32_t verify_every; /* as in sampler_options; a .part has no stacks to unwind */
-};
-
-/*
- * Reads a perf.data file, of file or pipe mode (`perf record`, also with -z), as if its records came from our rings:
- * the same parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that
- * is another build now stays without names, which a notice says. Of several events the one that is asked for, or the
- * first that has samples, is taken; the others are named in a notice. Memory grows with the profile, not with the file.
- * ERROR_FORMAT names the offset; ERROR_UNSUPPORTED: another byte order, another machine's registers, one file alone of
- * `perf record --threads`. ERROR_EMPTY: no samples.
- */
-COMMON_MUST_CHECK
-bool sampler_read_perf_data(const struct sampler_recorded *recorded, struct sampler_result *result,
-	struct buffer *notices, struct error *err);
+/* ---- Recordings that were killed ---- */
 
 /*
  * Reads what a recorder that was killed has left (sampler_options.part_path): everything up to the last increment that
  * was written whole. Binaries are found as for perf.data.
  */
 COMMON_MUST_CHECK
-bool sampler_read_part(const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices,
-	struct error *err);
+bool sampler_read_part(
+	const struct recording_file *recorded, struct recording *result, struct buffer *notices, struct error *err);
 
 /* ---- Simulations: kelvin simulate ---- */
 
@@ -270,10 +188,10 @@ struct sampler_simulation;
  */
 COMMON_MUST_CHECK
 bool sampler_simulation_read(const struct sampler_simulated *simulated, struct sampler_simulation **simulation,
-	struct sampler_result *result, struct buffer *notices, struct error *err);
+	struct recording *result, struct buffer *notices, struct error *err);
 COMMON_MUST_CHECK
-bool sampler_simulation_count(struct sampler_simulation *simulation, struct sampler_result *result,
-	struct buffer *notices, struct error *err);
+bool sampler_simulation_count(
+	struct sampler_simulation *simulation, struct recording *result, struct buffer *notices, struct error *err);
 void sampler_simulation_destroy(struct sampler_simulation *simulation);
 
 /* ---- What this machine allows: kelvin doctor ---- */

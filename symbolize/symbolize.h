@@ -118,7 +118,7 @@ struct symbolize_stats {
  * Binaries and maps are read in a confined child process, since they are hostile bytes (symbolize/naming.h). What
  * cannot be named is no failure: a notice tells.
  *
- * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). Entries may be empty, and an array
+ * `images` and `jit_maps`, both by mapping id, are borrowed (recording). Entries may be empty, and an array
  * NULL: such addresses become module+0x... A JIT map is read by its descriptor, never by its name. What the user should
  * know (a debug file refused, kernel symbols restricted) is appended to `notices`, line by line; it may be NULL.
  */

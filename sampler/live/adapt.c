@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/adapt.h"
 
+#include "recording/process/proc.h"
 #include "sampler/live/target.h"
-#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 
@@ -177,10 +177,10 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	if (factor == 1 && !wants_chains)
 		return true;
 	seen->extras.with_chains = true;
-	bytes = bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * bytes : SAMPLER_MAX_STACK_BYTES;
+	bytes = bytes < RECORDING_MAX_STACK_BYTES / factor ? factor * bytes : RECORDING_MAX_STACK_BYTES;
 	if (!reopen(sampler, bytes, sampler->filter.is_active ? REACH_CPUS : REACH_AS_FITS, &reopened, err))
 		return false;
-	seen->may_deepen = reopened && bytes < SAMPLER_MAX_STACK_BYTES;
+	seen->may_deepen = reopened && bytes < RECORDING_MAX_STACK_BYTES;
 	return true;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
+#include "recording/process/proc.h"
 #include "sampler/live/chains.h"
 #include "sampler/live/counter_sets.h"
 #include "sampler/live/requests.h"
 #include "sampler/live/waiting.h"
-#include "sampler/process/proc.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/process/otel_context.h"
+#include "recording/process/otel_context.h"
 #include "sampler/sampler.h"
 
 /*
- * Looks for the contexts that processes of a recording publish (sampler/process/otel_context.h), and makes labels of
+ * Looks for the contexts that processes of a recording publish (recording/process/otel_context.h), and makes labels of
  * the profile of them. A process publishes its context some time after its start. So it is looked at when it is met,
  * and whenever it has been known for twice as long as at the look before: of a process that lives on, a context is
  * found by the time that it is as old again.

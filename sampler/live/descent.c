@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/descent.h"
 
+#include "recording/records/tracepoint.h"
 #include "sampler/live/btf.h"
-#include "sampler/records/tracepoint.h"
 
 enum { MAX_FORMAT_BYTES = 1 << 16, MAX_BTF_BYTES = 1 << 26 };
 

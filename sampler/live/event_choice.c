@@ -2,8 +2,8 @@
 #include "sampler/live/event_choice.h"
 
 #include "machine/machine.h"
+#include "recording/records/record.h"
 #include "sampler/live/counter_sets.h"
-#include "sampler/records/record.h"
 
 #include <string.h>
 #include <sys/syscall.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ebpf/ebpf.h"
-#include "sampler/records/record.h"
+#include "recording/records/record.h"
 
 /*
  * The processes of a target whose events count everything that runs on a CPU: the named processes, and those they fork.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/collect/collect.h"
+#include "recording/collect/collect.h"
+#include "sampler/sampler.h"
 
 /*
  * Waits without a program in the kernel: at random moments every thread of the target is looked at through /proc, and

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/requests.h"
 
+#include "recording/process/proc.h"
 #include "sampler/live/listening.h"
 #include "sampler/live/work.h"
-#include "sampler/process/proc.h"
 
 #include <string.h>
 

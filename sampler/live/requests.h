@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "recording/process/process.h"
 #include "sampler/live/members.h"
 #include "sampler/live/tally.h"
-#include "sampler/process/process.h"
 
 /*
  * How much work the target does while it is recorded (profile/requests.h): exchanges on sockets, which programs in the

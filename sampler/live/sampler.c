@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
-#include "sampler/collect/result.h"
+#include "recording/collect/result.h"
+#include "recording/process/proc.h"
+#include "recording/process/reader.h"
 #include "sampler/live/adapt.h"
 #include "sampler/live/facts.h"
 #include "sampler/live/target.h"
 #include "sampler/live/task_layout.h"
-#include "sampler/process/proc.h"
-#include "sampler/process/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +41,9 @@ static bool check_options(struct sampler_options *options, struct error *err)
 		options->frequency_hz = SAMPLER_DEFAULT_FREQUENCY_HZ;
 	if (options->stack_bytes == 0)
 		options->stack_bytes = SAMPLER_DEFAULT_STACK_BYTES;
-	if (options->stack_bytes > SAMPLER_MAX_STACK_BYTES || options->stack_bytes % 8 != 0)
+	if (options->stack_bytes > RECORDING_MAX_STACK_BYTES || options->stack_bytes % 8 != 0)
 		return error_set(err, ERROR_USAGE, "cannot copy %u bytes of stack: a multiple of 8, at most %d",
-			options->stack_bytes, SAMPLER_MAX_STACK_BYTES);
+			options->stack_bytes, RECORDING_MAX_STACK_BYTES);
 	if (options->target.pid_count > MAX_PIDS)
 		return error_set(err, ERROR_LIMIT, "more than %d pids", MAX_PIDS);
 	return true;
@@ -637,7 +637,7 @@ static void tell_limits(struct sampler *sampler)
 			"'--pid=host') to tell them apart\n");
 }
 
-static bool fail_without_samples(struct sampler *sampler, struct sampler_result *result, struct error *err)
+static bool fail_without_samples(struct sampler *sampler, struct recording *result, struct error *err)
 {
 	if (sampler->command.reaped)
 		result->child_status = sampler->command.status;
@@ -655,9 +655,9 @@ static bool fail_without_samples(struct sampler *sampler, struct sampler_result 
 	return false;
 }
 
-bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
+bool sampler_finish(struct sampler *sampler, struct recording *result, struct buffer *notices, struct error *err)
 {
-	struct sampler_result made = { .child_status = -1 };
+	struct recording made = { .child_status = -1 };
 
 	stop_sampling(sampler);
 	priority_hurry(&sampler->priority);
@@ -673,7 +673,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (!profile_finish(sampler->collector.profile, err) ||
 		!result_take_images(&made, &sampler->collector.processes, err) ||
 		!collector_finish_verification(&sampler->collector, &made, err)) {
-		sampler_result_deinit(&made);
+		recording_deinit(&made);
 		return false;
 	}
 	hand_notices_over(sampler, notices);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/collect/collect.h"
+#include "recording/collect/collect.h"
 #include "sampler/live/command.h"
 #include "sampler/live/contexts.h"
 #include "sampler/live/event.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "recording/process/reader.h"
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"
-#include "sampler/process/reader.h"
 #include "sampler/sampler.h"
 
 /*

@@ -170,7 +170,7 @@ bool waiting_open(struct waiting *waiting, const struct sampler_options *options
 	if (!machine_host())
 		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
 	fill_attr(waiting, options);
-	waiting->stack = undumped_alloc(SAMPLER_MAX_STACK_BYTES);
+	waiting->stack = undumped_alloc(RECORDING_MAX_STACK_BYTES);
 	if (!waiting->stack)
 		return error_set_memory(err);
 	if (open_rings(waiting, err) && members_init(&waiting->members, &options->target, child, err)) {
@@ -201,7 +201,7 @@ void waiting_close(struct waiting *waiting)
 			close(at->switches);
 	}
 	free(waiting->cpus);
-	undumped_free(waiting->stack, SAMPLER_MAX_STACK_BYTES);
+	undumped_free(waiting->stack, RECORDING_MAX_STACK_BYTES);
 	*waiting = (struct waiting){ 0 };
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/collect/result.h"
+#include "sampler/sampler.h"
+
+#include "recording/collect/result.h"
+#include "recording/process/recorded.h"
+#include "recording/records/input.h"
 #include "sampler/part/part.h"
-#include "sampler/perf_data/header.h"
-#include "sampler/process/recorded.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ enum { READ_BYTES = 1 << 20 };
 static const size_t max_file_bytes = (size_t)4 << 30;
 
 struct part_reader {
-	struct perf_data_input input;
+	struct record_input input;
 	struct recorded_files files;
 	struct recorded_kernel kernel;
 	bool kernel_is_known; /* what is known of it stands in `kernel` */
@@ -32,7 +34,7 @@ static bool read_file(struct part_reader *reader, struct buffer *bytes, struct e
 
 		if (!into)
 			return buffer_ok(bytes, err);
-		if (!perf_data_input_read(&reader->input, into, READ_BYTES, &got, err))
+		if (!record_input_read(&reader->input, into, READ_BYTES, &got, err))
 			return false;
 		buffer_commit(bytes, got);
 	}
@@ -106,8 +108,7 @@ static bool find_kernel(struct part_reader *reader, uint64_t text, struct error 
 /* ---- The code ---- */
 
 /* Memory without a file has its process's pid as offset. */
-static bool find_jit_map(
-	struct part_reader *reader, uint32_t mapping_id, struct sampler_result *result, struct error *err)
+static bool find_jit_map(struct part_reader *reader, uint32_t mapping_id, struct recording *result, struct error *err)
 {
 	char path[32];
 	const struct jit_place place = { .path = path, .user = geteuid() };
@@ -116,7 +117,7 @@ static bool find_jit_map(
 	return result_take_jit_map(NULL, result->jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
 }
 
-static bool find_images(struct part_reader *reader, struct sampler_result *result, struct error *err)
+static bool find_images(struct part_reader *reader, struct recording *result, struct error *err)
 {
 	struct profile *profile = reader->profile;
 
@@ -143,7 +144,7 @@ static bool find_images(struct part_reader *reader, struct sampler_result *resul
 	return true;
 }
 
-static bool take_kernel(struct part_reader *reader, struct sampler_result *result, struct error *err)
+static bool take_kernel(struct part_reader *reader, struct recording *result, struct error *err)
 {
 	if (!reader->kernel_is_known)
 		return true;
@@ -156,15 +157,15 @@ static bool take_kernel(struct part_reader *reader, struct sampler_result *resul
 	return true;
 }
 
-static bool read_part(struct part_reader *reader, struct sampler_result *result, struct error *err)
+static bool read_part(struct part_reader *reader, struct recording *result, struct error *err)
 {
-	struct sampler_result made = { .child_status = -1 };
+	struct recording made = { .child_status = -1 };
 	struct profile_recording recording;
 
 	if (!read_profile(reader, &recording, err) || !find_kernel(reader, recording.kernel_text, err))
 		return false;
 	if (!find_images(reader, &made, err) || !take_kernel(reader, &made, err)) {
-		sampler_result_deinit(&made);
+		recording_deinit(&made);
 		return false;
 	}
 	made.profile = TAKE(reader->profile);
@@ -172,8 +173,8 @@ static bool read_part(struct part_reader *reader, struct sampler_result *result,
 	return true;
 }
 
-bool sampler_read_part(const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices,
-	struct error *err)
+bool sampler_read_part(
+	const struct recording_file *recorded, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct part_reader reader = {
 		.input = { recorded->fd, recorded->name, recorded->head, recorded->head_bytes,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/simulated/simulation.h"
 
-#include "sampler/collect/result.h"
-#include "sampler/process/jit_map.h"
-#include "sampler/process/recorded.h"
+#include "recording/collect/result.h"
+#include "recording/process/jit_map.h"
+#include "recording/process/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,8 +174,8 @@ static bool add_file(struct address_reader *reader, const struct sampler_simulat
 	return true;
 }
 
-bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile,
-	struct sampler_result *result, struct buffer *notices, struct error *err)
+bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile, struct recording *result,
+	struct buffer *notices, struct error *err)
 {
 	struct address_reader reader = { .profile = profile };
 	bool ok = true;

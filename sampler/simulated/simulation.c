@@ -147,7 +147,7 @@ static bool fill_facts(struct profile *profile, const struct sampler_simulated *
 }
 
 bool sampler_simulation_read(const struct sampler_simulated *simulated, struct sampler_simulation **simulation,
-	struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct recording *result, struct buffer *notices, struct error *err)
 {
 	CLEANUP(simulation_cleanup) struct sampler_simulation *made = calloc(1, sizeof(*made));
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
@@ -232,7 +232,7 @@ static bool count_by(struct sampler_simulation *simulation, struct profile *name
 }
 
 bool sampler_simulation_count(
-	struct sampler_simulation *simulation, struct sampler_result *result, struct buffer *notices, struct error *err)
+	struct sampler_simulation *simulation, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct simulation_losses losses;
 	struct simulation_counting counting = { .most_samples = MOST_LINES, .losses = &losses };

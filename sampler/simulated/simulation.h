@@ -51,8 +51,8 @@ int simulation_open(const struct sampler_simulation *simulation, const struct si
  * mappings of the files.
  */
 COMMON_MUST_CHECK
-bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile,
-	struct sampler_result *result, struct buffer *notices, struct error *err);
+bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile, struct recording *result,
+	struct buffer *notices, struct error *err);
 
 /* ---- The second step: counts ---- */
 

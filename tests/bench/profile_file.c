@@ -6,6 +6,7 @@
  *   bench_profile_file read FILE.pb.gz      reads it
  *   bench_profile_file rewrite FILE.pb.gz   reads it and writes it to memory
  */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
@@ -156,7 +157,7 @@ static void measure(const char *path, bool write)
 
 	buffer_init(&file, max_file_bytes);
 	buffer_init(&out, max_file_bytes);
-	must(file_read(path, &file, &err) && profile_read(file.data, file.size, path, &profile, &err), &err);
+	must(file_read(path, &file, &err) && foreign_read(file.data, file.size, path, &profile, &err), &err);
 	if (write)
 		must(profile_write_pprof(profile, &out, &err), &err);
 	profile_destroy(profile);

@@ -17,6 +17,7 @@
  *
  * prints when the first sample of a profile was taken, seconds since the epoch.
  */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 #include <errno.h>
@@ -102,7 +103,7 @@ static int print_first(const char *path)
 	bool ok;
 
 	buffer_init(&bytes, (size_t)1 << 30);
-	ok = file_read(path, &bytes, &err) && profile_read(bytes.data, bytes.size, path, &profile, &err);
+	ok = file_read(path, &bytes, &err) && foreign_read(bytes.data, bytes.size, path, &profile, &err);
 	buffer_deinit(&bytes);
 	if (!ok) {
 		fprintf(stderr, "%s\n", err.message);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
@@ -39,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL, *again = NULL;
 	struct pieces pieces = { data + size, data + size, 1 };
-	struct profile_text text = { .read = next_piece, .context = &pieces };
-	enum profile_bytes_kind kind;
+	struct text_source text = { .read = next_piece, .context = &pieces };
+	enum foreign_kind kind;
 	struct error err, other;
 	bool is_read;
 
@@ -49,17 +50,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pieces.most = 1 + data[0] % 16;
 	data++;
 	size--;
-	kind = profile_bytes_kind(data, size);
-	if (kind != PROFILE_BYTES_CALLGRIND && kind != PROFILE_BYTES_CACHEGRIND)
+	kind = foreign_kind(data, size);
+	if (kind != FOREIGN_CALLGRIND && kind != FOREIGN_CACHEGRIND)
 		return 0;
-	is_read = profile_read(data, size, "fuzz", &profile, &err);
+	is_read = foreign_read(data, size, "fuzz", &profile, &err);
 	/* The kind is decided by the first piece, which holds `events:`. */
 	text.head = data;
 	text.head_bytes = size - size / 4;
-	if (profile_bytes_kind(data, text.head_bytes) != kind)
+	if (foreign_kind(data, text.head_bytes) != kind)
 		return 0;
 	pieces.at = data + text.head_bytes;
-	if (profile_read_callgrind(&text, "fuzz", &again, &other) != is_read || (is_read && sum(again) != sum(profile)))
+	if (foreign_read_text(&text, "fuzz", &again, &other) != is_read || (is_read && sum(again) != sum(profile)))
 		abort();
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
@@ -71,12 +72,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buffer text;
 	struct error err;
 
-	if (profile_bytes_kind(data, size) != PROFILE_BYTES_FOLDED || !profile_read(data, size, "fuzz", &profile, &err))
+	if (foreign_kind(data, size) != FOREIGN_FOLDED || !foreign_read(data, size, "fuzz", &profile, &err))
 		return 0;
 	buffer_init(&text, MAX_OUTPUT_BYTES);
 	must(profile_write_folded(profile, PROFILE_NONE, &text, &err));
 	must(sum_lines(&text) == sum(profile, written_type(profile)));
-	if (profile_read(text.data, text.size, "again", &again, &err))
+	if (foreign_read(text.data, text.size, "again", &again, &err))
 		must(sum(again, number_type(again)) == sum_lines(&text) || has_comment(&text));
 	buffer_deinit(&text);
 	return 0;

@@ -21,8 +21,8 @@ static void end_increment(struct buffer *file, size_t *begin)
 
 static void read_file(const struct buffer *file)
 {
-	struct sampler_recorded recorded = { .head = file->data, .head_bytes = file->size, .name = "part" };
-	struct sampler_result result;
+	struct recording_file recorded = { .head = file->data, .head_bytes = file->size, .name = "part" };
+	struct recording result;
 	struct error err;
 	int ends[2];
 
@@ -33,7 +33,7 @@ static void read_file(const struct buffer *file)
 	if (sampler_read_part(&recorded, &result, NULL, &err)) {
 		if (!profile_validate(result.profile, &err))
 			__builtin_trap();
-		sampler_result_deinit(&result);
+		recording_deinit(&result);
 	}
 	close(ends[0]);
 }

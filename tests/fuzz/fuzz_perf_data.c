@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/sampler.h"
+#include "foreign/foreign.h"
 
 #include "tests/fuzz/mutate_perf_data.h"
 #include "tests/fuzz/target.h"
@@ -8,19 +8,19 @@
 
 /* Input: a whole perf.data file. What comes out of it must be a profile that holds together. */
 
-static bool read_as(const struct sampler_recorded *recorded)
+static bool read_as(const struct recording_file *recorded)
 {
-	struct sampler_result result;
+	struct recording result;
 	struct buffer notices;
 	struct error err;
 	bool ok;
 
 	buffer_init(&notices, 1 << 16);
-	ok = sampler_read_perf_data(recorded, &result, &notices, &err);
+	ok = foreign_read_perf_data(recorded, &result, &notices, &err);
 	if (ok) {
 		if (!profile_validate(result.profile, &err))
 			__builtin_trap();
-		sampler_result_deinit(&result);
+		recording_deinit(&result);
 	}
 	buffer_deinit(&notices);
 	return ok;
@@ -29,7 +29,7 @@ static bool read_as(const struct sampler_recorded *recorded)
 bool fuzz_take(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
-	struct sampler_recorded recorded = { .fd = fd, .name = "perf.data" };
+	struct recording_file recorded = { .fd = fd, .name = "perf.data" };
 	bool ok = false;
 	int ends[2];
 
@@ -46,7 +46,7 @@ bool fuzz_take(const uint8_t *data, size_t size)
 	if (pipe(ends) != 0)
 		return ok;
 	close(ends[1]);
-	recorded = (struct sampler_recorded){ .fd = ends[0], .head = data, .head_bytes = size, .name = "pipe" };
+	recorded = (struct recording_file){ .fd = ends[0], .head = data, .head_bytes = size, .name = "pipe" };
 	ok |= read_as(&recorded);
 	close(ends[0]);
 	return ok;

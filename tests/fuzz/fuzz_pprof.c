@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 #include "tests/fuzz/mutate_pprof.h"
@@ -32,7 +33,7 @@ static void use(struct profile *profile)
 	buffer_init(&file, MAX_OUTPUT_BYTES);
 	must(profile_validate(profile, &err) && profile_tree_create(profile, &tree, &err));
 	must(profile_write_pprof(profile, &file, &err));
-	must(profile_read(file.data, file.size, "again", &again, &err));
+	must(foreign_read(file.data, file.size, "again", &again, &err));
 	must(profile_tree_create(again, &tree_again, &err));
 	for (uint32_t v = 0; v < profile->value_type_count; v++)
 		must(tree->total[v] == tree_again->total[v]);
@@ -47,13 +48,13 @@ static void use(struct profile *profile)
 	buffer_deinit(&file);
 }
 
-/* A file of any kind, bare or gzipped: all that profile_read() tells apart. */
+/* A file of any kind, bare or gzipped: all that foreign_read() tells apart. */
 bool fuzz_take(const uint8_t *data, size_t size)
 {
 	struct profile *profile;
 	struct error err;
 
-	if (!profile_read(data, size, "fuzz", &profile, &err))
+	if (!foreign_read(data, size, "fuzz", &profile, &err))
 		return false;
 	use(profile);
 	profile_destroy(profile);

@@ -29,7 +29,7 @@ static bool name_locations(struct profile *profile, struct error *err)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sampler_simulated simulated = { .command = "program", .tool = "kelvin" };
-	struct sampler_result result = { .child_status = -1 };
+	struct recording result = { .child_status = -1 };
 	struct sampler_simulation *simulation = NULL;
 	char path[PATH_MAX];
 	struct error err;
@@ -43,6 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		result.profile->stack_count == 0)
 		__builtin_trap();
 	sampler_simulation_destroy(simulation);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/mutate_pprof.h"
 
-#include "profile/gzip.h"
+#include "common/gzip.h"
 #include "profile/pprof_wire.h"
 
 #include <stdlib.h>

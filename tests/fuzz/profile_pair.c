@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile_pair.h"
+#include "foreign/foreign.h"
 
 #include "tests/fuzz/mutate_pprof.h"
 
@@ -11,7 +12,7 @@ static struct profile *take_profile(struct byte_reader *r, size_t size, const ch
 
 	size = size < byte_reader_left(r) ? size : byte_reader_left(r);
 	bytes = byte_reader_bytes(r, size);
-	return bytes && profile_read(bytes, size, name, &profile, &err) ? profile : NULL;
+	return bytes && foreign_read(bytes, size, name, &profile, &err) ? profile : NULL;
 }
 
 bool profile_pair_take(const uint8_t *data, size_t size, struct profile **base, struct profile **head)

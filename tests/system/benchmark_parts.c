@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 /*
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 
 	buffer_init(&bytes, MAX_BYTES);
 	if (argc != 2 || !file_read(argv[1], &bytes, &err) ||
-		!profile_read(bytes.data, bytes.size, argv[1], &profile, &err)) {
+		!foreign_read(bytes.data, bytes.size, argv[1], &profile, &err)) {
 		fprintf(stderr, "benchmark_parts: %s\n", argc == 2 ? err.message : "one file");
 		return 1;
 	}

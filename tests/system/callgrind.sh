@@ -8,7 +8,7 @@
 for tool in valgrind callgrind_annotate cc jq gzip; do
 	needs "$tool"
 done
-cp "$ROOT/tests/unit/profile/data/callgrind.c" base.c
+cp "$ROOT/tests/unit/foreign/data/callgrind.c" base.c
 sed 's/a(10 \* n)/a(20 * n)/' base.c >head.c
 cc -g -O1 base.c -o base || fail "base.c does not compile"
 cc -g -O1 head.c -o head || fail "head.c does not compile"

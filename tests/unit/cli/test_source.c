@@ -59,8 +59,7 @@ static uint64_t image_address(void)
 	return (uint64_t)(uintptr_t)simulated_function - (uint64_t)(uintptr_t)__ehdr_start;
 }
 
-static bool simulation_read(
-	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool simulation_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	struct simulation *simulation = (struct simulation *)source;
 	struct profile_mapping mapping = { .end = UINT32_MAX };
@@ -98,7 +97,7 @@ static void addresses_get_names(void **state)
 	struct fixture *fixture = *state;
 	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
 	const struct symbolize_options options = { .threads = 1 };
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 
 	for (int run = 1; run <= 2; run++) {
@@ -108,7 +107,7 @@ static void addresses_get_names(void **state)
 		assert_string_equal(name_of_location(result.profile, 0), "");
 		assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
 		assert_string_equal(name_of_location(result.profile, 0), "simulated_function");
-		sampler_result_deinit(&result);
+		recording_deinit(&result);
 	}
 	assert_memory_equal(fixture->notices.data, "simulated\nsimulated\n", 20);
 	source_destroy(&simulation.source);
@@ -123,7 +122,7 @@ static void kernels_of_others_stay_unnamed(void **state)
 	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
 	const struct symbolize_options options = { .threads = 1 };
 	struct profile_mapping kernel = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
-	struct sampler_result result;
+	struct recording result;
 	uint32_t id, location = 0;
 	struct error err;
 
@@ -141,7 +140,7 @@ static void kernels_of_others_stay_unnamed(void **state)
 	assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
 	assert_string_equal(name_of_location(result.profile, location), "[kernel]");
 	assert_int_equal(fixture->notices.size, 0);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 /* ---- A source of names, as a profile store would be ---- */
@@ -151,7 +150,7 @@ struct store {
 	const char *tool;
 };
 
-static bool store_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool store_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
 {
 	const struct store *store = (const struct store *)source;
 	struct profile_function function = { 0 };
@@ -177,14 +176,14 @@ static enum profile_origin origin_from(struct fixture *fixture, const char *tool
 {
 	struct store store = { .source = { &store_functions, "a store", .is_named = true }, .tool = tool };
 	const struct symbolize_options options = { 0 };
-	struct sampler_result result;
+	struct recording result;
 	enum profile_origin origin;
 	struct error err;
 
 	assert_true(source_read(&store.source, &result, &fixture->notices, &err));
 	assert_true(source_name(&store.source, &options, &result, &fixture->notices, &err));
 	origin = result.profile->functions[0].origin;
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 	return origin;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/diff.h"
+#include "foreign/foreign.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ static struct profile *read_data(const char *name)
 
 	snprintf(path, sizeof(path), "../profile/data/%s", name);
 	buffer_init(&file, 1 << 20);
-	must(file_read(path, &file, &err) && profile_read(file.data, file.size, name, &profile, &err), &err);
+	must(file_read(path, &file, &err) && foreign_read(file.data, file.size, name, &profile, &err), &err);
 	buffer_deinit(&file);
 	return profile;
 }
@@ -251,7 +252,7 @@ static void weights_do_not_compare_with_counts(void **state)
 	struct error err;
 
 	(void)state;
-	must(profile_read(counts, strlen(counts), "counts", &base, &err), &err);
+	must(foreign_read(counts, strlen(counts), "counts", &base, &err), &err);
 	assert_false(diff_create(base, head, NULL, &diff, &err));
 	assert_non_null(strstr(err.message, "base has samples, head has weight"));
 	assert_false(diff_create(base, head, &options, &diff, &err));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/check.h"
+#include "foreign/foreign.h"
 
 #include "waiting.h"
 
@@ -66,54 +67,54 @@ static void change_program(gsl_rng *rng, struct program *program)
 }
 
 /* How a pair is recorded: runs of commands, or one process for a while, with or without waits. */
-struct recording {
+struct manner {
 	size_t runs;
 	bool whole_command, has_events, has_waits;
 };
 
 static void add_time(
-	struct synthetic *s, gsl_rng *rng, const struct program *program, const struct recording *recording, size_t i)
+	struct synthetic *s, gsl_rng *rng, const struct program *program, const struct manner *manner, size_t i)
 {
 	double rsd = fmax(program->run_rsd, 1e-3), noise = gsl_ran_gamma(rng, 1 / (rsd * rsd), rsd * rsd);
 	int64_t count = (int64_t)(program->size[i] * noise);
 	uint32_t stack = synthetic_stack(s, program->frames[i]);
 
-	for (int second = 0; recording->has_events && second < SECONDS; second++)
+	for (int second = 0; manner->has_events && second < SECONDS; second++)
 		synthetic_add(s, stack, count % 50 / 5 + 1, second * 1000 + gsl_ran_flat(rng, 0, 900));
-	if (!recording->has_events)
+	if (!manner->has_events)
 		synthetic_add(s, stack, count, -1);
 }
 
 static void add_wait(
-	struct synthetic *s, gsl_rng *rng, const struct program *program, const struct recording *recording, size_t i)
+	struct synthetic *s, gsl_rng *rng, const struct program *program, const struct manner *manner, size_t i)
 {
 	enum profile_wait_class wait_class = (enum profile_wait_class)gsl_rng_uniform_int(rng, PROFILE_WAIT_COUNT);
 	uint32_t stack = waiting_stack(s, program->frames[i], wait_class);
 
-	for (int second = 0; second < (recording->has_events ? SECONDS : 1); second++)
+	for (int second = 0; second < (manner->has_events ? SECONDS : 1); second++)
 		waiting_add(s, stack, wait_class, program->size[i] * gsl_ran_flat(rng, 0.5, 1.5) / SECONDS,
-			recording->has_events ? second * 1000 : -1);
+			manner->has_events ? second * 1000 : -1);
 }
 
-static struct profile *record(gsl_rng *rng, const struct program *program, const struct recording *recording)
+static struct profile *record(gsl_rng *rng, const struct program *program, const struct manner *manner)
 {
-	struct synthetic s = recording->has_waits ? waiting_create() : synthetic_create();
+	struct synthetic s = manner->has_waits ? waiting_create() : synthetic_create();
 
-	for (size_t run = 0; run < recording->runs; run++) {
-		synthetic_run(&s, recording->whole_command, recording->has_events ? SECONDS * 1000 : 0);
-		synthetic_add(&s, synthetic_stack(&s, "_start;main"), 1, recording->has_events ? 1 : -1);
+	for (size_t run = 0; run < manner->runs; run++) {
+		synthetic_run(&s, manner->whole_command, manner->has_events ? SECONDS * 1000 : 0);
+		synthetic_add(&s, synthetic_stack(&s, "_start;main"), 1, manner->has_events ? 1 : -1);
 		for (size_t i = 0; i < program->count; i++) {
-			add_time(&s, rng, program, recording, i);
-			if (recording->has_waits && i % 2)
-				add_wait(&s, rng, program, recording, i);
+			add_time(&s, rng, program, manner, i);
+			if (manner->has_waits && i % 2)
+				add_wait(&s, rng, program, manner, i);
 		}
 	}
 	return synthetic_finish(&s);
 }
 
-static struct recording choose_recording(gsl_rng *rng)
+static struct manner choose_recording(gsl_rng *rng)
 {
-	static const struct recording recordings[] = { { .runs = MAX_RUNS, .whole_command = true },
+	static const struct manner recordings[] = { { .runs = MAX_RUNS, .whole_command = true },
 		{ .runs = 3, .whole_command = true }, { .runs = 1, .whole_command = true }, { .runs = 1 },
 		{ .runs = 3 }, { .runs = 1, .has_events = true }, { .runs = 1, .has_events = true, .has_waits = true },
 		{ .runs = 3, .whole_command = true, .has_waits = true } };
@@ -121,13 +122,13 @@ static struct recording choose_recording(gsl_rng *rng)
 	return recordings[gsl_rng_uniform_int(rng, sizeof(recordings) / sizeof(recordings[0]))];
 }
 
-static struct diff_options choose_options(gsl_rng *rng, const struct recording *recording)
+static struct diff_options choose_options(gsl_rng *rng, const struct manner *manner)
 {
 	static const enum diff_scale_mode modes[] = { DIFF_SCALE_AUTO, DIFF_SCALE_AUTO, DIFF_SCALE_PER_RUN,
 		DIFF_SCALE_ROBUST, DIFF_SCALE_SHARE, DIFF_SCALE_WORK, DIFF_SCALE_RATE };
 	struct diff_options options = { .scale = modes[gsl_rng_uniform_int(rng, 7)], .work = { 100, 100 } };
 
-	if (options.scale == DIFF_SCALE_RATE && !recording->has_events)
+	if (options.scale == DIFF_SCALE_RATE && !manner->has_events)
 		options.scale = DIFF_SCALE_AUTO;
 	options.work[DIFF_HEAD] = gsl_ran_flat(rng, 50, 200);
 	return options;
@@ -204,7 +205,7 @@ struct tally {
 /* Compares one random pair, and counts what is said of it. */
 static void try_pair(gsl_rng *rng, struct tally *tally)
 {
-	struct recording recording = choose_recording(rng);
+	struct manner recording = choose_recording(rng);
 	struct diff_options options = choose_options(rng, &recording);
 	struct program program = make_program(rng);
 	struct profile *base = record(rng, &program, &recording), *head;
@@ -257,7 +258,7 @@ static struct profile *read_pair(const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s.pb.gz", PAIRS_DIRECTORY, name);
 	buffer_init(&bytes, (size_t)64 << 20);
-	if (!file_read(path, &bytes, &err) || !profile_read(bytes.data, bytes.size, path, &profile, &err))
+	if (!file_read(path, &bytes, &err) || !foreign_read(bytes.data, bytes.size, path, &profile, &err))
 		fail_msg("%s", err.message);
 	buffer_deinit(&bytes);
 	return profile;

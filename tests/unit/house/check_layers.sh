@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Holds every #include of the product against the layer table of ARCHITECTURE.md, and every file against 700 lines.
 #   check_layers.sh ROOT
-# Another room is entered through its one public header; a room's private headers are its own.
+# Another room is entered through its one public header, or where the table names a room of its rooms, through any header there; all
+# other headers of a room are its own.
 # bpf(2) and libbpf are met in ebpf/ alone, and no program of the kernel is written as an array of instructions.
 set -euo pipefail
 root=${1:?usage: check_layers.sh ROOT}
@@ -17,26 +18,29 @@ declare -A may_include=(
   [profile]="common"
   [harness]="profile common"
   [simulate]=""
-  [sampler]="simulate frame elf ebpf machine profile common"
+  [recording]="frame elf ebpf machine profile common"
+  [foreign]="recording recording/collect recording/process recording/records elf machine profile common"
+  [sampler]="recording recording/collect recording/interpret recording/process recording/records simulate elf ebpf machine profile common"
   [symbolize]="frame elf ebpf machine profile common"
   [diff]="profile common"
   [render]="diff profile common"
-  [cli]="render diff symbolize harness sampler profile elf machine common"
+  [cli]="render diff symbolize harness sampler foreign recording profile elf machine common"
 )
 
 # What the rooms of a room may include of each other, beside the headers that lie in the room itself.
 declare -A may_include_within=(
-  [sampler/records]=""
-  [sampler/unwind]=""
-  [sampler/unwind/fallback]="unwind"
-  [sampler/process]="records unwind"
-  [sampler/verify]="process unwind"
-  [sampler/interpret]="process records unwind"
-  [sampler/collect]="interpret verify process records unwind unwind/fallback"
-  [sampler/perf_data]="collect process records"
-  [sampler/part]="perf_data collect process records"
-  [sampler/simulated]="collect process"
-  [sampler/live]="part collect interpret process records"
+  [recording/records]=""
+  [recording/unwind]=""
+  [recording/unwind/fallback]="unwind"
+  [recording/process]="records unwind"
+  [recording/verify]="process unwind"
+  [recording/interpret]="process records unwind"
+  [recording/collect]="interpret verify process records unwind unwind/fallback"
+  [foreign/callgrind]=""
+  [foreign/perf_data]=""
+  [sampler/part]=""
+  [sampler/simulated]=""
+  [sampler/live]="part"
   [diff/match]=""
   [diff/statistics]="match"
   [diff/verdict]="statistics match"
@@ -68,6 +72,8 @@ check_include() {
   elif [[ $other == "$room" ]]; then
     [[ -e $header ]] || [[ $header == */*.pb-c.h ]] || fail "$file:$line: \"$header\" does not exist"
     check_within "$file" "$line" "$header"
+  elif [[ $header == */*/* && " ${may_include[$room]} " == *" ${header%/*} "* ]]; then
+    [[ -e $header ]] || fail "$file:$line: \"$header\" does not exist"
   elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
     fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
   elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != */suite.h ]]; then

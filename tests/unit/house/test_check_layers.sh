@@ -5,9 +5,9 @@ set -euo pipefail
 check=$(dirname "$0")/check_layers.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{common,machine,elf,frame,ebpf,profile,sampler/{live,records},symbolize,diff/{match,statistics},render,cli}
+mkdir -p "$tree"/{common,machine,elf,frame,ebpf,profile,recording/{records,unwind},foreign,sampler/{live,part},symbolize,diff/{match,statistics},render,cli}
 touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h" \
-  "$tree/sampler/live/ring.h" "$tree/sampler/records/record.h" "$tree/diff/match/align.h" "$tree/diff/statistics/load.h" "$tree/diff/build.h"
+  "$tree/sampler/live/ring.h" "$tree/recording/records/record.h" "$tree/recording/unwind/walk.h" "$tree/diff/match/align.h" "$tree/diff/statistics/load.h" "$tree/diff/build.h"
 
 expect() {
   local want=$1 file=$2 include=$3 got=0
@@ -29,8 +29,11 @@ expect 1 common/x.c profile/profile.h
 expect 1 diff/x.c profile/index.h
 expect 1 profile/x.c index.h
 expect 1 profile/x.c profile/missing.h
-expect 0 sampler/live/x.c sampler/records/record.h
-expect 1 sampler/records/x.c sampler/live/ring.h
+expect 0 sampler/live/x.c recording/records/record.h
+expect 1 sampler/live/x.c recording/unwind/walk.h
+expect 1 sampler/part/x.c sampler/live/ring.h
+expect 1 recording/records/x.c sampler/live/ring.h
+expect 1 recording/records/x.c recording/unwind/walk.h
 expect 0 sampler/x.c sampler/live/ring.h
 expect 0 diff/match/x.c diff/build.h
 expect 0 diff/statistics/x.c diff/match/align.h
@@ -52,4 +55,4 @@ expect_text 1 sampler/x.c '#include <linux/bpf.h>'
 expect_text 1 sampler/x.c '#include "x.skel.h"'
 expect_text 1 symbolize/x.c 'syscall(SYS_bpf, 0)'
 expect_text 1 ebpf/x.c 'static const struct bpf_insn program[] = { 0 };'
-echo "21 cases hold"
+echo "24 cases hold"

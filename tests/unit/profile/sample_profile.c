@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sample_profile.h"
+#include "foreign/foreign.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -452,7 +453,7 @@ struct profile *read_profile(const void *bytes, size_t size)
 	struct profile *profile = NULL;
 	struct error err;
 
-	if (!profile_read(bytes, size, "test", &profile, &err))
+	if (!foreign_read(bytes, size, "test", &profile, &err))
 		fail_msg("%s", err.message);
 	return profile;
 }
@@ -485,7 +486,7 @@ void expect_refused(const void *bytes, size_t size, enum error_code code, const 
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 
-	if (profile_read(bytes, size, "name.pb.gz", &profile, &err))
+	if (foreign_read(bytes, size, "name.pb.gz", &profile, &err))
 		fail_msg("read, where '%s' was expected", words);
 	assert_null(profile);
 	assert_true(code == ERROR_NONE || err.code == code);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "sample_profile.h"
 
 #include <setjmp.h>
@@ -99,7 +100,7 @@ static void a_file_keeps_each(void **state)
 	(void)state;
 	buffer_init(&file, 1 << 20);
 	assert_true(profile_write_pprof(profile, &file, &err));
-	assert_true(profile_read(file.data, file.size, "file", &read, &err));
+	assert_true(foreign_read(file.data, file.size, "file", &read, &err));
 	for (size_t i = 0; i < count; i++)
 		assert_same_fact(profile, read, &facts[i]);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "sample_profile.h"
 
 #include <setjmp.h>
@@ -169,7 +170,7 @@ static bool reads(const void *bytes, size_t size)
 {
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	bool ok = profile_read(bytes, size, "name.pb.gz", &profile, &err);
+	bool ok = foreign_read(bytes, size, "name.pb.gz", &profile, &err);
 
 	if (ok) {
 		assert_true(profile_validate(profile, &err));
@@ -263,8 +264,8 @@ static void files_of_other_kinds_are_told(void **state)
 		struct profile *profile;
 		struct error err;
 
-		assert_int_equal(profile_bytes_kind(files[i].text, files[i].size), PROFILE_BYTES_UNKNOWN);
-		assert_false(profile_read(files[i].text, files[i].size, "name", &profile, &err));
+		assert_int_equal(foreign_kind(files[i].text, files[i].size), FOREIGN_UNKNOWN);
+		assert_false(foreign_read(files[i].text, files[i].size, "name", &profile, &err));
 		assert_true(strncmp(err.message, "cannot read name: ", 18) == 0);
 		assert_non_null(strstr(err.message, files[i].said));
 	}
@@ -277,9 +278,9 @@ static void what_is_no_profile_is_said_so(void **state)
 	expect_refused("hello world\nthis is text\n", 25, ERROR_FORMAT, "name");
 	expect_refused("\x1f\x8b\x08\0\0\0\0\0\0\3", 10, ERROR_FORMAT, "name");
 	expect_refused("{\"a\": 1}", 8, ERROR_FORMAT, "name");
-	assert_int_equal(profile_bytes_kind("PERFILE2....", 12), PROFILE_BYTES_PERF_DATA);
-	assert_int_equal(profile_bytes_kind("main;f 3\n", 9), PROFILE_BYTES_FOLDED);
-	assert_int_equal(profile_bytes_kind("", 0), PROFILE_BYTES_UNKNOWN);
+	assert_int_equal(foreign_kind("PERFILE2....", 12), FOREIGN_PERF_DATA);
+	assert_int_equal(foreign_kind("main;f 3\n", 9), FOREIGN_FOLDED);
+	assert_int_equal(foreign_kind("", 0), FOREIGN_UNKNOWN);
 }
 
 int main(void)

@@ -298,10 +298,10 @@ static bool drip_read(void *context, void *into, size_t room, size_t *got, struc
 
 static bool read_drip(struct drip *drip, size_t head_bytes, struct profile **profile, struct error *err)
 {
-	const struct profile_text text = { drip->text->data, head_bytes, drip_read, drip };
+	const struct text_source text = { drip->text->data, head_bytes, drip_read, drip };
 
 	drip->at = head_bytes;
-	return profile_read_folded(&text, "drip", profile, err);
+	return profile_read_folded(&text, "drip", ARRAY_MAX_IDS, profile, err);
 }
 
 /* Deep stacks that share much with the one before, comments, Windows' line ends, and one line longer than any piece. */

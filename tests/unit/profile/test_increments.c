@@ -255,7 +255,8 @@ static void the_reader_of_whole_profiles_reads_them(void **state)
 
 	record(recording, 4, true);
 	must(recording, profile_finish(recording->profile, &recording->err));
-	must(recording, pprof_read(recording->file.data, recording->file.size, ARRAY_MAX_IDS, &read, &recording->err));
+	must(recording,
+		profile_read_pprof(recording->file.data, recording->file.size, ARRAY_MAX_IDS, &read, &recording->err));
 	assert_profiles_equal(recording->profile, read);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sample_profile.h"
 
+#include "foreign/foreign.h"
 #include "tests/unit/support/failing_malloc.h"
 
 #include <setjmp.h>
@@ -22,14 +23,14 @@ static bool reads_pprof(const struct inputs *in, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
-	return profile_read(in->file.data, in->file.size, "file", &profile, err);
+	return foreign_read(in->file.data, in->file.size, "file", &profile, err);
 }
 
 static bool reads_folded(const struct inputs *in, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
-	return profile_read(in->text.data, in->text.size, "text", &profile, err);
+	return foreign_read(in->text.data, in->text.size, "text", &profile, err);
 }
 
 static bool nothing_more(void *context, void *into, size_t room, size_t *got, struct error *err)
@@ -41,10 +42,10 @@ static bool nothing_more(void *context, void *into, size_t room, size_t *got, st
 
 static bool reads_pieces(const struct inputs *in, struct error *err)
 {
-	const struct profile_text text = { in->text.data, in->text.size, nothing_more, NULL };
+	const struct text_source text = { in->text.data, in->text.size, nothing_more, NULL };
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
-	return profile_read_folded(&text, "text", &profile, err);
+	return profile_read_folded(&text, "text", ARRAY_MAX_IDS, &profile, err);
 }
 
 static bool writes_pprof(const struct inputs *in, struct error *err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "profile/profile.h"
 
 #include <setjmp.h>
@@ -13,7 +14,7 @@ static struct profile *read_text(const char *text)
 	struct profile *profile;
 	struct error err;
 
-	if (!profile_read(text, strlen(text), "test", &profile, &err))
+	if (!foreign_read(text, strlen(text), "test", &profile, &err))
 		fail_msg("%s", err.message);
 	return profile;
 }

@@ -2,7 +2,7 @@
 #include "pprof_bytes.h"
 #include "sample_profile.h"
 
-#include "profile/gzip.h"
+#include "common/gzip.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

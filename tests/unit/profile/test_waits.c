@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/gzip.h"
+#include "common/gzip.h"
 #include "profile/pprof_wire.h"
 #include "profile/profile.h"
 #include "sample_profile.h"

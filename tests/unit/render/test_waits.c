@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "render/waits.h"
 
 #include "tests/unit/support/failing_malloc.h"
@@ -373,7 +374,7 @@ static void a_recording_of_cpu_time_has_none(void **state)
 	struct error err;
 
 	(void)state;
-	assert_true(profile_read("main;work 5\n", 12, "folded", &profile, &err));
+	assert_true(foreign_read("main;work 5\n", 12, "folded", &profile, &err));
 	assert_true(diff_create_single(profile, &(struct diff_options){ 0 }, &diff, &err));
 	assert_true(waits_create(
 		&(struct render_input){ .diff = diff, .profiles = { [DIFF_HEAD] = profile } }, &waits, &err));

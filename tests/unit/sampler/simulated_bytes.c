@@ -121,7 +121,7 @@ static bool name_location(struct profile *profile, uint32_t id, struct error *er
 }
 
 bool simulated_read(
-	const struct simulated_bytes *bytes, struct sampler_result *result, struct buffer *notices, struct error *err)
+	const struct simulated_bytes *bytes, struct recording *result, struct buffer *notices, struct error *err)
 {
 	const struct sampler_label label = { "version", "7" };
 	const struct sampler_simulated simulated = { .directory = bytes->directory,
@@ -133,7 +133,7 @@ bool simulated_read(
 	struct sampler_simulation *simulation = NULL;
 	bool ok;
 
-	*result = (struct sampler_result){ .child_status = -1 };
+	*result = (struct recording){ .child_status = -1 };
 	if (!sampler_simulation_read(&simulated, &simulation, result, notices, err))
 		return false;
 	ok = true;

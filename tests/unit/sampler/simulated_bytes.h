@@ -32,4 +32,4 @@ void simulated_write(const struct simulated_bytes *bytes, const char *name, size
  * instruction. False with `err` as either step fails; `result` is the caller's.
  */
 bool simulated_read(
-	const struct simulated_bytes *bytes, struct sampler_result *result, struct buffer *notices, struct error *err);
+	const struct simulated_bytes *bytes, struct recording *result, struct buffer *notices, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/state.h"
 #include "sampler/sampler.h"
-#include "used_locations.h"
+#include "tests/unit/recording/used_locations.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -141,7 +141,7 @@ static double cpu_seconds(pid_t pid)
  * Records for `duration_ns` and returns in `used_s` how much CPU time `pid` used meanwhile: between start and finish,
  * which take as long as the machine lets them.
  */
-static bool record_use(const struct sampler_options *options, int64_t duration_ns, struct sampler_result *result,
+static bool record_use(const struct sampler_options *options, int64_t duration_ns, struct recording *result,
 	struct sampler_progress *progress, pid_t pid, double *used_s, struct error *err)
 {
 	struct sampler *sampler;
@@ -162,7 +162,7 @@ static bool record_use(const struct sampler_options *options, int64_t duration_n
 	return ok;
 }
 
-static bool record(const struct sampler_options *options, int64_t duration_ns, struct sampler_result *result,
+static bool record(const struct sampler_options *options, int64_t duration_ns, struct recording *result,
 	struct sampler_progress *progress, struct error *err)
 {
 	double unused;
@@ -186,7 +186,7 @@ static bool lies_in(const struct profile_location *location, void (*function)(vo
 }
 
 /* Runtime address minus image address of the test itself. */
-static uint64_t own_bias(const struct profile *profile, const struct sampler_result *result)
+static uint64_t own_bias(const struct profile *profile, const struct recording *result)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 	size_t count;
@@ -202,7 +202,7 @@ static void test_known_call_chain(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	const struct profile *profile;
 	uint64_t with_chain = 0, samples = 0, bias;
 	struct error err;
@@ -235,7 +235,7 @@ static void test_known_call_chain(void **state)
 	assert_true(with_chain * 100 > samples * 90);
 	assert_int_equal(profile->threads[0].pid, pid);
 	assert_true(profile->runs[0].duration_ns >= half_second_ns);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 static void test_values_are_cpu_time(void **state)
@@ -243,7 +243,7 @@ static void test_values_are_cpu_time(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	int64_t sum_ns = 0;
 	struct error err;
 	double used_s;
@@ -257,7 +257,7 @@ static void test_values_are_cpu_time(void **state)
 	/* One busy thread on a machine that may be shared: never more than the time that went by. */
 	assert_in_range(sum_ns, (int64_t)(used_s * 1e9) / 2, result.profile->runs[0].duration_ns * 11 / 10);
 	assert_int_equal(result.profile->event_count, result.profile->quality.samples);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 /* Stacks of 60 kB: more of them is copied, and cut ones are joined to earlier ones. */
@@ -266,7 +266,7 @@ static void test_deep_stacks(void **state)
 	pid_t pid = start_target(deep);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 	double used_s;
 
@@ -279,7 +279,7 @@ static void test_deep_stacks(void **state)
 	assert_true((double)result.profile->quality.samples > used_s * options.frequency_hz / 2);
 	assert_true(profile_quality_whole_percent(&result.profile->quality) > 70);
 	assert_true(profile_validate(result.profile, &err));
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 /* Nobody reads the rings until they have long been full: what found no room is counted to the last sample. */
@@ -287,7 +287,7 @@ static void test_losses_are_counted(void **state)
 {
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
-	struct sampler_result result;
+	struct recording result;
 	double before_s, used_s, most_s, counted;
 	struct sampler *sampler;
 	struct error err;
@@ -310,7 +310,7 @@ static void test_losses_are_counted(void **state)
 		assert_true(result.profile->quality.lost > 0);
 		assert_true(counted > used_s * 10000 * 0.95 && counted < most_s * 10000 * 1.05);
 	}
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 static void test_target_that_exits(void **state)
@@ -318,7 +318,7 @@ static void test_target_that_exits(void **state)
 	pid_t pid = start_target(busy_then_exit);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 
 	(void)state;
@@ -327,7 +327,7 @@ static void test_target_that_exits(void **state)
 	assert_int_equal(progress.state, SAMPLER_TARGET_GONE);
 	assert_true(result.profile->quality.samples > 5);
 	assert_true(profile_validate(result.profile, &err));
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 static void test_sleeping_target(void **state)
@@ -335,7 +335,7 @@ static void test_sleeping_target(void **state)
 	pid_t pid = start_target(sleeping);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 
 	(void)state;
@@ -364,7 +364,7 @@ static void test_threads_born_and_dying(void **state)
 	pid_t pid = start_target(churning);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 
 	(void)state;
@@ -374,7 +374,7 @@ static void test_threads_born_and_dying(void **state)
 	assert_true(result.profile->thread_count > 20);
 	assert_int_equal(result.profile->quality.lost_sideband, 0);
 	assert_true(profile_quality_whole_percent(&result.profile->quality) > 95);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 static void test_command(void **state)
@@ -384,7 +384,7 @@ static void test_command(void **state)
 	struct sampler_options options = { .target = { .kind = SAMPLER_TARGET_COMMAND, .command = argv },
 		.event = "cpu-clock" };
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 
 	(void)state;
@@ -395,7 +395,7 @@ static void test_command(void **state)
 	assert_true(result.profile->runs[0].whole_command);
 	assert_int_equal(result.profile->runs[0].exit_status, 7);
 	assert_true(result.profile->runs[0].cpu_ns > 0);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 static void test_command_that_cannot_be_executed(void **state)
@@ -424,7 +424,7 @@ static void test_start_disabled(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct sampler_result result;
+	struct recording result;
 	struct sampler *sampler;
 	struct error err;
 
@@ -443,7 +443,7 @@ static void test_start_disabled(void **state)
 	sampler_destroy(sampler);
 	end_target(pid);
 	assert_true(result.profile->quality.samples > 0);
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 /* A failure in the middle of a recording costs what would have come after it. */
@@ -452,7 +452,7 @@ static void test_ended_early(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress = { 0 };
-	struct sampler_result result;
+	struct recording result;
 	struct sampler *sampler;
 	struct error err, why, later;
 
@@ -470,7 +470,7 @@ static void test_ended_early(void **state)
 	end_target(pid);
 	assert_true(result.profile->quality.samples >= progress.samples);
 	assert_string_equal(result.ended_early.message, "more than 7 items");
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 /* The user is told when the recorder gives its priority back, here because it seems to have used all that it may. */
@@ -480,7 +480,7 @@ static void test_priority_that_is_given_back(void **state)
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress = { 0 };
 	CLEANUP(buffer_deinit) struct buffer notices;
-	struct sampler_result result;
+	struct recording result;
 	struct sampler *sampler;
 	struct error err;
 
@@ -502,7 +502,7 @@ static void test_priority_that_is_given_back(void **state)
 	assert_non_null(
 		strstr(notices.data, "the recorder gave its high priority back, because it took more than half of "
 				     "a CPU for seconds"));
-	sampler_result_deinit(&result);
+	recording_deinit(&result);
 }
 
 /* Without a sample the failure is the reason, not that the target slept. */
@@ -510,7 +510,7 @@ static void test_ended_before_a_sample(void **state)
 {
 	pid_t pid = start_target(sleeping);
 	struct sampler_options options = options_for(&pid);
-	struct sampler_result result = { 0 };
+	struct recording result = { 0 };
 	struct sampler *sampler;
 	struct error err, why;
 

@@ -20,7 +20,7 @@ struct fixture {
 	struct profile *profile;
 	struct part part;
 	struct buffer file, notices;
-	struct sampler_result result;
+	struct recording result;
 	struct error err;
 };
 
@@ -66,7 +66,7 @@ static int teardown(void **state)
 	unlink(fixture->path);
 	unlink(fixture->old);
 	rmdir(fixture->directory);
-	sampler_result_deinit(&fixture->result);
+	recording_deinit(&fixture->result);
 	profile_destroy(fixture->profile);
 	buffer_deinit(&fixture->file);
 	buffer_deinit(&fixture->notices);
@@ -122,14 +122,14 @@ static void write_example(struct fixture *fixture)
 static bool read_bytes(struct fixture *fixture, const void *bytes, size_t size)
 {
 	char path[160];
-	struct sampler_recorded recorded = { .name = "a.part" };
+	struct recording_file recorded = { .name = "a.part" };
 	bool ok;
 
 	snprintf(path, sizeof(path), "%s/copy", fixture->directory);
 	assert_true(file_write(path, bytes, size, 0600, &fixture->err));
 	recorded.fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(recorded.fd >= 0);
-	sampler_result_deinit(&fixture->result);
+	recording_deinit(&fixture->result);
 	ok = sampler_read_part(&recorded, &fixture->result, &fixture->notices, &fixture->err);
 	close(recorded.fd);
 	unlink(path);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
 #include "simulated_bytes.h"
 
 #include <setjmp.h>
@@ -12,7 +13,7 @@ enum { CYCLES = 1, INSTRUCTIONS, FIRST_MISSES, LAST_MISSES, BRANCH_MISSES, SYSTE
 
 struct fixture {
 	struct simulated_bytes bytes;
-	struct sampler_result result;
+	struct recording result;
 	struct buffer notices;
 	struct error err;
 };
@@ -33,7 +34,7 @@ static int teardown(void **state)
 	struct fixture *fixture = *state;
 
 	simulated_bytes_deinit(&fixture->bytes);
-	sampler_result_deinit(&fixture->result);
+	recording_deinit(&fixture->result);
 	buffer_deinit(&fixture->notices);
 	free(fixture);
 	return 0;
@@ -41,7 +42,7 @@ static int teardown(void **state)
 
 static bool read_files(struct fixture *fixture)
 {
-	sampler_result_deinit(&fixture->result);
+	recording_deinit(&fixture->result);
 	fixture->notices.size = 0;
 	return simulated_read(&fixture->bytes, &fixture->result, &fixture->notices, &fixture->err);
 }
@@ -153,7 +154,7 @@ static void the_profile_is_exact_and_valid(void **state)
 	assert_true(profile_validate(fixture->result.profile, &fixture->err));
 	buffer_init(&file, 1 << 20);
 	assert_true(profile_write_pprof(fixture->result.profile, &file, &fixture->err));
-	assert_true(profile_read(file.data, file.size, "it", &again, &fixture->err));
+	assert_true(foreign_read(file.data, file.size, "it", &again, &fixture->err));
 	assert_int_equal(again->sample_count, fixture->result.profile->sample_count);
 	assert_int_equal(again->default_value_type, CYCLES);
 	assert_true(profile_metric(again, CYCLES).is_exact);

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/record_job.h"
+
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/closing.h"
+#include "cli/interrupt.h"
+#include "cli/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_NOTICE_BYTES = 1 << 16 };
+static const size_t max_file_bytes = (size_t)2 << 30;
+
+static bool is_command(const struct record_job *job)
+{
+	return job->live.sampler.target.kind == SAMPLER_TARGET_COMMAND;
+}
+
+/* Beside the file, also when a link leads there. A pipe, a device or an open file has nothing beside it: "". */
+static bool name_part(const char *output, char *part, size_t size, struct error *err)
+{
+	static const char ending[] = ".part";
+
+	if (!file_end_of_links(output, part, size - sizeof(ending), err))
+		return false;
+	if (part[0])
+		strcat(part, ending);
+	return true;
+}
+
+/* Once the profile is in place nothing is left to recover. When it could not be written, what was recorded is still
+ * there. */
+static bool settle_part(const struct record_job *job, bool is_written, struct error *err)
+{
+	const char *part = job->live.sampler.part_path;
+	struct error why;
+	struct stat info;
+
+	if (!part)
+		return is_written;
+	if (is_written) {
+		unlink(part);
+	} else if (stat(part, &info) == 0 && info.st_size > 0) {
+		why = *err;
+		error_set(err, why.code,
+			"%s; the recording is kept: 'kelvin recover %s -o FILE' writes the profile somewhere else",
+			why.message, part);
+	}
+	return is_written;
+}
+
+static bool write_file(struct record_job *job, const struct profile *profile, struct error *err)
+{
+	struct buffer out;
+	bool ok;
+
+	buffer_init(&out, max_file_bytes);
+	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
+	     file_write(job->output, out.data, out.size, job->mode, err);
+	job->file_bytes = out.size;
+	buffer_deinit(&out);
+	return ok;
+}
+
+/* After the file is written, in which threads that are idle by their life are not decided. */
+static void close_with(const struct record_job *job, struct profile *profile)
+{
+	int64_t duration_ns = 0;
+	struct error err;
+
+	if (!symbolize_idle_lives(&profile, 1, &job->options, &err)) {
+		cli_print_error(&err);
+		return;
+	}
+	for (size_t i = 0; i < profile->run_count; i++)
+		duration_ns = saturating_add(duration_ns, profile->runs[i].duration_ns);
+	closing_print(&(struct closing){
+		.profile = profile,
+		.duration_ns = duration_ns,
+		.recorder_cpu_ns = job->cpu_ns,
+		.naming_ns = job->naming_ns,
+		.path = job->output,
+		.file_bytes = job->file_bytes,
+		.may_wait = job->live.sampler.off_cpu_ns == 0 && job->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
+		.no_names = job->options.no_names,
+	});
+	if (job->benchmarks)
+		closing_print_benchmarks(profile, job->benchmarks->result.ack_us[0]);
+}
+
+/* What the user waits for most, so it is said even to one who wants to hear of errors only. */
+static void tell_no_benchmarks(const struct record_job *job)
+{
+	if (job->benchmarks && job->benchmarks->none.code != ERROR_NONE)
+		cli_print_error(&job->benchmarks->none);
+}
+
+/* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them
+ * once. */
+static bool keep_run(struct record_job *job, const struct recording *result, struct error *err)
+{
+	return profile_merge(job->merged, result->profile, err) && profile_finish(job->merged, err) &&
+	       (!job->live.sampler.part_path || write_file(job, job->merged, err));
+}
+
+/* Half a run beside whole ones would pass for a fast one. When it is all there is, it is kept. */
+static bool is_left_out(const struct record_job *job, const struct recording *result)
+{
+	bool has_failed = result->child_status != -1 && child_exit_code(result->child_status) != 0;
+
+	return job->merged && job->merged->run_count > 0 && (has_failed || interrupt_signal());
+}
+
+/* From the last sample to the file, and the closing lines. */
+static bool keep(struct record_job *job, struct source *source, struct recording *result, struct buffer *notices,
+	struct error *err)
+{
+	struct progress *progress = &job->progress;
+	int64_t begin_ns = progress_now_ns();
+
+	if (is_left_out(job, result)) {
+		progress_clear(progress);
+		return true;
+	}
+	if (!job->options.no_names)
+		progress_phase(progress, "naming functions");
+	if (!source_name(source, &job->options, result, notices, err))
+		return false;
+	recording_release_images(result);
+	progress_phase(progress, "writing");
+	if (!(job->merged ? keep_run(job, result, err) : write_file(job, result->profile, err)))
+		return false;
+	progress_clear(progress);
+	if (result->ended_early.code != ERROR_NONE)
+		cli_say("kelvin: the recording ended early: %s; what was recorded until then is kept\n",
+			result->ended_early.message);
+	tell_no_benchmarks(job);
+	job->cpu_ns += result->cpu_ns;
+	job->naming_ns += progress_now_ns() - begin_ns;
+	if (job->quiet)
+		return true;
+	if (!job->merged || profile_execution_count(job->merged) == job->runs)
+		cli_print_notices(notices);
+	if (!job->merged)
+		close_with(job, result->profile);
+	return true;
+}
+
+/* Where a reading failed decides the exit code that a command's recorder has. */
+static int failure_code(const struct record_job *job, enum source_live_stage stage, const struct error *err)
+{
+	if (!is_command(job))
+		return CLI_EXIT_ERROR;
+	if (stage != SOURCE_LIVE_STARTING)
+		return CLI_EXIT_RECORDER_FAILED;
+	return err->system_errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE;
+}
+
+static int fail(const struct record_job *job, const struct error *err)
+{
+	cli_print_error(err);
+	return failure_code(job, SOURCE_LIVE_CREATING, err);
+}
+
+/* The sampler knows only that there are no samples. */
+static void explain_not_begun(const struct source_live *live, struct error *err)
+{
+	if (err->code != ERROR_EMPTY || live->has_begun)
+		return;
+	if (live->options.starts_disabled)
+		error_set(err, ERROR_EMPTY,
+			"no samples: sampling was never switched on (-D -1), because no 'enable' came from --control");
+	else
+		error_set(err, ERROR_EMPTY, "no samples: the recording ended before sampling began (-D %llu)",
+			(unsigned long long)live->options.delay_ms);
+}
+
+/* The exit code: of a command its own, which may still run when -d or a signal ended the recording. */
+static int finish(const struct record_job *job, const struct source_live *live, const struct recording *result,
+	bool is_written, struct error *err)
+{
+	int code = CLI_EXIT_OK, child_code = -1;
+	bool is_empty = false;
+
+	if (!settle_part(job, is_written, err)) {
+		explain_not_begun(live, err);
+		code = fail(job, err);
+		is_empty = err->code == ERROR_EMPTY;
+	}
+	if (is_command(job))
+		child_code = result->child_status != -1 ? child_exit_code(result->child_status) : child_wait();
+	if (code == CLI_EXIT_OK && result->ended_early.code != ERROR_NONE)
+		return failure_code(job, live->stage, &result->ended_early);
+	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded
+	 * is no profile. */
+	return (code == CLI_EXIT_OK && child_code >= 0) || (is_empty && child_code > 0) ? child_code : code;
+}
+
+static int record(struct record_job *job, struct source_live *live)
+{
+	CLEANUP(recording_deinit) struct recording result = { .child_status = -1 };
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	struct source *source = job->benchmarks ? &job->benchmarks->source : &live->source;
+	struct error err;
+	bool ok;
+
+	buffer_init(&notices, MAX_NOTICE_BYTES);
+	progress_init(&job->progress, job->quiet);
+	ok = source_read(source, &result, &notices, &err) && keep(job, source, &result, &notices, &err);
+	if (!ok)
+		progress_clear(&job->progress);
+	if (live->stage == SOURCE_LIVE_FINISHING)
+		return finish(job, live, &result, ok, &err);
+	cli_print_error(&err);
+	return failure_code(job, live->stage, &err);
+}
+
+static void tell_runs_end(const struct record_job *job, uint64_t run, int code)
+{
+	size_t kept = profile_execution_count(job->merged);
+
+	if (interrupt_signal())
+		fprintf(stderr, "kelvin: interrupted in run %llu of %llu; ", (unsigned long long)run,
+			(unsigned long long)job->runs);
+	else
+		fprintf(stderr, "kelvin: run %llu of %llu ended with exit code %d; ", (unsigned long long)run,
+			(unsigned long long)job->runs, code);
+	if (kept == 0)
+		fputs("nothing is kept\n", stderr);
+	else
+		cli_say("%zu run%s kept in %s\n", kept, kept == 1 ? " is" : "s are", job->output);
+}
+
+/* Run after run, up to the first that fails or is interrupted; what was recorded until then is kept. */
+static int record_runs(struct record_job *job, struct source_live *live)
+{
+	struct error err;
+	int code = CLI_EXIT_OK;
+
+	if (!profile_create(&job->merged, &err))
+		return fail(job, &err);
+	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= job->runs && !interrupt_signal(); run++) {
+		code = record(job, live);
+		if (code != CLI_EXIT_OK || interrupt_signal())
+			tell_runs_end(job, run, code);
+	}
+	if (job->merged->run_count > 0 && !job->live.sampler.part_path && !write_file(job, job->merged, &err))
+		code = fail(job, &err);
+	else if (job->merged->run_count > 0 && !job->quiet)
+		close_with(job, job->merged);
+	profile_destroy(job->merged);
+	return code;
+}
+
+/* A command inherits our standard output. Where that is the profile's, the command prints on standard error, as with
+ * perf. */
+static bool keep_output_apart(struct record_job *job, struct error *err)
+{
+	static const int streams[STREAM_COUNT] = { -1, STDERR_FILENO, -1 };
+
+	if (!is_command(job) || strcmp(job->output, "-") != 0)
+		return true;
+	job->live.streams = streams;
+	return fcntl(STDOUT_FILENO, F_GETFD) >= 0 ||
+	       error_set_errno(err, errno, "cannot keep the command's output apart from the profile");
+}
+
+/* What samples: `*live`, which is the caller's unless it belongs to the benchmarks. */
+static bool create_source(struct record_job *job, struct source_live **live, struct error *err)
+{
+	if (!job->has_benchmarks)
+		return source_live_create(&job->live, live, err);
+	return source_benchmarks_create(&job->live, &job->benchmarks, err);
+}
+
+int record_job_run(struct record_job *job)
+{
+	CLEANUP(source_live_cleanup) struct source_live *own = NULL;
+	CLEANUP(source_benchmarks_cleanup) struct source_benchmarks *benchmarks = NULL;
+	struct source_live *live;
+	CLEANUP(control_close) struct control control;
+	char part[PATH_MAX];
+	struct error err;
+
+	control_init(&control);
+	if (!file_check_writable(job->output, &err) || !name_part(job->output, part, sizeof(part), &err) ||
+		!naming_prepare(&job->naming, &job->options, &err))
+		return fail(job, &err);
+	if (job->control && !control_open(&control, job->control, &err))
+		return fail(job, &err);
+	if (part[0])
+		job->live.sampler.part_path = part;
+	job->live.control = &control;
+	job->live.progress = &job->progress;
+	if (!keep_output_apart(job, &err) || !create_source(job, &own, &err))
+		return fail(job, &err);
+	benchmarks = job->benchmarks;
+	live = benchmarks ? benchmarks->live : own;
+	interrupt_watch();
+	return job->runs > 1 ? record_runs(job, live) : record(job, live);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
+
+#include "foreign/callgrind/callgrind.h"
+#include "foreign/unsupported.h"
+
+#include <string.h>
+
+/*
+ * The largest ratio of inflated to compressed size that is accepted: real profiles shrink to a tenth, stacks of one
+ * deep recursion to a hundredth. Deflate compresses zeros to a thousandth.
+ */
+enum { MAX_RATIO = 120 };
+static const size_t max_profile_bytes = (size_t)2 << 30, small_profile_bytes = (size_t)64 << 20;
+
+struct plain_file {
+	const void *bytes;
+	size_t size;
+	const char *name; /* for messages */
+};
+
+static size_t inflated_limit(size_t size)
+{
+	size_t limit = size < max_profile_bytes / MAX_RATIO ? size * MAX_RATIO : max_profile_bytes;
+
+	return limit < small_profile_bytes ? small_profile_bytes : limit;
+}
+
+static bool bytes_start_with(const void *bytes, size_t size, const char *magic)
+{
+	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+/* pprof starts with a field of a profile: usually sample_type, but protobuf allows any (wire type and field number). */
+static bool looks_like_pprof(const uint8_t *bytes, size_t size)
+{
+	unsigned int field = size > 0 ? bytes[0] >> 3 : 0, wire_type = size > 0 ? bytes[0] & 7 : 7;
+
+	if (field < 1 || field > 15 || (wire_type != 2 && wire_type != 0))
+		return false;
+	/*
+	 * `
+	 * ` may start both the first field of pprof and a text, but a text has no other control bytes.
+	 */
+	for (size_t i = 0; i < size && i < 64; i++)
+		if (bytes[i] < 0x20 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t')
+			return true;
+	return false;
+}
+
+/* Whether the first line that is neither empty nor a comment is a folded stack. */
+static bool looks_like_folded(const char *text, size_t size)
+{
+	const char *end = memchr(text, '\n', size);
+	const char *space;
+
+	while (end && (end == text || *text == '#' || *text == '\r')) {
+		size -= (size_t)(end + 1 - text);
+		text = end + 1;
+		end = memchr(text, '\n', size);
+	}
+	end = end ? end : text + size;
+	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
+		end--;
+	space = memrchr(text, ' ', (size_t)(end - text));
+	return memchr(text, '\0', size < 4096 ? size : 4096) == NULL && space && space + 1 < end && space[1] >= '0' &&
+	       space[1] <= '9' && end[-1] >= '0' && end[-1] <= '9';
+}
+
+/* Whether a word is among the keys of a header. */
+static bool is_key(const char *key, size_t size, const char *const keys[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(keys[i]) == size && memcmp(keys[i], key, size) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Both formats start with lines `key: value`, of which `events:` is one. callgrind's first line may say what it is; its
+ * header has keys that cachegrind's has not.
+ */
+static enum foreign_kind valgrind_kind(const char *text, size_t size)
+{
+	static const char *const own[] = { "version", "creator", "pid", "part", "thread", "positions" },
+				 *const both[] = { "desc", "cmd", "event", "events" };
+	const char *end = text + size;
+	bool is_callgrind = bytes_start_with(text, size, "# callgrind format");
+
+	for (const char *line = text, *stop; line < end; line = stop + 1) {
+		const char *colon;
+
+		stop = memchr(line, '\n', (size_t)(end - line));
+		stop = stop ? stop : end;
+		if (line == stop || *line == '#' || *line == '\r')
+			continue;
+		colon = memchr(line, ':', (size_t)(stop - line));
+		if (!colon)
+			return FOREIGN_UNKNOWN;
+		if (is_key(line, (size_t)(colon - line), own, sizeof(own) / sizeof(own[0])))
+			is_callgrind = true;
+		else if (!is_callgrind && !is_key(line, (size_t)(colon - line), both, sizeof(both) / sizeof(both[0])))
+			return FOREIGN_UNKNOWN;
+		if (bytes_start_with(line, (size_t)(stop - line), "events:"))
+			return is_callgrind ? FOREIGN_CALLGRIND : FOREIGN_CACHEGRIND;
+	}
+	return FOREIGN_UNKNOWN;
+}
+
+enum foreign_kind foreign_kind(const void *bytes, size_t size)
+{
+	enum foreign_kind kind;
+
+	if (bytes_start_with(bytes, size, "PERFILE2") || bytes_start_with(bytes, size, "2ELIFREP"))
+		return FOREIGN_PERF_DATA;
+	/* The second is the start of files of older versions. */
+	if (bytes_start_with(bytes, size, PROFILE_INCREMENTS_MAGIC) || bytes_start_with(bytes, size, "KELVINPART"))
+		return FOREIGN_PART;
+	if (unsupported_is_marked(bytes, size))
+		return FOREIGN_UNKNOWN;
+	if (gzip_is(bytes, size) || looks_like_pprof(bytes, size))
+		return FOREIGN_PPROF;
+	kind = valgrind_kind(bytes, size);
+	if (kind != FOREIGN_UNKNOWN)
+		return kind;
+	return looks_like_folded(bytes, size) ? FOREIGN_FOLDED : FOREIGN_UNKNOWN;
+}
+
+/*
+ * A frame of a stack takes a byte of an inflated profile and 80 bytes in a report, so one that is packed well could
+ * take thousands of times its size. Profiles have less than one different frame for each of their packed bytes;
+ * recursion may have many in a few bytes.
+ */
+static size_t stacks_limit(size_t stored)
+{
+	const size_t free_stacks = (size_t)8 << 20, stacks_of_a_byte = 2;
+
+	return stored < (ARRAY_MAX_IDS - free_stacks) / stacks_of_a_byte ? free_stacks + stored * stacks_of_a_byte
+									 : ARRAY_MAX_IDS;
+}
+
+/* `stored`: the profile's bytes in its file, which may be packed. */
+static bool read_plain(const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
+{
+	const char *name = from->name;
+	const void *bytes = from->bytes;
+	size_t size = from->size;
+	const struct text_source text = { .head = bytes, .head_bytes = size };
+	enum foreign_kind kind = foreign_kind(bytes, size);
+	const char *unsupported;
+
+	if (size == 0)
+		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty; record it again", name);
+	switch (kind) {
+	case FOREIGN_PPROF:
+		return profile_read_pprof(bytes, size, stacks_limit(stored), profile, err) ||
+		       error_prefix(err, "cannot read %s", name);
+	case FOREIGN_FOLDED:
+		return profile_read_folded(&text, name, stacks_limit(stored), profile, err);
+	case FOREIGN_CALLGRIND:
+	case FOREIGN_CACHEGRIND:
+		return callgrind_read(&text, kind == FOREIGN_CACHEGRIND, name, profile, err);
+	case FOREIGN_PERF_DATA:
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
+	case FOREIGN_PART:
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot read %s: it is a packed unfinished recording; unpack it first: gunzip", name);
+	case FOREIGN_UNKNOWN:
+		break;
+	}
+	unsupported = unsupported_text(bytes, size);
+	if (unsupported)
+		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
+	return error_set(err, ERROR_FORMAT,
+		"cannot read %s: not a profile (pprof, perf.data, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
+		name);
+}
+
+bool foreign_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+{
+	struct buffer inflated;
+	bool ok;
+
+	if (!gzip_is(bytes, size))
+		return read_plain(&(struct plain_file){ bytes, size, name }, size, profile, err);
+	buffer_init(&inflated, inflated_limit(size));
+	ok = gzip_decompress(bytes, size, &inflated, err);
+	if (!ok)
+		error_prefix(err, "cannot read %s", name);
+	ok = ok && read_plain(&(struct plain_file){ inflated.data, inflated.size, name }, size, profile, err);
+	buffer_deinit(&inflated);
+	return ok;
+}
+
+bool foreign_read_text(const struct text_source *text, const char *name, struct profile **profile, struct error *err)
+{
+	enum foreign_kind kind = foreign_kind(text->head, text->head_bytes);
+
+	return kind == FOREIGN_FOLDED ? profile_read_folded(text, name, ARRAY_MAX_IDS, profile, err)
+				      : callgrind_read(text, kind == FOREIGN_CACHEGRIND, name, profile, err);
+}

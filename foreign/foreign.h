@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "recording/recording.h"
+
+/*
+ * Files of profiles, whoever wrote them. Which kind a file is, its content tells, never its name.
+ *
+ *	foreign.c	which kind it is, and who reads it
+ *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
+ *	callgrind/	callgrind.out and cachegrind.out
+ *	perf_data/	perf.data
+ *
+ * pprof and folded stacks are read in profile/, which writes them too.
+ */
+
+enum foreign_kind {
+	FOREIGN_PPROF,
+	FOREIGN_FOLDED,
+	FOREIGN_CALLGRIND,
+	FOREIGN_CACHEGRIND,
+	FOREIGN_PERF_DATA,
+	FOREIGN_PART, /* the FILE.part of a killed recorder: sampler_read_part() */
+	FOREIGN_UNKNOWN
+};
+
+/* Tells what a file is from its start, of which a first line of text must be whole. What is gzipped counts as pprof. */
+enum foreign_kind foreign_kind(const void *bytes, size_t size);
+
+/*
+ * Reads a file that memory holds: pprof, folded stacks, callgrind's and cachegrind's files, bare or gzipped. Everything
+ * is checked: a bad reference or a contradiction is ERROR_FORMAT with its place. A decompression bomb (more than 64 MB
+ * and more than 120 times its size) is ERROR_LIMIT. `name` is for messages.
+ */
+COMMON_MUST_CHECK
+bool foreign_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
+
+/*
+ * Reads a text of one of the kinds FOREIGN_FOLDED, FOREIGN_CALLGRIND and FOREIGN_CACHEGRIND, of which memory never
+ * holds more than a piece.
+ */
+COMMON_MUST_CHECK
+bool foreign_read_text(const struct text_source *text, const char *name, struct profile **profile, struct error *err);
+
+/*
+ * Reads a perf.data file, of file or pipe mode (`perf record`, also with -z), as if its records came from our rings:
+ * the same parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that
+ * is another build now stays without names, which a notice says. Of several events the one that is asked for, or the
+ * first that has samples, is taken; the others are named in a notice. Memory grows with the profile, not with the file.
+ * ERROR_FORMAT names the offset; ERROR_UNSUPPORTED: another byte order, another machine's registers, one file alone of
+ * `perf record --threads`. ERROR_EMPTY: no samples.
+ */
+COMMON_MUST_CHECK
+bool foreign_read_perf_data(
+	const struct recording_file *file, struct recording *recording, struct buffer *notices, struct error *err);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "foreign/perf_data/groups.h"
+#include "foreign/perf_data/header.h"
+#include "foreign/perf_data/queue.h"
+#include "foreign/perf_data/stream.h"
+#include "foreign/perf_data/waits.h"
+#include "recording/collect/collect.h"
+
+/*
+ * Reads a perf.data file into a profile. The bytes pass through: record_input (with skim), feed (zstd and a second
+ * feed if compressed), queue by time, record.c, collector. records.c finds records, perf_data.c orders them, and
+ * samples.c gives the collector records in the form that a ring has.
+ */
+
+struct perf_data {
+	struct perf_data_header header;
+	struct feed_pool pool;
+	struct perf_data_stream *streams; /* owned; the first is the given file, or a directory's `data` */
+	size_t stream_count;
+	struct perf_data_skim skim;
+	struct record_queue queue;
+	uint64_t newest_ns, complete_ns; /* time of the newest record; all records up to this time are known */
+
+	bool is_collecting;
+	struct collector collector;
+	/* The samples that the collector holds, by the same index. */
+	struct queued_record held[UNWIND_TOGETHER];
+	uint64_t registers[UNWIND_TOGETHER][MACHINE_MAX_REGISTERS];
+	size_t held_count;
+	uint32_t event;               /* whose samples are read */
+	const char *wanted;           /* its name, borrowed; NULL: any */
+	enum perf_data_waits waits;   /* what its samples tell of them */
+	struct perf_data_group group; /* that its samples have the totals of */
+	struct switches switches;
+	uint32_t verify_every;                          /* of struct recording_file */
+	const struct machine *machine;                  /* that the file was recorded on; NULL: not known */
+	uint8_t register_places[MACHINE_MAX_REGISTERS]; /* index of each of the ring's registers among the file's;
+							   UINT8_MAX: absent */
+	uint64_t first_ns, last_ns, total_period;
+	/* One loss may be reported in two ways: by ring, for all events together, and by event. */
+	uint64_t lost_records, lost_samples, lost_of_others;
+	bool is_lbr;
+
+	bool kernel_is_known;
+	struct recorded_kernel kernel;
+	struct buffer *notices; /* borrowed; may be NULL */
+};
+
+/* Takes all whole records of a stream's feed, the raw or the decompressed one. */
+COMMON_MUST_CHECK
+bool perf_data_take_records(
+	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err);
+
+/* Queues a record of the kernel. Takes its block over. */
+COMMON_MUST_CHECK
+bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, struct error *err);
+
+/*
+ * Ends a round: all records up to the end of the previous round are known, since perf reads each ring once in a round.
+ */
+COMMON_MUST_CHECK
+bool perf_data_end_round(struct perf_data *data, struct error *err);
+
+/* Called before the first record of the kernel: selects the event and initializes the collector. */
+COMMON_MUST_CHECK
+bool perf_data_begin(struct perf_data *data, struct error *err);
+
+/* Handles one record, in order of time; releases it, now or when the collector no longer needs it. */
+COMMON_MUST_CHECK
+bool perf_data_take(struct perf_data *data, const struct queued_record *record, struct error *err);
+
+/* Parses a record, as its event and the reading of parts of stacks want it. */
+COMMON_MUST_CHECK
+bool perf_data_parse(
+	struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err);
+
+/* Gives the collector a sample, whose place among those that are held is taken. */
+COMMON_MUST_CHECK
+bool perf_data_take_sample(struct perf_data *data, struct record *record, struct error *err);
+
+/* Releases what the collector no longer holds. */
+void perf_data_release_held(struct perf_data *data);
+
+/* The event with the most samples if the selected one has none; PERF_DATA_NO_EVENT otherwise. */
+uint32_t perf_data_other_event(const struct perf_data *data);
+
+/* Ends the reading. ERROR_EMPTY if there was no sample. */
+COMMON_MUST_CHECK
+bool perf_data_finish(struct perf_data *data, struct recording *result, struct error *err);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/unsupported.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define MARK(bytes) bytes, sizeof(bytes) - 1
+
+static const struct {
+	const char *mark;
+	size_t size, offset;
+	const char *text;
+} marked[] = {
+	{ MARK("\x28\xb5\x2f\xfd"), 0, "it is packed with zstd; unpack it first: zstd -d" },
+	{ MARK("\xfd"
+	       "7zXZ"),
+		0, "it is packed with xz; unpack it first: xz -d" },
+	{ MARK("1AY&SY"), 4, "it is packed with bzip2; unpack it first: bzip2 -d" },
+	{ MARK("\x04\x22\x4d\x18"), 0, "it is packed with lz4; unpack it first: lz4 -d" },
+	{ MARK("PK\x03\x04"), 0, "it is a zip archive; unpack it first: unzip" },
+	{ MARK("ustar\0"), 257, "it is a tar archive; unpack it first: tar -xf" },
+	{ MARK("ustar  \0"), 257, "it is a tar archive; unpack it first: tar -xf" },
+	{ MARK("\x7f"
+	       "ELF"),
+		0,
+		"it is a program or library; 'kelvin record -o FILE -- PROGRAM' makes a profile of a program that runs" },
+	{ MARK("FLR\0"), 0,
+		"it is a recording of Java Flight Recorder; 'jfrconv -o collapsed' of async-profiler makes folded stacks of it" },
+	{ MARK("# To display the perf.data header info"), 0,
+		"it is the text of 'perf report'; give the perf.data file that it was made of" },
+	{ MARK("version https://git-lfs"), 0, "it only stands for a file in Git LFS; 'git lfs pull' fetches that" },
+	{ MARK("<!doctype"), 0, "it is a page or a picture; give the profile that it was made of" },
+	{ MARK("<!DOCTYPE"), 0, "it is a page or a picture; give the profile that it was made of" },
+	{ MARK("<html"), 0, "it is a page or a picture; give the profile that it was made of" },
+	{ MARK("<?xml"), 0, "it is a page or a picture; give the profile that it was made of" },
+	{ MARK("<svg"), 0, "it is a page or a picture; give the profile that it was made of" },
+};
+
+/*
+ * JSON formats, each recognised by a word within the file. Firefox stands before the tools whose words may occur in its
+ * profiles as names.
+ */
+static const struct {
+	const char *word, *text;
+} json[] = {
+	{ "\"schema\": \"kelvin.", "it is JSON that kelvin wrote; give the profile that it was made of" },
+	{ "speedscope.app/file-format-schema",
+		"it is a speedscope file; have its tool write pprof or folded stacks (py-spy record --format raw, rbspy record "
+		"--format pprof)" },
+	{ "\"stackTable\"",
+		"it is a profile for the Firefox Profiler; give the perf.data file that it was made of, or record with 'kelvin "
+		"record'" },
+	{ "\"traceEvents\"",
+		"it is a Chrome trace; have its tool write pprof or folded stacks (py-spy record --format raw)" },
+	{ "\"timeDeltas\"",
+		"it is a CPU profile of V8; 'kelvin record -o FILE -- node --perf-basic-prof SCRIPT' makes one to compare" },
+};
+
+static const char *marked_text(const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < sizeof(marked) / sizeof(marked[0]); i++)
+		if (size >= marked[i].offset + marked[i].size &&
+			memcmp(bytes + marked[i].offset, marked[i].mark, marked[i].size) == 0)
+			return marked[i].text;
+	return NULL;
+}
+
+bool unsupported_is_marked(const void *bytes, size_t size)
+{
+	return marked_text(bytes, size) != NULL;
+}
+
+/* `perf script` puts a time before each sample, in seconds with six decimals or nine, and a colon behind it. */
+static bool is_perf_script(const char *text, size_t size)
+{
+	const char *line = text, *end = memchr(text, '\n', size);
+
+	while (end && *line == '#') {
+		line = end + 1;
+		end = memchr(line, '\n', size - (size_t)(line - text));
+	}
+	for (const char *dot = line; end && (dot = memchr(dot, '.', (size_t)(end - dot))); dot++) {
+		const char *decimal = dot + 1;
+
+		while (decimal < end && isdigit((unsigned char)*decimal))
+			decimal++;
+		if (decimal - dot > 6 && decimal < end && *decimal == ':' && dot > line &&
+			isdigit((unsigned char)dot[-1]))
+			return true;
+	}
+	return false;
+}
+
+static const char *json_text(const char *text, size_t size)
+{
+	for (size_t i = 0; i < sizeof(json) / sizeof(json[0]); i++)
+		if (memmem(text, size, json[i].word, strlen(json[i].word)))
+			return json[i].text;
+	return NULL;
+}
+
+const char *unsupported_text(const void *bytes, size_t size)
+{
+	const char *text = bytes, *known = marked_text(bytes, size);
+
+	if (known)
+		return known;
+	while (size > 0 && isspace((unsigned char)*text)) {
+		text++;
+		size--;
+	}
+	if (size > 0 && (*text == '{' || *text == '['))
+		return json_text(text, size);
+	return is_perf_script(text, size)
+		       ? "it is the text of 'perf script'; give the perf.data file that it was made of, or fold it: stackcollapse-perf.pl"
+		       : NULL;
+}

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/collect/collect.h"
+
+#include "recording/collect/frame_pointer.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t second_ns = 1000000000;
+
+static bool describe_values(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile *profile = collector->profile;
+
+	if (!options->counts_time && !profile_add_value_type(profile, options->event, "count", err))
+		return false;
+	if (options->counts_time && !profile_add_value_type(profile, "cpu", "nanoseconds", err))
+		return false;
+	profile->default_value_type = profile->value_type_count - 1;
+	profile->period_type = profile->value_types[profile->default_value_type];
+	profile->period = options->counts_time ? collector->nominal_ns : 0;
+	if (options->has_waits) {
+		if (!profile_add_wait_values(profile, err) ||
+			!wait_counter_create(profile, options->machine, &collector->waits, err))
+			return false;
+		collector->wall = profile_wait_values(profile).wall;
+	}
+	return !options->counters || counters_create(profile, options->counters, &collector->counters, err);
+}
+
+static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	const struct verifier_options verifying = { .every = options->verify_every,
+		.may_wait = options->verifier_may_wait };
+
+	return verifier_create(&verifying, &collector->verifier, err);
+}
+
+static bool create_interpreters(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	const struct interpreters_options interpreting = { &collector->processes, options->chains };
+
+	return interpreters_create(&interpreting, &collector->interpreters, err);
+}
+
+bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	run.start_unix_ns = now.tv_sec * second_ns + now.tv_nsec;
+	*collector = (struct collector){
+		.start_ns = options->start_ns,
+		.has_stack = options->has_stack,
+		.is_time = options->is_time,
+		.nominal_ns = second_ns / options->frequency_hz,
+		.rest = options->rest,
+		.chains = options->chains,
+		.wall = PROFILE_NONE,
+	};
+	if (!profile_create(&collector->profile, err))
+		return false;
+	process_table_init(&collector->processes, collector->profile, options->host, options->notices);
+	collector->processes.machine = options->machine;
+	if (!stitch_memory_create(&collector->stitches, err) ||
+		!stack_builder_create(&collector->processes, &collector->builder, err) ||
+		!describe_values(collector, options, err) ||
+		!profile_add_run(collector->profile, &run, &collector->run, err) ||
+		!unwinder_create(&collector->unwinder, err) ||
+		(options->names_interpreters && !create_interpreters(collector, options, err)) ||
+		(options->verify_every > 0 && !create_verifier(collector, options, err))) {
+		collector_deinit(collector);
+		return false;
+	}
+	return true;
+}
+
+void collector_deinit(struct collector *collector)
+{
+	interpreters_destroy(collector->interpreters);
+	process_table_deinit(&collector->processes);
+	unwinder_destroy(collector->unwinder);
+	stitch_memory_destroy(collector->stitches);
+	verifier_destroy(collector->verifier);
+	stack_builder_destroy(collector->builder);
+	wait_counter_destroy(collector->waits);
+	live_stack_deinit(&collector->live_stack);
+	counters_destroy(collector->counters);
+	profile_destroy(collector->profile);
+	*collector = (struct collector){ 0 };
+}
+
+/* Puts registers into DWARF's order; the record has them in perf's. */
+static void take_registers(
+	const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
+{
+	for (size_t i = 0; i < machine->perf_register_count && i < sample->user_registers.count; i++)
+		registers->values[machine->perf_order[i]] = record_word(&sample->user_registers, i);
+}
+
+/* The kernel's walk along frame pointers does not report where it ended, so the rule of the outermost frame decides. */
+static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool found)
+{
+	struct frame_rule rule;
+
+	if (!found)
+		return PROFILE_STOP_NO_MAPPING;
+	if (outermost->table && frame_table_find_rule(outermost->table, outermost->image_address, &rule)) {
+		const struct machine *machine = frame_table_machine(outermost->table);
+
+		return rule.registers[machine->return_column].place == FRAME_UNDEFINED ? PROFILE_STOP_ROOT
+										       : PROFILE_STOP_CHAIN_END;
+	}
+	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT
+										    : PROFILE_STOP_CHAIN_END;
+}
+
+static bool add_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
+	enum profile_stop *stop, struct stack_path *path, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_USER);
+	struct unwind_code code = { 0 };
+
+	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
+	for (size_t i = chain.count; i-- > 0;) {
+		uint64_t address = stitch_chain_address(&chain, i) - (i > 0);
+		bool found = process_space_find(space, address, &code);
+		struct process_location location;
+
+		if (i + 1 == chain.count)
+			*stop = stop_of_chain(&code, found);
+		if (!found)
+			continue;
+		location = process_table_locate(&collector->processes, code.image, address);
+		if (!stack_builder_add(collector->builder, &location, path, err))
+			return false;
+	}
+	return true;
+}
+
+static bool is_cut(enum profile_stop stop)
+{
+	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
+}
+
+/* Whether the sample was taken in execve() after the old stack was unmapped: the stack pointer then points nowhere. */
+static bool has_lost_its_stack(const struct record_sample *sample)
+{
+	return sample->is_kernel && sample->stack_bytes == 0;
+}
+
+/* Extends a walk that ended at the end of the stack copy, by the other sources of frames. */
+static void make_whole(
+	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job)
+{
+	struct unwind_result *result = &job->result;
+	struct stitch_chain chain;
+
+	if (has_lost_its_stack(&record->sample)) {
+		result->stop = PROFILE_STOP_KERNEL_ONLY;
+		return;
+	}
+	if (is_cut(result->stop)) {
+		collector->has_cuts = true;
+		live_stack_touch(space, &record->sample, job);
+		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
+		if (!stitch_from_memory(collector->stitches, record->tid, result) &&
+			!stitch_from_chain(space, &chain, result) &&
+			!live_stack_walk(&collector->live_stack, space, &record->sample, collector->unwinder, job))
+			return;
+		result->stop = PROFILE_STOP_STITCHED;
+	}
+	/* While no stack of the program was cut, no stack needs to be remembered for stitching. */
+	if (collector->has_cuts && (result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
+		stitch_remember(collector->stitches, record->tid, result, record->sample.stack_room);
+}
+
+static enum profile_stop stop_without_registers(struct collector *collector, const struct record_sample *sample)
+{
+	collector->met_32bit |= sample->registers_abi == PERF_SAMPLE_REGS_ABI_32;
+	return sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count
+		       ? PROFILE_STOP_KERNEL_ONLY
+		       : PROFILE_STOP_NO_REGISTERS;
+}
+
+/* Prepares the walk. False if the sample has no stack to walk; the reason is then set. */
+static bool prepare_job(struct collector *collector, const struct collector_held *held, struct process_space *space,
+	struct unwind_job *job, enum profile_stop *stop)
+{
+	const struct record_sample *sample = &held->record.sample;
+	const struct process *process = &collector->processes.processes[held->process];
+	const struct machine *machine = collector->processes.machine;
+
+	*space = (struct process_space){ .table = &collector->processes, .process = process };
+	if (!collector->has_stack || !machine)
+		return false;
+	if (sample->user_registers.count == 0 || sample->registers_abi != PERF_SAMPLE_REGS_ABI_64) {
+		*stop = stop_without_registers(collector, sample);
+		return false;
+	}
+	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation,
+		process_space_is_code, machine };
+	take_registers(machine, sample, &job->registers);
+	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes,
+		job->registers.values[machine->stack_pointer] };
+	return true;
+}
+
+static bool look_up_who(
+	struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
+{
+	struct process_table *table = &collector->processes;
+	struct profile_thread thread = { collector->run, record->pid, record->tid, 0, 0 };
+	struct process *process;
+	uint32_t id;
+
+	if (!process_table_get(table, record->pid, &process, err))
+		return false;
+	if (!profile_intern(collector->profile, process->name, &thread.process_name, err) ||
+		!process_table_thread_name(table, record->pid, record->tid, &thread.name, err) ||
+		!profile_add_thread(collector->profile, &thread, &id, err))
+		return false;
+	*who = (struct collector_who){ record->pid, record->tid, table->version, (uint32_t)(process - table->processes),
+		id };
+	return true;
+}
+
+static bool find_who(
+	struct collector *collector, const struct record *record, const struct collector_who **found, struct error *err)
+{
+	struct collector_who *who = &collector->who[(uint32_t)record->tid % COLLECTOR_WHO];
+
+	*found = who;
+	if (who->tid == record->tid && who->pid == record->pid && who->version == collector->processes.version)
+		return true;
+	return look_up_who(collector, record, who, err);
+}
+
+/* When it was taken, since the recording began. */
+static int64_t time_of(const struct collector *collector, const struct record *record)
+{
+	return record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
+}
+
+static bool count_sample(struct collector *collector, size_t held, uint32_t sample, struct error *err)
+{
+	const struct record *record = &collector->held[held].record;
+	struct profile *profile = collector->profile;
+	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
+	bool is_cpu = profile->period > 0;
+
+	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
+	if (collector->wall != PROFILE_NONE)
+		values[collector->wall] = values[1];
+	if (collector->counters)
+		counters_fill(collector->counters, (uint32_t)held, record->sample.is_kernel, values);
+	return profile_count_sample(profile, sample, values, time_of(collector, record), err);
+}
+
+/*
+ * How many bytes of the stack a walk has used; UINT64_MAX if the walk did not reach the root, since it may need more.
+ */
+static uint64_t used_bytes(const struct unwind_job *job)
+{
+	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above the frame's stack pointer */
+	const struct unwind_result *result = &job->result;
+	uint64_t used;
+
+	if (result->stop != PROFILE_STOP_ROOT || result->count == 0)
+		return UINT64_MAX;
+	used = result->frames[result->count - 1].stack_pointer - job->dump.address;
+	return used < RECORDING_MAX_STACK_BYTES ? used + SIGNAL_FRAME_BYTES : UINT64_MAX;
+}
+
+static bool complete_copy(struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job,
+	struct error *err)
+{
+	const struct collector_rest *rest = &collector->rest;
+	struct record *record = &collector->held[held].record;
+	enum profile_stop ignored;
+
+	if (!rest->read)
+		return true;
+	if (record->sample.is_short && used_bytes(job) > job->dump.size) {
+		if (!rest->read(rest->context, held, record, err))
+			return false;
+		if (prepare_job(collector, &collector->held[held], space, job, &ignored))
+			unwind_stacks(collector->unwinder, job, 1);
+	}
+	rest->note_used(rest->context, used_bytes(job));
+	return true;
+}
+
+/* A held sample while it is added to the profile. */
+struct walked {
+	struct process_space space;
+	struct unwind_job *job; /* NULL: the sample has no stack to walk */
+	enum profile_stop stop; /* the reason, if there is no job */
+	struct stack_path path;
+	bool is_wait;
+	struct ebpf_wait wait;
+};
+
+/* Prepares a sample. True if it uses the job. */
+static bool prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
+{
+	*walked = (struct walked){ .path = stack_builder_root(collector->builder) };
+	walked->is_wait = collector->waits && wait_counter_read(&collector->held[held].record.sample, &walked->wait);
+	*job = (struct unwind_job){ 0 };
+	if (!prepare_job(collector, &collector->held[held], &walked->space, job, &walked->stop))
+		return false;
+	walked->job = job;
+	return true;
+}
+
+/* Gives a sample the mappings and the names that its process has now. */
+static bool heal_process(struct collector *collector, struct collector_held *held, struct error *err)
+{
+	struct process_table *table = &collector->processes;
+	const struct collector_who *who;
+
+	if (!process_table_heal(table, &table->processes[held->process], held->record.tid, err) ||
+		!find_who(collector, &held->record, &who, err))
+		return false;
+	held->thread = who->thread;
+	return true;
+}
+
+/*
+ * Where records of mappings were lost, a walk may end at code that the process has mapped all the same. Walks that were
+ * made together with the first such one find its maps read again.
+ */
+static bool heal_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	struct unwind_job *job = walked->job;
+	enum profile_stop ignored;
+
+	if (job->result.stop != PROFILE_STOP_NO_MAPPING || collector->processes.losses == 0)
+		return true;
+	if (!heal_process(collector, &collector->held[held], err))
+		return false;
+	if (job->space.generation != walked->space.process->generation &&
+		prepare_job(collector, &collector->held[held], &walked->space, job, &ignored))
+		unwind_stacks(collector->unwinder, job, 1);
+	return true;
+}
+
+/* The same for the kernel's walk. */
+static bool heal_chain(
+	struct collector *collector, struct collector_held *held, struct process_space *space, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(&held->record.sample, PERF_CONTEXT_USER);
+	struct unwind_code code;
+
+	if (collector->processes.losses == space->process->losses)
+		return true;
+	for (size_t i = 0; i < chain.count; i++)
+		if (!process_space_find(space, stitch_chain_address(&chain, i) - (i > 0), &code))
+			return heal_process(collector, held, err);
+	return true;
+}
+
+static bool name_frames(
+	struct collector *collector, const struct record *record, struct walked *walked, struct error *err)
+{
+	const struct interpret_sample sample = { record->pid, record->tid, &walked->space, record->sample.chain,
+		walked->job };
+
+	return interpreters_name(collector->interpreters, &sample, err);
+}
+
+/* Completes a walk: a stack that was cut is extended as far as possible. */
+static bool finish_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+	const struct record *record = &collector->held[held].record;
+	const struct record_sample *sample = &record->sample;
+	const struct unwind_result *result = &walked->job->result;
+
+	if (!heal_walk(collector, held, walked, err) ||
+		!complete_copy(collector, held, &walked->space, walked->job, err))
+		return false;
+	if (sample->lacks_frame_pointer && frame_pointer_find(&walked->space, walked->job))
+		unwind_stacks(collector->unwinder, walked->job, 1);
+	make_whole(collector, &walked->space, record, walked->job);
+	/*
+	 * A stack copy may also end early, at a page of the stack that was never touched; a larger copy would not help
+	 * then.
+	 */
+	collector->cut_by_room += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	collector->cut_by_rules += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
+	quality->frame_pointer_frames += result->frame_pointer_frames;
+	quality->frames += result->count;
+	if (collector->verifier)
+		verifier_offer(collector->verifier, &collector->processes, walked->space.process, walked->job);
+	if (collector->interpreters && !name_frames(collector, record, walked, err))
+		return false;
+	stack_builder_expect(collector->builder, held, result);
+	return true;
+}
+
+static bool add_kernel(
+	struct collector *collector, const struct record_sample *sample, struct walked *walked, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_KERNEL);
+	uint32_t mapping;
+
+	if (walked->is_wait && walked->wait.hook != 0)
+		stitch_chain_leave_hook(&chain, walked->wait.hook);
+	return chain.count == 0 || (process_table_kernel(&collector->processes, &mapping, err) &&
+					   stack_builder_add_kernel(collector->builder, mapping,
+						   collector->processes.kernel_bias, &chain, &walked->path, err));
+}
+
+static bool build_stack(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	const struct record_sample *sample = &collector->held[held].record.sample;
+	struct profile_quality *quality = &collector->profile->quality;
+	struct stack_path *path = &walked->path;
+	const struct process_location nowhere = { PROFILE_NONE, sample->ip };
+
+	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
+		return false;
+	if (!collector->has_stack &&
+		(!heal_chain(collector, &collector->held[held], &walked->space, err) ||
+			!add_user_chain(collector, &walked->space, sample, &walked->stop, path, err)))
+		return false;
+	if (!add_kernel(collector, sample, walked, err))
+		return false;
+	/* A sample without any frame still counts: its stack is its instruction address alone. */
+	if (path->stack == 0 && !walked->is_wait && !stack_builder_add(collector->builder, &nowhere, path, err))
+		return false;
+	if (walked->is_wait && walked->wait.kind == EBPF_WAIT_RELEASE)
+		return true;
+	quality->samples++;
+	quality->stops[walked->job ? walked->job->result.stop : walked->stop]++;
+	return true;
+}
+
+static bool add_wait(
+	struct collector *collector, const struct collector_held *held, const struct walked *walked, struct error *err)
+{
+	const struct wait_counter_sample sample = { .wait = walked->wait,
+		.stack = walked->path.stack,
+		.thread = held->thread,
+		.pid = held->record.pid,
+		.space = &walked->space,
+		.end_ns = time_of(collector, &held->record) };
+
+	return wait_counter_add(collector->waits, &sample, err);
+}
+
+/*
+ * Adds walked samples. Lookups of one sample wait for memory; the data for the other samples is prefetched meanwhile.
+ */
+static bool add_to_profile(struct collector *collector, struct walked *walked, size_t count, struct error *err)
+{
+	struct profile *profile = collector->profile;
+	uint32_t samples[UNWIND_TOGETHER];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!build_stack(collector, i, &walked[i], err))
+			return false;
+		if (!walked[i].is_wait)
+			profile_expect_sample(profile, walked[i].path.stack, collector->held[i].thread);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!walked[i].is_wait && !profile_find_sample(profile, walked[i].path.stack, collector->held[i].thread,
+						  &samples[i], err))
+			return false;
+	for (size_t i = 0; i < count; i++)
+		if (!(walked[i].is_wait ? add_wait(collector, &collector->held[i], &walked[i], err)
+					: count_sample(collector, i, samples[i], err)))
+			return false;
+	return true;
+}
+
+bool collector_flush(struct collector *collector, struct error *err)
+{
+	struct walked walked[UNWIND_TOGETHER];
+	struct unwind_job jobs[UNWIND_TOGETHER];
+	size_t count = collector->held_count, job_count = 0;
+
+	collector->held_count = 0;
+	for (size_t i = 0; i < count; i++)
+		job_count += prepare(collector, i, &jobs[job_count], &walked[i]);
+	unwind_stacks(collector->unwinder, jobs, job_count);
+	for (size_t i = 0; i < count; i++)
+		if (walked[i].job && !finish_walk(collector, i, &walked[i], err))
+			return false;
+	return add_to_profile(collector, walked, count, err);
+}
+
+/* The chain that the program in the kernel has read with a sample, if it has not come with the record. */
+static void find_chain(struct collector *collector, struct collector_held *held)
+{
+	struct record *record = &held->record;
+
+	if (collector->chains && !record->sample.chain &&
+		ebpf_chains_find(collector->chains, record->cpu, (uint32_t)record->tid, record->time_ns, &held->chain))
+		record->sample.chain = &held->chain;
+}
+
+/* A thread that runs a named task of asyncio has the task's name meanwhile. */
+static bool name_task(struct collector *collector, struct collector_held *held, struct error *err)
+{
+	const struct record *record = &held->record;
+	struct profile_thread thread = collector->profile->threads[held->thread];
+
+	return !collector->interpreters || !record->sample.chain || !record->sample.chain->task ||
+	       (interpreters_task(collector->interpreters, record->pid, record->sample.chain, &thread.name, err) &&
+		       profile_add_thread(collector->profile, &thread, &held->thread, err));
+}
+
+/*
+ * Copies of code objects are learned with the first sample that needs their names; those that take the place of another
+ * one, when the samples before have their names.
+ */
+static bool learn_codes(struct collector *collector, uint64_t time_ns, struct error *err)
+{
+	struct ebpf_code code;
+
+	while (collector->chains && ebpf_chains_next_code(collector->chains, time_ns, &code))
+		if ((interpreters_know(collector->interpreters, &code) && !collector_flush(collector, err)) ||
+			!interpreters_learn(collector->interpreters, &code, err))
+			return false;
+	return true;
+}
+
+static bool hold_sample(struct collector *collector, const struct record *record, struct error *err)
+{
+	const struct collector_who *who;
+	struct collector_held *held;
+
+	if (!learn_codes(collector, record->time_ns, err) || !find_who(collector, record, &who, err) ||
+		(collector->counters &&
+			!counters_take(collector->counters, record, (uint32_t)collector->held_count, err)))
+		return false;
+	collector->held[collector->held_count] =
+		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };
+	held = &collector->held[collector->held_count++];
+	find_chain(collector, held);
+	if (!name_task(collector, held, err))
+		return false;
+	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
+}
+
+bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+
+	switch (record->kind) {
+	case RECORD_SAMPLE:
+		return hold_sample(collector, record, err);
+	case RECORD_LOST:
+		*(from_sideband ? &quality->lost_sideband : &quality->lost) += record->lost;
+		collector->processes.losses += from_sideband;
+		return true;
+	case RECORD_THROTTLE:
+		quality->throttled++;
+		return true;
+	case RECORD_MMAP:
+	case RECORD_COMM:
+	case RECORD_FORK:
+	case RECORD_EXIT:
+	case RECORD_OTHER:
+		break;
+	}
+	/* Samples taken before this record belong to the mappings before it, so they are added first. */
+	return collector_flush(collector, err) && process_table_update(&collector->processes, record, err);
+}
+
+bool collector_finish_verification(struct collector *collector, struct recording *result, struct error *err)
+{
+	return !collector->verifier || verifier_finish(collector->verifier, collector->profile, &result->verification,
+					       collector->processes.notices, err);
+}

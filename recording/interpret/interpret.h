@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ebpf/ebpf.h"
+#include "recording/process/process.h"
+
+/*
+ * The program's own frames: where a walked stack leads through an interpreter or through code that it has made, the
+ * frames become those of the program that is interpreted, under the names that the interpreter itself would give them
+ * to perf.
+ *
+ * CPython  Frames are read at the sample by a program in the kernel (ebpf/chains.h), and replace the activations of the
+ *          interpreter's loop one by one (recording/interpret/python.h).
+ * node     Frames are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
+ *          heap (recording/interpret/node.h).
+ * HotSpot  Likewise, by the tables that libjvm exports for debuggers (recording/interpret/hotspot.h).
+ *
+ * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
+ * interpreter does not tell leaves the native frames as they were.
+ */
+struct interpreters;
+
+struct interpreters_options {
+	struct process_table *table; /* borrowed; its listener is set, and unset by interpreters_destroy() */
+	struct ebpf_chains *chains;  /* borrowed; NULL: not permitted, and CPython has no frames of running threads */
+};
+
+/* Call it before the first process is met. Owned by the caller. */
+COMMON_MUST_CHECK
+bool interpreters_create(
+	const struct interpreters_options *options, struct interpreters **interpreters, struct error *err);
+void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed */
+
+/* A walked stack. */
+struct interpret_sample {
+	int32_t pid, tid;
+	struct process_space *space;    /* of the process, as it was when the sample was taken */
+	const struct ebpf_chain *chain; /* of CPython; NULL: none */
+	struct unwind_job *job;         /* walked; its frames are changed */
+};
+
+/* Gives the frames of a walked stack the names of the program. */
+COMMON_MUST_CHECK
+bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err);
+
+/*
+ * The name of the asyncio task that the thread of a chain runs, if somebody gave it one: "task NAME", a string of the
+ * profile. Else `*name` stays as it is, as it does when a recording has met too many different names: those that
+ * contain a number of something are endless.
+ */
+COMMON_MUST_CHECK
+bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_chain *chain, uint32_t *name,
+	struct error *err);
+
+/*
+ * Reads the chain of a thread that is asleep, into memory that is borrowed until the next call. False: it has none.
+ */
+bool interpreters_read_chain(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_chain *chain);
+
+/* Whether another code object is known at the address of this one. */
+bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code);
+
+/* Learns the names of a code object of CPython that was copied with a chain. */
+COMMON_MUST_CHECK
+bool interpreters_learn(struct interpreters *interpreters, const struct ebpf_code *code, struct error *err);
+
+/* Appends lines about frames that could not be named, if there are any. */
+void interpreters_tell(const struct interpreters *interpreters, struct buffer *notices);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/names.h"
+
+/* What tells one frame from another: a line as it is, and hashes of several, which are never chosen by anybody. */
+struct frame_key {
+	uint64_t first, second;
+};
+
+void code_names_init(struct code_names *names, struct process_table *table)
+{
+	*names = (struct code_names){ .table = table, .place = PROFILE_NONE, .seed = hash_seed() };
+	hash_map_init(&names->frames, sizeof(struct frame_key));
+}
+
+void code_names_deinit(struct code_names *names)
+{
+	hash_map_deinit(&names->frames);
+}
+
+bool code_names_function(
+	struct code_names *names, const struct code_function *function, uint32_t *id, struct error *err)
+{
+	struct profile *profile = names->table->profile;
+	struct profile_function made = { .start_line = function->start_line, .name_source = PROFILE_NAME_JIT };
+
+	return profile_intern(profile, function->name, &made.name, err) &&
+	       profile_intern(profile, function->file, &made.file, err) &&
+	       profile_intern(profile, PROFILE_JIT_MODULE, &made.module, err) &&
+	       profile_add_function(profile, &made, id, err);
+}
+
+static struct frame_key key_of(const struct code_names *names, const struct profile_line *lines, size_t count)
+{
+	if (count == 1)
+		return (struct frame_key){ lines->function, lines->line };
+	return (struct frame_key){ hash_bytes_seeded(lines, count * sizeof(*lines), names->seed) | 1ULL << 63,
+		hash_bytes_seeded(lines, count * sizeof(*lines), ~names->seed) };
+}
+
+static bool add_location(
+	struct code_names *names, uint64_t address, const struct profile_line *lines, size_t count, struct error *err)
+{
+	struct profile *profile = names->table->profile;
+	uint32_t mapping = names->table->places[names->place].mapping, location;
+
+	return profile_add_location(profile, mapping, address, &location, err) &&
+	       profile_set_lines(profile, location, lines, count, err);
+}
+
+bool code_names_frame(struct code_names *names, const struct profile_line *lines, size_t count,
+	struct unwind_frame *frame, struct error *err)
+{
+	struct frame_key key = key_of(names, lines, count);
+	uint32_t *number;
+	bool added;
+
+	if ((names->place == PROFILE_NONE && !process_table_add_names(names->table, &names->place, err)) ||
+		!hash_map_add(&names->frames, &key, (uint32_t)names->frames.count, &number, &added, err) ||
+		(added && !add_location(names, *number, lines, count, err)))
+		return false;
+	frame->pc = *number;
+	frame->image = names->place;
+	frame->is_exact = true;
+	return true;
+}

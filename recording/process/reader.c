@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/process/reader.h"
+
+#include "recording/process/account.h"
+#include "recording/process/jit_map.h"
+#include "recording/process/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Rings are read before they are three quarters full, and the last quarter takes 130 ms at the usual rate. So the
+ * recorder may wait for 20 or 50 ms at once; up to 5 late reads of a user follow each other, and 15 of all, then one in
+ * 2 s.
+ */
+static const struct deadline_limits reader_limits = { 100000000, 300000000, 100 };
+
+#define READER_READS_ONLY 2, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY), O_RDONLY
+
+/* Opening is for reading alone, and nothing can be written but to the recorder's socket. */
+static const struct filter_rule reader_rules[] = {
+	{ SYS_process_vm_readv, 0, { { 0 } } },
+	{ SYS_openat, 1, { { READER_READS_ONLY } } },
+	{ SYS_read, 0, { { 0 } } },
+	{ SYS_lseek, 0, { { 0 } } },
+	{ SYS_getdents64, 0, { { 0 } } },
+	{ SYS_fstat, 0, { { 0 } } },
+	{ SYS_newfstatat, 0, { { 0 } } },
+	{ SYS_fstatfs, 0, { { 0 } } },
+	{ SYS_readlink, 0, { { 0 } } },
+	{ SYS_readlinkat, 0, { { 0 } } },
+	{ SYS_geteuid, 0, { { 0 } } },
+};
+
+/* Looking into processes of others, reading files of others, and opening files by /proc/PID/map_files. */
+static const struct deadline_rights reader_rights = {
+	.capabilities = RIGHTS_CAPABILITY(CAP_SYS_PTRACE) | RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) |
+			RIGHTS_CAPABILITY(CAP_CHECKPOINT_RESTORE),
+	.rules = reader_rules,
+	.rule_count = sizeof(reader_rules) / sizeof(reader_rules[0]),
+};
+
+/* What is read of a process. Memory that never arrives says nothing about its files, or the other way round. */
+enum subject {
+	SUBJECT_MEMORY,
+	SUBJECT_FILES, /* with the text of its maps, and what is known by its directory in /proc */
+	SUBJECT_COUNT,
+};
+
+static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SUBJECT_FILES] = 50000000 };
+
+/*
+ * What was late is left alone for so long, and twice as long after each further late read in a row. On a busy machine
+ * an innocent process is late as well, when one of its threads has its memory map locked and waits for a CPU.
+ */
+static const int64_t first_rest_ns = 300000000;
+
+/* What is copied of files that must not be mapped, in one recording. */
+static const int64_t copy_file_bytes = 128 << 20, copy_all_bytes = 256 << 20, copy_all_ns = 1000000000;
+
+enum { MAX_LATE = 1 << 16, MOST_DOUBLINGS = 10, CHUNK_BYTES = 1 << 18 };
+
+struct late_process {
+	int64_t until_ns; /* CLOCK_MONOTONIC */
+	uint32_t times;
+};
+
+/* The processes of which one subject was late. */
+struct lateness {
+	struct hash_map by_pid; /* pid -> index of items */
+	struct late_process *items;
+	size_t count, capacity;
+	int32_t latest; /* the pid that was late last */
+};
+
+struct process_reader {
+	struct deadline *deadline;
+	struct lateness late[SUBJECT_COUNT];
+	int64_t copied_bytes, copy_ns;
+};
+
+bool process_reader_create(struct process_reader **reader, struct error *err)
+{
+	struct process_reader *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	for (size_t i = 0; i < SUBJECT_COUNT; i++)
+		hash_map_init(&made->late[i].by_pid, sizeof(int32_t));
+	if (!deadline_create(&reader_limits, &reader_rights, &made->deadline, err)) {
+		process_reader_destroy(made);
+		return false;
+	}
+	*reader = made;
+	return true;
+}
+
+void process_reader_destroy(struct process_reader *reader)
+{
+	if (!reader)
+		return;
+	deadline_destroy(reader->deadline);
+	for (size_t i = 0; i < SUBJECT_COUNT; i++) {
+		hash_map_deinit(&reader->late[i].by_pid);
+		free(reader->late[i].items);
+	}
+	free(reader);
+}
+
+static void describe_late(const struct lateness *late, const char *what, const char *effect, struct buffer *notices)
+{
+	if (late->count == 1)
+		buffer_printf(
+			notices, "%s of pid %d did not arrive in time: its %s\n", what, (int)late->latest, effect);
+	else if (late->count > 1)
+		buffer_printf(notices, "%s of %zu processes, such as pid %d, did not arrive in time: their %s\n", what,
+			late->count, (int)late->latest, effect);
+}
+
+/* Under a sanitizer no calls are refused, which says nothing about the machine. */
+static void describe_rights(unsigned int left, struct buffer *notices)
+{
+	if (left & RIGHTS_LEFT_CALLS && confined_slowdown() == 1)
+		buffer_append_string(notices,
+			"the processes that read memory and files of others may make all system calls: seccomp is not to be had here\n");
+	if (left & (RIGHTS_LEFT_CAPABILITIES | RIGHTS_LEFT_EXEC))
+		buffer_append_string(notices,
+			"the processes that read memory and files of others keep more privileges than they need: the kernel did not take them\n");
+}
+
+void process_reader_describe(const struct process_reader *reader, struct buffer *notices)
+{
+	describe_late(&reader->late[SUBJECT_MEMORY], "memory", "stacks may be cut", notices);
+	describe_late(&reader->late[SUBJECT_FILES], "files", "code may be unnamed", notices);
+	describe_rights(deadline_rights_left(reader->deadline), notices);
+}
+
+/* ---- Late processes ---- */
+
+static int64_t reader_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/* One that is gone costs nobody. */
+static uint64_t owner_of(int32_t pid)
+{
+	uint64_t account;
+
+	return account_of(pid, &account) ? account : UINT64_MAX;
+}
+
+static struct late_process *find_late(const struct lateness *late, int32_t pid)
+{
+	uint32_t id = hash_map_get(&late->by_pid, &pid);
+
+	return id == HASH_MAP_NONE ? NULL : &late->items[id];
+}
+
+/* Without memory for it, the process is not left alone: its user's debt still bounds what it costs. */
+static void add_late(struct lateness *late, int32_t pid)
+{
+	struct late_process *process = find_late(late, pid);
+	struct error ignored;
+	uint32_t *value;
+	bool added;
+
+	late->latest = pid;
+	if (!process) {
+		if (!ARRAY_RESERVE(&late->items, &late->capacity, late->count + 1, MAX_LATE, &ignored) ||
+			!hash_map_add(&late->by_pid, &pid, (uint32_t)late->count, &value, &added, &ignored))
+			return;
+		process = &late->items[late->count++];
+		*process = (struct late_process){ 0 };
+	}
+	process->until_ns = reader_now_ns() + (first_rest_ns << process->times);
+	process->times += process->times < MOST_DOUBLINGS;
+}
+
+/* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
+static bool run_job(struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
+{
+	struct lateness *late = &reader->late[subject];
+	struct late_process *process = find_late(late, pid);
+	enum deadline_end end;
+
+	*fd = -1;
+	if (process && reader_now_ns() < process->until_ns)
+		return false;
+	end = deadline_run(reader->deadline, owner_of(pid), wait_ns[subject], job, fd);
+	if (end == DEADLINE_LATE)
+		add_late(late, pid);
+	else if (end == DEADLINE_DONE && process)
+		process->times = 0;
+	return end == DEADLINE_DONE;
+}
+
+/* ---- Memory ---- */
+
+struct memory_request {
+	int32_t pid;
+	size_t from_count, size;
+	ssize_t got;
+	struct iovec from[READER_MOST_PIECES];
+	uint8_t bytes[READER_MOST_BYTES];
+};
+
+_Static_assert(sizeof(struct memory_request) <= DEADLINE_ROOM_BYTES, "a request fits");
+
+static int read_memory(void *room)
+{
+	struct memory_request *request = room;
+	const struct iovec into = { request->bytes, request->size };
+
+	request->got = process_vm_readv(request->pid, &into, 1, request->from, request->from_count, 0);
+	return -1;
+}
+
+ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const struct iovec *into,
+	const struct iovec *from, size_t from_count)
+{
+	struct memory_request *request = deadline_room(reader->deadline);
+	int none;
+
+	if (!request || from_count > READER_MOST_PIECES || into->iov_len > sizeof(request->bytes))
+		return -1;
+	request->pid = pid;
+	request->from_count = from_count;
+	request->size = into->iov_len;
+	memcpy(request->from, from, from_count * sizeof(*from));
+	if (!run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none))
+		return -1;
+	if (request->got > 0)
+		memcpy(into->iov_base, request->bytes, (size_t)request->got);
+	return request->got;
+}
+
+/* ---- Maps ---- */
+
+struct maps_request {
+	int32_t pid;
+	int fd; /* of the helper, between two jobs; -1: not open */
+	bool is_denied;
+	size_t size; /* of the text; less than there is room for: the end */
+	char text[CHUNK_BYTES];
+};
+
+/* One read(2) returns a page at most. */
+static int read_maps(void *room)
+{
+	struct maps_request *request = room;
+	ssize_t got = 1;
+
+	if (request->fd < 0)
+		request->fd = proc_open_maps(request->pid);
+	request->is_denied = request->fd < 0 && errno == EACCES;
+	request->size = 0;
+	while (request->fd >= 0 && got > 0 && request->size < sizeof(request->text)) {
+		got = read(request->fd, request->text + request->size, sizeof(request->text) - request->size);
+		request->size += got > 0 ? (size_t)got : 0;
+	}
+	if (request->fd >= 0 && request->size < sizeof(request->text))
+		close(request->fd);
+	return -1;
+}
+
+void process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied)
+{
+	struct maps_request *request = deadline_room(reader->deadline);
+	int none;
+
+	*denied = false;
+	if (!request)
+		return;
+	request->pid = pid;
+	request->fd = -1;
+	do {
+		if (!run_job(reader, pid, SUBJECT_FILES, read_maps, &none))
+			return;
+		*denied = request->is_denied;
+		buffer_append(text, request->text, request->size);
+	} while (request->size == sizeof(request->text));
+}
+
+/* ---- Files ---- */
+
+struct file_request {
+	struct elf_mapping mapping; /* of a binary */
+	struct jit_place place;     /* of a JIT map */
+	char path[PATH_MAX];        /* of either */
+	char notice[PATH_MAX + 256];
+	/* What was found; `why` if no file was opened */
+	bool is_open, may_hang;
+	bool has_owner; /* the file system's word on the file's owner is to be believed */
+	struct stat info;
+	struct error why;
+	/* Of copy_piece(): the helper's descriptor, which is closed when `size` is 0. */
+	int fd;
+	ssize_t size;
+	uint8_t bytes[CHUNK_BYTES];
+};
+
+_Static_assert(sizeof(struct file_request) <= DEADLINE_ROOM_BYTES, "a request fits");
+
+static bool is_of_our_users(int32_t pid)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	return pid <= 0 || (stat("/proc/self/ns/user", &ours) == 0 && stat(path, &theirs) == 0 &&
+				   ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
+}
+
+/*
+ * Whether a page of the file may never arrive. File systems of local devices and of memory are known; every other one
+ * may ask another machine, or a process. An overlay has its files from other file systems, which may be any where a
+ * user has made it in a namespace of his own.
+ */
+static bool may_hang(int fd, int32_t pid)
+{
+	/* From the kernel's sources, where <linux/magic.h> has none: ZFS, bcachefs, exFAT, NTFS3, JFS, aufs. */
+	static const uint64_t local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
+		RAMFS_MAGIC, HUGETLBFS_MAGIC, F2FS_SUPER_MAGIC, SQUASHFS_MAGIC, EROFS_SUPER_MAGIC_V1,
+		REISERFS_SUPER_MAGIC, NILFS_SUPER_MAGIC, ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, UDF_SUPER_MAGIC,
+		0x2fc12fc1, 0xca451a4e, 0x2011bab0, 0x7366746e, 0x3153464a, 0x61756673 };
+	struct statfs info;
+	uint64_t type;
+
+	if (fstatfs(fd, &info) != 0)
+		return true;
+	type = (uint32_t)info.f_type;
+	if (type == OVERLAYFS_SUPER_MAGIC)
+		return !is_of_our_users(pid);
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
+		if (local[i] == type)
+			return false;
+	return true;
+}
+
+/*
+ * Whether owner and mode of a file on such a file system are more than what a process says: FUSE is served by any user,
+ * and of an overlay in a namespace of another user the file below may be from there. To mount all others takes root.
+ */
+static bool knows_owner(int fd)
+{
+	struct statfs info;
+
+	return fstatfs(fd, &info) == 0 && (uint32_t)info.f_type != FUSE_SUPER_MAGIC &&
+	       (uint32_t)info.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Returns a descriptor for the caller, or keeps it for copy_piece(). */
+static int hand_over(struct file_request *request, int32_t pid, int fd)
+{
+	request->is_open = fd >= 0;
+	if (fd < 0)
+		return -1;
+	request->may_hang = may_hang(fd, pid);
+	if (!request->may_hang)
+		return fd;
+	request->fd = fd;
+	request->has_owner = knows_owner(fd);
+	if (fstat(fd, &request->info) != 0) {
+		request->info = (struct stat){ .st_size = INT64_MAX };
+		request->has_owner = false;
+	}
+	return -1;
+}
+
+static int open_file(void *room)
+{
+	struct file_request *request = room;
+
+	request->mapping.path = request->path;
+	return hand_over(request, request->mapping.pid, elf_open_mapping(&request->mapping, &request->why));
+}
+
+static int open_jit_map(void *room)
+{
+	struct file_request *request = room;
+	struct file_opened file = { .fd = -1 };
+	struct buffer notices;
+
+	buffer_init(&notices, sizeof(request->notice) - 1);
+	request->place.path = request->path;
+	if (!jit_map_open(&request->place, &file, &notices, &request->why))
+		file.fd = -1;
+	snprintf(request->notice, sizeof(request->notice), "%.*s", (int)notices.size, notices.size ? notices.data : "");
+	buffer_deinit(&notices);
+	free(file.name);
+	return hand_over(request, request->place.pid, file.name ? file.fd : -1);
+}
+
+static int copy_piece(void *room)
+{
+	struct file_request *request = room;
+
+	request->size = read(request->fd, request->bytes, sizeof(request->bytes));
+	if (request->size <= 0)
+		close(request->fd);
+	return -1;
+}
+
+static int close_file(void *room)
+{
+	struct file_request *request = room;
+
+	close(request->fd);
+	return -1;
+}
+
+static bool fail_late(const char *path, struct error *err)
+{
+	return error_set(err, ERROR_LIMIT, "%s did not arrive in time", path);
+}
+
+/* A file of a process that is read. `fd` is owned. */
+struct found_file {
+	int32_t pid;
+	const char *path;
+	struct stat info; /* of the file that was copied */
+	bool is_copy;
+	int fd;
+};
+
+/* Copies the file that the helper has open. The file may grow meanwhile, so its size is checked again. */
+static bool copy_file(
+	struct process_reader *reader, struct file_request *request, const struct found_file *file, struct error *err)
+{
+	int64_t began_ns = reader_now_ns(), copied = 0;
+	int none;
+
+	while (run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none)) {
+		if (request->size <= 0) {
+			reader->copy_ns += reader_now_ns() - began_ns;
+			return lseek(file->fd, 0, SEEK_SET) == 0;
+		}
+		copied += request->size;
+		reader->copied_bytes += request->size;
+		if (copied > file->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns ||
+			!file_write_all(file->fd, request->bytes, (size_t)request->size)) {
+			(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
+			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
+		}
+	}
+	return fail_late(file->path, err);
+}
+
+/*
+ * A copy would be the recorder's file, and so root's, whose binaries are trusted more than others. It gets the owner
+ * and the mode of what was copied; where these are not known, those of a file that anybody may have written.
+ */
+static bool give_to_owner(int fd, const struct file_request *request)
+{
+	enum { NOBODY = 65534, ANYBODY_WRITES = 0666, PERMISSIONS = 0777 };
+	const struct stat *info = &request->info;
+
+	if (request->has_owner && fchown(fd, info->st_uid, info->st_gid) == 0)
+		return fchmod(fd, info->st_mode & PERMISSIONS) == 0;
+	/* Without privileges it stays the user's own, which gives nothing that he has not. */
+	return (fchown(fd, NOBODY, NOBODY) == 0 || geteuid() != 0) && fchmod(fd, ANYBODY_WRITES) == 0;
+}
+
+static bool open_copy(
+	struct process_reader *reader, struct file_request *request, struct found_file *file, struct error *err)
+{
+	bool is_given;
+	int none;
+
+	file->info = request->info;
+	file->is_copy = true;
+	if (file->info.st_size > copy_file_bytes || reader->copied_bytes + file->info.st_size > copy_all_bytes ||
+		reader->copy_ns > copy_all_ns) {
+		(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
+		return error_set(err, ERROR_LIMIT,
+			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRId64
+			" MB in all are read",
+			file->path, copy_file_bytes >> 20, copy_all_bytes >> 20);
+	}
+	file->fd = memfd_create("kelvin", MFD_CLOEXEC);
+	if (file->fd < 0)
+		return error_set_errno(err, errno, "cannot copy %s", file->path);
+	/* The request changes with each piece that is copied. */
+	is_given = give_to_owner(file->fd, request);
+	if (copy_file(reader, request, file, err) &&
+		(is_given || error_set(err, ERROR_SYSTEM, "cannot copy %s", file->path)))
+		return true;
+	close(file->fd);
+	return false;
+}
+
+/* Runs the job that opens a file, and copies the file if it must not be mapped. */
+static bool find_file(struct process_reader *reader, struct file_request *request, int (*job)(void *room),
+	struct found_file *file, struct error *err)
+{
+	if (!run_job(reader, file->pid, SUBJECT_FILES, job, &file->fd))
+		return fail_late(file->path, err);
+	if (file->fd >= 0)
+		return true;
+	if (request->is_open && request->may_hang)
+		return open_copy(reader, request, file, err);
+	if (request->is_open)
+		return error_set(err, ERROR_LIMIT, "%s: too many files are open", file->path);
+	*err = request->why;
+	return false;
+}
+
+bool process_reader_open(
+	struct process_reader *reader, const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+{
+	struct file_request *request = deadline_room(reader->deadline);
+	struct found_file file = { .pid = mapping->pid, .path = mapping->path };
+
+	if (!request)
+		return fail_late(mapping->path, err);
+	if (strlen(mapping->path) >= sizeof(request->path))
+		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
+	request->mapping = *mapping;
+	strcpy(request->path, mapping->path);
+	return find_file(reader, request, open_file, &file, err) &&
+	       elf_image_of_mapping(file.fd, mapping, file.is_copy ? &file.info : NULL, image, err);
+}
+
+bool process_reader_open_jit_map(struct process_reader *reader, const struct jit_place *place,
+	struct file_opened *opened, struct buffer *notices, struct error *err)
+{
+	struct file_request *request = deadline_room(reader->deadline);
+	struct found_file file = { .pid = place->pid, .path = place->path };
+	struct error why = { .code = ERROR_NONE };
+	bool ok;
+
+	if (!place->path || strlen(place->path) >= PATH_MAX || !request)
+		return true;
+	request->place = *place;
+	strcpy(request->path, place->path);
+	request->notice[0] = '\0';
+	request->why.code = ERROR_NONE;
+	ok = find_file(reader, request, open_jit_map, &file, &why);
+	if (notices && !ok && file.is_copy)
+		buffer_printf(notices, "%s: it names nothing\n", why.message);
+	else if (notices && !ok && why.code == ERROR_NONE)
+		buffer_append_string(notices, request->notice);
+	if (!ok)
+		return true;
+	opened->name = strdup(place->path);
+	if (!opened->name) {
+		close(file.fd);
+		return error_set_memory(err);
+	}
+	opened->fd = file.fd;
+	return true;
+}
+
+/* ---- Others ---- */
+
+struct jit_request {
+	struct elf_mapping mapping;
+	char path[PATH_MAX];
+	bool ok;
+	struct error why;
+	struct jit_place places[2];
+	char paths[2][PATH_MAX + 64];
+};
+
+static int expect_jit_map(void *room)
+{
+	struct jit_request *request = room;
+	struct process_image image = { 0 };
+
+	request->mapping.path = request->path;
+	request->ok = jit_map_expect(&request->mapping, &image, &request->why);
+	request->places[0] = image.jit_map;
+	request->places[1] = image.inherited_map;
+	for (size_t i = 0; i < 2; i++)
+		snprintf(request->paths[i], sizeof(request->paths[i]), "%s",
+			request->places[i].path ? request->places[i].path : "");
+	jit_place_deinit(&image.jit_map);
+	jit_place_deinit(&image.inherited_map);
+	return -1;
+}
+
+/* Leaves the place as it is if there is none. */
+static bool take_place(const struct jit_place *place, const char *path, struct jit_place *to, struct error *err)
+{
+	char *own;
+
+	if (path[0] == '\0')
+		return true;
+	own = strdup(path);
+	if (!own)
+		return error_set_memory(err);
+	jit_place_deinit(to);
+	*to = *place;
+	to->path = own;
+	return true;
+}
+
+bool process_reader_expect_jit_map(struct process_reader *reader, const struct elf_mapping *mapping,
+	struct process_image *image, struct error *err)
+{
+	struct jit_request *request = deadline_room(reader->deadline);
+	int none;
+
+	if (!request || strlen(mapping->path) >= sizeof(request->path))
+		return true;
+	request->mapping = *mapping;
+	strcpy(request->path, mapping->path);
+	if (!run_job(reader, mapping->pid, SUBJECT_FILES, expect_jit_map, &none))
+		return true;
+	if (!request->ok) {
+		*err = request->why;
+		return false;
+	}
+	return take_place(&request->places[0], request->paths[0], &image->jit_map, err) &&
+	       take_place(&request->places[1], request->paths[1], &image->inherited_map, err);
+}
+
+struct class_request {
+	int32_t pid;
+	bool is_32bit;
+};
+
+static int look_at_class(void *room)
+{
+	struct class_request *request = room;
+
+	request->is_32bit = proc_is_32bit(request->pid);
+	return -1;
+}
+
+bool process_reader_is_32bit(struct process_reader *reader, int32_t pid)
+{
+	struct class_request *request = deadline_room(reader->deadline);
+	int none;
+
+	if (!request)
+		return false;
+	request->pid = pid;
+	return run_job(reader, pid, SUBJECT_FILES, look_at_class, &none) && request->is_32bit;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "elf/elf.h"
+#include "profile/profile.h"
+
+/*
+ * A recording: a profile of addresses, and what naming them needs. Rings, perf.data, a killed recorder's file and a
+ * simulation all become one, by the rooms below this one:
+ *
+ *	records/	records as the kernel writes them
+ *	unwind/		from registers and a copied stack to frames
+ *	process/	processes, their mappings and images
+ *	interpret/	the program's own frames in place of an interpreter's
+ *	verify/		the second opinion of libunwind
+ *	collect/	from records to stacks, samples and events of the profile
+ */
+
+/* The most that the kernel copies of a stack. */
+enum { RECORDING_MAX_STACK_BYTES = 65528 };
+
+/*
+ * The place of an address: a mapping of the profile, or PROFILE_NONE if it lies in no known code; the address is then a
+ * runtime address.
+ */
+struct recording_place {
+	uint32_t mapping;
+	uint64_t address;
+};
+
+enum { RECORDING_MAX_DIFFERENCES = 5, RECORDING_DIFFERENCE_FRAMES = 8 };
+enum { RECORDING_OURS, RECORDING_REFERENCE, RECORDING_WALKS };
+
+/* A stack that libunwind unwound differently: the frames from a little before the first difference. */
+struct recording_difference {
+	enum profile_comparison comparison;
+	size_t depths[RECORDING_WALKS]; /* frames of the whole stack */
+	size_t first;                   /* first frame shown, counted from the leaf, which is 0 */
+	size_t counts[RECORDING_WALKS]; /* frames shown */
+	struct recording_place frames[RECORDING_WALKS][RECORDING_DIFFERENCE_FRAMES];
+};
+
+/* Results of --verify that still need names; the counts are in profile->verification. */
+struct recording_verification {
+	uint32_t *locations; /* owned: ids of the locations in the stacks that were compared */
+	size_t location_count;
+	struct recording_difference differences[RECORDING_MAX_DIFFERENCES];
+	size_t difference_count;
+};
+
+/* The result of a recording. Owned by the caller. */
+struct recording {
+	struct profile *profile; /* no location has lines yet */
+	struct error
+		ended_early; /* what ended the recording before its time (sampler_end_early()); ERROR_NONE: nothing */
+	struct elf_image *
+		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
+	size_t image_count; /* = profile->mapping_count */
+	struct file_opened *jit_maps;           /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
+	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
+	struct profile_lock_place *lock_places; /* by lock of the profile; NULL: waits were not sampled */
+	char *kallsyms;         /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
+	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */
+	bool waits_by_name;     /* only functions tell what threads waited for */
+	int child_status;       /* of a command, as waitpid() gives it; -1: still running, or attached */
+	int64_t cpu_ns;         /* CPU time the recorder itself used */
+	/* CLOCK_MONOTONIC at which the times of events begin to count; 0: not a live recording, or one with pauses */
+	int64_t start_ns;
+	struct recording_verification verification;
+};
+
+void recording_deinit(struct recording *result);
+
+/*
+ * Releases what only naming needs, images and perf maps: mapped files would count as memory while the profile is
+ * written.
+ */
+void recording_release_images(struct recording *result);
+
+/* A file of a recording that was made earlier. */
+struct recording_file {
+	int fd;           /* borrowed: a file, which is read from its start, or a pipe */
+	const void *head; /* the bytes already read from a pipe; not used with a file */
+	size_t head_bytes;
+	const char *name;            /* for messages */
+	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
+	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
+	const char *event; /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
+	uint32_t verify_every; /* as in sampler_options; a .part has no stacks to unwind */
+};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/unwind/rule_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES = 64, ENTRY_CODE_BYTES = 64 };
+
+bool rule_cache_init(struct rule_cache *cache, struct error *err)
+{
+	size_t bytes = sizeof(*cache->entries) << RULE_CACHE_BITS;
+
+	*cache = (struct rule_cache){ .entries = aligned_alloc(LINE_BYTES, bytes),
+		.rows = calloc((size_t)1 << RULE_ROW_BITS, sizeof(*cache->rows)) };
+	if (!cache->entries || !cache->rows) {
+		rule_cache_deinit(cache);
+		return error_set_memory(err);
+	}
+	memset(cache->entries, 0, bytes);
+	rules_init(&cache->rules);
+	return true;
+}
+
+void rule_cache_deinit(struct rule_cache *cache)
+{
+	if (cache->entries && cache->rows)
+		rules_deinit(&cache->rules);
+	scanner_deinit(&cache->scanner);
+	free(cache->entries);
+	free(cache->rows);
+	*cache = (struct rule_cache){ 0 };
+}
+
+static enum cached_kind kind_without_rule(const struct machine *machine, const struct unwind_code *code, bool is_exact)
+{
+	if (machine->is_signal_return(&code->code))
+		return CACHED_SIGNAL_RETURN;
+	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
+		return CACHED_ROOT;
+	if (!is_exact && (machine->is_last_return(&code->code) || machine->is_context_start(&code->code)))
+		return CACHED_ROOT;
+	if (machine->is_behind_system_call(&code->code))
+		return CACHED_SYSCALL;
+	return code->is_go ? CACHED_GO : CACHED_NO_RULE;
+}
+
+static void keep_places(struct cached *entry, const struct rules_pushes *pushes)
+{
+	entry->cfa_register = pushes->cfa_register;
+	entry->cfa_offset = pushes->cfa_offset;
+	memcpy(entry->saved, pushes->saved, sizeof(pushes->saved));
+}
+
+static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
+{
+	entry->kind = CACHED_PUSHES;
+	keep_places(entry, pushes);
+}
+
+enum { ROW_BLOCK_BYTES = 64 };
+
+/*
+ * The owner of a row's addresses. Rules of a table and rules read from its instructions have different owners, as have
+ * rules of memory that is mapped only for a while; tables lie at multiples of 4, which leaves bits for this.
+ */
+static uint64_t rules_owner(const struct frame_table *table)
+{
+	return (uintptr_t)table;
+}
+
+static uint64_t guesses_owner(const struct unwind_code *code, const struct unwind_space *space)
+{
+	return code->table ? rules_owner(code->table) + 1 : space->generation * 4 + 2;
+}
+
+/*
+ * The row of an address. It depends on the address of the code alone, not on that of its table, which is random: a rule
+ * read from instructions depends on the order of lookups, and must be the same in every run.
+ */
+static struct rule_row *row_of(const struct rule_cache *cache, uint64_t address)
+{
+	uint64_t mixed = hash_mix(address / ROW_BLOCK_BYTES, 0x9e3779b97f4a7c15u);
+
+	return &cache->rows[mixed >> (64 - RULE_ROW_BITS)];
+}
+
+static bool holds(const struct rule_row *row, uint64_t owner, uint64_t address)
+{
+	return row->owner == owner && address - row->start < row->size;
+}
+
+static void keep_rule(
+	struct rule_cache *cache, const struct unwind_code *code, const struct frame_rule *rule, struct cached *entry)
+{
+	uint64_t owner = rules_owner(code->table);
+	struct rules_pushes pushes;
+	struct error ignored;
+	uint32_t id;
+
+	if (rules_as_pushes(frame_table_machine(code->table), rule, &pushes)) {
+		*row_of(cache, code->image_address) = (struct rule_row){ owner, rule->start, rule->size, pushes };
+		keep_pushes(entry, &pushes);
+	} else if (rules_intern(&cache->rules, rule, code->table, &id, &ignored)) {
+		entry->kind = CACHED_RULE;
+		entry->rule = id;
+	}
+}
+
+/*
+ * Stores a described rule. False if nothing describes the code. An image of another processor describes registers that
+ * the thread does not have.
+ */
+static bool keep_described(
+	struct rule_cache *cache, const struct machine *machine, const struct unwind_code *code, struct cached *entry)
+{
+	uint64_t owner = rules_owner(code->table);
+	const struct rule_row *row = row_of(cache, code->image_address);
+	struct frame_rule rule;
+
+	if (!code->table || frame_table_machine(code->table) != machine)
+		return false;
+	if (holds(row, owner, code->image_address)) {
+		keep_pushes(entry, &row->pushes);
+		return true;
+	}
+	if (!frame_table_find_rule(code->table, code->image_address, &rule))
+		return false;
+	entry->kind = CACHED_NO_RULE;
+	keep_rule(cache, code, &rule, entry);
+	return true;
+}
+
+static bool may_be_guessed(enum cached_kind kind)
+{
+	return kind == CACHED_NO_RULE || kind == CACHED_GO || kind == CACHED_SYSCALL;
+}
+
+static bool read_code(const struct code_place *place, size_t bytes, struct unwind_code *code)
+{
+	const struct unwind_space *space = place->space;
+
+	if (!space->read || !space->read(space->context, place->address, bytes, &code->code))
+		return false;
+	code->code.at += !place->is_exact;
+	return true;
+}
+
+/* Stores the rule that the instructions give, and reads the code if its rule is not stored yet. */
+static void keep_guess(
+	struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
+{
+	const struct unwind_space *space = place->space;
+	uint64_t owner = guesses_owner(code, space), pc = code->image_address + !place->is_exact;
+	const struct rule_row *row = row_of(cache, pc);
+	bool is_image = code->code.bytes;
+	struct scan_result scanned;
+
+	if (holds(row, owner, pc)) {
+		keep_places(entry, &row->pushes);
+		return;
+	}
+	if (!code->code.bytes && !read_code(place, UNWIND_CODE_BYTES, code))
+		return;
+	scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
+	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image &&
+		read_code(place, UNWIND_MOST_CODE_BYTES, code))
+		scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
+	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
+		*row_of(cache, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
+	keep_places(entry, &scanned.pushes);
+}
+
+void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
+{
+	const struct unwind_space *space = place->space;
+	const struct machine *machine = space->machine;
+	struct unwind_code code = { 0 };
+
+	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
+	if (!space->find(space->context, place->address, &code))
+		return;
+	/* A caller is looked up by the byte before its return address. */
+	code.code.at += !place->is_exact;
+	/* For code made at run time, the interpreter may also return to places without a call before them. */
+	entry->may_return = !place->is_exact && (!code.table || machine->is_behind_call(&code.code));
+	entry->image = code.image;
+	entry->is_called = entry->may_return;
+	if (keep_described(cache, machine, &code, entry))
+		return;
+	entry->kind = kind_without_rule(machine, &code, place->is_exact);
+	if (may_be_guessed(entry->kind))
+		keep_guess(cache, place, &code, entry);
+	if (code.code.bytes)
+		entry->is_called = !place->is_exact && machine->is_behind_call(&code.code);
+}

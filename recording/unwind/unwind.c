@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/unwind/unwind.h"
+
+#include "recording/unwind/walk.h"
+
+#include <stdlib.h>
+
+struct unwinder {
+	struct rule_cache cache;
+	struct unwind_frame frames[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
+	struct pushed pushed[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
+	struct trial trials[UNWIND_TOGETHER][WALK_TRIALS];
+	struct recall recall;
+};
+
+bool unwinder_create(struct unwinder **unwinder, struct error *err)
+{
+	struct unwinder *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	if (!rule_cache_init(&made->cache, err)) {
+		free(made);
+		return false;
+	}
+	*unwinder = made;
+	return true;
+}
+
+void unwinder_destroy(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	rule_cache_deinit(&unwinder->cache);
+	free(unwinder);
+}
+
+static bool read_stack_for_expression(const void *context, uint64_t address, uint64_t *value)
+{
+	return walk_read(context, address, value);
+}
+
+uint64_t walk_saved_register(struct walk *w, size_t index)
+{
+	const struct unwind_frame *frames = w->result->frames;
+	uint64_t *value = &w->registers.values[w->machine->saved_registers[index]];
+	size_t here = w->result->count - 1;
+
+	for (size_t i = here; i-- > w->known_at[index];) {
+		uint64_t words = w->pushed[i].words[index];
+		uint64_t slot = frames[i + 1].stack_pointer - words * sizeof(*value);
+
+		/*
+		 * A word below the stack pointer was popped by an epilogue: the register holds the caller's value
+		 * already.
+		 */
+		if (words && slot >= frames[i].stack_pointer) {
+			(void)walk_read(w->dump, slot, value);
+			break;
+		}
+	}
+	w->known_at[index] = (uint32_t)here;
+	return *value;
+}
+
+static void read_saved_registers(struct walk *w)
+{
+	for (size_t i = 0; i < MACHINE_SAVED; i++)
+		(void)walk_saved_register(w, i);
+}
+
+static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cfa)
+{
+	const struct frame_memory memory = { read_stack_for_expression, w->dump };
+
+	if (rule->cfa.place == FRAME_REGISTER) {
+		*cfa = w->registers.values[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa.offset;
+		return true;
+	}
+	return frame_evaluate(rule->table, rule->cfa, w->registers.values, &memory, 0, cfa);
+}
+
+/* A register's value in the caller; false with the reason when it is out of reach. */
+static bool recover(struct walk *w, const struct rules_place *place, const struct frame_table *table, uint64_t cfa,
+	uint64_t *value, enum profile_stop *stop)
+{
+	const struct frame_memory memory = { read_stack_for_expression, w->dump };
+	const struct frame_register_rule *rule = &place->rule;
+	uint64_t address = 0;
+
+	switch ((enum frame_place)rule->place) {
+	case FRAME_SAME:
+		*value = w->registers.values[place->number];
+		return true;
+	case FRAME_VAL_OFFSET:
+		*value = cfa + (uint64_t)(int64_t)rule->offset;
+		return true;
+	case FRAME_REGISTER:
+		*value = w->registers.values[rule->offset];
+		return true;
+	case FRAME_UNDEFINED:
+		*value = 0;
+		return true;
+	case FRAME_AT_CFA:
+		address = cfa + (uint64_t)(int64_t)rule->offset;
+		break;
+	case FRAME_EXPRESSION:
+	case FRAME_VAL_EXPRESSION:
+		*stop = PROFILE_STOP_UNWINDER;
+		if (!frame_evaluate(table, *rule, w->registers.values, &memory, cfa, &address))
+			return false;
+		if (rule->place == FRAME_VAL_EXPRESSION) {
+			*value = address;
+			return true;
+		}
+		break;
+	}
+	*stop = walk_stop_of_read(w, address);
+	return walk_read(w->dump, address, value);
+}
+
+static bool cannot_read_return_address(struct walk *w, uint64_t cfa, enum profile_stop *stop)
+{
+	*stop = walk_stop_of_read(w, cfa - sizeof(uint64_t));
+	w->result->caller_stack_pointer = cfa;
+	return false;
+}
+
+static bool step_by_pushes(struct walk *w, enum profile_stop *stop)
+{
+	uint64_t cfa = w->cfa;
+
+	if (!walk_moves_up(w, cfa)) {
+		*stop = PROFILE_STOP_BAD_STACK;
+		return false;
+	}
+	w->is_exact = false;
+	if (!walk_read(w->dump, cfa - sizeof(uint64_t), &w->pc))
+		return cannot_read_return_address(w, cfa, stop);
+	w->stack_pointer = cfa;
+	return true;
+}
+
+/* Restores the caller's registers. A register that cannot be read keeps its value. */
+static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
+{
+	const struct machine *machine = w->machine;
+	const struct rules_place return_address = { rule->return_address, machine->return_column };
+	struct unwind_registers caller = w->registers;
+	enum profile_stop ignored;
+	uint64_t value;
+
+	if (!recover(w, &return_address, rule->table, cfa, &caller.values[machine->program_counter], stop))
+		return false;
+	caller.values[machine->stack_pointer] = cfa;
+	for (unsigned int i = 0; i < rule->place_count; i++)
+		if (recover(w, &rule->places[i], rule->table, cfa, &value, &ignored))
+			caller.values[rule->places[i].number] = value;
+	walk_take_registers(w, &caller);
+	return true;
+}
+
+/* Changes the registers of a frame to those of its caller. */
+static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum profile_stop *stop)
+{
+	uint64_t cfa = 0;
+
+	if (rule->return_address.place == FRAME_UNDEFINED) {
+		*stop = PROFILE_STOP_ROOT;
+		return false;
+	}
+	read_saved_registers(w);
+	w->registers.values[w->machine->program_counter] = w->pc;
+	w->registers.values[w->machine->stack_pointer] = w->stack_pointer;
+	*stop = PROFILE_STOP_UNWINDER;
+	/* A return address that is the function's own pc: the rule says nothing about it. */
+	if (rule->return_address.place == FRAME_SAME || !find_cfa(w, rule, &cfa))
+		return false;
+	/* A signal handler may run on another stack. */
+	if (!rule->is_signal_frame && !walk_moves_up(w, cfa)) {
+		*stop = PROFILE_STOP_BAD_STACK;
+		return false;
+	}
+	w->is_exact = rule->is_signal_frame;
+	if (step_to_caller(w, rule, cfa, stop))
+		return true;
+	w->result->caller_stack_pointer = rule->is_signal_frame ? 0 : cfa;
+	return false;
+}
+
+/* The address by which the pc's rule is looked up. */
+static uint64_t code_address(const struct walk *w)
+{
+	return w->pc - !w->is_exact;
+}
+
+/* Adds the frame of the present registers, and prefetches the data for the step to its caller. False at the end. */
+static bool locate(struct walk *w)
+{
+	struct unwind_result *result = w->result;
+	const struct code_place place = { w->space, code_address(w), w->is_exact };
+	uint64_t pc = w->pc, offset;
+
+	if (pc == 0 || result->count == UNWIND_MAX_FRAMES) {
+		result->stop = pc == 0 ? PROFILE_STOP_ROOT : PROFILE_STOP_DEPTH;
+		return false;
+	}
+	w->cached = *rule_cache_find(w->cache, &place);
+	if (w->cached.kind == CACHED_NOWHERE) {
+		result->stop = PROFILE_STOP_NO_MAPPING;
+		return false;
+	}
+	if (w->trials.count > 0 && !walk_caller_may_hold(w)) {
+		result->stop = PROFILE_STOP_BAD_STACK;
+		return false;
+	}
+	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
+	result->frames[result->count++] = (struct unwind_frame){ pc, w->stack_pointer, w->cached.image, w->is_exact };
+	if (w->cached.kind == CACHED_PUSHES) {
+		w->cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
+		offset = w->cfa - sizeof(uint64_t) - w->dump->address;
+		if (offset < w->dump->size)
+			__builtin_prefetch(w->dump->bytes + offset);
+	}
+	return true;
+}
+
+static bool step_otherwise(struct walk *w, enum profile_stop *stop)
+{
+	switch ((enum cached_kind)w->cached.kind) {
+	case CACHED_RULE:
+		return step_by_rule(w, &w->cache->rules.rules[w->cached.rule], stop) ||
+		       (*stop == PROFILE_STOP_UNWINDER && walk_scan_for_caller(w));
+	case CACHED_SIGNAL_RETURN:
+		return walk_step_from_signal(w, stop);
+	case CACHED_ROOT:
+		*stop = PROFILE_STOP_ROOT;
+		return false;
+	case CACHED_SYSCALL:
+	case CACHED_GO:
+	case CACHED_NO_RULE:
+		return walk_step_without_rule(w, stop);
+	case CACHED_NOWHERE:
+	case CACHED_PUSHES:
+		break;
+	}
+	return false;
+}
+
+/* Steps from the located frame to its caller, whose rule is prefetched. False at the end. */
+static bool unwind_step(struct walk *w)
+{
+	enum profile_stop *stop = &w->result->stop;
+	bool moved = w->cached.kind == CACHED_PUSHES ? step_by_pushes(w, stop) : step_otherwise(w, stop);
+
+	if (moved)
+		__builtin_prefetch(rule_cache_entry(w->cache, w->space->generation, code_address(w)));
+	return moved;
+}
+
+static bool locate_or_try_another(struct walk *w)
+{
+	while (!locate(w))
+		if (!walk_try_another_caller(w))
+			return false;
+	return true;
+}
+
+static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
+{
+	const struct machine *machine = job->space.machine;
+	struct unwind_frame *frames = unwinder->frames[place];
+
+	job->result = (struct unwind_result){ .frames = job->result.frames ? job->result.frames : frames };
+	*w = (struct walk){ .cache = &unwinder->cache,
+		.space = &job->space,
+		.machine = machine,
+		.stack_pointer_number = machine->stack_pointer,
+		.dump = &job->dump,
+		.pushed = unwinder->pushed[place],
+		.result = &job->result,
+		.is_exact = true,
+		.trials.open = unwinder->trials[place],
+		.recall = &unwinder->recall };
+	walk_take_registers(w, &job->registers);
+	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
+}
+
+void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count)
+{
+	struct walk walks[UNWIND_TOGETHER], *going[UNWIND_TOGETHER];
+	size_t going_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!jobs[i].space.machine) {
+			jobs[i].result = (struct unwind_result){ .stop = PROFILE_STOP_UNWINDER };
+			continue;
+		}
+		begin(&walks[i], unwinder, &jobs[i], i);
+		going[going_count++] = &walks[i];
+	}
+	/* A walk that has ended is replaced by the last one. */
+	while (going_count > 0) {
+		for (size_t i = 0; i < going_count;)
+			if (locate_or_try_another(going[i]))
+				i++;
+			else
+				going[i] = going[--going_count];
+		for (size_t i = 0; i < going_count;)
+			if (unwind_step(going[i]) || walk_try_another_caller(going[i]))
+				i++;
+			else
+				going[i] = going[--going_count];
+	}
+}

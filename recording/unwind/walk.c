@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/unwind/walk.h"
+
+/* Memory further above the stack copy than any stack is deep belongs to another stack. */
+static const uint64_t deepest_stack_bytes = 8 << 20;
+
+enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
+{
+	uint64_t end = w->dump->address + w->dump->size;
+
+	if (address >= w->dump->address && address - w->dump->address < w->dump->size + deepest_stack_bytes &&
+		end > w->dump->address)
+		return PROFILE_STOP_DUMP_END;
+	return PROFILE_STOP_STACK_SWITCH;
+}
+
+void walk_take_registers(struct walk *w, const struct unwind_registers *registers)
+{
+	/* Registers that the machine does not have stay 0. */
+	memcpy(w->registers.values, registers->values, w->machine->register_count * sizeof(*registers->values));
+	w->pc = registers->values[w->machine->program_counter];
+	w->stack_pointer = registers->values[w->machine->stack_pointer];
+}
+
+const struct cached *walk_find_call(struct walk *w, uint64_t return_address)
+{
+	const struct code_place place = { w->space, return_address - 1, false };
+
+	return rule_cache_find(w->cache, &place);
+}
+
+void walk_go_to_caller(struct walk *w, uint64_t stack_pointer, uint64_t pc)
+{
+	w->stack_pointer = stack_pointer;
+	w->pc = pc;
+	w->is_exact = false;
+}
+
+/* The kernel keeps the interrupted registers in a ucontext at the stack pointer (struct machine). */
+bool walk_step_from_signal(struct walk *w, enum profile_stop *stop)
+{
+	const struct machine *machine = w->machine;
+	uint64_t context = walk_stack_pointer(w);
+	struct unwind_registers interrupted;
+
+	for (size_t i = 0; i < machine->register_count; i++) {
+		if (walk_read(w->dump, context + machine->signal_offsets[i], &interrupted.values[i]))
+			continue;
+		*stop = walk_stop_of_read(w, context + machine->signal_offsets[i]);
+		return false;
+	}
+	walk_take_registers(w, &interrupted);
+	for (size_t i = 0; i < MACHINE_SAVED; i++)
+		w->known_at[i] = (uint32_t)(w->result->count - 1);
+	w->is_exact = true;
+	return true;
+}

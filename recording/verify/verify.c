@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/verify/verify.h"
+
+#include "recording/verify/code_map.h"
+#include "recording/verify/compare.h"
+#include "recording/verify/reference.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A batch is given to a child from BATCH_READY stacks on, and grows up to BATCH_STACKS while the previous batch's child
+ * runs; the copies take at most 32 MB. A batch whose child fails is continued after the stack that failed, MAX_FAILURES
+ * times in a recording: further stacks are skipped, so that the recording's end is not delayed.
+ */
+enum { BATCH_READY = 64, BATCH_STACKS = 512, BATCHES = 2, MAX_FAILURES = 4, MAX_PLACES = 1 << 20 };
+enum { FRAMES_BEFORE_PARTING = 2 };
+static const struct isolated_limits batch_limits = { .seconds = 5, .memory_bytes = (size_t)256 << 20 };
+
+struct verify_stack {
+	const struct code_map *map; /* the batch's map of the process */
+	struct reference_stack stack;
+	uint8_t *copy;       /* owned */
+	uint64_t *addresses; /* owned: Kelvin's own walk */
+	size_t count;
+};
+
+/* The data that the child writes into shared memory. It is foreign: the library may have overwritten it. */
+struct reference_answer {
+	uint32_t is_done;
+	uint32_t count;
+	uint64_t addresses[UNWIND_MAX_FRAMES];
+};
+
+struct batch {
+	struct verify_stack stacks[BATCH_STACKS];
+	struct code_map *maps[BATCH_STACKS]; /* owned */
+	size_t count, map_count;
+	const struct unwind_library *library; /* of the verifier */
+	size_t first;                         /* the first stack of the child's work */
+	struct isolated child;
+};
+
+struct verifier {
+	struct verifier_options options;
+	struct unwind_library library;
+	uint32_t until_next; /* stacks to skip before the next one is chosen */
+	struct batch *filling, *running;
+	struct batch batches[BATCHES];
+	struct profile_verification counts;
+	uint64_t unfinished, no_room;
+	unsigned int failures;
+	struct recording_difference differences[RECORDING_MAX_DIFFERENCES];
+	size_t difference_count;
+	struct hash_map places; /* mapping and address of the frames of compared stacks */
+};
+
+bool verifier_create(const struct verifier_options *options, struct verifier **verifier, struct error *err)
+{
+	struct verifier *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	if (!unwind_library_open(&made->library, err)) {
+		free(made);
+		return false;
+	}
+	made->options = *options;
+	made->filling = &made->batches[0];
+	made->running = &made->batches[1];
+	hash_map_init(&made->places, 2 * sizeof(uint64_t));
+	*verifier = made;
+	return true;
+}
+
+static void batch_clear(struct batch *batch)
+{
+	isolated_deinit(&batch->child);
+	for (size_t i = 0; i < batch->count; i++) {
+		undumped_free(batch->stacks[i].copy, batch->stacks[i].stack.copy.size);
+		free(batch->stacks[i].addresses);
+	}
+	for (size_t i = 0; i < batch->map_count; i++)
+		code_map_destroy(batch->maps[i]);
+	*batch = (struct batch){ 0 };
+}
+
+void verifier_destroy(struct verifier *verifier)
+{
+	if (!verifier)
+		return;
+	for (size_t i = 0; i < BATCHES; i++)
+		batch_clear(&verifier->batches[i]);
+	hash_map_deinit(&verifier->places);
+	unwind_library_close(&verifier->library);
+	free(verifier);
+}
+
+/* ---- In the child ---- */
+
+static void walk_batch(void *context, void *result)
+{
+	const struct batch *batch = context;
+	struct reference_answer *answers = result;
+	struct reference *reference = NULL;
+	const struct code_map *map = NULL;
+	struct error ignored;
+
+	for (size_t i = batch->first; i < batch->count; i++) {
+		const struct verify_stack *stack = &batch->stacks[i];
+
+		if (stack->map != map && !reference_create(batch->library, stack->map, &reference, &ignored))
+			return;
+		map = stack->map;
+		answers[i].count =
+			(uint32_t)reference_walk(reference, &stack->stack, answers[i].addresses, UNWIND_MAX_FRAMES);
+		answers[i].is_done = 1;
+	}
+}
+
+/* ---- Results ---- */
+
+/* The place of an address. A caller's is inside its call, as in the profile's locations. */
+static struct recording_place verify_place_of(const struct code_map *map, uint64_t address, bool is_caller)
+{
+	uint64_t inside = address - is_caller;
+	const struct code_region *region = code_map_find(map, inside);
+
+	if (!region)
+		return (struct recording_place){ PROFILE_NONE, inside };
+	return (struct recording_place){ region->mapping_id, inside + region->bias };
+}
+
+static bool note_places(struct verifier *verifier, const struct verify_stack *stack, struct error *err)
+{
+	for (size_t i = 0; i < stack->count && verifier->places.count < MAX_PLACES; i++) {
+		struct recording_place place = verify_place_of(stack->map, stack->addresses[i], i > 0);
+		uint64_t key[2] = { place.mapping, place.address };
+		uint32_t *value;
+		bool added;
+
+		if (place.mapping != PROFILE_NONE && !hash_map_add(&verifier->places, key, 0, &value, &added, err))
+			return false;
+	}
+	return true;
+}
+
+/* Finds room for a difference: the rarer and more serious kinds are kept. */
+static struct recording_difference *make_room(struct verifier *verifier, enum profile_comparison comparison)
+{
+	if (verifier->difference_count < RECORDING_MAX_DIFFERENCES)
+		return &verifier->differences[verifier->difference_count++];
+	for (size_t i = 0; i < RECORDING_MAX_DIFFERENCES; i++)
+		if (verifier->differences[i].comparison < comparison)
+			return &verifier->differences[i];
+	return NULL;
+}
+
+static struct recording_difference describe_difference(const struct verify_stack *stack,
+	const struct reference_answer *answer, size_t common, enum profile_comparison comparison)
+{
+	const uint64_t *const walks[RECORDING_WALKS] = { stack->addresses, answer->addresses };
+	const size_t depths[RECORDING_WALKS] = { stack->count, answer->count };
+	struct recording_difference difference = { .comparison = comparison };
+
+	difference.first = common > FRAMES_BEFORE_PARTING ? common - FRAMES_BEFORE_PARTING : 0;
+	for (size_t walk = 0; walk < RECORDING_WALKS; walk++) {
+		difference.depths[walk] = depths[walk];
+		for (size_t i = difference.first;
+			i < depths[walk] && difference.counts[walk] < RECORDING_DIFFERENCE_FRAMES; i++)
+			difference.frames[walk][difference.counts[walk]++] =
+				verify_place_of(stack->map, walks[walk][i], i > 0);
+	}
+	return difference;
+}
+
+static bool is_same_place(
+	const struct recording_difference *a, const struct recording_difference *b, size_t walk, size_t frame)
+{
+	return a->frames[walk][frame].mapping == b->frames[walk][frame].mapping &&
+	       a->frames[walk][frame].address == b->frames[walk][frame].address;
+}
+
+/* Whether an equal difference is kept: one at the same place for the same reason shows nothing new. */
+static bool is_shown(const struct verifier *verifier, const struct recording_difference *difference)
+{
+	for (size_t i = 0; i < verifier->difference_count; i++) {
+		const struct recording_difference *shown = &verifier->differences[i];
+		bool is_same = shown->comparison == difference->comparison;
+
+		for (size_t frame = 0; frame <= FRAMES_BEFORE_PARTING && is_same; frame++)
+			is_same = is_same_place(shown, difference, RECORDING_OURS, frame) &&
+				  is_same_place(shown, difference, RECORDING_REFERENCE, frame);
+		if (is_same)
+			return true;
+	}
+	return false;
+}
+
+static void note_difference(struct verifier *verifier, const struct recording_difference *difference)
+{
+	struct recording_difference *room =
+		is_shown(verifier, difference) ? NULL : make_room(verifier, difference->comparison);
+
+	if (room)
+		*room = *difference;
+}
+
+static bool take_answer(struct verifier *verifier, const struct verify_stack *stack,
+	const struct reference_answer *answer, struct error *err)
+{
+	struct recording_difference difference;
+	enum profile_comparison comparison;
+	size_t common;
+
+	/* The library's walk may have no frame at all: there is nothing to compare then. */
+	if (answer->count > UNWIND_MAX_FRAMES || answer->count == 0) {
+		verifier->unfinished++;
+		return true;
+	}
+	comparison = verify_compare(stack->addresses, stack->count, answer->addresses, answer->count, &common);
+	verifier->counts.stacks[comparison]++;
+	if (comparison != PROFILE_COMPARISON_EQUAL) {
+		difference = describe_difference(stack, answer, common, comparison);
+		note_difference(verifier, &difference);
+	}
+	return note_places(verifier, stack, err);
+}
+
+/* Reads the child's answers; `*next` is the first stack after the one that failed, or the count. */
+static bool take_answers(struct verifier *verifier, struct batch *batch, size_t *next, struct error *err)
+{
+	const struct reference_answer *answers = batch->child.result;
+	size_t i = batch->first;
+
+	for (; i < batch->count && answers[i].is_done == 1; i++)
+		if (!take_answer(verifier, &batch->stacks[i], &answers[i], err))
+			return false;
+	if (i < batch->count) {
+		verifier->unfinished++;
+		verifier->failures++;
+		i++;
+	}
+	*next = i;
+	return true;
+}
+
+static bool start_child(struct verifier *verifier, struct batch *batch)
+{
+	struct error ignored;
+
+	if (verifier->failures < MAX_FAILURES &&
+		isolated_start(&batch->child, &batch_limits, batch->count * sizeof(struct reference_answer), walk_batch,
+			batch, &ignored))
+		return true;
+	verifier->unfinished += batch->count - batch->first;
+	batch_clear(batch);
+	return false;
+}
+
+/* Collects the running batch when its child has ended, and restarts it after a stack that failed. */
+static bool take_running(struct verifier *verifier, bool may_wait, struct error *err)
+{
+	struct batch *batch = verifier->running;
+
+	while (batch->count > 0) {
+		size_t next;
+
+		if (may_wait)
+			isolated_wait(&batch->child);
+		if (!isolated_has_ended(&batch->child))
+			return true;
+		if (!take_answers(verifier, batch, &next, err))
+			return false;
+		batch->first = next;
+		if (next == batch->count)
+			batch_clear(batch);
+		else if (!start_child(verifier, batch))
+			return true;
+	}
+	return true;
+}
+
+/* Gives the filled batch to a child; false while the previous child runs. */
+static bool run_filled(struct verifier *verifier)
+{
+	struct batch *filled = verifier->filling;
+
+	if (verifier->running->count > 0)
+		return false;
+	verifier->filling = verifier->running;
+	verifier->running = filled;
+	filled->library = &verifier->library;
+	(void)start_child(verifier, filled);
+	return true;
+}
+
+/* ---- Choosing and copying ---- */
+
+static const struct code_map *map_of(
+	struct batch *batch, const struct process_table *table, const struct process *process)
+{
+	struct error ignored;
+
+	for (size_t i = 0; i < batch->map_count; i++)
+		if (batch->maps[i]->pid == process->pid && batch->maps[i]->generation == process->generation)
+			return batch->maps[i];
+	return code_map_create(table, process, &batch->maps[batch->map_count], &ignored)
+		       ? batch->maps[batch->map_count++]
+		       : NULL;
+}
+
+static bool copy_stack(struct batch *batch, const struct process_table *table, const struct process *process,
+	const struct unwind_job *job)
+{
+	const struct unwind_result *result = &job->result;
+	struct verify_stack *stack = &batch->stacks[batch->count];
+
+	*stack = (struct verify_stack){ .map = map_of(batch, table, process), .count = result->count };
+	stack->copy = undumped_alloc(job->dump.size);
+	stack->addresses = malloc(result->count * sizeof(*stack->addresses));
+	if (!stack->map || !stack->copy || !stack->addresses) {
+		undumped_free(stack->copy, job->dump.size);
+		free(stack->addresses);
+		return false;
+	}
+	if (job->dump.size > 0)
+		memcpy(stack->copy, job->dump.bytes, job->dump.size);
+	for (size_t i = 0; i < result->count; i++)
+		stack->addresses[i] = result->frames[i].pc;
+	stack->stack = (struct reference_stack){ job->registers, { stack->copy, job->dump.size, job->dump.address } };
+	batch->count++;
+	return true;
+}
+
+void verifier_offer(struct verifier *verifier, const struct process_table *table, const struct process *process,
+	const struct unwind_job *job)
+{
+	bool may_wait = verifier->options.may_wait && verifier->filling->count == BATCH_STACKS;
+	struct error ignored;
+
+	/* The installed library only supports this machine's processor. */
+	if (job->result.count == 0 || job->result.count > UNWIND_MAX_FRAMES || job->space.machine != machine_host())
+		return;
+	if (verifier->until_next > 0) {
+		verifier->until_next--;
+		return;
+	}
+	verifier->until_next = verifier->options.every - 1;
+	if (verifier->filling->count >= BATCH_READY &&
+		(!take_running(verifier, may_wait, &ignored) || !run_filled(verifier)) &&
+		verifier->filling->count == BATCH_STACKS) {
+		verifier->no_room++;
+		return;
+	}
+	if (!copy_stack(verifier->filling, table, process, job))
+		verifier->no_room++;
+}
+
+/* ---- The end ---- */
+
+static void tell(const struct verifier *verifier, struct buffer *notices)
+{
+	if (notices && verifier->unfinished > 0)
+		buffer_printf(notices,
+			"--verify: libunwind found no way into %" PRIu64 " stack%s: it crashed or took too long\n",
+			verifier->unfinished, verifier->unfinished == 1 ? "" : "s");
+	if (notices && verifier->no_room > 0)
+		buffer_printf(notices,
+			"--verify: %" PRIu64
+			" stack%s not compared, because libunwind was still at work on those before; a larger N compares fewer\n",
+			verifier->no_room, verifier->no_room == 1 ? " was" : "s were");
+}
+
+/* Finds the places among the profile's locations. Asking the profile for each would add missing ones. */
+static bool find_locations(const struct verifier *verifier, const struct profile *profile,
+	struct recording_verification *out, struct error *err)
+{
+	out->locations = calloc(verifier->places.count + 1, sizeof(*out->locations));
+	if (!out->locations)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < profile->location_count; i++) {
+		uint64_t key[2] = { profile->locations[i].mapping, profile->locations[i].address };
+
+		if (out->location_count < verifier->places.count &&
+			hash_map_get(&verifier->places, key) != HASH_MAP_NONE)
+			out->locations[out->location_count++] = i;
+	}
+	return true;
+}
+
+bool verifier_finish(struct verifier *verifier, struct profile *profile, struct recording_verification *verification,
+	struct buffer *notices, struct error *err)
+{
+	if (!take_running(verifier, true, err))
+		return false;
+	if (verifier->filling->count > 0 && run_filled(verifier) && !take_running(verifier, true, err))
+		return false;
+	verifier->counts.is_there = true;
+	profile_verification_add(&profile->verification, &verifier->counts);
+	tell(verifier, notices);
+	memcpy(verification->differences, verifier->differences, sizeof(verification->differences));
+	verification->difference_count = verifier->difference_count;
+	return find_locations(verifier, profile, verification, err);
+}

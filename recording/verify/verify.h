@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "recording/process/process.h"
+#include "recording/recording.h"
+
+/*
+ * A second opinion on stacks (--verify): one in N is copied and unwound again by libunwind in a child process, a batch
+ * at a time, while the recording goes on. What the library does with hostile bytes ends with that process; a stack on
+ * which it crashes, or takes too long, is left out and counted. Copies are kept in memory until their batch is done.
+ * verifier_create() fails with ERROR_UNSUPPORTED where libunwind is not installed.
+ */
+struct verifier;
+
+struct verifier_options {
+	uint32_t every; /* one stack in so many is chosen; at least 1 */
+	bool may_wait;  /* may wait for a batch to end; otherwise stacks without room are not compared */
+};
+
+COMMON_MUST_CHECK
+bool verifier_create(const struct verifier_options *options, struct verifier **verifier, struct error *err);
+void verifier_destroy(struct verifier *verifier);
+
+/*
+ * Offers a walked stack for comparison. The process must be in the table, and both must live until verifier_finish().
+ */
+void verifier_offer(struct verifier *verifier, const struct process_table *table, const struct process *process,
+	const struct unwind_job *job);
+
+/*
+ * Waits for unfinished batches, adds the counts to profile->verification, and hands over the differences, which need
+ * names. `notices` may be NULL.
+ */
+COMMON_MUST_CHECK
+bool verifier_finish(struct verifier *verifier, struct profile *profile, struct recording_verification *verification,
+	struct buffer *notices, struct error *err);

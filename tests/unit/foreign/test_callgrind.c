@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/unit/profile/sample_profile.h"
+
+#include "foreign/foreign.h"
+#include "tests/unit/support/failing_malloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_ALLOCATIONS = 5000 };
+
+#define HEADER "version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\n"
+#define START "shop;ld-linux-x86-64.so.2+0x1ab70;(below main);__libc_start_main@@GLIBC_2.34;(below main);main"
+
+static uint32_t value_type(const struct profile *profile, const char *type)
+{
+	uint32_t found = profile_find_metric(profile, type, NULL);
+
+	if (found == PROFILE_NONE)
+		fail_msg("no value type %s", type);
+	return found;
+}
+
+static char *folded_of(const struct profile *profile)
+{
+	struct buffer out;
+	struct error err;
+
+	buffer_init(&out, 1 << 28);
+	assert_true(profile_write_folded(profile, value_type(profile, "instructions"), &out, &err));
+	return out.data;
+}
+
+static const char *call_graph(const struct profile *profile)
+{
+	return profile_string(profile, profile->facts.call_graph);
+}
+
+static void expect_folded(const char *text, const char *expected, const char *graph)
+{
+	struct profile *profile = read_profile(text, strlen(text));
+	char *folded = folded_of(profile);
+
+	assert_string_equal(folded, expected);
+	assert_string_equal(call_graph(profile), graph);
+	free(folded);
+	profile_destroy(profile);
+}
+
+/* ---- Real files ---- */
+
+/* Whatever callgrind is told, a program has as many instructions, each in its function. */
+static void each_option_of_callgrind_gives_the_same_program(void **state)
+{
+	static const struct {
+		const char *path, *graph;
+	} files[] = {
+		{ "data/callgrind-default.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-caches.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-instructions.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-addresses.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-levels.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-plain.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-parts.gz", PROFILE_CALL_GRAPH_ESTIMATED },
+		{ "data/callgrind-callers.gz", "exact" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct profile *profile = read_data(files[i].path);
+		char *folded = folded_of(profile);
+		uint32_t metric = value_type(profile, "instructions");
+
+		assert_int_equal(profile_sum(profile, metric), 2421);
+		assert_true(profile_metric(profile, metric).is_exact);
+		assert_int_equal(profile_metric(profile, metric).counts, PROFILE_NONE);
+		assert_string_equal(call_graph(profile), files[i].graph);
+		assert_string_equal(profile_string(profile, profile->facts.tool), "callgrind 3.19.0");
+		assert_string_equal(profile_string(profile, profile->facts.command), "./shop");
+		assert_non_null(strstr(folded, START ";a 5\n"));
+		assert_non_null(strstr(folded, START ";b 6\n"));
+		free(folded);
+		profile_destroy(profile);
+	}
+}
+
+static void contexts_tell_the_cost_of_each_caller(void **state)
+{
+	struct profile *profile = read_data("data/callgrind-callers.gz");
+	char *folded = folded_of(profile);
+
+	(void)state;
+	assert_non_null(strstr(folded, START ";a;leaf 327\n"));
+	assert_non_null(strstr(folded, START ";b;leaf 967\n"));
+	assert_non_null(strstr(folded, START ";even;odd;even;odd;even;odd;even;odd;even 9\n"));
+	free(folded);
+	profile_destroy(profile);
+}
+
+static void caches_give_cycles_by_the_model(void **state)
+{
+	static const char *const types[] = { "samples", "cycles", "instructions", "l1-misses", "ll-misses",
+		"branch-misses", "system-calls", "system", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw" };
+	struct profile *profile = read_data("data/callgrind-caches.gz");
+
+	(void)state;
+	assert_int_equal(profile->value_type_count, sizeof(types) / sizeof(types[0]));
+	for (uint32_t i = 0; i < profile->value_type_count; i++)
+		assert_string_equal(profile_string(profile, profile->value_types[i].type), types[i]);
+	assert_int_equal(profile->default_value_type, 1);
+	assert_true(profile_metric(profile, 1).is_exact);
+	assert_int_equal(profile_sum(profile, 0), 0);
+	assert_true(profile_sum(profile, 1) > profile_sum(profile, 2) / 2);
+	assert_int_equal(profile_sum(profile, 3),
+		profile_sum(profile, 10) + profile_sum(profile, 11) + profile_sum(profile, 12));
+	profile_destroy(profile);
+}
+
+static void cachegrind_has_functions_and_lines_alone(void **state)
+{
+	struct profile *profile = read_data("data/cachegrind.gz");
+	char *folded = folded_of(profile);
+
+	(void)state;
+	assert_string_equal(call_graph(profile), "none");
+	assert_string_equal(profile_string(profile, profile->facts.tool), "cachegrind");
+	assert_non_null(strstr(folded, "\nshop;leaf 1"));
+	assert_true(profile_metric(profile, profile->default_value_type).is_exact);
+	free(folded);
+	profile_destroy(profile);
+}
+
+static void lines_are_those_of_the_file_they_are_in(void **state)
+{
+	static const char text[] = HEADER "fl=(1) a.c\nfn=(1) f\n7 3\nfi=(2) a.h\n+2 4\nfe=(1)\n* 5\ntotals: 12\n";
+	struct profile *profile = read_profile(text, strlen(text));
+
+	(void)state;
+	assert_int_equal(profile->sample_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const files[] = { "a.c", "a.h", "a.c" };
+		static const uint32_t lines[] = { 7, 9, 9 };
+		const struct profile_location *location =
+			&profile->locations[profile->stacks[profile->samples[i].stack].location];
+		const struct profile_line *line = &profile->lines[location->first_line];
+
+		assert_int_equal(line->line, lines[i]);
+		assert_string_equal(profile_string(profile, profile->functions[line->function].file), files[i]);
+	}
+	profile_destroy(profile);
+}
+
+/* ---- Texts ---- */
+
+static void costs_are_shared_among_callers(void **state)
+{
+	(void)state;
+	/* Inclusive costs are not added up; a call of a quarter of the cost has a quarter of it. */
+	expect_folded(HEADER "fl=x\nfn=main\n1 10\ncfn=a\ncalls=1 2\n1 31\ncfn=b\ncalls=1 3\n1 92\nfn=a\n2 1\n"
+			     "cfn=c\ncalls=1 4\n2 30\nfn=b\n3 2\ncfn=c\ncalls=3 4\n3 90\nfn=c\n4 120\ntotals: 133\n",
+		"main 10\nmain;a 1\nmain;a;c 30\nmain;b 2\nmain;b;c 90\n", PROFILE_CALL_GRAPH_ESTIMATED);
+	/* One caller: nothing is estimated. */
+	expect_folded(HEADER "fl=x\nfn=main\n1 10\ncfn=a\ncalls=1 2\n1 5\nfn=a\n2 5\ntotals: 15\n",
+		"main 10\nmain;a 5\n", "exact");
+	/* A circle is met once. */
+	expect_folded(HEADER "fl=x\nfn=main\n1 1\ncfn=a\ncalls=1 2\n1 9\nfn=a\n2 4\ncfn=b\ncalls=1 2\n2 9\n"
+			     "fn=b\n3 5\ncfn=a\ncalls=1 2\n3 9\ntotals: 10\n",
+		"main 1\nmain;a 4\nmain;a;b 5\n", PROFILE_CALL_GRAPH_ESTIMATED);
+	/* Some of it was called by nobody. */
+	expect_folded(HEADER "fl=x\nfn=main\n1 1\ncfn=a\ncalls=1 2\n1 30\nfn=a\n2 40\ntotals: 41\n",
+		"a 10\nmain 1\nmain;a 30\n", PROFILE_CALL_GRAPH_ESTIMATED);
+}
+
+static void names_may_hold_what_separates_contexts(void **state)
+{
+	(void)state;
+	expect_folded(HEADER "fn=<A<'a> as B>::f'main\n1 2\ntotals: 2\n", "<A<'a> as B>::f 2\n", "none");
+	expect_folded(HEADER "fn=operator<<(S&)'2'main\n1 2\ntotals: 2\n", "operator<<(S&) 2\n", "none");
+	expect_folded(HEADER "fn=(below main)'f<1'000>\n1 2\ntotals: 2\n", "(below main) 2\n", "none");
+	expect_folded(HEADER "fn=f<'main\n1 2\ntotals: 2\n", "f< 2\n", "none");
+	expect_folded("desc: x\ncmd: p\nevents: Ir\nfn=a'b\n1 2\nsummary: 2\n", "p;a'b 2\n", "none");
+}
+
+static void positions_are_of_any_kind(void **state)
+{
+	(void)state;
+	expect_folded(
+		"# callgrind format\nevents: Ir Dr\nfn=(1) f\n0x10 1 2\n+3 2\n-1 3 .\n* 4\n\n# end\ntotals: 10 2\n",
+		"f 10\n", "none");
+	expect_folded(
+		"creator: callgrind-1\npositions: instr bb line\nevents: Ir\nfn=f\n0x10 +1 7 1\r\n"
+		"jump=3 0x20 * 9\n* * *\njcnd=1/2 +1 * *\n+1 * *\njfi=(3) z\n+1 * +1 5\nfi=(3)\n* * * 1\ntotals: 7\n",
+		"f 7\n", "none");
+	/* Costs at the end of a line may be missing, and whole lines of them. */
+	expect_folded("version: 1\npositions: line\nevents: Ir Dr\nfn=f\n1\n2 3\n", "f 3\n", "none");
+}
+
+static void derived_events_are_computed(void **state)
+{
+	static const char text[] = "version: 1\ncreator: callgrind-3\npositions: line\nevents: Ir Bc\n"
+				   "event: X = Ir + 10 Bc : long\nevent: Y = 2 * X + Bc\nevent: Z = nothing\n"
+				   "fn=f\n1 3 2\ntotals: 3 2\n";
+	struct profile *profile = read_profile(text, strlen(text));
+
+	(void)state;
+	assert_int_equal(profile_sum(profile, value_type(profile, "X")), 23);
+	assert_int_equal(profile_sum(profile, value_type(profile, "Y")), 48);
+	assert_int_equal(profile_find_metric(profile, "Z", NULL), PROFILE_NONE);
+	profile_destroy(profile);
+}
+
+static void expect_error(const char *text, const char *words)
+{
+	expect_refused(text, strlen(text), ERROR_NONE, words);
+}
+
+static void what_is_wrong_is_told_with_its_line(void **state)
+{
+	(void)state;
+	expect_error(HEADER "fn=f\n1 2\ntotals: 3\n", "line 7: the costs of Ir are 2 together, the totals say 3");
+	expect_error(HEADER "fn=f\n1 2\n", "line 6: the file ends without its totals");
+	expect_error(HEADER "fn=(7)\n1 2\n", "line 5: function (7) has no name");
+	expect_error(HEADER "1 2\n", "line 5: a cost before the first line `fn=`");
+	expect_error(HEADER "fn=f\ncalls=1 2\n1 2\n", "line 6: `calls=` without a line `cfn=`");
+	expect_error(HEADER "fn=f\n1 2 3\n", "line 6: more costs than the events");
+	expect_error(HEADER "fn=f\n1 x\n", "line 6: no number");
+	expect_error(HEADER "fn=f\n1 9223372036854775808\n", "line 6: no number");
+	expect_error(HEADER "fn=f\n1 9223372036854775807\n2 1\n", "line 7: the costs do not fit");
+	expect_error(HEADER "fn=f\n1 -3\n", "line 6: no number");
+	expect_error(HEADER "gn=f\n", "line 5: `gn=` is not a line");
+	expect_error(HEADER "%%%\n", "line 5: neither a cost");
+	expect_error(HEADER "events: Dr\n", "line 5: the event Dr is not in the first part");
+	expect_error("version: 1\nevents: Ir Ir\n", "line 2: the event Ir occurs twice");
+}
+
+static bool nothing_more(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	(void)context, (void)into, (void)room, (void)err;
+	*got = 0;
+	return true;
+}
+
+static bool endless(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	(void)context, (void)err;
+	memset(into, 'x', room);
+	*got = room;
+	return true;
+}
+
+static void a_name_without_an_end_is_refused(void **state)
+{
+	const struct text_source text = { HEADER "fn=", strlen(HEADER "fn="), endless, NULL };
+	struct profile *profile;
+	struct error err;
+
+	(void)state;
+	assert_false(foreign_read_text(&text, "long", &profile, &err));
+	assert_int_equal(err.code, ERROR_LIMIT);
+	assert_non_null(strstr(err.message, "cannot read long: line 5 is longer than"));
+}
+
+/* Hands over a text in pieces of a size that divides nothing. */
+struct pieces {
+	const char *text;
+	size_t size, at;
+};
+
+static bool next_piece(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	struct pieces *pieces = context;
+	size_t size = pieces->size - pieces->at < 7 ? pieces->size - pieces->at : 7;
+
+	(void)err;
+	size = size < room ? size : room;
+	memcpy(into, pieces->text + pieces->at, size);
+	pieces->at += size;
+	*got = size;
+	return true;
+}
+
+static void pieces_are_one_text(void **state)
+{
+	static const char whole[] = HEADER "fl=x\nfn=main\n1 10\ncfn=a\ncalls=1 2\n1 5\nfn=a\n2 5\ntotals: 15\n";
+	struct pieces pieces = { whole, strlen(whole), strlen(HEADER) - 3 };
+	const struct text_source text = { whole, pieces.at, next_piece, &pieces };
+	struct profile *profile;
+	struct error err;
+	char *folded;
+
+	(void)state;
+	assert_true(foreign_read_text(&text, "pieces", &profile, &err));
+	folded = folded_of(profile);
+	assert_string_equal(folded, "main 10\nmain;a 5\n");
+	free(folded);
+	profile_destroy(profile);
+}
+
+/* The share of a chain of functions that call the next one twice over is soon too small to be followed. */
+static void many_ways_are_bounded(void **state)
+{
+	struct profile *profile;
+	struct buffer text;
+	enum { LEVELS = 40 };
+
+	(void)state;
+	buffer_init(&text, 1 << 20);
+	buffer_append_string(&text, HEADER "fn=f0\n1 1\n");
+	for (int i = 0; i < LEVELS; i++) {
+		for (int side = 0; side < 2; side++)
+			buffer_printf(&text, "fn=%s%d\n1 10\ncfn=f%d\ncalls=1 1\n1 %d\ncfn=g%d\ncalls=1 1\n1 %d\n",
+				side ? "g" : "f", i, i + 1, 1000000 * (LEVELS - i), i + 1, 1000000 * (LEVELS - i));
+	}
+	buffer_append_string(&text, "fn=leaf\n1 1000000\ntotals: 1000801\n");
+	profile = read_profile(text.data, text.size);
+	assert_int_equal(profile_sum(profile, value_type(profile, "instructions")), 1000801);
+	assert_true(profile->stack_count < 5000000);
+	profile_destroy(profile);
+	buffer_deinit(&text);
+}
+
+static void what_is_recognised(void **state)
+{
+	static const struct {
+		const char *text;
+		enum foreign_kind kind;
+	} cases[] = {
+		{ "# callgrind format\nversion: 1\nevents: Ir\n", FOREIGN_CALLGRIND },
+		{ "version: 1\ncreator: xdebug\nunknown: x\nevents: Time\n", FOREIGN_CALLGRIND },
+		{ "desc: I1 cache: 1 B\ncmd: ./shop 8\nevents: Ir\n", FOREIGN_CACHEGRIND },
+		{ "cmd: ./shop 8\n", FOREIGN_FOLDED },
+		{ "events;a 3\n", FOREIGN_FOLDED },
+		{ "version: 1\n", FOREIGN_FOLDED },
+		{ "key: value\n", FOREIGN_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(foreign_kind(cases[i].text, strlen(cases[i].text)), cases[i].kind);
+}
+
+static void a_file_is_written_and_read_back(void **state)
+{
+	struct profile *profile = read_data("data/callgrind-caches.gz"), *again;
+	struct buffer file = written_profile(profile);
+
+	(void)state;
+	again = read_profile(file.data, file.size);
+	assert_int_equal(again->value_type_count, profile->value_type_count);
+	assert_int_equal(again->default_value_type, profile->default_value_type);
+	for (uint32_t i = 0; i < again->value_type_count; i++)
+		assert_int_equal(profile_sum(again, i), profile_sum(profile, i));
+	assert_true(profile_metric(again, 1).is_exact);
+	assert_string_equal(call_graph(again), PROFILE_CALL_GRAPH_ESTIMATED);
+	buffer_deinit(&file);
+	profile_destroy(again);
+	profile_destroy(profile);
+}
+
+static void every_failed_allocation_is_an_error(void **state)
+{
+	static const char whole[] =
+		HEADER "event: X = Ir\nob=o\nfl=x\nfn=main\n1 10\ncfn=a'main\ncalls=1 2\n1 31\ncfn=b\n"
+		       "calls=1 3\n1 92\nfn=a'main\n2 1\ncfn=(4) 0x1\ncalls=1 4\n2 30\nfn=b\n3 2\n"
+		       "cfn=(4)\ncalls=3 4\n3 90\nfn=(4)\n4 120\ntotals: 133\n";
+	const struct text_source text = { whole, strlen(whole), nothing_more, NULL };
+	bool succeeded = false;
+
+	(void)state;
+	for (size_t n = 0; !succeeded; n++) {
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		struct error err = { 0 };
+
+		assert_true(n < MOST_ALLOCATIONS);
+		failing_malloc_after(n);
+		succeeded = foreign_read_text(&text, "text", &profile, &err);
+		failing_malloc_after(SIZE_MAX);
+		if (!succeeded && err.code != ERROR_MEMORY)
+			fail_msg("allocation %zu: %s", n, err.message);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_option_of_callgrind_gives_the_same_program),
+		cmocka_unit_test(contexts_tell_the_cost_of_each_caller),
+		cmocka_unit_test(caches_give_cycles_by_the_model),
+		cmocka_unit_test(cachegrind_has_functions_and_lines_alone),
+		cmocka_unit_test(lines_are_those_of_the_file_they_are_in),
+		cmocka_unit_test(costs_are_shared_among_callers),
+		cmocka_unit_test(names_may_hold_what_separates_contexts),
+		cmocka_unit_test(positions_are_of_any_kind),
+		cmocka_unit_test(derived_events_are_computed),
+		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+		cmocka_unit_test(a_name_without_an_end_is_refused),
+		cmocka_unit_test(pieces_are_one_text),
+		cmocka_unit_test(many_ways_are_bounded),
+		cmocka_unit_test(what_is_recognised),
+		cmocka_unit_test(a_file_is_written_and_read_back),
+		cmocka_unit_test(every_failed_allocation_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/unwind/unwind.h"
+#include "tests/unit/frame/elf_bytes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/*
+ * Code without rules at MADE_AT, which runs in a frame that it did not make; a described function, whose frame is 16
+ * bytes; and the code where execution starts.
+ */
+enum {
+	WORDS = 512,
+	STACK_AT = 0x700000,
+	MADE_AT = 0x1000,
+	MADE_END = 0x2000,
+	START_AT = 0x3000,
+	START_END = 0x3040,
+	SILENT_AT = 0x20000, /* of the image, but not described */
+	SILENT_BYTES = 0x40,
+	FRAMED_AT = 0x50000, /* the described function again, with a frame pointer */
+	RESOLVER_CFA = 32,   /* above rbx: itself, two words of the PLT's, the return address */
+	RESOLVER_AT =
+		0x60000, /* and once more, its frame hanging on rbx as those of glibc's _dl_runtime_resolve_* do */
+};
+
+struct image {
+	const struct frame_table *table, *framed, *resolver;
+	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
+	size_t asked; /* whether an address is code */
+	struct unwinder *unwinder;
+};
+
+/* The described function, as it stands in another image with other rules. */
+static bool find_copy(struct image *image, uint64_t address, uint64_t start, const struct frame_table *table,
+	struct unwind_code *code)
+{
+	if (address - start >= ELF_BYTES_CODE_SIZE)
+		return false;
+	code->table = table;
+	code->image_address = address - start + ELF_BYTES_CODE;
+	code->code = (struct machine_code){ image->code, sizeof(image->code), address - start };
+	return true;
+}
+
+static bool find(void *context, uint64_t address, struct unwind_code *code)
+{
+	struct image *image = context;
+
+	*code = (struct unwind_code){ .image_address = address };
+	if (address >= MADE_AT && address < MADE_END)
+		return true;
+	if (address - START_AT < START_END - START_AT) {
+		code->entry = START_AT;
+		code->code = (struct machine_code){ image->start, sizeof(image->start), address - START_AT };
+		return true;
+	}
+	if (find_copy(image, address, FRAMED_AT, image->framed, code) ||
+		find_copy(image, address, RESOLVER_AT, image->resolver, code))
+		return true;
+	code->table = image->table;
+	if (address - SILENT_AT < SILENT_BYTES) {
+		code->code = (struct machine_code){ image->silent, sizeof(image->silent), address - SILENT_AT };
+		return true;
+	}
+	code->code = (struct machine_code){ image->code, sizeof(image->code), address - ELF_BYTES_CODE };
+	return address - ELF_BYTES_CODE < ELF_BYTES_CODE_SIZE;
+}
+
+static bool is_code(void *context, uint64_t address)
+{
+	struct image *image = context;
+	struct unwind_code ignored;
+
+	image->asked++;
+	return find(context, address, &ignored);
+}
+
+/* CFA: the register + the offset; the return address right below it. */
+static const struct frame_table *make_table(uint8_t cfa_register, uint8_t cfa_offset)
+{
+	static const uint8_t fde[] = { 0 };
+	const uint8_t cie[] = { 0x0c, cfa_register, cfa_offset, 0x90, 1 };
+	struct elf_bytes wanted = { cie, fde, sizeof(cie), sizeof(fde), true, false };
+	struct frame_table *table;
+	struct error err;
+
+	assert_true(elf_bytes_table(&wanted, &table, &err));
+	return table;
+}
+
+/* A call in the described function that returns to `at`. */
+static void put_call(struct image *image, size_t at, int32_t target)
+{
+	int32_t distance = target - (int32_t)at;
+
+	image->code[at - 5] = 0xe8;
+	memcpy(&image->code[at - 4], &distance, sizeof(distance));
+}
+
+/* Behind two calls in the described function, and one where execution starts, there is a return address. */
+static int set_up(void **state)
+{
+	struct image *image = calloc(1, sizeof(*image));
+	struct error err;
+
+	assert_non_null(image);
+	image->table = make_table(X86_64_RSP, 16);
+	image->framed = make_table(X86_64_RBP, 16);
+	image->resolver = make_table(X86_64_RBX, RESOLVER_CFA);
+	image->start[0x0b] = 0xe8;
+	put_call(image, 0x40, 0x10000);
+	put_call(image, 0x80, 0x10000);
+	assert_true(unwinder_create(&image->unwinder, &err));
+	*state = image;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct image *image = *state;
+
+	unwinder_destroy(image->unwinder);
+	frame_table_destroy((struct frame_table *)image->table);
+	frame_table_destroy((struct frame_table *)image->framed);
+	frame_table_destroy((struct frame_table *)image->resolver);
+	free(image);
+	return 0;
+}
+
+/* What was found before. */
+static void forget(struct image *image)
+{
+	struct error err;
+
+	unwinder_destroy(image->unwinder);
+	assert_true(unwinder_create(&image->unwinder, &err));
+}
+
+static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
+{
+	struct unwind_job job = { .space = { find, NULL, image, 1, is_code, &machine_x86_64 },
+		.registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = 0x99, [X86_64_RIP] = pc } },
+		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT } };
+
+	unwind_stacks(image->unwinder, &job, 1);
+	return job.result;
+}
+
+static struct unwind_result walk(struct image *image, const uint64_t *words)
+{
+	return walk_from(image, words, MADE_AT + 0x100);
+}
+
+static void test_the_caller_is_found_in_the_stack(void **state)
+{
+	struct image *image = *state;
+	/* What is behind no call, what leads nowhere, then the caller and the start. */
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8,
+		START_AT + 0x10 };
+	struct unwind_result result;
+	size_t asked;
+
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	/* From the first of them rules lead to the second: what is proven is taken. */
+	assert_int_equal(result.count, 4);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x40);
+	assert_int_equal(result.frames[2].pc, ELF_BYTES_CODE + 0x80);
+	assert_int_equal(result.frames[3].pc, START_AT + 0x10);
+	/* It is known from then on: only what stands below it is scanned again. */
+	asked = image->asked;
+	result = walk(image, words);
+	assert_int_equal(result.count, 4);
+	assert_int_equal(image->asked, asked + 2);
+	/* Until something else stands there. */
+	words[2] = 0;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+}
+
+static void test_what_leads_to_no_root_is_none(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 9 }, empty[WORDS] = { 0 };
+	struct unwind_result result;
+
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(result.frames[0].pc, MADE_AT + 0x100);
+	result = walk(image, empty);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	/* Above the dump it may be found. */
+	words[1] = 0;
+	words[WORDS - 1] = ELF_BYTES_CODE + 0x40;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_DUMP_END);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(result.caller_stack_pointer, 0);
+}
+
+/* A call of a described function that never jumps does not lead to code made at run time. */
+static void test_a_call_of_another_function_is_none(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwind_result result;
+
+	put_call(image, 0x40, 0);
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+}
+
+/*
+ * It may be the caller, but the frame pointer that would tell is not known: where one was kept that leads to a call,
+ * what stands above is not taken in its place.
+ */
+static void test_what_cannot_be_told_ends_the_walk(void **state)
+{
+	struct image *image = *state;
+	/* Not right below the return address, where code with a frame would have pushed it. */
+	uint64_t words[WORDS] = { 5, STACK_AT + 3 * sizeof(uint64_t), 6, FRAMED_AT + 0x40, ELF_BYTES_CODE + 0x80, 8,
+		START_AT + 0x10 };
+	struct unwind_result result;
+
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	/* Where nobody kept one, it was left over. */
+	words[1] = 7;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+}
+
+/* The registers that glibc's resolvers keep, of all widths: fxsave, xsave of AVX and of AVX-512, xsavec. */
+static const size_t resolver_state_bytes[] = { 0x240, 0x380, 0xac0, 0x340 };
+
+enum { RESOLVER_ROOM = 400, RESOLVER_SAVED_RBX = 3, RESOLVER_RETURN = 5, RESOLVER_CALLER = RESOLVER_ROOM + 1 };
+
+/* Below the frame of what jumped to the code, a resolver's: it keeps registers, and rbx shows where its own caller
+ * stood. */
+static size_t put_resolver(uint64_t *words, size_t state_bytes)
+{
+	size_t rbx_at = RESOLVER_RETURN + 1 + state_bytes / sizeof(*words);
+
+	memset(words, 0, WORDS * sizeof(*words));
+	words[RESOLVER_RETURN] = RESOLVER_AT + 0x40;
+	words[RESOLVER_CALLER] = ELF_BYTES_CODE + 0x80;
+	words[RESOLVER_CALLER + 2] = START_AT + 0x10;
+	return rbx_at;
+}
+
+static void expect_caller_above_resolver(struct image *image, const uint64_t *words)
+{
+	struct unwind_result result = walk(image, words);
+
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	assert_int_equal(result.frames[2].pc, START_AT + 0x10);
+}
+
+static void test_what_a_resolver_left_behind(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS];
+
+	for (size_t i = 0; i < sizeof(resolver_state_bytes) / sizeof(resolver_state_bytes[0]); i++) {
+		size_t rbx_at = put_resolver(words, resolver_state_bytes[i]);
+
+		/* Nothing is left of its rbx. */
+		expect_caller_above_resolver(image, words);
+		/* It is there, but where it leads nothing was called from any more. */
+		words[RESOLVER_SAVED_RBX] = STACK_AT + rbx_at * sizeof(*words);
+		expect_caller_above_resolver(image, words);
+		words[rbx_at + 3] = ELF_BYTES_CODE + 0x33;
+		expect_caller_above_resolver(image, words);
+	}
+}
+
+/*
+ * The area in which a resolver keeps the registers is full of what earlier calls left behind, also of return addresses.
+ * How large it is depends on the processor; the caller that is found does not.
+ */
+static void test_the_caller_is_the_same_whatever_a_resolver_saves(void **state)
+{
+	enum { LEFT_OVER = 4 };
+	static const uint64_t left_over[LEFT_OVER] = { STACK_AT, MADE_AT + 0x20, 1, FRAMED_AT + 0x30 };
+	struct image *image = *state;
+	uint64_t words[WORDS];
+
+	/* A call of the function itself, which never jumps elsewhere. */
+	put_call(image, 0x40, 0);
+	for (size_t i = 0; i < sizeof(resolver_state_bytes) / sizeof(resolver_state_bytes[0]); i++) {
+		size_t rbx_at = put_resolver(words, resolver_state_bytes[i]);
+
+		for (size_t slot = RESOLVER_RETURN + 1; slot < rbx_at; slot++)
+			words[slot] = slot % 2 ? ELF_BYTES_CODE + 0x40 : left_over[slot / 2 % LEFT_OVER];
+		words[RESOLVER_SAVED_RBX] = STACK_AT + rbx_at * sizeof(*words);
+		forget(image);
+		expect_caller_above_resolver(image, words);
+		/* As it was found before. */
+		expect_caller_above_resolver(image, words);
+	}
+}
+
+/* As the resolver's caller stands what called the code: as long as that call may have led to the resolver, nothing can
+ * be told. */
+static void test_a_call_that_did_not_lead_to_the_resolver(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS];
+	struct unwind_result result;
+
+	(void)put_resolver(words, resolver_state_bytes[0]);
+	words[RESOLVER_SAVED_RBX] = STACK_AT + (RESOLVER_CALLER - 3) * sizeof(*words);
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	/* The described function jumps in its own frame: to the code, not to a function. */
+	put_call(image, 0x80, 0);
+	image->code[0x90] = 0xff;
+	image->code[0x91] = 0xe0;
+	forget(image);
+	expect_caller_above_resolver(image, words);
+}
+
+/* Code that has a frame left the caller's frame pointer below the return address. */
+static void test_a_frame_pointer_stands_below_the_return_address(void **state)
+{
+	enum { FRAME = 7 };
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, STACK_AT + FRAME * sizeof(uint64_t), FRAMED_AT + 0x40, [FRAME + 1] = 9,
+		ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwind_result result;
+
+	/* Where it leads to a call, but nowhere from there, it may have been none: that speaks not for what stands
+	 * above. */
+	words[FRAME + 1] = ELF_BYTES_CODE + 0x40;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	/* Where it leads to none, the frame was left over. */
+	words[FRAME + 1] = 9;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	forget(image);
+	words[FRAME + 1] = START_AT + 0x10;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, FRAMED_AT + 0x40);
+	assert_int_equal(result.frames[2].pc, START_AT + 0x10);
+}
+
+/* After many scans in vain few stacks are scanned, until something is found again. */
+static void test_scans_in_vain(void **state)
+{
+	enum { ENOUGH = 1000 };
+	struct image *image = *state;
+	uint64_t vain[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 9 },
+		 words[WORDS] = { [3] = ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	size_t asked, found = 0;
+
+	(void)walk(image, vain);
+	asked = image->asked;
+	for (size_t i = 1; i < ENOUGH; i++)
+		(void)walk(image, vain);
+	assert_true(image->asked < asked * ENOUGH / 2);
+	for (size_t i = 0; i < ENOUGH; i++)
+		found += walk(image, words).stop == PROFILE_STOP_ROOT;
+	assert_true(found > ENOUGH * 9 / 10);
+}
+
+/* A coroutine's first function returns to where no call stands. */
+static void test_a_return_address_put_there_by_hand(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, SILENT_AT + 0x10, 0, 3 };
+	struct unwind_result result;
+
+	result = walk_from(image, words, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 2);
+}
+
+/* Behind a call it is a caller like any other, of which nothing is known. */
+static void test_a_return_address_of_a_call_is_no_root(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, SILENT_AT + 0x10, 0, 3 };
+	struct unwind_result result;
+
+	image->silent[0x0b] = 0xe8;
+	result = walk_from(image, words, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_the_caller_is_found_in_the_stack, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_leads_to_no_root_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_call_of_another_function_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_cannot_be_told_ends_the_walk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_a_resolver_left_behind, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_the_caller_is_the_same_whatever_a_resolver_saves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_call_that_did_not_lead_to_the_resolver, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_frame_pointer_stands_below_the_return_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_scans_in_vain, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_return_address_put_there_by_hand, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_return_address_of_a_call_is_no_root, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
