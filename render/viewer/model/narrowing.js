@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which part of a report a state shows: by thread, process, time, function and module. It hands out the call tree of
+// the report with the figures of that part. Nothing here touches the browser.
+
+import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
+import { addProcessRows, processNames, processOf, splitTree } from './processes.js';
+import { filteredSelf, filteredValues, selfOfSamples, timeWithoutInterrupts } from './sums.js';
+import { originsOf } from '../data/symbols.js';
+import { statesUnder } from '../data/tree.js';
+
+/** @typedef {import('./filters.js').Meant} Meant */
+/** @typedef {import('../data/report.js').Tables} Tables */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('../data/symbols.js').Func} Func */
+/** @typedef {import('../data/tree.js').Tree} Tree */
+
+/** A metric: its number, and whether it is the tested one. @typedef {{number: number, tested: boolean}} Shown */
+
+export class Narrowing {
+  /**
+   * @param {Tables} tables @param {(hash: string) => Func|undefined} functionOf
+   * @param {() => void} functionsAdded rows of processes were added to the functions
+   */
+  constructor(tables, functionOf, functionsAdded) {
+    this.tables = tables;
+    this.functionOf = functionOf;
+    this.functionsAdded = functionsAdded;
+    this.functions = tables.functions;
+    this.sides = tables.meta.sides;
+    /** Whether every recording tells when its samples were taken. */
+    this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
+    /** The names of the processes. */ this.processes = processNames(tables.meta.recordings);
+    /** The number of the function of the first row of a process; -1 until there are rows. */ this.firstProcess = -1;
+    /** @type {{text: string, meant: Meant[]}} what the last text of filters means */
+    this.meantMade = { text: '', meant: [] };
+    /** @type {{text: string, chosen: Uint8Array|null}} the stacks that the last text of filters keeps */
+    this.chosenMade = { text: '', chosen: null };
+  }
+
+  /** How many functions the report has: a row of a process is none. */
+  get functionCount() {
+    return this.firstProcess < 0 ? this.functions.length : this.firstProcess;
+  }
+
+  /** The ids of threads by name, as a set for each side. @returns {Map<string, Set<number>[]>} */
+  threadNames() {
+    const names = new Map();
+    this.tables.meta.recordings.forEach((recording, i) => {
+      const side = this.sides === 1 ? 1 : i;
+      recording.threads.forEach(([, , tid, process, thread], id) => {
+        const name = thread || process || `thread ${tid}`;
+        if (!names.has(name)) names.set(name, [new Set(), new Set()]);
+        names.get(name)[side].add(id);
+      });
+    });
+    return names;
+  }
+
+  /** Whether processes are the first row. @param {State} state */
+  showsProcesses({ processes }) {
+    return processes && this.processes.length > 1;
+  }
+
+  /** What the filters of a state mean here. @param {State} state */
+  meantBy({ filters }) {
+    if (this.meantMade.text !== filters) {
+      const functionOf = (/** @type {string} */ hash) => this.functionOf(hash);
+      const meant = meaningOf(filtersOf(filters), this.functions, functionOf, this.processes);
+      this.meantMade = { text: filters, meant };
+    }
+    return this.meantMade.meant;
+  }
+
+  /**
+   * The nodes of the report whose stacks the filters keep, as 1 by node; null where they keep all.
+   * @param {State} state
+   */
+  passesIn(state) {
+    const { filters } = state;
+    if (this.chosenMade.text !== filters)
+      this.chosenMade = { text: filters, chosen: chosenStacks(this.tables.tree, this.functions, this.meantBy(state)) };
+    return this.chosenMade.chosen;
+  }
+
+  /** The name of the process that a filter keeps; empty for all. @param {State} state */
+  processIn(state) {
+    return this.meantBy(state).find(({ filter }) => filter.kind === 'process')?.subject || '';
+  }
+
+  /**
+   * Whether a thread passes the filters by thread and by process; undefined where all do.
+   * @param {string} thread @param {string} process
+   */
+  keepsThread(thread, process) {
+    const ids = thread ? this.threadNames().get(thread) : null;
+    if (!ids && !process) return undefined;
+    const threads = this.threads;
+    return (/** @type {number} */ side, /** @type {number} */ id) =>
+      (!ids || ids[side].has(id)) && (!process || (!!threads[side][id] && processOf(threads[side][id]) === process));
+  }
+
+  /** The threads of both sides. */
+  get threads() {
+    const all = this.tables.meta.recordings.map(({ threads }) => threads);
+    return this.sides === 1 ? [[], all[0]] : all;
+  }
+
+  /** The range of time that counts; null for all. @param {State} state */
+  rangeIn({ range }) {
+    return this.hasTimeline ? range : null;
+  }
+
+  /** Whether filters leave a part of the samples. @param {State} state */
+  isPart(state) {
+    const keepThread = this.keepsThread(state.thread, this.processIn(state));
+    return !!(this.rangeIn(state) || keepThread || chooseStacks(this.meantBy(state)));
+  }
+
+  /** The tree of the report under the filters. @param {State} state @param {Shown} metric */
+  tree(state, { number: metric, tested }) {
+    const { tree, samples, timelines } = this.tables;
+    const keepThread = this.keepsThread(state.thread, this.processIn(state));
+    const range = this.rangeIn(state);
+    const passes = this.passesIn(state);
+    if (this.showsProcesses(state)) {
+      const values = filteredValues(samples, timelines, { keepThread, range, metric, passes });
+      return this.splitByProcess(values) || this.withValues(selfOfSamples(tree, samples, values), tested);
+    }
+    if (!keepThread && !range && tested) return passes ? this.withValues(selfOf(tree.self, passes), true) : tree;
+    const self = filteredSelf(tree, samples, timelines, { keepThread, range, metric, passes });
+    return this.withValues(self, tested);
+  }
+
+  /** The tree of the report with other figures. @param {Float64Array[]} self @param {boolean} tested */
+  withValues(self, tested) {
+    const { tree } = this.tables;
+    const other = tree.withSelf(self);
+    if (tested && this.sides === 2) other.state = statesUnder(tree, other);
+    return other;
+  }
+
+  /** The tree with a row of each process. @param {(Float64Array|null)[]} values of the samples */
+  splitByProcess(values) {
+    const { functions, processes: names, tables, threads } = this;
+    if (this.firstProcess < 0) {
+      this.firstProcess = functions.length;
+      addProcessRows(functions, names);
+      this.functionsAdded();
+    }
+    return splitTree({ ...tables, values, threads, names, first: this.firstProcess });
+  }
+
+  /**
+   * The time [base, head] of everything, without filters and without interrupts, and of what each filter is about.
+   * @param {State} state @param {Shown} shown @param {Tree} part the tree under the filters
+   * @param {number[]} repeated the time of stacks with a recursion that was folded
+   */
+  times(state, { number: metric, tested }, part, repeated) {
+    const { functions, tables } = this;
+    const { samples, timelines, tree } = tables;
+    const meant = this.meantBy(state);
+    const origins = originsOf(functions);
+    const self = tested ? tree.self : filteredSelf(tree, samples, timelines, { metric });
+    const sum = (/** @type {Float64Array[]} */ of) => timeWithoutInterrupts(tree, of);
+    const process = this.processIn(state);
+    const range = this.rangeIn(state);
+    const keepThread = this.keepsThread(state.thread, '');
+    const isOnly = [process, range, keepThread, chooseStacks(meant)].filter(Boolean).length === 1;
+    const keeping = (/** @type {import('./sums.js').Filters} */ filters) =>
+      isOnly
+        ? timeWithoutInterrupts(part, part.self)
+        : sum(filteredSelf(tree, samples, timelines, { ...filters, metric }));
+    const times = timesOf(tree, self, functions, meant, origins);
+    meant.forEach(({ filter, subject }, i) => {
+      if (filter.kind === 'recursion') times[i] = repeated;
+      if (filter.kind === 'process' && subject) times[i] = keeping({ keepThread: this.keepsThread('', process) });
+    });
+    return {
+      all: sum(self),
+      filters: times,
+      thread: keepThread ? keeping({ keepThread }) : null,
+      range: range ? keeping({ range }) : null,
+    };
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is shown, and its short form in the address. A link opens the same frame also in the report of another run.
+
+import { hashOf } from '../data/hash.js';
+
+/** @typedef {import('../data/tree.js').FrameTree} FrameTree */
+
+/** What names a function in a path. @typedef {{key: string, isProcess?: boolean}} Named */
+
+export const DEFAULTS = {
+  view: 'diff', // base, head, diff
+  tab: 'flame', // flame, timeline, functions
+  colour: 'diff', // diff, origin, function, waiting, bottleneck
+  palette: 'kelvin',
+  metric: '', // name of a metric; the tested one when empty
+  system: 'show', // show, hide, fold
+  interrupts: 'show', // show, fold; without system frames there are none
+  interpreter: 'function', // function, apart: whose time that of an interpreter's frames is
+  reversed: false,
+  removed: false,
+  inverted: false,
+  order: '', // of siblings: name, size, change; what suits the tree when empty
+  flipped: false, // the root at the bottom
+  callers: '', // hash of a function whose callers are shown; with the same in callees, both around it
+  callees: '', // hash of a function whose callees are shown, from all its call sites
+  filters: '', // what is kept and merged, as `filters.js` writes it
+  processes: true, // processes are the first row, where there are several
+  thread: '',
+  range: /** @type {number[]|null} */ (null),
+  search: '',
+  picked: '', // hash of a function whose frames are all marked
+  origins: '', // numbers of the origins that are marked, as digits
+  states: '', // numbers of the verdicts that are marked, as digits
+  bottlenecks: '', // numbers of the bottlenecks that are marked, as digits
+  zoom: '', // path of the frame that fills the width
+  selected: '', // path of the selected frame
+};
+/** @typedef {typeof DEFAULTS} State */
+/** @typedef {Partial<State>} Change */
+
+/** The values of choices; an address with another value is not obeyed. @type {Record<string, string[]>} */
+const CHOICES = {
+  view: ['base', 'head', 'diff'],
+  tab: ['flame', 'timeline', 'functions'],
+  colour: ['diff', 'origin', 'function', 'waiting', 'bottleneck'],
+  palette: ['kelvin', 'classic', 'codspeed'],
+  system: ['show', 'hide', 'fold'],
+  interrupts: ['show', 'fold'],
+  interpreter: ['function', 'apart'],
+  order: ['name', 'size', 'change'],
+};
+
+/** The names of the parts of a state in an address. @type {Record<keyof State, string>} */
+const SHORT = {
+  view: 'v',
+  tab: 't',
+  colour: 'c',
+  palette: 'p',
+  metric: 'm',
+  system: 's',
+  interrupts: 'n',
+  interpreter: 'y',
+  reversed: 'r',
+  removed: 'e',
+  inverted: 'i',
+  order: 'd',
+  flipped: 'b',
+  callers: 'k',
+  callees: 'l',
+  filters: 'w',
+  processes: 'j',
+  thread: 'h',
+  range: 'g',
+  search: 'q',
+  picked: 'u',
+  origins: 'o',
+  states: 'a',
+  bottlenecks: 'x',
+  zoom: 'z',
+  selected: 'f',
+};
+
+/** Before the first step of a path that leads up, from a function to its callers, where there are callees too. */
+const UPWARD = '~';
+
+/** Before the step of a path that is a process: a tree without rows of processes has no such step. */
+const PROCESS = '!';
+
+/** The path of the root as a selection. An empty path stands for no selection. */
+export const ROOT = '.';
+
+/**
+ * The frames from the root to a node as a text.
+ * @param {FrameTree} tree @param {Named[]} functions @param {number} node
+ */
+export function pathOf(tree, functions, node) {
+  const out = [];
+  for (let at = node; at > 0; at = tree.parent[at])
+    out.push((at === tree.twin ? UPWARD : '') + stepOf(functions[tree.func[at]]));
+  return out.reverse().join('.');
+}
+
+/** The step of a path that a function is. @param {Named} f */
+const stepOf = (f) => (f.isProcess ? PROCESS : '') + hashOf(f);
+
+/**
+ * The child of a node that a step leads to, or -1.
+ * @param {FrameTree} tree @param {Named[]} functions @param {number} node @param {string} step
+ */
+function childAt(tree, functions, node, step) {
+  for (let child = tree.first(node); child >= 0; child = tree.next(child))
+    if (stepOf(functions[tree.func[child]]) === step) return child;
+  return -1;
+}
+
+/**
+ * Follows a path as far as it leads.
+ * @param {FrameTree} tree @param {Named[]} functions @param {number} node where it begins @param {string[]} steps
+ * @returns {{node: number, left: number}} where it ends, and how many steps are left there
+ */
+function follow(tree, functions, node, steps) {
+  for (const [i, step] of steps.entries()) {
+    const isUpward = tree.twin && node === 0 && step[0] === UPWARD;
+    const found = isUpward ? tree.twin : childAt(tree, functions, node, step);
+    if (found < 0) return { node, left: steps.length - i };
+    node = found;
+  }
+  return { node, left: 0 };
+}
+
+/**
+ * The node at the end of a path, or where the path leaves the tree. A path from a tree without rows of processes begins
+ * below the one where it leads furthest.
+ * @param {FrameTree} tree @param {Named[]} functions @param {string} path
+ */
+export function nodeAt(tree, functions, path) {
+  if (!path) return 0;
+  const steps = path.split('.');
+  let best = follow(tree, functions, 0, steps);
+  if (best.node !== 0) return best.node;
+  if (steps[0][0] === PROCESS) return follow(tree, functions, 0, steps.slice(1)).node;
+  for (let child = tree.first(0); child >= 0; child = tree.next(child)) {
+    const found = functions[tree.func[child]].isProcess ? follow(tree, functions, child, steps) : best;
+    if (found.left < best.left) best = found;
+  }
+  return best.node;
+}
+
+/** A value as a text. @param {State[keyof State]} value */
+function valueText(value) {
+  if (Array.isArray(value)) return value.map((v) => Math.round(v)).join('-');
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  return value ?? '';
+}
+
+/** The short form of a state: what differs from the defaults. @param {State} state @param {State} defaults */
+export function toHash(state, defaults) {
+  const out = [];
+  for (const [name, short] of Object.entries(SHORT)) {
+    const key = /** @type {keyof State} */ (name);
+    if (JSON.stringify(state[key]) === JSON.stringify(defaults[key])) continue;
+    out.push(`${short}=${encodeURIComponent(valueText(state[key]))}`);
+  }
+  return out.join('&');
+}
+
+/**
+ * A part of a state from its text; undefined where the text is none of its values.
+ * @param {string} name @param {string} text
+ */
+function parsed(name, text) {
+  if (name === 'range') {
+    const range = text.split('-').map(Number);
+    return range.length === 2 && range[0] < range[1] ? range : undefined;
+  }
+  if (CHOICES[name] && !CHOICES[name].includes(text)) return undefined;
+  return typeof DEFAULTS[/** @type {keyof State} */ (name)] === 'boolean' ? text === '1' : text;
+}
+
+/**
+ * The state of a short form; what is wrong in it is left out.
+ * @param {string} hash @param {State} defaults @returns {State}
+ */
+export function fromHash(hash, defaults) {
+  const state = { ...defaults };
+  for (const part of hash.replace(/^#/, '').split('&')) {
+    const at = part.indexOf('=');
+    const entry = Object.entries(SHORT).find(([, short]) => short === part.slice(0, at));
+    if (at < 0 || !entry) continue;
+    try {
+      const value = parsed(entry[0], decodeURIComponent(part.slice(at + 1)));
+      if (value !== undefined) Object.assign(state, { [entry[0]]: value });
+    } catch {
+      // A part that cannot be decoded is left out.
+    }
+  }
+  return state;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Filters and sums over a call tree.
+
+import { INTERRUPT, LESS, MORE } from '../data/codes.js';
+import { lowerBound } from '../timeline/lanes.js';
+
+/** @typedef {import('../data/decode.js').Samples} Samples */
+/** @typedef {import('../data/decode.js').Timeline} Timeline */
+/** @typedef {import('../data/tree.js').Tree} Tree */
+
+/**
+ * Which samples count, and by which value.
+ * @typedef {object} Filters
+ * @property {(side: number, thread: number) => boolean} [keepThread] all threads where it is missing
+ * @property {Uint8Array|null} [passes] 1 for each node whose stacks count; all stacks where it is missing
+ * @property {number[]|null} [range] [from, to) in microseconds
+ * @property {number} [metric] whose values count
+ */
+
+/**
+ * The weights of the events of each sample in a range of time, all together. A range that moves costs as much as the
+ * events that enter and leave it: somebody who drags a brush changes little of it at a time.
+ */
+class RangeSums {
+  /** @param {Timeline} timeline @param {Samples} samples */
+  constructor(timeline, samples) {
+    this.timeline = timeline;
+    /** By sample. */ this.sums = new Float64Array(samples.count);
+    /** The events of each thread that are summed: from `first` up to `behind`. */
+    this.first = timeline.starts.slice(0, -1);
+    this.behind = this.first.slice();
+    /** @type {ArrayLike<number>} the same of all time; how often a sample was taken where no event has a weight */
+    this.wholes = timeline.weight.size ? this.#wholes() : samples.times;
+  }
+
+  #wholes() {
+    const { count } = this.timeline;
+    this.#add(0, count, 1);
+    const wholes = this.sums.slice();
+    this.sums.fill(0);
+    return wholes;
+  }
+
+  /** Adds events, or takes them away. @param {number} from @param {number} to @param {1|-1} sign */
+  #add(from, to, sign) {
+    const { sums } = this;
+    const { sample, weight } = this.timeline;
+    if (weight.size) for (let i = from; i < to; i++) sums[sample[i]] += sign * (weight.get(i) ?? 1);
+    else for (let i = from; i < to; i++) sums[sample[i]] += sign;
+  }
+
+  /** The sums over the events in [from, to). @param {number[]} range */
+  in([from, to]) {
+    const { first, behind, sums } = this;
+    const { starts, time } = this.timeline;
+    for (let thread = 0; thread < first.length; thread++) {
+      const left = lowerBound(time, from, starts[thread], starts[thread + 1]);
+      const right = lowerBound(time, to, left, starts[thread + 1]);
+      const [oldLeft, oldRight] = [first[thread], behind[thread]];
+      this.#add(left, Math.min(right, oldLeft), 1);
+      this.#add(Math.max(left, oldRight), right, 1);
+      this.#add(oldLeft, Math.min(oldRight, left), -1);
+      this.#add(Math.max(oldLeft, right), oldRight, -1);
+      first[thread] = left;
+      behind[thread] = right;
+    }
+    return sums;
+  }
+}
+
+/** What was summed of each timeline, for the next range. @type {WeakMap<Timeline, RangeSums>} */
+const rangeSums = new WeakMap();
+
+/** @param {Timeline} timeline @param {Samples} samples */
+function rangeSumsOf(timeline, samples) {
+  const known = rangeSums.get(timeline) || new RangeSums(timeline, samples);
+  rangeSums.set(timeline, known);
+  return known;
+}
+
+/**
+ * What each sample [base, head] counts for under the filters: 0 where it does not pass; null for a side without
+ * samples.
+ * @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
+ */
+export function filteredValues(samples, timelines, { keepThread, passes, range, metric = 0 }) {
+  return samples.map((s, side) => {
+    if (!s) return null;
+    const out = new Float64Array(s.count);
+    const timeline = timelines[side];
+    // A side without a timeline has nothing in any range of time.
+    if (range && !timeline) return out;
+    const { count, node, thread } = s;
+    const values = s.values[metric];
+    const inRange = range && timeline && rangeSumsOf(timeline, s);
+    const parts = inRange && inRange.in(range);
+    const wholes = inRange && inRange.wholes;
+    for (let i = 0; i < count; i++) {
+      if ((parts && !parts[i]) || (passes && !passes[node[i]])) continue;
+      if (keepThread && !keepThread(side, thread[i])) continue;
+      out[i] = parts && wholes ? (values[i] * parts[i]) / wholes[i] : values[i];
+    }
+    return out;
+  });
+}
+
+/**
+ * Self values [base, head] of samples that count for something. A side without samples keeps its column.
+ * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Float64Array|null)[]} values
+ */
+export function selfOfSamples(tree, samples, values) {
+  return samples.map((s, side) => {
+    const value = values[side];
+    if (!s || !value) return tree.self[side];
+    const out = new Float64Array(tree.count);
+    for (let i = 0; i < s.count; i++) out[s.node[i]] += value[i];
+    return out;
+  });
+}
+
+/**
+ * Self values [base, head] of the samples that pass the filters.
+ * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
+ */
+export const filteredSelf = (tree, samples, timelines, filters) =>
+  selfOfSamples(tree, samples, filteredValues(samples, timelines, filters));
+
+/**
+ * Totals that leave out the interrupts below a node, as the tested figures do. The nodes of interrupts keep their
+ * whole totals.
+ * @param {Tree} tree @returns {Float64Array[]|null} null where there are no interrupts
+ */
+export function withoutInterrupts({ count, flags, parent, self }) {
+  if (!flags.some((flag) => flag & INTERRUPT)) return null;
+  return self.map((side) => {
+    const own = Float64Array.from(side);
+    for (let i = count - 1; i > 0; i--)
+      if (!(flags[i] & INTERRUPT) || flags[parent[i]] & INTERRUPT) own[parent[i]] += own[i];
+    return own;
+  });
+}
+
+/** The time [base, head] of all stacks, without interrupts. @param {Tree} tree @param {Float64Array[]} self */
+export function timeWithoutInterrupts({ count, flags }, self) {
+  return self.map((side) => {
+    let sum = 0;
+    for (let i = 0; i < count; i++) if (!(flags[i] & INTERRUPT)) sum += side[i];
+    return sum;
+  });
+}
+
+/**
+ * Self and total [base, head] of every function in a tree. Time in a recursion counts once.
+ * @param {Tree} tree @param {number} functionCount @param {Float64Array[]} [totals] of the nodes
+ */
+export function functionSums(tree, functionCount, totals = tree.figures) {
+  const self = [new Float64Array(functionCount), new Float64Array(functionCount)];
+  const total = [new Float64Array(functionCount), new Float64Array(functionCount)];
+  const [total0, total1] = totals;
+  // The node after the subtree in which a function is counted already.
+  const open = new Int32Array(functionCount);
+  for (let i = 1; i < tree.count; i++) {
+    const f = tree.func[i];
+    self[0][f] += tree.self[0][i];
+    self[1][f] += tree.self[1][i];
+    if (i < open[f]) continue;
+    open[f] = tree.end[i];
+    total[0][f] += total0[i];
+    total[1][f] += total1[i];
+  }
+  return { self, total };
+}
+
+/**
+ * The outermost frames of some functions, and the time [base, head] that they cover.
+ * @param {Tree} tree @param {Uint8Array} hits 1 for each function that is looked for
+ * @param {((node: number) => boolean)|null} isWanted whether a frame counts; null for all
+ * @param {Float64Array|null} widths frames without a width are not listed
+ * @param {number} [top] only frames in the subtree of this node count
+ */
+export function covered(tree, hits, isWanted, widths, top = 0) {
+  const { func, end } = tree;
+  const [total0, total1] = tree.figures;
+  const sum = [0, 0];
+  const nodes = [];
+  const after = end[top];
+  for (let i = top + 1; i < after;) {
+    if (!hits[func[i]] || (isWanted && !isWanted(i))) {
+      i++;
+      continue;
+    }
+    sum[0] += total0[i];
+    sum[1] += total1[i];
+    if (!widths || widths[i] > 0) nodes.push(i);
+    i = end[i];
+  }
+  return { sum, nodes };
+}
+
+/**
+ * Whether a caller of a node is among some functions.
+ * @param {Tree} tree @param {number} node @param {Uint8Array} hits
+ */
+export function hasCaller(tree, node, hits) {
+  for (let at = tree.parent[node]; at > 0; at = tree.parent[at]) if (hits[tree.func[at]]) return true;
+  return false;
+}
+
+/**
+ * The nodes of function f: `nodes` from `starts[f]` up to `starts[f + 1]`.
+ * @param {Tree} tree @param {number} functionCount
+ */
+export function placesByFunction(tree, functionCount) {
+  const { func, count } = tree;
+  const starts = new Int32Array(functionCount + 2);
+  for (let i = 1; i < count; i++) starts[func[i] + 2]++;
+  for (let f = 1; f < starts.length; f++) starts[f] += starts[f - 1];
+  const nodes = new Int32Array(Math.max(0, count - 1));
+  for (let i = 1; i < count; i++) nodes[starts[func[i] + 1]++] = i;
+  return { starts, nodes };
+}
+
+/**
+ * The largest proven difference of any node.
+ * @param {Tree} tree @param {number} factor multiplies the values of head
+ */
+export function largestChange({ count, state, figures: total }, factor) {
+  let most = 0;
+  for (let i = 1; i < count; i++) {
+    if (state[i] !== MORE && state[i] !== LESS) continue;
+    most = Math.max(most, Math.abs(total[1][i] * factor - total[0][i]));
+  }
+  return most;
+}

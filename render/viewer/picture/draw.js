@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Draws the flame graph on a canvas, and only what is visible of it. Siblings narrower than a pixel are painted as one
+// block in their average colour.
+
+import { inkOn } from '../drawing/colour.js';
+import { isolated } from '../common/format.js';
+import { Labels } from '../drawing/labels.js';
+import { blend, packed, PARTS, Pixels, unpacked } from '../drawing/pixels.js';
+import { WAIT_SIGN } from '../model/waiting.js';
+import { boxAt, placeOf, walk } from './walk.js';
+
+/** @typedef {import('../data/tree.js').FrameTree} FrameTree */
+/** @typedef {import('./walk.js').Box} Box */
+/** @typedef {import('./walk.js').Painter} Painter */
+
+/** Height of a row in pixels. */
+export const ROW = 19;
+/** Narrower boxes have no text. */
+const LABEL_FROM = 28;
+const PAD = 4;
+/** From this width on there is a gap between a box and its neighbour. */
+const GAP_FROM = 3;
+const GAP = 0.6;
+/** A narrow box is as wide as this at least. */
+const LEAST_SEEN = 0.6;
+/** The strokes of both hatches on a tile, from one point to another. */
+const RISING = [
+  [0, 6, 6, 0],
+  [-1, 1, 1, -1],
+  [5, 7, 7, 5],
+];
+const FALLING = [
+  [0, 0, 6, 6],
+  [5, -1, 7, 1],
+  [-1, 5, 1, 7],
+];
+const PAPER = { light: packed([255, 255, 255]), dark: packed([23, 24, 26]) };
+const UPRIGHT = [[3, 0, 3, 6]];
+/** Where the texture of a wait begins in its row, in pixels. */
+const EDGE_FROM = 14;
+/** The strokes of each texture. @type {Record<string, number[][]>} */
+const STROKES = { new: RISING, gone: FALLING, waiting: UPRIGHT };
+/** Signs that say the same as a texture. @type {Record<string, string>} */
+const SIGNS = { new: '+', gone: '−', waiting: WAIT_SIGN };
+/** Frames that are searched for get an outline; all others may fade. */
+const FOUND = packed([192, 38, 211]);
+const FADED = Math.round(0.4 * PARTS);
+const FRAME = 2;
+/** A narrower box that is found has the colour of its outline all over. */
+const FRAMED_FROM = 5;
+/** So far a box that is cut off reaches beyond the edge of the picture, in pixels. */
+const BEYOND = 8;
+/** The picture is at most this many times as wide as its place. */
+const WIDEST = 1 << 20;
+
+/**
+ * What is to be drawn.
+ * @typedef {object} Scene
+ * @property {FrameTree} tree
+ * @property {(node: number) => number} width
+ * @property {Float64Array|null} widths the widths as a column, where siblings lie one after another in it; else null
+ * @property {number} zoom the node that fills the width
+ * @property {(node: number) => number} colour as a pixel
+ * @property {((node: number) => string)|null} texture 'new', 'gone' and 'waiting' are hatched
+ * @property {(node: number) => string} name
+ * @property {((node: number) => boolean)|null} matches whether a frame is searched for
+ * @property {boolean} fades whether all frames that are not searched for fade
+ */
+
+/**
+ * A box with a texture, a text, or both.
+ * @typedef {{x: number, w: number, row: number, node: number, colour: number, texture: string}} Decorated
+ */
+
+/** @implements {Painter} */
+export class Flame {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
+    /** How far the picture is scrolled from its root, in pixels. */ this.scroll = 0;
+    /** Whether the root is at the bottom, and rows follow upwards. */ this.flipped = false;
+    /** How many times as wide as its place the picture is. */ this.stretch = 1;
+    /** How much of it is cut off on the left, in pixels. */ this.left = 0;
+    this.width = 0;
+    this.height = 0;
+    this.ratio = 0;
+    this.pixels = new Pixels();
+    this.labels = new Labels(this.context);
+    /** @type {Scene|null} */ this.scene = null;
+    this.dark = false;
+    /** Sums over narrow siblings: red, green, blue. */ this.sums = new Float64Array(3);
+    this.foundNarrow = false;
+    /** @type {number[]} boxes to be outlined: row, left and right edge of each */ this.frames = [];
+    /** How many parts of the screen's pixels a pixel of the page has. */ this.grain = PARTS;
+    /** The first row on the screen. */ this.top = 0;
+    this.rowsShown = 0;
+    /** @type {Decorated[]} */ this.decorated = [];
+    /** @type {Map<string, CanvasPattern>} */ this.patterns = new Map();
+    /** @type {Map<number, string>} */ this.inks = new Map();
+  }
+
+  get paper() {
+    return this.dark ? PAPER.dark : PAPER.light;
+  }
+
+  /** Sets the size of the picture, and tells whether that has changed. @param {number} width @param {number} height */
+  resize(width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    width = Math.max(1, Math.floor(width));
+    height = Math.max(1, Math.floor(height));
+    if (width === this.width && height === this.height && ratio === this.ratio) return false;
+    this.left *= width / (this.width || 1);
+    Object.assign(this, { width, height, ratio });
+    this.canvas.width = width * ratio;
+    this.canvas.height = height * ratio;
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.patterns.clear();
+    this.labels.reset();
+    return true;
+  }
+
+  /** The hatches of new and gone frames and of waits, which tell them apart without hue. @param {string} state */
+  pattern(state) {
+    let pattern = this.patterns.get(state);
+    if (pattern) return pattern;
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 6;
+    const c = /** @type {CanvasRenderingContext2D} */ (tile.getContext('2d'));
+    c.strokeStyle = 'rgba(255,255,255,.45)';
+    c.beginPath();
+    for (const [x0, y0, x1, y1] of STROKES[state]) {
+      c.moveTo(x0, y0);
+      c.lineTo(x1, y1);
+    }
+    c.stroke();
+    pattern = /** @type {CanvasPattern} */ (this.context.createPattern(tile, 'repeat'));
+    this.patterns.set(state, pattern);
+    return pattern;
+  }
+
+  /** The part of the scene that is on the screen. @returns {import('./walk.js').View} */
+  view() {
+    const { tree, width, widths, zoom } = /** @type {Scene} */ (this.scene);
+    const { left, top } = this;
+    const place = { room: this.width * this.stretch, left, shown: this.width, top, behind: top + this.rowsShown };
+    return { tree, width, widths, zoom, ...place };
+  }
+
+  /** Shows the zoomed node from edge to edge. */
+  fit() {
+    this.stretch = 1;
+    this.left = 0;
+  }
+
+  /**
+   * Makes the picture wider or narrower; what is at `x` stays there.
+   * @param {number} factor @param {number} x
+   */
+  magnify(factor, x) {
+    const stretch = Math.max(1, Math.min(WIDEST, this.stretch * factor));
+    const left = ((this.left + x) * stretch) / this.stretch - x;
+    this.stretch = stretch;
+    this.moveTo(left);
+  }
+
+  /** Moves the picture sideways as far as it goes, and tells whether it moved. @param {number} left */
+  moveTo(left) {
+    const before = this.left;
+    this.left = Math.max(0, Math.min(this.width * (this.stretch - 1), left));
+    return this.left !== before;
+  }
+
+  /** Moves the picture sideways until a node of the scene is in it. @param {number} node */
+  bring(node) {
+    const { x, w } = this.place(node);
+    if (x + w <= 0 || x >= this.width) this.moveTo(this.left + x - Math.max(0, (this.width - w) / 2));
+  }
+
+  /** Left edge and width of a node on screen. @param {number} node */
+  place(node) {
+    return placeOf(this.view(), node);
+  }
+
+  /** The upper edge of a row. @param {number} row */
+  yOf(row) {
+    const y = row * ROW - this.scroll;
+    return this.flipped ? this.height - ROW - y : y;
+  }
+
+  /** The box at a point, or null. @param {number} x @param {number} y @returns {Box|null} */
+  hit(x, y) {
+    const along = this.flipped ? this.height - 1 - y : y;
+    return this.scene && boxAt(this.view(), Math.floor((along + this.scroll) / ROW), x);
+  }
+
+  /** @param {Scene} scene */
+  draw(scene) {
+    const { canvas, context, pixels, ratio, scroll } = this;
+    this.scene = scene;
+    this.decorated = [];
+    this.top = Math.floor(scroll / ROW);
+    this.rowsShown = Math.ceil((scroll + this.height) / ROW) - this.top;
+    pixels.begin(canvas.width, this.rowsShown, this.paper, !!scene.matches);
+    this.grain = ratio * PARTS;
+    walk(this.view(), this);
+    if (scene.matches) this.frame();
+    context.fillStyle = this.dark ? '#17181a' : '#fff';
+    context.fillRect(0, 0, this.width, this.height);
+    const span = (/** @type {number} */ row) => {
+      const y = this.yOf(row + this.top);
+      return [Math.round(y * ratio), Math.round((y + ROW - 1) * ratio)];
+    };
+    pixels.put(context, span, Math.round(FRAME * ratio));
+    this.hatch();
+    this.label(scene);
+  }
+
+  /** Outlines the frames that are searched for. */
+  frame() {
+    const { frames, pixels, ratio } = this;
+    pixels.rims();
+    for (let i = 0; i < frames.length; i += 3)
+      pixels.frame(frames[i], frames[i + 1], frames[i + 2], FOUND, Math.round(FRAME * ratio));
+    this.frames = [];
+  }
+
+  /** Draws the textures. */
+  hatch() {
+    for (const { x, w, row, texture } of this.decorated) {
+      if (!texture) continue;
+      this.context.fillStyle = this.pattern(texture);
+      // That of a wait lies below its name, which is no code's.
+      const from = texture === 'waiting' ? EDGE_FROM : 0;
+      this.context.fillRect(x, this.yOf(row) + from, w, ROW - 1 - from);
+    }
+  }
+
+  /** Writes the names. @param {Scene} scene */
+  label(scene) {
+    const { context } = this;
+    let ink = '';
+    for (const { x, w, row, node, colour, texture } of this.decorated) {
+      const room = Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD;
+      if (w < LABEL_FROM || room < LABEL_FROM - 2 * PAD) continue;
+      const name = scene.name(node);
+      const text = texture ? this.labels.fitSigned(SIGNS[texture], name, room) : this.labels.fit(name, room);
+      if (!text) continue;
+      if (this.inkOn(colour) !== ink) context.fillStyle = ink = this.inkOn(colour);
+      context.fillText(isolated(text), Math.max(x, 0) + PAD, this.yOf(row) + ROW / 2 - 0.5);
+    }
+  }
+
+  /** The ink that reads best on a colour. @param {number} colour as a pixel */
+  inkOn(colour) {
+    let ink = this.inks.get(colour);
+    if (!ink) this.inks.set(colour, (ink = inkOn(unpacked(colour))));
+    return ink;
+  }
+
+  /** Paints a box. @param {number} row @param {number} x @param {number} w @param {number} node */
+  box(row, x, w, node) {
+    const { colour, texture, matches, fades } = /** @type {Scene} */ (this.scene);
+    const line = row - this.top;
+    let wide = w > GAP_FROM ? w - GAP : w;
+    // Edges far outside the picture are no whole numbers of parts of a pixel any more.
+    if (x + wide > this.width + BEYOND) wide = this.width + BEYOND - x;
+    if (x < -BEYOND) {
+      wide += x + BEYOND;
+      x = -BEYOND;
+    }
+    const from = (x * this.grain) | 0;
+    const to = ((x + wide) * this.grain) | 0;
+    let shade = colour(node);
+    if (matches) {
+      const found = matches(node);
+      if (!found) shade = fades ? blend(this.paper, shade, FADED) : shade;
+      else if (w < FRAMED_FROM) shade = FOUND;
+      else this.frames.push(line, from, to);
+    }
+    this.pixels.fill(line, from, to, shade);
+    const hatched = texture ? texture(node) : '';
+    if (hatched || w >= LABEL_FROM) this.decorated.push({ x, w: wide, row, node, colour: shade, texture: hatched });
+  }
+
+  /** Adds one of several narrow siblings to their average. @param {number} node @param {number} weight */
+  narrow(node, weight) {
+    const { sums } = this;
+    const { colour, matches, fades } = /** @type {Scene} */ (this.scene);
+    const shade = matches && fades ? blend(this.paper, colour(node), FADED) : colour(node);
+    if (matches && matches(node)) this.foundNarrow = true;
+    sums[0] += (shade & 255) * weight;
+    sums[1] += ((shade >> 8) & 255) * weight;
+    sums[2] += ((shade >> 16) & 255) * weight;
+  }
+
+  /**
+   * Paints narrow siblings in their average colour.
+   * @param {number} row @param {number} x @param {number} w @param {number} weight
+   */
+  merged(row, x, w, weight) {
+    const { sums } = this;
+    const average = packed([sums[0] / weight, sums[1] / weight, sums[2] / weight]);
+    const to = ((x + Math.max(w, LEAST_SEEN)) * this.grain) | 0;
+    this.pixels.fill(row - this.top, (x * this.grain) | 0, to, this.foundNarrow ? FOUND : average);
+    sums.fill(0);
+    this.foundNarrow = false;
+  }
+
+  /**
+   * The outline of a node, from the upper left corner of the picture; null where the node is not in it.
+   * @param {number} node
+   */
+  outline(node) {
+    if (node < 0 || !this.scene) return null;
+    const { tree, zoom } = this.scene;
+    if (!tree.holds(zoom, node) && !tree.holds(node, zoom)) return null;
+    const place = this.place(node);
+    const x = Math.max(place.x, -BEYOND);
+    const w = Math.min(place.x + place.w, this.width + BEYOND) - x;
+    if (w < 0 || x >= this.width) return null;
+    return { x, y: this.yOf(tree.row(node)), w: Math.max(w - GAP, 1), h: ROW - 1 };
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The path to the zoomed frame, the figures of a frame in a line, and the name of the root.
+
+import { h } from '../common/dom.js';
+import { amount, change as changeOf, measureOf, percent, signedAmount } from '../common/format.js';
+import { verdictWords } from '../views/verdict.js';
+import { button } from '../common/widgets.js';
+
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../model/state.js').State} State */
+
+/** How many frames of a long path are shown at its beginning and at its end. */
+const FIRST = 3;
+const LAST = 5;
+
+/** The figures of a frame in a line. @param {Model} model @param {number} node */
+export function figuresOf(model, node) {
+  const { unit } = model;
+  const [base, head] = model.valueOf(node);
+  const [totalBase, totalHead] = model.totals();
+  if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
+  const before = `base ${amount(base, unit)} ${percent(base, totalBase)}`;
+  const after = `head ${amount(head, unit)} ${percent(head, totalHead)}`;
+  const change = `${signedAmount(head - base, unit)} ${base ? changeOf(base, head) : 'none in base'}`;
+  const tested = model.shownMetric.tested;
+  return `${before} → ${after} · ${change}${tested ? ` · ${verdictWords(model, node)}` : ''}`;
+}
+
+/**
+ * The frames from the root to the zoomed one; a long path has a gap in its middle.
+ * @param {Model} model @param {boolean} isMagnified whether the picture is wider than its place
+ * @param {{zoom: (node: number) => void, home: () => void}} goTo zooms to a frame, shows the whole picture
+ */
+export function crumbs(model, isMagnified, { zoom, home }) {
+  const path = [];
+  for (let at = model.zoom; at >= 0; at = model.tree.parent[at]) path.push(at);
+  path.reverse();
+  const shown = path.length > FIRST + LAST + 1 ? [...path.slice(0, FIRST), -1, ...path.slice(-LAST)] : path;
+  const out = shown.map((node) =>
+    node < 0
+      ? h('span.dim', {}, '…')
+      : button(
+          'button.link',
+          { title: model.nameOf(node), 'aria-current': node === model.zoom, onclick: () => zoom(node) },
+          model.nameOf(node),
+        ),
+  );
+  const reset = { title: 'reset zoom and scroll (0)', onclick: home };
+  return model.zoom > 0 || isMagnified ? [...out, button('button', reset, 'reset')] : out;
+}
+
+/**
+ * The name of the root: whose widths are drawn, and what the colours mean.
+ * @param {Model} model @param {State} state
+ */
+export function rootName(model, state) {
+  const tested = model.sides === 2 && model.shownMetric.tested;
+  if (state.inverted && model.tree.isLazy) {
+    const only = tested ? ': only the functions themselves were tested, so their callers stay grey' : '';
+    const where = state.flipped ? 'above' : 'below';
+    return `all – by function that runs: their own ${measureOf(model.shownMetric)}, their callers ${where}${only}`;
+  }
+  if (model.sides === 1) return 'all';
+  if (state.removed && model.canShowRemoved(state)) return 'all – what is gone since base, in base widths';
+  if (state.view !== 'diff') return `all – ${state.view}`;
+  const side = state.reversed ? 'base' : 'head';
+  if (state.colour !== 'diff') return `all – ${side}`;
+  return `all – ${side}, coloured by ${state.reversed ? 'what head changes' : 'its difference from base'}`;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of a frame, beside the pointer.
+
+import { h } from '../common/dom.js';
+import { amount, change, count, percent, plainStrings } from '../common/format.js';
+import { verdictWords } from '../views/verdict.js';
+
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('./walk.js').Box} Box */
+
+/** How far it stands from the pointer, in pixels. */
+const BESIDE = 14;
+/** How far it stands from the edges of the window at least. */
+const MARGIN = 4;
+
+/** The figures of a frame: self or total [base, head]. @param {Model} model @param {string} label @param {number[]} pair */
+function row(model, label, [base, head]) {
+  const { sides, unit } = model;
+  const totals = model.totals();
+  const figures =
+    sides === 1
+      ? [amount(head, unit), percent(head, totals[1])]
+      : [`${amount(base, unit)} → ${amount(head, unit)}`, base ? change(base, head) : head ? 'none in base' : '–'];
+  return h('tr', {}, h('th', { scope: 'row' }, label), ...figures.map((text) => h('td', {}, text)));
+}
+
+/** What is told of a box. @param {Model} model @param {Box} box */
+function content(model, { node, merged }) {
+  const compared = model.sides === 2 && model.shownMetric.tested && node > 0;
+  const verdict = compared && h(`p.s-${model.stateOf(node)}`, {}, verdictWords(model, node));
+  const head = model.sides === 2 && h('tr', {}, h('th'), h('th', { scope: 'col' }, 'base → head'), h('th'));
+  const rows = [row(model, 'self', model.selfOf(node)), row(model, 'total', model.valueOf(node))];
+  return [
+    h('p.name', {}, h('bdi', {}, plainStrings(model.nameOf(node)))),
+    merged > 1 && h('p.dim', {}, `the first of ${count(merged)} frames too narrow to draw`),
+    h('table', {}, h('tbody', {}, head, ...rows)),
+    verdict,
+  ];
+}
+
+export class Tooltip {
+  constructor() {
+    // A screen reader is told of frames by the tree.
+    this.element = h('div.tip', { hidden: true, 'aria-hidden': 'true' });
+    this.size = [0, 0];
+  }
+
+  /** Tells of a box, or of nothing. @param {Model} model @param {Box|null} box */
+  show(model, box) {
+    const { element } = this;
+    element.hidden = !box;
+    if (!box) return;
+    element.replaceChildren(.../** @type {Node[]} */ (content(model, box).filter(Boolean)));
+    this.size = [element.offsetWidth, element.offsetHeight];
+  }
+
+  /** Stands beside the pointer: right of it and below, unless the window ends there. @param {MouseEvent} e */
+  moveTo({ clientX, clientY }) {
+    const [width, height] = this.size;
+    const place = (/** @type {number} */ at, /** @type {number} */ size, /** @type {number} */ room) => {
+      const after = at + BESIDE;
+      return after + size + MARGIN <= room ? after : Math.max(MARGIN, at - BESIDE - size);
+    };
+    const x = place(clientX, width, innerWidth);
+    const y = place(clientY, height, innerHeight);
+    this.element.style.transform = `translate(${x}px, ${y}px)`;
+  }
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of all functions under the picture.
+
+import { functionBottleneck } from '../model/bottleneck.js';
+import { bottleneckColumn } from './bottleneckviews.js';
+import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
+import { h } from '../common/dom.js';
+import { amount, change, count, interval, listName, measureOf, moduleName, percent } from '../common/format.js';
+import { signedAmount, signedPercent } from '../common/format.js';
+import { Memo } from '../common/memo.js';
+import { remember, remembered } from '../common/storage.js';
+import { isProven, isWhole } from '../data/symbols.js';
+import { Grid } from '../common/table.js';
+import { functionWords, isExact, besideWords, partText } from './verdict.js';
+import { CLASS_WORDS, CLASSES, functionClasses, mostOf } from '../model/waiting.js';
+import { button } from '../common/widgets.js';
+
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../model/state.js').State} State */
+/** @typedef {import('../data/symbols.js').Estimate} Estimate */
+/** @typedef {import('../data/symbols.js').Func} Func */
+
+/**
+ * A function in the list: what was tested of it, and its time [base, head] under the filters, head scaled.
+ * @typedef {object} FunctionRow
+ * @property {Func} f
+ * @property {Estimate|undefined} e what its verdict is about
+ * @property {boolean} own whether that is its own time
+ * @property {number[]} self
+ * @property {number[]} total
+ */
+
+/**
+ * What the list needs of the page around it.
+ * @typedef {object} ListHost
+ * @property {(func: number) => void} pick chooses a function
+ * @property {(func: number, place: {x: number, y: number}) => void} menu opens the menu of a function
+ */
+
+/** @typedef {import('../common/table.js').Column<FunctionRow>} FunctionColumn */
+
+/** Proven verdicts come first in the list until somebody sorts it. @type {Record<string, number>} */
+const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1 };
+/** The change of such a function is that of the program, which the top of the page tells. */
+const RANK_WHOLE = -1;
+/** Nothing is proven of interrupts. */
+const RANK_INTERRUPT = -2;
+/** Where it is remembered that somebody wants to see the list under the picture. */
+const LIST = 'kelvin-list';
+const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'compilation', 'unknown'];
+/** What the list can be narrowed to. */
+const WAYS = [
+  ['', 'All'],
+  ['more', 'Increases'],
+  ['less', 'Decreases'],
+];
+const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
+
+/** @param {number[]} pair [base, head] */
+function difference(pair) {
+  return pair[1] - pair[0];
+}
+
+/** What tells a function beside the program from the same one in it. @param {Func} f */
+const suffixOf = (f) => (f.origin < INTERRUPTS ? '' : f.origin === COMPILATION ? ' (compiler)' : ' (interrupt)');
+
+/** The name of a function; one that also runs in interrupts stands in the list twice. @param {Func} f */
+const titleOf = (f) => f.name + suffixOf(f);
+
+/** @type {FunctionColumn[]} */
+const NAMES = [
+  {
+    id: 'name',
+    title: 'function',
+    left: true,
+    width: 'minmax(12em,1fr)',
+    text: (r) => listName(r.f.name) + suffixOf(r.f),
+    full: (r) => titleOf(r.f),
+    value: (r) => titleOf(r.f),
+  },
+  {
+    id: 'module',
+    title: 'module',
+    left: true,
+    width: '6.5em',
+    text: (r) => moduleName(r.f.place),
+    value: (r) => moduleName(r.f.place),
+  },
+];
+
+/**
+ * What a function waits for, and for how much of its time, where there are waits.
+ * @param {Model} model @returns {FunctionColumn[]}
+ */
+function waitColumn(model) {
+  if (!model.hasWaits) return [];
+  const memo = new Memo();
+  let made = new Float64Array(0);
+  const sumsOf = () => {
+    const { callTree, classes, side } = model;
+    if (classes && memo.isNew('sums', callTree, side)) made = functionClasses(callTree, classes, side);
+    return made;
+  };
+  const most = (/** @type {FunctionRow} */ r) => {
+    const sums = sumsOf();
+    const one = mostOf(sums, r.f.id * CLASSES);
+    return { one, ns: one && sums[r.f.id * CLASSES + one] };
+  };
+  const shareOf = (/** @type {FunctionRow} */ r) => {
+    const { side } = model;
+    const total = side ? r.total[1] / model.factor : r.total[0];
+    return percent(most(r).ns, total);
+  };
+  return [
+    {
+      id: 'waits',
+      title: 'waits for',
+      hint: 'what is waited for longest in the function and what it calls, and the part of its time that this takes',
+      left: true,
+      width: '9.6em',
+      text: (r) => (most(r).one ? `${CLASS_WORDS[most(r).one]} ${shareOf(r)}` : '–'),
+      value: (r) => [most(r).one ? CLASSES - most(r).one : CLASSES, -most(r).ns],
+    },
+  ];
+}
+
+/** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
+function singleColumns(model) {
+  // Counts are written in full.
+  const width = model.meta.unit === 'count' ? '8.5em' : '6em';
+  /** @param {'self'|'total'} id @returns {FunctionColumn[]} */
+  const pair = (id) => [
+    { id, title: id, width, text: (r) => amount(r[id][1], model.unit), value: (r) => r[id][1] },
+    {
+      id: `${id}-share`,
+      title: `${id} %`,
+      width: '5em',
+      text: (r) => percent(r[id][1], model.totals()[1]),
+      value: (r) => r[id][1],
+    },
+  ];
+  return [...NAMES, ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
+}
+
+/** The interval of a difference. @param {Model} model @param {FunctionRow} r */
+function intervalOf(model, { e }) {
+  if (model.filtered || !e || e.low === null || e.high === null) return '–';
+  return interval(e.low, e.high, model.unit);
+}
+
+/** A verdict in full. @param {Model} model @param {FunctionRow} r */
+function verdictText(model, r) {
+  if (!model.shownMetric.tested) return '';
+  if (r.f.origin >= INTERRUPTS) return besideWords(r.f);
+  return r.e ? functionWords({ e: r.e, own: r.own }, measureOf(model.shownMetric)) : '';
+}
+
+/** A verdict in short, with what it is about. @param {FunctionRow} r */
+function stateOf({ e, own }) {
+  if (!e) return '';
+  return isProven(e.state) ? `${e.state} ${partText(own)}` : e.state;
+}
+
+/** The difference that the verdict is about. @param {FunctionRow} r */
+const changeOf = (r) => difference(r.own ? r.self : r.total);
+
+/** The place of a verdict in the list. @param {Model} model @param {FunctionRow} r */
+function rankOf(model, r) {
+  if (r.f.origin >= INTERRUPTS) return RANK_INTERRUPT;
+  if (!r.own && (model.isOwned(r.f) || isWhole(r.total, model.totals()))) return RANK_WHOLE;
+  return RANK[r.e?.state || ''] || 0;
+}
+
+/**
+ * The columns that tell how large a difference is beside base, and how sure.
+ * @param {Model} model @returns {FunctionColumn[]}
+ */
+function provenColumns(model) {
+  const columns = allProvenColumns(model);
+  return isExact(model.meta) ? columns.filter(({ id }) => id !== 'interval') : columns;
+}
+
+/** @param {Model} model @returns {FunctionColumn[]} */
+function allProvenColumns(model) {
+  return [
+    {
+      id: 'percent',
+      title: 'Δ total %',
+      hint: 'total in head against base',
+      width: '5em',
+      text: (r) => change(r.total[0], r.total[1]),
+      value: (r) => (r.total[0] ? r.total[1] / r.total[0] - 1 : Infinity),
+    },
+    {
+      id: 'interval',
+      title: '95 % interval of Δ',
+      hint: 'of the Δ that the verdict is about; tested without filters, over the whole recordings',
+      width: '9.6em',
+      text: (r) => intervalOf(model, r),
+      value: (r) => r.e?.low ?? -Infinity,
+    },
+    {
+      id: 'state',
+      title: 'verdict',
+      hint: 'proven changes first, the largest on top; functions that run all the time come last',
+      left: true,
+      width: '6.4em',
+      text: (r) => (model.shownMetric.tested && r.f.origin < INTERRUPTS ? stateOf(r) : '–'),
+      full: (r) => verdictText(model, r),
+      value: (r) => [rankOf(model, r), Math.abs(changeOf(r))],
+      className: (r) => `s-${r.e?.state}`,
+    },
+  ];
+}
+
+/** A column of one side: the total of a function, and its part of all. @param {Model} model @param {number} side */
+function sideColumn(model, side) {
+  const name = side ? 'head' : 'base';
+  return {
+    id: name,
+    title: `total ${name}`,
+    hint: `total ${measureOf(model.shownMetric)} in ${name}${side ? ', scaled' : ''}, and its part of all`,
+    width: '8em',
+    text: (/** @type {FunctionRow} */ r) =>
+      `${amount(r.total[side], model.unit)}  ${percent(r.total[side], model.totals()[side])}`,
+    value: (/** @type {FunctionRow} */ r) => r.total[side],
+  };
+}
+
+/**
+ * A column of differences, with bars beside the largest of the list.
+ * @param {Model} model @param {'self'|'total'} part @param {() => number} largest
+ */
+function differenceColumn(model, part, largest) {
+  const own = part === 'self';
+  return {
+    id: own ? 'self' : 'delta',
+    title: `Δ ${part}`,
+    hint: own ? 'difference of the function itself' : 'difference of the function with all it calls',
+    width: '5em',
+    text: (/** @type {FunctionRow} */ r) => signedAmount(difference(r[part]), model.unit),
+    full: (/** @type {FunctionRow} */ r) => `${signedPercent(difference(r[part]), model.scaleTotal())} of the total`,
+    value: (/** @type {FunctionRow} */ r) => difference(r[part]),
+    bar: (/** @type {FunctionRow} */ r) => Math.abs(difference(r[part])) / largest(),
+    className: (/** @type {FunctionRow} */ r) => (r.own === own && isProven(r.e?.state || '') ? `s-${r.e?.state}` : ''),
+  };
+}
+
+/** The columns of a comparison. @param {Model} model @param {() => number} largest @returns {FunctionColumn[]} */
+function diffColumns(model, largest) {
+  return [
+    ...NAMES,
+    sideColumn(model, 0),
+    sideColumn(model, 1),
+    differenceColumn(model, 'self', largest),
+    differenceColumn(model, 'total', largest),
+    ...provenColumns(model),
+    ...bottleneckColumn(model),
+    ...waitColumn(model),
+  ];
+}
+
+/**
+ * A list to choose a value of functions from.
+ * @param {string} what @param {string[]} values @param {() => void} onchange
+ */
+function filter(what, values, onchange) {
+  return h(
+    'select',
+    { 'aria-label': `Filter by ${what}`, onchange },
+    h('option', { value: '' }, `every ${what}`),
+    ...values.map((value) => h('option', { value }, value)),
+  );
+}
+
+/**
+ * The choice of what is listed: everything, or what takes more or less. The pressed button has its value.
+ * @param {() => void} onchange
+ */
+function ways(onchange) {
+  const choose = (/** @type {Event} */ { currentTarget }) => {
+    for (const one of buttons) one.setAttribute('aria-pressed', String(one === currentTarget));
+    onchange();
+  };
+  const buttons = WAYS.map(([value, text], i) =>
+    button('button', { value, 'aria-pressed': i === 0, onclick: choose }, text),
+  );
+  return h('span.choice', { role: 'group', 'aria-label': 'Direction of the change' }, ...buttons);
+}
+
+/**
+ * The controls of the list, and its grid.
+ * @param {Model} model @param {HTMLElement} title @param {ListHost} host
+ * @param {() => void} refill
+ * @param {() => number} largest the difference whose bar is the longest
+ */
+function partsOf(model, title, { pick, menu }, refill, largest) {
+  const two = model.sides === 2;
+  const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
+  const text = h('input', { type: 'search', ...label, oninput: refill });
+  const origins = ORIGIN_NAMES.filter((name) => ORIGINS.indexOf(name) < INTERRUPTS || model.hasInterrupts);
+  const origin = filter('origin', origins, refill);
+  const verdict = filter('verdict', STATES, refill);
+  const way = ways(refill);
+  const shown = h('span.dim', { 'aria-live': 'polite' });
+  const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
+  /** @type {Grid<FunctionRow>} */
+  const grid = new Grid(
+    host,
+    (row) => pick(row.f.id),
+    (row, place) => menu(row.f.id, place),
+  );
+  grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
+  const bar = h('div.bar', {}, h('h3', {}, title), two && way, text, origin, two && verdict, shown);
+  return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
+}
+
+export class FunctionList {
+  /** @param {Model} model @param {ListHost} host */
+  constructor(model, host) {
+    this.model = model;
+    this.host = host;
+    this.memo = new Memo();
+    /** @type {State|null} the state that the list was last filled for */ this.state = null;
+    /** The difference whose bar is the longest. */ this.largest = 1;
+    this.element = h('section.functions', { 'aria-label': 'Functions' });
+    const hint = { title: 'opens the list under the picture, and folds it (l)', onclick: () => this.toggle() };
+    this.title = button('button.fold', hint, 'Functions');
+    this.#fold(remembered(LIST) !== 'open');
+    /** @type {ReturnType<typeof partsOf>|null} made when the list is filled for the first time */ this.parts = null;
+  }
+
+  /** @param {boolean} isFolded */
+  #fold(isFolded) {
+    this.isFolded = isFolded;
+    this.element.classList.toggle('folded', isFolded);
+    this.title.ariaExpanded = String(!isFolded);
+  }
+
+  /** Folds the list under the picture to its title, or opens it. */
+  toggle() {
+    this.#fold(!this.isFolded);
+    remember(LIST, this.isFolded ? 'folded' : 'open');
+    if (this.state) this.fill(this.state);
+  }
+
+  /** @param {State} state */
+  fill(state) {
+    const { model } = this;
+    this.state = state;
+    this.parts ||= this.make();
+    if (this.isFolded && state.tab !== 'functions') return;
+    const { grid, shown, ...controls } = this.parts;
+    const text = controls.text.value.toLowerCase();
+    const wanted = controls.verdict.value;
+    const origin = ORIGINS.indexOf(controls.origin.value);
+    const way = controls.way.querySelector('[aria-pressed=true]')?.getAttribute('value') || '';
+    const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
+    const side = (model.hasWaits || model.meta.hasBottlenecks) && model.side;
+    const marks = [state.origins, state.states, state.bottlenecks, model.tables.bottlenecks];
+    if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, way, ...marks, side)) {
+      grid.select(selected);
+      return;
+    }
+    const marked = state.states ? model.functionsWith(state.states) : null;
+    const isShown = (/** @type {Func} */ f) =>
+      (!text || [f.name, f.fullName, moduleName(f.module), f.file].some((part) => part.toLowerCase().includes(text))) &&
+      (!wanted || (model.verdictOn(f)?.e.state === wanted && f.origin < INTERRUPTS)) &&
+      (origin < 0 || f.origin === origin) &&
+      (!state.origins || state.origins.includes(String(f.origin))) &&
+      (!state.bottlenecks || state.bottlenecks.includes(String(functionBottleneck(model, f.id)))) &&
+      (!marked || marked[f.id] === 1);
+    const sign = way === 'more' ? 1 : -1;
+    const rows = this.rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
+    const proven = rows.filter((r) => r.f.origin < INTERRUPTS && isProven(r.e?.state || '')).length;
+    const provenText = model.sides === 2 && model.shownMetric.tested ? `, ${count(proven)} proven` : '';
+    shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}`;
+    this.largest = this.largestOf(rows);
+    grid.setRows(rows, selected);
+  }
+
+  /** The largest difference of functions that are not the whole program. @param {FunctionRow[]} rows */
+  largestOf(rows) {
+    const totals = this.model.totals();
+    let largest = Number.MIN_VALUE;
+    for (const { self, total } of rows) {
+      largest = Math.max(largest, Math.abs(difference(self)));
+      if (!isWhole(total, totals)) largest = Math.max(largest, Math.abs(difference(total)));
+    }
+    return largest;
+  }
+
+  /** Makes the parts of the list. */
+  make() {
+    const refill = () => this.state && this.fill(this.state);
+    const parts = partsOf(this.model, this.title, this.host, refill, () => this.largest);
+    this.element.append(...parts.elements);
+    return parts;
+  }
+
+  /** The functions that have time under the filters. @param {(f: Func) => boolean} isShown @returns {FunctionRow[]} */
+  rows(isShown) {
+    const { functions, sums, factor } = this.model;
+    const { self, total } = sums;
+    const rows = [];
+    for (const f of functions) {
+      const totals = [total[0][f.id], total[1][f.id] * factor];
+      if ((!totals[0] && !totals[1]) || f.isProcess || !isShown(f)) continue;
+      const { e, own = false } = this.model.verdictOn(f) || {};
+      rows.push({ f, e, own, total: totals, self: [self[0][f.id], self[1][f.id] * factor] });
+    }
+    return rows;
+  }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The top of the page: what was compared, the verdict in words to quote, and what limits it.
+
+import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
+import { ORIGIN_COLOURS } from '../drawing/colour.js';
+import { h } from '../common/dom.js';
+import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from '../common/format.js';
+import { requestsLine } from './latencies.js';
+import { swatch } from '../common/widgets.js';
+
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../data/report.js').LedgerRow} LedgerRow */
+/** @typedef {import('../data/report.js').Meta} Meta */
+/** @typedef {import('../data/report.js').Recording} Recording */
+/** @typedef {import('../data/symbols.js').Change} FunctionChange */
+
+/** A factor this near to 1 is not told at the top. */
+const LEAST_SCALED = 0.005;
+/** How many changes stand at the top. */
+const SENTENCES = 3;
+
+/** How many stacks are whole, where that was measured. @param {Recording} r */
+function stacksText(r) {
+  if (r.wholePercent !== null) return `${r.wholePercent.toFixed(1)} % whole stacks`;
+  return r.call_graph === 'fp' && 'stacks from frame pointers';
+}
+
+/** @param {Recording} r */
+function samplesText({ samples, isExact }) {
+  if (samples !== null) return `${count(samples)} sample${samples === 1 ? '' : 's'}`;
+  return isExact ? 'counted without sampling' : 'samples not counted';
+}
+
+/**
+ * The figures of a recording. Only the duration is that of a part; what was counted is of the whole recording.
+ * @param {Recording} r @param {boolean} isPart whether the report is of a part of it
+ */
+export function recordingLine(r, isPart) {
+  const seconds = r.durationNs / 1e9;
+  const facts = [
+    isPart && seconds > 0 && amount(r.durationNs, 'nanoseconds'),
+    isPart
+      ? `${samplesText(r)} in the whole recording`
+      : `${samplesText(r)}${seconds ? ` in ${seconds.toFixed(1)} s` : ''}`,
+    r.lost !== null && `${count(r.lost)} lost`,
+    stacksText(r),
+    r.event,
+    r.frequency_hz ? `${r.frequency_hz} Hz` : '',
+    r.runs > 1 ? `${r.runs} runs` : '',
+  ];
+  return facts.filter(Boolean).join(' · ');
+}
+
+/** What the recording is of, in words of its user or of the service. @param {Recording} r */
+export const labelsLine = (r) => r.labels.map(([key, value]) => `${key} ${value}`).join(' · ');
+
+/** The machine of a recording. @param {Recording} r */
+function machineLine(r) {
+  const facts = [
+    r.cpu_model,
+    r.cpu_limit > 0 && `limited to ${r.cpu_limit} CPU${r.cpu_limit === 1 ? '' : 's'}`,
+    r.container && `container ${r.container.slice(0, 12)}`,
+    r.kernel && `Linux ${r.kernel}`,
+  ];
+  return facts.filter(Boolean).join(' · ');
+}
+
+/**
+ * What a sentence says of a function that changed, after its name.
+ * @param {Pick<FunctionChange, 'e'|'own'>} change @param {Pick<Meta, 'metric'|'unit'>} meta
+ */
+export function changeText({ e, own }, { metric, unit }) {
+  const measure = measureOf({ name: metric, unit });
+  const counted = unit === 'count' ? ` ${measure}` : '';
+  const much = (/** @type {number} */ value) => `${amount(value, unit)}${counted}`;
+  const whose = own ? ' itself' : ' with all it calls';
+  if (e.state === 'new') return ` is new and takes ${much(e.head)}${whose}. `;
+  if (e.state === 'gone') return ` is gone; it took ${much(e.base)}${whose}. `;
+  const part = own ? ' itself' : ', with all it calls,';
+  if (!e.base) return `${part} takes ${much(e.head)}, and took none in base. `;
+  return `${part} takes ${changeWords(e.base, e.head, measure, unit === 'count')} (${signedAmount(e.delta, unit)}). `;
+}
+
+/** A change in a sentence to quote. @param {FunctionChange} change @param {Meta} meta */
+function sentence(change, meta) {
+  const { name } = change.f;
+  return [h('bdi', { title: name }, listName(name)), changeText(change, meta)];
+}
+
+/** The name of a recording's file, without what every such file ends with. @param {Recording} r */
+const fileOf = (r) => r.name.split('/').pop()?.replace(/(\.pb|\.folded|\.perf)?(\.gz|\.data|\.txt)?$/, '') || '';
+
+/** The title of the page: what was recorded, and on which two sides. @param {Meta} meta */
+export function titleOf({ title, recordings: [base, head] }) {
+  if (title) return title;
+  if (!head) return base.command || fileOf(base) || 'profile';
+  const same = base.command === head.command;
+  if (!same && base.command && head.command) return `${base.command} → ${head.command}`;
+  const [from, to] = [fileOf(base), fileOf(head)];
+  const sides = from && to && from !== to ? `${from} → ${to}` : 'base → head';
+  return base.command || head.command ? `${base.command || head.command}: ${sides}` : sides;
+}
+
+/**
+ * What was done to the figures of head, where that is more than to compare shares. Reasons stand in the details.
+ * @param {Meta} meta
+ */
+function scaleSentence({ factor, scaleWords, scaleText }) {
+  if (!scaleText || !factor || Math.abs(factor - 1) < LEAST_SCALED) return null;
+  const times = factor.toPrecision(3);
+  const text = `Head's figures are multiplied by ${times}, to compare both sides ${scaleWords}.`;
+  return h('p.dim', { title: scaleText }, text);
+}
+
+/** The largest changes in sentences. @param {Model} model */
+function sentences(model) {
+  const changed = model.provenChanges();
+  if (!changed.length) return h('p.changes', {}, 'No function is proven to have changed.');
+  const first = changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta));
+  const others = changed.length - SENTENCES;
+  const rest = others > 0 && `${others} other function${others === 1 ? '' : 's'} changed too. `;
+  return h('p.changes', {}, ...first, rest);
+}
+
+/** The rows of the table of origins that have something to tell. @param {Meta} meta @returns {[string, LedgerRow][]} */
+function ledgerRows({ ledger, interrupts, compilation, runQueue, runQueueTitle }) {
+  /** @type {[string, LedgerRow][]} */
+  const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, ledger[name]]);
+  rows.push([ORIGINS[INTERRUPTS], interrupts], [runQueueTitle, runQueue]);
+  if (compilation) rows.push([ORIGINS[COMPILATION], compilation]);
+  return rows.filter(([, row]) => row && (row.base || row.head));
+}
+
+/** The table of origins. @param {Model} model */
+function originTable(model) {
+  const { metric, unit, total } = model.meta;
+  const titles =
+    model.sides === 2
+      ? ['base', model.factor === 1 ? 'head' : 'head, scaled', 'difference']
+      : [measureOf({ name: metric, unit }), 'of total'];
+  const cells = (/** @type {LedgerRow} */ row) =>
+    model.sides === 2
+      ? [
+          `${amount(row.base, unit)} ${percent(row.base, total.base)}`,
+          `${amount(row.head, unit)} ${percent(row.head, total.head)}`,
+          signedAmount(row.delta, unit),
+        ]
+      : [amount(row.head, unit), percent(row.head, total.head)];
+  /** Waiting for a CPU has the colour of interrupts. @param {string} name */
+  const colourOf = (name) => ORIGIN_COLOURS[ORIGINS.includes(name) ? ORIGINS.indexOf(name) : INTERRUPTS];
+  const rows = ledgerRows(model.meta).map(([name, row]) =>
+    h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, swatch(colourOf(name)), name),
+      ...cells(row).map((text) => h('td', {}, text)),
+    ),
+  );
+  const head = ['origin', ...titles].map((text) => h('th', { scope: 'col' }, text));
+  return h('table.ledger', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows));
+}
+
+/**
+ * What limits the proof. When base is compared with itself, no more functions should differ than the error rate allows.
+ * @param {Meta} meta
+ */
+function warningsOf({ warnings, evidence: e }) {
+  const list = [...warnings];
+  if (e.aaDone && e.aaFlags > Math.max(1, (e.q || 0) * e.aaFunctions))
+    list.push(
+      `${e.aaFlags} of ${e.aaFunctions} functions differ when base is compared with itself, ` +
+        'so single functions are less certain than they look',
+    );
+  return list;
+}
+
+/** Origins, evidence and recordings. @param {Model} model @param {boolean} isPart */
+function columns(model, isPart) {
+  const { meta } = model;
+  const recording = (/** @type {Recording} */ r, /** @type {number} */ i) =>
+    h(
+      'p',
+      {},
+      model.sides === 2 && h('b', {}, i ? 'head ' : 'base '),
+      r.name && `${r.name} – `,
+      r.command,
+      h('br'),
+      h('span.dim', {}, recordingLine(r, isPart)),
+      h('br'),
+      h('span.dim', {}, machineLine(r)),
+      r.labels.length > 0 && h('br'),
+      r.labels.length > 0 && h('span.dim', {}, labelsLine(r)),
+      r.verified && h('br'),
+      r.verified && h('span.dim', {}, r.verified),
+    );
+  const evidence = model.sides === 2 && [h('p.dim', {}, meta.scaleText), h('p.dim', {}, meta.evidenceText)];
+  const isThere = (/** @type {LedgerRow|undefined} */ row) => !!(row?.base || row?.head);
+  const machine = [
+    isThere(meta.interrupts) && h('p.dim', {}, meta.interruptsWords),
+    isThere(meta.compilation) && h('p.dim', {}, meta.compilationWords),
+    isThere(meta.runQueue) && h('p.dim', {}, meta.runQueueWords),
+  ];
+  return h(
+    'div.columns',
+    {},
+    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), ...machine, ...(evidence || [])),
+    h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
+  );
+}
+
+/** What explains the line at the top. @param {Model} model @param {string[]} warnings @param {boolean} isPart */
+function details(model, warnings, isPart) {
+  const { meta } = model;
+  return h(
+    'div.details',
+    { tabIndex: 0, role: 'region', 'aria-label': 'Details' },
+    model.sides === 2 && h('p', {}, ...named(meta.verdictText)),
+    warnings.length > 0 && h('ul.warnings', {}, ...warnings.map((text) => h('li', {}, text))),
+    model.sides === 2 && sentences(model),
+    scaleSentence(meta),
+    columns(model, isPart),
+  );
+}
+
+/**
+ * @typedef {object} Header
+ * @property {HTMLElement} element
+ * @property {() => void} complete
+ * @property {(isPart: boolean) => void} tellScope says that the figures here are of the whole, where other views show a
+ *   part
+ * @property {(model: Model) => void} tellMetric says what is shown, and how much of it there is
+ */
+
+/** How much of the shown metric there is under the filters. @param {Model} model */
+function metricText(model) {
+  const [base, head] = model.totals().map((total) => amount(total, model.unit));
+  return `shown: ${measureOf(model.shownMetric)} ${model.sides === 2 ? `${base} → ${head}` : head}`;
+}
+
+/** The parts of a sentence in which names stand between backquotes. @param {string} text */
+function named(text) {
+  return text.split('`').map((part, i) => (i % 2 ? h('code', {}, part) : part));
+}
+
+/**
+ * The top of the page: the title and a line that opens; of a service, also what it did. Calling `complete` fills in what does not change its height;
+ * this happens after the first picture.
+ * @param {Model} model @param {HTMLElement} corner the place for controls in the upper right corner
+ * @param {string} [name] of the part of the recording that the report is of, where it is one
+ * @returns {Header}
+ */
+export function header(model, corner, name = '') {
+  const { meta } = model;
+  const title = titleOf(meta);
+  const heading = h('h1');
+  const warnings = warningsOf(meta);
+  const warned = warnings.length > 0 && h('span.warned', {}, warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`);
+  const line =
+    model.sides === 2
+      ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, ...named(meta.verdictText))]
+      : [h('span.words', {}, recordingLine(meta.recordings[0], !!name))];
+  const metric = h('span.metric');
+  const scope = h('span.scope', { hidden: true }, 'of the whole, without the filters');
+  const opens = h('span.opens', {}, 'details');
+  const more = h('details.more', {}, h('summary.verdict', {}, ...line, scope, metric, warned, opens));
+  const element = h('header', {}, h('div.top', {}, heading, corner), more, requestsLine(meta.requests));
+  const complete = () => {
+    Object.assign(heading, { title, textContent: title });
+    document.title = `${name && `${name} – `}${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;
+    more.append(details(model, warnings, !!name));
+  };
+  return {
+    element,
+    complete,
+    tellScope: (isPart) => (scope.hidden = !isPart),
+    tellMetric: (model) => (metric.textContent = metricText(model)),
+  };
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Everything that is known of one frame.
+
+import { causeOf } from '../model/bottleneck.js';
+import { bottleneckSection } from './bottleneckviews.js';
+import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
+import { ORIGIN_COLOURS } from '../drawing/colour.js';
+import { h } from '../common/dom.js';
+import {
+  amount,
+  change,
+  count,
+  interval as intervalText,
+  listName,
+  measureOf,
+  moduleName,
+  pasted,
+  percent,
+  plainStrings,
+  signedAmount,
+} from '../common/format.js';
+
+import { PROVEN } from '../data/symbols.js';
+import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
+import { metricWords } from '../model/waiting.js';
+import { waitSection } from './waitviews.js';
+import { button, swatch } from '../common/widgets.js';
+
+/** @typedef {import('../common/dom.js').Child} Child */
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../data/symbols.js').Change} FunctionChange */
+/** @typedef {import('../data/symbols.js').Func} Func */
+
+/** How many callers and callees are listed. */
+const MOST_NEIGHBOURS = 6;
+/** How many changes of a direction are listed. */
+const MOST_CHANGES = 8;
+/** What is known of the machine code of a function, by number. */
+const CODE_WORDS = ['', 'identical machine code', 'code changed'];
+const SAME_CODE = 1;
+
+/** A row of a table of figures. @param {string} label @param {...Child} values */
+function row(label, ...values) {
+  return h('tr', {}, h('th', { scope: 'row' }, label), ...values.map((v) => h('td', {}, v)));
+}
+
+/**
+ * A row with base, head and difference.
+ * @param {Model} model @param {string} label @param {number[]} pair @param {number[]} totals
+ */
+function sideBySide(model, label, pair, totals) {
+  const unit = model.unit;
+  if (model.sides === 1) return row(label, amount(pair[1], unit), percent(pair[1], totals[1]));
+  if (!pair[0] && !pair[1]) return row(label, amount(0, unit), amount(0, unit), '–');
+  const delta = pair[1] - pair[0];
+  const points = (100 * delta) / Math.max(...totals, 1e-9);
+  const both = (/** @type {string} */ large, /** @type {string[]} */ ...small) =>
+    h('span', {}, large, ...small.flatMap((text) => [h('br'), h('small', {}, text)]));
+  return row(
+    label,
+    both(amount(pair[0], unit), percent(pair[0], totals[0])),
+    both(amount(pair[1], unit), percent(pair[1], totals[1])),
+    both(signedAmount(delta, unit), pair[0] ? change(pair[0], pair[1]) : 'none in base', ofTotalText(points)),
+  );
+}
+
+/**
+ * Callers or callees of a function, the greatest first, with their time [base, head].
+ * @param {Model} model @param {number} func @param {boolean} callers @returns {[number, number[]][]}
+ */
+function neighbours(model, func, callers) {
+  const tree = model.callTree;
+  const [base, head] = tree.figures;
+  /** @type {Map<number, number[]>} */
+  const sums = new Map();
+  const add = (/** @type {number} */ other, /** @type {number} */ node) => {
+    if (other < 0) return;
+    const sum = sums.get(other) || [0, 0];
+    sum[0] += base[node];
+    sum[1] += head[node] * model.factor;
+    sums.set(other, sum);
+  };
+  for (const node of model.framesOf(func)) {
+    if (callers) add(tree.func[tree.parent[node]], node);
+    else for (let child = tree.first(node); child >= 0; child = tree.next(child)) add(tree.func[child], child);
+  }
+  const some = [...sums].filter(([, [base, head]]) => base > 0 || head > 0);
+  return some.sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, MOST_NEIGHBOURS);
+}
+
+/** The file and the line of a function; empty where they are not known. @param {Func} f */
+const fileText = ({ file, line }) => (file ? `${file}${line ? `:${line}` : ''}` : '');
+
+/** Where a function is: its module and its file, or the file alone of a function that is in no module. @param {Func} f */
+const whereText = (f) => [f.place === f.module && moduleName(f.module), fileText(f)].filter(Boolean).join(' · ');
+
+/** The whole name of a function that is listed in short, and where it is. @param {Func} f */
+function neighbourHint(f) {
+  const where = whereText(f);
+  return where ? `${f.name}\n${where}` : f.name;
+}
+
+/**
+ * A list of callers or callees.
+ * @param {Model} model @param {string} title @param {[number, number[]][]} list @param {(func: number) => void} pick
+ */
+function neighbourList(model, title, list, pick) {
+  if (!list.length) return null;
+  const totals = model.totals();
+  return h(
+    'section',
+    {},
+    h('h3', {}, title),
+    h(
+      'ul.neighbours',
+      {},
+      ...list.map(([func, sum]) =>
+        h(
+          'li',
+          {},
+          button(
+            'button.link',
+            { title: neighbourHint(model.functions[func]), onclick: () => pick(func) },
+            listName(model.functions[func].name),
+          ),
+          h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0])),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * The stack of a node as text, root first.
+ * @param {{tree: {parent: ArrayLike<number>}, nameOf: (node: number) => string}} model @param {number} node
+ */
+export function stackText(model, node) {
+  const out = [];
+  for (let at = node; at > 0; at = model.tree.parent[at]) out.push(pasted(model.nameOf(at)));
+  return out.reverse().join('\n');
+}
+
+/**
+ * A proven change in a line.
+ * @param {Model} model @param {FunctionChange} change @param {(func: number) => void} pick
+ */
+function changeItem(model, { f, e, own }, pick) {
+  const { unit } = model.meta;
+  const figures =
+    e.state === 'new'
+      ? amount(e.head, unit)
+      : e.state === 'gone'
+        ? amount(e.base, unit)
+        : [signedAmount(e.delta, unit), e.base ? change(e.base, e.head) : 'none in base'].join(', ');
+  const cause = own ? causeOf(model, f.id) : '';
+  return h(
+    'li',
+    {},
+    button('button.link', { title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
+    h('span', {}, h(`span.s-${e.state}`, {}, `${e.state} ${partText(own)}`), ` ${figures}${cause && `: ${cause}`}`),
+  );
+}
+
+/** Why frames are coloured although no function is proven to have changed. @param {Model} model */
+function placesLine(model) {
+  const places = [...PROVEN].reduce((sum, state) => sum + model.placesWith(state), 0);
+  const are = places === 1 ? '1 place in the call tree is' : `${count(places)} places in the call tree are`;
+  const why = 'the noise of a function in its other places can hide a change';
+  return places > 0 && h('p.dim', {}, `But ${are}, and coloured: ${why}.`);
+}
+
+/** The proven changes. @param {Model} model @param {(func: number) => void} pick */
+function changeList(model, pick) {
+  const changed = model.shownChanges();
+  const start = model.isNarrowed ? 'Of what is shown, no' : 'No';
+  const cut = model.isPart ? model.provenChanges().length - changed.length : 0;
+  const others = cut === 1 ? '1 other is' : `${count(cut)} others are`;
+  const left = cut > 0 && h('p.dim', {}, `${others} proven for the whole: the filters leave only a part of them.`);
+  if (!changed.length)
+    return h('div', {}, h('p.dim', {}, `${start} function is proven to have changed.`), placesLine(model), left);
+  const list = (/** @type {string} */ title, /** @type {FunctionChange[]} */ changes) => {
+    if (!changes.length) return [];
+    const items = changes.slice(0, MOST_CHANGES).map((change) => changeItem(model, change, pick));
+    const more = changes.length - items.length;
+    const rest = more > 0 && h('p.dim', {}, `and ${more} more in the function list`);
+    return [h('h3', {}, `${title} (${changes.length})`), h('ul.changes', {}, ...items), rest];
+  };
+  const increases = changed.filter(({ e }) => e.delta > 0);
+  const decreases = changed.filter(({ e }) => e.delta <= 0);
+  return h('div', {}, ...list('Proven increases', increases), ...list('Proven decreases', decreases), left);
+}
+
+/** The functions with the most own time. @param {Model} model @param {(func: number) => void} pick */
+function busiestList(model, pick) {
+  const self = model.sums.self[1];
+  const busiest = model.functions.filter((f) => self[f.id] > 0 && !model.isInterrupt(f.id));
+  if (!busiest.length) return null;
+  busiest.sort((a, b) => self[b.id] - self[a.id]);
+  const list = busiest.slice(0, MOST_CHANGES).map((f) => /** @type {[number, number[]]} */ ([f.id, [0, self[f.id]]]));
+  return neighbourList(model, `Most ${measureOf(model.shownMetric)} in the function itself`, list, pick);
+}
+
+const HINT =
+  'Point at a frame to see it here; click to keep it here, double-click to zoom. ' +
+  'A right click filters: only its stacks, without them, only its module.';
+
+/**
+ * What the inspector shows while no frame is selected: the changes to look at first, or the functions.
+ * @param {Model} model @param {(func: number) => void} pick
+ */
+export function overview(model, pick) {
+  const hint = h('p.hint', {}, HINT);
+  if (model.sides === 1) return h('div', {}, busiestList(model, pick), hint);
+  const proven = 'Proven without filters; the figures are those of what is shown.';
+  const filtered = model.isNarrowed && h('p.dim', {}, proven);
+  return h('div', {}, filtered, changeList(model, pick), hint);
+}
+
+/**
+ * What the buttons of the inspector do.
+ * @typedef {object} Actions
+ * @property {(func: number) => void} pick chooses a function
+ * @property {(func: number, which: 'callers'|'callees'|'both') => void} around shows what is around a function
+ * @property {(text: string, what: string) => void} copy copies a text to the clipboard
+ * @property {(node: number) => void} zoom
+ */
+
+const DIFFERENCE_HINT =
+  'the difference, head against base, and in percentage points of the total: from 3 % to 5 % is +2 points';
+const OTHER_HINT = 'the recordings cannot tell which of the two is right: see the top of the page';
+
+/** A difference in points of the total. @param {number} points */
+function ofTotalText(points) {
+  const size = Math.abs(points).toFixed(2);
+  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} points of total`;
+}
+
+/** What was done to the figures of head. @param {Model} model */
+function scaleHint({ meta, factor }) {
+  if (factor === 1) return 'as measured';
+  return `measured, multiplied by ${factor.toPrecision(4)} to compare both sides ${meta.scaleWords}`;
+}
+
+/**
+ * What a total is when the load is read in the other way, where two ways disagree.
+ * @param {Model} model @param {number[]} total base, and head scaled
+ */
+function otherReading({ meta, factor, unit }, [base, head]) {
+  if (!meta.otherFactor || !(factor > 0)) return null;
+  const other = (head / factor) * meta.otherFactor;
+  const figures = `${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${change(base, other)}` : ''}`;
+  return h('p.dim.reading', { title: OTHER_HINT }, `Compared ${meta.otherWords}: ${figures}`);
+}
+
+/**
+ * A table of the time of a frame, or of a function in all its frames.
+ * @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled
+ * @param {number[]} [interrupts] the time of its interrupts
+ */
+function figures(model, total, self, titled, interrupts) {
+  const totals = model.totals();
+  const scaled = model.factor === 1 ? 'head' : 'head, scaled';
+  const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', scaled, 'difference'];
+  const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), DIFFERENCE_HINT];
+  const cells = titles.map((text, i) => h('th', { scope: 'col', title: hints[i] }, text));
+  const head = h('thead', {}, h('tr', {}, h('th'), ...cells));
+  const rows = [sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals)];
+  if (interrupts?.some((value) => value > 0)) rows.push(sideBySide(model, 'interrupts', interrupts, totals));
+  const body = h('tbody', {}, ...rows);
+  return h('table', {}, titled && head, body);
+}
+
+/** Where a function comes from. @param {Model} model @param {Func} f @param {number} node */
+function provenance(model, f, node) {
+  if (f.isProcess) return [h('p.where', {}, 'a process: all its threads and runs')];
+  const inlined = model.tree.flags[node] & INLINED ? ' · inlined' : '';
+  const rule = f.origin >= INTERRUPTS ? besideWords(f) : model.meta.ruleTexts[f.rule] || 'no rule recorded';
+  return [
+    h('p.where', {}, whereText(f) || 'no file known'),
+    h(
+      'p.origin',
+      {},
+      swatch(ORIGIN_COLOURS[f.origin]),
+      `${ORIGINS[f.origin]} – ${rule}`,
+      h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
+      model.isOwned(f) && h('span.dim', {}, ' · its own time counts as that of the function it runs'),
+    ),
+  ];
+}
+
+/** The name of the tested metric. @param {Model} model */
+const testedWords = ({ hasWaits, meta }) => metricWords({ name: meta.metric }, hasWaits);
+
+/** What is proven of a frame. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
+function verdictOf(model, f, node) {
+  if (!model.shownMetric.tested)
+    return [h('p.dim', {}, `Only ${testedWords(model)} was tested, so ${model.shownMetric.words} has no verdicts.`)];
+  if (f.origin >= INTERRUPTS) return [];
+  const { unit } = model;
+  const state = model.stateOf(node);
+  const range = model.intervalOf(node);
+  const other = model.functions[f.movedTo];
+  const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
+  const placement = placed ? `; ${model.meta.sameCodeWords}` : '';
+  return [
+    h(
+      'p.state',
+      {},
+      h(`span.badge.${state}`, {}, verdictWords(model, node)),
+      !!CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placement}`),
+    ),
+    other && h('p.dim', {}, 'Its name on the other side is ', h('bdi', {}, other.name), '.'),
+    range && h('p.dim', {}, `95 % interval of the difference: ${intervalText(range[0], range[1], unit)}`),
+  ];
+}
+
+/** The buttons for a frame. @param {Model} model @param {number} node @param {Actions} actions */
+function buttons(model, node, actions) {
+  const func = model.tree.func[node];
+  const action = (/** @type {string} */ text, /** @type {() => void} */ onclick, title = '') =>
+    button('button', { onclick, title }, text);
+  return h(
+    'p.actions',
+    {},
+    action('Zoom', () => actions.zoom(node), 'Enter'),
+    action('Callers and callees', () => actions.around(func, 'both'), 'callers above, callees below (x)'),
+    action('All callers', () => actions.around(func, 'callers')),
+    action('All callees', () => actions.around(func, 'callees')),
+    action('Copy name', () => actions.copy(pasted(model.nameOf(node)), 'name')),
+    action('Copy stack', () => actions.copy(stackText(model, node), 'stack'), 'c'),
+  );
+}
+
+/** Where else a function is called. @param {number} count of its places */
+const everywhere = (count) => `This function, ${count === 1 ? 'only here' : `in ${count} places`}`;
+
+/**
+ * What the inspector shows of a frame.
+ * @param {Model} model @param {number} node @param {boolean} pinned whether the frame is selected
+ * @param {Actions} actions
+ */
+export function inspect(model, node, pinned, actions) {
+  const func = model.tree.func[node];
+  const table = figures(model, model.valueOf(node), model.selfOf(node), true, model.interruptsOf(node));
+  const waits = pinned && waitSection(model, node, actions.pick);
+  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table, waits);
+  const f = model.functions[func];
+  const { total, self } = model.sums;
+  const scaled = (/** @type {Float64Array[]} */ of) => [of[0][func], of[1][func] * model.factor];
+  const places = model.framesOf(func).length;
+  const beside = functionBesideFrame(model, node, places);
+  return h(
+    'div',
+    {},
+    h('h2', { title: f.name }, plainStrings(f.name)),
+    ...provenance(model, f, node),
+    ...(model.sides === 2 ? verdictOf(model, f, node) : []),
+    table,
+    otherReading(model, model.valueOf(node)),
+    bottleneckSection(model, node),
+    waits,
+    h(
+      'section',
+      {},
+      h('h3', {}, f.isProcess ? 'In all' : everywhere(places)),
+      !!beside && h('p.beside', {}, beside),
+      figures(model, scaled(total), scaled(self), false),
+    ),
+    pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
+    pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
+    pinned && buttons(model, node, actions),
+  );
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The legend at the foot of the page: what colours mean, how much of the time each stands for, and a way to see the
+// frames of one alone.
+
+import { bottleneckLegend } from './bottleneckviews.js';
+import { COMPILATION, INTERRUPTS, ORIGINS, STATES } from '../data/codes.js';
+import { css, ORIGIN_COLOURS } from '../drawing/colour.js';
+import { h } from '../common/dom.js';
+import { amount, count, measureOf, percent, signedPercent } from '../common/format.js';
+import { metricWords } from '../model/waiting.js';
+import { laneLegend, waitLegend } from './waitviews.js';
+import { button, select, swatch } from '../common/widgets.js';
+
+/** @typedef {import('../drawing/colour.js').Colours} Colours */
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../model/state.js').Change} Change */
+/** @typedef {import('../model/state.js').State} State */
+
+/** What the entries mean. @type {Record<string, string>} */
+const HINTS = {
+  user: 'the program itself',
+  library: 'code that others wrote: shared libraries and packages',
+  system: 'the kernel, the C library, language runtimes',
+  unknown: 'no rule decides where the code comes from',
+  interrupts: "the machine's work in the threads: not in the total, and not compared",
+  compilation: 'just-in-time compilation by the run time: not in the total, and not compared',
+  '+ new': 'only head has it',
+  '− gone': 'only base had it; turn on Removed to see it',
+};
+
+const STRENGTH_HINT =
+  'how large a change is beside the total, as colours: from 3 % to 5 % is +2 %; ' +
+  'the strength of a colour follows the square root of the change';
+
+const CLICK_HINT = 'a click keeps the colour of these frames alone, and lists only their functions';
+
+/** Where the scale has ticks, as parts of the largest difference: strength follows its square root. */
+const TICKS = [-1, -0.25, 0, 0.25, 1];
+
+/** @type {import('../common/widgets.js').Options} */
+const CHOICES_OF_PALETTE = [
+  ['kelvin', 'orange and blue'],
+  ['classic', 'red and blue'],
+  ['codspeed', 'red and green'],
+];
+
+/**
+ * An entry that marks the frames of a number.
+ * @typedef {object} Entry
+ * @property {'origins'|'states'|'bottlenecks'} name
+ * @property {number} number
+ * @property {string} colour
+ * @property {string} word
+ * @property {string} total how much it stands for
+ * @property {string} totalHint
+ * @property {string} [hint]
+ */
+
+/** A text in place of entries. @param {string} text */
+const note = (text) => [h('span.dim', {}, text)];
+
+/** The ends of the scale of colours, in percent of the total. @param {Model} model @param {Colours} colours */
+function scale(model, colours) {
+  const tick = (/** @type {number} */ part) => {
+    const points = part * model.most;
+    const colour = colours.difference(part < 0 ? 'less' : part > 0 ? 'more' : 'same', points);
+    return [swatch(css(colour)), part ? `${signedPercent(points, 100).replace(' %', '')} ` : '0 '];
+  };
+  return h('span.dim.scale', { title: STRENGTH_HINT }, ...TICKS.flatMap(tick), '% of total');
+}
+
+/** The totals of both sides. @param {Model} model */
+function totals(model) {
+  const [base, head] = model.totals();
+  const text = `base ${amount(base, model.unit)} → head ${amount(head, model.unit)}`;
+  const hint = 'what the picture shows in all on each side; head as it is compared';
+  return h('span.dim', { title: hint }, text);
+}
+
+/**
+ * What the legend shows.
+ * @param {Model} model @param {Colours} colours @param {State} state @param {(change: Change) => void} set
+ * @returns {Node[]}
+ */
+export function legend(model, colours, state, set) {
+  if (state.tab === 'timeline' && model.hasWaits) {
+    const keys = state.colour === 'waiting' ? [] : keysOf(model, colours, state, set);
+    return [...keys, ...laneLegend(model)];
+  }
+  return keysOf(model, colours, state, set);
+}
+
+/**
+ * What the colours of the state mean.
+ * @param {Model} model @param {Colours} colours @param {State} state @param {(change: Change) => void} set
+ * @returns {Node[]}
+ */
+function keysOf(model, colours, state, set) {
+  /** @param {Entry} entry */
+  const key = ({ name, number, colour, word, total, totalHint, hint = HINTS[word] }) => {
+    const digit = String(number);
+    const marked = state[name];
+    const on = marked.includes(digit);
+    const click = on ? 'a click shows all again' : CLICK_HINT;
+    const title = `${hint ? `${hint}; ` : ''}${total ? `${totalHint}; ` : ''}${click}`;
+    const onclick = () => set({ [name]: on ? marked.replace(digit, '') : marked + digit });
+    const share = !!total && h('span.dim', {}, ` ${total}`);
+    return button('button.key', { title, 'aria-pressed': on, onclick }, swatch(colour), word, share);
+  };
+  if (state.colour === 'origin') {
+    const times = model.timeByOrigin();
+    const [side, all] = [model.side, model.totals()[model.side]];
+    const totalHint = `its part of the ${model.sides === 1 ? '' : side ? 'head ' : 'base '}time that is shown`;
+    const total = (/** @type {number} */ number) => (times[number] ? percent(times[number], all) : '');
+    return [1, 2, 3, ...(model.hasInterrupts ? [INTERRUPTS] : []), ...(times[COMPILATION] ? [COMPILATION] : []), 0].map((number) => {
+      const colour = ORIGIN_COLOURS[number];
+      return key({ name: 'origins', number, colour, word: ORIGINS[number], total: total(number), totalHint });
+    });
+  }
+  if (state.colour === 'waiting') return waitLegend(model, colours);
+  if (state.colour === 'bottleneck') return bottleneckLegend(model, colours, key);
+  if (state.colour === 'function') return note('Colour: each function has its own hue, the same in every report.');
+  const palette = select('Palette', CHOICES_OF_PALETTE, state.palette, (value) => set({ palette: value }), true);
+  const tested = metricWords({ name: model.meta.metric }, model.hasWaits);
+  if (!model.shownMetric.tested)
+    return [...note(`Colour: only ${tested} was tested, so no frame is coloured as changed.`), palette];
+  const measure = measureOf(model.shownMetric);
+  const words = /** @type {const} */ ([
+    ['more', `more ${measure}`],
+    ['less', `less ${measure}`],
+    ['new', '+ new'],
+    ['gone', '− gone'],
+  ]);
+  const proven = model.shownChanges();
+  const functions = (/** @type {string} */ verdict) => proven.filter(({ e }) => e.state === verdict).length;
+  /** How many functions have a verdict; or, if none, how many places in the tree. @param {string} verdict */
+  const totalOf = (verdict) => {
+    const places = functions(verdict) ? 0 : model.placesWith(STATES.indexOf(verdict));
+    if (!places) return { total: count(functions(verdict)), totalHint: 'so many functions' };
+    const totalHint = 'proven in so many places of the call tree, but of no function in all its places together';
+    return { total: `${count(places)} place${places === 1 ? '' : 's'}`, totalHint };
+  };
+  const changes = words.map(([verdict, word]) =>
+    key({
+      ...totalOf(verdict),
+      name: 'states',
+      number: STATES.indexOf(verdict),
+      colour: colours.colours()[verdict],
+      word,
+      hint: HINTS[word] || `takes ${word} in head, which is proven`,
+    }),
+  );
+  const unchanged = h(
+    'span.key',
+    { title: 'noise can explain the difference, or the difference is too small to matter' },
+    swatch(css(colours.neutral())),
+    'same, or not proven',
+  );
+  return [...changes, unchanged, scale(model, colours), totals(model), palette];
+}

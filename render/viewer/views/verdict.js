@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Verdicts on differences in words.
+
+import { COMPILATION, INTERRUPTS } from '../data/codes.js';
+import { amount, measureOf, signedAmount } from '../common/format.js';
+import { isProven, verdictOn } from '../data/symbols.js';
+
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../data/symbols.js').Estimate} Estimate */
+
+/** @type {Record<string, string>} */
+const STATE_WORDS = {
+  same: 'no difference that matters',
+  unproven: 'not proven: noise can explain it',
+  new: 'new',
+  gone: 'gone',
+  moved: 'moved or renamed',
+  untested: 'not tested: this is a part of what was tested',
+};
+
+/** What is said of an interval that leaves out 0 although its difference is not proven. */
+export const ASKS_FOR_MORE =
+  'not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals';
+
+/** What is said of functions beside the program, which have no verdict. @param {{origin: number}} f */
+export const besideWords = (f) =>
+  f.origin === COMPILATION
+    ? 'what the run time compiled while the program ran; not compared'
+    : 'what the machine did in this thread; not compared';
+
+/** Whether nothing was sampled: such counts have no intervals. @param {import('../data/report.js').Meta} meta */
+export const isExact = (meta) => meta.evidence?.mode === 'exact';
+
+/** A verdict in words. @param {string} state @param {string} measure what the function takes more or less of */
+export function stateText(state, measure) {
+  return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
+}
+
+/**
+ * Whether an interval leaves out 0. Among many functions some such intervals are due to chance.
+ * @param {number} low @param {number} high
+ */
+export const leavesOutZero = (low, high) => low > 0 || high < 0;
+
+/** What a change is about. @param {boolean} own whether it is about the function itself */
+export const partText = (own) => (own ? 'self' : 'total');
+
+/**
+ * The verdict on a function in words.
+ * @param {{e: Estimate, own: boolean}} verdict @param {string} measure what the function takes more or less of
+ */
+export function functionWords({ e, own }, measure) {
+  const short = e.state === 'unproven' && e.low !== null && e.high !== null && leavesOutZero(e.low, e.high);
+  if (short) return ASKS_FOR_MORE;
+  const text = stateText(e.state, measure);
+  if (!isProven(e.state)) return text;
+  return `${text} ${own ? 'itself' : 'with all it calls'}`;
+}
+
+/**
+ * What is said of a function beside one of its frames: how the verdicts differ, or what its recordings can miss. Empty
+ * where there is nothing to add.
+ * @param {Model} model @param {number} node @param {number} places how many frames the function has
+ */
+export function functionBesideFrame(model, node, places) {
+  const f = model.functions[model.tree.func[node]];
+  const verdict = model.shownMetric.tested && !model.filtered && f.origin < INTERRUPTS && verdictOn(f);
+  if (!verdict) return '';
+  const { e } = verdict;
+  const here = model.stateOf(node);
+  const all = places === 1 ? 'for the function as a whole' : `in all ${places} places together`;
+  const measure = measureOf(model.shownMetric);
+  if (isProven(e.state)) {
+    if (here === e.state) return '';
+    const whole = `${functionWords(verdict, measure)} (${signedAmount(e.delta, model.unit)})`;
+    return isProven(here)
+      ? `Here ${stateText(here, measure)}; ${all}: ${whole}.`
+      : `In this place alone no change is proven; ${all}: ${whole}.`;
+  }
+  if (isProven(here)) return `The colour is that of this place; ${all} no change is proven.`;
+  if (e.detectable === null || Math.abs(e.delta) >= e.detectable) return '';
+  const least = amount(e.detectable, model.unit);
+  return isExact(model.meta)
+    ? `Only a change of more than ${least} in it would be proven.`
+    : `These recordings often miss a change of less than ${least} in it.`;
+}
+
+/** The verdict on a frame in words. @param {Model} model @param {number} node */
+export function verdictWords(model, node) {
+  if (model.isInterrupt(model.tree.func[node])) return 'not compared';
+  const state = model.stateOf(node);
+  const range = model.intervalOf(node);
+  const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
+  return short ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
+}

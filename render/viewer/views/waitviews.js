@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the page tells of waits beside the picture: the row of classes above it, which filters, the legend of their
+// colours, and what the inspector knows of a frame.
+
+import { sourceOf } from '../model/bottleneck.js';
+import { css } from '../drawing/colour.js';
+import { h, renew } from '../common/dom.js';
+import { amount, count, listName, measureOf, percent } from '../common/format.js';
+import { outermost } from '../model/lazy.js';
+import { CLASS_COLOURS, CLASS_WORDS, classSums, IDLE, isLeftOut, knownOf, lockName, placeOf } from '../model/waiting.js';
+import { showsOneClass, withClassOnly, withClassToggled } from '../model/waiting.js';
+import { button, swatch } from '../common/widgets.js';
+
+/** @typedef {import('../drawing/colour.js').Colours} Colours */
+/** @typedef {import('./controls.js').Controlled} Controlled */
+/** @typedef {import('../common/dom.js').Child} Child */
+/** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../data/decode.js').Releases} Releases */
+/** @typedef {import('../model/waiting.js').WaitFunction} WaitFunction */
+
+/** How many locks and functions that ended waits are listed. */
+const MOST_LISTED = 6;
+
+/** Numbers of classes with time on a side, the longest first. @param {ArrayLike<number>} sums */
+const byTime = (sums) =>
+  CLASS_WORDS.map((_, one) => one)
+    .filter((one) => sums[one] > 0)
+    .sort((a, b) => sums[b] - sums[a]);
+
+/** @param {ArrayLike<number>} sums */
+const sumOf = (sums) => Array.from(sums).reduce((a, b) => a + b, 0);
+
+/**
+ * A class in the row: a click leaves it out, or shows it again; beside it, a button shows nothing else.
+ * @param {Controlled} controlled @param {WaitFunction} wait @param {string} share
+ */
+function classChip({ model, state, set }, { f, one }, share) {
+  const word = CLASS_WORDS[one];
+  const waits = model.waitFunctions;
+  const off = isLeftOut(state.filters, waits, f);
+  const toggle = {
+    title: `a click leaves out the waits of class ${word}, or shows them again`,
+    'aria-pressed': !off,
+    onclick: () => set({ filters: withClassToggled(state.filters, waits, f) }),
+  };
+  const only = {
+    title: `show only waits of class ${word}`,
+    'aria-label': `only ${word}`,
+    'aria-pressed': !off && waits.every((other) => other.one === one || isLeftOut(state.filters, waits, other.f)),
+    onclick: () => set({ filters: withClassOnly(state.filters, waits, f) }),
+  };
+  return h(
+    'span.wait',
+    {},
+    button('button.chip', toggle, swatch(CLASS_COLOURS[one]), `${word} ${off ? '(off)' : share}`),
+    button('button.only', only, 'only'),
+  );
+}
+
+/**
+ * Makes the row of the classes of waits, with their shares of all that the metric measures, where it measures waits.
+ * @param {HTMLElement} row @param {Controlled} controlled
+ */
+export function drawWaitRow(row, controlled) {
+  const { model, set, state } = controlled;
+  const sums = model.waitSums[model.side];
+  const order = sums ? byTime(sums) : [];
+  if (!order.some((one) => one > 0)) {
+    renew(row, []);
+    return;
+  }
+  const all = sumOf(sums);
+  const share = (/** @type {number} */ one) => percent(sums[one], all);
+  const cpuText = `${CLASS_WORDS[0]} ${showsOneClass(state.filters, model.waitFunctions) ? '(off)' : share(0)}`;
+  const wait = (/** @type {number} */ one) =>
+    /** @type {WaitFunction} */ (model.waitFunctions.find((other) => other.one === one));
+  const items = order.map((one) =>
+    one ? classChip(controlled, wait(one), share(one)) : h('span.chip', {}, cpuText),
+  );
+  if (wait(IDLE) && !sums[IDLE] && model.shownMetric.name !== 'idle') {
+    const title = 'threads that wait for work are in the idle time alone: a click shows that metric';
+    items.push(button('button.chip.idle', { title, onclick: () => set({ metric: 'idle' }) }, 'idle (off)'));
+  }
+  const measure = measureOf(model.shownMetric);
+  renew(row, [h('span.dim', {}, `Of all ${measure}:`), ...items]);
+}
+
+/** What the colours of waits mean, with their shares of what is shown. @param {Model} model @param {Colours} colours */
+export function waitLegend(model, colours) {
+  const { callTree, classes, side } = model;
+  if (!classes) return [h('span.dim', {}, 'Colour: this report has no waits, so no frame has a colour.')];
+  const sums = classSums(callTree, classes)[side];
+  const all = sumOf(sums);
+  const entry = (/** @type {string} */ colour, /** @type {number} */ one) =>
+    h('span.key', {}, swatch(colour), CLASS_WORDS[one], h('span.dim', {}, ` ${percent(sums[one], all)}`));
+  const listed = byTime(sums).filter((one) => one > 0);
+  const hint =
+    'a frame has the colour of what is waited for longest below it, the paler the more of its time is CPU time';
+  return [
+    entry(css(colours.neutral()), 0),
+    ...listed.map((one) => entry(CLASS_COLOURS[one], one)),
+    h('span.dim', { title: hint }, 'what is waited for longest; paler: more CPU time'),
+  ];
+}
+
+/** The colours of waits in the lanes of threads, which show all of them whatever the metric is. @param {Model} model */
+export const laneLegend = ({ waitFunctions }) =>
+  [...waitFunctions]
+    .sort((a, b) => a.one - b.one)
+    .map(({ one }) => h('span.key', {}, swatch(CLASS_COLOURS[one]), `waits: ${CLASS_WORDS[one]}`));
+
+/* ---- The inspector ---- */
+
+/**
+ * The nodes of the call tree whose waits are those of a frame: its own where the call tree is drawn, else those of its
+ * function.
+ * @param {Model} model @param {number} node
+ */
+function framesOf(model, node) {
+  const func = model.tree.func[node];
+  return model.turned && func >= 0 ? outermost(model.callTree, func) : Int32Array.of(node);
+}
+
+/** Time [base, head] by class below nodes of the call tree, head scaled. @param {Model} model @param {number} node */
+function sumsBelow(model, node) {
+  const { callTree, classes, factor } = model;
+  const sums = classSums(callTree, /** @type {Uint8Array} */ (classes), 0, 0);
+  for (const at of framesOf(model, node)) {
+    const own = classSums(callTree, /** @type {Uint8Array} */ (classes), at, callTree.end[at]);
+    own.forEach((side, i) => side.forEach((value, one) => (sums[i][one] += i ? value * factor : value)));
+  }
+  return sums;
+}
+
+/** The waits by class. @param {Model} model @param {Float64Array[]} sums [base, head] */
+function classTable(model, [base, head]) {
+  const { sides, unit } = model;
+  const order = byTime(base.map((value, one) => Math.max(value, head[one]))).filter((one) => one > 0);
+  if (!order.length) return null;
+  const most = Math.max(...order.map((one) => Math.max(base[one], head[one])));
+  const totals = [sumOf(base), sumOf(head)];
+  const rows = order.map((one) => {
+    const text = (/** @type {string[]} */ pair) => (sides === 1 ? pair[1] : pair.join(' → '));
+    const bar = h('td.barred', {}, text([base, head].map((side) => amount(side[one], unit))));
+    bar.style.setProperty('--bar', String(head[one] / most));
+    const share = text([base, head].map((side, i) => percent(side[one], totals[i])));
+    const name = h('th', { scope: 'row' }, swatch(CLASS_COLOURS[one]), CLASS_WORDS[one]);
+    return h('tr', {}, name, bar, h('td', {}, h('small', {}, share)));
+  });
+  return h('table.waits', {}, h('tbody', {}, ...rows));
+}
+
+/**
+ * The nodes of the report whose waits are those of a frame, and whether they are those of its function.
+ * @param {Model} model @param {number} node @returns {{nodes: ArrayLike<number>, isWhole: boolean}}
+ */
+function reportNodes(model, node) {
+  const source = sourceOf(model, node);
+  if (source >= 0) return { nodes: [source], isWhole: false };
+  const func = model.tree.func[node];
+  return func < 0 ? { nodes: [0], isWhole: false } : { nodes: outermost(model.tables.tree, func), isWhole: true };
+}
+
+/**
+ * What is known of the locks and of what ended the waits of a frame, on the side that is drawn.
+ * @param {Model} model @param {number} node @param {(func: number) => void} pick @returns {Child[]}
+ */
+function releaseLists(model, node, pick) {
+  const { classes, functions, side, tables } = model;
+  const releases = tables.releases?.[side];
+  if (!releases || !classes) return [];
+  const { tree } = tables;
+  const { nodes, isWhole } = reportNodes(model, node);
+  const isIn = (/** @type {number} */ inner) => Array.prototype.some.call(nodes, (at) => tree.holds(at, inner));
+  const known = knownOf(releases, isIn, (inner) => placeOf(tree, functions, classes, inner));
+  if (!known.all) return [];
+  const share = (/** @type {number} */ ns) => percent(ns, known.all);
+  const locks = known.locks.slice(0, MOST_LISTED).map(({ lock, ns, places }) => {
+    const callers = places === 1 ? 'one function waits for it' : `${count(places)} functions wait for it`;
+    const name = h('bdi', {}, lockName(releases.locks[lock]));
+    const text = h('span', { title: callers }, name, h('span.dim', {}, ` · ${callers}`));
+    return h('li', {}, text, h('span', {}, share(ns)));
+  });
+  const releasers = known.releasers.slice(0, MOST_LISTED).map(({ releaser, ns }) => {
+    const { func, name } = releases.releasers[releaser];
+    const text = listName(name);
+    const goTo = { title: name, onclick: () => pick(func) };
+    const who = func >= 0 ? button('button.link', goTo, text) : h('bdi', {}, text);
+    return h('li', {}, who, h('span', {}, `${amount(ns, 'nanoseconds')} ${share(ns)}`));
+  });
+  const list = (/** @type {string} */ title, /** @type {HTMLElement[]} */ items) =>
+    items.length ? [h('h3', {}, title), h('ul.neighbours', {}, ...items)] : [];
+  const notes = [
+    isWhole && 'of the function in all its frames',
+    releases.rest > 0 && `shorter waits of ${amount(releases.rest, 'nanoseconds')} together are not listed`,
+  ].filter(Boolean);
+  const where = model.sides === 2 ? ` in ${side ? 'head' : 'base'}` : '';
+  const hint = `Where the lock or what ended the wait is known${where}: ${amount(known.all, 'nanoseconds')}`;
+  return [
+    ...list('Waits for', locks),
+    ...list('Released by', releasers),
+    h('p.dim', {}, [`${hint}, without filters`, ...notes].join('; '), '.'),
+  ];
+}
+
+/**
+ * What the inspector tells of the waits of a frame; null where it has none.
+ * @param {Model} model @param {number} node @param {(func: number) => void} pick chooses a function
+ */
+export function waitSection(model, node, pick) {
+  if (!model.classes || node < 0) return null;
+  const table = classTable(model, sumsBelow(model, node));
+  const lists = releaseLists(model, node, pick);
+  if (!table && !lists.length) return null;
+  return h('section', {}, h('h3', {}, model.turned ? 'Waits of the function' : 'Waits'), table, ...lists);
+}
