@@ -11,6 +11,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const folder = join(root, 'render/viewer');
 const modules = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'));
 
+/** The rooms of the viewer in their order, as ARCHITECTURE.md lists them. */
+const [list] = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').match(/(?<=^\| in `render\/viewer\/`.*\n)(\|.*\n)+/m);
+const rooms = [...list.matchAll(/^\| `(\w+)\/`/gm)].map(([, room]) => room);
+
 const textOf = (name) => readFileSync(join(folder, name), 'utf8');
 
 /** The modules that a module names, in code or in the type of something. @param {string} name */
@@ -31,6 +35,15 @@ test('no module of the viewer knows itself by way of others', () => {
     for (const [name, imports] of left) if (![...imports].some((other) => left.has(other))) left.delete(name);
   }
   assert.deepEqual([...left.keys()], [], 'these modules lie on a circle of imports, or know one that does');
+});
+
+test('a room of the viewer knows none of those after it', () => {
+  assert.ok(rooms.length > 1);
+  for (const [name, imports] of graph) {
+    const at = rooms.indexOf(dirname(name));
+    assert.ok(at >= 0, `${name} lies in no room of ARCHITECTURE.md`);
+    for (const other of imports) assert.ok(rooms.indexOf(dirname(other)) <= at, `${name} knows ${other}`);
+  }
 });
 
 test('only the report knows how the page stores its tables', () => {

@@ -55,6 +55,16 @@ import { decodeFunctions } from './symbols.js';
  */
 
 /**
+ * The answers of one side by bucket of their latency (`profile/requests.h`), from the first bucket that has some on.
+ * @typedef {{first: number, counts: number[], p50: number, p99: number}} Latencies
+ */
+
+/**
+ * What the recorded program did, in words; null for a side that does not tell how long its answers took.
+ * @typedef {{words: string, state: string, latencies: (Latencies|null)[]}} Requests
+ */
+
+/**
  * What the page says of the whole report; `render/page_meta.c` writes it.
  * @typedef {object} Meta
  * @property {number} sides 1 or 2
@@ -87,7 +97,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {string[]} nameSources
  * @property {Metric[]} metrics
  * @property {{classes: [number, string][], hasReleases: boolean}|null} [waits] the functions that are classes of waits
- * @property {import('../views/latencies.js').Requests|null} [requests] the work that the recorded program did
+ * @property {Requests|null} [requests] the work that the recorded program did
  * @property {boolean} [hasBottlenecks] whether the recordings tell what holds functions up
  * @property {boolean} [bottlenecksExplain] whether the tested metric is the cost whose parts are known
  */
@@ -106,8 +116,37 @@ import { decodeFunctions } from './symbols.js';
  */
 
 /**
+ * A benchmark as `render/page_benchmarks.c` writes it: name, URI, verdict, base, head, change, its interval, q, rounds
+ * and iterations of base, of head, and the number of the part of the page that explains it.
+ * @typedef {[string, string, string, number|null, number|null, number|null, number|null, number|null, number|null,
+ *   number, number, number, number, number|null]} BenchmarkColumns
+ */
+
+/**
+ * What the page says of a suite.
+ * @typedef {object} SuiteTable
+ * @property {number} sides 1 or 2
+ * @property {number} leftOut how many parts have no room in the page
+ * @property {number|null} all the part of all benchmarks together
+ * @property {boolean} isMeasured values are times of an iteration, which the harness measured
+ * @property {boolean} isExact
+ * @property {string} tool
+ * @property {string} title
+ * @property {string} metric
+ * @property {string} metricWords
+ * @property {string} unit
+ * @property {string} verdict
+ * @property {string} verdictText
+ * @property {string} evidenceText what the values are, and what the verdicts rest on
+ * @property {string} shortWords what is said of a change that is not proven although its interval leaves out 0
+ * @property {string[]} warnings
+ * @property {{name: string, command: string}[]} recordings base and head, or head alone
+ * @property {BenchmarkColumns[]} rows in the order in which they should be read
+ */
+
+/**
  * What the page of a suite says of its benchmarks. Its other tables belong to parts, one for each benchmark.
- * @returns {Promise<import('../suite/benchmarks.js').SuiteTable>}
+ * @returns {Promise<SuiteTable>}
  */
 export async function readSuite() {
   return JSON.parse(new TextDecoder().decode(await readBlock('benchmarks')));

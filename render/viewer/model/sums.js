@@ -2,11 +2,23 @@
 // Filters and sums over a call tree.
 
 import { INTERRUPT, LESS, MORE } from '../data/codes.js';
-import { lowerBound } from '../timeline/lanes.js';
 
 /** @typedef {import('../data/decode.js').Samples} Samples */
 /** @typedef {import('../data/decode.js').Timeline} Timeline */
 /** @typedef {import('../data/tree.js').Tree} Tree */
+
+/**
+ * The first of sorted times that is not before a time.
+ * @param {Float64Array} times @param {number} time @param {number} begin @param {number} end
+ */
+export function lowerBound(times, time, begin, end) {
+  while (begin < end) {
+    const middle = (begin + end) >> 1;
+    if (times[middle] < time) begin = middle + 1;
+    else end = middle;
+  }
+  return begin;
+}
 
 /**
  * Which samples count, and by which value.

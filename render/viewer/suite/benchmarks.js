@@ -3,34 +3,7 @@
 
 import { amount, change as changeOf, count, digits, measureOf, pasted, signedPercent } from '../common/format.js';
 
-/**
- * A benchmark as `render/page_benchmarks.c` writes it: name, URI, verdict, base, head, change, its interval, q, rounds
- * and iterations of base, of head, and the number of the part of the page that explains it.
- * @typedef {[string, string, string, number|null, number|null, number|null, number|null, number|null, number|null,
- *   number, number, number, number, number|null]} BenchmarkColumns
- */
-
-/**
- * What the page says of a suite.
- * @typedef {object} SuiteTable
- * @property {number} sides 1 or 2
- * @property {number} leftOut how many parts have no room in the page
- * @property {number|null} all the part of all benchmarks together
- * @property {boolean} isMeasured values are times of an iteration, which the harness measured
- * @property {boolean} isExact
- * @property {string} tool
- * @property {string} title
- * @property {string} metric
- * @property {string} metricWords
- * @property {string} unit
- * @property {string} verdict
- * @property {string} verdictText
- * @property {string} evidenceText what the values are, and what the verdicts rest on
- * @property {string} shortWords what is said of a change that is not proven although its interval leaves out 0
- * @property {string[]} warnings
- * @property {{name: string, command: string}[]} recordings base and head, or head alone
- * @property {BenchmarkColumns[]} rows in the order in which they should be read
- */
+/** @typedef {import('../data/report.js').SuiteTable} SuiteTable */
 
 /**
  * A benchmark in the list; NaN where a side lacks it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The events of a recording by thread: which lanes a timeline has, in which order, and how long an event stands for.
 
+import { lowerBound } from '../model/sums.js';
+
 /** @typedef {import('../data/decode.js').Samples} Samples */
 /** @typedef {import('../data/decode.js').Timeline} Timeline */
 /** @typedef {import('../data/report.js').Metric} Metric */
@@ -11,19 +13,6 @@
 const TIME_UNITS = { nanoseconds: 1e-3, microseconds: 1, milliseconds: 1e3, seconds: 1e6 };
 /** How long an event stands for where nothing tells, in microseconds. */
 const UNKNOWN_PERIOD = 1000;
-
-/**
- * The first of sorted times that is not before a time.
- * @param {Float64Array} times @param {number} time @param {number} begin @param {number} end
- */
-export function lowerBound(times, time, begin, end) {
-  while (begin < end) {
-    const middle = (begin + end) >> 1;
-    if (times[middle] < time) begin = middle + 1;
-    else end = middle;
-  }
-  return begin;
-}
 
 /**
  * The microseconds that the events of each sample stand for together; null where no metric is a time. Metrics of one

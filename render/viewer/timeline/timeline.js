@@ -3,7 +3,7 @@
 // on the screen is computed: of the samples that share a column of pixels the first stands for all, and of their stacks
 // the rows that are visible.
 
-import { lowerBound } from './lanes.js';
+import { lowerBound } from '../model/sums.js';
 import { CLASSES } from '../model/waiting.js';
 
 /** @typedef {import('./ancestors.js').Ancestors} Ancestors */

@@ -4,15 +4,8 @@
 import { h } from '../common/dom.js';
 import { amount } from '../common/format.js';
 
-/**
- * The answers of one side by bucket of their latency (`profile/requests.h`), from the first bucket that has some on.
- * @typedef {{first: number, counts: number[], p50: number, p99: number}} Latencies
- */
-
-/**
- * What the recorded program did, in words; null for a side that does not tell how long its answers took.
- * @typedef {{words: string, state: string, latencies: (Latencies|null)[]}} Requests
- */
+/** @typedef {import('../data/report.js').Latencies} Latencies */
+/** @typedef {import('../data/report.js').Requests} Requests */
 
 /** Buckets in each power of two; shorter latencies have a bucket each. */
 const OF_POWER = 16;
