@@ -1,52 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The modules of the viewer. They are copied beside a package.json, because older versions of node take a .js file for CommonJS
-// where no such file says otherwise.
+// The modules of the viewer that tests know.
 
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-
-const source = join(dirname(fileURLToPath(import.meta.url)), '../../../render/viewer');
-const folder = mkdtempSync(join(tmpdir(), 'kelvin-modules-'));
-cpSync(source, folder, { recursive: true });
-writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-
-const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-
-export const chart = await load('timeline/chart');
-export const colour = await load('drawing/colour');
-export const draw = await load('picture/draw');
-export const benchmarks = await load('suite/benchmarks');
-export const block = await load('data/block');
-export const codes = await load('data/codes');
-export const decode = await load('data/decode');
-export const filters = await load('model/filters');
-export const folding = await load('model/folding');
-export const hash = await load('data/hash');
-export const format = await load('common/format');
-export const header = await load('views/header');
-export const inspector = await load('views/inspector');
-export const latencies = await load('views/latencies');
-export const layout = await load('model/layout');
-export const lazy = await load('model/lazy');
-export const { Model } = await load('model/model');
-export const order = await load('model/order');
-export const pattern = await load('model/pattern');
-export const processes = await load('model/processes');
-export const state = await load('model/state');
-export const status = await load('picture/status');
-export const sums = await load('model/sums');
-export const system = await load('model/system');
-export const symbols = await load('data/symbols');
-export const ancestors = await load('timeline/ancestors');
-export const axis = await load('timeline/axis');
-export const lanes = await load('timeline/lanes');
-export const timeline = await load('timeline/timeline');
-export const tree = await load('data/tree');
-export const walk = await load('picture/walk');
-export const table = await load('common/table');
-export const bottleneck = await load('model/bottleneck');
-export const waiting = await load('model/waiting');
-export const waitviews = await load('views/waitviews');
+export * as format from '../../../render/viewer/common/format.js';
+export * as table from '../../../render/viewer/common/table.js';
+export * as block from '../../../render/viewer/data/block.js';
+export * as codes from '../../../render/viewer/data/codes.js';
+export * as decode from '../../../render/viewer/data/decode.js';
+export * as hash from '../../../render/viewer/data/hash.js';
+export * as symbols from '../../../render/viewer/data/symbols.js';
+export * as tree from '../../../render/viewer/data/tree.js';
+export * as bottleneck from '../../../render/viewer/model/bottleneck.js';
+export * as filters from '../../../render/viewer/model/filters.js';
+export * as folding from '../../../render/viewer/model/folding.js';
+export * as layout from '../../../render/viewer/model/layout.js';
+export * as lazy from '../../../render/viewer/model/lazy.js';
+export { Model } from '../../../render/viewer/model/model.js';
+export * as order from '../../../render/viewer/model/order.js';
+export * as pattern from '../../../render/viewer/model/pattern.js';
+export * as processes from '../../../render/viewer/model/processes.js';
+export * as state from '../../../render/viewer/model/state.js';
+export * as sums from '../../../render/viewer/model/sums.js';
+export * as system from '../../../render/viewer/model/system.js';
+export * as waiting from '../../../render/viewer/model/waiting.js';
+export * as colour from '../../../render/viewer/drawing/colour.js';
+export * as header from '../../../render/viewer/views/header.js';
+export * as inspector from '../../../render/viewer/views/inspector.js';
+export * as latencies from '../../../render/viewer/views/latencies.js';
+export * as draw from '../../../render/viewer/picture/draw.js';
+export * as status from '../../../render/viewer/picture/status.js';
+export * as walk from '../../../render/viewer/picture/walk.js';
+export * as ancestors from '../../../render/viewer/timeline/ancestors.js';
+export * as axis from '../../../render/viewer/timeline/axis.js';
+export * as chart from '../../../render/viewer/timeline/chart.js';
+export * as lanes from '../../../render/viewer/timeline/lanes.js';
+export * as timeline from '../../../render/viewer/timeline/timeline.js';
+export * as benchmarks from '../../../render/viewer/suite/benchmarks.js';
