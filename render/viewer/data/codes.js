@@ -28,8 +28,6 @@ export const FIRST_CHANGED = 2;
 export const INLINED = 1;
 /** Flag of a frame: it is beside the program, in an interrupt or a compiler; the figures of those above leave it out. */
 export const INTERRUPT = 2;
-/** All flags that a frame can have. */
-export const ALL_FLAGS = 15;
 
 /** The number of the verdict on a function. @param {{state: string}|null|undefined} estimate */
 export function stateOf(estimate) {

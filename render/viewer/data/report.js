@@ -11,7 +11,6 @@ import { decodeFunctions } from './symbols.js';
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
 /** @typedef {import('./symbols.js').Func} Func */
-/** @typedef {import('./symbols.js').Estimate} Estimate */
 /** @typedef {import('./tree.js').Tree} Tree */
 
 /**

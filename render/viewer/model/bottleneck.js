@@ -67,7 +67,7 @@ export function costsOf(model, node) {
 }
 
 /** The class of a frame of the picture on the side that is drawn; 0 for none. @param {Drawn} model @param {number} node */
-export function bottleneckOf(model, node) {
+function bottleneckOf(model, node) {
   const found = node > 0 ? costsOf(model, node) : null;
   return found?.costs.classes[model.side]?.[found.at] || 0;
 }

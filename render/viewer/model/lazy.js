@@ -3,7 +3,7 @@
 // turned tree can be many times the size of the call tree. So the children of a node are made when `first` asks for
 // them, which only happens to nodes that are wide enough to be seen.
 
-import { ALL_FLAGS, stateOf, UNPROVEN } from '../data/codes.js';
+import { stateOf, UNPROVEN } from '../data/codes.js';
 import { BY_NAME, Siblings } from './order.js';
 import { isProven } from '../data/symbols.js';
 import { joinedShade } from './waiting.js';
@@ -279,7 +279,7 @@ export class LazyTree {
   sumCallees(node) {
     const { source } = this;
     const { at, from, to } = /** @type {Slice} */ (this.slices[node]);
-    let flags = ALL_FLAGS;
+    let flags = source.flags[at[from]];
     let state = source.state[at[from]];
     for (let i = from; i < to; i++) {
       for (let side = 0; side < 2; side++) {

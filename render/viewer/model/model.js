@@ -30,7 +30,6 @@ const LARGE = 200000;
 /** @typedef {import('./order.js').Order} Order */
 /** @typedef {import('./pattern.js').Part} Part */
 /** @typedef {import('./pattern.js').Pattern} Pattern */
-/** @typedef {import('../data/report.js').Metric} Metric */
 /** @typedef {import('../data/report.js').Tables} Tables */
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('../data/symbols.js').Change} FunctionChange */

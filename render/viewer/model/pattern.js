@@ -46,7 +46,7 @@ export function patternOf(text) {
 /** What of a function a search looks at. @typedef {'name'|'fullName'|'module'|'file'} Part */
 
 /** Where a text without a prefix is looked for: in the first of these parts that has it. @type {Part[]} */
-export const PARTS = ['name', 'fullName', 'module', 'file'];
+const PARTS = ['name', 'fullName', 'module', 'file'];
 
 /**
  * The part of functions that a text names before a colon, and the text without that; a text without such a word is

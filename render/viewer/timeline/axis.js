@@ -10,7 +10,7 @@ const LONG_STEPS = [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400
 const MINUTES_FROM = 2 * MINUTE;
 
 /** The shortest usual step that is not shorter than a time. @param {number} least */
-export function stepOf(least) {
+function stepOf(least) {
   const tenth = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   const short = [1, 2, 5, 10].map((n) => n * tenth).find((step) => step >= least) || least;
   if (short < 10 * SECOND) return short;
@@ -29,7 +29,7 @@ function minutesText(time) {
  * A time as an axis writes it: all ticks in one unit, with as many decimals as their step needs.
  * @param {number} time @param {number} step between ticks @param {number} latest the end of the axis
  */
-export function tickText(time, step, latest) {
+function tickText(time, step, latest) {
   if (latest >= MINUTES_FROM && step >= SECOND) return minutesText(time);
   const unit = latest >= SECOND ? SECOND : MS;
   const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step / unit) - 1e-9)));

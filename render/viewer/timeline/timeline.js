@@ -67,7 +67,7 @@ function smoothed(counts) {
 }
 
 /** The longest time between two samples whose common frames are one box. @param {Lane} lane @param {number} step */
-export function longestGap({ track }, step) {
+function longestGap({ track }, step) {
   return Math.max(MOST_PERIODS * track.period, LEAST_COLUMNS * step);
 }
 

@@ -13,7 +13,6 @@ import { button, select } from '../common/widgets.js';
 /** @typedef {import('../model/filters.js').Kind} Kind */
 /** @typedef {import('../model/filters.js').Meant} Meant */
 /** @typedef {import('../model/model.js').Model} Model */
-/** @typedef {import('../model/state.js').State} State */
 /** @typedef {import('../common/widgets.js').Options} Options */
 
 /** What a choice resets, because a path into another tree means nothing. */

@@ -14,7 +14,7 @@ const RARE = 0.001;
 /** The part of the axis that is left free at each end. */
 const MARGIN = 0.04;
 
-export const WIDTH = 240;
+const WIDTH = 240;
 export const HEIGHT = 48;
 /** Room below the outlines for the marks of the axis. */
 const AXIS = 11;

@@ -19,7 +19,7 @@ const STATE_WORDS = {
 };
 
 /** What is said of an interval that leaves out 0 although its difference is not proven. */
-export const ASKS_FOR_MORE =
+const ASKS_FOR_MORE =
   'not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals';
 
 /** What is said of functions beside the program, which have no verdict. @param {{origin: number}} f */
@@ -32,7 +32,7 @@ export const besideWords = (f) =>
 export const isExact = (meta) => meta.evidence?.mode === 'exact';
 
 /** A verdict in words. @param {string} state @param {string} measure what the function takes more or less of */
-export function stateText(state, measure) {
+function stateText(state, measure) {
   return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
 }
 
@@ -40,7 +40,7 @@ export function stateText(state, measure) {
  * Whether an interval leaves out 0. Among many functions some such intervals are due to chance.
  * @param {number} low @param {number} high
  */
-export const leavesOutZero = (low, high) => low > 0 || high < 0;
+const leavesOutZero = (low, high) => low > 0 || high < 0;
 
 /** What a change is about. @param {boolean} own whether it is about the function itself */
 export const partText = (own) => (own ? 'self' : 'total');
