@@ -266,7 +266,7 @@ export class App {
       if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
         await new Promise((resolve) => setTimeout(resolve));
-        if (turn !== this.turn || this.isOver) return;
+        if (turn !== this.turn || this.#isOver) return;
       }
     } catch (error) {
       this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
@@ -306,14 +306,14 @@ export class App {
   }
 
   /** Whether the report was taken off the page. */
-  get isOver() {
+  get #isOver() {
     return !!this.within.until?.aborted;
   }
 
   /** @param {boolean} all */
   #update(all) {
     const { picture, state } = this;
-    if (this.isOver) return;
+    if (this.#isOver) return;
     if (all) this.#updateModel();
     if (!this.shown) this.#begin();
     picture.draw(state);
@@ -424,7 +424,7 @@ export class App {
 
   #drawTables() {
     this.tablesDue = false;
-    if (this.isOver) return;
+    if (this.#isOver) return;
     this.address.write();
     if (!this.whole) this.#complete();
     this.#drawPlace();
@@ -443,12 +443,12 @@ export class App {
    * first.
    */
   #firstList() {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     this.list.fill(this.state);
     document.documentElement.dataset.ready = '1';
     // The first click needs the frames of each function; where there are waits, the next one may be on another metric.
     setTimeout(() => {
-      if (this.isOver) return;
+      if (this.#isOver) return;
       this.model.framesOf(0);
       this.picture.draw(this.state);
       if (this.model.hasWaits) this.#readWaits();

@@ -71,7 +71,7 @@ export class Filtering {
   }
 
   /** Takes away every filter. */
-  removeAll() {
+  #removeAll() {
     this.host.set({ filters: '', thread: '', range: null, origins: '', states: '', bottlenecks: '' });
   }
 
@@ -99,7 +99,7 @@ export class Filtering {
       ...(f ? [null, ...this.#frameItems(f, node)] : []),
       null,
       { text: 'Copy link to this view', act: link },
-      ...(any ? [null, { text: 'Remove all filters', act: () => this.removeAll() }] : []),
+      ...(any ? [null, { text: 'Remove all filters', act: () => this.#removeAll() }] : []),
     ];
   }
 

@@ -37,7 +37,7 @@ export class Menu {
     window.addEventListener('resize', () => this.close(), { signal: until });
   }
 
-  get isOpen() {
+  get #isOpen() {
     return !this.element.hidden;
   }
 
@@ -47,7 +47,7 @@ export class Menu {
    */
   open(title, items, { x, y }) {
     const { element, list } = this;
-    if (!this.isOpen) this.before = /** @type {HTMLElement|null} */ (document.activeElement);
+    if (!this.#isOpen) this.before = /** @type {HTMLElement|null} */ (document.activeElement);
     this.title.replaceChildren(h('bdi', {}, title));
     this.items = /** @type {Item[]} */ (items.filter(Boolean));
     const line = () => h('div.menu-line', { role: 'separator' });
@@ -78,7 +78,7 @@ export class Menu {
 
   /** Gives the focus back to what had it before. */
   close() {
-    if (!this.isOpen) return;
+    if (!this.#isOpen) return;
     this.#hide();
     this.before?.focus();
   }

@@ -65,7 +65,7 @@ export class Grid {
     root.setAttribute('role', 'grid');
     this.head = h('div.grid-head', { role: 'row' });
     this.space = h('div.grid-space', { role: 'presentation' });
-    const listeners = { onscroll: () => this.paint(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e) };
+    const listeners = { onscroll: () => this.paint(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.#key(e) };
     this.body = h('div.grid-body', { tabIndex: 0, role: 'rowgroup', ...listeners }, this.space);
     root.append(this.head, this.body);
     new ResizeObserver(() => this.paint()).observe(this.body);
@@ -75,12 +75,12 @@ export class Grid {
   setColumns(columns, sortBy) {
     this.columns = columns;
     if (!columns.some((c) => c.id === this.sortBy)) this.sortBy = sortBy;
-    this.head.replaceChildren(...columns.map((column) => this.title(column)));
+    this.head.replaceChildren(...columns.map((column) => this.#title(column)));
     this.root.style.setProperty('--columns', columns.map((c) => c.width).join(' '));
   }
 
   /** The title of a column, which sorts by it. @param {Column<R>} column */
-  title({ id, left, title, hint }) {
+  #title({ id, left, title, hint }) {
     const onclick = () => {
       this.descending = this.sortBy === id ? !this.descending : !left;
       this.sortBy = id;
@@ -94,16 +94,16 @@ export class Grid {
   setRows(rows, selected) {
     this.rows = rows;
     this.selected = null;
-    this.order();
+    this.#order();
     this.select(selected);
   }
 
   sort() {
-    this.order();
+    this.#order();
     this.paint();
   }
 
-  order() {
+  #order() {
     const column = this.columns.find((c) => c.id === this.sortBy) || this.columns[0];
     if (!column) return;
     const sign = this.descending ? -1 : 1;
@@ -119,13 +119,13 @@ export class Grid {
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  #key(event) {
     const row = this.rows[this.active];
     if (isMenuKey(event) && row) {
       const { left, bottom } = (this.space.querySelector('.selected') || this.body).getBoundingClientRect();
       event.preventDefault();
       event.stopPropagation();
-      this.menuOf(row, { x: left, y: bottom });
+      this.#menuOf(row, { x: left, y: bottom });
       return;
     }
     if (event.key === 'Enter' && row && this.onOpen) {
@@ -148,13 +148,13 @@ export class Grid {
 
   /** Marks the row of a function, and brings it into view when the function has changed. @param {number|null} id */
   select(id) {
-    if (id !== this.selected) this.reveal(id);
+    if (id !== this.selected) this.#reveal(id);
     this.selected = id;
     this.paint();
   }
 
   /** @param {number|null} id */
-  reveal(id) {
+  #reveal(id) {
     const at = id === null ? -1 : this.rows.findIndex((row) => row.f.id === id);
     if (at < 0) return;
     this.active = at;
@@ -171,27 +171,27 @@ export class Grid {
     if (this.painted.rows !== this.rows || this.painted.first !== first || this.painted.last !== last) {
       this.painted = { rows: this.rows, first, last };
       const out = [];
-      for (let i = first; i < last; i++) out.push(this.line(i));
+      for (let i = first; i < last; i++) out.push(this.#line(i));
       this.space.replaceChildren(...out);
     }
-    for (let i = first; i < last; i++) this.mark(this.space.children[i - first], this.rows[i]);
+    for (let i = first; i < last; i++) this.#mark(this.space.children[i - first], this.rows[i]);
   }
 
   /** Opens the menu of a row. @param {R} row @param {{x: number, y: number}} place */
-  menuOf(row, place) {
+  #menuOf(row, place) {
     this.onSelect(row);
     this.onMenu(row, place);
   }
 
   /** Marks a row where it is about the selected function. @param {Element} line @param {R} row */
-  mark(line, row) {
+  #mark(line, row) {
     const selected = row.f.id === this.selected;
     line.classList.toggle('selected', selected);
     line.setAttribute('aria-selected', String(selected));
   }
 
   /** @param {Column<R>} column @param {R} row */
-  cell({ left, className, text, full, bar, node }, row) {
+  #cell({ left, className, text, full, bar, node }, row) {
     const shown = text(row);
     const title = full ? full(row) : left && shown;
     const classes = `${cellClass(left)} ${bar ? 'barred' : ''} ${className?.(row) || ''}`;
@@ -201,9 +201,9 @@ export class Grid {
   }
 
   /** @param {number} i */
-  line(i) {
+  #line(i) {
     const row = this.rows[i];
-    const cells = this.columns.map((column) => this.cell(column, row));
+    const cells = this.columns.map((column) => this.#cell(column, row));
     const onclick = () => {
       this.active = i;
       this.onSelect(row);
@@ -212,7 +212,7 @@ export class Grid {
     const oncontextmenu = (/** @type {MouseEvent} */ e) => {
       e.preventDefault();
       this.active = i;
-      this.menuOf(row, { x: e.clientX, y: e.clientY });
+      this.#menuOf(row, { x: e.clientX, y: e.clientY });
     };
     const line = h('div.grid-row', { role: 'row', 'aria-rowindex': i + 1, onclick, oncontextmenu }, ...cells);
     line.style.top = `${i * ROW_HEIGHT}px`;

@@ -28,7 +28,7 @@ export class Labels {
     this.ready = false;
   }
 
-  prepare() {
+  #prepare() {
     if (this.ready) return;
     this.ready = true;
     this.context.font = FONT;
@@ -50,7 +50,7 @@ export class Labels {
   }
 
   /** How many letters of a text have room before a mark for the rest. @param {string} text @param {number} room */
-  lettersIn(text, room) {
+  #lettersIn(text, room) {
     let left = room - (this.markWidth ||= this.width(MORE));
     let count = 0;
     for (const letter of text) {
@@ -62,7 +62,7 @@ export class Labels {
   }
 
   /** The forms of a name with their widths. @param {string} name @returns {[string, number][]} */
-  formsOf(name) {
+  #formsOf(name) {
     let forms = this.forms.get(name);
     if (!forms) {
       forms = shorterNames(name.slice(0, MOST_LETTERS)).map((form) => {
@@ -80,16 +80,16 @@ export class Labels {
    * @param {string} name @param {number} room
    */
   fit(name, room) {
-    this.prepare();
+    this.#prepare();
     // Most names fit, so that their other forms are made only where the whole name has no room.
     const plain = plainStrings(name);
     if (plain.length * NARROWEST <= room && plain.length <= LONGEST && this.width(plain) <= room) return plain;
-    const forms = this.formsOf(name);
+    const forms = this.#formsOf(name);
     for (const [form, width] of forms) if (width <= room) return form;
     const [form] = forms[forms.length - 1];
     const leaf = form.replace(LEAF, '');
     if (leaf !== form && this.width(leaf) <= room) return leaf;
-    const letters = this.lettersIn(leaf, room);
+    const letters = this.#lettersIn(leaf, room);
     return letters < 2 ? '' : leaf.slice(0, letters) + MORE;
   }
 
@@ -98,7 +98,7 @@ export class Labels {
    * @param {string} sign @param {string} name @param {number} room
    */
   fitSigned(sign, name, room) {
-    this.prepare();
+    this.#prepare();
     let width = this.signs.get(sign);
     if (width === undefined) this.signs.set(sign, (width = this.width(`${sign} `)));
     const text = this.fit(name, room - width);

@@ -80,7 +80,7 @@ export class LazyTree {
     this.add(-1, -1, 0, DOWN);
   }
 
-  grow() {
+  #grow() {
     const room = this.func.length * 2;
     const integers = /** @type {const} */ (['func', 'parent', 'depth', 'kidsFrom', 'kids']);
     const bytes = /** @type {const} */ (['state', 'flags', 'direction', 'shade']);
@@ -98,7 +98,7 @@ export class LazyTree {
 
   /** @param {number} parent @param {number} func @param {number} state @param {number} direction */
   add(parent, func, state, direction) {
-    if (this.count === this.func.length) this.grow();
+    if (this.count === this.func.length) this.#grow();
     /** @type {number} */ const node = this.count++;
     this.func[node] = func;
     this.parent[node] = parent;
@@ -120,7 +120,7 @@ export class LazyTree {
 
   /** Makes the children of the node if they are not there yet. @param {number} node */
   first(node) {
-    if (!this.kidsFrom[node]) this.expand(node);
+    if (!this.kidsFrom[node]) this.#expand(node);
     return this.kids[node] ? this.kidsFrom[node] : -1;
   }
 
@@ -143,13 +143,13 @@ export class LazyTree {
   }
 
   /** @param {number} node */
-  expand(node) {
+  #expand(node) {
     const slice = this.slices[node];
     this.kidsFrom[node] = this.count;
     this.kids[node] = 0;
     if (!slice) return;
-    if (this.direction[node] === UP) this.addCallers(node, slice);
-    else this.addCallees(node, slice);
+    if (this.direction[node] === UP) this.#addCallers(node, slice);
+    else this.#addCallees(node, slice);
     this.slices[node] = null;
   }
 
@@ -172,7 +172,7 @@ export class LazyTree {
   }
 
   /** @param {number} node @param {Slice} slice */
-  addCallers(node, { at, leaf, from, to }) {
+  #addCallers(node, { at, leaf, from, to }) {
     const { source, places, siblings } = this;
     const [weights0, weights1] = this.weights;
     const funcs = [];
@@ -219,8 +219,8 @@ export class LazyTree {
       }
       total[0][child] = sum0;
       total[1][child] = sum1;
-      this.sumOwn(child, leaf, from, to);
-      this.sumShade(child, leaf, from, to);
+      this.#sumOwn(child, leaf, from, to);
+      this.#sumShade(child, leaf, from, to);
       rest0 -= sum0;
       rest1 -= sum1;
     }
@@ -229,7 +229,7 @@ export class LazyTree {
   }
 
   /** @param {number} node @param {Slice} slice */
-  addCallees(node, { at, from, to }) {
+  #addCallees(node, { at, from, to }) {
     const { source, places, siblings } = this;
     const [total0, total1] = source.total;
     const { changes } = siblings.order;
@@ -249,14 +249,14 @@ export class LazyTree {
         list[places[source.func[callee]]++] = callee;
     for (const func of funcs) places[func] = 0;
     const end = this.kidsFrom[node] + this.kids[node];
-    for (let child = this.kidsFrom[node]; child < end; child++) this.sumCallees(child);
+    for (let child = this.kidsFrom[node]; child < end; child++) this.#sumCallees(child);
   }
 
   /**
    * Sums the figures of a node without interrupts, from nodes of the call tree.
    * @param {number} node @param {Int32Array} nodes @param {number} from @param {number} to
    */
-  sumOwn(node, nodes, from, to) {
+  #sumOwn(node, nodes, from, to) {
     const { own } = this;
     if (!own) return;
     for (let side = 0; side < 2; side++) {
@@ -269,14 +269,14 @@ export class LazyTree {
    * Finds what a node waits for, from nodes of the call tree.
    * @param {number} node @param {Int32Array} nodes @param {number} from @param {number} to
    */
-  sumShade(node, nodes, from, to) {
+  #sumShade(node, nodes, from, to) {
     const { shades, source } = this;
     if (!shades || !source.shades) return;
     this.shade[node] = joinedShade(shades, this.weights[source.shades.side], nodes, from, to);
   }
 
   /** Sums what the nodes of the call tree have that a node stands for. @param {number} node */
-  sumCallees(node) {
+  #sumCallees(node) {
     const { source } = this;
     const { at, from, to } = /** @type {Slice} */ (this.slices[node]);
     let flags = source.flags[at[from]];
@@ -289,8 +289,8 @@ export class LazyTree {
       flags &= source.flags[at[i]];
       if (source.state[at[i]] !== state) state = UNPROVEN;
     }
-    this.sumOwn(node, at, from, to);
-    this.sumShade(node, at, from, to);
+    this.#sumOwn(node, at, from, to);
+    this.#sumShade(node, at, from, to);
     this.flags[node] = flags;
     this.state[node] = state;
   }
@@ -302,7 +302,7 @@ export class LazyTree {
   addFunction(func, nodes, direction) {
     const node = this.add(0, func, 0, direction);
     this.slices[node] = { at: nodes, leaf: nodes, from: 0, to: nodes.length };
-    this.sumCallees(node);
+    this.#sumCallees(node);
     this.state[node] = stateOf(this.functions[func].total);
     if (direction === UP) {
       this.flags[node] = 0;

@@ -76,7 +76,7 @@ export class Model {
     this.zoom = 0;
     this.selected = -1;
     /** The largest proven difference, in points of the total. */ this.most = 0.5;
-    this.metric = this.testedMetric();
+    this.metric = this.#testedMetric();
     this.memo = new Memo();
     /** @type {{self: Float64Array[], total: Float64Array[]}|null} */ this.sumsMade = null;
     /** @type {{starts: Int32Array, nodes: Int32Array}|null} */ this.placesMade = null;
@@ -123,7 +123,7 @@ export class Model {
   }
 
   /** The number of the metric that the evidence is about. */
-  testedMetric() {
+  #testedMetric() {
     return Math.max(
       0,
       (this.meta.metrics || []).findIndex((metric) => metric.tested),
@@ -145,37 +145,37 @@ export class Model {
   needsSamples(state) {
     const { narrowing } = this;
     const ofThreads = !!state.thread || !!narrowing.processIn(state) || narrowing.showsProcesses(state);
-    return ofThreads || !!state.range || this.metricOf(state) !== this.testedMetric();
+    return ofThreads || !!state.range || this.#metricOf(state) !== this.#testedMetric();
   }
 
   /** @param {State} state */
-  metricOf(state) {
+  #metricOf(state) {
     const at = (this.meta.metrics || []).findIndex((metric) => metric.name === state.metric);
-    return at < 0 ? this.testedMetric() : at;
+    return at < 0 ? this.#testedMetric() : at;
   }
 
   /** Makes again what a change of the state touches, and no more. @param {State} state */
   update(state) {
     const { bottlenecks, callers, callees, search, picked, origins, states } = state;
-    this.metric = this.metricOf(state);
-    if (this.memo.isNew('calls', ...this.sourcesOf(state))) this.rebuild(state);
+    this.metric = this.#metricOf(state);
+    if (this.memo.isNew('calls', ...this.#sourcesOf(state))) this.#rebuild(state);
     const order = this.orderOf(state);
-    const shades = this.shade(state);
-    if (this.memo.isNew('tree', this.callTree, state.inverted, callers, callees, order, shades)) this.turn(state);
-    this.draws(state);
+    const shades = this.#shade(state);
+    if (this.memo.isNew('tree', this.callTree, state.inverted, callers, callees, order, shades)) this.#turn(state);
+    this.#draws(state);
     this.zoom = nodeAt(this.tree, this.functions, state.zoom);
     if (!(this.width(this.zoom) > 0) || this.zoom <= this.tree.twin) this.zoom = 0;
     this.selected = state.selected ? nodeAt(this.tree, this.functions, state.selected) : -1;
     const { tree, metric, side, gone } = this;
     const marks = [picked, origins, states, bottlenecks];
-    if (this.memo.isNew('search', tree, metric, side, gone, search, ...marks)) this.search(state);
+    if (this.memo.isNew('search', tree, metric, side, gone, search, ...marks)) this.#search(state);
   }
 
   /**
    * Finds what the frames of the call tree wait for where colours tell that; null where a turned tree need not know.
    * @param {State} state
    */
-  shade(state) {
+  #shade(state) {
     const { callTree, classes } = this;
     const side = this.sides === 1 ? 1 : sideOf(state);
     if (!classes || state.colour !== 'waiting') return null;
@@ -189,25 +189,25 @@ export class Model {
   }
 
   /** What the call tree is made from. @param {State} state */
-  sourcesOf(state) {
+  #sourcesOf(state) {
     const { samples, timelines } = this.tables;
     const needed = this.needsSamples(state) ? samples : null;
     const times = state.range ? timelines : null;
     const rows = this.narrowing.showsProcesses(state);
     const { filters, interpreter, interrupts, range, system, thread } = state;
-    return [system, interrupts, interpreter, thread, range, filters, rows, this.metricOf(state), needed, times];
+    return [system, interrupts, interpreter, thread, range, filters, rows, this.#metricOf(state), needed, times];
   }
 
   /** Work that takes long before a state can be shown; null for none. @param {State} state @returns {Splicer|null} */
   ahead(state) {
-    const sources = this.sourcesOf(state);
+    const sources = this.#sourcesOf(state);
     if (!sameSources(this.coming?.sources, sources)) this.coming = null;
-    if (!this.splices(state) || this.tables.tree.count < LARGE || this.memo.holds('calls', sources)) return null;
-    return this.splicing(state, sources).splicer;
+    if (!this.#splices(state) || this.tables.tree.count < LARGE || this.memo.holds('calls', sources)) return null;
+    return this.#splicing(state, sources).splicer;
   }
 
   /** Whether frames are taken out of the tree. @param {State} state */
-  splices({ system, interrupts }) {
+  #splices({ system, interrupts }) {
     return system !== 'show' || (interrupts === 'fold' && this.hasInterrupts);
   }
 
@@ -215,11 +215,11 @@ export class Model {
    * The removal of system frames or of interrupts, as far as it has come.
    * @param {State} state @param {unknown[]} sources
    */
-  splicing(state, sources) {
+  #splicing(state, sources) {
     const mode = state.system === 'hide' ? 'hide' : 'fold';
     const least = state.system === 'show' ? INTERRUPTS : SYSTEM;
     if (this.coming && sameSources(this.coming.sources, sources)) return this.coming;
-    const part = this.partOf(state);
+    const part = this.#partOf(state);
     // What an interpreter does for a function stays with it when the interpreter's frames go with those of the system.
     const owned = mode === 'hide' && this.hasInterpreters;
     const tree = owned ? part.withSelf(selfWithInterpreter(part, this.functions)) : part;
@@ -228,9 +228,9 @@ export class Model {
   }
 
   /** The tree of the report under the filters, before frames are taken out. @param {State} state */
-  partOf(state) {
-    const number = this.metricOf(state);
-    return this.narrowing.tree(state, { number, tested: number === this.testedMetric() });
+  #partOf(state) {
+    const number = this.#metricOf(state);
+    return this.narrowing.tree(state, { number, tested: number === this.#testedMetric() });
   }
 
   /**
@@ -238,35 +238,35 @@ export class Model {
    * @param {State} state
    */
   filterTimes(state) {
-    const shown = { number: this.metric, tested: this.metric === this.testedMetric() };
+    const shown = { number: this.metric, tested: this.metric === this.#testedMetric() };
     return this.narrowing.times(state, shown, this.part, this.repeated);
   }
 
   /** Makes the call tree that is shown. @param {State} state */
-  rebuild(state) {
-    const splicing = this.splices(state) ? this.splicing(state, this.sourcesOf(state)) : null;
+  #rebuild(state) {
+    const splicing = this.#splices(state) ? this.#splicing(state, this.#sourcesOf(state)) : null;
     const splicer = splicing?.splicer || null;
-    const whole = splicing ? splicing.part : this.partOf(state);
+    const whole = splicing ? splicing.part : this.#partOf(state);
     splicer?.run();
     this.coming = null;
     const spliced = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
     this.part = whole;
     this.changedMade = null;
     this.meant = this.narrowing.meantBy(state);
-    const tree = this.fold(spliced.tree);
+    const tree = this.#fold(spliced.tree);
     this.hidden = spliced.hidden;
     this.shownBefore = [whole.total[0][0], whole.total[1][0]];
     tree.own = this.hasInterrupts ? withoutInterrupts(tree) : null;
     this.isApart = this.hasInterpreters && state.interpreter === 'apart' && state.system === 'show';
-    this.callTree = this.withInterpreter(tree);
+    this.callTree = this.#withInterpreter(tree);
     this.isPart = this.narrowing.isPart(state);
-    const untested = this.metricOf(state) !== this.testedMetric();
+    const untested = this.#metricOf(state) !== this.#testedMetric();
     this.filtered = this.isPart || this.isApart || untested || !!splicer || tree !== spliced.tree;
     this.sumsMade = null;
     this.placesMade = null;
     if (!this.classes) return;
     const filters = withoutWaits(state.filters, this.waitFunctions);
-    this.waitSums = classSums(filters === state.filters ? whole : this.partOf({ ...state, filters }), this.classes);
+    this.waitSums = classSums(filters === state.filters ? whole : this.#partOf({ ...state, filters }), this.classes);
   }
 
   /** Whether the time of a function counts as that of those it runs. @param {Func} f */
@@ -278,7 +278,7 @@ export class Model {
    * A tree with the time of an interpreter's frames at the functions that they run, unless it is apart.
    * @param {Tree} tree
    */
-  withInterpreter(tree) {
+  #withInterpreter(tree) {
     if (!this.hasInterpreters || this.isApart) return tree;
     return withMovedSelf(tree, selfWithInterpreter(tree, this.functions));
   }
@@ -305,13 +305,13 @@ export class Model {
   }
 
   /** @param {State} state @returns {Order} */
-  newOrder(state) {
+  #newOrder(state) {
     const by = this.orderOf(state);
     return { by, factor: this.factor, changes: by === 'change' ? changesIn(this.callTree, this.factor) : null };
   }
 
   /** A call tree without the frames that filters take out of its stacks. @param {Tree} tree */
-  fold(tree) {
+  #fold(tree) {
     const { functions, meant } = this;
     const merged = mergedFunctions(meant, functions, originsOf(functions));
     const recursion = meant.some(({ filter }) => filter.kind === 'recursion');
@@ -323,26 +323,26 @@ export class Model {
   }
 
   /** Makes the tree that is drawn from the call tree. @param {State} state */
-  turn(state) {
+  #turn(state) {
     const callee = this.functionOf(state.callers);
     const caller = this.functionOf(state.callees);
     const both = callee && caller && callee === caller;
     const only = callee || caller;
     const which = { callers: !!callee, callees: both || !callee };
     this.turned = null;
-    const order = this.newOrder(state);
+    const order = this.#newOrder(state);
     if (only) this.turned = around(this.callTree, this.functions, only.id, which, order);
     else if (state.inverted) this.turned = inverted(this.callTree, this.functions, order);
     this.reordered = this.turned || order.by === 'name' ? null : new OrderedTree(this.callTree, order);
     this.tree = this.turned || this.reordered || this.callTree;
-    if (this.turned) this.untest(this.turned);
+    if (this.turned) this.#untest(this.turned);
     const known = this.sides === 2 && !this.turned && this.shownMetric.tested;
     this.removed = known ? findRemoved(this.callTree) : null;
-    this.most = this.largestPoints();
+    this.most = this.#largestPoints();
   }
 
   /** Takes the verdicts from the functions of a turned tree whose figures the filters change. @param {LazyTree} tree */
-  untest(tree) {
+  #untest(tree) {
     if ((!this.isPart && !this.isApart) || this.sides === 1) return;
     const changed = tree.around ? this.changed.total : this.changed.self;
     for (let node = tree.first(0); node >= 0; node = tree.next(node))
@@ -357,7 +357,7 @@ export class Model {
     const { tree } = tables;
     const whole = this.hasInterpreters ? withMovedSelf(tree, selfWithInterpreter(tree, functions)) : tree;
     const sumsOf = (/** @type {Tree} */ of) => functionSums(of, functions.length, of.total);
-    const [tested, shown] = [whole, this.withInterpreter(part)].map(sumsOf);
+    const [tested, shown] = [whole, this.#withInterpreter(part)].map(sumsOf);
     const compared = (/** @type {'self'|'total'} */ of) =>
       Uint8Array.from(functions, (_, f) =>
         [0, 1].every((side) => sameValue(tested[of][side][f], shown[of][side][f])) ? 0 : 1,
@@ -402,7 +402,7 @@ export class Model {
   }
 
   /** Decides which widths are drawn. @param {State} state */
-  draws({ view, reversed, removed }) {
+  #draws({ view, reversed, removed }) {
     this.side = this.sides === 1 ? 1 : sideOf({ view, reversed });
     const showsGone = removed && this.canShowRemoved({ view });
     if (this.memo.isNew('gone', this.tree, showsGone)) this.gone = showsGone && this.removed ? removedWidths(this.callTree, this.removed) : null;
@@ -463,7 +463,7 @@ export class Model {
    */
   provenChanges() {
     const [base, head] = this.tables.tree.figures;
-    return this.sides === 1 ? [] : this.ordered(provenIn(this.functions), [base[0], head[0] * this.factor]);
+    return this.sides === 1 ? [] : this.#ordered(provenIn(this.functions), [base[0], head[0] * this.factor]);
   }
 
   /** Proven changes of what the filters leave, with the figures under them. @returns {FunctionChange[]} */
@@ -476,14 +476,14 @@ export class Model {
       const head = sums[1][f.id] * this.factor;
       return { f, e: { ...e, base, head, delta: head - base }, own };
     });
-    return this.ordered(
+    return this.#ordered(
       left.filter(({ e }) => e.base || e.head),
       this.totals(),
     );
   }
 
   /** @param {FunctionChange[]} changes @param {number[]} totals [base, head] */
-  ordered(changes, totals) {
+  #ordered(changes, totals) {
     const last = (/** @type {FunctionChange} */ { f, e, own }) =>
       Number(!own && (this.isOwned(f) || isWhole([e.base, e.head], totals)));
     return changes.sort((a, b) => last(a) - last(b) || Math.abs(b.e.delta) - Math.abs(a.e.delta));
@@ -559,7 +559,7 @@ export class Model {
   }
 
   /** The largest proven difference on the screen, in points of the total. */
-  largestPoints() {
+  #largestPoints() {
     const { tree, turned } = this;
     let most = 0.5;
     if (this.sides === 1 || !this.shownMetric.tested) return most;
@@ -576,7 +576,7 @@ export class Model {
   }
 
   /** Finds what the state searches for. @param {State} state */
-  search(state) {
+  #search(state) {
     const { search, picked, origins, states } = state;
     this.matches = null;
     this.searchError = '';
@@ -584,7 +584,7 @@ export class Model {
     const only = this.functionOf(picked);
     const isHeld = isMarked(this, state);
     if (!search && !only && !origins && !states && !isHeld) return;
-    const hits = this.functionsFound(search);
+    const hits = this.#functionsFound(search);
     for (const f of this.functions)
       if ((only && f !== only) || (origins && (f.isProcess || !origins.includes(String(f.origin))))) hits[f.id] = 0;
     this.functionHits = hits;
@@ -605,7 +605,7 @@ export class Model {
    * a search that may take long is running; it looks at one part.
    * @param {string} text
    */
-  functionsFound(text) {
+  #functionsFound(text) {
     const none = new Uint8Array(this.functions.length);
     this.foundPart = 'name';
     if (!text) return none.fill(1);
@@ -614,7 +614,7 @@ export class Model {
     this.searchError = pattern.error;
     for (const part of parts) {
       const hits = matchAll(pattern, this.functions, (f) => textOf(f, part));
-      if (!hits) return this.foundLater(text, pattern, parts[0]) || none;
+      if (!hits) return this.#foundLater(text, pattern, parts[0]) || none;
       if (!hits.includes(1) && part !== parts[parts.length - 1]) continue;
       this.foundPart = hits.includes(1) ? part : parts[0];
       return hits;
@@ -626,7 +626,7 @@ export class Model {
    * What a search that may take long has found, once it is done.
    * @param {string} text @param {Pattern} pattern @param {Part} part
    */
-  foundLater(text, pattern, part) {
+  #foundLater(text, pattern, part) {
     this.foundPart = part;
     if (this.foundApart?.text === text) {
       this.searchError = this.foundApart.error;

@@ -106,33 +106,33 @@ export class Narrowing {
   }
 
   /** The range of time that counts; null for all. @param {State} state */
-  rangeIn({ range }) {
+  #rangeIn({ range }) {
     return this.hasTimeline ? range : null;
   }
 
   /** Whether filters leave a part of the samples. @param {State} state */
   isPart(state) {
     const keepThread = this.keepsThread(state.thread, this.processIn(state));
-    return !!(this.rangeIn(state) || keepThread || chooseStacks(this.meantBy(state)));
+    return !!(this.#rangeIn(state) || keepThread || chooseStacks(this.meantBy(state)));
   }
 
   /** The tree of the report under the filters. @param {State} state @param {Shown} metric */
   tree(state, { number: metric, tested }) {
     const { tree, samples, timelines } = this.tables;
     const keepThread = this.keepsThread(state.thread, this.processIn(state));
-    const range = this.rangeIn(state);
+    const range = this.#rangeIn(state);
     const passes = this.passesIn(state);
     if (this.showsProcesses(state)) {
       const values = filteredValues(samples, timelines, { keepThread, range, metric, passes });
-      return this.splitByProcess(values) || this.withValues(selfOfSamples(tree, samples, values), tested);
+      return this.#splitByProcess(values) || this.#withValues(selfOfSamples(tree, samples, values), tested);
     }
-    if (!keepThread && !range && tested) return passes ? this.withValues(selfOf(tree.self, passes), true) : tree;
+    if (!keepThread && !range && tested) return passes ? this.#withValues(selfOf(tree.self, passes), true) : tree;
     const self = filteredSelf(tree, samples, timelines, { keepThread, range, metric, passes });
-    return this.withValues(self, tested);
+    return this.#withValues(self, tested);
   }
 
   /** The tree of the report with other figures. @param {Float64Array[]} self @param {boolean} tested */
-  withValues(self, tested) {
+  #withValues(self, tested) {
     const { tree } = this.tables;
     const other = tree.withSelf(self);
     if (tested && this.sides === 2) other.state = statesUnder(tree, other);
@@ -140,7 +140,7 @@ export class Narrowing {
   }
 
   /** The tree with a row of each process. @param {(Float64Array|null)[]} values of the samples */
-  splitByProcess(values) {
+  #splitByProcess(values) {
     const { functions, processes: names, tables, threads } = this;
     if (this.firstProcess < 0) {
       this.firstProcess = functions.length;
@@ -163,7 +163,7 @@ export class Narrowing {
     const self = tested ? tree.self : filteredSelf(tree, samples, timelines, { metric });
     const sum = (/** @type {Float64Array[]} */ of) => timeWithoutInterrupts(tree, of);
     const process = this.processIn(state);
-    const range = this.rangeIn(state);
+    const range = this.#rangeIn(state);
     const keepThread = this.keepsThread(state.thread, '');
     const isOnly = [process, range, keepThread, chooseStacks(meant)].filter(Boolean).length === 1;
     const keeping = (/** @type {import('./sums.js').Filters} */ filters) =>

@@ -57,14 +57,14 @@ export class Splicer {
     /** How many entries of `open` count. Shortening the array would take longer than all the rest. */ this.left = 0;
     /** @type {number[]} the frames below the ones that are joined */ this.kids = [];
     this.kidCount = 0;
-    this.later(0, tree.count, 0);
+    this.#later(0, tree.count, 0);
   }
 
   /**
    * Adds the time of a system frame to its caller, or to what is hidden.
    * @param {number} base @param {number} head @param {number} caller
    */
-  put(base, head, caller) {
+  #put(base, head, caller) {
     const [to0, to1] = this.fold ? this.self : [this.hidden, this.hidden];
     to0[this.fold ? caller : 0] += base;
     to1[this.fold ? caller : 1] += head;
@@ -75,7 +75,7 @@ export class Splicer {
    * SPLICED.
    * @param {number} from @param {number} after @param {number} shift
    */
-  copy(from, after, shift) {
+  #copy(from, after, shift) {
     const { tree, isSystem, contents, last, func, depth, state, flags } = this;
     const [total0, total1] = tree.total;
     const [from0, from1] = tree.self;
@@ -85,7 +85,7 @@ export class Splicer {
     while (node < after) {
       const own = tree.depth[node] + shift;
       if (isSystem[tree.func[node]]) {
-        this.put(total0[node], total1[node], last[own - 1]);
+        this.#put(total0[node], total1[node], last[own - 1]);
         node = tree.end[node];
         continue;
       }
@@ -101,14 +101,14 @@ export class Splicer {
     }
     this.count = at;
     if (node === after) return;
-    if (tree.end[node] < after) this.later(tree.end[node], after, shift);
+    if (tree.end[node] < after) this.#later(tree.end[node], after, shift);
     this.open[this.left++] = node;
     this.open[this.left++] = 1;
     this.open[this.left++] = tree.depth[node] + shift;
   }
 
   /** Notes frames that are to be copied. @param {number} from @param {number} after @param {number} shift */
-  later(from, after, shift) {
+  #later(from, after, shift) {
     const { open } = this;
     open[this.left++] = from;
     open[this.left++] = after;
@@ -120,7 +120,7 @@ export class Splicer {
    * Writes one frame for several of the same function, which are the last entries of `open`.
    * @param {number} first @param {number} level
    */
-  join(first, level) {
+  #join(first, level) {
     const { tree, open, self } = this;
     const at = this.count++;
     this.last[level] = at;
@@ -140,7 +140,7 @@ export class Splicer {
    * Collects the frames below one, also the ones below system frames, whose own time is put where it belongs.
    * @param {number} top @param {number} at
    */
-  below(top, at) {
+  #below(top, at) {
     const { tree, isSystem, contents, kids } = this;
     const after = tree.end[top];
     for (let node = top + 1; node < after;) {
@@ -148,17 +148,17 @@ export class Splicer {
         kids[this.kidCount++] = node;
         node = tree.end[node];
       } else if (contents[node] & OTHERS) {
-        this.put(tree.self[0][node], tree.self[1][node], at);
+        this.#put(tree.self[0][node], tree.self[1][node], at);
         node++;
       } else {
-        this.put(tree.total[0][node], tree.total[1][node], at);
+        this.#put(tree.total[0][node], tree.total[1][node], at);
         node = tree.end[node];
       }
     }
   }
 
   /** Sorts `kids` into the shared order of siblings. They are few, and mostly in order. */
-  sort() {
+  #sort() {
     const { ranks, kids, kidCount } = this;
     const { func } = this.tree;
     if (kidCount > MANY) {
@@ -187,27 +187,27 @@ export class Splicer {
       const many = open[--this.left];
       const first = this.left - (many || 2);
       if (many) {
-        const at = this.join(first, level);
-        for (let i = first; i < this.left; i++) this.below(open[i], at);
+        const at = this.#join(first, level);
+        for (let i = first; i < this.left; i++) this.#below(open[i], at);
         this.left = first;
-        this.push(level + 1);
+        this.#push(level + 1);
       } else {
         this.left = first;
-        this.copy(open[first], open[first + 1], level);
+        this.#copy(open[first], open[first + 1], level);
       }
     }
     return true;
   }
 
   /** Notes the collected frames as the next steps, with the ones of a function together. @param {number} level */
-  push(level) {
+  #push(level) {
     const { open, kids } = this;
     const { func, end, depth } = this.tree;
-    this.sort();
+    this.#sort();
     for (let to = this.kidCount; to > 0;) {
       let from = to - 1;
       while (from > 0 && func[kids[from - 1]] === func[kids[from]]) from--;
-      if (to - from === 1) this.later(kids[from], end[kids[from]], level - depth[kids[from]]);
+      if (to - from === 1) this.#later(kids[from], end[kids[from]], level - depth[kids[from]]);
       else {
         for (let i = from; i < to; i++) open[this.left++] = kids[i];
         open[this.left++] = to - from;

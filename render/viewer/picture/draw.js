@@ -121,7 +121,7 @@ export class Flame {
   }
 
   /** The hatches of new and gone frames and of waits, which tell them apart without hue. @param {string} state */
-  pattern(state) {
+  #pattern(state) {
     let pattern = this.patterns.get(state);
     if (pattern) return pattern;
     const tile = document.createElement('canvas');
@@ -140,7 +140,7 @@ export class Flame {
   }
 
   /** The part of the scene that is on the screen. @returns {import('./walk.js').View} */
-  view() {
+  #view() {
     const { tree, width, widths, zoom } = /** @type {Scene} */ (this.scene);
     const { left, top } = this;
     const place = { room: this.width * this.stretch, left, shown: this.width, top, behind: top + this.rowsShown };
@@ -179,11 +179,11 @@ export class Flame {
 
   /** Left edge and width of a node on screen. @param {number} node */
   place(node) {
-    return placeOf(this.view(), node);
+    return placeOf(this.#view(), node);
   }
 
   /** The upper edge of a row. @param {number} row */
-  yOf(row) {
+  #yOf(row) {
     const y = row * ROW - this.scroll;
     return this.flipped ? this.height - ROW - y : y;
   }
@@ -191,7 +191,7 @@ export class Flame {
   /** The box at a point, or null. @param {number} x @param {number} y @returns {Box|null} */
   hit(x, y) {
     const along = this.flipped ? this.height - 1 - y : y;
-    return this.scene && boxAt(this.view(), Math.floor((along + this.scroll) / ROW), x);
+    return this.scene && boxAt(this.#view(), Math.floor((along + this.scroll) / ROW), x);
   }
 
   /** @param {Scene} scene */
@@ -203,21 +203,21 @@ export class Flame {
     this.rowsShown = Math.ceil((scroll + this.height) / ROW) - this.top;
     pixels.begin(canvas.width, this.rowsShown, this.paper, !!scene.matches);
     this.grain = ratio * PARTS;
-    walk(this.view(), this);
-    if (scene.matches) this.frame();
+    walk(this.#view(), this);
+    if (scene.matches) this.#frame();
     context.fillStyle = this.dark ? '#17181a' : '#fff';
     context.fillRect(0, 0, this.width, this.height);
     const span = (/** @type {number} */ row) => {
-      const y = this.yOf(row + this.top);
+      const y = this.#yOf(row + this.top);
       return [Math.round(y * ratio), Math.round((y + ROW - 1) * ratio)];
     };
     pixels.put(context, span, Math.round(FRAME * ratio));
-    this.hatch();
-    this.label(scene);
+    this.#hatch();
+    this.#label(scene);
   }
 
   /** Outlines the frames that are searched for. */
-  frame() {
+  #frame() {
     const { frames, pixels, ratio } = this;
     pixels.rims();
     for (let i = 0; i < frames.length; i += 3)
@@ -226,18 +226,18 @@ export class Flame {
   }
 
   /** Draws the textures. */
-  hatch() {
+  #hatch() {
     for (const { x, w, row, texture } of this.decorated) {
       if (!texture) continue;
-      this.context.fillStyle = this.pattern(texture);
+      this.context.fillStyle = this.#pattern(texture);
       // That of a wait lies below its name, which is no code's.
       const from = texture === 'waiting' ? EDGE_FROM : 0;
-      this.context.fillRect(x, this.yOf(row) + from, w, ROW - 1 - from);
+      this.context.fillRect(x, this.#yOf(row) + from, w, ROW - 1 - from);
     }
   }
 
   /** Writes the names. @param {Scene} scene */
-  label(scene) {
+  #label(scene) {
     const { context } = this;
     let ink = '';
     for (const { x, w, row, node, colour, texture } of this.decorated) {
@@ -246,13 +246,13 @@ export class Flame {
       const name = scene.name(node);
       const text = texture ? this.labels.fitSigned(SIGNS[texture], name, room) : this.labels.fit(name, room);
       if (!text) continue;
-      if (this.inkOn(colour) !== ink) context.fillStyle = ink = this.inkOn(colour);
-      context.fillText(isolated(text), Math.max(x, 0) + PAD, this.yOf(row) + ROW / 2 - 0.5);
+      if (this.#inkOn(colour) !== ink) context.fillStyle = ink = this.#inkOn(colour);
+      context.fillText(isolated(text), Math.max(x, 0) + PAD, this.#yOf(row) + ROW / 2 - 0.5);
     }
   }
 
   /** The ink that reads best on a colour. @param {number} colour as a pixel */
-  inkOn(colour) {
+  #inkOn(colour) {
     let ink = this.inks.get(colour);
     if (!ink) this.inks.set(colour, (ink = inkOn(unpacked(colour))));
     return ink;
@@ -319,6 +319,6 @@ export class Flame {
     const x = Math.max(place.x, -BEYOND);
     const w = Math.min(place.x + place.w, this.width + BEYOND) - x;
     if (w < 0 || x >= this.width) return null;
-    return { x, y: this.yOf(tree.row(node)), w: Math.max(w - GAP, 1), h: ROW - 1 };
+    return { x, y: this.#yOf(tree.row(node)), w: Math.max(w - GAP, 1), h: ROW - 1 };
   }
 }

@@ -113,26 +113,26 @@ export class Chart {
   }
 
   /** The lanes that are on the screen. @param {ChartScene} scene */
-  visible({ lanes }) {
+  #visible({ lanes }) {
     const { room, scroll } = this;
     return lanes.filter(({ top, rows }) => top < scroll + room && top + HEAD + rows * ROW > scroll);
   }
 
   /** The visible rows [first, behind) of a lane. @param {Placed} placed */
-  rowsOf({ top, rows }) {
+  #rowsOf({ top, rows }) {
     const from = this.scroll - top - HEAD;
     const first = Math.max(0, Math.floor(from / ROW));
     return [first, Math.max(first, Math.min(rows, Math.ceil((from + this.room) / ROW)))];
   }
 
   /** Where a row of the picture lies on the canvas. @param {number} y @param {number} height */
-  span(y, height) {
+  #span(y, height) {
     const top = AXIS + y - this.scroll;
     return [Math.round(top * this.ratio), Math.round((top + height) * this.ratio)];
   }
 
   /** @param {number} time @param {number[]} range */
-  xOf(time, [from, to]) {
+  #xOf(time, [from, to]) {
     return ((time - from) / (to - from)) * this.width;
   }
 
@@ -147,12 +147,12 @@ export class Chart {
     const { context, pixels } = this;
     const inks = scene.dark ? DARK : LIGHT;
     const paper = packed(inks.paper);
-    const lanes = this.visible(scene);
+    const lanes = this.#visible(scene);
     this.scene = scene;
     this.texts = [];
     this.spans = [];
     let lines = 0;
-    for (const placed of lanes) lines += 1 + this.rowsOf(placed)[1] - this.rowsOf(placed)[0];
+    for (const placed of lanes) lines += 1 + this.#rowsOf(placed)[1] - this.#rowsOf(placed)[0];
     pixels.begin(this.canvas.width, Math.max(1, lines), paper, false);
     for (const placed of lanes) this.#lane(scene, placed, paper);
     context.fillStyle = css(inks.paper);
@@ -166,12 +166,12 @@ export class Chart {
   #lane(scene, placed, paper) {
     const { pixels, spans } = this;
     const { range } = scene;
-    const [first, behind] = this.rowsOf(placed);
+    const [first, behind] = this.#rowsOf(placed);
     const grain = this.ratio * PARTS;
     this.#bar(scene, placed, paper);
     if (behind <= first) return;
     const start = spans.length;
-    for (let row = first; row < behind; row++) spans.push(this.span(placed.top + HEAD + row * ROW, ROW - 1));
+    for (let row = first; row < behind; row++) spans.push(this.#span(placed.top + HEAD + row * ROW, ROW - 1));
     const covered = new Uint8Array(pixels.width + 1);
     const scale = this.width / (range[1] - range[0]);
     const view = { from: range[0], to: range[1], step: 1 / scale, first, behind };
@@ -222,7 +222,7 @@ export class Chart {
     const grain = this.ratio * PARTS;
     const { busy, waited } = this.#sharesOf(lane, range);
     const length = (range[1] - range[0]) / busy.length;
-    spans.push(this.span(top + HEAD - BAR - 1, BAR));
+    spans.push(this.#span(top + HEAD - BAR - 1, BAR));
     busy.forEach((share, i) => {
       const kind = waited ? mostOf(waited, i * CLASSES) : 0;
       const waiting = kind && waited ? waited[i * CLASSES + kind] / length : 0;
@@ -267,7 +267,7 @@ export class Chart {
     for (const { top } of lanes) context.fillRect(0, AXIS + top - this.scroll, width, 1);
     const list = ticks(range, width / TICK_ROOM);
     context.globalAlpha = 0.3;
-    for (const { time } of list) context.fillRect(Math.round(this.xOf(time, range)), AXIS, 1, height);
+    for (const { time } of list) context.fillRect(Math.round(this.#xOf(time, range)), AXIS, 1, height);
     context.globalAlpha = 1;
     if (brush) this.#brush(brush, range, inks);
     context.fillStyle = inks.panel;
@@ -275,7 +275,7 @@ export class Chart {
     context.font = FONT;
     this.labels.reset();
     for (const { time, text } of list) {
-      const x = this.xOf(time, range);
+      const x = this.#xOf(time, range);
       context.fillStyle = inks.dim;
       context.fillRect(Math.round(x), AXIS - 5, 1, 5);
       context.fillStyle = inks.ink;
@@ -290,7 +290,7 @@ export class Chart {
    */
   #brush(brush, range, inks) {
     const { context, height, width } = this;
-    const [left, right] = brush.map((time) => Math.max(-2, Math.min(width + 2, this.xOf(time, range))));
+    const [left, right] = brush.map((time) => Math.max(-2, Math.min(width + 2, this.#xOf(time, range))));
     context.fillStyle = `rgba(${inks.paper},.6)`;
     context.fillRect(0, AXIS, left, height);
     context.fillRect(right, AXIS, width - right, height);
@@ -300,7 +300,7 @@ export class Chart {
   }
 
   /** The lane at a height; null for none. @param {number} y @returns {Placed|null} */
-  laneAt(y) {
+  #laneAt(y) {
     const at = y - AXIS + this.scroll;
     if (y < AXIS || !this.scene) return null;
     return this.scene.lanes.find(({ top, rows }) => at >= top && at < top + HEAD + rows * ROW) || null;
@@ -308,7 +308,7 @@ export class Chart {
 
   /** The box at a point; null for none. @param {number} x @param {number} y @returns {ChartBox|null} */
   hit(x, y) {
-    const placed = this.laneAt(y);
+    const placed = this.#laneAt(y);
     if (!placed || !this.scene) return null;
     const row = Math.floor((y - AXIS + this.scroll - placed.top - HEAD) / ROW);
     if (row < 0 || row >= placed.rows) return null;
@@ -320,8 +320,8 @@ export class Chart {
     walkLane(placed.lane, ancestors, { from: range[0], to: range[1], step, first: row, behind: row + 1 }, {
       box: (_, from, to, node, kind) => {
         if (time < from || time >= Math.max(to, from + step)) return;
-        const left = Math.max(0, this.xOf(from, range));
-        const w = Math.min(this.width, this.xOf(to, range)) - left;
+        const left = Math.max(0, this.#xOf(from, range));
+        const w = Math.min(this.width, this.#xOf(to, range)) - left;
         const y = AXIS + placed.top + HEAD + row * ROW - this.scroll;
         found = { lane: placed.lane, node, kind, from, to, x: left, y, w };
       },

@@ -348,7 +348,7 @@ export class FunctionList {
   fill(state) {
     const { model } = this;
     this.state = state;
-    this.parts ||= this.make();
+    this.parts ||= this.#make();
     if (this.isFolded && state.tab !== 'functions') return;
     const { grid, shown, ...controls } = this.parts;
     const text = controls.text.value.toLowerCase();
@@ -371,16 +371,16 @@ export class FunctionList {
       (!state.bottlenecks || state.bottlenecks.includes(String(functionBottleneck(model, f.id)))) &&
       (!marked || marked[f.id] === 1);
     const sign = way === 'more' ? 1 : -1;
-    const rows = this.rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
+    const rows = this.#rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
     const proven = rows.filter((r) => r.f.origin < INTERRUPTS && isProven(r.e?.state || '')).length;
     const provenText = model.sides === 2 && model.shownMetric.tested ? `, ${count(proven)} proven` : '';
     shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}`;
-    this.largest = this.largestOf(rows);
+    this.largest = this.#largestOf(rows);
     grid.setRows(rows, selected);
   }
 
   /** The largest difference of functions that are not the whole program. @param {FunctionRow[]} rows */
-  largestOf(rows) {
+  #largestOf(rows) {
     const totals = this.model.totals();
     let largest = Number.MIN_VALUE;
     for (const { self, total } of rows) {
@@ -391,7 +391,7 @@ export class FunctionList {
   }
 
   /** Makes the parts of the list. */
-  make() {
+  #make() {
     const refill = () => this.state && this.fill(this.state);
     const parts = partsOf(this.model, this.title, this.host, refill, () => this.largest);
     this.element.append(...parts.elements);
@@ -399,7 +399,7 @@ export class FunctionList {
   }
 
   /** The functions that have time under the filters. @param {(f: Func) => boolean} isShown @returns {FunctionRow[]} */
-  rows(isShown) {
+  #rows(isShown) {
     const { functions, sums, factor } = this.model;
     const { self, total } = sums;
     const rows = [];
