@@ -10,12 +10,12 @@ workload=$pid
 mkfifo ctl ack
 exec 7<>ack
 
-# tell COMMAND: and its answer, within 5 seconds.
+# tell COMMAND: and its answer, within a minute.
 tell() {
 	local answer
 
 	printf '%s\n' "$1" >ctl
-	answer=$(timeout 5 head -c 5 <&7 | od -An -tx1 | tr -d ' \n')
+	answer=$(timeout 60 head -c 5 <&7 | od -An -tx1 | tr -d ' \n')
 	[[ $answer == 61636b0a00 ]] || fail "answer to $1: '$answer'"
 }
 
@@ -49,7 +49,7 @@ at_least "$(share a.pb.gz ';main;serve;parse_input')" 50 "share of parse_input"
 recorder=$!
 started+=("$recorder")
 printf 'ping\0' >ctl
-[[ $(timeout 5 head -c 4 <&7) == ack ]] || fail "no answer to a command that a NUL ends"
+[[ $(timeout 60 head -c 4 <&7) == ack ]] || fail "no answer to a command that a NUL ends"
 head -c 1 <&7 >/dev/null
 tell unheard-of
 tell stop
@@ -75,11 +75,13 @@ wait "$recorder" || fail "exit code $? where nobody reads the answers"
 at_most "$(sed -n 's/.* in \([0-9]*\)\.[0-9] s, .*/\1/p' stderr)" 15 "seconds of a recording of one second with 30 unread answers"
 exec 8>&-
 
-# A command that starts disabled.
-"$KELVIN" record -D -1 --control fifo:ctl,ack -o d.pb.gz -- "$WORKLOADS/system_workload" --parse 3 --cpu 1 2>stderr >/dev/null &
+# A command that starts disabled, and works from when it is sampled.
+"$KELVIN" record -D -1 --control fifo:ctl,ack -o d.pb.gz -- sh -c "until [ -e enabled ]; do sleep 0.05; done
+	exec '$WORKLOADS/system_workload' --parse 3 --cpu 1" 2>stderr >/dev/null &
 recorder=$!
 started+=("$recorder")
 tell enable
+touch enabled
 wait "$recorder" || fail "exit code $? of a command"
 at_least "$(samples_said)" 50 "samples of a command"
 
@@ -91,4 +93,8 @@ refuses 'this file descriptor is not open' kelvin record -p "$workload" --contro
 printf 'stop\n' >file
 refuses 'file is not a named pipe' kelvin record -p "$workload" --control fifo:file
 refuses "sampling was never switched on \(-D -1\), because no 'enable' came from --control" kelvin record -p "$workload" -D -1 --control fifo:ctl -d 0.3
-refuses 'the recording ended before sampling began \(-D 60000\)' timeout --preserve-status -s INT 1 "$KELVIN" record -p "$workload" -D 60000
+# Who is interrupted has begun: it answers.
+{ tell ping && kill -INT "$(<begun)"; } &
+# shellcheck disable=SC2016
+refuses 'the recording ended before sampling began \(-D 60000\)' sh -c \
+	'echo $$ >begun; exec "$0" record -p "$1" -D 60000 --control fifo:ctl,ack' "$KELVIN" "$workload"
