@@ -2,6 +2,8 @@
 # (folder.name). A test that cannot get what it needs exits with 77 and is reported as skipped; with KELVIN_NO_SKIP=1 in the
 # environment that counts as a failure (CI).
 # With FAILING_MALLOC among its options the test may make each allocation fail in turn (tests/unit/support/failing_malloc.h).
+# With TIMING "reason" it measures time on a machine that others use, too: scripts/test tries it again when it fails. The reason says why
+# nothing else than time can be asked for.
 # kelvin_fuzz_target(pprof MODULES profile)  builds fuzz_pprof.c: under libFuzzer with KELVIN_FUZZ, else with a driver that runs its
 # corpus (corpus/pprof/) as an ordinary test. With MUTANTS_READ 60 the target has a mutator of its own (tests/fuzz/mutation.h), and a
 # test holds that 60 % of its mutants get past the first checks (tests/fuzz/mutants.c).
@@ -24,7 +26,7 @@ function(kelvin_shared_objects source variable)
 endfunction()
 
 function(kelvin_unit_test name)
-  cmake_parse_arguments(arg "FAILING_MALLOC" "" "MODULES;LIBRARIES;SOURCES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "FAILING_MALLOC" "TIMING" "MODULES;LIBRARIES;SOURCES;LABELS" ${ARGN})
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(target test_${room}_${name})
   list(TRANSFORM arg_MODULES PREPEND kelvin_)
@@ -48,6 +50,9 @@ function(kelvin_unit_test name)
     foreach(function malloc calloc realloc aligned_alloc strdup strndup)
       target_link_options(${target} PRIVATE -Wl,--wrap=${function})
     endforeach()
+  endif()
+  if(arg_TIMING)
+    list(APPEND arg_LABELS timing)
   endif()
   add_test(NAME ${room}.${name} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   set_tests_properties(${room}.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS "unit;${room};${arg_LABELS}")
