@@ -82,7 +82,8 @@ struct request {
 	const char *section; /* addresses are relative to the start of this section; NULL: to 0 */
 	uint64_t section_start;
 	bool no_cache, explain_origin, verify;
-	struct symbolize_verification verified; /* --verify: totals of all batches so far */
+	struct profile_verification verified; /* --verify: totals of all batches so far */
+	struct buffer differences;            /* owned: lines about names that differ */
 	struct naming naming;
 	char cache_directory[PATH_MAX];
 	struct symbolize_options options;
@@ -187,7 +188,7 @@ static bool answer(struct request *request, struct error *err)
 	}
 	if (ok && request->verify)
 		ok = symbolize_verify_result(request->image, request->addresses, request->count, result,
-			&request->options, &request->verified, err);
+			&request->options, &request->verified, &request->differences, err);
 	symbolize_result_destroy(result);
 	request->count = 0;
 	/* Another program may wait for this answer before it sends its next line. */
@@ -297,8 +298,9 @@ static bool end_json(const struct request *request, struct error *err)
 	json_t *verified =
 		request->is_json && request->verify
 			? json_pack("{s:{s:I,s:I,s:I}}", "names", "compared",
-				  (json_int_t)(request->verified.equal + request->verified.other), "equal",
-				  (json_int_t)request->verified.equal, "other", (json_int_t)request->verified.other)
+				  (json_int_t)(request->verified.names_equal + request->verified.names_other), "equal",
+				  (json_int_t)request->verified.names_equal, "other",
+				  (json_int_t)request->verified.names_other)
 			: NULL;
 	bool ok = verified || !request->verify;
 
@@ -317,16 +319,14 @@ static bool end_json(const struct request *request, struct error *err)
 /* Prints "120 names compared with libdw: 119 equal, 1 different", and the differences. */
 static bool tell_verified(const struct request *request, struct error *err)
 {
-	const struct symbolize_verification *verified = &request->verified;
 	struct buffer text;
 	bool ok;
 
 	buffer_init(&text, MAX_VERIFIED_BYTES);
-	profile_verification_names(verified->equal, verified->other, &text);
+	profile_verification_names(&request->verified, &text);
 	buffer_append_byte(&text, '\n');
-	for (size_t i = 0; i < verified->difference_count; i++)
-		buffer_printf(&text, "%s\n", verified->differences[i]);
-	verification_tell_unfinished(verified, &text);
+	buffer_append(&text, request->differences.data, request->differences.size);
+	profile_verification_unfinished(&request->verified, &text);
 	ok = buffer_ok(&text, err);
 	if (ok)
 		cli_print_notices(&text);
@@ -516,8 +516,11 @@ int cmd_symbolize(int argc, char **argv)
 {
 	struct options options = { argc, argv, "symbolize", ":he:psafiCj:", names };
 	struct request request = { .path = "a.out", .options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE } };
-	int code = cmd_symbolize_run(&request, &options);
+	int code;
 
+	buffer_init(&request.differences, MAX_VERIFIED_BYTES);
+	code = cmd_symbolize_run(&request, &options);
+	buffer_deinit(&request.differences);
 	elf_image_unref(request.image);
 	naming_deinit(&request.naming);
 	free(request.addresses);

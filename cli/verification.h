@@ -32,6 +32,3 @@ bool verification_finish(
  * was not verified.
  */
 void verification_print(const struct profile *profile);
-
-/* Appends "--verify: libdw did not finish 12 addresses: ...". */
-void verification_tell_unfinished(const struct symbolize_verification *names, struct buffer *notices);

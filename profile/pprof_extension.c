@@ -435,7 +435,7 @@ bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 	walk = message;
 	if (!pprof_next_entry(&walk, DIFFERENCE, &column))
 		return true;
-	while (column.pos < column.end && out->difference_count < PROFILE_MAX_DIFFERENCES)
+	while (column.pos < column.end && out->difference_count < PROFILE_ROOM_FOR_DIFFERENCES)
 		if (!pprof_string_id(r, (int64_t)pprof_varint(&column), &out->differences[out->difference_count++],
 			    "a difference", err))
 			return false;

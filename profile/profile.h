@@ -13,6 +13,7 @@
 #include "profile/nameless.h"
 #include "profile/parts.h"
 #include "profile/requests.h"
+#include "profile/verification.h"
 #include "profile/wait_life.h"
 #include "profile/waits.h"
 
@@ -229,48 +230,6 @@ struct profile_quality {
  * do not say.
  */
 double profile_quality_whole_percent(const struct profile_quality *quality);
-
-/*
- * The result of the second opinion (--verify): stacks that libunwind unwound again from the same registers and the same
- * stack copy, and addresses that libdw named again.
- */
-enum profile_comparison {
-	PROFILE_COMPARISON_EQUAL,   /* both have the same addresses in the same order */
-	PROFILE_COMPARISON_LONGER,  /* the reference ended earlier, after the same addresses */
-	PROFILE_COMPARISON_SHORTER, /* the reference went on after the same addresses */
-	PROFILE_COMPARISON_OTHER,   /* an address differs */
-};
-enum { PROFILE_COMPARISON_COUNT = 4, PROFILE_MAX_DIFFERENCES = 10 };
-
-/* "equal", "longer", "shorter", "other". */
-const char *profile_comparison_name(enum profile_comparison comparison);
-
-/* Counts over all runs. */
-struct profile_verification {
-	bool is_there; /* the recording was verified */
-	uint64_t stacks[PROFILE_COMPARISON_COUNT];
-	uint64_t names_equal, names_other;
-	/* strings: some of the differences, each described in lines of text */
-	uint32_t differences[PROFILE_MAX_DIFFERENCES];
-	uint32_t difference_count;
-};
-
-/*
- * Adds the counts of `from` to those of `into`, and its differences while there is room. The strings of both belong to
- * the same profile.
- */
-void profile_verification_add(struct profile_verification *into, const struct profile_verification *from);
-
-/* How many stacks were compared. */
-uint64_t profile_verification_stacks(const struct profile_verification *verification);
-
-/* Appends the part of the sentence about names: "812 names compared with libdw: 812 equal". */
-void profile_verification_names(uint64_t equal, uint64_t other, struct buffer *out);
-
-/*
- * Appends "1,000 stacks compared with libunwind: 996 equal, 4 longer here; 812 names compared with libdw: 812 equal".
- */
-void profile_verification_sentence(const struct profile_verification *verification, struct buffer *out);
 
 /*
  * The circumstances of a recording. The table of profile_facts() describes each member. Strings are ids; 0: not known.

@@ -18,6 +18,19 @@ const char *profile_comparison_name(enum profile_comparison comparison)
 	return "";
 }
 
+bool profile_add_difference(struct profile *profile, const char *text, struct error *err)
+{
+	struct profile_verification *verification = &profile->verification;
+	uint32_t id;
+
+	if (verification->difference_count == PROFILE_ROOM_FOR_DIFFERENCES)
+		return true;
+	if (!profile_intern(profile, text, &id, err))
+		return false;
+	verification->differences[verification->difference_count++] = id;
+	return true;
+}
+
 void profile_verification_add(struct profile_verification *into, const struct profile_verification *from)
 {
 	into->is_there |= from->is_there;
@@ -25,7 +38,8 @@ void profile_verification_add(struct profile_verification *into, const struct pr
 		into->stacks[i] += from->stacks[i];
 	into->names_equal += from->names_equal;
 	into->names_other += from->names_other;
-	for (uint32_t i = 0; i < from->difference_count && into->difference_count < PROFILE_MAX_DIFFERENCES; i++)
+	into->names_unfinished += from->names_unfinished;
+	for (uint32_t i = 0; i < from->difference_count && into->difference_count < PROFILE_ROOM_FOR_DIFFERENCES; i++)
 		into->differences[into->difference_count++] = from->differences[i];
 }
 
@@ -70,12 +84,12 @@ static void append_outcomes(const uint64_t *counts, const char *const *words, si
 	}
 }
 
-void profile_verification_names(uint64_t equal, uint64_t other, struct buffer *out)
+void profile_verification_names(const struct profile_verification *verification, struct buffer *out)
 {
 	static const char *const words[] = { "equal", "different" };
-	const uint64_t counts[] = { equal, other };
+	const uint64_t counts[] = { verification->names_equal, verification->names_other };
 
-	append_compared(equal + other, "name", "libdw", out);
+	append_compared(counts[0] + counts[1], "name", "libdw", out);
 	append_outcomes(counts, words, 2, out);
 }
 
@@ -86,5 +100,15 @@ void profile_verification_sentence(const struct profile_verification *verificati
 	append_compared(profile_verification_stacks(verification), "stack", "libunwind", out);
 	append_outcomes(verification->stacks, words, PROFILE_COMPARISON_COUNT, out);
 	buffer_append_string(out, "; ");
-	profile_verification_names(verification->names_equal, verification->names_other, out);
+	profile_verification_names(verification, out);
+}
+
+void profile_verification_unfinished(const struct profile_verification *verification, struct buffer *out)
+{
+	uint64_t count = verification->names_unfinished;
+
+	if (count > 0)
+		buffer_printf(out,
+			"--verify: libdw did not get to %" PRIu64 " address%s: it crashed or took too long\n", count,
+			count == 1 ? "" : "es");
 }

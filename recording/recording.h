@@ -19,34 +19,8 @@
 /* The most that the kernel copies of a stack. */
 enum { RECORDING_MAX_STACK_BYTES = 65528 };
 
-/*
- * The place of an address: a mapping of the profile, or PROFILE_NONE if it lies in no known code; the address is then a
- * runtime address.
- */
-struct recording_place {
-	uint32_t mapping;
-	uint64_t address;
-};
-
-enum { RECORDING_MAX_DIFFERENCES = 5, RECORDING_DIFFERENCE_FRAMES = 8 };
-enum { RECORDING_OURS, RECORDING_REFERENCE, RECORDING_WALKS };
-
-/* A stack that libunwind unwound differently: the frames from a little before the first difference. */
-struct recording_difference {
-	enum profile_comparison comparison;
-	size_t depths[RECORDING_WALKS]; /* frames of the whole stack */
-	size_t first;                   /* first frame shown, counted from the leaf, which is 0 */
-	size_t counts[RECORDING_WALKS]; /* frames shown */
-	struct recording_place frames[RECORDING_WALKS][RECORDING_DIFFERENCE_FRAMES];
-};
-
-/* Results of --verify that still need names; the counts are in profile->verification. */
-struct recording_verification {
-	uint32_t *locations; /* owned: ids of the locations in the stacks that were compared */
-	size_t location_count;
-	struct recording_difference differences[RECORDING_MAX_DIFFERENCES];
-	size_t difference_count;
-};
+/* What --verify compared, which is shown when it has names. */
+struct compared_stacks;
 
 /* The result of a recording. Owned by the caller. */
 struct recording {
@@ -66,7 +40,7 @@ struct recording {
 	int64_t cpu_ns;         /* CPU time the recorder itself used */
 	/* CLOCK_MONOTONIC at which the times of events begin to count; 0: not a live recording, or one with pauses */
 	int64_t start_ns;
-	struct recording_verification verification;
+	struct compared_stacks *compared; /* owned; NULL: nothing was to be compared */
 };
 
 void recording_deinit(struct recording *result);
@@ -76,6 +50,13 @@ void recording_deinit(struct recording *result);
  * written.
  */
 void recording_release_images(struct recording *result);
+
+/* The locations in stacks that were compared; borrowed. NULL with a count of 0: none. */
+const uint32_t *recording_compared(const struct recording *recording, size_t *count);
+
+/* Adds the stacks that differ to the profile's verification, as text. Call it after the locations have names. */
+COMMON_MUST_CHECK
+bool recording_show_differences(const struct recording *recording, struct error *err);
 
 /* A file of a recording that was made earlier. */
 struct recording_file {

@@ -258,32 +258,26 @@ void symbolize_demangle(const char *name, struct buffer *out);
 
 /* ---- A second opinion on names: --verify ---- */
 
-enum { SYMBOLIZE_MAX_DIFFERENCES = 5, SYMBOLIZE_DIFFERENCE_BYTES = 1024 };
-
 /*
- * How names compare with those of libdw: a chain of frames is equal when libdw has the same functions in the same
+ * Names are compared with those of libdw: a chain of frames is equal when libdw has the same functions in the same
  * order, each under one of its names, on the same lines as far as both know them. Where there is no debug information,
  * the function that holds the code is compared with the symbol table. An address that libdw does not know is not
- * counted.
+ * counted. libdw runs in a child process, which contains the effects of a hostile file.
  */
-struct symbolize_verification {
-	uint64_t equal, other;
-	uint64_t unfinished;                                                     /* libdw crashed, or took too long */
-	char differences[SYMBOLIZE_MAX_DIFFERENCES][SYMBOLIZE_DIFFERENCE_BYTES]; /* lines of text */
-	size_t difference_count;
-};
 
 /*
- * Compares the names of these locations of a profile; `images` by mapping id, as in symbolize_profile(). libdw runs in
- * a child process, which contains the effects of a hostile file. Adds to `out`.
+ * Compares the names of these locations of a profile; `images` by mapping id, as in symbolize_profile(). Adds to the
+ * profile's verification, differences with it.
  */
 COMMON_MUST_CHECK
-bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images,
-	const uint32_t *locations, size_t count, const struct elf_debug_options *options,
-	struct symbolize_verification *out, struct error *err);
+bool symbolize_verify_locations(struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
+	size_t count, const struct elf_debug_options *options, struct error *err);
 
-/* Compares the names of a result for the same `addresses` of one image in the same way. */
+/*
+ * Compares the names of a result for the same `addresses` of one image. Adds to the counts of names and, up to
+ * PROFILE_MOST_DIFFERENCES, of differences, of which it appends a line each.
+ */
 COMMON_MUST_CHECK
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
 	const struct symbolize_result *result, const struct symbolize_options *options,
-	struct symbolize_verification *out, struct error *err);
+	struct profile_verification *counts, struct buffer *differences, struct error *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 3 };
+enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 3, DIFFERENCE_BYTES = 1024 };
 static const size_t max_frames_bytes = (size_t)1 << 30;
 enum { NAMES_SECONDS = 10 };
 /* The limit of memory is high, since debug files are mapped as a whole. */
@@ -25,7 +25,7 @@ enum verdict { VERDICT_NONE, VERDICT_EQUAL, VERDICT_OTHER, VERDICT_UNKNOWN };
 /* The data that the child writes. It is foreign: the library may have overwritten it. */
 struct answers {
 	uint32_t difference_count;
-	char differences[SYMBOLIZE_MAX_DIFFERENCES][SYMBOLIZE_DIFFERENCE_BYTES];
+	char differences[PROFILE_MOST_DIFFERENCES][DIFFERENCE_BYTES];
 	uint8_t verdicts[]; /* enum verdict, by claim */
 };
 
@@ -35,6 +35,13 @@ struct comparison {
 	const struct elf_debug_options *options;
 	bool outermost_only; /* the names have no inlined frames */
 	bool is_confined;    /* the process has given up its rights */
+};
+
+/* What all children found. */
+struct findings {
+	struct profile_verification *counts; /* of names */
+	struct buffer *differences;          /* a line for each that is shown */
+	size_t shown;
 };
 
 /* ---- Whether two names are of one function ---- */
@@ -171,7 +178,7 @@ static void describe(
 						 : "?",
 			frame->line, i, &out);
 	}
-	snprintf(text, SYMBOLIZE_DIFFERENCE_BYTES, "%s", out.data ? out.data : "");
+	snprintf(text, DIFFERENCE_BYTES, "%s", out.data ? out.data : "");
 	buffer_deinit(&out);
 }
 
@@ -192,7 +199,7 @@ static enum verdict judge(struct libdw *libdw, const struct claim *claim, bool o
 		return VERDICT_UNKNOWN;
 	if (claim->frames.count > 0 && is_same_chain(libdw, &claim->frames, &theirs, outermost_only))
 		return VERDICT_EQUAL;
-	if (answers->difference_count < SYMBOLIZE_MAX_DIFFERENCES)
+	if (answers->difference_count < PROFILE_MOST_DIFFERENCES)
 		describe(claim, &claim->frames, &theirs, answers->differences[answers->difference_count++]);
 	return VERDICT_OTHER;
 }
@@ -220,12 +227,13 @@ static void compare_claims(void *context, void *result)
 
 /* ---- Results ---- */
 
-static void take_differences(const struct answers *answers, struct symbolize_verification *out)
+static void take_differences(const struct answers *answers, struct findings *findings)
 {
-	for (size_t i = 0; i < SYMBOLIZE_MAX_DIFFERENCES && i < answers->difference_count; i++)
-		if (out->difference_count < SYMBOLIZE_MAX_DIFFERENCES)
-			snprintf(out->differences[out->difference_count++], SYMBOLIZE_DIFFERENCE_BYTES, "%.*s",
-				SYMBOLIZE_DIFFERENCE_BYTES - 1, answers->differences[i]);
+	for (size_t i = 0; i < PROFILE_MOST_DIFFERENCES && i < answers->difference_count; i++)
+		if (findings->shown < PROFILE_MOST_DIFFERENCES) {
+			findings->shown++;
+			buffer_printf(findings->differences, "%.*s\n", DIFFERENCE_BYTES - 1, answers->differences[i]);
+		}
 }
 
 /*
@@ -233,16 +241,16 @@ static void take_differences(const struct answers *answers, struct symbolize_ver
  * of the next file.
  */
 static size_t take_verdicts(
-	const struct comparison *comparison, const struct answers *answers, struct symbolize_verification *out)
+	const struct comparison *comparison, const struct answers *answers, struct findings *findings)
 {
 	size_t i = comparison->first, failed;
 
 	for (; i < comparison->count && answers->verdicts[i] != VERDICT_NONE; i++) {
-		out->equal += answers->verdicts[i] == VERDICT_EQUAL;
-		out->other += answers->verdicts[i] == VERDICT_OTHER;
+		findings->counts->names_equal += answers->verdicts[i] == VERDICT_EQUAL;
+		findings->counts->names_other += answers->verdicts[i] == VERDICT_OTHER;
 	}
 	for (failed = i; i < comparison->count && comparison->claims[i].image == comparison->claims[failed].image; i++)
-		out->unfinished++;
+		findings->counts->names_unfinished++;
 	return i;
 }
 
@@ -258,7 +266,7 @@ static int *list_descriptors(const struct comparison *comparison, size_t *count)
 	return list;
 }
 
-static bool run_comparison(struct comparison *comparison, struct symbolize_verification *out, struct error *err)
+static bool run_comparison(struct comparison *comparison, struct findings *findings, struct error *err)
 {
 	size_t bytes = sizeof(struct answers) + comparison->count, descriptor_count;
 	CLEANUP(cleanup_free) int *descriptors = list_descriptors(comparison, &descriptor_count);
@@ -275,7 +283,7 @@ static bool run_comparison(struct comparison *comparison, struct symbolize_verif
 
 	for (unsigned int failures = 0; comparison->first < comparison->count; failures++) {
 		if (failures == MAX_FAILURES) {
-			out->unfinished += comparison->count - comparison->first;
+			findings->counts->names_unfinished += comparison->count - comparison->first;
 			break;
 		}
 		if (!isolated_start(&child, &limits, bytes, compare_claims, comparison, err)) {
@@ -283,8 +291,8 @@ static bool run_comparison(struct comparison *comparison, struct symbolize_verif
 			return false;
 		}
 		isolated_wait(&child);
-		take_differences(child.result, out);
-		comparison->first = take_verdicts(comparison, child.result, out);
+		take_differences(child.result, findings);
+		comparison->first = take_verdicts(comparison, child.result, findings);
 	}
 	isolated_deinit(&child);
 	return true;
@@ -300,11 +308,11 @@ static int compare_images(const void *a, const void *b)
 }
 
 static bool verify_claims(
-	struct claim *claims, struct comparison *comparison, struct symbolize_verification *out, struct error *err)
+	struct claim *claims, struct comparison *comparison, struct findings *findings, struct error *err)
 {
 	qsort(claims, comparison->count, sizeof(*claims), compare_images);
 	comparison->claims = claims;
-	return run_comparison(comparison, out, err);
+	return run_comparison(comparison, findings, err);
 }
 
 /* ---- Profiles and results ---- */
@@ -331,17 +339,15 @@ static bool take_frames(const struct profile *profile, const struct profile_loca
 	return true;
 }
 
-bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images,
-	const uint32_t *locations, size_t count, const struct elf_debug_options *options,
-	struct symbolize_verification *out, struct error *err)
+static bool compare_locations(struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
+	size_t count, const struct elf_debug_options *options, struct findings *findings, struct error *err)
 {
 	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
-	struct arena arena;
 	struct comparison comparison = { .options = options };
-	size_t claim_count = 0;
-	bool ok = claims != NULL;
+	struct arena arena;
+	bool ok = true;
 
-	if (!ok)
+	if (!claims)
 		return error_set_memory(err);
 	arena_init(&arena, max_frames_bytes);
 	for (size_t i = 0; i < count && ok; i++) {
@@ -350,19 +356,36 @@ bool symbolize_verify_locations(const struct profile *profile, struct elf_image 
 
 		if (!image)
 			continue;
-		claims[claim_count] = (struct claim){ .image = image, .address = location->address };
-		ok = take_frames(profile, location, &arena, &claims[claim_count++].frames, err);
+		claims[comparison.count] = (struct claim){ .image = image, .address = location->address };
+		ok = take_frames(profile, location, &arena, &claims[comparison.count++].frames, err);
 	}
-	comparison.count = claim_count;
-	ok = ok && verify_claims(claims, &comparison, out, err);
+	ok = ok && verify_claims(claims, &comparison, findings, err);
 	arena_deinit(&arena);
 	return ok;
 }
 
+bool symbolize_verify_locations(struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
+	size_t count, const struct elf_debug_options *options, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	struct findings findings = { .counts = &profile->verification, .differences = &text };
+
+	buffer_init(&text, PROFILE_MOST_DIFFERENCES * DIFFERENCE_BYTES);
+	if (!compare_locations(profile, images, locations, count, options, &findings, err) || !buffer_ok(&text, err))
+		return false;
+	for (char *line = text.data, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		if (!profile_add_difference(profile, line, err))
+			return false;
+	}
+	return true;
+}
+
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
 	const struct symbolize_result *result, const struct symbolize_options *options,
-	struct symbolize_verification *out, struct error *err)
+	struct profile_verification *counts, struct buffer *differences, struct error *err)
 {
+	struct findings findings = { counts, differences, counts->difference_count };
 	struct comparison comparison = { .count = count,
 		.options = &options->debug,
 		.outermost_only = options->no_inlines,
@@ -373,5 +396,8 @@ bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses,
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		claims[i] = (struct claim){ image, addresses[i], symbolize_result_frames(result, i) };
-	return verify_claims(claims, &comparison, out, err);
+	if (!verify_claims(claims, &comparison, &findings, err))
+		return false;
+	counts->difference_count = (uint32_t)findings.shown;
+	return true;
 }

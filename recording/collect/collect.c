@@ -575,6 +575,6 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 
 bool collector_finish_verification(struct collector *collector, struct recording *result, struct error *err)
 {
-	return !collector->verifier || verifier_finish(collector->verifier, collector->profile, &result->verification,
+	return !collector->verifier || verifier_finish(collector->verifier, collector->profile, &result->compared,
 					       collector->processes.notices, err);
 }

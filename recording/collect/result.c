@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/collect/result.h"
 
+#include "recording/verify/verify.h"
+
 #include "recording/process/jit_map.h"
 
 #include <stdlib.h>
@@ -119,6 +121,6 @@ void recording_deinit(struct recording *result)
 	profile_destroy(result->profile);
 	free(result->lock_places);
 	free(result->kallsyms);
-	free(result->verification.locations);
+	compared_stacks_destroy(result->compared);
 	*result = (struct recording){ 0 };
 }

@@ -51,7 +51,7 @@ struct verifier {
 	struct profile_verification counts;
 	uint64_t unfinished, no_room;
 	unsigned int failures;
-	struct recording_difference differences[RECORDING_MAX_DIFFERENCES];
+	struct verify_difference differences[PROFILE_MOST_DIFFERENCES];
 	size_t difference_count;
 	struct hash_map places; /* mapping and address of the frames of compared stacks */
 };
@@ -122,20 +122,20 @@ static void walk_batch(void *context, void *result)
 /* ---- Results ---- */
 
 /* The place of an address. A caller's is inside its call, as in the profile's locations. */
-static struct recording_place verify_place_of(const struct code_map *map, uint64_t address, bool is_caller)
+static struct verify_place verify_place_of(const struct code_map *map, uint64_t address, bool is_caller)
 {
 	uint64_t inside = address - is_caller;
 	const struct code_region *region = code_map_find(map, inside);
 
 	if (!region)
-		return (struct recording_place){ PROFILE_NONE, inside };
-	return (struct recording_place){ region->mapping_id, inside + region->bias };
+		return (struct verify_place){ PROFILE_NONE, inside };
+	return (struct verify_place){ region->mapping_id, inside + region->bias };
 }
 
 static bool note_places(struct verifier *verifier, const struct verify_stack *stack, struct error *err)
 {
 	for (size_t i = 0; i < stack->count && verifier->places.count < MAX_PLACES; i++) {
-		struct recording_place place = verify_place_of(stack->map, stack->addresses[i], i > 0);
+		struct verify_place place = verify_place_of(stack->map, stack->addresses[i], i > 0);
 		uint64_t key[2] = { place.mapping, place.address };
 		uint32_t *value;
 		bool added;
@@ -147,28 +147,28 @@ static bool note_places(struct verifier *verifier, const struct verify_stack *st
 }
 
 /* Finds room for a difference: the rarer and more serious kinds are kept. */
-static struct recording_difference *make_room(struct verifier *verifier, enum profile_comparison comparison)
+static struct verify_difference *make_room(struct verifier *verifier, enum profile_comparison comparison)
 {
-	if (verifier->difference_count < RECORDING_MAX_DIFFERENCES)
+	if (verifier->difference_count < PROFILE_MOST_DIFFERENCES)
 		return &verifier->differences[verifier->difference_count++];
-	for (size_t i = 0; i < RECORDING_MAX_DIFFERENCES; i++)
+	for (size_t i = 0; i < PROFILE_MOST_DIFFERENCES; i++)
 		if (verifier->differences[i].comparison < comparison)
 			return &verifier->differences[i];
 	return NULL;
 }
 
-static struct recording_difference describe_difference(const struct verify_stack *stack,
+static struct verify_difference describe_difference(const struct verify_stack *stack,
 	const struct reference_answer *answer, size_t common, enum profile_comparison comparison)
 {
-	const uint64_t *const walks[RECORDING_WALKS] = { stack->addresses, answer->addresses };
-	const size_t depths[RECORDING_WALKS] = { stack->count, answer->count };
-	struct recording_difference difference = { .comparison = comparison };
+	const uint64_t *const walks[VERIFY_WALKS] = { stack->addresses, answer->addresses };
+	const size_t depths[VERIFY_WALKS] = { stack->count, answer->count };
+	struct verify_difference difference = { .comparison = comparison };
 
 	difference.first = common > FRAMES_BEFORE_PARTING ? common - FRAMES_BEFORE_PARTING : 0;
-	for (size_t walk = 0; walk < RECORDING_WALKS; walk++) {
+	for (size_t walk = 0; walk < VERIFY_WALKS; walk++) {
 		difference.depths[walk] = depths[walk];
 		for (size_t i = difference.first;
-			i < depths[walk] && difference.counts[walk] < RECORDING_DIFFERENCE_FRAMES; i++)
+			i < depths[walk] && difference.counts[walk] < VERIFY_DIFFERENCE_FRAMES; i++)
 			difference.frames[walk][difference.counts[walk]++] =
 				verify_place_of(stack->map, walks[walk][i], i > 0);
 	}
@@ -176,31 +176,31 @@ static struct recording_difference describe_difference(const struct verify_stack
 }
 
 static bool is_same_place(
-	const struct recording_difference *a, const struct recording_difference *b, size_t walk, size_t frame)
+	const struct verify_difference *a, const struct verify_difference *b, size_t walk, size_t frame)
 {
 	return a->frames[walk][frame].mapping == b->frames[walk][frame].mapping &&
 	       a->frames[walk][frame].address == b->frames[walk][frame].address;
 }
 
 /* Whether an equal difference is kept: one at the same place for the same reason shows nothing new. */
-static bool is_shown(const struct verifier *verifier, const struct recording_difference *difference)
+static bool is_shown(const struct verifier *verifier, const struct verify_difference *difference)
 {
 	for (size_t i = 0; i < verifier->difference_count; i++) {
-		const struct recording_difference *shown = &verifier->differences[i];
+		const struct verify_difference *shown = &verifier->differences[i];
 		bool is_same = shown->comparison == difference->comparison;
 
 		for (size_t frame = 0; frame <= FRAMES_BEFORE_PARTING && is_same; frame++)
-			is_same = is_same_place(shown, difference, RECORDING_OURS, frame) &&
-				  is_same_place(shown, difference, RECORDING_REFERENCE, frame);
+			is_same = is_same_place(shown, difference, VERIFY_OURS, frame) &&
+				  is_same_place(shown, difference, VERIFY_REFERENCE, frame);
 		if (is_same)
 			return true;
 	}
 	return false;
 }
 
-static void note_difference(struct verifier *verifier, const struct recording_difference *difference)
+static void note_difference(struct verifier *verifier, const struct verify_difference *difference)
 {
-	struct recording_difference *room =
+	struct verify_difference *room =
 		is_shown(verifier, difference) ? NULL : make_room(verifier, difference->comparison);
 
 	if (room)
@@ -210,7 +210,7 @@ static void note_difference(struct verifier *verifier, const struct recording_di
 static bool take_answer(struct verifier *verifier, const struct verify_stack *stack,
 	const struct reference_answer *answer, struct error *err)
 {
-	struct recording_difference difference;
+	struct verify_difference difference;
 	enum profile_comparison comparison;
 	size_t common;
 
@@ -374,8 +374,8 @@ static void tell(const struct verifier *verifier, struct buffer *notices)
 }
 
 /* Finds the places among the profile's locations. Asking the profile for each would add missing ones. */
-static bool find_locations(const struct verifier *verifier, const struct profile *profile,
-	struct recording_verification *out, struct error *err)
+static bool find_locations(
+	const struct verifier *verifier, const struct profile *profile, struct compared_stacks *out, struct error *err)
 {
 	out->locations = calloc(verifier->places.count + 1, sizeof(*out->locations));
 	if (!out->locations)
@@ -390,17 +390,25 @@ static bool find_locations(const struct verifier *verifier, const struct profile
 	return true;
 }
 
-bool verifier_finish(struct verifier *verifier, struct profile *profile, struct recording_verification *verification,
+bool verifier_finish(struct verifier *verifier, struct profile *profile, struct compared_stacks **compared,
 	struct buffer *notices, struct error *err)
 {
+	struct compared_stacks *made;
+
 	if (!take_running(verifier, true, err))
 		return false;
 	if (verifier->filling->count > 0 && run_filled(verifier) && !take_running(verifier, true, err))
 		return false;
+	made = calloc(1, sizeof(*made));
+	if (!made || !find_locations(verifier, profile, made, err)) {
+		compared_stacks_destroy(made);
+		return error_set_memory(err);
+	}
 	verifier->counts.is_there = true;
 	profile_verification_add(&profile->verification, &verifier->counts);
 	tell(verifier, notices);
-	memcpy(verification->differences, verifier->differences, sizeof(verification->differences));
-	verification->difference_count = verifier->difference_count;
-	return find_locations(verifier, profile, verification, err);
+	memcpy(made->differences, verifier->differences, sizeof(made->differences));
+	made->difference_count = verifier->difference_count;
+	*compared = made;
+	return true;
 }

@@ -62,7 +62,7 @@ struct fixture {
 	struct unwinder *unwinder;
 	struct verifier *verifier;
 	struct unwind_job job;
-	struct recording_verification out;
+	struct compared_stacks *out;
 	uint8_t copy[STACK_BYTES];
 };
 
@@ -145,7 +145,7 @@ static int teardown(void **state)
 	process_table_deinit(&fixture->table);
 	process_reader_destroy(fixture->reader);
 	profile_destroy(fixture->profile);
-	free(fixture->out.locations);
+	compared_stacks_destroy(fixture->out);
 	free(fixture);
 	return 0;
 }
@@ -175,7 +175,7 @@ static void our_own_stack_is_equal(void **state)
 	found = finish(fixture);
 	assert_int_equal(found->stacks[PROFILE_COMPARISON_EQUAL], 200);
 	assert_int_equal(profile_verification_stacks(found), 200);
-	assert_int_equal(fixture->out.difference_count, 0);
+	assert_int_equal(fixture->out->difference_count, 0);
 }
 
 static void one_in_so_many_is_compared(void **state)
@@ -227,13 +227,13 @@ static void wrong_walks_are_found(void **state)
 	assert_int_equal(found->stacks[PROFILE_COMPARISON_OTHER], 2);
 	assert_int_equal(found->stacks[PROFILE_COMPARISON_EQUAL], 0);
 	/* The same one is shown once; the frames before it are shown with it. */
-	assert_int_equal(fixture->out.difference_count, 3);
-	assert_int_equal(fixture->out.differences[2].comparison, PROFILE_COMPARISON_OTHER);
-	assert_int_equal(fixture->out.differences[2].first, 0);
-	assert_int_equal(fixture->out.differences[2].depths[RECORDING_OURS], count);
-	assert_int_equal(fixture->out.differences[2].depths[RECORDING_REFERENCE], count);
-	assert_int_equal(fixture->out.differences[2].frames[RECORDING_OURS][2].address,
-		fixture->out.differences[2].frames[RECORDING_REFERENCE][2].address + 1);
+	assert_int_equal(fixture->out->difference_count, 3);
+	assert_int_equal(fixture->out->differences[2].comparison, PROFILE_COMPARISON_OTHER);
+	assert_int_equal(fixture->out->differences[2].first, 0);
+	assert_int_equal(fixture->out->differences[2].depths[VERIFY_OURS], count);
+	assert_int_equal(fixture->out->differences[2].depths[VERIFY_REFERENCE], count);
+	assert_int_equal(fixture->out->differences[2].frames[VERIFY_OURS][2].address,
+		fixture->out->differences[2].frames[VERIFY_REFERENCE][2].address + 1);
 }
 
 /* What was compared is named again: locations of the profile, none of them made for it. */
@@ -259,7 +259,7 @@ static void locations_are_those_of_the_profile(void **state)
 	offer(fixture);
 	finish(fixture);
 	assert_int_equal(fixture->profile->location_count, count);
-	assert_int_equal(fixture->out.location_count, fixture->job.result.count);
+	assert_int_equal(fixture->out->location_count, fixture->job.result.count);
 }
 
 /* ---- Hostile bytes ---- */

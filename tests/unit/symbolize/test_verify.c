@@ -9,7 +9,7 @@
 
 /* The second opinion on names: libdw over programs of every kind, and names that are wrong. */
 
-enum { STRIDE = 7 };
+enum { STRIDE = 7, MOST_TEXT = 1 << 16 };
 static const struct symbolize_options options = { .threads = 1 };
 
 /* Addresses all over .text; the caller frees both. */
@@ -30,15 +30,15 @@ static struct symbolize_result *resolve_text(struct elf_image *image, uint64_t *
 }
 
 /* Names all addresses of the image's code and compares them; takes the image. How many there are in `count`. */
-static struct symbolize_verification verify_text(struct elf_image *image, size_t *count)
+static struct profile_verification verify_text(struct elf_image *image, size_t *count, struct buffer *differences)
 {
-	struct symbolize_verification found = { 0 };
+	struct profile_verification found = { 0 };
 	struct symbolize_result *result;
 	uint64_t *addresses;
 	struct error err;
 
 	result = resolve_text(image, &addresses, count);
-	assert_true(symbolize_verify_result(image, addresses, *count, result, &options, &found, &err));
+	assert_true(symbolize_verify_result(image, addresses, *count, result, &options, &found, differences, &err));
 	symbolize_result_destroy(result);
 	free(addresses);
 	elf_image_unref(image);
@@ -47,14 +47,15 @@ static struct symbolize_verification verify_text(struct elf_image *image, size_t
 
 static void expect_equal(const char *name)
 {
+	CLEANUP(buffer_deinit) struct buffer differences = { .max_bytes = MOST_TEXT };
 	size_t count;
-	struct symbolize_verification found = verify_text(open_program(name), &count);
+	struct profile_verification found = verify_text(open_program(name), &count, &differences);
 
 	if (found.difference_count > 0)
-		print_message("%s: %s\n", name, found.differences[0]);
-	assert_int_equal(found.other, 0);
-	assert_int_equal(found.unfinished, 0);
-	assert_true(found.equal > 10);
+		print_message("%s: %s\n", name, differences.data);
+	assert_int_equal(found.names_other, 0);
+	assert_int_equal(found.names_unfinished, 0);
+	assert_true(found.names_equal > 10);
 }
 
 static void names_of_programs_are_equal(void **state)
@@ -70,7 +71,8 @@ static void names_of_programs_are_equal(void **state)
 /* Names of other addresses: each difference is one, and shown as both have it. */
 static void wrong_names_are_found(void **state)
 {
-	struct symbolize_verification found = { 0 };
+	CLEANUP(buffer_deinit) struct buffer differences = { .max_bytes = MOST_TEXT };
+	struct profile_verification found = { 0 };
 	struct elf_image *image = open_program("c-gcc-5");
 	struct symbolize_result *result;
 	uint64_t *addresses;
@@ -85,11 +87,11 @@ static void wrong_names_are_found(void **state)
 		addresses[i] = addresses[count - 1 - i];
 		addresses[count - 1 - i] = other;
 	}
-	assert_true(symbolize_verify_result(image, addresses, count, result, &options, &found, &err));
-	assert_true(found.other > found.equal);
-	assert_int_equal(found.difference_count, SYMBOLIZE_MAX_DIFFERENCES);
-	assert_non_null(strstr(found.differences[0], "c-gcc-5: here "));
-	assert_non_null(strstr(found.differences[0], "; libdw "));
+	assert_true(symbolize_verify_result(image, addresses, count, result, &options, &found, &differences, &err));
+	assert_true(found.names_other > found.names_equal);
+	assert_int_equal(found.difference_count, PROFILE_MOST_DIFFERENCES);
+	assert_non_null(strstr(differences.data, "c-gcc-5: here "));
+	assert_non_null(strstr(differences.data, "; libdw "));
 	symbolize_result_destroy(result);
 	free(addresses);
 	elf_image_unref(image);
@@ -98,7 +100,8 @@ static void wrong_names_are_found(void **state)
 static void without_inlined_frames_functions_are_compared(void **state)
 {
 	const struct symbolize_options plain = { .threads = 1, .no_inlines = true };
-	struct symbolize_verification found = { 0 };
+	CLEANUP(buffer_deinit) struct buffer differences = { .max_bytes = MOST_TEXT };
+	struct profile_verification found = { 0 };
 	struct elf_image *image = open_program("cxx-gcc-5");
 	struct symbolize_result *result, *all;
 	uint64_t *addresses;
@@ -108,9 +111,9 @@ static void without_inlined_frames_functions_are_compared(void **state)
 	(void)state;
 	all = resolve_text(image, &addresses, &count);
 	assert_true(symbolize_addresses(image, addresses, count, &plain, &result, &err));
-	assert_true(symbolize_verify_result(image, addresses, count, result, &plain, &found, &err));
-	assert_int_equal(found.other, 0);
-	assert_true(found.equal > 10);
+	assert_true(symbolize_verify_result(image, addresses, count, result, &plain, &found, &differences, &err));
+	assert_int_equal(found.names_other, 0);
+	assert_true(found.names_equal > 10);
 	symbolize_result_destroy(all);
 	symbolize_result_destroy(result);
 	free(addresses);
@@ -161,10 +164,11 @@ static void damaged_files_end(void **state)
 
 	(void)state;
 	for (unsigned int seed = 0; seed < DAMAGED; seed++) {
+		CLEANUP(buffer_deinit) struct buffer differences = { .max_bytes = MOST_TEXT };
 		size_t count;
-		struct symbolize_verification found = verify_text(damaged_program(seed), &count);
+		struct profile_verification found = verify_text(damaged_program(seed), &count, &differences);
 
-		assert_true(found.equal + found.other + found.unfinished <= count);
+		assert_true(found.names_equal + found.names_other + found.names_unfinished <= count);
 	}
 }
 
