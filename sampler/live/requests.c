@@ -9,7 +9,7 @@
 
 /*
  * An exchange that is measured costs its process 0.4 us, one that passes 0.25 us, most of it for the two tracepoints
- * themselves (scripts/bench requests; docs/decisions/73). Above this rate only a part of them is measured, which keeps
+ * themselves (scripts/bench requests; decision 73). Above this rate only a part of them is measured, which keeps
  * the difference below 1 % of a CPU.
  */
 enum { MOST_MEASURED_PER_S = 20000, MOST_ONE_IN = 1 << 12 };
