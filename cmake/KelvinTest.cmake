@@ -10,7 +10,6 @@
 
 # SOURCES that several tests of a folder share are compiled once: their objects do not see what a single test defines.
 
-find_package(PkgConfig REQUIRED)
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET GLOBAL cmocka)
 
 # The objects of the source, which include what the first test that names it links with, into the variable.

@@ -88,7 +88,7 @@ hostile_make() {
 hostile_start() {
 	cp "$WORKLOADS/workload_shape" innocent
 	hostile_make "$1" || return
-	./innocent shares --seconds 600 >innocent.out 2>&1 &
+	./innocent 600 >innocent.out 2>&1 &
 	innocent=$!
 	"$WORKLOADS/workload_hostile" "${hostile_arguments[@]}" >hostile.out 2>&1 &
 	hostile=$!
