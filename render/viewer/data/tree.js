@@ -150,15 +150,32 @@ export const sameValue = (a, b) => a === b || Math.abs(a - b) <= ROUNDING * Math
 
 /**
  * The verdicts on the nodes of a tree with other self values: a verdict is about the figures that were tested.
- * @param {Tree} tested @param {Tree} shown the same nodes with other figures
+ * @param {Tree} tested @param {Tree} shown with other figures
+ * @param {Int32Array|null} [from] the node of `tested` that a node is, below 0 for none; null where all are the same
  */
-export function statesUnder(tested, shown) {
+export function statesUnder(tested, shown, from = null) {
   const [base, head] = tested.total;
   const [shown0, shown1] = shown.total;
-  const out = tested.state.slice();
-  for (let i = 0; i < out.length; i++)
-    if (!sameValue(base[i], shown0[i]) || !sameValue(head[i], shown1[i])) out[i] = UNTESTED;
+  const out = new Uint8Array(shown.count).fill(UNTESTED);
+  for (let i = 0; i < out.length; i++) {
+    const node = from ? from[i] : i;
+    if (node >= 0 && sameValue(base[node], shown0[i]) && sameValue(head[node], shown1[i])) out[i] = tested.state[node];
+  }
   return out;
+}
+
+/**
+ * Things by their group: `members` from `starts[g]` up to `starts[g + 1]`.
+ * @param {ArrayLike<number>} groupOf by thing @param {number} groups @param {number} count of things
+ * @param {number} [first] thing
+ */
+export function grouped(groupOf, groups, count, first = 0) {
+  const starts = new Int32Array(groups + 2);
+  for (let i = first; i < count; i++) starts[groupOf[i] + 2]++;
+  for (let g = 2; g < starts.length; g++) starts[g] += starts[g - 1];
+  const members = new Int32Array(Math.max(0, count - first));
+  for (let i = first; i < count; i++) members[starts[groupOf[i] + 1]++] = i;
+  return { starts, members };
 }
 
 /**

@@ -2,11 +2,9 @@
 // The call tree with frames taken out of its stacks: those of some functions, whose time goes to their callers, and
 // those of recursions. One pass over the nodes gives each its place, another one puts siblings into their order.
 
-import { UNTESTED } from '../data/codes.js';
-import { linkTree, sameValue, Tree } from '../data/tree.js';
-
-/** More siblings than these are sorted by the library; fewer are inserted one by one. */
-const MANY = 30;
+import { ancestorAt, jumpOf } from './ancestors.js';
+import { grouped, linkTree, statesUnder, Tree } from '../data/tree.js';
+import { sortByRank } from './order.js';
 
 /**
  * Which frames are taken out.
@@ -53,24 +51,14 @@ class Made {
     this.parent[node] = parent;
     this.func[node] = func;
     this.from[node] = source;
-    this.#place(node, parent);
+    this.depth[node] = this.depth[parent] + 1;
+    this.jump[node] = jumpOf(this.depth, this.jump, parent);
     return node;
-  }
-
-  /** @param {number} node @param {number} parent */
-  #place(node, parent) {
-    const { depth, jump } = this;
-    const far = jump[parent];
-    depth[node] = depth[parent] + 1;
-    jump[node] = depth[parent] - depth[far] === depth[far] - depth[jump[far]] ? jump[far] : parent;
   }
 
   /** Whether a node is a caller of another one, or the same. @param {number} node @param {number} inner */
   holds(node, inner) {
-    const { depth, jump, parent } = this;
-    const level = depth[node];
-    while (depth[inner] > level) inner = depth[jump[inner]] < level ? parent[inner] : jump[inner];
-    return inner === node;
+    return ancestorAt(this, inner, this.depth[node]) === node;
   }
 }
 
@@ -141,39 +129,15 @@ function place(tree, made, { merged, recursion }, open) {
   return repeated;
 }
 
-/**
- * Sorts siblings into their order.
- * @param {Int32Array} kids @param {ArrayLike<number>} ranks @param {Int32Array} func
- */
-function sortKids(kids, ranks, func) {
-  if (kids.length > MANY) {
-    let isSorted = true;
-    for (let i = 1; i < kids.length && isSorted; i++) isSorted = ranks[func[kids[i - 1]]] <= ranks[func[kids[i]]];
-    if (!isSorted) kids.sort((a, b) => ranks[func[a]] - ranks[func[b]]);
-    return;
-  }
-  for (let i = 1; i < kids.length; i++) {
-    const node = kids[i];
-    const rank = ranks[func[node]];
-    let to = i;
-    for (; to > 0 && ranks[func[kids[to - 1]]] > rank; to--) kids[to] = kids[to - 1];
-    kids[to] = node;
-  }
-}
-
 /** The places of the nodes that were made, in preorder. @param {Made} made @param {ArrayLike<number>} ranks */
 function preorder({ count, func, parent }, ranks) {
-  const starts = new Int32Array(count + 2);
-  for (let i = 1; i < count; i++) starts[parent[i] + 2]++;
-  for (let i = 2; i < starts.length; i++) starts[i] += starts[i - 1];
-  const kids = new Int32Array(count);
-  for (let i = 1; i < count; i++) kids[starts[parent[i] + 1]++] = i;
+  const { starts, members: kids } = grouped(parent, count, count, 1);
   const sizes = new Int32Array(count).fill(1);
   for (let i = count - 1; i > 0; i--) sizes[parent[i]] += sizes[i];
   const places = new Int32Array(count);
   for (let i = 0; i < count; i++) {
     const [from, to] = [starts[i], starts[i + 1]];
-    if (to - from > 1) sortKids(kids.subarray(from, to), ranks, func);
+    if (to - from > 1) sortByRank(kids.subarray(from, to), to - from, ranks, func);
     let at = places[i] + 1;
     for (let k = from; k < to; k++) {
       places[kids[k]] = at;
@@ -196,18 +160,16 @@ export function foldedTree(tree, ranks, folds) {
   const repeated = place(tree, made, folds, new Open(ranks.length, deepest + 1));
   const places = preorder(made, ranks);
   const out = new Tree(made.count);
+  const from = new Int32Array(made.count);
   for (let i = 0; i < made.count; i++) {
     const at = places[i];
     out.func[at] = made.func[i];
     out.depth[at] = made.depth[i];
+    from[at] = made.from[i];
     out.flags[at] = tree.flags[made.from[i] < 0 ? -1 - made.from[i] : made.from[i]];
     for (let side = 0; side < 2; side++) out.self[side][at] = made.self[side][i];
   }
   linkTree(out);
-  for (let i = 0; i < made.count; i++) {
-    const [at, from] = [places[i], made.from[i]];
-    const same = from >= 0 && out.total.every((side, s) => sameValue(side[at], tree.total[s][from]));
-    out.state[at] = same ? tree.state[from] : UNTESTED;
-  }
+  out.state = statesUnder(tree, out, from);
   return { tree: out, repeated };
 }

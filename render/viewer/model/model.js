@@ -16,10 +16,10 @@ import { Narrowing } from './narrowing.js';
 import { changesIn, OrderedTree } from './order.js';
 import { matchAll, partsOf, patternOf } from './pattern.js';
 import { nodeAt, pathOf } from './state.js';
-import { covered, functionSums, largestChange, placesByFunction, withoutInterrupts } from './sums.js';
+import { covered, functionSums, largestChange, withoutInterrupts } from './sums.js';
 import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
 import { splicerOf } from './system.js';
-import { sameValue, withMovedSelf } from '../data/tree.js';
+import { grouped, sameValue, withMovedSelf } from '../data/tree.js';
 import { classesOf, classSums, metricWords, shadesOf, withoutWaits } from './waiting.js';
 
 /** Frames are taken out of smaller trees at once, and out of larger ones step by step. */
@@ -79,7 +79,7 @@ export class Model {
     this.metric = this.#testedMetric();
     this.memo = new Memo();
     /** @type {{self: Float64Array[], total: Float64Array[]}|null} */ this.sumsMade = null;
-    /** @type {{starts: Int32Array, nodes: Int32Array}|null} */ this.placesMade = null;
+    /** @type {{starts: Int32Array, members: Int32Array}|null} nodes by function */ this.placesMade = null;
     /** @type {((node: number) => boolean)|null} whether a frame is searched for */ this.matches = null;
     /** Which functions a search finds, as 1 by function. */ this.functionHits = new Uint8Array(0);
     this.searchError = '';
@@ -452,8 +452,9 @@ export class Model {
 
   /** The frames of a function in the call tree. @param {number} func @returns {Int32Array} */
   framesOf(func) {
-    const { starts, nodes } = (this.placesMade ||= placesByFunction(this.callTree, this.functions.length));
-    return nodes.subarray(starts[func], starts[func + 1]);
+    const { count, func: funcs } = this.callTree;
+    const { starts, members } = (this.placesMade ||= grouped(funcs, this.functions.length, count, 1));
+    return members.subarray(starts[func], starts[func + 1]);
   }
 
   /**

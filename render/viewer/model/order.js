@@ -20,6 +20,8 @@ export const BY_NAME = { by: 'name', factor: 1, changes: null };
 
 /** Siblings up to this many are sorted by insertion, more of them by the library. */
 const FEW = 24;
+/** Keys for the library are rank times this plus node. */
+const RANKS = 2 ** 31;
 
 /** A call tree whose siblings stand in another order. Its nodes keep their numbers, so that columns are shared. */
 export class OrderedTree extends Tree {
@@ -98,6 +100,28 @@ function sorted(list, count, compare) {
     list[to] = node;
   }
   return list;
+}
+
+/**
+ * Sorts the first entries of a list into the order that all reports share, in place. They are mostly in order.
+ * @param {Int32Array|number[]} list nodes @param {number} count @param {ArrayLike<number>} ranks by function
+ * @param {ArrayLike<number>} func by node
+ */
+export function sortByRank(list, count, ranks, func) {
+  if (count > FEW) {
+    const keys = new Float64Array(count);
+    for (let i = 0; i < count; i++) keys[i] = ranks[func[list[i]]] * RANKS + list[i];
+    keys.sort();
+    for (let i = 0; i < count; i++) list[i] = keys[i] % RANKS;
+    return;
+  }
+  for (let i = 1; i < count; i++) {
+    const node = list[i];
+    const rank = ranks[func[node]];
+    let to = i;
+    for (; to > 0 && ranks[func[list[to - 1]]] > rank; to--) list[to] = list[to - 1];
+    list[to] = node;
+  }
 }
 
 /**

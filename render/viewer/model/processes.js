@@ -2,8 +2,7 @@
 // Processes as the first row of the call tree. A row is a function that the report does not have, and is added to its
 // functions when rows are asked for.
 
-import { UNTESTED } from '../data/codes.js';
-import { linkTree, sameValue, Tree } from '../data/tree.js';
+import { grouped, linkTree, statesUnder, Tree } from '../data/tree.js';
 
 /** @typedef {import('../data/decode.js').Samples} Samples */
 /** @typedef {import('../data/report.js').Recording} Recording */
@@ -50,19 +49,14 @@ export function addProcessRows(functions, names) {
 }
 
 /**
- * The samples of one side by process: `samples` from `starts[p]` up to `starts[p + 1]`, those of no process last.
+ * The samples of one side by process: those of no process last.
  * @param {Samples} samples @param {Thread[]} threads @param {string[]} names
  */
 function byProcess({ count, thread }, threads, names) {
   const places = new Map(names.map((name, i) => [name, i]));
   const processes = threads.map((one) => places.get(processOf(one)) ?? names.length);
-  const starts = new Int32Array(names.length + 3);
-  const at = (/** @type {number} */ i) => processes[thread[i]] ?? names.length;
-  for (let i = 0; i < count; i++) starts[at(i) + 2]++;
-  for (let p = 2; p < starts.length; p++) starts[p] += starts[p - 1];
-  const samples = new Int32Array(count);
-  for (let i = 0; i < count; i++) samples[starts[at(i) + 1]++] = i;
-  return { starts, samples };
+  const bySample = Int32Array.from(thread, (one) => processes[one] ?? names.length);
+  return grouped(bySample, names.length + 1, count);
 }
 
 /**
@@ -109,7 +103,7 @@ export function splitTree({ tree, samples, values, threads, names, first, most =
   for (let p = 0; p <= names.length; p++) {
     const nodes = parts.map((part, side) => {
       if (!part) return new Int32Array(0);
-      const own = part.samples.subarray(part.starts[p], part.starts[p + 1]);
+      const own = part.members.subarray(part.starts[p], part.starts[p + 1]);
       const counted = own.filter((i) => /** @type {Float64Array} */ (values[side])[i] !== 0);
       return counted.map((i) => /** @type {Samples} */ (samples[side]).node[i]);
     });
@@ -141,25 +135,13 @@ export function splitTree({ tree, samples, values, threads, names, first, most =
       const { node } = /** @type {Samples} */ (samples[side]);
       const value = /** @type {Float64Array} */ (values[side]);
       for (let k = part.starts[p]; k < part.starts[p + 1]; k++) {
-        const i = part.samples[k];
+        const i = part.members[k];
         if (value[i]) out.self[side][to[node[i]]] += value[i];
       }
     });
   });
-  return finished(out, tree, from);
-}
-
-/**
- * Links the nodes of a tree and gives them the verdicts that they still have.
- * @param {Tree} out @param {Tree} tree @param {Int32Array} from by node: that of `tree`
- */
-function finished(out, tree, from) {
   linkTree(out);
-  for (let i = 1; i < out.count; i++) {
-    const node = from[i];
-    const same = node > 0 && out.total.every((side, s) => sameValue(side[i], tree.total[s][node]));
-    out.state[i] = same ? tree.state[node] : UNTESTED;
-  }
+  out.state = statesUnder(tree, out, from);
   out.state[0] = tree.state[0];
   out.from = from;
   return out;

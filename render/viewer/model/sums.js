@@ -219,20 +219,6 @@ export function hasCaller(tree, node, hits) {
 }
 
 /**
- * The nodes of function f: `nodes` from `starts[f]` up to `starts[f + 1]`.
- * @param {Tree} tree @param {number} functionCount
- */
-export function placesByFunction(tree, functionCount) {
-  const { func, count } = tree;
-  const starts = new Int32Array(functionCount + 2);
-  for (let i = 1; i < count; i++) starts[func[i] + 2]++;
-  for (let f = 1; f < starts.length; f++) starts[f] += starts[f - 1];
-  const nodes = new Int32Array(Math.max(0, count - 1));
-  for (let i = 1; i < count; i++) nodes[starts[func[i] + 1]++] = i;
-  return { starts, nodes };
-}
-
-/**
  * The largest proven difference of any node.
  * @param {Tree} tree @param {number} factor multiplies the values of head
  */

@@ -6,15 +6,12 @@
 import { SYSTEM, UNPROVEN } from '../data/codes.js';
 import { originsOf, ranksOf } from '../data/symbols.js';
 import { linkTree, Tree } from '../data/tree.js';
+import { sortByRank } from './order.js';
 
 /** @typedef {import('../data/symbols.js').Func} Func */
 
-/** More siblings than these are sorted by the library; fewer are inserted one by one. */
-const MANY = 30;
 /** Steps between two looks at the clock. */
 const LOOK_EVERY = 256;
-/** Keys for the library are rank times this plus node. */
-const RANKS = 2 ** 31;
 /** Mark of a subtree that holds other frames than system ones. */
 const OTHERS = 1;
 /** Mark of a frame with a system frame right below it that has other frames below itself. */
@@ -157,26 +154,6 @@ export class Splicer {
     }
   }
 
-  /** Sorts `kids` into the shared order of siblings. They are few, and mostly in order. */
-  #sort() {
-    const { ranks, kids, kidCount } = this;
-    const { func } = this.tree;
-    if (kidCount > MANY) {
-      const keys = new Float64Array(kidCount);
-      for (let i = 0; i < kidCount; i++) keys[i] = ranks[func[kids[i]]] * RANKS + kids[i];
-      keys.sort();
-      for (let i = 0; i < kidCount; i++) kids[i] = keys[i] % RANKS;
-      return;
-    }
-    for (let i = 1; i < kidCount; i++) {
-      const node = kids[i];
-      const rank = ranks[func[node]];
-      let to = i;
-      for (; to > 0 && ranks[func[kids[to - 1]]] > rank; to--) kids[to] = kids[to - 1];
-      kids[to] = node;
-    }
-  }
-
   /** Works for some time and tells whether all is done. @param {number} [ms] @returns {boolean} */
   run(ms = Infinity) {
     const { open } = this;
@@ -203,7 +180,7 @@ export class Splicer {
   #push(level) {
     const { open, kids } = this;
     const { func, end, depth } = this.tree;
-    this.#sort();
+    sortByRank(kids, this.kidCount, this.ranks, func);
     for (let to = this.kidCount; to > 0;) {
       let from = to - 1;
       while (from > 0 && func[kids[from - 1]] === func[kids[from]]) from--;

@@ -10,7 +10,7 @@ import { blend, packed, PARTS, Pixels, unpacked } from '../drawing/pixels.js';
 import { shares, waitsIn, walkLane } from './timeline.js';
 import { CLASSES, mostOf } from '../model/waiting.js';
 
-/** @typedef {import('./ancestors.js').Ancestors} Ancestors */
+/** @typedef {import('../model/ancestors.js').Ancestors} Ancestors */
 /** @typedef {import('./lanes.js').Lane} Lane */
 
 /** Height of a row of frames, of the head of a lane, and of the axis, in pixels. */

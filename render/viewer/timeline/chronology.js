@@ -2,7 +2,7 @@
 // The timeline on the page: the strip with its brush, which filters every view, and the lanes of the threads below an
 // axis of time. What the lanes show of the time is no filter: it changes with the wheel and the keys.
 
-import { Ancestors } from './ancestors.js';
+import { Ancestors } from '../model/ancestors.js';
 import { lengthText, timeText } from './axis.js';
 import { AXIS, Chart, HEAD, ROW } from './chart.js';
 import { fullShade, reportBottleneck } from '../model/bottleneck.js';

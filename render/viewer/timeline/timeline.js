@@ -6,7 +6,7 @@
 import { lowerBound } from '../model/sums.js';
 import { CLASSES } from '../model/waiting.js';
 
-/** @typedef {import('./ancestors.js').Ancestors} Ancestors */
+/** @typedef {import('../model/ancestors.js').Ancestors} Ancestors */
 /** @typedef {import('../data/decode.js').Samples} Samples */
 /** @typedef {import('../data/decode.js').Timeline} Timeline */
 /** @typedef {import('./lanes.js').Lane} Lane */

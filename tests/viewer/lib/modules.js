@@ -29,7 +29,7 @@ export * as latencies from '../../../render/viewer/views/latencies.js';
 export * as draw from '../../../render/viewer/picture/draw.js';
 export * as status from '../../../render/viewer/picture/status.js';
 export * as walk from '../../../render/viewer/picture/walk.js';
-export * as ancestors from '../../../render/viewer/timeline/ancestors.js';
+export * as ancestors from '../../../render/viewer/model/ancestors.js';
 export * as axis from '../../../render/viewer/timeline/axis.js';
 export * as chart from '../../../render/viewer/timeline/chart.js';
 export * as lanes from '../../../render/viewer/timeline/lanes.js';
