@@ -32,6 +32,17 @@ export function h(tag, props = {}, ...children) {
   return /** @type {Made<T>} */ (element);
 }
 
+/**
+ * Makes an element of an SVG.
+ * @param {string} name @param {Record<string, unknown>} attributes @param {...Node} children
+ */
+export function svg(name, attributes, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  element.append(...children);
+  return element;
+}
+
 /** Replaces the controls of a bar and keeps the focus where it is. @param {HTMLElement} bar @param {Child[]} list */
 export function renew(bar, list) {
   const focused = bar.contains(document.activeElement) ? document.activeElement : null;

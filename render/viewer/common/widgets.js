@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Controls that several parts of the page use.
 
-import { h } from './dom.js';
+import { h, svg } from './dom.js';
 
 /** A list of choices. @typedef {[value: string, text: string][]} Options */
 
@@ -48,12 +48,6 @@ export function signButton(text, label, title, onclick, disabled = false) {
  * @param {string} colour
  */
 export function swatch(colour) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('class', 'swatch');
-  svg.setAttribute('viewBox', '0 0 10 10');
-  const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of Object.entries({ width: '10', height: '10', rx: '2', fill: colour }))
-    rect.setAttribute(name, value);
-  svg.append(rect);
-  return svg;
+  const square = svg('rect', { width: 10, height: 10, rx: 2, fill: colour });
+  return svg('svg', { class: 'swatch', viewBox: '0 0 10 10' }, square);
 }

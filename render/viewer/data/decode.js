@@ -14,6 +14,9 @@ function countOf(columns, bytes) {
   return count;
 }
 
+/** What a block holds of each side, [base, head]. @template T @param {number} sides @param {() => T} decode */
+const bySide = (sides, decode) => [sides === 2 ? decode() : null, decode()];
+
 /** @param {Uint8Array} bytes @param {number} sides @returns {Tree} */
 export function decodeTree(bytes, sides) {
   const columns = new Columns(bytes);
@@ -51,17 +54,13 @@ export function decodeTree(bytes, sides) {
  */
 export function decodeSamples(bytes, sides, metrics) {
   const columns = new Columns(bytes);
-  /** @type {(Samples|null)[]} */
-  const out = [null, null];
-  for (let side = 2 - sides; side < 2; side++) {
+  return bySide(sides, () => {
     const count = countOf(columns, bytes);
     const node = columns.steps(new Int32Array(count));
     const thread = columns.fixed(count);
     const times = columns.fixed(count);
-    const values = metrics.map((m) => (m.isCount ? times : columns.multiples(count)));
-    out[side] = { count, node, thread, times, values };
-  }
-  return out;
+    return { count, node, thread, times, values: metrics.map((m) => (m.isCount ? times : columns.multiples(count))) };
+  });
 }
 
 /**
@@ -111,9 +110,7 @@ function decodeWeights(columns, bytes) {
  */
 export function decodeReleases(bytes, sides) {
   const columns = new Columns(bytes);
-  /** @type {(Releases|null)[]} */
-  const out = [null, null];
-  for (let side = 2 - sides; side < 2; side++) {
+  return bySide(sides, () => {
     const ordinals = columns.numbers(new Int32Array(countOf(columns, bytes)));
     const funcs = columns.numbers(new Int32Array(countOf(columns, bytes)));
     const names = columns.text(columns.varint()).split('\0');
@@ -130,9 +127,8 @@ export function decodeReleases(bytes, sides) {
       releaser[i] = columns.varint() - 1;
       ns[i] = columns.varint();
     }
-    out[side] = { locks, releasers, node, lock, releaser, ns, rest: columns.varint() };
-  }
-  return out;
+    return { locks, releasers, node, lock, releaser, ns, rest: columns.varint() };
+  });
 }
 
 /**
@@ -166,14 +162,11 @@ export function decodeBottlenecks(bytes, sides) {
 /** @param {Uint8Array} bytes @param {number} sides @returns {(Timeline|null)[]} [base, head] */
 export function decodeTimeline(bytes, sides) {
   const columns = new Columns(bytes);
-  /** @type {(Timeline|null)[]} */
-  const out = [null, null];
-  for (let side = 2 - sides; side < 2; side++) {
+  return bySide(sides, () => {
     const count = countOf(columns, bytes);
     const starts = decodeStarts(columns, bytes, count);
     const time = columns.longSteps(count);
     const sample = columns.fixed(count);
-    out[side] = { count, starts, time, sample, weight: decodeWeights(columns, bytes) };
-  }
-  return out;
+    return { count, starts, time, sample, weight: decodeWeights(columns, bytes) };
+  });
 }

@@ -5,7 +5,7 @@
 import { BOTTLENECK_COLOURS, BOTTLENECK_HINTS, BOTTLENECKS, CAUSES, costByClass, costsOf } from '../model/bottleneck.js';
 import { functionBottleneck, MIXED, PARTS } from '../model/bottleneck.js';
 import { css } from '../drawing/colour.js';
-import { h } from '../common/dom.js';
+import { h, svg } from '../common/dom.js';
 import { percent } from '../common/format.js';
 import { swatch } from '../common/widgets.js';
 
@@ -69,20 +69,15 @@ const partsOf = (costs, side, at) => costs.parts[side].map((part) => part[at]);
  * @param {number[]} parts @param {number} most the greater one @param {string} label
  */
 function bar(parts, most, label) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   const attributes = { class: 'parts', viewBox: '0 0 100 10', preserveAspectRatio: 'none', role: 'img' };
-  for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
-  svg.setAttribute('aria-label', label);
   let left = 0;
-  parts.forEach((part, i) => {
-    const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+  const rects = parts.map((part, i) => {
+    const x = left;
     const width = most > 0 ? (100 * part) / most : 0;
-    const shape = { x: left, width, height: 10, fill: BOTTLENECK_COLOURS[PARTS[i]] };
-    for (const [name, value] of Object.entries(shape)) rect.setAttribute(name, String(value));
     left += width;
-    svg.append(rect);
+    return svg('rect', { x, width, height: 10, fill: BOTTLENECK_COLOURS[PARTS[i]] });
   });
-  return svg;
+  return svg('svg', { ...attributes, 'aria-label': label }, ...rects);
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long answers took on each side, as two outlines on a logarithmic axis, beside what the program did in words.
 
-import { h } from '../common/dom.js';
+import { h, svg } from '../common/dom.js';
 import { amount } from '../common/format.js';
 
 /** @typedef {import('../data/report.js').Latencies} Latencies */
@@ -101,14 +101,6 @@ export function latencyWords(sides) {
   return `Distribution of the time until an answer began, on a logarithmic axis: ${told.join('; ')}`;
 }
 
-/** @param {string} name @param {Record<string, string|number>} attributes @param {...Node} children */
-function drawn(name, attributes, ...children) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  element.append(...children);
-  return element;
-}
-
 /** The outline of a side in steps, closed along the axis. @param {number[]} list @param {number} most */
 export function outline(list, most) {
   const floor = HEIGHT - AXIS;
@@ -133,30 +125,30 @@ function picture({ latencies, state }) {
   const place = (/** @type {number} */ ns) => (((log(ns) - axis[0]) / (axis[1] - axis[0])) * WIDTH).toFixed(1);
   const floor = HEIGHT - AXIS;
   const words = latencyWords(latencies);
-  const title = drawn('title', {}, document.createTextNode(`${words}. Lines: p50; dashed: p99.`));
-  const svg = drawn('svg', { class: 'latencies', 'data-state': state, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' }, title);
-  svg.setAttribute('aria-label', words);
-  svg.append(drawn('path', { class: 'floor', d: `M0 ${floor}H${WIDTH}` }));
+  const title = svg('title', {}, document.createTextNode(`${words}. Lines: p50; dashed: p99.`));
+  const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
+  const all = svg('svg', { class: 'latencies', 'data-state': state, viewBox, role: 'img', 'aria-label': words }, title);
+  all.append(svg('path', { class: 'floor', d: `M0 ${floor}H${WIDTH}` }));
   let free = -Infinity;
   for (const ns of marks(axis)) {
     const x = Number(place(ns));
-    svg.append(drawn('path', { class: 'floor', d: `M${x} ${floor}v2` }));
+    all.append(svg('path', { class: 'floor', d: `M${x} ${floor}v2` }));
     // A mark has room for its text where the one before it ended.
     if (x < free + 34 || x < 14 || x > WIDTH - 14) continue;
     free = x;
-    svg.append(drawn('text', { x, y: HEIGHT - 1 }, document.createTextNode(markText(ns))));
+    all.append(svg('text', { x, y: HEIGHT - 1 }, document.createTextNode(markText(ns))));
   }
   latencies.forEach((side, i) => {
     const list = lists[i];
     if (!side || !list) return;
     const name = latencies.length === 2 && i === 0 ? 'base' : 'head';
-    svg.append(
-      drawn('path', { class: name, d: outline(list, most) }),
-      drawn('path', { class: `${name} p50`, d: `M${place(side.p50)} ${floor}V0` }),
-      drawn('path', { class: `${name} p99`, d: `M${place(side.p99)} ${floor}V0` }),
+    all.append(
+      svg('path', { class: name, d: outline(list, most) }),
+      svg('path', { class: `${name} p50`, d: `M${place(side.p50)} ${floor}V0` }),
+      svg('path', { class: `${name} p99`, d: `M${place(side.p99)} ${floor}V0` }),
     );
   });
-  return svg;
+  return all;
 }
 
 /** What the program did, with how long its answers took; false where nothing counted it. @param {Requests|null} [requests] */
