@@ -4,8 +4,8 @@
 
 import { inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
-import { Labels } from '../drawing/labels.js';
-import { blend, packed, PARTS, Pixels, unpacked } from '../drawing/pixels.js';
+import { blend, packed, PARTS, unpacked } from '../drawing/pixels.js';
+import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
 import { WAIT_SIGN } from '../model/waiting.js';
 import { boxAt, placeOf, walk } from './walk.js';
 
@@ -15,12 +15,7 @@ import { boxAt, placeOf, walk } from './walk.js';
 
 /** Height of a row in pixels. */
 export const ROW = 19;
-/** Narrower boxes have no text. */
-const LABEL_FROM = 28;
 const PAD = 4;
-/** From this width on there is a gap between a box and its neighbour. */
-const GAP_FROM = 3;
-const GAP = 0.6;
 /** A narrow box is as wide as this at least. */
 const LEAST_SEEN = 0.6;
 /** The strokes of both hatches on a tile, from one point to another. */
@@ -34,7 +29,6 @@ const FALLING = [
   [5, -1, 7, 1],
   [-1, 5, 1, 7],
 ];
-const PAPER = { light: packed([255, 255, 255]), dark: packed([23, 24, 26]) };
 const UPRIGHT = [[3, 0, 3, 6]];
 /** Where the texture of a wait begins in its row, in pixels. */
 const EDGE_FROM = 14;
@@ -73,22 +67,14 @@ const WIDEST = 1 << 20;
  */
 
 /** @implements {Painter} */
-export class Flame {
+export class Flame extends Surface {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
-    this.canvas = canvas;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-    /** How far the picture is scrolled from its root, in pixels. */ this.scroll = 0;
+    super(canvas);
     /** Whether the root is at the bottom, and rows follow upwards. */ this.flipped = false;
     /** How many times as wide as its place the picture is. */ this.stretch = 1;
     /** How much of it is cut off on the left, in pixels. */ this.left = 0;
-    this.width = 0;
-    this.height = 0;
-    this.ratio = 0;
-    this.pixels = new Pixels();
-    this.labels = new Labels(this.context);
     /** @type {Scene|null} */ this.scene = null;
-    this.dark = false;
     /** Sums over narrow siblings: red, green, blue. */ this.sums = new Float64Array(3);
     this.foundNarrow = false;
     /** @type {number[]} boxes to be outlined: row, left and right edge of each */ this.frames = [];
@@ -100,23 +86,12 @@ export class Flame {
     /** @type {Map<number, string>} */ this.inks = new Map();
   }
 
-  get paper() {
-    return this.dark ? PAPER.dark : PAPER.light;
-  }
-
   /** Sets the size of the picture, and tells whether that has changed. @param {number} width @param {number} height */
   resize(width, height) {
-    const ratio = window.devicePixelRatio || 1;
-    width = Math.max(1, Math.floor(width));
-    height = Math.max(1, Math.floor(height));
-    if (width === this.width && height === this.height && ratio === this.ratio) return false;
-    this.left *= width / (this.width || 1);
-    Object.assign(this, { width, height, ratio });
-    this.canvas.width = width * ratio;
-    this.canvas.height = height * ratio;
-    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const before = this.width || 1;
+    if (!super.resize(width, height)) return false;
+    this.left *= this.width / before;
     this.patterns.clear();
-    this.labels.reset();
     return true;
   }
 
@@ -196,7 +171,7 @@ export class Flame {
 
   /** @param {Scene} scene */
   draw(scene) {
-    const { canvas, context, pixels, ratio, scroll } = this;
+    const { canvas, pixels, ratio, scroll } = this;
     this.scene = scene;
     this.decorated = [];
     this.top = Math.floor(scroll / ROW);
@@ -205,13 +180,11 @@ export class Flame {
     this.grain = ratio * PARTS;
     walk(this.#view(), this);
     if (scene.matches) this.#frame();
-    context.fillStyle = this.dark ? '#17181a' : '#fff';
-    context.fillRect(0, 0, this.width, this.height);
     const span = (/** @type {number} */ row) => {
       const y = this.#yOf(row + this.top);
       return [Math.round(y * ratio), Math.round((y + ROW - 1) * ratio)];
     };
-    pixels.put(context, span, Math.round(FRAME * ratio));
+    this.put(span, Math.round(FRAME * ratio));
     this.#hatch();
     this.#label(scene);
   }

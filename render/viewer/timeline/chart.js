@@ -3,10 +3,10 @@
 // canvas that holds all rows breaks where it has more than 65,535 pixels.
 
 import { ticks } from './axis.js';
-import { css, inkOn } from '../drawing/colour.js';
+import { inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
-import { Labels } from '../drawing/labels.js';
-import { blend, packed, PARTS, Pixels, unpacked } from '../drawing/pixels.js';
+import { blend, PARTS, unpacked } from '../drawing/pixels.js';
+import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
 import { shares, waitsIn, walkLane } from './timeline.js';
 import { CLASSES, mostOf } from '../model/waiting.js';
 
@@ -21,10 +21,7 @@ export const AXIS = 20;
 const BAR = 4;
 /** Width of the parts of that bar. */
 const BAR_PART = 3;
-const LABEL_FROM = 28;
 const PAD = 3;
-const GAP_FROM = 3;
-const GAP = 0.6;
 /** A box is as wide as this at least. */
 const LEAST_WIDTH = 0.8;
 /** How much of a colour is left of frames that are not searched for, and while a thread is not sampled. */
@@ -36,8 +33,8 @@ const BETWEEN = (PALE + PARTS) / 2;
 const TICK_ROOM = 90;
 const FONT = '11px system-ui, sans-serif';
 /** The colours of the page around the lanes. */
-const LIGHT = { ink: '#1c1d1f', dim: '#63666b', line: '#dcdcd8', panel: '#f6f6f4', paper: [255, 255, 255] };
-const DARK = { ink: '#e8e8e6', dim: '#a3a5aa', line: '#37393d', panel: '#202124', paper: [23, 24, 26] };
+const LIGHT = { ink: '#1c1d1f', dim: '#63666b', line: '#dcdcd8', panel: '#f6f6f4' };
+const DARK = { ink: '#e8e8e6', dim: '#a3a5aa', line: '#37393d', panel: '#202124' };
 
 /**
  * A lane in its place.
@@ -71,17 +68,10 @@ const DARK = { ink: '#e8e8e6', dim: '#a3a5aa', line: '#37393d', panel: '#202124'
  * @typedef {{x: number, w: number, y: number, node: number, ground: number}} Text `ground`: the colour below it
  */
 
-export class Chart {
+export class Chart extends Surface {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
-    this.canvas = canvas;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-    this.labels = new Labels(this.context);
-    this.pixels = new Pixels();
-    this.width = 0;
-    this.height = 0;
-    this.ratio = 0;
-    /** How far the lanes are scrolled, in pixels. */ this.scroll = 0;
+    super(canvas);
     /** @type {ChartScene|null} */ this.scene = null;
     /** @type {Text[]} */ this.texts = [];
     /** @type {number[][]} where each line of pixels goes: from, to */ this.spans = [];
@@ -91,20 +81,6 @@ export class Chart {
      */
     this.shares = new Map();
     this.sharesIn = '';
-  }
-
-  /** Sets the size, and tells whether it has changed. @param {number} width @param {number} height */
-  resize(width, height) {
-    const ratio = window.devicePixelRatio || 1;
-    width = Math.max(1, Math.floor(width));
-    height = Math.max(1, Math.floor(height));
-    if (width === this.width && height === this.height && ratio === this.ratio) return false;
-    Object.assign(this, { width, height, ratio });
-    this.canvas.width = width * ratio;
-    this.canvas.height = height * ratio;
-    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.labels.reset();
-    return true;
   }
 
   /** The height that lanes have. */
@@ -144,31 +120,28 @@ export class Chart {
 
   /** @param {ChartScene} scene */
   draw(scene) {
-    const { context, pixels } = this;
-    const inks = scene.dark ? DARK : LIGHT;
-    const paper = packed(inks.paper);
+    const { pixels } = this;
+    this.dark = scene.dark;
     const lanes = this.#visible(scene);
     this.scene = scene;
     this.texts = [];
     this.spans = [];
     let lines = 0;
     for (const placed of lanes) lines += 1 + this.#rowsOf(placed)[1] - this.#rowsOf(placed)[0];
-    pixels.begin(this.canvas.width, Math.max(1, lines), paper, false);
-    for (const placed of lanes) this.#lane(scene, placed, paper);
-    context.fillStyle = css(inks.paper);
-    context.fillRect(0, 0, this.width, this.height);
-    pixels.put(context, (line) => this.spans[line] || [0, 0], 0);
+    pixels.begin(this.canvas.width, Math.max(1, lines), this.paper, false);
+    for (const placed of lanes) this.#lane(scene, placed);
+    this.put((line) => this.spans[line] || [0, 0], 0);
     this.#label(scene);
-    this.#frame(scene, lanes, inks);
+    this.#frame(scene, lanes, scene.dark ? DARK : LIGHT);
   }
 
-  /** Paints a lane. @param {ChartScene} scene @param {Placed} placed @param {number} paper */
-  #lane(scene, placed, paper) {
-    const { pixels, spans } = this;
+  /** Paints a lane. @param {ChartScene} scene @param {Placed} placed */
+  #lane(scene, placed) {
+    const { paper, pixels, spans } = this;
     const { range } = scene;
     const [first, behind] = this.#rowsOf(placed);
     const grain = this.ratio * PARTS;
-    this.#bar(scene, placed, paper);
+    this.#bar(scene, placed);
     if (behind <= first) return;
     const start = spans.length;
     for (let row = first; row < behind; row++) spans.push(this.#span(placed.top + HEAD + row * ROW, ROW - 1));
@@ -196,14 +169,15 @@ export class Chart {
         this.texts.push({ x: left, w: right - left, y: placed.top + HEAD + row * ROW, node, ground });
       },
     });
-    this.#fade(covered, start, start + behind - first, paper);
+    this.#fade(covered, start, start + behind - first);
   }
 
   /**
    * Makes frames pale where their thread was not sampled.
-   * @param {Uint8Array} covered @param {number} first @param {number} behind lines of pixels @param {number} paper
+   * @param {Uint8Array} covered @param {number} first @param {number} behind lines of pixels
    */
-  #fade(covered, first, behind, paper) {
+  #fade(covered, first, behind) {
+    const { paper } = this;
     const { lines, width } = this.pixels;
     for (let x = 0; x < width; x++) {
       if (covered[x]) continue;
@@ -214,10 +188,10 @@ export class Chart {
 
   /**
    * Paints how much of the time a thread was sampled on a CPU, or what it waited for longest.
-   * @param {ChartScene} scene @param {Placed} placed @param {number} paper
+   * @param {ChartScene} scene @param {Placed} placed
    */
-  #bar({ range, sides, waits }, { lane, top }, paper) {
-    const { pixels, spans } = this;
+  #bar({ range, sides, waits }, { lane, top }) {
+    const { paper, pixels, spans } = this;
     const line = spans.length;
     const grain = this.ratio * PARTS;
     const { busy, waited } = this.#sharesOf(lane, range);
@@ -291,7 +265,7 @@ export class Chart {
   #brush(brush, range, inks) {
     const { context, height, width } = this;
     const [left, right] = brush.map((time) => Math.max(-2, Math.min(width + 2, this.#xOf(time, range))));
-    context.fillStyle = `rgba(${inks.paper},.6)`;
+    context.fillStyle = `rgba(${unpacked(this.paper)},.6)`;
     context.fillRect(0, AXIS, left, height);
     context.fillRect(right, AXIS, width - right, height);
     context.fillStyle = inks.ink;
