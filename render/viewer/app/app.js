@@ -269,7 +269,7 @@ export class App {
         if (turn !== this.turn || this.#isOver) return;
       }
     } catch (error) {
-      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+      this.#unread(error);
       this.address.write();
       return;
     }
@@ -451,31 +451,23 @@ export class App {
       if (this.#isOver) return;
       this.model.framesOf(0);
       this.picture.draw(this.state);
-      if (this.model.hasWaits) this.#readWaits();
-      if (this.model.meta.hasBottlenecks) this.#readBottlenecks();
+      if (this.model.hasWaits) this.#readWaits().catch(this.#unread);
+      if (this.model.meta.hasBottlenecks) this.#readBottlenecks().catch(this.#unread);
     }, PREPARE_MS);
   }
 
   /** Reads what is told of waits: the values of all metrics, and what is known of locks and of what ended waits. */
   async #readWaits() {
-    try {
-      await this.report.readSamples();
-      await this.report.readReleases();
-      this.#drawInspector();
-    } catch (error) {
-      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
-    }
+    await this.report.readSamples();
+    await this.report.readReleases();
+    this.#drawInspector();
   }
 
   /** Reads what holds functions up, for the list and the inspector. */
   async #readBottlenecks() {
-    try {
-      await this.report.readBottlenecks();
-      this.list.fill(this.state);
-      this.#drawInspector();
-    } catch (error) {
-      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
-    }
+    await this.report.readBottlenecks();
+    this.list.fill(this.state);
+    this.#drawInspector();
   }
 
   #drawInspector() {
@@ -528,6 +520,9 @@ export class App {
     this.live.textContent = text;
     this.tell(text);
   }
+
+  /** Says that a part of the report cannot be read. @param {any} error */
+  #unread = (error) => this.#say(`A part of this report cannot be read: ${error.message}.`);
 
   /** Marks all frames of a function and selects its widest, also where that is gone. @param {number} func */
   #pickFunction(func) {

@@ -4,6 +4,7 @@
 import { hasFilter, withFilter, withoutFilter, withoutLast } from '../model/filters.js';
 import { listName, moduleName } from '../common/format.js';
 import { hashOf, shortHash } from '../data/hash.js';
+import { NO_MARKS } from '../model/state.js';
 
 /** @typedef {import('../model/filters.js').Kind} Kind */
 /** @typedef {import('../common/menu.js').Item} Item */
@@ -72,7 +73,7 @@ export class Filtering {
 
   /** Takes away every filter. */
   #removeAll() {
-    this.host.set({ filters: '', thread: '', range: null, origins: '', states: '', bottlenecks: '' });
+    this.host.set({ filters: '', thread: '', range: null, ...NO_MARKS });
   }
 
   /** Shows processes as the first row, or not. */

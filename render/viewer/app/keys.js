@@ -2,6 +2,7 @@
 // The keyboard. Shortcuts with Ctrl, Alt and Meta belong to the browser.
 
 import { isMenuKey } from '../common/menu.js';
+import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 
 /** @typedef {import('../model/filters.js').Kind} Kind */
 /** @typedef {import('../model/model.js').Model} Model */
@@ -79,7 +80,7 @@ function target({ model, state }, key) {
 /** Shows callers and callees of the selected function, or the whole tree again. @param {KeyActions} actions */
 function switchAround({ model, state, set, around }) {
   const { callers, callees } = state();
-  if (callers || callees) set({ callers: '', callees: '', zoom: '', selected: '' });
+  if (callers || callees) set(OTHER_ROOT);
   else if (model.selected > 0) around(model.tree.func[model.selected], 'both');
 }
 
@@ -128,11 +129,11 @@ const KEYS = {
   3: (to) => to.set({ colour: 'function' }),
   4: (to) => to.model.hasWaits && to.set({ colour: 'waiting' }),
   5: (to) => to.model.meta.hasBottlenecks && to.set({ colour: 'bottleneck' }),
-  s: (to) => to.set({ system: to.state().system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
+  s: (to) => to.set({ system: to.state().system === 'show' ? 'hide' : 'show', ...OTHER_TREE }),
   t: switchInterrupts,
   y: switchInterpreter,
   e: (to) => to.model.canShowRemoved(to.state()) && to.set({ removed: !to.state().removed }),
-  i: (to) => to.set({ inverted: !to.state().inverted, zoom: '', selected: '' }),
+  i: (to) => to.set({ inverted: !to.state().inverted, ...OTHER_TREE }),
   o: nextOrder,
   f: (to) => to.set({ flipped: !to.state().flipped }),
   x: switchAround,
@@ -147,7 +148,7 @@ const KEYS = {
   c: (to) => to.copy(),
   l: (to) => to.list(),
   '?': (to) => to.help(),
-  Escape: (to) => to.set({ selected: '', search: '', picked: '', origins: '', states: '', bottlenecks: '' }),
+  Escape: (to) => to.set({ selected: '', search: '', picked: '', ...NO_MARKS }),
 };
 
 /** Whether a key belongs to the element that has the focus. @param {HTMLElement} element @param {string} key */

@@ -38,6 +38,12 @@ export const DEFAULTS = {
 /** @typedef {typeof DEFAULTS} State */
 /** @typedef {Partial<State>} Change */
 
+/** What a choice resets, because a path into another tree means nothing. */
+export const OTHER_TREE = { zoom: '', selected: '' };
+export const OTHER_ROOT = { ...OTHER_TREE, callers: '', callees: '' };
+/** Nothing is marked in the legend. */
+export const NO_MARKS = { origins: '', states: '', bottlenecks: '' };
+
 /** The values of choices; an address with another value is not obeyed. @type {Record<string, string[]>} */
 const CHOICES = {
   view: ['base', 'head', 'diff'],

@@ -5,6 +5,7 @@ import { BOTTLENECKS } from '../model/bottleneck.js';
 import { ORIGINS, STATES } from '../data/codes.js';
 import { h, renew } from '../common/dom.js';
 import { withoutFilter } from '../model/filters.js';
+import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { count, digits, listName, measureOf, moduleName, percent } from '../common/format.js';
 import { button, select } from '../common/widgets.js';
 
@@ -14,10 +15,6 @@ import { button, select } from '../common/widgets.js';
 /** @typedef {import('../model/filters.js').Meant} Meant */
 /** @typedef {import('../model/model.js').Model} Model */
 /** @typedef {import('../common/widgets.js').Options} Options */
-
-/** What a choice resets, because a path into another tree means nothing. */
-const OTHER_TREE = { zoom: '', selected: '' };
-const OTHER_ROOT = { ...OTHER_TREE, callers: '', callees: '' };
 
 /** What is said of a filter: before and after its name, and before its share. @type {Record<Kind, string[]>} */
 const WORDS = {
@@ -96,7 +93,7 @@ function markedChips({ model, state, set }) {
     ...[...bottlenecks].map((digit) => `bottleneck ${BOTTLENECKS[Number(digit)]}`),
   ];
   const title = 'only these frames keep their colour, and only their functions are listed: a click shows all again';
-  return [chip(words.join(', '), () => set({ origins: '', states: '', bottlenecks: '' }), 'highlighted: ', '', title)];
+  return [chip(words.join(', '), () => set(NO_MARKS), 'highlighted: ', '', title)];
 }
 
 /** The chips of thread and time. @param {Controlled} controlled @param {ReturnType<Model['filterTimes']>} times */

@@ -4,6 +4,7 @@
 
 import { h, renew } from '../common/dom.js';
 import { amount, count, percent } from '../common/format.js';
+import { OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { metricWords } from '../model/waiting.js';
 import { button, select, signButton, toggle } from '../common/widgets.js';
 
@@ -28,10 +29,6 @@ import { button, select, signButton, toggle } from '../common/widgets.js';
  * @property {() => void} switchTheme
  * @property {() => void} showHelp
  */
-
-/** What a choice resets, because a path into another tree means nothing. */
-const OTHER_TREE = { zoom: '', selected: '' };
-const OTHER_ROOT = { ...OTHER_TREE, callers: '', callees: '' };
 
 /** A group of buttons, one of which is pressed. @param {string} label @param {Child[]} buttons */
 const group = (label, buttons) => h('span.choice', { role: 'group', 'aria-label': label }, ...buttons);

@@ -31,16 +31,16 @@ export const besideWords = (f) =>
 /** Whether nothing was sampled: such counts have no intervals. @param {import('../data/report.js').Meta} meta */
 export const isExact = (meta) => meta.evidence?.mode === 'exact';
 
-/** A verdict in words. @param {string} state @param {string} measure what the function takes more or less of */
-function stateText(state, measure) {
+/**
+ * A verdict in words.
+ * @param {string} state @param {string} measure what the function takes more or less of
+ * @param {number|null} [low] @param {number|null} [high] the interval of the difference, where one is known
+ */
+function stateText(state, measure, low = null, high = null) {
+  const excludesZero = low !== null && high !== null && (low > 0 || high < 0);
+  if (state === 'unproven' && excludesZero) return ASKS_FOR_MORE;
   return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
 }
-
-/**
- * Whether an interval leaves out 0. Among many functions some such intervals are due to chance.
- * @param {number} low @param {number} high
- */
-const leavesOutZero = (low, high) => low > 0 || high < 0;
 
 /** What a change is about. @param {boolean} own whether it is about the function itself */
 export const partText = (own) => (own ? 'self' : 'total');
@@ -50,9 +50,7 @@ export const partText = (own) => (own ? 'self' : 'total');
  * @param {{e: Estimate, own: boolean}} verdict @param {string} measure what the function takes more or less of
  */
 export function functionWords({ e, own }, measure) {
-  const short = e.state === 'unproven' && e.low !== null && e.high !== null && leavesOutZero(e.low, e.high);
-  if (short) return ASKS_FOR_MORE;
-  const text = stateText(e.state, measure);
+  const text = stateText(e.state, measure, e.low, e.high);
   if (!isProven(e.state)) return text;
   return `${text} ${own ? 'itself' : 'with all it calls'}`;
 }
@@ -88,8 +86,6 @@ export function functionBesideFrame(model, node, places) {
 /** The verdict on a frame in words. @param {Model} model @param {number} node */
 export function verdictWords(model, node) {
   if (model.isInterrupt(model.tree.func[node])) return 'not compared';
-  const state = model.stateOf(node);
-  const range = model.intervalOf(node);
-  const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
-  return short ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
+  const [low, high] = model.intervalOf(node) || [];
+  return stateText(model.stateOf(node), measureOf(model.shownMetric), low, high);
 }
