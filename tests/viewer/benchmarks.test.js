@@ -79,9 +79,9 @@ test('the axis has room for nine of ten changes, and marks the others at its end
   assert.equal(benchmarks.axisOf(made([-0.07])), 0.1);
   assert.equal(benchmarks.axisOf(made([...Array(9).fill(0.02), 8])), 0.03);
   assert.equal(benchmarks.axisOf(made([1000])), 10);
-  assert.equal(benchmarks.placeOf(0, 0.1), 0.5);
-  assert.equal(benchmarks.placeOf(0.05, 0.1), 0.75);
-  assert.equal(benchmarks.placeOf(-3, 0.1), 0);
+  assert.equal(benchmarks.axisPlace(0, 0.1), 0.5);
+  assert.equal(benchmarks.axisPlace(0.05, 0.1), 0.75);
+  assert.equal(benchmarks.axisPlace(-3, 0.1), 0);
 });
 
 test('a text and verdicts choose benchmarks', () => {

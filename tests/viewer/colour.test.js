@@ -99,7 +99,7 @@ for (const dark of [false, true])
     colours.dark = dark;
     /** @type {Record<string, number[]>} */
     const full = { none: colours.neutral() };
-    for (const number of bottleneck.PARTS)
+    for (const number of bottleneck.COST_PARTS)
       full[bottleneck.BOTTLENECKS[number]] = colour.rgb(bottleneck.BOTTLENECK_COLOURS[number]);
     const { distance, where } = leastDistance(full);
     assert.ok(distance >= LEAST_DISTANCE, `${distance.toFixed(1)}: ${where}`);

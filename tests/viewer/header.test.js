@@ -10,7 +10,7 @@ const CPU = { metric: 'cpu', unit: 'nanoseconds' };
 
 /** @param {string} state @param {number} base @param {number} head @param {any} [meta] */
 const said = (state, base, head, meta = CPU) =>
-  header.changeText({ e: { state, base, head, delta: head - base }, own: true }, meta).trim();
+  header.changeSentence({ e: { state, base, head, delta: head - base }, own: true }, meta).trim();
 
 test('a proven change in a sentence; what base lacks has no percentage', () => {
   assert.equal(said('more', 1e6, 15e5), 'itself takes 50.0 % more time (+500 µs).');

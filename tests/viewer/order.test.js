@@ -118,7 +118,7 @@ test('boxes on the screen stand in the order, without gaps, and are found where 
     let seen = 0;
     walk.walk(view, {
       box: (/** @type {number} */ row, /** @type {number} */ x, /** @type {number} */ w, /** @type {number} */ node) => {
-        const place = walk.placeOf(view, node);
+        const place = walk.extentOf(view, node);
         assert.ok(Math.abs(place.x - x) < 1e-3 && Math.abs(place.w - w) < 1e-3);
         assert.equal(walk.boxAt(view, row, x + w / 2)?.node, node);
         seen++;

@@ -91,7 +91,7 @@ test('threads that only wait stand below the busy ones, and their bars show what
     const sum = timeline.waitsIn(idler, [1e5, 13e5], parts).reduce((a, b) => a + b, 0);
     assert.ok(Math.abs(sum - 12e5) < 1, `${sum} in ${parts} parts`);
   }
-  assert.deepEqual([...timeline.shares(idler, [0, 15e5], 3)], [0, 0, 0]);
+  assert.deepEqual([...timeline.busyShares(idler, [0, 15e5], 3)], [0, 0, 0]);
   const reader = all.find(({ name }) => name === 'reader');
   assert.equal(waiting.mostOf(timeline.waitsIn(reader, [0, 1e5], 2), 0), IO);
 });

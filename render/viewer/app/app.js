@@ -5,7 +5,7 @@
 import { Address } from './address.js';
 import { needsBottlenecks } from '../model/bottleneck.js';
 import { drawChips } from '../views/chips.js';
-import { Chronology } from '../timeline/chronology.js';
+import { TimelineView } from '../timeline/timelineview.js';
 import { Colours } from '../drawing/colour.js';
 import { drawControls, drawCorner } from '../views/controls.js';
 import { copied, h, renew } from '../common/dom.js';
@@ -67,7 +67,7 @@ export class App {
     /** How many call trees the legend has been drawn for. */ this.trees = 0;
     /** @type {import('../data/tree.js').Tree|null} the last one of them */ this.drawnTree = null;
     /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
-    /** @type {Chronology|null} made after the first picture */ this.chronology = null;
+    /** @type {TimelineView|null} made after the first picture */ this.timeline = null;
     /** @type {Searching|null} made after the first picture */ this.searching = null;
     this.set = this.set.bind(this);
     this.tell = this.tell.bind(this);
@@ -166,12 +166,12 @@ export class App {
     const pick = (/** @type {number} */ func) => this.#pickFunction(func);
     const menu = (/** @type {number} */ func, /** @type {{x: number, y: number}} */ place) =>
       this.#openMenu(func, -1, place);
-    this.chronology = new Chronology({ model, colours, set, tell, pick, menu });
-    this.place.before(this.chronology.strip.canvas);
-    this.picture.element.after(this.chronology.element);
+    this.timeline = new TimelineView({ model, colours, set, tell, pick, menu });
+    this.place.before(this.timeline.strip.canvas);
+    this.picture.element.after(this.timeline.element);
     this.#drawAround();
     this.#drawLegend();
-    if (this.report.hasTimelines) this.chronology.draw(this.state);
+    if (this.report.hasTimelines) this.timeline.draw(this.state);
     this.root.append(this.picture.tip.element, this.menu.element);
     this.picture.complete();
   }
@@ -216,7 +216,7 @@ export class App {
       isHelpOpen: () => !!this.help?.open,
     };
     const pressed = (/** @type {KeyboardEvent} */ event) => {
-      const isOfTimeline = this.state.tab === 'timeline' && !actions.isHelpOpen() && this.chronology?.onKey(event);
+      const isOfTimeline = this.state.tab === 'timeline' && !actions.isHelpOpen() && this.timeline?.onKey(event);
       if (!isOfTimeline) onKey(event, actions);
     };
     document.addEventListener('keydown', pressed, { signal: this.within.until });
@@ -318,7 +318,7 @@ export class App {
     if (!this.shown) this.#begin();
     picture.draw(state);
     if (all && this.whole) this.#drawAround();
-    if (this.report.hasTimelines) this.chronology?.draw(state);
+    if (this.report.hasTimelines) this.timeline?.draw(state);
     if (all) this.#afterwards();
   }
 

@@ -59,6 +59,11 @@ function labelOf(control) {
   return control.ariaLabel || control.closest('label')?.textContent || title || control.textContent;
 }
 
+/** Says in the place of a report why it cannot be read. @param {HTMLElement} root @param {Error} error */
+export function showDamage(root, { message }) {
+  root.textContent = `This report cannot be read: ${message}. It may have been cut off while it was copied; write it again.`;
+}
+
 /** Copies a text to the clipboard, and tells whether that was possible. @param {string} text */
 export async function copied(text) {
   try {

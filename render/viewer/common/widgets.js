@@ -43,6 +43,10 @@ export function signButton(text, label, title, onclick, disabled = false) {
   return button('button', { title, 'aria-label': label, disabled, onclick }, text);
 }
 
+/** A button that switches between light and dark. @param {boolean} dark what is shown @param {() => void} onclick */
+export const themeButton = (dark, onclick) =>
+  signButton(dark ? '☀' : '☾', 'Switch between light and dark', 'light or dark', onclick);
+
 /**
  * A square of a colour. It is an SVG, because the policy of the page allows no inline styles.
  * @param {string} colour

@@ -168,7 +168,7 @@ export class Func {
 
 /**
  * A proven change of a function: in itself (own), or with all that it calls.
- * @typedef {{f: Func, e: Estimate, own: boolean}} Change
+ * @typedef {{f: Func, e: Estimate, own: boolean}} FunctionChange
  */
 
 /**
@@ -189,7 +189,7 @@ export function isProven(state) {
 
 /**
  * Functions whose change is proven, in themselves or with what they call.
- * @param {Func[]} functions @returns {Change[]}
+ * @param {Func[]} functions @returns {FunctionChange[]}
  */
 export function provenIn(functions) {
   const states = ['self', 'total'].map((part) => functions[0]?.table?.[/** @type {'self'|'total'} */ (part)]?.state);

@@ -5,7 +5,7 @@
 // freed again.
 
 /** How many parts a pixel has. */
-export const PARTS = 256;
+export const SUBPIXELS = 256;
 /** Runs up to this long are filled pixel by pixel. */
 const SHORT = 24;
 const OPAQUE = 255 << 24;
@@ -22,10 +22,10 @@ export function unpacked(pixel) {
 
 /**
  * A pixel mixed from two.
- * @param {number} under @param {number} over @param {number} part how much of `over`, of PARTS
+ * @param {number} under @param {number} over @param {number} part how much of `over`, of SUBPIXELS
  */
 export function blend(under, over, part) {
-  const rest = PARTS - part;
+  const rest = SUBPIXELS - part;
   const r = ((under & 255) * rest + (over & 255) * part) >> 8;
   const g = (((under >> 8) & 255) * rest + ((over >> 8) & 255) * part) >> 8;
   const b = (((under >> 16) & 255) * rest + ((over >> 16) & 255) * part) >> 8;
@@ -77,11 +77,11 @@ export class Pixels {
    * @param {number} colour as a pixel @param {number} thick in pixels
    */
   frame(row, from, to, colour, thick) {
-    const first = (from + PARTS / 2) & -PARTS;
-    const last = Math.max(first + PARTS, (to + PARTS / 2) & -PARTS);
+    const first = (from + SUBPIXELS / 2) & -SUBPIXELS;
+    const last = Math.max(first + SUBPIXELS, (to + SUBPIXELS / 2) & -SUBPIXELS);
     this.fill(this.rows + row, first, last, colour);
-    this.fill(row, first, Math.min(last, first + thick * PARTS), colour);
-    this.fill(row, Math.max(first, last - thick * PARTS), last, colour);
+    this.fill(row, first, Math.min(last, first + thick * SUBPIXELS), colour);
+    this.fill(row, Math.max(first, last - thick * SUBPIXELS), last, colour);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Pixels {
     const { lines, width } = this;
     const start = row * width;
     if (from < 0) from = 0;
-    if (to > width * PARTS) to = width * PARTS;
+    if (to > width * SUBPIXELS) to = width * SUBPIXELS;
     if (to <= from) return;
     let at = start + (from >> 8);
     const last = start + (to >> 8);
@@ -100,10 +100,10 @@ export class Pixels {
       lines[at] = blend(lines[at], colour, to - from);
       return;
     }
-    const before = from & (PARTS - 1);
-    const after = to & (PARTS - 1);
+    const before = from & (SUBPIXELS - 1);
+    const after = to & (SUBPIXELS - 1);
     if (before) {
-      lines[at] = blend(lines[at], colour, PARTS - before);
+      lines[at] = blend(lines[at], colour, SUBPIXELS - before);
       at++;
     }
     if (last - at > SHORT) lines.fill(colour, at, last);

@@ -20,7 +20,7 @@
 /** The classes by number, as `profile/bottleneck.c` calls them. */
 export const BOTTLENECKS = ['', 'instruction', 'cache', 'memory', 'system', 'mixed'];
 /** The classes that are also parts of a cost. */
-export const PARTS = [1, 2, 3, 4];
+export const COST_PARTS = [1, 2, 3, 4];
 export const MIXED = 5;
 /** Their colours; those without a class, and mixed ones, have the neutral one of the theme. */
 export const BOTTLENECK_COLOURS = ['', '#7cc4f2', '#f2d42a', '#d9622b', '#5b5ea6', ''];

@@ -32,7 +32,7 @@ const LARGE = 200000;
 /** @typedef {import('./pattern.js').Pattern} Pattern */
 /** @typedef {import('../data/report.js').Tables} Tables */
 /** @typedef {import('./state.js').State} State */
-/** @typedef {import('../data/symbols.js').Change} FunctionChange */
+/** @typedef {import('../data/symbols.js').FunctionChange} FunctionChange */
 /** @typedef {import('../data/symbols.js').Func} Func */
 /** @typedef {import('./system.js').Splicer} Splicer */
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */

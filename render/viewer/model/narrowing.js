@@ -166,7 +166,7 @@ export class Narrowing {
     const range = this.#rangeIn(state);
     const keepThread = this.keepsThread(state.thread, '');
     const isOnly = [process, range, keepThread, chooseStacks(meant)].filter(Boolean).length === 1;
-    const keeping = (/** @type {import('./sums.js').Filters} */ filters) =>
+    const keeping = (/** @type {import('./sums.js').SampleFilter} */ filters) =>
       isOnly
         ? timeWithoutInterrupts(part, part.self)
         : sum(filteredSelf(tree, samples, timelines, { ...filters, metric }));

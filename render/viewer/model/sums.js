@@ -22,7 +22,7 @@ export function lowerBound(times, time, begin, end) {
 
 /**
  * Which samples count, and by which value.
- * @typedef {object} Filters
+ * @typedef {object} SampleFilter
  * @property {(side: number, thread: number) => boolean} [keepThread] all threads where it is missing
  * @property {Uint8Array|null} [passes] 1 for each node whose stacks count; all stacks where it is missing
  * @property {number[]|null} [range] [from, to) in microseconds
@@ -93,7 +93,7 @@ function rangeSumsOf(timeline, samples) {
 /**
  * What each sample [base, head] counts for under the filters: 0 where it does not pass; null for a side without
  * samples.
- * @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
+ * @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {SampleFilter} filters
  */
 export function filteredValues(samples, timelines, { keepThread, passes, range, metric = 0 }) {
   return samples.map((s, side) => {
@@ -132,7 +132,7 @@ export function selfOfSamples(tree, samples, values) {
 
 /**
  * Self values [base, head] of the samples that pass the filters.
- * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
+ * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {SampleFilter} filters
  */
 export const filteredSelf = (tree, samples, timelines, filters) =>
   selfOfSamples(tree, samples, filteredValues(samples, timelines, filters));

@@ -4,10 +4,10 @@
 
 import { inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
-import { blend, packed, PARTS, unpacked } from '../drawing/pixels.js';
+import { blend, packed, SUBPIXELS, unpacked } from '../drawing/pixels.js';
 import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
 import { WAIT_SIGN } from '../model/waiting.js';
-import { boxAt, placeOf, walk } from './walk.js';
+import { boxAt, extentOf, walk } from './walk.js';
 
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */
 /** @typedef {import('./walk.js').Box} Box */
@@ -38,7 +38,7 @@ const STROKES = { new: RISING, gone: FALLING, waiting: UPRIGHT };
 const SIGNS = { new: '+', gone: '−', waiting: WAIT_SIGN };
 /** Frames that are searched for get an outline; all others may fade. */
 const FOUND = packed([192, 38, 211]);
-const FADED = Math.round(0.4 * PARTS);
+const FADED = Math.round(0.4 * SUBPIXELS);
 const FRAME = 2;
 /** A narrower box that is found has the colour of its outline all over. */
 const FRAMED_FROM = 5;
@@ -78,7 +78,7 @@ export class Flame extends Surface {
     /** Sums over narrow siblings: red, green, blue. */ this.sums = new Float64Array(3);
     this.foundNarrow = false;
     /** @type {number[]} boxes to be outlined: row, left and right edge of each */ this.frames = [];
-    /** How many parts of the screen's pixels a pixel of the page has. */ this.grain = PARTS;
+    /** How many parts of the screen's pixels a pixel of the page has. */ this.grain = SUBPIXELS;
     /** The first row on the screen. */ this.top = 0;
     this.rowsShown = 0;
     /** @type {Decorated[]} */ this.decorated = [];
@@ -154,7 +154,7 @@ export class Flame extends Surface {
 
   /** Left edge and width of a node on screen. @param {number} node */
   place(node) {
-    return placeOf(this.#view(), node);
+    return extentOf(this.#view(), node);
   }
 
   /** The upper edge of a row. @param {number} row */
@@ -177,7 +177,7 @@ export class Flame extends Surface {
     this.top = Math.floor(scroll / ROW);
     this.rowsShown = Math.ceil((scroll + this.height) / ROW) - this.top;
     pixels.begin(canvas.width, this.rowsShown, this.paper, !!scene.matches);
-    this.grain = ratio * PARTS;
+    this.grain = ratio * SUBPIXELS;
     walk(this.#view(), this);
     if (scene.matches) this.#frame();
     const span = (/** @type {number} */ row) => {

@@ -56,7 +56,7 @@ function scaleOf({ width, zoom, room }) {
 }
 
 /** Left edge and width of a node on screen. @param {View} view @param {number} node */
-export function placeOf(view, node) {
+export function extentOf(view, node) {
   const { tree, width, zoom, left, shown } = view;
   if (!tree.holds(zoom, node)) return { x: 0, w: shown };
   const scale = scaleOf(view);

@@ -11,7 +11,7 @@ import {
   intervalText,
   isShortOfProof,
   measured,
-  placeOf,
+  axisPlace,
   timesText,
   VERDICT_CLASSES,
   verdictCounts,
@@ -21,7 +21,7 @@ import { copied, h } from '../common/dom.js';
 import { amount, count } from '../common/format.js';
 import { titleOf } from '../views/header.js';
 import { Grid } from '../common/table.js';
-import { button, signButton } from '../common/widgets.js';
+import { button, themeButton } from '../common/widgets.js';
 
 /** @typedef {import('./benchmarks.js').Benchmark} Benchmark */
 /** @typedef {import('./benchmarks.js').SuiteTable} SuiteTable */
@@ -48,9 +48,9 @@ function nameNode(benchmark) {
 function intervalNode({ change, interval: [low, high] }, axis) {
   const picture = h('span.interval');
   if (!Number.isFinite(change)) return picture;
-  const from = placeOf(Number.isFinite(low) ? low : change, axis);
-  const to = placeOf(Number.isFinite(high) ? high : change, axis);
-  const places = { from, to, at: placeOf(change, axis) };
+  const from = axisPlace(Number.isFinite(low) ? low : change, axis);
+  const to = axisPlace(Number.isFinite(high) ? high : change, axis);
+  const places = { from, to, at: axisPlace(change, axis) };
   for (const [name, place] of Object.entries(places)) picture.style.setProperty(`--${name}`, place.toFixed(4));
   const beyond = Math.abs(change) > axis ? `.beyond.${change > 0 ? 'above' : 'below'}` : '';
   picture.append(h('span.reach'), h(`span.point${beyond}`));
@@ -273,7 +273,7 @@ export class BenchmarkList {
   drawCorner(dark) {
     this.corner.replaceChildren(
       h('span.tool', {}, this.table.tool),
-      signButton(dark ? '☀' : '☾', 'Switch between light and dark', 'light or dark', this.host.switchTheme),
+      themeButton(dark, this.host.switchTheme),
     );
   }
 

@@ -134,7 +134,7 @@ export function axisOf(benchmarks) {
 }
 
 /** Where a change lies on the axis, from 0 to 1. @param {number} change @param {number} axis */
-export const placeOf = (change, axis) => Math.max(0, Math.min(1, 0.5 + change / (2 * axis)));
+export const axisPlace = (change, axis) => Math.max(0, Math.min(1, 0.5 + change / (2 * axis)));
 
 /**
  * The benchmarks whose name or URI has a text, and that have one of the verdicts, where some are chosen.

@@ -2,11 +2,11 @@
 // The program of a suite's page. Pages of one report have a program of their own, which knows nothing of suites.
 
 import { App } from '../app/app.js';
+import { showDamage } from '../common/dom.js';
 import { readSuite, Report } from '../data/report.js';
 import { Suite } from './suite.js';
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
-const DAMAGED = 'It may have been cut off while it was copied; write it again.';
 
 /** Shows a part of the page until it is taken off. @param {number} part @param {import('../app/address.js').Within} within */
 async function showPart(part, within) {
@@ -16,6 +16,4 @@ async function showPart(part, within) {
 
 readSuite()
   .then((table) => new Suite(root, table, showPart))
-  .catch((error) => {
-    root.textContent = `This report cannot be read: ${error.message}. ${DAMAGED}`;
-  });
+  .catch((error) => showDamage(root, error));

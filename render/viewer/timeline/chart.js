@@ -5,9 +5,9 @@
 import { ticks } from './axis.js';
 import { inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
-import { blend, PARTS, unpacked } from '../drawing/pixels.js';
+import { blend, SUBPIXELS, unpacked } from '../drawing/pixels.js';
 import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
-import { shares, waitsIn, walkLane } from './timeline.js';
+import { busyShares, waitsIn, walkLane } from './timeline.js';
 import { CLASSES, mostOf } from '../model/waiting.js';
 
 /** @typedef {import('../model/ancestors.js').Ancestors} Ancestors */
@@ -25,10 +25,10 @@ const PAD = 3;
 /** A box is as wide as this at least. */
 const LEAST_WIDTH = 0.8;
 /** How much of a colour is left of frames that are not searched for, and while a thread is not sampled. */
-const FAINT = 0.28 * PARTS;
-const PALE = 0.45 * PARTS;
+const FAINT = 0.28 * SUBPIXELS;
+const PALE = 0.45 * SUBPIXELS;
 /** The ink of a text that lies on both a colour and its pale form is chosen for the colour between them. */
-const BETWEEN = (PALE + PARTS) / 2;
+const BETWEEN = (PALE + SUBPIXELS) / 2;
 /** Room that the text of a tick takes. */
 const TICK_ROOM = 90;
 const FONT = '11px system-ui, sans-serif';
@@ -140,7 +140,7 @@ export class Chart extends Surface {
     const { paper, pixels, spans } = this;
     const { range } = scene;
     const [first, behind] = this.#rowsOf(placed);
-    const grain = this.ratio * PARTS;
+    const grain = this.ratio * SUBPIXELS;
     this.#bar(scene, placed);
     if (behind <= first) return;
     const start = spans.length;
@@ -193,7 +193,7 @@ export class Chart extends Surface {
   #bar({ range, sides, waits }, { lane, top }) {
     const { paper, pixels, spans } = this;
     const line = spans.length;
-    const grain = this.ratio * PARTS;
+    const grain = this.ratio * SUBPIXELS;
     const { busy, waited } = this.#sharesOf(lane, range);
     const length = (range[1] - range[0]) / busy.length;
     spans.push(this.#span(top + HEAD - BAR - 1, BAR));
@@ -201,7 +201,7 @@ export class Chart extends Surface {
       const kind = waited ? mostOf(waited, i * CLASSES) : 0;
       const waiting = kind && waited ? waited[i * CLASSES + kind] / length : 0;
       const isWait = waiting > share;
-      const part = Math.round((0.25 + 0.75 * Math.min(1, Math.max(share, waiting))) * PARTS);
+      const part = Math.round((0.25 + 0.75 * Math.min(1, Math.max(share, waiting))) * SUBPIXELS);
       const [from, to] = [(i * BAR_PART * grain) | 0, ((i + 1) * BAR_PART * grain) | 0];
       if (share > 0 || isWait) pixels.fill(line, from, to, blend(paper, isWait ? waits[kind] : sides[lane.side], part));
     });
@@ -215,7 +215,7 @@ export class Chart extends Surface {
     const known = this.shares.get(lane);
     if (known) return known;
     const parts = Math.max(1, Math.ceil(this.width / BAR_PART));
-    const made = { busy: shares(lane, range, parts), waited: lane.track.kinds && waitsIn(lane, range, parts) };
+    const made = { busy: busyShares(lane, range, parts), waited: lane.track.kinds && waitsIn(lane, range, parts) };
     this.shares.set(lane, made);
     return made;
   }

@@ -218,7 +218,7 @@ function waitsAmong(track, from, to) {
  * How much of each part of a range of time a thread was sampled on a CPU, from 0 to 1.
  * @param {Lane} lane @param {number[]} range @param {number} parts
  */
-export function shares({ begin, end, track }, [from, to], parts) {
+export function busyShares({ begin, end, track }, [from, to], parts) {
   const out = new Float64Array(parts);
   const part = (to - from) / parts;
   let at = lowerBound(track.time, from, begin, end);

@@ -3,7 +3,7 @@
 // column of the function list.
 
 import { BOTTLENECK_COLOURS, BOTTLENECK_HINTS, BOTTLENECKS, CAUSES, costByClass, costsOf } from '../model/bottleneck.js';
-import { functionBottleneck, MIXED, PARTS } from '../model/bottleneck.js';
+import { COST_PARTS, functionBottleneck, MIXED } from '../model/bottleneck.js';
 import { css } from '../drawing/colour.js';
 import { h, svg } from '../common/dom.js';
 import { percent } from '../common/format.js';
@@ -53,7 +53,7 @@ export function bottleneckLegend(model, colours, key) {
       hint: BOTTLENECK_HINTS[number],
     });
   return [
-    ...PARTS.map((number) => entry(number, BOTTLENECK_COLOURS[number])),
+    ...COST_PARTS.map((number) => entry(number, BOTTLENECK_COLOURS[number])),
     entry(MIXED, css(colours.neutral())),
     h('span.dim', { title: COLOUR_HINT }, 'what the own cost consists of; paler: most is in what it calls'),
   ];
@@ -75,7 +75,7 @@ function bar(parts, most, label) {
     const x = left;
     const width = most > 0 ? (100 * part) / most : 0;
     left += width;
-    return svg('rect', { x, width, height: 10, fill: BOTTLENECK_COLOURS[PARTS[i]] });
+    return svg('rect', { x, width, height: 10, fill: BOTTLENECK_COLOURS[COST_PARTS[i]] });
   });
   return svg('svg', { ...attributes, 'aria-label': label }, ...rects);
 }
@@ -107,12 +107,12 @@ export function bottleneckSection(model, node) {
   const share = (/** @type {number} */ i, /** @type {number} */ part) => percent(parts[i][part], sums[i]);
   const names = sides.map((side) => (model.sides === 1 ? 'its own cost' : side ? 'head' : 'base'));
   const words = (/** @type {number} */ i) =>
-    PARTS.map((one, part) => `${BOTTLENECKS[one]} ${share(i, part)}`).join(', ');
+    COST_PARTS.map((one, part) => `${BOTTLENECKS[one]} ${share(i, part)}`).join(', ');
   const bars = sides.map((_, i) => {
     const name = h('th', { scope: 'row' }, names[i]);
     return h('tr', {}, name, h('td', { colSpan: 2 }, bar(parts[i], most, `${names[i]}: ${words(i)}`)));
   });
-  const rows = PARTS.map((one, part) => {
+  const rows = COST_PARTS.map((one, part) => {
     const name = h('th', { scope: 'row', title: BOTTLENECK_HINTS[one] }, swatch(BOTTLENECK_COLOURS[one]), BOTTLENECKS[one]);
     return h('tr', {}, name, ...sides.map((_, i) => h('td', { colSpan: sides.length === 1 ? 2 : 1 }, share(i, part))));
   });

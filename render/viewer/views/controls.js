@@ -6,7 +6,7 @@ import { h, renew } from '../common/dom.js';
 import { amount, count, percent } from '../common/format.js';
 import { OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { metricWords } from '../model/waiting.js';
-import { button, select, signButton, toggle } from '../common/widgets.js';
+import { button, select, signButton, themeButton, toggle } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
 /** @typedef {import('../model/model.js').Model} Model */
@@ -202,7 +202,7 @@ export function drawCorner(corner, controlled, { dark, switchTheme, showHelp }) 
   renew(corner, [
     ...views(controlled),
     h('span.tool', {}, controlled.model.meta.tool),
-    signButton(dark ? '☀' : '☾', 'Switch between light and dark', 'light or dark', switchTheme),
+    themeButton(dark, switchTheme),
     signButton('?', 'Help', 'keys (?)', showHelp),
   ]);
 }

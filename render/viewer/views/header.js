@@ -12,7 +12,7 @@ import { swatch } from '../common/widgets.js';
 /** @typedef {import('../data/report.js').LedgerRow} LedgerRow */
 /** @typedef {import('../data/report.js').Meta} Meta */
 /** @typedef {import('../data/report.js').Recording} Recording */
-/** @typedef {import('../data/symbols.js').Change} FunctionChange */
+/** @typedef {import('../data/symbols.js').FunctionChange} FunctionChange */
 
 /** A factor this near to 1 is not told at the top. */
 const LEAST_SCALED = 0.005;
@@ -69,7 +69,7 @@ function machineLine(r) {
  * What a sentence says of a function that changed, after its name.
  * @param {Pick<FunctionChange, 'e'|'own'>} change @param {Pick<Meta, 'metric'|'unit'>} meta
  */
-export function changeText({ e, own }, { metric, unit }) {
+export function changeSentence({ e, own }, { metric, unit }) {
   const measure = measureOf({ name: metric, unit });
   const counted = unit === 'count' ? ` ${measure}` : '';
   const much = (/** @type {number} */ value) => `${amount(value, unit)}${counted}`;
@@ -84,7 +84,7 @@ export function changeText({ e, own }, { metric, unit }) {
 /** A change in a sentence to quote. @param {FunctionChange} change @param {Meta} meta */
 function sentence(change, meta) {
   const { name } = change.f;
-  return [h('bdi', { title: name }, listName(name)), changeText(change, meta)];
+  return [h('bdi', { title: name }, listName(name)), changeSentence(change, meta)];
 }
 
 /** The name of a recording's file, without what every such file ends with. @param {Recording} r */

@@ -28,7 +28,7 @@ import { button, swatch } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
 /** @typedef {import('../model/model.js').Model} Model */
-/** @typedef {import('../data/symbols.js').Change} FunctionChange */
+/** @typedef {import('../data/symbols.js').FunctionChange} FunctionChange */
 /** @typedef {import('../data/symbols.js').Func} Func */
 
 /** How many callers and callees are listed. */

@@ -166,7 +166,7 @@ reportTest('a brush is one step of the history, and a link has it from the start
 
 reportTest('keys and the wheel zoom, move and scroll the lanes', 'timeline', async (report) => {
   await openLanes(report);
-  const shown = () => report.run(() => /** @type {any} */ (window).kelvin.chronology.shown);
+  const shown = () => report.run(() => /** @type {any} */ (window).kelvin.timeline.shown);
   await report.press('+');
   const [from, to] = await shown();
   assert.ok(to - from < 1.4e6 && from > 3e5);
@@ -212,9 +212,9 @@ reportTest('4,500 frames in a timeline: the canvas is no larger than its window,
   const drawn = await report.pixels([[box[0] / 2, AXIS + HEAD + ROW / 2]], 'canvas.chart');
   assert.ok(drawn[0][0] < 240, `frames have a colour: ${drawn[0]}`);
   await report.run(() => {
-    const { chronology } = /** @type {any} */ (window).kelvin;
-    chronology.chart.scroll = chronology.placed[0].rows * 17 + 22 - chronology.chart.room;
-    chronology.draw(chronology.state);
+    const { timeline } = /** @type {any} */ (window).kelvin;
+    timeline.chart.scroll = timeline.placed[0].rows * 17 + 22 - timeline.chart.room;
+    timeline.draw(timeline.state);
   });
   assert.match(await toldAt(report, 0.5, box[1] - ROW / 2), /^level_4500 /);
 }, { context: { deviceScaleFactor: 2, viewport: { width: 1280, height: 800 } } });

@@ -48,7 +48,7 @@ const LEAST_ROWS = 6;
 
 /**
  * What the timeline needs of the page around it.
- * @typedef {object} ChronologyHost
+ * @typedef {object} TimelineHost
  * @property {Model} model
  * @property {Colours} colours
  * @property {(change: Change, replace?: boolean) => void} set changes the state
@@ -63,8 +63,8 @@ function timesText({ busy, waited }) {
   return `${busy ? `${lengthText(busy)} on a CPU, ` : ''}${lengthText(waited)} waiting`;
 }
 
-export class Chronology {
-  /** @param {ChronologyHost} host */
+export class TimelineView {
+  /** @param {TimelineHost} host */
   constructor(host) {
     this.host = host;
     this.model = host.model;
