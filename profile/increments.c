@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/pprof_reader.h"
+#include "profile/pprof_message.h"
 #include "profile/pprof_writer.h"
 
 #include <stdlib.h>
@@ -15,6 +15,11 @@ void profile_written_deinit(struct profile_written *written)
 {
 	free(written->met);
 	*written = (struct profile_written){ 0 };
+}
+
+static uint32_t hash_number(void)
+{
+	return pprof_number_of(&pprof__profile__descriptor, offsetof(Pprof__Profile, message_hash));
 }
 
 /* ---- Writing ---- */
@@ -61,7 +66,7 @@ bool profile_write_increment(const struct profile *profile, const struct profile
 	if (!reserve_met(written, profile->sample_count, err) || !pprof_write_message(&w, out, err))
 		return false;
 	hash = hash_bytes(out->data + start, out->size - start);
-	buffer_append_varint(out, PPROF_MESSAGE_HASH << 3 | WIRE_FIXED64);
+	buffer_append_varint(out, hash_number() << 3 | WIRE_FIXED64);
 	buffer_append(out, &hash, sizeof(hash));
 	if (!buffer_ok(out, err))
 		return false;
@@ -76,10 +81,11 @@ static size_t find_whole(const void *bytes, size_t size)
 {
 	struct byte_reader walk = byte_reader_over(bytes, size);
 	size_t whole = 0, before = 0;
+	uint32_t number = hash_number();
 	struct pprof_field field;
 
 	for (; pprof_next_field(&walk, &field); before = byte_reader_offset(&walk)) {
-		if (field.id != PPROF_MESSAGE_HASH)
+		if (field.id != number)
 			continue;
 		if (hash_bytes(walk.start + whole, before - whole) != field.number)
 			break;

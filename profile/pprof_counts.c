@@ -221,7 +221,7 @@ void pprof_settle_counts(struct pprof_reader *r)
  */
 void pprof_read_counts_of(struct pprof_reader *r)
 {
-	struct byte_reader *column = &r->extension.columns[PPROF_COUNTS_OF];
+	struct byte_reader *column = &r->extension.columns[PPROF_COLUMN(counts_of)];
 
 	for (uint32_t i = 0; i < r->profile->value_type_count && column->pos < column->end; i++) {
 		uint64_t counts = pprof_varint(column);

@@ -10,8 +10,8 @@ static const int64_t max_time_unit_ns = 1000000000;
 
 void pprof_extension_init(struct pprof_extension *extension)
 {
-	*extension = (struct pprof_extension){ 0 };
-	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++) {
+	*extension = (struct pprof_extension){ .numbers = PPROF__EXTENSION__INIT };
+	for (size_t i = 0; i < PPROF_COLUMNS; i++) {
 		extension->columns[i] = byte_reader_over(NULL, 0);
 		buffer_init(&extension->joined[i], SIZE_MAX);
 	}
@@ -19,7 +19,7 @@ void pprof_extension_init(struct pprof_extension *extension)
 
 void pprof_extension_deinit(struct pprof_extension *extension)
 {
-	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++)
+	for (size_t i = 0; i < PPROF_COLUMNS; i++)
 		buffer_deinit(&extension->joined[i]);
 }
 
@@ -27,27 +27,31 @@ void pprof_extension_deinit(struct pprof_extension *extension)
  * Whether a field holds a packed column. The others are messages: entries of a table, which are read one by one, or
  * single messages, of which the last one counts.
  */
-static bool is_column(uint32_t field)
+static bool is_column(const ProtobufCFieldDescriptor *field)
 {
-	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS &&
-	       field != PPROF_VERIFICATION && field != PPROF_LABELS && field != PPROF_WORK;
+	return field->type != PROTOBUF_C_TYPE_MESSAGE && field->offset != offsetof(Pprof__Extension, facts) &&
+	       field->offset != offsetof(Pprof__Extension, labels);
 }
 
 /* Appends a further piece to a column. A column of one piece is borrowed; from the second piece on it is a copy. */
-static void add_piece(struct pprof_extension *extension, const struct pprof_field *field)
+COMMON_MUST_CHECK
+static bool add_piece(struct pprof_extension *extension, const ProtobufCFieldDescriptor *field,
+	const struct byte_reader *piece, struct error *err)
 {
-	struct byte_reader *column = &extension->columns[field->id];
-	struct buffer *joined = &extension->joined[field->id];
+	struct byte_reader *column = &extension->columns[field->offset / sizeof(size_t)];
+	struct buffer *joined = &extension->joined[field->offset / sizeof(size_t)];
 
-	if (byte_reader_left(column) == 0 || !is_column(field->id)) {
-		*column = field->bytes;
-		return;
+	if (byte_reader_left(column) == 0 || !is_column(field)) {
+		*column = *piece;
+		return true;
 	}
 	if (joined->size == 0)
 		buffer_append(joined, column->pos, byte_reader_left(column));
-	buffer_append(joined, field->bytes.pos, byte_reader_left(&field->bytes));
-	if (!joined->failed)
-		*column = byte_reader_over(joined->data, joined->size);
+	buffer_append(joined, piece->pos, byte_reader_left(piece));
+	if (!buffer_ok(joined, err))
+		return false;
+	*column = byte_reader_over(joined->data, joined->size);
+	return true;
 }
 
 bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader message, struct error *err)
@@ -56,115 +60,96 @@ bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader m
 
 	extension->is_there |= byte_reader_left(&message) > 0;
 	while (pprof_next_field(&message, &field)) {
-		if (field.id >= PPROF_EXTENSION_FIELDS)
-			continue;
-		extension->run_count += field.id == PPROF_RUN && field.has_bytes;
-		extension->thread_count += field.id == PPROF_THREAD && field.has_bytes;
-		if (!field.has_bytes)
-			extension->numbers[field.id] = field.number;
-		else
-			add_piece(extension, &field);
-		if (!buffer_ok(&extension->joined[field.id], err))
+		const ProtobufCFieldDescriptor *described = pprof_describe(&pprof__extension__descriptor, field.id);
+
+		pprof_set_member(&extension->numbers.base, &field);
+		if (described && field.has_bytes && !add_piece(extension, described, &field.bytes, err))
 			return false;
 	}
 	if (!byte_reader_ok(&message))
 		return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
-	if (extension->numbers[PPROF_VERSION] > PPROF_EXTENSION_VERSION)
+	if (extension->numbers.version > PPROF_EXTENSION_VERSION)
 		return error_set(err, ERROR_UNSUPPORTED,
-			"Kelvin's own part is of version %" PRIu64
+			"Kelvin's own part is of version %" PRIu32
 			", this kelvin knows %d; use the kelvin that recorded it",
-			extension->numbers[PPROF_VERSION], PPROF_EXTENSION_VERSION);
+			extension->numbers.version, PPROF_EXTENSION_VERSION);
 	return true;
 }
 
 bool pprof_extension_ok(const struct pprof_extension *extension, struct error *err)
 {
-	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++)
-		if (!byte_reader_ok(&extension->columns[i]))
-			return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed in field %u", i);
+	const ProtobufCMessageDescriptor *message = &pprof__extension__descriptor;
+
+	for (unsigned i = 0; i < message->n_fields; i++)
+		if (!byte_reader_ok(&extension->columns[message->fields[i].offset / sizeof(size_t)]))
+			return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed in field %" PRIu32,
+				message->fields[i].id);
 	return true;
 }
 
-bool pprof_read_numbers(
-	struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err)
+bool pprof_read_numbers(struct byte_reader bytes, ProtobufCMessage *message, const char *what, struct error *err)
 {
-	struct pprof_field field;
-
-	for (size_t i = 0; i < count; i++)
-		numbers[i] = 0;
-	while (pprof_next_field(&message, &field))
-		if (field.id < count)
-			numbers[field.id] = field.number;
-	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
+	return pprof_set_members(message, bytes) ||
+	       error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
 }
 
-bool pprof_columns_agree(
-	const struct pprof_reader *r, uint32_t first, uint32_t last, const char *what, struct error *err)
+bool pprof_columns_agree(const struct pprof_reader *r, size_t first, size_t last, const char *what, struct error *err)
 {
+	const ProtobufCMessageDescriptor *message = &pprof__extension__descriptor;
 	size_t count = pprof_count_varints(&r->extension.columns[first]);
 
-	for (uint32_t i = first + 1; i <= last; i++)
-		if (pprof_count_varints(&r->extension.columns[i]) != count)
+	for (unsigned i = 0; i < message->n_fields; i++) {
+		size_t column = message->fields[i].offset / sizeof(size_t);
+
+		if (column > first && column <= last && pprof_count_varints(&r->extension.columns[column]) != count)
 			return error_set(err, ERROR_FORMAT, "the columns of %s do not agree", what);
+	}
 	return true;
-}
-
-/* The number that the bits of a field are. */
-static double double_of(uint64_t bits)
-{
-	double number;
-
-	memcpy(&number, &bits, sizeof(number));
-	return number;
 }
 
 static bool read_run(
 	const struct pprof_reader *r, struct byte_reader message, struct profile_run *run, struct error *err)
 {
-	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, NAME };
-	enum { ROUNDS = 9, ITERATIONS, MEDIAN, MEAN, STDEV, ERROR, QUARTILE, FIELDS };
-	uint64_t numbers[FIELDS];
+	Pprof__Run in = PPROF__RUN__INIT;
 
-	if (!pprof_read_numbers(message, numbers, FIELDS, "a run", err))
+	if (!pprof_read_numbers(message, &in.base, "a run", err))
 		return false;
 	*run = (struct profile_run){
-		.start_unix_ns = (int64_t)numbers[START],
-		.duration_ns = (int64_t)numbers[DURATION],
-		.whole_command = numbers[WHOLE_COMMAND] != 0,
-		.exit_status = (int32_t)pprof_zigzag(numbers[EXIT_STATUS]),
-		.wall_ns = (int64_t)numbers[WALL],
-		.cpu_ns = (int64_t)numbers[CPU],
-		.peak_memory_bytes = (int64_t)numbers[PEAK_MEMORY],
+		.start_unix_ns = in.start_unix_ns,
+		.duration_ns = in.duration_ns,
+		.whole_command = in.whole_command,
+		.exit_status = in.exit_status,
+		.wall_ns = in.wall_ns,
+		.cpu_ns = in.cpu_ns,
+		.peak_memory_bytes = in.peak_memory_bytes,
 		.measured = {
-			.rounds = numbers[ROUNDS],
-			.iterations = numbers[ITERATIONS],
-			.quartile_ns = double_of(numbers[QUARTILE]),
-			.median_ns = double_of(numbers[MEDIAN]),
-			.mean_ns = double_of(numbers[MEAN]),
-			.stdev_ns = double_of(numbers[STDEV]),
-			.error_ns = double_of(numbers[ERROR]),
+			.rounds = in.rounds,
+			.iterations = in.iterations,
+			.quartile_ns = in.quartile_ns,
+			.median_ns = in.median_ns,
+			.mean_ns = in.mean_ns,
+			.stdev_ns = in.stdev_ns,
+			.error_ns = in.error_ns,
 		},
 	};
-	return pprof_string_id(r, (int64_t)numbers[NAME], &run->name, "the name of a run", err);
+	return pprof_string_id(r, in.name, &run->name, "the name of a run", err);
 }
 
 /* A walk over the entries of a table in the extension, which may consist of several pieces. */
 struct extension_walk {
-	struct byte_reader file, message;
+	struct pprof_walk pieces, entries;
 };
 
-static struct extension_walk walk_extension(const struct pprof_reader *r)
+static struct extension_walk walk_extension(const struct pprof_reader *r, size_t member)
 {
-	const struct pprof_section *section = &r->extension_section;
-
-	return (struct extension_walk){ byte_reader_over(r->file.start + section->start, section->end - section->start),
-		byte_reader_over(NULL, 0) };
+	return (struct extension_walk){ pprof_walk_table(r, PPROF_TABLE(kelvin)),
+		pprof_walk(byte_reader_over(NULL, 0), &pprof__extension__descriptor, member) };
 }
 
-static bool next_in_extension(struct extension_walk *walk, uint32_t field, struct byte_reader *message)
+static bool next_in_extension(struct extension_walk *walk, struct byte_reader *message)
 {
-	while (!pprof_next_entry(&walk->message, field, message))
-		if (!pprof_next_entry(&walk->file, PPROF_KELVIN, &walk->message))
+	while (!pprof_next_entry(&walk->entries, message))
+		if (!pprof_next_entry(&walk->pieces, &walk->entries.left))
 			return false;
 	return true;
 }
@@ -172,15 +157,15 @@ static bool next_in_extension(struct extension_walk *walk, uint32_t field, struc
 bool pprof_read_runs(struct pprof_reader *r, struct error *err)
 {
 	struct profile_run run = {
-		.exit_status = -1, .start_unix_ns = r->time_nanos, .duration_ns = r->duration_nanos
+		.exit_status = -1, .start_unix_ns = r->numbers.time_nanos, .duration_ns = r->numbers.duration_nanos
 	};
-	struct extension_walk walk = walk_extension(r);
+	struct extension_walk walk = walk_extension(r, offsetof(Pprof__Extension, run));
 	struct byte_reader message;
 	uint32_t id;
 
-	if (r->extension.run_count == 0)
+	if (r->extension.numbers.n_run == 0)
 		return profile_add_run(r->profile, &run, &id, err);
-	while (next_in_extension(&walk, PPROF_RUN, &message))
+	while (next_in_extension(&walk, &message))
 		if (!read_run(r, message, &run, err) || !profile_add_run(r->profile, &run, &id, err))
 			return false;
 	return true;
@@ -188,37 +173,34 @@ bool pprof_read_runs(struct pprof_reader *r, struct error *err)
 
 static bool read_thread(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
-	enum { RUN = 1, PID, TID, PROCESS_NAME, NAME, FIELDS };
-	uint64_t numbers[FIELDS];
-	struct profile_thread thread = { 0 };
+	Pprof__Thread in = PPROF__THREAD__INIT;
+	struct profile_thread thread;
 
-	if (!pprof_read_numbers(message, numbers, FIELDS, "a thread", err))
+	if (!pprof_read_numbers(message, &in.base, "a thread", err))
 		return false;
-	if (numbers[RUN] >= r->profile->run_count)
-		return error_set(err, ERROR_FORMAT, "thread %zu references run %llu, which is not there", position,
-			(unsigned long long)numbers[RUN]);
-	thread.run = (uint32_t)numbers[RUN];
-	thread.pid = (int32_t)numbers[PID];
-	thread.tid = (int32_t)numbers[TID];
-	return pprof_string_id(r, (int64_t)numbers[PROCESS_NAME], &thread.process_name, "a process's name", err) &&
-	       pprof_string_id(r, (int64_t)numbers[NAME], &thread.name, "a thread's name", err) &&
+	if (in.run >= r->profile->run_count)
+		return error_set(err, ERROR_FORMAT, "thread %zu references run %" PRIu32 ", which is not there",
+			position, in.run);
+	thread = (struct profile_thread){ .run = in.run, .pid = in.pid, .tid = in.tid };
+	return pprof_string_id(r, in.process_name, &thread.process_name, "a process's name", err) &&
+	       pprof_string_id(r, in.name, &thread.name, "a thread's name", err) &&
 	       profile_add_thread(r->profile, &thread, &r->threads[position], err);
 }
 
 bool pprof_read_threads(struct pprof_reader *r, struct error *err)
 {
-	struct extension_walk walk = walk_extension(r);
+	struct extension_walk walk = walk_extension(r, offsetof(Pprof__Extension, thread));
 	struct byte_reader message;
 
-	r->threads = calloc(r->extension.thread_count + 1, sizeof(*r->threads));
+	r->threads = calloc(r->extension.numbers.n_thread + 1, sizeof(*r->threads));
 	if (!r->threads)
 		return error_set_memory(err);
-	for (size_t i = 0; next_in_extension(&walk, PPROF_THREAD, &message); i++)
+	for (size_t i = 0; next_in_extension(&walk, &message); i++)
 		if (!read_thread(r, message, i, err))
 			return false;
-	r->has_thread_column =
-		r->sections[PPROF_SAMPLE].count > 0 &&
-		pprof_count_varints(&r->extension.columns[PPROF_SAMPLE_THREAD]) == r->sections[PPROF_SAMPLE].count;
+	r->has_thread_column = r->sections[PPROF_TABLE(sample)].count > 0 &&
+			       pprof_count_varints(&r->extension.columns[PPROF_COLUMN(sample_thread)]) ==
+				       r->sections[PPROF_TABLE(sample)].count;
 	return true;
 }
 
@@ -226,8 +208,8 @@ bool pprof_read_threads(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader *parents = &r->extension.columns[PPROF_STACK_PARENT],
-			   *locations = &r->extension.columns[PPROF_STACK_LOCATION];
+	struct byte_reader *parents = &r->extension.columns[PPROF_COLUMN(stack_parent)],
+			   *locations = &r->extension.columns[PPROF_COLUMN(stack_location)];
 	size_t count = pprof_count_varints(parents);
 
 	r->stacks = malloc((count + 1) * sizeof(*r->stacks));
@@ -238,7 +220,7 @@ bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 		uint64_t parent = pprof_varint(parents), location = pprof_varint(locations);
 
 		if (parents->failed || locations->failed || parent >= i ||
-			location >= r->sections[PPROF_LOCATION].count)
+			location >= r->sections[PPROF_TABLE(location)].count)
 			return error_set(err, ERROR_FORMAT, "stack %zu is malformed", i);
 		if (!profile_add_stack(
 			    r->profile, r->stacks[parent], r->locations[location], &r->stacks[r->stack_count++], err))
@@ -305,8 +287,8 @@ static bool check_event_counts(const struct profile *profile, const uint32_t *co
 
 static bool read_event_weights(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader *gaps = &r->extension.columns[PPROF_WEIGHTED_EVENT],
-			   *weights = &r->extension.columns[PPROF_EVENT_WEIGHT];
+	struct byte_reader *gaps = &r->extension.columns[PPROF_COLUMN(weighted_event)],
+			   *weights = &r->extension.columns[PPROF_COLUMN(event_weight)];
 	uint64_t count = r->profile->event_count, event = 0;
 
 	for (; gaps->pos < gaps->end; event++) {
@@ -325,9 +307,9 @@ static bool read_event_weights(struct pprof_reader *r, struct error *err)
 static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 {
 	CLEANUP(cleanup_free) uint32_t *counts = calloc(r->profile->sample_count + 1, sizeof(*counts));
-	struct byte_reader *columns = r->extension.columns, *lengths = &columns[PPROF_RUN_EVENTS];
-	struct timeline timeline = { columns[PPROF_EVENT_TIME_DELTA], columns[PPROF_EVENT_SAMPLE],
-		(int64_t)r->extension.numbers[PPROF_TIME_UNIT], counts, false };
+	struct byte_reader *columns = r->extension.columns, *lengths = &columns[PPROF_COLUMN(run_events)];
+	struct timeline timeline = { columns[PPROF_COLUMN(event_time_delta)], columns[PPROF_COLUMN(event_sample)],
+		r->extension.numbers.time_unit, counts, false };
 	struct profile *profile = r->profile;
 
 	profile->events = malloc((count + 1) * sizeof(*profile->events));
@@ -353,8 +335,8 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 /* Reads later values of samples that earlier increments hold. */
 static bool read_sums(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader *samples = &r->extension.columns[PPROF_SUM_SAMPLE],
-			   *values = &r->extension.columns[PPROF_SUM_VALUE];
+	struct byte_reader *samples = &r->extension.columns[PPROF_COLUMN(sum_sample)],
+			   *values = &r->extension.columns[PPROF_COLUMN(sum_value)];
 	struct profile *profile = r->profile;
 	size_t width = profile->value_type_count;
 
@@ -375,14 +357,14 @@ static bool read_sums(struct pprof_reader *r, struct error *err)
 /* Reads the timeline of Kelvin's own files. Each sample stands once in them, so positions are ids. */
 bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 {
-	uint64_t unit = r->extension.numbers[PPROF_TIME_UNIT];
-	size_t count = pprof_count_varints(&r->extension.columns[PPROF_EVENT_SAMPLE]);
+	int64_t unit = r->extension.numbers.time_unit;
+	size_t count = pprof_count_varints(&r->extension.columns[PPROF_COLUMN(event_sample)]);
 
 	r->profile->has_timeline = false;
-	if (r->extension.numbers[PPROF_HAS_TIMELINE] == 0 || unit == 0 || unit > (uint64_t)max_time_unit_ns)
+	if (!r->extension.numbers.has_timeline || unit <= 0 || unit > max_time_unit_ns)
 		return true;
-	if (pprof_count_varints(&r->extension.columns[PPROF_EVENT_TIME_DELTA]) != count || count > UINT32_MAX ||
-		r->profile->sample_count != r->sections[PPROF_SAMPLE].count)
+	if (pprof_count_varints(&r->extension.columns[PPROF_COLUMN(event_time_delta)]) != count || count > UINT32_MAX ||
+		r->profile->sample_count != r->sections[PPROF_TABLE(sample)].count)
 		return error_set(err, ERROR_FORMAT, "the timeline's columns do not agree");
 	return read_sums(r, err) && read_events(r, count, err);
 }
@@ -391,25 +373,25 @@ bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 {
-	enum { SAMPLES = 1, LOST, THROTTLED, LOST_SIDEBAND, STOPS, FRAME_POINTER_FRAMES, FRAMES, FIELDS };
-	struct byte_reader message = r->extension.columns[PPROF_QUALITY], walk = message, stops;
+	struct byte_reader message = r->extension.columns[PPROF_COLUMN(quality)], stops;
+	struct pprof_walk walk = pprof_walk(message, &pprof__quality__descriptor, offsetof(Pprof__Quality, stops));
 	struct profile_quality *out = &r->profile->quality;
-	uint64_t numbers[FIELDS];
+	Pprof__Quality in = PPROF__QUALITY__INIT;
 
 	if (byte_reader_left(&message) == 0) {
 		for (size_t i = 0; i < r->profile->sample_count; i++)
 			out->samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];
 		return true;
 	}
-	if (!pprof_read_numbers(message, numbers, FIELDS, "the quality", err))
+	if (!pprof_read_numbers(message, &in.base, "the quality", err))
 		return false;
-	*out = (struct profile_quality){ .samples = numbers[SAMPLES],
-		.lost = numbers[LOST],
-		.throttled = numbers[THROTTLED],
-		.lost_sideband = numbers[LOST_SIDEBAND],
-		.frame_pointer_frames = numbers[FRAME_POINTER_FRAMES],
-		.frames = numbers[FRAMES] };
-	if (pprof_next_entry(&walk, STOPS, &stops))
+	*out = (struct profile_quality){ .samples = in.samples,
+		.lost = in.lost,
+		.throttled = in.throttled,
+		.lost_sideband = in.lost_sideband,
+		.frame_pointer_frames = in.frame_pointer_frames,
+		.frames = in.frames };
+	if (pprof_next_entry(&walk, &stops))
 		for (size_t i = 0; i < PROFILE_STOP_COUNT && stops.pos < stops.end; i++)
 			out->stops[i] = pprof_varint(&stops);
 	return true;
@@ -417,23 +399,24 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 {
-	enum { STACKS = 1, NAMES_EQUAL, NAMES_OTHER, DIFFERENCE, FIELDS };
-	struct byte_reader message = r->extension.columns[PPROF_VERIFICATION], walk = message, column;
+	const ProtobufCMessageDescriptor *type = &pprof__verification__descriptor;
+	struct byte_reader message = r->extension.columns[PPROF_COLUMN(verification)], column;
+	struct pprof_walk stacks = pprof_walk(message, type, offsetof(Pprof__Verification, stacks));
+	struct pprof_walk differences = pprof_walk(message, type, offsetof(Pprof__Verification, difference));
 	struct profile_verification *out = &r->profile->verification;
-	uint64_t numbers[FIELDS];
+	Pprof__Verification in = PPROF__VERIFICATION__INIT;
 
 	if (byte_reader_left(&message) == 0)
 		return true;
-	if (!pprof_read_numbers(message, numbers, FIELDS, "the verification", err))
+	if (!pprof_read_numbers(message, &in.base, "the verification", err))
 		return false;
 	*out = (struct profile_verification){
-		.is_there = true, .names_equal = numbers[NAMES_EQUAL], .names_other = numbers[NAMES_OTHER]
+		.is_there = true, .names_equal = in.names_equal, .names_other = in.names_other
 	};
-	if (pprof_next_entry(&walk, STACKS, &column))
+	if (pprof_next_entry(&stacks, &column))
 		for (size_t i = 0; i < PROFILE_COMPARISON_COUNT && column.pos < column.end; i++)
 			out->stacks[i] = pprof_varint(&column);
-	walk = message;
-	if (!pprof_next_entry(&walk, DIFFERENCE, &column))
+	if (!pprof_next_entry(&differences, &column))
 		return true;
 	while (column.pos < column.end && out->difference_count < PROFILE_ROOM_FOR_DIFFERENCES)
 		if (!pprof_string_id(r, (int64_t)pprof_varint(&column), &out->differences[out->difference_count++],
@@ -455,7 +438,7 @@ static const struct profile_fact *fact_of_field(uint32_t field)
 
 bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader message = r->extension.columns[PPROF_FACTS];
+	struct byte_reader message = r->extension.columns[PPROF_COLUMN(facts)];
 	struct pprof_field field;
 
 	while (pprof_next_field(&message, &field)) {
@@ -474,7 +457,7 @@ bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_labels(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader *column = &r->extension.columns[PPROF_LABELS];
+	struct byte_reader *column = &r->extension.columns[PPROF_COLUMN(labels)];
 
 	while (column->pos < column->end) {
 		uint64_t key = pprof_varint(column), value = pprof_varint(column);

@@ -38,22 +38,16 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
 	struct pprof_field field;
 
 	for (; pprof_next_field(&walk, &field); start = byte_reader_offset(&walk)) {
-		if (field.has_bytes && field.id <= PPROF_STRING_TABLE)
-			count_entry(&r->sections[field.id], start, byte_reader_offset(&walk));
-		else if (field.has_bytes && field.id == PPROF_PERIOD_TYPE)
-			r->period_type = field.bytes;
-		else if (field.id == PPROF_TIME_NANOS)
-			r->time_nanos = (int64_t)field.number;
-		else if (field.id == PPROF_DURATION_NANOS)
-			r->duration_nanos = (int64_t)field.number;
-		else if (field.id == PPROF_PERIOD)
-			r->period = (int64_t)field.number;
-		else if (field.id == PPROF_DEFAULT_SAMPLE_TYPE)
-			r->default_sample_type = (int64_t)field.number;
-		if (!field.has_bytes || field.id != PPROF_KELVIN)
+		size_t member = pprof_member(&pprof__profile__descriptor, field.id);
+
+		if (!field.has_bytes) {
+			pprof_set_member(&r->numbers.base, &field);
 			continue;
-		count_entry(&r->extension_section, start, byte_reader_offset(&walk));
-		if (!pprof_extension_add(&r->extension, field.bytes, err))
+		}
+		count_entry(&r->sections[member / sizeof(size_t)], start, byte_reader_offset(&walk));
+		if (member == offsetof(Pprof__Profile, period_type))
+			r->period_type = field.bytes;
+		if (member == offsetof(Pprof__Profile, kelvin) && !pprof_extension_add(&r->extension, field.bytes, err))
 			return false;
 	}
 	return byte_reader_ok(&walk) ||
@@ -68,7 +62,7 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
  */
 static bool read_stacks_and_samples(struct pprof_reader *r, struct error *err)
 {
-	r->has_stack_column = byte_reader_left(&r->extension.columns[PPROF_SAMPLE_STACK]) > 0;
+	r->has_stack_column = byte_reader_left(&r->extension.columns[PPROF_COLUMN(sample_stack)]) > 0;
 	if (r->has_stack_column)
 		return pprof_read_stacks(r, err) && pprof_read_samples(r, err);
 	return pprof_read_samples(r, err) && pprof_read_stacks(r, err);
@@ -87,8 +81,8 @@ static bool pprof_convert(struct pprof_reader *r, struct error *err)
 	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_verification(r, err) ||
 		!pprof_read_facts(r, err) || !pprof_read_labels(r, err) || !pprof_extension_ok(&r->extension, err))
 		return false;
-	if (r->extension.is_there && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
-		r->profile->default_value_type = (uint32_t)r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE];
+	if (r->extension.is_there && r->extension.numbers.default_value_type < r->profile->value_type_count)
+		r->profile->default_value_type = r->extension.numbers.default_value_type;
 	pprof_read_counts_of(r);
 	return profile_validate(r->profile, err);
 }
@@ -117,6 +111,7 @@ static bool read_bytes(
 
 	r->file = byte_reader_over(bytes, size);
 	r->period_type = byte_reader_over(NULL, 0);
+	pprof__profile__init(&r->numbers);
 	pprof_extension_init(&r->extension);
 	ok = pprof_convert(r, err);
 	reader_deinit(r);
@@ -141,6 +136,6 @@ bool pprof_read_growing(
 
 	if (!read_bytes(&r, bytes, size, profile, err))
 		return false;
-	*kernel_text = r.extension.numbers[PPROF_KERNEL_TEXT];
+	*kernel_text = r.extension.numbers.kernel_text;
 	return true;
 }

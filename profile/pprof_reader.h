@@ -10,23 +10,9 @@
  * in pprof_read.c. pprof_extension.c reads the fields that only Kelvin's files have.
  */
 
-/* Field numbers of profile.proto's Profile. */
-enum {
-	PPROF_SAMPLE_TYPE = 1,
-	PPROF_SAMPLE = 2,
-	PPROF_MAPPING = 3,
-	PPROF_LOCATION = 4,
-	PPROF_FUNCTION = 5,
-	PPROF_STRING_TABLE = 6,
-	PPROF_TIME_NANOS = 9,
-	PPROF_DURATION_NANOS = 10,
-	PPROF_PERIOD_TYPE = 11,
-	PPROF_PERIOD = 12,
-	PPROF_DEFAULT_SAMPLE_TYPE = 14,
-	PPROF_KELVIN = 9100,
-	PPROF_RECORDING_MAGIC = 9101,
-	PPROF_MESSAGE_HASH = 9102,
-};
+/* The place of a table of the profile, which is named by its member, in an array of all fields. */
+#define PPROF_TABLE(member) (offsetof(Pprof__Profile, member) / sizeof(size_t))
+enum { PPROF_TABLES = sizeof(Pprof__Profile) / sizeof(size_t) };
 
 /* Where a table's entries lie, and how many they are. They nearly always follow each other. */
 struct pprof_section {
@@ -57,12 +43,11 @@ struct pprof_heap {
 
 struct pprof_reader {
 	struct byte_reader file;
-	struct pprof_section sections[PPROF_STRING_TABLE + 1];
-	struct pprof_section extension_section;
+	Pprof__Profile numbers; /* the members that are numbers */
+	struct pprof_section sections[PPROF_TABLES];
 	size_t max_stacks;
-	bool is_growing;                /* the increments of a recording are read: locations may stay without names */
-	struct byte_reader period_type; /* empty: the file has none */
-	int64_t time_nanos, duration_nanos, period, default_sample_type;
+	bool is_growing;                  /* the increments of a recording are read: locations may stay without names */
+	struct byte_reader period_type;   /* empty: the file has none */
 	struct pprof_extension extension; /* empty in files of other tools */
 	struct profile *profile;
 
@@ -85,6 +70,7 @@ struct pprof_reader {
 	uint32_t *locations;              /* owned: [position] location of the profile */
 	uint32_t *threads;                /* owned: [position] thread of the profile */
 	bool has_thread_column;           /* a column holds the threads, so labels need not be read */
+	uint32_t label_tag;               /* what stands before each label of a sample */
 	uint32_t *stacks;                 /* owned: [stack of the file's table of stacks] stack of the profile */
 	size_t stack_count;
 	bool has_stack_column;     /* a column holds the stacks, so samples have no locations */
@@ -101,13 +87,12 @@ struct pprof_reader {
 COMMON_MUST_CHECK
 bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err);
 
-/* Moves to the next entry of a table: while (pprof_next_entry(&walk, PPROF_SAMPLE, &message)) ... False at the end. */
-bool pprof_next_entry(struct byte_reader *walk, uint32_t field, struct byte_reader *message);
-struct byte_reader pprof_walk(const struct pprof_reader *r, uint32_t field);
+/* A walk over a table, which stands at PPROF_TABLE(). */
+struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
 
-/* Fails if anything within a message of the file is malformed. */
+/* Fails unless a message of the file was read well. */
 COMMON_MUST_CHECK
-bool pprof_check(const struct byte_reader *message, const char *what, size_t position, struct error *err);
+bool pprof_check(bool ok, const char *what, size_t position, struct error *err);
 
 /* Reads the value types: the one that counts samples becomes value 0, the others follow in their order. */
 COMMON_MUST_CHECK
@@ -141,8 +126,7 @@ COMMON_MUST_CHECK
 bool pprof_read_samples(struct pprof_reader *r, struct error *err);
 /* Fails unless the columns from `first` to `last` have one number for each entry of their table. */
 COMMON_MUST_CHECK
-bool pprof_columns_agree(
-	const struct pprof_reader *r, uint32_t first, uint32_t last, const char *what, struct error *err);
+bool pprof_columns_agree(const struct pprof_reader *r, size_t first, size_t last, const char *what, struct error *err);
 /* Reads requests (pprof_requests.c). Needs the runs. */
 COMMON_MUST_CHECK
 bool pprof_read_requests(struct pprof_reader *r, struct error *err);

@@ -11,35 +11,35 @@
 
 static bool read_work(struct pprof_reader *r, struct error *err)
 {
-	enum { SOURCE = 1, EVENT, ONE_SOCKET_IN, FIELDS };
-	struct byte_reader message = r->extension.columns[PPROF_WORK];
+	struct byte_reader message = r->extension.columns[PPROF_COLUMN(work)];
 	struct profile_requests *requests = &r->profile->requests;
-	uint64_t numbers[FIELDS];
+	Pprof__Work in = PPROF__WORK__INIT;
 
 	if (byte_reader_left(&message) == 0)
 		return true;
-	if (!pprof_read_numbers(message, numbers, FIELDS, "what counted requests", err))
+	if (!pprof_read_numbers(message, &in.base, "what counted requests", err))
 		return false;
-	if (numbers[SOURCE] >= PROFILE_WORK_SOURCE_COUNT || numbers[ONE_SOCKET_IN] > UINT32_MAX)
+	if (in.source >= PROFILE_WORK_SOURCE_COUNT)
 		return error_set(err, ERROR_FORMAT, "what counted requests is not valid");
-	requests->source = (enum profile_work_source)numbers[SOURCE];
-	requests->one_in = (uint32_t)numbers[ONE_SOCKET_IN];
-	return pprof_string_id(r, (int64_t)numbers[EVENT], &requests->event, "what counted requests", err);
+	requests->source = (enum profile_work_source)in.source;
+	requests->one_in = in.one_in;
+	return pprof_string_id(r, in.event, &requests->event, "what counted requests", err);
 }
 
 static bool read_exchanges(struct pprof_reader *r, uint32_t *id, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
-	uint64_t run = pprof_varint(&columns[PPROF_EXCHANGES_RUN]), kind = pprof_varint(&columns[PPROF_EXCHANGES_KIND]);
-	int64_t name = (int64_t)pprof_varint(&columns[PPROF_EXCHANGES_PROCESS_NAME]);
+	uint64_t run = pprof_varint(&columns[PPROF_COLUMN(exchanges_run)]),
+		 kind = pprof_varint(&columns[PPROF_COLUMN(exchanges_kind)]);
+	int64_t name = (int64_t)pprof_varint(&columns[PPROF_COLUMN(exchanges_process_name)]);
 	struct profile_exchanges exchanges = {
 		.run = (uint32_t)run,
-		.pid = (int32_t)pprof_varint(&columns[PPROF_EXCHANGES_PID]),
+		.pid = (int32_t)pprof_varint(&columns[PPROF_COLUMN(exchanges_pid)]),
 		.kind = (enum profile_exchange_kind)kind,
-		.count = pprof_varint(&columns[PPROF_EXCHANGES_COUNT]),
-		.connections = pprof_varint(&columns[PPROF_EXCHANGES_CONNECTIONS]),
-		.received_bytes = pprof_varint(&columns[PPROF_EXCHANGES_RECEIVED]),
-		.sent_bytes = pprof_varint(&columns[PPROF_EXCHANGES_SENT]),
+		.count = pprof_varint(&columns[PPROF_COLUMN(exchanges_count)]),
+		.connections = pprof_varint(&columns[PPROF_COLUMN(exchanges_connections)]),
+		.received_bytes = pprof_varint(&columns[PPROF_COLUMN(exchanges_received)]),
+		.sent_bytes = pprof_varint(&columns[PPROF_COLUMN(exchanges_sent)]),
 	};
 
 	if (run >= r->profile->run_count || kind >= PROFILE_EXCHANGE_KIND_COUNT)
@@ -51,9 +51,9 @@ static bool read_exchanges(struct pprof_reader *r, uint32_t *id, struct error *e
 /* `ids`: [position in the file] exchanges of the profile. */
 static bool read_exchange_readings(struct pprof_reader *r, const uint32_t *ids, size_t id_count, struct error *err)
 {
-	struct byte_reader *exchanges = &r->extension.columns[PPROF_READING_EXCHANGES],
-			   *times = &r->extension.columns[PPROF_READING_TIME],
-			   *counts = &r->extension.columns[PPROF_READING_COUNT];
+	struct byte_reader *exchanges = &r->extension.columns[PPROF_COLUMN(reading_exchanges)],
+			   *times = &r->extension.columns[PPROF_COLUMN(reading_time)],
+			   *counts = &r->extension.columns[PPROF_COLUMN(reading_count)];
 	int64_t time = 0;
 
 	while (exchanges->pos < exchanges->end) {
@@ -73,9 +73,9 @@ static bool read_exchange_readings(struct pprof_reader *r, const uint32_t *ids, 
 
 static bool read_latencies(struct pprof_reader *r, const uint32_t *ids, size_t id_count, struct error *err)
 {
-	struct byte_reader *exchanges = &r->extension.columns[PPROF_LATENCY_EXCHANGES],
-			   *buckets = &r->extension.columns[PPROF_LATENCY_BUCKET],
-			   *counts = &r->extension.columns[PPROF_LATENCY_COUNT];
+	struct byte_reader *exchanges = &r->extension.columns[PPROF_COLUMN(latency_exchanges)],
+			   *buckets = &r->extension.columns[PPROF_COLUMN(latency_bucket)],
+			   *counts = &r->extension.columns[PPROF_COLUMN(latency_count)];
 
 	while (exchanges->pos < exchanges->end) {
 		uint64_t position = pprof_varint(exchanges), bucket = pprof_varint(buckets),
@@ -93,14 +93,16 @@ static bool read_latencies(struct pprof_reader *r, const uint32_t *ids, size_t i
 
 bool pprof_read_requests(struct pprof_reader *r, struct error *err)
 {
-	size_t count = pprof_count_varints(&r->extension.columns[PPROF_EXCHANGES_RUN]);
+	size_t count = pprof_count_varints(&r->extension.columns[PPROF_COLUMN(exchanges_run)]);
 	CLEANUP(cleanup_free) uint32_t *ids = calloc(count + 1, sizeof(*ids));
 
 	if (!ids)
 		return error_set_memory(err);
-	if (!pprof_columns_agree(r, PPROF_EXCHANGES_RUN, PPROF_EXCHANGES_SENT, "exchanges", err) ||
-		!pprof_columns_agree(r, PPROF_READING_EXCHANGES, PPROF_READING_COUNT, "readings", err) ||
-		!pprof_columns_agree(r, PPROF_LATENCY_EXCHANGES, PPROF_LATENCY_COUNT, "latencies", err) ||
+	if (!pprof_columns_agree(r, PPROF_COLUMN(exchanges_run), PPROF_COLUMN(exchanges_sent), "exchanges", err) ||
+		!pprof_columns_agree(
+			r, PPROF_COLUMN(reading_exchanges), PPROF_COLUMN(reading_count), "readings", err) ||
+		!pprof_columns_agree(
+			r, PPROF_COLUMN(latency_exchanges), PPROF_COLUMN(latency_count), "latencies", err) ||
 		!read_work(r, err))
 		return false;
 	for (size_t i = 0; i < count; i++)

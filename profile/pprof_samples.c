@@ -7,25 +7,20 @@
 static bool read_label(
 	const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
 {
-	enum { KEY = 1, STRING, NUMBER, FIELDS };
-	uint64_t numbers[FIELDS] = { 0 };
-	struct pprof_field field;
+	Pprof__Label label = PPROF__LABEL__INIT;
 	uint32_t string;
 
-	while (pprof_next_field(&message, &field))
-		if (field.id < FIELDS)
-			numbers[field.id] = field.number;
-	if (!byte_reader_ok(&message))
+	if (!pprof_set_members(&label.base, message))
 		return error_set(err, ERROR_FORMAT, "a label is malformed");
-	if (!pprof_string_id(r, (int64_t)numbers[KEY], &string, "a label's key", err) ||
-		!pprof_string_id(r, (int64_t)numbers[STRING], &string, "a label", err))
+	if (!pprof_string_id(r, label.key, &string, "a label's key", err) ||
+		!pprof_string_id(r, label.str, &string, "a label", err))
 		return false;
-	switch ((enum pprof_label)r->labels[numbers[KEY]]) {
+	switch ((enum pprof_label)r->labels[label.key]) {
 	case PPROF_LABEL_PID:
-		thread->pid = (int32_t)numbers[NUMBER];
+		thread->pid = (int32_t)label.num;
 		break;
 	case PPROF_LABEL_TID:
-		thread->tid = (int32_t)numbers[NUMBER];
+		thread->tid = (int32_t)label.num;
 		break;
 	case PPROF_LABEL_PROCESS:
 		thread->process_name = string;
@@ -46,8 +41,8 @@ static bool thread_of_sample(struct pprof_reader *r, size_t position, const stru
 
 	if (!r->has_thread_column)
 		return profile_add_thread(r->profile, labelled, thread, err);
-	number = pprof_column_next(&r->extension, PPROF_SAMPLE_THREAD, UINT64_MAX);
-	if (number >= r->extension.thread_count)
+	number = pprof_column_next(&r->extension, PPROF_COLUMN(sample_thread), UINT64_MAX);
+	if (number >= r->extension.numbers.n_thread)
 		return error_set(err, ERROR_FORMAT, "sample %zu references thread %llu, which is not there", position,
 			(unsigned long long)number);
 	*thread = r->threads[number];
@@ -177,7 +172,7 @@ static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint3
 	if (!r->has_stack_column)
 		return read_stack(r, sample, stack, err);
 	r->in_order = false;
-	number = pprof_column_next(&r->extension, PPROF_SAMPLE_STACK, UINT64_MAX);
+	number = pprof_column_next(&r->extension, PPROF_COLUMN(sample_stack), UINT64_MAX);
 	if (number >= r->stack_count)
 		return error_set(err, ERROR_FORMAT, "sample %zu references stack %" PRIu64 ", which is not there",
 			sample->position, number);
@@ -197,12 +192,11 @@ static void take_values(struct byte_reader *message, struct pprof_field *field, 
 }
 
 /* Skips labels whose tag and length take one byte each, as those that Kelvin writes. A column holds what they say. */
-static void skip_labels(struct byte_reader *message)
+static void skip_labels(const struct pprof_reader *r, struct byte_reader *message)
 {
-	enum { TAG = 3 << 3 | 2 };
 	const uint8_t *pos = message->pos;
 
-	while (message->end - pos >= 2 && pos[0] == TAG && pos[1] < 0x80 && message->end - pos >= pos[1] + 2)
+	while (message->end - pos >= 2 && pos[0] == r->label_tag && pos[1] < 0x80 && message->end - pos >= pos[1] + 2)
 		pos += pos[1] + 2;
 	message->pos = pos;
 }
@@ -212,17 +206,19 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 	struct pprof_field field;
 
 	while (pprof_next_field(&message, &field)) {
-		if (field.id == 1 && !take_locations(r, &message, &field, sample, err))
+		size_t member = pprof_member(&pprof__sample__descriptor, field.id);
+
+		if (member == offsetof(Pprof__Sample, location_id) && !take_locations(r, &message, &field, sample, err))
 			return false;
-		if (field.id == 2)
+		if (member == offsetof(Pprof__Sample, value))
 			take_values(&message, &field, sample);
-		if (field.id == 3 && field.has_bytes && !r->has_thread_column &&
+		if (member == offsetof(Pprof__Sample, label) && field.has_bytes && !r->has_thread_column &&
 			!read_label(r, field.bytes, &sample->thread, err))
 			return false;
 		if (r->has_thread_column && !message.failed)
-			skip_labels(&message);
+			skip_labels(r, &message);
 	}
-	return pprof_check(&message, "sample", sample->position, err);
+	return pprof_check(byte_reader_ok(&message), "sample", sample->position, err);
 }
 
 static bool order_values(const struct pprof_reader *r, const struct sample *sample, int64_t *values, struct error *err)
@@ -277,16 +273,19 @@ enum { LEAST_SAMPLE_BYTES = 8 };
 
 bool pprof_read_samples(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader walk = pprof_walk(r, PPROF_SAMPLE), message;
-	size_t count = r->sections[PPROF_SAMPLE].count, likely = byte_reader_left(&walk) / LEAST_SAMPLE_BYTES;
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(sample));
+	struct byte_reader message;
+	size_t count = r->sections[PPROF_TABLE(sample)].count,
+	       likely = byte_reader_left(&walk.left) / LEAST_SAMPLE_BYTES;
 
 	r->before = byte_reader_over(NULL, 0);
 	r->depth_before = 0;
+	r->label_tag = pprof_number_of(&pprof__sample__descriptor, offsetof(Pprof__Sample, label)) << 3 | 2;
 	r->in_order = true;
 	r->thread_before = -1;
 	if (!profile_reserve_samples(r->profile, count < likely ? count : likely, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, PPROF_SAMPLE, &message); i++)
+	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
 		if (!read_sample(r, message, i, err))
 			return false;
 	return true;

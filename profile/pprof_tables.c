@@ -6,29 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct byte_reader pprof_walk(const struct pprof_reader *r, uint32_t field)
+struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table)
 {
-	const struct pprof_section *section = &r->sections[field];
+	const struct pprof_section *section = &r->sections[table];
 
-	return byte_reader_over(r->file.start + section->start, section->end - section->start);
+	return pprof_walk(byte_reader_over(r->file.start + section->start, section->end - section->start),
+		&pprof__profile__descriptor, table * sizeof(size_t));
 }
 
-bool pprof_next_entry(struct byte_reader *walk, uint32_t field, struct byte_reader *message)
+bool pprof_check(bool ok, const char *what, size_t position, struct error *err)
 {
-	struct pprof_field next;
-
-	while (pprof_next_field(walk, &next)) {
-		if (next.id != field || !next.has_bytes)
-			continue;
-		*message = next.bytes;
-		return true;
-	}
-	return false;
-}
-
-bool pprof_check(const struct byte_reader *message, const char *what, size_t position, struct error *err)
-{
-	return byte_reader_ok(message) || error_set(err, ERROR_FORMAT, "%s %zu is malformed", what, position);
+	return ok || error_set(err, ERROR_FORMAT, "%s %zu is malformed", what, position);
 }
 
 bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err)
@@ -67,14 +55,15 @@ static enum pprof_label label_of_key(const char *key)
 
 static bool read_strings(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader walk = pprof_walk(r, PPROF_STRING_TABLE), string;
-	size_t count = r->sections[PPROF_STRING_TABLE].count;
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
+	struct byte_reader string;
+	size_t count = r->sections[PPROF_TABLE(string_table)].count;
 
 	r->strings = malloc((count + 1) * sizeof(*r->strings));
 	r->labels = malloc(count + 1);
 	if (!r->strings || !r->labels)
 		return error_set_memory(err);
-	while (pprof_next_entry(&walk, PPROF_STRING_TABLE, &string)) {
+	while (pprof_next_entry(&walk, &string)) {
 		uint32_t *id = &r->strings[r->string_count];
 		size_t size = byte_reader_left(&string);
 
@@ -91,7 +80,7 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 
 static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const char *path)
 {
-	uint64_t told = pprof_column_next(&r->extension, PPROF_MAPPING_KIND, UINT64_MAX);
+	uint64_t told = pprof_column_next(&r->extension, PPROF_COLUMN(mapping_kind), UINT64_MAX);
 
 	if (told <= PROFILE_MAPPING_ANON)
 		return (enum profile_mapping_kind)told;
@@ -105,38 +94,34 @@ static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const ch
 
 static bool read_mapping(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
-	enum { ID = 1, START, LIMIT, OFFSET, FILENAME, BUILD_ID, FIELDS };
-	uint64_t numbers[FIELDS] = { 0 };
+	Pprof__Mapping in = PPROF__MAPPING__INIT;
 	struct profile_mapping mapping = { 0 };
-	struct pprof_field field;
 
-	while (pprof_next_field(&message, &field))
-		if (field.id < FIELDS)
-			numbers[field.id] = field.number;
-	if (!pprof_check(&message, "mapping", position, err) ||
-		!id_table_add(&r->mapping_ids, numbers[ID], position, "mapping", err) ||
-		!pprof_string_id(r, (int64_t)numbers[FILENAME], &mapping.path, "a mapping's file", err) ||
-		!pprof_string_id(r, (int64_t)numbers[BUILD_ID], &mapping.build_id, "a mapping's build id", err))
+	if (!pprof_check(pprof_set_members(&in.base, message), "mapping", position, err) ||
+		!id_table_add(&r->mapping_ids, in.id, position, "mapping", err) ||
+		!pprof_string_id(r, in.filename, &mapping.path, "a mapping's file", err) ||
+		!pprof_string_id(r, in.build_id, &mapping.build_id, "a mapping's build id", err))
 		return false;
-	mapping.start = numbers[START];
-	mapping.end = numbers[LIMIT];
-	mapping.file_offset = numbers[OFFSET];
+	mapping.start = in.memory_start;
+	mapping.end = in.memory_limit;
+	mapping.file_offset = in.file_offset;
 	mapping.kind = tables_kind_of(r, profile_string(r->profile, mapping.path));
-	mapping.deleted = pprof_column_next(&r->extension, PPROF_MAPPING_DELETED, 0) != 0;
+	mapping.deleted = pprof_column_next(&r->extension, PPROF_COLUMN(mapping_deleted), 0) != 0;
 	return profile_add_mapping(r->profile, &mapping, &r->mappings[position], err);
 }
 
 static bool read_mappings(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader walk = pprof_walk(r, PPROF_MAPPING), message;
-	size_t count = r->sections[PPROF_MAPPING].count;
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(mapping));
+	struct byte_reader message;
+	size_t count = r->sections[PPROF_TABLE(mapping)].count;
 
 	r->mappings = malloc((count + 1) * sizeof(*r->mappings));
 	if (!r->mappings)
 		return error_set_memory(err);
 	if (!id_table_init(&r->mapping_ids, count, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, PPROF_MAPPING, &message); i++)
+	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
 		if (!read_mapping(r, message, i, err))
 			return false;
 	return true;
@@ -146,11 +131,11 @@ static bool read_mappings(struct pprof_reader *r, struct error *err)
 static void take_columns(struct pprof_reader *r, struct pprof_function *function)
 {
 	struct pprof_extension *columns = &r->extension;
-	uint64_t origin = pprof_column_next(columns, PPROF_FUNCTION_ORIGIN, PROFILE_ORIGIN_UNKNOWN);
-	uint64_t rule = pprof_column_next(columns, PPROF_FUNCTION_ORIGIN_RULE, 0);
-	uint64_t source = pprof_column_next(columns, PPROF_FUNCTION_NAME_SOURCE, PROFILE_NAME_IMPORTED);
-	uint64_t module = pprof_column_next(columns, PPROF_FUNCTION_MODULE, UINT64_MAX);
-	struct byte_reader *fingerprints = &columns->columns[PPROF_FUNCTION_FINGERPRINT];
+	uint64_t origin = pprof_column_next(columns, PPROF_COLUMN(function_origin), PROFILE_ORIGIN_UNKNOWN);
+	uint64_t rule = pprof_column_next(columns, PPROF_COLUMN(function_origin_rule), 0);
+	uint64_t source = pprof_column_next(columns, PPROF_COLUMN(function_name_source), PROFILE_NAME_IMPORTED);
+	uint64_t module = pprof_column_next(columns, PPROF_COLUMN(function_module), UINT64_MAX);
+	struct byte_reader *fingerprints = &columns->columns[PPROF_COLUMN(function_fingerprint)];
 
 	function->origin = origin < PROFILE_ORIGIN_COUNT ? (enum profile_origin)origin : PROFILE_ORIGIN_UNKNOWN;
 	function->origin_rule = rule <= UINT16_MAX ? (uint16_t)rule : 0;
@@ -166,29 +151,24 @@ static void take_columns(struct pprof_reader *r, struct pprof_function *function
  */
 static bool list_functions(struct pprof_reader *r, struct error *err)
 {
-	enum { ID = 1, NAME, SYSTEM_NAME, FILENAME, START_LINE, FIELDS };
-	struct byte_reader walk = pprof_walk(r, PPROF_FUNCTION), message;
-	size_t count = r->sections[PPROF_FUNCTION].count;
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(function));
+	struct byte_reader message;
+	size_t count = r->sections[PPROF_TABLE(function)].count;
 
 	r->functions = malloc((count + 1) * sizeof(*r->functions));
 	if (!r->functions)
 		return error_set_memory(err);
 	if (!id_table_init(&r->function_ids, count, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, PPROF_FUNCTION, &message); i++) {
-		uint64_t numbers[FIELDS] = { 0 };
-		struct pprof_field field;
+	for (size_t i = 0; pprof_next_entry(&walk, &message); i++) {
+		Pprof__Function in = PPROF__FUNCTION__INIT;
 
-		while (pprof_next_field(&message, &field))
-			if (field.id < FIELDS)
-				numbers[field.id] = field.number;
-		if (!pprof_check(&message, "function", i, err) ||
-			!id_table_add(&r->function_ids, numbers[ID], i, "function", err))
+		if (!pprof_check(pprof_set_members(&in.base, message), "function", i, err) ||
+			!id_table_add(&r->function_ids, in.id, i, "function", err))
 			return false;
-		r->functions[i] = (struct pprof_function){ .name = (int64_t)numbers[NAME],
-			.system_name = (int64_t)numbers[SYSTEM_NAME],
-			.file = (int64_t)numbers[FILENAME],
-			.start_line = (int64_t)numbers[START_LINE] };
+		r->functions[i] = (struct pprof_function){
+			.name = in.name, .system_name = in.system_name, .file = in.filename, .start_line = in.start_line
+		};
 		take_columns(r, &r->functions[i]);
 	}
 	return true;
@@ -243,65 +223,34 @@ static bool name_by_address(
 	       profile_add_function(r->profile, &function, &line->function, err);
 }
 
-/* A location as the file has it. */
-struct location {
-	uint64_t id, mapping, address;
-	size_t line_count;
-};
-
-static struct location read_location_numbers(struct byte_reader *message)
-{
-	struct location location = { 0 };
-	struct pprof_field field;
-
-	while (pprof_next_field(message, &field)) {
-		if (field.id == 1)
-			location.id = field.number;
-		else if (field.id == 2)
-			location.mapping = field.number;
-		else if (field.id == 3)
-			location.address = field.number;
-		else if (field.id == 4 && field.has_bytes)
-			location.line_count++;
-	}
-	return location;
-}
-
-static bool tables_read_line(struct pprof_reader *r, struct byte_reader message, const struct location *of,
+static bool tables_read_line(struct pprof_reader *r, struct byte_reader message, const Pprof__Location *of,
 	uint32_t module, struct profile_line *line, struct error *err)
 {
-	uint64_t function_id = 0, number = 0;
-	struct pprof_field field;
+	Pprof__Line in = PPROF__LINE__INIT;
 	uint32_t position;
 
-	while (pprof_next_field(&message, &field)) {
-		if (field.id == 1)
-			function_id = field.number;
-		else if (field.id == 2)
-			number = field.number;
-	}
-	if (!pprof_check(&message, "a line of location", of->id, err))
+	if (!pprof_check(pprof_set_members(&in.base, message), "a line of location", of->id, err))
 		return false;
-	position = id_table_get(&r->function_ids, function_id);
+	position = id_table_get(&r->function_ids, in.function_id);
 	if (position == HASH_MAP_NONE)
 		return error_set(err, ERROR_FORMAT, "location %llu references function %llu, which is not there",
-			(unsigned long long)of->id, (unsigned long long)function_id);
-	line->line = number <= UINT32_MAX ? (uint32_t)number : 0;
+			(unsigned long long)of->id, (unsigned long long)in.function_id);
+	line->line = in.line >= 0 && in.line <= UINT32_MAX ? (uint32_t)in.line : 0;
 	return tables_add_function(r, position, module, &line->function, err);
 }
 
 static bool find_mapping(
-	const struct pprof_reader *r, const struct location *location, uint32_t *mapping, struct error *err)
+	const struct pprof_reader *r, const Pprof__Location *location, uint32_t *mapping, struct error *err)
 {
 	uint32_t position;
 
 	*mapping = PROFILE_NONE;
-	if (location->mapping == 0)
+	if (location->mapping_id == 0)
 		return true;
-	position = id_table_get(&r->mapping_ids, location->mapping);
+	position = id_table_get(&r->mapping_ids, location->mapping_id);
 	if (position == HASH_MAP_NONE)
 		return error_set(err, ERROR_FORMAT, "location %llu references mapping %llu, which is not there",
-			(unsigned long long)location->id, (unsigned long long)location->mapping);
+			(unsigned long long)location->id, (unsigned long long)location->mapping_id);
 	*mapping = r->mappings[position];
 	return true;
 }
@@ -309,20 +258,21 @@ static bool find_mapping(
 static bool read_location(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
 	CLEANUP(cleanup_free) struct profile_line *lines = NULL;
-	struct byte_reader again = message, inner;
-	struct location location = read_location_numbers(&message);
+	struct pprof_walk walk = pprof_walk(message, &pprof__location__descriptor, offsetof(Pprof__Location, line));
+	Pprof__Location location = PPROF__LOCATION__INIT;
+	struct byte_reader inner;
 	uint32_t mapping, module;
 	size_t count = 0;
 
-	if (!pprof_check(&message, "location", position, err) ||
+	if (!pprof_check(pprof_set_members(&location.base, message), "location", position, err) ||
 		!id_table_add(&r->location_ids, location.id, position, "location", err) ||
 		!find_mapping(r, &location, &mapping, err))
 		return false;
-	lines = malloc((location.line_count + 1) * sizeof(*lines));
+	lines = malloc((location.n_line + 1) * sizeof(*lines));
 	if (!lines)
 		return error_set_memory(err);
 	module = mapping == PROFILE_NONE ? 0 : r->profile->mappings[mapping].module;
-	while (pprof_next_entry(&again, 4, &inner))
+	while (pprof_next_entry(&walk, &inner))
 		if (!tables_read_line(r, inner, &location, module, &lines[count++], err))
 			return false;
 	if (count == 0 && r->is_growing)
@@ -337,15 +287,16 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 
 static bool read_locations(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader walk = pprof_walk(r, PPROF_LOCATION), message;
-	size_t count = r->sections[PPROF_LOCATION].count;
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(location));
+	struct byte_reader message;
+	size_t count = r->sections[PPROF_TABLE(location)].count;
 
 	r->locations = malloc((count + 1) * sizeof(*r->locations));
 	if (!r->locations)
 		return error_set_memory(err);
 	if (!id_table_init(&r->location_ids, count, err))
 		return false;
-	for (size_t i = 0; pprof_next_entry(&walk, PPROF_LOCATION, &message); i++)
+	for (size_t i = 0; pprof_next_entry(&walk, &message); i++)
 		if (!read_location(r, message, i, err))
 			return false;
 	return true;

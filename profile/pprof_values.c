@@ -8,21 +8,12 @@ static const char *text_of(const struct pprof_reader *r, int64_t index)
 	return index >= 0 && (uint64_t)index < r->string_count ? profile_string(r->profile, r->strings[index]) : "";
 }
 
-struct value_type {
-	int64_t type, unit;
-};
-
-static struct value_type read_value_type(struct byte_reader message)
+/* What a malformed value type lacks is string 0. */
+static Pprof__ValueType read_value_type(struct byte_reader message)
 {
-	struct value_type type = { 0 };
-	struct pprof_field field;
+	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
 
-	while (pprof_next_field(&message, &field)) {
-		if (field.id == 1)
-			type.type = (int64_t)field.number;
-		else if (field.id == 2)
-			type.unit = (int64_t)field.number;
-	}
+	(void)!pprof_set_members(&type.base, message);
 	return type;
 }
 
@@ -34,7 +25,7 @@ static bool values_ends_with(const char *text, const char *end)
 }
 
 /* `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile. */
-static bool is_count(const struct pprof_reader *r, struct value_type type)
+static bool is_count(const struct pprof_reader *r, Pprof__ValueType type)
 {
 	const char *name = text_of(r, type.type);
 
@@ -42,12 +33,13 @@ static bool is_count(const struct pprof_reader *r, struct value_type type)
 	       (values_ends_with(name, "sample") || values_ends_with(name, "samples"));
 }
 
-static bool list_value_types(struct pprof_reader *r, struct value_type *types, struct error *err)
+static bool list_value_types(struct pprof_reader *r, Pprof__ValueType *types, struct error *err)
 {
-	struct byte_reader walk = pprof_walk(r, PPROF_SAMPLE_TYPE), message;
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(sample_type));
+	struct byte_reader message;
 	uint32_t ignored;
 
-	while (pprof_next_entry(&walk, PPROF_SAMPLE_TYPE, &message)) {
+	while (pprof_next_entry(&walk, &message)) {
 		if (r->type_count == PROFILE_MAX_VALUE_TYPES)
 			return error_set(err, ERROR_LIMIT, "more than %d value types", PROFILE_MAX_VALUE_TYPES);
 		types[r->type_count] = read_value_type(message);
@@ -60,9 +52,9 @@ static bool list_value_types(struct pprof_reader *r, struct value_type *types, s
 }
 
 /* Finds the value that the period belongs to: by name, else by unit. Without a period type it is the last value. */
-static void find_period_value(struct pprof_reader *r, const struct value_type *types)
+static void find_period_value(struct pprof_reader *r, const Pprof__ValueType *types)
 {
-	struct value_type period = read_value_type(r->period_type);
+	Pprof__ValueType period = read_value_type(r->period_type);
 	const char *name = text_of(r, period.type), *unit = text_of(r, period.unit);
 
 	r->period_value = *name || *unit ? PROFILE_NONE : (uint32_t)r->type_count - 1;
@@ -74,7 +66,7 @@ static void find_period_value(struct pprof_reader *r, const struct value_type *t
 			r->period_value = i;
 }
 
-static bool add_value_types(struct pprof_reader *r, const struct value_type *types, struct error *err)
+static bool add_value_types(struct pprof_reader *r, const Pprof__ValueType *types, struct error *err)
 {
 	uint32_t count = PROFILE_NONE;
 
@@ -93,15 +85,15 @@ static bool add_value_types(struct pprof_reader *r, const struct value_type *typ
 	 * so it is the default only if there is no other value.
 	 */
 	r->profile->default_value_type = r->profile->value_type_count - 1;
-	for (uint32_t i = 0; r->default_sample_type > 0 && i < r->type_count; i++)
-		if (strcmp(text_of(r, types[i].type), text_of(r, r->default_sample_type)) == 0)
+	for (uint32_t i = 0; r->numbers.default_sample_type > 0 && i < r->type_count; i++)
+		if (strcmp(text_of(r, types[i].type), text_of(r, r->numbers.default_sample_type)) == 0)
 			r->profile->default_value_type = r->types[i];
 	return true;
 }
 
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
 {
-	struct value_type types[PROFILE_MAX_VALUE_TYPES] = { 0 }, period = read_value_type(r->period_type);
+	Pprof__ValueType types[PROFILE_MAX_VALUE_TYPES], period = read_value_type(r->period_type);
 	struct profile *profile = r->profile;
 
 	if (!list_value_types(r, types, err) || !add_value_types(r, types, err) ||
@@ -109,6 +101,6 @@ bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
 		!pprof_string_id(r, period.unit, &profile->period_type.unit, "the period unit", err))
 		return false;
 	find_period_value(r, types);
-	profile->period = r->period > 0 ? r->period : 0;
+	profile->period = r->numbers.period > 0 ? r->numbers.period : 0;
 	return pprof_plan_counts(r, err);
 }

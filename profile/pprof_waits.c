@@ -12,10 +12,11 @@ static bool read_locks(struct pprof_reader *r, struct error *err)
 	struct byte_reader *columns = r->extension.columns;
 	uint32_t id;
 
-	while (columns[PPROF_LOCK_NAME].pos < columns[PPROF_LOCK_NAME].end) {
-		int64_t name = (int64_t)pprof_varint(&columns[PPROF_LOCK_NAME]),
-			module = (int64_t)pprof_varint(&columns[PPROF_LOCK_MODULE]);
-		struct profile_lock lock = { .pid = (int32_t)pprof_zigzag(pprof_varint(&columns[PPROF_LOCK_PID])) };
+	while (columns[PPROF_COLUMN(lock_name)].pos < columns[PPROF_COLUMN(lock_name)].end) {
+		int64_t name = (int64_t)pprof_varint(&columns[PPROF_COLUMN(lock_name)]),
+			module = (int64_t)pprof_varint(&columns[PPROF_COLUMN(lock_module)]);
+		struct profile_lock lock = { .pid = (int32_t)pprof_zigzag(
+						     pprof_varint(&columns[PPROF_COLUMN(lock_pid)])) };
 
 		if (!pprof_string_id(r, name, &lock.name, "the name of a lock", err) ||
 			!pprof_string_id(r, module, &lock.module, "the module of a lock", err) ||
@@ -28,9 +29,10 @@ static bool read_locks(struct pprof_reader *r, struct error *err)
 static bool read_release(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
-	uint64_t stack = pprof_varint(&columns[PPROF_RELEASE_STACK]), lock = pprof_varint(&columns[PPROF_RELEASE_LOCK]),
-		 releaser = pprof_varint(&columns[PPROF_RELEASE_RELEASER]),
-		 weight = pprof_varint(&columns[PPROF_RELEASE_WEIGHT]);
+	uint64_t stack = pprof_varint(&columns[PPROF_COLUMN(release_stack)]),
+		 lock = pprof_varint(&columns[PPROF_COLUMN(release_lock)]),
+		 releaser = pprof_varint(&columns[PPROF_COLUMN(release_releaser)]),
+		 weight = pprof_varint(&columns[PPROF_COLUMN(release_weight)]);
 	struct profile_release release = { .lock = lock == 0 ? PROFILE_NONE : (uint32_t)(lock - 1) };
 
 	if (stack >= r->stack_count || releaser >= r->stack_count || lock > r->profile->lock_count ||
@@ -44,10 +46,10 @@ static bool read_release(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_waits(struct pprof_reader *r, struct error *err)
 {
-	const struct byte_reader *stacks = &r->extension.columns[PPROF_RELEASE_STACK];
+	const struct byte_reader *stacks = &r->extension.columns[PPROF_COLUMN(release_stack)];
 
-	if (!pprof_columns_agree(r, PPROF_LOCK_NAME, PPROF_LOCK_PID, "locks", err) ||
-		!pprof_columns_agree(r, PPROF_RELEASE_STACK, PPROF_RELEASE_WEIGHT, "releases", err) ||
+	if (!pprof_columns_agree(r, PPROF_COLUMN(lock_name), PPROF_COLUMN(lock_pid), "locks", err) ||
+		!pprof_columns_agree(r, PPROF_COLUMN(release_stack), PPROF_COLUMN(release_weight), "releases", err) ||
 		!read_locks(r, err))
 		return false;
 	while (stacks->pos < stacks->end)

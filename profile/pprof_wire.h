@@ -6,7 +6,7 @@
 /*
  * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read
  * this way: each message is handled where it stands, so that a hostile file of many empty messages does not allocate
- * one object for each.
+ * one object for each. What the fields mean is in profile/pprof_message.h.
  */
 
 /* A field's content: `number` of a varint or fixed-size number, `bytes` of a field with a length. */

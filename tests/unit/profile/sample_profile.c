@@ -188,7 +188,7 @@ static void add_samples(struct maker *m, const uint32_t *stacks)
 			.wall_ns = 2100000000,
 			.cpu_ns = 1900000000,
 			.peak_memory_bytes = 12345678,
-			.measured = { 249, 3486, 21875.5, 22001.25, 310.5, 21.0625 } },
+			.measured = { 249, 3486, 21875.5, 22001.25, 22010.75, 310.5, 21.0625 } },
 	};
 	uint32_t ids[2], threads[3];
 
@@ -418,6 +418,7 @@ static void assert_facts_equal(const struct profile *a, const struct profile *b)
 	assert_verification_equal(a, b);
 	assert_int_equal(a->period, b->period);
 	assert_text_equal(a, a->period_type.type, b, b->period_type.type);
+	assert_text_equal(a, a->period_type.unit, b, b->period_type.unit);
 	assert_int_equal(a->default_value_type, b->default_value_type);
 	for (uint32_t i = 0; i < a->value_type_count; i++) {
 		assert_text_equal(a, a->value_types[i].type, b, b->value_types[i].type);

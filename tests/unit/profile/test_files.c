@@ -2,12 +2,78 @@
 #include "foreign/foreign.h"
 #include "sample_profile.h"
 
+#include "profile/pprof_message.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+/* Fields of pprof.proto that have been found in a file. */
+struct found_fields {
+	const ProtobufCFieldDescriptor *fields[256];
+	size_t count;
+};
+
+static bool is_found(const struct found_fields *found, const ProtobufCFieldDescriptor *field)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->fields[i] == field)
+			return true;
+	return false;
+}
+
+static void find_fields(
+	struct found_fields *found, struct byte_reader message, const ProtobufCMessageDescriptor *described)
+{
+	struct pprof_field field;
+
+	while (pprof_next_field(&message, &field)) {
+		const ProtobufCFieldDescriptor *is = pprof_describe(described, field.id);
+
+		assert_non_null(is);
+		if (!is_found(found, is))
+			found->fields[found->count++] = is;
+		if (is->type == PROTOBUF_C_TYPE_MESSAGE)
+			find_fields(found, field.bytes, is->descriptor);
+	}
+	assert_true(byte_reader_ok(&message));
+}
+
+static void assert_all_found(const struct found_fields *found, const ProtobufCMessageDescriptor *message)
+{
+	/* Fields of growing recordings (test_increments.c), of events with weights (below), and of other tools. */
+	static const char elsewhere[] = " message_hash sample_stack sum_sample sum_value kernel_text weighted_event "
+					"event_weight drop_frames keep_frames doc_url num_unit is_folded column ";
+
+	for (unsigned i = 0; i < message->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &message->fields[i];
+		char word[64];
+
+		snprintf(word, sizeof(word), " %s ", field->name);
+		if (!is_found(found, field) && !strstr(elsewhere, word))
+			fail_msg("the sample profile does not have %s.%s", message->short_name, field->name);
+		if (field->type == PROTOBUF_C_TYPE_MESSAGE)
+			assert_all_found(found, field->descriptor);
+	}
+}
+
+/* Numbers that are 0 are not written: a field that is in the file has a value that the reader must find. */
+static void every_field_is_in_the_sample_profile(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made), inflated = { 0 };
+	struct found_fields found = { 0 };
+	struct error err;
+
+	(void)state;
+	buffer_init(&inflated, 1 << 24);
+	assert_true(gzip_decompress(file.data, file.size, &inflated, &err));
+	find_fields(&found, byte_reader_over(inflated.data, inflated.size), &pprof__profile__descriptor);
+	assert_all_found(&found, &pprof__profile__descriptor);
+}
 
 /* Writes the profile, which must be the same file again. */
 static void assert_written_as(const struct profile *profile, const struct buffer *file)
@@ -286,6 +352,7 @@ static void what_is_no_profile_is_said_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field_is_in_the_sample_profile),
 		cmocka_unit_test(what_is_written_reads_back_equal),
 		cmocka_unit_test(an_event_keeps_its_own_weight),
 		cmocka_unit_test(an_event_without_a_weight_costs_no_byte),

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/pprof_message.h"
+
+#include <string.h>
+
+uint32_t pprof_number_of(const ProtobufCMessageDescriptor *message, size_t member)
+{
+	const ProtobufCFieldDescriptor *field = message->fields;
+
+	while (field->offset != member)
+		field++;
+	return field->id;
+}
+
+static void set_number(void *at, ProtobufCType type, uint64_t number)
+{
+	if (type == PROTOBUF_C_TYPE_UINT64 || type == PROTOBUF_C_TYPE_INT64 || type == PROTOBUF_C_TYPE_FIXED64 ||
+		type == PROTOBUF_C_TYPE_DOUBLE)
+		memcpy(at, &number, sizeof(number));
+	else if (type == PROTOBUF_C_TYPE_UINT32)
+		*(uint32_t *)at = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+	else if (type == PROTOBUF_C_TYPE_INT32)
+		*(int32_t *)at = (int32_t)number;
+	else if (type == PROTOBUF_C_TYPE_SINT32)
+		*(int32_t *)at = (int32_t)pprof_zigzag(number);
+	else if (type == PROTOBUF_C_TYPE_BOOL)
+		*(protobuf_c_boolean *)at = number != 0;
+}
+
+void pprof_set_member(ProtobufCMessage *message, const struct pprof_field *field)
+{
+	const ProtobufCFieldDescriptor *member = pprof_describe(message->descriptor, field->id);
+
+	if (member && member->label != PROTOBUF_C_LABEL_REPEATED) {
+		set_number((char *)message + member->offset, member->type, field->number);
+	} else if (member) {
+		size_t *count = (void *)((char *)message + member->quantifier_offset);
+
+		*count += field->has_bytes;
+	}
+}
+
+bool pprof_set_members(ProtobufCMessage *message, struct byte_reader bytes)
+{
+	struct pprof_field field;
+
+	while (pprof_next_field(&bytes, &field))
+		pprof_set_member(message, &field);
+	return byte_reader_ok(&bytes);
+}
+
+struct pprof_walk pprof_walk(struct byte_reader bytes, const ProtobufCMessageDescriptor *message, size_t member)
+{
+	return (struct pprof_walk){ bytes, pprof_number_of(message, member) };
+}
