@@ -3,10 +3,6 @@
 
 #include "profile/pprof_message.h"
 
-/* The place of a field of the extension, which is named by its member, in arrays of all fields. */
-#define PPROF_COLUMN(member) (offsetof(Pprof__Extension, member) / sizeof(size_t))
-enum { PPROF_COLUMNS = sizeof(Pprof__Extension) / sizeof(size_t) };
-
 /*
  * What a pprof file of Kelvin has beside pprof's own fields. Files of other tools have no extension: all is empty then.
  */

@@ -130,7 +130,7 @@ static void write_work(struct pprof_writer *w, Pprof__Extension *out)
 }
 
 /* The new exchanges, without what readings tell of: who reads them adds it. */
-static void write_exchanges(struct pprof_writer *w, Pprof__Extension *out)
+static void write_exchanges(struct pprof_writer *w)
 {
 	const struct profile_requests *requests = &w->profile->requests;
 	bool is_any = requests->exchange_count > w->from->exchanges;
@@ -149,26 +149,18 @@ static void write_exchanges(struct pprof_writer *w, Pprof__Extension *out)
 	for (size_t i = w->from->exchanges; w->ok && i < requests->exchange_count; i++) {
 		const struct profile_exchanges *exchanges = &requests->exchanges[i];
 
-		buffer_append_varint(&w->exchanges_runs, exchanges->run);
-		buffer_append_varint(&w->exchanges_pids, (uint32_t)exchanges->pid);
-		buffer_append_varint(&w->exchanges_kinds, exchanges->kind);
-		buffer_append_varint(&w->exchanges_process_names, exchanges->process_name);
-		buffer_append_varint(&w->exchanges_counts, unread[i]);
-		buffer_append_varint(&w->exchanges_connections, exchanges->connections);
-		buffer_append_varint(&w->exchanges_received, exchanges->received_bytes);
-		buffer_append_varint(&w->exchanges_sent, exchanges->sent_bytes);
+		pprof_append(w, PPROF_COLUMN(exchanges_run), exchanges->run);
+		pprof_append(w, PPROF_COLUMN(exchanges_pid), (uint32_t)exchanges->pid);
+		pprof_append(w, PPROF_COLUMN(exchanges_kind), exchanges->kind);
+		pprof_append(w, PPROF_COLUMN(exchanges_process_name), exchanges->process_name);
+		pprof_append(w, PPROF_COLUMN(exchanges_count), unread[i]);
+		pprof_append(w, PPROF_COLUMN(exchanges_connections), exchanges->connections);
+		pprof_append(w, PPROF_COLUMN(exchanges_received), exchanges->received_bytes);
+		pprof_append(w, PPROF_COLUMN(exchanges_sent), exchanges->sent_bytes);
 	}
-	out->exchanges_run = pprof_packed(w, &w->exchanges_runs);
-	out->exchanges_pid = pprof_packed(w, &w->exchanges_pids);
-	out->exchanges_kind = pprof_packed(w, &w->exchanges_kinds);
-	out->exchanges_process_name = pprof_packed(w, &w->exchanges_process_names);
-	out->exchanges_count = pprof_packed(w, &w->exchanges_counts);
-	out->exchanges_connections = pprof_packed(w, &w->exchanges_connections);
-	out->exchanges_received = pprof_packed(w, &w->exchanges_received);
-	out->exchanges_sent = pprof_packed(w, &w->exchanges_sent);
 }
 
-static void write_readings(struct pprof_writer *w, Pprof__Extension *out)
+static void write_readings(struct pprof_writer *w)
 {
 	const struct profile_requests *requests = &w->profile->requests;
 	size_t from = w->from->readings;
@@ -177,34 +169,28 @@ static void write_readings(struct pprof_writer *w, Pprof__Extension *out)
 	for (size_t i = from; w->ok && i < requests->reading_count; i++) {
 		const struct profile_exchange_reading *reading = &requests->readings[i];
 
-		buffer_append_varint(&w->reading_exchanges, reading->exchanges);
-		buffer_append_zigzag(&w->reading_times, reading->time_ns - before);
-		buffer_append_varint(&w->reading_counts, reading->count);
+		pprof_append(w, PPROF_COLUMN(reading_exchanges), reading->exchanges);
+		pprof_append_zigzag(w, PPROF_COLUMN(reading_time), reading->time_ns - before);
+		pprof_append(w, PPROF_COLUMN(reading_count), reading->count);
 		before = reading->time_ns;
 	}
-	out->reading_exchanges = pprof_packed(w, &w->reading_exchanges);
-	out->reading_time = pprof_packed(w, &w->reading_times);
-	out->reading_count = pprof_packed(w, &w->reading_counts);
 }
 
-static void write_latencies(struct pprof_writer *w, Pprof__Extension *out)
+static void write_latencies(struct pprof_writer *w)
 {
 	const struct profile_requests *requests = &w->profile->requests;
 
 	for (size_t i = w->from->latencies; w->ok && i < requests->latency_count; i++) {
-		buffer_append_varint(&w->latency_exchanges, requests->latencies[i].exchanges);
-		buffer_append_varint(&w->latency_buckets, requests->latencies[i].bucket);
-		buffer_append_varint(&w->latency_counts, requests->latencies[i].count);
+		pprof_append(w, PPROF_COLUMN(latency_exchanges), requests->latencies[i].exchanges);
+		pprof_append(w, PPROF_COLUMN(latency_bucket), requests->latencies[i].bucket);
+		pprof_append(w, PPROF_COLUMN(latency_count), requests->latencies[i].count);
 	}
-	out->latency_exchanges = pprof_packed(w, &w->latency_exchanges);
-	out->latency_bucket = pprof_packed(w, &w->latency_buckets);
-	out->latency_count = pprof_packed(w, &w->latency_counts);
 }
 
 void pprof_write_requests(struct pprof_writer *w, Pprof__Extension *out)
 {
 	write_work(w, out);
-	write_exchanges(w, out);
-	write_readings(w, out);
-	write_latencies(w, out);
+	write_exchanges(w);
+	write_readings(w);
+	write_latencies(w);
 }

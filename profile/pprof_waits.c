@@ -65,7 +65,7 @@ bool pprof_read_waits(struct pprof_reader *r, struct error *err)
  * Writes the stacks of releases with all their callers. They keep the order of ids, in which callers come first. The
  * stack 0 is in every table.
  */
-static void write_release_stacks(struct pprof_writer *w, Pprof__Extension *out)
+static void write_release_stacks(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 	uint32_t *positions = pprof_take(w, profile->stack_count, sizeof(*positions)), count = 0;
@@ -79,13 +79,11 @@ static void write_release_stacks(struct pprof_writer *w, Pprof__Extension *out)
 		if (!positions[i])
 			continue;
 		positions[i] = ++count;
-		buffer_append_varint(
-			&w->stack_parents, profile->stacks[i].parent ? positions[profile->stacks[i].parent] : 0);
-		buffer_append_varint(&w->stack_locations, profile->stacks[i].location);
+		pprof_append(w, PPROF_COLUMN(stack_parent),
+			profile->stacks[i].parent ? positions[profile->stacks[i].parent] : 0);
+		pprof_append(w, PPROF_COLUMN(stack_location), profile->stacks[i].location);
 	}
 	w->stack_positions = positions;
-	out->stack_parent = pprof_packed(w, &w->stack_parents);
-	out->stack_location = pprof_packed(w, &w->stack_locations);
 }
 
 static uint32_t position_of_stack(const struct pprof_writer *w, uint32_t stack)
@@ -93,37 +91,30 @@ static uint32_t position_of_stack(const struct pprof_writer *w, uint32_t stack)
 	return w->stack_positions && stack ? w->stack_positions[stack] : stack;
 }
 
-static void write_locks(struct pprof_writer *w, Pprof__Extension *out)
+static void write_locks(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
 	for (size_t i = w->from->locks; i < profile->lock_count; i++) {
-		buffer_append_varint(&w->lock_names, profile->locks[i].name);
-		buffer_append_varint(&w->lock_modules, profile->locks[i].module);
-		buffer_append_zigzag(&w->lock_pids, profile->locks[i].pid);
+		pprof_append(w, PPROF_COLUMN(lock_name), profile->locks[i].name);
+		pprof_append(w, PPROF_COLUMN(lock_module), profile->locks[i].module);
+		pprof_append_zigzag(w, PPROF_COLUMN(lock_pid), profile->locks[i].pid);
 	}
-	out->lock_name = pprof_packed(w, &w->lock_names);
-	out->lock_module = pprof_packed(w, &w->lock_modules);
-	out->lock_pid = pprof_packed(w, &w->lock_pids);
 }
 
-void pprof_write_waits(struct pprof_writer *w, Pprof__Extension *out)
+void pprof_write_waits(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
-	write_locks(w, out);
+	write_locks(w);
 	if (profile->release_count > w->from->releases && !w->recording)
-		write_release_stacks(w, out);
+		write_release_stacks(w);
 	for (size_t i = w->from->releases; w->ok && i < profile->release_count; i++) {
 		const struct profile_release *release = &profile->releases[i];
 
-		buffer_append_varint(&w->release_stacks, position_of_stack(w, release->stack));
-		buffer_append_varint(&w->release_locks, release->lock == PROFILE_NONE ? 0 : release->lock + 1);
-		buffer_append_varint(&w->release_releasers, position_of_stack(w, release->releaser));
-		buffer_append_varint(&w->release_weights, (uint64_t)release->weight_ns);
+		pprof_append(w, PPROF_COLUMN(release_stack), position_of_stack(w, release->stack));
+		pprof_append(w, PPROF_COLUMN(release_lock), release->lock == PROFILE_NONE ? 0 : release->lock + 1);
+		pprof_append(w, PPROF_COLUMN(release_releaser), position_of_stack(w, release->releaser));
+		pprof_append(w, PPROF_COLUMN(release_weight), (uint64_t)release->weight_ns);
 	}
-	out->release_stack = pprof_packed(w, &w->release_stacks);
-	out->release_lock = pprof_packed(w, &w->release_locks);
-	out->release_releaser = pprof_packed(w, &w->release_releasers);
-	out->release_weight = pprof_packed(w, &w->release_weights);
 }

@@ -430,13 +430,6 @@ static bool pack(const Pprof__Profile *message, struct buffer *out, struct error
 
 bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err)
 {
-	struct buffer *const columns[] = { &w->event_time_deltas, &w->event_samples, &w->weighted_events,
-		&w->event_weights, &w->facts, &w->labels, &w->stack_parents, &w->stack_locations, &w->sample_stacks,
-		&w->sum_samples, &w->sum_values, &w->lock_names, &w->lock_modules, &w->lock_pids, &w->release_stacks,
-		&w->release_locks, &w->release_releasers, &w->release_weights, &w->exchanges_runs, &w->exchanges_pids,
-		&w->exchanges_kinds, &w->exchanges_process_names, &w->exchanges_counts, &w->exchanges_connections,
-		&w->exchanges_received, &w->exchanges_sent, &w->reading_exchanges, &w->reading_times,
-		&w->reading_counts, &w->latency_exchanges, &w->latency_buckets, &w->latency_counts };
 	struct pprof_label_keys keys = { 0 };
 	bool written;
 
@@ -444,13 +437,13 @@ bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct erro
 	if (!w->recording && !pprof_label_keys_init(w->profile, &keys, err))
 		return false;
 	arena_init(&w->arena, 0);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		buffer_init(columns[i], SIZE_MAX);
+	for (size_t i = 0; i < PPROF_COLUMNS; i++)
+		buffer_init(&w->columns[i], SIZE_MAX);
 	w->ok = true;
 	write_tables(w, &keys);
 	written = w->ok ? pack(&w->message, out, err) : error_set_memory(err);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		buffer_deinit(columns[i]);
+	for (size_t i = 0; i < PPROF_COLUMNS; i++)
+		buffer_deinit(&w->columns[i]);
 	arena_deinit(&w->arena);
 	return written;
 }

@@ -1,53 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/pprof_writer.h"
 
-static void write_mapping_columns(struct pprof_writer *w, Pprof__Extension *out)
+static void write_mapping_columns(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
-	size_t from = w->from->mappings, count = profile->mapping_count - from;
 
-	out->n_mapping_kind = out->n_mapping_deleted = count;
-	out->mapping_kind = pprof_take(w, count, sizeof(*out->mapping_kind));
-	out->mapping_deleted = pprof_take(w, count, sizeof(*out->mapping_deleted));
-	for (size_t i = 0; w->ok && i < count; i++) {
-		const struct profile_mapping *mapping = &profile->mappings[pprof_mapping_at(w, from + i)];
+	for (size_t i = w->from->mappings; w->ok && i < profile->mapping_count; i++) {
+		const struct profile_mapping *mapping = &profile->mappings[pprof_mapping_at(w, i)];
 
-		out->mapping_kind[i] = mapping->kind;
-		out->mapping_deleted[i] = mapping->deleted;
+		pprof_append(w, PPROF_COLUMN(mapping_kind), mapping->kind);
+		pprof_append(w, PPROF_COLUMN(mapping_deleted), mapping->deleted);
 	}
 }
 
-static void write_counts_of(struct pprof_writer *w, Pprof__Extension *out)
+static void write_counts_of(struct pprof_writer *w)
 {
-	size_t count = pprof_is_first(w) ? w->profile->value_type_count : 0;
-
-	out->n_counts_of = count;
-	out->counts_of = pprof_take(w, count, sizeof(*out->counts_of));
 	/* PROFILE_NONE is written as 0, and each number as one more. */
-	for (size_t i = 0; w->ok && i < count; i++)
-		out->counts_of[i] = w->profile->counts_of[i] + 1;
+	for (uint32_t i = 0; pprof_is_first(w) && i < w->profile->value_type_count; i++)
+		pprof_append(w, PPROF_COLUMN(counts_of), w->profile->counts_of[i] + 1);
 }
 
-static void write_function_columns(struct pprof_writer *w, Pprof__Extension *out)
+static void write_function_columns(struct pprof_writer *w)
 {
-	const struct profile *profile = w->profile;
-	size_t from = w->from->functions, count = profile->function_count - from;
+	for (size_t i = w->from->functions; i < w->profile->function_count; i++) {
+		const struct profile_function *function = &w->profile->functions[i];
 
-	out->n_function_origin = out->n_function_origin_rule = out->n_function_name_source =
-		out->n_function_fingerprint = out->n_function_module = count;
-	out->function_origin = pprof_take(w, count, sizeof(uint32_t));
-	out->function_origin_rule = pprof_take(w, count, sizeof(uint32_t));
-	out->function_name_source = pprof_take(w, count, sizeof(uint32_t));
-	out->function_fingerprint = pprof_take(w, count, sizeof(uint64_t));
-	out->function_module = pprof_take(w, count, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < count; i++) {
-		const struct profile_function *function = &profile->functions[from + i];
-
-		out->function_origin[i] = function->origin;
-		out->function_origin_rule[i] = function->origin_rule;
-		out->function_name_source[i] = function->name_source;
-		out->function_fingerprint[i] = function->fingerprint;
-		out->function_module[i] = function->module;
+		pprof_append(w, PPROF_COLUMN(function_origin), function->origin);
+		pprof_append(w, PPROF_COLUMN(function_origin_rule), function->origin_rule);
+		pprof_append(w, PPROF_COLUMN(function_name_source), function->name_source);
+		buffer_append(&w->columns[PPROF_COLUMN(function_fingerprint)], &function->fingerprint,
+			sizeof(function->fingerprint));
+		pprof_append(w, PPROF_COLUMN(function_module), function->module);
 	}
 }
 
@@ -85,7 +68,7 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
-	size_t from = w->from->threads, from_sample = w->from->samples;
+	size_t from = w->from->threads;
 
 	out->n_thread = profile->thread_count - from;
 	out->thread = (Pprof__Thread **)pprof_take_messages(w, out->n_thread, sizeof(Pprof__Thread));
@@ -99,25 +82,15 @@ static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 		out->thread[i]->process_name = thread->process_name;
 		out->thread[i]->name = thread->name;
 	}
-	out->n_sample_thread = profile->sample_count - from_sample;
-	out->sample_thread = pprof_take(w, out->n_sample_thread, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < out->n_sample_thread; i++)
-		out->sample_thread[i] = profile->samples[pprof_sample_at(w, from_sample + i)].thread;
-}
-
-ProtobufCBinaryData pprof_packed(struct pprof_writer *w, struct buffer *column)
-{
-	struct error ignored;
-
-	w->ok = w->ok && buffer_ok(column, &ignored);
-	return (ProtobufCBinaryData){ column->size, (uint8_t *)column->data };
+	for (size_t i = w->from->samples; w->ok && i < profile->sample_count; i++)
+		pprof_append(w, PPROF_COLUMN(sample_thread), profile->samples[pprof_sample_at(w, i)].thread);
 }
 
 /*
  * Writes the new stacks of an increment, and the stack of each new sample. Many samples may share a stack, which is
  * written once.
  */
-static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
+static void write_stacks(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -125,14 +98,11 @@ static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
 		return;
 	/* Every profile has the empty stack. */
 	for (size_t i = w->from->stacks ? w->from->stacks : 1; i < profile->stack_count; i++) {
-		buffer_append_varint(&w->stack_parents, profile->stacks[i].parent);
-		buffer_append_varint(&w->stack_locations, profile->stacks[i].location);
+		pprof_append(w, PPROF_COLUMN(stack_parent), profile->stacks[i].parent);
+		pprof_append(w, PPROF_COLUMN(stack_location), profile->stacks[i].location);
 	}
 	for (size_t i = w->from->samples; i < profile->sample_count; i++)
-		buffer_append_varint(&w->sample_stacks, profile->samples[i].stack);
-	out->stack_parent = pprof_packed(w, &w->stack_parents);
-	out->stack_location = pprof_packed(w, &w->stack_locations);
-	out->sample_stack = pprof_packed(w, &w->sample_stacks);
+		pprof_append(w, PPROF_COLUMN(sample_stack), profile->samples[i].stack);
 }
 
 /*
@@ -161,16 +131,14 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 			before = 0;
 		run = event_run;
 		out->run_events[run]++;
-		buffer_append_zigzag(&w->event_time_deltas, time - before);
-		buffer_append_varint(
-			&w->event_samples, w->sample_positions ? w->sample_positions[event->sample] : event->sample);
+		pprof_append_zigzag(w, PPROF_COLUMN(event_time_delta), time - before);
+		pprof_append(w, PPROF_COLUMN(event_sample),
+			w->sample_positions ? w->sample_positions[event->sample] : event->sample);
 		before = time;
 	}
-	out->event_time_delta = pprof_packed(w, &w->event_time_deltas);
-	out->event_sample = pprof_packed(w, &w->event_samples);
 }
 
-static void write_event_weights(struct pprof_writer *w, Pprof__Extension *out)
+static void write_event_weights(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 	size_t end = w->from->weighted;
@@ -178,19 +146,17 @@ static void write_event_weights(struct pprof_writer *w, Pprof__Extension *out)
 	for (size_t i = end; profile->has_timeline && i < profile->weighted_count; i++) {
 		if (profile->event_weights[i] == 0)
 			continue;
-		buffer_append_varint(&w->weighted_events, i - end);
-		buffer_append_varint(&w->event_weights, (uint64_t)profile->event_weights[i]);
+		pprof_append(w, PPROF_COLUMN(weighted_event), i - end);
+		pprof_append(w, PPROF_COLUMN(event_weight), (uint64_t)profile->event_weights[i]);
 		end = i + 1;
 	}
-	out->weighted_event = pprof_packed(w, &w->weighted_events);
-	out->event_weight = pprof_packed(w, &w->event_weights);
 }
 
 /*
  * Writes the new sums of those samples of earlier increments that had an event since. New samples bring their own
  * values.
  */
-static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
+static void write_sums(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 	uint32_t number = (uint32_t)w->from->messages + 1;
@@ -201,13 +167,11 @@ static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
 		if (sample >= w->from->samples || w->from->met[sample] == number)
 			continue;
 		w->from->met[sample] = number;
-		buffer_append_varint(&w->sum_samples, sample);
+		pprof_append(w, PPROF_COLUMN(sum_sample), sample);
 		for (uint32_t v = 0; v < profile->value_type_count; v++)
-			buffer_append_varint(
-				&w->sum_values, (uint64_t)profile->values[sample * profile->value_type_count + v]);
+			pprof_append(w, PPROF_COLUMN(sum_value),
+				(uint64_t)profile->values[sample * profile->value_type_count + v]);
 	}
-	out->sum_sample = pprof_packed(w, &w->sum_samples);
-	out->sum_value = pprof_packed(w, &w->sum_values);
 }
 
 static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
@@ -228,7 +192,7 @@ static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
 	out->quality->frames = quality->frames;
 }
 
-static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
+static void write_facts(struct pprof_writer *w)
 {
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
@@ -239,19 +203,17 @@ static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
 		if (value == 0)
 			continue;
 		/* The tag of a varint field, then its value. */
-		buffer_append_varint(&w->facts, (uint64_t)facts[i].field << 3);
-		buffer_append_varint(&w->facts, value);
+		pprof_append(w, PPROF_COLUMN(facts), (uint64_t)facts[i].field << 3);
+		pprof_append(w, PPROF_COLUMN(facts), value);
 	}
-	out->facts = pprof_packed(w, &w->facts);
 }
 
-static void write_labels(struct pprof_writer *w, Pprof__Extension *out)
+static void write_labels(struct pprof_writer *w)
 {
 	for (size_t i = 0; i < w->profile->label_count; i++) {
-		buffer_append_varint(&w->labels, w->profile->labels[i].key);
-		buffer_append_varint(&w->labels, w->profile->labels[i].value);
+		pprof_append(w, PPROF_COLUMN(labels), w->profile->labels[i].key);
+		pprof_append(w, PPROF_COLUMN(labels), w->profile->labels[i].value);
 	}
-	out->labels = pprof_packed(w, &w->labels);
 }
 
 static void write_verification(struct pprof_writer *w, Pprof__Extension *out)
@@ -272,6 +234,23 @@ static void write_verification(struct pprof_writer *w, Pprof__Extension *out)
 	out->verification->difference = (uint32_t *)verification->differences;
 }
 
+/* The message borrows the bytes of its columns. */
+static void add_columns(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const ProtobufCMessageDescriptor *message = &pprof__extension__descriptor;
+	struct error ignored;
+
+	for (unsigned i = 0; i < message->n_fields; i++) {
+		struct buffer *column = &w->columns[message->fields[i].offset / sizeof(size_t)];
+		ProtobufCBinaryData *member = (void *)((char *)out + message->fields[i].offset);
+
+		if (message->fields[i].type != PROTOBUF_C_TYPE_BYTES)
+			continue;
+		w->ok = w->ok && buffer_ok(column, &ignored);
+		*member = (ProtobufCBinaryData){ column->size, (uint8_t *)column->data };
+	}
+}
+
 void pprof_write_extension(struct pprof_writer *w)
 {
 	Pprof__Extension *out = pprof_take(w, 1, sizeof(*out));
@@ -282,20 +261,21 @@ void pprof_write_extension(struct pprof_writer *w)
 	out->version = PPROF_EXTENSION_VERSION;
 	out->default_value_type = w->profile->default_value_type;
 	out->kernel_text = w->recording ? w->recording->kernel_text : 0;
-	write_counts_of(w, out);
-	write_mapping_columns(w, out);
-	write_function_columns(w, out);
+	write_counts_of(w);
+	write_mapping_columns(w);
+	write_function_columns(w);
 	write_runs(w, out);
 	write_threads(w, out);
-	write_stacks(w, out);
+	write_stacks(w);
 	write_timeline(w, out);
-	write_event_weights(w, out);
-	write_sums(w, out);
+	write_event_weights(w);
+	write_sums(w);
 	write_quality(w, out);
-	write_facts(w, out);
-	write_labels(w, out);
+	write_facts(w);
+	write_labels(w);
 	write_verification(w, out);
-	pprof_write_waits(w, out);
+	pprof_write_waits(w);
 	pprof_write_requests(w, out);
+	add_columns(w, out);
 	w->message.kelvin = out;
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "profile/pprof_format.h"
-
-#include "pprof.pb-c.h"
+#include "profile/pprof_message.h"
 
 /*
  * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), and what only Kelvin reads
@@ -28,12 +27,7 @@ struct pprof_writer {
 	Pprof__Label ***thread_labels; /* [thread id] */
 	/* [class] of samples that wait; NULL: the profile has none */
 	Pprof__Label *wait_labels[PROFILE_WAIT_COUNT];
-	struct buffer event_time_deltas, event_samples, weighted_events, event_weights, facts, labels, stack_parents,
-		stack_locations, sample_stacks, sum_samples, sum_values, lock_names, lock_modules, lock_pids,
-		release_stacks, release_locks, release_releasers, release_weights, exchanges_runs, exchanges_pids,
-		exchanges_kinds, exchanges_process_names, exchanges_counts, exchanges_connections, exchanges_received,
-		exchanges_sent, reading_exchanges, reading_times, reading_counts, latency_exchanges, latency_buckets,
-		latency_counts;
+	struct buffer columns[PPROF_COLUMNS]; /* [PPROF_COLUMN()] packed numbers */
 	bool ok;
 };
 
@@ -42,6 +36,17 @@ void *pprof_take(struct pprof_writer *w, size_t count, size_t size);
 
 /* Pointers to `count` messages of `size` bytes each; the caller runs their init. */
 void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size);
+
+/* Append a number to a column, which stands at PPROF_COLUMN(). */
+static inline void pprof_append(struct pprof_writer *w, size_t column, uint64_t number)
+{
+	buffer_append_varint(&w->columns[column], number);
+}
+
+static inline void pprof_append_zigzag(struct pprof_writer *w, size_t column, int64_t number)
+{
+	buffer_append_zigzag(&w->columns[column], number);
+}
 
 static inline uint32_t pprof_mapping_at(const struct pprof_writer *w, size_t position)
 {
@@ -69,11 +74,8 @@ bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct erro
 /* Called after the tables are made, whose orders it uses. */
 void pprof_write_extension(struct pprof_writer *w);
 
-/* A column's bytes for the message, which borrows them. */
-ProtobufCBinaryData pprof_packed(struct pprof_writer *w, struct buffer *column);
-
 /* Writes locks and releases, and the stacks of these where no samples refer to stacks (pprof_waits.c). */
-void pprof_write_waits(struct pprof_writer *w, Pprof__Extension *out);
+void pprof_write_waits(struct pprof_writer *w);
 
 /* Writes requests (pprof_requests.c). */
 void pprof_write_requests(struct pprof_writer *w, Pprof__Extension *out);
