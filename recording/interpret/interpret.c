@@ -2,7 +2,7 @@
 #include "recording/interpret/interpret.h"
 
 #include "recording/interpret/kind.h"
-#include "recording/interpret/python_stack.h"
+#include "recording/interpret/python/stack.h"
 
 #include "recording/process/proc.h"
 

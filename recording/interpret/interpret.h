@@ -10,10 +10,10 @@
  * to perf.
  *
  * CPython  Frames are read at the sample by a program in the kernel (ebpf/chains.h), and replace the activations of the
- *          interpreter's loop one by one (recording/interpret/python.h).
+ *          interpreter's loop one by one (recording/interpret/python/python.h).
  * node     Frames are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
- *          heap (recording/interpret/node.h).
- * HotSpot  Likewise, by the tables that libjvm exports for debuggers (recording/interpret/hotspot.h).
+ *          heap (recording/interpret/v8/v8.h).
+ * HotSpot  Likewise, by the tables that libjvm exports for debuggers (recording/interpret/hotspot/process.h).
  *
  * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
  * interpreter does not tell leaves the native frames as they were.

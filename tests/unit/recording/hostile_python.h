@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/interpret/python.h"
+#include "recording/interpret/python/python.h"
 
 #include <sys/uio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/hotspot_decode.h"
+#include "recording/interpret/hotspot/decode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

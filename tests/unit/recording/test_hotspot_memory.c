@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "process_fixture.h"
 
-#include "recording/interpret/hotspot_code.h"
+#include "recording/interpret/hotspot/code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/node_known.h"
+#include "recording/interpret/v8/known.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "process_fixture.h"
 #include "python_process.h"
 
-#include "recording/interpret/python_code.h"
+#include "recording/interpret/python/code.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

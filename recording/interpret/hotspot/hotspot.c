@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/hotspot/process.h"
+#include "recording/interpret/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Where an interpreted method's frame has what it runs, in words from what is exported as last_sp's place
+ * (src/hotspot/cpu/x86/frame_x86.hpp: interpreter_frame_method_offset, interpreter_frame_bcp_offset). While it calls
+ * nothing, the bytecode's address is in r13 (cpu/x86/templateTable_x86.cpp: rbcp).
+ */
+enum { METHOD_FROM_LAST_SP = -1, BCP_FROM_LAST_SP = -6, BCP_REGISTER = 13 };
+
+/* ---- Frames ---- */
+
+/* A frame that is named. */
+struct naming {
+	struct hotspot_process *process;
+	const struct interpret_sample *sample;
+	struct unwind_frame *frame;
+};
+
+static void take_known(const struct hotspot_frame *known, struct unwind_frame *frame)
+{
+	if (known->image == PROFILE_NONE)
+		return;
+	frame->pc = known->pc;
+	frame->image = known->image;
+	frame->is_exact = true;
+}
+
+/* Makes the frame of some lines, and keeps it for the next time. */
+static bool make_frame(struct naming *naming, const struct profile_line *lines, size_t count,
+	struct hotspot_frame *known, struct error *err)
+{
+	struct unwind_frame made = *naming->frame;
+
+	known->image = PROFILE_NONE;
+	if (count == 0)
+		return true;
+	if (!code_names_frame(naming->process->target.names, lines, count, &made, err))
+		return false;
+	known->pc = made.pc;
+	known->image = made.image;
+	take_known(known, naming->frame);
+	return true;
+}
+
+/* ---- Compiled methods, and HotSpot's own code ---- */
+
+/* The lines of scopes. Those whose method cannot be read are left out; the count. */
+static bool lines_of_scopes(struct hotspot_process *process, const struct hotspot_scopes *scopes,
+	struct profile_line *lines, size_t *count, struct error *err)
+{
+	*count = 0;
+	for (size_t i = 0; i < scopes->count; i++) {
+		const struct hotspot_scope *scope = &scopes->items[i];
+		struct hotspot_method *method;
+
+		if (!hotspot_methods_find(&process->methods, scope->method, &method, err))
+			return false;
+		if (method->function == PROFILE_NONE)
+			continue;
+		lines[(*count)++] = (struct profile_line){ method->function,
+			hotspot_method_line(method, &process->target, scope->bci) };
+	}
+	return true;
+}
+
+/* Those of a block that is no method, or of a method of which no scopes are known, are one without a number. */
+static bool lines_of_code(
+	struct naming *naming, uint32_t id, struct profile_line *lines, size_t *count, struct error *err)
+{
+	struct hotspot_process *process = naming->process;
+	const struct hotspot_code *code = &process->codes.items[id];
+	uint32_t function = code->function;
+	struct hotspot_method *method;
+	struct hotspot_scopes scopes;
+
+	*count = 0;
+	if (code->method != 0) {
+		if (!hotspot_code_scopes(&process->codes, id, naming->frame->pc, &scopes, err) ||
+			!lines_of_scopes(process, &scopes, lines, count, err))
+			return false;
+		if (*count > 0)
+			return true;
+		if (!hotspot_methods_find(&process->methods, code->method, &method, err))
+			return false;
+		function = method->function;
+	}
+	lines[0] = (struct profile_line){ function, 0 };
+	*count = function != PROFILE_NONE;
+	return true;
+}
+
+static bool name_code(struct naming *naming, struct error *err)
+{
+	struct hotspot_process *process = naming->process;
+	const struct hotspot_frame_key key = { .address = naming->frame->pc, .is_exact = naming->frame->is_exact };
+	struct profile_line lines[HOTSPOT_MOST_SCOPES];
+	struct hotspot_frame *known;
+	size_t count = 0;
+	uint32_t id;
+
+	if (!hotspot_process_find_frame(process, &key, &known, err))
+		return false;
+	if (known->owner == PROFILE_NONE && known->version == process->target.round)
+		return true;
+	if (known->owner != PROFILE_NONE) {
+		struct hotspot_watch *watch = &process->codes.items[known->owner].watch;
+
+		watch->used = process->target.round;
+		hotspot_watch_check(&process->target.memory, &watch, 1, process->target.round);
+		if (known->version == watch->version) {
+			take_known(known, naming->frame);
+			return true;
+		}
+	}
+	if (!hotspot_codes_find(&process->codes, unwind_frame_address(naming->frame), &id, err))
+		return false;
+	known->owner = id;
+	known->version = id == PROFILE_NONE ? process->target.round : process->codes.items[id].watch.version;
+	return (id == PROFILE_NONE || lines_of_code(naming, id, lines, &count, err)) &&
+	       make_frame(naming, lines, count, known, err);
+}
+
+/* ---- Interpreted methods ---- */
+
+/* A word of the copied stack. */
+static bool stack_word(const struct naming *naming, uint64_t address, uint64_t *value)
+{
+	const struct unwind_stack_dump *dump = &naming->sample->job->dump;
+	const struct unwind_piece pieces[] = { { dump->bytes, dump->size, dump->address }, dump->far };
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		uint64_t offset = address - pieces[i].address;
+
+		if (checked_range(offset, sizeof(*value), pieces[i].size)) {
+			memcpy(value, pieces[i].bytes + offset, sizeof(*value));
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The frame pointer of an interpreted method's frame, which is two words below the stack pointer of its caller. The
+ * first frame has it only behind the method's entry.
+ */
+static bool find_frame_pointer(const struct naming *naming, uint64_t *frame_pointer)
+{
+	const struct unwind_job *job = naming->sample->job;
+	const struct machine *machine = job->space.machine;
+	size_t at = (size_t)(naming->frame - job->result.frames);
+
+	if (!machine || machine->elf_machine != EM_X86_64 || at + 1 >= job->result.count)
+		return false;
+	*frame_pointer = naming->frame[1].stack_pointer - 2 * sizeof(uint64_t);
+	return at > 0 || *frame_pointer == job->registers.values[machine->frame_pointer];
+}
+
+/* The bytecode at which a method is; -1: not known, as in native methods. */
+static int64_t find_bci(const struct naming *naming, const struct hotspot_method *method, uint64_t slot)
+{
+	const struct unwind_job *job = naming->sample->job;
+	uint64_t bcp[2] = { job->registers.values[BCP_REGISTER], 0 };
+	size_t first = naming->frame == job->result.frames ? 0 : 1;
+
+	if (!stack_word(naming, slot, &bcp[1]))
+		bcp[1] = 0;
+	for (size_t i = first; i < 2; i++)
+		if (bcp[i] - method->code_start < method->code_bytes)
+			return (int64_t)(bcp[i] - method->code_start);
+	return -1;
+}
+
+static bool name_bytecode(struct naming *naming, uint32_t owner, int64_t bci, struct error *err)
+{
+	struct hotspot_process *process = naming->process;
+	const struct hotspot_method *method = &process->methods.items[owner];
+	const struct hotspot_frame_key key = { .address = method->address, .is_bci = true, .bci = (uint64_t)(bci + 1) };
+	struct hotspot_frame *known;
+
+	if (!hotspot_process_find_frame(process, &key, &known, err))
+		return false;
+	if (known->owner == owner && known->version == method->watch.version) {
+		take_known(known, naming->frame);
+		return true;
+	}
+	known->owner = owner;
+	known->version = method->watch.version;
+	return make_frame(naming,
+		&(const struct profile_line){
+			method->function, bci < 0 ? 0 : hotspot_method_line(method, &process->target, bci) },
+		1, known, err);
+}
+
+/*
+ * The Method of an interpreted method's frame; 0: it is none, but a call within the interpreter's own code. The stack
+ * pointer that it returns to is above the frame, by no more than arguments and local variables take; or a word below,
+ * since a method handle's linker removes its last argument.
+ */
+static uint64_t find_method(const struct naming *naming, uint64_t *last_sp)
+{
+	enum { MOST_VARIABLES_BYTES = (255 + 65535) * 16 };
+	const struct hotspot_layout *layout = &naming->process->target.layout;
+	uint64_t frame_pointer, sender, method, end;
+
+	if (!find_frame_pointer(naming, &frame_pointer))
+		return 0;
+	end = frame_pointer + 2 * sizeof(uint64_t);
+	*last_sp = frame_pointer + layout->last_sp_offset * sizeof(uint64_t);
+	if (!stack_word(naming, frame_pointer + layout->sender_sp_offset * sizeof(uint64_t), &sender) ||
+		sender - end + sizeof(uint64_t) > MOST_VARIABLES_BYTES ||
+		!stack_word(naming, *last_sp + METHOD_FROM_LAST_SP * (int64_t)sizeof(uint64_t), &method))
+		return 0;
+	return method % sizeof(uint64_t) == 0 ? method : 0;
+}
+
+/* `*is_named`: it is the frame of an interpreted method. */
+static bool name_interpreted(struct naming *naming, bool *is_named, struct error *err)
+{
+	struct hotspot_process *process = naming->process;
+	uint64_t last_sp = 0, address = find_method(naming, &last_sp);
+	struct hotspot_method *method;
+
+	*is_named = false;
+	if (address == 0)
+		return true;
+	if (!hotspot_methods_find(&process->methods, address, &method, err))
+		return false;
+	if (method->function == PROFILE_NONE)
+		return true;
+	*is_named = true;
+	return name_bytecode(naming, (uint32_t)(method - process->methods.items),
+		find_bci(naming, method, last_sp + BCP_FROM_LAST_SP * (int64_t)sizeof(uint64_t)), err);
+}
+
+/* ---- Processes ---- */
+
+enum { MOST_PIDS = 1 << 22, MOST_PROCESSES = 256 };
+
+struct hotspot {
+	struct code_names *names;
+	struct hotspot_process **processes;  /* owned; NULL: forgotten */
+	size_t count, capacity, known_count; /* known: not forgotten */
+	struct hash_map by_pid;
+	struct hotspot_totals totals;
+};
+
+static void forget_process(struct hotspot *hotspot, size_t id)
+{
+	hotspot->known_count -= hotspot->processes[id] != NULL;
+	hotspot_process_destroy(hotspot->processes[id]);
+	hotspot->processes[id] = NULL;
+}
+
+/* Forgets the process that was seen least recently, unless it was seen in the last seconds. */
+static void forget_oldest(struct hotspot *hotspot)
+{
+	const uint64_t idle_ns = 10000000000;
+	size_t oldest = hotspot->count;
+	uint64_t newest_ns = 0;
+
+	for (size_t i = 0; i < hotspot->count; i++) {
+		const struct hotspot_process *process = hotspot->processes[i];
+
+		if (!process)
+			continue;
+		if (oldest == hotspot->count || process->due_ns < hotspot->processes[oldest]->due_ns)
+			oldest = i;
+		if (process->due_ns > newest_ns)
+			newest_ns = process->due_ns;
+	}
+	if (oldest < hotspot->count && hotspot->processes[oldest]->due_ns + idle_ns < newest_ns)
+		forget_process(hotspot, oldest);
+}
+
+static bool add_process(struct hotspot *hotspot, const struct interpret_sample *sample, uint32_t id, struct error *err)
+{
+	const struct hotspot_memory memory = { .host = &sample->space->table->host, .pid = sample->pid };
+
+	if (hotspot->known_count == MOST_PROCESSES)
+		forget_oldest(hotspot);
+	if (hotspot->known_count == MOST_PROCESSES)
+		return true;
+	if (!hotspot_process_create(&memory, hotspot->names, &hotspot->totals, &hotspot->processes[id], err))
+		return false;
+	hotspot->known_count++;
+	return true;
+}
+
+/* `*process`: NULL where too many others run at the same time. */
+static bool find_process(struct hotspot *hotspot, const struct interpret_sample *sample,
+	struct hotspot_process **process, struct error *err)
+{
+	uint32_t *id;
+	bool added;
+
+	if (!ARRAY_RESERVE(&hotspot->processes, &hotspot->capacity, hotspot->count + 1, MOST_PIDS, err) ||
+		!hash_map_add(&hotspot->by_pid, &sample->pid, (uint32_t)hotspot->count, &id, &added, err))
+		return false;
+	if (added)
+		hotspot->processes[hotspot->count++] = NULL;
+	if (!hotspot->processes[*id] && !add_process(hotspot, sample, *id, err))
+		return false;
+	*process = hotspot->processes[*id];
+	return true;
+}
+
+/* ---- The kind ---- */
+
+static bool name_frame(struct naming *naming, struct error *err)
+{
+	const struct hotspot_process *process = naming->process;
+	uint64_t address = unwind_frame_address(naming->frame);
+	bool is_named = false;
+
+	if (address < process->low || address >= process->high)
+		return true;
+	if (address >= process->interpreter && address < process->interpreter_end &&
+		!name_interpreted(naming, &is_named, err))
+		return false;
+	return is_named || name_code(naming, err);
+}
+
+static bool hotspot_name(
+	void *state, const void *image, uint64_t bias, const struct interpret_sample *sample, struct error *err)
+{
+	struct unwind_result *result = &sample->job->result;
+	struct naming naming = { .sample = sample };
+
+	if (!find_process(state, sample, &naming.process, err))
+		return false;
+	if (!naming.process)
+		return true;
+	if (!hotspot_process_keep_up(naming.process, image, bias, err))
+		return false;
+	if (!naming.process->is_ready)
+		return true;
+	for (size_t i = 0; i < result->count; i++) {
+		naming.frame = &result->frames[i];
+		if (!name_frame(&naming, err))
+			return false;
+	}
+	return true;
+}
+
+static bool hotspot_create(struct code_names *names, void **state, struct error *err)
+{
+	struct hotspot *hotspot = calloc(1, sizeof(*hotspot));
+
+	if (!hotspot)
+		return error_set_memory(err);
+	hotspot->names = names;
+	hash_map_init(&hotspot->by_pid, sizeof(int32_t));
+	*state = hotspot;
+	return true;
+}
+
+static void hotspot_destroy(void *state)
+{
+	struct hotspot *hotspot = state;
+
+	if (!hotspot)
+		return;
+	for (size_t i = 0; i < hotspot->count; i++)
+		hotspot_process_destroy(hotspot->processes[i]);
+	free(hotspot->processes);
+	hash_map_deinit(&hotspot->by_pid);
+	free(hotspot);
+}
+
+static void hotspot_forget(void *state, int32_t pid)
+{
+	struct hotspot *hotspot = state;
+	uint32_t id = hash_map_get(&hotspot->by_pid, &pid);
+
+	if (id == HASH_MAP_NONE)
+		return;
+	forget_process(hotspot, id);
+}
+
+static bool hotspot_read_image(struct elf_image *elf, void **image, struct error *err)
+{
+	struct hotspot_image *read;
+
+	if (!hotspot_image_read(elf, &read, err))
+		return false;
+	*image = read;
+	return true;
+}
+
+static void hotspot_destroy_image(void *image)
+{
+	hotspot_image_destroy(image);
+}
+
+/* Only of a process that was tried for long: a program that has just begun has nothing to read yet. */
+static void hotspot_tell(const void *state, struct buffer *notices)
+{
+	const struct hotspot *hotspot = state;
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < hotspot->count; i++)
+		unknown += hotspot->processes[i] && hotspot_process_is_unknown(hotspot->processes[i]);
+	if (unknown > 0)
+		buffer_printf(notices,
+			"Java frames of %zu process%s have no names, because what libjvm tells of itself could not be read\n",
+			unknown, unknown == 1 ? "" : "es");
+}
+
+const struct interpreter_kind hotspot_interpreter = {
+	.read_image = hotspot_read_image,
+	.destroy_image = hotspot_destroy_image,
+	.create = hotspot_create,
+	.destroy = hotspot_destroy,
+	.name = hotspot_name,
+	.forget = hotspot_forget,
+	.tell = hotspot_tell,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/hotspot/memory.h"
+
+#include "recording/process/reader.h"
+
+#include <string.h>
+
+size_t hotspot_read_together(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
+{
+	struct iovec here = { into, 0 };
+	ssize_t got;
+
+	for (size_t i = 0; i < count; i++)
+		here.iov_len += pieces[i].iov_len;
+	if (count > READER_MOST_PIECES || here.iov_len > READER_MOST_BYTES || memory->costs->reads_left == 0)
+		return 0;
+	memory->costs->reads_left--;
+	got = memory->host->functions->read_memory(memory->host->context, memory->pid, &here, pieces, count);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+size_t hotspot_read_some(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
+{
+	const struct iovec here = { into, size }, there = { (void *)(uintptr_t)address, size };
+	ssize_t got = size > READER_MOST_BYTES ? -1
+					       : memory->host->functions->read_memory(
+							 memory->host->context, memory->pid, &here, &there, 1);
+
+	return got < 0 ? 0 : (size_t)got;
+}
+
+bool hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
+{
+	return hotspot_read_some(memory, address, into, size) == size;
+}
+
+void hotspot_read_words(const struct hotspot_memory *memory, const uint64_t *addresses, size_t count, uint64_t *words)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		size_t most = count - done < READER_MOST_PIECES ? count - done : READER_MOST_PIECES, got;
+		struct iovec pieces[READER_MOST_PIECES];
+
+		for (size_t i = 0; i < most; i++)
+			pieces[i] = hotspot_piece(addresses[done + i], sizeof(*words));
+		got = hotspot_read_together(memory, pieces, most, words + done) / sizeof(*words);
+		done += got;
+		if (got < most)
+			words[done++] = 0;
+	}
+}
+
+static size_t collect_unchecked(
+	struct hotspot_watch *const *watches, size_t *next, size_t count, uint32_t round, struct hotspot_watch **some)
+{
+	size_t found = 0;
+
+	for (; *next < count && found < READER_MOST_PIECES / HOTSPOT_WATCHED; (*next)++)
+		if (watches[*next]->checked != round)
+			some[found++] = watches[*next];
+	return found;
+}
+
+static bool is_readable(const uint64_t *words)
+{
+	for (size_t i = 0; i < HOTSPOT_WATCHED; i++)
+		if (words[i] != 0)
+			return true;
+	return false;
+}
+
+void hotspot_watch_check(
+	const struct hotspot_memory *memory, struct hotspot_watch *const *watches, size_t count, uint32_t round)
+{
+	enum { TOGETHER = READER_MOST_PIECES / HOTSPOT_WATCHED };
+	struct hotspot_watch *some[TOGETHER];
+	uint64_t addresses[READER_MOST_PIECES], words[READER_MOST_PIECES];
+	size_t next = 0, found;
+
+	while ((found = collect_unchecked(watches, &next, count, round, some)) > 0) {
+		for (size_t i = 0; i < found; i++)
+			memcpy(addresses + i * HOTSPOT_WATCHED, some[i]->addresses, sizeof(some[i]->addresses));
+		hotspot_read_words(memory, addresses, found * HOTSPOT_WATCHED, words);
+		for (size_t i = 0; i < found; i++) {
+			const uint64_t *now = words + i * HOTSPOT_WATCHED;
+
+			some[i]->checked = round;
+			if (is_readable(now) && memcmp(now, some[i]->words, sizeof(some[i]->words)) != 0) {
+				memcpy(some[i]->words, now, sizeof(some[i]->words));
+				some[i]->version++;
+			}
+		}
+	}
+}

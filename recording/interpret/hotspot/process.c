@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/hotspot/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	MOST_KEPT = 1 << 20,  /* frames, methods or blocks: beyond that all is read again */
+	MOST_READS = 1 << 16, /* of one process, at once; then so many in a second: */
+	READS_PER_ROUND = 1 << 13,
+};
+
+static const uint64_t round_ns = 1000000000, first_retry_ns = 10000000;
+
+static void process_clear(struct hotspot_process *process)
+{
+	hotspot_codes_deinit(&process->codes);
+	hotspot_methods_deinit(&process->methods);
+	hash_map_deinit(&process->keys);
+	free(process->frames);
+	process->frames = NULL;
+	process->frame_count = process->frame_capacity = 0;
+	process->is_ready = false;
+	process->retry_ns = first_retry_ns;
+	hotspot_codes_init(&process->codes, &process->target);
+	hotspot_methods_init(&process->methods, &process->target);
+	hash_map_init(&process->keys, sizeof(struct hotspot_frame_key));
+}
+
+bool hotspot_process_create(const struct hotspot_memory *memory, struct code_names *names,
+	struct hotspot_totals *totals, struct hotspot_process **process, struct error *err)
+{
+	struct hotspot_process *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->pid = memory->pid;
+	made->costs = (struct hotspot_costs){ .reads_left = MOST_READS, .totals = totals };
+	made->target.memory = *memory;
+	made->target.memory.costs = &made->costs;
+	made->target.names = names;
+	process_clear(made);
+	*process = made;
+	return true;
+}
+
+void hotspot_process_destroy(struct hotspot_process *process)
+{
+	if (!process)
+		return;
+	process_clear(process);
+	free(process);
+}
+
+/* ---- The start ---- */
+
+/* Its code is made in more room than it needs, which is given back. */
+static void read_interpreter(struct hotspot_process *process)
+{
+	const struct hotspot_layout *layout = &process->target.layout;
+	uint64_t queue = 0, words[2], addresses[2];
+
+	hotspot_read_words(&process->target.memory, &layout->interpreter_code, 1, &queue);
+	addresses[0] = queue + layout->queue_buffer.offset;
+	addresses[1] = queue + layout->queue_limit.offset;
+	hotspot_read_words(&process->target.memory, addresses, 2, words);
+	if (words[0] == 0)
+		return;
+	process->interpreter = words[0];
+	process->interpreter_end = words[0] + (uint32_t)words[1];
+}
+
+/* A program that has only begun has no code cache yet, and then no interpreter. */
+static void start_process(struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias)
+{
+	struct hotspot_target *target = &process->target;
+	uint64_t words[3], addresses[3];
+
+	if (!hotspot_layout_read(image, bias, &target->memory, &target->layout))
+		return;
+	addresses[0] = target->layout.code_cache_low_bound;
+	addresses[1] = target->layout.code_cache_high_bound;
+	addresses[2] = target->layout.vm_major_version;
+	hotspot_read_words(&target->memory, addresses, 3, words);
+	process->low = words[0];
+	process->high = words[1];
+	target->vm_major_version = (uint32_t)words[2];
+	read_interpreter(process);
+	hotspot_codes_read_heaps(&process->codes);
+	process->is_ready = process->low < process->high && process->codes.heap_count > 0 &&
+			    process->interpreter < process->interpreter_end;
+}
+
+/* ---- Rounds ---- */
+
+/* What was used in the last round is looked at together, before it is used in the next one. */
+static bool check_used(struct hotspot_process *process, struct error *err)
+{
+	const uint32_t round = process->target.round;
+	struct hotspot_watch **used = malloc((process->codes.count + process->methods.count + 1) * sizeof(*used));
+	size_t count = 0;
+
+	if (!used)
+		return error_set_memory(err);
+	for (size_t i = 0; i < process->codes.count; i++)
+		if (process->codes.items[i].watch.used == round - 1)
+			used[count++] = &process->codes.items[i].watch;
+	for (size_t i = 0; i < process->methods.count; i++)
+		if (process->methods.items[i].watch.used == round - 1)
+			used[count++] = &process->methods.items[i].watch;
+	hotspot_watch_check(&process->target.memory, used, count, round);
+	free(used);
+	return true;
+}
+
+static bool begin_round(
+	struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias, struct error *err)
+{
+	if (process->frame_count > MOST_KEPT || process->methods.count > MOST_KEPT || process->codes.count > MOST_KEPT)
+		process_clear(process);
+	process->target.round++;
+	process->costs.reads_left = process->costs.reads_left < MOST_READS - READS_PER_ROUND
+					    ? process->costs.reads_left + READS_PER_ROUND
+					    : MOST_READS;
+	if (!process->is_ready) {
+		start_process(process, image, bias);
+		return true;
+	}
+	read_interpreter(process);
+	return check_used(process, err);
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool hotspot_process_keep_up(
+	struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias, struct error *err)
+{
+	uint64_t now = clock_ns();
+
+	if (now < process->due_ns)
+		return true;
+	if (!begin_round(process, image, bias, err))
+		return false;
+	process->due_ns = now + (process->is_ready ? round_ns : process->retry_ns);
+	process->retry_ns = 2 * process->retry_ns < round_ns ? 2 * process->retry_ns : round_ns;
+	return true;
+}
+
+bool hotspot_process_is_unknown(const struct hotspot_process *process)
+{
+	return !process->is_ready && process->retry_ns == round_ns;
+}
+
+bool hotspot_process_find_frame(struct hotspot_process *process, const struct hotspot_frame_key *key,
+	struct hotspot_frame **frame, struct error *err)
+{
+	const struct hotspot_frame nothing = { .owner = PROFILE_NONE, .image = PROFILE_NONE };
+	uint32_t *id;
+	bool added;
+
+	if (!ARRAY_RESERVE(&process->frames, &process->frame_capacity, process->frame_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&process->keys, key, (uint32_t)process->frame_count, &id, &added, err))
+		return false;
+	*frame = &process->frames[*id];
+	if (added)
+		process->frames[process->frame_count++] = nothing;
+	return true;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/python/python.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
+enum {
+	MOST_INTERPRETERS = 64,
+	MOST_THREADS = 1024,    /* that are looked at for one chain */
+	PAGE_BYTES = 4096,      /* what is mapped at an address is mapped from there to the next multiple */
+	MOST_FRAME_BYTES = 256, /* of _PyInterpreterFrame, up to the last member that is read */
+};
+
+/* A process whose frames are read, and memory of it around the last one: frames that call each other lie side by side.
+ */
+struct chain_reader {
+	const struct process_host *host;
+	const struct ebpf_python *python;
+	int32_t pid;
+	size_t frame_bytes;
+	uint64_t start; /* address of `bytes` */
+	size_t size;
+	uint8_t bytes[PAGE_BYTES + MOST_FRAME_BYTES];
+};
+
+struct chain_frame {
+	uint64_t code, previous, instruction;
+	uint32_t copy;
+	uint8_t mark;
+};
+
+static bool read_at(const struct chain_reader *reader, uint64_t address, void *into, size_t size)
+{
+	const struct iovec to = { into, size }, from = { (void *)(uintptr_t)address, size };
+
+	return reader->host->functions->read_memory(reader->host->context, reader->pid, &to, &from, 1) == (ssize_t)size;
+}
+
+/* Two words of one structure. */
+static bool read_pair(
+	const struct chain_reader *reader, uint64_t address, uint32_t first, uint32_t second, uint64_t *a, uint64_t *b)
+{
+	uint64_t words[2];
+	const struct iovec to = { words, sizeof(words) };
+	const struct iovec from[] = { { (void *)(uintptr_t)(address + first), sizeof(words[0]) },
+		{ (void *)(uintptr_t)(address + second), sizeof(words[1]) } };
+
+	if (reader->host->functions->read_memory(reader->host->context, reader->pid, &to, from, 2) !=
+		(ssize_t)sizeof(words))
+		return false;
+	*a = words[0];
+	*b = words[1];
+	return true;
+}
+
+/* ---- The thread ---- */
+
+/* Looks through the threads of one interpreter; 0: it is none of them. */
+static uint64_t find_in_list(
+	const struct chain_reader *reader, uint64_t thread, uint32_t native_thread_id, uint32_t *looked_at)
+{
+	const struct ebpf_python *python = reader->python;
+
+	while (thread && (*looked_at)++ < MOST_THREADS) {
+		uint64_t next, id;
+
+		if (!read_pair(reader, thread, python->next_thread, python->native_thread_id, &next, &id))
+			return 0;
+		if (id == native_thread_id)
+			return thread;
+		thread = next;
+	}
+	return 0;
+}
+
+static uint64_t find_thread(const struct chain_reader *reader, uint32_t native_thread_id)
+{
+	const struct ebpf_python *python = reader->python;
+	uint64_t interpreter, first, next, thread = 0;
+	uint32_t looked_at = 0;
+
+	if (!read_at(reader, python->runtime + python->first_interpreter, &interpreter, sizeof(interpreter)))
+		return 0;
+	for (size_t i = 0; interpreter && !thread && i < MOST_INTERPRETERS; i++) {
+		if (!read_pair(reader, interpreter, python->next_interpreter, python->first_thread, &next, &first))
+			return 0;
+		thread = find_in_list(reader, first, native_thread_id, &looked_at);
+		interpreter = next;
+	}
+	return thread;
+}
+
+static bool find_first_frame(const struct chain_reader *reader, uint64_t thread, uint64_t *frame)
+{
+	const struct ebpf_python *python = reader->python;
+	uint64_t cframe;
+
+	if (!python->has_cframe)
+		return read_at(reader, thread + python->frame, frame, sizeof(*frame));
+	return read_at(reader, thread + python->frame, &cframe, sizeof(cframe)) &&
+	       read_at(reader, cframe + python->frame_in_cframe, frame, sizeof(*frame));
+}
+
+/* ---- Frames ---- */
+
+static size_t max_size(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How much of a frame is read; 0: more than any version has. */
+static size_t frame_bytes_of(const struct ebpf_python *python)
+{
+	size_t words = max_size(max_size(python->code, python->previous), python->instruction) + sizeof(uint64_t);
+	size_t bytes = max_size(max_size(words, (size_t)python->mark + 1), python->copy_index + sizeof(uint32_t));
+
+	return bytes <= MOST_FRAME_BYTES ? bytes : 0;
+}
+
+/* Reads from the start of the frame's page to its end. */
+static bool read_around(struct chain_reader *reader, uint64_t frame)
+{
+	reader->start = frame / PAGE_BYTES * PAGE_BYTES;
+	reader->size = (size_t)(frame - reader->start) + reader->frame_bytes;
+	if (read_at(reader, reader->start, reader->bytes, reader->size))
+		return true;
+	reader->size = 0;
+	return false;
+}
+
+static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + offset, sizeof(word));
+	return word;
+}
+
+static bool read_frame(struct chain_reader *reader, uint64_t address, struct chain_frame *frame)
+{
+	const struct ebpf_python *python = reader->python;
+	const uint8_t *bytes;
+
+	if ((address < reader->start || !checked_range(address - reader->start, reader->frame_bytes, reader->size)) &&
+		!read_around(reader, address))
+		return false;
+	bytes = reader->bytes + (address - reader->start);
+	*frame = (struct chain_frame){ word_at(bytes, python->code), word_at(bytes, python->previous),
+		word_at(bytes, python->instruction), 0, bytes[python->mark] };
+	memcpy(&frame->copy, bytes + python->copy_index, sizeof(frame->copy));
+	return true;
+}
+
+/* The address of the first instruction of what the frame runs. */
+static uint64_t find_instructions(const struct chain_reader *reader, const struct chain_frame *frame)
+{
+	uint64_t code = frame->code / 16 * 16, copies, copy;
+
+	if (reader->python->copies && frame->copy > 0 &&
+		read_at(reader, code + reader->python->copies, &copies, sizeof(copies)) &&
+		read_at(reader, copies + (frame->copy + 1ULL) * sizeof(copy), &copy, sizeof(copy)))
+		return copy;
+	return code + reader->python->instructions;
+}
+
+static uint32_t unit_of(const struct chain_reader *reader, const struct chain_frame *frame)
+{
+	uint64_t unit = (frame->instruction - find_instructions(reader, frame)) / 2;
+
+	return unit < EBPF_CHAIN_NO_UNIT ? (uint32_t)unit : EBPF_CHAIN_NO_UNIT;
+}
+
+/*
+ * Adds the word of a frame. A shim marks the frame that it has called as the first of its activation, or stands for an
+ * activation that has none yet.
+ */
+static bool add_word(
+	const struct chain_reader *reader, const struct chain_frame *frame, uint64_t *words, size_t room, size_t *count)
+{
+	const struct ebpf_python *python = reader->python;
+	bool is_shim = python->shim_mark && frame->mark >= python->shim_mark;
+
+	if (is_shim && *count > 0 && !ebpf_chain_is_first(words[*count - 1])) {
+		words[*count - 1] |= 1;
+		return true;
+	}
+	if (*count == room)
+		return false;
+	words[(*count)++] =
+		is_shim ? ebpf_chain_word(0, EBPF_CHAIN_NO_UNIT, true)
+			: ebpf_chain_word(frame->code, unit_of(reader, frame), !python->shim_mark && frame->mark == 1);
+	return true;
+}
+
+bool python_read_chain(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
+	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_chain *chain)
+{
+	struct chain_reader reader = {
+		.host = host, .python = python, .pid = pid, .frame_bytes = frame_bytes_of(python)
+	};
+	uint64_t thread = reader.frame_bytes > 0 ? find_thread(&reader, native_thread_id) : 0, address;
+	struct chain_frame frame;
+	size_t count = 0;
+	bool is_cut = false;
+
+	if (!thread || !find_first_frame(&reader, thread, &address))
+		return false;
+	/* A shim has a frame, or a word of its own, so twice as many are read at most. */
+	for (size_t i = 0; address && !is_cut; i++) {
+		is_cut = i == 2 * room || !read_frame(&reader, address, &frame) ||
+			 !add_word(&reader, &frame, words, room, &count);
+		address = frame.previous;
+	}
+	*chain = (struct ebpf_chain){ .frames = words, .count = count, .is_cut = is_cut };
+	return count > 0;
+}

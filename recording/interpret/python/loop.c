@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/python/loop.h"
+
+#include "frame/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is decoded of a file that claims more: a loop that is not optimized has 200 kB. */
+enum { MOST_LOOP_BYTES = 1 << 19 };
+
+/* A loop whose parts are looked for. */
+struct search {
+	struct elf_image *elf;
+	const struct frame_table *table;
+	const struct machine *machine;
+	struct machine_decoder *decoder;
+	struct python_range ranges[PYTHON_MOST_RANGES];
+	size_t count;
+	size_t bytes; /* that were decoded */
+};
+
+static bool loop_has(const struct search *search, uint64_t address)
+{
+	for (size_t i = 0; i < search->count; i++)
+		if (address >= search->ranges[i].start && address < search->ranges[i].end)
+			return true;
+	return false;
+}
+
+static bool is_same_place(const struct frame_register_rule *a, const struct frame_register_rule *b)
+{
+	return a->place == b->place && a->offset == b->offset;
+}
+
+static bool is_same_frame(const struct machine *machine, const struct frame_rule *a, const struct frame_rule *b)
+{
+	if (a->cfa_register != b->cfa_register || !is_same_place(&a->cfa, &b->cfa))
+		return false;
+	for (size_t i = 0; i < machine->register_count; i++)
+		if (!is_same_place(&a->registers[i], &b->registers[i]))
+			return false;
+	return true;
+}
+
+/* Whether nothing was done to the frame that the call has made. */
+static bool is_entry(const struct machine *machine, const struct frame_rule *rule)
+{
+	return rule->cfa.place == FRAME_REGISTER && rule->cfa_register == machine->stack_pointer &&
+	       rule->cfa.offset == machine->call_push_bytes;
+}
+
+/* Adds what a jump leads to, if it is a part of the loop. */
+static void follow_jump(struct search *search, uint64_t from, uint64_t to)
+{
+	struct frame_rule source, target, entry;
+
+	if (loop_has(search, to) || search->count == PYTHON_MOST_RANGES ||
+		!frame_table_find_rule(search->table, to, &target) ||
+		!frame_table_find_rule(search->table, from, &source) ||
+		!frame_table_find_rule(search->table, target.function_start, &entry))
+		return;
+	if (is_entry(search->machine, &entry) || !is_same_frame(search->machine, &source, &target))
+		return;
+	search->ranges[search->count++] =
+		(struct python_range){ target.function_start, target.function_start + target.function_size };
+}
+
+static void follow_jumps(struct search *search, struct python_range range)
+{
+	struct machine_frame frame = machine_frame_none(search->machine);
+	struct machine_step step;
+	size_t size, at = 0;
+	const uint8_t *bytes = elf_image_bytes_at(search->elf, range.start, &size);
+
+	if (!bytes)
+		return;
+	if (size > range.end - range.start)
+		size = (size_t)(range.end - range.start);
+	if (size > MOST_LOOP_BYTES - search->bytes)
+		size = MOST_LOOP_BYTES - search->bytes;
+	search->bytes += size;
+	while (at < size && search->machine->step(search->decoder, bytes + at, size - at, &frame, &step)) {
+		uint64_t address = range.start + at;
+
+		at += step.size;
+		if (step.flow == MACHINE_FLOW_JUMP || step.flow == MACHINE_FLOW_BRANCH)
+			follow_jump(search, address, address + step.size + (uint64_t)step.distance);
+	}
+}
+
+/* What is found is searched as well: some compilers make several parts. Without a decoder there are none. */
+static bool find_parts(struct search *search, struct error *err)
+{
+	struct frame_table *table;
+	struct error why;
+
+	if (!frame_table_create(search->elf, FRAME_RULES, &table, &why)) {
+		if (why.code == ERROR_MEMORY)
+			*err = why;
+		return why.code != ERROR_MEMORY;
+	}
+	search->table = table;
+	search->machine = frame_table_machine(table);
+	search->decoder = search->machine ? machine_decoder_create(search->machine) : NULL;
+	for (size_t i = 0; search->decoder && i < search->count; i++)
+		follow_jumps(search, search->ranges[i]);
+	machine_decoder_destroy(search->decoder);
+	frame_table_destroy(table);
+	return true;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct python_range *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool take_ranges(const struct search *search, struct python_range **loop, size_t *count, struct error *err)
+{
+	struct python_range *made = calloc(search->count, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	memcpy(made, search->ranges, search->count * sizeof(*made));
+	qsort(made, search->count, sizeof(*made), compare_ranges);
+	*loop = made;
+	*count = search->count;
+	return true;
+}
+
+bool python_loop_read(struct elf_image *elf, const struct python_symbols *symbols, struct python_range **loop,
+	size_t *count, struct error *err)
+{
+	struct search search = { .elf = elf, .ranges = { symbols->loop }, .count = 1 };
+
+	*loop = NULL;
+	*count = 0;
+	if (symbols->loop.start >= symbols->loop.end)
+		return true;
+	for (size_t i = 0; i < symbols->part_count && search.count < PYTHON_MOST_RANGES; i++)
+		if (!loop_has(&search, symbols->parts[i].start))
+			search.ranges[search.count++] = symbols->parts[i];
+	return (symbols->has_all || find_parts(&search, err)) && take_ranges(&search, loop, count, err);
+}

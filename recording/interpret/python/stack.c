@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/python/stack.h"
+
+#include <string.h>
+
+/* A stack that is joined. */
+struct joining {
+	struct python_stack *stack;
+	const struct interpret_sample *sample;
+	const struct python_image *python;
+	uint64_t clock_ns, epoch;
+	size_t next;             /* word of the chain */
+	bool has_unmarked_first; /* its innermost frame is an activation of its own */
+};
+
+static bool is_loop(const struct python_stack *stack, const struct unwind_frame *frame)
+{
+	const struct process_place *place = &stack->table->places[frame->image];
+	const struct python_image *python = stack->python_of(stack->context, place->image);
+
+	return python && python_image_is_loop(python, unwind_frame_address(frame) + place->bias);
+}
+
+/* Code made at run time that calls the loop: with -X perf, CPython's own name for the function that the loop runs. */
+static bool is_trampoline(const struct python_stack *stack, const struct unwind_frame *frame)
+{
+	const struct process_place *place = &stack->table->places[frame->image];
+	enum profile_mapping_kind kind = stack->table->profile->mappings[place->mapping].kind;
+
+	return kind == PROFILE_MAPPING_JIT || kind == PROFILE_MAPPING_ANON;
+}
+
+static size_t count_loops(const struct python_stack *stack, const struct unwind_result *result)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->count; i++)
+		count += is_loop(stack, &result->frames[i]);
+	return count;
+}
+
+/* A chain that is cut ends within an activation. */
+static size_t count_activations(const struct ebpf_chain *chain)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < chain->count; i++)
+		count += ebpf_chain_is_first(chain->frames[i]);
+	return count + (chain->count > 0 && !ebpf_chain_is_first(chain->frames[chain->count - 1]));
+}
+
+static void add_frame(struct python_stack *stack, const struct unwind_frame *frame)
+{
+	if (stack->count < UNWIND_MAX_FRAMES)
+		stack->frames[stack->count++] = *frame;
+}
+
+/* Finds the frame of a word. Most words of a chain were in the chain before it. */
+static bool find_frame(struct joining *joining, uint64_t word, struct unwind_frame *frame, struct error *err)
+{
+	struct python_stack *stack = joining->stack;
+	int32_t pid = joining->sample->pid;
+	struct python_known *known = &stack->known[hash_mix(word, (uint32_t)pid | 1ULL << 63) % PYTHON_STACK_KNOWN];
+	struct profile_line line;
+
+	if (known->word == word && known->pid == pid && known->epoch == joining->epoch) {
+		frame->pc = known->pc;
+		frame->image = known->image;
+		frame->is_exact = true;
+		return true;
+	}
+	if (!python_codes_find(stack->codes, joining->python, pid, word, joining->clock_ns, &line, err) ||
+		!code_names_frame(stack->names, &line, 1, frame, err))
+		return false;
+	if (!python_codes_is_gone(stack->codes, &line))
+		*known = (struct python_known){ word, joining->epoch, pid, frame->image, frame->pc };
+	return true;
+}
+
+static bool add_python(struct joining *joining, uint64_t word, uint64_t stack_pointer, struct error *err)
+{
+	struct unwind_frame frame = { .stack_pointer = stack_pointer };
+
+	if (!find_frame(joining, word, &frame, err))
+		return false;
+	add_frame(joining->stack, &frame);
+	return true;
+}
+
+/* Adds the frames of the next activation of the chain. `*has_frames`: there were some. */
+static bool add_activation(struct joining *joining, uint64_t stack_pointer, bool *has_frames, struct error *err)
+{
+	const struct ebpf_chain *chain = joining->sample->chain;
+
+	*has_frames = false;
+	while (joining->next < chain->count) {
+		uint64_t word = chain->frames[joining->next++];
+
+		if (ebpf_chain_code(word) != 0) {
+			*has_frames = true;
+			if (!add_python(joining, word, stack_pointer, err))
+				return false;
+		}
+		if (ebpf_chain_is_first(word) || (joining->next == 1 && joining->has_unmarked_first))
+			break;
+	}
+	return true;
+}
+
+static bool is_whole(enum profile_stop stop)
+{
+	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED;
+}
+
+/* Adds the native frames; those of the loop but the first `unmatched` become Python's. */
+static bool add_native(struct joining *joining, size_t unmatched, struct error *err)
+{
+	const struct unwind_result *result = &joining->sample->job->result;
+
+	for (size_t i = 0; i < result->count; i++) {
+		const struct unwind_frame *frame = &result->frames[i];
+		bool has_frames = false;
+
+		if (is_loop(joining->stack, frame)) {
+			if (unmatched > 0)
+				unmatched--;
+			else if (!add_activation(joining, frame->stack_pointer, &has_frames, err))
+				return false;
+		}
+		if (!has_frames)
+			add_frame(joining->stack, frame);
+		else if (i + 1 < result->count && is_trampoline(joining->stack, &result->frames[i + 1]))
+			i++;
+	}
+	return true;
+}
+
+/* Whether the leaf is an activation at its begin or end, which the chain does not have. */
+static bool is_entering(
+	const struct python_stack *stack, const struct unwind_result *result, size_t loops, size_t activations)
+{
+	return loops == activations + 1 && is_loop(stack, &result->frames[0]);
+}
+
+/* Whether the innermost frame of the chain is the first of such an activation, and is not marked yet. */
+static bool has_unmarked_first(const struct ebpf_chain *chain)
+{
+	return chain->count > 0 && !ebpf_chain_is_first(chain->frames[0]) &&
+	       ebpf_chain_unit(chain->frames[0]) == EBPF_CHAIN_NO_UNIT;
+}
+
+static void take_frames(struct python_stack *stack, struct unwind_result *result)
+{
+	memcpy(result->frames, stack->frames, stack->count * sizeof(*stack->frames));
+	result->count = stack->count;
+	if (stack->count == UNWIND_MAX_FRAMES)
+		result->stop = PROFILE_STOP_DEPTH;
+}
+
+bool python_stack_join(struct python_stack *stack, const struct interpret_sample *sample,
+	const struct python_image *python, uint64_t clock_ns, struct error *err)
+{
+	struct joining joining = { .stack = stack,
+		.sample = sample,
+		.python = python,
+		.clock_ns = clock_ns,
+		.epoch = python_codes_epoch(stack->codes, clock_ns) };
+	struct unwind_result *result = &sample->job->result;
+	size_t loops = count_loops(stack, result), activations = count_activations(sample->chain);
+	bool from_root = is_whole(result->stop) && !sample->chain->is_cut, ignored;
+	bool enters = from_root && is_entering(stack, result, loops, activations);
+
+	stack->count = 0;
+	stack->joined++;
+	stack->mismatched += from_root && loops != activations && !enters;
+	joining.has_unmarked_first = enters && has_unmarked_first(sample->chain);
+	activations += joining.has_unmarked_first;
+	for (; from_root && activations > loops; activations--)
+		if (!add_activation(&joining, result->count > 0 ? result->frames[0].stack_pointer : 0, &ignored, err))
+			return false;
+	if (!add_native(&joining, from_root ? loops - activations : 0, err))
+		return false;
+	while (joining.next < sample->chain->count)
+		if (!add_activation(&joining, 0, &ignored, err))
+			return false;
+	take_frames(stack, result);
+	return true;
+}

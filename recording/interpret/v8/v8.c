@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/kind.h"
+#include "recording/interpret/v8/known.h"
+#include "recording/unwind/walk.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/*
+ * Frames of V8 are on the C stack, each with a frame pointer. What is below that names it, and V8's heap, which is read
+ * some time after the sample, must confirm it:
+ *
+ * interpreted  The pc is in the interpreter's entry, in the file or in a copy. The frame has its bytecode, and the
+ *              JSFunction whose SharedFunctionInfo leads to that bytecode.
+ * baseline     The pc is in a Code object, which has the function's bytecode.
+ * optimized    The pc is in a Code object, whose deoptimization data has the SharedFunctionInfo.
+ *
+ * A JSFunction may have moved by the time that the sample is looked at; it is needed only when its bytecode is met for
+ * the first time (recording/interpret/v8/known.h).
+ */
+static const char *const marks[] = { "JS:~", "JS:^", "JS:+", "JS:*", "RegExp:" };
+enum { MOST_PROCESSES = 1 << 22 };
+
+struct node_state {
+	struct code_names *names;      /* borrowed */
+	struct node_known **processes; /* owned, and each of them; NULL: forgotten */
+	size_t count, capacity;
+	struct hash_map by_pid;
+};
+
+static bool find_process(struct node_state *state, int32_t pid, struct node_known **known, struct error *err)
+{
+	uint32_t *id;
+	bool added;
+
+	if (!ARRAY_RESERVE(&state->processes, &state->capacity, state->count + 1, MOST_PROCESSES, err) ||
+		!hash_map_add(&state->by_pid, &pid, (uint32_t)state->count, &id, &added, err))
+		return false;
+	if (added)
+		state->processes[state->count++] = NULL;
+	if (!state->processes[*id] && !node_known_create(pid, &state->processes[*id], err))
+		return false;
+	*known = state->processes[*id];
+	return true;
+}
+
+/* ---- Frames ---- */
+
+/* A frame of the stack that is named. */
+struct naming {
+	struct node_state *state;
+	struct node_known *known;
+	const struct unwind_stack_dump *dump;
+	struct unwind_frame *frame;
+	uint64_t frame_pointer; /* 0: not known */
+};
+
+static bool name_function(
+	struct node_state *state, struct node_function *function, enum v8_tier tier, struct error *err)
+{
+	CLEANUP(cleanup_free) char *name = NULL;
+	struct code_function made = { .file = function->path, .start_line = function->line };
+
+	if (asprintf(&name, "%s%s", marks[tier], function->name) < 0) {
+		name = NULL;
+		return error_set_memory(err);
+	}
+	made.name = name;
+	return code_names_function(state->names, &made, &function->ids[tier], err);
+}
+
+/* Gives the frame a function's name. */
+static bool set_frame(const struct naming *naming, uint32_t function, enum v8_tier tier, struct error *err)
+{
+	struct node_function *named = &naming->known->functions[function];
+	struct profile_line line = { 0 };
+
+	if (named->ids[tier] == PROFILE_NONE && !name_function(naming->state, named, tier, err))
+		return false;
+	line.function = named->ids[tier];
+	return code_names_frame(naming->state->names, &line, 1, naming->frame, err);
+}
+
+/* A word below the frame pointer; false: it was not copied. */
+static bool read_slot(const struct naming *naming, enum v8_number offset, uint64_t *word)
+{
+	int64_t at = naming->known->heap.layout->at[offset];
+
+	return naming->frame_pointer != 0 && walk_read(naming->dump, naming->frame_pointer + (uint64_t)at, word);
+}
+
+/* The frame's JSFunction, which it has if it has a context; 0: none. */
+static uint64_t read_js_function(const struct naming *naming)
+{
+	uint64_t context, function;
+
+	return read_slot(naming, V8_FRAME_CONTEXT, &context) && v8_is_pointer(context) &&
+			       read_slot(naming, V8_FRAME_FUNCTION, &function) && v8_is_pointer(function)
+		       ? function
+		       : 0;
+}
+
+/* What the frame had when its words were copied. */
+static bool recall_interpreted(const struct naming *naming, uint32_t *function)
+{
+	const struct node_place place = { naming->frame_pointer, naming->frame->pc };
+	uint64_t ignored;
+
+	if (naming->frame_pointer == 0 || read_slot(naming, V8_FRAME_FUNCTION, &ignored))
+		return false;
+	*function = hash_map_get(&naming->known->by_place, &place);
+	return *function != HASH_MAP_NONE;
+}
+
+static bool keep_interpreted(const struct naming *naming, uint32_t function, struct error *err)
+{
+	const struct node_place place = { naming->frame_pointer, naming->frame->pc };
+	uint32_t *value;
+	bool added;
+
+	if (!hash_map_add(&naming->known->by_place, &place, function, &value, &added, err))
+		return false;
+	*value = function;
+	return true;
+}
+
+static bool name_interpreted(const struct naming *naming, struct error *err)
+{
+	uint64_t js_function = read_js_function(naming), bytecode, offset;
+	uint32_t function;
+
+	if (recall_interpreted(naming, &function))
+		return set_frame(naming, function, V8_INTERPRETED, err);
+	if (!js_function || !read_slot(naming, V8_FRAME_BYTECODE, &bytecode) || !v8_is_pointer(bytecode) ||
+		!read_slot(naming, V8_FRAME_OFFSET, &offset) || !v8_is_small(offset))
+		return true;
+	if (!node_known_bytecode(naming->known, bytecode, js_function, &function, err))
+		return false;
+	return function == PROFILE_NONE ||
+	       (keep_interpreted(naming, function, err) && set_frame(naming, function, V8_INTERPRETED, err));
+}
+
+static bool name_compiled(const struct naming *naming, bool *is_named, struct error *err)
+{
+	const struct node_frame frame = { unwind_frame_address(naming->frame), read_js_function(naming),
+		naming->frame->stack_pointer, naming->dump };
+	enum v8_tier tier;
+	uint32_t function;
+
+	if (!node_known_code(naming->known, &frame, &tier, &function, err))
+		return false;
+	*is_named = function != PROFILE_NONE;
+	return !*is_named || set_frame(naming, function, tier, err);
+}
+
+/* ---- Stacks ---- */
+
+/* Whether a frame may be V8's: its code is the file's, or made while the program runs. */
+static bool is_candidate(const struct naming *naming, const struct process_table *table, bool *is_made)
+{
+	const struct process_image *image = &table->images[table->places[naming->frame->image].image];
+
+	*is_made = !image->elf && !image->is_file && !image->is_vdso;
+	return *is_made || image->elf == naming->known->heap.layout->elf;
+}
+
+static bool name_frame(const struct naming *naming, bool is_made, struct error *err)
+{
+	bool is_named = false;
+
+	if (is_made && !name_compiled(naming, &is_named, err))
+		return false;
+	return is_named || name_interpreted(naming, err);
+}
+
+/* A frame ends where its caller's begins: with the frame pointer of the caller, and the return address. */
+static uint64_t frame_pointer_of(const struct unwind_result *result, size_t i)
+{
+	uint64_t end = i + 1 < result->count ? result->frames[i + 1].stack_pointer : result->caller_stack_pointer;
+
+	return end > 2 * sizeof(uint64_t) ? end - 2 * sizeof(uint64_t) : 0;
+}
+
+static uint64_t node_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool node_name(
+	void *state, const void *image, uint64_t bias, const struct interpret_sample *sample, struct error *err)
+{
+	struct unwind_result *result = &sample->job->result;
+	struct naming naming = { .state = state, .dump = &sample->job->dump };
+
+	(void)bias;
+	if (!find_process(state, sample->pid, &naming.known, err))
+		return false;
+	node_known_begin(naming.known, image, &naming.state->names->table->host, node_now_ns());
+	for (size_t i = 0; i < result->count; i++) {
+		bool is_made;
+
+		naming.frame = &result->frames[i];
+		naming.frame_pointer = frame_pointer_of(result, i);
+		if (is_candidate(&naming, naming.state->names->table, &is_made) && !name_frame(&naming, is_made, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- The machine ---- */
+
+static bool node_read_image(struct elf_image *elf, void **image, struct error *err)
+{
+	struct v8_layout *layout;
+
+	if (!v8_layout_read(elf, &layout, err))
+		return false;
+	*image = layout;
+	return true;
+}
+
+static void node_destroy(void *state)
+{
+	struct node_state *node = state;
+
+	if (!node)
+		return;
+	for (size_t i = 0; i < node->count; i++)
+		node_known_destroy(node->processes[i]);
+	free(node->processes);
+	hash_map_deinit(&node->by_pid);
+	free(node);
+}
+
+static bool node_create(struct code_names *names, void **state, struct error *err)
+{
+	struct node_state *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->names = names;
+	hash_map_init(&made->by_pid, sizeof(int32_t));
+	*state = made;
+	return true;
+}
+
+static void node_forget(void *state, int32_t pid)
+{
+	struct node_state *node = state;
+	uint32_t id = hash_map_get(&node->by_pid, &pid);
+
+	if (id == HASH_MAP_NONE)
+		return;
+	node_known_destroy(node->processes[id]);
+	node->processes[id] = NULL;
+}
+
+const struct interpreter_kind node_interpreter = {
+	.read_image = node_read_image,
+	.destroy_image = free,
+	.create = node_create,
+	.destroy = node_destroy,
+	.name = node_name,
+	.forget = node_forget,
+};
