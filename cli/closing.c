@@ -306,17 +306,6 @@ struct waited {
 	size_t threads; /* that waited for anything but work */
 };
 
-static enum profile_wait_class class_of_sample(const struct profile *profile, size_t sample)
-{
-	const struct profile_stack *leaf = &profile->stacks[profile->samples[sample].stack];
-	const struct profile_location *location = &profile->locations[leaf->location];
-
-	if (profile->samples[sample].stack == 0 || location->line_count == 0)
-		return (enum profile_wait_class)PROFILE_WAIT_NONE;
-	return profile_wait_class_of_name(
-		profile_string(profile, profile->functions[profile->lines[location->first_line].function].name));
-}
-
 static void add_up_waits(const struct profile *profile, bool *has_waited, struct waited *waited)
 {
 	struct profile_wait_values at = profile_wait_values(profile);
@@ -324,9 +313,9 @@ static void add_up_waits(const struct profile *profile, bool *has_waited, struct
 	*waited = (struct waited){ 0 };
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const int64_t *values = profile->values + i * profile->value_type_count;
-		enum profile_wait_class wait_class = class_of_sample(profile, i);
+		enum profile_wait_class wait_class = profile_wait_class_of_stack(profile, profile->samples[i].stack);
 
-		if ((int)wait_class == PROFILE_WAIT_NONE)
+		if (wait_class == PROFILE_WAIT_NONE)
 			continue;
 		waited->ns[wait_class] =
 			saturating_add(waited->ns[wait_class], saturating_add(values[at.off_cpu], values[at.idle]));
@@ -377,7 +366,7 @@ static void print_waits(const struct profile *profile)
 	cli_say("waiting: %.1f s in %zu thread%s", (double)waited.off_cpu_ns / 1e9, waited.threads,
 		plural(waited.threads));
 	while ((wait_class = longest_class(&waited)) != PROFILE_WAIT_IDLE) {
-		cli_say("%s%s %.0f %%", separator, profile_wait_class_name(wait_class),
+		cli_say("%s%s %.0f %%", separator, profile_wait_info(wait_class)->name,
 			(double)waited.ns[wait_class] * 100 / (double)waited.off_cpu_ns);
 		waited.ns[wait_class] = 0;
 		separator = ", ";

@@ -505,9 +505,6 @@ uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place 
  */
 const char *diff_same_code_words(const struct diff *diff, bool with_callees);
 
-/* What waits of a class are for, as in "waiting for a lock": "for a lock", "for a CPU". Static. */
-const char *diff_wait_words(enum profile_wait_class wait_class);
-
 /* What holds a function up; NONE everywhere if the profiles do not tell. Without a base, so is the change. */
 struct diff_bottleneck diff_function_bottleneck(const struct diff *diff, const struct diff_function *function);
 

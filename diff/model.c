@@ -154,30 +154,6 @@ const char *diff_same_code_words(const struct diff *diff, bool with_callees)
 	return "only its placement or its workload differs";
 }
 
-const char *diff_wait_words(enum profile_wait_class wait_class)
-{
-	switch (wait_class) {
-	case PROFILE_WAIT_LOCK:
-		return "for a lock";
-	case PROFILE_WAIT_CONDITION:
-		return "for another thread";
-	case PROFILE_WAIT_IO:
-		return "for input or output";
-	case PROFILE_WAIT_NETWORK:
-		return "for the network";
-	case PROFILE_WAIT_TIMER:
-		return "for a timer";
-	case PROFILE_WAIT_IDLE:
-		return "for work";
-	case PROFILE_WAIT_RUN_QUEUE:
-		return "for a CPU";
-	case PROFILE_WAIT_OTHER:
-	case PROFILE_WAIT_NONE:
-		break;
-	}
-	return "for other reasons";
-}
-
 const char *diff_scale_words(enum diff_scale_mode mode)
 {
 	switch (mode) {

@@ -81,18 +81,11 @@ static enum profile_metric_kind metric_kind(const struct profile *profile, const
 }
 
 /* What sentences call a value type. */
-static const char *metric_words(const char *type, bool is_duration)
+static const char *metric_words(const char *type, bool is_cpu, bool is_duration)
 {
-	static const struct {
-		const char *type, *words;
-	} durations[] = { { "off-cpu", "waiting time" }, { "idle", "idle time" }, { "wall", "wall-clock time" } };
+	const char *words = profile_wait_value_words(type);
 
-	if (strcmp(type, "cpu") == 0)
-		return "CPU time";
-	for (size_t i = 0; is_duration && i < sizeof(durations) / sizeof(durations[0]); i++)
-		if (strcmp(type, durations[i].type) == 0)
-			return durations[i].words;
-	return type;
+	return words && (is_duration || is_cpu) ? words : type;
 }
 
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type)
@@ -104,7 +97,7 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 	return (struct profile_metric){
 		.type = ids->type,
 		.unit = ids->unit,
-		.words = metric_words(type, is_duration),
+		.words = metric_words(type, is_cpu, is_duration),
 		.kind = metric_kind(profile, type, unit),
 		.is_cpu_time = is_cpu && is_duration,
 		.is_duration = is_duration,

@@ -18,7 +18,7 @@ bool pprof_label_keys_init(const struct profile *profile, struct pprof_label_key
 	if (!profile_has_waits(profile))
 		return true;
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
-		if (!add_key(profile, profile_wait_class_name((enum profile_wait_class)i), &keys->classes[i], err))
+		if (!add_key(profile, profile_wait_info((enum profile_wait_class)i)->name, &keys->classes[i], err))
 			return false;
 	return add_key(profile, "wait", &keys->wait, err);
 }

@@ -157,12 +157,6 @@ static bool find_threads(struct lives *l, struct error *err)
 
 /* ---- Places ---- */
 
-static bool may_be_idle(enum profile_wait_class wait_class)
-{
-	return wait_class == PROFILE_WAIT_CONDITION || wait_class == PROFILE_WAIT_TIMER ||
-	       wait_class == PROFILE_WAIT_NETWORK;
-}
-
 static bool add_place(struct lives *l, const struct life_key *key, uint32_t *place, struct error *err)
 {
 	uint32_t *slot;
@@ -211,7 +205,7 @@ static bool collect_places(struct lives *l, struct error *err)
 
 	hash_map_init(&members, 2 * sizeof(uint32_t));
 	for (size_t i = 0; i < profile->sample_count && ok; i++) {
-		if (may_be_idle(profile_wait_class_of_stack(profile, profile->samples[i].stack)))
+		if (profile_wait_info(profile_wait_class_of_stack(profile, profile->samples[i].stack))->may_be_idle)
 			ok = add_wait(l, &members, i, life_of_sample(profile, &types, i), err);
 	}
 	hash_map_deinit(&members);

@@ -4,27 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *frame;
-} wait_classes[PROFILE_WAIT_COUNT] = {
-	[PROFILE_WAIT_LOCK] = { "lock", "[waiting: lock]" },
-	[PROFILE_WAIT_CONDITION] = { "condition", "[waiting: condition]" },
-	[PROFILE_WAIT_IO] = { "io", "[waiting: io]" },
-	[PROFILE_WAIT_NETWORK] = { "network", "[waiting: network]" },
-	[PROFILE_WAIT_TIMER] = { "timer", "[waiting: timer]" },
-	[PROFILE_WAIT_IDLE] = { "idle", "[waiting: idle]" },
-	[PROFILE_WAIT_RUN_QUEUE] = { "run-queue", "[waiting: run queue]" },
-	[PROFILE_WAIT_OTHER] = { "other", "[waiting: other]" },
+/* A class for readers, and its frame. */
+#define NAMED(text) .words = (text), .frame = "[waiting: " text "]"
+
+static const struct profile_wait_info wait_classes[PROFILE_WAIT_COUNT + 1] = {
+	[PROFILE_WAIT_LOCK] = { "lock", NAMED("lock"), "for a lock", 0x9e270f, .is_ended_by_others = true },
+	[PROFILE_WAIT_CONDITION] = { "condition", NAMED("condition"), "for another thread", 0xb18cac,
+		.is_ended_by_others = true, .may_be_idle = true },
+	[PROFILE_WAIT_IO] = { "io", NAMED("io"), "for input or output", 0x1a5093 },
+	[PROFILE_WAIT_NETWORK] = { "network", NAMED("network"), "for the network", 0x25d9ff, .is_ended_by_others = true,
+		.may_be_idle = true },
+	[PROFILE_WAIT_TIMER] = { "timer", NAMED("timer"), "for a timer", 0x00a87d, .may_be_idle = true },
+	[PROFILE_WAIT_IDLE] = { "idle", NAMED("idle"), "for work", 0xf3c034, .is_idle = true },
+	[PROFILE_WAIT_RUN_QUEUE] = { "run-queue", NAMED("run queue"), "for a CPU", 0xd16837 },
+	[PROFILE_WAIT_OTHER] = { "other", NAMED("other"), "for other reasons", 0x956fde },
+	[PROFILE_WAIT_NONE] = { .name = NULL },
 };
 
-const char *profile_wait_class_name(enum profile_wait_class wait_class)
+const struct profile_wait_info *profile_wait_info(enum profile_wait_class wait_class)
 {
-	return wait_classes[wait_class].name;
-}
-
-const char *profile_wait_frame_name(enum profile_wait_class wait_class)
-{
-	return wait_classes[wait_class].frame;
+	return &wait_classes[wait_class];
 }
 
 enum profile_wait_class profile_wait_class_of_name(const char *name)
@@ -58,8 +57,29 @@ enum profile_wait_class profile_wait_class_of_stack(const struct profile *profil
 
 /* ---- Values ---- */
 
-static uint32_t waits_find_value(const struct profile *profile, const char *type)
+enum wait_value { VALUE_CPU, VALUE_OFF_CPU, VALUE_IDLE, VALUE_WALL, VALUE_COUNT };
+
+static const struct {
+	const char *type, *words;
+} wait_values[VALUE_COUNT] = {
+	[VALUE_CPU] = { "cpu", "CPU time" },
+	[VALUE_OFF_CPU] = { "off-cpu", "waiting time" },
+	[VALUE_IDLE] = { "idle", "idle time" },
+	[VALUE_WALL] = { "wall", "wall-clock time" },
+};
+
+const char *profile_wait_value_words(const char *type)
 {
+	for (size_t i = 0; i < VALUE_COUNT; i++)
+		if (strcmp(wait_values[i].type, type) == 0)
+			return wait_values[i].words;
+	return NULL;
+}
+
+static uint32_t waits_find_value(const struct profile *profile, enum wait_value value)
+{
+	const char *type = wait_values[value].type;
+
 	for (uint32_t i = 0; i < profile->value_type_count; i++)
 		if (strcmp(profile_string(profile, profile->value_types[i].type), type) == 0 &&
 			strcmp(profile_string(profile, profile->value_types[i].unit), "nanoseconds") == 0)
@@ -70,10 +90,10 @@ static uint32_t waits_find_value(const struct profile *profile, const char *type
 struct profile_wait_values profile_wait_values(const struct profile *profile)
 {
 	return (struct profile_wait_values){
-		.cpu = waits_find_value(profile, "cpu"),
-		.off_cpu = waits_find_value(profile, "off-cpu"),
-		.idle = waits_find_value(profile, "idle"),
-		.wall = waits_find_value(profile, "wall"),
+		.cpu = waits_find_value(profile, VALUE_CPU),
+		.off_cpu = waits_find_value(profile, VALUE_OFF_CPU),
+		.idle = waits_find_value(profile, VALUE_IDLE),
+		.wall = waits_find_value(profile, VALUE_WALL),
 	};
 }
 
@@ -86,9 +106,10 @@ bool profile_has_waits(const struct profile *profile)
 
 bool profile_add_wait_values(struct profile *profile, struct error *err)
 {
-	return profile_add_value_type(profile, "off-cpu", "nanoseconds", err) &&
-	       profile_add_value_type(profile, "idle", "nanoseconds", err) &&
-	       profile_add_value_type(profile, "wall", "nanoseconds", err);
+	for (size_t i = VALUE_OFF_CPU; i < VALUE_COUNT; i++)
+		if (!profile_add_value_type(profile, wait_values[i].type, "nanoseconds", err))
+			return false;
+	return true;
 }
 
 void profile_wait_fill(
@@ -98,7 +119,7 @@ void profile_wait_fill(
 
 	memset(values, 0, profile->value_type_count * sizeof(*values));
 	values[0] = 1;
-	if (wait_class == PROFILE_WAIT_IDLE)
+	if (wait_classes[wait_class].is_idle)
 		values[types.idle] = wait_ns;
 	else
 		values[types.off_cpu] = values[types.wall] = wait_ns;
@@ -223,8 +244,8 @@ static bool classify_stacks(struct reclassing *r,
 static void move_values(const struct profile *profile, const struct profile_wait_values *types, uint32_t from,
 	uint32_t to, int64_t *values)
 {
-	bool was_idle = profile_wait_class_of_stack(profile, from) == PROFILE_WAIT_IDLE;
-	bool is_idle = profile_wait_class_of_stack(profile, to) == PROFILE_WAIT_IDLE;
+	bool was_idle = wait_classes[profile_wait_class_of_stack(profile, from)].is_idle;
+	bool is_idle = wait_classes[profile_wait_class_of_stack(profile, to)].is_idle;
 	int64_t wait_ns = values[was_idle ? types->idle : types->off_cpu];
 
 	if (was_idle == is_idle)

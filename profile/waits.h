@@ -34,13 +34,26 @@ enum profile_wait_class {
 	PROFILE_WAIT_OTHER,     /* what no rule knows */
 	PROFILE_WAIT_NONE,      /* it does not wait */
 };
-enum { PROFILE_WAIT_COUNT = 8 }; /* classes; PROFILE_WAIT_NONE is none */
+enum { PROFILE_WAIT_COUNT = PROFILE_WAIT_NONE }; /* classes */
 
-/* For files, JSON and the page: "lock", "condition", "io", "network", "timer", "idle", "run-queue", "other". Static. */
-const char *profile_wait_class_name(enum profile_wait_class wait_class);
+/* What is known of a class, in one table: files, reports and the page have names, words and colours from here. */
+struct profile_wait_info {
+	const char *name;   /* in files, rules and JSON: "lock", "run-queue" */
+	const char *words;  /* for readers: "run queue" */
+	const char *frame;  /* the name of its frame: "[waiting: run queue]" */
+	const char *reason; /* as in "waiting for a lock": "for a lock" */
+	/*
+	 * 0xRRGGBB, for light and dark pages: every vision tells the classes apart, and none has the colour of an
+	 * origin.
+	 */
+	uint32_t colour;
+	bool is_idle;            /* its time counts in idle alone; that of other classes in off-cpu and wall */
+	bool is_ended_by_others; /* another thread or process ends it, which needs a CPU for that */
+	bool may_be_idle;        /* a thread may wait for work so, which its life tells (profile_find_idle_lives()) */
+};
 
-/* The name of the frame of a class: "[waiting: lock]", "[waiting: run queue]". Static. */
-const char *profile_wait_frame_name(enum profile_wait_class wait_class);
+/* Of PROFILE_WAIT_NONE nothing holds, and it has no name. Static. */
+const struct profile_wait_info *profile_wait_info(enum profile_wait_class wait_class);
 
 /* The class whose frame the name is; PROFILE_WAIT_NONE: it is a function like any other. */
 enum profile_wait_class profile_wait_class_of_name(const char *name);
@@ -50,6 +63,9 @@ enum profile_wait_class profile_wait_class_of_function(const struct profile *pro
 
 /* The class whose frame the stack ends in; PROFILE_WAIT_NONE: it is no stack of a wait. */
 enum profile_wait_class profile_wait_class_of_stack(const struct profile *profile, uint32_t stack);
+
+/* What sentences call a value type of a recording of waits: "waiting time"; NULL for any other type. Static. */
+const char *profile_wait_value_words(const char *type);
 
 /* The value types by name; PROFILE_NONE for one that the profile lacks. */
 struct profile_wait_values {

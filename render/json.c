@@ -231,7 +231,7 @@ static json_t *waits_of_side(struct json_writer *w, enum diff_side side)
 			continue;
 		object = json_object();
 		document_put(
-			w, object, "class", json_valid_string(profile_wait_class_name((enum profile_wait_class)i)));
+			w, object, "class", json_valid_string(profile_wait_info((enum profile_wait_class)i)->name));
 		document_put(w, object, "ns", json_integer(total[i]));
 		document_push(w, array, object);
 	}

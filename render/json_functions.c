@@ -217,7 +217,7 @@ static void put_classes(const int64_t *sums, struct buffer *out)
 		if (sums[i] == 0)
 			continue;
 		buffer_append_string(out, separator);
-		put_word(out, profile_wait_class_name((enum profile_wait_class)i));
+		put_word(out, profile_wait_info((enum profile_wait_class)i)->name);
 		JSON_TEXT(out, ":");
 		json_text_integer(out, sums[i]);
 		separator = ",";

@@ -282,7 +282,7 @@ static void emit_place(struct markdown_writer *w, size_t number)
 	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "| %s", mark);
 	append_function(w, &row, place->function);
-	buffer_printf(&row, "%s | %s", mark, diff_wait_words(place->wait_class));
+	buffer_printf(&row, "%s | %s", mark, profile_wait_info(place->wait_class)->reason);
 	if (diff_string(w->diff, place->lock)[0]) {
 		buffer_append_string(&row, ", most for ");
 		markdown_name(&row, diff_string(w->diff, place->lock));

@@ -274,12 +274,10 @@ static json_t *waits(const struct render_input *input)
 
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
-		enum profile_wait_class wait_class = diff_string(diff, f->module)[0] == '\0'
-							     ? profile_wait_class_of_name(diff_string(diff, f->name))
-							     : PROFILE_WAIT_NONE;
+		enum profile_wait_class wait_class = diff_wait_class(diff, f);
 
 		if (wait_class != PROFILE_WAIT_NONE)
-			json_array_append_new(classes, json_pack("[is]", (int)i, profile_wait_class_name(wait_class)));
+			json_array_append_new(classes, json_pack("[is]", (int)i, profile_wait_info(wait_class)->name));
 	}
 	if (json_array_size(classes) == 0) {
 		json_decref(classes);

@@ -61,21 +61,11 @@ static struct colour origin_colour(enum profile_origin origin)
 	return colour_same;
 }
 
-/* As the viewer's, for one profile: no wait has the colour of an origin. */
 static struct colour wait_colour(enum profile_wait_class wait_class)
 {
-	static const struct colour colours[PROFILE_WAIT_COUNT] = {
-		[PROFILE_WAIT_LOCK] = { 0x9e, 0x27, 0x0f },
-		[PROFILE_WAIT_CONDITION] = { 0xb1, 0x8c, 0xac },
-		[PROFILE_WAIT_IO] = { 0x1a, 0x50, 0x93 },
-		[PROFILE_WAIT_NETWORK] = { 0x25, 0xd9, 0xff },
-		[PROFILE_WAIT_TIMER] = { 0x00, 0xa8, 0x7d },
-		[PROFILE_WAIT_IDLE] = { 0xf3, 0xc0, 0x34 },
-		[PROFILE_WAIT_RUN_QUEUE] = { 0xd1, 0x68, 0x37 },
-		[PROFILE_WAIT_OTHER] = { 0x95, 0x6f, 0xde },
-	};
+	uint32_t rgb = profile_wait_info(wait_class)->colour;
 
-	return colours[wait_class];
+	return (struct colour){ rgb >> 16, rgb >> 8 & 0xff, rgb & 0xff };
 }
 
 static enum profile_wait_class wait_class_of(const struct svg_writer *w, uint32_t node)
@@ -384,7 +374,7 @@ static void write_legend_of_waits(struct svg_writer *w, double *x, double y)
 	for (int i = 0; w->diff->waiting != DIFF_WAITING_NONE && i < PROFILE_WAIT_COUNT; i++)
 		if ((i == PROFILE_WAIT_IDLE) == is_idle && w->diff->waits[i].raw[DIFF_HEAD] > 0)
 			write_legend_entry(w, x, y, wait_colour((enum profile_wait_class)i),
-				profile_wait_frame_name((enum profile_wait_class)i));
+				profile_wait_info((enum profile_wait_class)i)->frame);
 }
 
 static void write_left_out(struct svg_writer *w, double x, double y)

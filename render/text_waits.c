@@ -49,7 +49,7 @@ static int64_t sum_of_metric(const int64_t *sums, bool is_idle)
 	int64_t all = 0;
 
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
-		if ((i == PROFILE_WAIT_IDLE) == is_idle)
+		if (profile_wait_info((enum profile_wait_class)i)->is_idle == is_idle)
 			all = saturating_add(all, sums[i]);
 	return all;
 }
@@ -60,9 +60,11 @@ static void append_wait_classes(const int64_t *sums, int64_t all, bool is_idle, 
 	const char *separator = "";
 
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
-		if ((i == PROFILE_WAIT_IDLE) != is_idle || sums[i] < all / 10 || sums[i] == 0)
+		const struct profile_wait_info *info = profile_wait_info((enum profile_wait_class)i);
+
+		if (info->is_idle != is_idle || sums[i] < all / 10 || sums[i] == 0)
 			continue;
-		buffer_printf(out, "%s%s", separator, waits_class_words((enum profile_wait_class)i));
+		buffer_printf(out, "%s%s", separator, info->words);
 		separator = ", ";
 	}
 }

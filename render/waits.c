@@ -84,12 +84,6 @@ static bool is_rather(enum profile_origin own, enum profile_origin caller)
 	return own != PROFILE_ORIGIN_SYSTEM || caller == PROFILE_ORIGIN_SYSTEM;
 }
 
-static bool is_wait_function(const struct diff *diff, uint32_t function)
-{
-	return diff_string(diff, diff->functions[function].module)[0] == '\0' &&
-	       profile_wait_class_of_name(diff_string(diff, diff->functions[function].name)) != PROFILE_WAIT_NONE;
-}
-
 /* Nodes are in preorder, so that a caller is decided before what it calls, and a node's subtree follows it. */
 static bool find_places(struct waits_work *w, struct error *err)
 {
@@ -105,7 +99,8 @@ static bool find_places(struct waits_work *w, struct error *err)
 		w->outermost[i] = i >= ends[function];
 		if (w->outermost[i])
 			ends[function] = diff->nodes[i].subtree_end;
-		w->places[i] = caller == PROFILE_NONE || (!is_wait_function(diff, function) &&
+		w->places[i] = caller == PROFILE_NONE || (diff_wait_class(diff, &diff->functions[function]) ==
+									 PROFILE_WAIT_NONE &&
 								 is_rather(diff->functions[function].origin,
 									 diff->functions[caller].origin))
 				       ? function
@@ -548,11 +543,6 @@ const struct waits_release *waits_releases(const struct waits *waits, enum diff_
 
 /* ---- Words ---- */
 
-const char *waits_class_words(enum profile_wait_class wait_class)
-{
-	return wait_class == PROFILE_WAIT_RUN_QUEUE ? "run queue" : profile_wait_class_name(wait_class);
-}
-
 void waits_lock_words(const struct waits_lock *lock, struct buffer *out)
 {
 	if (lock->name[0])
@@ -586,7 +576,7 @@ void waits_sentence(const struct waits *waits, enum diff_side side, struct buffe
 	if (rate.count > 0 && waiting > 0)
 		buffer_printf(out, ", %s %s", format_value(waiting / rate.count, "nanoseconds").text, rate.words);
 	for (size_t i = 0; i < count; i++)
-		buffer_printf(out, "%s%s %s", i ? ", " : ": ", waits_class_words(order[i]),
+		buffer_printf(out, "%s%s %s", i ? ", " : ": ", profile_wait_info(order[i])->words,
 			format_percent(format_share((double)total[order[i]], waiting)).text);
 	if (total[PROFILE_WAIT_IDLE] > 0)
 		buffer_printf(out, "; idle %s not counted",

@@ -92,6 +92,3 @@ struct waits_rate waits_rate(const struct waits *waits, enum diff_side side);
  * full stop; nothing if it has no waits.
  */
 void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out);
-
-/* A class in words: "run queue". Static. */
-const char *waits_class_words(enum profile_wait_class wait_class);

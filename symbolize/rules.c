@@ -26,9 +26,10 @@ static const char *const subject_words[] = { "path", "module", "function" };
 
 /* The words that lines of a kind of rules begin with, and what messages say of them. */
 struct rule_words {
-	const char *(*word_of)(uint32_t value);
+	const char *(*word_of)(uint32_t value); /* "": no rule is for the value */
 	uint32_t count;
-	const char *what, *choices, *example; /* for messages */
+	uint32_t first; /* the value that messages name first */
+	const char *what, *example;
 };
 
 static const char *origin_word(uint32_t value)
@@ -41,14 +42,14 @@ static const char *wait_word(uint32_t value)
 {
 	if (value == PROFILE_WAIT_RUN_QUEUE)
 		return "";
-	return value == PROFILE_WAIT_NONE ? "keep" : profile_wait_class_name((enum profile_wait_class)value);
+	return value == PROFILE_WAIT_NONE ? "keep" : profile_wait_info((enum profile_wait_class)value)->name;
 }
 
 static const struct rule_words words_of_kinds[] = {
-	[SYMBOLIZE_RULES_OF_ORIGIN] = { origin_word, PROFILE_ORIGIN_COUNT, "origin", "user, library, system or unknown",
+	[SYMBOLIZE_RULES_OF_ORIGIN] = { origin_word, PROFILE_ORIGIN_COUNT, PROFILE_ORIGIN_USER, "origin",
 		"library module libssl*" },
-	[SYMBOLIZE_RULES_OF_WAITS] = { wait_word, PROFILE_WAIT_NONE + 1, "class",
-		"lock, condition, io, network, timer, idle, other or keep", "idle function *ThreadPool::worker*" },
+	[SYMBOLIZE_RULES_OF_WAITS] = { wait_word, PROFILE_WAIT_NONE + 1, PROFILE_WAIT_LOCK, "class",
+		"idle function *ThreadPool::worker*" },
 };
 
 static bool rules_find_word(const struct rule_words *words, const char *word, size_t size, uint32_t *value)
@@ -62,6 +63,20 @@ static bool rules_find_word(const struct rule_words *words, const char *word, si
 		}
 	}
 	return false;
+}
+
+/* "user, library, system or unknown" */
+static void list_words(const struct rule_words *words, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < words->count && used < size; i++) {
+		const char *word = words->word_of((words->first + i) % words->count);
+		const char *separator = used == 0 ? "" : i + 1 < words->count ? ", " : " or ";
+
+		if (word[0])
+			used += (size_t)snprintf(out + used, size - used, "%s%s", separator, word);
+	}
 }
 
 static bool find_subject(const char *word, size_t size, enum subject *subject)
@@ -91,13 +106,16 @@ static bool rules_parse_line(struct symbolize_rules *rules, const struct rule_wo
 {
 	struct rule rule;
 	const char *word;
+	char choices[160];
 	size_t size;
 
 	if (!next_word(&pos, end, &word, &size) || word[0] == '#')
 		return true;
-	if (!rules_find_word(words, word, size, &rule.value))
+	if (!rules_find_word(words, word, size, &rule.value)) {
+		list_words(words, choices, sizeof(choices));
 		return error_set(
-			err, ERROR_FORMAT, "unknown %s '%.*s'; it is %s", words->what, (int)size, word, words->choices);
+			err, ERROR_FORMAT, "unknown %s '%.*s'; it is %s", words->what, (int)size, word, choices);
+	}
 	if (!next_word(&pos, end, &word, &size) || !find_subject(word, size, &rule.subject))
 		return error_set(err, ERROR_FORMAT, "what the rule looks at is path, module or function, as in: %s",
 			words->example);

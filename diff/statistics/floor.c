@@ -223,8 +223,7 @@ static bool is_for_others(const struct diff *diff, uint32_t node)
 	enum profile_wait_class wait_class =
 		node > 0 ? diff_wait_class(diff, &diff->functions[diff->nodes[node].function]) : PROFILE_WAIT_NONE;
 
-	return wait_class == PROFILE_WAIT_LOCK || wait_class == PROFILE_WAIT_CONDITION ||
-	       wait_class == PROFILE_WAIT_NETWORK;
+	return profile_wait_info(wait_class)->is_ended_by_others;
 }
 
 bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *experiment, struct error *err)

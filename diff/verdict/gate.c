@@ -65,7 +65,7 @@ bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, cons
 		return true;
 	if (wait_class == PROFILE_WAIT_NONE)
 		return false;
-	snprintf(words, sizeof(words), "waiting %s", diff_wait_words(wait_class));
+	snprintf(words, sizeof(words), "waiting %s", profile_wait_info(wait_class)->reason);
 	return gate_is_about(gate, words);
 }
 

@@ -73,7 +73,7 @@ static void append_name(const struct diff *diff, uint32_t function, struct buffe
 /* Appends "for a lock in Cache::get". */
 static void append_place(const struct diff *diff, const struct diff_wait_place *place, struct buffer *text)
 {
-	buffer_printf(text, "%s in ", diff_wait_words(place->wait_class));
+	buffer_printf(text, "%s in ", profile_wait_info(place->wait_class)->reason);
 	append_name(diff, place->function, text);
 }
 
@@ -224,7 +224,7 @@ static void append_subject(const struct diff *diff, enum subject subject, enum p
 		buffer_printf(text, ", with all it calls, %s", words_verb(diff));
 		break;
 	case SUBJECT_CLASS:
-		buffer_printf(text, "waiting %s takes", diff_wait_words(wait_class));
+		buffer_printf(text, "waiting %s takes", profile_wait_info(wait_class)->reason);
 		break;
 	}
 }
@@ -323,7 +323,7 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 		estimate = &diff->functions[place->function].total;
 	append_change(diff, estimate, &text);
 	if (subject == SUBJECT_FUNCTION)
-		buffer_printf(&text, ", mostly waiting %s", diff_wait_words(wait_class));
+		buffer_printf(&text, ", mostly waiting %s", profile_wait_info(wait_class)->reason);
 	if (subject == SUBJECT_CLASS && place) {
 		buffer_append_string(&text, "; mostly in ");
 		append_name(diff, place->function, &text);

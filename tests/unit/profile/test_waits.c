@@ -34,11 +34,11 @@ static void each_class_has_a_name_and_a_frame(void **state)
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		enum profile_wait_class wait_class = (enum profile_wait_class)i;
 
-		assert_string_equal(profile_wait_class_name(wait_class), names[i]);
-		assert_int_equal(profile_wait_class_of_name(profile_wait_frame_name(wait_class)), wait_class);
+		assert_string_equal(profile_wait_info(wait_class)->name, names[i]);
+		assert_int_equal(profile_wait_class_of_name(profile_wait_info(wait_class)->frame), wait_class);
 	}
-	assert_string_equal(profile_wait_frame_name(PROFILE_WAIT_LOCK), "[waiting: lock]");
-	assert_string_equal(profile_wait_frame_name(PROFILE_WAIT_RUN_QUEUE), "[waiting: run queue]");
+	assert_string_equal(profile_wait_info(PROFILE_WAIT_LOCK)->frame, "[waiting: lock]");
+	assert_string_equal(profile_wait_info(PROFILE_WAIT_RUN_QUEUE)->frame, "[waiting: run queue]");
 }
 
 static void other_names_are_no_frames_of_waits(void **state)
@@ -302,7 +302,7 @@ static void count_labels(struct byte_reader file, const struct profile *profile,
 				continue;
 			for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
 				found[i] += strcmp(profile_string(profile, (uint32_t)numbers[STRING]),
-						    profile_wait_class_name((enum profile_wait_class)i)) == 0;
+						    profile_wait_info((enum profile_wait_class)i)->name) == 0;
 		}
 	}
 }

@@ -230,7 +230,7 @@ static void test_a_descriptor_decides_the_class(void **state)
 	sample = wait_for(fixture, SYS_read, (uint64_t)ends[0]);
 	add(fixture, &sample);
 	assert_string_equal(leaf_of(fixture->profile, fixture->profile->sample_count - 1),
-		profile_wait_frame_name(PROFILE_WAIT_IO));
+		profile_wait_info(PROFILE_WAIT_IO)->frame);
 	file = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_true(file >= 0);
 	assert_int_equal(dup2(file, ends[0]), ends[0]);
@@ -238,7 +238,7 @@ static void test_a_descriptor_decides_the_class(void **state)
 	sample.end_ns += 2000000000;
 	add(fixture, &sample);
 	assert_string_equal(leaf_of(fixture->profile, fixture->profile->sample_count - 1),
-		profile_wait_frame_name(PROFILE_WAIT_NETWORK));
+		profile_wait_info(PROFILE_WAIT_NETWORK)->frame);
 	close(file);
 	close(ends[0]);
 	close(ends[1]);

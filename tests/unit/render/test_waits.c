@@ -163,7 +163,7 @@ static void check_sums(const struct report *report, const char *function, const 
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		if (waits_in(report->waits, DIFF_HEAD, number)[i] != in[i] * second_ns ||
 			waits_at(report->waits, DIFF_HEAD, number)[i] != at[i] * second_ns)
-			fail_msg("%s: %s", function, profile_wait_class_name((enum profile_wait_class)i));
+			fail_msg("%s: %s", function, profile_wait_info((enum profile_wait_class)i)->name);
 	}
 }
 

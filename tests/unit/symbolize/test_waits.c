@@ -127,7 +127,7 @@ static void the_function_nearest_to_the_leaf_decides(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (class_under(cases[i].rules, cases[i].functions, cases[i].path, cases[i].before) != cases[i].after)
 			fail_msg("case %zu: '%s' is not %s", i, cases[i].functions,
-				profile_wait_class_name(cases[i].after));
+				profile_wait_info(cases[i].after)->name);
 }
 
 static void threads_of_go_without_a_goroutine_are_idle(void **state)
@@ -180,7 +180,7 @@ static void functions_tell_what_is_not_known(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (class_under("", cases[i].functions, cases[i].path, cases[i].before) != cases[i].after)
 			fail_msg("case %zu: '%s' is not %s", i, cases[i].functions,
-				profile_wait_class_name(cases[i].after));
+				profile_wait_info(cases[i].after)->name);
 	/* The user's rules come first, and without the wish names tell nothing. */
 	assert_int_equal(class_under("lock function main\n", "main;poll", libc, PROFILE_WAIT_OTHER), PROFILE_WAIT_LOCK);
 	by_name = false;
@@ -254,7 +254,7 @@ static void functions_tell_locks_from_conditions(void **state)
 		enum profile_wait_class found = class_under("", cases[i].functions, cases[i].path, PROFILE_WAIT_LOCK);
 
 		if (found != cases[i].after)
-			fail_msg("case %zu: '%s' is %s", i, cases[i].functions, profile_wait_class_name(found));
+			fail_msg("case %zu: '%s' is %s", i, cases[i].functions, profile_wait_info(found)->name);
 	}
 	/* A system call that is no futex is none of this. */
 	assert_int_equal(class_under("", "main;pthread_cond_wait", libc, PROFILE_WAIT_IO), PROFILE_WAIT_IO);
@@ -333,7 +333,7 @@ static void services_wait_for_work_where_rules_say(void **state)
 		enum profile_wait_class found = class_under("", cases[i].functions, "/srv/app", cases[i].before);
 
 		if (found != cases[i].after)
-			fail_msg("case %zu: '%s' is %s", i, cases[i].functions, profile_wait_class_name(found));
+			fail_msg("case %zu: '%s' is %s", i, cases[i].functions, profile_wait_info(found)->name);
 	}
 	/* The user's rule keeps what the pool would be. */
 	assert_int_equal(class_under("keep function *Thread.run*\n", POOL ";" AWAIT, "/srv/app", PROFILE_WAIT_LOCK),
