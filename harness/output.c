@@ -178,7 +178,7 @@ static bool found_name(
 	const bool has_scope = scope->size > 0;
 
 	buffer_init(&whole, 2 * HARNESS_LINE_BYTES + 8);
-	buffer_init(&uri, 8 * HARNESS_LINE_BYTES);
+	buffer_init(&uri, (size_t)8 * HARNESS_LINE_BYTES);
 	if (has_scope)
 		buffer_append(&whole, scope->data, scope->size);
 	buffer_append_string(&whole, has_scope ? "::" : "");
