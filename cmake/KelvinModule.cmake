@@ -1,5 +1,5 @@
 # One folder of the house, one static library: kelvin_module(diff SOURCES a.c b.c MODULES profile common PACKAGES gsl LIBRARIES m)
-#   MODULES   the folders it may include (architecture's layer table)
+#   MODULES   the folders it may include, those of ARCHITECTURE.md's table (house.layers)
 #   PACKAGES  pkg-config modules
 #   LIBRARIES libraries without a pkg-config file
 # The library is the target kelvin_diff. Headers are included from the root: #include "diff/diff.h".
@@ -77,12 +77,18 @@ function(kelvin_packages target)
   endforeach()
 endfunction()
 
+# kelvin_link(TARGET [MODULES …] [PACKAGES …] [LIBRARIES …]): links what a module or the program names.
+function(kelvin_link target)
+  cmake_parse_arguments(arg "" "" "MODULES;PACKAGES;LIBRARIES" ${ARGN})
+  kelvin_packages(${target} ${arg_PACKAGES})
+  list(TRANSFORM arg_MODULES PREPEND kelvin_)
+  target_link_libraries(${target} PUBLIC ${arg_MODULES} ${arg_LIBRARIES})
+endfunction()
+
 function(kelvin_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;MODULES;PACKAGES;LIBRARIES" ${ARGN})
   set(target kelvin_${name})
   add_library(${target} STATIC ${arg_SOURCES})
   kelvin_compile_options(${target})
-  kelvin_packages(${target} ${arg_PACKAGES})
-  list(TRANSFORM arg_MODULES PREPEND kelvin_)
-  target_link_libraries(${target} PUBLIC ${arg_MODULES} ${arg_LIBRARIES})
+  kelvin_link(${target} MODULES ${arg_MODULES} PACKAGES ${arg_PACKAGES} LIBRARIES ${arg_LIBRARIES})
 endfunction()

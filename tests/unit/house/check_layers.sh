@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Holds every #include of the product against the layer table of ARCHITECTURE.md, and every file against 700 lines.
+# Holds every #include of the product, and what its libraries are linked with, against the tables of rooms in ARCHITECTURE.md; and every
+# file against 700 lines.
 #   check_layers.sh ROOT
 # Another room is entered through its one public header, or where the table names a room of its rooms, through any header there; all
 # other headers of a room are its own.
@@ -9,44 +10,25 @@ set -euo pipefail
 root=${1:?usage: check_layers.sh ROOT}
 cd "$root"
 
-declare -A may_include=(
-  [common]=""
-  [machine]="common"
-  [elf]="common"
-  [frame]="elf machine common"
-  [ebpf]="common"
-  [profile]="common"
-  [harness]="profile common"
-  [simulate]=""
-  [recording]="frame elf ebpf machine profile common"
-  [foreign]="recording recording/collect recording/process recording/records elf machine profile common"
-  [sampler]="recording recording/collect recording/interpret recording/process recording/records simulate elf ebpf machine profile common"
-  [symbolize]="frame elf ebpf machine profile common"
-  [diff]="profile common"
-  [render]="diff profile common"
-  [cli]="render diff symbolize harness sampler foreign recording profile elf machine common"
-)
-
-# What the rooms of a room may include of each other, beside the headers that lie in the room itself.
-declare -A may_include_within=(
-  [recording/records]=""
-  [recording/unwind]=""
-  [recording/unwind/fallback]="unwind"
-  [recording/process]="records unwind"
-  [recording/verify]="process unwind"
-  [recording/interpret]="interpret/python process records unwind"
-  [recording/interpret/*]="interpret process records unwind" # one room a kind of interpreter
-  [recording/collect]="interpret verify process records unwind unwind/fallback"
-  [foreign/callgrind]=""
-  [foreign/perf_data]=""
-  [sampler/part]=""
-  [sampler/simulated]=""
-  [sampler/live]="part"
-  [diff/match]=""
-  [diff/statistics]="match"
-  [diff/verdict]="statistics match"
-  [diff/suite]="verdict statistics match"
-)
+# Which folder may include which: rooms in the order of the first table, and the rooms of a room, whose neighbours go without its name.
+declare -A may_include=()
+rooms=() within=
+while IFS='|' read -r _ folder _ may _; do
+  if [[ $folder == " in "* ]]; then
+    within=${folder#*\`} within=${within%\`*}
+  elif [[ ${folder// /} =~ ^\`([a-z_/*]+)/\`$ && $may == *[a-z]* && $may != " all " ]]; then
+    folder=$within${BASH_REMATCH[1]} last='' words=''
+    [[ -n $within ]] || rooms+=("$folder")
+    for word in ${may//[\`,]/}; do
+      case $word in
+        nothing | with | its | and) ;;
+        */) words+=" $last/${word%/}" ;; # "profile with its `parts/`"
+        *) last=$word words+=" $word" ;;
+      esac
+    done
+    may_include[$folder]=${words# }
+  fi
+done < <(grep '^|' ARCHITECTURE.md)
 failures=0
 
 fail() {
@@ -59,10 +41,10 @@ check_within() {
   local here=${file%/*} there=${header%/*} room=${file%%/*}
   local row=$here
 
-  [[ -n ${may_include_within[$row]+known} ]] || row="${here%/*}/*"
-  [[ $here != "$room" && $there != "$room" && $here != "$there" && -n ${may_include_within[$row]+known} ]] || return 0
-  [[ " ${may_include_within[$row]} " == *" ${there#*/} "* ]] ||
-    fail "$file:$line: $here may not include $there (it may: ${may_include_within[$row]:-nothing})"
+  [[ -n ${may_include[$row]+known} ]] || row="${here%/*}/*"
+  [[ $here != "$room" && $there != "$room" && $here != "$there" && -n ${may_include[$row]+known} ]] || return 0
+  [[ " ${may_include[$row]} " == *" ${there#*/} "* ]] ||
+    fail "$file:$line: $here may not include $there (it may: ${may_include[$row]:-nothing})"
 }
 
 check_include() {
@@ -84,6 +66,26 @@ check_include() {
   fi
 }
 
+# A room's MODULES are what it may include, but for rooms without a library, of which others have headers alone.
+check_modules() {
+  local room text word
+  local -A linked=()
+
+  for room in "${rooms[@]}"; do
+    text=$(<"$room/CMakeLists.txt")
+    [[ ${text//$'\n'/ } =~ kelvin_(module|link)\(([^\)]*) ]] || continue
+    linked[$room]=''
+    [[ ! ${BASH_REMATCH[2]} =~ \ MODULES(\ [a-z_\ ]*) ]] || linked[$room]="${BASH_REMATCH[1]} "
+  done
+  for room in "${!linked[@]}"; do
+    for word in "${!linked[@]}"; do
+      [[ " ${may_include[$room]} " != *" $word "* || ${linked[$room]} == *" $word "* ]] || fail "$room/CMakeLists.txt: MODULES lack $word"
+      [[ " ${may_include[$room]} " == *" $word "* || ${linked[$room]} != *" $word "* ]] ||
+        fail "$room/CMakeLists.txt: MODULES have $word (it may: ${may_include[$room]:-nothing})"
+    done
+  done
+}
+
 # What is wrong wherever it stands, as "FILE:LINE:TEXT" lines of grep: whole rooms are read at once, since a process a file takes
 # longer than all the rest.
 fail_each() {
@@ -94,7 +96,7 @@ fail_each() {
   done
 }
 
-mapfile -t files < <(find "${!may_include[@]}" -name '*.[ch]' | sort)
+mapfile -t files < <(find "${rooms[@]}" -name '*.[ch]' | sort)
 [[ ${#files[@]} -gt 0 ]] || { echo "no source file found below $root"; exit 1; }
 while read -r lines file; do
   [[ $file == total || $lines -le 700 ]] || fail "$file: $lines lines; split it (700 at most)"
@@ -107,6 +109,10 @@ fail_each "programs of the kernel are written in C (ebpf/*.bpf.c)" \
   < <(grep -nHE 'struct bpf_insn|BPF_RAW_INSN' "${files[@]}" || true)
 fail_each "bpf(2) is called, and libbpf included, in ebpf/ alone" \
   < <(grep -nHE '<(bpf/.*|linux/bpf)\.h>|\.skel\.h"|(SYS|__NR)_bpf\>' "${files[@]}" | grep -v '^ebpf/' || true)
+
+[[ $(sed -n 's/^set(KELVIN_ROOMS \(.*\))$/\1/p' CMakeLists.txt) == "${rooms[*]}" ]] ||
+  fail "CMakeLists.txt: KELVIN_ROOMS are not those of ARCHITECTURE.md, in their order: ${rooms[*]}"
+check_modules
 
 echo "${#files[@]} files checked, $failures against the layers"
 [[ $failures -eq 0 ]]
