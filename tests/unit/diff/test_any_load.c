@@ -4,7 +4,7 @@
 #include "diff/verdict/machine.h"
 #include "diff/verdict/verdict.h"
 
-#include "synthetic.h"
+#include "synthetic_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/check.h"
 
-#include "synthetic.h"
+#include "synthetic_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

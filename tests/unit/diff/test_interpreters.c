@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "synthetic.h"
+#include "synthetic_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

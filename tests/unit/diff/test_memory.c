@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "simulation.h"
-#include "waiting.h"
+#include "simulation_fixture.h"
+#include "waiting_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
 

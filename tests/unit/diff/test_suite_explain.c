@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "suites.h"
+#include "suites_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "suites.h"
+#include "suites_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>

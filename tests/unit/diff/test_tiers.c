@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_single.h"
-#include "synthetic.h"
+#include "synthetic_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "diff/verdict/check.h"
 #include "foreign/foreign.h"
 
-#include "waiting.h"
+#include "waiting_fixture.h"
 
 #include <ctype.h>
 #include <gsl/gsl_randist.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program as the kernel runs it: samples of real CPythons. */
 #include "ebpf/ebpf.h"
-#include "refusal.h"
-#include "sampling.h"
-#include "scripts.h"
+#include "refusal_fixture.h"
+#include "sampling_fixture.h"
+#include "scripts_fixture.h"
 
 #include <sched.h>
 #include <setjmp.h>

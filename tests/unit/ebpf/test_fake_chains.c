@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program as the kernel runs it: samples of a process that only looks like CPython. */
 #include "ebpf/ebpf.h"
-#include "sampling.h"
+#include "sampling_fixture.h"
 
 #include <sched.h>
 #include <setjmp.h>

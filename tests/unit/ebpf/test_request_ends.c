@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which end of a connection asks and which one answers, whenever it was made, and whose exchanges these are. */
-#include "talking.h"
+#include "talking_fixture.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -6,8 +6,8 @@
 #include "ebpf/ebpf.h"
 #include "ebpf/requests_shared.h"
 #include "profile/requests.h"
-#include "refusal.h"
-#include "talking.h"
+#include "refusal_fixture.h"
+#include "talking_fixture.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The programs as the kernel runs them: real threads that wait, and the samples that are written of them. */
 #include "ebpf/ebpf.h"
-#include "refusal.h"
+#include "refusal_fixture.h"
 
 #include <linux/perf_event.h>
 #include <pthread.h>

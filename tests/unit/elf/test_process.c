@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "binaries.h"
+#include "binaries_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "binaries.h"
-#include "made.h"
+#include "binaries_fixture.h"
+#include "section_bytes.h"
 
 #include <elf.h>
 #include <libdeflate.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "perf_data_fixture.h"
-#include "tests/unit/recording/used_locations.h"
+#include "tests/unit/recording/used_locations_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

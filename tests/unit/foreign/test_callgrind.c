@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tests/unit/profile/sample_profile.h"
+#include "tests/unit/profile/profile_fixture.h"
 
 #include "foreign/foreign.h"
 #include "tests/unit/support/failing_malloc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pprof_bytes.h"
-#include "sample_profile.h"
+#include "profile_fixture.h"
 
 #include "profile/weights.h"
 

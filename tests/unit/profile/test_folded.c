@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sample_profile.h"
+#include "profile_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

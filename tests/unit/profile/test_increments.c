@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/pprof_format.h"
-#include "sample_profile.h"
+#include "profile_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
 

@@ -2,7 +2,7 @@
 #include "common/gzip.h"
 #include "profile/pprof_wire.h"
 #include "profile/profile.h"
-#include "sample_profile.h"
+#include "profile_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
 

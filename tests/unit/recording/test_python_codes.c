@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "hostile_python.h"
+#include "hostile_python_fixture.h"
 #include "process_fixture.h"
-#include "python_process.h"
+#include "python_process_fixture.h"
 
 #include "recording/interpret/python/code.h"
 

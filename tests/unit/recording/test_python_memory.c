@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "hostile_python.h"
+#include "hostile_python_fixture.h"
 #include "tests/unit/support/failing_malloc.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite_fixture.h"
 
-#include "written.h"
+#include "written_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "fixture.h"
+#include "report_fixture.h"
 
 #include <jansson.h>
 #include <math.h>

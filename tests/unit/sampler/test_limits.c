@@ -2,7 +2,7 @@
 /* Control groups and their CPU limits, of a made-up /proc and /sys/fs/cgroup. */
 #include "sampler/live/limits.h"
 
-#include "made_tree.h"
+#include "made_tree_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* What else there was on a machine, of a made-up /proc and /sys/fs/cgroup. */
 #include "sampler/live/surroundings.h"
 
-#include "made_tree.h"
+#include "made_tree_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/file.h"
-#include "oracle.h"
-#include "program.h"
+#include "oracle_fixture.h"
+#include "program_fixture.h"
 #include "symbolize/dwarf.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "program.h"
+#include "program_fixture.h"
 #include "symbolize/symbolize.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "made_tree.h"
+#include "made_tree_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

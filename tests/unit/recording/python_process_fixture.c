@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "python_process.h"
+#include "python_process_fixture.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -44,7 +44,7 @@ size_t list_pythons(char **paths)
 
 static void read_script(char *script)
 {
-	FILE *file = fopen("python_target.py", "re");
+	FILE *file = fopen("programs/python_target.py", "re");
 	size_t size;
 
 	assert_non_null(file);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "synthetic.h"
+#include "synthetic_fixture.h"
 
-/* Recordings of waits made by hand: what synthetic.h makes, with the value types of waits. */
+/* Recordings of waits made by hand: what synthetic_fixture.h makes, with the value types of waits. */
 
 struct synthetic waiting_create(void);
 

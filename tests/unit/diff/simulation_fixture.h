@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "synthetic.h"
+#include "synthetic_fixture.h"
 
 #include <gsl/gsl_rng.h>
 

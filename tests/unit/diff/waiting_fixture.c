@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waiting.h"
+#include "waiting_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A Python that runs python_target.py: what it tells about itself is compared with what is read of it. */
+/* A Python that runs programs/python_target.py: what it tells about itself is compared with what is read of it. */
 struct python_process {
 	pid_t child;
 	int32_t pid; /* as it tells itself */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "talking.h"
+#include "talking_fixture.h"
 #include "profile/requests.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "oracle.h"
+#include "oracle_fixture.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kernel_objects.h"
+#include "kernel_objects_fixture.h"
 
 #include "common/common.h"
 

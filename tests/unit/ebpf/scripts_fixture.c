@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "scripts.h"
+#include "scripts_fixture.h"
 
 #include <setjmp.h>
 #include <signal.h>

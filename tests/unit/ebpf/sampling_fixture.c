@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampling.h"
+#include "sampling_fixture.h"
 
 #include "sampler/live/task_layout.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "made.h"
+#include "section_bytes.h"
 
 #include <elf.h>
 #include <setjmp.h>
