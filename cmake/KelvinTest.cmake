@@ -2,6 +2,7 @@
 # (folder.name). A test that cannot get what it needs exits with 77 and is reported as skipped; with KELVIN_NO_SKIP=1 in the
 # environment that counts as a failure (CI).
 # With FAILING_MALLOC among its options the test may make each allocation fail in turn (tests/unit/support/failing_malloc.h).
+# DEPENDS are targets whose files the test reads, DEFINITIONS tell it where they are.
 # With TIMING "reason" it measures time on a machine that others use, too: scripts/test tries it again when it fails. The reason says why
 # nothing else than time can be asked for.
 # kelvin_fuzz_target(pprof MODULES profile)  builds fuzz_pprof.c: under libFuzzer with KELVIN_FUZZ, else with a driver that runs its
@@ -25,7 +26,10 @@ function(kelvin_shared_objects source variable)
 endfunction()
 
 function(kelvin_unit_test name)
-  cmake_parse_arguments(arg "FAILING_MALLOC" "TIMING" "MODULES;LIBRARIES;SOURCES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "FAILING_MALLOC" "TIMING" "MODULES;LIBRARIES;SOURCES;LABELS;DEPENDS;DEFINITIONS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "test_${name}.c: unknown ${arg_UNPARSED_ARGUMENTS}")
+  endif()
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(target test_${room}_${name})
   list(TRANSFORM arg_MODULES PREPEND kelvin_)
@@ -44,6 +48,10 @@ function(kelvin_unit_test name)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   target_link_libraries(${target} PRIVATE ${arg_MODULES} PkgConfig::cmocka ${arg_LIBRARIES})
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+  if(arg_DEPENDS)
+    add_dependencies(${target} ${arg_DEPENDS})
+  endif()
   if(arg_FAILING_MALLOC)
     target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/unit/support/failing_malloc.c)
     foreach(function malloc calloc realloc aligned_alloc strdup strndup)
