@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kinds.h"
 
-#include "kinds_bottlenecks.h"
-#include "kinds_large.h"
-#include "kinds_python.h"
-#include "kinds_requests.h"
-#include "kinds_waits.h"
 #include "maker.h"
 
 #include <stdio.h>
@@ -13,7 +8,7 @@
 
 enum { RUNS = 10, HEAD_RUNS_SCALED = 5, STEADY = 30, STEADY_MS = 40 };
 
-/* ---- The known tree: tests/viewer/known.js holds the same figures ---- */
+/* ---- The known tree: lib/known.js holds the same figures ---- */
 
 #define MAIN "__libc_start_main!libc.so@s;main"
 
@@ -75,27 +70,20 @@ static struct profile *known_profile(int side, int runs)
 	return maker_finish(&maker);
 }
 
-static void make_diff(struct profile *profiles[DIFF_SIDES])
+static struct profile *diff_profile(int side)
 {
-	profiles[DIFF_BASE] = known_profile(DIFF_BASE, RUNS);
-	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, RUNS);
+	return known_profile(side, RUNS);
 }
 
-static void make_scaled(struct profile *profiles[DIFF_SIDES])
+static struct profile *scaled_profile(int side)
 {
-	profiles[DIFF_BASE] = known_profile(DIFF_BASE, RUNS);
-	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, HEAD_RUNS_SCALED);
+	return known_profile(side, side ? HEAD_RUNS_SCALED : RUNS);
 }
 
-static void make_same(struct profile *profiles[DIFF_SIDES])
+static struct profile *same_profile(int side)
 {
-	profiles[DIFF_BASE] = known_profile(DIFF_BASE, RUNS);
-	profiles[DIFF_HEAD] = known_profile(DIFF_BASE, RUNS);
-}
-
-static void make_single(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, RUNS);
+	(void)side;
+	return known_profile(DIFF_BASE, RUNS);
 }
 
 /* ---- Interrupts ---- */
@@ -122,12 +110,6 @@ static struct profile *interrupts_profile(int side)
 	return maker_finish(&maker);
 }
 
-static void make_interrupts(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = interrupts_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = interrupts_profile(DIFF_HEAD);
-}
-
 /* ---- Verdicts on functions and on their places ---- */
 
 /* All of audit's time is new below check; copy takes more in one place, which its noise in the other hides. */
@@ -147,12 +129,6 @@ static struct profile *places_profile(int side)
 	return maker_finish(&maker);
 }
 
-static void make_places(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = places_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = places_profile(DIFF_HEAD);
-}
-
 /* Only one place changes: copy below left. The noise of its other place, and of left, hides it of every function. */
 static struct profile *one_place_profile(int side)
 {
@@ -166,12 +142,6 @@ static struct profile *one_place_profile(int side)
 		maker_add(&maker, maker_stack_of(&maker, MAIN ";right;copy"), 300 + 120 * jitter(run + 1 - side), -1);
 	}
 	return maker_finish(&maker);
-}
-
-static void make_one_place(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = one_place_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = one_place_profile(DIFF_HEAD);
 }
 
 /* ---- Time and threads ---- */
@@ -194,12 +164,6 @@ static struct profile *timeline_profile(int side)
 		maker_add(&maker, maker_stack_of(&maker, "start_thread!libc.so@s;worker"), side ? 900 : 500, 1000);
 	}
 	return maker_finish(&maker);
-}
-
-static void make_timeline(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = timeline_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = timeline_profile(DIFF_HEAD);
 }
 
 /* ---- More than one value type ---- */
@@ -225,12 +189,6 @@ static struct profile *metrics_profile(int side)
 			&err);
 	}
 	return maker_finish(&maker);
-}
-
-static void make_metrics(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = metrics_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = metrics_profile(DIFF_HEAD);
 }
 
 /* ---- Names that try to break out ---- */
@@ -260,6 +218,7 @@ static struct profile *hostile_profile(int side)
 	struct maker maker = maker_create("</title><script>window.hacked=5</script>", side ? "22" : "11");
 	struct maker_frame frame = { "main", "app", PROFILE_ORIGIN_USER };
 	static char long_name[LONG_NAME + 1];
+	struct profile *profile;
 	uint32_t root;
 
 	memset(long_name, 'x', LONG_NAME);
@@ -274,15 +233,9 @@ static struct profile *hostile_profile(int side)
 	}
 	frame = (struct maker_frame){ "", "", PROFILE_ORIGIN_UNKNOWN };
 	maker_add(&maker, maker_stack(&maker, root, &frame), 100, -1);
-	return maker_finish(&maker);
-}
-
-static void make_hostile(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = hostile_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = hostile_profile(DIFF_HEAD);
-	for (int side = 0; side < DIFF_SIDES; side++)
-		kinds_requests_of_event(profiles[side], "</script><img src=x onerror=window.hacked=7>\xff");
+	profile = maker_finish(&maker);
+	kinds_requests_of_event(profile, "</script><img src=x onerror=window.hacked=7>\xff");
+	return profile;
 }
 
 /* ---- Several processes ---- */
@@ -308,42 +261,36 @@ static struct profile *processes_profile(int side)
 	return maker_finish(&maker);
 }
 
-static void make_processes(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = processes_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = processes_profile(DIFF_HEAD);
-}
-
 /* ---- All of them ---- */
 
 static const struct kind kinds[] = {
-	{ "diff", make_diff, .title = "old against new" },
-	{ "scaled", make_scaled },
-	{ "same", make_same },
-	{ "single", make_single },
-	{ "empty-base", make_single, .empty = KIND_EMPTY_BASE },
-	{ "empty-head", make_single, .empty = KIND_EMPTY_HEAD },
-	{ "places", make_places },
-	{ "one-place", make_one_place },
-	{ "processes", make_processes },
-	{ "timeline", make_timeline },
-	{ "metrics", make_metrics },
+	{ "diff", diff_profile, .title = "old against new" },
+	{ "scaled", scaled_profile },
+	{ "same", same_profile },
+	{ "single", diff_profile, KIND_SINGLE },
+	{ "empty-base", diff_profile, KIND_EMPTY_BASE },
+	{ "empty-head", diff_profile, KIND_EMPTY_HEAD },
+	{ "places", places_profile },
+	{ "one-place", one_place_profile },
+	{ "processes", processes_profile },
+	{ "timeline", timeline_profile },
+	{ "metrics", metrics_profile },
 	{ "waits", kinds_waits },
 	{ "waits-busy", kinds_waits_busy },
 	{ "bottlenecks", kinds_bottlenecks },
-	{ "bottlenecks-single", kinds_bottlenecks_single },
+	{ "bottlenecks-single", kinds_bottlenecks, KIND_SINGLE },
 	{ "python", kinds_python },
 	{ "requests", kinds_requests },
-	{ "requests-single", kinds_requests_single },
-	{ "interrupts", make_interrupts },
-	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
+	{ "requests-single", kinds_requests, KIND_SINGLE },
+	{ "interrupts", interrupts_profile },
+	{ "hostile", hostile_profile, .title = "</title><img src=x onerror=window.hacked=6>" },
 	{ "deep", kinds_large_deep },
-	{ "deep-timeline", kinds_large_deep_timeline },
-	{ "large-timeline", kinds_large_timeline },
+	{ "deep-timeline", kinds_large_deep_timeline, KIND_SINGLE },
+	{ "large-timeline", kinds_large_timeline, KIND_SINGLE },
 	{ "functions", kinds_large_functions },
-	{ "threads", kinds_large_threads },
-	{ "huge", kinds_large_huge },
-	{ "huge-diff", kinds_large_huge_diff },
+	{ "threads", kinds_large_threads, KIND_SINGLE },
+	{ "huge", kinds_large_huge, KIND_SINGLE },
+	{ "huge-diff", kinds_large_huge },
 };
 
 const struct kind *kind_find(const char *name)

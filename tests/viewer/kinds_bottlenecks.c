@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kinds_bottlenecks.h"
+#include "kinds.h"
 
 #include "maker.h"
 
@@ -43,7 +43,7 @@ static void make_simulated(struct profile *profile)
  * Three equal runs. compute executes instructions, walk misses the first cache, chase the last one, write is in the
  * kernel, main is mixed. In head, parse misses caches that it did not miss.
  */
-static struct profile *simulated_profile(int side)
+struct profile *kinds_bottlenecks(int side)
 {
 	const struct cost costs[] = {
 		{ "main", 1000000, 45000, 0, 0 },
@@ -62,15 +62,4 @@ static struct profile *simulated_profile(int side)
 			add_cost(&maker, &costs[i]);
 	}
 	return maker_finish(&maker);
-}
-
-void kinds_bottlenecks(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = simulated_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = simulated_profile(DIFF_HEAD);
-}
-
-void kinds_bottlenecks_single(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_HEAD] = simulated_profile(DIFF_HEAD);
 }

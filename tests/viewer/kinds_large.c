@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kinds_large.h"
+#include "kinds.h"
 
 #include "maker.h"
 
@@ -63,7 +63,7 @@ static uint32_t below_numbered(struct maker *maker, struct numbered *numbered, u
 	return maker_stack_at(maker, parent, numbered->location[number]);
 }
 
-static struct profile *deep_profile(int side)
+struct profile *kinds_large_deep(int side)
 {
 	struct maker maker = maker_create("./deep", side ? "22" : "11");
 	uint32_t stack = 0;
@@ -81,16 +81,10 @@ static struct profile *deep_profile(int side)
 	return maker_finish(&maker);
 }
 
-void kinds_large_deep(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = deep_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = deep_profile(DIFF_HEAD);
-}
-
 /* A stack deeper than a canvas can be high, and a thread that gets a tenth of a CPU. */
-void kinds_large_deep_timeline(struct profile *profiles[DIFF_SIDES])
+struct profile *kinds_large_deep_timeline(int side)
 {
-	struct maker maker = maker_create("./deep", "22");
+	struct maker maker = maker_create("./deep", side ? "22" : "11");
 	uint32_t stack = 0;
 
 	maker_run(&maker, "deep", 1000);
@@ -101,10 +95,10 @@ void kinds_large_deep_timeline(struct profile *profiles[DIFF_SIDES])
 	stack = maker_stack_of(&maker, "main;step");
 	for (int64_t i = 0; i < 100; i++)
 		maker_add(&maker, stack, 1, 10 * i);
-	profiles[DIFF_HEAD] = maker_finish(&maker);
+	return maker_finish(&maker);
 }
 
-static struct profile *functions_profile(int side)
+struct profile *kinds_large_functions(int side)
 {
 	struct maker maker = maker_create("./functions", side ? "22" : "11");
 
@@ -119,15 +113,9 @@ static struct profile *functions_profile(int side)
 	return maker_finish(&maker);
 }
 
-void kinds_large_functions(struct profile *profiles[DIFF_SIDES])
+struct profile *kinds_large_threads(int side)
 {
-	profiles[DIFF_BASE] = functions_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = functions_profile(DIFF_HEAD);
-}
-
-void kinds_large_threads(struct profile *profiles[DIFF_SIDES])
-{
-	struct maker maker = maker_create("./threads", "22");
+	struct maker maker = maker_create("./threads", side ? "22" : "11");
 	uint32_t stack;
 
 	maker_run(&maker, "main", THREADS);
@@ -140,7 +128,7 @@ void kinds_large_threads(struct profile *profiles[DIFF_SIDES])
 		maker_thread(&maker, name, 1000 + i);
 		maker_add(&maker, stack, 2, i);
 	}
-	profiles[DIFF_HEAD] = maker_finish(&maker);
+	return maker_finish(&maker);
 }
 
 static uint32_t next(uint64_t *seed)
@@ -171,7 +159,7 @@ static uint32_t climb(struct maker *maker, struct numbered *numbered, struct cli
 }
 
 /* A million events of threads that climb up and down deep stacks. */
-static struct profile *large_timeline_profile(int side)
+struct profile *kinds_large_timeline(int side)
 {
 	struct maker maker = maker_create("./timeline", side ? "22" : "11");
 	struct climber *climbers = calloc(TIMELINE_THREADS, sizeof(*climbers));
@@ -200,16 +188,11 @@ static struct profile *large_timeline_profile(int side)
 	return maker_finish(&maker);
 }
 
-void kinds_large_timeline(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_HEAD] = large_timeline_profile(DIFF_HEAD);
-}
-
 /*
  * A walk through a tree: one frame deeper as often as not, else back up a way; the chosen frame gets samples. Few
  * functions near the root, so that some frames are wide.
  */
-static struct profile *huge_profile(int side, size_t nodes)
+struct profile *kinds_large_huge(int side)
 {
 	struct maker maker = maker_create("./huge", side ? "22" : "11");
 	struct numbered *numbered = numbered_create();
@@ -218,7 +201,7 @@ static struct profile *huge_profile(int side, size_t nodes)
 	size_t depth = 0;
 
 	maker_run(&maker, "huge", 1000);
-	for (size_t i = 0; maker.profile->stack_count < nodes; i++) {
+	for (size_t i = 0; maker.profile->stack_count < HUGE_NODES; i++) {
 		bool one_sided = i % 4 == (side ? 1 : 2);
 		uint32_t function, stack, ms;
 
@@ -232,15 +215,4 @@ static struct profile *huge_profile(int side, size_t nodes)
 	}
 	free(numbered);
 	return maker_finish(&maker);
-}
-
-void kinds_large_huge(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_HEAD] = huge_profile(DIFF_HEAD, HUGE_NODES);
-}
-
-void kinds_large_huge_diff(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = huge_profile(DIFF_BASE, HUGE_NODES);
-	profiles[DIFF_HEAD] = huge_profile(DIFF_HEAD, HUGE_NODES);
 }

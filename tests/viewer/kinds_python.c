@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kinds_python.h"
+#include "kinds.h"
 
 #include "maker.h"
 
@@ -32,7 +32,7 @@ static const struct python_row {
 	{ LOADS ";unicode_new!python3.12@s", { 9, 9 } },
 };
 
-static struct profile *python_profile(int side)
+struct profile *kinds_python(int side)
 {
 	struct maker maker = maker_create("python3.12 w.py", side ? "22" : "11");
 
@@ -48,10 +48,4 @@ static struct profile *python_profile(int side)
 			maker_add(&maker, maker_stack_of(&maker, rows[i].stack), rows[i].ms[side], -1);
 	}
 	return maker_finish(&maker);
-}
-
-void kinds_python(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = python_profile(DIFF_BASE);
-	profiles[DIFF_HEAD] = python_profile(DIFF_HEAD);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kinds_requests.h"
+#include "kinds.h"
 
 #include "maker.h"
 
@@ -33,7 +33,7 @@ static uint32_t add_exchanges(struct profile *profile, enum profile_exchange_kin
 	return id;
 }
 
-static struct profile *service(int side)
+struct profile *kinds_requests(int side)
 {
 	struct maker maker = maker_create("./server", side ? "22" : "11");
 	struct profile *profile;
@@ -51,17 +51,6 @@ static struct profile *service(int side)
 	add_answers(profile, add_exchanges(profile, PROFILE_EXCHANGE_CALLED_OUT, 2400), 2400, 800e3, 4);
 	maker_check(profile_finish(profile, &err), &err);
 	return maker_finish(&maker);
-}
-
-void kinds_requests(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_BASE] = service(DIFF_BASE);
-	profiles[DIFF_HEAD] = service(DIFF_HEAD);
-}
-
-void kinds_requests_single(struct profile *profiles[DIFF_SIDES])
-{
-	profiles[DIFF_HEAD] = service(DIFF_HEAD);
 }
 
 void kinds_requests_of_event(struct profile *profile, const char *event)

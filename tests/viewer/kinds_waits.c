@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kinds_waits.h"
+#include "kinds.h"
 
 #include "maker.h"
 
@@ -86,14 +86,12 @@ static struct profile *waits_profile(int side, int64_t busy_ms)
 	return maker_finish(&maker);
 }
 
-void kinds_waits(struct profile *profiles[DIFF_SIDES])
+struct profile *kinds_waits(int side)
 {
-	profiles[DIFF_BASE] = waits_profile(DIFF_BASE, 0);
-	profiles[DIFF_HEAD] = waits_profile(DIFF_HEAD, 0);
+	return waits_profile(side, 0);
 }
 
-void kinds_waits_busy(struct profile *profiles[DIFF_SIDES])
+struct profile *kinds_waits_busy(int side)
 {
-	profiles[DIFF_BASE] = waits_profile(DIFF_BASE, 10);
-	profiles[DIFF_HEAD] = waits_profile(DIFF_HEAD, 40);
+	return waits_profile(side, side ? 40 : 10);
 }

@@ -51,7 +51,7 @@ static void set_estimate(struct diff_estimate *e, const double raw[DIFF_SIDES])
  * it. */
 static void add_empty_side(struct diff *diff, const struct kind *kind)
 {
-	bool to_base = kind->empty == KIND_EMPTY_HEAD;
+	bool to_base = kind->sides == KIND_EMPTY_HEAD;
 	struct error err;
 
 	diff->sides = DIFF_SIDES;
@@ -105,11 +105,11 @@ static struct diff *make_diff(const struct kind *kind, struct profile *profiles[
 		return diff;
 	}
 	maker_check(diff_create_single(profiles[DIFF_HEAD], &options, &diff, &err), &err);
-	if (kind->empty == KIND_BOTH)
+	if (kind->sides == KIND_SINGLE)
 		return diff;
 	add_empty_side(diff, kind);
 	profiles[DIFF_BASE] = empty_profile();
-	if (kind->empty == KIND_EMPTY_HEAD) {
+	if (kind->sides == KIND_EMPTY_HEAD) {
 		struct profile *empty = profiles[DIFF_BASE];
 
 		profiles[DIFF_BASE] = profiles[DIFF_HEAD];
@@ -141,7 +141,8 @@ static bool make_page(const struct kind *kind, const char *path)
 	struct error err;
 	bool ok;
 
-	kind->make(profiles);
+	for (int side = kind->sides == KIND_BOTH ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++)
+		profiles[side] = kind->profile(side);
 	diff = make_diff(kind, profiles);
 	base = profiles[DIFF_BASE];
 	head = profiles[DIFF_HEAD];
