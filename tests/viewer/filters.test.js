@@ -4,24 +4,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { codes, filters, folding, hash, Model, processes, state as states, symbols } from './lib/modules.js';
-import { readPage } from './lib/pages.js';
-import { byPath, childrenOf, namesTo, randomPage } from './lib/random.js';
+import { codes, filters, folding, hash, processes, state as states, symbols } from './lib/modules.js';
+import { functionOf, shown } from './lib/pages.js';
+import { byPath, childrenOf, namesTo, property, randomPage, SEEDS } from './lib/random.js';
 
-const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
 const { withFilter } = filters;
-
-/** A test over all random pages. @param {string} name @param {(page: any) => void} check */
-function property(name, check) {
-  test(name, () => SEEDS.forEach((seed) => check(randomPage(seed))));
-}
-
-/** @param {any} page @param {object} [change] */
-function shown(page, change = {}) {
-  const model = new Model(page);
-  model.update({ ...states.DEFAULTS, ...change });
-  return model;
-}
 
 /** The text of filters. @param {...[string, any]} list kinds, and what each is about: a function or a name */
 function text(...list) {
@@ -158,10 +145,8 @@ property('a frame keeps its verdict only where a filter leaves the figures that 
 });
 
 test('a function that a filter leaves whole keeps its verdict, with interrupts below it', () => {
-  const model = new Model(readPage('interrupts'));
-  const parse = model.functions.find((/** @type {any} */ f) => f.name === 'parse');
-  const main = model.functions.find((/** @type {any} */ f) => f.name === 'main');
-  model.update(states.DEFAULTS);
+  const model = shown('interrupts');
+  const [parse, main] = ['parse', 'main'].map((name) => functionOf(model, name));
   const before = model.verdictOn(parse).e.state;
   for (const system of ['show', 'fold']) {
     model.update({ ...states.DEFAULTS, system, filters: text(['only', parse]) });

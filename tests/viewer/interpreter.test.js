@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Model, state as states } from './lib/modules.js';
-import { readPage } from './lib/pages.js';
+import * as pages from './lib/pages.js';
+
+const { functionOf, sumsOf } = pages;
 
 const MS = 1e7; // ten runs of a millisecond
 const STEADY = 30 * 40;
@@ -13,26 +14,14 @@ const STEADY = 30 * 40;
 const ROWS = [215, 315];
 
 /** @param {object} [change] */
-function shown(change = {}) {
-  const model = new Model(readPage('python'));
-  model.update({ ...states.DEFAULTS, ...change });
-  return model;
-}
+const shown = (change) => pages.shown('python', change);
 
+/** Milliseconds a run [base, head]. @param {number[]} pair */
+const inMs = (pair) => pair.map((time) => Math.round(time / MS));
 /** @param {any} model @param {string} name */
-const functionOf = (model, name) => model.functions.find((/** @type {any} */ f) => f.name === name);
-
-/** Self time in milliseconds a run [base, head]. @param {any} model @param {string} name */
-function selfOf(model, name) {
-  const { id } = functionOf(model, name);
-  return model.sums.self.map((/** @type {Float64Array} */ side) => Math.round(side[id] / MS));
-}
-
+const selfOf = (model, name) => inMs(sumsOf(model, functionOf(model, name)).self);
 /** @param {any} model @param {string} name */
-function totalOf(model, name) {
-  const { id } = functionOf(model, name);
-  return model.sums.total.map((/** @type {Float64Array} */ side) => Math.round(side[id] / MS));
-}
+const totalOf = (model, name) => inMs(sumsOf(model, functionOf(model, name)).total);
 
 /** The names of all frames of the call tree. @param {any} model */
 const framesOf = ({ callTree, functions }) => new Set([...callTree.func.slice(1)].map((func) => functions[func].name));
@@ -65,11 +54,9 @@ test("a function has its interpreter's time, as the program tested it", () => {
   assert.deepEqual(selfOf(model, 'Py_RunMain'), [5, 5], 'above the first function of the program');
   assert.deepEqual(selfOf(model, 'PyLong_FromLong'), [6, 6], 'below a C extension');
   for (const f of model.functions) {
-    for (const part of ['self', 'total']) {
-      const pair = [model.sums[part][0][f.id], model.sums[part][1][f.id] * model.factor];
-      const tested = f[part];
-      assert.ok(Math.abs(pair[0] - tested.base) < MS / 10, `${f.name}: ${part} of base`);
-      assert.ok(Math.abs(pair[1] - tested.head) < MS / 10, `${f.name}: ${part} of head`);
+    for (const [part, [base, head]] of Object.entries(sumsOf(model, f))) {
+      assert.ok(Math.abs(base - f[part].base) < MS / 10, `${f.name}: ${part} of base`);
+      assert.ok(Math.abs(head - f[part].head) < MS / 10, `${f.name}: ${part} of head`);
     }
   }
   assert.equal(model.verdictOn(functionOf(model, 'check')).e.state, 'more');
@@ -83,11 +70,7 @@ test('the switch gives each function its own time, which was not tested', () => 
   assert.deepEqual(totalOf(model, 'check'), [100, 200]);
   assert.equal(model.verdictOn(functionOf(model, 'check')).e.state, 'untested');
   assert.ok(model.isNarrowed);
-  const before = shown();
-  assert.deepEqual(
-    model.totals().map((t) => Math.round(t / MS)),
-    before.totals().map((t) => Math.round(t / MS)),
-  );
+  assert.deepEqual(inMs(model.totals()), inMs(shown().totals()));
 });
 
 test('without system frames the program stays, with the time of its interpreter', () => {
@@ -101,14 +84,8 @@ test('without system frames the program stays, with the time of its interpreter'
   assert.deepEqual(selfOf(model, 'scan'), [15, 15]);
   // Before the program began, in the C library, what a C extension had of the interpreter, and in the standard library.
   const hidden = 5 + 8 + 6 + 21;
-  assert.deepEqual(
-    model.hidden.map((time) => Math.round(time / MS)),
-    [hidden, hidden],
-  );
-  assert.deepEqual(
-    model.totals().map((time) => Math.round(time / MS)),
-    ROWS.map((rows) => STEADY + rows - hidden),
-  );
+  assert.deepEqual(inMs(model.hidden), [hidden, hidden]);
+  assert.deepEqual(inMs(model.totals()), ROWS.map((rows) => STEADY + rows - hidden));
   const top = model.callTree.first(0);
   assert.equal(model.nameOf(top), '<module>');
   assert.equal(model.callTree.end[top], model.callTree.count);

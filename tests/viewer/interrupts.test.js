@@ -4,23 +4,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { codes, hash as hashes, layout, lazy, Model, state as states, status, sums as trees } from './lib/modules.js';
-import { readPage } from './lib/pages.js';
-import { byPath, randomPage, unfold, withoutSystem } from './lib/random.js';
+import { codes, hash as hashes, layout, lazy, status, sums as trees } from './lib/modules.js';
+import * as pages from './lib/pages.js';
+import { byPath, property, randomPage, unfold, withoutSystem } from './lib/random.js';
 
 const { INTERRUPTS, INTERRUPT: FLAG } = codes;
-const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
 const MS = 1e7; // ten runs of a millisecond
 const STEADY = 30 * 40;
 /** Without interrupts, of one side: what both sides have. */
 const OWN = (STEADY + 100 + 50) * MS;
 
 /** @param {object} [change] */
-function shown(change = {}) {
-  const model = new Model(readPage('interrupts'));
-  model.update({ ...states.DEFAULTS, ...change });
-  return model;
-}
+const shown = (change) => pages.shown('interrupts', change);
 
 /** @param {any} model @param {string} name @param {boolean} interrupt */
 function functionOf(model, name, interrupt = false) {
@@ -28,11 +23,7 @@ function functionOf(model, name, interrupt = false) {
 }
 
 /** @param {any} model @param {string} name @param {boolean} [interrupt] */
-function sums(model, name, interrupt = false) {
-  const { id } = functionOf(model, name, interrupt);
-  const pair = (/** @type {Float64Array[]} */ of) => [of[0][id], of[1][id] * model.factor];
-  return { self: pair(model.sums.self), total: pair(model.sums.total) };
-}
+const sums = (model, name, interrupt = false) => pages.sumsOf(model, functionOf(model, name, interrupt));
 
 /** A random page where whole subtrees are interrupts: they begin at frames of the last functions, and are functions of their own. */
 function interruptedPage(/** @type {number} */ seed) {
@@ -57,13 +48,9 @@ test("the page tells interrupts apart, and sums agree with the program's", () =>
   assert.deepEqual(model.totals(), [OWN, OWN]);
   assert.deepEqual(model.totals(), [model.meta.total.base, model.meta.total.head]);
   for (const f of model.functions) {
-    const { self, total } = { self: model.sums.self, total: model.sums.total };
-    for (const [made, told] of /** @type {[Float64Array[], any][]} */ ([
-      [self, f.self],
-      [total, f.total],
-    ])) {
-      assert.ok(Math.abs(made[0][f.id] - told.base) <= 1e-6 * told.base, f.key);
-      assert.ok(Math.abs(made[1][f.id] * model.factor - told.head) <= 1e-6 * told.head, f.key);
+    for (const [part, [base, head]] of Object.entries(pages.sumsOf(model, f))) {
+      assert.ok(Math.abs(base - f[part].base) <= 1e-6 * f[part].base, f.key);
+      assert.ok(Math.abs(head - f[part].head) <= 1e-6 * f[part].head, f.key);
     }
   }
   assert.deepEqual(sums(model, 'parse').total, [100 * MS, 100 * MS]);
@@ -138,53 +125,43 @@ test('callers and callees of a function have the figures of the list', () => {
 });
 
 test('a page without interrupts has nothing of them', () => {
-  const model = new Model(readPage('diff'));
-  model.update({ ...states.DEFAULTS, interrupts: 'fold' });
+  const model = pages.shown('diff', { interrupts: 'fold' });
   assert.ok(!model.hasInterrupts);
   assert.ok(model.callTree === model.tables.tree);
   assert.equal(model.callTree.own, null);
 });
 
-test('totals without interrupts are those of the tree without their frames', () => {
-  for (const seed of SEEDS) {
-    const page = interruptedPage(seed);
-    const { tree, functions } = page;
-    const { tree: left, hidden } = withoutSystem(tree, functions, 'hide', INTERRUPTS);
-    for (let side = 0; side < 2; side++) {
-      assert.equal(tree.own[side][0], left.total[side][0]);
-      assert.equal(tree.total[side][0], left.total[side][0] + hidden[side]);
+property('totals without interrupts are those of the tree without their frames', (page) => {
+  const { tree, functions } = page;
+  const { tree: left, hidden } = withoutSystem(tree, functions, 'hide', INTERRUPTS);
+  for (let side = 0; side < 2; side++) {
+    assert.equal(tree.own[side][0], left.total[side][0]);
+    assert.equal(tree.total[side][0], left.total[side][0] + hidden[side]);
+  }
+  const made = trees.functionSums(tree, functions.length);
+  const wanted = trees.functionSums(left, functions.length);
+  for (const f of functions)
+    for (const part of /** @type {const} */ (['self', 'total']))
+      for (let side = 0; side < 2; side++)
+        if (f.origin !== INTERRUPTS) assert.equal(made[part][side][f.id], wanted[part][side][f.id]);
+}, interruptedPage);
+
+property('folding keeps all time, and every frame that is none of an interrupt', (page) => {
+  const { tree, hidden } = withoutSystem(page.tree, page.functions, 'fold', INTERRUPTS);
+  assert.deepEqual(hidden, [0, 0]);
+  assert.deepEqual([tree.total[0][0], tree.total[1][0]], [page.tree.total[0][0], page.tree.total[1][0]]);
+  assert.equal(tree.count, [...page.tree.flags].filter((flags) => !(flags & FLAG)).length);
+  assert.ok(byPath(page, tree).size > 0);
+}, interruptedPage);
+
+property('callers of a function add up to its total without interrupts', ({ tree, functions }) => {
+  const wanted = trees.functionSums(tree, functions.length).total;
+  for (const f of functions)
+    for (const which of [
+      { callers: true, callees: false },
+      { callers: false, callees: true },
+    ]) {
+      const made = unfold(lazy.around(tree, functions, f.id, which));
+      assert.deepEqual([made.figures[0][0], made.figures[1][0]], [wanted[0][f.id], wanted[1][f.id]]);
     }
-    const made = trees.functionSums(tree, functions.length);
-    const wanted = trees.functionSums(left, functions.length);
-    for (const f of functions)
-      for (const part of /** @type {const} */ (['self', 'total']))
-        for (let side = 0; side < 2; side++)
-          if (f.origin !== INTERRUPTS) assert.equal(made[part][side][f.id], wanted[part][side][f.id]);
-  }
-});
-
-test('folding keeps all time, and every frame that is none of an interrupt', () => {
-  for (const seed of SEEDS) {
-    const page = interruptedPage(seed);
-    const { tree, hidden } = withoutSystem(page.tree, page.functions, 'fold', INTERRUPTS);
-    assert.deepEqual(hidden, [0, 0]);
-    assert.deepEqual([tree.total[0][0], tree.total[1][0]], [page.tree.total[0][0], page.tree.total[1][0]]);
-    assert.equal(tree.count, [...page.tree.flags].filter((flags) => !(flags & FLAG)).length);
-    assert.ok(byPath(page, tree).size > 0);
-  }
-});
-
-test('callers of a function add up to its total without interrupts', () => {
-  for (const seed of SEEDS) {
-    const { tree, functions } = interruptedPage(seed);
-    const wanted = trees.functionSums(tree, functions.length).total;
-    for (const f of functions)
-      for (const which of [
-        { callers: true, callees: false },
-        { callers: false, callees: true },
-      ]) {
-        const made = unfold(lazy.around(tree, functions, f.id, which));
-        assert.deepEqual([made.figures[0][0], made.figures[1][0]], [wanted[0][f.id], wanted[1][f.id]]);
-      }
-  }
-});
+}, interruptedPage);

@@ -5,23 +5,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import * as known from './lib/known.js';
-import { Model, state as states } from './lib/modules.js';
-import { readPage } from './lib/pages.js';
+import { state as states } from './lib/modules.js';
+import { functionOf, readPage, shown, sumsOf } from './lib/pages.js';
 import { randomPage, unfold } from './lib/random.js';
 
-/** @param {any} page @param {object} [change] */
-function shown(page, change = {}) {
-  const model = new Model(page);
-  model.update({ ...states.DEFAULTS, ...change });
-  return model;
-}
-
 /** @param {any} model @param {string} name */
-function sums(model, name) {
-  const { id } = model.functions.find((/** @type {any} */ f) => f.name === name);
-  const pair = (/** @type {Float64Array[]} */ of) => [of[0][id], of[1][id] * model.factor];
-  return { self: pair(model.sums.self), total: pair(model.sums.total) };
-}
+const sums = (model, name) => sumsOf(model, functionOf(model, name));
 
 /** @param {any} model */
 const widthsOf = (model) => Array.from({ length: model.tree.count }, (_, i) => model.width(i));
@@ -30,13 +19,13 @@ const NAMES = [...new Set(known.STACKS.flatMap(([path]) => path))];
 
 for (const kind of ['diff', 'scaled']) {
   test(`"${kind}": every function has the known self and total, head scaled`, () => {
-    const model = shown(readPage(kind));
+    const model = shown(kind);
     assert.deepEqual(model.totals(), known.TOTAL);
     for (const name of NAMES) assert.deepEqual(sums(model, name), { self: known.selfOf(name), total: known.totalOf(name) }, name);
   });
 
   test(`"${kind}": hidden with their time`, () => {
-    const model = shown(readPage(kind), { system: 'hide' });
+    const model = shown(kind, { system: 'hide' });
     const left = known.TOTAL.map((total, side) => total - known.HIDDEN[side]);
     assert.deepEqual(model.totals(), left);
     model
@@ -54,7 +43,7 @@ for (const kind of ['diff', 'scaled']) {
   });
 
   test(`"${kind}": folded into their caller`, () => {
-    const model = shown(readPage(kind), { system: 'fold' });
+    const model = shown(kind, { system: 'fold' });
     assert.deepEqual(model.totals(), known.TOTAL);
     assert.deepEqual(model.hiddenShares(), [0, 0]);
     assert.deepEqual(sums(model, 'parse').self, [(40 + 10 + 8 + 5) * 1e7, (90 + 10 + 8 + 5) * 1e7]);
@@ -67,7 +56,7 @@ for (const kind of ['diff', 'scaled']) {
 
 test('after the toggle, callees of spliced frames stand below the caller', () => {
   for (const system of ['hide', 'fold']) {
-    const model = shown(readPage('diff'), { system });
+    const model = shown('diff', { system });
     const node = model.tree.func.findIndex((/** @type {number} */ f) => f >= 0 && model.functions[f].name === 'compare');
     const path = [];
     for (let at = node; at > 0; at = model.tree.parent[at]) path.push(model.nameOf(at));
@@ -93,9 +82,8 @@ test('a recording against itself is neutral everywhere', () => {
 });
 
 test('swapping the direction twice changes nothing', () => {
-  const model = new Model(readPage('diff'));
-  const usual = { ...states.DEFAULTS };
-  model.update(usual);
+  const usual = states.DEFAULTS;
+  const model = shown('diff');
   const before = widthsOf(model);
   model.update({ ...usual, reversed: true });
   assert.deepEqual(widthsOf(model), [...model.tree.total[0]]);
@@ -104,7 +92,7 @@ test('swapping the direction twice changes nothing', () => {
 });
 
 test('the known changes are proven, the largest first', () => {
-  const model = shown(readPage('diff'));
+  const model = shown('diff');
   const proven = model.provenChanges().map(({ f }) => f.name);
   assert.deepEqual(
     proven,
@@ -113,7 +101,7 @@ test('the known changes are proven, the largest first', () => {
       return delta(b) - delta(a) || proven.indexOf(a) - proven.indexOf(b);
     }),
   );
-  const state = (/** @type {string} */ name) => model.functions.find((/** @type {any} */ f) => f.name === name).self.state;
+  const state = (/** @type {string} */ name) => functionOf(model, name).self.state;
   assert.deepEqual(['parse', 'lex', 'compress', 'new_audit', 'old_cache', 'compare'].map(state), [
     'more',
     'more',
@@ -202,7 +190,7 @@ test('an empty side is no side that breaks', () => {
   ]))
     for (const view of ['base', 'head', 'diff'])
       for (const system of ['show', 'hide', 'fold']) {
-        const model = shown(readPage(kind), { view, system });
+        const model = shown(kind, { view, system });
         assert.equal(model.totals()[empty], 0);
         assert.ok(model.totals()[1 - empty] > 0);
         assert.ok(model.hiddenShares().every(Number.isFinite));
@@ -212,9 +200,8 @@ test('an empty side is no side that breaks', () => {
 });
 
 test('what was not changed is not made again', () => {
-  const model = new Model(readPage('diff'));
-  const usual = { ...states.DEFAULTS };
-  model.update(usual);
+  const usual = states.DEFAULTS;
+  const model = shown('diff');
   const { tree, sums: before } = model;
   model.update({ ...usual, colour: 'origin', search: 'parse' });
   assert.ok(model.tree === tree && model.sums === before);
@@ -222,13 +209,13 @@ test('what was not changed is not made again', () => {
 
 test('proven changes under a filter: those that it leaves, with its figures', () => {
   for (const change of [{}, { system: 'hide' }, { system: 'fold' }]) {
-    const model = shown(readPage('diff'), change);
+    const model = shown('diff', change);
     const changes = model.shownChanges();
     assert.ok(changes.length > 0);
     for (const { f, e } of changes) assert.deepEqual([e.base, e.head], sums(model, f.name).self, f.name);
   }
   const page = readPage('diff');
-  const parse = page.functions.find((/** @type {any} */ f) => f.name === 'parse');
+  const parse = functionOf(page, 'parse');
   parse.table.origin[parse.id] = 3;
   const names = (/** @type {object} */ change) => shown(page, change).shownChanges().map(({ f }) => f.name);
   assert.ok(names({}).includes('parse'));

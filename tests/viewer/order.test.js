@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { codes, lazy, Model, order, state, sums, walk } from './lib/modules.js';
-import { byPath, childrenOf, randomFrom, randomPage, unfold } from './lib/random.js';
+import { codes, lazy, order, state, sums, walk } from './lib/modules.js';
+import { shown } from './lib/pages.js';
+import { byPath, childrenOf, property, randomFrom, randomPage, unfold } from './lib/random.js';
 
 const { MORE, LESS, GONE, STATES, UNPROVEN } = codes;
 const FACTOR = 2;
-const SEEDS = Array.from({ length: 20 }, (_, i) => i + 200);
 
 /** A page with verdicts on its frames and functions, and a factor. @param {number} seed */
 function provenPage(seed) {
@@ -32,50 +32,37 @@ function changeOf(tree, node) {
   return most;
 }
 
-/** A model that shows a state. @param {any} page @param {object} [change] */
-function shown(page, change) {
-  const model = new Model(page);
-  model.update({ ...state.DEFAULTS, ...change });
-  return model;
-}
-
 /** The nodes of a tree, callers before callees. @param {any} tree @param {number} [node] @returns {number[]} */
 const readOf = (tree, node = 0) => [node, ...childrenOf(tree, node).flatMap((child) => readOf(tree, child))];
 
 /** Whether numbers never rise. @param {number[]} list */
 const falls = (list) => list.every((value, i) => !i || value <= list[i - 1]);
 
-test('by size: the greater of both sides decides, and every node keeps its number, its callees and its figures', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const { tree } = shown(page, { order: 'size' });
-    for (let node = 0; node < tree.count; node++) {
-      const children = childrenOf(tree, node);
-      assert.ok(falls(children.map((child) => sizeOf(tree, child))));
-      assert.deepEqual([...children].sort((a, b) => a - b), childrenOf(page.tree, node));
-    }
-    assert.equal(tree.total, page.tree.total);
-    const read = readOf(tree);
-    read.forEach((node, place) => assert.equal(tree.places[node], place));
-    assert.deepEqual(read.sort((a, b) => a - b), Array.from({ length: tree.count }, (_, i) => i));
+property('by size: the greater of both sides decides, and every node keeps its number, its callees and its figures', (page) => {
+  const { tree } = shown(page, { order: 'size' });
+  for (let node = 0; node < tree.count; node++) {
+    const children = childrenOf(tree, node);
+    assert.ok(falls(children.map((child) => sizeOf(tree, child))));
+    assert.deepEqual([...children].sort((a, b) => a - b), childrenOf(page.tree, node));
   }
-});
+  assert.equal(tree.total, page.tree.total);
+  const read = readOf(tree);
+  read.forEach((node, place) => assert.equal(tree.places[node], place));
+  assert.deepEqual(read.sort((a, b) => a - b), Array.from({ length: tree.count }, (_, i) => i));
+}, provenPage);
 
-test('by change: the largest proven change in a frame or below it comes first, then the larger frame', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const changes = order.changesIn(page.tree, FACTOR);
-    for (let node = 1; node < page.tree.count; node++) assert.equal(changes[node], changeOf(page.tree, node));
-    const { tree } = shown(page, { order: 'change' });
-    for (let node = 0; node < tree.count; node++) {
-      const keys = childrenOf(tree, node).map((child) => [changeOf(page.tree, child), sizeOf(tree, child)]);
-      for (let i = 1; i < keys.length; i++) {
-        assert.ok(keys[i][0] <= keys[i - 1][0]);
-        if (keys[i][0] === keys[i - 1][0]) assert.ok(keys[i][1] <= keys[i - 1][1]);
-      }
+property('by change: the largest proven change in a frame or below it comes first, then the larger frame', (page) => {
+  const changes = order.changesIn(page.tree, FACTOR);
+  for (let node = 1; node < page.tree.count; node++) assert.equal(changes[node], changeOf(page.tree, node));
+  const { tree } = shown(page, { order: 'change' });
+  for (let node = 0; node < tree.count; node++) {
+    const keys = childrenOf(tree, node).map((child) => [changeOf(page.tree, child), sizeOf(tree, child)]);
+    for (let i = 1; i < keys.length; i++) {
+      assert.ok(keys[i][0] <= keys[i - 1][0]);
+      if (keys[i][0] === keys[i - 1][0]) assert.ok(keys[i][1] <= keys[i - 1][1]);
     }
   }
-});
+}, provenPage);
 
 test('many siblings are sorted as few are', () => {
   const page = randomPage(1);
@@ -94,98 +81,81 @@ test('many siblings are sorted as few are', () => {
   assert.ok(falls(sizes));
 });
 
-test('base, head and difference, zoom and selection keep one order; a filter makes its own', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const model = shown(page, { order: 'size' });
-    const { tree } = model;
-    for (const change of [{ view: 'base' }, { view: 'head' }, { reversed: true }, { zoom: model.pathTo(3), selected: model.pathTo(2) }]) {
-      model.update({ ...state.DEFAULTS, order: 'size', ...change });
-      assert.equal(model.tree, tree);
-    }
-    model.update({ ...state.DEFAULTS, order: 'size', thread: 'thread 1' });
-    assert.notEqual(model.tree, tree);
-    for (let node = 0; node < model.tree.count; node++)
-      assert.ok(falls(childrenOf(model.tree, node).map((child) => sizeOf(model.tree, child))));
+property('base, head and difference, zoom and selection keep one order; a filter makes its own', (page) => {
+  const model = shown(page, { order: 'size' });
+  const { tree } = model;
+  for (const change of [{ view: 'base' }, { view: 'head' }, { reversed: true }, { zoom: model.pathTo(3), selected: model.pathTo(2) }]) {
+    model.update({ ...state.DEFAULTS, order: 'size', ...change });
+    assert.equal(model.tree, tree);
   }
-});
+  model.update({ ...state.DEFAULTS, order: 'size', thread: 'thread 1' });
+  assert.notEqual(model.tree, tree);
+  for (let node = 0; node < model.tree.count; node++)
+    assert.ok(falls(childrenOf(model.tree, node).map((child) => sizeOf(model.tree, child))));
+}, provenPage);
 
-test('boxes on the screen stand in the order, without gaps, and are found where they stand', () => {
-  for (const seed of SEEDS) {
-    const model = shown(provenPage(seed), { order: 'size' });
-    const { tree, width, widths } = model;
-    const view = { tree, width, widths, zoom: 0, room: 1e6, left: 0, shown: 1e6, top: 0, behind: 100 };
-    let seen = 0;
-    walk.walk(view, {
-      box: (/** @type {number} */ row, /** @type {number} */ x, /** @type {number} */ w, /** @type {number} */ node) => {
-        const place = walk.extentOf(view, node);
-        assert.ok(Math.abs(place.x - x) < 1e-3 && Math.abs(place.w - w) < 1e-3);
-        assert.equal(walk.boxAt(view, row, x + w / 2)?.node, node);
-        seen++;
-      },
-      narrow: () => assert.fail('no frame is narrow here'),
-      merged: () => {},
-    });
-    assert.equal(seen, readOf(tree).filter((node) => width(node) > 0).length);
-  }
-});
+property('boxes on the screen stand in the order, without gaps, and are found where they stand', (page) => {
+  const model = shown(page, { order: 'size' });
+  const { tree, width, widths } = model;
+  const view = { tree, width, widths, zoom: 0, room: 1e6, left: 0, shown: 1e6, top: 0, behind: 100 };
+  let seen = 0;
+  walk.walk(view, {
+    box: (/** @type {number} */ row, /** @type {number} */ x, /** @type {number} */ w, /** @type {number} */ node) => {
+      const place = walk.extentOf(view, node);
+      assert.ok(Math.abs(place.x - x) < 1e-3 && Math.abs(place.w - w) < 1e-3);
+      assert.equal(walk.boxAt(view, row, x + w / 2)?.node, node);
+      seen++;
+    },
+    narrow: () => assert.fail('no frame is narrow here'),
+    merged: () => {},
+  });
+  assert.equal(seen, readOf(tree).filter((node) => width(node) > 0).length);
+}, provenPage);
 
-test('matches follow each other as they stand on the screen', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const names = (/** @type {string} */ by) => shown(page, { order: by, search: 'f[0-5]$' }).found;
-    const [byName, bySize] = [names('name'), names('size')];
-    const { tree } = shown(page, { order: 'size' });
-    const places = bySize.nodes.map((/** @type {number} */ node) => tree.places[node]);
-    assert.deepEqual(places, [...places].sort((a, b) => a - b));
-    assert.deepEqual([...bySize.nodes].sort((a, b) => a - b), byName.nodes);
-    assert.deepEqual(bySize.sum, byName.sum);
-  }
-});
+property('matches follow each other as they stand on the screen', (page) => {
+  const names = (/** @type {string} */ by) => shown(page, { order: by, search: 'f[0-5]$' }).found;
+  const [byName, bySize] = [names('name'), names('size')];
+  const { tree } = shown(page, { order: 'size' });
+  const places = bySize.nodes.map((/** @type {number} */ node) => tree.places[node]);
+  assert.deepEqual(places, [...places].sort((a, b) => a - b));
+  assert.deepEqual([...bySize.nodes].sort((a, b) => a - b), byName.nodes);
+  assert.deepEqual(bySize.sum, byName.sum);
+}, provenPage);
 
-test('by function that runs: by size where no order was chosen, with the exact time of each function', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const model = shown(page, { inverted: true });
-    assert.equal(model.orderOf({ ...state.DEFAULTS, inverted: true }), 'size');
-    const { tree } = model;
-    const self = sums.functionSums(page.tree, page.functions.length).self;
-    const top = childrenOf(tree, 0);
-    assert.ok(falls(top.map((node) => sizeOf(tree, node))));
-    for (const node of top)
-      assert.deepEqual([tree.total[0][node], tree.total[1][node]], [self[0][tree.func[node]], self[1][tree.func[node]]]);
-    const inverted = unfold(tree);
-    for (let node = 0; node < inverted.count; node++)
-      assert.ok(falls(childrenOf(inverted, node).map((child) => sizeOf(inverted, child))));
-    const sorted = (/** @type {any} */ made) => [...byPath(page, made)].sort(([a], [b]) => (a < b ? -1 : 1));
-    assert.deepEqual(sorted(inverted), sorted(unfold(lazy.inverted(page.tree, page.functions))));
-  }
-});
+property('by function that runs: by size where no order was chosen, with the exact time of each function', (page) => {
+  const model = shown(page, { inverted: true });
+  assert.equal(model.orderOf({ ...state.DEFAULTS, inverted: true }), 'size');
+  const { tree } = model;
+  const self = sums.functionSums(page.tree, page.functions.length).self;
+  const top = childrenOf(tree, 0);
+  assert.ok(falls(top.map((node) => sizeOf(tree, node))));
+  for (const node of top)
+    assert.deepEqual([tree.total[0][node], tree.total[1][node]], [self[0][tree.func[node]], self[1][tree.func[node]]]);
+  const inverted = unfold(tree);
+  for (let node = 0; node < inverted.count; node++)
+    assert.ok(falls(childrenOf(inverted, node).map((child) => sizeOf(inverted, child))));
+  const sorted = (/** @type {any} */ made) => [...byPath(page, made)].sort(([a], [b]) => (a < b ? -1 : 1));
+  assert.deepEqual(sorted(inverted), sorted(unfold(lazy.inverted(page.tree, page.functions))));
+}, provenPage);
 
-test('by function that runs, by change: functions whose own change is proven come first, the largest before', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const { tree } = shown(page, { inverted: true, order: 'change' });
-    const keys = childrenOf(tree, 0).map((node) =>
-      page.functions[tree.func[node]].self.state === 'more' ? Math.abs(tree.total[1][node] * FACTOR - tree.total[0][node]) : 0,
-    );
-    assert.ok(falls(keys));
-  }
-});
+property('by function that runs, by change: functions whose own change is proven come first, the largest before', (page) => {
+  const { tree } = shown(page, { inverted: true, order: 'change' });
+  const keys = childrenOf(tree, 0).map((node) =>
+    page.functions[tree.func[node]].self.state === 'more' ? Math.abs(tree.total[1][node] * FACTOR - tree.total[0][node]) : 0,
+  );
+  assert.ok(falls(keys));
+}, provenPage);
 
-test('callers and callees of a function stand in the order too', () => {
-  for (const seed of SEEDS) {
-    const page = provenPage(seed);
-    const sorted = (/** @type {any} */ made) => [...byPath(page, made)].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const which of [{ callers: true, callees: false }, { callers: false, callees: true }]) {
-      const by = { by: 'size', factor: FACTOR, changes: null };
-      const made = unfold(lazy.around(page.tree, page.functions, 2, which, by));
-      for (let node = 0; node < made.count; node++)
-        assert.ok(falls(childrenOf(made, node).map((child) => sizeOf(made, child))));
-      assert.deepEqual(sorted(made), sorted(unfold(lazy.around(page.tree, page.functions, 2, which))));
-    }
+property('callers and callees of a function stand in the order too', (page) => {
+  const sorted = (/** @type {any} */ made) => [...byPath(page, made)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const which of [{ callers: true, callees: false }, { callers: false, callees: true }]) {
+    const by = { by: 'size', factor: FACTOR, changes: null };
+    const made = unfold(lazy.around(page.tree, page.functions, 2, which, by));
+    for (let node = 0; node < made.count; node++)
+      assert.ok(falls(childrenOf(made, node).map((child) => sizeOf(made, child))));
+    assert.deepEqual(sorted(made), sorted(unfold(lazy.around(page.tree, page.functions, 2, which))));
   }
-});
+}, provenPage);
 
 test('one recording, and a metric that was not tested, have no order by change', () => {
   const page = provenPage(7);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Samples over time: the strip, lanes of threads, and the boxes in them.
+// Samples and waits over time: the strip, lanes of threads, and the boxes in them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ancestors, axis, lanes, timeline } from './lib/modules.js';
+import { ancestors, axis, lanes, Model, timeline, waiting } from './lib/modules.js';
 import { readPage } from './lib/pages.js';
 import { randomFrom, randomPage } from './lib/random.js';
 
@@ -19,14 +19,16 @@ function boxesOf(lane, page, [from, to], { rows = ALL_ROWS, columns = 1000 } = {
   const boxes = [];
   const sampled = [];
   timeline.walkLane(lane, new Ancestors(page.tree), { from, to, step: (to - from) / columns, ...rows }, {
-    box: (row, start, end, node) => boxes.push({ row, from: start, to: end, node }),
+    box: (row, start, end, node, kind) => boxes.push({ row, from: start, to: end, node, kind }),
     sampled: (start, end) => sampled.push([start, end]),
   });
   return Object.assign(boxes, { sampled });
 }
 
+/** @param {any[]} all @param {string} name @param {number} side */
+const laneIn = (all, name, side) => all.find((lane) => lane.name === name && lane.side === side);
 /** @param {any} page @param {string} name @param {number} side */
-const laneOf = (page, name, side) => lanes.allLanes(page).lanes.find((lane) => lane.name === name && lane.side === side);
+const laneOf = (page, name, side) => laneIn(lanes.allLanes(page).lanes, name, side);
 
 /**
  * A report of one thread, whose samples have two stacks, main → a and main → a → b, in turns.
@@ -228,4 +230,86 @@ test('an axis counts in plain units', () => {
   assert.deepEqual(texts(0, 150e6, 3), ['0 s', '1 min', '2 min']);
   assert.deepEqual(texts(0, 120e6, 4), ['0 s', '30 s', '1 min', '1 min 30 s', '2 min']);
   for (let span = 1; span < 1e13; span *= 3.7) assert.ok(texts(0, span, 10).length <= 11, `${span}`);
+});
+
+/* ---- Threads that wait ---- */
+
+const [, LOCK, , IO, , , IDLE] = Array.from({ length: waiting.CLASSES }, (_, i) => i);
+
+/** A page of waits, with its lanes. */
+function waitsPage() {
+  const page = readPage('waits');
+  const { classes } = new Model(page);
+  const { lanes: all, end } = lanes.allLanes(page, null, classes);
+  return { page, classes, all, end };
+}
+
+test('a wait is one box as long as it took, in the class of its wait; what is not all waiting has none', () => {
+  const { page, all, end } = waitsPage();
+  const worker = laneIn(all, 'worker', 1);
+  const named = (/** @type {any} */ box) => ({ ...box, name: page.functions[page.tree.func[box.node]].name });
+  const boxes = boxesOf(worker, page, [0, end], { columns: 1500 }).map(named);
+  const lock = boxes.filter(({ name }) => name === '[waiting: lock]');
+  assert.deepEqual(
+    lock.map(({ from, to, kind }) => ({ from, to, kind })),
+    [{ from: 1e5, to: 11e5, kind: LOCK }],
+  );
+  assert.equal(boxes.find(({ name }) => name === 'get').kind, LOCK);
+  assert.equal(boxes.find(({ name }) => name === 'serve').kind, 0);
+  assert.equal(boxes.find(({ name }) => name === 'compute').kind, 0);
+  const [nap] = boxes.filter(({ name }) => name === '[waiting: timer]');
+  const waits = timeline.waitsOf(worker, page.tree, nap.node, nap.from, nap.to);
+  assert.deepEqual([nap.from, nap.to, waits.count, Math.round(waits.time)], [11e5, 14e5, 3, 3e5]);
+});
+
+test('a wait that goes on stands for its column, whatever stands before it there', () => {
+  const { page, all } = waitsPage();
+  const worker = laneIn(all, 'worker', 1);
+  // One column holds the CPU time and the first 900 ms of the wait, which ends in the next one.
+  const [first] = boxesOf(worker, page, [0, 2e6], { columns: 2 }).filter(({ kind }) => kind === LOCK);
+  assert.equal(first?.to, 11e5);
+});
+
+test('what ran while shorter waits were added up ran before the wait that tells of them', () => {
+  const { page, classes } = waitsPage();
+  const [, own] = page.samples;
+  const kinds = Uint8Array.from(own.node, (node) => classes[page.tree.func[node]]);
+  const [wait, ran] = [kinds.indexOf(LOCK), kinds.indexOf(0)];
+  const ofKind = (/** @type {number} */ i) => (i === wait ? 1e8 : kinds[i] ? 0 : 1e6);
+  const values = Float64Array.from(kinds, (_, i) => ofKind(i));
+  const times = Uint8Array.from(kinds, (kind) => (kind ? 0 : 1));
+  const samples = { ...own, times, values: [values] };
+  // 100 ms of waiting ended at 200 ms; at 130 ms the thread ran for a millisecond.
+  const time = Float64Array.of(1e5, 1.3e5);
+  const events = { count: 2, starts: Int32Array.of(0, 2), time, sample: [wait, ran], weight: new Map([[0, 1e8]]) };
+  const metrics = [{ name: 'wall', unit: 'nanoseconds', isCount: false, tested: true }];
+  const track = new lanes.Track(samples, events, metrics, { frequency_hz: 0 }, null, kinds);
+  const seen = [0, 1].map((at) => [track.kind(at), track.time[at], track.length(at), track.timeOf(at)]);
+  assert.deepEqual(seen, [
+    [0, 1.3e5, 1e3, 1e3],
+    [LOCK, 1.31e5, 0.69e5, 1e5],
+  ]);
+});
+
+test('threads that only wait stand below the busy ones, and their bars show what for', () => {
+  const { page, all, end } = waitsPage();
+  assert.deepEqual(
+    all.map(({ name, side }) => `${side} ${name}`),
+    ['0 worker', '1 worker', '0 reader', '1 reader', '0 idler', '1 idler'],
+  );
+  const idler = all.at(-1);
+  assert.deepEqual([idler.busy, idler.waited], [0, 15e5]);
+  assert.ok(end >= 15e5, 'the end of the last wait is on the axis');
+  const parts = timeline.waitsIn(idler, [0, 15e5], 3);
+  for (let i = 0; i < 3; i++) {
+    assert.equal(waiting.mostOf(parts, i * waiting.CLASSES), IDLE);
+    assert.ok(Math.abs(parts[i * waiting.CLASSES + IDLE] - 5e5) < 1);
+  }
+  for (let parts = 1; parts < 400; parts++) {
+    const sum = timeline.waitsIn(idler, [1e5, 13e5], parts).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum - 12e5) < 1, `${sum} in ${parts} parts`);
+  }
+  assert.deepEqual([...timeline.busyShares(idler, [0, 15e5], 3)], [0, 0, 0]);
+  const reader = all.find(({ name }) => name === 'reader');
+  assert.equal(waiting.mostOf(timeline.waitsIn(reader, [0, 1e5], 2), 0), IO);
 });

@@ -5,15 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { lazy, sums as trees, system } from './lib/modules.js';
-import { byPath, childrenOf, namesTo, randomFrom, randomPage, STATES, unfold, withoutSystem } from './lib/random.js';
+import { byPath, childrenOf, namesTo, property, randomFrom, randomPage, STATES, unfold, withoutSystem } from './lib/random.js';
 
-const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
 const SYSTEM = 3;
-
-/** A test over all random pages. @param {string} name @param {(page: any) => void} check */
-function property(name, check) {
-  test(name, () => SEEDS.forEach((seed) => check(randomPage(seed))));
-}
 
 /** @param {Float64Array[]} self */
 const sums = (self) => self.map((side) => side.reduce((a, b) => a + b, 0));

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-import { decode, symbols } from './modules.js';
+import { decode, Model, state, symbols } from './modules.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kelvin-pages-'));
@@ -59,4 +59,23 @@ export function readPage(kind) {
     bottlenecks: meta.hasBottlenecks ? decode.decodeBottlenecks(block(html, 'bottlenecks'), meta.sides) : null,
     releases: meta.waits?.hasReleases ? decode.decodeReleases(block(html, 'waits'), meta.sides) : [null, null],
   };
+}
+
+/**
+ * The model of a page, or of a kind of page, that shows a state.
+ * @param {any} page @param {object} [change] what of the state is not as usual
+ */
+export function shown(page, change = {}) {
+  const model = new Model(typeof page === 'string' ? readPage(page) : page);
+  model.update({ ...state.DEFAULTS, ...change });
+  return model;
+}
+
+/** The function with a name. @param {any} model @param {string} name */
+export const functionOf = (model, name) => model.functions.find((/** @type {any} */ f) => f.name === name);
+
+/** Scaled sums [base, head] of a function. @param {any} model @param {{id: number}} func */
+export function sumsOf({ factor, sums }, { id }) {
+  const pair = (/** @type {Float64Array[]} */ of) => [of[0][id], of[1][id] * factor];
+  return { self: pair(sums.self), total: pair(sums.total) };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Seeded random pages for properties that must hold of every page.
 
+import { test } from 'node:test';
+
 import { codes, system, tree as trees } from './modules.js';
 
 /** Mulberry32. @param {number} seed @returns {(below: number) => number} a whole number from 0 */
@@ -122,6 +124,16 @@ export function randomPage(seed, { same = false, stacks = 120 } = {}) {
     functions: [],
   };
   return { meta, functions, tree, samples: sideSamples, timelines };
+}
+
+export const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
+
+/**
+ * A test over random pages.
+ * @param {string} name @param {(page: any) => void} check @param {(seed: number) => any} [make] makes a page
+ */
+export function property(name, check, make = randomPage) {
+  test(name, () => SEEDS.forEach((seed) => check(make(seed))));
 }
 
 /** The names from the root to a node. @param {any} page @param {any} tree @param {number} node @returns {string[]} */
