@@ -2,29 +2,11 @@
 // For readers who do not see the picture or use no mouse.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 
-import { reportTest } from '../lib/browser.js';
+import { axe, reportTest } from '../lib/browser.js';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Serious findings of axe-core. @param {any} report @param {string} where */
-async function noSeriousFinding(report, where) {
-  const found = await report.run(async () => {
-    const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
-    return result.violations
-      .filter((/** @type {any} */ v) => ['serious', 'critical'].includes(v.impact))
-      .map(
-        (/** @type {any} */ v) =>
-          `${v.id}: ${v.help}: ${v.nodes
-            .map((/** @type {any} */ n) => n.target.join(' '))
-            .slice(0, 4)
-            .join(', ')}`,
-      );
-  });
-  assert.deepEqual(found, [], where);
-}
+/** @param {any} report @param {string} where */
+const noSeriousFinding = async (report, where) => assert.deepEqual(await report.findings(), [], where);
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark']))
   reportTest(

@@ -59,8 +59,7 @@ reportTest('a link opens what was seen', 'diff', async (report) => {
   ];
   for (const [i, change] of states.entries()) {
     await change();
-    await report.page.mouse.move(1275, 400);
-    await report.settle();
+    await report.point(1275, 400);
     const hash = await report.run(() => location.hash.slice(1));
     const before = await look(report);
     await paste(report, 'diff', hash);
@@ -142,8 +141,7 @@ for (const hash of BROKEN)
     async (report) => {
       assert.ok(await report.page.locator('canvas.flame').isVisible(), 'the picture is there');
       const middle = await report.middle(known.frameOf('main'));
-      await report.page.mouse.move(middle.x, middle.y);
-      await report.settle();
+      await report.point(middle.x, middle.y);
       assert.match(await report.text('.status'), /^main /);
     },
     { hash },

@@ -9,8 +9,7 @@ import * as known from '../lib/known.js';
 /** What the status says of the frame at a place of the picture. @param {any} report @param {number} x part of the width @param {number} y pixels from the top */
 async function frameAt(report, x, y) {
   const box = await report.picture();
-  await report.page.mouse.move(box.x + box.width * x, box.y + y);
-  await report.settle();
+  await report.point(box.x + box.width * x, box.y + y);
   return (await report.text('.status')).split(' — ')[0];
 }
 
@@ -55,24 +54,21 @@ reportTest(
     await report.press('x');
     const { k, l } = await report.hash();
     assert.ok(k && k === l);
-    const active = async () => (await report.text('#active-frame')).split(',')[0];
-    assert.equal(await active(), 'malloc', 'the function itself is selected');
+    assert.equal(await report.active(), 'malloc', 'the function itself is selected');
     assert.equal(await report.text('.inspector h2'), 'malloc');
     await report.press('ArrowUp', 'ArrowUp');
-    assert.equal(await active(), 'main');
+    assert.equal(await report.active(), 'main');
     await report.press('Enter');
     assert.equal((await report.texts('.crumbs .link')).pop(), 'main');
     const hash = await report.run(() => location.hash);
-    await report.page.reload();
-    report.requests.length = 1;
-    await report.painted(10000);
+    await report.reload();
     assert.equal(await report.run(() => location.hash), hash);
     assert.equal((await report.texts('.crumbs .link')).pop(), 'main');
-    assert.equal(await active(), 'main');
+    assert.equal(await report.active(), 'main');
     await report.press('0', 'ArrowDown', 'ArrowDown');
-    assert.equal(await active(), 'malloc');
+    assert.equal(await report.active(), 'malloc');
     await report.press('ArrowDown');
-    assert.equal(await active(), '_int_malloc');
+    assert.equal(await report.active(), '_int_malloc');
     await report.press('x');
     assert.deepEqual(Object.keys(await report.hash()), []);
   },
@@ -102,8 +98,7 @@ reportTest('shares stay those of the whole around a function', 'diff', async (re
   });
   await report.clickFrame('parse');
   const { x, y } = await report.picture();
-  await report.page.mouse.move(x, y - 5);
-  await report.settle();
+  await report.point(x, y - 5);
   const before = await shares();
   await report.press('x');
   assert.deepEqual(await shares(), before);

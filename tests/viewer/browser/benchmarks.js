@@ -2,12 +2,9 @@
 // The page of a suite: the list of benchmarks, and the way to the report of each and back.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 
-import { reportTest } from '../lib/browser.js';
+import { axe, reportTest } from '../lib/browser.js';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PARSE = 'tests/test_parse.py::test_parse[10]';
 const RENDER = 'tests/test_page.py::TestPage::test_render';
 
@@ -24,15 +21,6 @@ const until = (report, name) =>
 
 /** @param {any} report @param {string} name */
 const row = (report, name) => report.page.locator('.benchmarks .grid-row', { hasText: name }).first();
-
-/** Serious findings of axe-core. @param {any} report */
-const findings = (report) =>
-  report.run(async () => {
-    const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
-    return result.violations
-      .filter((/** @type {any} */ v) => ['serious', 'critical'].includes(v.impact))
-      .map((/** @type {any} */ v) => `${v.id}: ${v.nodes.map((/** @type {any} */ n) => n.target.join(' ')).slice(0, 3)}`);
-  });
 
 reportTest('the list comes first: verdict, what limits it, benchmarks with figures', 'suite', async (report) => {
   assert.match(await report.text('.suite-verdict'), /^mixed2 of 8 benchmarks are slower: test_parse\[10\] by 12\.5 %/);
@@ -281,10 +269,10 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark']))
     'suite',
     async (report) => {
       await row(report, 'test_fork').click();
-      assert.deepEqual(await findings(report), [], 'the list');
+      assert.deepEqual(await report.findings(), [], 'the list');
       await row(report, 'test_parse[10]').click();
       await until(report, 'test_parse[10]');
-      assert.deepEqual(await findings(report), [], 'a benchmark');
+      assert.deepEqual(await report.findings(), [], 'a benchmark');
     },
     { script: axe, context: { colorScheme } },
   );

@@ -8,26 +8,9 @@ import { bottleneck, colour } from '../lib/modules.js';
 
 const MODE = '[aria-label=Colour]';
 
-/** The first frame with a name, in the window and in the picture. @param {any} report @param {string} name */
-const place = (report, name) =>
-  report.run((/** @type {string} */ wanted) => {
-    const { model, picture } = /** @type {any} */ (window).kelvin;
-    const node = Array.from(model.tree.func).findIndex((_, i) => i > 0 && model.nameOf(i) === wanted);
-    const { x, y, w, h } = picture.flame.outline(node);
-    const { left, top } = picture.overlay.getBoundingClientRect();
-    return { edge: x, top: y, x: left + x + w / 2, y: top + y + h / 2 };
-  }, name);
-
-/** @param {any} report @param {string} name */
-async function clickFrame(report, name) {
-  const { x, y } = await place(report, name);
-  await report.page.mouse.click(x, y);
-  await report.settle();
-}
-
 /** The colour of a frame. @param {any} report @param {string} name */
 async function fill(report, name) {
-  const { edge, top } = await place(report, name);
+  const { edge, top } = await report.placeOf(name);
   const [seen] = await report.pixels([[edge + 2, top + 2]]);
   return [...seen.slice(0, 3)];
 }
@@ -70,7 +53,7 @@ reportTest(
 
 reportTest('the inspector tells what a frame and its change consist of', 'bottlenecks', async (report) => {
   await report.until(() => /: cache misses/.test(document.querySelector('.inspector')?.textContent || ''));
-  await clickFrame(report, 'parse');
+  await report.clickNamed('parse');
   const text = await report.text('.inspector');
   assert.match(text, /Bottleneck: instructionTakes more: cache misses/);
   assert.match(text, /cache0\.00 %41\.9 %/);
@@ -80,7 +63,7 @@ reportTest('the inspector tells what a frame and its change consist of', 'bottle
 reportTest('a report of one recording has a column, and classes by frame', 'bottlenecks-single', async (report) => {
   await report.openList();
   await report.until(() => /memory/.test(document.querySelector('.grid')?.textContent || ''));
-  await clickFrame(report, 'main');
+  await report.clickNamed('main');
   assert.match(await report.text('.inspector'), /Bottleneck: mixed/);
 });
 

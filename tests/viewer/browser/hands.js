@@ -84,8 +84,7 @@ reportTest('from a zoomed frame the wheel leads out to what is around it', 'diff
   const out = await place(report);
   const part = known.placeOf(known.frameOf('lex'), 1).w;
   assert.ok(out.stretch > 1 && out.stretch < 1 / part, JSON.stringify(out));
-  await report.page.mouse.move(x + 1, y);
-  await report.settle();
+  await report.point(x + 1, y);
   assert.match(await report.text('.status'), /^lex /);
 });
 
@@ -114,15 +113,13 @@ reportTest('a tooltip tells name, self, total and verdict, and never leaves the 
     [x + width - 2, y + 5],
     [x + width - 2, y + 2.5 * ROW],
   ]) {
-    await report.page.mouse.move(left, top);
-    await report.settle();
+    await report.point(left, top);
     const box = await tip.boundingBox();
     assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= 1280 && box.y + box.height <= 800, JSON.stringify(box));
     const beside = left < box.x || left > box.x + box.width || top < box.y || top > box.y + box.height;
     assert.ok(beside, 'not in the way of the pointer');
   }
-  await report.page.mouse.move(1270, 5);
-  await report.settle();
+  await report.point(1270, 5);
   assert.ok(await tip.isHidden());
 });
 

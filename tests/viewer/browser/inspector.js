@@ -28,13 +28,11 @@ reportTest('without a frame: the proven changes, the largest first; a click lead
 reportTest('hover shows a frame, leaving lets go, a click pins it', 'diff', async (report) => {
   await report.hover('compress');
   assert.equal(await report.text('.inspector h2'), 'compress');
-  await report.page.mouse.move(1270, 300);
-  await report.settle();
+  await report.point(1270, 300);
   assert.equal(await report.page.locator('.inspector h2').count(), 0);
   await report.clickFrame('compress');
   const box = await report.picture();
-  await report.page.mouse.move(box.x + box.width / 2, box.y + 10);
-  await report.settle();
+  await report.point(box.x + box.width / 2, box.y + 10);
   assert.equal(await report.text('.inspector h2'), 'compress', 'pinned');
   await report.press('Escape');
   assert.notEqual(await report.text('.inspector h2'), 'compress');
@@ -102,16 +100,14 @@ reportTest('all callers and all callees of a function, and back', 'diff', async 
   assert.ok((await report.text('.chips')).includes('callers of malloc'));
   const box = await report.picture();
   for (const [row, name] of ['malloc', 'parse', 'main', '__libc_start_main'].entries()) {
-    await report.page.mouse.move(box.x + box.width / 2, box.y + (row + 1.5) * 19);
-    await report.settle();
+    await report.point(box.x + box.width / 2, box.y + (row + 1.5) * 19);
     assert.ok((await report.text('.status')).startsWith(`${name} — base 230 ms`), await report.text('.status'));
   }
   await report.click('.chips .chip');
   assert.deepEqual(await report.hash(), {});
   await report.clickFrame('sort_items');
   await report.click('.inspector button:text-is("All callees")');
-  await report.page.mouse.move(box.x + box.width / 2, box.y + 1.5 * 19);
-  await report.settle();
+  await report.point(box.x + box.width / 2, box.y + 1.5 * 19);
   assert.match(await report.text('.status'), /^sort_items — base 900 ms/);
 });
 

@@ -7,9 +7,6 @@ import { near, reportTest, ROW } from '../lib/browser.js';
 import * as known from '../lib/known.js';
 import { colour } from '../lib/modules.js';
 
-/** The name of the selected frame, as a screen reader gets it. @param {any} report @returns {Promise<string>} */
-const active = async (report) => (await report.text('#active-frame')).split(',')[0];
-
 reportTest('b, h and d switch the recording', 'diff', async (report) => {
   const pressed = () => report.text('.choice[aria-label=Recording] [aria-pressed=true]');
   assert.equal(await pressed(), 'Diff');
@@ -46,38 +43,38 @@ reportTest('1 to 3 choose the colours, which are all that there are', 'diff', as
 
 reportTest('arrows move to caller, callee and sibling; Enter zooms; 0 resets', 'diff', async (report) => {
   await report.press('ArrowDown');
-  assert.equal(await active(report), '__libc_start_main', 'the widest callee');
+  assert.equal(await report.active(), '__libc_start_main', 'the widest callee');
   await report.press('ArrowDown');
-  assert.equal(await active(report), 'main');
+  assert.equal(await report.active(), 'main');
   await report.press('ArrowDown');
-  assert.equal(await active(report), 'steady');
+  assert.equal(await report.active(), 'steady');
   await report.press('ArrowLeft');
-  assert.equal(await active(report), 'sort_items');
+  assert.equal(await report.active(), 'sort_items');
   await report.press('ArrowLeft', 'ArrowLeft', 'ArrowLeft');
-  assert.equal(await active(report), 'parse');
+  assert.equal(await report.active(), 'parse');
   await report.press('ArrowDown');
-  assert.equal(await active(report), 'lex');
+  assert.equal(await report.active(), 'lex');
   await report.press('ArrowUp');
-  assert.equal(await active(report), 'parse');
+  assert.equal(await report.active(), 'parse');
   await report.press('ArrowRight');
-  assert.equal(await active(report), 'read');
+  assert.equal(await report.active(), 'read');
   await report.press('ArrowLeft', 'Enter');
   assert.equal((await report.texts('.crumbs .link')).pop(), 'parse');
   await report.press('0');
   assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
   await report.press('ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp');
   await report.press('ArrowDown');
-  assert.equal(await active(report), '__libc_start_main', 'the root has no caller');
+  assert.equal(await report.active(), '__libc_start_main', 'the root has no caller');
 });
 
 reportTest('at the edges arrows stay where they are', 'diff', async (report) => {
   await report.clickFrame('0xdeadbeef');
   await report.press('0', 'ArrowLeft');
-  assert.equal(await active(report), '0xdeadbeef');
+  assert.equal(await report.active(), '0xdeadbeef');
   await report.press('ArrowDown');
-  assert.equal(await active(report), '0xdeadbeef');
+  assert.equal(await report.active(), '0xdeadbeef');
   await report.press('ArrowRight', 'ArrowRight');
-  assert.equal(await active(report), '__libc_start_main');
+  assert.equal(await report.active(), '__libc_start_main');
 });
 
 reportTest('Backspace and Alt-arrows go back and forward', 'diff', async (report) => {
@@ -103,16 +100,16 @@ reportTest('/ searches, n and N go round, Escape lets go', 'diff', async (report
   assert.equal(await report.run(() => /** @type {any} */ (document.activeElement).value), 'steady_0', 'the field keeps its text');
   await report.press('Tab');
   await report.press('n');
-  assert.equal(await active(report), 'steady_00');
+  assert.equal(await report.active(), 'steady_00');
   assert.match(await report.text('.found'), /^1\/10 /);
   await report.press('n', 'n');
-  assert.equal(await active(report), 'steady_02');
+  assert.equal(await report.active(), 'steady_02');
   await report.press('N');
-  assert.equal(await active(report), 'steady_01');
+  assert.equal(await report.active(), 'steady_01');
   await report.press('N', 'N');
-  assert.equal(await active(report), 'steady_09', 'round the start');
+  assert.equal(await report.active(), 'steady_09', 'round the start');
   await report.press('n');
-  assert.equal(await active(report), 'steady_00', 'round the end');
+  assert.equal(await report.active(), 'steady_00', 'round the end');
   await report.press('Escape');
   assert.equal(await report.page.locator('.found').count(), 0);
   assert.deepEqual(await report.hash(), {});
@@ -310,8 +307,7 @@ reportTest('a bar says that there is more below, and can be dragged', 'deep', as
   await report.settle();
   const end = await bar.boundingBox();
   assert.ok(Math.abs(end.y + end.height - picture.y - picture.height) < 2, 'at the end');
-  await report.page.mouse.move(picture.x + picture.width / 2, picture.y + picture.height - ROW / 2);
-  await report.settle();
+  await report.point(picture.x + picture.width / 2, picture.y + picture.height - ROW / 2);
   assert.match(await report.text('.status'), /^level_2000 /);
 });
 

@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { test } from 'node:test';
 
-import { open, reportTest, ROW } from '../lib/browser.js';
+import { reportTest, ROW } from '../lib/browser.js';
 import { pageFile } from '../lib/pages.js';
+
+/** @type {import('../lib/browser.js').Options} */
+const LARGE = { timeout: 20000, test: { timeout: 120000 } };
 
 /** Milliseconds from a change until it is painted. @param {any} report @param {() => Promise<any>} change */
 async function timed(report, change) {
@@ -21,8 +23,7 @@ reportTest('2,000 levels: the wheel, the arrows and a link reach the last', 'dee
   await report.page.mouse.move(box.x + 300, box.y + 100);
   await report.page.mouse.wheel(0, 1e6);
   await report.settle();
-  await report.page.mouse.move(box.x + 301, box.y + box.height - ROW / 2);
-  await report.settle();
+  await report.point(box.x + 301, box.y + box.height - ROW / 2);
   assert.match(await report.text('.status'), /^level_2000 /);
   await report.page.mouse.dblclick(box.x + 301, box.y + box.height - ROW / 2);
   await report.settle();
@@ -31,23 +32,20 @@ reportTest('2,000 levels: the wheel, the arrows and a link reach the last', 'dee
   assert.ok(crumbs.length < 15, 'crumbs are shortened');
   const hash = await report.run(() => location.hash);
   assert.ok(hash.length < 40000);
-  await report.page.reload();
-  report.requests.length = 1;
-  await report.painted(10000);
+  await report.reload();
   assert.equal((await report.texts('.crumbs .link')).pop(), 'level_2000');
   await report.press('ArrowUp');
-  assert.match(await report.text('#active-frame'), /^level_1999,/);
+  assert.equal(await report.active(), 'level_1999');
   await report.press('c');
   await report.press('i', 's', 's', 'i');
 });
 
-test('1 M nodes: small, fast to open, and it answers', { timeout: 120000 }, async (t) => {
-  const bytes = statSync(pageFile('huge')).size;
-  const start = Date.now();
-  const report = await open('huge');
-  try {
-    await report.painted(20000);
-    const opened = Date.now() - start;
+reportTest(
+  '1 M nodes: small, fast to open, and it answers',
+  'huge',
+  async (report, t) => {
+    const { opened } = report;
+    const bytes = statSync(pageFile('huge')).size;
     const nodes = await report.run(() => /** @type {any} */ (window).kelvin?.model.tree.count);
     assert.ok(nodes > 900000, `${nodes} nodes`);
     assert.ok(bytes / nodes <= 7, `${(bytes / nodes).toFixed(1)} bytes a node`);
@@ -70,19 +68,15 @@ test('1 M nodes: small, fast to open, and it answers', { timeout: 120000 }, asyn
     assert.ok(opened < 15000, `opened in ${opened} ms`);
     assert.ok(click < 3000 && reset < 3000, `click ${click} ms, reset ${reset} ms`);
     assert.ok(system < 10000 && inverted < 45000 && search < 6000, JSON.stringify({ system, inverted, search }));
-    await report.check();
-  } finally {
-    await report.close();
-  }
-});
+  },
+  LARGE,
+);
 
-test('200,000 functions: a list of them scrolls, sorts and filters with few rows in the page', { timeout: 120000 }, async (t) => {
-  pageFile('functions');
-  const start = Date.now();
-  const report = await open('functions');
-  try {
-    await report.painted(20000);
-    const opened = Date.now() - start;
+reportTest(
+  '200,000 functions: a list of them scrolls, sorts and filters with few rows in the page',
+  'functions',
+  async (report, t) => {
+    const { opened } = report;
     await report.openList();
     assert.match(await report.text('.functions .bar'), /^.*200200 of 200200|200[\s,\u202f]?200/);
     const sort = await timed(report, () => report.click('.grid-head [role=columnheader]:text-is("function")'));
@@ -98,30 +92,23 @@ test('200,000 functions: a list of them scrolls, sorts and filters with few rows
     assert.equal(last[last.length - 1], 'caller_99');
     t.diagnostic(JSON.stringify({ opened, sort, filter }));
     assert.ok(opened < 15000 && sort < 6000 && filter < 6000, JSON.stringify({ opened, sort, filter }));
-    await report.check();
-  } finally {
-    await report.close();
-  }
-});
+  },
+  LARGE,
+);
 
-test('10,000 threads: they are listed, and one can be chosen', { timeout: 120000 }, async (t) => {
-  pageFile('threads');
-  const start = Date.now();
-  const report = await open('threads');
-  try {
-    await report.painted(20000);
-    const opened = Date.now() - start;
+reportTest(
+  '10,000 threads: they are listed, and one can be chosen',
+  'threads',
+  async (report, t) => {
+    const { opened } = report;
     assert.equal(await report.page.locator('[aria-label=Thread] option').count(), 10002);
     const chosen = await timed(report, () => report.select('[aria-label=Thread]', 'pool-09999'));
     const box = await report.picture();
-    await report.page.mouse.move(box.x + 300, box.y + 9);
-    await report.settle();
+    await report.point(box.x + 300, box.y + 9);
     assert.match(await report.text('.status'), /2\.00 ms/);
     const key = await timed(report, () => report.page.keyboard.press('3'));
     t.diagnostic(JSON.stringify({ opened, chosen, key }));
     assert.ok(opened < 15000 && chosen < 6000 && key < 6000, JSON.stringify({ opened, chosen, key }));
-    await report.check();
-  } finally {
-    await report.close();
-  }
-});
+  },
+  LARGE,
+);

@@ -13,8 +13,7 @@ reportTest('the tested metric comes first; the others follow it everywhere, with
   assert.deepEqual(names, ['cpu', 'samples, untested', 'alloc_space, untested']);
   const box = await report.picture();
   const at = async (/** @type {number} */ x, /** @type {number} */ row) => {
-    await report.page.mouse.move(box.x + box.width * x, box.y + (row + 0.5) * ROW);
-    await report.settle();
+    await report.point(box.x + box.width * x, box.y + (row + 0.5) * ROW);
     return report.text('.status');
   };
   assert.match(await at(0.1, 2), /^fill_cache — base 1\.00 s 20\.0 % → head 1\.00 s 20\.0 %/);

@@ -26,8 +26,7 @@ async function namesAt(report, middles, row) {
   const box = await report.picture();
   const out = [];
   for (const middle of middles) {
-    await report.page.mouse.move(box.x + middle, box.y + (row + 0.5) * ROW);
-    await report.settle();
+    await report.point(box.x + middle, box.y + (row + 0.5) * ROW);
     out.push((await report.text('.status')).split(' ')[0]);
   }
   return out;
@@ -73,11 +72,11 @@ reportTest(
     const at = { left: (place.x + place.w / 2) * width, top: rise(place.depth) };
     await report.page.mouse.click(x + at.left, y + at.top);
     await report.settle();
-    assert.match(await report.text('#active-frame'), /^lex,/);
+    assert.equal(await report.active(), 'lex');
     const [red, , blue] = (await report.pixels([[place.x * width + 3, at.top - 5]]))[0];
     assert.ok(red > 2 * blue, 'it takes more time, which is orange');
     await report.press('ArrowDown');
-    assert.match(await report.text('#active-frame'), /^parse,/);
+    assert.equal(await report.active(), 'parse');
     await report.press('ArrowUp', 'Enter');
     assert.deepEqual((await report.texts('.crumbs .link')).pop(), 'lex');
     assert.ok(await report.run(() => !document.querySelector('.mark.pinned').hidden));
@@ -95,18 +94,15 @@ reportTest(
   'deep',
   async (report) => {
     const { x, y, width, height } = await report.picture();
-    await report.page.mouse.move(x + width / 2, y + height - ROW / 2);
-    await report.settle();
+    await report.point(x + width / 2, y + height - ROW / 2);
     assert.match(await report.text('.status'), /^all /);
     await report.page.mouse.wheel(0, 1e6);
     await report.settle();
-    await report.page.mouse.move(x + width / 2 + 1, y + height - ROW / 2);
-    await report.settle();
+    await report.point(x + width / 2 + 1, y + height - ROW / 2);
     assert.match(await report.text('.status'), /^all /);
     await report.page.mouse.wheel(0, -1e6);
     await report.settle();
-    await report.page.mouse.move(x + width / 2, y + ROW / 2);
-    await report.settle();
+    await report.point(x + width / 2, y + ROW / 2);
     assert.match(await report.text('.status'), /^level_2000 /);
     const thumb = await report.run(() => document.querySelector('.flame-host .thumb').getBoundingClientRect().top);
     assert.ok(Math.abs(thumb - y) < 2, 'the scroll bar is at the top');

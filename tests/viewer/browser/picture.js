@@ -43,8 +43,7 @@ reportTest('the zoomed frame fills the width, and its callees with it', 'diff', 
   await report.zoomFrame(parse);
   await everyFrameIsInPlace(report, 1, parse);
   const { width } = await report.picture();
-  await report.page.mouse.move(0, 0);
-  await report.settle();
+  await report.point(0, 0);
   const row = parse.length * ROW + 2;
   const [left, right] = await report.pixels([
     [2, row],
@@ -98,8 +97,7 @@ reportTest('removed stacks are drawn in base widths, in their colour', 'diff', a
   await report.press('e');
   const box = await report.picture();
   const path = known.frameOf('old_cache');
-  await report.page.mouse.move(box.x + box.width / 2, box.y + path.length * ROW + 5);
-  await report.settle();
+  await report.point(box.x + box.width / 2, box.y + path.length * ROW + 5);
   assert.match(await report.text('.status'), /^old_cache /);
   const points = Array.from({ length: 40 }, (_, i) => [300 + i, path.length * ROW + 2]);
   const colours = await report.pixels(points);
@@ -194,8 +192,7 @@ const levelInSight = async (report) => {
   const mark = await report.page.locator('.mark.pinned').boundingBox();
   const { x, y, width, height } = await report.picture();
   if (!mark || mark.y < y || mark.y + mark.height > y + height) return null;
-  await report.page.mouse.move(x + width / 2, mark.y + mark.height / 2);
-  await report.settle();
+  await report.point(x + width / 2, mark.y + mark.height / 2);
   return (await report.text('.status')).split(' ')[0];
 };
 
@@ -214,15 +211,12 @@ reportTest('what is chosen comes into sight, however deep it lies: search, list,
   await report.click('.grid-row');
   await report.click('.choice button:text-is("Flame")');
   assert.equal(await levelInSight(report), 'level_1700', 'list');
-  await report.page.reload();
-  report.requests.length = 1;
-  await report.painted(10000);
+  await report.reload();
   assert.equal(await levelInSight(report), 'level_1700', 'link');
   await report.press('Enter');
   await report.click('.crumbs .link:text-is("level_2")');
   const { x, y } = await report.picture();
-  await report.page.mouse.move(x + 50, y + ROW / 2);
-  await report.settle();
+  await report.point(x + 50, y + ROW / 2);
   assert.match(await report.text('.status'), /^(all|level_[12]) /, 'crumbs');
 });
 
@@ -304,9 +298,7 @@ for (const theme of ['light', 'dark'])
       async (report) => {
         if (theme === 'dark') {
           await report.click('[aria-label="Switch between light and dark"]');
-          await report.page.reload();
-          report.requests.length = 1;
-          await report.painted(10000);
+          await report.reload();
         }
         const { first, now } = await report.run(() => {
           const { firstLook, lookAt } = /** @type {any} */ (window);

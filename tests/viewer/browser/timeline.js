@@ -49,8 +49,7 @@ reportTest('a brush filters the picture, the list and every figure; a double cli
   const names = await listed(report);
   assert.ok(names.includes('load') && !names.includes('work') && !names.includes('worker'), String(names));
   const box = await report.picture();
-  await report.page.mouse.move(box.x + box.width / 2, box.y + 9);
-  await report.settle();
+  await report.point(box.x + box.width / 2, box.y + 9);
   assert.match(await report.text('.status'), /base 1\.5\d s 100\.0 % → head 1\.5\d s/);
   assert.match(await report.text('.chips .chip'), /0\.0\d–0\.80 s/);
   await report.page.dblclick('.strip');
@@ -71,8 +70,7 @@ reportTest('a thread filters everything', 'timeline', async (report) => {
   await report.select('[aria-label=Thread]', 'io');
   assert.deepEqual((await listed(report)).sort(), ['epoll_wait', 'start_thread', 'wait_io']);
   const box = await report.picture();
-  await report.page.mouse.move(box.x + box.width / 2, box.y + 9);
-  await report.settle();
+  await report.point(box.x + box.width / 2, box.y + 9);
   assert.match(await report.text('.status'), /base 2\.00 s .*head 2\.00 s/);
   await report.select('[aria-label=Thread]', '');
   assert.ok((await listed(report)).includes('work'));
@@ -90,8 +88,7 @@ async function openLanes(report) {
 /** Points at a place of the lanes and reads what the page tells of it. @param {any} report @param {number} x part of the width @param {number} y in pixels */
 async function toldAt(report, x, y) {
   const box = await report.page.locator('.chart-overlay').boundingBox();
-  await report.page.mouse.move(box.x + x * box.width, box.y + y);
-  await report.settle();
+  await report.point(box.x + x * box.width, box.y + y);
   return report.text('.status');
 }
 
@@ -143,8 +140,7 @@ reportTest('a brush is one step of the history, and a link has it from the start
   await report.page.mouse.move(box.x + 0.25 * box.width, box.y + 60);
   await report.page.mouse.down();
   for (const x of [0.3, 0.4, 0.5]) {
-    await report.page.mouse.move(box.x + x * box.width, box.y + 60);
-    await report.settle();
+    await report.point(box.x + x * box.width, box.y + 60);
   }
   await report.page.mouse.up();
   await report.settle();
@@ -156,9 +152,7 @@ reportTest('a brush is one step of the history, and a link has it from the start
   assert.equal((await report.hash()).g, undefined);
   await report.page.goForward();
   await report.click('.choice button:text-is("Flame")');
-  await report.page.reload();
-  report.requests.length = 1;
-  await report.painted(10000);
+  await report.reload();
   assert.ok(await report.page.locator('.strip').isVisible(), 'the brush stands over the picture');
   assert.ok((await listed(report)).includes('load') && !(await listed(report)).includes('work'));
   assert.match(await report.page.locator('.strip').getAttribute('aria-valuetext'), /^0\.5\d* s to 1\.\d+ s of 2\.00 s/);

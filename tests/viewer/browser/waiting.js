@@ -12,22 +12,6 @@ const [, LOCK] = waiting.CLASS_COLOURS;
 
 /** @param {any} report */
 const classes = (report) => report.texts(`${WAITS} .chip`);
-/** The middle of the first frame with a name, in the window. @param {any} report @param {string} name */
-const middle = (report, name) =>
-  report.run((/** @type {string} */ wanted) => {
-    const { model, picture } = /** @type {any} */ (window).kelvin;
-    const node = Array.from(model.tree.func).findIndex((_, i) => i > 0 && model.nameOf(i) === wanted);
-    const { x, y, w, h } = picture.flame.outline(node);
-    const { left, top } = picture.overlay.getBoundingClientRect();
-    return { x: left + x + w / 2, y: top + y + h / 2 };
-  }, name);
-
-/** @param {any} report @param {string} name */
-async function clickFrame(report, name) {
-  const { x, y } = await middle(report, name);
-  await report.page.mouse.click(x, y);
-  await report.settle();
-}
 
 reportTest('metrics have names in words, the tested one first; zoom and selection stay', 'waits', async (report) => {
   assert.deepEqual(await report.texts(`${METRIC} option`), [
@@ -38,10 +22,10 @@ reportTest('metrics have names in words, the tested one first; zoom and selectio
     'idle time, untested',
   ]);
   assert.match(await report.text('.verdict'), /shown: wall-clock time 1\.06 s → 1\.46 s/);
-  const { x, y } = await middle(report, 'serve');
+  const { x, y } = await report.placeOf('serve');
   await report.page.mouse.dblclick(x, y);
   await report.settle();
-  await clickFrame(report, 'get');
+  await report.clickNamed('get');
   await report.select(METRIC, 'off-cpu');
   assert.match(await report.text('.verdict'), /shown: waiting time 950 ms → 1\.35 s/);
   assert.equal(await report.text('.crumbs [aria-current=true]'), 'serve');
@@ -74,7 +58,7 @@ reportTest(
     const legend = await report.texts('.legend .key');
     assert.deepEqual(legend, ['CPU time 7.28 %', 'lock 68.7 %', 'timer 20.6 %', 'io 3.43 %']);
     const box = await report.picture();
-    const { x, y } = await middle(report, 'get');
+    const { x, y } = await report.placeOf('get');
     const [seen] = await report.pixels([[x - box.x + 40, y - box.y - 6]]);
     assert.deepEqual([...seen.slice(0, 3)], colour.rgb(LOCK));
     const hatched = await report.run(() => {
@@ -83,13 +67,13 @@ reportTest(
     });
     assert.deepEqual(new Set(hatched), new Set(['[waiting: lock]', '[waiting: timer]', '[waiting: io]']));
     await report.press('s');
-    assert.ok(await middle(report, '[waiting: lock]'));
+    assert.ok(await report.placeOf('[waiting: lock]'));
   },
   { hash: 'c=waiting' },
 );
 
 reportTest('the inspector tells what for, of which lock and who released it', 'waits', async (report) => {
-  await clickFrame(report, 'get');
+  await report.clickNamed('get');
   await report.until(() => /Released by/.test(document.querySelector('.inspector')?.textContent || ''));
   const text = await report.text('.inspector');
   assert.match(text, /lock600 ms → 1\.00 s/);
@@ -113,8 +97,7 @@ reportTest(
     });
     const head = await report.page.locator('.lane-head').nth(1).boundingBox();
     // The fourth row of head's worker, in the middle of the second that it waits for.
-    await report.page.mouse.move(box.x + box.width * 0.4, head.y + 22 + 2.5 * 17);
-    await report.settle();
+    await report.point(box.x + box.width * 0.4, head.y + 22 + 2.5 * 17);
     assert.match(await report.text('.status'), /^get — .* · waits 1\.00 s for a lock in get; released by evict$/);
     assert.ok((await report.texts('.legend .key')).some((text) => text === 'waits: lock'));
   },

@@ -2,14 +2,19 @@
 // One browser for all tests, and a page of it as a person has it in front of them.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
 
 import { closeBrowser, launched } from './chromium.js';
 import { draw } from './modules.js';
 import * as known from './known.js';
-import { pageUrl } from './pages.js';
+import { pageFile, pageUrl } from './pages.js';
 
 export const { ROW } = draw;
+
+/** The script of axe-core. */
+export const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** @type {Promise<import('playwright-core').BrowserContext>|null} for pages that need nothing of their own */
 let shared = null;
@@ -33,6 +38,7 @@ export class Report {
     this.page = page;
     /** @type {string[]} */ this.complaints = [];
     /** @type {string[]} */ this.requests = [];
+    /** How long it took until it was drawn, ms. */ this.opened = 0;
     page.on('console', (message) => this.complaints.push(`console: ${message.text()}`));
     page.on('pageerror', (error) => this.complaints.push(`exception: ${error.message}`));
     page.on('request', (request) => this.requests.push(request.url()));
@@ -103,6 +109,29 @@ export class Report {
     return this.run((s) => [...document.querySelectorAll(s)].map((e) => e.textContent || ''), selector);
   }
 
+  /** The name of the selected frame, as a screen reader gets it. */
+  async active() {
+    return (await this.text('#active-frame')).split(',')[0];
+  }
+
+  /** Opens its address again. */
+  async reload() {
+    await this.page.reload();
+    this.requests.length = 1;
+    await this.painted(10000);
+  }
+
+  /** Serious findings of axe-core, which a test gives its page as a script. @returns {Promise<string[]>} */
+  findings() {
+    return this.run(async () => {
+      const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
+      const targets = (/** @type {any} */ v) => v.nodes.map((/** @type {any} */ n) => n.target.join(' ')).slice(0, 4);
+      return result.violations
+        .filter((/** @type {any} */ v) => ['serious', 'critical'].includes(v.impact))
+        .map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${targets(v).join(', ')}`);
+    });
+  }
+
   /** The state in the address. @returns {Promise<Record<string, string>>} */
   async hash() {
     const text = await this.run(() => location.hash.slice(1));
@@ -130,16 +159,42 @@ export class Report {
     return { x: box.x + left, y: box.y + top, left, top, width: w * box.width, edge: x * box.width };
   }
 
-  /** @param {string[]|string} frame @param {number} [side] @param {string[]} [zoom] */
-  async hover(frame, side = 1, zoom = []) {
-    const { x, y } = await this.middle(frame, side, zoom);
+  /** Points at a place in the window. @param {number} x @param {number} y */
+  async point(x, y) {
     await this.page.mouse.move(x, y);
     await this.settle();
   }
 
   /** @param {string[]|string} frame @param {number} [side] @param {string[]} [zoom] */
+  async hover(frame, side = 1, zoom = []) {
+    const { x, y } = await this.middle(frame, side, zoom);
+    await this.point(x, y);
+  }
+
+  /** @param {string[]|string} frame @param {number} [side] @param {string[]} [zoom] */
   async clickFrame(frame, side = 1, zoom = []) {
     const { x, y } = await this.middle(frame, side, zoom);
+    await this.page.mouse.click(x, y);
+    await this.settle();
+  }
+
+  /**
+   * Where the picture has the first frame with a name, on any page: its upper left corner in the picture, and its middle in the window.
+   * @param {string} name @returns {Promise<{edge: number, top: number, x: number, y: number}>}
+   */
+  placeOf(name) {
+    return this.run((wanted) => {
+      const { model, picture } = /** @type {any} */ (window).kelvin;
+      const node = Array.from(model.tree.func).findIndex((_, i) => i > 0 && model.nameOf(i) === wanted);
+      const { x, y, w, h } = picture.flame.outline(node);
+      const { left, top } = picture.overlay.getBoundingClientRect();
+      return { edge: x, top: y, x: left + x + w / 2, y: top + y + h / 2 };
+    }, name);
+  }
+
+  /** Clicks such a frame. @param {string} name */
+  async clickNamed(name) {
+    const { x, y } = await this.placeOf(name);
     await this.page.mouse.click(x, y);
     await this.settle();
   }
@@ -229,14 +284,18 @@ export async function open(kind, options = {}) {
 
 /**
  * A test with a report of its own, which is also checked for all that no page may do.
- * @param {string} name @param {string} kind @param {(report: Report) => Promise<void>} body @param {Options} [options]
+ * @param {string} name @param {string} kind @param {(report: Report, t: import('node:test').TestContext) => Promise<void>} body
+ * @param {Options} [options]
  */
 export function reportTest(name, kind, body, options = {}) {
-  test(name, { timeout: 90000, ...options.test }, async () => {
+  test(name, { timeout: 90000, ...options.test }, async (t) => {
+    if (!options.url) pageFile(kind);
+    const start = Date.now();
     const report = await open(kind, options);
     try {
       await report.painted(options.timeout || 10000);
-      await body(report);
+      report.opened = Date.now() - start;
+      await body(report, t);
       await report.check();
     } finally {
       await report.close();
