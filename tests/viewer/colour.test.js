@@ -13,7 +13,7 @@ const LEAST_DISTANCE = 15;
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
 
 /** @param {number} count */
-const functions = (count) => Array.from({ length: count }, (_, i) => ({ key: `function_${i}\`module`, origin: i % 5 }));
+const functions = (count) => Array.from({ length: count }, (_, i) => ({ key: `function_${i}\`module` }));
 
 /** Every colour a frame can have. @param {boolean} dark @returns {[string, number[]][]} */
 function frameColours(dark) {
@@ -23,17 +23,13 @@ function frameColours(dark) {
   colours.dark = dark;
   for (const palette of Object.keys(colour.PALETTES)) {
     colours.palette = palette;
-    colours.mode = 'diff';
     colours.most = 20;
     for (const state of STATES)
       for (let points = 0; points <= 25; points += 0.25)
-        out.push([`${palette} ${state} ${points}`, colours.of(0, state, points)]);
+        out.push([`${palette} ${state} ${points}`, colours.difference(state, points)]);
   }
-  for (const mode of ['origin', 'function']) {
-    colours.mode = mode;
-    for (let i = 0; i < 3000; i++) out.push([`${mode} ${i}`, colours.of(i, 'same', 0)]);
-  }
-  out.push(['root', colours.of(-1, 'same', 0)]);
+  for (let i = 0; i < 3000; i++) out.push([`function ${i}`, colours.hue(i)]);
+  for (const hex of colour.ORIGIN_COLOURS) out.push([`origin ${hex}`, colour.rgb(hex)]);
   return out;
 }
 

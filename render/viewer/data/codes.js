@@ -21,8 +21,6 @@ export const MORE = 2;
 export const LESS = 3;
 export const GONE = 5;
 export const UNTESTED = 7;
-/** Verdicts from this number on are changes; the ones before it are none, or are not proven. */
-export const FIRST_CHANGED = 2;
 
 /** Flag of a frame: the compiler inlined it into its caller. */
 export const INLINED = 1;

@@ -2,7 +2,7 @@
 // What a colour means. Hue is the direction of cost, texture is existence.
 
 import { BOTTLENECK_COLOURS, STRENGTHS as BOTTLENECK_STRENGTHS } from '../model/bottleneck.js';
-import { FIRST_CHANGED, STATES } from '../data/codes.js';
+import { STATES } from '../data/codes.js';
 import { hashHue } from '../data/hash.js';
 import { packed } from './pixels.js';
 import { originsOf } from '../data/symbols.js';
@@ -33,10 +33,12 @@ const PALEST_OWN = 0.1;
 /** How many strengths of a colour are told apart. */
 const STRENGTHS = 255;
 /**
- * Places in the table of pixels: one for the neutral colour, six for origins, then strengths of more and less, then
- * functions.
+ * Places of verdicts in the table of pixels; those of more and less are followed by their strengths.
+ * @type {Record<string, number>}
  */
-const PLACE = { neutral: 0, origins: 1, new: 7, gone: 8, more: 16, less: 272, functions: 528 };
+const PLACE = { new: 0, gone: 1, more: 2, less: STRENGTHS + 3, end: 2 * STRENGTHS + 4 };
+/** The verdicts with a colour, by number. */
+const COLOURED = STATES.map((state) => state in PLACE && state);
 
 /** The parts of a colour: red, green, blue. @param {string} hex @returns {number[]} */
 export function rgb(hex) {
@@ -93,9 +95,9 @@ export class Colours {
     this.palette = 'kelvin';
     this.dark = false;
     /** The largest difference on the screen, in points of the total. */ this.most = FLOOR_POINTS;
-    /** @type {(number[]|undefined)[]} */ this.hues = [];
-    /** The mode, palette and theme that the pixels are made for. */ this.madeFor = '';
-    /** Colours as pixels by PLACE; 0 where one is not made yet. */
+    /** @type {(number|undefined)[]} pixels by function */ this.hues = [];
+    /** The palette and theme that the pixels are made for. */ this.madeFor = '';
+    /** Colours of verdicts as pixels by PLACE; 0 where one is not made yet. */
     this.pixels = new Uint32Array(0);
   }
 
@@ -108,16 +110,9 @@ export class Colours {
     return PALETTES[this.palette];
   }
 
-  /**
-   * The colour of a frame.
-   * @param {number} func @param {string} state @param {number} points difference in points of the total
-   */
-  of(func, state, points) {
-    if (func < 0) return this.neutral();
-    if (this.mode === 'origin') return rgb(ORIGIN_COLOURS[this.functions[func].origin]);
-    if (this.mode === 'function') return (this.hues[func] ||= hsl(hashHue(this.functions[func].key), 0.55, 0.66));
-    if (this.mode === 'diff') return this.difference(state, points);
-    return this.neutral();
+  /** The colour of a function. @param {number} func */
+  hue(func) {
+    return hsl(hashHue(this.functions[func].key), 0.55, 0.66);
   }
 
   /** The colour of a verdict. @param {string} state @param {number} points */
@@ -133,34 +128,16 @@ export class Colours {
     return Math.round(intensity(points, this.most) * STRENGTHS);
   }
 
-  /** Forgets the pixels when mode, palette or theme have changed. */
-  prepare() {
-    const made = `${this.mode} ${this.palette} ${this.dark} ${this.functions.length}`;
-    if (made === this.madeFor) return;
-    this.madeFor = made;
-    this.pixels = new Uint32Array(PLACE.functions + this.functions.length);
-  }
-
   /**
-   * The colour of a frame as a pixel, which is made once for all frames that look alike.
-   * @param {number} func @param {string} state @param {number} points
+   * The colour of a verdict as a pixel, which is made once for all frames that look alike.
+   * @param {string} state @param {number} points
    */
-  pixel(func, state, points) {
-    const at = this.placeOf(func, state, points);
-    return (this.pixels[at] ||= packed(this.of(func, state, points)));
-  }
-
-  /** @param {number} func @param {string} state @param {number} points */
-  placeOf(func, state, points) {
-    if (func < 0) return PLACE.neutral;
-    if (this.mode === 'origin') return PLACE.origins + this.functions[func].origin;
-    if (this.mode === 'function') return PLACE.functions + func;
-    if (this.mode !== 'diff') return PLACE.neutral;
-    if (state === 'new') return PLACE.new;
-    if (state === 'gone') return PLACE.gone;
-    if (state === 'more') return PLACE.more + this.strength(points);
-    if (state === 'less') return PLACE.less + this.strength(points);
-    return PLACE.neutral;
+  pixel(state, points) {
+    const made = `${this.palette} ${this.dark}`;
+    if (made !== this.madeFor) this.pixels = new Uint32Array(PLACE.end);
+    this.madeFor = made;
+    const at = PLACE[state] + (state === 'more' || state === 'less' ? this.strength(points) : 0);
+    return (this.pixels[at] ||= packed(this.difference(state, points)));
   }
 
   /** The pixels of all shades: the colour of a class is the paler the more of the time is none of waiting. */
@@ -195,7 +172,6 @@ export class Colours {
    * @returns {(node: number) => number} as a pixel
    */
   painter(tree, tested, pointsOf, of = {}) {
-    this.prepare();
     const neutral = packed(this.neutral());
     const { shade, bottleneck } = of;
     if (this.mode === 'waiting' && shade) {
@@ -213,11 +189,14 @@ export class Colours {
     }
     if (this.mode === 'diff' && tested)
       return (node) => {
-        const state = tree.state[node];
-        if (state < FIRST_CHANGED || !node) return neutral;
-        return this.pixel(tree.func[node], STATES[state], pointsOf(node));
+        const state = COLOURED[tree.state[node]];
+        return state && node ? this.pixel(state, pointsOf(node)) : neutral;
       };
-    if (this.mode === 'function') return (node) => this.pixel(tree.func[node], '', 0);
+    if (this.mode === 'function')
+      return (node) => {
+        const func = tree.func[node];
+        return func < 0 ? neutral : (this.hues[func] ||= packed(this.hue(func)));
+      };
     return () => neutral;
   }
 }

@@ -8,6 +8,7 @@ import { Flame, ROW } from './draw.js';
 import { plainStrings } from '../common/format.js';
 import { bindHands } from './hands.js';
 import { leftOf } from '../model/layout.js';
+import { packed } from '../drawing/pixels.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { ROOT } from '../model/state.js';
 import { figuresOf, rootName } from './status.js';
@@ -134,7 +135,7 @@ export class Picture {
       { shade: (node) => model.shadeOf(node), bottleneck: (node) => bottleneckShade(model, node) },
     );
     if (!model.gone || colours.mode !== 'diff') return paint;
-    const [gone, kept] = [colours.pixel(0, 'gone', 0), colours.pixel(-1, '', 0)];
+    const [gone, kept] = [colours.pixel('gone', 0), packed(colours.neutral())];
     return (/** @type {number} */ node) => (model.isGone(node) ? gone : kept);
   }
 
