@@ -135,7 +135,7 @@ test('a search finds modules and files, where no name has its text or where it a
   const page = readPage('diff');
   const found = (/** @type {string} */ search) => {
     const model = shown(page, { search });
-    return [model.foundPart, model.textsFound(), model.found.sum[1] * model.factor];
+    return [model.names.part, model.names.texts(model.functionHits), model.found.sum[1] * model.factor];
   };
   assert.deepEqual(found('libz'), ['module', ['libz.so'], known.totalOf('compress')[1]]);
   assert.deepEqual(found('module:libc'), ['module', ['libc.so'], known.totalOf('__libc_start_main')[1]]);
@@ -151,8 +151,8 @@ test('a search that is no regular expression is taken as text', () => {
   const model = shown(page, { search: '[a-z]+(*' });
   assert.equal(model.found.nodes.length, 1);
   assert.equal(model.nameOf(model.found.nodes[0]), '[a-z]+(*');
-  assert.notEqual(model.searchError, '');
-  assert.equal(shown(page, { search: 'constructor' }).searchError, '');
+  assert.notEqual(model.names.error, '');
+  assert.equal(shown(page, { search: 'constructor' }).names.error, '');
 });
 
 test('a thread alone shows its own time, on both sides', () => {

@@ -18,7 +18,8 @@ import { inspect, overview, stackText } from '../views/inspector.js';
 import { onKey } from './keys.js';
 import { legend } from '../views/legend.js';
 import { Menu } from '../common/menu.js';
-import { Model, textOf } from '../model/model.js';
+import { Model } from '../model/model.js';
+import { textOf } from '../model/names.js';
 import { Searcher } from '../model/pattern.js';
 import { Picture } from '../picture/picture.js';
 import { Searching } from './searching.js';
@@ -227,7 +228,7 @@ export class App {
     const { model } = this;
     const searcher = new Searcher((part) => model.functions.map((f) => textOf(f, part)));
     this.within.until?.addEventListener('abort', () => searcher.stop());
-    model.searchApart = (pattern, part, done) =>
+    model.names.runApart = (pattern, part, done) =>
       searcher.run(pattern, part, (hits, error) => {
         done(hits, error);
         this.#refresh(true);
@@ -398,7 +399,7 @@ export class App {
     const { zoom, selected: _selected, ...rest } = state;
     const { nodes, sum } = model.found;
     const at = model.matches ? nodes.indexOf(model.selected) : 0;
-    const found = [rest, nodes.length, sum, at, !!model.matches, model.searchError];
+    const found = [rest, nodes.length, sum, at, !!model.matches, model.names.error];
     if (this.#differs('search', found)) this.searching?.draw(state);
     const { isMagnified } = picture;
     const goTo = { zoom: (/** @type {number} */ node) => picture.zoom(node), home: () => picture.home() };

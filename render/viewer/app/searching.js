@@ -93,22 +93,23 @@ export class Searching {
   /** How many frames were found, and their share of the whole. */
   #figures() {
     const { model } = this;
+    const { names } = model;
     const { nodes, sum } = model.found;
     const [base, head] = model.totals();
     const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
     const frames = `${count(nodes.length)} frame${nodes.length === 1 ? '' : 's'}, nested ones counted once`;
-    const parts = model.textsFound();
-    const of = `${model.foundPart}${parts.length === 1 ? '' : 's'}`;
+    const parts = names.texts(model.functionHits);
+    const of = `${names.part}${parts.length === 1 ? '' : 's'}`;
     const matched = parts.length > 0 ? `${of} that match: ${parts.slice(0, MOST_TOLD).join(', ')}; ` : '';
     const measure = measureOf(model.shownMetric);
     const title = `${matched}${frames}; they and what they call take ${share} of all ${measure}`;
-    const none = model.searchError ? '0' : 'no match';
+    const none = names.error ? '0' : 'no match';
     const place = `${nodes.indexOf(model.selected) + 1}/${nodes.length} · ${share}`;
     const figures = h('span.found', { title }, nodes.length ? place : none);
     const where = parts.length === 1 ? parts[0] : count(parts.length);
     const words = parts.length === 1 ? [`${of} `, h('bdi', {}, where)] : [`${where} ${of}`];
     if (parts.length) figures.append(h('span.dim', {}, ' · in ', ...words));
-    if (model.searchError) figures.append(h('span.hint', {}, ` ${model.searchError}`));
+    if (names.error) figures.append(h('span.hint', {}, ` ${names.error}`));
     return figures;
   }
 }

@@ -6,15 +6,14 @@ import { INTERRUPTS, LESS, MORE, ORIGINS, STATES, SYSTEM, UNTESTED } from '../da
 import { mergedFunctions } from './filters.js';
 import { foundIn, walkSeen } from './finding.js';
 import { foldedTree } from './folding.js';
-import { moduleName } from '../common/format.js';
 import { hashOf } from '../data/hash.js';
 import { hasInterpreters, interprets, selfWithInterpreter } from './interpreter.js';
 import { around, inverted } from './lazy.js';
 import { depthBelow, findRemoved, removedWidths, sideOf } from './layout.js';
 import { Memo, sameSources } from '../common/memo.js';
+import { NameSearch } from './names.js';
 import { Narrowing } from './narrowing.js';
 import { changesIn, OrderedTree } from './order.js';
-import { matchAll, partsOf, patternOf } from './pattern.js';
 import { nodeAt, pathOf } from './state.js';
 import { covered, functionSums, largestChange, withoutInterrupts } from './sums.js';
 import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
@@ -28,8 +27,6 @@ const LARGE = 200000;
 /** @typedef {import('./filters.js').Meant} Meant */
 /** @typedef {import('./lazy.js').LazyTree} LazyTree */
 /** @typedef {import('./order.js').Order} Order */
-/** @typedef {import('./pattern.js').Part} Part */
-/** @typedef {import('./pattern.js').Pattern} Pattern */
 /** @typedef {import('../data/report.js').Tables} Tables */
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('../data/symbols.js').FunctionChange} FunctionChange */
@@ -37,17 +34,6 @@ const LARGE = 200000;
 /** @typedef {import('./system.js').Splicer} Splicer */
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */
 /** @typedef {import('../data/tree.js').Tree} Tree */
-
-/**
- * Receives the functions that a search found, as 1 by function; null and a reason where it failed.
- * @typedef {(hits: Uint8Array|null, error: string) => void} SearchDone
- */
-
-/** What a search reads of a function. @param {Func} f @param {Part} part */
-export function textOf(f, part) {
-  if (part === 'fullName') return f.fullName === f.name ? '' : f.fullName;
-  return part === 'module' ? moduleName(f.module) : f[part];
-}
 
 export class Model {
   /** @param {Tables} tables */
@@ -82,12 +68,7 @@ export class Model {
     /** @type {{starts: Int32Array, members: Int32Array}|null} nodes by function */ this.placesMade = null;
     /** @type {((node: number) => boolean)|null} whether a frame is searched for */ this.matches = null;
     /** Which functions a search finds, as 1 by function. */ this.functionHits = new Uint8Array(0);
-    this.searchError = '';
-    /** What of the functions a search has found. @type {Part} */ this.foundPart = 'name';
-    /** @type {((pattern: Pattern, part: Part, done: SearchDone) => void)|null} runs a search that may never end */
-    this.searchApart = null;
-    /** @type {{text: string, hits: Uint8Array|null, error: string}|null} what such a search found */
-    this.foundApart = null;
+    this.names = new NameSearch(tables.functions, () => this.memo.forget('search'));
     /** @type {Map<string, Func>|null} */ this.byHash = null;
     this.deepest = 0;
     /** The outermost frames that a search found, and the time [base, head] that they cover. */
@@ -580,12 +561,11 @@ export class Model {
   #search(state) {
     const { search, picked, origins, states } = state;
     this.matches = null;
-    this.searchError = '';
     this.found = { sum: [0, 0], nodes: [] };
     const only = this.functionOf(picked);
     const isHeld = isMarked(this, state);
+    const hits = this.names.find(search);
     if (!search && !only && !origins && !states && !isHeld) return;
-    const hits = this.#functionsFound(search);
     for (const f of this.functions)
       if ((only && f !== only) || (origins && (f.isProcess || !origins.includes(String(f.origin))))) hits[f.id] = 0;
     this.functionHits = hits;
@@ -599,53 +579,6 @@ export class Model {
     // One goes from match to match as they stand on the screen.
     const places = this.reordered?.places;
     if (places) this.found.nodes.sort((a, b) => places[a] - places[b]);
-  }
-
-  /**
-   * Which functions a text finds, as 1 by function: by the first of their parts that any of them has it in. None while
-   * a search that may take long is running; it looks at one part.
-   * @param {string} text
-   */
-  #functionsFound(text) {
-    const none = new Uint8Array(this.functions.length);
-    this.foundPart = 'name';
-    if (!text) return none.fill(1);
-    const { parts, rest } = partsOf(text);
-    const pattern = patternOf(rest);
-    this.searchError = pattern.error;
-    for (const part of parts) {
-      const hits = matchAll(pattern, this.functions, (f) => textOf(f, part));
-      if (!hits) return this.#foundLater(text, pattern, parts[0]) || none;
-      if (!hits.includes(1) && part !== parts[parts.length - 1]) continue;
-      this.foundPart = hits.includes(1) ? part : parts[0];
-      return hits;
-    }
-    return none;
-  }
-
-  /**
-   * What a search that may take long has found, once it is done.
-   * @param {string} text @param {Pattern} pattern @param {Part} part
-   */
-  #foundLater(text, pattern, part) {
-    this.foundPart = part;
-    if (this.foundApart?.text === text) {
-      this.searchError = this.foundApart.error;
-      return this.foundApart.hits?.slice();
-    }
-    this.searchError = 'searching…';
-    this.searchApart?.(pattern, part, (found, error) => {
-      this.foundApart = { text, hits: found, error };
-      this.memo.forget('search');
-    });
-    return null;
-  }
-
-  /** The modules or the files that a search has found; none where it has found names. @returns {string[]} */
-  textsFound() {
-    const { foundPart, functionHits, functions } = this;
-    if (foundPart === 'name' || foundPart === 'fullName') return [];
-    return [...new Set(functions.filter((f) => functionHits[f.id]).map((f) => textOf(f, foundPart)))].sort();
   }
 
   /** The function of a hash; undefined where this report has none. @param {string} hash @returns {Func|undefined} */

@@ -20,6 +20,9 @@ export function lowerBound(times, time, begin, end) {
   return begin;
 }
 
+/** @param {ArrayLike<number>} values */
+export const sumOf = (values) => Array.from(values).reduce((a, b) => a + b, 0);
+
 /**
  * Which samples count, and by which value.
  * @typedef {object} SampleFilter

@@ -4,6 +4,7 @@
 
 import { BOTTLENECK_COLOURS, BOTTLENECK_HINTS, BOTTLENECKS, CAUSES, costByClass, costsOf } from '../model/bottleneck.js';
 import { COST_PARTS, functionBottleneck, MIXED } from '../model/bottleneck.js';
+import { sumOf } from '../model/sums.js';
 import { css } from '../drawing/colour.js';
 import { h, svg } from '../common/dom.js';
 import { percent } from '../common/format.js';
@@ -28,9 +29,6 @@ const COLOUR_HINT =
  * @property {string} totalHint
  * @property {string} hint
  */
-
-/** @param {ArrayLike<number>} values */
-const sumOf = (values) => Array.from(values).reduce((a, b) => a + b, 0);
 
 /**
  * What the colours of bottlenecks mean, with the share of the self cost that the frames of each class have.

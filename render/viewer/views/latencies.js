@@ -3,6 +3,7 @@
 
 import { h, svg } from '../common/dom.js';
 import { amount } from '../common/format.js';
+import { sumOf } from '../model/sums.js';
 
 /** @typedef {import('../data/report.js').Latencies} Latencies */
 /** @typedef {import('../data/report.js').Requests} Requests */
@@ -28,12 +29,9 @@ export const bucketStart = (bucket) =>
 /** The place of a time on the axis. What takes no nanosecond stands at the first. @param {number} ns */
 const log = (ns) => Math.log10(Math.max(ns, 1));
 
-/** @param {number[]} list */
-const sum = (list) => list.reduce((a, b) => a + b, 0);
-
 /** The time between the rare ones at both ends. @param {Latencies} side @returns {[number, number]} in nanoseconds */
 function usual({ first, counts }) {
-  const total = sum(counts);
+  const total = sumOf(counts);
   let before = 0;
   let low = -1;
   for (let i = 0; i < counts.length; i++) {
@@ -62,7 +60,7 @@ export function axisOf(sides) {
  */
 export function shares({ first, counts }, [low, high], steps) {
   const list = new Array(steps).fill(0);
-  const total = sum(counts);
+  const total = sumOf(counts);
   const place = (/** @type {number} */ ns) => ((log(ns) - low) / (high - low)) * steps;
   counts.forEach((count, i) => {
     const from = place(bucketStart(first + i));
