@@ -188,6 +188,9 @@ struct diff_function {
  */
 enum profile_wait_class diff_wait_class(const struct diff *diff, const struct diff_function *function);
 
+/* Whether waits of the class are in the metric. */
+bool diff_has_wait_class(const struct diff *diff, enum profile_wait_class wait_class);
+
 /*
  * Whether a gate on a function is on this one, by either of its names. The frame of a class of waits is also called as
  * a verdict calls it: "waiting for a lock".
@@ -389,6 +392,7 @@ struct diff {
 	 */
 	bool is_exact;
 	enum diff_waiting waiting;
+	bool is_idle;                 /* the metric is idle time: it has the idle waits, which no other metric has */
 	double raw_total[DIFF_SIDES]; /* without interrupts */
 	struct diff_estimate total;   /* of the whole program, without interrupts */
 

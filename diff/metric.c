@@ -182,6 +182,7 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	/* A number that its file does not name is taken for samples. */
 	diff->is_time = !diff->is_exact && (metric.kind == PROFILE_METRIC_TIME || metric.kind == PROFILE_METRIC_OTHER);
 	diff->waiting = waiting_of(head, build->metric[DIFF_HEAD]);
+	diff->is_idle = diff->waiting == DIFF_WAITING_ALL && build->metric[DIFF_HEAD] == profile_wait_values(head).idle;
 	return build_text(diff, err, &diff->metric_words, "%s", metric.words) &&
 	       build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
 	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));

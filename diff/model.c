@@ -136,6 +136,11 @@ enum profile_wait_class diff_wait_class(const struct diff *diff, const struct di
 				     : PROFILE_WAIT_NONE;
 }
 
+bool diff_has_wait_class(const struct diff *diff, enum profile_wait_class wait_class)
+{
+	return diff->waiting != DIFF_WAITING_NONE && profile_wait_info(wait_class)->is_idle == diff->is_idle;
+}
+
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place)
 {
 	return place->release_count > 0 ? diff->wait_releases[place->first_release].function : PROFILE_NONE;

@@ -27,7 +27,7 @@ const char *words_verb(const struct diff *diff)
 			return verbs[i][1];
 	if (diff->waiting != DIFF_WAITING_ALL)
 		return "takes";
-	return strcmp(diff_string(diff, diff->metric), "idle") == 0 ? "is idle" : "waits";
+	return diff->is_idle ? "is idle" : "waits";
 }
 
 const char *words_scale(enum diff_scale_mode mode)

@@ -298,13 +298,12 @@ static void emit_place(struct markdown_writer *w, size_t number)
 /* Places by how much their waits changed, as far as the metric has them. */
 static void write_places(struct markdown_writer *w)
 {
-	bool is_idle = strcmp(diff_string(w->diff, w->diff->metric), "idle") == 0;
 	size_t written = 0;
 
-	for (size_t i = 0; w->diff->waiting != DIFF_WAITING_NONE && i < w->diff->wait_place_count; i++) {
+	for (size_t i = 0; i < w->diff->wait_place_count; i++) {
 		const struct diff_wait_place *place = &w->diff->wait_places[i];
 
-		if ((place->wait_class == PROFILE_WAIT_IDLE) != is_idle || place->delta == 0 || written == MAX_PLACES)
+		if (!diff_has_wait_class(w->diff, place->wait_class) || place->delta == 0 || written == MAX_PLACES)
 			continue;
 		if (written++ == 0)
 			markdown_emit_string(w, "**Where threads wait**\n\n"

@@ -369,10 +369,8 @@ static void write_legend_entry(struct svg_writer *w, double *x, double y, struct
 /* The classes that the metric has. */
 static void write_legend_of_waits(struct svg_writer *w, double *x, double y)
 {
-	bool is_idle = strcmp(diff_string(w->diff, w->diff->metric), "idle") == 0;
-
-	for (int i = 0; w->diff->waiting != DIFF_WAITING_NONE && i < PROFILE_WAIT_COUNT; i++)
-		if ((i == PROFILE_WAIT_IDLE) == is_idle && w->diff->waits[i].raw[DIFF_HEAD] > 0)
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		if (diff_has_wait_class(w->diff, (enum profile_wait_class)i) && w->diff->waits[i].raw[DIFF_HEAD] > 0)
 			write_legend_entry(w, x, y, wait_colour((enum profile_wait_class)i),
 				profile_wait_info((enum profile_wait_class)i)->frame);
 }

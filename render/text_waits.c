@@ -290,7 +290,7 @@ bool text_waiting_changes(const struct text_writer *w, struct error *err)
 	CLEANUP(cleanup_free) struct compared_lock *found = NULL;
 	size_t in_base, in_head, count;
 
-	if (!w->waits || strcmp(metric, "cpu") == 0 || strcmp(metric, "idle") == 0)
+	if (!w->waits || strcmp(metric, "cpu") == 0 || w->diff->is_idle)
 		return true;
 	waits_locks(w->waits, DIFF_BASE, &in_base);
 	waits_locks(w->waits, DIFF_HEAD, &in_head);
@@ -309,7 +309,7 @@ bool text_waiting_changes(const struct text_writer *w, struct error *err)
 bool text_waiting_places(const struct text_writer *w, struct error *err)
 {
 	const char *metric = diff_string(w->diff, w->diff->metric);
-	bool is_idle = strcmp(metric, "idle") == 0;
+	bool is_idle = w->diff->is_idle;
 	CLEANUP(cleanup_free) struct waiting_place *places = NULL;
 	size_t count = 0;
 

@@ -40,7 +40,7 @@ bool machine_is_reason(const struct diff_build *build, const struct proven *prov
 	const struct diff *diff = build->diff;
 	const struct diff_estimate *queue = queue_of(diff);
 
-	if (diff->waiting == DIFF_WAITING_NONE || strcmp(diff_string(diff, diff->metric), "idle") == 0)
+	if (diff->waiting == DIFF_WAITING_NONE || diff->is_idle)
 		return false;
 	if (proven_way_of(diff->total.state) || proven->more.greatest || proven->less.greatest)
 		return false;

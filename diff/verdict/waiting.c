@@ -18,15 +18,14 @@ enum { MAX_NAME_COLUMNS = 80, MAX_NAME_BYTES = 400 };
 
 /* ---- The place ---- */
 
-/* Whether waits of the class are in the metric: idle ones are in no other than their own, those for a CPU in none. */
+/* Whether waits of the class are in the metric's total: those for a CPU are beside it. */
 static bool is_in_metric(const struct diff *diff, enum profile_wait_class wait_class)
 {
 	const struct diff_origin *apart = &diff->run_queue;
-	bool of_idle = strcmp(diff_string(diff, diff->metric), "idle") == 0;
 
 	if (wait_class == PROFILE_WAIT_RUN_QUEUE && (apart->raw[DIFF_BASE] > 0 || apart->raw[DIFF_HEAD] > 0))
 		return false;
-	return diff->waiting != DIFF_WAITING_NONE && (wait_class == PROFILE_WAIT_IDLE) == of_idle;
+	return diff_has_wait_class(diff, wait_class);
 }
 
 static bool is_proven(const struct diff_estimate *estimate, double delta)
