@@ -44,17 +44,22 @@ static json_t *estimate(const struct diff_estimate *e)
 		diff_state_name(e->state));
 }
 
-static json_t *metrics(const struct render_input *input)
+/* Only a report of waits has words for its metrics: the page calls others by what they measure. */
+static json_t *metrics(const struct render_input *input, bool has_waits)
 {
+	const struct profile *head = input->profiles[DIFF_HEAD];
 	struct page_metric list[PROFILE_MAX_VALUE_TYPES];
 	size_t count = page_data_metrics(input, list);
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array,
-			json_pack("{s:o,s:o,s:b,s:b}", "name", meta_text(list[i].type), "unit", meta_text(list[i].unit),
-				"isCount", list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0, "tested",
-				list[i].is_tested));
+		json_array_append_new(
+			array, json_pack("{s:o,s:o,s:o,s:b,s:b}", "name", meta_text(list[i].type), "words",
+				       meta_text(has_waits ? profile_metric(head, list[i].index[DIFF_HEAD]).words
+							   : list[i].type),
+				       "unit", meta_text(list[i].unit), "isCount",
+				       list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0, "tested",
+				       list[i].is_tested));
 	return array;
 }
 
@@ -266,30 +271,51 @@ static json_t *requests(const struct render_input *input)
 		sides);
 }
 
-/* Which functions are frames of waits, with their classes; null where there are none. */
+_Static_assert(PROFILE_WAIT_COUNT < 16, "they and CPU time are as many as CLASSES of render/viewer/model/waiting.js");
+
+/* All that the page knows of the classes, in the order of their numbers there: 0 is time on a CPU. */
+static json_t *wait_classes(void)
+{
+	json_t *array = json_array();
+	char colour[8];
+
+	json_array_append_new(array,
+		json_pack("{s:s,s:s,s:b}", "words", profile_wait_value_words("cpu"), "colour", "", "isIdle", false));
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
+		const struct profile_wait_info *info = profile_wait_info((enum profile_wait_class)i);
+
+		snprintf(colour, sizeof(colour), "#%06x", info->colour);
+		json_array_append_new(array,
+			json_pack("{s:s,s:s,s:b}", "words", info->words, "colour", colour, "isIdle", info->is_idle));
+	}
+	return array;
+}
+
+/* The classes of waits, and which functions are their frames, by number; null where there are none. */
 static json_t *waits(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
-	json_t *classes = json_array();
+	json_t *frames = json_array();
 
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
 		enum profile_wait_class wait_class = diff_wait_class(diff, f);
 
 		if (wait_class != PROFILE_WAIT_NONE)
-			json_array_append_new(classes, json_pack("[is]", (int)i, profile_wait_info(wait_class)->name));
+			json_array_append_new(frames, json_pack("[ii]", (int)i, (int)wait_class + 1));
 	}
-	if (json_array_size(classes) == 0) {
-		json_decref(classes);
+	if (json_array_size(frames) == 0) {
+		json_decref(frames);
 		return json_null();
 	}
-	return json_pack("{s:o,s:b}", "classes", classes, "hasReleases", page_data_has_releases(input));
+	return json_pack("{s:o,s:o,s:b}", "classes", wait_classes(), "frames", frames, "hasReleases",
+		page_data_has_releases(input));
 }
 
 static json_t *meta_describe(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
-	json_t *meta = json_object(), *recordings = json_array();
+	json_t *meta = json_object(), *recordings = json_array(), *of_waits = waits(input);
 
 	for (size_t side = diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++)
 		json_array_append_new(recordings, recording(input->profiles[side], input->names[side]));
@@ -327,8 +353,8 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));
 	json_object_set_new(meta, "nameSources", name_sources());
-	json_object_set_new(meta, "metrics", metrics(input));
-	json_object_set_new(meta, "waits", waits(input));
+	json_object_set_new(meta, "metrics", metrics(input, json_is_object(of_waits)));
+	json_object_set_new(meta, "waits", of_waits);
 	json_object_set_new(meta, "requests", requests(input));
 	json_object_set_new(meta, "hasBottlenecks", json_boolean(diff->has_bottlenecks));
 	json_object_set_new(meta, "bottlenecksExplain", json_boolean(diff->bottlenecks_explain));

@@ -57,7 +57,7 @@ export class App {
     };
     this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, changed, within);
     /** @type {State} */ this.state = this.address.last;
-    this.colours = new Colours(model.functions);
+    this.colours = new Colours(model.functions, model.waitClasses);
     this.frame = 0;
     this.pending = false;
     /** How many times something was to be shown. */ this.turn = 0;

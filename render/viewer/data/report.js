@@ -15,7 +15,13 @@ import { decodeFunctions } from './symbols.js';
 
 /**
  * A value type of the profiles; the tested one is what the evidence is about.
- * @typedef {{name: string, unit: string, isCount: boolean, tested: boolean}} Metric
+ * @typedef {{name: string, words: string, unit: string, isCount: boolean, tested: boolean}} Metric
+ */
+
+/**
+ * A class of waits (`profile/waits.c`): in words, and as "#9e270f"; CPU time has the neutral
+ * colour of the theme. The time of an idle one is in the metric `idle` alone.
+ * @typedef {{words: string, colour: string, isIdle: boolean}} WaitClass
  */
 
 /**
@@ -95,7 +101,8 @@ import { decodeFunctions } from './symbols.js';
  * @property {Record<string, string>} ruleTexts by number of the rule that decides an origin
  * @property {string[]} nameSources
  * @property {Metric[]} metrics
- * @property {{classes: [number, string][], hasReleases: boolean}|null} [waits] the functions that are classes of waits
+ * @property {{classes: WaitClass[], frames: [number, number][], hasReleases: boolean}|null} [waits] the classes of waits
+ *   by number, of which 0 is CPU time, and the functions that are their frames, with the number of the class
  * @property {Requests|null} [requests] the work that the recorded program did
  * @property {boolean} [hasBottlenecks] whether the recordings tell what holds functions up
  * @property {boolean} [bottlenecksExplain] whether the tested metric is the cost whose parts are known

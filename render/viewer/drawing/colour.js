@@ -6,8 +6,9 @@ import { STATES } from '../data/codes.js';
 import { hashHue } from '../data/hash.js';
 import { packed } from './pixels.js';
 import { originsOf } from '../data/symbols.js';
-import { CLASSES, CLASS_COLOURS, LEVELS } from '../model/waiting.js';
+import { CLASSES, LEVELS } from '../model/waiting.js';
 
+/** @typedef {import('../data/report.js').WaitClass} WaitClass */
 /** @typedef {import('../data/symbols.js').Func} Func */
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */
 
@@ -88,9 +89,10 @@ export function intensity(points, most) {
 }
 
 export class Colours {
-  /** @param {Func[]} functions */
-  constructor(functions) {
+  /** @param {Func[]} functions @param {WaitClass[]} [waitClasses] by number */
+  constructor(functions, waitClasses = []) {
     this.functions = functions;
+    this.waitClasses = waitClasses;
     /** @type {string} */ this.mode = 'origin';
     this.palette = 'kelvin';
     this.dark = false;
@@ -144,9 +146,9 @@ export class Colours {
   shadePixels() {
     const neutral = this.neutral();
     const pixels = new Uint32Array(CLASSES * (LEVELS + 1)).fill(packed(neutral));
-    for (let shade = LEVELS + 1; shade < pixels.length; shade++) {
+    for (let shade = LEVELS + 1; shade < this.waitClasses.length * (LEVELS + 1); shade++) {
       const part = (shade % (LEVELS + 1)) / LEVELS;
-      const colour = rgb(CLASS_COLOURS[Math.floor(shade / (LEVELS + 1))]);
+      const colour = rgb(this.waitClasses[Math.floor(shade / (LEVELS + 1))].colour);
       pixels[shade] = packed(mix(neutral, colour, PALEST + (1 - PALEST) * part));
     }
     return pixels;

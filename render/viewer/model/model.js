@@ -19,7 +19,7 @@ import { covered, functionSums, largestChange, withoutInterrupts } from './sums.
 import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
 import { splicerOf } from './system.js';
 import { grouped, sameValue, withMovedSelf } from '../data/tree.js';
-import { classesOf, classSums, metricWords, shadesOf, withoutWaits } from './waiting.js';
+import { classesOf, classSums, shadesOf, withoutWaits } from './waiting.js';
 
 /** Frames are taken out of smaller trees at once, and out of larger ones step by step. */
 const LARGE = 200000;
@@ -114,8 +114,12 @@ export class Model {
   /** The metric that everything shows. @returns {{name: string, unit: string, tested: boolean, words: string}} */
   get shownMetric() {
     const { meta, metric } = this;
-    const shown = meta.metrics?.[metric] || { name: meta.metric, unit: meta.unit, tested: true };
-    return { ...shown, words: metricWords(shown, this.hasWaits) };
+    return meta.metrics?.[metric] || { name: meta.metric, words: meta.metric, unit: meta.unit, tested: true };
+  }
+
+  /** The name of the tested metric for a reader. */
+  get testedWords() {
+    return this.meta.metrics?.[this.#testedMetric()]?.words || this.meta.metric;
   }
 
   get unit() {
@@ -266,8 +270,12 @@ export class Model {
 
   /** The functions that are classes of waits, with their classes. @returns {{f: Func, one: number}[]} */
   get waitFunctions() {
-    const { classes, functions, meta } = this;
-    return (meta.waits?.classes || []).map(([f]) => ({ f: functions[f], one: classes ? classes[f] : 0 }));
+    return (this.meta.waits?.frames || []).map(([f, one]) => ({ f: this.functions[f], one }));
+  }
+
+  /** The classes of waits by number. @returns {import('../data/report.js').WaitClass[]} */
+  get waitClasses() {
+    return this.meta.waits?.classes || [];
   }
 
   /** The orders of siblings to choose from. @returns {Order['by'][]} */

@@ -11,35 +11,24 @@ import { hashOf } from '../data/hash.js';
 /** @typedef {import('../data/tree.js').Shades} Shades */
 /** @typedef {import('../data/tree.js').Tree} Tree */
 
-/** The classes by number, as `profile/waits.c` calls them. */
-const NAMES = ['cpu', 'lock', 'condition', 'io', 'network', 'timer', 'idle', 'run-queue', 'other'];
-/** The classes in words, by number. */
-export const CLASS_WORDS = ['CPU time', 'lock', 'condition', 'io', 'network', 'timer', 'idle', 'run queue', 'other'];
 /** What a thread waits for, in a sentence, by number of the class. */
 export const WAITS_FOR = ['', 'a lock', 'another thread', 'I/O', 'the network', 'a timer', 'work', 'a CPU', 'something else'];
-/** How many classes there are, with CPU time. */
-export const CLASSES = NAMES.length;
-export const IDLE = 6;
-/** Their colours; that of CPU time is the neutral one of the theme. Every vision tells them apart in both themes. */
-export const CLASS_COLOURS = ['', '#9e270f', '#b18cac', '#1a5093', '#25d9ff', '#00a87d', '#f3c034', '#d16837', '#956fde'];
+/** How many strengths of the colour of a class are told apart. */
+export const LEVELS = 15;
+/** How many classes sums have room for, with CPU time: a shade, which is a byte, tells so many apart. */
+export const CLASSES = 256 / (LEVELS + 1);
 /** The sign before the name of a frame that is a wait and no code. */
 export const WAIT_SIGN = '‖';
 
-/** The names of the value types of a recording of waits, in words. @type {Record<string, string>} */
-const METRIC_WORDS = { cpu: 'CPU time', 'off-cpu': 'waiting time', idle: 'idle time', wall: 'wall-clock time' };
-
-/** The name of a metric for a reader. @param {{name: string}} metric @param {boolean} hasWaits in a report of waits */
-export const metricWords = ({ name }, hasWaits) => (hasWaits && METRIC_WORDS[name]) || name;
-
 /**
  * The class of each function, 0 for all code; null in a report without waits.
- * @param {{classes: [number, string][]}|null|undefined} waits the functions that are classes, with their names
- * @param {number} count of functions @returns {Uint8Array|null}
+ * @param {{frames: [number, number][]}|null|undefined} waits @param {number} count of functions
+ * @returns {Uint8Array|null}
  */
 export function classesOf(waits, count) {
   if (!waits) return null;
   const out = new Uint8Array(count);
-  for (const [func, name] of waits.classes) out[func] = Math.max(0, NAMES.indexOf(name));
+  for (const [func, one] of waits.frames) out[func] = one;
   return out;
 }
 
@@ -101,9 +90,6 @@ export function classSums({ count, func, self }, classes, from = 0, to = count) 
 
 /* ---- Shades ---- */
 
-/** How many strengths of the colour of a class are told apart. */
-export const LEVELS = 15;
-
 /** The shade of a class at full strength. @param {number} one */
 export const shadeOf = (one) => (one ? one * (LEVELS + 1) + LEVELS : 0);
 
@@ -111,11 +97,12 @@ export const shadeOf = (one) => (one ? one * (LEVELS + 1) + LEVELS : 0);
  * A shade: the class that has most of the waiting, and how much of all time is waiting, which is the strength of its
  * colour. 0 is CPU time alone.
  * @param {ArrayLike<number>} sums time by class @param {number} [at] where they begin
+ * @param {number} [behind] the number behind the last class that has time
  */
-export function shadeOfSums(sums, at = 0) {
+export function shadeOfSums(sums, at = 0, behind = CLASSES) {
   let waiting = 0;
   let best = 0;
-  for (let one = 1; one < CLASSES; one++) {
+  for (let one = 1; one < behind; one++) {
     waiting += sums[at + one];
     if (sums[at + one] > (best ? sums[at + best] : 0)) best = one;
   }
@@ -130,6 +117,7 @@ export function shadesOf({ count, depth, func, self }, classes, side) {
   const values = self[side];
   const all = new Uint8Array(count);
   const own = new Uint8Array(count);
+  const behind = classes.reduce((most, one) => Math.max(most, one), 0) + 1;
   let deepest = 0;
   for (let i = 0; i < count; i++) if (depth[i] > deepest) deepest = depth[i];
   const open = new Float64Array((deepest + 2) * CLASSES);
@@ -139,8 +127,8 @@ export function shadesOf({ count, depth, func, self }, classes, side) {
     const one = i ? classes[func[i]] : 0;
     own[i] = shadeOf(one);
     open[below + one] += values[i];
-    all[i] = shadeOfSums(open, below);
-    for (let k = 0; k < CLASSES; k++) {
+    all[i] = shadeOfSums(open, below, behind);
+    for (let k = 0; k < behind; k++) {
       open[above + k] += open[below + k];
       open[below + k] = 0;
     }

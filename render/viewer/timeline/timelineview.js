@@ -14,7 +14,7 @@ import { packed } from '../drawing/pixels.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { moved, Strip } from './strip.js';
 import { activity, countIn, waitsOf } from './timeline.js';
-import { CLASS_COLOURS, knownOf, placeOf, WAITS_FOR } from '../model/waiting.js';
+import { knownOf, placeOf, WAITS_FOR } from '../model/waiting.js';
 import { button } from '../common/widgets.js';
 
 /** @typedef {import('./chart.js').ChartBox} ChartBox */
@@ -386,7 +386,7 @@ export class TimelineView {
       colour: this.host.colours.painter(tree, tested, () => POINTS, { bottleneck: (node) => fullShade(reportBottleneck(model, node)) }),
       matches: hits ? (node) => !!hits[tree.func[node]] : null,
       name: (node) => model.functions[tree.func[node]].name,
-      waits: CLASS_COLOURS.map((hex) => (hex ? packed(rgb(hex)) : 0)),
+      waits: model.waitClasses.map(({ colour }) => (colour ? packed(rgb(colour)) : 0)),
       sides: this.#sideColours(state).map((hex) => packed(rgb(hex))),
       dark: this.host.colours.dark,
     });

@@ -5,7 +5,6 @@
 import { h, renew } from '../common/dom.js';
 import { amount, count, percent } from '../common/format.js';
 import { OTHER_ROOT, OTHER_TREE } from '../model/state.js';
-import { metricWords } from '../model/waiting.js';
 import { button, select, signButton, themeButton, toggle } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
@@ -83,12 +82,9 @@ function interpreters({ model, state, set }) {
  * The metrics to choose from, the tested one first. An empty value stands for that, so that addresses leave it out.
  * @param {Model} model
  */
-function metricOptions({ hasWaits, meta, sides }) {
+function metricOptions({ meta, sides }) {
   /** @param {import('../data/report.js').Metric} metric @returns {[string, string]} */
-  const option = (metric) => {
-    const words = metricWords(metric, hasWaits);
-    return [metric.tested ? '' : metric.name, metric.tested || sides === 1 ? words : `${words}, untested`];
-  };
+  const option = ({ name, tested, words }) => [tested ? '' : name, tested || sides === 1 ? words : `${words}, untested`];
   const metrics = [...(meta.metrics || [])].sort((a, b) => Number(b.tested) - Number(a.tested));
   return metrics.map(option);
 }

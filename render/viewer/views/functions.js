@@ -12,7 +12,7 @@ import { remember, remembered } from '../common/storage.js';
 import { isProven, isWhole } from '../data/symbols.js';
 import { Grid } from '../common/table.js';
 import { functionWords, isExact, besideWords, partText } from './verdict.js';
-import { CLASS_WORDS, CLASSES, functionClasses, mostOf } from '../model/waiting.js';
+import { CLASSES, functionClasses, mostOf } from '../model/waiting.js';
 import { button } from '../common/widgets.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -118,7 +118,7 @@ function waitColumn(model) {
       hint: 'what is waited for longest in the function and what it calls, and the part of its time that this takes',
       left: true,
       width: '9.6em',
-      text: (r) => (most(r).one ? `${CLASS_WORDS[most(r).one]} ${shareOf(r)}` : '–'),
+      text: (r) => (most(r).one ? `${model.waitClasses[most(r).one].words} ${shareOf(r)}` : '–'),
       value: (r) => [most(r).one ? CLASSES - most(r).one : CLASSES, -most(r).ns],
     },
   ];

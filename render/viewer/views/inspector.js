@@ -22,7 +22,6 @@ import {
 
 import { PROVEN } from '../data/symbols.js';
 import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
-import { metricWords } from '../model/waiting.js';
 import { waitSection } from './waitviews.js';
 import { button, swatch } from '../common/widgets.js';
 
@@ -288,13 +287,10 @@ function provenance(model, f, node) {
   ];
 }
 
-/** The name of the tested metric. @param {Model} model */
-const testedWords = ({ hasWaits, meta }) => metricWords({ name: meta.metric }, hasWaits);
-
 /** What is proven of a frame. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
-    return [h('p.dim', {}, `Only ${testedWords(model)} was tested, so ${model.shownMetric.words} has no verdicts.`)];
+    return [h('p.dim', {}, `Only ${model.testedWords} was tested, so ${model.shownMetric.words} has no verdicts.`)];
   if (f.origin >= INTERRUPTS) return [];
   const { unit } = model;
   const state = model.stateOf(node);

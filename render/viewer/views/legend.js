@@ -7,7 +7,6 @@ import { COMPILATION, INTERRUPTS, ORIGINS, STATES } from '../data/codes.js';
 import { css, ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
 import { amount, count, measureOf, percent, signedPercent } from '../common/format.js';
-import { metricWords } from '../model/waiting.js';
 import { laneLegend, waitLegend } from './waitviews.js';
 import { button, select, swatch } from '../common/widgets.js';
 
@@ -121,9 +120,8 @@ function keysOf(model, colours, state, set) {
   if (state.colour === 'bottleneck') return bottleneckLegend(model, colours, key);
   if (state.colour === 'function') return note('Colour: each function has its own hue, the same in every report.');
   const palette = select('Palette', CHOICES_OF_PALETTE, state.palette, (value) => set({ palette: value }), true);
-  const tested = metricWords({ name: model.meta.metric }, model.hasWaits);
   if (!model.shownMetric.tested)
-    return [...note(`Colour: only ${tested} was tested, so no frame is coloured as changed.`), palette];
+    return [...note(`Colour: only ${model.testedWords} was tested, so no frame is coloured as changed.`), palette];
   const measure = measureOf(model.shownMetric);
   const words = /** @type {const} */ ([
     ['more', `more ${measure}`],

@@ -7,7 +7,7 @@ import { css } from '../drawing/colour.js';
 import { h, renew } from '../common/dom.js';
 import { amount, count, listName, measureOf, percent } from '../common/format.js';
 import { outermost } from '../model/lazy.js';
-import { CLASS_COLOURS, CLASS_WORDS, classSums, IDLE, isLeftOut, knownOf, lockName, placeOf } from '../model/waiting.js';
+import { classSums, isLeftOut, knownOf, lockName, placeOf } from '../model/waiting.js';
 import { showsOneClass, withClassOnly, withClassToggled } from '../model/waiting.js';
 import { button, swatch } from '../common/widgets.js';
 
@@ -23,7 +23,7 @@ const MOST_LISTED = 6;
 
 /** Numbers of classes with time on a side, the longest first. @param {ArrayLike<number>} sums */
 const byTime = (sums) =>
-  CLASS_WORDS.map((_, one) => one)
+  Array.from(sums, (_, one) => one)
     .filter((one) => sums[one] > 0)
     .sort((a, b) => sums[b] - sums[a]);
 
@@ -35,7 +35,7 @@ const sumOf = (sums) => Array.from(sums).reduce((a, b) => a + b, 0);
  * @param {Controlled} controlled @param {WaitFunction} wait @param {string} share
  */
 function classChip({ model, state, set }, { f, one }, share) {
-  const word = CLASS_WORDS[one];
+  const { colour, words: word } = model.waitClasses[one];
   const waits = model.waitFunctions;
   const off = isLeftOut(state.filters, waits, f);
   const toggle = {
@@ -52,7 +52,7 @@ function classChip({ model, state, set }, { f, one }, share) {
   return h(
     'span.wait',
     {},
-    button('button.chip', toggle, swatch(CLASS_COLOURS[one]), `${word} ${off ? '(off)' : share}`),
+    button('button.chip', toggle, swatch(colour), `${word} ${off ? '(off)' : share}`),
     button('button.only', only, 'only'),
   );
 }
@@ -71,15 +71,16 @@ export function drawWaitRow(row, controlled) {
   }
   const all = sumOf(sums);
   const share = (/** @type {number} */ one) => percent(sums[one], all);
-  const cpuText = `${CLASS_WORDS[0]} ${showsOneClass(state.filters, model.waitFunctions) ? '(off)' : share(0)}`;
+  const cpuText = `${model.waitClasses[0].words} ${showsOneClass(state.filters, model.waitFunctions) ? '(off)' : share(0)}`;
   const wait = (/** @type {number} */ one) =>
     /** @type {WaitFunction} */ (model.waitFunctions.find((other) => other.one === one));
   const items = order.map((one) =>
     one ? classChip(controlled, wait(one), share(one)) : h('span.chip', {}, cpuText),
   );
-  if (wait(IDLE) && !sums[IDLE] && model.shownMetric.name !== 'idle') {
+  const idle = model.waitClasses.findIndex(({ isIdle }) => isIdle);
+  if (wait(idle) && !sums[idle] && model.shownMetric.name !== 'idle') {
     const title = 'threads that wait for work are in the idle time alone: a click shows that metric';
-    items.push(button('button.chip.idle', { title, onclick: () => set({ metric: 'idle' }) }, 'idle (off)'));
+    items.push(button('button.chip.idle', { title, onclick: () => set({ metric: 'idle' }) }, `${model.waitClasses[idle].words} (off)`));
   }
   const measure = measureOf(model.shownMetric);
   renew(row, [h('span.dim', {}, `Of all ${measure}:`), ...items]);
@@ -87,27 +88,27 @@ export function drawWaitRow(row, controlled) {
 
 /** What the colours of waits mean, with their shares of what is shown. @param {Model} model @param {Colours} colours */
 export function waitLegend(model, colours) {
-  const { callTree, classes, side } = model;
+  const { callTree, classes, side, waitClasses } = model;
   if (!classes) return [h('span.dim', {}, 'Colour: this report has no waits, so no frame has a colour.')];
   const sums = classSums(callTree, classes)[side];
   const all = sumOf(sums);
   const entry = (/** @type {string} */ colour, /** @type {number} */ one) =>
-    h('span.key', {}, swatch(colour), CLASS_WORDS[one], h('span.dim', {}, ` ${percent(sums[one], all)}`));
+    h('span.key', {}, swatch(colour), waitClasses[one].words, h('span.dim', {}, ` ${percent(sums[one], all)}`));
   const listed = byTime(sums).filter((one) => one > 0);
   const hint =
     'a frame has the colour of what is waited for longest below it, the paler the more of its time is CPU time';
   return [
     entry(css(colours.neutral()), 0),
-    ...listed.map((one) => entry(CLASS_COLOURS[one], one)),
+    ...listed.map((one) => entry(waitClasses[one].colour, one)),
     h('span.dim', { title: hint }, 'what is waited for longest; paler: more CPU time'),
   ];
 }
 
 /** The colours of waits in the lanes of threads, which show all of them whatever the metric is. @param {Model} model */
-export const laneLegend = ({ waitFunctions }) =>
+export const laneLegend = ({ waitClasses, waitFunctions }) =>
   [...waitFunctions]
     .sort((a, b) => a.one - b.one)
-    .map(({ one }) => h('span.key', {}, swatch(CLASS_COLOURS[one]), `waits: ${CLASS_WORDS[one]}`));
+    .map(({ one }) => h('span.key', {}, swatch(waitClasses[one].colour), `waits: ${waitClasses[one].words}`));
 
 /* ---- The inspector ---- */
 
@@ -134,7 +135,7 @@ function sumsBelow(model, node) {
 
 /** The waits by class. @param {Model} model @param {Float64Array[]} sums [base, head] */
 function classTable(model, [base, head]) {
-  const { sides, unit } = model;
+  const { sides, unit, waitClasses } = model;
   const order = byTime(base.map((value, one) => Math.max(value, head[one]))).filter((one) => one > 0);
   if (!order.length) return null;
   const most = Math.max(...order.map((one) => Math.max(base[one], head[one])));
@@ -144,7 +145,7 @@ function classTable(model, [base, head]) {
     const bar = h('td.barred', {}, text([base, head].map((side) => amount(side[one], unit))));
     bar.style.setProperty('--bar', String(head[one] / most));
     const share = text([base, head].map((side, i) => percent(side[one], totals[i])));
-    const name = h('th', { scope: 'row' }, swatch(CLASS_COLOURS[one]), CLASS_WORDS[one]);
+    const name = h('th', { scope: 'row' }, swatch(waitClasses[one].colour), waitClasses[one].words);
     return h('tr', {}, name, bar, h('td', {}, h('small', {}, share)));
   });
   return h('table.waits', {}, h('tbody', {}, ...rows));

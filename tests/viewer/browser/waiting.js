@@ -4,11 +4,13 @@
 import assert from 'node:assert/strict';
 
 import { reportTest } from '../lib/browser.js';
-import { colour, waiting } from '../lib/modules.js';
+import { colour } from '../lib/modules.js';
+import { readPage } from '../lib/pages.js';
 
 const METRIC = '[aria-label=Metric]';
+/** The number of a class. */
+const LOCK = 1;
 const WAITS = '[aria-label="Waits by class"]';
-const [, LOCK] = waiting.CLASS_COLOURS;
 
 /** @param {any} report */
 const classes = (report) => report.texts(`${WAITS} .chip`);
@@ -60,7 +62,7 @@ reportTest(
     const box = await report.picture();
     const { x, y } = await report.placeOf('get');
     const [seen] = await report.pixels([[x - box.x + 40, y - box.y - 6]]);
-    assert.deepEqual([...seen.slice(0, 3)], colour.rgb(LOCK));
+    assert.deepEqual([...seen.slice(0, 3)], colour.rgb(readPage('waits').meta.waits.classes[LOCK].colour));
     const hatched = await report.run(() => {
       const { model, picture } = /** @type {any} */ (window).kelvin;
       return picture.flame.decorated.filter((/** @type {any} */ d) => d.texture).map((/** @type {any} */ d) => model.nameOf(d.node));
