@@ -279,14 +279,14 @@ static json_t *wait_classes(void)
 	json_t *array = json_array();
 	char colour[8];
 
-	json_array_append_new(array,
-		json_pack("{s:s,s:s,s:b}", "words", profile_wait_value_words("cpu"), "colour", "", "isIdle", false));
+	json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:b}", "words", profile_wait_value_words("cpu"), "reason",
+					     "", "colour", "", "isIdle", false));
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		const struct profile_wait_info *info = profile_wait_info((enum profile_wait_class)i);
 
 		snprintf(colour, sizeof(colour), "#%06x", info->colour);
-		json_array_append_new(array,
-			json_pack("{s:s,s:s,s:b}", "words", info->words, "colour", colour, "isIdle", info->is_idle));
+		json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:b}", "words", info->words, "reason",
+						     info->reason, "colour", colour, "isIdle", info->is_idle));
 	}
 	return array;
 }

@@ -19,9 +19,9 @@ import { decodeFunctions } from './symbols.js';
  */
 
 /**
- * A class of waits (`profile/waits.c`): in words, and as "#9e270f"; CPU time has the neutral
+ * A class of waits (`profile/waits.c`): in words, as in "waiting for a lock", and as "#9e270f"; CPU time has the neutral
  * colour of the theme. The time of an idle one is in the metric `idle` alone.
- * @typedef {{words: string, colour: string, isIdle: boolean}} WaitClass
+ * @typedef {{words: string, reason: string, colour: string, isIdle: boolean}} WaitClass
  */
 
 /**

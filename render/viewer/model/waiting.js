@@ -11,8 +11,6 @@ import { hashOf } from '../data/hash.js';
 /** @typedef {import('../data/tree.js').Shades} Shades */
 /** @typedef {import('../data/tree.js').Tree} Tree */
 
-/** What a thread waits for, in a sentence, by number of the class. */
-export const WAITS_FOR = ['', 'a lock', 'another thread', 'I/O', 'the network', 'a timer', 'work', 'a CPU', 'something else'];
 /** How many strengths of the colour of a class are told apart. */
 export const LEVELS = 15;
 /** How many classes sums have room for, with CPU time: a shade, which is a byte, tells so many apart. */
@@ -190,7 +188,8 @@ function isRather(own, caller) {
 
 /**
  * The function in which a wait happens, as `render/waits.h` explains: the innermost one of the user's own code, else
- * one that is not the system's, else the innermost one; -1 for none.
+ * one that is not the system's, else the innermost one; -1 for none. The page decides it again, since it asks of any
+ * wait in the timeline, and the data has the places of none.
  * @param {{func: ArrayLike<number>, parent: ArrayLike<number>}} tree @param {Func[]} functions
  * @param {Uint8Array} classes by function @param {number} node
  */

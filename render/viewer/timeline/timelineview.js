@@ -14,7 +14,7 @@ import { packed } from '../drawing/pixels.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { moved, Strip } from './strip.js';
 import { activity, countIn, waitsOf } from './timeline.js';
-import { knownOf, placeOf, WAITS_FOR } from '../model/waiting.js';
+import { knownOf, placeOf } from '../model/waiting.js';
 import { button } from '../common/widgets.js';
 
 /** @typedef {import('./chart.js').ChartBox} ChartBox */
@@ -276,7 +276,7 @@ export class TimelineView {
    * @param {ChartBox} box @param {ReturnType<typeof waitsOf>} waits
    */
   #waitText({ kind, lane }, { count: waits, last, time }) {
-    const { classes, functions, tables } = this.model;
+    const { classes, functions, tables, waitClasses } = this.model;
     const many = waits === 1 ? 'waits' : `${count(waits)} waits,`;
     const text = `${many} ${amount(time * 1000, 'nanoseconds')}`;
     if (!kind || !classes) return `${text} in all`;
@@ -286,7 +286,7 @@ export class TimelineView {
     const [by, ...others] = releases ? knownOf(releases, (node) => node === last, () => place).releasers : [];
     const often = others.length ? 'mostly ' : '';
     const who = by && releases ? `; ${often}released by ${listName(releases.releasers[by.releaser].name)}` : '';
-    return `${text} for ${WAITS_FOR[kind]}${where}${who}`;
+    return `${text} ${waitClasses[kind].reason}${where}${who}`;
   }
 
   /** Draws the strip, and the lanes where the state shows them. @param {State} state */
