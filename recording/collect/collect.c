@@ -366,8 +366,7 @@ static bool heal_chain(
 static bool name_frames(
 	struct collector *collector, const struct record *record, struct walked *walked, struct error *err)
 {
-	const struct interpret_sample sample = { record->pid, record->tid, &walked->space, record->sample.chain,
-		walked->job };
+	const struct interpret_sample sample = { record->pid, record->sample.chain, walked->job };
 
 	return interpreters_name(collector->interpreters, &sample, err);
 }

@@ -7,13 +7,13 @@
 /*
  * The program's own frames: where a walked stack leads through an interpreter or through code that it has made, the
  * frames become those of the program that is interpreted, under the names that the interpreter itself would give them
- * to perf.
+ * to perf. Each kind of interpreter is a folder here (recording/interpret/kind.h):
  *
- * CPython  Frames are read at the sample by a program in the kernel (ebpf/chains.h), and replace the activations of the
- *          interpreter's loop one by one (recording/interpret/python/python.h).
- * node     Frames are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
- *          heap (recording/interpret/v8/v8.h).
- * HotSpot  Likewise, by the tables that libjvm exports for debuggers (recording/interpret/hotspot/process.h).
+ * python   Frames of CPython are read at the sample by a program in the kernel (ebpf/chains.h), and replace the
+ *          activations of the interpreter's loop one by one.
+ * v8       node's are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
+ *          heap.
+ * hotspot  Likewise, by the tables that libjvm exports for debuggers.
  *
  * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
  * interpreter does not tell leaves the native frames as they were.
@@ -22,7 +22,7 @@ struct interpreters;
 
 struct interpreters_options {
 	struct process_table *table; /* borrowed; its listener is set, and unset by interpreters_destroy() */
-	struct ebpf_chains *chains;  /* borrowed; NULL: not permitted, and CPython has no frames of running threads */
+	struct ebpf_chains *chains;  /* borrowed; NULL: not permitted, and frames of CPython are not shown */
 };
 
 /* Call it before the first process is met. Owned by the caller. */
@@ -33,9 +33,8 @@ void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed
 
 /* A walked stack. */
 struct interpret_sample {
-	int32_t pid, tid;
-	struct process_space *space;    /* of the process, as it was when the sample was taken */
-	const struct ebpf_chain *chain; /* of CPython; NULL: none */
+	int32_t pid;
+	const struct ebpf_chain *chain; /* that came with it; NULL: none */
 	struct unwind_job *job;         /* walked; its frames are changed */
 };
 
@@ -44,9 +43,9 @@ COMMON_MUST_CHECK
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err);
 
 /*
- * The name of the asyncio task that the thread of a chain runs, if somebody gave it one: "task NAME", a string of the
- * profile. Else `*name` stays as it is, as it does when a recording has met too many different names: those that
- * contain a number of something are endless.
+ * The name of the task (of CPython's asyncio) that the thread of a chain runs, if somebody gave it one: "task NAME", a
+ * string of the profile. Else `*name` stays as it is, as it does when a recording has met too many different names:
+ * those that contain a number of something are endless.
  */
 COMMON_MUST_CHECK
 bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_chain *chain, uint32_t *name,
@@ -60,7 +59,7 @@ bool interpreters_read_chain(struct interpreters *interpreters, int32_t pid, int
 /* Whether another code object is known at the address of this one. */
 bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code);
 
-/* Learns the names of a code object of CPython that was copied with a chain. */
+/* Learns the names of a code object that was copied with a chain. */
 COMMON_MUST_CHECK
 bool interpreters_learn(struct interpreters *interpreters, const struct ebpf_code *code, struct error *err);
 

@@ -4,28 +4,70 @@
 #include "recording/interpret/interpret.h"
 #include "recording/interpret/names.h"
 
-/* A virtual machine whose frames are on the C stack: what it has there, and in its memory, names them. */
-struct interpreter_kind {
-	/* What the file of such a machine tells, as `*image`; NULL: it is no such file. Owned by the caller. */
-	bool (*read_image)(struct elf_image *elf, void **image, struct error *err);
-	void (*destroy_image)(void *image);
+/* A file that is a part of interpreters of a kind. */
+struct interpreter_file {
+	/* What it tells of reading them, as `*image`; NULL: nothing. `notices` gets a line on an unknown version. */
+	bool (*read)(struct elf_image *elf, struct buffer *notices, void **image, struct error *err);
+	void (*destroy)(void *image);
+};
 
-	/* What is known of all processes with such a machine; owned by the caller. */
-	bool (*create)(struct code_names *names, void **state, struct error *err);
-	void (*destroy)(void *state);
+enum { INTERPRETER_MOST_FILES = 2 };
+
+/* A process, and its files of one kind. It stays where it is in memory. */
+struct interpreter_process {
+	int32_t pid;
+	struct {
+		const void *image; /* borrowed; NULL: not mapped */
+		uint64_t bias;     /* image address = runtime address + bias */
+	} files[INTERPRETER_MOST_FILES];
+	void *state; /* the kind's own; NULL: none yet */
+};
+
+/*
+ * One kind of interpreter: its files, and how the frames of its programs are found and named. Those that are on the C
+ * stack are named by what is there and in memory, others come with the sample, read by a program in the kernel
+ * (ebpf/chains.h). Functions that say so may be NULL.
+ *
+ * state    what is known of all processes, as create() made it
+ * process  has the kind's first file, which is the interpreter itself
+ */
+struct interpreter_kind {
+	struct interpreter_file files[INTERPRETER_MOST_FILES];
 
 	/*
-	 * Names the frames of a walked stack that are the machine's: they are replaced in sample->job->result, or left
-	 * as they were. `bias`: image address of the machine's file = runtime address + bias.
+	 * `names` and `chains` (NULL: not permitted) are borrowed. Owned by the caller. Both functions are NULL where
+	 * all that is known is known of a process: the state then is `names`.
 	 */
-	bool (*name)(void *state, const void *image, uint64_t bias, const struct interpret_sample *sample,
+	bool (*create)(struct code_names *names, struct ebpf_chains *chains, void **state, struct error *err);
+	void (*destroy)(void *state); /* NULL is allowed */
+	/* Destroys process->state, which is not NULL, and sets it to that. May be NULL if there never is one. */
+	void (*destroy_process)(void *state, struct interpreter_process *process);
+
+	/* The process has mapped one of the files. May be NULL. */
+	void (*attach)(void *state, const struct interpreter_process *process);
+	/* The child has the files of its parent, and no state yet. May be NULL. */
+	void (*fork)(void *state, const struct interpreter_process *parent, const struct interpreter_process *child);
+	/* A process executes another program, or its pid is another process's from now on. May be NULL. */
+	void (*forget)(void *state, const struct interpreter_process *process);
+
+	/* Names the frames of a walked stack: they are replaced in sample->job->result, or left as they were. */
+	bool (*name)(void *state, struct interpreter_process *process, const struct interpret_sample *sample,
 		struct error *err);
 
-	/* A process executes another program, or its pid is another process's from now on. */
-	void (*forget)(void *state, int32_t pid);
+	/* Those of interpret.h, of a kind whose frames are read by a program in the kernel. Each may be NULL. */
+	bool (*read_chain)(
+		void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_chain *chain);
+	bool (*name_task)(void *state, const struct interpreter_process *process, const struct ebpf_chain *chain,
+		uint32_t *name, struct error *err);
+	bool (*know)(const void *state, const struct ebpf_code *code);
+	bool (*learn)(void *state, const struct interpreter_process *process, const struct ebpf_code *code,
+		struct error *err);
 
-	/* Appends lines about frames that could not be named; may be NULL. */
+	/* Appends lines about frames that could not be named. May be NULL. */
 	void (*tell)(const void *state, struct buffer *notices);
 };
 
-extern const struct interpreter_kind node_interpreter, hotspot_interpreter;
+/* A clock that is read quickly, in ns: that by which kinds look at memory again. */
+uint64_t interpreter_clock_ns(void);
+
+extern const struct interpreter_kind hotspot_interpreter, python_interpreter, v8_interpreter;

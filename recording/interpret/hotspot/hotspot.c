@@ -239,73 +239,62 @@ static bool name_interpreted(struct naming *naming, bool *is_named, struct error
 
 /* ---- Processes ---- */
 
-enum { MOST_PIDS = 1 << 22, MOST_PROCESSES = 256 };
+enum { MOST_PROCESSES = 256 };
 
 struct hotspot {
 	struct code_names *names;
-	struct hotspot_process **processes;  /* owned; NULL: forgotten */
-	size_t count, capacity, known_count; /* known: not forgotten */
-	struct hash_map by_pid;
+	struct interpreter_process *processes[MOST_PROCESSES]; /* borrowed: those that have a state */
+	size_t count;
 	struct hotspot_totals totals;
 };
 
-static void forget_process(struct hotspot *hotspot, size_t id)
+static void hotspot_destroy_process(void *state, struct interpreter_process *process)
 {
-	hotspot->known_count -= hotspot->processes[id] != NULL;
-	hotspot_process_destroy(hotspot->processes[id]);
-	hotspot->processes[id] = NULL;
+	struct hotspot *hotspot = state;
+	size_t i = 0;
+
+	while (hotspot->processes[i] != process)
+		i++;
+	hotspot->processes[i] = hotspot->processes[--hotspot->count];
+	hotspot_process_destroy(process->state);
+	process->state = NULL;
 }
 
 /* Forgets the process that was seen least recently, unless it was seen in the last seconds. */
 static void forget_oldest(struct hotspot *hotspot)
 {
 	const uint64_t idle_ns = 10000000000;
-	size_t oldest = hotspot->count;
-	uint64_t newest_ns = 0;
+	uint64_t oldest_ns = UINT64_MAX, newest_ns = 0;
+	size_t oldest = 0;
 
 	for (size_t i = 0; i < hotspot->count; i++) {
-		const struct hotspot_process *process = hotspot->processes[i];
+		const struct hotspot_process *process = hotspot->processes[i]->state;
 
-		if (!process)
-			continue;
-		if (oldest == hotspot->count || process->due_ns < hotspot->processes[oldest]->due_ns)
+		if (process->due_ns < oldest_ns) {
+			oldest_ns = process->due_ns;
 			oldest = i;
+		}
 		if (process->due_ns > newest_ns)
 			newest_ns = process->due_ns;
 	}
-	if (oldest < hotspot->count && hotspot->processes[oldest]->due_ns + idle_ns < newest_ns)
-		forget_process(hotspot, oldest);
+	if (oldest_ns + idle_ns < newest_ns)
+		hotspot_destroy_process(hotspot, hotspot->processes[oldest]);
 }
 
-static bool add_process(struct hotspot *hotspot, const struct interpret_sample *sample, uint32_t id, struct error *err)
+/* Without a state it stays where too many others run at the same time. */
+static bool start_process(struct hotspot *hotspot, struct interpreter_process *process, struct error *err)
 {
-	const struct hotspot_memory memory = { .host = &sample->space->table->host, .pid = sample->pid };
+	const struct hotspot_memory memory = { .host = &hotspot->names->table->host, .pid = process->pid };
+	struct hotspot_process *made;
 
-	if (hotspot->known_count == MOST_PROCESSES)
+	if (hotspot->count == MOST_PROCESSES)
 		forget_oldest(hotspot);
-	if (hotspot->known_count == MOST_PROCESSES)
+	if (hotspot->count == MOST_PROCESSES)
 		return true;
-	if (!hotspot_process_create(&memory, hotspot->names, &hotspot->totals, &hotspot->processes[id], err))
+	if (!hotspot_process_create(&memory, hotspot->names, &hotspot->totals, &made, err))
 		return false;
-	hotspot->known_count++;
-	return true;
-}
-
-/* `*process`: NULL where too many others run at the same time. */
-static bool find_process(struct hotspot *hotspot, const struct interpret_sample *sample,
-	struct hotspot_process **process, struct error *err)
-{
-	uint32_t *id;
-	bool added;
-
-	if (!ARRAY_RESERVE(&hotspot->processes, &hotspot->capacity, hotspot->count + 1, MOST_PIDS, err) ||
-		!hash_map_add(&hotspot->by_pid, &sample->pid, (uint32_t)hotspot->count, &id, &added, err))
-		return false;
-	if (added)
-		hotspot->processes[hotspot->count++] = NULL;
-	if (!hotspot->processes[*id] && !add_process(hotspot, sample, *id, err))
-		return false;
-	*process = hotspot->processes[*id];
+	process->state = made;
+	hotspot->processes[hotspot->count++] = process;
 	return true;
 }
 
@@ -326,16 +315,17 @@ static bool name_frame(struct naming *naming, struct error *err)
 }
 
 static bool hotspot_name(
-	void *state, const void *image, uint64_t bias, const struct interpret_sample *sample, struct error *err)
+	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
 	struct unwind_result *result = &sample->job->result;
 	struct naming naming = { .sample = sample };
 
-	if (!find_process(state, sample, &naming.process, err))
+	if (!process->state && !start_process(state, process, err))
 		return false;
+	naming.process = process->state;
 	if (!naming.process)
 		return true;
-	if (!hotspot_process_keep_up(naming.process, image, bias, err))
+	if (!hotspot_process_keep_up(naming.process, process->files[0].image, process->files[0].bias, err))
 		return false;
 	if (!naming.process->is_ready)
 		return true;
@@ -347,45 +337,23 @@ static bool hotspot_name(
 	return true;
 }
 
-static bool hotspot_create(struct code_names *names, void **state, struct error *err)
+static bool hotspot_create(struct code_names *names, struct ebpf_chains *chains, void **state, struct error *err)
 {
 	struct hotspot *hotspot = calloc(1, sizeof(*hotspot));
 
+	(void)chains;
 	if (!hotspot)
 		return error_set_memory(err);
 	hotspot->names = names;
-	hash_map_init(&hotspot->by_pid, sizeof(int32_t));
 	*state = hotspot;
 	return true;
 }
 
-static void hotspot_destroy(void *state)
-{
-	struct hotspot *hotspot = state;
-
-	if (!hotspot)
-		return;
-	for (size_t i = 0; i < hotspot->count; i++)
-		hotspot_process_destroy(hotspot->processes[i]);
-	free(hotspot->processes);
-	hash_map_deinit(&hotspot->by_pid);
-	free(hotspot);
-}
-
-static void hotspot_forget(void *state, int32_t pid)
-{
-	struct hotspot *hotspot = state;
-	uint32_t id = hash_map_get(&hotspot->by_pid, &pid);
-
-	if (id == HASH_MAP_NONE)
-		return;
-	forget_process(hotspot, id);
-}
-
-static bool hotspot_read_image(struct elf_image *elf, void **image, struct error *err)
+static bool hotspot_read_image(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	struct hotspot_image *read;
 
+	(void)notices;
 	if (!hotspot_image_read(elf, &read, err))
 		return false;
 	*image = read;
@@ -404,7 +372,7 @@ static void hotspot_tell(const void *state, struct buffer *notices)
 	size_t unknown = 0;
 
 	for (size_t i = 0; i < hotspot->count; i++)
-		unknown += hotspot->processes[i] && hotspot_process_is_unknown(hotspot->processes[i]);
+		unknown += hotspot_process_is_unknown(hotspot->processes[i]->state);
 	if (unknown > 0)
 		buffer_printf(notices,
 			"Java frames of %zu process%s have no names, because what libjvm tells of itself could not be read\n",
@@ -412,11 +380,10 @@ static void hotspot_tell(const void *state, struct buffer *notices)
 }
 
 const struct interpreter_kind hotspot_interpreter = {
-	.read_image = hotspot_read_image,
-	.destroy_image = hotspot_destroy_image,
+	.files = { { hotspot_read_image, hotspot_destroy_image } },
 	.create = hotspot_create,
-	.destroy = hotspot_destroy,
+	.destroy = free,
+	.destroy_process = hotspot_destroy_process,
 	.name = hotspot_name,
-	.forget = hotspot_forget,
 	.tell = hotspot_tell,
 };

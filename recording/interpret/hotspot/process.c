@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/hotspot/process.h"
 
+#include "recording/interpret/kind.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	MOST_KEPT = 1 << 20,  /* frames, methods or blocks: beyond that all is read again */
@@ -35,7 +36,6 @@ bool hotspot_process_create(const struct hotspot_memory *memory, struct code_nam
 
 	if (!made)
 		return error_set_memory(err);
-	made->pid = memory->pid;
 	made->costs = (struct hotspot_costs){ .reads_left = MOST_READS, .totals = totals };
 	made->target.memory = *memory;
 	made->target.memory.costs = &made->costs;
@@ -131,18 +131,10 @@ static bool begin_round(
 	return check_used(process, err);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool hotspot_process_keep_up(
 	struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias, struct error *err)
 {
-	uint64_t now = clock_ns();
+	uint64_t now = interpreter_clock_ns();
 
 	if (now < process->due_ns)
 		return true;

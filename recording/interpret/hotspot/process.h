@@ -3,7 +3,6 @@
 
 #include "recording/interpret/hotspot/code.h"
 #include "recording/interpret/hotspot/methods.h"
-#include "recording/interpret/interpret.h"
 
 /* A process with a HotSpot: what was read of it, and the frames that were made of that. */
 
@@ -22,7 +21,6 @@ struct hotspot_frame {
 };
 
 struct hotspot_process {
-	int32_t pid;
 	bool is_ready;
 	uint64_t due_ns;                       /* of the next round, or the next try */
 	uint64_t retry_ns;                     /* until then: twice that of the try before, at most a round */

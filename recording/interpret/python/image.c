@@ -213,6 +213,7 @@ static bool read_offsets(
 		*python = offsets_3_11;
 	else if (version >> 16 == VERSION_3_12 && !are_told)
 		*python = offsets_3_12;
+	python->elf = elf;
 	python->version = version;
 	python->runtime = symbols->runtime;
 	python->text_type = version >> 16 == VERSION_3_14 ? symbols->text_type : 0;

@@ -25,7 +25,8 @@ struct python_range {
 enum { PYTHON_MOST_RANGES = 64 };
 
 struct python_image {
-	uint32_t version; /* PY_VERSION_HEX */
+	const struct elf_image *elf; /* borrowed: of the file; to compare with */
+	uint32_t version;            /* PY_VERSION_HEX */
 	bool is_free_threaded;
 	uint64_t runtime;          /* image address of _PyRuntime */
 	uint64_t text_type;        /* image address of PyUnicode_Type, from 3.14 on; 0: not known */

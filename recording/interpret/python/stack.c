@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/python/stack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A stack that is joined. */
@@ -13,29 +14,43 @@ struct joining {
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
 };
 
-static bool is_loop(const struct python_stack *stack, const struct unwind_frame *frame)
+bool python_stack_create(
+	struct code_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err)
 {
-	const struct process_place *place = &stack->table->places[frame->image];
-	const struct python_image *python = stack->python_of(stack->context, place->image);
+	struct python_stack *made = calloc(1, sizeof(*made));
 
-	return python && python_image_is_loop(python, unwind_frame_address(frame) + place->bias);
+	if (!made)
+		return error_set_memory(err);
+	made->names = names;
+	made->codes = codes;
+	*stack = made;
+	return true;
+}
+
+static bool is_loop(const struct joining *joining, const struct unwind_frame *frame)
+{
+	const struct process_table *table = joining->stack->names->table;
+	const struct process_place *place = &table->places[frame->image];
+
+	return table->images[place->image].elf == joining->python->elf &&
+	       python_image_is_loop(joining->python, unwind_frame_address(frame) + place->bias);
 }
 
 /* Code made at run time that calls the loop: with -X perf, CPython's own name for the function that the loop runs. */
-static bool is_trampoline(const struct python_stack *stack, const struct unwind_frame *frame)
+static bool is_trampoline(const struct joining *joining, const struct unwind_frame *frame)
 {
-	const struct process_place *place = &stack->table->places[frame->image];
-	enum profile_mapping_kind kind = stack->table->profile->mappings[place->mapping].kind;
+	const struct process_table *table = joining->stack->names->table;
+	enum profile_mapping_kind kind = table->profile->mappings[table->places[frame->image].mapping].kind;
 
 	return kind == PROFILE_MAPPING_JIT || kind == PROFILE_MAPPING_ANON;
 }
 
-static size_t count_loops(const struct python_stack *stack, const struct unwind_result *result)
+static size_t count_loops(const struct joining *joining, const struct unwind_result *result)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < result->count; i++)
-		count += is_loop(stack, &result->frames[i]);
+		count += is_loop(joining, &result->frames[i]);
 	return count;
 }
 
@@ -121,7 +136,7 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 		const struct unwind_frame *frame = &result->frames[i];
 		bool has_frames = false;
 
-		if (is_loop(joining->stack, frame)) {
+		if (is_loop(joining, frame)) {
 			if (unmatched > 0)
 				unmatched--;
 			else if (!add_activation(joining, frame->stack_pointer, &has_frames, err))
@@ -129,7 +144,7 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 		}
 		if (!has_frames)
 			add_frame(joining->stack, frame);
-		else if (i + 1 < result->count && is_trampoline(joining->stack, &result->frames[i + 1]))
+		else if (i + 1 < result->count && is_trampoline(joining, &result->frames[i + 1]))
 			i++;
 	}
 	return true;
@@ -137,9 +152,9 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 
 /* Whether the leaf is an activation at its begin or end, which the chain does not have. */
 static bool is_entering(
-	const struct python_stack *stack, const struct unwind_result *result, size_t loops, size_t activations)
+	const struct joining *joining, const struct unwind_result *result, size_t loops, size_t activations)
 {
-	return loops == activations + 1 && is_loop(stack, &result->frames[0]);
+	return loops == activations + 1 && is_loop(joining, &result->frames[0]);
 }
 
 /* Whether the innermost frame of the chain is the first of such an activation, and is not marked yet. */
@@ -166,9 +181,9 @@ bool python_stack_join(struct python_stack *stack, const struct interpret_sample
 		.clock_ns = clock_ns,
 		.epoch = python_codes_epoch(stack->codes, clock_ns) };
 	struct unwind_result *result = &sample->job->result;
-	size_t loops = count_loops(stack, result), activations = count_activations(sample->chain);
+	size_t loops = count_loops(&joining, result), activations = count_activations(sample->chain);
 	bool from_root = is_whole(result->stop) && !sample->chain->is_cut, ignored;
-	bool enters = from_root && is_entering(stack, result, loops, activations);
+	bool enters = from_root && is_entering(&joining, result, loops, activations);
 
 	stack->count = 0;
 	stack->joined++;

@@ -4,7 +4,6 @@
 #include "recording/unwind/walk.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /*
  * Frames of V8 are on the C stack, each with a frame pointer. What is below that names it, and V8's heap, which is read
@@ -19,36 +18,12 @@
  * the first time (recording/interpret/v8/known.h).
  */
 static const char *const marks[] = { "JS:~", "JS:^", "JS:+", "JS:*", "RegExp:" };
-enum { MOST_PROCESSES = 1 << 22 };
-
-struct node_state {
-	struct code_names *names;      /* borrowed */
-	struct node_known **processes; /* owned, and each of them; NULL: forgotten */
-	size_t count, capacity;
-	struct hash_map by_pid;
-};
-
-static bool find_process(struct node_state *state, int32_t pid, struct node_known **known, struct error *err)
-{
-	uint32_t *id;
-	bool added;
-
-	if (!ARRAY_RESERVE(&state->processes, &state->capacity, state->count + 1, MOST_PROCESSES, err) ||
-		!hash_map_add(&state->by_pid, &pid, (uint32_t)state->count, &id, &added, err))
-		return false;
-	if (added)
-		state->processes[state->count++] = NULL;
-	if (!state->processes[*id] && !node_known_create(pid, &state->processes[*id], err))
-		return false;
-	*known = state->processes[*id];
-	return true;
-}
 
 /* ---- Frames ---- */
 
 /* A frame of the stack that is named. */
 struct naming {
-	struct node_state *state;
+	struct code_names *names;
 	struct node_known *known;
 	const struct unwind_stack_dump *dump;
 	struct unwind_frame *frame;
@@ -56,7 +31,7 @@ struct naming {
 };
 
 static bool name_function(
-	struct node_state *state, struct node_function *function, enum v8_tier tier, struct error *err)
+	struct code_names *names, struct node_function *function, enum v8_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
 	struct code_function made = { .file = function->path, .start_line = function->line };
@@ -66,7 +41,7 @@ static bool name_function(
 		return error_set_memory(err);
 	}
 	made.name = name;
-	return code_names_function(state->names, &made, &function->ids[tier], err);
+	return code_names_function(names, &made, &function->ids[tier], err);
 }
 
 /* Gives the frame a function's name. */
@@ -75,10 +50,10 @@ static bool set_frame(const struct naming *naming, uint32_t function, enum v8_ti
 	struct node_function *named = &naming->known->functions[function];
 	struct profile_line line = { 0 };
 
-	if (named->ids[tier] == PROFILE_NONE && !name_function(naming->state, named, tier, err))
+	if (named->ids[tier] == PROFILE_NONE && !name_function(naming->names, named, tier, err))
 		return false;
 	line.function = named->ids[tier];
-	return code_names_frame(naming->state->names, &line, 1, naming->frame, err);
+	return code_names_frame(naming->names, &line, 1, naming->frame, err);
 }
 
 /* A word below the frame pointer; false: it was not copied. */
@@ -181,88 +156,53 @@ static uint64_t frame_pointer_of(const struct unwind_result *result, size_t i)
 	return end > 2 * sizeof(uint64_t) ? end - 2 * sizeof(uint64_t) : 0;
 }
 
-static uint64_t node_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static bool node_name(
-	void *state, const void *image, uint64_t bias, const struct interpret_sample *sample, struct error *err)
+static bool v8_name(
+	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
 	struct unwind_result *result = &sample->job->result;
-	struct naming naming = { .state = state, .dump = &sample->job->dump };
+	struct naming naming = { .names = state, .dump = &sample->job->dump };
+	const struct process_table *table = naming.names->table;
 
-	(void)bias;
-	if (!find_process(state, sample->pid, &naming.known, err))
-		return false;
-	node_known_begin(naming.known, image, &naming.state->names->table->host, node_now_ns());
+	if (!process->state) {
+		if (!node_known_create(process->pid, &naming.known, err))
+			return false;
+		process->state = naming.known;
+	}
+	naming.known = process->state;
+	node_known_begin(naming.known, process->files[0].image, &table->host, interpreter_clock_ns());
 	for (size_t i = 0; i < result->count; i++) {
 		bool is_made;
 
 		naming.frame = &result->frames[i];
 		naming.frame_pointer = frame_pointer_of(result, i);
-		if (is_candidate(&naming, naming.state->names->table, &is_made) && !name_frame(&naming, is_made, err))
+		if (is_candidate(&naming, table, &is_made) && !name_frame(&naming, is_made, err))
 			return false;
 	}
 	return true;
 }
 
-/* ---- The machine ---- */
+/* ---- The kind ---- */
 
-static bool node_read_image(struct elf_image *elf, void **image, struct error *err)
+static bool v8_read_image(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	struct v8_layout *layout;
 
+	(void)notices;
 	if (!v8_layout_read(elf, &layout, err))
 		return false;
 	*image = layout;
 	return true;
 }
 
-static void node_destroy(void *state)
+static void v8_destroy_process(void *state, struct interpreter_process *process)
 {
-	struct node_state *node = state;
-
-	if (!node)
-		return;
-	for (size_t i = 0; i < node->count; i++)
-		node_known_destroy(node->processes[i]);
-	free(node->processes);
-	hash_map_deinit(&node->by_pid);
-	free(node);
+	(void)state;
+	node_known_destroy(process->state);
+	process->state = NULL;
 }
 
-static bool node_create(struct code_names *names, void **state, struct error *err)
-{
-	struct node_state *made = calloc(1, sizeof(*made));
-
-	if (!made)
-		return error_set_memory(err);
-	made->names = names;
-	hash_map_init(&made->by_pid, sizeof(int32_t));
-	*state = made;
-	return true;
-}
-
-static void node_forget(void *state, int32_t pid)
-{
-	struct node_state *node = state;
-	uint32_t id = hash_map_get(&node->by_pid, &pid);
-
-	if (id == HASH_MAP_NONE)
-		return;
-	node_known_destroy(node->processes[id]);
-	node->processes[id] = NULL;
-}
-
-const struct interpreter_kind node_interpreter = {
-	.read_image = node_read_image,
-	.destroy_image = free,
-	.create = node_create,
-	.destroy = node_destroy,
-	.name = node_name,
-	.forget = node_forget,
+const struct interpreter_kind v8_interpreter = {
+	.files = { { v8_read_image, free } },
+	.destroy_process = v8_destroy_process,
+	.name = v8_name,
 };
