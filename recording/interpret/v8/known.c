@@ -18,16 +18,16 @@ static const uint64_t least_wait_ns = 50000000, most_wait_ns = 10000000000;
 
 /* ---- Creation ---- */
 
-static void init_known(struct node_known *known)
+static void init_known(struct v8_known *known)
 {
 	v8_scripts_init(&known->scripts);
 	hash_map_init(&known->by_shared, sizeof(uint64_t));
 	hash_map_init(&known->by_bytecode, sizeof(uint64_t));
-	hash_map_init(&known->by_place, sizeof(struct node_place));
+	hash_map_init(&known->by_place, sizeof(struct v8_frame_place));
 	hash_map_init(&known->listed.by_bytecode, sizeof(uint64_t));
 }
 
-static void deinit_known(struct node_known *known)
+static void deinit_known(struct v8_known *known)
 {
 	for (size_t i = 0; i < known->function_count; i++) {
 		free(known->functions[i].name);
@@ -44,9 +44,9 @@ static void deinit_known(struct node_known *known)
 	hash_map_deinit(&known->listed.by_bytecode);
 }
 
-bool node_known_create(int32_t pid, struct node_known **known, struct error *err)
+bool v8_known_create(int32_t pid, struct v8_known **known, struct error *err)
 {
-	struct node_known *made = calloc(1, sizeof(*made));
+	struct v8_known *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
@@ -56,7 +56,7 @@ bool node_known_create(int32_t pid, struct node_known **known, struct error *err
 	return true;
 }
 
-void node_known_destroy(struct node_known *known)
+void v8_known_destroy(struct v8_known *known)
 {
 	if (!known)
 		return;
@@ -64,18 +64,18 @@ void node_known_destroy(struct node_known *known)
 	free(known);
 }
 
-static void forget_known(struct node_known *known)
+static void forget_known(struct v8_known *known)
 {
 	int32_t pid = known->pid;
 	uint64_t second_ns = known->second_ns;
 	uint32_t reads_left = known->heap.reads_left;
 
 	deinit_known(known);
-	*known = (struct node_known){ .pid = pid, .second_ns = second_ns, .heap = { .reads_left = reads_left } };
+	*known = (struct v8_known){ .pid = pid, .second_ns = second_ns, .heap = { .reads_left = reads_left } };
 	init_known(known);
 }
 
-static bool is_fresh(const struct node_known *known, uint64_t checked_ns)
+static bool is_fresh(const struct v8_known *known, uint64_t checked_ns)
 {
 	return known->now_ns - checked_ns < check_ns;
 }
@@ -84,7 +84,7 @@ static bool is_fresh(const struct node_known *known, uint64_t checked_ns)
  * Whether the process cannot be asked. What is known of one that has ended, or whose memory does not arrive in time, is
  * as good as it was.
  */
-static bool is_mute(struct node_known *known)
+static bool is_mute(struct v8_known *known)
 {
 	if (known->unreadable_ns != known->now_ns && !v8_is_readable(&known->heap))
 		known->unreadable_ns = known->now_ns;
@@ -93,7 +93,7 @@ static bool is_mute(struct node_known *known)
 
 /* ---- Functions ---- */
 
-static bool set_function(struct node_known *known, struct node_function *function, uint64_t shared, struct error *err)
+static bool set_function(struct v8_known *known, struct v8_known_function *function, uint64_t shared, struct error *err)
 {
 	bool is_same = function->name && strcmp(function->name, known->read.name) == 0;
 	char *name, *path;
@@ -110,13 +110,13 @@ static bool set_function(struct node_known *known, struct node_function *functio
 	}
 	free(function->name);
 	free(function->path);
-	*function = (struct node_function){ shared, known->now_ns, name, path, known->read.line,
+	*function = (struct v8_known_function){ shared, known->now_ns, name, path, known->read.line,
 		{ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE } };
 	return true;
 }
 
 /* Adds what was read last as the function of a SharedFunctionInfo, or in place of another that had its address. */
-static bool add_function(struct node_known *known, uint64_t shared, uint32_t *id, struct error *err)
+static bool add_function(struct v8_known *known, uint64_t shared, uint32_t *id, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -126,13 +126,13 @@ static bool add_function(struct node_known *known, uint64_t shared, uint32_t *id
 		!hash_map_add(&known->by_shared, &shared, (uint32_t)known->function_count, &value, &added, err))
 		return false;
 	if (added)
-		known->functions[known->function_count++] = (struct node_function){ 0 };
+		known->functions[known->function_count++] = (struct v8_known_function){ 0 };
 	*id = *value;
 	return set_function(known, &known->functions[*id], shared, err);
 }
 
 /* Finds the function of a SharedFunctionInfo; `*id` PROFILE_NONE: it could not be read. */
-static bool find_function(struct node_known *known, uint64_t shared, uint32_t *id, struct error *err)
+static bool find_function(struct v8_known *known, uint64_t shared, uint32_t *id, struct error *err)
 {
 	uint32_t old = hash_map_get(&known->by_shared, &shared);
 	bool found;
@@ -159,9 +159,9 @@ static uint64_t listing_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static bool list_functions(struct node_known *known, struct error *err)
+static bool list_functions(struct v8_known *known, struct error *err)
 {
-	struct node_listed *listed = &known->listed;
+	struct v8_known_list *listed = &known->listed;
 
 	listed->count = 0;
 	hash_map_deinit(&listed->by_bytecode);
@@ -180,7 +180,7 @@ static bool list_functions(struct node_known *known, struct error *err)
 	return true;
 }
 
-static uint64_t find_listed(const struct node_known *known, uint64_t bytecode)
+static uint64_t find_listed(const struct v8_known *known, uint64_t bytecode)
 {
 	uint32_t id = hash_map_get(&known->listed.by_bytecode, &bytecode);
 
@@ -191,9 +191,9 @@ static uint64_t find_listed(const struct node_known *known, uint64_t bytecode)
  * Finds a function by its bytecode in the scripts that are known, for one whose JSFunction was moved before it could be
  * read. They are asked as often as a small share of the time allows, and less often while that is of no use.
  */
-static bool list_shared(struct node_known *known, uint64_t bytecode, uint64_t *shared, struct error *err)
+static bool list_shared(struct v8_known *known, uint64_t bytecode, uint64_t *shared, struct error *err)
 {
-	struct node_listed *listed = &known->listed;
+	struct v8_known_list *listed = &known->listed;
 	uint64_t start, taken;
 
 	*shared = find_listed(known, bytecode);
@@ -214,7 +214,7 @@ static bool list_shared(struct node_known *known, uint64_t bytecode, uint64_t *s
 
 /* ---- Bytecode ---- */
 
-static bool add_bytecode(struct node_known *known, uint64_t tagged, uint64_t data, uint32_t function, struct error *err)
+static bool add_bytecode(struct v8_known *known, uint64_t tagged, uint64_t data, uint32_t function, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -224,7 +224,7 @@ static bool add_bytecode(struct node_known *known, uint64_t tagged, uint64_t dat
 		!hash_map_add(&known->by_bytecode, &tagged, (uint32_t)known->bytecode_count, &value, &added, err))
 		return false;
 	known->bytecode_count += added;
-	known->bytecodes[*value] = (struct node_bytecode){ tagged, known->now_ns, data, function, true };
+	known->bytecodes[*value] = (struct v8_known_bytecode){ tagged, known->now_ns, data, function, true };
 	return true;
 }
 
@@ -232,7 +232,7 @@ static bool add_bytecode(struct node_known *known, uint64_t tagged, uint64_t dat
  * The SharedFunctionInfo that has a bytecode, other than that which had it: that of the JSFunction, else that which a
  * script lists; 0: neither has it.
  */
-static bool find_shared(struct node_known *known, uint64_t bytecode, uint64_t js_function, uint64_t *shared,
+static bool find_shared(struct v8_known *known, uint64_t bytecode, uint64_t js_function, uint64_t *shared,
 	uint64_t *data, struct error *err)
 {
 	*shared = js_function ? v8_shared_of(&known->heap, js_function) : 0;
@@ -246,7 +246,7 @@ static bool find_shared(struct node_known *known, uint64_t bytecode, uint64_t js
 }
 
 /* Whether what is known of a bytecode still holds. */
-static bool is_still(struct node_known *known, struct node_bytecode *old)
+static bool is_still(struct v8_known *known, struct v8_known_bytecode *old)
 {
 	old->is_used = true;
 	if (is_fresh(known, old->checked_ns) || known->unreadable_ns == known->now_ns)
@@ -257,8 +257,8 @@ static bool is_still(struct node_known *known, struct node_bytecode *old)
 	return true;
 }
 
-bool node_known_bytecode(
-	struct node_known *known, uint64_t bytecode, uint64_t js_function, uint32_t *function, struct error *err)
+bool v8_known_by_bytecode(
+	struct v8_known *known, uint64_t bytecode, uint64_t js_function, uint32_t *function, struct error *err)
 {
 	uint32_t id = hash_map_get(&known->by_bytecode, &bytecode);
 	uint64_t shared, data;
@@ -284,7 +284,8 @@ static bool is_same_code(const struct v8_code *a, const struct v8_code *b)
 }
 
 /* Adds code in place of all that it overlaps. */
-static bool add_code(struct node_known *known, const struct v8_code *found, struct node_code **code, struct error *err)
+static bool add_code(
+	struct v8_known *known, const struct v8_code *found, struct v8_known_code **code, struct error *err)
 {
 	size_t first, last;
 
@@ -298,12 +299,12 @@ static bool add_code(struct node_known *known, const struct v8_code *found, stru
 	memmove(&known->codes[first + 1], &known->codes[last], (known->code_count - last) * sizeof(*known->codes));
 	known->code_count += 1 + first - last;
 	*code = &known->codes[first];
-	**code = (struct node_code){ found->start, *found, known->now_ns, PROFILE_NONE, true };
+	**code = (struct v8_known_code){ found->start, *found, known->now_ns, PROFILE_NONE, true };
 	return true;
 }
 
 /* Finds the code at an address. What is not V8's is a range of its own, so that it is not searched for again soon. */
-static bool find_code(struct node_known *known, uint64_t address, struct node_code **code, struct error *err)
+static bool find_code(struct v8_known *known, uint64_t address, struct v8_known_code **code, struct error *err)
 {
 	size_t before = ARRAY_COUNT_UP_TO(known->codes, known->code_count, start, address);
 	struct v8_code found;
@@ -328,10 +329,10 @@ static bool find_code(struct node_known *known, uint64_t address, struct node_co
 
 /* ---- Looking again ---- */
 
-static void check_bytecodes(struct node_known *known)
+static void check_bytecodes(struct v8_known *known)
 {
 	struct v8_checked checked[V8_CHECKED_TOGETHER];
-	struct node_bytecode *of[V8_CHECKED_TOGETHER];
+	struct v8_known_bytecode *of[V8_CHECKED_TOGETHER];
 	size_t count = 0;
 
 	for (size_t i = 0; i <= known->bytecode_count; i++) {
@@ -351,10 +352,10 @@ static void check_bytecodes(struct node_known *known)
 	}
 }
 
-static void check_codes(struct node_known *known)
+static void check_codes(struct v8_known *known)
 {
 	struct v8_checked_code checked[V8_CHECKED_TOGETHER / 2];
-	struct node_code *of[V8_CHECKED_TOGETHER / 2];
+	struct v8_known_code *of[V8_CHECKED_TOGETHER / 2];
 	size_t count = 0;
 
 	for (size_t i = 0; i <= known->code_count; i++) {
@@ -374,7 +375,7 @@ static void check_codes(struct node_known *known)
 }
 
 /* Before it is too old, what was used is looked at together: what has changed is then read anew when it is met. */
-static void check_used(struct node_known *known)
+static void check_used(struct v8_known *known)
 {
 	if (known->now_ns - known->checked_ns < check_ns / 2)
 		return;
@@ -387,7 +388,7 @@ static void check_used(struct node_known *known)
 /* ---- Whose code it is ---- */
 
 /* A regular expression; `shared` of its function is its code. */
-static bool find_regexp(struct node_known *known, const struct v8_code *code, const struct node_frame *frame,
+static bool find_regexp(struct v8_known *known, const struct v8_code *code, const struct v8_frame *frame,
 	uint32_t *function, struct error *err)
 {
 	uint64_t words[REGEXP_WORDS];
@@ -412,20 +413,20 @@ static bool find_regexp(struct node_known *known, const struct v8_code *code, co
 	return is_kept;
 }
 
-static bool find_owner(struct node_known *known, const struct v8_code *code, const struct node_frame *frame,
+static bool find_owner(struct v8_known *known, const struct v8_code *code, const struct v8_frame *frame,
 	uint32_t *function, struct error *err)
 {
 	if (code->tier == V8_REGEXP)
 		return find_regexp(known, code, frame, function, err);
 	if (code->shared)
 		return find_function(known, code->shared, function, err);
-	return node_known_bytecode(known, code->bytecode, frame->js_function, function, err);
+	return v8_known_by_bytecode(known, code->bytecode, frame->js_function, function, err);
 }
 
-bool node_known_code(struct node_known *known, const struct node_frame *frame, enum v8_tier *tier, uint32_t *function,
-	struct error *err)
+bool v8_known_by_code(
+	struct v8_known *known, const struct v8_frame *frame, enum v8_tier *tier, uint32_t *function, struct error *err)
 {
-	struct node_code *code;
+	struct v8_known_code *code;
 
 	if (!find_code(known, frame->address, &code, err))
 		return false;
@@ -439,15 +440,15 @@ bool node_known_code(struct node_known *known, const struct node_frame *frame, e
 	return true;
 }
 
-void node_known_begin(
-	struct node_known *known, const struct v8_layout *layout, const struct process_host *host, uint64_t now_ns)
+void v8_known_begin(
+	struct v8_known *known, const struct v8_layout *layout, const struct process_host *host, uint64_t now_ns)
 {
 	if (known->heap.layout != layout || known->function_count >= MOST_ITEMS ||
 		known->bytecode_count >= MOST_ITEMS || known->code_count >= MOST_ITEMS)
 		forget_known(known);
 	if (known->by_place.count >= MOST_ITEMS) {
 		hash_map_deinit(&known->by_place);
-		hash_map_init(&known->by_place, sizeof(struct node_place));
+		hash_map_init(&known->by_place, sizeof(struct v8_frame_place));
 	}
 	known->heap.layout = layout;
 	known->heap.host = host;

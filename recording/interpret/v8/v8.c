@@ -24,14 +24,14 @@ static const char *const marks[] = { "JS:~", "JS:^", "JS:+", "JS:*", "RegExp:" }
 /* A frame of the stack that is named. */
 struct naming {
 	struct code_names *names;
-	struct node_known *known;
+	struct v8_known *known;
 	const struct unwind_stack_dump *dump;
 	struct unwind_frame *frame;
 	uint64_t frame_pointer; /* 0: not known */
 };
 
 static bool name_function(
-	struct code_names *names, struct node_function *function, enum v8_tier tier, struct error *err)
+	struct code_names *names, struct v8_known_function *function, enum v8_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
 	struct code_function made = { .file = function->path, .start_line = function->line };
@@ -47,7 +47,7 @@ static bool name_function(
 /* Gives the frame a function's name. */
 static bool set_frame(const struct naming *naming, uint32_t function, enum v8_tier tier, struct error *err)
 {
-	struct node_function *named = &naming->known->functions[function];
+	struct v8_known_function *named = &naming->known->functions[function];
 	struct profile_line line = { 0 };
 
 	if (named->ids[tier] == PROFILE_NONE && !name_function(naming->names, named, tier, err))
@@ -78,7 +78,7 @@ static uint64_t read_js_function(const struct naming *naming)
 /* What the frame had when its words were copied. */
 static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 {
-	const struct node_place place = { naming->frame_pointer, naming->frame->pc };
+	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint64_t ignored;
 
 	if (naming->frame_pointer == 0 || read_slot(naming, V8_FRAME_FUNCTION, &ignored))
@@ -89,7 +89,7 @@ static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 
 static bool keep_interpreted(const struct naming *naming, uint32_t function, struct error *err)
 {
-	const struct node_place place = { naming->frame_pointer, naming->frame->pc };
+	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint32_t *value;
 	bool added;
 
@@ -109,7 +109,7 @@ static bool name_interpreted(const struct naming *naming, struct error *err)
 	if (!js_function || !read_slot(naming, V8_FRAME_BYTECODE, &bytecode) || !v8_is_pointer(bytecode) ||
 		!read_slot(naming, V8_FRAME_OFFSET, &offset) || !v8_is_small(offset))
 		return true;
-	if (!node_known_bytecode(naming->known, bytecode, js_function, &function, err))
+	if (!v8_known_by_bytecode(naming->known, bytecode, js_function, &function, err))
 		return false;
 	return function == PROFILE_NONE ||
 	       (keep_interpreted(naming, function, err) && set_frame(naming, function, V8_INTERPRETED, err));
@@ -117,12 +117,12 @@ static bool name_interpreted(const struct naming *naming, struct error *err)
 
 static bool name_compiled(const struct naming *naming, bool *is_named, struct error *err)
 {
-	const struct node_frame frame = { unwind_frame_address(naming->frame), read_js_function(naming),
+	const struct v8_frame frame = { unwind_frame_address(naming->frame), read_js_function(naming),
 		naming->frame->stack_pointer, naming->dump };
 	enum v8_tier tier;
 	uint32_t function;
 
-	if (!node_known_code(naming->known, &frame, &tier, &function, err))
+	if (!v8_known_by_code(naming->known, &frame, &tier, &function, err))
 		return false;
 	*is_named = function != PROFILE_NONE;
 	return !*is_named || set_frame(naming, function, tier, err);
@@ -164,12 +164,12 @@ static bool v8_name(
 	const struct process_table *table = naming.names->table;
 
 	if (!process->state) {
-		if (!node_known_create(process->pid, &naming.known, err))
+		if (!v8_known_create(process->pid, &naming.known, err))
 			return false;
 		process->state = naming.known;
 	}
 	naming.known = process->state;
-	node_known_begin(naming.known, process->files[0].image, &table->host, interpreter_clock_ns());
+	v8_known_begin(naming.known, process->files[0].image, &table->host, interpreter_clock_ns());
 	for (size_t i = 0; i < result->count; i++) {
 		bool is_made;
 
@@ -197,7 +197,7 @@ static bool v8_read_image(struct elf_image *elf, struct buffer *notices, void **
 static void v8_destroy_process(void *state, struct interpreter_process *process)
 {
 	(void)state;
-	node_known_destroy(process->state);
+	v8_known_destroy(process->state);
 	process->state = NULL;
 }
 

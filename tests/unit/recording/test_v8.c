@@ -536,15 +536,15 @@ static void test_lists_of_functions(void **state)
 /* ---- What is known ---- */
 
 /* What is known of generated code at an address. */
-static void expect_code(struct node_known *known, uint64_t address, enum v8_tier tier, uint32_t id)
+static void expect_code(struct v8_known *known, uint64_t address, enum v8_tier tier, uint32_t id)
 {
 	const struct unwind_stack_dump dump = { 0 };
-	const struct node_frame frame = { .address = address, .dump = &dump };
+	const struct v8_frame frame = { .address = address, .dump = &dump };
 	enum v8_tier found_tier;
 	uint32_t found;
 	struct error err;
 
-	assert_true(node_known_code(known, &frame, &found_tier, &found, &err));
+	assert_true(v8_known_by_code(known, &frame, &found_tier, &found, &err));
 	assert_int_equal(found_tier, tier);
 	assert_int_equal(found, id);
 }
@@ -559,7 +559,7 @@ static void test_known(void **state)
 		make_scope(fixture, FUNCTION_SCOPE | NAMED, 0, (const uint64_t[]){ name, 0, small(0) }, 3), script);
 	uint64_t function = make(fixture, TYPE_FUNCTION, 8);
 	const uint64_t second = 1000000000;
-	struct node_known *known;
+	struct v8_known *known;
 	struct error err;
 	uint32_t id;
 
@@ -567,36 +567,36 @@ static void test_known(void **state)
 	put(fixture, function, 24, shared);
 	make_code(fixture, CODE_AT + 0x1000, 0x100, 13, make_deoptimization(fixture, shared));
 	make_code(fixture, CODE_AT + 0x1140, 0x100, 11, bytecode);
-	assert_true(node_known_create(1, &known, &err));
-	node_known_begin(known, &layout, &fixture->host, second);
-	assert_true(node_known_bytecode(known, bytecode, 0, &id, &err));
+	assert_true(v8_known_create(1, &known, &err));
+	v8_known_begin(known, &layout, &fixture->host, second);
+	assert_true(v8_known_by_bytecode(known, bytecode, 0, &id, &err));
 	assert_int_equal(id, PROFILE_NONE);
-	assert_true(node_known_bytecode(known, bytecode, function, &id, &err));
+	assert_true(v8_known_by_bytecode(known, bytecode, function, &id, &err));
 	assert_int_equal(id, 0);
 	assert_string_equal(known->functions[0].name, "f a.js:1:1");
 	/* The function has moved, and what is known remains true. */
 	put(fixture, function, 24, 0);
-	node_known_begin(known, &layout, &fixture->host, 3 * second);
-	assert_true(node_known_bytecode(known, bytecode, function, &id, &err));
+	v8_known_begin(known, &layout, &fixture->host, 3 * second);
+	assert_true(v8_known_by_bytecode(known, bytecode, function, &id, &err));
 	assert_int_equal(id, 0);
 	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
 	expect_code(known, CODE_AT + 0x1150, V8_BASELINE, 0);
 	/* The process has ended: what is known of it remains true. */
 	fixture->is_gone = true;
-	node_known_begin(known, &layout, &fixture->host, 4 * second + 2);
-	assert_true(node_known_bytecode(known, bytecode, function, &id, &err));
+	v8_known_begin(known, &layout, &fixture->host, 4 * second + 2);
+	assert_true(v8_known_by_bytecode(known, bytecode, function, &id, &err));
 	assert_int_equal(id, 0);
 	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
 	fixture->is_gone = false;
-	node_known_begin(known, &layout, &fixture->host, 5 * second);
+	v8_known_begin(known, &layout, &fixture->host, 5 * second);
 	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
 	/* Other code is where that was: it counts from the next look on. */
 	put(fixture, CODE_AT + 0x1000 - 16 + 1, 0, 0);
-	node_known_begin(known, &layout, &fixture->host, 5 * second + 1);
+	v8_known_begin(known, &layout, &fixture->host, 5 * second + 1);
 	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
-	node_known_begin(known, &layout, &fixture->host, 8 * second);
+	v8_known_begin(known, &layout, &fixture->host, 8 * second);
 	expect_code(known, CODE_AT + 0x1010, V8_NO_FUNCTION, PROFILE_NONE);
-	node_known_destroy(known);
+	v8_known_destroy(known);
 }
 
 /* A bytecode whose function was not read in time is found in the list of a script that is known. */
@@ -606,7 +606,7 @@ static void test_known_by_list(void **state)
 	uint64_t script = make_script(fixture, make_string(fixture, "x"), make_string(fixture, "a.js"));
 	uint64_t name = make_string(fixture, "f"), bytecodes[2], functions[2];
 	uint64_t function = make(fixture, TYPE_FUNCTION, 8);
-	struct node_known *known;
+	struct v8_known *known;
 	struct error err;
 	uint32_t id;
 
@@ -619,28 +619,28 @@ static void test_known_by_list(void **state)
 	}
 	make_listed(fixture, script, functions, 2);
 	put(fixture, function, 24, functions[0]);
-	assert_true(node_known_create(1, &known, &err));
-	node_known_begin(known, &layout, &fixture->host, 1000000000);
-	assert_true(node_known_bytecode(known, bytecodes[1], 0, &id, &err));
+	assert_true(v8_known_create(1, &known, &err));
+	v8_known_begin(known, &layout, &fixture->host, 1000000000);
+	assert_true(v8_known_by_bytecode(known, bytecodes[1], 0, &id, &err));
 	assert_int_equal(id, PROFILE_NONE);
-	assert_true(node_known_bytecode(known, bytecodes[0], function, &id, &err));
+	assert_true(v8_known_by_bytecode(known, bytecodes[0], function, &id, &err));
 	assert_int_equal(id, 0);
-	assert_true(node_known_bytecode(known, bytecodes[1], 0, &id, &err));
+	assert_true(v8_known_by_bytecode(known, bytecodes[1], 0, &id, &err));
 	assert_int_equal(id, 1);
 	/* Both are looked at together when the next sample comes, so that neither needs to be read by itself. */
-	node_known_begin(known, &layout, &fixture->host, 4000000000);
+	v8_known_begin(known, &layout, &fixture->host, 4000000000);
 	known->heap.reads_left = 0;
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(node_known_bytecode(known, bytecodes[i], 0, &id, &err));
+		assert_true(v8_known_by_bytecode(known, bytecodes[i], 0, &id, &err));
 		assert_int_equal(id, i);
 	}
 	put(fixture, functions[1], 8, 0);
-	node_known_begin(known, &layout, &fixture->host, 8000000000);
-	assert_true(node_known_bytecode(known, bytecodes[0], 0, &id, &err));
+	v8_known_begin(known, &layout, &fixture->host, 8000000000);
+	assert_true(v8_known_by_bytecode(known, bytecodes[0], 0, &id, &err));
 	assert_int_equal(id, 0);
-	assert_true(node_known_bytecode(known, bytecodes[1], 0, &id, &err));
+	assert_true(v8_known_by_bytecode(known, bytecodes[1], 0, &id, &err));
 	assert_int_equal(id, PROFILE_NONE);
-	node_known_destroy(known);
+	v8_known_destroy(known);
 }
 
 int main(void)
