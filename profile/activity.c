@@ -10,11 +10,6 @@
 static const char *const words[PROFILE_ACTIVITY_COUNT] = { "", "garbage collection", "just-in-time compilation" };
 static const char *const frames[PROFILE_ACTIVITY_COUNT] = { "", "[garbage collection]", "[just-in-time compilation]" };
 
-const char *profile_activity_frame_name(enum profile_activity activity)
-{
-	return frames[activity];
-}
-
 const char *profile_activity_words(enum profile_activity activity)
 {
 	return words[activity];
@@ -81,7 +76,8 @@ static bool activity_matches(const char *text, const char *glob)
 	return text[0] == glob[0] && fnmatch(glob, text, 0) == 0;
 }
 
-enum profile_activity profile_activity_of_function(const char *name, const char *module)
+/* The activity that begins in a function of V8, HotSpot or Go. */
+static enum profile_activity activity_of_function(const char *name, const char *module)
 {
 	module = strcmp(module, "libnode.so") == 0 ? "node" : module;
 	if (strncmp(name, "v8::", 4) != 0 && strncmp(name, "cppgc::", 7) != 0 && strncmp(name, "VM_", 3) != 0 &&
@@ -111,7 +107,8 @@ static const struct entry threads[] = {
 	{ NULL, "Shenandoah*", COLLECTS },
 };
 
-enum profile_activity profile_activity_of_thread(const char *name)
+/* The activity of a thread of HotSpot. The kernel cuts names of threads after 15 bytes. */
+static enum profile_activity activity_of_thread(const char *name)
 {
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
 		if (activity_matches(name, threads[i].function))
@@ -187,12 +184,11 @@ static bool marker_init(struct marker *m, struct error *err)
 		return error_set_memory(err);
 	memset(m->frames, 0xff, sizeof(m->frames));
 	for (size_t i = 0; i < profile->function_count; i++)
-		functions[i] =
-			(uint8_t)profile_activity_of_function(profile_string(profile, profile->functions[i].name),
-				profile_string(profile, profile->functions[i].module));
+		functions[i] = (uint8_t)activity_of_function(profile_string(profile, profile->functions[i].name),
+			profile_string(profile, profile->functions[i].module));
 	find_entries(m, functions);
 	for (size_t i = 0; is_jvm && i < profile->thread_count; i++) {
-		m->threads[i] = (uint8_t)profile_activity_of_thread(profile_string(profile, profile->threads[i].name));
+		m->threads[i] = (uint8_t)activity_of_thread(profile_string(profile, profile->threads[i].name));
 		m->any = m->any || m->threads[i];
 	}
 	return true;

@@ -20,20 +20,11 @@ enum profile_activity {
 };
 enum { PROFILE_ACTIVITY_COUNT = 3 };
 
-/* The name of the frame of an activity: "[garbage collection]". Static; "" of none. */
-const char *profile_activity_frame_name(enum profile_activity activity);
-
 /* The activity in words: "garbage collection", "just-in-time compilation". Static; "" of none. */
 const char *profile_activity_words(enum profile_activity activity);
 
 /* The activity whose frame a function is, by its name and module. */
 enum profile_activity profile_activity_of_frame(const char *name, const char *module);
-
-/* The activity that begins in a function of V8, HotSpot or Go. */
-enum profile_activity profile_activity_of_function(const char *name, const char *module);
-
-/* The activity of a thread of HotSpot. The kernel cuts names of threads after 15 bytes. */
-enum profile_activity profile_activity_of_thread(const char *name);
 
 /*
  * Adds the frames of activities to the stacks, which have names. Stacks that have such frames already stay as they are.

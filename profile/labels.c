@@ -97,7 +97,8 @@ void profile_remove_label(struct profile *profile, const char *key)
 
 /* ---- Words ---- */
 
-bool profile_has_identity(const struct profile *profile)
+/* Whether the service and its version are known, which together say what a profile is of. */
+static bool labels_have_identity(const struct profile *profile)
 {
 	return profile_label(profile, PROFILE_LABEL_SERVICE) && profile_label(profile, PROFILE_LABEL_VERSION);
 }
@@ -106,7 +107,7 @@ void profile_identities(const struct profile *base, const struct profile *head, 
 {
 	const char *service = profile_label(head, PROFILE_LABEL_SERVICE), *before;
 
-	if (!profile_has_identity(head) || (base && !profile_has_identity(base)))
+	if (!labels_have_identity(head) || (base && !labels_have_identity(base)))
 		return;
 	if (base) {
 		before = profile_label(base, PROFILE_LABEL_SERVICE);

@@ -41,9 +41,6 @@ const char *profile_label(const struct profile *profile, const char *key);
 /* Removes a label, if it is there. */
 void profile_remove_label(struct profile *profile, const char *key);
 
-/* Whether the service and its version are known, which together say what a profile is of. */
-bool profile_has_identity(const struct profile *profile);
-
 /*
  * Appends what two profiles are of: "checkout 4.2.1 → 4.3.0", "checkout 4.2.1 → cart 1.7". With `base` NULL what one
  * profile is of: "checkout 4.2.1". Nothing if a profile does not say both. Not cleaned.
