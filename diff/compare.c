@@ -28,7 +28,7 @@ static bool make_trees(struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (build->profiles[side] &&
-			!profile_tree_create_shape(build->profiles[side], &build->trees[side], err))
+			!profile_tree_create(build->profiles[side], &build->trees[side], err))
 			return false;
 	}
 	return true;

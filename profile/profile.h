@@ -507,17 +507,11 @@ struct profile_tree {
 	uint32_t *parents;     /* [node] */
 	uint32_t *functions;   /* [node] the first function of its identity; PROFILE_NONE for the root */
 	uint32_t *stack_nodes; /* [stack id of the profile] its leaf's node */
-	uint32_t value_type_count;
-	int64_t *self;  /* [node * value_type_count + value type] */
-	int64_t *total; /* likewise: self and all below */
 };
 
 COMMON_MUST_CHECK
 bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err);
 
-/* Builds the tree without values: self and total are NULL. */
-COMMON_MUST_CHECK
-bool profile_tree_create_shape(const struct profile *profile, struct profile_tree **tree, struct error *err);
 void profile_tree_destroy(struct profile_tree *tree);
 
 static inline void profile_tree_cleanup(struct profile_tree **tree)

@@ -115,44 +115,15 @@ static bool place_stacks(struct builder *b, struct error *err)
 	return true;
 }
 
-static bool sum_values(struct builder *b, struct error *err)
-{
-	const struct profile *profile = b->profile;
-	struct profile_tree *tree = b->tree;
-	size_t width = tree->value_type_count;
-	size_t size;
-
-	tree->self = calloc(tree->node_count, width * sizeof(*tree->self));
-	tree->total = calloc(tree->node_count, width * sizeof(*tree->total));
-	if (!tree->self || !tree->total)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->sample_count; i++) {
-		int64_t *self = &tree->self[tree->stack_nodes[profile->samples[i].stack] * width];
-
-		for (size_t v = 0; v < width; v++)
-			self[v] = saturating_add(self[v], profile->values[i * width + v]);
-	}
-	size = tree->node_count * width;
-	memcpy(tree->total, tree->self, size * sizeof(*tree->total));
-	for (size_t i = tree->node_count; i-- > 1;)
-		for (size_t v = 0; v < width; v++) {
-			int64_t *above = &tree->total[tree->parents[i] * width + v];
-
-			*above = saturating_add(*above, tree->total[i * width + v]);
-		}
-	return true;
-}
-
-static bool tree_create(const struct profile *profile, bool with_values, struct profile_tree **tree, struct error *err)
+bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
 {
 	struct builder b = { .profile = profile, .tree = calloc(1, sizeof(**tree)) };
 	bool ok;
 
 	if (!b.tree)
 		return error_set_memory(err);
-	b.tree->value_type_count = profile->value_type_count;
 	hash_map_init(&b.children, 2 * sizeof(uint32_t));
-	ok = find_identities(&b, err) && place_stacks(&b, err) && (!with_values || sum_values(&b, err));
+	ok = find_identities(&b, err) && place_stacks(&b, err);
 	hash_map_deinit(&b.children);
 	free(b.links);
 	free(b.identities);
@@ -164,16 +135,6 @@ static bool tree_create(const struct profile *profile, bool with_values, struct 
 	return true;
 }
 
-bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
-{
-	return tree_create(profile, true, tree, err);
-}
-
-bool profile_tree_create_shape(const struct profile *profile, struct profile_tree **tree, struct error *err)
-{
-	return tree_create(profile, false, tree, err);
-}
-
 void profile_tree_destroy(struct profile_tree *tree)
 {
 	if (!tree)
@@ -181,7 +142,5 @@ void profile_tree_destroy(struct profile_tree *tree)
 	free(tree->parents);
 	free(tree->functions);
 	free(tree->stack_nodes);
-	free(tree->self);
-	free(tree->total);
 	free(tree);
 }

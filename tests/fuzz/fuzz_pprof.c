@@ -22,11 +22,21 @@ static enum profile_wait_class any_class(void *context, uint32_t stack, enum pro
 	return (enum profile_wait_class)((stack + (uint32_t)wait_class) % PROFILE_WAIT_COUNT);
 }
 
+/* Modulo 2^64: a sum may be too large. */
+static uint64_t sum_of(const struct profile *profile, uint32_t value_type)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile->sample_count; i++)
+		sum += (uint64_t)profile->values[i * profile->value_type_count + value_type];
+	return sum;
+}
+
 /* What was read can be written, is read again with the same sums, and merged with itself. */
 static void use(struct profile *profile)
 {
 	CLEANUP(profile_cleanup) struct profile *again = NULL;
-	CLEANUP(profile_tree_cleanup) struct profile_tree *tree = NULL, *tree_again = NULL;
+	CLEANUP(profile_tree_cleanup) struct profile_tree *tree = NULL;
 	struct buffer file;
 	struct error err;
 
@@ -34,9 +44,8 @@ static void use(struct profile *profile)
 	must(profile_validate(profile, &err) && profile_tree_create(profile, &tree, &err));
 	must(profile_write_pprof(profile, &file, &err));
 	must(foreign_read(file.data, file.size, "again", &again, &err));
-	must(profile_tree_create(again, &tree_again, &err));
 	for (uint32_t v = 0; v < profile->value_type_count; v++)
-		must(tree->total[v] == tree_again->total[v]);
+		must(sum_of(profile, v) == sum_of(again, v));
 	must(again->event_count == (profile->has_timeline ? profile->event_count : 0));
 	file.size = 0;
 	must(profile_write_folded(again, PROFILE_NONE, &file, &err));

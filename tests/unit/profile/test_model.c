@@ -19,106 +19,6 @@ static struct profile *read_text(const char *text)
 	return profile;
 }
 
-static const char *node_name(const struct profile *profile, const struct profile_tree *tree, uint32_t node)
-{
-	return profile_string(profile, profile->functions[tree->functions[node]].name);
-}
-
-static uint32_t child_named(
-	const struct profile *profile, const struct profile_tree *tree, uint32_t parent, const char *name)
-{
-	for (uint32_t i = 1; i < tree->node_count; i++)
-		if (tree->parents[i] == parent && strcmp(node_name(profile, tree, i), name) == 0)
-			return i;
-	fail_msg("no child %s", name);
-	return 0;
-}
-
-static void assert_tree_adds_up(const struct profile_tree *tree)
-{
-	int64_t self = 0;
-
-	for (size_t i = 0; i < tree->node_count; i++) {
-		int64_t below = tree->self[i];
-
-		for (size_t k = i + 1; k < tree->node_count; k++)
-			if (tree->parents[k] == i)
-				below += tree->total[k];
-		assert_int_equal(tree->total[i], below);
-		assert_true(i == 0 || tree->parents[i] < i);
-		self += tree->self[i];
-	}
-	assert_int_equal(self, tree->total[0]);
-}
-
-static void the_tree_adds_up(void **state)
-{
-	struct profile *profile = read_text("main;a;b 3\nmain;a 2\nmain;c;b 4\nother 1\n");
-	struct profile_tree *tree;
-	struct error err;
-	uint32_t main_node, a;
-
-	(void)state;
-	assert_true(profile_tree_create(profile, &tree, &err));
-	assert_tree_adds_up(tree);
-	assert_int_equal(tree->node_count, 7);
-	assert_int_equal(tree->total[0], 10);
-	main_node = child_named(profile, tree, 0, "main");
-	a = child_named(profile, tree, main_node, "a");
-	assert_int_equal(tree->total[main_node], 9);
-	assert_int_equal(tree->self[main_node], 0);
-	assert_int_equal(tree->total[a], 5);
-	assert_int_equal(tree->self[a], 2);
-	assert_int_equal(tree->total[child_named(profile, tree, a, "b")], 3);
-	profile_tree_destroy(tree);
-	profile_destroy(profile);
-}
-
-static void functions_of_one_key_are_one_node(void **state)
-{
-	struct profile *profile = read_text("main;work.isra.0 3\nmain;work.cold 2\nmain;work 1\n");
-	struct profile_tree *tree;
-	struct error err;
-
-	(void)state;
-	assert_true(profile_tree_create(profile, &tree, &err));
-	assert_int_equal(tree->node_count, 3);
-	assert_int_equal(tree->total[2], 6);
-	profile_tree_destroy(tree);
-	profile_destroy(profile);
-}
-
-/* Seeded stacks of every shape: however they fall, the sums hold. */
-static void any_tree_adds_up(void **state)
-{
-	(void)state;
-	srand(7);
-	for (int round = 0; round < 30; round++) {
-		struct profile_tree *tree;
-		struct profile *profile;
-		struct buffer text;
-		struct error err;
-		int64_t sum = 0;
-
-		buffer_init(&text, 1 << 20);
-		for (int line = 0; line < 40; line++) {
-			int depth = 1 + rand() % 12, count = rand() % 100;
-
-			for (int i = 0; i < depth; i++)
-				buffer_printf(&text, "%s%c", i ? ";" : "", 'a' + rand() % 4);
-			buffer_printf(&text, " %d\n", count);
-			sum += count;
-		}
-		profile = read_text(text.data);
-		assert_true(profile_tree_create(profile, &tree, &err));
-		assert_int_equal(tree->total[0], sum);
-		assert_tree_adds_up(tree);
-		profile_tree_destroy(tree);
-		profile_destroy(profile);
-		buffer_deinit(&text);
-	}
-}
-
 static uint32_t mapping_of(
 	struct profile *profile, const char *path, const char *build_id, uint64_t start, bool deleted)
 {
@@ -211,9 +111,6 @@ static void value_types_come_before_samples_and_are_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tree_adds_up),
-		cmocka_unit_test(functions_of_one_key_are_one_node),
-		cmocka_unit_test(any_tree_adds_up),
 		cmocka_unit_test(a_binary_is_one_mapping_wherever_it_lay),
 		cmocka_unit_test(events_are_put_in_order),
 		cmocka_unit_test(value_types_come_before_samples_and_are_few),
