@@ -262,7 +262,7 @@ bool source_file_open(
 	if (is_recording(file)) {
 		made->functions = &recording_functions;
 		/* perf.data has copies of stacks. */
-		(void)!rights_undumpable(NULL);
+		(void)!rights_undumpable();
 	}
 	*source = TAKE(made);
 	return true;

@@ -287,7 +287,7 @@ unsigned int confined_enter(const struct confinement *confinement)
 	keep_only(confinement);
 	lacks = change_identity(confinement);
 	set_limit(RLIMIT_FSIZE, 0);
-	(void)!rights_undumpable(NULL);
+	(void)!rights_undumpable();
 	end_with_parent(confinement->alive);
 	if (CONFINED_IS_SANITIZED || (rights_no_files() & RIGHTS_LEFT_FILES))
 		lacks |= CONFINED_WITHOUT_LANDLOCK;

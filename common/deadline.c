@@ -197,7 +197,7 @@ static _Noreturn void run_keeper(struct shared *shared, const struct deadline_ri
 	int socket;
 
 	leave_caller(control);
-	atomic_fetch_or(&shared->left, rights_undumpable(NULL) | rights_keep(rights->capabilities));
+	atomic_fetch_or(&shared->left, rights_undumpable() | rights_keep(rights->capabilities));
 	child_end_with(caller);
 	while (message_receive(control, &order, sizeof(order), 0, &socket) == sizeof(order)) {
 		reap_helpers(pids);

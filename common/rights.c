@@ -185,21 +185,14 @@ unsigned int rights_no_files(void)
 
 /* ---- Core dumps ---- */
 
-unsigned int rights_undumpable(struct rlimit *core_before)
+unsigned int rights_undumpable(void)
 {
 	struct rlimit limit;
 	bool is_limited = getrlimit(RLIMIT_CORE, &limit) == 0;
 
-	if (core_before)
-		*core_before = is_limited ? limit : (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
 	limit.rlim_cur = 0;
 	is_limited = is_limited && setrlimit(RLIMIT_CORE, &limit) == 0;
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && is_limited ? 0 : RIGHTS_LEFT_DUMP;
-}
-
-void rights_restore_core(const struct rlimit *core_before)
-{
-	(void)setrlimit(RLIMIT_CORE, core_before);
 }
 
 unsigned int rights_give_up(bool reads_files)
@@ -208,6 +201,6 @@ unsigned int rights_give_up(bool reads_files)
 
 	left |= rights_become(rights_user(RIGHTS_READER, getpid()));
 	left |= rights_keep(0);
-	left |= rights_undumpable(NULL);
+	left |= rights_undumpable();
 	return left | (reads_files ? rights_read_only() : rights_no_files());
 }

@@ -84,14 +84,10 @@ unsigned int rights_no_files(void);
  * these before, or from a process that is dumpable. So is perf_event_open(2) of it. A child of fork(2) inherits both,
  * execve(2) makes dumpable again, and a change of the user id sets what the sysctl fs.suid_dumpable says: this is to be
  * called behind it.
- *
- * `core_before`, unless it is NULL, gets the limit that was, for rights_restore_core(). RIGHTS_LEFT_DUMP.
+ * RIGHTS_LEFT_DUMP.
  */
 COMMON_MUST_CHECK
-unsigned int rights_undumpable(struct rlimit *core_before);
-
-/* Gives back the limit of core dumps that rights_undumpable() took, in a child that is about to execute a program. */
-void rights_restore_core(const struct rlimit *core_before);
+unsigned int rights_undumpable(void);
 
 /*
  * All of it, for a process that works on foreign bytes and needs nothing but its descriptors: no capability, nobody's

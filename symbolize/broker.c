@@ -101,7 +101,7 @@ bool broker_become(const struct broker *broker)
 		ok = broker->owner.is_known ? become_account(broker->owner.user) : rights_become(nobody) == 0;
 	if (!ok || (rights_keep(capabilities_of(broker)) & RIGHTS_LEFT_CAPABILITIES))
 		return false;
-	(void)!rights_undumpable(NULL);
+	(void)!rights_undumpable();
 	/* The change of user has cleared what confined_fork() set. */
 	child_end_with(parent);
 	/* What these cannot take here, the child lacks too, and says so. */

@@ -361,7 +361,7 @@ static _Noreturn void run_child(struct staff *staff)
 static void wait_for_both(void)
 {
 	(void)!rights_keep(RIGHTS_CAPABILITY(CAP_KILL));
-	(void)!rights_undumpable(NULL);
+	(void)!rights_undumpable();
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 }

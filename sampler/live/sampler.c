@@ -187,7 +187,7 @@ static bool look_at_contexts(struct sampler *sampler, struct error *err)
 /* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
 static void hide_memory(struct sampler *sampler)
 {
-	if (rights_undumpable(NULL) != 0)
+	if (rights_undumpable() != 0)
 		buffer_append_string(&sampler->notices,
 			"a crash of the recorder may leave a core file with copies of stacks: the kernel did not take its core limit\n");
 }
