@@ -3,7 +3,7 @@
 
 #include "common/common.h"
 
-#include <libelf.h>
+#include <elf.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -41,8 +41,7 @@ void elf_build_id_format(const struct elf_build_id *id, char *text);
 
 /*
  * An opened binary. It keeps the file descriptor, since a deploy may delete the old file, and a read-only mapping.
- * Reference-counted. After opening it is immutable and may be read by several threads, except for elf_image_debug() and
- * elf_image_libelf().
+ * Reference-counted. After opening it is immutable and may be read by several threads, except for elf_image_debug().
  */
 struct elf_image;
 
@@ -76,16 +75,13 @@ struct elf_mapping {
 	const char *path;
 };
 
-COMMON_MUST_CHECK
-bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
-
 /* The size of a mapping's path without the mark " (deleted)", and whether it has that. */
 size_t elf_mapped_path_size(const char *path);
 bool elf_mapped_is_deleted(const char *path);
 
 /*
- * The two steps of elf_image_open_mapping(), of which another process may do the first one. elf_open_mapping() returns
- * a descriptor of the mapping's file, or -1 with `err` set. elf_image_of_mapping() makes an image of it, and owns `fd`
+ * Opens the file of a mapping, in two steps of which another process may do the first one. elf_open_mapping() returns a
+ * descriptor of the mapping's file, or -1 with `err` set. elf_image_of_mapping() makes an image of it, and owns `fd`
  * in any case. `copied`: `fd` is a copy of the file that this describes, as of one that must not be mapped since its
  * file system may hang; NULL: `fd` is the file itself.
  */
@@ -155,13 +151,6 @@ uint64_t elf_image_entry(const struct elf_image *image); /* image address, 0: no
 
 /* PT_LOAD segments in file order; `*count` of them, borrowed. */
 const struct elf_segment *elf_image_segments(const struct elf_image *image, size_t *count);
-
-/*
- * Converts a file offset to an image address, by the PT_LOAD segment that contains it (an executable one first, if two
- * share a page); false if none does.
- */
-COMMON_MUST_CHECK
-bool elf_image_address_of_offset(const struct elf_image *image, uint64_t file_offset, uint64_t *address);
 
 /* The whole file, borrowed. */
 const uint8_t *elf_image_bytes(const struct elf_image *image, size_t *size);
@@ -299,9 +288,6 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 
 /* The dwz file that .gnu_debugaltlink or .debug_sup names, opened once and kept; borrowed. NULL if there is none. */
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options);
-
-/* libelf's handle for libdw; borrowed, created on first use; NULL if libelf refuses the file. One thread at a time. */
-Elf *elf_image_libelf(struct elf_image *image);
 
 static inline void elf_image_cleanup(struct elf_image **image)
 {

@@ -16,8 +16,6 @@ void elf_image_unref(struct elf_image *image)
 {
 	if (!image || atomic_fetch_sub(&image->references, 1) != 1)
 		return;
-	if (image->libelf)
-		elf_end(image->libelf);
 	if (image->debug != image)
 		elf_image_unref(image->debug);
 	elf_image_unref(image->debug_alt);
@@ -139,24 +137,6 @@ const struct elf_segment *elf_image_segments(const struct elf_image *image, size
 	return image->segments;
 }
 
-bool elf_image_address_of_offset(const struct elf_image *image, uint64_t file_offset, uint64_t *address)
-{
-	const struct elf_segment *found = NULL;
-
-	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct elf_segment *segment = &image->segments[i];
-
-		if (file_offset < segment->file_offset || file_offset - segment->file_offset >= segment->file_size)
-			continue;
-		if (!found || (!(found->flags & PF_X) && (segment->flags & PF_X)))
-			found = segment;
-	}
-	if (!found)
-		return false;
-	*address = found->address + (file_offset - found->file_offset);
-	return true;
-}
-
 const uint8_t *elf_image_bytes(const struct elf_image *image, size_t *size)
 {
 	*size = image->size;
@@ -177,17 +157,4 @@ const uint8_t *elf_image_bytes_at(const struct elf_image *image, uint64_t addres
 		return image->bytes + segment->file_offset + into;
 	}
 	return NULL;
-}
-
-Elf *elf_image_libelf(struct elf_image *image)
-{
-	pthread_mutex_lock(&image->lock);
-	if (!image->libelf) {
-		elf_version(EV_CURRENT);
-		/* libelf gets a private mapping of its own, because libdw inflates compressed sections in place. */
-		image->libelf = image->fd >= 0 ? elf_begin(image->fd, ELF_C_READ_MMAP_PRIVATE, NULL)
-					       : elf_memory((char *)image->bytes, image->size);
-	}
-	pthread_mutex_unlock(&image->lock);
-	return image->libelf;
 }

@@ -55,7 +55,6 @@ struct elf_image {
 	enum elf_debug_source debug_source;
 	bool debug_searched, debug_alt_searched;
 	struct error debug_why;
-	Elf *libelf;
 };
 
 /*

@@ -269,13 +269,6 @@ bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struc
 	return true;
 }
 
-bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
-{
-	int fd = elf_open_mapping(mapping, err);
-
-	return fd >= 0 && elf_image_of_mapping(fd, mapping, NULL, image, err);
-}
-
 bool elf_image_open_memory(
 	const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err)
 {

@@ -35,8 +35,8 @@ ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const 
 void process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied);
 
 /*
- * Opens the binary of a mapping, as elf_image_open_mapping(). A file on a file system that may hang is copied, up to a
- * size: only then no page fault on its bytes can wait.
+ * Opens the binary of a mapping, as elf_open_mapping() and elf_image_of_mapping(). A file on a file system that may
+ * hang is copied, up to a size: only then no page fault on its bytes can wait.
  */
 COMMON_MUST_CHECK
 bool process_reader_open(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
+#include "mapping_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
 
@@ -67,7 +68,7 @@ static void a_mapping_without_memory_is_an_error(void **state)
 
 		assert_true(n < 100);
 		failing_malloc_after(n);
-		opened = elf_image_open_mapping(&mapping, &image, &err);
+		opened = open_mapping(&mapping, &image, &err);
 		failing_malloc_after(SIZE_MAX);
 		assert_true(opened || err.code == ERROR_MEMORY);
 		elf_image_unref(image);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
+#include "mapping_fixture.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -79,7 +80,7 @@ static void expect_the_library(const struct elf_mapping *mapping)
 	struct elf_image *expected = binary_open("liboriginal.so"), *image = NULL;
 	struct error err = { 0 };
 
-	if (!elf_image_open_mapping(mapping, &image, &err))
+	if (!open_mapping(mapping, &image, &err))
 		fail_msg("%s", err.message);
 	assert_memory_equal(elf_image_build_id(image), elf_image_build_id(expected), sizeof(struct elf_build_id));
 	assert_string_equal(elf_image_path(image), mapping->path);
@@ -109,7 +110,7 @@ static void a_file_of_another_namespace_is_opened(void **state)
 	expect_the_library(&mapping);
 	/* Under the same name of ours lies nothing, or another file: neither is taken for it. */
 	mapping.pid = getpid();
-	assert_false(elf_image_open_mapping(&mapping, &image, &err));
+	assert_false(open_mapping(&mapping, &image, &err));
 }
 
 /* A separate debug file is looked for where the process sees it. */
@@ -126,7 +127,7 @@ static void the_root_of_the_process_is_searched(void **state)
 	snprintf(path, sizeof(path), "%s%s", root, contained->folder);
 	binary_copy("libstripped.debug", path, "libstripped.debug");
 	snprintf(path, sizeof(path), "%s", binary_copy("libstripped.so", path, "stripped.so") + strlen(root));
-	if (!elf_image_open_mapping(&(struct elf_mapping){ .pid = contained->pid, .path = path }, &image, &err))
+	if (!open_mapping(&(struct elf_mapping){ .pid = contained->pid, .path = path }, &image, &err))
 		fail_msg("%s", err.message);
 	assert_ptr_not_equal(elf_image_debug(image, &options, &source, NULL), image);
 	assert_int_equal(source, ELF_DEBUG_LINK);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
+#include "mapping_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,13 +48,13 @@ static void a_deleted_file_is_not_looked_for_under_its_name(void **state)
 	snprintf(path, sizeof(path), "%s", binary_copy("liboriginal.so", folder, "lib.so"));
 	snprintf(marked, sizeof(marked), "%s (deleted)", path);
 	mapping.inode = inode_of(path);
-	assert_false(elf_image_open_mapping(&mapping, &image, &err));
+	assert_false(open_mapping(&mapping, &image, &err));
 	assert_non_null(strstr(err.message, path));
 	assert_non_null(strstr(err.message, "deleted"));
 	mapping.pid = 0;
-	assert_false(elf_image_open_mapping(&mapping, &image, &err));
+	assert_false(open_mapping(&mapping, &image, &err));
 	mapping.path = path;
-	assert_true(elf_image_open_mapping(&mapping, &image, &err));
+	assert_true(open_mapping(&mapping, &image, &err));
 	elf_image_unref(image);
 	folder_remove(folder);
 }
@@ -111,7 +112,7 @@ static void a_deleted_program_is_opened_through_its_process(void **state)
 	mapping.pid = run_copy(path);
 	assert_int_equal(unlink(path), 0);
 	copy_program("/bin/ls", path);
-	if (!elf_image_open_mapping(&mapping, &image, &err)) {
+	if (!open_mapping(&mapping, &image, &err)) {
 		stop(mapping.pid);
 		fail_msg("%s", err.message);
 	}
@@ -122,7 +123,7 @@ static void a_deleted_program_is_opened_through_its_process(void **state)
 	elf_image_unref(image);
 	elf_image_unref(expected);
 	mapping.inode++;
-	assert_false(elf_image_open_mapping(&mapping, &image, &err));
+	assert_false(open_mapping(&mapping, &image, &err));
 	stop(mapping.pid);
 	folder_remove(folder);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "frame/frame.h"
 #include "machine/x86_64.h"
+#include "tests/unit/elf/libelf_fixture.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -121,18 +122,21 @@ static void compare_library(const char *path, struct counts *counts)
 	struct elf_image *image;
 	struct error err;
 	Dwarf_CFI *cfi;
+	Elf *elf;
 	size_t count;
 
 	if (!elf_image_open_path(path, &image, &err))
 		return;
 	assert_true(frame_table_create(image, FRAME_RULES, &table, &err));
-	cfi = dwarf_getcfi_elf(elf_image_libelf(image));
+	elf = libelf_of(image);
+	cfi = dwarf_getcfi_elf(elf);
 	assert_non_null(cfi);
 	segments = elf_image_segments(image, &count);
 	for (size_t i = 0; i < count; i++)
 		for (uint64_t into = 0; (segments[i].flags & PF_X) && into < segments[i].file_size; into += STRIDE)
 			compare_address(table, cfi, segments[i].address + into, counts);
 	dwarf_cfi_end(cfi);
+	elf_end(elf);
 	frame_table_destroy(table);
 	elf_image_unref(image);
 }

@@ -100,12 +100,23 @@ void command_python(struct python_process *process, const char *command)
 	fflush(process->to);
 }
 
+static uint64_t address_of_offset(const struct elf_image *image, uint64_t offset)
+{
+	size_t count;
+	const struct elf_segment *segments = elf_image_segments(image, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (offset - segments[i].file_offset < segments[i].file_size)
+			return segments[i].address + offset - segments[i].file_offset;
+	fail_msg("no segment has offset %" PRIx64, offset);
+	return 0;
+}
+
 /* The image is that of the mapping that the process tells; it may have another root directory. */
 static bool open_image(struct python_process *process)
 {
 	char *words[5], path[2 * PATH_MAX];
 	struct elf_image *elf;
-	uint64_t address;
 	struct error why = { 0 }, err;
 
 	if (read_words(process, words, 5) != 5)
@@ -117,8 +128,7 @@ static bool open_image(struct python_process *process)
 	assert_true(python_image_read(elf, &process->python, &why, &err));
 	if (!process->python)
 		fail_msg("%s: %s", path, why.message);
-	assert_true(elf_image_address_of_offset(elf, strtoull(words[3], NULL, 16), &address));
-	process->bias = address - strtoull(words[2], NULL, 16);
+	process->bias = address_of_offset(elf, strtoull(words[3], NULL, 16)) - strtoull(words[2], NULL, 16);
 	elf_image_unref(elf);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "oracle_fixture.h"
+#include "tests/unit/elf/libelf_fixture.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -339,7 +340,7 @@ bool oracle_resolve(struct elf_image *debug, struct elf_image *alt, const uint64
 	struct arena *arena, struct oracle_answer *answers, const char **directory, struct error *err)
 {
 	struct resolver r = { .addresses = addresses, .count = count, .arena = arena, .answers = answers };
-	Elf *elf = elf_image_libelf(debug), *alt_elf = alt ? elf_image_libelf(alt) : NULL;
+	Elf *elf = libelf_of(debug), *alt_elf = alt ? libelf_of(alt) : NULL;
 	Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	Dwarf *alt_dwarf = alt_elf ? dwarf_begin_elf(alt_elf, DWARF_C_READ, NULL) : NULL;
 	bool ok;
@@ -354,5 +355,7 @@ bool oracle_resolve(struct elf_image *debug, struct elf_image *alt, const uint64
 		*directory = r.directory;
 	dwarf_end(dwarf);
 	dwarf_end(alt_dwarf);
+	elf_end(elf);
+	elf_end(alt_elf);
 	return ok;
 }
