@@ -3,6 +3,7 @@
 
 import { isMenuKey } from '../common/menu.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
+import { COLOURS, hasColour } from '../views/controls.js';
 
 /** @typedef {import('../model/filters.js').Kind} Kind */
 /** @typedef {import('../model/model.js').Model} Model */
@@ -124,11 +125,7 @@ const KEYS = {
   h: compared(() => ({ view: 'head' })),
   d: compared(() => ({ view: 'diff' })),
   r: compared(({ reversed }) => ({ reversed: !reversed })),
-  1: compared(() => ({ colour: 'diff' })),
-  2: (to) => to.set({ colour: 'origin' }),
-  3: (to) => to.set({ colour: 'function' }),
-  4: (to) => to.model.hasWaits && to.set({ colour: 'waiting' }),
-  5: (to) => to.model.meta.hasBottlenecks && to.set({ colour: 'bottleneck' }),
+  ...Object.fromEntries(COLOURS.map(([colour], i) => [i + 1, (to) => hasColour(to.model, colour) && to.set({ colour })])),
   s: (to) => to.set({ system: to.state().system === 'show' ? 'hide' : 'show', ...OTHER_TREE }),
   t: switchInterrupts,
   y: switchInterpreter,

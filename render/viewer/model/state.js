@@ -8,18 +8,18 @@ import { hashOf } from '../data/hash.js';
 /** What names a function in a path. @typedef {{key: string, isProcess?: boolean}} Named */
 
 export const DEFAULTS = {
-  view: 'diff', // base, head, diff
-  tab: 'flame', // flame, timeline, functions
-  colour: 'diff', // diff, origin, function, waiting, bottleneck
+  view: 'diff',
+  tab: 'flame',
+  colour: 'diff',
   palette: 'kelvin',
   metric: '', // name of a metric; the tested one when empty
-  system: 'show', // show, hide, fold
-  interrupts: 'show', // show, fold; without system frames there are none
-  interpreter: 'function', // function, apart: whose time that of an interpreter's frames is
+  system: 'show',
+  interrupts: 'show', // without system frames there are none
+  interpreter: 'function', // whose time that of an interpreter's frames is
   reversed: false,
   removed: false,
   inverted: false,
-  order: '', // of siblings: name, size, change; what suits the tree when empty
+  order: '', // of siblings; what suits the tree when empty
   flipped: false, // the root at the bottom
   callers: '', // hash of a function whose callers are shown; with the same in callees, both around it
   callees: '', // hash of a function whose callees are shown, from all its call sites
@@ -44,46 +44,37 @@ export const OTHER_ROOT = { ...OTHER_TREE, callers: '', callees: '' };
 /** Nothing is marked in the legend. */
 export const NO_MARKS = { origins: '', states: '', bottlenecks: '' };
 
-/** The values of choices; an address with another value is not obeyed. @type {Record<string, string[]>} */
-const CHOICES = {
-  view: ['base', 'head', 'diff'],
-  tab: ['flame', 'timeline', 'functions'],
-  colour: ['diff', 'origin', 'function', 'waiting', 'bottleneck'],
-  palette: ['kelvin', 'classic', 'codspeed'],
-  system: ['show', 'hide', 'fold'],
-  interrupts: ['show', 'fold'],
-  interpreter: ['function', 'apart'],
-  order: ['name', 'size', 'change'],
-};
-
-/** The names of the parts of a state in an address. @type {Record<keyof State, string>} */
-const SHORT = {
-  view: 'v',
-  tab: 't',
-  colour: 'c',
-  palette: 'p',
-  metric: 'm',
-  system: 's',
-  interrupts: 'n',
-  interpreter: 'y',
-  reversed: 'r',
-  removed: 'e',
-  inverted: 'i',
-  order: 'd',
-  flipped: 'b',
-  callers: 'k',
-  callees: 'l',
-  filters: 'w',
-  processes: 'j',
-  thread: 'h',
-  range: 'g',
-  search: 'q',
-  picked: 'u',
-  origins: 'o',
-  states: 'a',
-  bottlenecks: 'x',
-  zoom: 'z',
-  selected: 'f',
+/**
+ * The parts of a state in an address: their names there, and for choices all values; another value is not obeyed.
+ * @type {Record<keyof State, string[]>}
+ */
+const IN_ADDRESS = {
+  view: ['v', 'base', 'head', 'diff'],
+  tab: ['t', 'flame', 'timeline', 'functions'],
+  colour: ['c', 'diff', 'origin', 'function', 'waiting', 'bottleneck'],
+  palette: ['p', 'kelvin', 'classic', 'codspeed'],
+  metric: ['m'],
+  system: ['s', 'show', 'hide', 'fold'],
+  interrupts: ['n', 'show', 'fold'],
+  interpreter: ['y', 'function', 'apart'],
+  reversed: ['r'],
+  removed: ['e'],
+  inverted: ['i'],
+  order: ['d', 'name', 'size', 'change'],
+  flipped: ['b'],
+  callers: ['k'],
+  callees: ['l'],
+  filters: ['w'],
+  processes: ['j'],
+  thread: ['h'],
+  range: ['g'],
+  search: ['q'],
+  picked: ['u'],
+  origins: ['o'],
+  states: ['a'],
+  bottlenecks: ['x'],
+  zoom: ['z'],
+  selected: ['f'],
 };
 
 /** Before the first step of a path that leads up, from a function to its callers, where there are callees too. */
@@ -162,7 +153,7 @@ function valueText(value) {
 /** The short form of a state: what differs from the defaults. @param {State} state @param {State} defaults */
 export function toHash(state, defaults) {
   const out = [];
-  for (const [name, short] of Object.entries(SHORT)) {
+  for (const [name, [short]] of Object.entries(IN_ADDRESS)) {
     const key = /** @type {keyof State} */ (name);
     if (JSON.stringify(state[key]) === JSON.stringify(defaults[key])) continue;
     out.push(`${short}=${encodeURIComponent(valueText(state[key]))}`);
@@ -172,15 +163,16 @@ export function toHash(state, defaults) {
 
 /**
  * A part of a state from its text; undefined where the text is none of its values.
- * @param {string} name @param {string} text
+ * @param {keyof State} name @param {string} text
  */
 function parsed(name, text) {
   if (name === 'range') {
     const range = text.split('-').map(Number);
     return range.length === 2 && range[0] < range[1] ? range : undefined;
   }
-  if (CHOICES[name] && !CHOICES[name].includes(text)) return undefined;
-  return typeof DEFAULTS[/** @type {keyof State} */ (name)] === 'boolean' ? text === '1' : text;
+  const [, ...choices] = IN_ADDRESS[name];
+  if (choices.length && !choices.includes(text)) return undefined;
+  return typeof DEFAULTS[name] === 'boolean' ? text === '1' : text;
 }
 
 /**
@@ -191,11 +183,12 @@ export function fromHash(hash, defaults) {
   const state = { ...defaults };
   for (const part of hash.replace(/^#/, '').split('&')) {
     const at = part.indexOf('=');
-    const entry = Object.entries(SHORT).find(([, short]) => short === part.slice(0, at));
-    if (at < 0 || !entry) continue;
+    const names = /** @type {(keyof State)[]} */ (Object.keys(IN_ADDRESS));
+    const name = names.find((one) => IN_ADDRESS[one][0] === part.slice(0, at));
+    if (at < 0 || !name) continue;
     try {
-      const value = parsed(entry[0], decodeURIComponent(part.slice(at + 1)));
-      if (value !== undefined) Object.assign(state, { [entry[0]]: value });
+      const value = parsed(name, decodeURIComponent(part.slice(at + 1)));
+      if (value !== undefined) Object.assign(state, { [name]: value });
     } catch {
       // A part that cannot be decoded is left out.
     }

@@ -89,8 +89,8 @@ function metricOptions({ meta, sides }) {
   return metrics.map(option);
 }
 
-/** What colours can say. @type {Options} */
-const COLOURS = [
+/** What colours can say; the keys 1 to 5 choose them. @type {Options} */
+export const COLOURS = [
   ['diff', 'difference'],
   ['origin', 'origin'],
   ['function', 'function'],
@@ -99,7 +99,7 @@ const COLOURS = [
 ];
 
 /** Whether a report has what a colour tells. @param {Model} model @param {string} colour */
-function hasColour({ hasWaits, meta, sides }, colour) {
+export function hasColour({ hasWaits, meta, sides }, colour) {
   if (colour === 'diff') return sides === 2;
   if (colour === 'waiting') return hasWaits;
   return colour !== 'bottleneck' || !!meta.hasBottlenecks;
