@@ -10,6 +10,8 @@ export const LIBRARY = 2;
 export const SYSTEM = 3;
 export const INTERRUPTS = 4;
 export const COMPILATION = 5;
+/** Origins in the order of lists. */
+export const LISTED_ORIGINS = [1, LIBRARY, SYSTEM, INTERRUPTS, COMPILATION, 0];
 
 /**
  * Verdicts on a difference by number. A page holds all but the last one, which stands for frames whose figures a filter

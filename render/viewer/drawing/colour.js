@@ -4,6 +4,7 @@
 import { BOTTLENECK_COLOURS, STRENGTHS as BOTTLENECK_STRENGTHS } from '../model/bottleneck.js';
 import { STATES } from '../data/codes.js';
 import { hashHue } from '../data/hash.js';
+import { Memo } from '../common/memo.js';
 import { packed } from './pixels.js';
 import { originsOf } from '../data/symbols.js';
 import { CLASSES, LEVELS } from '../model/waiting.js';
@@ -98,7 +99,7 @@ export class Colours {
     this.dark = false;
     /** The largest difference on the screen, in points of the total. */ this.most = FLOOR_POINTS;
     /** @type {(number|undefined)[]} pixels by function */ this.hues = [];
-    /** The palette and theme that the pixels are made for. */ this.madeFor = '';
+    this.memo = new Memo();
     /** Colours of verdicts as pixels by PLACE; 0 where one is not made yet. */
     this.pixels = new Uint32Array(0);
   }
@@ -131,13 +132,10 @@ export class Colours {
   }
 
   /**
-   * The colour of a verdict as a pixel, which is made once for all frames that look alike.
+   * The colour of a verdict as a pixel, which is made once for all frames of a picture that look alike.
    * @param {string} state @param {number} points
    */
   pixel(state, points) {
-    const made = `${this.palette} ${this.dark}`;
-    if (made !== this.madeFor) this.pixels = new Uint32Array(PLACE.end);
-    this.madeFor = made;
     const at = PLACE[state] + (state === 'more' || state === 'less' ? this.strength(points) : 0);
     return (this.pixels[at] ||= packed(this.difference(state, points)));
   }
@@ -174,6 +172,7 @@ export class Colours {
    * @returns {(node: number) => number} as a pixel
    */
   painter(tree, tested, pointsOf, of = {}) {
+    if (this.memo.isNew('pixels', this.palette, this.dark)) this.pixels = new Uint32Array(PLACE.end);
     const neutral = packed(this.neutral());
     const { shade, bottleneck } = of;
     if (this.mode === 'waiting' && shade) {

@@ -3,6 +3,7 @@
 // the report with the figures of that part. Nothing here touches the browser.
 
 import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
+import { Memo } from '../common/memo.js';
 import { addProcessRows, processNames, processOf, splitTree } from './processes.js';
 import { filteredSelf, filteredValues, selfOfSamples, timeWithoutInterrupts } from './sums.js';
 import { originsOf } from '../data/symbols.js';
@@ -31,10 +32,9 @@ export class Narrowing {
     this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
     /** The names of the processes. */ this.processes = processNames(tables.meta.recordings);
     /** The number of the function of the first row of a process; -1 until there are rows. */ this.firstProcess = -1;
-    /** @type {{text: string, meant: Meant[]}} what the last text of filters means */
-    this.meantMade = { text: '', meant: [] };
-    /** @type {{text: string, chosen: Uint8Array|null}} the stacks that the last text of filters keeps */
-    this.chosenMade = { text: '', chosen: null };
+    this.memo = new Memo();
+    /** @type {Meant[]} what the last text of filters means */ this.meant = [];
+    /** @type {Uint8Array|null} the stacks that it keeps */ this.chosen = null;
   }
 
   /** How many functions the report has: a row of a process is none. */
@@ -63,12 +63,9 @@ export class Narrowing {
 
   /** What the filters of a state mean here. @param {State} state */
   meantBy({ filters }) {
-    if (this.meantMade.text !== filters) {
-      const functionOf = (/** @type {string} */ hash) => this.functionOf(hash);
-      const meant = meaningOf(filtersOf(filters), this.functions, functionOf, this.processes);
-      this.meantMade = { text: filters, meant };
-    }
-    return this.meantMade.meant;
+    const { functionOf, functions, processes } = this;
+    if (this.memo.isNew('meant', filters)) this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes);
+    return this.meant;
   }
 
   /**
@@ -76,10 +73,9 @@ export class Narrowing {
    * @param {State} state
    */
   passesIn(state) {
-    const { filters } = state;
-    if (this.chosenMade.text !== filters)
-      this.chosenMade = { text: filters, chosen: chosenStacks(this.tables.tree, this.functions, this.meantBy(state)) };
-    return this.chosenMade.chosen;
+    const { functions, tables } = this;
+    if (this.memo.isNew('chosen', state.filters)) this.chosen = chosenStacks(tables.tree, functions, this.meantBy(state));
+    return this.chosen;
   }
 
   /** The name of the process that a filter keeps; empty for all. @param {State} state */

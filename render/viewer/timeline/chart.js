@@ -5,6 +5,7 @@
 import { ticks } from './axis.js';
 import { inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
+import { Memo } from '../common/memo.js';
 import { blend, SUBPIXELS, unpacked } from '../drawing/pixels.js';
 import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
 import { busyShares, waitsIn, walkLane } from './timeline.js';
@@ -75,12 +76,12 @@ export class Chart extends Surface {
     /** @type {ChartScene|null} */ this.scene = null;
     /** @type {Text[]} */ this.texts = [];
     /** @type {number[][]} where each line of pixels goes: from, to */ this.spans = [];
+    this.memo = new Memo();
     /**
-     * How much each part of the bar of a lane is sampled, and waited by class, in the time of `sharesIn`.
+     * How much each part of the bar of a lane is sampled, and waited by class, in the time that is shown.
      * @type {Map<Lane, {busy: Float64Array, waited: Float64Array|null}>}
      */
     this.shares = new Map();
-    this.sharesIn = '';
   }
 
   /** The height that lanes have. */
@@ -209,9 +210,7 @@ export class Chart extends Surface {
 
   /** How much of each part of the bar of a lane is sampled, and waited. @param {Lane} lane @param {number[]} range */
   #sharesOf(lane, range) {
-    const key = `${range} ${this.width}`;
-    if (this.sharesIn !== key) this.shares.clear();
-    this.sharesIn = key;
+    if (this.memo.isNew('shares', ...range, this.width)) this.shares.clear();
     const known = this.shares.get(lane);
     if (known) return known;
     const parts = Math.max(1, Math.ceil(this.width / BAR_PART));

@@ -11,6 +11,7 @@ import { h, renew } from '../common/dom.js';
 import { amount, count, listName } from '../common/format.js';
 import { allLanes } from './lanes.js';
 import { packed } from '../drawing/pixels.js';
+import { Memo } from '../common/memo.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { moved, Strip } from './strip.js';
 import { activity, countIn, waitsOf } from './timeline.js';
@@ -73,8 +74,7 @@ export class TimelineView {
     this.severalProcesses = false;
     /** @type {Ancestors|null} made when the lanes are */ this.ancestors = null;
     /** @type {Float64Array[]} */ this.counts = [];
-    /** @type {{timelines: unknown, thread: string, filters: string}} what lanes and counts were made for */
-    this.madeFor = { timelines: null, thread: '', filters: '' };
+    this.memo = new Memo();
     /** @type {ReturnType<Model['narrowing']['keepsThread']>} whether the filters keep a thread */
     this.keepsThread = undefined;
     /** The time that the lanes show, in microseconds. */ this.shown = [0, 1];
@@ -309,13 +309,10 @@ export class TimelineView {
     const { model } = this;
     const { filters, thread } = state;
     const { samples, timelines, tree } = model.tables;
-    const isFirst = this.madeFor.timelines !== timelines;
-    const isNew = isFirst || this.madeFor.filters !== filters;
-    if (!isNew && this.madeFor.thread === thread) return;
-    this.madeFor = { timelines, thread, filters };
+    if (!this.memo.isNew('counts', timelines, filters, thread)) return;
     const passes = model.narrowing.passesIn(state);
-    if (isNew) this.all = allLanes(model.tables, passes, model.classes);
-    if (isFirst) {
+    if (this.memo.isNew('lanes', timelines, filters)) this.all = allLanes(model.tables, passes, model.classes);
+    if (this.memo.isNew('timelines', timelines)) {
       this.severalProcesses = new Set(this.all.lanes.map(({ process }) => process)).size > 1;
       this.ancestors = new Ancestors(tree);
       this.shown = [0, this.all.end];

@@ -3,7 +3,7 @@
 
 import { functionBottleneck } from '../model/bottleneck.js';
 import { bottleneckColumn } from './bottleneckviews.js';
-import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
+import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, ORIGINS } from '../data/codes.js';
 import { h } from '../common/dom.js';
 import { amount, change, count, interval, listName, measureOf, moduleName, percent } from '../common/format.js';
 import { signedAmount, signedPercent } from '../common/format.js';
@@ -47,7 +47,6 @@ const RANK_WHOLE = -1;
 const RANK_INTERRUPT = -2;
 /** Where it is remembered that somebody wants to see the list under the picture. */
 const LIST = 'kelvin-list';
-const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'compilation', 'unknown'];
 /** What the list can be narrowed to. */
 const WAYS = [
   ['', 'All'],
@@ -298,8 +297,8 @@ function partsOf(model, title, { pick, menu }, refill, largest) {
   const two = model.sides === 2;
   const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
   const text = h('input', { type: 'search', ...label, oninput: refill });
-  const origins = ORIGIN_NAMES.filter((name) => ORIGINS.indexOf(name) < INTERRUPTS || model.hasInterrupts);
-  const origin = filter('origin', origins, refill);
+  const origins = LISTED_ORIGINS.filter((one) => one < INTERRUPTS || model.hasInterrupts);
+  const origin = filter('origin', origins.map((one) => ORIGINS[one]), refill);
   const verdict = filter('verdict', STATES, refill);
   const way = ways(refill);
   const shown = h('span.dim', { 'aria-live': 'polite' });

@@ -184,14 +184,10 @@ function columns(model, isPart) {
       model.sides === 2 && h('b', {}, i ? 'head ' : 'base '),
       r.name && `${r.name} – `,
       r.command,
-      h('br'),
-      h('span.dim', {}, recordingLine(r, isPart)),
-      h('br'),
-      h('span.dim', {}, machineLine(r)),
-      r.labels.length > 0 && h('br'),
-      r.labels.length > 0 && h('span.dim', {}, labelsLine(r)),
-      r.verified && h('br'),
-      r.verified && h('span.dim', {}, r.verified),
+      ...[recordingLine(r, isPart), machineLine(r), ...[labelsLine(r), r.verified].filter(Boolean)].flatMap((line) => [
+        h('br'),
+        h('span.dim', {}, line),
+      ]),
     );
   const evidence = model.sides === 2 && [h('p.dim', {}, meta.scaleText), h('p.dim', {}, meta.evidenceText)];
   const isThere = (/** @type {LedgerRow|undefined} */ row) => !!(row?.base || row?.head);

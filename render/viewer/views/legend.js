@@ -3,7 +3,7 @@
 // frames of one alone.
 
 import { bottleneckLegend } from './bottleneckviews.js';
-import { COMPILATION, INTERRUPTS, ORIGINS, STATES } from '../data/codes.js';
+import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, ORIGINS, STATES } from '../data/codes.js';
 import { css, ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
 import { amount, count, measureOf, percent, signedPercent } from '../common/format.js';
@@ -111,7 +111,8 @@ function keysOf(model, colours, state, set) {
     const [side, all] = [model.side, model.totals()[model.side]];
     const totalHint = `its part of the ${model.sides === 1 ? '' : side ? 'head ' : 'base '}time that is shown`;
     const total = (/** @type {number} */ number) => (times[number] ? percent(times[number], all) : '');
-    return [1, 2, 3, ...(model.hasInterrupts ? [INTERRUPTS] : []), ...(times[COMPILATION] ? [COMPILATION] : []), 0].map((number) => {
+    const isThere = (/** @type {number} */ one) => one < INTERRUPTS || (one === COMPILATION ? times[one] : model.hasInterrupts);
+    return LISTED_ORIGINS.filter(isThere).map((number) => {
       const colour = ORIGIN_COLOURS[number];
       return key({ name: 'origins', number, colour, word: ORIGINS[number], total: total(number), totalHint });
     });
