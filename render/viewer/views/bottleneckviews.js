@@ -19,15 +19,15 @@ const COLOUR_HINT =
   'a frame has the colour of the largest part of its own cost, the paler the more of its cost is in what it calls';
 
 /**
- * An entry of the legend, which marks the frames of a class.
+ * An entry of the legend, which marks the frames of a number.
  * @typedef {object} Mark
- * @property {'bottlenecks'} name
+ * @property {'origins'|'states'|'bottlenecks'} name
  * @property {number} number
  * @property {string} colour
  * @property {string} word
- * @property {string} total
+ * @property {string} total how much it stands for
  * @property {string} totalHint
- * @property {string} hint
+ * @property {string} [hint]
  */
 
 /**

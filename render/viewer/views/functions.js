@@ -155,7 +155,7 @@ function verdictText(model, r) {
 }
 
 /** A verdict in short, with what it is about. @param {FunctionRow} r */
-function stateOf({ e, own }) {
+function verdictWord({ e, own }) {
   if (!e) return '';
   return isProven(e.state) ? `${e.state} ${partText(own)}` : e.state;
 }
@@ -204,7 +204,7 @@ function allProvenColumns(model) {
       hint: 'proven changes first, the largest on top; functions that run all the time come last',
       left: true,
       width: '6.4em',
-      text: (r) => (model.shownMetric.tested && r.f.origin < INTERRUPTS ? stateOf(r) : '–'),
+      text: (r) => (model.shownMetric.tested && r.f.origin < INTERRUPTS ? verdictWord(r) : '–'),
       full: (r) => verdictText(model, r),
       value: (r) => [rankOf(model, r), Math.abs(changeOf(r))],
       className: (r) => `s-${r.e?.state}`,

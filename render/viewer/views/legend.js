@@ -10,6 +10,7 @@ import { amount, count, measureOf, percent, signedPercent } from '../common/form
 import { laneLegend, waitLegend } from './waitviews.js';
 import { button, select, swatch } from '../common/widgets.js';
 
+/** @typedef {import('./bottleneckviews.js').Mark} Mark */
 /** @typedef {import('../drawing/colour.js').Colours} Colours */
 /** @typedef {import('../model/model.js').Model} Model */
 /** @typedef {import('../model/state.js').Change} Change */
@@ -43,18 +44,6 @@ const CHOICES_OF_PALETTE = [
   ['codspeed', 'red and green'],
 ];
 
-/**
- * An entry that marks the frames of a number.
- * @typedef {object} Entry
- * @property {'origins'|'states'|'bottlenecks'} name
- * @property {number} number
- * @property {string} colour
- * @property {string} word
- * @property {string} total how much it stands for
- * @property {string} totalHint
- * @property {string} [hint]
- */
-
 /** A text in place of entries. @param {string} text */
 const note = (text) => [h('span.dim', {}, text)];
 
@@ -82,11 +71,9 @@ function totals(model) {
  * @returns {Node[]}
  */
 export function legend(model, colours, state, set) {
-  if (state.tab === 'timeline' && model.hasWaits) {
-    const keys = state.colour === 'waiting' ? [] : keysOf(model, colours, state, set);
-    return [...keys, ...laneLegend(model)];
-  }
-  return keysOf(model, colours, state, set);
+  const hasLanes = state.tab === 'timeline' && model.hasWaits;
+  const keys = hasLanes && state.colour === 'waiting' ? [] : keysOf(model, colours, state, set);
+  return hasLanes ? [...keys, ...laneLegend(model)] : keys;
 }
 
 /**
@@ -95,7 +82,7 @@ export function legend(model, colours, state, set) {
  * @returns {Node[]}
  */
 function keysOf(model, colours, state, set) {
-  /** @param {Entry} entry */
+  /** @param {Mark} mark */
   const key = ({ name, number, colour, word, total, totalHint, hint = HINTS[word] }) => {
     const digit = String(number);
     const marked = state[name];
@@ -106,23 +93,35 @@ function keysOf(model, colours, state, set) {
     const share = !!total && h('span.dim', {}, ` ${total}`);
     return button('button.key', { title, 'aria-pressed': on, onclick }, swatch(colour), word, share);
   };
-  if (state.colour === 'origin') {
-    const times = model.timeByOrigin();
-    const [side, all] = [model.side, model.totals()[model.side]];
-    const totalHint = `its part of the ${model.sides === 1 ? '' : side ? 'head ' : 'base '}time that is shown`;
-    const total = (/** @type {number} */ number) => (times[number] ? percent(times[number], all) : '');
-    const isThere = (/** @type {number} */ one) => one < INTERRUPTS || (one === COMPILATION ? times[one] : model.hasInterrupts);
-    return LISTED_ORIGINS.filter(isThere).map((number) => {
-      const colour = ORIGIN_COLOURS[number];
-      return key({ name: 'origins', number, colour, word: ORIGINS[number], total: total(number), totalHint });
-    });
-  }
+  if (state.colour === 'origin') return originKeys(model, key);
   if (state.colour === 'waiting') return waitLegend(model, colours);
   if (state.colour === 'bottleneck') return bottleneckLegend(model, colours, key);
   if (state.colour === 'function') return note('Colour: each function has its own hue, the same in every report.');
   const palette = select('Palette', CHOICES_OF_PALETTE, state.palette, (value) => set({ palette: value }), true);
   if (!model.shownMetric.tested)
     return [...note(`Colour: only ${model.testedWords} was tested, so no frame is coloured as changed.`), palette];
+  return [...verdictKeys(model, colours, key), scale(model, colours), totals(model), palette];
+}
+
+/** The origins, with their parts of the time. @param {Model} model @param {(mark: Mark) => Node} key makes an entry */
+function originKeys(model, key) {
+  const times = model.timeByOrigin();
+  const [side, all] = [model.side, model.totals()[model.side]];
+  const totalHint = `its part of the ${model.sides === 1 ? '' : side ? 'head ' : 'base '}time that is shown`;
+  const total = (/** @type {number} */ number) => (times[number] ? percent(times[number], all) : '');
+  const isThere = (/** @type {number} */ one) =>
+    one < INTERRUPTS || (one === COMPILATION ? times[one] : model.hasInterrupts);
+  return LISTED_ORIGINS.filter(isThere).map((number) => {
+    const colour = ORIGIN_COLOURS[number];
+    return key({ name: 'origins', number, colour, word: ORIGINS[number], total: total(number), totalHint });
+  });
+}
+
+/**
+ * The verdicts, with how many functions have them; or, if none, how many places in the tree.
+ * @param {Model} model @param {Colours} colours @param {(mark: Mark) => Node} key makes an entry
+ */
+function verdictKeys(model, colours, key) {
   const measure = measureOf(model.shownMetric);
   const words = /** @type {const} */ ([
     ['more', `more ${measure}`],
@@ -131,11 +130,10 @@ function keysOf(model, colours, state, set) {
     ['gone', '− gone'],
   ]);
   const proven = model.shownChanges();
-  const functions = (/** @type {string} */ verdict) => proven.filter(({ e }) => e.state === verdict).length;
-  /** How many functions have a verdict; or, if none, how many places in the tree. @param {string} verdict */
-  const totalOf = (verdict) => {
-    const places = functions(verdict) ? 0 : model.placesWith(STATES.indexOf(verdict));
-    if (!places) return { total: count(functions(verdict)), totalHint: 'so many functions' };
+  const totalOf = (/** @type {string} */ verdict) => {
+    const functions = proven.filter(({ e }) => e.state === verdict).length;
+    const places = functions ? 0 : model.placesWith(STATES.indexOf(verdict));
+    if (!places) return { total: count(functions), totalHint: 'so many functions' };
     const totalHint = 'proven in so many places of the call tree, but of no function in all its places together';
     return { total: `${count(places)} place${places === 1 ? '' : 's'}`, totalHint };
   };
@@ -149,11 +147,6 @@ function keysOf(model, colours, state, set) {
       hint: HINTS[word] || `takes ${word} in head, which is proven`,
     }),
   );
-  const unchanged = h(
-    'span.key',
-    { title: 'noise can explain the difference, or the difference is too small to matter' },
-    swatch(css(colours.neutral())),
-    'same, or not proven',
-  );
-  return [...changes, unchanged, scale(model, colours), totals(model), palette];
+  const hint = 'noise can explain the difference, or the difference is too small to matter';
+  return [...changes, h('span.key', { title: hint }, swatch(css(colours.neutral())), 'same, or not proven')];
 }
