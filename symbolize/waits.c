@@ -7,19 +7,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No rule is about the frames of a location, or those of a stack. PROFILE_WAIT_NONE: one says that the class stays. */
-enum { NO_RULE = PROFILE_WAIT_NONE + 1 };
+/* The frames of a location, or those of a stack, say nothing. PROFILE_WAIT_NONE: a rule says that the class stays. */
+enum { SAYS_NOTHING = PROFILE_WAIT_NONE + 1 };
 
 struct wait_rules {
 	const struct profile *profile;
 	const struct symbolize_rules *theirs; /* NULL: none */
 	struct symbolize_rules *ours;         /* NULL: theirs alone */
-	uint8_t *locations;                   /* [location] enum profile_wait_class, or NO_RULE */
-	uint8_t *stacks;                      /* likewise, of a stack and its callers */
+	uint8_t *stacks;                      /* [stack] enum profile_wait_class by rules, or SAYS_NOTHING */
 	uint8_t *named;           /* likewise, by the names of the system's functions; NULL: the recording knows more */
 	struct wait_means *means; /* [stack] what a futex is there */
-	bool *in_pool;            /* [stack] in a pool of the JDK, outside tasks */
+	uint8_t *pools;           /* [stack] enum pool_part, or SAYS_NOTHING */
 };
+
+/*
+ * Fills [stack] with what the innermost location says that says anything, which is not SAYS_NOTHING. A caller's stack
+ * has a smaller id, so that it is decided when what it calls is.
+ */
+static bool decide_stacks(const struct wait_rules *w,
+	uint8_t (*of_location)(const struct wait_rules *w, const struct profile_location *location), uint8_t **stacks,
+	struct error *err)
+{
+	const struct profile *profile = w->profile;
+	CLEANUP(cleanup_free) uint8_t *locations = malloc(profile->location_count + 1);
+
+	*stacks = malloc(profile->stack_count);
+	if (!locations || !*stacks)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->location_count; i++)
+		locations[i] = of_location(w, &profile->locations[i]);
+	(*stacks)[0] = SAYS_NOTHING;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		uint8_t own = locations[profile->stacks[i].location];
+
+		(*stacks)[i] = own == SAYS_NOTHING ? (*stacks)[profile->stacks[i].parent] : own;
+	}
+	return true;
+}
 
 static bool waits_find_rule(const struct wait_rules *w, const struct origin_evidence *evidence, uint32_t *value)
 {
@@ -28,7 +52,7 @@ static bool waits_find_rule(const struct wait_rules *w, const struct origin_evid
 }
 
 /* The innermost of the location's frames that a rule is about decides. */
-static uint8_t decide_location(const struct wait_rules *w, const struct profile_location *location)
+static uint8_t rule_of_location(const struct wait_rules *w, const struct profile_location *location)
 {
 	const struct profile *profile = w->profile;
 
@@ -39,7 +63,7 @@ static uint8_t decide_location(const struct wait_rules *w, const struct profile_
 		if (waits_find_rule(w, &evidence, &value))
 			return (uint8_t)value;
 	}
-	return NO_RULE;
+	return SAYS_NOTHING;
 }
 
 /* Whether the code is the kernel's or the C library's: a program may have its own poll(). */
@@ -51,10 +75,12 @@ static bool is_of_system(const struct profile *profile, const struct profile_loc
 	return in && (in->kind == PROFILE_MAPPING_KERNEL || profile_is_c_library(profile_string(profile, in->module)));
 }
 
-static uint8_t class_of_location(const struct profile *profile, const struct profile_location *location)
+static uint8_t class_of_location(const struct wait_rules *w, const struct profile_location *location)
 {
+	const struct profile *profile = w->profile;
+
 	if (!is_of_system(profile, location))
-		return NO_RULE;
+		return SAYS_NOTHING;
 	for (uint32_t k = 0; k < location->line_count; k++) {
 		uint32_t function = profile->lines[location->first_line + k].function;
 		enum profile_wait_class found =
@@ -63,47 +89,7 @@ static uint8_t class_of_location(const struct profile *profile, const struct pro
 		if (found != PROFILE_WAIT_NONE)
 			return (uint8_t)found;
 	}
-	return NO_RULE;
-}
-
-/* The innermost function that is known decides, as with rules. */
-static bool decide_by_names(struct wait_rules *w, struct error *err)
-{
-	const struct profile *profile = w->profile;
-	CLEANUP(cleanup_free) uint8_t *locations = malloc(profile->location_count + 1);
-
-	w->named = malloc(profile->stack_count);
-	if (!locations || !w->named)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->location_count; i++)
-		locations[i] = class_of_location(profile, &profile->locations[i]);
-	w->named[0] = NO_RULE;
-	for (size_t i = 1; i < profile->stack_count; i++) {
-		uint8_t own = locations[profile->stacks[i].location];
-
-		w->named[i] = own == NO_RULE ? w->named[profile->stacks[i].parent] : own;
-	}
-	return true;
-}
-
-/* A caller's stack has a smaller id, so that it is decided when what it calls is. */
-static bool decide_stacks(struct wait_rules *w, struct error *err)
-{
-	const struct profile *profile = w->profile;
-
-	w->locations = malloc(profile->location_count + 1);
-	w->stacks = malloc(profile->stack_count);
-	if (!w->locations || !w->stacks)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->location_count; i++)
-		w->locations[i] = decide_location(w, &profile->locations[i]);
-	w->stacks[0] = NO_RULE;
-	for (size_t i = 1; i < profile->stack_count; i++) {
-		uint8_t own = w->locations[profile->stacks[i].location];
-
-		w->stacks[i] = own == NO_RULE ? w->stacks[profile->stacks[i].parent] : own;
-	}
-	return true;
+	return SAYS_NOTHING;
 }
 
 /* The means of the location's functions; frames of the kernel know no more than that it is a futex. */
@@ -148,18 +134,19 @@ static bool decide_means(struct wait_rules *w, struct error *err)
 
 /* ---- Pools of the JDK ---- */
 
-enum pool_part { POOL_SAYS_NOTHING, POOL_WORKER, POOL_TASK };
+enum pool_part { POOL_WORKER, POOL_TASK };
 
 /*
  * The compiler of HotSpot inlines the function in which a worker takes its tasks, which has a rule, into that which
  * runs them, so that its frame is not there. Then a worker waits for a task if all functions below its loop are the
  * JDK's own.
  */
-static enum pool_part pool_part_of(const struct profile *profile, const struct profile_location *location)
+static uint8_t pool_part_of(const struct wait_rules *w, const struct profile_location *location)
 {
 	static const char *const loops[] = { "*java.util.concurrent.ThreadPoolExecutor$Worker.run(*",
 		"*java.util.concurrent.ThreadPoolExecutor.runWorker(*",
 		"*java.util.concurrent.ForkJoinWorkerThread.run(*", "*java.util.concurrent.ForkJoinPool.runWorker(*" };
+	const struct profile *profile = w->profile;
 
 	for (uint32_t k = 0; k < location->line_count; k++) {
 		uint32_t function = profile->lines[location->first_line + k].function;
@@ -173,26 +160,7 @@ static enum pool_part pool_part_of(const struct profile *profile, const struct p
 		if (!profile_java_is_standard(name))
 			return POOL_TASK;
 	}
-	return POOL_SAYS_NOTHING;
-}
-
-static bool find_pools(struct wait_rules *w, struct error *err)
-{
-	const struct profile *profile = w->profile;
-	CLEANUP(cleanup_free) uint8_t *locations = malloc(profile->location_count + 1);
-
-	w->in_pool = malloc(profile->stack_count * sizeof(*w->in_pool));
-	if (!locations || !w->in_pool)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->location_count; i++)
-		locations[i] = (uint8_t)pool_part_of(profile, &profile->locations[i]);
-	w->in_pool[0] = false;
-	for (size_t i = 1; i < profile->stack_count; i++) {
-		uint8_t own = locations[profile->stacks[i].location];
-
-		w->in_pool[i] = own == POOL_WORKER || (own != POOL_TASK && w->in_pool[profile->stacks[i].parent]);
-	}
-	return true;
+	return SAYS_NOTHING;
 }
 
 /* ---- Classes ---- */
@@ -201,7 +169,7 @@ static bool find_pools(struct wait_rules *w, struct error *err)
 static enum profile_wait_class class_by_names(
 	const struct wait_rules *w, uint32_t stack, enum profile_wait_class wait_class)
 {
-	if (wait_class == PROFILE_WAIT_OTHER && w->named && w->named[stack] != NO_RULE)
+	if (wait_class == PROFILE_WAIT_OTHER && w->named && w->named[stack] != SAYS_NOTHING)
 		wait_class = (enum profile_wait_class)w->named[stack];
 	if ((wait_class == PROFILE_WAIT_LOCK || wait_class == PROFILE_WAIT_CONDITION) &&
 		w->means[stack].wait_class != PROFILE_WAIT_NONE)
@@ -219,8 +187,9 @@ static enum profile_wait_class class_by_rules(void *context, uint32_t stack, enu
 	if (decided < PROFILE_WAIT_NONE)
 		return (enum profile_wait_class)decided;
 	wait_class = class_by_names(w, stack, wait_class);
-	return decided == NO_RULE && wait_class == PROFILE_WAIT_CONDITION && w->in_pool[stack] ? PROFILE_WAIT_IDLE
-											       : wait_class;
+	return decided == SAYS_NOTHING && wait_class == PROFILE_WAIT_CONDITION && w->pools[stack] == POOL_WORKER
+		       ? PROFILE_WAIT_IDLE
+		       : wait_class;
 }
 
 bool symbolize_waits(struct profile *profile, const struct symbolize_options *options, struct error *err)
@@ -232,15 +201,15 @@ bool symbolize_waits(struct profile *profile, const struct symbolize_options *op
 		return true;
 	ok = symbolize_rules_parse(SYMBOLIZE_RULES_OF_WAITS, wait_rules_shipped, strlen(wait_rules_shipped),
 		     "our own rules", &w.ours, err) &&
-	     decide_stacks(&w, err) && decide_means(&w, err) && find_pools(&w, err) &&
-	     (!options->waits_by_name || decide_by_names(&w, err)) &&
+	     decide_stacks(&w, rule_of_location, &w.stacks, err) && decide_means(&w, err) &&
+	     decide_stacks(&w, pool_part_of, &w.pools, err) &&
+	     (!options->waits_by_name || decide_stacks(&w, class_of_location, &w.named, err)) &&
 	     profile_classify_waits(profile, class_by_rules, &w, err);
 	symbolize_rules_destroy(w.ours);
-	free(w.locations);
 	free(w.stacks);
 	free(w.named);
 	free(w.means);
-	free(w.in_pool);
+	free(w.pools);
 	return ok;
 }
 
@@ -257,10 +226,9 @@ static bool find_kept(
 	if (!options->wait_rules || !profile_has_waits(profile))
 		return true;
 	*kept = malloc(profile->stack_count * sizeof(**kept));
-	ok = *kept ? decide_stacks(&w, err) : error_set_memory(err);
+	ok = *kept ? decide_stacks(&w, rule_of_location, &w.stacks, err) : error_set_memory(err);
 	for (size_t i = 0; i < profile->stack_count && ok; i++)
-		(*kept)[i] = w.stacks[i] != NO_RULE;
-	free(w.locations);
+		(*kept)[i] = w.stacks[i] != SAYS_NOTHING;
 	free(w.stacks);
 	return ok;
 }
