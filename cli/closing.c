@@ -327,18 +327,6 @@ static void add_up_waits(const struct profile *profile, bool *has_waited, struct
 	}
 }
 
-/* The class with the longest time that is not idle; PROFILE_WAIT_IDLE: there is none. */
-static enum profile_wait_class longest_class(const struct waited *waited)
-{
-	enum profile_wait_class longest = PROFILE_WAIT_IDLE;
-
-	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
-		if (i != PROFILE_WAIT_IDLE && waited->ns[i] > 0 &&
-			(longest == PROFILE_WAIT_IDLE || waited->ns[i] > waited->ns[longest]))
-			longest = (enum profile_wait_class)i;
-	return longest;
-}
-
 /* Whether threads of the recording wait for goroutines (Go, runtime/proc.go). */
 static bool has_goroutines(const struct profile *profile)
 {
@@ -352,9 +340,9 @@ static bool has_goroutines(const struct profile *profile)
 static void print_waits(const struct profile *profile)
 {
 	CLEANUP(cleanup_free) bool *has_waited = calloc(profile->thread_count + 1, sizeof(*has_waited));
-	enum profile_wait_class wait_class;
-	const char *separator = ": ";
+	enum profile_wait_class order[PROFILE_WAIT_COUNT];
 	struct waited waited;
+	size_t count;
 
 	if (!has_waited || !profile_has_waits(profile))
 		return;
@@ -365,12 +353,10 @@ static void print_waits(const struct profile *profile)
 	}
 	cli_say("waiting: %.1f s in %zu thread%s", (double)waited.off_cpu_ns / 1e9, waited.threads,
 		plural(waited.threads));
-	while ((wait_class = longest_class(&waited)) != PROFILE_WAIT_IDLE) {
-		cli_say("%s%s %.0f %%", separator, profile_wait_info(wait_class)->name,
-			(double)waited.ns[wait_class] * 100 / (double)waited.off_cpu_ns);
-		waited.ns[wait_class] = 0;
-		separator = ", ";
-	}
+	count = profile_waits_by_time(waited.ns, order);
+	for (size_t i = 0; i < count; i++)
+		cli_say("%s%s %.0f %%", i ? ", " : ": ", profile_wait_info(order[i])->name,
+			(double)waited.ns[order[i]] * 100 / (double)waited.off_cpu_ns);
 	if (waited.ns[PROFILE_WAIT_IDLE] > 0)
 		cli_say("; idle %.1f s", (double)waited.ns[PROFILE_WAIT_IDLE] / 1e9);
 	cli_say("\n");

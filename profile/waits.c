@@ -26,6 +26,23 @@ const struct profile_wait_info *profile_wait_info(enum profile_wait_class wait_c
 	return &wait_classes[wait_class];
 }
 
+size_t profile_waits_by_time(const int64_t ns[PROFILE_WAIT_COUNT], enum profile_wait_class order[PROFILE_WAIT_COUNT])
+{
+	size_t count = 0;
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
+		size_t at = count;
+
+		if (wait_classes[i].is_idle || ns[i] == 0)
+			continue;
+		for (; at > 0 && ns[order[at - 1]] < ns[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = (enum profile_wait_class)i;
+		count++;
+	}
+	return count;
+}
+
 enum profile_wait_class profile_wait_class_of_name(const char *name)
 {
 	if (name[0] != '[')

@@ -55,6 +55,9 @@ struct profile_wait_info {
 /* Of PROFILE_WAIT_NONE nothing holds, and it has no name. Static. */
 const struct profile_wait_info *profile_wait_info(enum profile_wait_class wait_class);
 
+/* Fills in the classes that have time, but no idle ones, the longest first. Returns their number. */
+size_t profile_waits_by_time(const int64_t ns[PROFILE_WAIT_COUNT], enum profile_wait_class order[PROFILE_WAIT_COUNT]);
+
 /* The class whose frame the name is; PROFILE_WAIT_NONE: it is a function like any other. */
 enum profile_wait_class profile_wait_class_of_name(const char *name);
 

@@ -556,20 +556,11 @@ void waits_sentence(const struct waits *waits, enum diff_side side, struct buffe
 	const int64_t *total = waits_total(waits, side);
 	enum profile_wait_class order[PROFILE_WAIT_COUNT];
 	struct waits_rate rate = waits_rate(waits, side);
+	size_t count = profile_waits_by_time(total, order);
 	double waiting = 0;
-	size_t count = 0;
 
-	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
-		size_t at = count;
-
-		if (i == PROFILE_WAIT_IDLE || total[i] == 0)
-			continue;
-		waiting += (double)total[i];
-		for (; at > 0 && total[order[at - 1]] < total[i]; at--)
-			order[at] = order[at - 1];
-		order[at] = (enum profile_wait_class)i;
-		count++;
-	}
+	for (size_t i = 0; i < count; i++)
+		waiting += (double)total[order[i]];
 	if (count == 0 && total[PROFILE_WAIT_IDLE] == 0)
 		return;
 	buffer_printf(out, "waiting: %s", format_value(waiting, "nanoseconds").text);
