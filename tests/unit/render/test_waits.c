@@ -171,13 +171,14 @@ static void waits_belong_to_their_stacks_and_have_one_place(void **state)
 {
 	static const char *const metrics[] = { "wall", "off-cpu", "idle" };
 	static const int64_t none[PROFILE_WAIT_COUNT] = { 0 };
-	/* lock, condition, io, network, timer, idle, run queue, other */
-	static const int64_t of_main[PROFILE_WAIT_COUNT] = { 10, 0, 0, 5, 0, 40, 1, 0 },
-			     of_serve[PROFILE_WAIT_COUNT] = { 10, 0, 0, 5, 0, 0, 1, 0 },
-			     of_get[PROFILE_WAIT_COUNT] = { 10, 0, 0, 0, 0, 0, 1, 0 },
-			     of_fetch[PROFILE_WAIT_COUNT] = { 0, 0, 0, 5, 0, 0, 0, 0 },
-			     of_work[PROFILE_WAIT_COUNT] = { 0, 0, 0, 0, 0, 40, 0, 0 },
-			     of_pool[PROFILE_WAIT_COUNT] = { 0, 0, 0, 0, 0, 0, 0, 4 };
+	enum { LOCK = PROFILE_WAIT_LOCK, NETWORK = PROFILE_WAIT_NETWORK, QUEUE = PROFILE_WAIT_RUN_QUEUE };
+	static const int64_t
+		of_main[PROFILE_WAIT_COUNT] = { [LOCK] = 10, [NETWORK] = 5, [PROFILE_WAIT_IDLE] = 40, [QUEUE] = 1 },
+		of_serve[PROFILE_WAIT_COUNT] = { [LOCK] = 10, [NETWORK] = 5, [QUEUE] = 1 },
+		of_get[PROFILE_WAIT_COUNT] = { [LOCK] = 10, [QUEUE] = 1 },
+		of_fetch[PROFILE_WAIT_COUNT] = { [NETWORK] = 5 },
+		of_work[PROFILE_WAIT_COUNT] = { [PROFILE_WAIT_IDLE] = 40 },
+		of_pool[PROFILE_WAIT_COUNT] = { [PROFILE_WAIT_OTHER] = 4 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
