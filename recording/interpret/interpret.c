@@ -28,7 +28,7 @@ struct interpreted {
 
 struct interpreters {
 	struct process_table *table;
-	struct code_names names;
+	struct interpreter_names names;
 	struct image *images; /* by image of the table */
 	size_t image_count, image_capacity;
 	struct interpreted **processes; /* owned, and each of them */
@@ -227,7 +227,7 @@ bool interpreters_create(
 		return error_set_memory(err);
 	made->table = options->table;
 	hash_map_init(&made->by_pid, sizeof(int32_t));
-	code_names_init(&made->names, options->table);
+	interpreter_names_init(&made->names, options->table);
 	buffer_init(&made->unknown, MOST_UNKNOWN_BYTES);
 	for (size_t i = 0; i < KINDS; i++) {
 		if (!kinds[i]->create) {
@@ -260,7 +260,7 @@ void interpreters_destroy(struct interpreters *interpreters)
 	free(interpreters->images);
 	free(interpreters->processes);
 	hash_map_deinit(&interpreters->by_pid);
-	code_names_deinit(&interpreters->names);
+	interpreter_names_deinit(&interpreters->names);
 	buffer_deinit(&interpreters->unknown);
 	free(interpreters);
 }

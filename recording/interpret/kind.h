@@ -38,7 +38,7 @@ struct interpreter_kind {
 	 * `names` and `chains` (NULL: not permitted) are borrowed. Owned by the caller. Both functions are NULL where
 	 * all that is known is known of a process: the state then is `names`.
 	 */
-	bool (*create)(struct code_names *names, struct ebpf_chains *chains, void **state, struct error *err);
+	bool (*create)(struct interpreter_names *names, struct ebpf_chains *chains, void **state, struct error *err);
 	void (*destroy)(void *state); /* NULL is allowed */
 	/* Destroys process->state, which is not NULL, and sets it to that. May be NULL if there never is one. */
 	void (*destroy_process)(void *state, struct interpreter_process *process);

@@ -6,19 +6,19 @@ struct frame_key {
 	uint64_t first, second;
 };
 
-void code_names_init(struct code_names *names, struct process_table *table)
+void interpreter_names_init(struct interpreter_names *names, struct process_table *table)
 {
-	*names = (struct code_names){ .table = table, .place = PROFILE_NONE, .seed = hash_seed() };
+	*names = (struct interpreter_names){ .table = table, .place = PROFILE_NONE, .seed = hash_seed() };
 	hash_map_init(&names->frames, sizeof(struct frame_key));
 }
 
-void code_names_deinit(struct code_names *names)
+void interpreter_names_deinit(struct interpreter_names *names)
 {
 	hash_map_deinit(&names->frames);
 }
 
-bool code_names_function(
-	struct code_names *names, const struct code_function *function, uint32_t *id, struct error *err)
+bool interpreter_names_function(
+	struct interpreter_names *names, const struct interpreter_function *function, uint32_t *id, struct error *err)
 {
 	struct profile *profile = names->table->profile;
 	struct profile_function made = { .start_line = function->start_line, .name_source = PROFILE_NAME_JIT };
@@ -29,7 +29,7 @@ bool code_names_function(
 	       profile_add_function(profile, &made, id, err);
 }
 
-static struct frame_key key_of(const struct code_names *names, const struct profile_line *lines, size_t count)
+static struct frame_key key_of(const struct interpreter_names *names, const struct profile_line *lines, size_t count)
 {
 	if (count == 1)
 		return (struct frame_key){ lines->function, lines->line };
@@ -37,8 +37,8 @@ static struct frame_key key_of(const struct code_names *names, const struct prof
 		hash_bytes_seeded(lines, count * sizeof(*lines), ~names->seed) };
 }
 
-static bool add_location(
-	struct code_names *names, uint64_t address, const struct profile_line *lines, size_t count, struct error *err)
+static bool add_location(struct interpreter_names *names, uint64_t address, const struct profile_line *lines,
+	size_t count, struct error *err)
 {
 	struct profile *profile = names->table->profile;
 	uint32_t mapping = names->table->places[names->place].mapping, location;
@@ -47,7 +47,7 @@ static bool add_location(
 	       profile_set_lines(profile, location, lines, count, err);
 }
 
-bool code_names_frame(struct code_names *names, const struct profile_line *lines, size_t count,
+bool interpreter_names_frame(struct interpreter_names *names, const struct profile_line *lines, size_t count,
 	struct unwind_frame *frame, struct error *err)
 {
 	struct frame_key key = key_of(names, lines, count);

@@ -8,31 +8,31 @@
  * mapping of the profile of their own, PROFILE_MAPPING_JIT, so their keys are those that the same functions have when
  * the interpreter names them in a perf map. An address there is a number of ours, one for each function and line.
  */
-struct code_names {
+struct interpreter_names {
 	struct process_table *table; /* borrowed */
 	uint32_t place;              /* in the table, of their mapping; PROFILE_NONE until needed */
 	struct hash_map frames;      /* the lines of a frame -> its address */
 	uint64_t seed;
 };
 
-void code_names_init(struct code_names *names, struct process_table *table);
-void code_names_deinit(struct code_names *names);
+void interpreter_names_init(struct interpreter_names *names, struct process_table *table);
+void interpreter_names_deinit(struct interpreter_names *names);
 
 /* A function; it is added to the profile, or the equal one is found. */
-struct code_function {
+struct interpreter_function {
 	const char *name;    /* as the interpreter gives it to perf: "py::S.run:/srv/w.py" */
 	const char *file;    /* "": not known */
 	uint32_t start_line; /* 0: not known */
 };
 COMMON_MUST_CHECK
-bool code_names_function(
-	struct code_names *names, const struct code_function *function, uint32_t *id, struct error *err);
+bool interpreter_names_function(
+	struct interpreter_names *names, const struct interpreter_function *function, uint32_t *id, struct error *err);
 
 /*
  * Makes a frame of functions of the profile with their lines: one, or several of which the first is inlined into the
- * second and so on. Only the frame's pc, image and is_exact are set. At most CODE_NAMES_MOST_LINES lines.
+ * second and so on. Only the frame's pc, image and is_exact are set. At most INTERPRETER_MOST_LINES lines.
  */
-enum { CODE_NAMES_MOST_LINES = 64 };
+enum { INTERPRETER_MOST_LINES = 64 };
 COMMON_MUST_CHECK
-bool code_names_frame(struct code_names *names, const struct profile_line *lines, size_t count,
+bool interpreter_names_frame(struct interpreter_names *names, const struct profile_line *lines, size_t count,
 	struct unwind_frame *frame, struct error *err);

@@ -191,8 +191,8 @@ static bool take_blob_name(
 		code->method = blob_field(&layout->nmethod_method, blob, layout);
 		return true;
 	}
-	return name[0] == '\0' || code_names_function(codes->target->names,
-					  &(const struct code_function){ name, "", 0 }, &code->function, err);
+	return name[0] == '\0' || interpreter_names_function(codes->target->names,
+					  &(const struct interpreter_function){ name, "", 0 }, &code->function, err);
 }
 
 /* Notes what was read, so that another block at its place is known. Of blobs that are no method, the name alone. */

@@ -39,7 +39,7 @@ static bool make_frame(struct naming *naming, const struct profile_line *lines, 
 	known->image = PROFILE_NONE;
 	if (count == 0)
 		return true;
-	if (!code_names_frame(naming->process->target.names, lines, count, &made, err))
+	if (!interpreter_names_frame(naming->process->target.names, lines, count, &made, err))
 		return false;
 	known->pc = made.pc;
 	known->image = made.image;
@@ -242,7 +242,7 @@ static bool name_interpreted(struct naming *naming, bool *is_named, struct error
 enum { MOST_PROCESSES = 256 };
 
 struct hotspot {
-	struct code_names *names;
+	struct interpreter_names *names;
 	struct interpreter_process *processes[MOST_PROCESSES]; /* borrowed: those that have a state */
 	size_t count;
 	struct hotspot_totals totals;
@@ -337,7 +337,7 @@ static bool hotspot_name(
 	return true;
 }
 
-static bool hotspot_create(struct code_names *names, struct ebpf_chains *chains, void **state, struct error *err)
+static bool hotspot_create(struct interpreter_names *names, struct ebpf_chains *chains, void **state, struct error *err)
 {
 	struct hotspot *hotspot = calloc(1, sizeof(*hotspot));
 

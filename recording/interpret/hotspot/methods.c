@@ -238,11 +238,11 @@ static bool add_function(const struct hotspot_target *target, const struct metho
 	buffer_append(&file, parts->file.bytes, parts->file.size);
 	if (hotspot_append_name(&name, parts->class_name, parts->name, parts->signature) && !name.over_limit &&
 		pay_name(target->memory.costs, name.size + file.size)) {
-		const struct code_function function = { name.data, file.data ? file.data : "",
+		const struct interpreter_function function = { name.data, file.data ? file.data : "",
 			hotspot_method_line(method, target, 0) };
 
 		ok = buffer_ok(&name, err) && buffer_ok(&file, err) &&
-		     code_names_function(target->names, &function, &method->function, err);
+		     interpreter_names_function(target->names, &function, &method->function, err);
 	}
 	buffer_deinit(&name);
 	buffer_deinit(&file);

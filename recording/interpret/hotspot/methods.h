@@ -10,7 +10,7 @@ struct hotspot_target {
 	struct hotspot_memory memory;
 	struct hotspot_layout layout;
 	uint64_t vm_major_version;
-	struct code_names *names;
+	struct interpreter_names *names;
 	uint32_t round; /* about a second each (struct hotspot_watch) */
 };
 

@@ -29,7 +29,7 @@ static void process_clear(struct hotspot_process *process)
 	hash_map_init(&process->keys, sizeof(struct hotspot_frame_key));
 }
 
-bool hotspot_process_create(const struct hotspot_memory *memory, struct code_names *names,
+bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names,
 	struct hotspot_totals *totals, struct hotspot_process **process, struct error *err)
 {
 	struct hotspot_process *made = calloc(1, sizeof(*made));

@@ -37,7 +37,7 @@ struct hotspot_process {
 
 /* `host`, `names` and `totals` are borrowed. Owned by the caller. */
 COMMON_MUST_CHECK
-bool hotspot_process_create(const struct hotspot_memory *memory, struct code_names *names,
+bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names,
 	struct hotspot_totals *totals, struct hotspot_process **process, struct error *err);
 void hotspot_process_destroy(struct hotspot_process *process); /* NULL is allowed */
 

@@ -56,7 +56,7 @@ struct code_process {
 };
 
 struct python_codes {
-	struct code_names *names; /* borrowed */
+	struct interpreter_names *names; /* borrowed */
 	struct python_code_reader *reader;
 	struct hash_map by_address; /* struct code_key -> entry */
 	struct hash_map by_pid;     /* pid -> process */
@@ -81,7 +81,7 @@ struct code_search {
 	uint32_t process;
 };
 
-bool python_codes_create(struct code_names *names, struct python_codes **codes, struct error *err)
+bool python_codes_create(struct interpreter_names *names, struct python_codes **codes, struct error *err)
 {
 	struct python_codes *made = calloc(1, sizeof(*made));
 
@@ -342,7 +342,7 @@ static bool pay_name(const struct code_search *search, const struct python_code 
 static bool read_code(const struct code_search *search, struct code_entry *entry, struct error *err)
 {
 	struct python_codes *codes = search->codes;
-	struct code_function function;
+	struct interpreter_function function;
 	struct python_code code;
 	bool is_gone;
 
@@ -351,8 +351,8 @@ static bool read_code(const struct code_search *search, struct code_entry *entry
 		return false;
 	if (is_gone || !pay_name(search, &code))
 		return true;
-	function = (struct code_function){ code.name, code.file, code.first_line };
-	return code_names_function(codes->names, &function, &entry->function, err) &&
+	function = (struct interpreter_function){ code.name, code.file, code.first_line };
+	return interpreter_names_function(codes->names, &function, &entry->function, err) &&
 	       set_lines(codes, entry, code.lines, code.line_count, err);
 }
 
@@ -446,10 +446,10 @@ static bool find_code(struct code_search *search, uint64_t address, uint32_t *id
 
 static bool take_gone(struct python_codes *codes, struct profile_line *line, struct error *err)
 {
-	const struct code_function gone = { PYTHON_FRAME_GONE, "", 0 };
+	const struct interpreter_function gone = { PYTHON_FRAME_GONE, "", 0 };
 
 	if (codes->gone_function == PROFILE_NONE &&
-		!code_names_function(codes->names, &gone, &codes->gone_function, err))
+		!interpreter_names_function(codes->names, &gone, &codes->gone_function, err))
 		return false;
 	codes->gone++;
 	*line = (struct profile_line){ codes->gone_function, 0 };

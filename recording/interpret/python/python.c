@@ -123,7 +123,7 @@ static void python_destroy(void *state)
 	free(python);
 }
 
-static bool python_create(struct code_names *names, struct ebpf_chains *chains, void **state, struct error *err)
+static bool python_create(struct interpreter_names *names, struct ebpf_chains *chains, void **state, struct error *err)
 {
 	struct python *made = calloc(1, sizeof(*made));
 

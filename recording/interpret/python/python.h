@@ -83,7 +83,7 @@ struct python_codes;
 #define PYTHON_FRAME_GONE PROFILE_PYTHON_GONE /* what a frame is called whose code object could not be read */
 
 COMMON_MUST_CHECK
-bool python_codes_create(struct code_names *names, struct python_codes **codes, struct error *err);
+bool python_codes_create(struct interpreter_names *names, struct python_codes **codes, struct error *err);
 void python_codes_destroy(struct python_codes *codes);
 
 /* The line of a frame: its function of the profile, and where in it the frame is. */

@@ -15,7 +15,7 @@ struct joining {
 };
 
 bool python_stack_create(
-	struct code_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err)
+	struct interpreter_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err)
 {
 	struct python_stack *made = calloc(1, sizeof(*made));
 
@@ -85,7 +85,7 @@ static bool find_frame(struct joining *joining, uint64_t word, struct unwind_fra
 		return true;
 	}
 	if (!python_codes_find(stack->codes, joining->python, pid, word, joining->clock_ns, &line, err) ||
-		!code_names_frame(stack->names, &line, 1, frame, err))
+		!interpreter_names_frame(stack->names, &line, 1, frame, err))
 		return false;
 	if (!python_codes_is_gone(stack->codes, &line))
 		*known = (struct python_known){ word, joining->epoch, pid, frame->image, frame->pc };

@@ -25,10 +25,10 @@ struct python_known {
 };
 
 struct python_stack {
-	struct code_names *names;   /* borrowed */
-	struct python_codes *codes; /* borrowed */
-	uint64_t joined;            /* stacks that had a chain */
-	uint64_t mismatched;        /* of these, whose activations of the loop are not as many as those of the chain */
+	struct interpreter_names *names; /* borrowed */
+	struct python_codes *codes;      /* borrowed */
+	uint64_t joined;                 /* stacks that had a chain */
+	uint64_t mismatched; /* of these, whose activations of the loop are not as many as those of the chain */
 	struct unwind_frame frames[UNWIND_MAX_FRAMES]; /* of the stack that is made */
 	size_t count;
 	struct python_known known[PYTHON_STACK_KNOWN]; /* words share places */
@@ -37,7 +37,7 @@ struct python_stack {
 /* Owned by the caller, who frees it. */
 COMMON_MUST_CHECK
 bool python_stack_create(
-	struct code_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err);
+	struct interpreter_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err);
 
 COMMON_MUST_CHECK
 bool python_stack_join(struct python_stack *stack, const struct interpret_sample *sample,

@@ -23,7 +23,7 @@ static const char *const marks[] = { "JS:~", "JS:^", "JS:+", "JS:*", "RegExp:" }
 
 /* A frame of the stack that is named. */
 struct naming {
-	struct code_names *names;
+	struct interpreter_names *names;
 	struct v8_known *known;
 	const struct unwind_stack_dump *dump;
 	struct unwind_frame *frame;
@@ -31,17 +31,17 @@ struct naming {
 };
 
 static bool name_function(
-	struct code_names *names, struct v8_known_function *function, enum v8_tier tier, struct error *err)
+	struct interpreter_names *names, struct v8_known_function *function, enum v8_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
-	struct code_function made = { .file = function->path, .start_line = function->line };
+	struct interpreter_function made = { .file = function->path, .start_line = function->line };
 
 	if (asprintf(&name, "%s%s", marks[tier], function->name) < 0) {
 		name = NULL;
 		return error_set_memory(err);
 	}
 	made.name = name;
-	return code_names_function(names, &made, &function->ids[tier], err);
+	return interpreter_names_function(names, &made, &function->ids[tier], err);
 }
 
 /* Gives the frame a function's name. */
@@ -53,7 +53,7 @@ static bool set_frame(const struct naming *naming, uint32_t function, enum v8_ti
 	if (named->ids[tier] == PROFILE_NONE && !name_function(naming->names, named, tier, err))
 		return false;
 	line.function = named->ids[tier];
-	return code_names_frame(naming->names, &line, 1, naming->frame, err);
+	return interpreter_names_frame(naming->names, &line, 1, naming->frame, err);
 }
 
 /* A word below the frame pointer; false: it was not copied. */

@@ -102,7 +102,7 @@ struct jvm {
 	struct fixture *fixture;
 	struct process_host_functions functions;
 	struct process_host host;
-	struct code_names names;
+	struct interpreter_names names;
 	struct hotspot_costs costs;
 	struct hotspot_totals totals;
 	struct hotspot_target target;
@@ -240,7 +240,7 @@ static int setup(void **state)
 	jvm->functions.read_memory = read_memory;
 	jvm->host = (struct process_host){ &jvm->functions, jvm };
 	jvm->costs = (struct hotspot_costs){ 1 << 24, 0, &jvm->totals };
-	code_names_init(&jvm->names, &jvm->fixture->table);
+	interpreter_names_init(&jvm->names, &jvm->fixture->table);
 	jvm->target = (struct hotspot_target){ { &jvm->host, PID, &jvm->costs }, layout, VERSION, &jvm->names, 1 };
 	hotspot_codes_init(&jvm->codes, &jvm->target);
 	hotspot_methods_init(&jvm->methods, &jvm->target);
@@ -257,7 +257,7 @@ static int teardown(void **state)
 
 	hotspot_codes_deinit(&jvm->codes);
 	hotspot_methods_deinit(&jvm->methods);
-	code_names_deinit(&jvm->names);
+	interpreter_names_deinit(&jvm->names);
 	fixture_teardown(&fixture);
 	free(jvm);
 	return 0;

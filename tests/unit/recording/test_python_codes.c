@@ -24,7 +24,7 @@ static const uint64_t second_ns = 1000000000;
 
 struct codes {
 	struct fixture *fixture;
-	struct code_names names;
+	struct interpreter_names names;
 	struct python_codes *codes;
 	struct python_process process;
 	uint64_t clock_ns;
@@ -36,14 +36,14 @@ static void start(struct codes *codes, void **state)
 
 	codes->fixture = *state;
 	codes->clock_ns = 10 * second_ns;
-	code_names_init(&codes->names, &codes->fixture->table);
+	interpreter_names_init(&codes->names, &codes->fixture->table);
 	assert_true(python_codes_create(&codes->names, &codes->codes, &err));
 }
 
 static void end(struct codes *codes)
 {
 	python_codes_destroy(codes->codes);
-	code_names_deinit(&codes->names);
+	interpreter_names_deinit(&codes->names);
 }
 
 /* The function and line of an instruction of a process. */

@@ -59,7 +59,7 @@ static void test_images(void **state)
 }
 
 /* Code objects of two processes, of which one was forked from the other, and is forgotten. */
-static bool find_codes(struct code_names *names, struct error *err)
+static bool find_codes(struct interpreter_names *names, struct error *err)
 {
 	struct python_codes *codes;
 	struct profile_line line;
@@ -90,18 +90,18 @@ static void test_codes(void **state)
 		struct hostile_python hostile = { .is_steady = true };
 		struct process_host host = { &functions, &hostile };
 		struct process_table table;
-		struct code_names names;
+		struct interpreter_names names;
 		struct profile *profile;
 		struct error err;
 
 		assert_true(profile_create(&profile, &err));
 		process_table_init(&table, profile, host, NULL);
-		code_names_init(&names, &table);
+		interpreter_names_init(&names, &table);
 		failing_malloc_after(count);
 		is_found = find_codes(&names, &err);
 		failing_malloc_after(SIZE_MAX);
 		assert_true(is_found || err.code == ERROR_MEMORY);
-		code_names_deinit(&names);
+		interpreter_names_deinit(&names);
 		process_table_deinit(&table);
 		profile_destroy(profile);
 	}
