@@ -380,9 +380,9 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 	code->debug_size = size;
 	codes->debug_bytes += size;
 	codes->target->memory.costs->totals->debug += size;
-	pieces[0] = hotspot_piece(code->places.metadata, sizes[0]);
-	pieces[1] = hotspot_piece(code->places.pcs, sizes[1]);
-	pieces[2] = hotspot_piece(code->places.scopes, sizes[2]);
+	pieces[0] = interpreter_piece(code->places.metadata, sizes[0]);
+	pieces[1] = interpreter_piece(code->places.pcs, sizes[1]);
+	pieces[2] = interpreter_piece(code->places.scopes, sizes[2]);
 	if (hotspot_read_together(&codes->target->memory, pieces, 3, code->debug_bytes) == size) {
 		take_parts(codes->target, sizes, code);
 		return true;

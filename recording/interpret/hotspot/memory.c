@@ -7,26 +7,21 @@
 
 size_t hotspot_read_together(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
 {
-	struct iovec here = { into, 0 };
-	ssize_t got;
+	size_t size = 0;
 
 	for (size_t i = 0; i < count; i++)
-		here.iov_len += pieces[i].iov_len;
-	if (count > READER_MOST_PIECES || here.iov_len > READER_MOST_BYTES || memory->costs->reads_left == 0)
+		size += pieces[i].iov_len;
+	if (count > READER_MOST_PIECES || size > READER_MOST_BYTES || memory->costs->reads_left == 0)
 		return 0;
 	memory->costs->reads_left--;
-	got = memory->host->functions->read_memory(memory->host->context, memory->pid, &here, pieces, count);
-	return got < 0 ? 0 : (size_t)got;
+	return interpreter_read(memory->host, memory->pid, pieces, count, into);
 }
 
 size_t hotspot_read_some(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
 {
-	const struct iovec here = { into, size }, there = { (void *)(uintptr_t)address, size };
-	ssize_t got = size > READER_MOST_BYTES ? -1
-					       : memory->host->functions->read_memory(
-							 memory->host->context, memory->pid, &here, &there, 1);
+	const struct iovec piece = interpreter_piece(address, size);
 
-	return got < 0 ? 0 : (size_t)got;
+	return size <= READER_MOST_BYTES ? interpreter_read(memory->host, memory->pid, &piece, 1, into) : 0;
 }
 
 bool hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
@@ -43,7 +38,7 @@ void hotspot_read_words(const struct hotspot_memory *memory, const uint64_t *add
 		struct iovec pieces[READER_MOST_PIECES];
 
 		for (size_t i = 0; i < most; i++)
-			pieces[i] = hotspot_piece(addresses[done + i], sizeof(*words));
+			pieces[i] = interpreter_piece(addresses[done + i], sizeof(*words));
 		got = hotspot_read_together(memory, pieces, most, words + done) / sizeof(*words);
 		done += got;
 		if (got < most)

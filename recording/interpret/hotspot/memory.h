@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/process/process.h"
-
-#include <string.h>
-#include <sys/uio.h>
+#include "recording/interpret/memory.h"
 
 /* What all processes have cost, in bytes. */
 struct hotspot_totals {
@@ -19,7 +16,7 @@ struct hotspot_costs {
 	struct hotspot_totals *totals; /* borrowed */
 };
 
-/* The memory of a process, which is hostile: nothing that is read there is trusted for a size. */
+/* The memory of a process. */
 struct hotspot_memory {
 	const struct process_host *host; /* borrowed */
 	int32_t pid;
@@ -32,16 +29,8 @@ size_t hotspot_read_some(const struct hotspot_memory *memory, uint64_t address, 
 /* False: not all of it is readable. */
 bool hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size);
 
-/*
- * Reads several pieces at once, one behind the other: at most READER_MOST_PIECES of READER_MOST_BYTES in all. The
- * number of bytes before the first piece of which not all is readable, and of that as far as it is.
- */
+/* As interpreter_read(), at most READER_MOST_PIECES of READER_MOST_BYTES in all. */
 size_t hotspot_read_together(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into);
-
-static inline struct iovec hotspot_piece(uint64_t address, size_t size)
-{
-	return (struct iovec){ (void *)(uintptr_t)address, size };
-}
 
 /* Reads words of 8 bytes from several places together; those that are not readable are 0. */
 void hotspot_read_words(const struct hotspot_memory *memory, const uint64_t *addresses, size_t count, uint64_t *words);

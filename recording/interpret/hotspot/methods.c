@@ -137,9 +137,9 @@ static bool read_pool(const struct hotspot_target *target, struct method_parts *
 	uint8_t first[MOST_OBJECT + 2 * WORD];
 	uint64_t entries[2], file;
 	struct pool_look look;
-	struct iovec pieces[5] = { hotspot_piece(parts->pool, layout->pool_bytes),
-		hotspot_piece(entry_place(target, parts, name), WORD),
-		hotspot_piece(entry_place(target, parts, signature), WORD) };
+	struct iovec pieces[5] = { interpreter_piece(parts->pool, layout->pool_bytes),
+		interpreter_piece(entry_place(target, parts, name), WORD),
+		interpreter_piece(entry_place(target, parts, signature), WORD) };
 
 	if (hotspot_read_together(&target->memory, pieces, 3, first) != layout->pool_bytes + sizeof(entries))
 		return false;
@@ -149,11 +149,12 @@ static bool read_pool(const struct hotspot_target *target, struct method_parts *
 	/* Methods that HotSpot makes have no file, and an index that means nothing. */
 	if (file >= pool_field(target, parts, &layout->pool_length))
 		file = 0;
-	pieces[0] = hotspot_piece(pool_field(target, parts, &layout->pool_holder) + layout->klass_name.offset, WORD);
-	pieces[1] = hotspot_piece(entry_place(target, parts, file), WORD);
-	pieces[2] = hotspot_piece(tag_place(target, parts, name) / WORD * WORD, WORD);
-	pieces[3] = hotspot_piece(tag_place(target, parts, signature) / WORD * WORD, WORD);
-	pieces[4] = hotspot_piece(tag_place(target, parts, file) / WORD * WORD, WORD);
+	pieces[0] =
+		interpreter_piece(pool_field(target, parts, &layout->pool_holder) + layout->klass_name.offset, WORD);
+	pieces[1] = interpreter_piece(entry_place(target, parts, file), WORD);
+	pieces[2] = interpreter_piece(tag_place(target, parts, name) / WORD * WORD, WORD);
+	pieces[3] = interpreter_piece(tag_place(target, parts, signature) / WORD * WORD, WORD);
+	pieces[4] = interpreter_piece(tag_place(target, parts, file) / WORD * WORD, WORD);
 	if (hotspot_read_together(&target->memory, pieces, 5, &look) != sizeof(look) ||
 		!is_string(target, parts, name, look.tags[0]) || !is_string(target, parts, signature, look.tags[1]))
 		return false;
@@ -178,7 +179,7 @@ static bool read_texts(const struct hotspot_target *target, struct method_parts 
 		return false;
 	for (size_t i = 0; i < SYMBOLS; i++) {
 		expect_symbol(&starts[i], symbols[i]);
-		pieces[i] = hotspot_piece(starts[i].address, starts[i].size);
+		pieces[i] = interpreter_piece(starts[i].address, starts[i].size);
 	}
 	got = hotspot_read_together(&target->memory, pieces, symbols[3] != 0 ? SYMBOLS : SYMBOLS - 1, bytes);
 	parts->file = (struct hotspot_text){ "", 0 };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/python/python.h"
 
-#include <string.h>
-#include <sys/uio.h>
-
 enum {
 	MOST_INTERPRETERS = 64,
 	MOST_THREADS = 1024,    /* that are looked at for one chain */
@@ -31,22 +28,20 @@ struct chain_frame {
 
 static bool read_at(const struct chain_reader *reader, uint64_t address, void *into, size_t size)
 {
-	const struct iovec to = { into, size }, from = { (void *)(uintptr_t)address, size };
+	const struct iovec piece = interpreter_piece(address, size);
 
-	return reader->host->functions->read_memory(reader->host->context, reader->pid, &to, &from, 1) == (ssize_t)size;
+	return interpreter_read(reader->host, reader->pid, &piece, 1, into) == size;
 }
 
 /* Two words of one structure. */
 static bool read_pair(
 	const struct chain_reader *reader, uint64_t address, uint32_t first, uint32_t second, uint64_t *a, uint64_t *b)
 {
+	const struct iovec pieces[] = { interpreter_piece(address + first, sizeof(*a)),
+		interpreter_piece(address + second, sizeof(*b)) };
 	uint64_t words[2];
-	const struct iovec to = { words, sizeof(words) };
-	const struct iovec from[] = { { (void *)(uintptr_t)(address + first), sizeof(words[0]) },
-		{ (void *)(uintptr_t)(address + second), sizeof(words[1]) } };
 
-	if (reader->host->functions->read_memory(reader->host->context, reader->pid, &to, from, 2) !=
-		(ssize_t)sizeof(words))
+	if (interpreter_read(reader->host, reader->pid, pieces, 2, words) != sizeof(words))
 		return false;
 	*a = words[0];
 	*b = words[1];
@@ -128,14 +123,6 @@ static bool read_around(struct chain_reader *reader, uint64_t frame)
 	return false;
 }
 
-static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + offset, sizeof(word));
-	return word;
-}
-
 static bool read_frame(struct chain_reader *reader, uint64_t address, struct chain_frame *frame)
 {
 	const struct ebpf_python *python = reader->python;
@@ -145,8 +132,8 @@ static bool read_frame(struct chain_reader *reader, uint64_t address, struct cha
 		!read_around(reader, address))
 		return false;
 	bytes = reader->bytes + (address - reader->start);
-	*frame = (struct chain_frame){ word_at(bytes, python->code), word_at(bytes, python->previous),
-		word_at(bytes, python->instruction), 0, bytes[python->mark] };
+	*frame = (struct chain_frame){ interpreter_word(bytes, python->code), interpreter_word(bytes, python->previous),
+		interpreter_word(bytes, python->instruction), 0, bytes[python->mark] };
 	memcpy(&frame->copy, bytes + python->copy_index, sizeof(frame->copy));
 	return true;
 }

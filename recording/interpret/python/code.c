@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 enum {
 	MOST_NAME_BYTES = 512,
@@ -57,14 +56,6 @@ void python_code_reader_destroy(struct python_code_reader *reader)
 	free(reader);
 }
 
-static uint64_t code_word(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + offset, sizeof(word));
-	return word;
-}
-
 static uint32_t code_half(const uint8_t *bytes, uint32_t offset)
 {
 	uint32_t half;
@@ -88,18 +79,6 @@ static const struct ebpf_piece *find_piece(const struct ebpf_code *copy, const s
 	return NULL;
 }
 
-static size_t read_process(
-	const struct python_code_reader *reader, int32_t pid, const struct iovec *from, size_t count, uint8_t *into)
-{
-	struct iovec room = { into, 0 };
-	ssize_t got;
-
-	for (size_t i = 0; i < count; i++)
-		room.iov_len += from[i].iov_len;
-	got = reader->host->functions->read_memory(reader->host->context, pid, &room, from, count);
-	return got > 0 ? (size_t)got : 0;
-}
-
 /* Reads a piece that the copy has, or has the begin of: what follows in the process belongs to it if that is the same.
  */
 static void read_copied(const struct python_code_reader *reader, int32_t pid, const struct iovec *from,
@@ -107,7 +86,7 @@ static void read_copied(const struct python_code_reader *reader, int32_t pid, co
 {
 	size_t size = from->iov_len < piece->size ? from->iov_len : piece->size;
 
-	if (from->iov_len > size && read_process(reader, pid, from, 1, into) == from->iov_len &&
+	if (from->iov_len > size && interpreter_read(reader->host, pid, from, 1, into) == from->iov_len &&
 		memcmp(into, piece->bytes, size) == 0)
 		return;
 	memset(into, 0, from->iov_len);
@@ -120,7 +99,7 @@ static size_t read_pieces(struct python_code_reader *reader, int32_t pid, const 
 	size_t size = 0;
 
 	if (!reader->copy)
-		return read_process(reader, pid, from, count, reader->room);
+		return interpreter_read(reader->host, pid, from, count, reader->room);
 	for (size_t i = 0; i < count; size += from[i++].iov_len) {
 		const struct ebpf_piece *piece = find_piece(reader->copy, &from[i]);
 
@@ -149,10 +128,10 @@ static size_t header_bytes_of(const struct python_image *python)
 static struct python_marks marks_of(const struct python_image *python, const uint8_t *bytes)
 {
 	return (struct python_marks){
-		.type = code_word(bytes, python->type),
-		.qualname = code_word(bytes, python->qualname),
-		.filename = code_word(bytes, python->filename),
-		.line_table = code_word(bytes, python->line_table),
+		.type = interpreter_word(bytes, python->type),
+		.qualname = interpreter_word(bytes, python->qualname),
+		.filename = interpreter_word(bytes, python->filename),
+		.line_table = interpreter_word(bytes, python->line_table),
 		.first_line = code_half(bytes, python->first_line),
 		.argument_count = code_half(bytes, python->argument_count),
 		.flags = code_half(bytes, python->flags),
@@ -168,7 +147,7 @@ size_t python_code_read_marks(struct python_code_reader *reader, const struct py
 	if (size == 0)
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		from[i] = (struct iovec){ (void *)(uintptr_t)addresses[i], size };
+		from[i] = interpreter_piece(addresses[i], size);
 	read = read_pieces(reader, pid, from, count) / size;
 	for (size_t i = 0; i < read; i++)
 		marks[i] = marks_of(python, reader->room + i * size);
@@ -186,7 +165,7 @@ static bool read_objects(struct python_code_reader *reader, int32_t pid)
 	for (size_t i = 0; i < OBJECTS; i++) {
 		struct object *object = &reader->objects[i];
 
-		from[i] = (struct iovec){ (void *)(uintptr_t)object->address, object->size };
+		from[i] = interpreter_piece(object->address, object->size);
 		object->bytes = reader->room + size;
 		size += object->size;
 	}
@@ -212,7 +191,7 @@ struct text {
 static bool find_text(const struct python_image *python, const struct object *object, size_t most, struct text *text)
 {
 	uint32_t state = code_half(object->bytes, python->unicode_state) >> python->unicode_kind_bit;
-	uint64_t length = code_word(object->bytes, python->unicode_length);
+	uint64_t length = interpreter_word(object->bytes, python->unicode_length);
 	bool is_compact = state >> 3 & 1, is_ascii = state >> 4 & 1;
 
 	*text = (struct text){ .kind = state & 7,
@@ -258,11 +237,12 @@ static bool find_content(
 	const struct python_code_reader *reader, const struct python_image *python, struct content *content)
 {
 	const struct object *objects = reader->objects;
-	uint64_t size = code_word(objects[LINE_TABLE].bytes, python->bytes_size);
+	uint64_t size = interpreter_word(objects[LINE_TABLE].bytes, python->bytes_size);
 
 	content->table_bytes = size < MOST_TABLE_BYTES ? (size_t)size : MOST_TABLE_BYTES;
 	return size <= MOST_LENGTH &&
-	       code_word(objects[QUALNAME].bytes, python->type) == code_word(objects[FILENAME].bytes, python->type) &&
+	       interpreter_word(objects[QUALNAME].bytes, python->type) ==
+		       interpreter_word(objects[FILENAME].bytes, python->type) &&
 	       find_text(python, &objects[QUALNAME], MOST_NAME_BYTES, &content->qualname) &&
 	       find_text(python, &objects[FILENAME], MOST_FILE_BYTES, &content->filename);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recording/interpret/interpret.h"
+#include "recording/interpret/memory.h"
 #include "recording/interpret/names.h"
 
 /*

@@ -126,17 +126,11 @@ static void search_page(struct search *search, const uint8_t *bytes, uint64_t pa
 /* Reads pages from one downwards, as far as there are any. */
 static size_t read_pages(struct v8_heap *heap, uint64_t page, uint8_t *bytes, size_t count)
 {
-	struct iovec to = { bytes, (size_t)PAGE_BYTES * count }, from[PAGES_AT_ONCE];
-	ssize_t size;
+	struct iovec pieces[PAGES_AT_ONCE];
 
 	for (size_t i = 0; i < count; i++)
-		from[i] =
-			(struct iovec){ (void *)(uintptr_t)(page - i * PAGE_BYTES), // NOLINT(performance-no-int-to-ptr)
-				PAGE_BYTES };
-	if (!v8_pay(heap, PAGE_BYTES * count))
-		return 0;
-	size = heap->host->functions->read_memory(heap->host->context, heap->pid, &to, from, count);
-	return size < 0 ? 0 : (size_t)size / PAGE_BYTES;
+		pieces[i] = interpreter_piece(page - i * PAGE_BYTES, PAGE_BYTES);
+	return v8_read_pieces(heap, pieces, count, bytes) / PAGE_BYTES;
 }
 
 bool v8_find_code(struct v8_heap *heap, uint64_t address, struct v8_code *code)

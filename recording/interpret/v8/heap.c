@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/v8/v8.h"
 
-#include <sys/uio.h>
-
 /* ---- Objects ---- */
 
 enum { BYTES_OF_A_READ = 4096 }; /* more of them cost as much as another read */
 
-bool v8_pay(struct v8_heap *heap, size_t bytes)
+static bool pay_read(struct v8_heap *heap, size_t bytes)
 {
 	uint32_t price = 1 + (uint32_t)(bytes / BYTES_OF_A_READ);
 
@@ -19,13 +17,20 @@ bool v8_pay(struct v8_heap *heap, size_t bytes)
 	return true;
 }
 
+size_t v8_read_pieces(struct v8_heap *heap, const struct iovec *pieces, size_t count, void *into)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += pieces[i].iov_len;
+	return count > 0 && pay_read(heap, bytes) ? interpreter_read(heap->host, heap->pid, pieces, count, into) : 0;
+}
+
 bool v8_read(struct v8_heap *heap, uint64_t address, void *into, size_t bytes)
 {
-	struct iovec to = { into, bytes },
-		     from = { (void *)(uintptr_t)address, bytes }; // NOLINT(performance-no-int-to-ptr)
+	const struct iovec piece = interpreter_piece(address, bytes);
 
-	return v8_pay(heap, bytes) &&
-	       heap->host->functions->read_memory(heap->host->context, heap->pid, &to, &from, 1) == (ssize_t)bytes;
+	return v8_read_pieces(heap, &piece, 1, into) == bytes;
 }
 
 bool v8_is_readable(struct v8_heap *heap)

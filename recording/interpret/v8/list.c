@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/v8/v8.h"
 
-#include <sys/uio.h>
-
 /*
  * A script has a list of its functions: an array of weak references, whose second lowest bit is set. Many are read at
  * once: first the array, then the head of each function, then that of the code that some have in place of bytecode.
@@ -14,16 +12,11 @@ static size_t read_heads(
 	struct v8_heap *heap, const uint64_t *tagged, size_t count, uint64_t heads[AT_ONCE][HEAD_WORDS])
 {
 	enum { BYTES = HEAD_WORDS * sizeof(uint64_t) };
-	struct iovec to = { heads, count * BYTES }, from[AT_ONCE];
-	ssize_t size;
+	struct iovec pieces[AT_ONCE];
 
 	for (size_t i = 0; i < count; i++)
-		from[i] = (struct iovec){ (void *)(uintptr_t)(tagged[i] - 1),
-			BYTES }; // NOLINT(performance-no-int-to-ptr)
-	if (count == 0 || !v8_pay(heap, count * BYTES))
-		return 0;
-	size = heap->host->functions->read_memory(heap->host->context, heap->pid, &to, from, count);
-	return size < 0 ? 0 : (size_t)size / BYTES;
+		pieces[i] = interpreter_piece(tagged[i] - 1, BYTES);
+	return v8_read_pieces(heap, pieces, count, heads) / BYTES;
 }
 
 struct listing {

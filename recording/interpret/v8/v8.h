@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/process/process.h"
+#include "recording/interpret/memory.h"
 
 /*
  * V8 as node 18 to 24 have it: what its file tells of its objects, and how these are read from the memory of a process.
@@ -100,10 +100,10 @@ static inline int32_t v8_small(uint64_t word)
 	return (int32_t)(word >> 32);
 }
 
-/* Whether a read of so many bytes may be done; it then counts. */
-bool v8_pay(struct v8_heap *heap, size_t bytes);
+/* As interpreter_read(); 0: nothing is there, or too much has been read. */
+size_t v8_read_pieces(struct v8_heap *heap, const struct iovec *pieces, size_t count, void *into);
 
-/* Reads memory; false: it is not there, or too much has been read. */
+/* Reads memory; false: likewise. */
 bool v8_read(struct v8_heap *heap, uint64_t address, void *into, size_t bytes);
 
 /* Whether the process's memory can be read now: what is known to be there still is. */
