@@ -17,6 +17,17 @@ void interpreter_names_deinit(struct interpreter_names *names)
 	hash_map_deinit(&names->frames);
 }
 
+bool interpreter_names_pay(struct interpreter_names *names, size_t *of_process, size_t bytes)
+{
+	enum { MOST_BYTES = 1 << 28, MOST_BYTES_OF_PROCESS = 1 << 25 };
+
+	if (bytes > MOST_BYTES - names->bytes || bytes > MOST_BYTES_OF_PROCESS - *of_process)
+		return false;
+	names->bytes += bytes;
+	*of_process += bytes;
+	return true;
+}
+
 bool interpreter_names_function(
 	struct interpreter_names *names, const struct interpreter_function *function, uint32_t *id, struct error *err)
 {

@@ -13,10 +13,17 @@ struct interpreter_names {
 	uint32_t place;              /* in the table, of their mapping; PROFILE_NONE until needed */
 	struct hash_map frames;      /* the lines of a frame -> its address */
 	uint64_t seed;
+	size_t bytes; /* of names that were paid for */
 };
 
 void interpreter_names_init(struct interpreter_names *names, struct process_table *table);
 void interpreter_names_deinit(struct interpreter_names *names);
+
+/*
+ * Whether a process may give the profile so many bytes of names more, which then count: the profile forgets none, and a
+ * process may have endless ones. `of_process`: those that it has given.
+ */
+bool interpreter_names_pay(struct interpreter_names *names, size_t *of_process, size_t bytes);
 
 /* A function; it is added to the profile, or the equal one is found. */
 struct interpreter_function {

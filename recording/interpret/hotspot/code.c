@@ -16,7 +16,7 @@ void hotspot_codes_init(struct hotspot_codes *codes, const struct hotspot_target
 static void forget_debug(struct hotspot_codes *codes, struct hotspot_code *code)
 {
 	codes->debug_bytes -= code->debug_size;
-	codes->target->memory.costs->totals->debug -= code->debug_size;
+	*codes->target->memory.costs->debug_bytes -= code->debug_size;
 	free(code->debug_bytes);
 	code->debug_bytes = NULL;
 	code->debug_size = 0;
@@ -360,7 +360,7 @@ static bool make_room(struct hotspot_codes *codes, size_t size)
 		forget_debug(codes, &codes->items[codes->next_forgotten % codes->count]);
 		codes->next_forgotten++;
 	}
-	return codes->target->memory.costs->totals->debug + size <= MOST_OF_ALL;
+	return *codes->target->memory.costs->debug_bytes + size <= MOST_OF_ALL;
 }
 
 static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
@@ -379,7 +379,7 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 		return error_set_memory(err);
 	code->debug_size = size;
 	codes->debug_bytes += size;
-	codes->target->memory.costs->totals->debug += size;
+	*codes->target->memory.costs->debug_bytes += size;
 	pieces[0] = interpreter_piece(code->places.metadata, sizes[0]);
 	pieces[1] = interpreter_piece(code->places.pcs, sizes[1]);
 	pieces[2] = interpreter_piece(code->places.scopes, sizes[2]);

@@ -245,7 +245,7 @@ struct hotspot {
 	struct interpreter_names *names;
 	struct interpreter_process *processes[MOST_PROCESSES]; /* borrowed: those that have a state */
 	size_t count;
-	struct hotspot_totals totals;
+	size_t debug_bytes;
 };
 
 static void hotspot_destroy_process(void *state, struct interpreter_process *process)
@@ -291,7 +291,7 @@ static bool start_process(struct hotspot *hotspot, struct interpreter_process *p
 		forget_oldest(hotspot);
 	if (hotspot->count == MOST_PROCESSES)
 		return true;
-	if (!hotspot_process_create(&memory, hotspot->names, &hotspot->totals, &made, err))
+	if (!hotspot_process_create(&memory, hotspot->names, &hotspot->debug_bytes, &made, err))
 		return false;
 	process->state = made;
 	hotspot->processes[hotspot->count++] = process;

@@ -3,17 +3,11 @@
 
 #include "recording/interpret/memory.h"
 
-/* What all processes have cost, in bytes. */
-struct hotspot_totals {
-	size_t names; /* of functions, given to the profile */
-	size_t debug; /* of debug information that is kept */
-};
-
 /* What a process may still cost: its owner decides how much there is to read. */
 struct hotspot_costs {
 	uint32_t reads_left;
-	size_t name_bytes;             /* of functions that it has given to the profile, which forgets none */
-	struct hotspot_totals *totals; /* borrowed */
+	size_t name_bytes;   /* of functions that it has given to the profile */
+	size_t *debug_bytes; /* of debug information that is kept of all processes; borrowed */
 };
 
 /* The memory of a process. */

@@ -216,18 +216,6 @@ static bool read_lines(const struct hotspot_target *target, const struct method_
 	return true;
 }
 
-/* Whether the profile may have another name: a process may have endless ones. */
-static bool pay_name(struct hotspot_costs *costs, size_t bytes)
-{
-	enum { MOST_NAME_BYTES = 1 << 28, MOST_NAME_BYTES_OF_PROCESS = 1 << 25 };
-
-	if (bytes > MOST_NAME_BYTES - costs->totals->names || bytes > MOST_NAME_BYTES_OF_PROCESS - costs->name_bytes)
-		return false;
-	costs->name_bytes += bytes;
-	costs->totals->names += bytes;
-	return true;
-}
-
 static bool add_function(const struct hotspot_target *target, const struct method_parts *parts,
 	struct hotspot_method *method, struct error *err)
 {
@@ -238,7 +226,7 @@ static bool add_function(const struct hotspot_target *target, const struct metho
 	buffer_init(&file, MOST_SYMBOL + 1);
 	buffer_append(&file, parts->file.bytes, parts->file.size);
 	if (hotspot_append_name(&name, parts->class_name, parts->name, parts->signature) && !name.over_limit &&
-		pay_name(target->memory.costs, name.size + file.size)) {
+		interpreter_names_pay(target->names, &target->memory.costs->name_bytes, name.size + file.size)) {
 		const struct interpreter_function function = { name.data, file.data ? file.data : "",
 			hotspot_method_line(method, target, 0) };
 

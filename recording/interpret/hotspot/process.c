@@ -29,14 +29,14 @@ static void process_clear(struct hotspot_process *process)
 	hash_map_init(&process->keys, sizeof(struct hotspot_frame_key));
 }
 
-bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names,
-	struct hotspot_totals *totals, struct hotspot_process **process, struct error *err)
+bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names, size_t *debug_bytes,
+	struct hotspot_process **process, struct error *err)
 {
 	struct hotspot_process *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
-	made->costs = (struct hotspot_costs){ .reads_left = MOST_READS, .totals = totals };
+	made->costs = (struct hotspot_costs){ .reads_left = MOST_READS, .debug_bytes = debug_bytes };
 	made->target.memory = *memory;
 	made->target.memory.costs = &made->costs;
 	made->target.names = names;

@@ -35,10 +35,10 @@ struct hotspot_process {
 	size_t frame_count, frame_capacity;
 };
 
-/* `host`, `names` and `totals` are borrowed. Owned by the caller. */
+/* `host`, `names` and `debug_bytes` (hotspot_costs) are borrowed. Owned by the caller. */
 COMMON_MUST_CHECK
-bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names,
-	struct hotspot_totals *totals, struct hotspot_process **process, struct error *err);
+bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names, size_t *debug_bytes,
+	struct hotspot_process **process, struct error *err);
 void hotspot_process_destroy(struct hotspot_process *process); /* NULL is allowed */
 
 /*

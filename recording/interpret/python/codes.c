@@ -15,8 +15,6 @@ enum {
 	MOST_CODES_OF_PROCESS = 1 << 16,
 	MOST_PROCESSES = 1 << 22,
 	MOST_LINE_BYTES = 1 << 26,
-	MOST_NAME_BYTES = 1 << 28, /* that the profile gets in one recording, */
-	MOST_NAME_BYTES_OF_PROCESS = 1 << 25,
 	MOST_GENERATIONS = 8, /* of forks, in which a process finds what others had read */
 	MOST_READS = 1 << 14, /* of one process, at once; then so many in a second: */
 	READS_PER_S = 1 << 12,
@@ -67,7 +65,6 @@ struct python_codes {
 	uint32_t unused; /* entry; PROFILE_NONE: none */
 	size_t used_count;
 	size_t line_bytes;
-	size_t name_bytes;
 	uint32_t gone_function; /* PROFILE_NONE: not made yet */
 	uint64_t gone;
 	uint64_t epoch, epoch_ns; /* since when it is this one */
@@ -324,20 +321,6 @@ static bool inherit(
 	return set_lines(codes, entry, from->lines, from->line_count, err);
 }
 
-/* Whether the profile may have another name: it forgets none, and a process may have endless ones. */
-static bool pay_name(const struct code_search *search, const struct python_code *code)
-{
-	struct python_codes *codes = search->codes;
-	struct code_process *process = &codes->processes[search->process];
-	size_t bytes = strlen(code->name) + strlen(code->file);
-
-	if (bytes > MOST_NAME_BYTES - codes->name_bytes || bytes > MOST_NAME_BYTES_OF_PROCESS - process->name_bytes)
-		return false;
-	codes->name_bytes += bytes;
-	process->name_bytes += bytes;
-	return true;
-}
-
 /* Reads all of a code object whose marks are read. */
 static bool read_code(const struct code_search *search, struct code_entry *entry, struct error *err)
 {
@@ -349,7 +332,8 @@ static bool read_code(const struct code_search *search, struct code_entry *entry
 	if (!python_code_read(codes->reader, search->python, codes->processes[search->process].pid, &entry->marks,
 		    &code, &is_gone, err))
 		return false;
-	if (is_gone || !pay_name(search, &code))
+	if (is_gone || !interpreter_names_pay(codes->names, &codes->processes[search->process].name_bytes,
+			       strlen(code.name) + strlen(code.file)))
 		return true;
 	function = (struct interpreter_function){ code.name, code.file, code.first_line };
 	return interpreter_names_function(codes->names, &function, &entry->function, err) &&

@@ -104,7 +104,7 @@ struct jvm {
 	struct process_host host;
 	struct interpreter_names names;
 	struct hotspot_costs costs;
-	struct hotspot_totals totals;
+	size_t debug_bytes;
 	struct hotspot_target target;
 	struct hotspot_codes codes;
 	struct hotspot_methods methods;
@@ -239,7 +239,7 @@ static int setup(void **state)
 	jvm->functions = *jvm->fixture->table.host.functions;
 	jvm->functions.read_memory = read_memory;
 	jvm->host = (struct process_host){ &jvm->functions, jvm };
-	jvm->costs = (struct hotspot_costs){ 1 << 24, 0, &jvm->totals };
+	jvm->costs = (struct hotspot_costs){ 1 << 24, 0, &jvm->debug_bytes };
 	interpreter_names_init(&jvm->names, &jvm->fixture->table);
 	jvm->target = (struct hotspot_target){ { &jvm->host, PID, &jvm->costs }, layout, VERSION, &jvm->names, 1 };
 	hotspot_codes_init(&jvm->codes, &jvm->target);
@@ -353,9 +353,9 @@ static void test_reads_and_names_are_paid_for(void **state)
 	jvm->target.round++;
 	assert_string_equal(function_name(jvm, method_at(jvm, METHOD)->function), "void org.Work.run(int)");
 	assert_true(jvm->costs.reads_left < 100);
-	assert_int_equal(jvm->totals.names, strlen("void org.Work.run(int)Work.java"));
+	assert_int_equal(jvm->names.bytes, strlen("void org.Work.run(int)Work.java"));
 	put(jvm, CONST_METHOD + layout.const_method_name_index.offset, 4, 2);
-	jvm->totals.names = 1 << 28;
+	jvm->names.bytes = 1 << 28;
 	jvm->target.round++;
 	assert_null(function_name(jvm, method_at(jvm, METHOD)->function));
 }
