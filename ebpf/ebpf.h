@@ -10,7 +10,7 @@
  * Whoever asks for a program has another way, and the error says why that one is taken. Nothing is printed, and no
  * resource limit is changed. An object belongs to one thread at a time.
  */
-#include "ebpf/chains.h"
+#include "ebpf/frame_reader.h"
 #include "ebpf/kernel_names.h"
 #include "ebpf/process_set.h"
 #include "ebpf/requests.h"

@@ -10,7 +10,7 @@
  * very wait on another CPU. It would then be charged twice for what it had waited since the last visit. That takes
  * two writes within some 50 ns of each other, once in a second.
  */
-#include "ebpf/chains_walk.h"
+#include "ebpf/frame_reader_python.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/waiting_shared.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ebpf/waiting.h"
 
-#include "ebpf/chains_sharing.h"
+#include "ebpf/frame_reader_sharing.h"
 #include "ebpf/loading.h"
 #include "ebpf/waiting_shared.h"
 

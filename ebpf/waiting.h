@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/common.h"
-#include "ebpf/chains.h"
+#include "ebpf/frame_reader.h"
 #include "ebpf/process_set.h"
 #include "ebpf/wait.h"
 

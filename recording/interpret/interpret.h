@@ -9,7 +9,7 @@
  * frames become those of the program that is interpreted, under the names that the interpreter itself would give them
  * to perf. Each kind of interpreter is a folder here (recording/interpret/kind.h):
  *
- * python   Frames of CPython are read at the sample by a program in the kernel (ebpf/chains.h), and replace the
+ * python   Frames of CPython are read at the sample by a program in the kernel (ebpf/frame_reader.h), and replace the
  *          activations of the interpreter's loop one by one.
  * v8       node's are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
  *          heap.

@@ -26,7 +26,7 @@ struct interpreter_process {
 /*
  * One kind of interpreter: its files, and how the frames of its programs are found and named. Those that are on the C
  * stack are named by what is there and in memory, others come with the sample, read by a program in the kernel
- * (ebpf/chains.h). Functions that say so may be NULL.
+ * (ebpf/frame_reader.h). Functions that say so may be NULL.
  *
  * state    what is known of all processes, as create() made it
  * process  has the kind's first file, which is the interpreter itself

@@ -2,8 +2,8 @@
 #include "sampler/sampler.h"
 
 #include "recording/process/proc.h"
-#include "sampler/live/chains.h"
 #include "sampler/live/counter_sets.h"
+#include "sampler/live/frame_reader.h"
 #include "sampler/live/requests.h"
 #include "sampler/live/waiting.h"
 

@@ -120,6 +120,6 @@ void python_codes_forget(struct python_codes *codes, int32_t pid);
 
 /* ---- Chains ---- */
 
-/* Reads the chain of a thread from outside, as ebpf/chains.h does from within; at most `room` words. */
+/* Reads the chain of a thread from outside, as ebpf/frame_reader.h does from within; at most `room` words. */
 bool python_read_chain(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
 	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_chain *chain);

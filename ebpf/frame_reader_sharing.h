@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ebpf/chains.h"
-#include "ebpf/chains_shared.h"
+#include "ebpf/frame_reader.h"
+#include "ebpf/frame_reader_shared.h"
 
 #include <bpf/libbpf.h>
 
-/* Other programs that write chains too, by ebpf/chains_walk.h: they loop by bpf_loop(), which is there since
+/* Other programs that write chains too, by ebpf/frame_reader_python.h: they loop by bpf_loop(), which is there since
  * Linux 5.17. */
 bool chains_can_be_shared(const struct ebpf_chains *chains);
 

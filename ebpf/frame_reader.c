@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ebpf/chains.h"
+#include "ebpf/frame_reader.h"
 
-#include "ebpf/chains_shared.h"
-#include "ebpf/chains_sharing.h"
+#include "ebpf/frame_reader_shared.h"
+#include "ebpf/frame_reader_sharing.h"
 #include "ebpf/loading.h"
 
 #include <bpf/bpf.h>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "chains.skel.h"
+#include "frame_reader.skel.h"
 
 enum {
 	ALIGNMENT = 64,            /* of areas */
@@ -25,7 +25,7 @@ enum {
 };
 
 struct ebpf_chains {
-	struct chains_bpf *object;
+	struct frame_reader_bpf *object;
 	char *areas; /* mapped; NULL until there is a process with CPython */
 	size_t mapped_bytes, area_bytes;
 	uint64_t ring_mask;
@@ -39,7 +39,7 @@ struct ebpf_chains {
 
 /* ---- Loading ---- */
 
-static struct bpf_program *program_of(const struct chains_bpf *object, bool by_helper)
+static struct bpf_program *program_of(const struct frame_reader_bpf *object, bool by_helper)
 {
 	return by_helper ? object->progs.sample_by_helper : object->progs.sample_by_turns;
 }
@@ -60,7 +60,7 @@ static struct chains_constants constants_of(const struct ebpf_chains *chains, co
 /* Sizes of maps. Before Linux 6.1 programs of samples may not have maps whose entries are allocated one by one. */
 static int set_maps(struct ebpf_chains *chains, const struct ebpf_chains_options *options, bool is_allocated)
 {
-	struct chains_bpf *object = chains->object;
+	struct frame_reader_bpf *object = chains->object;
 	int result = bpf_map__set_value_size(object->maps.areas, (uint32_t)chains->area_bytes);
 
 	if (result == 0)
@@ -85,20 +85,20 @@ static bool load(
 	int result;
 
 	loading_init(&loading);
-	chains->object = chains_bpf__open_opts(&loading.options);
+	chains->object = frame_reader_bpf__open_opts(&loading.options);
 	if (chains->object) {
 		chains->object->rodata->constants = constants_of(chains, &options->layout);
 		bpf_program__set_autoload(program_of(chains->object, !chains->by_helper), false);
 		result = set_maps(chains, options, is_allocated);
 		if (result == 0)
-			result = chains_bpf__load(chains->object);
+			result = frame_reader_bpf__load(chains->object);
 	} else {
 		result = -errno;
 	}
 	loading_finish(&loading);
 	if (result == 0)
 		return true;
-	chains_bpf__destroy(chains->object);
+	frame_reader_bpf__destroy(chains->object);
 	chains->object = NULL;
 	return loading_fail(err, &loading, result, "load the program that reads the frames of CPython");
 }
@@ -167,7 +167,7 @@ void ebpf_chains_destroy(struct ebpf_chains *chains)
 		return;
 	if (chains->areas)
 		munmap(chains->areas, chains->mapped_bytes);
-	chains_bpf__destroy(chains->object);
+	frame_reader_bpf__destroy(chains->object);
 	free(chains->cursors);
 	free(chains->code_cursors);
 	free(chains);
@@ -185,7 +185,7 @@ bool chains_can_be_shared(const struct ebpf_chains *chains)
 
 int chains_share(const struct ebpf_chains *chains, const struct chains_sharing *with)
 {
-	const struct chains_bpf *object = chains->object;
+	const struct frame_reader_bpf *object = chains->object;
 	int result = bpf_map__reuse_fd(with->pythons, bpf_map__fd(object->maps.pythons));
 
 	*with->constants = object->rodata->constants;

@@ -4,7 +4,7 @@
 #include <linux/types.h>
 
 /*
- * A chain of CPython's frames, as the programs of ebpf/chains.h write it down. Programs (.bpf.c) and the recorder
+ * A chain of CPython's frames, as the programs of ebpf/frame_reader.h write it down. Programs (.bpf.c) and the recorder
  * include this.
  *
  * Each frame is one word, the innermost first: the address of its code object, which is a multiple of 16, without its

@@ -2,7 +2,7 @@
 /* At each sample: the frames of CPython of the interrupted thread. One of the programs is loaded. */
 #include "ebpf/process_set_map.h"
 
-#include "ebpf/chains_walk.h"
+#include "ebpf/frame_reader_python.h"
 
 const char LICENSE[] SEC("license") = "GPL";
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/common.h"
-#include "ebpf/chain.h"
+#include "ebpf/frames.h"
 #include "ebpf/process_set.h"
 
 /*

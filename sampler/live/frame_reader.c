@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/live/chains.h"
+#include "sampler/live/frame_reader.h"
 
 #include "ebpf/ebpf.h"
 #include "sampler/live/event.h"

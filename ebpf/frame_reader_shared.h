@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ebpf/chain.h"
+#include "ebpf/frames.h"
 
 /*
  * What the programs that write chains and the code that loads them agree on. Only these include it.

@@ -3,11 +3,11 @@
 
 /*
  * Reads the frames of CPython of the current thread, and writes them to the CPU's area. Only programs (.bpf.c) include
- * this. The maps are those of chains.bpf.c, which other programs share.
+ * this. The maps are those of frame_reader.bpf.c, which other programs share.
  *
  * All that is read of the process is foreign: each loop has a bound, each offset a mask.
  */
-#include "ebpf/chains_shared.h"
+#include "ebpf/frame_reader_shared.h"
 
 #include <linux/bpf.h>
 

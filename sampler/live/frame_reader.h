@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * Tries whether this machine lets the recorder read the frames of CPython (ebpf/chains.h). False, with what would help:
- * it does not.
+ * Tries whether this machine lets the recorder read the frames of CPython (ebpf/frame_reader.h). False, with what would
+ * help: it does not.
  */
 COMMON_MUST_CHECK
 bool chains_probe(struct error *err);
