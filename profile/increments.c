@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/pprof_message.h"
+#include "profile/increments.h"
+
 #include "profile/pprof_writer.h"
 
 #include <stdlib.h>

@@ -10,6 +10,16 @@ struct profile_run;
  * Parts of an execution that have names, such as the benchmarks of a suite. Each part is a run whose name is that of
  * the part; several parts may have the same one. The last run without a name before it is the execution that it is part
  * of; this one holds what lies in none of the parts, such as the start of the program and the work of the harness.
+ *
+ *	struct profile_run part = { .name = name };
+ *	struct profile_stretch rounds[] = { { 0, 1000000, 0 }, { 3000000, 4000000, 0 } };
+ *	struct profile_cut cut = { .parts = &part, .part_count = 1, .stretches = rounds, .stretch_count = 2 };
+ *
+ *	if (!profile_cut_parts(recording, &cut, &suite, err))
+ *		return false;
+ *	for (uint32_t run = 0; run < suite->run_count; run++)
+ *		if (suite->runs[run].name != 0)
+ *			add(profile_string(suite, suite->runs[run].name), profile_execution(suite, run));
  */
 
 /* Whether a run has a name. */

@@ -14,10 +14,6 @@ static const char *const origin_names[PROFILE_ORIGIN_COUNT] = { "unknown", "user
 static const char *const name_source_names[PROFILE_NAME_SOURCE_COUNT] = { "none", "dwarf", "symtab", "plt", "fde",
 	"kallsyms", "jit", "go", "imported" };
 
-static const char *const stop_names[PROFILE_STOP_COUNT] = { "root", "stitched", "kernel only", "dump end", "no mapping",
-	"no unwind rule", "bad stack pointer", "stack switch", "too deep", "no registers", "unwinder failed",
-	"frame pointers end" };
-
 const char *profile_origin_name(enum profile_origin origin)
 {
 	return origin_names[origin];
@@ -26,33 +22,6 @@ const char *profile_origin_name(enum profile_origin origin)
 const char *profile_name_source_name(enum profile_name_source source)
 {
 	return name_source_names[source];
-}
-
-const char *profile_stop_name(enum profile_stop stop)
-{
-	return stop_names[stop];
-}
-
-bool profile_tells_whole(const struct profile *profile)
-{
-	const struct profile_quality *quality = &profile->quality;
-	uint64_t told = 0;
-
-	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
-		told |= quality->stops[i];
-	return told &&
-	       (quality->frames > 0 || strncmp(profile_string(profile, profile->facts.call_graph), "dwarf", 5) == 0);
-}
-
-double profile_quality_whole_percent(const struct profile_quality *quality)
-{
-	uint64_t whole = quality->stops[PROFILE_STOP_ROOT] + quality->stops[PROFILE_STOP_STITCHED] +
-			 quality->stops[PROFILE_STOP_KERNEL_ONLY];
-	uint64_t told = 0;
-
-	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
-		told |= quality->stops[i];
-	return quality->samples && told ? 100.0 * (double)whole / (double)quality->samples : 100.0;
 }
 
 static struct profile_index *index_create(void)

@@ -6,13 +6,19 @@
 #include "profile/bottleneck.h"
 #include "profile/cost_model.h"
 #include "profile/counter_cost.h"
+#include "profile/facts.h"
+#include "profile/identity.h"
+#include "profile/increments.h"
 #include "profile/java_name.h"
 #include "profile/labels.h"
 #include "profile/language.h"
 #include "profile/metric.h"
 #include "profile/nameless.h"
 #include "profile/parts.h"
+#include "profile/quality.h"
 #include "profile/requests.h"
+#include "profile/samples.h"
+#include "profile/tree.h"
 #include "profile/verification.h"
 #include "profile/wait_life.h"
 #include "profile/waits.h"
@@ -164,141 +170,6 @@ struct profile_thread {
 	uint32_t name;         /* string: comm of the thread */
 };
 
-/* ---- Stacks, samples, timeline ---- */
-
-/*
- * Stacks are a trie that grows from the root frame towards the leaf: a stack is represented by its leaf's node. Node 0
- * is the empty stack. A parent's id is smaller than its children's.
- */
-struct profile_stack {
-	uint32_t parent;
-	uint32_t location;
-};
-
-/* All samples of one thread with one stack, added up. Its values are values[id * value_type_count ...]. */
-struct profile_sample {
-	uint32_t stack;
-	uint32_t thread;
-};
-
-/*
- * One sampling event. Events of a run are in order of time. An event's values are the values of its sample divided by
- * that sample's count, unless it has a weight of its own: see event_weights. The struct is packed, since there are
- * millions.
- */
-struct profile_event {
-	int64_t time_ns; /* since the start of its run */
-	uint32_t sample;
-} __attribute__((packed, aligned(4)));
-
-/* ---- Quality and circumstances ---- */
-
-/* How the unwinding of a user stack ended. */
-enum profile_stop {
-	PROFILE_STOP_ROOT,         /* whole: the walk reached the thread's first frame */
-	PROFILE_STOP_STITCHED,     /* whole: a cut stack was joined to an earlier whole one */
-	PROFILE_STOP_KERNEL_ONLY,  /* whole: a kernel thread, or a sample without a user stack */
-	PROFILE_STOP_DUMP_END,     /* cut: the copied part of the stack ended */
-	PROFILE_STOP_NO_MAPPING,   /* cut: an address in no executable mapping */
-	PROFILE_STOP_NO_RULE,      /* cut: no unwind information, and the frame pointer led nowhere */
-	PROFILE_STOP_BAD_STACK,    /* cut: the stack pointer did not move up, or lies outside the stack copy */
-	PROFILE_STOP_STACK_SWITCH, /* cut: the program went on in another stack (cgo, coroutines) */
-	PROFILE_STOP_DEPTH,        /* cut: the limit on the number of frames */
-	PROFILE_STOP_NO_REGISTERS, /* cut: the kernel gave no user registers (exiting, 32-bit) */
-	PROFILE_STOP_UNWINDER,     /* cut: any other failure of the unwinder */
-	/* cut: the kernel's walk along frame pointers ended, and does not say whether it reached the root */
-	PROFILE_STOP_CHAIN_END,
-};
-enum { PROFILE_STOP_COUNT = 12 };
-
-/* "root", "stitched", "dump end", ... */
-const char *profile_stop_name(enum profile_stop stop);
-
-/* Counts over all runs. `samples` is the sum of `stops`. */
-struct profile_quality {
-	uint64_t samples;
-	uint64_t lost;          /* samples that the kernel dropped because a buffer was full */
-	uint64_t throttled;     /* how often the kernel paused the event */
-	uint64_t lost_sideband; /* mmap, comm and task records that the kernel dropped */
-	uint64_t stops[PROFILE_STOP_COUNT];
-	uint64_t frame_pointer_frames; /* frames found by the frame pointer because there was no unwind information */
-	uint64_t frames;
-};
-
-/*
- * Whole stacks, stitched ones included, in percent of all. 100 if there are none, and for files of other tools, which
- * do not say.
- */
-double profile_quality_whole_percent(const struct profile_quality *quality);
-
-/*
- * The circumstances of a recording. The table of profile_facts() describes each member. Strings are ids; 0: not known.
- */
-struct profile_facts {
-	uint32_t command;    /* what was recorded, as a person would type it: "pid 812 (server)", "./bench --n 3" */
-	uint32_t event;      /* perf's name: "cycles", "cpu-clock" */
-	uint32_t call_graph; /* "dwarf,16384", "fp" */
-	uint32_t cpu_model, cpu_count, kernel, governor;
-	uint32_t frequency_hz;    /* the frequency asked for; 0: a fixed period, or not known */
-	uint32_t cpu_limit_milli; /* thousandths of a CPU that the control group may use; 0: no limit, or not known */
-	uint32_t cgroup;          /* of the first process: "/system.slice/cron.service" */
-	uint32_t container;       /* id of the container, if it ran in one */
-	uint32_t tool;            /* "kelvin 0.1.0", "perf 6.1", ... */
-	bool user_only;           /* the recorder was not permitted to sample the kernel */
-	uint32_t counters;        /* what was counted beside: "page-faults, context-switches" */
-	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
-	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
-	/* What else there was on the machine (sampler/live/surroundings.h). */
-	uint32_t machine_busy_percent, machine_steal_percent, cpu_pressure_percent, throttled_ms;
-	uint32_t harness;   /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
-	uint32_t toolchain; /* what it says of compilers and interpreters: "Python 3.11.2" */
-};
-
-enum profile_fact_type {
-	PROFILE_FACT_STRING,      /* uint32_t, a string; 0: not known */
-	PROFILE_FACT_NUMBER,      /* uint32_t; 0: not known */
-	PROFILE_FACT_THOUSANDTHS, /* uint32_t; 0: no limit, or not known */
-	PROFILE_FACT_FLAG,        /* bool */
-};
-
-/*
- * One of the facts: all that files, merging, comparisons and reports do with it. To add a fact, add a member to struct
- * profile_facts and a row to the table in facts.c.
- */
-struct profile_fact {
-	const char *name; /* in JSON and in the data of the page */
-	size_t offset;    /* in struct profile_facts */
-	uint32_t
-		field; /* in files, of the message Facts of pprof.proto: from 1 on, never used again for another fact */
-	enum profile_fact_type type;
-	const char *one, *many; /* units of a number: "CPU", "CPUs" */
-	/*
-	 * What text reports write before the value; for a flag, all that they write when it is set. NULL: reports leave
-	 * the fact out. `told_chars`: they write at most this many characters of the value; 0: all.
-	 */
-	const char *told;
-	int told_chars;
-	/*
-	 * What a comparison writes before, between and behind the values of base and head when they differ; for a flag
-	 * the values are the names of the side that has it and of the other. differs[1] NULL: the fact is not compared.
-	 */
-	const char *differs[3];
-	bool blocks_gate; /* a difference puts a comparison in doubt */
-	/* numbers and hexadecimal ids within it are ignored, since every start of the same service has others */
-	bool ignores_ids;
-	/* it changes how long a program takes, but not what it does: comparisons of exact counts leave it out */
-	bool is_of_speed;
-	bool is_rare;           /* JSON has it only where it is known */
-	bool known_with_cgroup; /* where the control group is known, 0 means no limit */
-};
-
-/* The table of `*count` facts, in the order in which reports show them. Static. */
-const struct profile_fact *profile_facts(size_t *count);
-
-/* A fact's stored value: a string's id, a number, or 0 or 1. */
-uint32_t profile_fact_get(const struct profile_facts *facts, const struct profile_fact *fact);
-void profile_fact_set(struct profile_facts *facts, const struct profile_fact *fact, uint32_t value);
-
 /* ---- The profile ---- */
 
 struct profile_index; /* private: the maps that deduplicate */
@@ -352,17 +223,6 @@ struct profile {
 
 	struct profile_index *index;
 };
-
-/*
- * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.
- */
-bool profile_tells_whole(const struct profile *profile);
-
-/* Appends the fact's value in words: "Linux 6.1", "997 Hz", "1.5 CPUs", "no limit"; nothing for a flag. */
-void profile_fact_words(const struct profile *profile, const struct profile_fact *fact, struct buffer *out);
-
-/* Whether both profiles have the fact and its values differ. */
-bool profile_fact_differs(const struct profile *base, const struct profile *head, const struct profile_fact *fact);
 
 /* Makes an empty profile with the value type samples/count. */
 COMMON_MUST_CHECK
@@ -436,34 +296,6 @@ bool profile_add_run(struct profile *profile, const struct profile_run *run, uin
 COMMON_MUST_CHECK
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err);
 
-/* Adds or finds the stack of `parent` and one frame more towards the leaf. */
-COMMON_MUST_CHECK
-bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err);
-
-/*
- * Adds one sample's values (value_type_count of them, the first is its count) to those of (stack, thread). time_ns:
- * since the start of the thread's run, recorded as an event; negative if not known (has_timeline is then cleared).
- * Events may arrive up to a second out of order; profile_finish() sorts them.
- */
-COMMON_MUST_CHECK
-bool profile_add_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values,
-	int64_t time_ns, struct error *err);
-
-/*
- * profile_add_sample() in three steps, so that the memory accesses of several samples overlap: first each sample is
- * expected, then each is found, then each is counted.
- */
-void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread);
-COMMON_MUST_CHECK
-bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *sample, struct error *err);
-COMMON_MUST_CHECK
-bool profile_count_sample(
-	struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err);
-
-/* Gives the event that was added last a weight above 0. */
-COMMON_MUST_CHECK
-bool profile_weigh_event(struct profile *profile, int64_t weight, struct error *err);
-
 /* The weight of an event, in the unit of the weights of its sample; 1 for an event without a weight of its own. */
 static inline int64_t profile_event_weight(const struct profile *profile, size_t event)
 {
@@ -473,51 +305,6 @@ static inline int64_t profile_event_weight(const struct profile *profile, size_t
 /* Sorts events by (run, time), and requests; adds up equal releases. Must be called once, after the last sample. */
 COMMON_MUST_CHECK
 bool profile_finish(struct profile *profile, struct error *err);
-
-/* ---- Identity ---- */
-
-/*
- * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`,
- * `.part.2`, `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, numbers of lambdas and closures, V8's tier marks
- * and `line:col`; `@plt` is kept), then "`" and the module. It has no address, no line and no checkout path. A function
- * without a name (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint, which is the same in every build that did
- * not change the code. Without a fingerprint (0) all unnamed functions of a module share one key. `out` is appended to.
- */
-void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
-
-/* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
-void profile_module_name(const char *path, struct buffer *out);
-
-/*
- * Appends a function's name as reports show it, cleaned (unicode_clean()), in at most `width` columns: `std::string` in
- * place of the template that it stands for. A name that is too long loses its arguments first (`parse(…)`), then those
- * of its templates (`map<…>::at`), then its middle: functions differ by their outermost scope and by their end, seldom
- * by what is between.
- */
-void profile_shorten_name(const char *name, size_t width, struct buffer *out);
-
-/* ---- Calling-context tree ---- */
-
-/*
- * Stacks by function identity instead of by address: inlined frames are nodes, functions with equal keys are one.
- * Node 0 is the root ("all"); a parent's id is smaller than its children's.
- */
-struct profile_tree {
-	size_t node_count;
-	uint32_t *parents;     /* [node] */
-	uint32_t *functions;   /* [node] the first function of its identity; PROFILE_NONE for the root */
-	uint32_t *stack_nodes; /* [stack id of the profile] its leaf's node */
-};
-
-COMMON_MUST_CHECK
-bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err);
-
-void profile_tree_destroy(struct profile_tree *tree);
-
-static inline void profile_tree_cleanup(struct profile_tree **tree)
-{
-	profile_tree_destroy(*tree);
-}
 
 /* ---- Merging ---- */
 
@@ -551,59 +338,12 @@ COMMON_MUST_CHECK
 bool profile_read_folded(const struct text_source *text, const char *name, size_t most_stacks, struct profile **profile,
 	struct error *err);
 
-/* What the fact call_graph says of stacks that were made of calls between two functions each. */
-#define PROFILE_CALL_GRAPH_ESTIMATED "estimated from calls"
-
 /*
  * Writes gzipped pprof with Kelvin's extension field. profile_read_pprof() reads an equal profile back, except that
  * samples are in order of their stacks and event times are rounded to microseconds. Every location must have a line.
  */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
-
-/*
- * What has been written of a profile that grows: the number of entries of each table, and of increments. All 0: nothing
- * yet.
- */
-struct profile_written {
-	uint64_t messages;
-	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events, locks, releases,
-		exchanges, readings, latencies;
-	size_t weighted; /* `weighted_count` of the last increment, one behind its last event with a weight */
-	uint32_t *met;   /* owned: [sample] number of the last increment that holds its sums */
-	size_t met_capacity;
-};
-
-void profile_written_deinit(struct profile_written *written);
-
-/* What is known of a recording, beside its profile, while it goes on. */
-struct profile_recording {
-	int64_t duration_ns;
-	uint64_t kernel_text; /* address of the kernel's symbol _text; 0: not known */
-};
-
-/* The start of a file of increments: the first field of its first message. */
-#define PROFILE_INCREMENTS_MAGIC "\xea\xb8\x04\x0aKELVINPART"
-
-/*
- * Appends to `out` what a profile of one run has gained since `written`, and updates `written`. Increments are messages
- * of pprof without compression, made by the writer of whole profiles. Protobuf messages that follow each other are one
- * message, so the increments of a recording, one behind the other, are its profile. Locations may be without names. The
- * last field of each increment is a hash over it, by which a partly written one is recognised. On failure `out` and
- * `written` may only be freed.
- */
-COMMON_MUST_CHECK
-bool profile_write_increment(const struct profile *profile, const struct profile_recording *recording,
-	struct profile_written *written, struct buffer *out, struct error *err);
-
-/*
- * Reads a file of increments; locations may stay without names. Only whole increments are read: *whole_bytes is their
- * total size, which is less than `size` if the last one was cut. ERROR_EMPTY if there are no samples, ERROR_UNSUPPORTED
- * if an older version wrote the file.
- */
-COMMON_MUST_CHECK
-bool profile_read_increments(const void *bytes, size_t size, struct profile_recording *recording, size_t *whole_bytes,
-	struct profile **profile, struct error *err);
 
 /*
  * Writes `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line for each distinct

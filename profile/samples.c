@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/samples.h"
+
 #include "profile/index.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/tree.h"
+
 #include "profile/profile.h"
 
 #include <stdlib.h>

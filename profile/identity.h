@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/* What functions and modules are called, so that a rebuild does not change it, and as a reader sees it. */
+
+/*
+ * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`,
+ * `.part.2`, `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, numbers of lambdas and closures, V8's tier marks
+ * and `line:col`; `@plt` is kept), then "`" and the module. It has no address, no line and no checkout path. A function
+ * without a name (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint, which is the same in every build that did
+ * not change the code. Without a fingerprint (0) all unnamed functions of a module share one key. `out` is appended to.
+ */
+void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
+
+/* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
+void profile_module_name(const char *path, struct buffer *out);
+
+/*
+ * Appends a function's name as reports show it, cleaned (unicode_clean()), in at most `width` columns: `std::string` in
+ * place of the template that it stands for. A name that is too long loses its arguments first (`parse(…)`), then those
+ * of its templates (`map<…>::at`), then its middle: functions differ by their outermost scope and by their end, seldom
+ * by what is between.
+ */
+void profile_shorten_name(const char *name, size_t width, struct buffer *out);

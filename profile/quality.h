@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/* How well a recording was made: what was lost, and how many stacks are whole. */
+
+struct profile;
+
+/* How the unwinding of a user stack ended. */
+enum profile_stop {
+	PROFILE_STOP_ROOT,         /* whole: the walk reached the thread's first frame */
+	PROFILE_STOP_STITCHED,     /* whole: a cut stack was joined to an earlier whole one */
+	PROFILE_STOP_KERNEL_ONLY,  /* whole: a kernel thread, or a sample without a user stack */
+	PROFILE_STOP_DUMP_END,     /* cut: the copied part of the stack ended */
+	PROFILE_STOP_NO_MAPPING,   /* cut: an address in no executable mapping */
+	PROFILE_STOP_NO_RULE,      /* cut: no unwind information, and the frame pointer led nowhere */
+	PROFILE_STOP_BAD_STACK,    /* cut: the stack pointer did not move up, or lies outside the stack copy */
+	PROFILE_STOP_STACK_SWITCH, /* cut: the program went on in another stack (cgo, coroutines) */
+	PROFILE_STOP_DEPTH,        /* cut: the limit on the number of frames */
+	PROFILE_STOP_NO_REGISTERS, /* cut: the kernel gave no user registers (exiting, 32-bit) */
+	PROFILE_STOP_UNWINDER,     /* cut: any other failure of the unwinder */
+	/* cut: the kernel's walk along frame pointers ended, and does not say whether it reached the root */
+	PROFILE_STOP_CHAIN_END,
+};
+enum { PROFILE_STOP_COUNT = 12 };
+
+/* "root", "stitched", "dump end", ... */
+const char *profile_stop_name(enum profile_stop stop);
+
+/* Counts over all runs. `samples` is the sum of `stops`. */
+struct profile_quality {
+	uint64_t samples;
+	uint64_t lost;          /* samples that the kernel dropped because a buffer was full */
+	uint64_t throttled;     /* how often the kernel paused the event */
+	uint64_t lost_sideband; /* mmap, comm and task records that the kernel dropped */
+	uint64_t stops[PROFILE_STOP_COUNT];
+	uint64_t frame_pointer_frames; /* frames found by the frame pointer because there was no unwind information */
+	uint64_t frames;
+};
+
+/*
+ * Whole stacks, stitched ones included, in percent of all. 100 if there are none, and for files of other tools, which
+ * do not say.
+ */
+double profile_quality_whole_percent(const struct profile_quality *quality);
+
+/*
+ * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.
+ */
+bool profile_tells_whole(const struct profile *profile);
