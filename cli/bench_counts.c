@@ -49,18 +49,12 @@ static bool sum_runs(const struct profile *profile, uint32_t value_type, struct 
 	return true;
 }
 
-/* Whole numbers with their digits in groups of three. */
 static void print_count(FILE *stream, double value)
 {
-	enum { GROUP = 3 };
-	char digits[32];
-	size_t length = (size_t)snprintf(digits, sizeof(digits), "%.0f", value);
+	char digits[DIGITS_SIZE];
 
-	for (size_t i = 0; i < length; i++) {
-		if (i > 0 && (length - i) % GROUP == 0)
-			fputc(',', stream);
-		fputc(digits[i], stream);
-	}
+	digits_in_groups((uint64_t)fmin(rint(value), 0x1p63), digits);
+	fputs(digits, stream);
 }
 
 static void print_side_counts(FILE *stream, int side, const struct counts *counts)

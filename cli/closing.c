@@ -8,20 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-void closing_format_count(uint64_t count, char *text)
-{
-	char digits[24];
-	int size = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
-	size_t out = 0;
-
-	for (int i = 0; i < size; i++) {
-		if (i > 0 && (size - i) % 3 == 0)
-			text[out++] = ',';
-		text[out++] = digits[i];
-	}
-	text[out] = '\0';
-}
-
 void closing_format_bytes(uint64_t bytes, char *text)
 {
 	if (bytes < 1000)
@@ -63,14 +49,14 @@ static void print_stops(const struct profile_quality *quality)
 	for (size_t stop = 0; stop < PROFILE_STOP_COUNT; stop++) {
 		if (is_whole(stop) || quality->stops[stop] == 0)
 			continue;
-		closing_format_count(quality->stops[stop], count);
+		digits_in_groups(quality->stops[stop], count);
 		cli_say("%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
 		separator = ", ";
 	}
 	if (separator[0] == ',')
 		cli_say("\n");
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
-		closing_format_count(quality->stops[PROFILE_STOP_STITCHED], count);
+		digits_in_groups(quality->stops[PROFILE_STOP_STITCHED], count);
 		cli_say("%s of the whole stacks %s stitched\n", count, was(quality->stops[PROFILE_STOP_STITCHED]));
 	}
 }
@@ -265,8 +251,8 @@ static void print_answered(const struct closing *closing, uint64_t answered)
 	char count[CLOSING_NUMBER_SIZE], rate[CLOSING_NUMBER_SIZE];
 	double per_s = closing->duration_ns > 0 ? (double)answered * 1e9 / (double)closing->duration_ns : 0;
 
-	closing_format_count(answered, count);
-	closing_format_count((uint64_t)(per_s + 0.5), rate);
+	digits_in_groups(answered, count);
+	digits_in_groups((uint64_t)(per_s + 0.5), rate);
 	if (requests->source == PROFILE_WORK_EVENT)
 		cli_say("%s time%s %s", count, plural(answered), profile_string(closing->profile, requests->event));
 	else
@@ -293,7 +279,7 @@ static void print_requests(const struct closing *closing)
 		print_answered(closing, answered);
 		print_latency(closing->profile);
 	}
-	closing_format_count(called, count);
+	digits_in_groups(called, count);
 	if (called > 0)
 		cli_say("%s%s call%s out", answered > 0 ? "; " : "", count, plural(called));
 	cli_say("\n");
@@ -385,8 +371,8 @@ void closing_print(const struct closing *closing)
 	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
 	double seconds = (double)closing->duration_ns / 1e9;
 
-	closing_format_count(quality->samples, samples);
-	closing_format_count(quality->lost, lost);
+	digits_in_groups(quality->samples, samples);
+	digits_in_groups(quality->lost, lost);
 	closing_format_bytes(closing->file_bytes, bytes);
 	cli_say("%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(closing->profile)) {
@@ -438,8 +424,8 @@ void closing_print_benchmarks(const struct profile *profile, double ack_us)
 
 	if (count == 0)
 		return;
-	closing_format_count(count, count_text);
-	closing_format_count(rounds, rounds_text);
+	digits_in_groups(count, count_text);
+	digits_in_groups(rounds, rounds_text);
 	cli_say("%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "", harness,
 		rounds_text, plural(rounds));
 	if (ack_us > 0)

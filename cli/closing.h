@@ -5,12 +5,9 @@
 
 /* Prints the summary at the end of a recording. */
 
-enum { CLOSING_NUMBER_SIZE = 32 };
+enum { CLOSING_NUMBER_SIZE = DIGITS_SIZE };
 
-/* Writes "1 203": groups of three digits, separated by spaces. `text` has room for CLOSING_NUMBER_SIZE characters. */
-void closing_format_count(uint64_t count, char *text);
-
-/* Writes "812 B", "14.2 kB", "3.1 MB". */
+/* Writes "812 B", "14.2 kB", "3.1 MB". `text` has room for CLOSING_NUMBER_SIZE characters. */
 void closing_format_bytes(uint64_t bytes, char *text);
 
 struct closing {
@@ -25,7 +22,7 @@ struct closing {
 };
 
 /*
- * Prints "1 203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", why the other stacks are cut, and the path of the
+ * Prints "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", why the other stacks are cut, and the path of the
  * file.
  */
 void closing_print(const struct closing *closing);

@@ -78,7 +78,7 @@ static bool write_profile(const struct profile *profile, const char *path, mode_
 	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
 	     file_write(path, out.data, out.size, mode, err);
 	if (ok) {
-		closing_format_count(profile->quality.samples, samples);
+		digits_in_groups(profile->quality.samples, samples);
 		closing_format_bytes(out.size, bytes);
 		cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples,
 			profile->quality.samples == 1 ? "" : "s",

@@ -146,8 +146,8 @@ static void print_closing(const struct simulation *simulation, const struct prof
 	char instructions[CLOSING_NUMBER_SIZE], cycles[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
 	size_t processes = count_processes(profile);
 
-	closing_format_count((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
-	closing_format_count((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
+	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
+	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
 	closing_format_bytes(file_bytes, bytes);
 	cli_say("%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles, processes,
 		processes == 1 ? "" : "es");

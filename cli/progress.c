@@ -46,8 +46,8 @@ void progress_show(struct progress *progress, const struct sampler_progress *sta
 		return;
 	progress->last_ns = now_ns;
 	progress->is_shown = true;
-	closing_format_count(state->samples, samples);
-	closing_format_count(state->lost, lost);
+	digits_in_groups(state->samples, samples);
+	digits_in_groups(state->lost, lost);
 	if (sampled_s < 0) {
 		fprintf(stderr, "\rsampling starts in %.0f s; press Ctrl-C to stop\033[K", ceil(-sampled_s));
 		fflush(stderr);

@@ -14,6 +14,7 @@
 #include "common/cleanup.h"
 #include "common/confined.h"
 #include "common/deadline.h"
+#include "common/digits.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/filter.h"

@@ -52,15 +52,12 @@ uint64_t profile_verification_stacks(const struct profile_verification *verifica
 	return stacks;
 }
 
-/* "1,203" */
 static void append_count(uint64_t count, struct buffer *out)
 {
-	if (count >= 1000) {
-		append_count(count / 1000, out);
-		buffer_printf(out, ",%03" PRIu64, count % 1000);
-	} else {
-		buffer_printf(out, "%" PRIu64, count);
-	}
+	char digits[DIGITS_SIZE];
+
+	digits_in_groups(count, digits);
+	buffer_append_string(out, digits);
 }
 
 static void append_compared(uint64_t count, const char *what, const char *library, struct buffer *out)

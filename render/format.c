@@ -28,24 +28,17 @@ static struct format_text join(const char *sign, const char *number, const char 
 	return out;
 }
 
-/* Writes a nonnegative whole number with its digits in groups of three. */
+/* Writes a nonnegative whole number. */
 static void group_digits(double value, char *out, size_t size)
 {
-	char digits[32];
-	size_t length, used = 0;
+	char digits[DIGITS_SIZE];
 
 	if (value >= 1e15) {
 		snprintf(out, size, "%.3g", value);
 		return;
 	}
-	snprintf(digits, sizeof(digits), "%.0f", value);
-	length = strlen(digits);
-	for (size_t i = 0; i < length && used + 2 < size; i++) {
-		if (i > 0 && (length - i) % 3 == 0)
-			out[used++] = ',';
-		out[used++] = digits[i];
-	}
-	out[used] = '\0';
+	digits_in_groups((uint64_t)value, digits);
+	snprintf(out, size, "%s", digits);
 }
 
 /* Writes a nonnegative number with three significant digits. */
