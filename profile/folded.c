@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads Brendan Gregg's folded stacks (FlameGraph, stackcollapse-*.pl): `root;...;leaf count`, one stack a line. */
 #include "profile/index.h"
-#include "profile/pprof_format.h"
 #include "profile/weights.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Brendan Gregg's folded stacks (FlameGraph, stackcollapse-*.pl): `root;...;leaf count`, one stack a line. */
 
 enum { MAX_FRAMES = 1 << 16, PIECE_BYTES = 1 << 20 };
 static const size_t max_piece_bytes = (size_t)1 << 31;

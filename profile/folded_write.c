@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/profile.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 /*
+ * Writes folded stacks.
+ *
  * Stacks that differ only in addresses become one line, and most lines begin like others. So lines are built as paths
  * from the root of a tree, whose nodes are the texts of frames. A walk of that tree gives the lines in the order of
  * their bytes.
  */
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const size_t max_text_bytes = (size_t)1 << 32;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Latencies of requests: their buckets, and quantiles of what is in these. */
 #include "profile/profile.h"
 
 #include <math.h>

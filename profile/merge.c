@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adds one profile to another. */
 #include "profile/copy.h"
 #include "profile/index.h"
 

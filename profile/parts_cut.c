@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cuts the recording of an execution into its parts, by the times of its events. */
 #include "profile/parts.h"
 
 #include "profile/copy.h"

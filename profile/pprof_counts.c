@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Finds the number of samples, both of files that count them in a column and of files that do not. Comparing two
+ * profiles needs it: chance depends on the number of samples, not on the sum of their values.
+ */
 #include "profile/pprof_reader.h"
 #include "profile/weights.h"
 
 #include <math.h>
 #include <string.h>
-
-/*
- * The number of samples, both of files that count them in a column and of files that do not. Comparing two profiles
- * needs it: chance depends on the number of samples, not on the sum of their values.
- */
 
 static const char *type_of(const struct pprof_reader *r, uint32_t value)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads pprof: finds where the tables of a file lie, and reads them in the order in which they need each other. */
 #include "profile/index.h"
 #include "profile/pprof_reader.h"
 
@@ -58,7 +59,7 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
 
 /*
  * In a growing recording the samples refer to the table of stacks. In any other file it has the stacks of releases,
- * most of which the samples have brought by then.
+ * most of which samples have, and have added before.
  */
 static bool read_stacks_and_samples(struct pprof_reader *r, struct error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads and writes the requests of pprof files: a message that says what counted them, and columns that only Kelvin's
+ * files have. */
 #include "profile/index.h"
 #include "profile/pprof_reader.h"
 #include "profile/pprof_writer.h"
 
 #include <stdlib.h>
-
-/* Requests in pprof files: a message that says what counted them, and columns that only Kelvin's files have. */
 
 /* ---- Reading ---- */
 
@@ -129,7 +129,7 @@ static void write_work(struct pprof_writer *w, Pprof__Extension *out)
 	out->work->one_in = requests->one_in;
 }
 
-/* The new exchanges, without what readings tell of: who reads them adds it. */
+/* Writes the new exchanges without the counts of their readings, which the reader adds to them. */
 static void write_exchanges(struct pprof_writer *w)
 {
 	const struct profile_requests *requests = &w->profile->requests;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the samples of pprof, with their stacks and threads. */
 #include "profile/index.h"
 #include "profile/pprof_reader.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the tables of pprof that samples refer to: strings, mappings, functions and locations. */
 #include "profile/pprof_reader.h"
 
 #include "profile/index.h"

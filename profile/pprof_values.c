@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the value types of pprof: which one counts samples, which is the default, and which has the period. */
 #include "profile/pprof_reader.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads and writes the locks and releases of pprof files, in the columns that only Kelvin's files have. */
 #include "profile/index.h"
 #include "profile/pprof_reader.h"
 #include "profile/pprof_writer.h"
-
-/* Locks and releases in pprof files, in the columns that only Kelvin's files have. */
 
 /* ---- Reading ---- */
 

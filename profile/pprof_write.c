@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the tables and samples of pprof. */
 #include "profile/pprof_writer.h"
 
 #include "common/common.h"

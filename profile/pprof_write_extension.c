@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the extension field of pprof, which only Kelvin reads. */
 #include "profile/pprof_writer.h"
 
 static void write_mapping_columns(struct pprof_writer *w)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shortens the name of a function to a width. */
 #include "profile/profile.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checks the references and counts of a profile. */
 #include "profile/index.h"
 
 #include <stdlib.h>
