@@ -67,7 +67,7 @@ bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, str
 	struct perf_data_events *events = &data->header.events;
 	bool is_sample = record->bytes[0] == PERF_RECORD_SAMPLE;
 
-	if (!data->is_collecting && !perf_data_begin(data, err)) {
+	if (!data->collector && !perf_data_begin(data, err)) {
 		feed_release(record->feed, record->block);
 		return false;
 	}
@@ -245,8 +245,7 @@ static void deinit(struct perf_data *data)
 		perf_data_stream_deinit(&data->streams[i]);
 	free(data->streams);
 	feed_pool_deinit(&data->pool);
-	if (data->is_collecting)
-		collector_deinit(&data->collector);
+	collector_destroy(data->collector);
 	perf_data_header_deinit(&data->header);
 	free(data->kernel.kallsyms);
 }
@@ -269,7 +268,7 @@ static bool read_once(const struct recording_file *from, uint32_t event, struct 
 	data.verify_every = from->verify_every;
 	ok = perf_data_header_read(&data.header, &data.streams[0].input, err) &&
 	     check_kind(&data, from->directory, err) && read_data(&data, err);
-	if (ok && event == PERF_DATA_NO_EVENT && data.streams[0].input.is_seekable && data.is_collecting)
+	if (ok && event == PERF_DATA_NO_EVENT && data.streams[0].input.is_seekable && data.collector)
 		*next = perf_data_other_event(&data);
 	ok = ok && *next == PERF_DATA_NO_EVENT && perf_data_finish(&data, result, err);
 	deinit(&data);

@@ -23,8 +23,8 @@ struct perf_data {
 	struct record_queue queue;
 	uint64_t newest_ns, complete_ns; /* time of the newest record; all records up to this time are known */
 
-	bool is_collecting;
-	struct collector collector;
+	struct collector *collector; /* owned; NULL: no record of the kernel was met yet */
+	bool has_stack;              /* samples carry registers and stack */
 	/* The samples that the collector holds, by the same index. */
 	struct queued_record held[UNWIND_TOGETHER];
 	uint64_t registers[UNWIND_TOGETHER][MACHINE_MAX_REGISTERS];
@@ -63,7 +63,7 @@ bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, str
 COMMON_MUST_CHECK
 bool perf_data_end_round(struct perf_data *data, struct error *err);
 
-/* Called before the first record of the kernel: selects the event and initializes the collector. */
+/* Called before the first record of the kernel: selects the event and creates the collector. */
 COMMON_MUST_CHECK
 bool perf_data_begin(struct perf_data *data, struct error *err);
 

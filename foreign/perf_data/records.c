@@ -90,7 +90,7 @@ static bool take_own(
 	switch (type_of(bytes)) {
 	case TYPE_ATTR:
 		/* A file has its attrs in its header. */
-		return !header->is_pipe || data->is_collecting || perf_data_header_take_attr(header, bytes, size, err);
+		return !header->is_pipe || data->collector || perf_data_header_take_attr(header, bytes, size, err);
 	case TYPE_BUILD_ID:
 		return perf_data_header_take_build_id(header, bytes, size, err);
 	case TYPE_FEATURE:

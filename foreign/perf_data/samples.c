@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/perf_data/perf_data.h"
-#include "recording/collect/result.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -33,20 +32,20 @@ static bool place_registers(struct perf_data *data, uint64_t mask)
 }
 
 /* Finds whether there are stacks to unwind. A file that does not name its processor is assumed to be of this one. */
-static bool find_stacks(struct perf_data *data, bool *has_stack, struct error *err)
+static bool find_stacks(struct perf_data *data, struct error *err)
 {
 	const char *recorded = data->header.facts.architecture;
 	const struct perf_event_attr *attr = &chosen(data)->attr;
 
-	*has_stack = (attr->sample_type & PERF_SAMPLE_REGS_USER) && (attr->sample_type & PERF_SAMPLE_STACK_USER);
+	data->has_stack = (attr->sample_type & PERF_SAMPLE_REGS_USER) && (attr->sample_type & PERF_SAMPLE_STACK_USER);
 	data->machine = recorded && recorded[0] ? machine_named(recorded) : machine_host();
-	if (!*has_stack)
+	if (!data->has_stack)
 		return true;
 	if (!data->machine)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"its stacks were recorded on %.32s, a processor whose stacks cannot be unwound; record with --call-graph fp",
 			recorded && recorded[0] ? recorded : "an unknown machine");
-	*has_stack = place_registers(data, attr->sample_regs_user);
+	data->has_stack = place_registers(data, attr->sample_regs_user);
 	return true;
 }
 
@@ -54,7 +53,7 @@ static void describe_call_graph(const struct perf_data *data, char *text, size_t
 {
 	const struct perf_event_attr *attr = &chosen(data)->attr;
 
-	if (data->collector.has_stack)
+	if (data->has_stack)
 		snprintf(text, room, "dwarf,%u", attr->sample_stack_user);
 	else
 		snprintf(text, room, "%s",
@@ -67,7 +66,7 @@ static bool fill_facts(struct perf_data *data, struct error *err)
 {
 	const struct perf_data_facts *from = &data->header.facts;
 	const struct perf_data_event *event = chosen(data);
-	struct profile *profile = data->collector.profile;
+	struct profile *profile = collector_profile(data->collector);
 	struct profile_facts *facts = &profile->facts;
 	char tool[128], call_graph[32];
 
@@ -104,7 +103,7 @@ static bool read_rest(void *context, size_t held, struct record *record, struct 
 	return true;
 }
 
-static void tell_used(void *context, uint64_t stack_bytes)
+static void note_used(void *context, uint64_t stack_bytes)
 {
 	struct perf_data *data = context;
 
@@ -139,7 +138,7 @@ static struct collector_options collecting(struct perf_data *data)
 		.notices = data->notices,
 		.host = recorded_files_host(&data->header.files),
 		.verifier_may_wait = true, /* no records are lost meanwhile */
-		.rest = { read_rest, tell_used, data },
+		.rest = { read_rest, note_used, data },
 		.verify_every = data->verify_every,
 	};
 }
@@ -149,7 +148,7 @@ static bool name_idle(struct perf_data *data, struct error *err)
 {
 	struct record record = { .kind = RECORD_COMM, .comm = { .name = "swapper" } };
 
-	return process_table_update(&data->collector.processes, &record, err);
+	return collector_take(data->collector, &record, true, err);
 }
 
 /* The profile's name for the values of an event. */
@@ -204,6 +203,7 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	enum { BRANCH_CALL_STACK = 1 << 11 };
 	struct perf_data_events *events = &data->header.events;
 	struct collector_options options;
+	struct profile *profile;
 	uint64_t type;
 
 	if (!perf_data_events_check(events, err))
@@ -216,18 +216,19 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	type = chosen(data)->attr.sample_type;
 	data->waits = choose_waits(data);
 	options = collecting(data);
-	if (!find_stacks(data, &options.has_stack, err))
+	if (!find_stacks(data, err))
 		return false;
+	options.has_stack = data->has_stack;
 	options.machine = data->machine;
 	if (data->waits == PERF_DATA_NO_WAITS && perf_data_group_find(&data->header, data->event, &data->group))
 		options.counters = &data->group.counters;
 	data->is_lbr = (type & PERF_SAMPLE_BRANCH_STACK) && (chosen(data)->attr.branch_sample_type & BRANCH_CALL_STACK);
-	if (!collector_init(&data->collector, &options, err))
+	if (!collector_create(&options, &data->collector, err))
 		return false;
-	data->is_collecting = true;
-	data->collector.profile->runs[data->collector.run].start_unix_ns = 0;
+	profile = collector_profile(data->collector);
+	profile->runs[collector_run(data->collector)].start_unix_ns = 0;
 	if (data->waits != PERF_DATA_NO_WAITS)
-		data->collector.profile->default_value_type = profile_wait_values(data->collector.profile).off_cpu;
+		profile->default_value_type = profile_wait_values(profile).off_cpu;
 	return fill_facts(data, err) && name_idle(data, err);
 }
 
@@ -283,10 +284,10 @@ bool perf_data_take_sample(struct perf_data *data, struct record *record, struct
 	if (!checked_add(data->total_period, sample->period, &data->total_period) || data->total_period > INT64_MAX)
 		return error_set(err, ERROR_FORMAT, "a sample stands for %llu events, more than can be added up",
 			(unsigned long long)sample->period);
-	if (data->collector.has_stack) {
+	if (data->has_stack) {
 		if (sample->user_registers.count > 0)
 			sort_registers(data, sample, data->registers[data->held_count]);
-		return collector_take(&data->collector, record, false, err);
+		return collector_take(data->collector, record, false, err);
 	}
 	if (data->is_lbr && sample->branches.count > 0) {
 		count = chain_of_branches(sample, chain);
@@ -296,7 +297,7 @@ bool perf_data_take_sample(struct perf_data *data, struct record *record, struct
 	}
 	if (count > 0)
 		sample->callchain = (struct record_words){ (const uint8_t *)chain, count };
-	return collector_take(&data->collector, record, false, err) && collector_flush(&data->collector, err);
+	return collector_take(data->collector, record, false, err) && collector_flush(data->collector, err);
 }
 
 /* ---- Other records ---- */
@@ -315,7 +316,7 @@ static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap
 	if (!recorded_kernel_find(files, data->header.facts.kernel, mmap->file_offset, mmap->path + sizeof(kernel) - 1,
 		    &data->kernel, err))
 		return false;
-	data->collector.processes.kernel_bias = data->kernel.moved;
+	collector_processes(data->collector)->kernel_bias = data->kernel.moved;
 	return true;
 }
 
@@ -343,7 +344,7 @@ static bool take_mapping(struct perf_data *data, struct record *record, struct e
 		path[size] = '\0';
 		mmap->path = path;
 	}
-	return collector_take(&data->collector, record, true, err);
+	return collector_take(data->collector, record, true, err);
 }
 
 static void take_loss(struct perf_data *data, const struct record *record, uint32_t event)
@@ -358,7 +359,7 @@ static void take_loss(struct perf_data *data, const struct record *record, uint3
 		return;
 	*(event == data->event ? &data->lost_samples : &data->lost_of_others) += record->lost;
 	if (perf_data_event_is_dummy(&data->header.events.items[event]))
-		data->collector.profile->quality.lost_sideband += record->lost;
+		collector_profile(data->collector)->quality.lost_sideband += record->lost;
 }
 
 static uint64_t count_lost(const struct perf_data *data)
@@ -373,8 +374,10 @@ static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *er
 	if (time_ns == 0 || time_ns == UINT64_MAX ||
 		(data->waits == PERF_DATA_OFF_CPU && perf_data_waits_time_is_fake(time_ns)))
 		return true;
-	if (data->first_ns == 0)
-		data->first_ns = data->collector.start_ns = time_ns;
+	if (data->first_ns == 0) {
+		data->first_ns = time_ns;
+		collector_set_start(data->collector, time_ns);
+	}
 	if (time_ns > data->last_ns)
 		data->last_ns = time_ns;
 	if (data->last_ns - data->first_ns > INT64_MAX)
@@ -406,7 +409,7 @@ static bool samples_take(
 	case RECORD_THROTTLE:
 		break;
 	}
-	return collector_take(&data->collector, record, true, err);
+	return collector_take(data->collector, record, true, err);
 }
 
 /* The period of all samples if they do not contain it: `perf record -c`. */
@@ -449,12 +452,12 @@ bool perf_data_take(struct perf_data *data, const struct queued_record *queued, 
 
 	data->held[data->held_count] = *queued;
 	ok = perf_data_parse(data, queued, &record, err) && samples_take(data, queued, &record, err);
-	if (ok && data->collector.held_count > data->held_count) {
+	if (ok && collector_held_count(data->collector) > data->held_count) {
 		data->held_count++;
 		return true;
 	}
 	feed_release(queued->feed, queued->block);
-	if (data->collector.held_count == 0)
+	if (collector_held_count(data->collector) == 0)
 		perf_data_release_held(data);
 	return ok;
 }
@@ -500,7 +503,7 @@ static void name_other_events(const struct perf_data *data)
 /* Hands the kernel's symbols over; "" if no symbols must be used for the recorded kernel. */
 static bool hand_over_kernel(struct perf_data *data, struct recording *result, struct error *err)
 {
-	bool has_kernel = data->collector.processes.kernel_image != PROFILE_NONE;
+	bool has_kernel = collector_processes(data->collector)->kernel_image != PROFILE_NONE;
 
 	if (!has_kernel)
 		return true;
@@ -522,29 +525,27 @@ static bool hand_over_kernel(struct perf_data *data, struct recording *result, s
 bool perf_data_finish(struct perf_data *data, struct recording *result, struct error *err)
 {
 	struct recording made = { .child_status = -1 };
-	struct profile *profile = data->is_collecting ? data->collector.profile : NULL;
+	struct profile *profile = data->collector ? collector_profile(data->collector) : NULL;
 
-	if (profile && (!collector_flush(&data->collector, err) || !perf_data_waits_finish(data, err)))
+	if (profile && (!collector_flush(data->collector, err) || !perf_data_waits_finish(data, err)))
 		return false;
 	perf_data_release_held(data);
 	if (!profile || profile->quality.samples == 0)
 		return error_set(err, ERROR_EMPTY, "it holds no samples%s%s; record it again while the program is busy",
 			profile ? " of " : "", profile ? chosen(data)->name : "");
-	if (data->collector.met_32bit && profile->sample_count == 0)
+	if (collector_met_32bit(data->collector) && profile->sample_count == 0)
 		return error_set(err, ERROR_UNSUPPORTED, "it is of a 32-bit process, which is not supported");
 	profile->quality.lost += count_lost(data);
-	profile->runs[data->collector.run].duration_ns = (int64_t)(data->last_ns - data->first_ns);
+	profile->runs[collector_run(data->collector)].duration_ns = (int64_t)(data->last_ns - data->first_ns);
 	if (data->notices)
 		name_other_events(data);
-	if (!profile_finish(profile, err) || !result_take_images(&made, &data->collector.processes, err) ||
-		!collector_finish_verification(&data->collector, &made, err) || !hand_over_kernel(data, &made, err)) {
+	if (!collector_finish(data->collector, &made, err))
+		return false;
+	if (!hand_over_kernel(data, &made, err)) {
 		recording_deinit(&made);
 		return false;
 	}
-	if (data->collector.counters)
-		counters_tell(data->collector.counters, profile, data->notices);
 	made.waits_by_name = data->waits != PERF_DATA_NO_WAITS;
-	made.profile = TAKE(data->collector.profile);
 	*result = made;
 	return true;
 }

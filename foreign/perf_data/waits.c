@@ -60,7 +60,7 @@ static bool count_wait(
 	record->sample.raw = (const uint8_t *)&wait;
 	record->sample.raw_bytes = sizeof(wait);
 	/* What is held borrows the wait. */
-	return weight_ns == 0 || (perf_data_take_sample(data, record, err) && collector_flush(&data->collector, err));
+	return weight_ns == 0 || (perf_data_take_sample(data, record, err) && collector_flush(data->collector, err));
 }
 
 /* ---- perf record --off-cpu ---- */
@@ -72,7 +72,7 @@ static bool count_wait(
 static bool read_raw_wait(struct perf_data *data, struct record *record, struct error *err)
 {
 	struct record_sample *sample = &record->sample;
-	const struct hash_map *processes = &data->collector.processes.by_pid;
+	const struct hash_map *processes = &collector_processes(data->collector)->by_pid;
 	struct byte_reader r = byte_reader_over(sample->raw, sample->raw_bytes);
 	int32_t first = (int32_t)byte_reader_u32(&r), second = (int32_t)byte_reader_u32(&r);
 	bool is_thread_first =
@@ -180,7 +180,7 @@ bool perf_data_waits_finish(struct perf_data *data, struct error *err)
 	struct switches *switches = &data->switches;
 	bool tells_ends = switches->ended > switches->unended;
 
-	data->collector.profile->quality.lost += switches->dropped;
+	collector_profile(data->collector)->quality.lost += switches->dropped;
 	if (switches->unended > 0 && data->notices)
 		buffer_printf(data->notices,
 			"%llu waits are left out, because the file does not tell when they ended: record with --switch-events, or with -a\n",

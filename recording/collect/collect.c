@@ -1,97 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/collect/collect.h"
+#include "recording/collect/collector.h"
 
 #include "recording/collect/frame_pointer.h"
 
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static const int64_t second_ns = 1000000000;
-
-static bool describe_values(struct collector *collector, const struct collector_options *options, struct error *err)
-{
-	struct profile *profile = collector->profile;
-
-	if (!options->counts_time && !profile_add_value_type(profile, options->event, "count", err))
-		return false;
-	if (options->counts_time && !profile_add_value_type(profile, "cpu", "nanoseconds", err))
-		return false;
-	profile->default_value_type = profile->value_type_count - 1;
-	profile->period_type = profile->value_types[profile->default_value_type];
-	profile->period = options->counts_time ? collector->nominal_ns : 0;
-	if (options->has_waits) {
-		if (!profile_add_wait_values(profile, err) ||
-			!wait_counter_create(profile, options->machine, &collector->waits, err))
-			return false;
-		collector->wall = profile_wait_values(profile).wall;
-	}
-	return !options->counters || counters_create(profile, options->counters, &collector->counters, err);
-}
-
-static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
-{
-	const struct verifier_options verifying = { .every = options->verify_every,
-		.may_wait = options->verifier_may_wait };
-
-	return verifier_create(&verifying, &collector->verifier, err);
-}
-
-static bool create_interpreters(struct collector *collector, const struct collector_options *options, struct error *err)
-{
-	const struct interpreters_options interpreting = { &collector->processes, options->chains };
-
-	return interpreters_create(&interpreting, &collector->interpreters, err);
-}
-
-bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
-{
-	struct profile_run run = { .exit_status = -1 };
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	run.start_unix_ns = now.tv_sec * second_ns + now.tv_nsec;
-	*collector = (struct collector){
-		.start_ns = options->start_ns,
-		.has_stack = options->has_stack,
-		.is_time = options->is_time,
-		.nominal_ns = second_ns / options->frequency_hz,
-		.rest = options->rest,
-		.chains = options->chains,
-		.wall = PROFILE_NONE,
-	};
-	if (!profile_create(&collector->profile, err))
-		return false;
-	process_table_init(&collector->processes, collector->profile, options->host, options->notices);
-	collector->processes.machine = options->machine;
-	if (!stitch_memory_create(&collector->stitches, err) ||
-		!stack_builder_create(&collector->processes, &collector->builder, err) ||
-		!describe_values(collector, options, err) ||
-		!profile_add_run(collector->profile, &run, &collector->run, err) ||
-		!unwinder_create(&collector->unwinder, err) ||
-		(options->names_interpreters && !create_interpreters(collector, options, err)) ||
-		(options->verify_every > 0 && !create_verifier(collector, options, err))) {
-		collector_deinit(collector);
-		return false;
-	}
-	return true;
-}
-
-void collector_deinit(struct collector *collector)
-{
-	interpreters_destroy(collector->interpreters);
-	process_table_deinit(&collector->processes);
-	unwinder_destroy(collector->unwinder);
-	stitch_memory_destroy(collector->stitches);
-	verifier_destroy(collector->verifier);
-	stack_builder_destroy(collector->builder);
-	wait_counter_destroy(collector->waits);
-	live_stack_deinit(&collector->live_stack);
-	counters_destroy(collector->counters);
-	profile_destroy(collector->profile);
-	*collector = (struct collector){ 0 };
-}
+/* How records become samples: their stacks are walked together, completed, and added to the profile. */
 
 /* Puts registers into DWARF's order; the record has them in perf's. */
 static void take_registers(
@@ -389,8 +304,8 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	 * A stack copy may also end early, at a page of the stack that was never touched; a larger copy would not help
 	 * then.
 	 */
-	collector->cut_by_room += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
-	collector->cut_by_rules += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
+	collector->cuts.by_room += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	collector->cuts.by_rules += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
 	quality->frame_pointer_frames += result->frame_pointer_frames;
 	quality->frames += result->count;
 	if (collector->verifier)
@@ -572,8 +487,12 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 	return collector_flush(collector, err) && process_table_update(&collector->processes, record, err);
 }
 
-bool collector_finish_verification(struct collector *collector, struct recording *result, struct error *err)
+bool collector_leave_out(struct collector *collector, const struct record *record, struct error *err)
 {
-	return !collector->verifier || verifier_finish(collector->verifier, collector->profile, &result->compared,
-					       collector->processes.notices, err);
+	return record->kind != RECORD_SAMPLE || counters_take(collector->counters, record, COUNTERS_LEFT_OUT, err);
+}
+
+size_t collector_held_count(const struct collector *collector)
+{
+	return collector->held_count;
 }

@@ -2,33 +2,15 @@
 #pragma once
 
 #include "recording/collect/counters.h"
-#include "recording/collect/live_stack.h"
-#include "recording/collect/stack_builder.h"
-#include "recording/collect/waits.h"
-#include "recording/interpret/interpret.h"
 #include "recording/process/process.h"
 #include "recording/recording.h"
-#include "recording/verify/verify.h"
 
-/* The identity of a thread, valid until the sideband changes it. */
-struct collector_who {
-	int32_t pid, tid;
-	uint64_t version;         /* of the process table */
-	uint32_t process, thread; /* index in the process table; id in the profile */
-};
-
-/* A sample that is held until others arrive, so that their stacks are walked together. */
-struct collector_held {
-	struct record record;     /* borrows its bytes */
-	uint32_t process, thread; /* index in the process table; id in the profile */
-	struct ebpf_chain chain;  /* that the record has, if it has one */
-};
-
-enum { COLLECTOR_WHO = 64 }; /* size of the table; threads share its places */
+/* Turns records into samples of the profile. One thread uses a collector. */
+struct collector;
 
 /*
- * The rest of a stack copy of which only the top was read at first (record_sample.is_short). `held`: the sample's place
- * in struct collector.
+ * The rest of a stack copy of which only the top was read at first (record_sample.is_short). `held`: the sample's
+ * number among those that the collector holds.
  */
 struct collector_rest {
 	/* Reads all of the stack copy, because a walk of its top did not reach the thread's first frame. */
@@ -39,35 +21,6 @@ struct collector_rest {
 	 */
 	void (*note_used)(void *context, uint64_t stack_bytes);
 	void *context;
-};
-
-/* Turns records into samples of the profile. */
-struct collector {
-	struct profile *profile; /* owned until taken */
-	struct process_table processes;
-	struct unwinder *unwinder;
-	struct stitch_memory *stitches;
-	struct stack_builder *builder;
-	struct collector_who who[COLLECTOR_WHO];
-	struct collector_held held[UNWIND_TOGETHER];
-	size_t held_count;
-	struct collector_rest rest;
-	struct live_stack live_stack;
-	struct interpreters *interpreters; /* NULL: stacks have no frames of interpreters */
-	struct ebpf_chains *chains;        /* borrowed; NULL: none */
-	struct wait_counter *waits;        /* NULL: waits are not sampled */
-	struct counters *counters;         /* NULL: none are read with samples */
-	struct verifier *verifier;         /* NULL: no verification with libunwind */
-	uint32_t run;
-	uint64_t start_ns;     /* CLOCK_MONOTONIC; times of events count from here */
-	bool has_stack;        /* records carry registers and stack */
-	bool is_time;          /* the period is nanoseconds of CPU time */
-	uint32_t wall;         /* value type that has the CPU time as well; PROFILE_NONE: there is none */
-	int64_t nominal_ns;    /* CPU time that a sample stands for if the period is not a time */
-	uint64_t cut_by_room;  /* stacks cut because they were larger than the room for the copy */
-	uint64_t cut_by_rules; /* stacks cut for another reason, such as code without unwind information */
-	bool met_32bit;
-	bool has_cuts; /* some stacks were cut, and may be completed by other stacks */
 };
 
 struct collector_options {
@@ -89,19 +42,56 @@ struct collector_options {
 	bool verifier_may_wait;     /* the recorder may wait for libunwind, since no records are lost meanwhile */
 };
 
+/* Owned by the caller. The options are read here only. */
 COMMON_MUST_CHECK
-bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err);
-void collector_deinit(struct collector *collector);
+bool collector_create(const struct collector_options *options, struct collector **collector, struct error *err);
+void collector_destroy(struct collector *collector); /* NULL is allowed */
 
-/* One record, in order of time. The bytes of a sample must stay as long as samples are held (held_count), or until the
- * flush. */
+/* The profile that is filled, borrowed; it has one run of this number. */
+struct profile *collector_profile(const struct collector *collector);
+uint32_t collector_run(const struct collector *collector);
+
+/* The processes that samples are of, borrowed. */
+struct process_table *collector_processes(struct collector *collector);
+
+/* Times of events count from this one on, by the clock of the records. */
+void collector_set_start(struct collector *collector, uint64_t start_ns);
+
+/* From now on the counters are those of threads, or of CPUs: their events were opened anew. */
+void collector_set_counts_threads(struct collector *collector, bool counts_threads);
+
+/* One record, in order of time. The bytes of a sample must stay as long as samples are held, or until the flush. */
 COMMON_MUST_CHECK
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err);
+
+/* A sample that is not the target's: only what its CPU has counted until then is taken. */
+COMMON_MUST_CHECK
+bool collector_leave_out(struct collector *collector, const struct record *record, struct error *err);
+
+/* How many samples are held until others arrive, so that their stacks are walked together. */
+size_t collector_held_count(const struct collector *collector);
 
 /* Adds all held samples to the profile. */
 COMMON_MUST_CHECK
 bool collector_flush(struct collector *collector, struct error *err);
 
-/* If verification was requested: waits for its end and hands the result over. Call it after all samples were added. */
+/* Stacks that were cut because they were larger than the room for the copy, or for another reason, such as code without
+ * unwind information. */
+struct collector_cuts {
+	uint64_t by_room, by_rules;
+};
+struct collector_cuts collector_cuts(const struct collector *collector);
+
+/* Whether samples were of 32-bit processes, whose stacks are not supported. */
+bool collector_met_32bit(const struct collector *collector);
+
+/* Appends notices on what the stacks of live processes lack. */
+void collector_describe_limits(const struct collector *collector);
+
+/*
+ * Once all samples are added: hands the profile over, which is finished, with the images of its processes, the places
+ * of its locks, and the result of the verification if that was requested. Other members of the result stay as they are;
+ * on failure all that it has is released.
+ */
 COMMON_MUST_CHECK
-bool collector_finish_verification(struct collector *collector, struct recording *result, struct error *err);
+bool collector_finish(struct collector *collector, struct recording *result, struct error *err);

@@ -357,7 +357,7 @@ double counters_ran_percent(const struct counters *counters)
 	return running > 0 && enabled > running * least_scale ? 100 * running / enabled : 100;
 }
 
-void counters_tell(const struct counters *counters, struct profile *profile, struct buffer *notices)
+void counters_describe(const struct counters *counters, struct profile *profile, struct buffer *notices)
 {
 	double ran = counters_ran_percent(counters);
 

@@ -75,4 +75,4 @@ double counters_ran_percent(const struct counters *counters);
  * Notes in the profile's facts that values are scaled, and appends what the user should know of the whole recording:
  * that, and that counts were left out. `notices` may be NULL.
  */
-void counters_tell(const struct counters *counters, struct profile *profile, struct buffer *notices);
+void counters_describe(const struct counters *counters, struct profile *profile, struct buffer *notices);

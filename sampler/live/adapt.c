@@ -59,7 +59,7 @@ int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int 
  */
 static bool find_living(const struct sampler *sampler, struct sampler_target *target, pid_t **pids, struct error *err)
 {
-	const struct process_table *table = &sampler->collector.processes;
+	const struct process_table *table = collector_processes(sampler->collector);
 
 	*target = sampler->options.target;
 	if (target->kind != SAMPLER_TARGET_PIDS && target->kind != SAMPLER_TARGET_COMMAND)
@@ -159,21 +159,18 @@ static uint32_t factor_for(uint64_t samples, uint64_t cuts)
 
 static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 {
-	const struct collector *collector = &sampler->collector;
-	uint64_t samples = collector->profile->quality.samples, cuts = collector->cut_by_room,
-		 cut_by_rules = collector->cut_by_rules;
 	struct adaptation *seen = &sampler->adaptation;
-	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
-	bool wants_chains =
-		!seen->extras.with_chains &&
-		factor_for(samples - seen->samples, cuts + cut_by_rules - seen->cuts - seen->cut_by_rules) > 1;
+	const struct collector_cuts cuts = collector_cuts(sampler->collector);
+	uint64_t samples = collector_profile(sampler->collector)->quality.samples, added = samples - seen->samples;
+	uint64_t by_room = cuts.by_room - seen->cuts.by_room, by_rules = cuts.by_rules - seen->cuts.by_rules;
+	uint32_t factor = factor_for(added, by_room), bytes = sampler->options.stack_bytes;
+	bool wants_chains = !seen->extras.with_chains && factor_for(added, by_room + by_rules) > 1;
 	bool reopened;
 
-	if (!seen->may_deepen || (factor == 1 && !wants_chains && samples - seen->samples < LAST_SAMPLES))
+	if (!seen->may_deepen || (factor == 1 && !wants_chains && added < LAST_SAMPLES))
 		return true;
 	seen->samples = samples;
 	seen->cuts = cuts;
-	seen->cut_by_rules = cut_by_rules;
 	if (factor == 1 && !wants_chains)
 		return true;
 	seen->extras.with_chains = true;
@@ -218,7 +215,7 @@ static bool part_clocks(struct sampler *sampler, struct error *err)
 
 static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct error *err)
 {
-	const struct process_table *table = &sampler->collector.processes;
+	const struct process_table *table = collector_processes(sampler->collector);
 	struct adaptation *seen = &sampler->adaptation;
 	uint64_t born = table->births - seen->births, forked = table->forks - seen->forks;
 
@@ -240,10 +237,11 @@ static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct err
 static void note_programs(struct sampler *sampler, uint64_t clock_ns)
 {
 	struct adaptation *seen = &sampler->adaptation;
+	uint64_t programs = collector_processes(sampler->collector)->programs;
 
-	if (sampler->collector.processes.programs == seen->programs)
+	if (programs == seen->programs)
 		return;
-	seen->programs = sampler->collector.processes.programs;
+	seen->programs = programs;
 	seen->program_at_ns = clock_ns;
 }
 

@@ -35,7 +35,7 @@ static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
 	enum { MANY_BIRTHS = 100, MANY_PERIODS = 20 };
 	int64_t period_ns = 1000000000 / sampler->options.frequency_hz;
 
-	return !sampler->filter.is_active && sampler->collector.processes.births >= MANY_BIRTHS &&
+	return !sampler->filter.is_active && collector_processes(sampler->collector)->births >= MANY_BIRTHS &&
 	       used_ns / period_ns >= MANY_PERIODS;
 }
 
@@ -44,9 +44,10 @@ bool sampler_fail_empty(struct sampler *sampler, struct error *err)
 	const struct sampler_target *target = &sampler->options.target;
 	double seconds = (double)(sampler->stop_ns - sampler->start_ns) / 1e9;
 	int64_t used_ns = target_cpu_ns(target) - sampler->target_cpu_before_ns;
-	const char *what = profile_string(sampler->collector.profile, sampler->collector.profile->facts.command);
+	const struct profile *profile = collector_profile(sampler->collector);
+	const char *what = profile_string(profile, profile->facts.command);
 
-	if (sampler->collector.met_32bit)
+	if (collector_met_32bit(sampler->collector))
 		return error_set(
 			err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
 	if (target->kind == SAMPLER_TARGET_COMMAND)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,15 +58,8 @@ static uint32_t read_state(int32_t pid, int32_t tid)
 	}
 }
 
-/* Where a thread sleeps. */
-struct looked {
-	struct ebpf_wait wait;
-	uint64_t stack_pointer, program_counter;
-	struct ebpf_chain chain; /* CPython's frames; count 0: none */
-};
-
 /* A line such as "202 0x1 0x2 0x3 0x4 0x5 0x6 SP PC", "-1 SP PC" outside of system calls, or "running". */
-static bool parse_call(const char *line, struct looked *looked)
+static bool parse_call(const char *line, struct sleeper *sleeper)
 {
 	uint64_t words[CALL_ARGUMENTS + 2] = { 0 };
 	char *end;
@@ -80,112 +72,53 @@ static bool parse_call(const char *line, struct looked *looked)
 		words[count++] = strtoull(end, &end, 0);
 	if (count < 2)
 		return false;
-	looked->wait.system_call = call;
-	looked->wait.arguments[0] = count > 2 ? words[0] : 0;
-	looked->wait.arguments[1] = count > 2 ? words[1] : 0;
-	looked->stack_pointer = words[count - 2];
-	looked->program_counter = words[count - 1];
+	sleeper->wait.system_call = call;
+	sleeper->wait.arguments[0] = count > 2 ? words[0] : 0;
+	sleeper->wait.arguments[1] = count > 2 ? words[1] : 0;
+	sleeper_set_register(sleeper, machine_host()->stack_pointer, words[count - 2]);
+	sleeper_set_register(sleeper, machine_host()->program_counter, words[count - 1]);
 	return true;
-}
-
-static ssize_t copy_stack(const struct looks *looks, struct collector *collector, int32_t pid, uint64_t stack_pointer)
-{
-	const struct process_host *host = &collector->processes.host;
-	struct iovec here = { looks->stack, looks->stack_bytes }, there = { NULL, looks->stack_bytes };
-
-	there.iov_base = (void *)(uintptr_t)stack_pointer;
-	return host->functions->read_memory(host->context, pid, &here, &there, 1);
-}
-
-static void fill_registers(const struct machine *machine, const struct looked *looked, uint64_t *registers)
-{
-	for (size_t i = 0; i < machine->perf_register_count; i++) {
-		uint8_t number = machine->perf_order[i];
-
-		registers[i] = number == machine->stack_pointer     ? looked->stack_pointer
-			       : number == machine->program_counter ? looked->program_counter
-								    : 0;
-	}
-}
-
-/* Makes a sample as the kernel would write one of the place. */
-static bool add_sample(struct looks *looks, struct collector *collector, const struct looked *looked,
-	size_t stack_bytes, uint64_t clock_ns, struct error *err)
-{
-	const struct machine *machine = collector->processes.machine;
-	uint64_t registers[MACHINE_MAX_REGISTERS];
-	const uint64_t chain[] = { PERF_CONTEXT_USER, looked->program_counter };
-	struct record record = { .kind = RECORD_SAMPLE,
-		.type = PERF_RECORD_SAMPLE,
-		.pid = (int32_t)looked->wait.process,
-		.tid = (int32_t)looked->wait.tid,
-		.time_ns = clock_ns };
-	struct record_sample *sample = &record.sample;
-
-	looks->samples++;
-	sample->raw = (const uint8_t *)&looked->wait;
-	sample->raw_bytes = sizeof(looked->wait);
-	sample->callchain = (struct record_words){ (const uint8_t *)chain, 2 };
-	if (collector->has_stack) {
-		fill_registers(machine, looked, registers);
-		sample->lacks_frame_pointer = true;
-		sample->registers_abi = PERF_SAMPLE_REGS_ABI_64;
-		sample->user_registers =
-			(struct record_words){ (const uint8_t *)registers, machine->perf_register_count };
-		sample->stack = looks->stack;
-		sample->stack_bytes = stack_bytes;
-		sample->stack_room = looks->stack_bytes;
-	}
-	if (looked->chain.count > 0)
-		sample->chain = &looked->chain;
-	/* The bytes of the sample are ours, and are used for the next one. */
-	return collector_take(collector, &record, false, err) && collector_flush(collector, err);
 }
 
 /*
  * Finds where a thread sleeps, and copies its stack; false: it runs. One that goes on meanwhile was asleep all the
  * same, so it is looked at again, and in the end charged without its stack: else short waits would count for less.
  */
-static bool find_sleeper(
-	const struct looks *looks, struct collector *collector, struct looked *looked, size_t *stack_bytes)
+static bool find_sleeper(struct sleeper *sleeper, struct collector *collector)
 {
-	int32_t pid = (int32_t)looked->wait.process, tid = (int32_t)looked->wait.tid;
+	int32_t pid = (int32_t)sleeper->wait.process, tid = (int32_t)sleeper->wait.tid;
 	char line[MAX_LINE_BYTES], again[MAX_LINE_BYTES];
 	bool is_found = false;
-	ssize_t size;
 
-	*stack_bytes = 0;
 	for (int i = 0; i < MAX_TRIES; i++) {
 		uint32_t state = read_state(pid, tid);
 
-		if (state == STATE_RUNNABLE || !read_line(pid, tid, "syscall", line) || !parse_call(line, looked))
+		if (state == STATE_RUNNABLE || !read_line(pid, tid, "syscall", line) || !parse_call(line, sleeper))
 			break;
-		looked->wait.state = state;
+		sleeper->wait.state = state;
 		is_found = true;
-		size = collector->has_stack ? copy_stack(looks, collector, pid, looked->stack_pointer) : 0;
-		looked->chain.count = 0;
-		if (collector->interpreters)
-			(void)interpreters_read_chain(collector->interpreters, pid, tid, &looked->chain);
-		if (size >= 0 && read_line(pid, tid, "syscall", again) && strcmp(line, again) == 0) {
-			*stack_bytes = (size_t)size;
+		if (sleeper_read(sleeper, collector) && read_line(pid, tid, "syscall", again) &&
+			strcmp(line, again) == 0)
 			return true;
-		}
 	}
-	looked->chain.count = 0;
+	sleeper->stack_bytes = 0;
+	sleeper->chain.count = 0;
 	return is_found;
 }
 
 static bool look_at_thread(struct looks *looks, struct collector *collector, int32_t pid, int32_t tid,
 	uint64_t clock_ns, struct error *err)
 {
-	struct looked looked = { .wait = { .kind = EBPF_WAIT_OPEN,
-					 .process = (uint32_t)pid,
-					 .tid = (uint32_t)tid,
-					 .blocked_weight_ns = clock_ns - looks->last_ns } };
-	size_t stack_bytes;
+	struct sleeper *sleeper = &looks->sleeper;
 
-	return !find_sleeper(looks, collector, &looked, &stack_bytes) ||
-	       add_sample(looks, collector, &looked, stack_bytes, clock_ns, err);
+	sleeper->wait = (struct ebpf_wait){ .kind = EBPF_WAIT_OPEN,
+		.process = (uint32_t)pid,
+		.tid = (uint32_t)tid,
+		.blocked_weight_ns = clock_ns - looks->last_ns };
+	if (!find_sleeper(sleeper, collector))
+		return true;
+	looks->samples++;
+	return sleeper_take(sleeper, collector, clock_ns, err);
 }
 
 /* ---- All threads ---- */
@@ -227,15 +160,16 @@ static void plan_next(struct looks *looks, uint64_t clock_ns, uint64_t took_ns)
 
 bool looks_take(struct looks *looks, struct collector *collector, uint64_t clock_ns, bool is_last, struct error *err)
 {
+	const struct process_table *table = collector_processes(collector);
 	uint64_t before_ns;
 
 	if (!looks->is_open || (clock_ns < looks->next_ns && !is_last) || clock_ns <= looks->last_ns)
 		return true;
 	before_ns = cpu_clock_ns();
 	/* The table grows when a process is met that it does not know yet, which takes its turn at the next look. */
-	for (size_t i = 0, count = collector->processes.count; i < count; i++)
-		if (collector->processes.processes[i].is_alive &&
-			!look_at_process(looks, collector, collector->processes.processes[i].pid, clock_ns, err))
+	for (size_t i = 0, count = table->count; i < count; i++)
+		if (table->processes[i].is_alive &&
+			!look_at_process(looks, collector, table->processes[i].pid, clock_ns, err))
 			return false;
 	looks->last_ns = clock_ns;
 	plan_next(looks, clock_ns, cpu_clock_ns() - before_ns);
@@ -265,7 +199,6 @@ bool looks_open(struct looks *looks, const struct sampler_options *options, int3
 
 	*looks = (struct looks){
 		.mean_ns = options->off_cpu_ns > least_mean_ns ? options->off_cpu_ns : least_mean_ns,
-		.stack_bytes = options->stack_bytes,
 		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
 	};
 	if (!machine_host() || pid <= 0)
@@ -275,16 +208,16 @@ bool looks_open(struct looks *looks, const struct sampler_options *options, int3
 	if (!read_line(pid, looks->only_tid ? looks->only_tid : pid, "syscall", line))
 		return error_set(err, ERROR_PERMISSION, "/proc/%d/syscall cannot be read: %s", (int)pid,
 			errno ? strerror(errno) : "it is empty");
-	looks->stack = undumped_alloc(looks->stack_bytes);
-	if (!looks->stack)
-		return error_set_memory(err);
+	if (!sleeper_init(&looks->sleeper, options->stack_bytes, err))
+		return false;
+	looks->sleeper.has_two_registers = true;
 	looks->is_open = true;
 	return true;
 }
 
 void looks_close(struct looks *looks)
 {
-	undumped_free(looks->stack, looks->stack_bytes);
+	sleeper_deinit(&looks->sleeper);
 	*looks = (struct looks){ 0 };
 }
 

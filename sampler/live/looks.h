@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/collect/collect.h"
+#include "recording/collect/sleeper.h"
 #include "sampler/sampler.h"
 
 /*
@@ -22,9 +22,8 @@ struct looks {
 	uint64_t mean_ns;          /* between two looks; grows with what a look takes */
 	uint64_t last_ns, next_ns; /* by the records' clock */
 	uint64_t samples;
-	uint32_t stack_bytes;
-	uint8_t *stack;   /* owned: of the thread that is looked at */
 	int32_t only_tid; /* 0: all threads */
+	struct sleeper sleeper;
 };
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
-#include "recording/collect/result.h"
 #include "recording/process/proc.h"
 #include "recording/process/reader.h"
 #include "sampler/live/adapt.h"
@@ -76,7 +75,7 @@ static bool read_processes(struct sampler *sampler, struct error *err)
 		int32_t pid = target->kind == SAMPLER_TARGET_TID ? proc_leader_of(target->pids[i]) : target->pids[i];
 		struct process *process;
 
-		if (pid > 0 && !process_table_get(&sampler->collector.processes, pid, &process, err))
+		if (pid > 0 && !process_table_get(collector_processes(sampler->collector), pid, &process, err))
 			return false;
 	}
 	return true;
@@ -94,8 +93,8 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 	const struct sampler_target *target = &sampler->options.target;
 	bool is_command = target->kind == SAMPLER_TARGET_COMMAND;
 
-	if (sampler->collector.counters)
-		counters_set_threads(sampler->collector.counters, counts_threads(sampler));
+	if (sampler->collector)
+		collector_set_counts_threads(sampler->collector, counts_threads(sampler));
 	sampler->sample_layout = record_layout_of(&events->sample_attr);
 	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
 	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count + sampler->waiting.cpu_count, err))
@@ -181,7 +180,8 @@ static void open_chains(struct sampler *sampler)
 
 static bool look_at_contexts(struct sampler *sampler, struct error *err)
 {
-	return contexts_look(&sampler->contexts, sampler->reader, &sampler->collector.processes, now_ns(sampler), err);
+	return contexts_look(
+		&sampler->contexts, sampler->reader, collector_processes(sampler->collector), now_ns(sampler), err);
 }
 
 /* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
@@ -239,11 +239,11 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		buffer_append_string(&sampler->notices,
 			"kernel code is not sampled, which needs perf_event_paranoid 1 or lower: run 'sudo sysctl "
 			"kernel.perf_event_paranoid=1', or run kelvin with sudo\n");
-	if (!collector_init(&sampler->collector, &collecting, err))
+	if (!collector_create(&collecting, &sampler->collector, err))
 		return false;
-	sampler->collector.profile->facts.user_only = sampler->events.user_only;
+	collector_profile(sampler->collector)->facts.user_only = sampler->events.user_only;
 	contexts_init(&sampler->contexts, options);
-	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) &&
+	return facts_fill(collector_profile(sampler->collector), options, sampler->events.event_name, err) &&
 	       read_processes(sampler, err) && look_at_contexts(sampler, err);
 }
 
@@ -311,7 +311,7 @@ void sampler_destroy(struct sampler *sampler)
 	event_set_deinit(&sampler->events);
 	filter_deinit(&sampler->filter);
 	part_deinit(&sampler->part);
-	collector_deinit(&sampler->collector);
+	collector_destroy(sampler->collector);
 	ebpf_chains_destroy(sampler->chains);
 	process_reader_destroy(sampler->reader);
 	command_deinit(&sampler->command);
@@ -331,15 +331,15 @@ static bool enable_counting(struct sampler *sampler, bool enabled, uint64_t cloc
 {
 	if (enabled)
 		looks_begin(&sampler->looks, clock);
-	else if (!looks_take(&sampler->looks, &sampler->collector, clock, true, err))
+	else if (!looks_take(&sampler->looks, sampler->collector, clock, true, err))
 		return false;
-	return waiting_enable(&sampler->waiting, &sampler->collector, enabled, clock, err) &&
+	return waiting_enable(&sampler->waiting, sampler->collector, enabled, clock, err) &&
 	       requests_enable(&sampler->requests, enabled, clock, duration_ns(sampler, clock), err);
 }
 
 static void read_surroundings(const struct sampler *sampler, struct surroundings *surroundings)
 {
-	const struct profile *profile = sampler->collector.profile;
+	const struct profile *profile = collector_profile(sampler->collector);
 
 	surroundings_read("/proc", "/sys/fs/cgroup", profile_string(profile, profile->facts.cgroup), surroundings);
 }
@@ -350,7 +350,8 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 
 	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
 	read_surroundings(sampler, &sampler->surroundings);
-	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(sampler);
+	sampler->start_ns = sampler->off_since_ns = now_ns(sampler);
+	collector_set_start(sampler->collector, sampler->start_ns);
 	sampler->enabled = !options->start_disabled;
 	if (sampler->enabled && !enable_counting(sampler, true, sampler->start_ns, err))
 		return false;
@@ -373,7 +374,7 @@ static bool leave_out_pause(struct sampler *sampler, struct error *err)
 	if (!sampler_drain(sampler, sampler->off_since_ns, err))
 		return false;
 	sampler->off_ns += pause_ns;
-	sampler->collector.start_ns += pause_ns;
+	collector_set_start(sampler->collector, sampler->start_ns + sampler->off_ns);
 	return true;
 }
 
@@ -396,8 +397,7 @@ static bool pass_over(struct sampler *sampler, const struct order_source *source
 	struct record record;
 
 	return !record_parse(source->layout, source->bytes, source->size, &record, &ignored) ||
-	       record.kind != RECORD_SAMPLE ||
-	       counters_take(sampler->collector.counters, &record, COUNTERS_LEFT_OUT, err);
+	       collector_leave_out(sampler->collector, &record, err);
 }
 
 static bool take_record(struct sampler *sampler, const struct order_source *source, struct error *err)
@@ -407,9 +407,9 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	bool wanted;
 
 	if (!filter_wants(&sampler->filter, source->layout, source->bytes, source->size))
-		return !sampler->collector.counters || pass_over(sampler, source, err);
+		return !sampler->options.counters || pass_over(sampler, source, err);
 	if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored)) {
-		sampler->collector.profile->quality.lost++;
+		collector_profile(sampler->collector)->quality.lost++;
 		return true;
 	}
 	if (!filter_take(&sampler->filter, &record, &wanted, err))
@@ -417,8 +417,7 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	/* What finds no room in a ring of waits is not lost: it is charged later. */
 	if (record.kind == RECORD_LOST && source->layout == &sampler->waiting.layout)
 		return true;
-	return !wanted ||
-	       collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
+	return !wanted || collector_take(sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
 }
 
 const char *sampler_event(const struct sampler *sampler)
@@ -431,15 +430,15 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 	struct order_source *source;
 
 	order_refresh(&sampler->order);
-	sampler->collector.processes.losses += order_is_full(&sampler->order, &sampler->sideband_layout);
+	collector_processes(sampler->collector)->losses += order_is_full(&sampler->order, &sampler->sideband_layout);
 	while (order_next(&sampler->order, limit_ns, &source)) {
 		if (!take_record(sampler, source, err))
 			return false;
 		order_advance(&sampler->order, source);
-		if (sampler->collector.held_count == 0)
+		if (collector_held_count(sampler->collector) == 0)
 			order_release(&sampler->order);
 	}
-	if (!collector_flush(&sampler->collector, err))
+	if (!collector_flush(sampler->collector, err))
 		return false;
 	order_release(&sampler->order);
 	if (sampler->chains)
@@ -451,7 +450,7 @@ bool sampler_target_is_gone(struct sampler *sampler)
 {
 	if (sampler->options.target.kind == SAMPLER_TARGET_COMMAND)
 		return command_has_ended(&sampler->command);
-	return watch_all_ended(&sampler->watch, &sampler->collector.processes);
+	return watch_all_ended(&sampler->watch, collector_processes(sampler->collector));
 }
 
 /*
@@ -459,7 +458,7 @@ bool sampler_target_is_gone(struct sampler *sampler)
  */
 static bool keep_part(struct sampler *sampler, uint64_t clock)
 {
-	const struct profile *profile = sampler->collector.profile;
+	const struct profile *profile = collector_profile(sampler->collector);
 	struct error err;
 
 	if (sampler->part.fd < 0 || clock - sampler->part_written_ns < PART_INTERVAL_NS ||
@@ -490,7 +489,7 @@ static void limit_priority(struct sampler *sampler)
 bool sampler_poll(
 	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
 {
-	const struct profile_quality *quality = &sampler->collector.profile->quality;
+	const struct profile_quality *quality = &collector_profile(sampler->collector)->quality;
 	uint64_t clock;
 	bool is_kept;
 
@@ -508,10 +507,11 @@ bool sampler_poll(
 		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
 		!sampler_adapt(sampler, clock, err) || !look_at_contexts(sampler, err) ||
 		(sampler->enabled &&
-			(!looks_take(&sampler->looks, &sampler->collector, clock, false, err) ||
-				!waiting_look(&sampler->waiting, &sampler->collector, &sampler->options, clock, err) ||
-				!requests_look(&sampler->requests, &sampler->options, &sampler->collector.processes,
-					clock, duration_ns(sampler, clock), err))))
+			(!looks_take(&sampler->looks, sampler->collector, clock, false, err) ||
+				!waiting_look(&sampler->waiting, sampler->collector, &sampler->options, clock, err) ||
+				!requests_look(&sampler->requests, &sampler->options,
+					collector_processes(sampler->collector), clock, duration_ns(sampler, clock),
+					err))))
 		return false;
 	limit_priority(sampler);
 	is_kept = keep_part(sampler, clock);
@@ -523,19 +523,19 @@ bool sampler_poll(
 		.lost = quality->lost,
 		.throttled = quality->throttled,
 		.elapsed_ns = (int64_t)(clock - sampler->start_ns),
-		.processes = (uint32_t)sampler->collector.processes.count,
-		.threads = (uint32_t)sampler->collector.processes.thread_count,
+		.processes = (uint32_t)collector_processes(sampler->collector)->count,
+		.threads = (uint32_t)collector_processes(sampler->collector)->thread_count,
 	};
 	return true;
 }
 
 static void close_run(struct sampler *sampler)
 {
-	struct profile_run *run = &sampler->collector.profile->runs[sampler->collector.run];
+	struct profile_run *run = &collector_profile(sampler->collector)->runs[collector_run(sampler->collector)];
 	struct surroundings after;
 
 	read_surroundings(sampler, &after);
-	surroundings_describe(&sampler->surroundings, &after, &sampler->collector.profile->facts);
+	surroundings_describe(&sampler->surroundings, &after, &collector_profile(sampler->collector)->facts);
 	run->duration_ns = duration_ns(sampler, sampler->stop_ns);
 	if (!sampler->command.reaped)
 		return;
@@ -550,7 +550,7 @@ static void close_run(struct sampler *sampler)
 static void count_losses(struct sampler *sampler)
 {
 	uint64_t lost = sampler->lost_before + event_set_lost(&sampler->events);
-	struct profile_quality *quality = &sampler->collector.profile->quality;
+	struct profile_quality *quality = &collector_profile(sampler->collector)->quality;
 
 	/* The ring's own records report losses only when it has room again. */
 	if (lost > quality->lost)
@@ -569,7 +569,7 @@ static void release_reading(struct sampler *sampler)
 	looks_close(&sampler->looks);
 	requests_close(&sampler->requests);
 	event_set_deinit(&sampler->events);
-	collector_deinit(&sampler->collector);
+	collector_destroy(TAKE(sampler->collector));
 	ebpf_chains_destroy(TAKE(sampler->chains));
 	process_reader_destroy(sampler->reader);
 	sampler->reader = NULL;
@@ -599,42 +599,27 @@ static void stop_sampling(struct sampler *sampler)
 		sampler_end_early(sampler, &why);
 	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
 		sampler_end_early(sampler, &why);
-	if (!contexts_look_last(&sampler->contexts, sampler->reader, &sampler->collector.processes, &why))
+	if (!contexts_look_last(&sampler->contexts, sampler->reader, collector_processes(sampler->collector), &why))
 		sampler_end_early(sampler, &why);
 }
 
 /* What the user should know of the whole recording. */
 static void tell_limits(struct sampler *sampler)
 {
-	if (sampler->collector.met_32bit)
-		buffer_append_string(&sampler->notices,
-			"stacks of 32-bit processes are not supported: their user frames are missing\n");
-	if (sampler->collector.processes.met_denied &&
-		sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
-		buffer_append_string(&sampler->notices,
-			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
-	owners_tell(&sampler->collector.processes.owners, sampler->collector.profile->quality.lost_sideband > 0,
-		&sampler->notices);
+	collector_describe_limits(sampler->collector);
 	if (sampler->filter.was_late)
 		buffer_append_string(&sampler->notices,
 			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
 			"prevents that\n");
 	contexts_tell(&sampler->contexts, &sampler->notices);
-	if (sampler->collector.counters)
-		counters_tell(sampler->collector.counters, sampler->collector.profile, &sampler->notices);
-	if (sampler->collector.counters && sampler->filter.is_active)
+	if (sampler->options.counters && sampler->filter.is_active)
 		buffer_append_string(&sampler->notices,
 			"counters are read of whole CPUs: what another program counts before a switch to the target is charged to the target's "
 			"next sample\n");
 	process_reader_describe(sampler->reader, &sampler->notices);
-	if (sampler->collector.interpreters)
-		interpreters_tell(sampler->collector.interpreters, &sampler->notices);
-	waiting_tell(&sampler->waiting, &sampler->options, sampler->collector.profile, &sampler->notices);
-	looks_tell(&sampler->looks, sampler->no_waiting.message, sampler->collector.profile, &sampler->notices);
-	if (sampler->collector.processes.met_outside)
-		buffer_append_string(&sampler->notices,
-			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
-			"'--pid=host') to tell them apart\n");
+	waiting_tell(&sampler->waiting, &sampler->options, collector_profile(sampler->collector), &sampler->notices);
+	looks_tell(
+		&sampler->looks, sampler->no_waiting.message, collector_profile(sampler->collector), &sampler->notices);
 }
 
 static bool fail_without_samples(struct sampler *sampler, struct recording *result, struct error *err)
@@ -664,28 +649,21 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	count_losses(sampler);
 	tell_limits(sampler);
 	hand_notices_over(sampler, notices);
-	if (sampler->collector.profile->quality.samples == 0)
+	if (collector_profile(sampler->collector)->quality.samples == 0)
 		return fail_without_samples(sampler, result, err);
 	close_run(sampler);
-	if (!requests_finish(&sampler->requests, &sampler->options, &sampler->collector.processes,
-		    sampler->collector.profile, sampler->collector.run, &sampler->notices, err))
+	if (!requests_finish(&sampler->requests, &sampler->options, collector_processes(sampler->collector),
+		    collector_profile(sampler->collector), collector_run(sampler->collector), &sampler->notices, err))
 		return false;
-	if (!profile_finish(sampler->collector.profile, err) ||
-		!result_take_images(&made, &sampler->collector.processes, err) ||
-		!collector_finish_verification(&sampler->collector, &made, err)) {
-		recording_deinit(&made);
+	if (!collector_finish(sampler->collector, &made, err))
 		return false;
-	}
 	hand_notices_over(sampler, notices);
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
-	if (sampler->off_ns == 0 && sampler->collector.start_ns == sampler->start_ns)
+	if (sampler->off_ns == 0)
 		made.start_ns = (int64_t)sampler->start_ns + sampler->clock_offset_ns;
 	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
-	made.profile = TAKE(sampler->collector.profile);
-	if (sampler->collector.waits)
-		made.lock_places = wait_counter_take_places(sampler->collector.waits);
 	release_reading(sampler);
 	*result = made;
 	return true;

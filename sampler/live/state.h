@@ -20,7 +20,8 @@
 
 /* The counts when adaptation was last decided. */
 struct adaptation {
-	uint64_t samples, cuts, cut_by_rules;
+	uint64_t samples;
+	struct collector_cuts cuts;
 	uint64_t births, births_at_ns; /* by the records' clock */
 	uint64_t forks;
 	uint64_t programs, program_at_ns; /* when the last one was heard of */
@@ -37,7 +38,7 @@ struct sampler {
 	struct priority priority;
 	struct record_layout sample_layout, sideband_layout;
 	struct process_reader *reader; /* outlives the collector */
-	struct collector collector;
+	struct collector *collector;   /* owned */
 	struct command command;
 	struct order order;
 	struct watch watch;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/uio.h>
 #include <time.h>
 
 /* Rings hold samples of 16 kB of stack. */
@@ -170,9 +169,8 @@ bool waiting_open(struct waiting *waiting, const struct sampler_options *options
 	if (!machine_host())
 		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
 	fill_attr(waiting, options);
-	waiting->stack = undumped_alloc(RECORDING_MAX_STACK_BYTES);
-	if (!waiting->stack)
-		return error_set_memory(err);
+	if (!sleeper_init(&waiting->sleeper, RECORDING_MAX_STACK_BYTES, err))
+		return false;
 	if (open_rings(waiting, err) && members_init(&waiting->members, &options->target, child, err)) {
 		waiting->pace = pace_init(options->off_cpu_ns, waiting->members.threads);
 		if (create_programs(waiting, options, chains, err)) {
@@ -201,7 +199,7 @@ void waiting_close(struct waiting *waiting)
 			close(at->switches);
 	}
 	free(waiting->cpus);
-	undumped_free(waiting->stack, RECORDING_MAX_STACK_BYTES);
+	sleeper_deinit(&waiting->sleeper);
 	*waiting = (struct waiting){ 0 };
 }
 
@@ -244,56 +242,22 @@ bool waiting_add_rings(struct waiting *waiting, struct order *order, struct watc
 
 /* ---- Threads that are asleep ---- */
 
-/* Copies the stack of a thread. */
-static void copy_stack(const struct waiting *waiting, const struct process_table *processes,
-	const struct ebpf_sleeper *sleeper, struct record_sample *sample)
-{
-	const struct process_host *host = &processes->host;
-	const struct machine *machine = processes->machine;
-	size_t place = 0;
-	struct iovec here = { waiting->stack, waiting->stack_bytes }, there = { NULL, here.iov_len };
-	ssize_t size;
-
-	while (machine->perf_order[place] != machine->stack_pointer)
-		place++;
-	there.iov_base = (void *)(uintptr_t)sleeper->registers[machine->kernel_order[place]];
-	sample->stack_room = here.iov_len;
-	size = host->functions->read_memory(host->context, (int32_t)sleeper->wait.process, &here, &there, 1);
-	if (size <= 0)
-		return;
-	sample->stack = waiting->stack;
-	sample->stack_bytes = (size_t)size;
-}
-
-/* Makes a sample of a thread that is asleep, as the kernel would write one, unless it has gone on meanwhile. */
+/* Makes a sample of a thread that is asleep, unless it has gone on meanwhile. */
 static bool take_sleeper(
-	struct waiting *waiting, struct collector *collector, struct ebpf_sleeper *sleeper, struct error *err)
+	struct waiting *waiting, struct collector *collector, struct ebpf_sleeper *found, struct error *err)
 {
-	const struct machine *machine = collector->processes.machine;
-	uint64_t registers[MACHINE_MAX_REGISTERS];
-	struct ebpf_chain chain;
-	struct record record = { .kind = RECORD_SAMPLE,
-		.type = PERF_RECORD_SAMPLE,
-		.pid = (int32_t)sleeper->wait.process,
-		.tid = (int32_t)sleeper->wait.tid,
-		.time_ns = waiting->visited_ns };
+	const struct machine *machine = machine_host();
+	struct sleeper *sleeper = &waiting->sleeper;
 
-	if (collector->has_stack) {
-		for (size_t i = 0; i < machine->perf_register_count; i++)
-			registers[i] = sleeper->registers[machine->kernel_order[i]];
-		record.sample.registers_abi = PERF_SAMPLE_REGS_ABI_64;
-		record.sample.user_registers =
-			(struct record_words){ (const uint8_t *)registers, machine->perf_register_count };
-		copy_stack(waiting, &collector->processes, sleeper, &record.sample);
-	}
-	if (collector->interpreters && interpreters_read_chain(collector->interpreters, record.pid, record.tid, &chain))
-		record.sample.chain = &chain;
-	if (!ebpf_waiting_charge(waiting->programs, sleeper))
+	for (size_t i = 0; i < machine->perf_register_count; i++)
+		sleeper->registers[i] = found->registers[machine->kernel_order[i]];
+	sleeper->wait = found->wait;
+	sleeper->stack_room = waiting->stack_bytes;
+	(void)sleeper_read(sleeper, collector);
+	if (!ebpf_waiting_charge(waiting->programs, found))
 		return true;
-	record.sample.raw = (const uint8_t *)&sleeper->wait;
-	record.sample.raw_bytes = sizeof(sleeper->wait);
-	/* The bytes of the sample are ours, and are used for the next one. */
-	return collector_take(collector, &record, false, err) && collector_flush(collector, err);
+	sleeper->wait = found->wait;
+	return sleeper_take(sleeper, collector, waiting->visited_ns, err);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "recording/collect/collect.h"
+#include "recording/collect/sleeper.h"
 #include "sampler/live/members.h"
 #include "sampler/live/order.h"
 #include "sampler/live/pace.h"
@@ -30,7 +30,7 @@ struct waiting {
 	bool is_enabled;
 	uint64_t visited_ns;                /* when the last visit began, by the records' clock */
 	struct ebpf_waiting_counts counted; /* when it was visited */
-	uint8_t *stack;                     /* owned: of a thread that is asleep */
+	struct sleeper sleeper;
 };
 
 /*

@@ -152,7 +152,7 @@ static void test_turns(void **state)
 	expect(TAKE_TOTALS(fixture, 1, 10, 900, 600, 8, 0, 0), 3, 0);
 	assert_int_equal((int)counters_ran_percent(fixture->counters), 66);
 	buffer_init(&notices, 1 << 12);
-	counters_tell(fixture->counters, fixture->profile, &notices);
+	counters_describe(fixture->counters, fixture->profile, &notices);
 	buffer_append_byte(&notices, '\0');
 	assert_non_null(strstr((const char *)notices.data, "the counters ran 67 % of the time"));
 	assert_int_equal(fixture->profile->facts.counters_ran_percent, 66);

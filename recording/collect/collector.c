@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/collect/collector.h"
+
+#include "recording/collect/result.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static const int64_t second_ns = 1000000000;
+
+static bool describe_values(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile *profile = collector->profile;
+
+	if (!options->counts_time && !profile_add_value_type(profile, options->event, "count", err))
+		return false;
+	if (options->counts_time && !profile_add_value_type(profile, "cpu", "nanoseconds", err))
+		return false;
+	profile->default_value_type = profile->value_type_count - 1;
+	profile->period_type = profile->value_types[profile->default_value_type];
+	profile->period = options->counts_time ? collector->nominal_ns : 0;
+	if (options->has_waits) {
+		if (!profile_add_wait_values(profile, err) ||
+			!wait_counter_create(profile, options->machine, &collector->waits, err))
+			return false;
+		collector->wall = profile_wait_values(profile).wall;
+	}
+	return !options->counters || counters_create(profile, options->counters, &collector->counters, err);
+}
+
+static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	const struct verifier_options verifying = { .every = options->verify_every,
+		.may_wait = options->verifier_may_wait };
+
+	return verifier_create(&verifying, &collector->verifier, err);
+}
+
+static bool create_interpreters(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	const struct interpreters_options interpreting = { &collector->processes, options->chains };
+
+	return interpreters_create(&interpreting, &collector->interpreters, err);
+}
+
+static bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	run.start_unix_ns = now.tv_sec * second_ns + now.tv_nsec;
+	*collector = (struct collector){
+		.start_ns = options->start_ns,
+		.has_stack = options->has_stack,
+		.is_time = options->is_time,
+		.nominal_ns = second_ns / options->frequency_hz,
+		.rest = options->rest,
+		.chains = options->chains,
+		.wall = PROFILE_NONE,
+	};
+	if (!profile_create(&collector->profile, err))
+		return false;
+	process_table_init(&collector->processes, collector->profile, options->host, options->notices);
+	collector->processes.machine = options->machine;
+	return stitch_memory_create(&collector->stitches, err) &&
+	       stack_builder_create(&collector->processes, &collector->builder, err) &&
+	       describe_values(collector, options, err) &&
+	       profile_add_run(collector->profile, &run, &collector->run, err) &&
+	       unwinder_create(&collector->unwinder, err) &&
+	       (!options->names_interpreters || create_interpreters(collector, options, err)) &&
+	       (options->verify_every == 0 || create_verifier(collector, options, err));
+}
+
+bool collector_create(const struct collector_options *options, struct collector **collector, struct error *err)
+{
+	struct collector *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	if (!collector_init(made, options, err)) {
+		collector_destroy(made);
+		return false;
+	}
+	*collector = made;
+	return true;
+}
+
+void collector_destroy(struct collector *collector)
+{
+	if (!collector)
+		return;
+	interpreters_destroy(collector->interpreters);
+	process_table_deinit(&collector->processes);
+	unwinder_destroy(collector->unwinder);
+	stitch_memory_destroy(collector->stitches);
+	verifier_destroy(collector->verifier);
+	stack_builder_destroy(collector->builder);
+	wait_counter_destroy(collector->waits);
+	live_stack_deinit(&collector->live_stack);
+	counters_destroy(collector->counters);
+	profile_destroy(collector->profile);
+	free(collector);
+}
+
+struct profile *collector_profile(const struct collector *collector)
+{
+	return collector->profile;
+}
+
+uint32_t collector_run(const struct collector *collector)
+{
+	return collector->run;
+}
+
+struct process_table *collector_processes(struct collector *collector)
+{
+	return &collector->processes;
+}
+
+void collector_set_start(struct collector *collector, uint64_t start_ns)
+{
+	collector->start_ns = start_ns;
+}
+
+void collector_set_counts_threads(struct collector *collector, bool counts_threads)
+{
+	if (collector->counters)
+		counters_set_threads(collector->counters, counts_threads);
+}
+
+struct collector_cuts collector_cuts(const struct collector *collector)
+{
+	return collector->cuts;
+}
+
+bool collector_met_32bit(const struct collector *collector)
+{
+	return collector->met_32bit;
+}
+
+void collector_describe_limits(const struct collector *collector)
+{
+	const struct profile_quality *quality = &collector->profile->quality;
+	const struct process_table *processes = &collector->processes;
+	struct buffer *notices = processes->notices;
+
+	if (collector->met_32bit)
+		buffer_append_string(
+			notices, "stacks of 32-bit processes are not supported: their user frames are missing\n");
+	if (processes->met_denied && quality->stops[PROFILE_STOP_NO_MAPPING] > 0)
+		buffer_append_string(notices,
+			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
+	owners_tell(&processes->owners, quality->lost_sideband > 0, notices);
+	if (collector->interpreters)
+		interpreters_tell(collector->interpreters, notices);
+	if (processes->met_outside)
+		buffer_append_string(notices,
+			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
+			"'--pid=host') to tell them apart\n");
+}
+
+bool collector_finish(struct collector *collector, struct recording *result, struct error *err)
+{
+	struct buffer *notices = collector->processes.notices;
+
+	if (!profile_finish(collector->profile, err) || !result_take_images(result, &collector->processes, err) ||
+		(collector->verifier &&
+			!verifier_finish(collector->verifier, collector->profile, &result->compared, notices, err))) {
+		recording_deinit(result);
+		return false;
+	}
+	if (collector->counters)
+		counters_describe(collector->counters, collector->profile, notices);
+	if (collector->waits)
+		result->lock_places = wait_counter_take_places(collector->waits);
+	result->profile = TAKE(collector->profile);
+	return true;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/collect/sleeper.h"
+
+#include "recording/collect/collector.h"
+
+#include <linux/perf_event.h>
+#include <sys/uio.h>
+
+bool sleeper_init(struct sleeper *sleeper, size_t capacity, struct error *err)
+{
+	*sleeper = (struct sleeper){ .stack = undumped_alloc(capacity), .capacity = capacity, .stack_room = capacity };
+	return sleeper->stack ? true : error_set_memory(err);
+}
+
+void sleeper_deinit(struct sleeper *sleeper)
+{
+	undumped_free(sleeper->stack, sleeper->capacity);
+	*sleeper = (struct sleeper){ 0 };
+}
+
+static size_t sleeper_place_of(const struct machine *machine, uint8_t number)
+{
+	size_t place = 0;
+
+	while (machine->perf_order[place] != number)
+		place++;
+	return place;
+}
+
+void sleeper_set_register(struct sleeper *sleeper, uint8_t number, uint64_t value)
+{
+	sleeper->registers[sleeper_place_of(machine_host(), number)] = value;
+}
+
+bool sleeper_read(struct sleeper *sleeper, struct collector *collector)
+{
+	const struct process_host *host = &collector->processes.host;
+	const struct machine *machine = collector->processes.machine;
+	int32_t pid = (int32_t)sleeper->wait.process;
+	struct iovec here = { sleeper->stack, sleeper->stack_room }, there = { NULL, here.iov_len };
+	ssize_t size = 0;
+
+	if (collector->has_stack) {
+		size_t place = sleeper_place_of(machine, machine->stack_pointer);
+
+		there.iov_base = (void *)(uintptr_t)sleeper->registers[place];
+		size = host->functions->read_memory(host->context, pid, &here, &there, 1);
+	}
+	sleeper->stack_bytes = size > 0 ? (size_t)size : 0;
+	sleeper->chain.count = 0;
+	if (collector->interpreters)
+		(void)interpreters_read_chain(
+			collector->interpreters, pid, (int32_t)sleeper->wait.tid, &sleeper->chain);
+	return size >= 0;
+}
+
+bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, uint64_t time_ns, struct error *err)
+{
+	const struct machine *machine = collector->processes.machine;
+	const uint64_t chain[] = { PERF_CONTEXT_USER,
+		sleeper->registers[sleeper_place_of(machine, machine->program_counter)] };
+	struct record record = { .kind = RECORD_SAMPLE,
+		.type = PERF_RECORD_SAMPLE,
+		.pid = (int32_t)sleeper->wait.process,
+		.tid = (int32_t)sleeper->wait.tid,
+		.time_ns = time_ns };
+	struct record_sample *sample = &record.sample;
+
+	sample->raw = (const uint8_t *)&sleeper->wait;
+	sample->raw_bytes = sizeof(sleeper->wait);
+	if (sleeper->has_two_registers)
+		sample->callchain = (struct record_words){ (const uint8_t *)chain, 2 };
+	if (collector->has_stack) {
+		sample->lacks_frame_pointer = sleeper->has_two_registers;
+		sample->registers_abi = PERF_SAMPLE_REGS_ABI_64;
+		sample->user_registers =
+			(struct record_words){ (const uint8_t *)sleeper->registers, machine->perf_register_count };
+		sample->stack = sleeper->stack;
+		sample->stack_bytes = sleeper->stack_bytes;
+		sample->stack_room = sleeper->stack_room;
+	}
+	if (sleeper->chain.count > 0)
+		sample->chain = &sleeper->chain;
+	/* The bytes of the sample are the sleeper's, and are used for the next one. */
+	return collector_take(collector, &record, false, err) && collector_flush(collector, err);
+}

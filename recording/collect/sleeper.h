@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ebpf/ebpf.h"
+#include "recording/collect/collect.h"
+
+/*
+ * A thread that is asleep, read by the recorder itself in place of the kernel: its registers come from whoever has
+ * found it, its stack is copied here, and it becomes a sample as the kernel would write one.
+ */
+struct sleeper {
+	struct ebpf_wait wait;                     /* has its process and thread */
+	uint64_t registers[MACHINE_MAX_REGISTERS]; /* in perf's order */
+	bool has_two_registers;  /* its stack pointer and program counter are known, the others are 0 */
+	struct ebpf_chain chain; /* CPython's frames, borrowed until the next one is read; count 0: none */
+	uint8_t *stack;          /* owned, in memory that no core file has */
+	size_t capacity;         /* of `stack` */
+	size_t stack_room;       /* so many bytes are to be copied, at most the capacity */
+	size_t stack_bytes;      /* that were copied */
+};
+
+/* The stack room is the capacity at first. */
+COMMON_MUST_CHECK
+bool sleeper_init(struct sleeper *sleeper, size_t capacity, struct error *err);
+void sleeper_deinit(struct sleeper *sleeper);
+
+/* Sets one register by its number in DWARF, of the present machine. */
+void sleeper_set_register(struct sleeper *sleeper, uint8_t number, uint64_t value);
+
+/* Copies the stack, if the collector needs stacks, and reads the chain. False if the stack could not be read. */
+bool sleeper_read(struct sleeper *sleeper, struct collector *collector);
+
+/* Adds the thread as a sample of that time. Samples that are held are added too. */
+COMMON_MUST_CHECK
+bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, uint64_t time_ns, struct error *err);
