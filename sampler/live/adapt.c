@@ -47,7 +47,7 @@ void sampler_adapt_init(struct sampler *sampler)
 int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms)
 {
 	const struct adaptation *seen = &sampler->adaptation;
-	bool is_early = (seen->may_deepen && clock_ns - sampler->start_ns < EARLY_NS) ||
+	bool is_early = (seen->may_deepen && clock_ns - sampler->clock.start_ns < EARLY_NS) ||
 			(sampler->chains && seen->programs > 0 && clock_ns - seen->program_at_ns < EARLY_NS);
 
 	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
@@ -98,14 +98,14 @@ static bool take_over(struct sampler *sampler, struct event_set *events, struct 
 		event_set_deinit(events);
 		return false;
 	}
-	sampler->broken_rings += sampler->order.broken;
-	sampler->lost_before += event_set_lost(&sampler->events);
-	watch_deinit(&sampler->watch);
-	order_deinit(&sampler->order);
+	sampler->reading.broken_before += sampler->reading.order.broken;
+	sampler->reading.lost_before += event_set_lost(&sampler->events);
+	watch_deinit(&sampler->reading.watch);
+	order_deinit(&sampler->reading.order);
 	event_set_take_rings(events, &sampler->events);
 	event_set_deinit(&sampler->events);
 	sampler->events = *events;
-	return (!sampler->enabled || event_set_enable(&sampler->events, true, err)) &&
+	return (!sampler->clock.is_on || event_set_enable(&sampler->events, true, err)) &&
 	       sampler_prepare_reading(sampler, err);
 }
 

@@ -42,8 +42,8 @@ static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
 bool sampler_fail_empty(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_target *target = &sampler->options.target;
-	double seconds = (double)(sampler->stop_ns - sampler->start_ns) / 1e9;
-	int64_t used_ns = target_cpu_ns(target) - sampler->target_cpu_before_ns;
+	double seconds = (double)(sampler->clock.stop_ns - sampler->clock.start_ns) / 1e9;
+	int64_t used_ns = target_cpu_ns(target) - sampler->before.target_cpu_ns;
 	const struct profile *profile = collector_profile(sampler->collector);
 	const char *what = profile_string(profile, profile->facts.command);
 

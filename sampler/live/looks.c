@@ -2,6 +2,7 @@
 #include "sampler/live/looks.h"
 
 #include "recording/process/proc.h"
+#include "sampler/live/run_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A look may take one part in so many of the time of a CPU. */
@@ -140,14 +140,6 @@ static bool look_at_process(
 	return true;
 }
 
-static uint64_t cpu_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* At random, so that programs with a rhythm of their own are not met at the same point of it again and again. */
 static void plan_next(struct looks *looks, uint64_t clock_ns, uint64_t took_ns)
 {
@@ -161,18 +153,18 @@ static void plan_next(struct looks *looks, uint64_t clock_ns, uint64_t took_ns)
 bool looks_take(struct looks *looks, struct collector *collector, uint64_t clock_ns, bool is_last, struct error *err)
 {
 	const struct process_table *table = collector_processes(collector);
-	uint64_t before_ns;
+	int64_t before_ns;
 
 	if (!looks->is_open || (clock_ns < looks->next_ns && !is_last) || clock_ns <= looks->last_ns)
 		return true;
-	before_ns = cpu_clock_ns();
+	before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	/* The table grows when a process is met that it does not know yet, which takes its turn at the next look. */
 	for (size_t i = 0, count = table->count; i < count; i++)
 		if (table->processes[i].is_alive &&
 			!look_at_process(looks, collector, table->processes[i].pid, clock_ns, err))
 			return false;
 	looks->last_ns = clock_ns;
-	plan_next(looks, clock_ns, cpu_clock_ns() - before_ns);
+	plan_next(looks, clock_ns, (uint64_t)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns));
 	return true;
 }
 

@@ -11,28 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
-
-/*
- * With the longest time between two reads of the rings, 400 ms, this is less than the second that a killed recorder may
- * lose.
- */
-enum { PART_INTERVAL_NS = 550000000 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static uint64_t now_ns(const struct sampler *sampler)
-{
-	return (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->clock_offset_ns);
-}
 
 static bool check_options(struct sampler_options *options, struct error *err)
 {
@@ -95,20 +75,21 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 
 	if (sampler->collector)
 		collector_set_counts_threads(sampler->collector, counts_threads(sampler));
-	sampler->sample_layout = record_layout_of(&events->sample_attr);
-	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
-	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count + sampler->waiting.cpu_count, err))
+	sampler->reading.sample_layout = record_layout_of(&events->sample_attr);
+	sampler->reading.sideband_layout = record_layout_of(&events->sideband_attr);
+	if (!order_init(&sampler->reading.order, 2 * (size_t)events->cpu_count + sampler->waiting.cpu_count, err))
 		return false;
 	/* The sideband comes first: at equal times a mapping precedes the sample in it. */
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
 		if (events->sideband_rings[cpu].pages)
-			order_add(&sampler->order, &events->sideband_rings[cpu], &sampler->sideband_layout);
+			order_add(&sampler->reading.order, &events->sideband_rings[cpu],
+				&sampler->reading.sideband_layout);
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
 		if (events->sample_rings[cpu].pages)
-			order_add(&sampler->order, &events->sample_rings[cpu], &sampler->sample_layout);
-	return watch_init(&sampler->watch, events, is_command ? &sampler->command.pid : target->pids,
+			order_add(&sampler->reading.order, &events->sample_rings[cpu], &sampler->reading.sample_layout);
+	return watch_init(&sampler->reading.watch, events, is_command ? &sampler->command.pid : target->pids,
 		       is_command ? 1 : target->pid_count, err) &&
-	       waiting_add_rings(&sampler->waiting, &sampler->order, &sampler->watch, err);
+	       waiting_add_rings(&sampler->waiting, &sampler->reading.order, &sampler->reading.watch, err);
 }
 
 bool sampler_counts_time(const struct sampler *sampler)
@@ -180,8 +161,8 @@ static void open_chains(struct sampler *sampler)
 
 static bool look_at_contexts(struct sampler *sampler, struct error *err)
 {
-	return contexts_look(
-		&sampler->contexts, sampler->reader, collector_processes(sampler->collector), now_ns(sampler), err);
+	return contexts_look(&sampler->contexts, sampler->reader, collector_processes(sampler->collector),
+		run_clock_now(&sampler->clock), err);
 }
 
 /* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
@@ -231,7 +212,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.has_waits = sampler->waiting.programs || sampler->looks.is_open,
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
-		.start_ns = now_ns(sampler),
+		.start_ns = run_clock_now(&sampler->clock),
 		.notices = &sampler->notices,
 		.verify_every = options->verify_every,
 	};
@@ -270,8 +251,8 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 		return error_set_memory(err);
 	made->options = *options;
 	sampler_adapt_init(made);
-	made->clock_offset_ns = proc_clock_offset_ns();
-	made->own_cpu_before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	made->clock.offset_ns = proc_clock_offset_ns();
+	made->before.own_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	buffer_init(&made->notices, MAX_NOTICE_BYTES);
 	filter_init(&made->filter);
 	part_init(&made->part);
@@ -303,8 +284,8 @@ void sampler_destroy(struct sampler *sampler)
 	if (!sampler)
 		return;
 	priority_restore(&sampler->priority);
-	watch_deinit(&sampler->watch);
-	order_deinit(&sampler->order);
+	watch_deinit(&sampler->reading.watch);
+	order_deinit(&sampler->reading.order);
 	waiting_close(&sampler->waiting);
 	looks_close(&sampler->looks);
 	requests_close(&sampler->requests);
@@ -320,12 +301,6 @@ void sampler_destroy(struct sampler *sampler)
 	free(sampler);
 }
 
-/* How long sampling was on until `clock`. */
-static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
-{
-	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
-}
-
 /* Begins or ends to count waits and requests. */
 static bool enable_counting(struct sampler *sampler, bool enabled, uint64_t clock, struct error *err)
 {
@@ -334,7 +309,7 @@ static bool enable_counting(struct sampler *sampler, bool enabled, uint64_t cloc
 	else if (!looks_take(&sampler->looks, sampler->collector, clock, true, err))
 		return false;
 	return waiting_enable(&sampler->waiting, sampler->collector, enabled, clock, err) &&
-	       requests_enable(&sampler->requests, enabled, clock, duration_ns(sampler, clock), err);
+	       requests_enable(&sampler->requests, enabled, clock, run_clock_elapsed_ns(&sampler->clock, clock), err);
 }
 
 static void read_surroundings(const struct sampler *sampler, struct surroundings *surroundings)
@@ -348,12 +323,12 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
 
-	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
-	read_surroundings(sampler, &sampler->surroundings);
-	sampler->start_ns = sampler->off_since_ns = now_ns(sampler);
-	collector_set_start(sampler->collector, sampler->start_ns);
-	sampler->enabled = !options->start_disabled;
-	if (sampler->enabled && !enable_counting(sampler, true, sampler->start_ns, err))
+	sampler->before.target_cpu_ns = target_cpu_ns(&options->target);
+	read_surroundings(sampler, &sampler->before.surroundings);
+	sampler->clock.start_ns = sampler->clock.off_since_ns = run_clock_now(&sampler->clock);
+	collector_set_start(sampler->collector, sampler->clock.start_ns);
+	sampler->clock.is_on = !options->start_disabled;
+	if (sampler->clock.is_on && !enable_counting(sampler, true, sampler->clock.start_ns, err))
 		return false;
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
 		!command_start(&sampler->command, options->target.command[0], err))
@@ -369,24 +344,24 @@ bool sampler_start(struct sampler *sampler, struct error *err)
  */
 static bool leave_out_pause(struct sampler *sampler, struct error *err)
 {
-	uint64_t pause_ns = now_ns(sampler) - sampler->off_since_ns;
+	uint64_t pause_ns = run_clock_now(&sampler->clock) - sampler->clock.off_since_ns;
 
-	if (!sampler_drain(sampler, sampler->off_since_ns, err))
+	if (!sampler_drain(sampler, sampler->clock.off_since_ns, err))
 		return false;
-	sampler->off_ns += pause_ns;
-	collector_set_start(sampler->collector, sampler->start_ns + sampler->off_ns);
+	sampler->clock.off_ns += pause_ns;
+	collector_set_start(sampler->collector, sampler->clock.start_ns + sampler->clock.off_ns);
 	return true;
 }
 
 bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err)
 {
-	if (sampler->enabled == enabled)
+	if (sampler->clock.is_on == enabled)
 		return true;
 	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err) ||
-		!enable_counting(sampler, enabled, now_ns(sampler), err))
+		!enable_counting(sampler, enabled, run_clock_now(&sampler->clock), err))
 		return false;
-	sampler->enabled = enabled;
-	sampler->off_since_ns = now_ns(sampler);
+	sampler->clock.is_on = enabled;
+	sampler->clock.off_since_ns = run_clock_now(&sampler->clock);
 	return true;
 }
 
@@ -417,7 +392,8 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	/* What finds no room in a ring of waits is not lost: it is charged later. */
 	if (record.kind == RECORD_LOST && source->layout == &sampler->waiting.layout)
 		return true;
-	return !wanted || collector_take(sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
+	return !wanted ||
+	       collector_take(sampler->collector, &record, source->layout == &sampler->reading.sideband_layout, err);
 }
 
 const char *sampler_event(const struct sampler *sampler)
@@ -429,18 +405,19 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 {
 	struct order_source *source;
 
-	order_refresh(&sampler->order);
-	collector_processes(sampler->collector)->losses += order_is_full(&sampler->order, &sampler->sideband_layout);
-	while (order_next(&sampler->order, limit_ns, &source)) {
+	order_refresh(&sampler->reading.order);
+	collector_processes(sampler->collector)->losses +=
+		order_is_full(&sampler->reading.order, &sampler->reading.sideband_layout);
+	while (order_next(&sampler->reading.order, limit_ns, &source)) {
 		if (!take_record(sampler, source, err))
 			return false;
-		order_advance(&sampler->order, source);
+		order_advance(&sampler->reading.order, source);
 		if (collector_held_count(sampler->collector) == 0)
-			order_release(&sampler->order);
+			order_release(&sampler->reading.order);
 	}
 	if (!collector_flush(sampler->collector, err))
 		return false;
-	order_release(&sampler->order);
+	order_release(&sampler->reading.order);
 	if (sampler->chains)
 		ebpf_chains_release(sampler->chains);
 	return true;
@@ -450,25 +427,7 @@ bool sampler_target_is_gone(struct sampler *sampler)
 {
 	if (sampler->options.target.kind == SAMPLER_TARGET_COMMAND)
 		return command_has_ended(&sampler->command);
-	return watch_all_ended(&sampler->watch, collector_processes(sampler->collector));
-}
-
-/*
- * Writes the new part of the profile to disk. False if that fails: the recording then ends while its data can be kept.
- */
-static bool keep_part(struct sampler *sampler, uint64_t clock)
-{
-	const struct profile *profile = collector_profile(sampler->collector);
-	struct error err;
-
-	if (sampler->part.fd < 0 || clock - sampler->part_written_ns < PART_INTERVAL_NS ||
-		profile->event_count == sampler->part.written.events)
-		return !sampler->part.is_full;
-	sampler->part_written_ns = clock;
-	if (part_write(&sampler->part, profile, duration_ns(sampler, clock), &err))
-		return !sampler->part.is_full;
-	sampler_end_early(sampler, &err);
-	return false;
+	return watch_all_ended(&sampler->reading.watch, collector_processes(sampler->collector));
 }
 
 void sampler_end_early(struct sampler *sampler, const struct error *why)
@@ -480,7 +439,8 @@ void sampler_end_early(struct sampler *sampler, const struct error *why)
 /* Beside programs that make work for the recorder, it is one program among others. */
 static void limit_priority(struct sampler *sampler)
 {
-	if (priority_is_spent(&sampler->priority, clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID)))
+	if (priority_is_spent(
+		    &sampler->priority, clock_read_ns(CLOCK_MONOTONIC), clock_read_ns(CLOCK_PROCESS_CPUTIME_ID)))
 		buffer_append_string(&sampler->notices,
 			"the recorder gave its high priority back, because it took more than half of a CPU for seconds: on a busy machine "
 			"samples may be lost; a lower -F, or fewer processes with -p, needs less\n");
@@ -489,40 +449,44 @@ static void limit_priority(struct sampler *sampler)
 bool sampler_poll(
 	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
 {
-	const struct profile_quality *quality = &collector_profile(sampler->collector)->quality;
+	const struct profile *profile = collector_profile(sampler->collector);
+	const struct profile_quality *quality = &profile->quality;
+	struct error why;
 	uint64_t clock;
-	bool is_kept;
 
-	timeout_ms = sampler_adapt_timeout(sampler, now_ns(sampler), timeout_ms);
+	timeout_ms = sampler_adapt_timeout(sampler, run_clock_now(&sampler->clock), timeout_ms);
 	timeout_ms = waiting_timeout(&sampler->waiting, timeout_ms);
-	if (sampler->enabled)
-		timeout_ms = looks_timeout(&sampler->looks, now_ns(sampler), timeout_ms);
+	if (sampler->clock.is_on)
+		timeout_ms = looks_timeout(&sampler->looks, run_clock_now(&sampler->clock), timeout_ms);
 	timeout_ms = requests_timeout(&sampler->requests, timeout_ms);
-	timeout_ms = contexts_timeout(&sampler->contexts, now_ns(sampler), timeout_ms);
-	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
+	timeout_ms = contexts_timeout(&sampler->contexts, run_clock_now(&sampler->clock), timeout_ms);
+	if (!watch_wait(&sampler->reading.watch, timeout_ms, wake_fd, err))
 		return false;
 	/* Every CPU has written records of this age, so no older record can arrive later and break the order. */
-	clock = now_ns(sampler);
+	clock = run_clock_now(&sampler->clock);
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
-		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
+		(order_is_crowded(&sampler->reading.order) &&
+			!sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
 		!sampler_adapt(sampler, clock, err) || !look_at_contexts(sampler, err) ||
-		(sampler->enabled &&
+		(sampler->clock.is_on &&
 			(!looks_take(&sampler->looks, sampler->collector, clock, false, err) ||
 				!waiting_look(&sampler->waiting, sampler->collector, &sampler->options, clock, err) ||
 				!requests_look(&sampler->requests, &sampler->options,
-					collector_processes(sampler->collector), clock, duration_ns(sampler, clock),
-					err))))
+					collector_processes(sampler->collector), clock,
+					run_clock_elapsed_ns(&sampler->clock, clock), err))))
 		return false;
 	limit_priority(sampler);
-	is_kept = keep_part(sampler, clock);
+	/* If that fails, the recording ends while its data can be kept. */
+	if (!part_write_in_time(&sampler->part, profile, clock, run_clock_elapsed_ns(&sampler->clock, clock), &why))
+		sampler_end_early(sampler, &why);
 	*progress = (struct sampler_progress){
 		.state = sampler_target_is_gone(sampler) ? SAMPLER_TARGET_GONE
-			 : is_kept                       ? SAMPLER_RUNNING
-							 : SAMPLER_DISK_FULL,
+			 : sampler->part.is_full         ? SAMPLER_DISK_FULL
+							 : SAMPLER_RUNNING,
 		.samples = quality->samples,
 		.lost = quality->lost,
 		.throttled = quality->throttled,
-		.elapsed_ns = (int64_t)(clock - sampler->start_ns),
+		.elapsed_ns = (int64_t)(clock - sampler->clock.start_ns),
 		.processes = (uint32_t)collector_processes(sampler->collector)->count,
 		.threads = (uint32_t)collector_processes(sampler->collector)->thread_count,
 	};
@@ -535,27 +499,27 @@ static void close_run(struct sampler *sampler)
 	struct surroundings after;
 
 	read_surroundings(sampler, &after);
-	surroundings_describe(&sampler->surroundings, &after, &collector_profile(sampler->collector)->facts);
-	run->duration_ns = duration_ns(sampler, sampler->stop_ns);
+	surroundings_describe(&sampler->before.surroundings, &after, &collector_profile(sampler->collector)->facts);
+	run->duration_ns = run_clock_elapsed_ns(&sampler->clock, sampler->clock.stop_ns);
 	if (!sampler->command.reaped)
 		return;
-	run->whole_command = sampler->enabled && sampler->off_ns == 0;
+	run->whole_command = sampler->clock.is_on && sampler->clock.off_ns == 0;
 	run->exit_status = WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status)
 							      : 128 + WTERMSIG(sampler->command.status);
-	run->wall_ns = (int64_t)(sampler->stop_ns - sampler->start_ns);
+	run->wall_ns = (int64_t)(sampler->clock.stop_ns - sampler->clock.start_ns);
 	run->cpu_ns = command_cpu_ns(&sampler->command);
 	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
 }
 
 static void count_losses(struct sampler *sampler)
 {
-	uint64_t lost = sampler->lost_before + event_set_lost(&sampler->events);
+	uint64_t lost = sampler->reading.lost_before + event_set_lost(&sampler->events);
 	struct profile_quality *quality = &collector_profile(sampler->collector)->quality;
 
 	/* The ring's own records report losses only when it has room again. */
 	if (lost > quality->lost)
 		quality->lost = lost;
-	quality->lost += sampler->broken_rings + sampler->order.broken;
+	quality->lost += sampler->reading.broken_before + sampler->reading.order.broken;
 }
 
 /*
@@ -563,8 +527,8 @@ static void count_losses(struct sampler *sampler)
  */
 static void release_reading(struct sampler *sampler)
 {
-	watch_deinit(&sampler->watch);
-	order_deinit(&sampler->order);
+	watch_deinit(&sampler->reading.watch);
+	order_deinit(&sampler->reading.order);
 	waiting_close(&sampler->waiting);
 	looks_close(&sampler->looks);
 	requests_close(&sampler->requests);
@@ -594,8 +558,8 @@ static void stop_sampling(struct sampler *sampler)
 
 	if (!event_set_enable(&sampler->events, false, &why))
 		sampler_end_early(sampler, &why);
-	sampler->stop_ns = now_ns(sampler);
-	if (!has_failed && sampler->enabled && !enable_counting(sampler, false, sampler->stop_ns, &why))
+	sampler->clock.stop_ns = run_clock_now(&sampler->clock);
+	if (!has_failed && sampler->clock.is_on && !enable_counting(sampler, false, sampler->clock.stop_ns, &why))
 		sampler_end_early(sampler, &why);
 	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
 		sampler_end_early(sampler, &why);
@@ -661,9 +625,9 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
-	if (sampler->off_ns == 0)
-		made.start_ns = (int64_t)sampler->start_ns + sampler->clock_offset_ns;
-	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
+	if (sampler->clock.off_ns == 0)
+		made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
+	made.cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->before.own_cpu_ns;
 	release_reading(sampler);
 	*result = made;
 	return true;

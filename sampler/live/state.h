@@ -10,6 +10,7 @@
 #include "sampler/live/order.h"
 #include "sampler/live/priority.h"
 #include "sampler/live/requests.h"
+#include "sampler/live/run_clock.h"
 #include "sampler/live/surroundings.h"
 #include "sampler/live/target.h"
 #include "sampler/live/waiting.h"
@@ -29,6 +30,20 @@ struct adaptation {
 	struct event_extras extras;
 };
 
+/* How the rings of the open events are waited for and read. */
+struct reading {
+	struct record_layout sample_layout, sideband_layout;
+	struct order order;
+	struct watch watch;
+	uint64_t lost_before, broken_before; /* samples and rings, of event sets that were closed */
+};
+
+/* What was used when the recording began. */
+struct usage {
+	int64_t target_cpu_ns, own_cpu_ns;
+	struct surroundings surroundings;
+};
+
 struct sampler {
 	struct sampler_options options;
 	pid_t *pids; /* owned copy of the target's */
@@ -36,12 +51,10 @@ struct sampler {
 	struct filter filter;
 	struct ebpf_chains *chains; /* owned; NULL: not wanted, or not permitted */
 	struct priority priority;
-	struct record_layout sample_layout, sideband_layout;
 	struct process_reader *reader; /* outlives the collector */
 	struct collector *collector;   /* owned */
 	struct command command;
-	struct order order;
-	struct watch watch;
+	struct reading reading;
 	struct waiting waiting;
 	struct looks looks; /* in place of `waiting` where that is not permitted */
 	struct error
@@ -50,17 +63,10 @@ struct sampler {
 	struct contexts contexts;
 	struct part part;
 	struct error ended_early; /* ERROR_NONE: it did not */
-	uint64_t part_written_ns;
 	struct buffer notices;
-	int64_t clock_offset_ns;       /* CLOCK_MONOTONIC here minus the records' clock */
-	uint64_t start_ns, stop_ns;    /* by the records' clock */
-	uint64_t off_since_ns, off_ns; /* sampling is off since then, unless `enabled`; total time it was off before */
-	int64_t target_cpu_before_ns, own_cpu_before_ns;
-	struct surroundings surroundings; /* at the start */
+	struct run_clock clock;
+	struct usage before;
 	struct adaptation adaptation;
-	uint64_t broken_rings; /* of rings that were closed */
-	uint64_t lost_before;  /* lost samples of event sets that were closed */
-	bool enabled;
 };
 
 /* Prepares the rings and processes of the open events for waiting and reading. */

@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-enum { MAX_OLD = 1000 };
+enum { MAX_OLD = 1000, INTERVAL_NS = 550000000 };
 
 void part_init(struct part *part)
 {
@@ -158,4 +158,13 @@ bool part_write(struct part *part, const struct profile *profile, int64_t durati
 	}
 	part->written_bytes += part->chunk.size;
 	return true;
+}
+
+bool part_write_in_time(
+	struct part *part, const struct profile *profile, uint64_t clock_ns, int64_t duration_ns, struct error *err)
+{
+	if (part->fd < 0 || clock_ns - part->written_ns < INTERVAL_NS || profile->event_count == part->written.events)
+		return true;
+	part->written_ns = clock_ns;
+	return part_write(part, profile, duration_ns, err);
 }

@@ -18,6 +18,7 @@ struct part {
 	uint64_t kernel_text;           /* address of the kernel's symbol _text; 0: not known */
 	struct profile_written written; /* what of the profile was written */
 	bool is_full;                   /* a write failed; no further one is tried */
+	uint64_t written_ns;            /* when part_write_in_time() has written last */
 };
 
 /* Initializes without a file. */
@@ -40,3 +41,11 @@ void part_deinit(struct part *part);
  */
 COMMON_MUST_CHECK
 bool part_write(struct part *part, const struct profile *profile, int64_t duration_ns, struct error *err);
+
+/*
+ * Does so if there is a file, something is new, and the last increment is old enough, at `clock_ns` of a clock that
+ * never goes back. To be called at least every 400 ms: no more than a second is then lost.
+ */
+COMMON_MUST_CHECK
+bool part_write_in_time(
+	struct part *part, const struct profile *profile, uint64_t clock_ns, int64_t duration_ns, struct error *err);
