@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/contexts.h"
 
+#include "recording/process/otel_context.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_AT_ONCE = 8 };
+enum { MOST_PROCESSES = 256, MOST_AT_ONCE = 8 };
 static const uint64_t first_wait_ns = 100000000, ns_per_ms = 1000000;
 
-void contexts_init(struct contexts *contexts, const struct sampler_options *options)
-{
-	contexts->is_active = options->target.kind != SAMPLER_TARGET_SYSTEM;
-	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
-		for (size_t k = 0; k < options->label_count; k++)
-			if (strcmp(options->labels[k].key, otel_context_labels[i]) == 0)
-				contexts->is_users[i] = true;
-}
+/* A process by its place in the table of processes. */
+struct contexts_process {
+	uint64_t met_ns, due_ns; /* by the records' clock; due UINT64_MAX: its context is known */
+};
+
+struct contexts {
+	struct instrument instrument;
+	struct contexts_process processes[MOST_PROCESSES]; /* those that were met first */
+	size_t count;
+	bool is_users[OTEL_CONTEXT_VALUES]; /* the user has set the label */
+	bool is_mixed[OTEL_CONTEXT_VALUES]; /* processes say different things, so there is no such label */
+	struct otel_context first;          /* what was said first */
+	struct otel_context other;          /* of mixed labels, what was said against it */
+};
 
 /* Takes what one process says of one label. */
 static bool take_value(
@@ -38,14 +47,15 @@ static bool take_value(
 	return false;
 }
 
-static bool look_at(struct contexts *contexts, size_t process, struct process_reader *reader,
-	const struct process_table *table, struct error *err)
+static bool read_context(struct contexts *contexts, size_t process, struct error *err)
 {
+	const struct instrument_session *session = contexts->instrument.session;
+	const struct process_table *table = collector_processes(session->collector);
 	struct otel_context context;
 	int32_t pid = table->processes[process].pid;
 
 	/* Processes outside our pid namespace have pid 0. */
-	if (pid <= 0 || !table->processes[process].is_alive || !otel_context_of(reader, pid, &context))
+	if (pid <= 0 || !table->processes[process].is_alive || !otel_context_of(session->reader, pid, &context))
 		return true;
 	contexts->processes[process].due_ns = UINT64_MAX;
 	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
@@ -54,65 +64,94 @@ static bool look_at(struct contexts *contexts, size_t process, struct process_re
 	return true;
 }
 
-static void meet(struct contexts *contexts, const struct process_table *table, uint64_t clock_ns)
+static void meet(struct contexts *contexts, uint64_t clock_ns)
 {
-	for (; contexts->count < table->count && contexts->count < CONTEXTS_MOST_PROCESSES; contexts->count++)
+	const struct process_table *table = collector_processes(contexts->instrument.session->collector);
+
+	for (; contexts->count < table->count && contexts->count < MOST_PROCESSES; contexts->count++)
 		contexts->processes[contexts->count] = (struct contexts_process){ clock_ns, clock_ns };
 }
 
-bool contexts_look(struct contexts *contexts, struct process_reader *reader, struct process_table *table,
-	uint64_t clock_ns, struct error *err)
+static bool contexts_poll(struct instrument *instrument, uint64_t clock_ns, struct error *err)
 {
-	size_t looks = 0;
+	struct contexts *contexts = (struct contexts *)instrument;
+	size_t readings = 0;
 
-	if (!contexts->is_active)
-		return true;
-	meet(contexts, table, clock_ns);
-	for (size_t i = 0; i < contexts->count && looks < MOST_AT_ONCE; i++) {
+	meet(contexts, clock_ns);
+	for (size_t i = 0; i < contexts->count && readings < MOST_AT_ONCE; i++) {
 		struct contexts_process *process = &contexts->processes[i];
 		uint64_t age_ns = clock_ns - process->met_ns;
 
 		if (process->due_ns > clock_ns)
 			continue;
-		looks++;
+		readings++;
 		process->due_ns = clock_ns + (age_ns > first_wait_ns ? age_ns : first_wait_ns);
-		if (!look_at(contexts, i, reader, table, err))
+		if (!read_context(contexts, i, err))
 			return false;
 	}
 	return true;
 }
 
-bool contexts_look_last(
-	struct contexts *contexts, struct process_reader *reader, struct process_table *table, struct error *err)
+static int contexts_due_ms(const struct instrument *instrument, uint64_t clock_ns)
 {
-	if (!contexts->is_active)
-		return true;
-	meet(contexts, table, 0);
-	for (size_t i = 0; i < contexts->count; i++)
-		if (contexts->processes[i].due_ns != UINT64_MAX && !look_at(contexts, i, reader, table, err))
-			return false;
-	return true;
-}
+	const struct contexts *contexts = (const struct contexts *)instrument;
+	uint64_t least_ms = INSTRUMENT_NEVER_DUE;
 
-int contexts_timeout(const struct contexts *contexts, uint64_t clock_ns, int timeout_ms)
-{
 	for (size_t i = 0; i < contexts->count; i++) {
 		uint64_t due_ns = contexts->processes[i].due_ns,
 			 left_ms = due_ns > clock_ns ? (due_ns - clock_ns) / ns_per_ms + 1 : 0;
 
-		if (left_ms < (uint64_t)timeout_ms)
-			timeout_ms = (int)left_ms;
+		least_ms = left_ms < least_ms ? left_ms : least_ms;
 	}
-	return timeout_ms;
+	return (int)least_ms;
 }
 
-void contexts_tell(const struct contexts *contexts, struct buffer *notices)
+/* Reads once more every process whose context is not known. */
+static bool contexts_describe(struct instrument *instrument, struct error *err)
 {
+	struct contexts *contexts = (struct contexts *)instrument;
+
+	meet(contexts, 0);
+	for (size_t i = 0; i < contexts->count; i++)
+		if (contexts->processes[i].due_ns != UINT64_MAX && !read_context(contexts, i, err))
+			return false;
 	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
 		if (contexts->is_mixed[i])
-			buffer_printf(notices,
+			buffer_printf(instrument->session->notices,
 				"processes of the recording differ in their %s ('%s', '%s'), so the profile has no such label; "
 				"--label %s=... gives it one\n",
 				otel_context_labels[i], contexts->first.values[i], contexts->other.values[i],
 				otel_context_labels[i]);
+	return true;
+}
+
+static void contexts_close(struct instrument *instrument)
+{
+	free(instrument);
+}
+
+bool contexts_open(struct instrument_session *session, struct instrument **instrument, struct error *err)
+{
+	static const struct instrument_functions functions = {
+		.works_while_off = true,
+		.due_ms = contexts_due_ms,
+		.poll = contexts_poll,
+		.describe = contexts_describe,
+		.close = contexts_close,
+	};
+	const struct sampler_options *options = session->options;
+	struct contexts *made;
+
+	if (options->target.kind == SAMPLER_TARGET_SYSTEM)
+		return true;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_set_memory(err);
+	made->instrument = (struct instrument){ .functions = &functions, .session = session };
+	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
+		for (size_t k = 0; k < options->label_count; k++)
+			if (strcmp(options->labels[k].key, otel_context_labels[i]) == 0)
+				made->is_users[i] = true;
+	*instrument = &made->instrument;
+	return true;
 }

@@ -15,13 +15,13 @@ void order_deinit(struct order *order)
 	*order = (struct order){ 0 };
 }
 
-void order_add(struct order *order, struct ring *ring, const struct record_layout *layout)
+void order_add(struct order *order, struct ring *ring, const struct record_layout *layout, enum order_content content)
 {
-	order->sources[order->count++] = (struct order_source){ .ring = ring, .layout = layout };
+	order->sources[order->count++] = (struct order_source){ .ring = ring, .layout = layout, .content = content };
 }
 
 /* Peeks at the next record of a ring once, however often rings are compared. */
-static void look(struct order *order, struct order_source *source)
+static void peek(struct order *order, struct order_source *source)
 {
 	bool broken = false;
 
@@ -37,7 +37,7 @@ void order_refresh(struct order *order)
 	for (size_t i = 0; i < order->count; i++) {
 		ring_refresh(order->sources[i].ring);
 		if (!order->sources[i].bytes)
-			look(order, &order->sources[i]);
+			peek(order, &order->sources[i]);
 	}
 }
 
@@ -52,14 +52,14 @@ bool order_is_crowded(const struct order *order)
 	return false;
 }
 
-bool order_is_full(const struct order *order, const struct record_layout *layout)
+bool order_is_full(const struct order *order, enum order_content content)
 {
 	enum { LONGEST_BYTES = PATH_MAX + 256 };
 
 	for (size_t i = 0; i < order->count; i++) {
 		const struct ring *ring = order->sources[i].ring;
 
-		if (order->sources[i].layout == layout &&
+		if (order->sources[i].content == content &&
 			ring->head - ring->position + LONGEST_BYTES > ring->data_bytes)
 			return true;
 	}
@@ -86,7 +86,7 @@ bool order_next(const struct order *order, uint64_t limit_ns, struct order_sourc
 void order_advance(struct order *order, struct order_source *source)
 {
 	ring_advance(source->ring, source->size);
-	look(order, source);
+	peek(order, source);
 }
 
 void order_release(struct order *order)

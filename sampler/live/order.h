@@ -4,6 +4,13 @@
 #include "recording/records/record.h"
 #include "sampler/live/ring.h"
 
+/* What a ring holds. */
+enum order_content {
+	ORDER_SIDEBAND, /* mappings, names, threads that begin and end */
+	ORDER_SAMPLES,
+	ORDER_DEFERRABLE, /* samples that their writer puts off when there is no room: a loss is none */
+};
+
 /*
  * Records of several rings in order of time, each read where it lies.
  * Order across CPUs is by horizon: the caller takes the clock before order_refresh() and asks only for what is older
@@ -12,6 +19,7 @@
  */
 struct order_source {
 	struct ring *ring; /* borrowed */
+	enum order_content content;
 	const struct record_layout *layout;
 	const uint8_t *bytes; /* the next record; NULL: none */
 	size_t size;
@@ -32,7 +40,7 @@ bool order_init(struct order *order, size_t capacity, struct error *err);
 void order_deinit(struct order *order);
 
 /* Adds a ring; within the capacity. */
-void order_add(struct order *order, struct ring *ring, const struct record_layout *layout);
+void order_add(struct order *order, struct ring *ring, const struct record_layout *layout, enum order_content content);
 
 /* Reads how far the kernel has written in every ring. */
 void order_refresh(struct order *order);
@@ -45,10 +53,10 @@ void order_refresh(struct order *order);
 bool order_is_crowded(const struct order *order);
 
 /*
- * Whether a ring of that layout has no room for every record of the sideband, the longest of which has a path: some may
- * have been lost. The kernel's own record of a loss comes only when there is room again.
+ * Whether a ring with that content has no room for every record of the sideband, the longest of which has a path: some
+ * may have been lost. The kernel's own record of a loss comes only when there is room again.
  */
-bool order_is_full(const struct order *order, const struct record_layout *layout);
+bool order_is_full(const struct order *order, enum order_content content);
 
 /* The oldest record whose time is at most `limit_ns`; false when there is none. */
 COMMON_MUST_CHECK

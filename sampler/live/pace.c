@@ -21,16 +21,16 @@ struct pace pace_init(uint64_t asked_ns, size_t threads)
 	return (struct pace){ .asked_ns = asked_ns, .interval_ns = interval_ns, .longest_ns = interval_ns };
 }
 
-static bool is_calm(const struct pace *pace, const struct pace_look *look)
+static bool is_calm(const struct pace *pace, const struct pace_counts *since)
 {
-	uint64_t few = PACE_BUDGET / 4 * look->elapsed_ns / second_ns;
+	uint64_t few = PACE_BUDGET / 4 * since->elapsed_ns / second_ns;
 
-	return look->samples < few && pace->interval_ns / 2 >= interval_for(pace->asked_ns, look->threads);
+	return since->samples < few && pace->interval_ns / 2 >= interval_for(pace->asked_ns, since->threads);
 }
 
-bool pace_heed(struct pace *pace, const struct pace_look *look)
+bool pace_fit(struct pace *pace, const struct pace_counts *since)
 {
-	if (look->deferred > 0) {
+	if (since->deferred > 0) {
 		pace->calm = 0;
 		if (pace->interval_ns * 2 > longest_interval_ns)
 			return false;
@@ -38,7 +38,7 @@ bool pace_heed(struct pace *pace, const struct pace_look *look)
 		pace->longest_ns = pace->interval_ns > pace->longest_ns ? pace->interval_ns : pace->longest_ns;
 		return true;
 	}
-	pace->calm = is_calm(pace, look) ? pace->calm + 1 : 0;
+	pace->calm = is_calm(pace, since) ? pace->calm + 1 : 0;
 	if (pace->calm < CALM_SECONDS)
 		return false;
 	pace->calm = 0;

@@ -20,11 +20,11 @@ struct pace {
 /* For a recording that begins with so many threads. */
 struct pace pace_init(uint64_t asked_ns, size_t threads);
 
-/* What happened since the pace was looked at last. */
-struct pace_look {
+/* What happened since the interval was fitted last. */
+struct pace_counts {
 	uint64_t elapsed_ns, samples, deferred;
 	uint64_t threads; /* that there are now */
 };
 
 /* Fits the interval; true if it has changed. To be called about once a second. */
-bool pace_heed(struct pace *pace, const struct pace_look *look);
+bool pace_fit(struct pace *pace, const struct pace_counts *since);

@@ -3,8 +3,11 @@
 
 #include "recording/process/proc.h"
 #include "sampler/live/listening.h"
+#include "sampler/live/members.h"
+#include "sampler/live/tally.h"
 #include "sampler/live/work.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -13,8 +16,24 @@
  * the difference below 1 % of a CPU.
  */
 enum { MOST_MEASURED_PER_S = 20000, MOST_ONE_IN = 1 << 12 };
-enum { LOOK_MS = 200, MS = 1000000 };
+enum { READ_MS = 200, MS = 1000000 };
 static const uint64_t second_ns = 1000000000;
+
+struct requests {
+	struct instrument instrument;
+	enum profile_work_source source;
+	struct ebpf_requests *programs; /* owned; NULL: nothing is counted */
+	struct members members;         /* of these programs */
+	struct tally tally;
+	bool is_busy;     /* the last reading found something */
+	uint64_t read_ns; /* by the records' clock, as rated_ns */
+	/* One exchange in so many is measured; it follows the rate over a second. */
+	uint32_t one_in, most_one_in;
+	uint64_t rated_ns, rated_count;
+	/* Why exchanges are not counted although they should be; a notice says so where the target listens. */
+	struct error none;
+	bool listens;
+};
 
 /* ---- Opening ---- */
 
@@ -30,17 +49,17 @@ bool requests_probe(struct error *err)
 }
 
 /* `work`: the event to count, which is taken; NULL: exchanges. */
-static bool create_programs(struct requests *requests, const struct sampler_options *options, int32_t child,
-	struct work *work, struct error *err)
+static bool create_programs(struct requests *requests, struct work *work, struct error *err)
 {
-	const struct sampler_target *target = &options->target;
+	const struct instrument_session *session = requests->instrument.session;
+	const struct sampler_target *target = &session->options->target;
 	struct ebpf_requests_options loading = {
 		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
 	};
 	struct error why;
 
-	if (!members_init(&requests->members, target, child, &why)) {
-		/* Who may not load the set of processes hears what would help from the programs. */
+	if (!members_init(&requests->members, target, session->child, &why)) {
+		/* Where the set of processes may not be loaded, the programs know what would help. */
 		if (requests_probe(err))
 			*err = why;
 	} else {
@@ -58,44 +77,16 @@ static bool create_programs(struct requests *requests, const struct sampler_opti
 	return false;
 }
 
-static bool create_for_event(
-	struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
+static bool create_for_event(struct requests *requests, const char *event, struct error *err)
 {
 	struct work work;
 	bool ok;
 
-	if (!work_open(&work, options->work_event, err))
+	if (!work_open(&work, event, err))
 		return false;
-	ok = create_programs(requests, options, child, &work, err);
+	ok = create_programs(requests, &work, err);
 	work_close(&work);
-	return ok || error_prefix(err, "--work '%.200s'", options->work_event);
-}
-
-bool requests_open(struct requests *requests, const struct sampler_options *options, int32_t child, struct error *err)
-{
-	*requests = (struct requests){ .one_in = 1, .most_one_in = 1 };
-	tally_init(&requests->tally);
-	if (options->no_requests)
-		return true;
-	if (options->stated_requests > 0) {
-		requests->source = PROFILE_WORK_STATED;
-		return true;
-	}
-	if (options->work_event) {
-		requests->source = PROFILE_WORK_EVENT;
-		return create_for_event(requests, options, child, err);
-	}
-	if (create_programs(requests, options, child, NULL, &requests->none))
-		requests->source = PROFILE_WORK_SOCKETS;
-	return true;
-}
-
-void requests_close(struct requests *requests)
-{
-	ebpf_requests_destroy(requests->programs);
-	members_deinit(&requests->members);
-	tally_deinit(&requests->tally);
-	*requests = (struct requests){ 0 };
+	return ok || error_prefix(err, "--work '%.200s'", event);
 }
 
 /* ---- While it runs ---- */
@@ -110,7 +101,7 @@ static uint32_t fitting_one_in(uint64_t per_second)
 }
 
 /* One exchange in so many is measured for the next second, by the rate of the one before. */
-static void heed_rate(struct requests *requests, uint64_t clock_ns)
+static void fit_one_in(struct requests *requests, uint64_t clock_ns)
 {
 	uint64_t elapsed_ns = clock_ns - requests->rated_ns, count = 0;
 
@@ -148,33 +139,37 @@ static bool read_exchanges(struct requests *requests, int64_t time_ns, struct er
 	return true;
 }
 
-static bool take_look(struct requests *requests, uint64_t clock_ns, int64_t time_ns, struct error *err)
+static bool read_counts(struct requests *requests, uint64_t clock_ns, struct error *err)
 {
+	int64_t time_ns = run_clock_elapsed_ns(requests->instrument.session->clock, clock_ns);
 	uint64_t before = requests->tally.change_count;
 
 	if (requests->programs && !read_exchanges(requests, time_ns, err))
 		return false;
-	tally_end_look(&requests->tally, time_ns);
-	requests->looked_ns = clock_ns;
+	tally_end_reading(&requests->tally, time_ns);
+	requests->read_ns = clock_ns;
 	requests->is_busy = requests->tally.change_count != before;
 	return true;
 }
 
-bool requests_enable(struct requests *requests, bool enabled, uint64_t clock_ns, int64_t time_ns, struct error *err)
+static bool requests_enable(struct instrument *instrument, bool enabled, uint64_t clock_ns, struct error *err)
 {
-	requests->is_enabled = enabled;
-	requests->looked_ns = requests->rated_ns = clock_ns;
+	struct requests *requests = (struct requests *)instrument;
+
+	requests->read_ns = requests->rated_ns = clock_ns;
 	if (requests->programs)
 		ebpf_requests_enable(requests->programs, enabled ? clock_ns : 0);
-	return enabled || take_look(requests, clock_ns, time_ns, err);
+	return enabled || read_counts(requests, clock_ns, err);
 }
 
-static bool is_any_listening(const struct sampler_options *options, const struct process_table *processes)
+static bool is_any_listening(const struct instrument_session *session)
 {
 	enum { MOST_ASKED = 256 };
+	const struct sampler_target *target = &session->options->target;
+	const struct process_table *processes = collector_processes(session->collector);
 
-	for (size_t i = 0; i < options->target.pid_count && i < MOST_ASKED; i++)
-		if (listening_has_socket(options->target.pids[i]))
+	for (size_t i = 0; i < target->pid_count && i < MOST_ASKED; i++)
+		if (listening_has_socket(target->pids[i]))
 			return true;
 	for (size_t i = 0; i < processes->count && i < MOST_ASKED; i++)
 		if (processes->processes[i].is_alive && listening_has_socket(processes->processes[i].pid))
@@ -182,31 +177,33 @@ static bool is_any_listening(const struct sampler_options *options, const struct
 	return false;
 }
 
-bool requests_look(struct requests *requests, const struct sampler_options *options,
-	const struct process_table *processes, uint64_t clock_ns, int64_t time_ns, struct error *err)
+static bool requests_poll(struct instrument *instrument, uint64_t clock_ns, struct error *err)
 {
-	uint64_t elapsed_ns = clock_ns - requests->looked_ns;
+	struct requests *requests = (struct requests *)instrument;
+	const struct instrument_session *session = instrument->session;
+	uint64_t elapsed_ns = clock_ns - requests->read_ns;
 
-	/* The first look is early, so that a service that ends soon is known to be one. */
+	/* The first time is early, so that a service that ends soon is known to be one. */
 	if (requests->none.code != ERROR_NONE && !requests->listens && elapsed_ns >= second_ns) {
-		requests->looked_ns = clock_ns;
-		requests->listens = is_any_listening(options, processes);
+		requests->read_ns = clock_ns;
+		requests->listens = is_any_listening(session);
 	}
-	if (!requests->programs || elapsed_ns < (uint64_t)LOOK_MS * MS)
+	if (!requests->programs || elapsed_ns < (uint64_t)READ_MS * MS)
 		return true;
-	if (!take_look(requests, clock_ns, time_ns, err))
+	if (!read_counts(requests, clock_ns, err))
 		return false;
 	if (clock_ns - requests->rated_ns < second_ns)
 		return true;
 	if (requests->source == PROFILE_WORK_SOCKETS)
-		heed_rate(requests, clock_ns);
+		fit_one_in(requests, clock_ns);
 	requests->rated_ns = clock_ns;
-	return members_update(&requests->members, &options->target, err);
+	return members_update(&requests->members, &session->options->target, err);
 }
 
-int requests_timeout(const struct requests *requests, int timeout_ms)
+static int requests_due_ms(const struct instrument *instrument, uint64_t clock_ns)
 {
-	return requests->is_busy && (timeout_ms < 0 || timeout_ms > LOOK_MS) ? LOOK_MS : timeout_ms;
+	(void)clock_ns;
+	return ((const struct requests *)instrument)->is_busy ? READ_MS : INSTRUMENT_NEVER_DUE;
 }
 
 /* ---- The end ---- */
@@ -269,24 +266,26 @@ static bool add_stated(const struct sampler_options *options, struct profile *pr
 	       profile_add_exchange_reading(profile, &reading, err);
 }
 
-static void tell(struct requests *requests, const struct sampler_options *options,
-	const struct process_table *processes, struct buffer *notices)
+static void describe(struct requests *requests)
 {
-	if (requests->none.code != ERROR_NONE && (requests->listens || is_any_listening(options, processes)))
-		buffer_printf(notices, "requests are not counted: %s; --requests N states their number\n",
+	const struct instrument_session *session = requests->instrument.session;
+
+	if (requests->none.code != ERROR_NONE && (requests->listens || is_any_listening(session)))
+		buffer_printf(session->notices, "requests are not counted: %s; --requests N states their number\n",
 			requests->none.message);
 	if (requests->most_one_in > 1)
-		buffer_printf(notices,
+		buffer_printf(session->notices,
 			"requests came so fast that one in %u was counted and stands for all: their number is an estimate\n",
 			(unsigned int)requests->most_one_in);
 	if (tally_find(&requests->tally, 0, EBPF_EXCHANGE_ANSWERED) && requests->programs)
-		buffer_append_string(notices,
+		buffer_append_string(session->notices,
 			"more than 4,096 processes answered requests: those of some are told together, without a name\n");
 }
 
-static bool add_counted(struct requests *requests, const struct sampler_options *options, struct profile *profile,
-	uint32_t run, struct error *err)
+static bool add_counted(struct requests *requests, struct profile *profile, uint32_t run, struct error *err)
 {
+	const struct sampler_options *options = requests->instrument.session->options;
+
 	if (requests->source == PROFILE_WORK_STATED)
 		return add_stated(options, profile, run, err);
 	if (requests->source == PROFILE_WORK_EVENT &&
@@ -296,21 +295,74 @@ static bool add_counted(struct requests *requests, const struct sampler_options 
 	       (!requests->programs || add_latencies(requests, profile, run, err));
 }
 
-bool requests_finish(struct requests *requests, const struct sampler_options *options,
-	const struct process_table *processes, struct profile *profile, uint32_t run, struct buffer *notices,
-	struct error *err)
+/* Fails for want of memory alone. */
+static bool requests_finish(struct instrument *instrument, struct error *err)
 {
+	struct requests *requests = (struct requests *)instrument;
+	const struct instrument_session *session = instrument->session;
+	struct profile *profile = collector_profile(session->collector);
 	struct error why;
 
 	profile->requests.source = requests->source;
 	profile->requests.one_in = requests->most_one_in;
-	tell(requests, options, processes, notices);
-	if (add_counted(requests, options, profile, run, &why))
+	describe(requests);
+	if (add_counted(requests, profile, collector_run(session->collector), &why))
 		return true;
 	if (why.code == ERROR_MEMORY) {
 		*err = why;
 		return false;
 	}
-	buffer_printf(notices, "not all that was counted of requests could be read: %s\n", why.message);
+	buffer_printf(session->notices, "not all that was counted of requests could be read: %s\n", why.message);
+	return true;
+}
+
+static void requests_close(struct instrument *instrument)
+{
+	struct requests *requests = (struct requests *)instrument;
+
+	ebpf_requests_destroy(requests->programs);
+	members_deinit(&requests->members);
+	tally_deinit(&requests->tally);
+	free(requests);
+}
+
+static bool choose_source(struct requests *requests, const struct sampler_options *options, struct error *err)
+{
+	if (options->no_requests)
+		return true;
+	if (options->stated_requests > 0) {
+		requests->source = PROFILE_WORK_STATED;
+		return true;
+	}
+	if (options->work_event) {
+		requests->source = PROFILE_WORK_EVENT;
+		return create_for_event(requests, options->work_event, err);
+	}
+	if (create_programs(requests, NULL, &requests->none))
+		requests->source = PROFILE_WORK_SOCKETS;
+	return true;
+}
+
+bool requests_open(struct instrument_session *session, struct instrument **instrument, struct error *err)
+{
+	static const struct instrument_functions functions = {
+		.enable = requests_enable,
+		.due_ms = requests_due_ms,
+		.poll = requests_poll,
+		.finish = requests_finish,
+		.close = requests_close,
+	};
+	struct requests *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->instrument = (struct instrument){ .functions = &functions, .session = session };
+	made->one_in = made->most_one_in = 1;
+	tally_init(&made->tally);
+	if (!choose_source(made, session->options, err)) {
+		requests_close(&made->instrument);
+		return false;
+	}
+	*instrument = &made->instrument;
 	return true;
 }

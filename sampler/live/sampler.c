@@ -77,19 +77,21 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 		collector_set_counts_threads(sampler->collector, counts_threads(sampler));
 	sampler->reading.sample_layout = record_layout_of(&events->sample_attr);
 	sampler->reading.sideband_layout = record_layout_of(&events->sideband_attr);
-	if (!order_init(&sampler->reading.order, 2 * (size_t)events->cpu_count + sampler->waiting.cpu_count, err))
+	if (!order_init(&sampler->reading.order,
+		    2 * (size_t)events->cpu_count + instruments_ring_count(&sampler->instruments), err))
 		return false;
 	/* The sideband comes first: at equal times a mapping precedes the sample in it. */
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
 		if (events->sideband_rings[cpu].pages)
 			order_add(&sampler->reading.order, &events->sideband_rings[cpu],
-				&sampler->reading.sideband_layout);
+				&sampler->reading.sideband_layout, ORDER_SIDEBAND);
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
 		if (events->sample_rings[cpu].pages)
-			order_add(&sampler->reading.order, &events->sample_rings[cpu], &sampler->reading.sample_layout);
+			order_add(&sampler->reading.order, &events->sample_rings[cpu], &sampler->reading.sample_layout,
+				ORDER_SAMPLES);
 	return watch_init(&sampler->reading.watch, events, is_command ? &sampler->command.pid : target->pids,
 		       is_command ? 1 : target->pid_count, err) &&
-	       waiting_add_rings(&sampler->waiting, &sampler->reading.order, &sampler->reading.watch, err);
+	       instruments_add_rings(&sampler->instruments, &sampler->reading.order, &sampler->reading.watch, err);
 }
 
 bool sampler_counts_time(const struct sampler *sampler)
@@ -115,32 +117,6 @@ static bool check_event(const struct sampler *sampler, struct error *err)
 		       sampler->events.event_name);
 }
 
-/* Some process of the target; 0: none is known yet. */
-static int32_t first_process(const struct sampler *sampler)
-{
-	const struct sampler_target *target = &sampler->options.target;
-
-	if (target->kind == SAMPLER_TARGET_COMMAND)
-		return sampler->command.pid;
-	if (target->pid_count == 0)
-		return 0;
-	return target->kind == SAMPLER_TARGET_TID ? proc_leader_of(target->pids[0]) : target->pids[0];
-}
-
-/* Without the right to sample waits they are looked for; without that one either, the recording goes on without them.
- */
-static void open_waiting(struct sampler *sampler)
-{
-	struct error why;
-
-	if (sampler->options.off_cpu_ns == 0 || waiting_open(&sampler->waiting, &sampler->options, sampler->command.pid,
-							sampler->chains, &sampler->no_waiting))
-		return;
-	if (!looks_open(&sampler->looks, &sampler->options, first_process(sampler), &why))
-		buffer_printf(
-			&sampler->notices, "waits are not sampled: %s; %s\n", sampler->no_waiting.message, why.message);
-}
-
 /*
  * The program that reads frames of CPython is attached to all sampling events when they are opened: threads inherit it
  * with them. Where it is not permitted, interpreters_tell() says so if it is missed.
@@ -157,12 +133,6 @@ static void open_chains(struct sampler *sampler)
 	if (options.processes && task_layout_read(&options.layout, &ignored) &&
 		ebpf_chains_create(&options, &sampler->chains, &ignored))
 		sampler->filter.chains = sampler->chains;
-}
-
-static bool look_at_contexts(struct sampler *sampler, struct error *err)
-{
-	return contexts_look(&sampler->contexts, sampler->reader, collector_processes(sampler->collector),
-		run_clock_now(&sampler->clock), err);
 }
 
 /* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
@@ -190,9 +160,15 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!target_open(&options->target, sampler->command.pid, sampler_preference(sampler), &sampler->events,
 		    &sampler->filter, err))
 		return false;
-	open_waiting(sampler);
-	if (!requests_open(&sampler->requests, options, sampler->command.pid, err) ||
-		!sampler_prepare_reading(sampler, err))
+	sampler->instruments.session = (struct instrument_session){
+		.options = options,
+		.clock = &sampler->clock,
+		.child = sampler->command.pid,
+		.chains = sampler->chains,
+		.reader = sampler->reader,
+		.notices = &sampler->notices,
+	};
+	if (!instruments_open(&sampler->instruments, err) || !sampler_prepare_reading(sampler, err))
 		return false;
 	counting = (struct counters_options){
 		.columns = sampler->events.group.columns,
@@ -209,7 +185,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
 		.counts_time = sampler_counts_time(sampler),
-		.has_waits = sampler->waiting.programs || sampler->looks.is_open,
+		.has_waits = instruments_sample_waits(&sampler->instruments),
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
 		.start_ns = run_clock_now(&sampler->clock),
@@ -223,9 +199,10 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!collector_create(&collecting, &sampler->collector, err))
 		return false;
 	collector_profile(sampler->collector)->facts.user_only = sampler->events.user_only;
-	contexts_init(&sampler->contexts, options);
+	sampler->instruments.session.collector = sampler->collector;
 	return facts_fill(collector_profile(sampler->collector), options, sampler->events.event_name, err) &&
-	       read_processes(sampler, err) && look_at_contexts(sampler, err);
+	       read_processes(sampler, err) &&
+	       instruments_poll(&sampler->instruments, run_clock_now(&sampler->clock), err);
 }
 
 /*
@@ -286,9 +263,7 @@ void sampler_destroy(struct sampler *sampler)
 	priority_restore(&sampler->priority);
 	watch_deinit(&sampler->reading.watch);
 	order_deinit(&sampler->reading.order);
-	waiting_close(&sampler->waiting);
-	looks_close(&sampler->looks);
-	requests_close(&sampler->requests);
+	instruments_close(&sampler->instruments);
 	event_set_deinit(&sampler->events);
 	filter_deinit(&sampler->filter);
 	part_deinit(&sampler->part);
@@ -299,17 +274,6 @@ void sampler_destroy(struct sampler *sampler)
 	buffer_deinit(&sampler->notices);
 	free(sampler->pids);
 	free(sampler);
-}
-
-/* Begins or ends to count waits and requests. */
-static bool enable_counting(struct sampler *sampler, bool enabled, uint64_t clock, struct error *err)
-{
-	if (enabled)
-		looks_begin(&sampler->looks, clock);
-	else if (!looks_take(&sampler->looks, sampler->collector, clock, true, err))
-		return false;
-	return waiting_enable(&sampler->waiting, sampler->collector, enabled, clock, err) &&
-	       requests_enable(&sampler->requests, enabled, clock, run_clock_elapsed_ns(&sampler->clock, clock), err);
 }
 
 static void read_surroundings(const struct sampler *sampler, struct surroundings *surroundings)
@@ -328,7 +292,7 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	sampler->clock.start_ns = sampler->clock.off_since_ns = run_clock_now(&sampler->clock);
 	collector_set_start(sampler->collector, sampler->clock.start_ns);
 	sampler->clock.is_on = !options->start_disabled;
-	if (sampler->clock.is_on && !enable_counting(sampler, true, sampler->clock.start_ns, err))
+	if (sampler->clock.is_on && !instruments_enable(&sampler->instruments, true, sampler->clock.start_ns, err))
 		return false;
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
 		!command_start(&sampler->command, options->target.command[0], err))
@@ -358,7 +322,7 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 	if (sampler->clock.is_on == enabled)
 		return true;
 	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err) ||
-		!enable_counting(sampler, enabled, run_clock_now(&sampler->clock), err))
+		!instruments_enable(&sampler->instruments, enabled, run_clock_now(&sampler->clock), err))
 		return false;
 	sampler->clock.is_on = enabled;
 	sampler->clock.off_since_ns = run_clock_now(&sampler->clock);
@@ -389,11 +353,9 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	}
 	if (!filter_take(&sampler->filter, &record, &wanted, err))
 		return false;
-	/* What finds no room in a ring of waits is not lost: it is charged later. */
-	if (record.kind == RECORD_LOST && source->layout == &sampler->waiting.layout)
+	if (record.kind == RECORD_LOST && source->content == ORDER_DEFERRABLE)
 		return true;
-	return !wanted ||
-	       collector_take(sampler->collector, &record, source->layout == &sampler->reading.sideband_layout, err);
+	return !wanted || collector_take(sampler->collector, &record, source->content == ORDER_SIDEBAND, err);
 }
 
 const char *sampler_event(const struct sampler *sampler)
@@ -406,8 +368,7 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 	struct order_source *source;
 
 	order_refresh(&sampler->reading.order);
-	collector_processes(sampler->collector)->losses +=
-		order_is_full(&sampler->reading.order, &sampler->reading.sideband_layout);
+	collector_processes(sampler->collector)->losses += order_is_full(&sampler->reading.order, ORDER_SIDEBAND);
 	while (order_next(&sampler->reading.order, limit_ns, &source)) {
 		if (!take_record(sampler, source, err))
 			return false;
@@ -455,11 +416,7 @@ bool sampler_poll(
 	uint64_t clock;
 
 	timeout_ms = sampler_adapt_timeout(sampler, run_clock_now(&sampler->clock), timeout_ms);
-	timeout_ms = waiting_timeout(&sampler->waiting, timeout_ms);
-	if (sampler->clock.is_on)
-		timeout_ms = looks_timeout(&sampler->looks, run_clock_now(&sampler->clock), timeout_ms);
-	timeout_ms = requests_timeout(&sampler->requests, timeout_ms);
-	timeout_ms = contexts_timeout(&sampler->contexts, run_clock_now(&sampler->clock), timeout_ms);
+	timeout_ms = instruments_timeout(&sampler->instruments, run_clock_now(&sampler->clock), timeout_ms);
 	if (!watch_wait(&sampler->reading.watch, timeout_ms, wake_fd, err))
 		return false;
 	/* Every CPU has written records of this age, so no older record can arrive later and break the order. */
@@ -467,13 +424,7 @@ bool sampler_poll(
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
 		(order_is_crowded(&sampler->reading.order) &&
 			!sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
-		!sampler_adapt(sampler, clock, err) || !look_at_contexts(sampler, err) ||
-		(sampler->clock.is_on &&
-			(!looks_take(&sampler->looks, sampler->collector, clock, false, err) ||
-				!waiting_look(&sampler->waiting, sampler->collector, &sampler->options, clock, err) ||
-				!requests_look(&sampler->requests, &sampler->options,
-					collector_processes(sampler->collector), clock,
-					run_clock_elapsed_ns(&sampler->clock, clock), err))))
+		!sampler_adapt(sampler, clock, err) || !instruments_poll(&sampler->instruments, clock, err))
 		return false;
 	limit_priority(sampler);
 	/* If that fails, the recording ends while its data can be kept. */
@@ -529,9 +480,7 @@ static void release_reading(struct sampler *sampler)
 {
 	watch_deinit(&sampler->reading.watch);
 	order_deinit(&sampler->reading.order);
-	waiting_close(&sampler->waiting);
-	looks_close(&sampler->looks);
-	requests_close(&sampler->requests);
+	instruments_close(&sampler->instruments);
 	event_set_deinit(&sampler->events);
 	collector_destroy(TAKE(sampler->collector));
 	ebpf_chains_destroy(TAKE(sampler->chains));
@@ -559,11 +508,12 @@ static void stop_sampling(struct sampler *sampler)
 	if (!event_set_enable(&sampler->events, false, &why))
 		sampler_end_early(sampler, &why);
 	sampler->clock.stop_ns = run_clock_now(&sampler->clock);
-	if (!has_failed && sampler->clock.is_on && !enable_counting(sampler, false, sampler->clock.stop_ns, &why))
+	if (!has_failed && sampler->clock.is_on &&
+		!instruments_enable(&sampler->instruments, false, sampler->clock.stop_ns, &why))
 		sampler_end_early(sampler, &why);
 	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
 		sampler_end_early(sampler, &why);
-	if (!contexts_look_last(&sampler->contexts, sampler->reader, collector_processes(sampler->collector), &why))
+	if (!instruments_describe(&sampler->instruments, &why))
 		sampler_end_early(sampler, &why);
 }
 
@@ -575,19 +525,17 @@ static void tell_limits(struct sampler *sampler)
 		buffer_append_string(&sampler->notices,
 			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
 			"prevents that\n");
-	contexts_tell(&sampler->contexts, &sampler->notices);
 	if (sampler->options.counters && sampler->filter.is_active)
 		buffer_append_string(&sampler->notices,
 			"counters are read of whole CPUs: what another program counts before a switch to the target is charged to the target's "
 			"next sample\n");
 	process_reader_describe(sampler->reader, &sampler->notices);
-	waiting_tell(&sampler->waiting, &sampler->options, collector_profile(sampler->collector), &sampler->notices);
-	looks_tell(
-		&sampler->looks, sampler->no_waiting.message, collector_profile(sampler->collector), &sampler->notices);
 }
 
 static bool fail_without_samples(struct sampler *sampler, struct recording *result, struct error *err)
 {
+	const struct error *missing = &sampler->instruments.session.missing;
+
 	if (sampler->command.reaped)
 		result->child_status = sampler->command.status;
 	if (sampler->ended_early.code == ERROR_NONE) {
@@ -595,9 +543,8 @@ static bool fail_without_samples(struct sampler *sampler, struct recording *resu
 
 		(void)sampler_fail_empty(sampler, &why);
 		*err = why;
-		if (sampler->no_waiting.code != ERROR_NONE && !sampler->looks.is_open)
-			error_set(err, why.code, "%s; waits are not sampled: %s", why.message,
-				sampler->no_waiting.message);
+		if (missing->code != ERROR_NONE)
+			error_set(err, why.code, "%s; %s", why.message, missing->message);
 		return false;
 	}
 	*err = sampler->ended_early;
@@ -616,8 +563,7 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	if (collector_profile(sampler->collector)->quality.samples == 0)
 		return fail_without_samples(sampler, result, err);
 	close_run(sampler);
-	if (!requests_finish(&sampler->requests, &sampler->options, collector_processes(sampler->collector),
-		    collector_profile(sampler->collector), collector_run(sampler->collector), &sampler->notices, err))
+	if (!instruments_finish(&sampler->instruments, err))
 		return false;
 	if (!collector_finish(sampler->collector, &made, err))
 		return false;

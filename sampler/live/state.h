@@ -3,17 +3,14 @@
 
 #include "recording/collect/collect.h"
 #include "sampler/live/command.h"
-#include "sampler/live/contexts.h"
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"
-#include "sampler/live/looks.h"
+#include "sampler/live/instrument.h"
 #include "sampler/live/order.h"
 #include "sampler/live/priority.h"
-#include "sampler/live/requests.h"
 #include "sampler/live/run_clock.h"
 #include "sampler/live/surroundings.h"
 #include "sampler/live/target.h"
-#include "sampler/live/waiting.h"
 #include "sampler/live/watch.h"
 #include "sampler/part/part.h"
 
@@ -55,12 +52,7 @@ struct sampler {
 	struct collector *collector;   /* owned */
 	struct command command;
 	struct reading reading;
-	struct waiting waiting;
-	struct looks looks; /* in place of `waiting` where that is not permitted */
-	struct error
-		no_waiting; /* why waits are not sampled by a program although they should be; ERROR_NONE: they are */
-	struct requests requests;
-	struct contexts contexts;
+	struct instruments instruments;
 	struct part part;
 	struct error ended_early; /* ERROR_NONE: it did not */
 	struct buffer notices;

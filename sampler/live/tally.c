@@ -68,7 +68,7 @@ static void widen_spacing(struct tally *tally, int64_t spacing_ns)
 static void limit_readings(struct tally *tally, const struct tally_process *process)
 {
 	while (process->reading_count >= MOST_READINGS_OF_ONE || tally->reading_count >= MOST_READINGS) {
-		int64_t least_ns = 4 * tally->looked_ns / MOST_READINGS_OF_ONE;
+		int64_t least_ns = 4 * tally->read_ns / MOST_READINGS_OF_ONE;
 
 		widen_spacing(tally, tally->spacing_ns < least_ns / 2 ? least_ns : 2 * tally->spacing_ns + 1);
 	}
@@ -122,17 +122,17 @@ bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t 
 	if (totals->count <= process->read_count)
 		return true;
 	more = totals->count - process->read_count;
-	/* Looks that found nothing have left no reading: the time up to the last one of them had no requests. */
-	if (tally->looked_ns > last_time_ns(process) && !add_reading(tally, process, tally->looked_ns, 0, err))
+	/* A time without changes has left no reading: up to the last such time there were no requests. */
+	if (tally->read_ns > last_time_ns(process) && !add_reading(tally, process, tally->read_ns, 0, err))
 		return false;
 	process->read_count += more;
 	tally->change_count++;
 	return add_reading(tally, process, time_ns, more, err);
 }
 
-void tally_end_look(struct tally *tally, int64_t time_ns)
+void tally_end_reading(struct tally *tally, int64_t time_ns)
 {
-	tally->looked_ns = time_ns;
+	tally->read_ns = time_ns;
 }
 
 uint64_t tally_total(const struct tally *tally, uint32_t kind)

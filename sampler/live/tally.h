@@ -35,8 +35,8 @@ struct tally {
 	size_t count, capacity;
 	struct hash_map by_key;
 	size_t reading_count;  /* of all processes */
-	uint64_t change_count; /* readings that have told of requests so far */
-	int64_t looked_ns;     /* the time of the last look */
+	uint64_t change_count; /* readings that had requests so far */
+	int64_t read_ns;       /* the time of the last reading */
 	int64_t spacing_ns;    /* readings that follow each other sooner are added up */
 };
 
@@ -50,8 +50,8 @@ void tally_deinit(struct tally *tally);
 COMMON_MUST_CHECK
 bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t time_ns, struct error *err);
 
-/* All totals of this time were taken: those that were not had no requests since the look before. */
-void tally_end_look(struct tally *tally, int64_t time_ns);
+/* All totals of this time were taken: those that were not had no requests since the time before. */
+void tally_end_reading(struct tally *tally, int64_t time_ns);
 
 /* The number of requests of a kind so far. */
 uint64_t tally_total(const struct tally *tally, uint32_t kind);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/waiting.h"
 
+#include "recording/collect/sleeper.h"
 #include "sampler/live/event_choice.h"
+#include "sampler/live/members.h"
+#include "sampler/live/pace.h"
+#include "sampler/live/proc_waits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +18,28 @@ enum { VISITED_AT_ONCE = 32, MOST_PAGES = 1024, LEAST_PAGES = 32, MOST_PAGES_TOG
 /* Less is not worth a line. */
 enum { TOLD_NS = 50000000 };
 static const uint64_t second_ns = 1000000000;
+
+struct waiting_cpu {
+	struct ring ring; /* of `first` */
+	int first;        /* owned; -1: the CPU is offline */
+	int output;       /* owned, or `first`: the event that samples go through */
+	int switches;     /* owned; -1: not needed */
+};
+
+struct waiting {
+	struct instrument instrument;  /* with a ring for each CPU */
+	struct ebpf_waiting *programs; /* owned */
+	struct ebpf_visit *visit;      /* owned: of threads that are asleep; NULL: none goes on */
+	struct members members;
+	struct waiting_cpu *cpus; /* owned */
+	uint32_t cpu_count, stack_bytes;
+	struct perf_event_attr attr;
+	struct record_layout layout;
+	struct pace pace;
+	uint64_t visited_ns;                /* when the last visit began, by the records' clock */
+	struct ebpf_waiting_counts counted; /* when it was visited */
+	struct sleeper sleeper;
+};
 
 /* ---- Events and rings ---- */
 
@@ -59,7 +85,7 @@ static bool open_rings(struct waiting *waiting, struct error *err)
 {
 	size_t pages = MOST_PAGES;
 
-	waiting->cpu_count = event_cpu_count();
+	waiting->instrument.ring_count = waiting->cpu_count = event_cpu_count();
 	waiting->cpus = calloc(waiting->cpu_count, sizeof(*waiting->cpus));
 	if (!waiting->cpus)
 		return error_set_memory(err);
@@ -116,7 +142,7 @@ static void deepen(struct waiting *waiting, uint32_t stack_bytes)
 	}
 }
 
-/* ---- Opening ---- */
+/* ---- The programs ---- */
 
 static struct ebpf_registers registers_of(const struct machine *machine)
 {
@@ -128,14 +154,14 @@ static struct ebpf_registers registers_of(const struct machine *machine)
 			machine->kernel_arguments[1] * (uint32_t)WORD } };
 }
 
-static bool create_programs(struct waiting *waiting, const struct sampler_options *options,
-	const struct ebpf_chains *chains, struct error *err)
+static bool create_programs(struct waiting *waiting, struct error *err)
 {
 	CLEANUP(cleanup_free) int *outputs = calloc(waiting->cpu_count, sizeof(*outputs));
-	const struct sampler_target *target = &options->target;
+	const struct instrument_session *session = waiting->instrument.session;
+	const struct sampler_target *target = &session->options->target;
 	struct ebpf_waiting_options loading = {
 		.processes = waiting->members.set,
-		.chains = chains,
+		.chains = session->chains,
 		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
 		.interval_ns = waiting->pace.interval_ns,
 		.samples_per_second = PACE_BUDGET,
@@ -162,90 +188,12 @@ static void fit_to_hook(struct waiting *waiting)
 	deepen(waiting, waiting->stack_bytes);
 }
 
-bool waiting_open(struct waiting *waiting, const struct sampler_options *options, int32_t child,
-	const struct ebpf_chains *chains, struct error *err)
-{
-	*waiting = (struct waiting){ .stack_bytes = options->stack_bytes };
-	if (!machine_host())
-		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
-	fill_attr(waiting, options);
-	if (!sleeper_init(&waiting->sleeper, RECORDING_MAX_STACK_BYTES, err))
-		return false;
-	if (open_rings(waiting, err) && members_init(&waiting->members, &options->target, child, err)) {
-		waiting->pace = pace_init(options->off_cpu_ns, waiting->members.threads);
-		if (create_programs(waiting, options, chains, err)) {
-			fit_to_hook(waiting);
-			return true;
-		}
-	}
-	waiting_close(waiting);
-	return false;
-}
-
-void waiting_close(struct waiting *waiting)
-{
-	ebpf_visit_end(waiting->visit);
-	ebpf_waiting_destroy(waiting->programs);
-	members_deinit(&waiting->members);
-	for (uint32_t cpu = 0; waiting->cpus && cpu < waiting->cpu_count; cpu++) {
-		struct waiting_cpu *at = &waiting->cpus[cpu];
-
-		ring_deinit(&at->ring);
-		if (at->output != at->first)
-			close(at->output);
-		if (at->first >= 0)
-			close(at->first);
-		if (at->switches >= 0)
-			close(at->switches);
-	}
-	free(waiting->cpus);
-	sleeper_deinit(&waiting->sleeper);
-	*waiting = (struct waiting){ 0 };
-}
-
-const char *waiting_probe(struct error *err)
-{
-	static const char *const names[] = {
-		[EBPF_WAITING_FENTRY] = "fentry",
-		[EBPF_WAITING_KPROBE] = "kprobe",
-		[EBPF_WAITING_RSEQ_UPDATE] = "rseq",
-	};
-	const pid_t own = getpid();
-	const struct sampler_options options = {
-		.target = { .kind = SAMPLER_TARGET_PIDS, .pids = &own, .pid_count = 1 },
-		.stack_bytes = SAMPLER_DEFAULT_STACK_BYTES,
-		.off_cpu_ns = second_ns,
-	};
-	struct waiting waiting;
-	const char *name;
-
-	if (!waiting_open(&waiting, &options, 0, NULL, err))
-		return NULL;
-	name = names[ebpf_waiting_hook(waiting.programs)];
-	waiting_close(&waiting);
-	return name;
-}
-
-bool waiting_add_rings(struct waiting *waiting, struct order *order, struct watch *watch, struct error *err)
-{
-	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++) {
-		struct waiting_cpu *at = &waiting->cpus[cpu];
-
-		if (!at->ring.pages)
-			continue;
-		order_add(order, &at->ring, &waiting->layout);
-		if (!watch_add(watch, at->first, err))
-			return false;
-	}
-	return true;
-}
-
 /* ---- Threads that are asleep ---- */
 
 /* Makes a sample of a thread that is asleep, unless it has gone on meanwhile. */
-static bool take_sleeper(
-	struct waiting *waiting, struct collector *collector, struct ebpf_sleeper *found, struct error *err)
+static bool take_sleeper(struct waiting *waiting, struct ebpf_sleeper *found, struct error *err)
 {
+	struct collector *collector = waiting->instrument.session->collector;
 	const struct machine *machine = machine_host();
 	struct sleeper *sleeper = &waiting->sleeper;
 
@@ -264,14 +212,14 @@ static bool take_sleeper(
  * Goes on with the visit, for so many of the threads: the first time that a process is met, its maps and images are
  * read, and the rings of the others fill meanwhile.
  */
-static bool go_on_visiting(struct waiting *waiting, struct collector *collector, size_t most, struct error *err)
+static bool go_on_visiting(struct waiting *waiting, size_t most, struct error *err)
 {
 	struct ebpf_sleeper *sleeper;
 
 	for (size_t i = 0; waiting->visit && i < most; i++) {
 		if (!ebpf_visit_next(waiting->visit, &sleeper, err))
 			return false;
-		if (sleeper && !take_sleeper(waiting, collector, sleeper, err))
+		if (sleeper && !take_sleeper(waiting, sleeper, err))
 			return false;
 		if (!sleeper) {
 			ebpf_visit_end(waiting->visit);
@@ -282,25 +230,41 @@ static bool go_on_visiting(struct waiting *waiting, struct collector *collector,
 }
 
 /* Visits all threads, and ends a visit that goes on before. */
-static bool visit_all(struct waiting *waiting, struct collector *collector, uint64_t clock_ns, struct error *err)
+static bool visit_all(struct waiting *waiting, uint64_t clock_ns, struct error *err)
 {
-	if (!go_on_visiting(waiting, collector, SIZE_MAX, err))
+	if (!go_on_visiting(waiting, SIZE_MAX, err))
 		return false;
 	waiting->visited_ns = clock_ns;
-	return ebpf_visit_begin(waiting->programs, &waiting->visit, err) &&
-	       go_on_visiting(waiting, collector, SIZE_MAX, err);
+	return ebpf_visit_begin(waiting->programs, &waiting->visit, err) && go_on_visiting(waiting, SIZE_MAX, err);
 }
 
 /* ---- While it runs ---- */
 
-bool waiting_enable(
-	struct waiting *waiting, struct collector *collector, bool enabled, uint64_t clock_ns, struct error *err)
+static bool waiting_add_rings(
+	struct instrument *instrument, struct order *order, struct watch *watch, struct error *err)
 {
-	if (!waiting->programs)
-		return true;
-	waiting->is_enabled = enabled;
+	struct waiting *waiting = (struct waiting *)instrument;
+
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++) {
+		struct waiting_cpu *at = &waiting->cpus[cpu];
+
+		if (!at->ring.pages)
+			continue;
+		/* What finds no room in a ring is not lost: it is charged later. */
+		order_add(order, &at->ring, &waiting->layout, ORDER_DEFERRABLE);
+		if (!watch_add(watch, at->first, err))
+			return false;
+	}
+	return true;
+}
+
+/* Waits that last at the end are charged up to then. */
+static bool waiting_enable(struct instrument *instrument, bool enabled, uint64_t clock_ns, struct error *err)
+{
+	struct waiting *waiting = (struct waiting *)instrument;
+
 	if (!enabled) {
-		if (!visit_all(waiting, collector, clock_ns, err))
+		if (!visit_all(waiting, clock_ns, err))
 			return false;
 		ebpf_waiting_enable(waiting->programs, 0);
 		return true;
@@ -312,65 +276,183 @@ bool waiting_enable(
 	return true;
 }
 
-static void heed_budget(struct waiting *waiting, uint64_t elapsed_ns)
+static void keep_budget(struct waiting *waiting, uint64_t elapsed_ns)
 {
 	struct ebpf_waiting_counts counts = ebpf_waiting_counts(waiting->programs);
-	const struct pace_look look = { .elapsed_ns = elapsed_ns,
+	const struct pace_counts since = { .elapsed_ns = elapsed_ns,
 		.samples = counts.samples - waiting->counted.samples,
 		.deferred = counts.deferred - waiting->counted.deferred,
 		.threads = counts.threads };
 
-	/* In a pause there is nothing to sample. */
-	if (waiting->is_enabled && pace_heed(&waiting->pace, &look))
+	if (pace_fit(&waiting->pace, &since))
 		ebpf_waiting_set_interval(waiting->programs, waiting->pace.interval_ns);
 	waiting->counted = counts;
 }
 
-bool waiting_look(struct waiting *waiting, struct collector *collector, const struct sampler_options *options,
-	uint64_t clock_ns, struct error *err)
+/*
+ * Once a second it charges threads that are asleep, some of them at each call, keeps to the budget, and follows the
+ * options.
+ */
+static bool waiting_poll(struct instrument *instrument, uint64_t clock_ns, struct error *err)
 {
+	struct waiting *waiting = (struct waiting *)instrument;
+	const struct sampler_options *options = instrument->session->options;
+
 	if (waiting->visit)
-		return go_on_visiting(waiting, collector, VISITED_AT_ONCE, err);
-	if (!waiting->programs || clock_ns - waiting->visited_ns < second_ns)
+		return go_on_visiting(waiting, VISITED_AT_ONCE, err);
+	if (clock_ns - waiting->visited_ns < second_ns)
 		return true;
-	heed_budget(waiting, clock_ns - waiting->visited_ns);
+	keep_budget(waiting, clock_ns - waiting->visited_ns);
 	waiting->visited_ns = clock_ns;
 	if (options->stack_bytes != waiting->stack_bytes)
 		deepen(waiting, options->stack_bytes);
 	return members_update(&waiting->members, &options->target, err) &&
 	       ebpf_visit_begin(waiting->programs, &waiting->visit, err) &&
-	       go_on_visiting(waiting, collector, VISITED_AT_ONCE, err);
+	       go_on_visiting(waiting, VISITED_AT_ONCE, err);
 }
 
-int waiting_timeout(const struct waiting *waiting, int timeout_ms)
+static int waiting_due_ms(const struct instrument *instrument, uint64_t clock_ns)
 {
 	enum { LONGEST_MS = 1000 };
 
-	if (waiting->visit)
-		return 0;
-	return waiting->programs && (timeout_ms < 0 || timeout_ms > LONGEST_MS) ? LONGEST_MS : timeout_ms;
+	(void)clock_ns;
+	return ((const struct waiting *)instrument)->visit ? 0 : LONGEST_MS;
 }
 
-void waiting_tell(const struct waiting *waiting, const struct sampler_options *options, struct profile *profile,
-	struct buffer *notices)
-{
-	struct ebpf_waiting_counts counts;
+/* ---- The end ---- */
 
-	if (!waiting->programs)
-		return;
-	profile->facts.wait_interval_us = (uint32_t)(waiting->pace.longest_ns / 1000);
-	if (waiting->pace.longest_ns > options->off_cpu_ns)
-		buffer_printf(notices,
+static bool waiting_describe(struct instrument *instrument, struct error *err)
+{
+	const struct waiting *waiting = (const struct waiting *)instrument;
+	const struct instrument_session *session = instrument->session;
+	struct ebpf_waiting_counts counts = ebpf_waiting_counts(waiting->programs);
+
+	(void)err;
+	collector_profile(session->collector)->facts.wait_interval_us = (uint32_t)(waiting->pace.longest_ns / 1000);
+	if (waiting->pace.longest_ns > session->options->off_cpu_ns)
+		buffer_printf(session->notices,
 			"a sample of a wait stands for %s%.0f ms instead of %.0f ms, because there are so many threads and waits\n",
 			waiting->pace.interval_ns < waiting->pace.longest_ns ? "up to " : "",
-			(double)waiting->pace.longest_ns / 1e6, (double)options->off_cpu_ns / 1e6);
-	counts = ebpf_waiting_counts(waiting->programs);
+			(double)waiting->pace.longest_ns / 1e6, (double)session->options->off_cpu_ns / 1e6);
 	if (counts.lost_ns >= TOLD_NS)
-		buffer_printf(notices,
+		buffer_printf(session->notices,
 			"%.1f s of waiting are missing, because threads ended before there was room for their samples: --off-cpu with more "
 			"milliseconds, or fewer processes with -p, needs less\n",
 			(double)counts.lost_ns / 1e9);
 	if (counts.threads_unknown > 0)
-		buffer_append_string(notices,
+		buffer_append_string(session->notices,
 			"the waits of some threads were not counted, because there were more than 65,536; name fewer processes with -p\n");
+	return true;
+}
+
+static void waiting_close(struct instrument *instrument)
+{
+	struct waiting *waiting = (struct waiting *)instrument;
+
+	ebpf_visit_end(waiting->visit);
+	ebpf_waiting_destroy(waiting->programs);
+	members_deinit(&waiting->members);
+	for (uint32_t cpu = 0; waiting->cpus && cpu < waiting->cpu_count; cpu++) {
+		struct waiting_cpu *at = &waiting->cpus[cpu];
+
+		ring_deinit(&at->ring);
+		if (at->output != at->first)
+			close(at->output);
+		if (at->first >= 0)
+			close(at->first);
+		if (at->switches >= 0)
+			close(at->switches);
+	}
+	free(waiting->cpus);
+	sleeper_deinit(&waiting->sleeper);
+	free(waiting);
+}
+
+/* ---- Opening ---- */
+
+static bool open_all(struct waiting *waiting, struct error *err)
+{
+	const struct instrument_session *session = waiting->instrument.session;
+	const struct sampler_options *options = session->options;
+
+	waiting->stack_bytes = options->stack_bytes;
+	fill_attr(waiting, options);
+	if (!sleeper_init(&waiting->sleeper, RECORDING_MAX_STACK_BYTES, err) || !open_rings(waiting, err) ||
+		!members_init(&waiting->members, &options->target, session->child, err))
+		return false;
+	waiting->pace = pace_init(options->off_cpu_ns, waiting->members.threads);
+	if (!create_programs(waiting, err))
+		return false;
+	fit_to_hook(waiting);
+	return true;
+}
+
+static bool waiting_open(struct instrument_session *session, struct waiting **waiting, struct error *err)
+{
+	static const struct instrument_functions functions = {
+		.samples_waits = true,
+		.add_rings = waiting_add_rings,
+		.enable = waiting_enable,
+		.due_ms = waiting_due_ms,
+		.poll = waiting_poll,
+		.describe = waiting_describe,
+		.close = waiting_close,
+	};
+	struct waiting *made;
+
+	if (!machine_host())
+		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_set_memory(err);
+	made->instrument = (struct instrument){ .functions = &functions, .session = session };
+	if (!open_all(made, err)) {
+		waiting_close(&made->instrument);
+		return false;
+	}
+	*waiting = made;
+	return true;
+}
+
+bool waits_open(struct instrument_session *session, struct instrument **instrument, struct error *err)
+{
+	struct error no_program, no_proc;
+	struct waiting *waiting;
+
+	(void)err;
+	if (session->options->off_cpu_ns == 0)
+		return true;
+	if (waiting_open(session, &waiting, &no_program)) {
+		*instrument = &waiting->instrument;
+		return true;
+	}
+	if (proc_waits_open(session, &no_program, instrument, &no_proc))
+		return true;
+	buffer_printf(session->notices, "waits are not sampled: %s; %s\n", no_program.message, no_proc.message);
+	error_set(&session->missing, no_program.code, "waits are not sampled: %s", no_program.message);
+	return true;
+}
+
+const char *waiting_probe(struct error *err)
+{
+	static const char *const names[] = {
+		[EBPF_WAITING_FENTRY] = "fentry",
+		[EBPF_WAITING_KPROBE] = "kprobe",
+		[EBPF_WAITING_RSEQ_UPDATE] = "rseq",
+	};
+	const pid_t own = getpid();
+	const struct sampler_options options = {
+		.target = { .kind = SAMPLER_TARGET_PIDS, .pids = &own, .pid_count = 1 },
+		.stack_bytes = SAMPLER_DEFAULT_STACK_BYTES,
+		.off_cpu_ns = second_ns,
+	};
+	struct instrument_session session = { .options = &options };
+	struct waiting *waiting;
+	const char *name;
+
+	if (!waiting_open(&session, &waiting, err))
+		return NULL;
+	name = names[ebpf_waiting_hook(waiting->programs)];
+	waiting_close(&waiting->instrument);
+	return name;
 }

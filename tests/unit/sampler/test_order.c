@@ -31,7 +31,7 @@ static int setup(void **state)
 		assert_true(fake->fds[i] >= 0);
 		assert_int_equal(ftruncate(fake->fds[i], (PAGES + 1) * sysconf(_SC_PAGESIZE)), 0);
 		assert_true(ring_init(&fake->rings[i], fake->fds[i], PAGES, &err));
-		order_add(&fake->order, &fake->rings[i], &layout);
+		order_add(&fake->order, &fake->rings[i], &layout, ORDER_SIDEBAND);
 	}
 	*state = fake;
 	return 0;
@@ -145,7 +145,6 @@ static void test_damaged_ring_is_counted_and_the_others_go_on(void **state)
 /* A record with a long path may have been lost, although a short one still fits. */
 static void test_full_ring(void **state)
 {
-	static const struct record_layout other;
 	struct fake *fake = *state;
 	struct order_source *source;
 	size_t most = (fake->rings[1].data_bytes - PATH_MAX - 256) / 16;
@@ -153,14 +152,14 @@ static void test_full_ring(void **state)
 	for (size_t i = 0; i < most; i++)
 		write_record(&fake->rings[1], i);
 	order_refresh(&fake->order);
-	assert_false(order_is_full(&fake->order, &layout));
+	assert_false(order_is_full(&fake->order, ORDER_SIDEBAND));
 	write_record(&fake->rings[1], most);
 	order_refresh(&fake->order);
-	assert_true(order_is_full(&fake->order, &layout));
-	assert_false(order_is_full(&fake->order, &other));
+	assert_true(order_is_full(&fake->order, ORDER_SIDEBAND));
+	assert_false(order_is_full(&fake->order, ORDER_SAMPLES));
 	assert_true(order_next(&fake->order, UINT64_MAX, &source));
 	order_advance(&fake->order, source);
-	assert_false(order_is_full(&fake->order, &layout));
+	assert_false(order_is_full(&fake->order, ORDER_SIDEBAND));
 }
 
 int main(void)

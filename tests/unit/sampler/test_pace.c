@@ -13,12 +13,12 @@ static const uint64_t ms = 1000000, second = 1000000000;
 /* Looks at it once a second, so many times. */
 static void heed(struct pace *pace, int seconds, uint64_t samples, uint64_t deferred, uint64_t threads)
 {
-	const struct pace_look look = {
+	const struct pace_counts since = {
 		.elapsed_ns = second, .samples = samples, .deferred = deferred, .threads = threads
 	};
 
 	while (seconds-- > 0)
-		(void)pace_heed(pace, &look);
+		(void)pace_fit(pace, &since);
 }
 
 static void the_first_interval_leaves_room_for_each_thread(void **state)
@@ -65,7 +65,7 @@ static void calm_seconds_halve_it_down_to_the_first(void **state)
 	/* How long it was since the last look counts. */
 	heed(&pace, 1, 0, 1, 10);
 	for (int i = 0; i < 3; i++)
-		(void)pace_heed(&pace, &(struct pace_look){ .elapsed_ns = 2 * second, .samples = 999, .threads = 10 });
+		(void)pace_fit(&pace, &(struct pace_counts){ .elapsed_ns = 2 * second, .samples = 999, .threads = 10 });
 	assert_int_equal(pace.interval_ns, 10 * ms);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-enum { MS = 1000000, LOOK_MS = 200, MOST_READINGS = 4096 };
+enum { MS = 1000000, READ_MS = 200, MOST_READINGS = 4096 };
 
 static void take(struct tally *tally, int32_t pid, uint64_t count, int64_t time_ms)
 {
@@ -21,7 +21,7 @@ static void take(struct tally *tally, int32_t pid, uint64_t count, int64_t time_
 static void look(struct tally *tally, uint64_t count, int64_t time_ms)
 {
 	take(tally, 7, count, time_ms);
-	tally_end_look(tally, time_ms * MS);
+	tally_end_reading(tally, time_ms * MS);
 }
 
 static const struct tally_process *only_process(const struct tally *tally)
@@ -61,9 +61,9 @@ static void idle_time_has_no_requests(void **state)
 
 	(void)state;
 	tally_init(&tally);
-	tally_end_look(&tally, 1000 * (int64_t)MS);
+	tally_end_reading(&tally, 1000 * (int64_t)MS);
 	look(&tally, 5, 1200);
-	for (int64_t at = 1400; at <= 9000; at += LOOK_MS)
+	for (int64_t at = 1400; at <= 9000; at += READ_MS)
 		look(&tally, 5, at);
 	look(&tally, 8, 9200);
 	assert_int_equal(only_process(&tally)->reading_count, 4);
@@ -105,7 +105,7 @@ static void check_bounds(const struct tally *tally)
 /* A day, at one look in 200 ms: the sum is kept, and no part of the day is told more coarsely than another. */
 static void a_long_recording_has_a_bounded_number_of_readings(void **state)
 {
-	enum { LOOKS = 24 * 3600 * 1000 / LOOK_MS };
+	enum { LOOKS = 24 * 3600 * 1000 / READ_MS };
 	const struct tally_process *process;
 	int64_t longest_ns = 0, before_ns = 0;
 	struct tally tally;
@@ -114,7 +114,7 @@ static void a_long_recording_has_a_bounded_number_of_readings(void **state)
 	(void)state;
 	tally_init(&tally);
 	for (int64_t i = 1; i <= LOOKS; i++)
-		look(&tally, (uint64_t)(3 * i), i * LOOK_MS);
+		look(&tally, (uint64_t)(3 * i), i * READ_MS);
 	check_bounds(&tally);
 	process = only_process(&tally);
 	assert_true(process->reading_count > MOST_READINGS / 4);
@@ -123,7 +123,7 @@ static void a_long_recording_has_a_bounded_number_of_readings(void **state)
 
 		assert_true(length_ns > 0);
 		/* The rate is what it was. */
-		assert_int_equal(process->readings[i].count, 3 * length_ns / (LOOK_MS * (int64_t)MS));
+		assert_int_equal(process->readings[i].count, 3 * length_ns / (READ_MS * (int64_t)MS));
 		sum += process->readings[i].count;
 		longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
 		before_ns = process->readings[i].time_ns;
@@ -142,8 +142,8 @@ static void many_processes_share_the_bound(void **state)
 	tally_init(&tally);
 	for (int64_t i = 1; i <= LOOKS; i++) {
 		for (int32_t pid = 1; pid <= PROCESSES; pid++)
-			take(&tally, pid, (uint64_t)i, i * LOOK_MS);
-		tally_end_look(&tally, i * LOOK_MS * MS);
+			take(&tally, pid, (uint64_t)i, i * READ_MS);
+		tally_end_reading(&tally, i * READ_MS * MS);
 	}
 	check_bounds(&tally);
 	assert_int_equal(tally.count, PROCESSES);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/instrument.h"
+
+#include "sampler/live/contexts.h"
+#include "sampler/live/requests.h"
+#include "sampler/live/waiting.h"
+
+static instrument_open *const openers[INSTRUMENT_COUNT] = { contexts_open, waits_open, requests_open };
+
+bool instruments_open(struct instruments *instruments, struct error *err)
+{
+	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
+		struct instrument *opened = NULL;
+
+		if (!openers[i](&instruments->session, &opened, err))
+			return false;
+		if (opened)
+			instruments->open[instruments->count++] = opened;
+	}
+	return true;
+}
+
+void instruments_close(struct instruments *instruments)
+{
+	for (size_t i = 0; i < instruments->count; i++)
+		instruments->open[i]->functions->close(instruments->open[i]);
+	instruments->count = 0;
+}
+
+bool instruments_sample_waits(const struct instruments *instruments)
+{
+	for (size_t i = 0; i < instruments->count; i++)
+		if (instruments->open[i]->functions->samples_waits)
+			return true;
+	return false;
+}
+
+size_t instruments_ring_count(const struct instruments *instruments)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < instruments->count; i++)
+		count += instruments->open[i]->ring_count;
+	return count;
+}
+
+/* Whether an instrument is polled now. */
+static bool is_polled(const struct instrument *instrument)
+{
+	return instrument->functions->poll &&
+	       (instrument->session->clock->is_on || instrument->functions->works_while_off);
+}
+
+int instruments_timeout(const struct instruments *instruments, uint64_t clock_ns, int timeout_ms)
+{
+	for (size_t i = 0; i < instruments->count; i++) {
+		const struct instrument *instrument = instruments->open[i];
+		int due_ms = is_polled(instrument) ? instrument->functions->due_ms(instrument, clock_ns)
+						   : INSTRUMENT_NEVER_DUE;
+
+		if (due_ms != INSTRUMENT_NEVER_DUE && (timeout_ms < 0 || due_ms < timeout_ms))
+			timeout_ms = due_ms;
+	}
+	return timeout_ms;
+}
+
+bool instruments_poll(struct instruments *instruments, uint64_t clock_ns, struct error *err)
+{
+	for (size_t i = 0; i < instruments->count; i++)
+		if (is_polled(instruments->open[i]) &&
+			!instruments->open[i]->functions->poll(instruments->open[i], clock_ns, err))
+			return false;
+	return true;
+}
+
+bool instruments_add_rings(struct instruments *instruments, struct order *order, struct watch *watch, struct error *err)
+{
+	for (size_t i = 0; i < instruments->count; i++) {
+		struct instrument *instrument = instruments->open[i];
+
+		if (instrument->functions->add_rings &&
+			!instrument->functions->add_rings(instrument, order, watch, err))
+			return false;
+	}
+	return true;
+}
+
+bool instruments_enable(struct instruments *instruments, bool enabled, uint64_t clock_ns, struct error *err)
+{
+	for (size_t i = 0; i < instruments->count; i++) {
+		struct instrument *instrument = instruments->open[i];
+
+		if (instrument->functions->enable && !instrument->functions->enable(instrument, enabled, clock_ns, err))
+			return false;
+	}
+	return true;
+}
+
+bool instruments_describe(struct instruments *instruments, struct error *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < instruments->count; i++) {
+		struct instrument *instrument = instruments->open[i];
+
+		if (instrument->functions->describe)
+			ok = instrument->functions->describe(instrument, err) && ok;
+	}
+	return ok;
+}
+
+bool instruments_finish(struct instruments *instruments, struct error *err)
+{
+	for (size_t i = 0; i < instruments->count; i++) {
+		struct instrument *instrument = instruments->open[i];
+
+		if (instrument->functions->finish && !instrument->functions->finish(instrument, err))
+			return false;
+	}
+	return true;
+}
