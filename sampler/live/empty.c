@@ -39,7 +39,7 @@ static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
 	       used_ns / period_ns >= MANY_PERIODS;
 }
 
-bool sampler_fail_empty(struct sampler *sampler, struct error *err)
+static bool explain_emptiness(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_target *target = &sampler->options.target;
 	double seconds = (double)(sampler->clock.stop_ns - sampler->clock.start_ns) / 1e9;
@@ -74,4 +74,16 @@ bool sampler_fail_empty(struct sampler *sampler, struct error *err)
 		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d, or "
 		"with --off-cpu, which shows what it waits for",
 		what, (double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
+}
+
+bool sampler_fail_empty(struct sampler *sampler, struct error *err)
+{
+	const struct error *missing = &sampler->instruments.session.missing;
+	struct error why;
+
+	(void)explain_emptiness(sampler, &why);
+	*err = why;
+	if (missing->code != ERROR_NONE)
+		error_set(err, why.code, "%s; %s", why.message, missing->message);
+	return false;
 }

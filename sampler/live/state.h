@@ -14,7 +14,7 @@
 #include "sampler/live/watch.h"
 #include "sampler/part/part.h"
 
-/* The state of a running recording, which sampler.c and adapt.c share. */
+/* The state of a recording, which open.c, reading.c, sampler.c, adapt.c and finish.c share. */
 
 /* The counts when adaptation was last decided. */
 struct adaptation {
@@ -69,6 +69,12 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err);
 COMMON_MUST_CHECK
 bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err);
 
+/*
+ * Releases rings, caches and tables of the recording, which saves memory while names are resolved and the file is
+ * written.
+ */
+void sampler_release(struct sampler *sampler);
+
 /* Whether the event follows CPU time. */
 bool sampler_counts_time(const struct sampler *sampler);
 
@@ -76,6 +82,7 @@ bool sampler_counts_time(const struct sampler *sampler);
 bool sampler_target_is_gone(struct sampler *sampler);
 
 /* Says why a recording has no samples; returns false. */
+COMMON_MUST_CHECK
 bool sampler_fail_empty(struct sampler *sampler, struct error *err);
 
 /*

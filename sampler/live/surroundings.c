@@ -2,11 +2,11 @@
 #include "sampler/live/surroundings.h"
 
 #include "sampler/live/limits.h"
+#include "sampler/live/run_clock.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_PATH = 2 * LIMITS_PATH_BYTES, MAX_LINE = 512 };
 
@@ -51,12 +51,10 @@ static void read_ticks(const char *proc, struct surroundings *s)
 
 void surroundings_read(const char *proc, const char *mount, const char *cgroup, struct surroundings *surroundings)
 {
-	struct timespec now;
 	char path[MAX_PATH];
 
 	*surroundings = (struct surroundings){ 0 };
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	surroundings->time_ns = now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+	surroundings->time_ns = clock_read_ns(CLOCK_MONOTONIC);
 	read_ticks(proc, surroundings);
 	if (cgroup[0] && strcmp(cgroup, "/") != 0) {
 		snprintf(path, sizeof(path), "%s%s/cpu.stat", mount, cgroup);
@@ -68,6 +66,11 @@ void surroundings_read(const char *proc, const char *mount, const char *cgroup, 
 		snprintf(path, sizeof(path), "%s/pressure/cpu", proc);
 		surroundings->pressure_us = read_value(path, "some ", "total=");
 	}
+}
+
+void surroundings_read_live(const struct profile *profile, struct surroundings *surroundings)
+{
+	surroundings_read("/proc", "/sys/fs/cgroup", profile_string(profile, profile->facts.cgroup), surroundings);
 }
 
 /* A counter that went back was another one. */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/state.h"
+
+#include <sys/wait.h>
+
+/* How a recording ends: the last records, what the user should know of it, and the result. */
+
+static void close_run(struct sampler *sampler)
+{
+	struct profile *profile = collector_profile(sampler->collector);
+	struct profile_run *run = &profile->runs[collector_run(sampler->collector)];
+	struct surroundings after;
+
+	surroundings_read_live(profile, &after);
+	surroundings_describe(&sampler->before.surroundings, &after, &profile->facts);
+	run->duration_ns = run_clock_elapsed_ns(&sampler->clock, sampler->clock.stop_ns);
+	if (!sampler->command.reaped)
+		return;
+	run->whole_command = sampler->clock.is_on && sampler->clock.off_ns == 0;
+	run->exit_status = WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status)
+							      : 128 + WTERMSIG(sampler->command.status);
+	run->wall_ns = (int64_t)(sampler->clock.stop_ns - sampler->clock.start_ns);
+	run->cpu_ns = command_cpu_ns(&sampler->command);
+	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
+}
+
+static void count_losses(struct sampler *sampler)
+{
+	uint64_t lost = sampler->reading.lost_before + event_set_lost(&sampler->events);
+	struct profile_quality *quality = &collector_profile(sampler->collector)->quality;
+
+	/* The ring's own records report losses only when it has room again. */
+	if (lost > quality->lost)
+		quality->lost = lost;
+	quality->lost += sampler->reading.broken_before + sampler->reading.order.broken;
+}
+
+/* Hands over the notices since the last call. */
+static void hand_notices_over(struct sampler *sampler, struct buffer *notices)
+{
+	if (notices && sampler->notices.size)
+		buffer_append(notices, sampler->notices.data, sampler->notices.size);
+	sampler->notices.size = 0;
+}
+
+/*
+ * Reads what is left in the rings. Where reading has failed before, the state of the record that failed is not known,
+ * and nothing more is read; a disk that is full does not concern the rings.
+ */
+static void stop_sampling(struct sampler *sampler)
+{
+	bool has_failed = sampler->ended_early.code != ERROR_NONE && !sampler->part.is_full;
+	struct error why;
+
+	if (!event_set_enable(&sampler->events, false, &why))
+		sampler_end_early(sampler, &why);
+	sampler->clock.stop_ns = run_clock_now(&sampler->clock);
+	if (!has_failed && sampler->clock.is_on &&
+		!instruments_enable(&sampler->instruments, false, sampler->clock.stop_ns, &why))
+		sampler_end_early(sampler, &why);
+	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
+		sampler_end_early(sampler, &why);
+	if (!instruments_describe(&sampler->instruments, &why))
+		sampler_end_early(sampler, &why);
+}
+
+/* What the user should know of the whole recording. */
+static void describe_limits(struct sampler *sampler)
+{
+	collector_describe_limits(sampler->collector);
+	if (sampler->filter.was_late)
+		buffer_append_string(&sampler->notices,
+			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
+			"prevents that\n");
+	if (sampler->options.counters && sampler->filter.is_active)
+		buffer_append_string(&sampler->notices,
+			"counters are read of whole CPUs: what another program counts before a switch to the target is charged to the target's "
+			"next sample\n");
+	process_reader_describe(sampler->reader, &sampler->notices);
+}
+
+static bool fail_without_samples(struct sampler *sampler, struct recording *result, struct error *err)
+{
+	if (sampler->command.reaped)
+		result->child_status = sampler->command.status;
+	if (sampler->ended_early.code == ERROR_NONE)
+		return sampler_fail_empty(sampler, err);
+	*err = sampler->ended_early;
+	return false;
+}
+
+bool sampler_finish(struct sampler *sampler, struct recording *result, struct buffer *notices, struct error *err)
+{
+	struct recording made = { .child_status = -1 };
+
+	stop_sampling(sampler);
+	priority_hurry(&sampler->priority);
+	count_losses(sampler);
+	describe_limits(sampler);
+	hand_notices_over(sampler, notices);
+	if (collector_profile(sampler->collector)->quality.samples == 0)
+		return fail_without_samples(sampler, result, err);
+	close_run(sampler);
+	if (!instruments_finish(&sampler->instruments, err))
+		return false;
+	if (!collector_finish(sampler->collector, &made, err))
+		return false;
+	hand_notices_over(sampler, notices);
+	if (sampler->command.reaped)
+		made.child_status = sampler->command.status;
+	made.ended_early = sampler->ended_early;
+	if (sampler->clock.off_ns == 0)
+		made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
+	made.cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->before.own_cpu_ns;
+	sampler_release(sampler);
+	*result = made;
+	return true;
+}
