@@ -184,7 +184,7 @@ static bool has_fallen(const struct counters_instance *instance, const uint64_t 
  * The factor for a group that had to share its counters. Over all CPUs, a thread's instances together run for at most
  * the time that each of them was to count. That time is the same for all of them, but for when they were switched on.
  */
-static double tell_clock(struct counters_clock *clock, const struct record_values *values, uint64_t ran_ns)
+static double advance_clock(struct counters_clock *clock, const struct record_values *values, uint64_t ran_ns)
 {
 	uint64_t last_ns = clock->last_enabled_ns;
 	bool begins_anew = values->enabled_ns < last_ns / 2;
@@ -237,7 +237,7 @@ static void keep_totals(struct counters_instance *instance, const uint64_t *tota
 }
 
 /*
- * Finds the instance of a sample. Its own event's id (STREAM_ID) tells it. In files without that, threads that have
+ * Finds the instance of a sample. Its own event's id (STREAM_ID) names it. In files without that, threads that have
  * inherited a group write the ids of the one it was inherited from; the totals of each are then known by its thread.
  */
 static bool find_instance(struct counters *counters, const struct record *record,
@@ -297,8 +297,8 @@ bool counters_take(struct counters *counters, const struct record *record, uint3
 	if (has_fallen(instance, totals, values->running_ns))
 		*instance = (struct counters_instance){ 0 };
 	ran_ns = values->running_ns - instance->running_ns;
-	scale = scale_of(counters, tell_clock(clock, values, ran_ns));
-	/* Times that are not told are 0. */
+	scale = scale_of(counters, advance_clock(clock, values, ran_ns));
+	/* Times that are not recorded are 0. */
 	if (ran_ns > 0 || values->enabled_ns == 0)
 		charge(counters, instance, totals, scale, gained);
 	keep_totals(instance, totals, values->running_ns);

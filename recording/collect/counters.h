@@ -47,7 +47,7 @@ struct counters_options {
 		*parts_unit; /* of the parts that hold the program up, which become value types; static, NULL: none */
 };
 
-/* Adds the value types. Their number of samples is not told: values of one stack differ from sample to sample. */
+/* Adds the value types. No number of samples is kept for them: values of one stack differ from sample to sample. */
 COMMON_MUST_CHECK
 bool counters_create(
 	struct profile *profile, const struct counters_options *options, struct counters **counters, struct error *err);

@@ -7,7 +7,7 @@
 /*
  * A frame can hide all that called it: one larger than any stack copy (half a megabyte of arrays, as rustc has one), or
  * one with a page that the thread has never touched, where the kernel stops copying (video encoders' frames of 26 kB,
- * Ada's tasks). Its function is still running when the sample is looked at, a moment later, unless it returned in
+ * Ada's tasks). Its function is still running when the sample is walked, a moment later, unless it returned in
  * between; so its callers are read from the process itself. This is done for such frames only: what lies above the copy
  * of another stack often belongs to another call by the time it is read.
  */

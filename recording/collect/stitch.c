@@ -14,7 +14,7 @@ struct kept {
 };
 
 /*
- * Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the
+ * Threads that fall on one place push each other out. A shallow stack shows the frames that live now, but not of the
  * deeper ones; one that was itself joined, and is deeper than any stack copy, reaches where no copy does.
  */
 struct stitch_memory {

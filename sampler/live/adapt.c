@@ -83,7 +83,7 @@ static bool open_wide(struct sampler *sampler, const struct sampler_target *targ
 {
 	bool opened, was_active = sampler->filter.is_active;
 	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened &&
-		  (!at_once || filter_hears_at_once(&sampler->filter));
+		  (!at_once || filter_adds_forks_at_once(&sampler->filter));
 
 	/* Events of threads need no filter. */
 	if (!ok && !was_active)
@@ -110,7 +110,7 @@ static bool take_over(struct sampler *sampler, struct event_set *events, struct 
 }
 
 /*
- * What the events are to be opened for: CPUs, the same unless new processes would be heard of too late, threads and
+ * What the events are to be opened for: CPUs, the same unless new processes would be known too late, threads and
  * nothing else, or either of them, as the target wants it.
  */
 enum reach { REACH_AS_FITS, REACH_CPUS, REACH_CPUS_AT_ONCE, REACH_THREADS };
@@ -188,7 +188,7 @@ static bool widen(struct sampler *sampler, enum reach reach, struct error *err)
 	if (!reopen(sampler, sampler->options.stack_bytes, reach, &reopened, err))
 		return false;
 	/* Without tracefs, events of CPUs are still right for many threads. */
-	lacks_tracefs = reach == REACH_CPUS_AT_ONCE && !filter_hears_at_once(&sampler->filter);
+	lacks_tracefs = reach == REACH_CPUS_AT_ONCE && !filter_adds_forks_at_once(&sampler->filter);
 	sampler->adaptation.may_follow = false;
 	sampler->adaptation.may_widen = lacks_tracefs;
 	if (!reopened)

@@ -16,7 +16,7 @@
  */
 void sampler_adapt_init(struct sampler *sampler);
 
-/* Looks at what was drained last; `clock_ns` is the time as records tell it. What cannot be changed stays as it is. */
+/* Adapts to what was drained last, at a time by the clock of the records. What cannot be changed stays as it is. */
 COMMON_MUST_CHECK
 bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err);
 

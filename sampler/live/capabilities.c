@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+/* What this machine allows, for kelvin doctor. */
+
 static bool can_open(uint32_t type, uint64_t config, bool kernel, int pid, int cpu)
 {
 	struct perf_event_attr attr = {

@@ -19,7 +19,7 @@ struct counter_group {
 	size_t sampling;        /* place of the sampling event: 0, or 1 behind Intel's slots, which only lead */
 	bool takes_turns;       /* it needs counters of the processor */
 	const char *kind;       /* "topdown", "raw counters"; NULL: a list that the user gave. Static */
-	const char *parts_unit; /* of the parts that its counters tell of: "slots", "cycles"; NULL: of none. Static */
+	const char *parts_unit; /* of the parts that its counters count: "slots", "cycles"; NULL: of none. Static */
 	struct counter_columns columns;
 };
 

@@ -84,13 +84,13 @@ void counter_machine_read(const char *devices, const char *cpuinfo, struct count
 
 /* ---- Which counters there are ---- */
 
-/* A counter: by its name in sysfs, where the machine tells that, else by its code. */
+/* A counter: by its name in sysfs, where the machine has that, else by its code. */
 struct counter_spec {
 	const char *name; /* below `events`; NULL: by code */
 	uint64_t code;
 	struct counter_column column;
-	uint8_t factor; /* 0: as many as slots in a cycle, as the machine tells */
-	bool is_needed; /* the group tells nothing without it */
+	uint8_t factor; /* 0: as many as slots in a cycle, as the machine says */
+	bool is_needed; /* the group is of no use without it */
 };
 
 struct counter_set {
@@ -300,7 +300,7 @@ static size_t count_optional(const struct counter_set *set)
 	return count;
 }
 
-/* A set of nothing but cycles tells nothing. */
+/* A set of nothing but cycles is of no use. */
 static bool try_set(const struct counter_machine *machine, const struct counter_set *set, counter_trial *trial,
 	void *context, struct counter_group *group)
 {

@@ -4,7 +4,7 @@
 #include "sampler/live/counter_group.h"
 
 /*
- * The counters of a processor that tell what holds functions up: which ones it has is found from sysfs and its model,
+ * The counters of a processor that show what holds functions up: which ones it has is found from sysfs and its model,
  * and whether they count here by trying them.
  */
 
@@ -20,7 +20,7 @@ struct counter_machine {
 /* `devices`: /sys/bus/event_source/devices; `cpuinfo`: /proc/cpuinfo. */
 void counter_machine_read(const char *devices, const char *cpuinfo, struct counter_machine *machine);
 
-/* Tells whether a group counts here. */
+/* Finds whether a group counts here. */
 typedef bool counter_trial(void *context, const struct counter_group *group);
 
 /*

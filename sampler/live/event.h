@@ -57,7 +57,7 @@ bool event_set_init(struct event_set *set, const struct sampler_options *options
 /*
  * To take the place of `other`, which stays open meanwhile and writes the same event. Where no larger sample rings are
  * wanted, or can be had, it writes into those of `other`: users may lock no more memory than one recorder's. The
- * sideband's are always its own, so that they tell what happened since.
+ * sideband's are always its own, so that they hold what happened since.
  */
 COMMON_MUST_CHECK
 bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/filter.h"
 
-#include "sampler/live/descent.h"
+#include "sampler/live/forks.h"
 
 #include <sys/stat.h>
 
@@ -46,7 +46,7 @@ void filter_activate(struct filter *filter)
 		return;
 	filter->is_active = true;
 	if (filter_prepare(filter) && !filter->follows_forks)
-		filter->follows_forks = descent_follow(filter->in_kernel);
+		filter->follows_forks = forks_follow(filter->in_kernel);
 	if (filter->chains)
 		ebpf_chains_set_filtering(filter->chains, true);
 }
@@ -74,7 +74,7 @@ int filter_program(const struct filter *filter)
  * Updates the kernel's set. If it is full, that process's samples are lost; for so many processes, -a is the better
  * target.
  */
-static void tell_kernel(const struct filter *filter, int32_t pid, bool wanted)
+static void update_kernel_set(const struct filter *filter, int32_t pid, bool wanted)
 {
 	if (!filter->in_kernel)
 		return;
@@ -92,7 +92,7 @@ static bool set(struct filter *filter, int32_t pid, bool wanted, struct error *e
 	if (!hash_map_add(&filter->pids, &pid, 0, &value, &added, err))
 		return false;
 	if (*value != (uint32_t)wanted)
-		tell_kernel(filter, pid, wanted);
+		update_kernel_set(filter, pid, wanted);
 	*value = wanted;
 	return true;
 }
@@ -107,7 +107,7 @@ bool filter_has(const struct filter *filter, int32_t pid)
 	return hash_map_get(&filter->pids, &pid) == 1;
 }
 
-bool filter_hears_at_once(const struct filter *filter)
+bool filter_adds_forks_at_once(const struct filter *filter)
 {
 	return !filter->in_kernel || filter->follows_forks;
 }
@@ -127,7 +127,7 @@ bool filter_take(struct filter *filter, const struct record *record, bool *wante
 	if (record->kind == RECORD_FORK && record->pid != record->fork.parent_pid) {
 		bool is_ours = filter_has(filter, record->fork.parent_pid);
 
-		filter->was_late |= is_ours && !filter_hears_at_once(filter);
+		filter->was_late |= is_ours && !filter_adds_forks_at_once(filter);
 
 		/* A pid of the target may be reused by another process. */
 		if ((is_ours || filter_has(filter, record->pid)) && !set(filter, record->pid, is_ours, err))

@@ -47,7 +47,7 @@ bool filter_add(struct filter *filter, int32_t pid, struct error *err);
 bool filter_has(const struct filter *filter, int32_t pid);
 
 /* Whether a forked process belongs to the target from its first moment on. */
-bool filter_hears_at_once(const struct filter *filter);
+bool filter_adds_forks_at_once(const struct filter *filter);
 
 /* Whether a sample should be parsed at all; only its pid is read. True for other records. */
 bool filter_wants(const struct filter *filter, const struct record_layout *layout, const void *bytes, size_t size);

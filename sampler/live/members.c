@@ -2,7 +2,7 @@
 #include "sampler/live/members.h"
 
 #include "recording/process/proc.h"
-#include "sampler/live/descent.h"
+#include "sampler/live/forks.h"
 #include "sampler/live/target.h"
 
 #include <dirent.h>
@@ -147,7 +147,7 @@ bool members_init(struct members *members, const struct sampler_target *target, 
 	if (target->kind != SAMPLER_TARGET_SYSTEM) {
 		if (!ebpf_process_set_create(&members->set, err))
 			return false;
-		(void)descent_follow(members->set);
+		(void)forks_follow(members->set);
 		if (!add_processes(members, target, child, err))
 			return false;
 	}

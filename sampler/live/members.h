@@ -5,13 +5,13 @@
 #include "sampler/sampler.h"
 
 /*
- * The processes of a target, for the programs in the kernel that look at all: those that are named, or in the control
- * group, and their descendants. What they fork from then on is added by the kernel itself.
+ * The processes of a target, for the programs in the kernel that meet every process: those that are named, or in the
+ * control group, and their descendants. What they fork from then on is added by the kernel itself.
  */
 struct members {
 	struct ebpf_process_set *set; /* owned; NULL: all processes are of the target */
 	struct hash_map known;        /* pids that were added */
-	size_t threads;               /* of the target, when its members were looked for first */
+	size_t threads;               /* of the target, when its members were found first */
 };
 
 /* `child`: of a command. The target of one thread has its process. */

@@ -22,7 +22,7 @@ struct adaptation {
 	struct collector_cuts cuts;
 	uint64_t births, births_at_ns; /* by the records' clock */
 	uint64_t forks;
-	uint64_t programs, program_at_ns; /* when the last one was heard of */
+	uint64_t programs, program_at_ns; /* when the last one was met */
 	bool may_deepen, may_widen, may_follow, may_part_clocks;
 	struct event_extras extras;
 };

@@ -12,7 +12,7 @@
  */
 struct surroundings {
 	uint64_t all_ticks, busy_ticks, steal_ticks;
-	uint64_t pressure_us, throttled_us; /* 0: the kernel does not tell */
+	uint64_t pressure_us, throttled_us; /* 0: the kernel does not report it */
 	int64_t time_ns;                    /* CLOCK_MONOTONIC */
 };
 

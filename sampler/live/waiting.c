@@ -16,7 +16,7 @@
 /* Rings hold samples of 16 kB of stack. */
 enum { VISITED_AT_ONCE = 32, MOST_PAGES = 1024, LEAST_PAGES = 32, MOST_PAGES_TOGETHER = 8192 };
 /* Less is not worth a line. */
-enum { TOLD_NS = 50000000 };
+enum { REPORTED_NS = 50000000 };
 static const uint64_t second_ns = 1000000000;
 
 struct waiting_cpu {
@@ -334,7 +334,7 @@ static bool waiting_describe(struct instrument *instrument, struct error *err)
 			"a sample of a wait stands for %s%.0f ms instead of %.0f ms, because there are so many threads and waits\n",
 			waiting->pace.interval_ns < waiting->pace.longest_ns ? "up to " : "",
 			(double)waiting->pace.longest_ns / 1e6, (double)session->options->off_cpu_ns / 1e6);
-	if (counts.lost_ns >= TOLD_NS)
+	if (counts.lost_ns >= REPORTED_NS)
 		buffer_printf(session->notices,
 			"%.1f s of waiting are missing, because threads ended before there was room for their samples: --off-cpu with more "
 			"milliseconds, or fewer processes with -p, needs less\n",

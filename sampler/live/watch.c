@@ -13,7 +13,7 @@
  * may be full, and do not wake the recorder one by one; unless that time is short, since it would then wake often while
  * nothing runs.
  */
-enum { LEAST_LOOK_MS = 40 };
+enum { LEAST_READ_MS = 40 };
 
 /* The data of an epoll event: the index of a process, or this value. */
 static const uint32_t about_others = UINT32_MAX;
@@ -61,7 +61,7 @@ bool watch_init(
 		return error_set_memory(err);
 	watch->epoll = epoll_create1(EPOLL_CLOEXEC);
 	watch->wake_fd = -1;
-	watch->longest_ms = filling_ms >= LEAST_LOOK_MS ? filling_ms : 0;
+	watch->longest_ms = filling_ms >= LEAST_READ_MS ? filling_ms : 0;
 	if (watch->epoll >= 0 && add_rings(watch, events) && add_processes(watch, pids, pid_count))
 		return true;
 	error_set_errno(err, errno, "cannot wait for samples");

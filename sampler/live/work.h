@@ -11,7 +11,7 @@
  *	usdt:PATH:PROVIDER:NAME             a probe that a program or library declares (<sys/sdt.h>)
  *
  * The kernel has one event for all threads, which a program of ours counts for those of the target: what threads
- *inherit is made anew at each fork, and for an event of a file the kernel then looks for the file's name in the memory
+ *inherit is made anew at each fork, and for an event of a file the kernel then reads the file's name from the memory
  *of whoever forks, so that fork() fails.
  */
 struct work {

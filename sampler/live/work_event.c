@@ -130,7 +130,7 @@ static bool find_tracepoint(struct work_event *event, const struct written *writ
 		event->name);
 }
 
-/* Semaphores of probes are told to the kernel since Linux 4.20: "config:32-63". */
+/* Semaphores of probes are passed to the kernel since Linux 4.20: "config:32-63". */
 static void find_semaphore_shift(struct work_event *event)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", "re");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/btf.h"
-#include "sampler/live/descent.h"
+#include "sampler/live/forks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	text = strndup((const char *)data + 1, size - 1);
-	if (text && descent_parse_format(text, &record) && record.pid_offset > UINT16_MAX / 2)
+	if (text && forks_parse_format(text, &record) && record.pid_offset > UINT16_MAX / 2)
 		abort();
 	free(text);
 	return 0;

@@ -3,7 +3,7 @@
 #include "ebpf/ebpf.h"
 #include "kernel_objects_fixture.h"
 #include "refusal_fixture.h"
-#include "sampler/live/descent.h"
+#include "sampler/live/forks.h"
 
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -156,7 +156,7 @@ static void test_forks_are_followed(void **state)
 	ebpf_process_set_add(set, getpid());
 	assert_int_equal(samples_of(start_child(), set), 0);
 	ebpf_process_set_remove(set, getpid());
-	if (!descent_follow(set)) {
+	if (!forks_follow(set)) {
 		ebpf_process_set_destroy(set);
 		skip();
 	}
@@ -256,7 +256,7 @@ static pid_t start_holder(void)
 		struct ebpf_kernel_names *names = NULL;
 		struct error err;
 
-		if (!ebpf_process_set_create(&set, &err) || !descent_follow(set) ||
+		if (!ebpf_process_set_create(&set, &err) || !forks_follow(set) ||
 			(!ebpf_kernel_names_create(&names, &err) && err.code == ERROR_PERMISSION))
 			_exit(1);
 		if (write(ends[1], "", 1) == 1)

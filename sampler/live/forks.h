@@ -10,8 +10,8 @@
  * the record of the tracepoint is used, which tracefs describes. False, with nothing changed, if neither is readable or
  * the kernel refuses the program.
  */
-bool descent_follow(struct ebpf_process_set *set);
+bool forks_follow(struct ebpf_process_set *set);
 
 /* The record's fields by the text that tracefs has of the tracepoint (Documentation/trace/events.rst, "Event formats");
  * false if one is missing or has another size. */
-bool descent_parse_format(const char *format, struct ebpf_newtask_record *record);
+bool forks_parse_format(const char *format, struct ebpf_newtask_record *record);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/live/descent.h"
+#include "sampler/live/forks.h"
 
 #include "recording/records/tracepoint.h"
 #include "sampler/live/btf.h"
 
 enum { MAX_FORMAT_BYTES = 1 << 16, MAX_BTF_BYTES = 1 << 26 };
 
-bool descent_parse_format(const char *format, struct ebpf_newtask_record *record)
+bool forks_parse_format(const char *format, struct ebpf_newtask_record *record)
 {
 	return tracepoint_find_field(format, "pid", sizeof(uint32_t), &record->pid_offset) &&
 	       tracepoint_find_field(format, "clone_flags", sizeof(uint64_t), &record->clone_flags_offset);
@@ -25,7 +25,7 @@ static bool find_record(struct ebpf_newtask_record *record)
 		buffer_init(&text, MAX_FORMAT_BYTES);
 		if (file_read(files[i], &text, &ignored)) {
 			buffer_append(&text, "", 1);
-			found = buffer_ok(&text, &ignored) && descent_parse_format(text.data, record);
+			found = buffer_ok(&text, &ignored) && forks_parse_format(text.data, record);
 		}
 		buffer_deinit(&text);
 	}
@@ -48,7 +48,7 @@ static bool find_tgid(uint16_t *offset)
 	return found;
 }
 
-bool descent_follow(struct ebpf_process_set *set)
+bool forks_follow(struct ebpf_process_set *set)
 {
 	struct ebpf_newtask_record record;
 	struct error ignored;
