@@ -27,23 +27,6 @@ void instruments_close(struct instruments *instruments)
 	instruments->count = 0;
 }
 
-bool instruments_sample_waits(const struct instruments *instruments)
-{
-	for (size_t i = 0; i < instruments->count; i++)
-		if (instruments->open[i]->functions->samples_waits)
-			return true;
-	return false;
-}
-
-size_t instruments_ring_count(const struct instruments *instruments)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < instruments->count; i++)
-		count += instruments->open[i]->ring_count;
-	return count;
-}
-
 /* Whether an instrument is polled now. */
 static bool is_polled(const struct instrument *instrument)
 {
@@ -75,24 +58,21 @@ bool instruments_poll(struct instruments *instruments, uint64_t clock_ns, struct
 
 bool instruments_add_rings(struct instruments *instruments, struct order *order, struct watch *watch, struct error *err)
 {
-	for (size_t i = 0; i < instruments->count; i++) {
-		struct instrument *instrument = instruments->open[i];
+	struct instrument *const *open = instruments->open;
 
-		if (instrument->functions->add_rings &&
-			!instrument->functions->add_rings(instrument, order, watch, err))
+	for (size_t i = 0; i < instruments->count; i++)
+		if (open[i]->functions->add_rings && !open[i]->functions->add_rings(open[i], order, watch, err))
 			return false;
-	}
 	return true;
 }
 
 bool instruments_enable(struct instruments *instruments, bool enabled, uint64_t clock_ns, struct error *err)
 {
-	for (size_t i = 0; i < instruments->count; i++) {
-		struct instrument *instrument = instruments->open[i];
+	struct instrument *const *open = instruments->open;
 
-		if (instrument->functions->enable && !instrument->functions->enable(instrument, enabled, clock_ns, err))
+	for (size_t i = 0; i < instruments->count; i++)
+		if (open[i]->functions->enable && !open[i]->functions->enable(open[i], enabled, clock_ns, err))
 			return false;
-	}
 	return true;
 }
 
@@ -111,11 +91,10 @@ bool instruments_describe(struct instruments *instruments, struct error *err)
 
 bool instruments_finish(struct instruments *instruments, struct error *err)
 {
-	for (size_t i = 0; i < instruments->count; i++) {
-		struct instrument *instrument = instruments->open[i];
+	struct instrument *const *open = instruments->open;
 
-		if (instrument->functions->finish && !instrument->functions->finish(instrument, err))
+	for (size_t i = 0; i < instruments->count; i++)
+		if (open[i]->functions->finish && !open[i]->functions->finish(open[i], err))
 			return false;
-	}
 	return true;
 }

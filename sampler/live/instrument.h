@@ -25,6 +25,7 @@ struct instrument_session {
 	struct process_reader *reader;
 	struct collector *collector; /* NULL while instruments are opened */
 	struct buffer *notices;
+	bool samples_waits; /* an instrument does: the profile has the values of waits */
 	/* Why something is not measured that was asked for: it belongs to the message of a recording without samples.
 	 * ERROR_NONE: all is measured. */
 	struct error missing;
@@ -36,9 +37,8 @@ enum { INSTRUMENT_NEVER_DUE = INT_MAX };
 
 /* Functions that an instrument has no use for are NULL. Times are by the clock of the records. */
 struct instrument_functions {
-	bool samples_waits;   /* the profile has the values of waits */
 	bool works_while_off; /* it is polled while sampling is off, too */
-	/* Adds `ring_count` rings to those that are read and waited for; again whenever the events are opened anew. */
+	/* Adds rings to those that are read and waited for; again whenever the events are opened anew. */
 	bool (*add_rings)(struct instrument *instrument, struct order *order, struct watch *watch, struct error *err);
 	/* Sampling goes on or off. */
 	bool (*enable)(struct instrument *instrument, bool enabled, uint64_t clock_ns, struct error *err);
@@ -57,7 +57,6 @@ struct instrument_functions {
 struct instrument {
 	const struct instrument_functions *functions;
 	struct instrument_session *session;
-	size_t ring_count;
 };
 
 /*
@@ -80,9 +79,6 @@ struct instruments {
 COMMON_MUST_CHECK
 bool instruments_open(struct instruments *instruments, struct error *err);
 void instruments_close(struct instruments *instruments);
-
-bool instruments_sample_waits(const struct instruments *instruments);
-size_t instruments_ring_count(const struct instruments *instruments);
 
 /* Each calls the function of that name of all instruments, until one fails; instruments_describe() calls all the same.
  */

@@ -150,7 +150,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
 		.counts_time = sampler_counts_time(sampler),
-		.has_waits = instruments_sample_waits(&sampler->instruments),
+		.has_waits = sampler->instruments.session.samples_waits,
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
 		.start_ns = run_clock_now(&sampler->clock),

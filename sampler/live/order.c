@@ -3,11 +3,7 @@
 
 #include <limits.h>
 
-bool order_init(struct order *order, size_t capacity, struct error *err)
-{
-	*order = (struct order){ .sources = calloc(capacity + 1, sizeof(*order->sources)) };
-	return order->sources ? true : error_set_memory(err);
-}
+enum { MAX_SOURCES = 1 << 16 };
 
 void order_deinit(struct order *order)
 {
@@ -15,9 +11,13 @@ void order_deinit(struct order *order)
 	*order = (struct order){ 0 };
 }
 
-void order_add(struct order *order, struct ring *ring, const struct record_layout *layout, enum order_content content)
+bool order_add(struct order *order, struct ring *ring, const struct record_layout *layout, enum order_content content,
+	struct error *err)
 {
-	order->sources[order->count++] = (struct order_source){ .ring = ring, .layout = layout, .content = content };
+	if (!ARRAY_RESERVE(&order->sources, &order->capacity, order->count + 1, MAX_SOURCES, err))
+		return false;
+	order->sources[order->count++] = (struct order_source){ .ring = ring, .content = content, .layout = layout };
+	return true;
 }
 
 /* Peeks at the next record of a ring once, however often rings are compared. */

@@ -28,19 +28,17 @@ struct order_source {
 
 struct order {
 	struct order_source *sources; /* owned; at equal times the earlier source is first */
-	size_t count;
+	size_t count, capacity;
 	uint64_t broken; /* how often a ring had malformed bytes */
 };
 
 enum { ORDER_HORIZON_NS = 3000000, ORDER_CROWDED_HORIZON_NS = 100000 };
 
-/* Allocates room for `capacity` sources. */
+/* Adds a ring; an order without any is all zeros. */
 COMMON_MUST_CHECK
-bool order_init(struct order *order, size_t capacity, struct error *err);
+bool order_add(struct order *order, struct ring *ring, const struct record_layout *layout, enum order_content content,
+	struct error *err);
 void order_deinit(struct order *order);
-
-/* Adds a ring; within the capacity. */
-void order_add(struct order *order, struct ring *ring, const struct record_layout *layout, enum order_content content);
 
 /* Reads how far the kernel has written in every ring. */
 void order_refresh(struct order *order);

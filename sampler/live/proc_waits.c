@@ -259,7 +259,6 @@ bool proc_waits_open(struct instrument_session *session, const struct error *why
 	struct instrument **instrument, struct error *err)
 {
 	static const struct instrument_functions functions = {
-		.samples_waits = true,
 		.enable = proc_waits_enable,
 		.due_ms = proc_waits_due_ms,
 		.poll = proc_waits_poll,

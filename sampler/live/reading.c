@@ -14,17 +14,15 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 	collector_set_counts_threads(sampler->collector, !events->counts_cpus && !sampler->filter.is_active);
 	reading->sample_layout = record_layout_of(&events->sample_attr);
 	reading->sideband_layout = record_layout_of(&events->sideband_attr);
-	if (!order_init(&reading->order, 2 * (size_t)events->cpu_count + instruments_ring_count(&sampler->instruments),
-		    err))
-		return false;
 	/* The sideband comes first: at equal times a mapping precedes the sample in it. */
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
-		if (events->sideband_rings[cpu].pages)
-			order_add(&reading->order, &events->sideband_rings[cpu], &reading->sideband_layout,
-				ORDER_SIDEBAND);
+		if (events->sideband_rings[cpu].pages && !order_add(&reading->order, &events->sideband_rings[cpu],
+								 &reading->sideband_layout, ORDER_SIDEBAND, err))
+			return false;
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
-		if (events->sample_rings[cpu].pages)
-			order_add(&reading->order, &events->sample_rings[cpu], &reading->sample_layout, ORDER_SAMPLES);
+		if (events->sample_rings[cpu].pages && !order_add(&reading->order, &events->sample_rings[cpu],
+							       &reading->sample_layout, ORDER_SAMPLES, err))
+			return false;
 	return watch_init(&reading->watch, events, is_command ? &sampler->command.pid : target->pids,
 		       is_command ? 1 : target->pid_count, err) &&
 	       instruments_add_rings(&sampler->instruments, &reading->order, &reading->watch, err);

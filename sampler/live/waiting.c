@@ -85,7 +85,7 @@ static bool open_rings(struct waiting *waiting, struct error *err)
 {
 	size_t pages = MOST_PAGES;
 
-	waiting->instrument.ring_count = waiting->cpu_count = event_cpu_count();
+	waiting->cpu_count = event_cpu_count();
 	waiting->cpus = calloc(waiting->cpu_count, sizeof(*waiting->cpus));
 	if (!waiting->cpus)
 		return error_set_memory(err);
@@ -251,8 +251,8 @@ static bool waiting_add_rings(
 		if (!at->ring.pages)
 			continue;
 		/* What finds no room in a ring is not lost: it is charged later. */
-		order_add(order, &at->ring, &waiting->layout, ORDER_DEFERRABLE);
-		if (!watch_add(watch, at->first, err))
+		if (!order_add(order, &at->ring, &waiting->layout, ORDER_DEFERRABLE, err) ||
+			!watch_add(watch, at->first, err))
 			return false;
 	}
 	return true;
@@ -390,7 +390,6 @@ static bool open_all(struct waiting *waiting, struct error *err)
 static bool waiting_open(struct instrument_session *session, struct waiting **waiting, struct error *err)
 {
 	static const struct instrument_functions functions = {
-		.samples_waits = true,
 		.add_rings = waiting_add_rings,
 		.enable = waiting_enable,
 		.due_ms = waiting_due_ms,
@@ -422,12 +421,14 @@ bool waits_open(struct instrument_session *session, struct instrument **instrume
 	(void)err;
 	if (session->options->off_cpu_ns == 0)
 		return true;
+	session->samples_waits = true;
 	if (waiting_open(session, &waiting, &no_program)) {
 		*instrument = &waiting->instrument;
 		return true;
 	}
 	if (proc_waits_open(session, &no_program, instrument, &no_proc))
 		return true;
+	session->samples_waits = false;
 	buffer_printf(session->notices, "waits are not sampled: %s; %s\n", no_program.message, no_proc.message);
 	error_set(&session->missing, no_program.code, "waits are not sampled: %s", no_program.message);
 	return true;

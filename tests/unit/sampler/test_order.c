@@ -25,13 +25,12 @@ static int setup(void **state)
 	struct error err;
 
 	assert_non_null(fake);
-	assert_true(order_init(&fake->order, RINGS, &err));
 	for (size_t i = 0; i < RINGS; i++) {
 		fake->fds[i] = memfd_create("ring", MFD_CLOEXEC);
 		assert_true(fake->fds[i] >= 0);
 		assert_int_equal(ftruncate(fake->fds[i], (PAGES + 1) * sysconf(_SC_PAGESIZE)), 0);
 		assert_true(ring_init(&fake->rings[i], fake->fds[i], PAGES, &err));
-		order_add(&fake->order, &fake->rings[i], &layout, ORDER_SIDEBAND);
+		assert_true(order_add(&fake->order, &fake->rings[i], &layout, ORDER_SIDEBAND, &err));
 	}
 	*state = fake;
 	return 0;
