@@ -3,7 +3,6 @@
 
 #include "recording/process/otel_context.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_PROCESSES = 256, MOST_AT_ONCE = 8 };
@@ -125,33 +124,30 @@ static bool contexts_describe(struct instrument *instrument, struct error *err)
 	return true;
 }
 
-static void contexts_close(struct instrument *instrument)
+static bool contexts_are_wanted(const struct sampler_options *options)
 {
-	free(instrument);
+	return options->target.kind != SAMPLER_TARGET_SYSTEM;
 }
 
-bool contexts_open(struct instrument_session *session, struct instrument **instrument, struct error *err)
+static bool contexts_open(struct instrument *instrument, struct error *err)
 {
-	static const struct instrument_functions functions = {
-		.works_while_off = true,
-		.due_ms = contexts_due_ms,
-		.poll = contexts_poll,
-		.describe = contexts_describe,
-		.close = contexts_close,
-	};
-	const struct sampler_options *options = session->options;
-	struct contexts *made;
+	struct contexts *contexts = (struct contexts *)instrument;
+	const struct sampler_options *options = instrument->session->options;
 
-	if (options->target.kind == SAMPLER_TARGET_SYSTEM)
-		return true;
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_set_memory(err);
-	made->instrument = (struct instrument){ .functions = &functions, .session = session };
+	(void)err;
 	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
 		for (size_t k = 0; k < options->label_count; k++)
 			if (strcmp(options->labels[k].key, otel_context_labels[i]) == 0)
-				made->is_users[i] = true;
-	*instrument = &made->instrument;
+				contexts->is_users[i] = true;
 	return true;
 }
+
+const struct instrument_functions contexts_functions = {
+	.state_bytes = sizeof(struct contexts),
+	.works_while_off = true,
+	.is_wanted = contexts_are_wanted,
+	.open = contexts_open,
+	.due_ms = contexts_due_ms,
+	.poll = contexts_poll,
+	.describe = contexts_describe,
+};

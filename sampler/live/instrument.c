@@ -5,14 +5,64 @@
 #include "sampler/live/requests.h"
 #include "sampler/live/waiting.h"
 
-static instrument_open *const openers[INSTRUMENT_COUNT] = { contexts_open, waits_open, requests_open };
+#include <stdlib.h>
+
+static const struct instrument_functions *const kinds[INSTRUMENT_COUNT] = { &contexts_functions, &waiting_functions,
+	&requests_functions };
+
+bool instrument_create(const struct instrument_functions *functions, struct instrument_session *session,
+	struct instrument **instrument, struct error *err)
+{
+	struct instrument *made = calloc(1, functions->state_bytes);
+
+	if (!made)
+		return error_set_memory(err);
+	*made = (struct instrument){ .functions = functions, .session = session };
+	if (!functions->open(made, err)) {
+		instrument_destroy(made);
+		return false;
+	}
+	*instrument = made;
+	return true;
+}
+
+void instrument_destroy(struct instrument *instrument)
+{
+	if (instrument->functions->close)
+		instrument->functions->close(instrument);
+	free(instrument);
+}
+
+/* Opens an instrument, or the one in its place. `*instrument` stays as it is where the recording goes on without it. */
+static bool open_kind(const struct instrument_functions *functions, struct instrument_session *session,
+	struct instrument **instrument, struct error *err)
+{
+	struct error why, other;
+
+	if (instrument_create(functions, session, instrument, &why))
+		return true;
+	if (!functions->instead) {
+		*err = why;
+		return false;
+	}
+	session->missing = why;
+	if (instrument_create(functions->instead, session, instrument, &other)) {
+		session->missing = (struct error){ 0 };
+		return true;
+	}
+	error_set(&session->missing, why.code, "%s: %s", functions->absence, why.message);
+	buffer_printf(session->notices, "%s; %s\n", session->missing.message, other.message);
+	return true;
+}
 
 bool instruments_open(struct instruments *instruments, struct error *err)
 {
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
 		struct instrument *opened = NULL;
 
-		if (!openers[i](&instruments->session, &opened, err))
+		if (kinds[i]->is_wanted && !kinds[i]->is_wanted(instruments->session.options))
+			continue;
+		if (!open_kind(kinds[i], &instruments->session, &opened, err))
 			return false;
 		if (opened)
 			instruments->open[instruments->count++] = opened;
@@ -23,15 +73,14 @@ bool instruments_open(struct instruments *instruments, struct error *err)
 void instruments_close(struct instruments *instruments)
 {
 	for (size_t i = 0; i < instruments->count; i++)
-		instruments->open[i]->functions->close(instruments->open[i]);
+		instrument_destroy(instruments->open[i]);
 	instruments->count = 0;
 }
 
 /* Whether an instrument is polled now. */
 static bool is_polled(const struct instrument *instrument)
 {
-	return instrument->functions->poll &&
-	       (instrument->session->clock->is_on || instrument->functions->works_while_off);
+	return instrument->session->clock->is_on || instrument->functions->works_while_off;
 }
 
 int instruments_timeout(const struct instruments *instruments, uint64_t clock_ns, int timeout_ms)
@@ -49,9 +98,10 @@ int instruments_timeout(const struct instruments *instruments, uint64_t clock_ns
 
 bool instruments_poll(struct instruments *instruments, uint64_t clock_ns, struct error *err)
 {
+	struct instrument *const *open = instruments->open;
+
 	for (size_t i = 0; i < instruments->count; i++)
-		if (is_polled(instruments->open[i]) &&
-			!instruments->open[i]->functions->poll(instruments->open[i], clock_ns, err))
+		if (is_polled(open[i]) && !open[i]->functions->poll(open[i], clock_ns, err))
 			return false;
 	return true;
 }

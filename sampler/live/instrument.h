@@ -12,8 +12,8 @@
 
 /*
  * What measures a target beside the samples of its event: waits, requests, the contexts that processes publish. An
- * instrument keeps its state to itself, and the sampler runs over all of them. One more has a function that opens it,
- * in the list of instrument.c.
+ * instrument keeps its state to itself, and the sampler runs over all of them. One more has a table of functions, which
+ * stands in the list of instrument.c.
  */
 
 /* What instruments share. It outlives them, and all that it points to is borrowed. */
@@ -26,8 +26,8 @@ struct instrument_session {
 	struct collector *collector; /* NULL while instruments are opened */
 	struct buffer *notices;
 	bool samples_waits; /* an instrument does: the profile has the values of waits */
-	/* Why something is not measured that was asked for: it belongs to the message of a recording without samples.
-	 * ERROR_NONE: all is measured. */
+	/* Why something is not measured that was asked for, which belongs to the message of a recording without
+	 * samples; while an instrument is opened in place of another one, why that one is not. ERROR_NONE: all is. */
 	struct error missing;
 };
 
@@ -35,9 +35,18 @@ struct instrument;
 
 enum { INSTRUMENT_NEVER_DUE = INT_MAX };
 
-/* Functions that an instrument has no use for are NULL. Times are by the clock of the records. */
+/* Each has open(), due_ms() and poll(); other functions may be NULL. Times are by the clock of the records. */
 struct instrument_functions {
+	size_t state_bytes;   /* of its state, which begins with struct instrument */
 	bool works_while_off; /* it is polled while sampling is off, too */
+	/* Opened where this one cannot be, and where neither can the recording goes on, which notices say in these
+	 * words. NULL: there is none, and the recording fails. */
+	const struct instrument_functions *instead;
+	const char *absence;
+	/* Whether it has something to do; NULL: always. */
+	bool (*is_wanted)(const struct sampler_options *options);
+	/* Prepares a state that is zero but for its first member; nothing counts yet. */
+	bool (*open)(struct instrument *instrument, struct error *err);
 	/* Adds rings to those that are read and waited for; again whenever the events are opened anew. */
 	bool (*add_rings)(struct instrument *instrument, struct order *order, struct watch *watch, struct error *err);
 	/* Sampling goes on or off. */
@@ -50,6 +59,7 @@ struct instrument_functions {
 	bool (*describe)(struct instrument *instrument, struct error *err);
 	/* Adds what it has counted to the run of a profile that has samples, and appends notices. */
 	bool (*finish)(struct instrument *instrument, struct error *err);
+	/* Releases what the state owns, also when it was opened in part. */
 	void (*close)(struct instrument *instrument);
 };
 
@@ -59,11 +69,11 @@ struct instrument {
 	struct instrument_session *session;
 };
 
-/*
- * Prepares an instrument for the target; nothing counts yet. `*instrument` is NULL if it has nothing to do here, or
- * if it is not permitted and the recording goes on without it; the session then says why.
- */
-typedef bool instrument_open(struct instrument_session *session, struct instrument **instrument, struct error *err);
+/* Opens one instrument. */
+COMMON_MUST_CHECK
+bool instrument_create(const struct instrument_functions *functions, struct instrument_session *session,
+	struct instrument **instrument, struct error *err);
+void instrument_destroy(struct instrument *instrument);
 
 /* ---- All instruments of a recording, in the order of the list ---- */
 

@@ -224,10 +224,7 @@ static bool proc_waits_describe(struct instrument *instrument, struct error *err
 
 static void proc_waits_close(struct instrument *instrument)
 {
-	struct proc_waits *waits = (struct proc_waits *)instrument;
-
-	sleeper_deinit(&waits->sleeper);
-	free(waits);
+	sleeper_deinit(&((struct proc_waits *)instrument)->sleeper);
 }
 
 /* Some process of the target; 0: none is known yet. */
@@ -255,32 +252,29 @@ static bool check_permission(int32_t pid, int32_t only_tid, struct error *err)
 		       errno ? strerror(errno) : "it is empty");
 }
 
-bool proc_waits_open(struct instrument_session *session, const struct error *why_no_program,
-	struct instrument **instrument, struct error *err)
+static bool proc_waits_open(struct instrument *instrument, struct error *err)
 {
-	static const struct instrument_functions functions = {
-		.enable = proc_waits_enable,
-		.due_ms = proc_waits_due_ms,
-		.poll = proc_waits_poll,
-		.describe = proc_waits_describe,
-		.close = proc_waits_close,
-	};
+	struct proc_waits *waits = (struct proc_waits *)instrument;
+	struct instrument_session *session = instrument->session;
 	const struct sampler_options *options = session->options;
-	int32_t only_tid = options->target.kind == SAMPLER_TARGET_TID ? options->target.pids[0] : 0;
-	struct proc_waits *made;
 
-	if (!check_permission(first_process(session), only_tid, err))
+	waits->why_no_program = session->missing;
+	waits->mean_ns = options->off_cpu_ns > least_mean_ns ? options->off_cpu_ns : least_mean_ns;
+	waits->only_tid = options->target.kind == SAMPLER_TARGET_TID ? options->target.pids[0] : 0;
+	if (!check_permission(first_process(session), waits->only_tid, err) ||
+		!sleeper_init(&waits->sleeper, options->stack_bytes, err))
 		return false;
-	made = calloc(1, sizeof(*made));
-	if (!made || !sleeper_init(&made->sleeper, options->stack_bytes, err)) {
-		free(made);
-		return error_set_memory(err);
-	}
-	made->instrument = (struct instrument){ .functions = &functions, .session = session };
-	made->why_no_program = *why_no_program;
-	made->mean_ns = options->off_cpu_ns > least_mean_ns ? options->off_cpu_ns : least_mean_ns;
-	made->only_tid = only_tid;
-	made->sleeper.has_two_registers = true;
-	*instrument = &made->instrument;
+	waits->sleeper.has_two_registers = true;
+	session->samples_waits = true;
 	return true;
 }
+
+const struct instrument_functions proc_waits_functions = {
+	.state_bytes = sizeof(struct proc_waits),
+	.open = proc_waits_open,
+	.enable = proc_waits_enable,
+	.due_ms = proc_waits_due_ms,
+	.poll = proc_waits_poll,
+	.describe = proc_waits_describe,
+	.close = proc_waits_close,
+};

@@ -16,10 +16,6 @@
  * An event of context switches cannot do this: it is taken in kernel code, so that it counts nothing where kernel code
  * may not be sampled, which is what lacks where this is needed.
  *
- * why_no_program  why the program is not there, for a notice. It is copied
- *
- * ERROR_PERMISSION: what the target's threads wait for may not be read.
+ * It cannot be opened where it may not be read what the target's threads wait for (ERROR_PERMISSION).
  */
-COMMON_MUST_CHECK
-bool proc_waits_open(struct instrument_session *session, const struct error *why_no_program,
-	struct instrument **instrument, struct error *err);
+extern const struct instrument_functions proc_waits_functions;

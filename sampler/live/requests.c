@@ -7,7 +7,6 @@
 #include "sampler/live/tally.h"
 #include "sampler/live/work.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -323,11 +322,15 @@ static void requests_close(struct instrument *instrument)
 	ebpf_requests_destroy(requests->programs);
 	members_deinit(&requests->members);
 	tally_deinit(&requests->tally);
-	free(requests);
 }
 
-static bool choose_source(struct requests *requests, const struct sampler_options *options, struct error *err)
+static bool requests_open(struct instrument *instrument, struct error *err)
 {
+	struct requests *requests = (struct requests *)instrument;
+	const struct sampler_options *options = instrument->session->options;
+
+	requests->one_in = requests->most_one_in = 1;
+	tally_init(&requests->tally);
 	if (options->no_requests)
 		return true;
 	if (options->stated_requests > 0) {
@@ -343,26 +346,12 @@ static bool choose_source(struct requests *requests, const struct sampler_option
 	return true;
 }
 
-bool requests_open(struct instrument_session *session, struct instrument **instrument, struct error *err)
-{
-	static const struct instrument_functions functions = {
-		.enable = requests_enable,
-		.due_ms = requests_due_ms,
-		.poll = requests_poll,
-		.finish = requests_finish,
-		.close = requests_close,
-	};
-	struct requests *made = calloc(1, sizeof(*made));
-
-	if (!made)
-		return error_set_memory(err);
-	made->instrument = (struct instrument){ .functions = &functions, .session = session };
-	made->one_in = made->most_one_in = 1;
-	tally_init(&made->tally);
-	if (!choose_source(made, session->options, err)) {
-		requests_close(&made->instrument);
-		return false;
-	}
-	*instrument = &made->instrument;
-	return true;
-}
+const struct instrument_functions requests_functions = {
+	.state_bytes = sizeof(struct requests),
+	.open = requests_open,
+	.enable = requests_enable,
+	.due_ms = requests_due_ms,
+	.poll = requests_poll,
+	.finish = requests_finish,
+	.close = requests_close,
+};

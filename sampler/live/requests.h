@@ -11,7 +11,7 @@
  * Fails only where the event that the user has named cannot be counted: without the right to count exchanges, the
  * recording goes on. Requests that cannot be read cost no samples.
  */
-instrument_open requests_open;
+extern const struct instrument_functions requests_functions;
 
 /* Tries whether exchanges can be counted here. False, with `err` set: they cannot. */
 COMMON_MUST_CHECK

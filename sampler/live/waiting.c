@@ -365,74 +365,48 @@ static void waiting_close(struct instrument *instrument)
 	}
 	free(waiting->cpus);
 	sleeper_deinit(&waiting->sleeper);
-	free(waiting);
 }
 
 /* ---- Opening ---- */
 
-static bool open_all(struct waiting *waiting, struct error *err)
+static bool waiting_is_wanted(const struct sampler_options *options)
 {
-	const struct instrument_session *session = waiting->instrument.session;
-	const struct sampler_options *options = session->options;
+	return options->off_cpu_ns > 0;
+}
 
+static bool waiting_open(struct instrument *instrument, struct error *err)
+{
+	struct waiting *waiting = (struct waiting *)instrument;
+	const struct sampler_options *options = instrument->session->options;
+
+	if (!machine_host())
+		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
 	waiting->stack_bytes = options->stack_bytes;
 	fill_attr(waiting, options);
 	if (!sleeper_init(&waiting->sleeper, RECORDING_MAX_STACK_BYTES, err) || !open_rings(waiting, err) ||
-		!members_init(&waiting->members, &options->target, session->child, err))
+		!members_init(&waiting->members, &options->target, instrument->session->child, err))
 		return false;
 	waiting->pace = pace_init(options->off_cpu_ns, waiting->members.threads);
 	if (!create_programs(waiting, err))
 		return false;
 	fit_to_hook(waiting);
+	instrument->session->samples_waits = true;
 	return true;
 }
 
-static bool waiting_open(struct instrument_session *session, struct waiting **waiting, struct error *err)
-{
-	static const struct instrument_functions functions = {
-		.add_rings = waiting_add_rings,
-		.enable = waiting_enable,
-		.due_ms = waiting_due_ms,
-		.poll = waiting_poll,
-		.describe = waiting_describe,
-		.close = waiting_close,
-	};
-	struct waiting *made;
-
-	if (!machine_host())
-		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_set_memory(err);
-	made->instrument = (struct instrument){ .functions = &functions, .session = session };
-	if (!open_all(made, err)) {
-		waiting_close(&made->instrument);
-		return false;
-	}
-	*waiting = made;
-	return true;
-}
-
-bool waits_open(struct instrument_session *session, struct instrument **instrument, struct error *err)
-{
-	struct error no_program, no_proc;
-	struct waiting *waiting;
-
-	(void)err;
-	if (session->options->off_cpu_ns == 0)
-		return true;
-	session->samples_waits = true;
-	if (waiting_open(session, &waiting, &no_program)) {
-		*instrument = &waiting->instrument;
-		return true;
-	}
-	if (proc_waits_open(session, &no_program, instrument, &no_proc))
-		return true;
-	session->samples_waits = false;
-	buffer_printf(session->notices, "waits are not sampled: %s; %s\n", no_program.message, no_proc.message);
-	error_set(&session->missing, no_program.code, "waits are not sampled: %s", no_program.message);
-	return true;
-}
+const struct instrument_functions waiting_functions = {
+	.state_bytes = sizeof(struct waiting),
+	.instead = &proc_waits_functions,
+	.absence = "waits are not sampled",
+	.is_wanted = waiting_is_wanted,
+	.open = waiting_open,
+	.add_rings = waiting_add_rings,
+	.enable = waiting_enable,
+	.due_ms = waiting_due_ms,
+	.poll = waiting_poll,
+	.describe = waiting_describe,
+	.close = waiting_close,
+};
 
 const char *waiting_probe(struct error *err)
 {
@@ -448,12 +422,12 @@ const char *waiting_probe(struct error *err)
 		.off_cpu_ns = second_ns,
 	};
 	struct instrument_session session = { .options = &options };
-	struct waiting *waiting;
+	struct instrument *instrument;
 	const char *name;
 
-	if (!waiting_open(&session, &waiting, err))
+	if (!instrument_create(&waiting_functions, &session, &instrument, err))
 		return NULL;
-	name = names[ebpf_waiting_hook(waiting->programs)];
-	waiting_close(&waiting->instrument);
+	name = names[ebpf_waiting_hook(((struct waiting *)instrument)->programs)];
+	instrument_destroy(instrument);
 	return name;
 }

@@ -9,7 +9,7 @@
  * permitted, the states of threads are sampled in /proc (sampler/live/proc_waits.h); where that is not permitted
  * either, the recording goes on without waits.
  */
-instrument_open waits_open;
+extern const struct instrument_functions waiting_functions;
 
 /*
  * Tries whether waits can be sampled here by a program. Returns the name of the hook, static: "fentry", "kprobe",
