@@ -85,7 +85,7 @@ struct collector_cuts collector_cuts(const struct collector *collector);
 /* Whether samples were of 32-bit processes, whose stacks are not supported. */
 bool collector_met_32bit(const struct collector *collector);
 
-/* Appends notices on what the stacks of live processes lack. */
+/* Appends notices on what the stacks of live processes lack, to those of the options, which are not NULL then. */
 void collector_describe_limits(const struct collector *collector);
 
 /*
