@@ -262,7 +262,7 @@ export class App {
     const { model, report, state } = this;
     const turn = ++this.turn;
     try {
-      if (model.needsSamples(state)) await report.readSamples();
+      if (model.narrowing.needsSamples(state)) await report.readSamples();
       if (needsBottlenecks(model, state)) await report.readBottlenecks();
       if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {

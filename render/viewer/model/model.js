@@ -62,7 +62,6 @@ export class Model {
     this.zoom = 0;
     this.selected = -1;
     /** The largest proven difference, in points of the total. */ this.most = 0.5;
-    this.metric = this.#testedMetric();
     this.memo = new Memo();
     /** @type {{self: Float64Array[], total: Float64Array[]}|null} */ this.sumsMade = null;
     /** @type {{starts: Int32Array, members: Int32Array}|null} nodes by function */ this.placesMade = null;
@@ -80,6 +79,7 @@ export class Model {
       (hash) => this.functionOf(hash),
       () => (this.byHash = null),
     );
+    /** The number of the metric that everything shows. */ this.metric = this.narrowing.testedMetric;
     this.hasTimeline = this.narrowing.hasTimeline;
     /** @type {Meant[]} the filters of the state that is shown */ this.meant = [];
     /** @type {number[]} time [base, head] of stacks with a recursion that was folded */ this.repeated = [0, 0];
@@ -103,14 +103,6 @@ export class Model {
     return this.classesMade;
   }
 
-  /** The number of the metric that the evidence is about. */
-  #testedMetric() {
-    return Math.max(
-      0,
-      (this.meta.metrics || []).findIndex((metric) => metric.tested),
-    );
-  }
-
   /** The metric that everything shows. @returns {{name: string, unit: string, tested: boolean, words: string}} */
   get shownMetric() {
     const { meta, metric } = this;
@@ -119,30 +111,17 @@ export class Model {
 
   /** The name of the tested metric for a reader. */
   get testedWords() {
-    return this.meta.metrics?.[this.#testedMetric()]?.words || this.meta.metric;
+    return this.meta.metrics?.[this.narrowing.testedMetric]?.words || this.meta.metric;
   }
 
   get unit() {
     return this.shownMetric.unit;
   }
 
-  /** Whether a state cannot be shown without samples: filters and untested metrics need them. @param {State} state */
-  needsSamples(state) {
-    const { narrowing } = this;
-    const ofThreads = !!state.thread || !!narrowing.processIn(state) || narrowing.showsProcesses(state);
-    return ofThreads || !!state.range || this.#metricOf(state) !== this.#testedMetric();
-  }
-
-  /** @param {State} state */
-  #metricOf(state) {
-    const at = (this.meta.metrics || []).findIndex((metric) => metric.name === state.metric);
-    return at < 0 ? this.#testedMetric() : at;
-  }
-
   /** Makes again what a change of the state touches, and no more. @param {State} state */
   update(state) {
     const { bottlenecks, callers, callees, search, picked, origins, states } = state;
-    this.metric = this.#metricOf(state);
+    this.metric = this.narrowing.metricOf(state);
     if (this.memo.isNew('calls', ...this.#sourcesOf(state))) this.#rebuild(state);
     const order = this.orderOf(state);
     const shades = this.#shade(state);
@@ -175,12 +154,13 @@ export class Model {
 
   /** What the call tree is made from. @param {State} state */
   #sourcesOf(state) {
-    const { samples, timelines } = this.tables;
-    const needed = this.needsSamples(state) ? samples : null;
+    const { narrowing, tables } = this;
+    const { samples, timelines } = tables;
+    const needed = narrowing.needsSamples(state) ? samples : null;
     const times = state.range ? timelines : null;
-    const rows = this.narrowing.showsProcesses(state);
+    const rows = narrowing.showsProcesses(state);
     const { filters, interpreter, interrupts, range, system, thread } = state;
-    return [system, interrupts, interpreter, thread, range, filters, rows, this.#metricOf(state), needed, times];
+    return [system, interrupts, interpreter, thread, range, filters, rows, narrowing.metricOf(state), needed, times];
   }
 
   /** Work that takes long before a state can be shown; null for none. @param {State} state @returns {Splicer|null} */
@@ -204,7 +184,7 @@ export class Model {
     const mode = state.system === 'hide' ? 'hide' : 'fold';
     const least = state.system === 'show' ? INTERRUPTS : SYSTEM;
     if (this.coming && sameSources(this.coming.sources, sources)) return this.coming;
-    const part = this.#partOf(state);
+    const part = this.narrowing.tree(state);
     // What an interpreter does for a function stays with it when the interpreter's frames go with those of the system.
     const owned = mode === 'hide' && this.hasInterpreters;
     const tree = owned ? part.withSelf(selfWithInterpreter(part, this.functions)) : part;
@@ -212,26 +192,19 @@ export class Model {
     return this.coming;
   }
 
-  /** The tree of the report under the filters, before frames are taken out. @param {State} state */
-  #partOf(state) {
-    const number = this.#metricOf(state);
-    return this.narrowing.tree(state, { number, tested: number === this.#testedMetric() });
-  }
-
   /**
    * The time [base, head] of everything, without filters and without interrupts, and of what each filter is about.
    * @param {State} state
    */
   filterTimes(state) {
-    const shown = { number: this.metric, tested: this.metric === this.#testedMetric() };
-    return this.narrowing.times(state, shown, this.part, this.repeated);
+    return this.narrowing.times(state, this.part, this.repeated);
   }
 
   /** Makes the call tree that is shown. @param {State} state */
   #rebuild(state) {
     const splicing = this.#splices(state) ? this.#splicing(state, this.#sourcesOf(state)) : null;
     const splicer = splicing?.splicer || null;
-    const whole = splicing ? splicing.part : this.#partOf(state);
+    const whole = splicing ? splicing.part : this.narrowing.tree(state);
     splicer?.run();
     this.coming = null;
     const spliced = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
@@ -245,13 +218,12 @@ export class Model {
     this.isApart = this.hasInterpreters && state.interpreter === 'apart' && state.system === 'show';
     this.callTree = this.#withInterpreter(tree);
     this.isPart = this.narrowing.isPart(state);
-    const untested = this.#metricOf(state) !== this.#testedMetric();
-    this.filtered = this.isPart || this.isApart || untested || !!splicer || tree !== spliced.tree;
+    this.filtered = this.isPart || this.isApart || !this.narrowing.isTested(state) || !!splicer || tree !== spliced.tree;
     this.sumsMade = null;
     this.placesMade = null;
     if (!this.classes) return;
     const filters = withoutWaits(state.filters, this.waitFunctions);
-    this.waitSums = classSums(filters === state.filters ? whole : this.#partOf({ ...state, filters }), this.classes);
+    this.waitSums = classSums(filters === state.filters ? whole : this.narrowing.tree({ ...state, filters }), this.classes);
   }
 
   /** Whether the time of a function counts as that of those it runs. @param {Func} f */

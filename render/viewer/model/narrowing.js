@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which part of a report a state shows: by thread, process, time, function and module. It hands out the call tree of
+// Which part of a report a state shows: by metric, thread, process, time, function and module. It hands out the call tree of
 // the report with the figures of that part. Nothing here touches the browser.
 
 import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
@@ -14,8 +14,6 @@ import { statesUnder } from '../data/tree.js';
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('../data/symbols.js').Func} Func */
 /** @typedef {import('../data/tree.js').Tree} Tree */
-
-/** A metric: its number, and whether it is the tested one. @typedef {{number: number, tested: boolean}} Shown */
 
 export class Narrowing {
   /**
@@ -59,6 +57,33 @@ export class Narrowing {
   /** Whether processes are the first row. @param {State} state */
   showsProcesses({ processes }) {
     return processes && this.processes.length > 1;
+  }
+
+  /** The number of the metric that the evidence is about. */
+  get testedMetric() {
+    return Math.max(0, this.#metricNamed(({ tested }) => tested));
+  }
+
+  /** @param {(metric: import('../data/report.js').Metric) => boolean} is */
+  #metricNamed(is) {
+    return (this.tables.meta.metrics || []).findIndex(is);
+  }
+
+  /** The number of the metric of a state. @param {State} state */
+  metricOf({ metric }) {
+    const at = this.#metricNamed(({ name }) => name === metric);
+    return at < 0 ? this.testedMetric : at;
+  }
+
+  /** Whether the metric of a state is the tested one. @param {State} state */
+  isTested(state) {
+    return this.metricOf(state) === this.testedMetric;
+  }
+
+  /** Whether a state cannot be shown without samples: filters and untested metrics need them. @param {State} state */
+  needsSamples(state) {
+    const ofThreads = !!state.thread || !!this.processIn(state) || this.showsProcesses(state);
+    return ofThreads || !!state.range || !this.isTested(state);
   }
 
   /** What the filters of a state mean here. @param {State} state */
@@ -112,9 +137,10 @@ export class Narrowing {
     return !!(this.#rangeIn(state) || keepThread || chooseStacks(this.meantBy(state)));
   }
 
-  /** The tree of the report under the filters. @param {State} state @param {Shown} metric */
-  tree(state, { number: metric, tested }) {
+  /** The tree of the report under the filters. @param {State} state */
+  tree(state) {
     const { tree, samples, timelines } = this.tables;
+    const [metric, tested] = [this.metricOf(state), this.isTested(state)];
     const keepThread = this.keepsThread(state.thread, this.processIn(state));
     const range = this.#rangeIn(state);
     const passes = this.passesIn(state);
@@ -148,15 +174,16 @@ export class Narrowing {
 
   /**
    * The time [base, head] of everything, without filters and without interrupts, and of what each filter is about.
-   * @param {State} state @param {Shown} shown @param {Tree} part the tree under the filters
+   * @param {State} state @param {Tree} part the tree under the filters
    * @param {number[]} repeated the time of stacks with a recursion that was folded
    */
-  times(state, { number: metric, tested }, part, repeated) {
+  times(state, part, repeated) {
     const { functions, tables } = this;
+    const metric = this.metricOf(state);
     const { samples, timelines, tree } = tables;
     const meant = this.meantBy(state);
     const origins = originsOf(functions);
-    const self = tested ? tree.self : filteredSelf(tree, samples, timelines, { metric });
+    const self = this.isTested(state) ? tree.self : filteredSelf(tree, samples, timelines, { metric });
     const sum = (/** @type {Float64Array[]} */ of) => timeWithoutInterrupts(tree, of);
     const process = this.processIn(state);
     const range = this.#rangeIn(state);
