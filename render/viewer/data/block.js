@@ -91,10 +91,7 @@ export class Columns {
     return value % 2 ? -(value + 1) / 2 : value / 2;
   }
 
-  /**
-   * A column of numbers below 2^31. Most take one byte, so that case comes first.
-   * @template {Int32Array|Uint16Array} T @param {T} out @returns {T}
-   */
+  /** A column of numbers of 32 bits. Most take one byte, so that case comes first. @param {Int32Array} out */
   numbers(out) {
     const { bytes } = this;
     let { at } = this;
@@ -115,28 +112,11 @@ export class Columns {
     return out;
   }
 
-  /**
-   * A column that is stored as differences of neighbours.
-   * @template {Int32Array|Uint16Array} T @param {T} out @returns {T}
-   */
+  /** A column that is stored as differences of neighbours. @param {Int32Array} out */
   steps(out) {
-    const { bytes } = this;
-    let { at } = this;
+    this.numbers(out);
     let sum = 0;
-    for (let i = 0; i < out.length; i++) {
-      let value = bytes[at++];
-      if (value >= 128) {
-        value &= 127;
-        let byte = 128;
-        for (let shift = 7; byte >= 128; shift += 7) {
-          byte = bytes[at++];
-          value |= (byte & 127) << shift;
-        }
-      }
-      out[i] = sum += (value >>> 1) ^ -(value & 1);
-    }
-    this.at = at;
-    this.check();
+    for (let i = 0; i < out.length; i++) out[i] = sum += (out[i] >>> 1) ^ -(out[i] & 1);
     return out;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which part of a report a state shows: by metric, thread, process, time, function and module. It hands out the call tree of
-// the report with the figures of that part. Nothing here touches the browser.
+// Which part of a report a state shows: by metric, thread, process, time, function and module. It hands out the call
+// tree of the report with the figures of that part. Nothing here touches the browser.
 
 import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
 import { Memo } from '../common/memo.js';
