@@ -2,35 +2,10 @@
 #include "tests/fuzz/mutate_pprof.h"
 
 #include "common/gzip.h"
-#include "profile/pprof_wire.h"
+#include "profile/pprof_message.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Messages of profile/pprof.proto, as far as the mutator tells them apart. */
-enum message_kind { PLAIN, PROFILE, SAMPLE, ENTRY, LOCATION, EXTENSION };
-
-/* Fields of messages that are messages themselves. Others with a length are columns of numbers, or text. */
-static const struct {
-	enum message_kind of, is;
-	uint32_t id;
-} nested[] = {
-	{ PROFILE, PLAIN, 1 },
-	{ PROFILE, SAMPLE, 2 },
-	{ PROFILE, ENTRY, 3 },
-	{ PROFILE, LOCATION, 4 },
-	{ PROFILE, ENTRY, 5 },
-	{ PROFILE, PLAIN, 11 },
-	{ PROFILE, EXTENSION, 9100 },
-	{ SAMPLE, PLAIN, 3 },
-	{ LOCATION, PLAIN, 4 },
-	{ EXTENSION, PLAIN, 9 },
-	{ EXTENSION, PLAIN, 10 },
-	{ EXTENSION, PLAIN, 12 },
-	{ EXTENSION, PLAIN, 27 },
-	{ EXTENSION, PLAIN, 38 },
-};
-enum { ENTRY_ID = 1, STRING_TABLE = 6, FINGERPRINTS = 7 /* fixed64 */ };
 
 enum { MOST_BYTES = 1 << 20, MOST_DEPTH = 4, VARINT_BYTES = 10, MOST_GROWTH = 16 };
 
@@ -102,18 +77,24 @@ static void mutate_column(struct mutation *m, struct byte_reader column, struct 
 	}
 }
 
+static bool is_string(const ProtobufCMessageDescriptor *type, uint32_t id)
+{
+	return type == &pprof__profile__descriptor && pprof_member(type, id) == offsetof(Pprof__Profile, string_table);
+}
+
 static void mutate_bytes(
-	struct mutation *m, enum message_kind kind, const struct pprof_field *field, struct buffer *out)
+	struct mutation *m, const ProtobufCMessageDescriptor *type, const struct pprof_field *field, struct buffer *out)
 {
 	struct mutation_span span = { field->bytes.pos, byte_reader_left(&field->bytes) };
 
-	if (kind == EXTENSION && field->id == FINGERPRINTS) {
+	if (type == &pprof__extension__descriptor &&
+		pprof_member(type, field->id) == offsetof(Pprof__Extension, function_fingerprint)) {
 		size_t at = out->size;
 
 		buffer_append(out, span.bytes, span.size);
 		if (!out->failed)
 			mutation_in_place(m, (uint8_t *)out->data + at, span.size);
-	} else if ((kind == PROFILE && field->id == STRING_TABLE) || mutation_below(m, 16) == 0) {
+	} else if (is_string(type, field->id) || mutation_below(m, 16) == 0) {
 		mutation_append_blind(&span, MOST_GROWTH, out);
 	} else {
 		mutate_column(m, field->bytes, out);
@@ -122,23 +103,21 @@ static void mutate_bytes(
 
 /* ---- Messages ---- */
 
-static bool find_nested(enum message_kind kind, const struct pprof_field *field, enum message_kind *is)
+/* What a field with a length holds if that is a message; NULL: a column of numbers, or text. */
+static const ProtobufCMessageDescriptor *nested_in(const ProtobufCMessageDescriptor *type, uint32_t id)
 {
-	for (size_t i = 0; field->has_bytes && i < sizeof(nested) / sizeof(nested[0]); i++)
-		if (nested[i].of == kind && nested[i].id == field->id) {
-			*is = nested[i].is;
-			return true;
-		}
-	return false;
+	const ProtobufCFieldDescriptor *field = pprof_describe(type, id);
+
+	return field && field->type == PROTOBUF_C_TYPE_MESSAGE ? field->descriptor : NULL;
 }
 
-static void mutate_message(
-	struct mutation *m, enum message_kind kind, struct byte_reader bytes, unsigned int depth, struct buffer *out);
+static void mutate_message(struct mutation *m, const ProtobufCMessageDescriptor *type, struct byte_reader bytes,
+	unsigned int depth, struct buffer *out);
 
-static void put_changed(struct mutation *m, enum message_kind kind, const struct pprof_field *field, unsigned int depth,
-	struct buffer *out)
+static void put_changed(struct mutation *m, const ProtobufCMessageDescriptor *type, const struct pprof_field *field,
+	unsigned int depth, struct buffer *out)
 {
-	enum message_kind is;
+	const ProtobufCMessageDescriptor *nested = nested_in(type, field->id);
 	struct buffer content;
 
 	if (!field->has_bytes) {
@@ -146,10 +125,10 @@ static void put_changed(struct mutation *m, enum message_kind kind, const struct
 		return;
 	}
 	buffer_init(&content, MOST_BYTES);
-	if (find_nested(kind, field, &is) && depth < MOST_DEPTH)
-		mutate_message(m, is, field->bytes, depth + 1, &content);
+	if (nested && depth < MOST_DEPTH)
+		mutate_message(m, nested, field->bytes, depth + 1, &content);
 	else
-		mutate_bytes(m, kind, field, &content);
+		mutate_bytes(m, type, field, &content);
 	put_field(out, field->id, true, content.size);
 	buffer_append(out, content.data, content.size);
 	buffer_deinit(&content);
@@ -157,15 +136,18 @@ static void put_changed(struct mutation *m, enum message_kind kind, const struct
 
 /* Whether the reader refuses the whole if the field is changed: ids of entries, and the first string, which is empty.
  */
-static bool is_fixed(enum message_kind kind, const struct pprof_field *field)
+static bool is_fixed(const ProtobufCMessageDescriptor *type, const struct pprof_field *field)
 {
-	if (kind == PROFILE)
-		return field->id == STRING_TABLE && byte_reader_left(&field->bytes) == 0;
-	return (kind == ENTRY || kind == LOCATION) && field->id == ENTRY_ID;
+	if (is_string(type, field->id))
+		return byte_reader_left(&field->bytes) == 0;
+	/* The id is the first member of all three. */
+	return (type == &pprof__mapping__descriptor || type == &pprof__function__descriptor ||
+		       type == &pprof__location__descriptor) &&
+	       pprof_member(type, field->id) == offsetof(Pprof__Mapping, id);
 }
 
 /* Most fields are strings or samples: half of the time one that stands where another id begins is chosen. */
-static size_t choose_field(struct mutation *m, enum message_kind kind, const struct message *message)
+static size_t choose_field(struct mutation *m, const ProtobufCMessageDescriptor *type, const struct message *message)
 {
 	bool is_any = mutation_below(m, 2) == 0;
 	size_t chosen = mutation_below(m, message->count);
@@ -173,7 +155,7 @@ static size_t choose_field(struct mutation *m, enum message_kind kind, const str
 	for (size_t i = 1, seen = 0; !is_any && i < message->count; i++)
 		if (message->fields[i].id != message->fields[i - 1].id && mutation_below(m, ++seen) == 0)
 			chosen = i;
-	if (is_fixed(kind, &message->fields[chosen]) && mutation_below(m, 16) > 0)
+	if (is_fixed(type, &message->fields[chosen]) && mutation_below(m, 16) > 0)
 		chosen = (chosen + 1) % message->count;
 	return chosen;
 }
@@ -181,13 +163,13 @@ static size_t choose_field(struct mutation *m, enum message_kind kind, const str
 enum change { LEAVE_OUT, REPEAT, EXCHANGE, CHANGE };
 enum { CHANGES = 12 /* those from CHANGE on are one */ };
 
-static void mutate_message(
-	struct mutation *m, enum message_kind kind, struct byte_reader bytes, unsigned int depth, struct buffer *out)
+static void mutate_message(struct mutation *m, const ProtobufCMessageDescriptor *type, struct byte_reader bytes,
+	unsigned int depth, struct buffer *out)
 {
 	struct message message;
 
 	if (message_read(bytes, &message)) {
-		size_t chosen = choose_field(m, kind, &message), other = choose_field(m, kind, &message);
+		size_t chosen = choose_field(m, type, &message), other = choose_field(m, type, &message);
 		enum change change = (enum change)mutation_below(m, CHANGES);
 
 		for (size_t i = 0; i < message.count; i++) {
@@ -198,7 +180,7 @@ static void mutate_message(
 			else if (i != chosen || change == REPEAT)
 				put_unchanged(out, field);
 			if (i == chosen && (change == REPEAT || change >= CHANGE))
-				put_changed(m, kind, field, depth, out);
+				put_changed(m, type, field, depth, out);
 		}
 	}
 	free(message.fields);
@@ -224,7 +206,7 @@ void mutate_pprof(struct mutation *m, const uint8_t *bytes, size_t size, struct 
 		bytes = (const uint8_t *)inflated.data;
 		size = inflated.size;
 	}
-	mutate_message(m, PROFILE, byte_reader_over(bytes, size), 0, &changed);
+	mutate_message(m, &pprof__profile__descriptor, byte_reader_over(bytes, size), 0, &changed);
 	/* Unpacked ones are faster, and the engine's own changes get further in them. */
 	if (is_packed && mutation_below(m, 4) == 0)
 		put_gzipped(&changed, out);
