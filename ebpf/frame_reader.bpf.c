@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* At each sample: the frames of CPython of the interrupted thread. One of the programs is loaded. */
+/* At each sample: the frames of the interrupted thread's interpreter. One of the programs is loaded. */
 #include "ebpf/process_set_map.h"
 
-#include "ebpf/frame_reader_python.h"
+#include "ebpf/frame_reader_walk.h"
 
 const char LICENSE[] SEC("license") = "GPL";
 
 _Bool is_filtering;  /* samples of other processes than those of the set are dropped */
-__u32 process_count; /* with CPython */
+__u32 process_count; /* with an interpreter */
 
 static __always_inline int take_sample(_Bool by_helper)
 {
 	if (is_filtering && !set_has_current())
 		return 0;
 	if (process_count)
-		write_current_chain(by_helper);
+		write_current_frames(by_helper);
 	return 1;
 }
 

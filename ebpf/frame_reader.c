@@ -18,15 +18,15 @@ enum {
 	MOST_AREA_BYTES = 1 << 21, /* before Linux 5.10 an entry of an array has 4 MiB at most */
 	UPID_BYTES = 16,           /* of the kernel's struct upid, which begins with the id */
 	/*
-	 * The most time between a sample and the reading of its chain. It was 2 to 8 microseconds, and up to 77 on a
+	 * The most time between a sample and the reading of its frames. It was 2 to 8 microseconds, and up to 77 on a
 	 * machine with a hypervisor and six busy threads a CPU. Other samples of the thread are farther away.
 	 */
 	JOIN_NS = 200000,
 };
 
-struct ebpf_chains {
+struct ebpf_frame_reader {
 	struct frame_reader_bpf *object;
-	char *areas; /* mapped; NULL until there is a process with CPython */
+	char *areas; /* mapped; NULL until there is a process with an interpreter */
 	size_t mapped_bytes, area_bytes;
 	uint64_t ring_mask;
 	uint32_t cpu_count;
@@ -44,31 +44,33 @@ static struct bpf_program *program_of(const struct frame_reader_bpf *object, boo
 	return by_helper ? object->progs.sample_by_helper : object->progs.sample_by_turns;
 }
 
-static struct chains_constants constants_of(const struct ebpf_chains *chains, const struct ebpf_task_layout *layout)
+static struct frames_constants constants_of(
+	const struct ebpf_frame_reader *reader, const struct ebpf_task_layout *layout)
 {
-	return (struct chains_constants){
+	return (struct frames_constants){
 		.real_parent = layout->real_parent,
 		.tgid = layout->tgid,
 		.thread_pid = layout->thread_pid,
 		.level = layout->level,
 		.numbers = layout->numbers,
 		.number_bytes = UPID_BYTES,
-		.ring_mask = chains->ring_mask,
+		.ring_mask = reader->ring_mask,
 	};
 }
 
 /* Sizes of maps. Before Linux 6.1 programs of samples may not have maps whose entries are allocated one by one. */
-static int set_maps(struct ebpf_chains *chains, const struct ebpf_chains_options *options, bool is_allocated)
+static int set_maps(
+	struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options, bool is_allocated)
 {
-	struct frame_reader_bpf *object = chains->object;
-	int result = bpf_map__set_value_size(object->maps.areas, (uint32_t)chains->area_bytes);
+	struct frame_reader_bpf *object = reader->object;
+	int result = bpf_map__set_value_size(object->maps.areas, (uint32_t)reader->area_bytes);
 
 	if (result == 0)
-		result = bpf_map__set_max_entries(object->maps.areas, chains->cpu_count);
+		result = bpf_map__set_max_entries(object->maps.areas, reader->cpu_count);
 	if (result == 0 && is_allocated)
-		result = bpf_map__set_max_entries(object->maps.pythons, CHAINS_MOST_ALLOCATED);
+		result = bpf_map__set_max_entries(object->maps.interpreters, FRAMES_MOST_ALLOCATED);
 	if (result == 0 && is_allocated)
-		result = bpf_map__set_map_flags(object->maps.pythons, 0);
+		result = bpf_map__set_map_flags(object->maps.interpreters, 0);
 	if (result == 0 && is_allocated && !options->processes)
 		result = bpf_map__set_map_flags(object->maps.processes, 0);
 	if (result == 0 && !options->processes)
@@ -78,66 +80,67 @@ static int set_maps(struct ebpf_chains *chains, const struct ebpf_chains_options
 	return result;
 }
 
-static bool load(
-	struct ebpf_chains *chains, const struct ebpf_chains_options *options, bool is_allocated, struct error *err)
+static bool load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options, bool is_allocated,
+	struct error *err)
 {
 	struct loading loading;
 	int result;
 
 	loading_init(&loading);
-	chains->object = frame_reader_bpf__open_opts(&loading.options);
-	if (chains->object) {
-		chains->object->rodata->constants = constants_of(chains, &options->layout);
-		bpf_program__set_autoload(program_of(chains->object, !chains->by_helper), false);
-		result = set_maps(chains, options, is_allocated);
+	reader->object = frame_reader_bpf__open_opts(&loading.options);
+	if (reader->object) {
+		reader->object->rodata->constants = constants_of(reader, &options->layout);
+		bpf_program__set_autoload(program_of(reader->object, !reader->by_helper), false);
+		result = set_maps(reader, options, is_allocated);
 		if (result == 0)
-			result = frame_reader_bpf__load(chains->object);
+			result = frame_reader_bpf__load(reader->object);
 	} else {
 		result = -errno;
 	}
 	loading_finish(&loading);
 	if (result == 0)
 		return true;
-	frame_reader_bpf__destroy(chains->object);
-	chains->object = NULL;
+	frame_reader_bpf__destroy(reader->object);
+	reader->object = NULL;
 	return loading_fail(err, &loading, result, "load the program that reads the frames of CPython");
 }
 
 /*
  * A mapping of them counts as the recorder's memory as a whole, 2 MB a CPU, whatever is used of it: most recordings
- * meet no CPython.
+ * meet no interpreter.
  */
-static bool map_areas(struct ebpf_chains *chains)
+static bool map_areas(struct ebpf_frame_reader *reader)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *mapped;
 
-	chains->mapped_bytes = chains->area_bytes * chains->cpu_count;
-	chains->mapped_bytes = (chains->mapped_bytes + page_bytes - 1) / page_bytes * page_bytes;
-	mapped = mmap(NULL, chains->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-		bpf_map__fd(chains->object->maps.areas), 0);
+	reader->mapped_bytes = reader->area_bytes * reader->cpu_count;
+	reader->mapped_bytes = (reader->mapped_bytes + page_bytes - 1) / page_bytes * page_bytes;
+	mapped = mmap(NULL, reader->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		bpf_map__fd(reader->object->maps.areas), 0);
 	if (mapped == MAP_FAILED)
 		return false;
-	chains->areas = mapped;
+	reader->areas = mapped;
 	return true;
 }
 
 /* The length of a ring is a power of two of words. */
-static void set_sizes(struct ebpf_chains *chains, const struct ebpf_chains_options *options)
+static void set_sizes(struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = page_bytes;
 
 	while (bytes < options->bytes_per_cpu && bytes < MOST_AREA_BYTES)
 		bytes *= 2;
-	chains->ring_mask = bytes / sizeof(uint64_t) - 1;
-	bytes += sizeof(struct chains_area) + (CHAINS_BLOCK_ROOM + CHAINS_SLACK_WORDS) * sizeof(uint64_t);
-	chains->area_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	chains->cpu_count = options->cpu_count;
+	reader->ring_mask = bytes / sizeof(uint64_t) - 1;
+	bytes += sizeof(struct frames_area) + (FRAMES_BLOCK_ROOM + FRAMES_SLACK_WORDS) * sizeof(uint64_t);
+	reader->area_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	reader->cpu_count = options->cpu_count;
 }
 
-bool ebpf_chains_create(const struct ebpf_chains_options *options, struct ebpf_chains **chains, struct error *err)
+bool ebpf_frame_reader_create(
+	const struct ebpf_frame_reader_options *options, struct ebpf_frame_reader **reader, struct error *err)
 {
-	struct ebpf_chains *made;
+	struct ebpf_frame_reader *made;
 
 	if (!loading_is_initial_namespace())
 		return error_set(err, ERROR_UNSUPPORTED, "kelvin runs in a pid namespace of its own");
@@ -150,43 +153,43 @@ bool ebpf_chains_create(const struct ebpf_chains_options *options, struct ebpf_c
 	made->cursors = calloc(options->cpu_count, sizeof(*made->cursors));
 	made->code_cursors = calloc(options->cpu_count, sizeof(*made->code_cursors));
 	if (!made->cursors || !made->code_cursors) {
-		ebpf_chains_destroy(made);
+		ebpf_frame_reader_destroy(made);
 		return error_set_memory(err);
 	}
 	if (!load(made, options, false, err) && (err->code == ERROR_PERMISSION || !load(made, options, true, err))) {
-		ebpf_chains_destroy(made);
+		ebpf_frame_reader_destroy(made);
 		return false;
 	}
-	*chains = made;
+	*reader = made;
 	return true;
 }
 
-void ebpf_chains_destroy(struct ebpf_chains *chains)
+void ebpf_frame_reader_destroy(struct ebpf_frame_reader *reader)
 {
-	if (!chains)
+	if (!reader)
 		return;
-	if (chains->areas)
-		munmap(chains->areas, chains->mapped_bytes);
-	frame_reader_bpf__destroy(chains->object);
-	free(chains->cursors);
-	free(chains->code_cursors);
-	free(chains);
+	if (reader->areas)
+		munmap(reader->areas, reader->mapped_bytes);
+	frame_reader_bpf__destroy(reader->object);
+	free(reader->cursors);
+	free(reader->code_cursors);
+	free(reader);
 }
 
-int ebpf_chains_program(const struct ebpf_chains *chains)
+int ebpf_frame_reader_program(const struct ebpf_frame_reader *reader)
 {
-	return bpf_program__fd(program_of(chains->object, chains->by_helper));
+	return bpf_program__fd(program_of(reader->object, reader->by_helper));
 }
 
-bool chains_can_be_shared(const struct ebpf_chains *chains)
+bool frame_reader_can_be_shared(const struct ebpf_frame_reader *reader)
 {
-	return chains->by_helper;
+	return reader->by_helper;
 }
 
-int chains_share(const struct ebpf_chains *chains, const struct chains_sharing *with)
+int frame_reader_share(const struct ebpf_frame_reader *reader, const struct frame_reader_sharing *with)
 {
-	const struct frame_reader_bpf *object = chains->object;
-	int result = bpf_map__reuse_fd(with->pythons, bpf_map__fd(object->maps.pythons));
+	const struct frame_reader_bpf *object = reader->object;
+	int result = bpf_map__reuse_fd(with->interpreters, bpf_map__fd(object->maps.interpreters));
 
 	*with->constants = object->rodata->constants;
 	if (result == 0)
@@ -200,14 +203,14 @@ int chains_share(const struct ebpf_chains *chains, const struct chains_sharing *
 
 /* ---- Processes ---- */
 
-void ebpf_chains_set_filtering(struct ebpf_chains *chains, bool filters)
+void ebpf_frame_reader_set_filtering(struct ebpf_frame_reader *reader, bool filters)
 {
-	__atomic_store_n(&chains->object->bss->is_filtering, filters && chains->has_set, __ATOMIC_RELAXED);
+	__atomic_store_n(&reader->object->bss->is_filtering, filters && reader->has_set, __ATOMIC_RELAXED);
 }
 
 static bool is_in_frame(uint32_t offset, size_t bytes)
 {
-	return offset <= CHAINS_FRAME_BYTES - bytes;
+	return offset <= PYTHON_FRAME_BYTES - bytes;
 }
 
 /* Whether the program finds the members of frames in what it reads of them. */
@@ -219,173 +222,178 @@ static bool is_readable(const struct ebpf_python *python)
 	       (python->code | python->previous | python->instruction) % sizeof(uint64_t) == 0;
 }
 
-void ebpf_chains_add(struct ebpf_chains *chains, int32_t pid, const struct ebpf_python *python)
+void ebpf_frame_reader_add(struct ebpf_frame_reader *reader, int32_t pid, const struct ebpf_interpreter *interpreter)
 {
-	struct bpf_map *map = chains->object->maps.pythons;
-	struct ebpf_python own = *python;
+	struct bpf_map *map = reader->object->maps.interpreters;
+	struct ebpf_interpreter own = *interpreter;
 
-	if (!is_readable(python) || (!chains->areas && !map_areas(chains)))
+	if (!is_readable(&interpreter->python) || (!reader->areas && !map_areas(reader)))
 		return;
 	own.pid = (uint32_t)pid;
 	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) == 0)
-		chains->object->bss->process_count++;
+		reader->object->bss->process_count++;
 	else
 		(void)bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_EXIST);
 }
 
-void ebpf_chains_remove(struct ebpf_chains *chains, int32_t pid)
+void ebpf_frame_reader_remove(struct ebpf_frame_reader *reader, int32_t pid)
 {
-	if (bpf_map__delete_elem(chains->object->maps.pythons, &pid, sizeof(pid), 0) == 0)
-		chains->object->bss->process_count--;
+	if (bpf_map__delete_elem(reader->object->maps.interpreters, &pid, sizeof(pid), 0) == 0)
+		reader->object->bss->process_count--;
 }
 
-/* ---- Chains ---- */
+/* ---- Frames ---- */
 
-static struct chains_area *area_of(const struct ebpf_chains *chains, uint32_t cpu)
+static struct frames_area *area_of(const struct ebpf_frame_reader *reader, uint32_t cpu)
 {
-	return (void *)(chains->areas + cpu * chains->area_bytes);
+	return (void *)(reader->areas + cpu * reader->area_bytes);
 }
 
-static const struct chains_block *block_at(const struct ebpf_chains *chains, uint32_t cpu, uint64_t position)
+static const struct frames_block *block_at(const struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t position)
 {
-	return (const void *)&area_of(chains, cpu)->words[position & chains->ring_mask];
+	return (const void *)&area_of(reader, cpu)->words[position & reader->ring_mask];
 }
 
-static size_t count_of(const struct chains_block *block)
+static size_t count_of(const struct frames_block *block)
 {
-	size_t count = block->thread & (CHAINS_IS_CUT - 1);
+	size_t count = block->thread & (FRAMES_IS_CUT - 1);
 
-	return count < EBPF_CHAIN_MOST_FRAMES ? count : EBPF_CHAIN_MOST_FRAMES;
+	return count < EBPF_MOST_FRAMES ? count : EBPF_MOST_FRAMES;
 }
 
 /* The position behind a block: the next multiple of the ring's length where the block reaches its end. */
-static uint64_t position_behind(const struct ebpf_chains *chains, const struct chains_block *block, uint64_t position)
+static uint64_t position_behind(
+	const struct ebpf_frame_reader *reader, const struct frames_block *block, uint64_t position)
 {
-	uint64_t rest = chains->ring_mask + 1 - (position & chains->ring_mask);
-	uint64_t words = CHAINS_BLOCK_HEADER + count_of(block);
+	uint64_t rest = reader->ring_mask + 1 - (position & reader->ring_mask);
+	uint64_t words = FRAMES_BLOCK_HEADER + count_of(block);
 
 	return position + (words < rest ? words : rest);
 }
 
-/* The time between a sample and the reading of a chain. */
-static uint64_t distance_to(const struct chains_block *block, uint64_t time_ns)
+/* The time between a sample and the reading of frames. */
+static uint64_t distance_to(const struct frames_block *block, uint64_t time_ns)
 {
 	if (time_ns < block->begin_ns)
 		return block->begin_ns - time_ns;
 	return time_ns > block->end_ns ? time_ns - block->end_ns : 0;
 }
 
-static void pass_over(struct ebpf_chains *chains, uint32_t cpu, uint64_t head, uint64_t time_ns)
+static void pass_over(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t head, uint64_t time_ns)
 {
-	uint64_t *cursor = &chains->cursors[cpu];
+	uint64_t *cursor = &reader->cursors[cpu];
 
 	while (*cursor < head) {
-		const struct chains_block *block = block_at(chains, cpu, *cursor);
+		const struct frames_block *block = block_at(reader, cpu, *cursor);
 
 		if (block->end_ns >= time_ns || time_ns - block->end_ns <= JOIN_NS)
 			break;
-		*cursor = position_behind(chains, block, *cursor);
+		*cursor = position_behind(reader, block, *cursor);
 	}
 }
 
-static struct ebpf_chain chain_of(const struct chains_block *block)
+static struct ebpf_frames frames_of(const struct frames_block *block)
 {
-	struct ebpf_chain chain = { .frames = (const void *)block->words,
+	struct ebpf_frames frames = { .words = (const void *)block->words,
 		.count = count_of(block),
-		.is_cut = (block->thread & CHAINS_IS_CUT) != 0 };
+		.kind = FRAMES_KIND_OF(block->thread),
+		.is_cut = (block->thread & FRAMES_IS_CUT) != 0 };
 
-	if ((block->thread & CHAINS_HAS_TASK) && chain.count >= CHAINS_TASK_WORDS) {
-		chain.count -= CHAINS_TASK_WORDS;
-		chain.task = (const uint8_t *)&chain.frames[chain.count];
+	if ((block->thread & FRAMES_HAS_TASK) && frames.count >= FRAMES_TASK_WORDS) {
+		frames.count -= FRAMES_TASK_WORDS;
+		frames.task = (const uint8_t *)&frames.words[frames.count];
 	}
-	return chain;
+	return frames;
 }
 
-bool ebpf_chains_find(
-	struct ebpf_chains *chains, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_chain *chain)
+bool ebpf_frame_reader_find(
+	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *frames)
 {
-	const struct chains_block *nearest = NULL;
+	const struct frames_block *nearest = NULL;
 	uint64_t head;
 
-	if (cpu >= chains->cpu_count || !chains->areas)
+	if (cpu >= reader->cpu_count || !reader->areas)
 		return false;
-	head = __atomic_load_n(&area_of(chains, cpu)->head, __ATOMIC_ACQUIRE);
-	pass_over(chains, cpu, head, time_ns);
-	for (uint64_t at = chains->cursors[cpu]; at < head;) {
-		const struct chains_block *block = block_at(chains, cpu, at);
+	head = __atomic_load_n(&area_of(reader, cpu)->head, __ATOMIC_ACQUIRE);
+	pass_over(reader, cpu, head, time_ns);
+	for (uint64_t at = reader->cursors[cpu]; at < head;) {
+		const struct frames_block *block = block_at(reader, cpu, at);
 
-		if (!(block->thread & CHAINS_IS_CODE) && block->begin_ns > time_ns &&
+		if (!(block->thread & FRAMES_IS_CODE) && block->begin_ns > time_ns &&
 			block->begin_ns - time_ns > JOIN_NS)
 			break;
-		if (block->thread >> 32 == tid && !(block->thread & CHAINS_IS_CODE) &&
+		if (block->thread >> 32 == tid && !(block->thread & FRAMES_IS_CODE) &&
 			(!nearest || distance_to(block, time_ns) < distance_to(nearest, time_ns)))
 			nearest = block;
-		at = position_behind(chains, block, at);
+		at = position_behind(reader, block, at);
 	}
 	if (!nearest)
 		return false;
-	*chain = chain_of(nearest);
+	*frames = frames_of(nearest);
 	return true;
 }
 
 /* ---- Code objects ---- */
 
-static struct ebpf_code code_of(const struct chains_code *code)
+static struct ebpf_code code_of(const struct frames_block *block)
 {
+	const struct frames_code *code = (const void *)block->words;
+
 	return (struct ebpf_code){ .pid = (int32_t)code->pid,
-		.pieces = { { code->code, (const uint8_t *)code->code_bytes, CHAINS_PIECE_BYTES },
-			{ code->qualname, (const uint8_t *)code->qualname_bytes, CHAINS_PIECE_BYTES },
-			{ code->filename, (const uint8_t *)code->filename_bytes, CHAINS_PIECE_BYTES },
-			{ code->line_table, (const uint8_t *)code->line_table_bytes, CHAINS_TABLE_BYTES } } };
+		.kind = FRAMES_KIND_OF(block->thread),
+		.pieces = { { code->code, (const uint8_t *)code->code_bytes, FRAMES_PIECE_BYTES },
+			{ code->qualname, (const uint8_t *)code->qualname_bytes, FRAMES_PIECE_BYTES },
+			{ code->filename, (const uint8_t *)code->filename_bytes, FRAMES_PIECE_BYTES },
+			{ code->line_table, (const uint8_t *)code->line_table_bytes, FRAMES_TABLE_BYTES } } };
 }
 
 /* The next one of a CPU. */
-static bool find_code(struct ebpf_chains *chains, uint32_t cpu, uint64_t time_ns, struct ebpf_code *code)
+static bool find_code(struct ebpf_frame_reader *reader, uint32_t cpu, uint64_t time_ns, struct ebpf_code *code)
 {
-	uint64_t head = __atomic_load_n(&area_of(chains, cpu)->head, __ATOMIC_ACQUIRE),
-		 *at = &chains->code_cursors[cpu];
+	uint64_t head = __atomic_load_n(&area_of(reader, cpu)->head, __ATOMIC_ACQUIRE),
+		 *at = &reader->code_cursors[cpu];
 
 	while (*at < head) {
-		const struct chains_block *block = block_at(chains, cpu, *at);
+		const struct frames_block *block = block_at(reader, cpu, *at);
 
 		if (block->end_ns > time_ns && block->end_ns - time_ns > JOIN_NS)
 			break;
-		*at = position_behind(chains, block, *at);
-		if (!(block->thread & CHAINS_IS_CODE))
+		*at = position_behind(reader, block, *at);
+		if (!(block->thread & FRAMES_IS_CODE))
 			continue;
-		*code = code_of((const void *)block->words);
+		*code = code_of(block);
 		return true;
 	}
 	return false;
 }
 
-bool ebpf_chains_next_code(struct ebpf_chains *chains, uint64_t time_ns, struct ebpf_code *code)
+bool ebpf_frame_reader_next_code(struct ebpf_frame_reader *reader, uint64_t time_ns, struct ebpf_code *code)
 {
-	for (; chains->areas && chains->code_cpu < chains->cpu_count; chains->code_cpu++)
-		if (find_code(chains, chains->code_cpu, time_ns, code))
+	for (; reader->areas && reader->code_cpu < reader->cpu_count; reader->code_cpu++)
+		if (find_code(reader, reader->code_cpu, time_ns, code))
 			return true;
-	chains->code_cpu = 0;
+	reader->code_cpu = 0;
 	return false;
 }
 
-void ebpf_chains_release(struct ebpf_chains *chains)
+void ebpf_frame_reader_release(struct ebpf_frame_reader *reader)
 {
-	for (uint32_t cpu = 0; chains->areas && cpu < chains->cpu_count; cpu++) {
-		uint64_t cursor = chains->cursors[cpu], code_cursor = chains->code_cursors[cpu];
+	for (uint32_t cpu = 0; reader->areas && cpu < reader->cpu_count; cpu++) {
+		uint64_t cursor = reader->cursors[cpu], code_cursor = reader->code_cursors[cpu];
 
 		__atomic_store_n(
-			&area_of(chains, cpu)->tail, cursor < code_cursor ? cursor : code_cursor, __ATOMIC_RELEASE);
+			&area_of(reader, cpu)->tail, cursor < code_cursor ? cursor : code_cursor, __ATOMIC_RELEASE);
 	}
 }
 
-struct ebpf_chains_counts ebpf_chains_counts(const struct ebpf_chains *chains)
+struct ebpf_frame_reader_counts ebpf_frame_reader_counts(const struct ebpf_frame_reader *reader)
 {
-	struct ebpf_chains_counts sum = { 0 };
+	struct ebpf_frame_reader_counts sum = { 0 };
 
-	for (uint32_t cpu = 0; chains->areas && cpu < chains->cpu_count; cpu++) {
-		const struct chains_area *area = area_of(chains, cpu);
+	for (uint32_t cpu = 0; reader->areas && cpu < reader->cpu_count; cpu++) {
+		const struct frames_area *area = area_of(reader, cpu);
 
-		sum.chains += area->chains;
+		sum.stacks += area->stacks;
 		sum.lost += area->lost;
 		sum.unknown += area->unknown;
 		sum.unread += area->unread;

@@ -1,142 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/*
- * Reads the frames of CPython of the current thread, and writes them to the CPU's area. Only programs (.bpf.c) include
- * this. The maps are those of frame_reader.bpf.c, which other programs share.
- *
- * All that is read of the process is foreign: each loop has a bound, each offset a mask.
- */
-#include "ebpf/frame_reader_shared.h"
-
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
+/* Reads the frames of CPython of the current thread. Only programs (.bpf.c) include this. */
+#include "ebpf/frame_reader_area.h"
 
 enum {
 	FOLLOWED_FRAMES = 256, /* at most, where there is no helper that loops */
 	FOLLOWED_STEPS = 16,
-	MOST_STEPS = 2 * EBPF_CHAIN_MOST_FRAMES, /* shims are no frames */
-	SEARCH_STEPS = 64,                       /* threads and interpreters that one sample looks at */
-	SEARCH_ROUNDS = 1024,                    /* samples that one search may take */
-	SEARCH_PAUSE_NS = 10000000,              /* after a search that has found nothing */
-	SIGNATURE_NS = 4000000                   /* for so long a code object is believed to be the same one */
+	MOST_STEPS = 2 * EBPF_MOST_FRAMES, /* shims are no frames */
+	SEARCH_STEPS = 64,                 /* threads and interpreters that one sample looks at */
+	SEARCH_ROUNDS = 1024,              /* samples that one search may take */
+	SIGNATURE_NS = 4000000,            /* for so long a code object is believed to be the same one */
 };
 
-#define MEMBER_MASK (CHAINS_FRAME_ROOM - 8U) /* of the offset of a pointer in a frame */
-
-/* ---- What the recorder sets ---- */
-
-const volatile struct chains_constants constants;
-
-/* ---- State ---- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, CHAINS_MOST_PROCESSES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32);
-	__type(value, struct ebpf_python);
-} pythons SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, CHAINS_PLACES);
-	__type(key, __u32);
-	__type(value, struct chains_place);
-} places SEC(".maps");
-
-/* One a CPU. The recorder sets how many there are, and their size. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct chains_area));
-} areas SEC(".maps");
-
-/* Each remembers a code object that was written; others share its place. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, CHAINS_CODES);
-	__type(key, __u32);
-	__type(value, struct chains_known);
-} codes SEC(".maps");
-
-/* ---- Reading ---- */
-
-static inline _Bool read_kernel(void *to, __u32 bytes, const char *structure, __u32 offset)
-{
-	return bpf_probe_read_kernel(to, bytes, structure + offset) == 0;
-}
-
-static inline _Bool read_user(__u64 *word, __u64 address)
-{
-	return bpf_probe_read_user(word, sizeof(*word), (const void *)address) == 0;
-}
-
-/* The id by which the current thread knows itself: that of the innermost namespace. 0: not known. */
-static inline __u32 read_own_tid(const char *task)
-{
-	const char *pid;
-	__u32 level, number;
-
-	if (!read_kernel(&pid, sizeof(pid), task, constants.thread_pid) ||
-		!read_kernel(&level, sizeof(level), pid, constants.level))
-		return 0;
-	if (level == 0)
-		return bpf_get_current_pid_tgid();
-	if (!read_kernel(&number, sizeof(number), pid, constants.numbers + (level & 31) * constants.number_bytes))
-		return 0;
-	return number;
-}
-
-/* What is remembered of the current thread. */
-static inline struct chains_place *find_place(void)
-{
-	__u32 tid = bpf_get_current_pid_tgid(), index = tid & (CHAINS_PLACES - 1);
-	struct chains_place *place = bpf_map_lookup_elem(&places, &index);
-
-	if (place && place->tid != tid) {
-		place->tid = tid;
-		place->own_tid = 0;
-		place->rounds = 0;
-		place->is_of_python = 0;
-		place->state = 0;
-		place->interpreter = 0;
-		place->not_before = 0;
-	}
-	return place;
-}
-
-/* Nothing was found a moment ago. */
-static inline _Bool is_pausing(const struct chains_place *place)
-{
-	return place->not_before && bpf_ktime_get_ns() < place->not_before;
-}
-
-static inline void pause_search(struct chains_place *place)
-{
-	place->interpreter = 0;
-	place->state = 0;
-	place->not_before = bpf_ktime_get_ns() + SEARCH_PAUSE_NS;
-}
-
-/* How to read the current process; one that is not known is read like its parent. */
-static inline const struct ebpf_python *find_python(const char *task, struct chains_place *place)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	const struct ebpf_python *python = bpf_map_lookup_elem(&pythons, &tgid);
-	const char *parent;
-
-	place->is_of_python = python != (void *)0;
-	if (python)
-		return python;
-	if (!read_kernel(&parent, sizeof(parent), task, constants.real_parent) ||
-		!read_kernel(&tgid, sizeof(tgid), parent, constants.tgid))
-		return (void *)0;
-	return bpf_map_lookup_elem(&pythons, &tgid);
-}
+#define MEMBER_MASK (PYTHON_FRAME_ROOM - 8U) /* of the offset of a pointer in a frame */
 
 /* ---- The thread's state ---- */
 
@@ -150,7 +27,7 @@ static inline _Bool is_state_of(const struct ebpf_python *python, __u64 state, _
 /* A search in the process of the current thread. */
 struct search {
 	const struct ebpf_python *python;
-	struct chains_place *place;
+	struct frames_place *place;
 };
 
 /* Looks at one thread, or goes to the next interpreter. Returns whether that was all, as bpf_loop() wants it. */
@@ -158,7 +35,7 @@ static long search_thread(__u32 index, void *context)
 {
 	const struct search *search = context;
 	const struct ebpf_python *python = search->python;
-	struct chains_place *place = search->place;
+	struct frames_place *place = search->place;
 	__u64 id, next;
 
 	if (!place->state) {
@@ -191,7 +68,7 @@ static __always_inline void search_threads(struct search *search, _Bool by_helpe
 }
 
 /* Begins at the first thread of the first interpreter, or goes on where the last sample has ended. */
-static inline _Bool begin_search(const struct ebpf_python *python, struct chains_place *place)
+static inline _Bool begin_search(const struct ebpf_python *python, struct frames_place *place)
 {
 	if (place->interpreter && place->rounds > 0)
 		return place->rounds < SEARCH_ROUNDS;
@@ -205,7 +82,7 @@ static inline _Bool begin_search(const struct ebpf_python *python, struct chains
  * looks at a part. 0: not found.
  */
 static __always_inline __u64 find_state(
-	const struct ebpf_python *python, struct chains_place *place, const char *task, _Bool by_helper)
+	const struct ebpf_python *python, struct frames_place *place, const char *task, _Bool by_helper)
 {
 	struct search search = { python, place };
 
@@ -232,46 +109,23 @@ static __always_inline __u64 find_state(
 
 /* What is read is in the area itself: the verifier need not follow each value that it may take. */
 struct walk {
-	const struct ebpf_python *python;
-	struct chains_area *area;
+	const struct ebpf_interpreter *interpreter;
+	struct frames_area *area;
 };
 
-/* The n-th word of the block that is written. The verifier has to see the bounds where the address is made. */
-static inline __u64 *word_at(struct chains_area *area, __u64 n)
-{
-	__u64 begin = area->head & constants.ring_mask;
-
-	n &= CHAINS_BLOCK_ROOM - 1;
-	asm volatile("" : "+r"(n), "+r"(begin));
-	return &area->words[begin + n];
-}
-
-static inline _Bool write_word(struct chains_area *area, __u64 value)
-{
-	__u64 count = area->walk.count;
-
-	if (count >= area->walk.most) {
-		area->walk.is_full = 1;
-		return 0;
-	}
-	*word_at(area, count) = value;
-	area->walk.count = count + 1;
-	return 1;
-}
-
 /* The activation that the last word belongs to ends with it; where that one has ended already, this one is empty. */
-static inline _Bool end_activation(struct chains_area *area)
+static inline _Bool end_activation(struct frames_area *area)
 {
 	__u64 count = area->walk.count, *word = word_at(area, count - 1);
 
-	if (count <= CHAINS_BLOCK_HEADER || ebpf_chain_is_first(*word))
-		return write_word(area, ebpf_chain_word(0, EBPF_CHAIN_NO_UNIT, 1));
+	if (count <= FRAMES_BLOCK_HEADER || ebpf_frame_is_first(*word))
+		return write_word(area, ebpf_frame_word(0, EBPF_FRAME_NO_POSITION, 1));
 	*word |= 1;
 	return 1;
 }
 
 /* Reads the members of a frame one by one: it may end before a border of pages, behind which nothing can be read. */
-static inline _Bool read_members(const struct ebpf_python *python, struct chains_walk *walk)
+static inline _Bool read_members(const struct ebpf_python *python, struct frames_walk *walk)
 {
 	char *members = (char *)walk->members;
 
@@ -295,11 +149,11 @@ static inline __u64 find_instructions(const struct ebpf_python *python, __u64 co
 	return code + python->instructions;
 }
 
-static inline __u32 unit_of(__u64 instructions, __u64 instruction)
+static inline __u32 position_of(__u64 instructions, __u64 instruction)
 {
 	__u64 unit = (instruction - instructions) / 2;
 
-	return unit < EBPF_CHAIN_NO_UNIT ? (__u32)unit : EBPF_CHAIN_NO_UNIT;
+	return unit < EBPF_FRAME_NO_POSITION ? (__u32)unit : EBPF_FRAME_NO_POSITION;
 }
 
 /*
@@ -314,17 +168,18 @@ static inline __u64 signature_of(const struct ebpf_python *python, __u64 code)
 	return (members[0] ^ members[1] << 7 ^ members[2] << 14 ^ members[3] << 21) * 0xd6e8feb86659fd93;
 }
 
-/* Whether no chain had the code object before, as far as is remembered. */
-static inline _Bool is_fresh(const struct chains_area *area, const struct ebpf_python *python, __u64 code)
+/* Whether no frame had the code object before, as far as is remembered. */
+static inline _Bool is_fresh(const struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)
 {
-	__u64 object = (code ^ (__u64)python->pid << 48) * 0x9e3779b97f4a7c15, now = area->walk.begin_ns, signature;
+	__u64 object = (code ^ (__u64)interpreter->pid << 48) * 0x9e3779b97f4a7c15;
+	__u64 now = area->walk.begin_ns, signature;
 	__u32 index = object >> 48;
-	struct chains_known *known = bpf_map_lookup_elem(&codes, &index);
+	struct frames_known *known = bpf_map_lookup_elem(&codes, &index);
 	_Bool is_other;
 
 	if (!known || (known->object == object && now - known->checked_ns < SIGNATURE_NS))
 		return 0;
-	signature = signature_of(python, code);
+	signature = signature_of(&interpreter->python, code);
 	is_other = known->object != object || known->signature != signature;
 	known->object = object;
 	known->signature = signature;
@@ -332,18 +187,19 @@ static inline _Bool is_fresh(const struct chains_area *area, const struct ebpf_p
 	return is_other;
 }
 
-static inline void note_code(struct chains_area *area, const struct ebpf_python *python, __u64 code)
+static inline void note_code(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)
 {
 	__u64 count = area->walk.fresh_count;
 
-	if (count >= CHAINS_MOST_FRESH || !is_fresh(area, python, code))
+	if (count >= FRAMES_MOST_FRESH || !is_fresh(area, interpreter, code))
 		return;
-	area->walk.fresh[count & (CHAINS_MOST_FRESH - 1)] = code;
+	area->walk.fresh[count & (FRAMES_MOST_FRESH - 1)] = code;
 	area->walk.fresh_count = count + 1;
 }
 
-static inline _Bool write_frame(struct chains_area *area, const struct ebpf_python *python)
+static inline _Bool write_frame(struct frames_area *area, const struct ebpf_interpreter *interpreter)
 {
+	const struct ebpf_python *python = &interpreter->python;
 	const char *members = (const char *)area->walk.members;
 	__u32 mark = *(const __u8 *)(members + (python->mark & (MEMBER_MASK | 7)));
 	__u64 code = *(const __u64 *)(members + (python->code & MEMBER_MASK)) & ~3ULL;
@@ -351,25 +207,27 @@ static inline _Bool write_frame(struct chains_area *area, const struct ebpf_pyth
 
 	if (python->shim_mark && mark >= python->shim_mark)
 		return end_activation(area);
-	note_code(area, python, code);
-	return write_word(area, ebpf_chain_word(code, unit_of(find_instructions(python, code, members), instruction),
-					!python->shim_mark && mark == 1));
+	note_code(area, interpreter, code);
+	return write_word(
+		area, ebpf_frame_word(code, position_of(find_instructions(python, code, members), instruction),
+			      !python->shim_mark && mark == 1));
 }
 
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */
 static long walk_frame(__u32 index, void *context)
 {
 	const struct walk *walk = context;
-	struct chains_walk *at = &walk->area->walk;
+	const struct ebpf_python *python = &walk->interpreter->python;
+	struct frames_walk *at = &walk->area->walk;
 
-	if (bpf_probe_read_user(at->members, CHAINS_FRAME_BYTES, (const void *)at->frame) != 0 &&
-		!read_members(walk->python, at)) {
+	if (bpf_probe_read_user(at->members, PYTHON_FRAME_BYTES, (const void *)at->frame) != 0 &&
+		!read_members(python, at)) {
 		at->is_unread = 1;
 		return 1;
 	}
-	if (!write_frame(walk->area, walk->python))
+	if (!write_frame(walk->area, walk->interpreter))
 		return 1;
-	at->frame = *(__u64 *)((char *)at->members + (walk->python->previous & MEMBER_MASK));
+	at->frame = *(__u64 *)((char *)at->members + (python->previous & MEMBER_MASK));
 	return at->frame == 0;
 }
 
@@ -380,101 +238,67 @@ static inline _Bool find_first_frame(const struct ebpf_python *python, __u64 sta
 	return !python->has_cframe || !*frame || read_user(frame, *frame + python->frame_in_cframe);
 }
 
-/* ---- Chains ---- */
-
-/*
- * How many words the next block may have. What does not fit before the ring's end may go on behind it when the rest of
- * the ring is free.
- */
-static inline __u64 room_of(const struct chains_area *area)
-{
-	__u64 length = (__u64)constants.ring_mask + 1, room = area->tail + length - area->head;
-	__u64 rest = length - (area->head & constants.ring_mask);
-
-	if (room > length)
-		return 0;
-	return room >= rest || room > CHAINS_MOST_BLOCK ? CHAINS_MOST_BLOCK : room;
-}
-
-static inline void publish(struct chains_area *area, __u64 begin_ns, __u64 thread, __u64 count)
-{
-	__u64 length = (__u64)constants.ring_mask + 1, rest = length - (area->head & constants.ring_mask);
-	struct chains_block *block = (struct chains_block *)word_at(area, 0);
-
-	block->begin_ns = begin_ns;
-	block->end_ns = bpf_ktime_get_ns();
-	block->thread = thread | (count - CHAINS_BLOCK_HEADER);
-	/* The processor keeps the order of these stores (x86-64); the compiler has to. */
-	asm volatile("" ::: "memory");
-	area->head += count < rest ? count : rest;
-}
-
-/* Reads what there is of so many bytes, or up to the end of the page; the rest is zeros. */
-#define READ_PIECE(to, bytes, address)                                                                                 \
-	do {                                                                                                           \
-		__u64 from = (address);                                                                                \
-                                                                                                                       \
-		if (bpf_probe_read_user((to), (bytes), (const void *)from) != 0)                                       \
-			bpf_probe_read_user((to), (0 - from) & ((bytes)-1), (const void *)from);                       \
-	} while (0)
-
 /*
  * Adds the name of the asyncio task that the thread runs. A name that nobody gave is a number until somebody asks for
  * it. Returns what `thread` has of it.
  */
-static inline __u64 write_task(struct chains_area *area, const struct ebpf_python *python, __u64 state)
+static inline __u64 write_task(struct frames_area *area, const struct ebpf_python *python, __u64 state)
 {
 	__u64 task, name, type, count = area->walk.count;
 
-	if (!python->text_type || count + CHAINS_TASK_WORDS > area->walk.most ||
+	if (!python->text_type || count + FRAMES_TASK_WORDS > area->walk.most ||
 		!read_user(&task, state + python->running_task) || !task ||
 		!read_user(&name, task + python->task_name) || !name || !read_user(&type, name + python->type) ||
 		type != python->text_type)
 		return 0;
 	READ_PIECE(word_at(area, count), EBPF_TASK_BYTES, name);
-	area->walk.count = count + CHAINS_TASK_WORDS;
-	return CHAINS_HAS_TASK;
+	area->walk.count = count + FRAMES_TASK_WORDS;
+	return FRAMES_HAS_TASK;
 }
 
-static inline void publish_chain(struct chains_area *area, const struct ebpf_python *python, __u64 state)
+static inline void publish_frames(struct frames_area *area, const struct ebpf_python *python, __u64 state)
 {
-	__u64 thread = bpf_get_current_pid_tgid() << 32 | (area->walk.frame ? CHAINS_IS_CUT : 0);
+	__u64 thread = bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(EBPF_PYTHON);
+
+	if (area->walk.frame)
+		thread |= FRAMES_IS_CUT;
 
 	thread |= write_task(area, python, state);
-	area->chains++;
+	area->stacks++;
 	publish(area, area->walk.begin_ns, thread, area->walk.count);
 }
 
 /* A member of the code object that was read. */
-static inline __u64 member_of(const struct chains_code *code, __u32 offset)
+static inline __u64 member_of(const struct frames_code *code, __u32 offset)
 {
-	return code->code_bytes[offset / 8 & (CHAINS_PIECE_WORDS - 1)];
+	return code->code_bytes[offset / 8 & (FRAMES_PIECE_WORDS - 1)];
 }
 
-static inline void write_code(struct chains_area *area, const struct ebpf_python *python, __u64 address)
+static inline void write_code(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 address)
 {
-	struct chains_code *code = (struct chains_code *)word_at(area, CHAINS_BLOCK_HEADER);
+	const struct ebpf_python *python = &interpreter->python;
+	struct frames_code *code = (struct frames_code *)word_at(area, FRAMES_BLOCK_HEADER);
 
-	if (room_of(area) < CHAINS_BLOCK_HEADER + CHAINS_CODE_WORDS)
+	if (room_of(area) < FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS)
 		return;
-	code->pid = python->pid;
+	code->pid = interpreter->pid;
 	code->code = address;
-	READ_PIECE(code->code_bytes, CHAINS_PIECE_BYTES, address);
+	READ_PIECE(code->code_bytes, FRAMES_PIECE_BYTES, address);
 	code->qualname = member_of(code, python->qualname);
 	code->filename = member_of(code, python->filename);
 	code->line_table = member_of(code, python->line_table);
-	READ_PIECE(code->qualname_bytes, CHAINS_PIECE_BYTES, code->qualname);
-	READ_PIECE(code->filename_bytes, CHAINS_PIECE_BYTES, code->filename);
-	READ_PIECE(code->line_table_bytes, CHAINS_TABLE_BYTES, code->line_table);
-	publish(area, 0, CHAINS_IS_CODE, CHAINS_BLOCK_HEADER + CHAINS_CODE_WORDS);
+	READ_PIECE(code->qualname_bytes, FRAMES_PIECE_BYTES, code->qualname);
+	READ_PIECE(code->filename_bytes, FRAMES_PIECE_BYTES, code->filename);
+	READ_PIECE(code->line_table_bytes, FRAMES_TABLE_BYTES, code->line_table);
+	publish(area, 0, FRAMES_IS_CODE | FRAMES_KIND(EBPF_PYTHON), FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS);
 }
 
-/* Writes the code objects that the chain has met first. */
-static __always_inline void write_codes(struct chains_area *area, const struct ebpf_python *python)
+/* Writes the code objects that no frame had before. */
+static __always_inline void write_codes(struct frames_area *area, const struct ebpf_interpreter *interpreter)
 {
-	for (__u32 i = 0; i < CHAINS_MOST_FRESH; i++)
+	for (__u32 i = 0; i < FRAMES_MOST_FRESH; i++)
 		if (i < area->walk.fresh_count)
-			write_code(area, python, area->walk.fresh[i]);
+			write_code(area, interpreter, area->walk.fresh[i]);
 }
 
 /*
@@ -491,10 +315,11 @@ static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
 				return;
 }
 
-static __always_inline void write_chain(
-	struct chains_area *area, const struct ebpf_python *python, __u64 state, _Bool by_helper)
+static __always_inline void write_frames(
+	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state, _Bool by_helper)
 {
-	struct walk walk = { python, area };
+	const struct ebpf_python *python = &interpreter->python;
+	struct walk walk = { interpreter, area };
 
 	area->walk.begin_ns = bpf_ktime_get_ns();
 	if (!find_first_frame(python, state, &area->walk.frame)) {
@@ -503,54 +328,34 @@ static __always_inline void write_chain(
 	}
 	if (!area->walk.frame)
 		return;
-	area->walk.count = CHAINS_BLOCK_HEADER;
+	area->walk.count = FRAMES_BLOCK_HEADER;
 	area->walk.most = room_of(area);
 	area->walk.is_full = 0;
 	area->walk.is_unread = 0;
 	area->walk.fresh_count = 0;
 	walk_frames(&walk, by_helper);
 	area->unread += area->walk.is_unread;
-	if (area->walk.is_full && area->walk.most < CHAINS_MOST_BLOCK)
+	if (area->walk.is_full && area->walk.most < FRAMES_MOST_BLOCK)
 		area->lost++;
 	else
-		publish_chain(area, python, state);
-	write_codes(area, python);
+		publish_frames(area, python, state);
+	write_codes(area, interpreter);
 }
 
-/* A program may interrupt another one that writes to the same area. */
-static __always_inline void write_at_state(
-	struct chains_area *area, const struct ebpf_python *python, __u64 state, _Bool by_helper)
+/* A program may interrupt another one that writes to the same area. Returns whether the thread's state was found. */
+static __always_inline _Bool write_python_frames(struct frames_area *area, const struct ebpf_interpreter *interpreter,
+	struct frames_place *place, const char *task, _Bool by_helper)
 {
+	__u64 state = find_state(&interpreter->python, place, task, by_helper);
+
+	if (!state)
+		return 0;
 	if (area->is_busy) {
 		area->lost++;
-		return;
+		return 1;
 	}
 	area->is_busy = 1;
-	write_chain(area, python, state, by_helper);
+	write_frames(area, interpreter, state, by_helper);
 	area->is_busy = 0;
-}
-
-/* The chain of the current thread, if its process has CPython. */
-static __always_inline void write_current_chain(_Bool by_helper)
-{
-	const char *task = (const char *)bpf_get_current_task();
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct chains_area *area = bpf_map_lookup_elem(&areas, &cpu);
-	struct chains_place *place = find_place();
-	const struct ebpf_python *python;
-	__u64 state = 0;
-
-	if (!area || !place)
-		return;
-	if (!is_pausing(place)) {
-		python = find_python(task, place);
-		if (python)
-			state = find_state(python, place, task, by_helper);
-		else
-			pause_search(place);
-		if (state)
-			write_at_state(area, python, state, by_helper);
-	}
-	if (!state)
-		area->unknown += place->is_of_python;
+	return 1;
 }

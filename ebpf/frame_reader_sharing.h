@@ -6,15 +6,15 @@
 
 #include <bpf/libbpf.h>
 
-/* Other programs that write chains too, by ebpf/frame_reader_python.h: they loop by bpf_loop(), which is there since
- * Linux 5.17. */
-bool chains_can_be_shared(const struct ebpf_chains *chains);
+/* Whether other programs may write frames too, by ebpf/frame_reader_walk.h: they loop by bpf_loop(), which is there
+ * since Linux 5.17. */
+bool frame_reader_can_be_shared(const struct ebpf_frame_reader *reader);
 
 /* What such an object has, before it is loaded. */
-struct chains_sharing {
-	struct bpf_map *pythons, *places, *areas, *codes;
-	struct chains_constants *constants;
+struct frame_reader_sharing {
+	struct bpf_map *interpreters, *places, *areas, *codes;
+	struct frames_constants *constants;
 };
 
-/* Has an object use the maps of `chains` from its loading on. Returns 0 or -errno. */
-int chains_share(const struct ebpf_chains *chains, const struct chains_sharing *with);
+/* Has an object use the maps of the reader from its loading on. Returns 0 or -errno. */
+int frame_reader_share(const struct ebpf_frame_reader *reader, const struct frame_reader_sharing *with);

@@ -10,7 +10,7 @@
  * very wait on another CPU. It would then be charged twice for what it had waited since the last visit. That takes
  * two writes within some 50 ns of each other, once in a second.
  */
-#include "ebpf/frame_reader_python.h"
+#include "ebpf/frame_reader_walk.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/waiting_shared.h"
 
@@ -285,11 +285,11 @@ static inline void read_call(const char *registers, struct ebpf_wait *wait)
 	bpf_probe_read_kernel(&wait->arguments[1], sizeof(__u64), registers + argument_offsets[1]);
 }
 
-/* `with_chain`: the sample follows the chain of CPython's frames of its thread, which is the current one. */
-static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait, _Bool with_chain)
+/* `with_frames`: the sample comes with its interpreter's frames; its thread is the current one. */
+static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait, _Bool with_frames)
 {
-	if (with_chain)
-		write_current_chain(1);
+	if (with_frames)
+		write_current_frames(1);
 	wait->system_call = EBPF_WAIT_NO_CALL;
 	if (CAN_READ_REGISTERS)
 		read_call((const char *)bpf_task_pt_regs(bpf_get_current_task_btf()), wait);
@@ -309,7 +309,7 @@ static inline void forget_wait(struct waiting_thread *thread)
 }
 
 /* The current thread has waited, and goes on. */
-static __always_inline int charge_current(void *context, __u64 hook, _Bool is_last, _Bool with_chain)
+static __always_inline int charge_current(void *context, __u64 hook, _Bool is_last, _Bool with_frames)
 {
 	__u32 tid = bpf_get_current_pid_tgid();
 	struct waiting_thread *thread = find_thread(tid);
@@ -336,7 +336,7 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 	wait.blocked_weight_ns = take_weight(thread, WAITING_BLOCKED);
 	wait.queued_weight_ns = take_weight(thread, WAITING_QUEUED);
 	forget_wait(thread);
-	if (!write_sample(context, &wait, with_chain)) {
+	if (!write_sample(context, &wait, with_frames)) {
 		thread->sums[WAITING_BLOCKED] += wait.blocked_weight_ns;
 		thread->sums[WAITING_QUEUED] += wait.queued_weight_ns;
 	}
@@ -443,7 +443,7 @@ static inline _Bool is_interrupt(struct bpf_raw_tracepoint_args *arguments)
 }
 
 /* The current thread, or an interrupt that came while it ran, lets a thread go on: struct task_struct *task. */
-static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _Bool with_chain)
+static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _Bool with_frames)
 {
 	struct task_struct *task = (struct task_struct *)arguments->args[0];
 	__u32 tid = BPF_CORE_READ(task, pid);
@@ -466,7 +466,7 @@ static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _B
 	wait.process = thread->process;
 	wait.state = thread->state;
 	wait.sequence = now;
-	if (write_sample(arguments, &wait, with_chain))
+	if (write_sample(arguments, &wait, with_frames))
 		thread->sequence = now;
 	return 0;
 }
@@ -478,12 +478,12 @@ int release_thread(struct bpf_raw_tracepoint_args *arguments)
 }
 
 SEC("raw_tp/sched_waking")
-int release_thread_chained(struct bpf_raw_tracepoint_args *arguments)
+int release_thread_with_frames(struct bpf_raw_tracepoint_args *arguments)
 {
 	return release(arguments, 1);
 }
 
-/* ---- Hooks: one of the first three is loaded; where chains are written, that whose name says so ---- */
+/* ---- Hooks: one of the first three is loaded; where frames are written, that whose name says so ---- */
 
 /* Since Linux 5.15 a program may ask for the function at whose entry it runs. */
 #define CAN_READ_HOOK bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_func_ip)
@@ -496,7 +496,7 @@ int goes_on_fentry(void *context)
 }
 
 SEC("fentry/__perf_event_task_sched_in")
-int goes_on_fentry_chained(void *context)
+int goes_on_fentry_with_frames(void *context)
 {
 	return charge_current(context, CAN_READ_HOOK ? bpf_get_func_ip(context) : 0, 0, 1);
 }
@@ -509,7 +509,7 @@ int goes_on_kprobe(void *context)
 }
 
 SEC("kprobe")
-int goes_on_kprobe_chained(void *context)
+int goes_on_kprobe_with_frames(void *context)
 {
 	return charge_current(context, 0, 0, 1);
 }
@@ -522,7 +522,7 @@ int goes_on_rseq(void *context)
 }
 
 SEC("raw_tp/rseq_update")
-int goes_on_rseq_chained(void *context)
+int goes_on_rseq_with_frames(void *context)
 {
 	return charge_current(context, 0, 0, 1);
 }
@@ -531,11 +531,11 @@ int goes_on_rseq_chained(void *context)
  * Who is killed never comes back to user code: int signal, struct kernel_siginfo *info, struct k_sigaction *action.
  * Without a handler the signal ends, or stops, the process.
  */
-static __always_inline int take_signal(struct bpf_raw_tracepoint_args *arguments, _Bool with_chain)
+static __always_inline int take_signal(struct bpf_raw_tracepoint_args *arguments, _Bool with_frames)
 {
 	struct k_sigaction *action = (struct k_sigaction *)arguments->args[2];
 
-	return BPF_CORE_READ(action, sa.sa_handler) ? 0 : charge_current(arguments, 0, 1, with_chain);
+	return BPF_CORE_READ(action, sa.sa_handler) ? 0 : charge_current(arguments, 0, 1, with_frames);
 }
 
 SEC("raw_tp/signal_deliver")
@@ -545,7 +545,7 @@ int gets_signal(struct bpf_raw_tracepoint_args *arguments)
 }
 
 SEC("raw_tp/signal_deliver")
-int gets_signal_chained(struct bpf_raw_tracepoint_args *arguments)
+int gets_signal_with_frames(struct bpf_raw_tracepoint_args *arguments)
 {
 	return take_signal(arguments, 1);
 }

@@ -14,7 +14,7 @@
 
 enum { WINDOWS_PER_S = 10 };
 
-/* The programs of which there are two: with and without chains. */
+/* The programs of which there are two: with and without frames of interpreters. */
 struct hooks {
 	struct bpf_program *fentry, *kprobe, *rseq, *signal, *release;
 };
@@ -36,12 +36,12 @@ struct visited {
 
 /* ---- Loading ---- */
 
-static struct hooks hooks_of(const struct waiting_bpf *object, bool with_chains)
+static struct hooks hooks_of(const struct waiting_bpf *object, bool with_frames)
 {
-	if (with_chains)
-		return (struct hooks){ object->progs.goes_on_fentry_chained, object->progs.goes_on_kprobe_chained,
-			object->progs.goes_on_rseq_chained, object->progs.gets_signal_chained,
-			object->progs.release_thread_chained };
+	if (with_frames)
+		return (struct hooks){ object->progs.goes_on_fentry_with_frames,
+			object->progs.goes_on_kprobe_with_frames, object->progs.goes_on_rseq_with_frames,
+			object->progs.gets_signal_with_frames, object->progs.release_thread_with_frames };
 	return (struct hooks){ object->progs.goes_on_fentry, object->progs.goes_on_kprobe, object->progs.goes_on_rseq,
 		object->progs.gets_signal, object->progs.release_thread };
 }
@@ -56,16 +56,16 @@ static void select_hooks(const struct hooks *hooks, bool are_loaded, bool is_tra
 	bpf_program__set_autoload(hooks->release, are_loaded);
 }
 
-/* The maps of chains are those of `chains`, or none. Returns 0 or -errno. */
-static int set_chains(struct waiting_bpf *object, const struct ebpf_chains *chains)
+/* The maps of frames are those of the reader, or none. Returns 0 or -errno. */
+static int set_frame_reader(struct waiting_bpf *object, const struct ebpf_frame_reader *frame_reader)
 {
-	const struct chains_sharing sharing = { object->maps.pythons, object->maps.places, object->maps.areas,
-		object->maps.codes, &object->rodata->constants };
+	const struct frame_reader_sharing sharing = { object->maps.interpreters, object->maps.places,
+		object->maps.areas, object->maps.codes, &object->rodata->constants };
 	int result;
 
-	if (chains)
-		return chains_share(chains, &sharing);
-	result = bpf_map__set_autocreate(sharing.pythons, false);
+	if (frame_reader)
+		return frame_reader_share(frame_reader, &sharing);
+	result = bpf_map__set_autocreate(sharing.interpreters, false);
 	if (result == 0)
 		result = bpf_map__set_autocreate(sharing.places, false);
 	if (result == 0)
@@ -121,16 +121,16 @@ static void set_constants(struct waiting_bpf *object, const struct ebpf_waiting_
 	object->data->interval = options->interval_ns > 0 ? options->interval_ns : 1;
 }
 
-static bool has_chains(const struct ebpf_waiting_options *options)
+static bool has_frames(const struct ebpf_waiting_options *options)
 {
-	return options->chains && chains_can_be_shared(options->chains);
+	return options->frame_reader && frame_reader_can_be_shared(options->frame_reader);
 }
 
 /* Opens the programs, of which those are switched off that are not to be loaded. NULL, with errno set. */
 static struct waiting_bpf *open_programs(
 	const struct ebpf_waiting_options *options, bool is_traced, struct loading *loading)
 {
-	bool with_chains = has_chains(options);
+	bool with_frames = has_frames(options);
 	struct waiting_bpf *object;
 	struct hooks hooks;
 	int result;
@@ -140,14 +140,14 @@ static struct waiting_bpf *open_programs(
 	if (!object)
 		return NULL;
 	set_constants(object, options);
-	hooks = hooks_of(object, !with_chains);
+	hooks = hooks_of(object, !with_frames);
 	select_hooks(&hooks, false, is_traced);
-	hooks = hooks_of(object, with_chains);
+	hooks = hooks_of(object, with_frames);
 	select_hooks(&hooks, true, is_traced);
 	/* Since Linux 5.14. */
 	bpf_program__set_autoload(
 		object->progs.charge_sleeper, libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) == 1);
-	result = set_chains(object, with_chains ? options->chains : NULL);
+	result = set_frame_reader(object, with_frames ? options->frame_reader : NULL);
 	if (result == 0 && options->processes)
 		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
 	if (result == 0)
@@ -167,7 +167,7 @@ static bool load(
 	waiting->object = open_programs(options, is_traced, &loading);
 	result = waiting->object ? waiting_bpf__load(waiting->object) : -errno;
 	if (waiting->object)
-		waiting->hooks = hooks_of(waiting->object, has_chains(options));
+		waiting->hooks = hooks_of(waiting->object, has_frames(options));
 	loading_finish(&loading);
 	if (result != 0)
 		return loading_fail(err, &loading, result, "load the programs that sample waits");

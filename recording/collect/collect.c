@@ -17,7 +17,7 @@ static void take_registers(
 }
 
 /* The kernel's walk along frame pointers does not report where it ended, so the rule of the outermost frame decides. */
-static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool found)
+static enum profile_stop stop_of_callchain(const struct unwind_code *outermost, bool found)
 {
 	struct frame_rule rule;
 
@@ -33,20 +33,20 @@ static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool
 										    : PROFILE_STOP_CHAIN_END;
 }
 
-static bool add_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
-	enum profile_stop *stop, struct stack_path *path, struct error *err)
+static bool add_user_callchain(struct collector *collector, struct process_space *space,
+	const struct record_sample *sample, enum profile_stop *stop, struct stack_path *path, struct error *err)
 {
-	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_USER);
+	struct callchain callchain = callchain_of(sample, PERF_CONTEXT_USER);
 	struct unwind_code code = { 0 };
 
-	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
-	for (size_t i = chain.count; i-- > 0;) {
-		uint64_t address = stitch_chain_address(&chain, i) - (i > 0);
+	*stop = callchain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
+	for (size_t i = callchain.count; i-- > 0;) {
+		uint64_t address = callchain_address(&callchain, i) - (i > 0);
 		bool found = process_space_find(space, address, &code);
 		struct process_location location;
 
-		if (i + 1 == chain.count)
-			*stop = stop_of_chain(&code, found);
+		if (i + 1 == callchain.count)
+			*stop = stop_of_callchain(&code, found);
 		if (!found)
 			continue;
 		location = process_table_locate(&collector->processes, code.image, address);
@@ -72,7 +72,7 @@ static void make_whole(
 	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job)
 {
 	struct unwind_result *result = &job->result;
-	struct stitch_chain chain;
+	struct callchain callchain;
 
 	if (has_lost_its_stack(&record->sample)) {
 		result->stop = PROFILE_STOP_KERNEL_ONLY;
@@ -81,9 +81,9 @@ static void make_whole(
 	if (is_cut(result->stop)) {
 		collector->has_cuts = true;
 		live_stack_touch(space, &record->sample, job);
-		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
+		callchain = callchain_of(&record->sample, PERF_CONTEXT_USER);
 		if (!stitch_from_memory(collector->stitches, record->tid, result) &&
-			!stitch_from_chain(space, &chain, result) &&
+			!stitch_from_chain(space, &callchain, result) &&
 			!live_stack_walk(&collector->live_stack, space, &record->sample, collector->unwinder, job))
 			return;
 		result->stop = PROFILE_STOP_STITCHED;
@@ -264,16 +264,16 @@ static bool heal_walk(struct collector *collector, size_t held, struct walked *w
 }
 
 /* The same for the kernel's walk. */
-static bool heal_chain(
+static bool heal_callchain(
 	struct collector *collector, struct collector_held *held, struct process_space *space, struct error *err)
 {
-	struct stitch_chain chain = stitch_chain_of(&held->record.sample, PERF_CONTEXT_USER);
+	struct callchain callchain = callchain_of(&held->record.sample, PERF_CONTEXT_USER);
 	struct unwind_code code;
 
 	if (collector->processes.losses == space->process->losses)
 		return true;
-	for (size_t i = 0; i < chain.count; i++)
-		if (!process_space_find(space, stitch_chain_address(&chain, i) - (i > 0), &code))
+	for (size_t i = 0; i < callchain.count; i++)
+		if (!process_space_find(space, callchain_address(&callchain, i) - (i > 0), &code))
 			return heal_process(collector, held, err);
 	return true;
 }
@@ -281,7 +281,7 @@ static bool heal_chain(
 static bool name_frames(
 	struct collector *collector, const struct record *record, struct walked *walked, struct error *err)
 {
-	const struct interpret_sample sample = { record->pid, record->sample.chain, walked->job };
+	const struct interpret_sample sample = { record->pid, record->sample.interpreter_frames, walked->job };
 
 	return interpreters_name(collector->interpreters, &sample, err);
 }
@@ -319,14 +319,15 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 static bool add_kernel(
 	struct collector *collector, const struct record_sample *sample, struct walked *walked, struct error *err)
 {
-	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_KERNEL);
+	struct callchain callchain = callchain_of(sample, PERF_CONTEXT_KERNEL);
 	uint32_t mapping;
 
 	if (walked->is_wait && walked->wait.hook != 0)
-		stitch_chain_leave_hook(&chain, walked->wait.hook);
-	return chain.count == 0 || (process_table_kernel(&collector->processes, &mapping, err) &&
-					   stack_builder_add_kernel(collector->builder, mapping,
-						   collector->processes.kernel_bias, &chain, &walked->path, err));
+		callchain_leave_hook(&callchain, walked->wait.hook);
+	return callchain.count == 0 ||
+	       (process_table_kernel(&collector->processes, &mapping, err) &&
+		       stack_builder_add_kernel(collector->builder, mapping, collector->processes.kernel_bias,
+			       &callchain, &walked->path, err));
 }
 
 static bool build_stack(struct collector *collector, size_t held, struct walked *walked, struct error *err)
@@ -339,8 +340,8 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
 		return false;
 	if (!collector->has_stack &&
-		(!heal_chain(collector, &collector->held[held], &walked->space, err) ||
-			!add_user_chain(collector, &walked->space, sample, &walked->stop, path, err)))
+		(!heal_callchain(collector, &collector->held[held], &walked->space, err) ||
+			!add_user_callchain(collector, &walked->space, sample, &walked->stop, path, err)))
 		return false;
 	if (!add_kernel(collector, sample, walked, err))
 		return false;
@@ -408,14 +409,15 @@ bool collector_flush(struct collector *collector, struct error *err)
 	return add_to_profile(collector, walked, count, err);
 }
 
-/* The chain that the program in the kernel has read with a sample, if it has not come with the record. */
-static void find_chain(struct collector *collector, struct collector_held *held)
+/* The frames that the program in the kernel has read with a sample, if they have not come with the record. */
+static void find_interpreter_frames(struct collector *collector, struct collector_held *held)
 {
 	struct record *record = &held->record;
 
-	if (collector->chains && !record->sample.chain &&
-		ebpf_chains_find(collector->chains, record->cpu, (uint32_t)record->tid, record->time_ns, &held->chain))
-		record->sample.chain = &held->chain;
+	if (collector->frame_reader && !record->sample.interpreter_frames &&
+		ebpf_frame_reader_find(
+			collector->frame_reader, record->cpu, (uint32_t)record->tid, record->time_ns, &held->frames))
+		record->sample.interpreter_frames = &held->frames;
 }
 
 /* A thread that runs a named task of asyncio has the task's name meanwhile. */
@@ -424,8 +426,10 @@ static bool name_task(struct collector *collector, struct collector_held *held, 
 	const struct record *record = &held->record;
 	struct profile_thread thread = collector->profile->threads[held->thread];
 
-	return !collector->interpreters || !record->sample.chain || !record->sample.chain->task ||
-	       (interpreters_task(collector->interpreters, record->pid, record->sample.chain, &thread.name, err) &&
+	return !collector->interpreters || !record->sample.interpreter_frames ||
+	       !record->sample.interpreter_frames->task ||
+	       (interpreters_task(
+			collector->interpreters, record->pid, record->sample.interpreter_frames, &thread.name, err) &&
 		       profile_add_thread(collector->profile, &thread, &held->thread, err));
 }
 
@@ -437,7 +441,7 @@ static bool learn_codes(struct collector *collector, uint64_t time_ns, struct er
 {
 	struct ebpf_code code;
 
-	while (collector->chains && ebpf_chains_next_code(collector->chains, time_ns, &code))
+	while (collector->frame_reader && ebpf_frame_reader_next_code(collector->frame_reader, time_ns, &code))
 		if ((interpreters_know(collector->interpreters, &code) && !collector_flush(collector, err)) ||
 			!interpreters_learn(collector->interpreters, &code, err))
 			return false;
@@ -456,7 +460,7 @@ static bool hold_sample(struct collector *collector, const struct record *record
 	collector->held[collector->held_count] =
 		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };
 	held = &collector->held[collector->held_count++];
-	find_chain(collector, held);
+	find_interpreter_frames(collector, held);
 	if (!name_task(collector, held, err))
 		return false;
 	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);

@@ -35,11 +35,11 @@ struct collector_options {
 	struct buffer *notices;
 	const struct machine *machine; /* that stacks were recorded on; NULL: not known, and then has_stack is false */
 	struct process_host host;
-	bool names_interpreters;    /* stacks have the frames of interpreters; only of live processes */
-	struct ebpf_chains *chains; /* borrowed; NULL: none */
-	struct collector_rest rest; /* where samples may be short (struct record_sample); else {} */
-	uint32_t verify_every;      /* one stack in so many is also unwound by libunwind; 0: none */
-	bool verifier_may_wait;     /* the recorder may wait for libunwind, since no records are lost meanwhile */
+	bool names_interpreters;                /* stacks have the frames of interpreters; only of live processes */
+	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: none */
+	struct collector_rest rest;             /* where samples may be short (struct record_sample); else {} */
+	uint32_t verify_every;                  /* one stack in so many is also unwound by libunwind; 0: none */
+	bool verifier_may_wait; /* the recorder may wait for libunwind, since no records are lost meanwhile */
 };
 
 /* Owned by the caller. The options are read here only. */

@@ -38,7 +38,7 @@ static bool create_verifier(struct collector *collector, const struct collector_
 
 static bool create_interpreters(struct collector *collector, const struct collector_options *options, struct error *err)
 {
-	const struct interpreters_options interpreting = { &collector->processes, options->chains };
+	const struct interpreters_options interpreting = { &collector->processes, options->frame_reader };
 
 	return interpreters_create(&interpreting, &collector->interpreters, err);
 }
@@ -56,7 +56,7 @@ static bool collector_init(struct collector *collector, const struct collector_o
 		.is_time = options->is_time,
 		.nominal_ns = second_ns / options->frequency_hz,
 		.rest = options->rest,
-		.chains = options->chains,
+		.frame_reader = options->frame_reader,
 		.wall = PROFILE_NONE,
 	};
 	if (!profile_create(&collector->profile, err))

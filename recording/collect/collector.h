@@ -19,9 +19,9 @@ struct collector_who {
 
 /* A sample that is held until others arrive, so that their stacks are walked together. */
 struct collector_held {
-	struct record record;     /* borrows its bytes */
-	uint32_t process, thread; /* index in the process table; id in the profile */
-	struct ebpf_chain chain;  /* that the record has, if it has one */
+	struct record record;      /* borrows its bytes */
+	uint32_t process, thread;  /* index in the process table; id in the profile */
+	struct ebpf_frames frames; /* that the record has, if it has one */
 };
 
 enum { COLLECTOR_WHO = 64 }; /* size of the table; threads share its places */
@@ -37,11 +37,11 @@ struct collector {
 	size_t held_count;
 	struct collector_rest rest;
 	struct live_stack live_stack;
-	struct interpreters *interpreters; /* NULL: stacks have no frames of interpreters */
-	struct ebpf_chains *chains;        /* borrowed; NULL: none */
-	struct wait_counter *waits;        /* NULL: waits are not sampled */
-	struct counters *counters;         /* NULL: none are read with samples */
-	struct verifier *verifier;         /* NULL: no verification with libunwind */
+	struct interpreters *interpreters;      /* NULL: stacks have no frames of interpreters */
+	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: none */
+	struct wait_counter *waits;             /* NULL: waits are not sampled */
+	struct counters *counters;              /* NULL: none are read with samples */
+	struct verifier *verifier;              /* NULL: no verification with libunwind */
 	uint32_t run;
 	uint64_t start_ns;  /* CLOCK_MONOTONIC; times of events count from here */
 	bool has_stack;     /* records carry registers and stack */

@@ -47,10 +47,10 @@ bool sleeper_read(struct sleeper *sleeper, struct collector *collector)
 		size = host->functions->read_memory(host->context, pid, &here, &there, 1);
 	}
 	sleeper->stack_bytes = size > 0 ? (size_t)size : 0;
-	sleeper->chain.count = 0;
+	sleeper->frames.count = 0;
 	if (collector->interpreters)
-		(void)interpreters_read_chain(
-			collector->interpreters, pid, (int32_t)sleeper->wait.tid, &sleeper->chain);
+		(void)interpreters_read_frames(
+			collector->interpreters, pid, (int32_t)sleeper->wait.tid, &sleeper->frames);
 	return size >= 0;
 }
 
@@ -79,8 +79,8 @@ bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, ui
 		sample->stack_bytes = sleeper->stack_bytes;
 		sample->stack_room = sleeper->stack_room;
 	}
-	if (sleeper->chain.count > 0)
-		sample->chain = &sleeper->chain;
+	if (sleeper->frames.count > 0)
+		sample->interpreter_frames = &sleeper->frames;
 	/* The bytes of the sample are the sleeper's, and are used for the next one. */
 	return collector_take(collector, &record, false, err) && collector_flush(collector, err);
 }

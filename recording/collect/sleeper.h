@@ -11,12 +11,12 @@
 struct sleeper {
 	struct ebpf_wait wait;                     /* has its process and thread */
 	uint64_t registers[MACHINE_MAX_REGISTERS]; /* in perf's order */
-	bool has_two_registers;  /* its stack pointer and program counter are known, the others are 0 */
-	struct ebpf_chain chain; /* CPython's frames, borrowed until the next one is read; count 0: none */
-	uint8_t *stack;          /* owned, in memory that no core file has */
-	size_t capacity;         /* of `stack` */
-	size_t stack_room;       /* so many bytes are to be copied, at most the capacity */
-	size_t stack_bytes;      /* that were copied */
+	bool has_two_registers;    /* its stack pointer and program counter are known, the others are 0 */
+	struct ebpf_frames frames; /* CPython's frames, borrowed until the next one is read; count 0: none */
+	uint8_t *stack;            /* owned, in memory that no core file has */
+	size_t capacity;           /* of `stack` */
+	size_t stack_room;         /* so many bytes are to be copied, at most the capacity */
+	size_t stack_bytes;        /* that were copied */
 };
 
 /* The stack room is the capacity at first. */
@@ -27,7 +27,8 @@ void sleeper_deinit(struct sleeper *sleeper);
 /* Sets one register by its number in DWARF, of the present machine. */
 void sleeper_set_register(struct sleeper *sleeper, uint8_t number, uint64_t value);
 
-/* Copies the stack, if the collector needs stacks, and reads the chain. False if the stack could not be read. */
+/* Copies the stack, if the collector needs stacks, and reads the frames of its interpreter. False if the stack could
+ * not be read. */
 bool sleeper_read(struct sleeper *sleeper, struct collector *collector);
 
 /* Adds the thread as a sample of that time. Samples that are held are added too. */

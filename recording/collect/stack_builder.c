@@ -148,18 +148,19 @@ bool stack_builder_add(struct stack_builder *builder, const struct process_locat
 }
 
 /*
- * Adds the callers in a kernel chain. They are return addresses, so the call lies before each. Many samples share them.
+ * Adds the callers in a kernel callchain. They are return addresses, so the call lies before each. Many samples share
+ * them.
  */
 static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
-	const struct stitch_chain *chain, struct stack_path *path, struct error *err)
+	const struct callchain *callchain, struct stack_path *path, struct error *err)
 {
-	const uint8_t *callers = chain->words->bytes + (chain->first + 1) * sizeof(uint64_t);
-	uint64_t hash = hash_bytes_seeded(callers, (chain->count - 1) * sizeof(uint64_t), path->hash);
+	const uint8_t *callers = callchain->words->bytes + (callchain->first + 1) * sizeof(uint64_t);
+	uint64_t hash = hash_bytes_seeded(callers, (callchain->count - 1) * sizeof(uint64_t), path->hash);
 	uint32_t depth = path->depth;
 
 	if (!is_known(builder, hash, &path->stack)) {
-		for (size_t i = chain->count; i-- > 1;) {
-			struct process_location caller = { mapping, stitch_chain_address(chain, i) - 1 + bias };
+		for (size_t i = callchain->count; i-- > 1;) {
+			struct process_location caller = { mapping, callchain_address(callchain, i) - 1 + bias };
 
 			if (!stack_builder_add(builder, &caller, path, err))
 				return false;
@@ -172,11 +173,11 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 }
 
 bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
-	const struct stitch_chain *chain, struct stack_path *path, struct error *err)
+	const struct callchain *callchain, struct stack_path *path, struct error *err)
 {
 	const struct process_location leaf = { mapping,
-		stitch_chain_address(chain, 0) - chain->has_callers_only + bias };
+		callchain_address(callchain, 0) - callchain->has_callers_only + bias };
 
-	return (chain->count < 2 || add_kernel_callers(builder, mapping, bias, chain, path, err)) &&
+	return (callchain->count < 2 || add_kernel_callers(builder, mapping, bias, callchain, path, err)) &&
 	       stack_builder_add(builder, &leaf, path, err);
 }

@@ -45,4 +45,4 @@ bool stack_builder_add(struct stack_builder *builder, const struct process_locat
 /* Adds a chain of kernel addresses. Runtime address + `bias` = address in the kernel's image. */
 COMMON_MUST_CHECK
 bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
-	const struct stitch_chain *chain, struct stack_path *path, struct error *err);
+	const struct callchain *callchain, struct stack_path *path, struct error *err);

@@ -138,10 +138,10 @@ bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct 
 }
 
 /* Of several equal marks the first counts: the kernel writes each mark once, but a file may repeat it. */
-struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context)
+struct callchain callchain_of(const struct record_sample *sample, uint64_t context)
 {
 	const struct record_words *words = &sample->callchain;
-	struct stitch_chain found = { .words = words };
+	struct callchain found = { .words = words };
 	size_t at = 0, count = words->count;
 
 	while (at < count && record_word(words, at) != context)
@@ -152,42 +152,42 @@ struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t
 	return found;
 }
 
-void stitch_chain_leave_hook(struct stitch_chain *chain, uint64_t function)
+void callchain_leave_hook(struct callchain *callchain, uint64_t function)
 {
 	/* A mark of branch targets, a saved return address and the call take so much at most, on any processor. */
 	enum { MOST_ENTRY_BYTES = 16 };
 
-	for (size_t i = 0; i + 1 < chain->count; i++) {
-		uint64_t address = stitch_chain_address(chain, i);
+	for (size_t i = 0; i + 1 < callchain->count; i++) {
+		uint64_t address = callchain_address(callchain, i);
 
 		if (address < function || address - function > MOST_ENTRY_BYTES)
 			continue;
-		chain->first += i + 1;
-		chain->count -= i + 1;
-		chain->has_callers_only = true;
+		callchain->first += i + 1;
+		callchain->count -= i + 1;
+		callchain->has_callers_only = true;
 		return;
 	}
 }
 
-uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index)
+uint64_t callchain_address(const struct callchain *callchain, size_t index)
 {
-	return record_word(chain->words, chain->first + index);
+	return record_word(callchain->words, callchain->first + index);
 }
 
 /*
- * Finds the last frame in the kernel's chain. If the walk only followed frame pointers, as the kernel does, one equal
- * frame is enough.
+ * Finds the last frame in the kernel's callchain. If the walk only followed frame pointers, as the kernel does, one
+ * equal frame is enough.
  */
-static bool find_join(const struct stitch_chain *chain, const struct unwind_result *result, size_t *at)
+static bool find_join(const struct callchain *callchain, const struct unwind_result *result, size_t *at)
 {
 	const struct unwind_frame *last = &result->frames[result->count - 1];
 	bool is_same_walk = result->frame_pointer_frames + 1 == result->count;
 
-	for (size_t i = 0; i < chain->count; i++) {
-		if (stitch_chain_address(chain, i) != last->pc)
+	for (size_t i = 0; i < callchain->count; i++) {
+		if (callchain_address(callchain, i) != last->pc)
 			continue;
 		if (is_same_walk ? i + 1 == result->count
-				 : i > 0 && result->count > 1 && stitch_chain_address(chain, i - 1) == last[-1].pc) {
+				 : i > 0 && result->count > 1 && callchain_address(callchain, i - 1) == last[-1].pc) {
 			*at = i;
 			return true;
 		}
@@ -195,14 +195,14 @@ static bool find_join(const struct stitch_chain *chain, const struct unwind_resu
 	return false;
 }
 
-bool stitch_from_chain(struct process_space *space, const struct stitch_chain *chain, struct unwind_result *result)
+bool stitch_from_chain(struct process_space *space, const struct callchain *callchain, struct unwind_result *result)
 {
 	size_t at, count = result->count;
 
-	if (result->count == 0 || !find_join(chain, result, &at) || at + 1 == chain->count)
+	if (result->count == 0 || !find_join(callchain, result, &at) || at + 1 == callchain->count)
 		return false;
-	for (size_t i = at + 1; i < chain->count && count < UNWIND_MAX_FRAMES; i++) {
-		uint64_t pc = stitch_chain_address(chain, i);
+	for (size_t i = at + 1; i < callchain->count && count < UNWIND_MAX_FRAMES; i++) {
+		uint64_t pc = callchain_address(callchain, i);
 		struct unwind_code code;
 
 		if (!process_space_find(space, pc - 1, &code))

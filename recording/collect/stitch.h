@@ -27,7 +27,7 @@ COMMON_MUST_CHECK
 bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct unwind_result *result);
 
 /* A call chain without context marks, leaf first: runtime addresses, of callers return addresses. */
-struct stitch_chain {
+struct callchain {
 	const struct record_words *words;
 	size_t first, count;
 	bool has_callers_only; /* the first address is a return address as well */
@@ -36,17 +36,17 @@ struct stitch_chain {
 /* A part of the kernel's call chain: the addresses behind a context mark (PERF_CONTEXT_USER, ...); none when it has no
  * such part.
  */
-struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context);
+struct callchain callchain_of(const struct record_sample *sample, uint64_t context);
 
 /*
  * Leaves the frame of a function and those that it called out of a chain, if the function called the next one at its
  * very entry, where the compiler has left room for that (Linux, Documentation/trace/ftrace.rst): what the sampling
  * itself has called there. Without such a frame, or without callers of it, the chain stays as it is.
  */
-void stitch_chain_leave_hook(struct stitch_chain *chain, uint64_t function);
+void callchain_leave_hook(struct callchain *callchain, uint64_t function);
 
-uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index);
+uint64_t callchain_address(const struct callchain *callchain, size_t index);
 
 /* Appends the frames above from the chain; false if the chain does not fit, or leads out of code. */
 COMMON_MUST_CHECK
-bool stitch_from_chain(struct process_space *space, const struct stitch_chain *chain, struct unwind_result *result);
+bool stitch_from_chain(struct process_space *space, const struct callchain *callchain, struct unwind_result *result);

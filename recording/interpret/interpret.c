@@ -99,6 +99,16 @@ static struct interpreter_process *find_of_kind(const struct interpreters *inter
 	return process && process->kinds[kind].files[0].image ? &process->kinds[kind] : NULL;
 }
 
+/* The process, as one of the kind that has such frames; NULL: it has no such interpreter. */
+static const struct interpreter_process *find_by_frames(
+	const struct interpreters *interpreters, int32_t pid, enum ebpf_interpreter_kind frames, size_t *kind)
+{
+	for (*kind = 0; *kind < KINDS; (*kind)++)
+		if (kinds[*kind]->frames == frames)
+			return find_of_kind(interpreters, pid, *kind);
+	return NULL;
+}
+
 static bool add_process(struct interpreters *interpreters, int32_t pid, struct interpreted **process, struct error *err)
 {
 	struct interpreted *made;
@@ -232,7 +242,7 @@ bool interpreters_create(
 	for (size_t i = 0; i < KINDS; i++) {
 		if (!kinds[i]->create) {
 			made->states[i] = &made->names;
-		} else if (!kinds[i]->create(&made->names, options->chains, &made->states[i], err)) {
+		} else if (!kinds[i]->create(&made->names, options->frame_reader, &made->states[i], err)) {
 			interpreters_destroy(made);
 			return false;
 		}
@@ -282,45 +292,38 @@ bool interpreters_name(struct interpreters *interpreters, const struct interpret
 	return true;
 }
 
-bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_chain *chain, uint32_t *name,
+bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_frames *frames, uint32_t *name,
 	struct error *err)
 {
-	for (size_t i = 0; i < KINDS; i++) {
-		const struct interpreter_process *process = find_of_kind(interpreters, pid, i);
+	size_t kind;
+	const struct interpreter_process *process = find_by_frames(interpreters, pid, frames->kind, &kind);
 
-		if (process && kinds[i]->name_task &&
-			!kinds[i]->name_task(interpreters->states[i], process, chain, name, err))
-			return false;
-	}
-	return true;
+	return !process || kinds[kind]->name_task(interpreters->states[kind], process, frames, name, err);
 }
 
 bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->know && kinds[i]->know(interpreters->states[i], code))
-			return true;
-	return false;
+	size_t kind;
+
+	return find_by_frames(interpreters, code->pid, code->kind, &kind) &&
+	       kinds[kind]->know(interpreters->states[kind], code);
 }
 
 bool interpreters_learn(struct interpreters *interpreters, const struct ebpf_code *code, struct error *err)
 {
-	for (size_t i = 0; i < KINDS; i++) {
-		const struct interpreter_process *process = find_of_kind(interpreters, code->pid, i);
+	size_t kind;
+	const struct interpreter_process *process = find_by_frames(interpreters, code->pid, code->kind, &kind);
 
-		if (process && kinds[i]->learn && !kinds[i]->learn(interpreters->states[i], process, code, err))
-			return false;
-	}
-	return true;
+	return !process || kinds[kind]->learn(interpreters->states[kind], process, code, err);
 }
 
-bool interpreters_read_chain(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_chain *chain)
+bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_frames *frames)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		const struct interpreter_process *process = find_of_kind(interpreters, pid, i);
 
-		if (process && kinds[i]->read_chain &&
-			kinds[i]->read_chain(interpreters->states[i], process, tid, chain))
+		if (process && kinds[i]->read_frames &&
+			kinds[i]->read_frames(interpreters->states[i], process, tid, frames))
 			return true;
 	}
 	return false;

@@ -21,8 +21,8 @@
 struct interpreters;
 
 struct interpreters_options {
-	struct process_table *table; /* borrowed; its listener is set, and unset by interpreters_destroy() */
-	struct ebpf_chains *chains;  /* borrowed; NULL: not permitted, and frames of CPython are not shown */
+	struct process_table *table;            /* borrowed; its listener is set, and unset by interpreters_destroy() */
+	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted, and CPython's frames are not shown */
 };
 
 /* Call it before the first process is met. Owned by the caller. */
@@ -34,8 +34,8 @@ void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed
 /* A walked stack. */
 struct interpret_sample {
 	int32_t pid;
-	const struct ebpf_chain *chain; /* that came with it; NULL: none */
-	struct unwind_job *job;         /* walked; its frames are changed */
+	const struct ebpf_frames *interpreter_frames; /* that came with it; NULL: none */
+	struct unwind_job *job;                       /* walked; its frames are changed */
 };
 
 /* Gives the frames of a walked stack the names of the program. */
@@ -43,23 +43,23 @@ COMMON_MUST_CHECK
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err);
 
 /*
- * The name of the task (of CPython's asyncio) that the thread of a chain runs, if somebody gave it one: "task NAME", a
- * string of the profile. Else `*name` stays as it is, as it does when a recording has met too many different names:
- * those that contain a number of something are endless.
+ * The name of the task (of CPython's asyncio) that a thread with such frames runs, if somebody gave it one: "task
+ * NAME", a string of the profile. Else `*name` stays as it is, as it does when a recording has met too many different
+ * names: those that contain a number of something are endless.
  */
 COMMON_MUST_CHECK
-bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_chain *chain, uint32_t *name,
+bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_frames *frames, uint32_t *name,
 	struct error *err);
 
 /*
- * Reads the chain of a thread that is asleep, into memory that is borrowed until the next call. False: it has none.
+ * Reads the frames of a thread that is asleep, into memory that is borrowed until the next call. False: it has none.
  */
-bool interpreters_read_chain(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_chain *chain);
+bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_frames *frames);
 
-/* Whether another code object is known at the address of this one. */
+/* Whether other code is known at the address of this one. */
 bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code);
 
-/* Learns the names of a code object that was copied with a chain. */
+/* Learns the names of a code object that was copied with frames. */
 COMMON_MUST_CHECK
 bool interpreters_learn(struct interpreters *interpreters, const struct ebpf_code *code, struct error *err);
 

@@ -33,12 +33,15 @@ struct interpreter_process {
  */
 struct interpreter_kind {
 	struct interpreter_file files[INTERPRETER_MOST_FILES];
+	/* Of the frames that a program in the kernel reads; 0: it reads none, and functions for them are NULL. */
+	enum ebpf_interpreter_kind frames;
 
 	/*
-	 * `names` and `chains` (NULL: not permitted) are borrowed. Owned by the caller. Both functions are NULL where
-	 * all that is known is known of a process: the state then is `names`.
+	 * `names` and `frame_reader` (NULL: not permitted) are borrowed. Owned by the caller. Both functions are NULL
+	 * where all that is known is known of a process: the state then is `names`.
 	 */
-	bool (*create)(struct interpreter_names *names, struct ebpf_chains *chains, void **state, struct error *err);
+	bool (*create)(struct interpreter_names *names, struct ebpf_frame_reader *frame_reader, void **state,
+		struct error *err);
 	void (*destroy)(void *state); /* NULL is allowed */
 	/* Destroys process->state, which is not NULL, and sets it to that. May be NULL if there never is one. */
 	void (*destroy_process)(void *state, struct interpreter_process *process);
@@ -54,10 +57,10 @@ struct interpreter_kind {
 	bool (*name)(void *state, struct interpreter_process *process, const struct interpret_sample *sample,
 		struct error *err);
 
-	/* Those of interpret.h, of a kind whose frames are read by a program in the kernel. Each may be NULL. */
-	bool (*read_chain)(
-		void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_chain *chain);
-	bool (*name_task)(void *state, const struct interpreter_process *process, const struct ebpf_chain *chain,
+	/* Those of interpret.h, for frames that a program in the kernel reads. */
+	bool (*read_frames)(
+		void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames);
+	bool (*name_task)(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
 		uint32_t *name, struct error *err);
 	bool (*know)(const void *state, const struct ebpf_code *code);
 	bool (*learn)(void *state, const struct interpreter_process *process, const struct ebpf_code *code,

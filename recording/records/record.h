@@ -68,10 +68,10 @@ struct record_sample {
 	struct record_words user_registers; /* one for each bit of the layout's mask, lowest bit first */
 	const uint8_t *stack;               /* user stack from the stack pointer up; NULL: none */
 	size_t stack_bytes;                 /* bytes that the kernel copied */
-	size_t stack_room;              /* bytes that were requested; more than stack_bytes if the stack ended before */
-	const struct ebpf_chain *chain; /* frames of CPython that were read with it; NULL: none */
-	bool lacks_frame_pointer;       /* it is not known, unlike the stack pointer and the program counter */
-	bool is_short; /* the kernel copied more of the stack, which can be read (struct collector_rest) */
+	size_t stack_room; /* bytes that were requested; more than stack_bytes if the stack ended before */
+	const struct ebpf_frames *interpreter_frames; /* that were read with it; NULL: none */
+	bool lacks_frame_pointer; /* it is not known, unlike the stack pointer and the program counter */
+	bool is_short;            /* the kernel copied more of the stack, which can be read (struct collector_rest) */
 };
 
 struct record_mmap {

@@ -48,7 +48,7 @@ int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int 
 {
 	const struct adaptation *seen = &sampler->adaptation;
 	bool is_early = (seen->may_deepen && clock_ns - sampler->clock.start_ns < EARLY_NS) ||
-			(sampler->chains && seen->programs > 0 && clock_ns - seen->program_at_ns < EARLY_NS);
+			(sampler->frame_reader && seen->programs > 0 && clock_ns - seen->program_at_ns < EARLY_NS);
 
 	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
 }

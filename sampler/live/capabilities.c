@@ -103,5 +103,5 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 	capabilities->waits_hook = waiting_probe(&capabilities->no_waits);
 	capabilities->counters = probe_counters(&capabilities->no_counters);
 	capabilities->can_count_requests = requests_probe(&capabilities->no_requests);
-	capabilities->can_read_python = chains_probe(&capabilities->no_python);
+	capabilities->can_read_python = frame_reader_probe(&capabilities->no_python);
 }

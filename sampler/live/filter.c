@@ -47,14 +47,14 @@ void filter_activate(struct filter *filter)
 	filter->is_active = true;
 	if (filter_prepare(filter) && !filter->follows_forks)
 		filter->follows_forks = forks_follow(filter->in_kernel);
-	if (filter->chains)
-		ebpf_chains_set_filtering(filter->chains, true);
+	if (filter->frame_reader)
+		ebpf_frame_reader_set_filtering(filter->frame_reader, true);
 }
 
 void filter_pass_all(struct filter *filter)
 {
-	if (filter->chains)
-		ebpf_chains_set_filtering(filter->chains, false);
+	if (filter->frame_reader)
+		ebpf_frame_reader_set_filtering(filter->frame_reader, false);
 }
 
 void filter_deactivate(struct filter *filter)
@@ -65,8 +65,8 @@ void filter_deactivate(struct filter *filter)
 
 int filter_program(const struct filter *filter)
 {
-	if (filter->chains)
-		return ebpf_chains_program(filter->chains);
+	if (filter->frame_reader)
+		return ebpf_frame_reader_program(filter->frame_reader);
 	return filter->in_kernel && filter->is_active ? ebpf_process_set_program(filter->in_kernel) : -1;
 }
 

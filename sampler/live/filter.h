@@ -12,10 +12,10 @@ struct filter {
 	struct hash_map pids; /* pid -> 1: belongs to the target, 0: no longer does */
 	bool is_active;       /* false: everything belongs to the target */
 	struct ebpf_process_set
-		*in_kernel;         /* owned; the same pids in the kernel. NULL: the kernel accepts no program */
-	struct ebpf_chains *chains; /* borrowed: its program filters in place of the set's own; NULL: there is none */
-	bool follows_forks;         /* the kernel itself adds forked processes to its set */
-	bool was_late;              /* samples of a new process were dropped before the kernel's set had it */
+		*in_kernel; /* owned; the same pids in the kernel. NULL: the kernel accepts no program */
+	struct ebpf_frame_reader *frame_reader; /* borrowed: its program filters in place of the set's; NULL: none */
+	bool follows_forks;                     /* the kernel itself adds forked processes to its set */
+	bool was_late; /* samples of a new process were dropped before the kernel's set had it */
 };
 
 void filter_init(struct filter *filter);
@@ -23,7 +23,7 @@ void filter_deinit(struct filter *filter);
 
 /*
  * Makes the kernel's set, if it is permitted, for a program that does more than to filter: it then becomes
- * filter->chains, if the caller has made it with this set. NULL: it is not permitted.
+ * filter->frame_reader, if the caller has made it with this set. NULL: it is not permitted.
  */
 const struct ebpf_process_set *filter_prepare(struct filter *filter);
 

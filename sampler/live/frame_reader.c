@@ -7,13 +7,13 @@
 
 enum { LEAST_BYTES = 1 << 12 };
 
-bool chains_probe(struct error *err)
+bool frame_reader_probe(struct error *err)
 {
-	struct ebpf_chains_options options = { .cpu_count = event_cpu_count(), .bytes_per_cpu = LEAST_BYTES };
-	struct ebpf_chains *chains;
+	struct ebpf_frame_reader_options options = { .cpu_count = event_cpu_count(), .bytes_per_cpu = LEAST_BYTES };
+	struct ebpf_frame_reader *reader;
 
-	if (!task_layout_read(&options.layout, err) || !ebpf_chains_create(&options, &chains, err))
+	if (!task_layout_read(&options.layout, err) || !ebpf_frame_reader_create(&options, &reader, err))
 		return false;
-	ebpf_chains_destroy(chains);
+	ebpf_frame_reader_destroy(reader);
 	return true;
 }

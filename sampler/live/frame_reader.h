@@ -8,4 +8,4 @@
  * help: it does not.
  */
 COMMON_MUST_CHECK
-bool chains_probe(struct error *err);
+bool frame_reader_probe(struct error *err);

@@ -66,7 +66,7 @@ bool sampler_counts_time(const struct sampler *sampler)
 }
 
 /* Chains of 30 frames at 1 kHz fill 300 kB in a second; those of deep recursion fill as much as copies of stacks. */
-static size_t chain_bytes_for(uint32_t cpu_count)
+static size_t frame_bytes_for(uint32_t cpu_count)
 {
 	size_t bytes = 1 << 22;
 
@@ -87,18 +87,18 @@ static bool check_event(const struct sampler *sampler, struct error *err)
  * The program that reads frames of CPython is attached to all sampling events when they are opened: threads inherit it
  * with them. Where it is not permitted, interpreters_tell() says so if it is missed.
  */
-static void open_chains(struct sampler *sampler)
+static void open_frame_reader(struct sampler *sampler)
 {
-	struct ebpf_chains_options options = { .cpu_count = sampler->events.cpu_count };
+	struct ebpf_frame_reader_options options = { .cpu_count = sampler->events.cpu_count };
 	struct error ignored;
 
 	if (sampler->options.native_only || sampler->options.call_graph != SAMPLER_CALL_GRAPH_DWARF)
 		return;
 	options.processes = filter_prepare(&sampler->filter);
-	options.bytes_per_cpu = chain_bytes_for(options.cpu_count);
+	options.bytes_per_cpu = frame_bytes_for(options.cpu_count);
 	if (options.processes && task_layout_read(&options.layout, &ignored) &&
-		ebpf_chains_create(&options, &sampler->chains, &ignored))
-		sampler->filter.chains = sampler->chains;
+		ebpf_frame_reader_create(&options, &sampler->frame_reader, &ignored))
+		sampler->filter.frame_reader = sampler->frame_reader;
 }
 
 /* The command was forked before: it keeps its user's limit, and its events may be opened by who has no privileges. */
@@ -122,7 +122,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
 		!check_event(sampler, err))
 		return false;
-	open_chains(sampler);
+	open_frame_reader(sampler);
 	if (!target_open(&options->target, sampler->command.pid, sampler_preference(sampler), &sampler->events,
 		    &sampler->filter, err))
 		return false;
@@ -130,7 +130,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.options = options,
 		.clock = &sampler->clock,
 		.child = sampler->command.pid,
-		.chains = sampler->chains,
+		.frame_reader = sampler->frame_reader,
 		.reader = sampler->reader,
 		.notices = &sampler->notices,
 	};
@@ -145,7 +145,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.counters = options->counters ? &counting : NULL,
 		.host = process_host_live(sampler->reader),
 		.names_interpreters = !options->native_only,
-		.chains = sampler->chains,
+		.frame_reader = sampler->frame_reader,
 		.machine = machine_host(),
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,

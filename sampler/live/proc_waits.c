@@ -112,7 +112,7 @@ static bool find_sleeper(struct sleeper *sleeper, struct collector *collector)
 			return true;
 	}
 	sleeper->stack_bytes = 0;
-	sleeper->chain.count = 0;
+	sleeper->frames.count = 0;
 	return is_found;
 }
 

@@ -74,8 +74,8 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 	if (!collector_flush(sampler->collector, err))
 		return false;
 	order_release(order);
-	if (sampler->chains)
-		ebpf_chains_release(sampler->chains);
+	if (sampler->frame_reader)
+		ebpf_frame_reader_release(sampler->frame_reader);
 	return true;
 }
 
@@ -86,7 +86,7 @@ void sampler_release(struct sampler *sampler)
 	instruments_close(&sampler->instruments);
 	event_set_deinit(&sampler->events);
 	collector_destroy(TAKE(sampler->collector));
-	ebpf_chains_destroy(TAKE(sampler->chains));
+	ebpf_frame_reader_destroy(TAKE(sampler->frame_reader));
 	process_reader_destroy(sampler->reader);
 	sampler->reader = NULL;
 }

@@ -46,7 +46,7 @@ struct sampler {
 	pid_t *pids; /* owned copy of the target's */
 	struct event_set events;
 	struct filter filter;
-	struct ebpf_chains *chains; /* owned; NULL: not wanted, or not permitted */
+	struct ebpf_frame_reader *frame_reader; /* owned; NULL: not wanted, or not permitted */
 	struct priority priority;
 	struct process_reader *reader; /* outlives the collector */
 	struct collector *collector;   /* owned */

@@ -161,7 +161,7 @@ static bool create_programs(struct waiting *waiting, struct error *err)
 	const struct sampler_target *target = &session->options->target;
 	struct ebpf_waiting_options loading = {
 		.processes = waiting->members.set,
-		.chains = session->chains,
+		.frame_reader = session->frame_reader,
 		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
 		.interval_ns = waiting->pace.interval_ns,
 		.samples_per_second = PACE_BUDGET,

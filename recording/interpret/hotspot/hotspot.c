@@ -337,11 +337,12 @@ static bool hotspot_name(
 	return true;
 }
 
-static bool hotspot_create(struct interpreter_names *names, struct ebpf_chains *chains, void **state, struct error *err)
+static bool hotspot_create(
+	struct interpreter_names *names, struct ebpf_frame_reader *frame_reader, void **state, struct error *err)
 {
 	struct hotspot *hotspot = calloc(1, sizeof(*hotspot));
 
-	(void)chains;
+	(void)frame_reader;
 	if (!hotspot)
 		return error_set_memory(err);
 	hotspot->names = names;

@@ -447,13 +447,13 @@ bool python_codes_find(struct python_codes *codes, const struct python_image *py
 	const struct code_entry *entry;
 	uint32_t id;
 
-	if (!find_process(codes, pid, &search.process, err) || !find_code(&search, ebpf_chain_code(word), &id, err))
+	if (!find_process(codes, pid, &search.process, err) || !find_code(&search, ebpf_frame_code(word), &id, err))
 		return false;
 	entry = id == PROFILE_NONE ? NULL : &codes->entries[id];
 	if (!entry || entry->is_gone)
 		return take_gone(codes, line, err);
 	*line = (struct profile_line){ entry->function,
-		python_lines_find(entry->lines, entry->line_count, ebpf_chain_unit(word)) };
+		python_lines_find(entry->lines, entry->line_count, ebpf_frame_position(word)) };
 	return true;
 }
 

@@ -3,14 +3,14 @@
 
 enum {
 	MOST_INTERPRETERS = 64,
-	MOST_THREADS = 1024,    /* that are looked at for one chain */
+	MOST_THREADS = 1024,    /* that are looked at for one stack */
 	PAGE_BYTES = 4096,      /* what is mapped at an address is mapped from there to the next multiple */
 	MOST_FRAME_BYTES = 256, /* of _PyInterpreterFrame, up to the last member that is read */
 };
 
 /* A process whose frames are read, and memory of it around the last one: frames that call each other lie side by side.
  */
-struct chain_reader {
+struct frame_reading {
 	const struct process_host *host;
 	const struct ebpf_python *python;
 	int32_t pid;
@@ -20,28 +20,28 @@ struct chain_reader {
 	uint8_t bytes[PAGE_BYTES + MOST_FRAME_BYTES];
 };
 
-struct chain_frame {
+struct python_frame {
 	uint64_t code, previous, instruction;
 	uint32_t copy;
 	uint8_t mark;
 };
 
-static bool read_at(const struct chain_reader *reader, uint64_t address, void *into, size_t size)
+static bool read_at(const struct frame_reading *reading, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
-	return interpreter_read(reader->host, reader->pid, &piece, 1, into) == size;
+	return interpreter_read(reading->host, reading->pid, &piece, 1, into) == size;
 }
 
 /* Two words of one structure. */
-static bool read_pair(
-	const struct chain_reader *reader, uint64_t address, uint32_t first, uint32_t second, uint64_t *a, uint64_t *b)
+static bool read_pair(const struct frame_reading *reading, uint64_t address, uint32_t first, uint32_t second,
+	uint64_t *a, uint64_t *b)
 {
 	const struct iovec pieces[] = { interpreter_piece(address + first, sizeof(*a)),
 		interpreter_piece(address + second, sizeof(*b)) };
 	uint64_t words[2];
 
-	if (interpreter_read(reader->host, reader->pid, pieces, 2, words) != sizeof(words))
+	if (interpreter_read(reading->host, reading->pid, pieces, 2, words) != sizeof(words))
 		return false;
 	*a = words[0];
 	*b = words[1];
@@ -52,14 +52,14 @@ static bool read_pair(
 
 /* Looks through the threads of one interpreter; 0: it is none of them. */
 static uint64_t find_in_list(
-	const struct chain_reader *reader, uint64_t thread, uint32_t native_thread_id, uint32_t *looked_at)
+	const struct frame_reading *reading, uint64_t thread, uint32_t native_thread_id, uint32_t *looked_at)
 {
-	const struct ebpf_python *python = reader->python;
+	const struct ebpf_python *python = reading->python;
 
 	while (thread && (*looked_at)++ < MOST_THREADS) {
 		uint64_t next, id;
 
-		if (!read_pair(reader, thread, python->next_thread, python->native_thread_id, &next, &id))
+		if (!read_pair(reading, thread, python->next_thread, python->native_thread_id, &next, &id))
 			return 0;
 		if (id == native_thread_id)
 			return thread;
@@ -68,32 +68,32 @@ static uint64_t find_in_list(
 	return 0;
 }
 
-static uint64_t find_thread(const struct chain_reader *reader, uint32_t native_thread_id)
+static uint64_t find_thread(const struct frame_reading *reading, uint32_t native_thread_id)
 {
-	const struct ebpf_python *python = reader->python;
+	const struct ebpf_python *python = reading->python;
 	uint64_t interpreter, first, next, thread = 0;
 	uint32_t looked_at = 0;
 
-	if (!read_at(reader, python->runtime + python->first_interpreter, &interpreter, sizeof(interpreter)))
+	if (!read_at(reading, python->runtime + python->first_interpreter, &interpreter, sizeof(interpreter)))
 		return 0;
 	for (size_t i = 0; interpreter && !thread && i < MOST_INTERPRETERS; i++) {
-		if (!read_pair(reader, interpreter, python->next_interpreter, python->first_thread, &next, &first))
+		if (!read_pair(reading, interpreter, python->next_interpreter, python->first_thread, &next, &first))
 			return 0;
-		thread = find_in_list(reader, first, native_thread_id, &looked_at);
+		thread = find_in_list(reading, first, native_thread_id, &looked_at);
 		interpreter = next;
 	}
 	return thread;
 }
 
-static bool find_first_frame(const struct chain_reader *reader, uint64_t thread, uint64_t *frame)
+static bool find_first_frame(const struct frame_reading *reading, uint64_t thread, uint64_t *frame)
 {
-	const struct ebpf_python *python = reader->python;
+	const struct ebpf_python *python = reading->python;
 	uint64_t cframe;
 
 	if (!python->has_cframe)
-		return read_at(reader, thread + python->frame, frame, sizeof(*frame));
-	return read_at(reader, thread + python->frame, &cframe, sizeof(cframe)) &&
-	       read_at(reader, cframe + python->frame_in_cframe, frame, sizeof(*frame));
+		return read_at(reading, thread + python->frame, frame, sizeof(*frame));
+	return read_at(reading, thread + python->frame, &cframe, sizeof(cframe)) &&
+	       read_at(reading, cframe + python->frame_in_cframe, frame, sizeof(*frame));
 }
 
 /* ---- Frames ---- */
@@ -113,91 +113,93 @@ static size_t frame_bytes_of(const struct ebpf_python *python)
 }
 
 /* Reads from the start of the frame's page to its end. */
-static bool read_around(struct chain_reader *reader, uint64_t frame)
+static bool read_around(struct frame_reading *reading, uint64_t frame)
 {
-	reader->start = frame / PAGE_BYTES * PAGE_BYTES;
-	reader->size = (size_t)(frame - reader->start) + reader->frame_bytes;
-	if (read_at(reader, reader->start, reader->bytes, reader->size))
+	reading->start = frame / PAGE_BYTES * PAGE_BYTES;
+	reading->size = (size_t)(frame - reading->start) + reading->frame_bytes;
+	if (read_at(reading, reading->start, reading->bytes, reading->size))
 		return true;
-	reader->size = 0;
+	reading->size = 0;
 	return false;
 }
 
-static bool read_frame(struct chain_reader *reader, uint64_t address, struct chain_frame *frame)
+static bool read_frame(struct frame_reading *reading, uint64_t address, struct python_frame *frame)
 {
-	const struct ebpf_python *python = reader->python;
+	const struct ebpf_python *python = reading->python;
 	const uint8_t *bytes;
 
-	if ((address < reader->start || !checked_range(address - reader->start, reader->frame_bytes, reader->size)) &&
-		!read_around(reader, address))
+	if ((address < reading->start ||
+		    !checked_range(address - reading->start, reading->frame_bytes, reading->size)) &&
+		!read_around(reading, address))
 		return false;
-	bytes = reader->bytes + (address - reader->start);
-	*frame = (struct chain_frame){ interpreter_word(bytes, python->code), interpreter_word(bytes, python->previous),
-		interpreter_word(bytes, python->instruction), 0, bytes[python->mark] };
+	bytes = reading->bytes + (address - reading->start);
+	*frame =
+		(struct python_frame){ interpreter_word(bytes, python->code), interpreter_word(bytes, python->previous),
+			interpreter_word(bytes, python->instruction), 0, bytes[python->mark] };
 	memcpy(&frame->copy, bytes + python->copy_index, sizeof(frame->copy));
 	return true;
 }
 
 /* The address of the first instruction of what the frame runs. */
-static uint64_t find_instructions(const struct chain_reader *reader, const struct chain_frame *frame)
+static uint64_t find_instructions(const struct frame_reading *reading, const struct python_frame *frame)
 {
 	uint64_t code = frame->code / 16 * 16, copies, copy;
 
-	if (reader->python->copies && frame->copy > 0 &&
-		read_at(reader, code + reader->python->copies, &copies, sizeof(copies)) &&
-		read_at(reader, copies + (frame->copy + 1ULL) * sizeof(copy), &copy, sizeof(copy)))
+	if (reading->python->copies && frame->copy > 0 &&
+		read_at(reading, code + reading->python->copies, &copies, sizeof(copies)) &&
+		read_at(reading, copies + (frame->copy + 1ULL) * sizeof(copy), &copy, sizeof(copy)))
 		return copy;
-	return code + reader->python->instructions;
+	return code + reading->python->instructions;
 }
 
-static uint32_t unit_of(const struct chain_reader *reader, const struct chain_frame *frame)
+static uint32_t position_of(const struct frame_reading *reading, const struct python_frame *frame)
 {
-	uint64_t unit = (frame->instruction - find_instructions(reader, frame)) / 2;
+	uint64_t unit = (frame->instruction - find_instructions(reading, frame)) / 2;
 
-	return unit < EBPF_CHAIN_NO_UNIT ? (uint32_t)unit : EBPF_CHAIN_NO_UNIT;
+	return unit < EBPF_FRAME_NO_POSITION ? (uint32_t)unit : EBPF_FRAME_NO_POSITION;
 }
 
 /*
  * Adds the word of a frame. A shim marks the frame that it has called as the first of its activation, or stands for an
  * activation that has none yet.
  */
-static bool add_word(
-	const struct chain_reader *reader, const struct chain_frame *frame, uint64_t *words, size_t room, size_t *count)
+static bool add_word(const struct frame_reading *reading, const struct python_frame *frame, uint64_t *words,
+	size_t room, size_t *count)
 {
-	const struct ebpf_python *python = reader->python;
+	const struct ebpf_python *python = reading->python;
 	bool is_shim = python->shim_mark && frame->mark >= python->shim_mark;
 
-	if (is_shim && *count > 0 && !ebpf_chain_is_first(words[*count - 1])) {
+	if (is_shim && *count > 0 && !ebpf_frame_is_first(words[*count - 1])) {
 		words[*count - 1] |= 1;
 		return true;
 	}
 	if (*count == room)
 		return false;
-	words[(*count)++] =
-		is_shim ? ebpf_chain_word(0, EBPF_CHAIN_NO_UNIT, true)
-			: ebpf_chain_word(frame->code, unit_of(reader, frame), !python->shim_mark && frame->mark == 1);
+	words[(*count)++] = is_shim ? ebpf_frame_word(0, EBPF_FRAME_NO_POSITION, true)
+				    : ebpf_frame_word(frame->code, position_of(reading, frame),
+					      !python->shim_mark && frame->mark == 1);
 	return true;
 }
 
-bool python_read_chain(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
-	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_chain *chain)
+bool python_read_frames(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
+	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_frames *frames)
 {
-	struct chain_reader reader = {
+	struct frame_reading reading = {
 		.host = host, .python = python, .pid = pid, .frame_bytes = frame_bytes_of(python)
 	};
-	uint64_t thread = reader.frame_bytes > 0 ? find_thread(&reader, native_thread_id) : 0, address;
-	struct chain_frame frame;
+	uint64_t thread = reading.frame_bytes > 0 ? find_thread(&reading, native_thread_id) : 0, address;
+	struct python_frame frame;
 	size_t count = 0;
 	bool is_cut = false;
 
-	if (!thread || !find_first_frame(&reader, thread, &address))
+	if (!thread || !find_first_frame(&reading, thread, &address))
 		return false;
 	/* A shim has a frame, or a word of its own, so twice as many are read at most. */
 	for (size_t i = 0; address && !is_cut; i++) {
-		is_cut = i == 2 * room || !read_frame(&reader, address, &frame) ||
-			 !add_word(&reader, &frame, words, room, &count);
+		is_cut = i == 2 * room || !read_frame(&reading, address, &frame) ||
+			 !add_word(&reading, &frame, words, room, &count);
 		address = frame.previous;
 	}
-	*chain = (struct ebpf_chain){ .frames = words, .count = count, .is_cut = is_cut };
+	*frames = (struct ebpf_frames){ .words = words, .count = count, .kind = EBPF_PYTHON, .is_cut = is_cut };
 	return count > 0;
 }

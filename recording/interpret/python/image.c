@@ -117,7 +117,7 @@ static uint32_t take_offset(struct debug_offsets *offsets, size_t start, size_t 
 	return (uint32_t)offset;
 }
 
-static void take_chain_offsets(
+static void take_frame_offsets(
 	struct debug_offsets *offsets, const struct debug_layout *layout, struct ebpf_python *read)
 {
 	*read = (struct ebpf_python){
@@ -167,7 +167,7 @@ static bool read_debug_offsets(struct debug_offsets *offsets, struct python_imag
 	const struct debug_layout *layout = python->version >> 16 == VERSION_3_13 ? &layout_3_13 : &layout_3_14;
 
 	python->is_free_threaded = offsets->words[2] != 0;
-	take_chain_offsets(offsets, layout, &python->read);
+	take_frame_offsets(offsets, layout, &python->read);
 	take_object_offsets(offsets, layout, python);
 	if (layout == &layout_3_14 && python->is_free_threaded) {
 		python->read.copy_index = take_offset(offsets, layout->frame, 7, 4);

@@ -15,13 +15,13 @@ enum { MOST_TASK_NAMES = 256, MOST_TASK_BYTES = 512 };
 enum { INTERPRETER, ASYNCIO };
 
 struct python {
-	struct ebpf_chains *chains; /* borrowed; NULL: not permitted */
+	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted */
 	struct python_codes *codes;
 	struct python_stack *stack;
 	struct hash_map task_names; /* hashes of those that were met */
 	uint64_t unnamed_tasks;     /* samples in tasks with a name that was one too many */
 	bool is_met;                /* a process had CPython */
-	uint64_t words[EBPF_CHAIN_MOST_FRAMES];
+	uint64_t words[EBPF_MOST_FRAMES];
 };
 
 /* ---- Files ---- */
@@ -86,12 +86,12 @@ static struct ebpf_python layout_of(const struct interpreter_process *process)
 /* Has the program in the kernel read the frames of a process. */
 static void python_attach(void *state, const struct interpreter_process *process)
 {
-	const struct ebpf_python layout = layout_of(process);
+	const struct ebpf_interpreter interpreter = { .kind = EBPF_PYTHON, .python = layout_of(process) };
 	struct python *python = state;
 
 	python->is_met = true;
-	if (python->chains)
-		ebpf_chains_add(python->chains, process->pid, &layout);
+	if (python->frame_reader)
+		ebpf_frame_reader_add(python->frame_reader, process->pid, &interpreter);
 }
 
 static void python_fork(void *state, const struct interpreter_process *parent, const struct interpreter_process *child)
@@ -106,8 +106,8 @@ static void python_forget(void *state, const struct interpreter_process *process
 {
 	const struct python *python = state;
 
-	if (python->chains)
-		ebpf_chains_remove(python->chains, process->pid);
+	if (python->frame_reader)
+		ebpf_frame_reader_remove(python->frame_reader, process->pid);
 	python_codes_forget(python->codes, process->pid);
 }
 
@@ -123,13 +123,14 @@ static void python_destroy(void *state)
 	free(python);
 }
 
-static bool python_create(struct interpreter_names *names, struct ebpf_chains *chains, void **state, struct error *err)
+static bool python_create(
+	struct interpreter_names *names, struct ebpf_frame_reader *frame_reader, void **state, struct error *err)
 {
 	struct python *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
-	made->chains = chains;
+	made->frame_reader = frame_reader;
 	hash_map_init(&made->task_names, sizeof(uint64_t));
 	if (!python_codes_create(names, &made->codes, err) ||
 		!python_stack_create(names, made->codes, &made->stack, err)) {
@@ -147,18 +148,18 @@ static bool python_name(
 {
 	const struct python *python = state;
 
-	return !sample->chain ||
+	return !sample->interpreter_frames || sample->interpreter_frames->kind != EBPF_PYTHON ||
 	       python_stack_join(python->stack, sample, image_of(process), interpreter_clock_ns(), err);
 }
 
 static bool python_read_sleeping(
-	void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_chain *chain)
+	void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames)
 {
 	const struct ebpf_python layout = layout_of(process);
 	struct python *python = state;
 
-	return python_read_chain(&python->stack->names->table->host, &layout, process->pid,
-		proc_inner_tid(process->pid, tid), python->words, EBPF_CHAIN_MOST_FRAMES, chain);
+	return python_read_frames(&python->stack->names->table->host, &layout, process->pid,
+		proc_inner_tid(process->pid, tid), python->words, EBPF_MOST_FRAMES, frames);
 }
 
 static bool python_know(const void *state, const struct ebpf_code *code)
@@ -201,17 +202,17 @@ static bool take_task_name(struct python *python, const struct buffer *text, uin
 	       (!is_one || profile_intern(python->stack->names->table->profile, text->data, name, err));
 }
 
-static bool python_name_task(void *state, const struct interpreter_process *process, const struct ebpf_chain *chain,
+static bool python_name_task(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
 	uint32_t *name, struct error *err)
 {
 	struct buffer text;
 	bool is_done = true;
 
-	if (!chain->task)
+	if (!frames->task)
 		return true;
 	buffer_init(&text, MOST_TASK_BYTES);
 	buffer_append_string(&text, "task ");
-	if (python_task_name(image_of(process), chain->task, &text))
+	if (python_task_name(image_of(process), frames->task, &text))
 		is_done = take_task_name(state, &text, name, err);
 	else if (text.failed)
 		is_done = buffer_ok(&text, err);
@@ -248,7 +249,7 @@ static void tell_fit(const struct python *python, struct buffer *notices)
 
 static void tell_losses(const struct python *python, struct buffer *notices)
 {
-	const struct ebpf_chains_counts counts = ebpf_chains_counts(python->chains);
+	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(python->frame_reader);
 
 	if (counts.lost > 0 && is_worth_telling(python, counts.lost))
 		buffer_printf(notices,
@@ -266,7 +267,7 @@ static void python_tell(const void *state, struct buffer *notices)
 {
 	const struct python *python = state;
 
-	if (python->is_met && !python->chains)
+	if (python->is_met && !python->frame_reader)
 		buffer_append_string(notices,
 			"Python frames are not shown: reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\n");
 	tell_fit(python, notices);
@@ -275,19 +276,20 @@ static void python_tell(const void *state, struct buffer *notices)
 			"%" PRIu64
 			" samples in asyncio tasks have the name of their thread, because there are more than %d names of tasks\n",
 			python->unnamed_tasks, MOST_TASK_NAMES);
-	if (python->chains)
+	if (python->frame_reader)
 		tell_losses(python, notices);
 }
 
 const struct interpreter_kind python_interpreter = {
 	.files = { [INTERPRETER] = { read_interpreter, destroy_interpreter }, [ASYNCIO] = { read_asyncio, free } },
+	.frames = EBPF_PYTHON,
 	.create = python_create,
 	.destroy = python_destroy,
 	.attach = python_attach,
 	.fork = python_fork,
 	.forget = python_forget,
 	.name = python_name,
-	.read_chain = python_read_sleeping,
+	.read_frames = python_read_sleeping,
 	.name_task = python_name_task,
 	.know = python_know,
 	.learn = python_learn,

@@ -96,7 +96,7 @@ bool python_codes_find(struct python_codes *codes, const struct python_image *py
 bool python_codes_know(const struct python_codes *codes, int32_t pid, uint64_t address);
 
 /*
- * Learns a code object from a copy that was made when a chain met it. What is known of its address before is forgotten
+ * Learns a code object from a copy that was made when a frame met it. What is known of its address before is forgotten
  * if it is another one.
  */
 COMMON_MUST_CHECK
@@ -118,8 +118,8 @@ uint64_t python_codes_gone(const struct python_codes *codes);
 void python_codes_fork(struct python_codes *codes, int32_t parent, int32_t child);
 void python_codes_forget(struct python_codes *codes, int32_t pid);
 
-/* ---- Chains ---- */
+/* ---- Frames ---- */
 
-/* Reads the chain of a thread from outside, as ebpf/frame_reader.h does from within; at most `room` words. */
-bool python_read_chain(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
-	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_chain *chain);
+/* Reads the frames of a thread from outside, as ebpf/frame_reader.h does from within; at most `room` words. */
+bool python_read_frames(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
+	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_frames *frames);

@@ -10,7 +10,7 @@ struct joining {
 	const struct interpret_sample *sample;
 	const struct python_image *python;
 	uint64_t clock_ns, epoch;
-	size_t next;             /* word of the chain */
+	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
 };
 
@@ -54,14 +54,14 @@ static size_t count_loops(const struct joining *joining, const struct unwind_res
 	return count;
 }
 
-/* A chain that is cut ends within an activation. */
-static size_t count_activations(const struct ebpf_chain *chain)
+/* Frames that are cut end within an activation. */
+static size_t count_activations(const struct ebpf_frames *frames)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < chain->count; i++)
-		count += ebpf_chain_is_first(chain->frames[i]);
-	return count + (chain->count > 0 && !ebpf_chain_is_first(chain->frames[chain->count - 1]));
+	for (size_t i = 0; i < frames->count; i++)
+		count += ebpf_frame_is_first(frames->words[i]);
+	return count + (frames->count > 0 && !ebpf_frame_is_first(frames->words[frames->count - 1]));
 }
 
 static void add_frame(struct python_stack *stack, const struct unwind_frame *frame)
@@ -70,7 +70,7 @@ static void add_frame(struct python_stack *stack, const struct unwind_frame *fra
 		stack->frames[stack->count++] = *frame;
 }
 
-/* Finds the frame of a word. Most words of a chain were in the chain before it. */
+/* Finds the frame of a word. Most words were in the stack before it. */
 static bool find_frame(struct joining *joining, uint64_t word, struct unwind_frame *frame, struct error *err)
 {
 	struct python_stack *stack = joining->stack;
@@ -102,21 +102,21 @@ static bool add_python(struct joining *joining, uint64_t word, uint64_t stack_po
 	return true;
 }
 
-/* Adds the frames of the next activation of the chain. `*has_frames`: there were some. */
+/* Adds the frames of the next activation. `*has_frames`: there were some. */
 static bool add_activation(struct joining *joining, uint64_t stack_pointer, bool *has_frames, struct error *err)
 {
-	const struct ebpf_chain *chain = joining->sample->chain;
+	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
 
 	*has_frames = false;
-	while (joining->next < chain->count) {
-		uint64_t word = chain->frames[joining->next++];
+	while (joining->next < frames->count) {
+		uint64_t word = frames->words[joining->next++];
 
-		if (ebpf_chain_code(word) != 0) {
+		if (ebpf_frame_code(word) != 0) {
 			*has_frames = true;
 			if (!add_python(joining, word, stack_pointer, err))
 				return false;
 		}
-		if (ebpf_chain_is_first(word) || (joining->next == 1 && joining->has_unmarked_first))
+		if (ebpf_frame_is_first(word) || (joining->next == 1 && joining->has_unmarked_first))
 			break;
 	}
 	return true;
@@ -150,18 +150,18 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 	return true;
 }
 
-/* Whether the leaf is an activation at its begin or end, which the chain does not have. */
+/* Whether the leaf is an activation at its begin or end, which the words do not have. */
 static bool is_entering(
 	const struct joining *joining, const struct unwind_result *result, size_t loops, size_t activations)
 {
 	return loops == activations + 1 && is_loop(joining, &result->frames[0]);
 }
 
-/* Whether the innermost frame of the chain is the first of such an activation, and is not marked yet. */
-static bool has_unmarked_first(const struct ebpf_chain *chain)
+/* Whether the innermost frame is the first of such an activation, and is not marked yet. */
+static bool has_unmarked_first(const struct ebpf_frames *frames)
 {
-	return chain->count > 0 && !ebpf_chain_is_first(chain->frames[0]) &&
-	       ebpf_chain_unit(chain->frames[0]) == EBPF_CHAIN_NO_UNIT;
+	return frames->count > 0 && !ebpf_frame_is_first(frames->words[0]) &&
+	       ebpf_frame_position(frames->words[0]) == EBPF_FRAME_NO_POSITION;
 }
 
 static void take_frames(struct python_stack *stack, struct unwind_result *result)
@@ -181,21 +181,21 @@ bool python_stack_join(struct python_stack *stack, const struct interpret_sample
 		.clock_ns = clock_ns,
 		.epoch = python_codes_epoch(stack->codes, clock_ns) };
 	struct unwind_result *result = &sample->job->result;
-	size_t loops = count_loops(&joining, result), activations = count_activations(sample->chain);
-	bool from_root = is_whole(result->stop) && !sample->chain->is_cut, ignored;
+	size_t loops = count_loops(&joining, result), activations = count_activations(sample->interpreter_frames);
+	bool from_root = is_whole(result->stop) && !sample->interpreter_frames->is_cut, ignored;
 	bool enters = from_root && is_entering(&joining, result, loops, activations);
 
 	stack->count = 0;
 	stack->joined++;
 	stack->mismatched += from_root && loops != activations && !enters;
-	joining.has_unmarked_first = enters && has_unmarked_first(sample->chain);
+	joining.has_unmarked_first = enters && has_unmarked_first(sample->interpreter_frames);
 	activations += joining.has_unmarked_first;
 	for (; from_root && activations > loops; activations--)
 		if (!add_activation(&joining, result->count > 0 ? result->frames[0].stack_pointer : 0, &ignored, err))
 			return false;
 	if (!add_native(&joining, from_root ? loops - activations : 0, err))
 		return false;
-	while (joining.next < sample->chain->count)
+	while (joining.next < sample->interpreter_frames->count)
 		if (!add_activation(&joining, 0, &ignored, err))
 			return false;
 	take_frames(stack, result);

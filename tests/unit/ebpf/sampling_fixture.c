@@ -26,24 +26,24 @@ enum {
 };
 
 static bool create(
-	const struct ebpf_process_set *processes, size_t bytes, struct ebpf_chains **chains, struct error *err)
+	const struct ebpf_process_set *processes, size_t bytes, struct ebpf_frame_reader **reader, struct error *err)
 {
-	struct ebpf_chains_options options = {
+	struct ebpf_frame_reader_options options = {
 		.processes = processes,
 		.cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 		.bytes_per_cpu = bytes,
 	};
 
-	return task_layout_read(&options.layout, err) && ebpf_chains_create(&options, chains, err);
+	return task_layout_read(&options.layout, err) && ebpf_frame_reader_create(&options, reader, err);
 }
 
 bool sampling_is_permitted(void)
 {
-	struct ebpf_chains *chains = NULL;
+	struct ebpf_frame_reader *reader = NULL;
 	struct error err = { 0 };
 
-	if (create(NULL, 0, &chains, &err)) {
-		ebpf_chains_destroy(chains);
+	if (create(NULL, 0, &reader, &err)) {
+		ebpf_frame_reader_destroy(reader);
 		return true;
 	}
 	fprintf(stderr, "%s\n", err.message);
@@ -75,9 +75,9 @@ static void start(struct sampling *sampling, size_t bytes, uint64_t config, uint
 	*sampling = (struct sampling){ .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_CONF) };
 	assert_true(sampling->cpu_count <= SAMPLING_MOST_CPUS);
 	if (!ebpf_process_set_create(&sampling->processes, &err) ||
-		!create(sampling->processes, bytes, &sampling->chains, &err))
+		!create(sampling->processes, bytes, &sampling->frame_reader, &err))
 		fail_msg("%s", err.message);
-	ebpf_chains_set_filtering(sampling->chains, true);
+	ebpf_frame_reader_set_filtering(sampling->frame_reader, true);
 	for (uint32_t cpu = 0; cpu < sampling->cpu_count; cpu++) {
 		sampling->switches[cpu] = -1;
 		sampling->events[cpu] = open_event(config, period, cpu);
@@ -94,7 +94,7 @@ void sampling_start(struct sampling *sampling, size_t bytes)
 	int program;
 
 	start(sampling, bytes, PERF_COUNT_SW_CPU_CLOCK, PERIOD_NS);
-	program = ebpf_chains_program(sampling->chains);
+	program = ebpf_frame_reader_program(sampling->frame_reader);
 	for (uint32_t cpu = 0; cpu < sampling->cpu_count; cpu++)
 		if (sampling->pages[cpu])
 			assert_int_equal(ioctl(sampling->events[cpu], PERF_EVENT_IOC_SET_BPF, program), 0);
@@ -110,7 +110,7 @@ void sampling_start_waits(struct sampling *sampling, size_t bytes)
 	for (uint32_t cpu = 0; cpu < sampling->cpu_count; cpu++)
 		sampling->switches[cpu] = open_event(PERF_COUNT_SW_DUMMY, 1, cpu);
 	options.processes = sampling->processes;
-	options.chains = sampling->chains;
+	options.frame_reader = sampling->frame_reader;
 	options.output = sampling->events;
 	options.cpu_count = sampling->cpu_count;
 	if (!ebpf_waiting_create(&options, &sampling->waiting, &err))
@@ -128,7 +128,7 @@ void sampling_stop(struct sampling *sampling)
 		close(sampling->events[cpu]);
 		close(sampling->switches[cpu]);
 	}
-	ebpf_chains_destroy(sampling->chains);
+	ebpf_frame_reader_destroy(sampling->frame_reader);
 	ebpf_process_set_destroy(sampling->processes);
 }
 
@@ -136,7 +136,8 @@ void sampling_add(struct sampling *sampling, pid_t pid, const struct ebpf_python
 {
 	ebpf_process_set_add(sampling->processes, pid);
 	if (python)
-		ebpf_chains_add(sampling->chains, pid, python);
+		ebpf_frame_reader_add(sampling->frame_reader, pid,
+			&(const struct ebpf_interpreter){ .kind = EBPF_PYTHON, .python = *python });
 }
 
 static void switch_events(const struct sampling *sampling, unsigned long request)
@@ -204,17 +205,18 @@ bool sampling_next(struct sampling *sampling, struct sample *sample)
 	return false;
 }
 
-size_t sampling_count_chains(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_chain *last)
+size_t sampling_count_frames(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_frames *last)
 {
 	struct sample sample;
-	size_t chains = 0;
+	size_t with_frames = 0;
 
 	*samples = 0;
 	while (sampling_next(sampling, &sample)) {
 		if (sample.tid != tid)
 			continue;
 		++*samples;
-		chains += ebpf_chains_find(sampling->chains, sample.cpu, sample.tid, sample.time_ns, last);
+		with_frames +=
+			ebpf_frame_reader_find(sampling->frame_reader, sample.cpu, sample.tid, sample.time_ns, last);
 	}
-	return chains;
+	return with_frames;
 }

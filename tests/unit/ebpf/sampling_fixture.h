@@ -19,7 +19,7 @@ struct sampling {
 	uint64_t positions[SAMPLING_MOST_CPUS]; /* in their rings, of what is read next */
 	uint32_t cpu_count, cpu;                /* `cpu`: that is read now */
 	struct ebpf_process_set *processes;
-	struct ebpf_chains *chains;
+	struct ebpf_frame_reader *frame_reader;
 	struct ebpf_waiting *waiting; /* NULL: of CPU time */
 	int switches[SAMPLING_MOST_CPUS];
 };
@@ -32,7 +32,7 @@ struct sample {
 /* Says why not. */
 bool sampling_is_permitted(void);
 
-/* Events that are off, of a process set that is empty. `bytes` of memory for chains on each CPU. */
+/* Events that are off, of a process set that is empty. `bytes` of memory for frames on each CPU. */
 void sampling_start(struct sampling *sampling, size_t bytes);
 /* The same of waits. */
 void sampling_start_waits(struct sampling *sampling, size_t bytes);
@@ -49,7 +49,7 @@ void sampling_wait(struct sampling *sampling, uint64_t samples);
 bool sampling_next(struct sampling *sampling, struct sample *sample);
 
 /*
- * Counts the chains of a thread's samples, of which `last` receives the last one. `*samples` receives how many samples
- * it has, with and without a chain.
+ * Counts a thread's samples that have frames, of which `last` receives the last ones. `*samples` receives how many
+ * samples it has, with and without frames.
  */
-size_t sampling_count_chains(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_chain *last);
+size_t sampling_count_frames(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_frames *last);

@@ -186,9 +186,9 @@ void script_name_frame(const struct script *script, uint64_t word, char *name, s
 {
 	uint64_t text, length = 0;
 
-	if (!read_memory(script, ebpf_chain_code(word) + QUALNAME_OFFSET, &text, sizeof(text)) ||
+	if (!read_memory(script, ebpf_frame_code(word) + QUALNAME_OFFSET, &text, sizeof(text)) ||
 		!read_memory(script, text + LENGTH_OFFSET, &length, sizeof(length)) || length >= bytes ||
 		!read_memory(script, text + script->text_offset, name, length))
-		fail_msg("no code object: %llx", (unsigned long long)ebpf_chain_code(word));
+		fail_msg("no code object: %llx", (unsigned long long)ebpf_frame_code(word));
 	name[length] = '\0';
 }

@@ -82,10 +82,10 @@ static pid_t start_fake(void (*change)(void), int flags)
 /* What the next fake has as the offset of its list of copies; 0: none. */
 static uint32_t copies;
 
-/* Samples such a process, and returns what was counted. `chain` receives the last one, whose words are copied. */
-static struct ebpf_chains_counts sample_fake_of(void (*change)(void), int flags, struct ebpf_chain *chain)
+/* Samples such a process, and returns what was counted. `frames` receives the last ones, whose words are copied. */
+static struct ebpf_frame_reader_counts sample_fake_of(void (*change)(void), int flags, struct ebpf_frames *frames)
 {
-	static uint64_t words[EBPF_CHAIN_MOST_FRAMES];
+	static uint64_t words[EBPF_MOST_FRAMES];
 	const struct ebpf_python python = {
 		.runtime = address_of(&fake),
 		.first_interpreter = offsetof(struct fake, first_interpreter),
@@ -106,64 +106,64 @@ static struct ebpf_chains_counts sample_fake_of(void (*change)(void), int flags,
 		.type = 8,
 	};
 	static uint8_t task[EBPF_TASK_BYTES];
-	struct ebpf_chains_counts counts;
+	struct ebpf_frame_reader_counts counts;
 	pid_t child = start_fake(change, flags);
 	struct sampling sampling;
 	size_t samples;
 
-	*chain = (struct ebpf_chain){ 0 };
+	*frames = (struct ebpf_frames){ 0 };
 	sampling_start(&sampling, PLENTY_BYTES);
 	sampling_add(&sampling, child, &python);
 	sampling_wait(&sampling, 20);
-	counts = ebpf_chains_counts(sampling.chains);
-	(void)sampling_count_chains(&sampling, (uint32_t)child, &samples, chain);
-	assert_true(chain->count <= EBPF_CHAIN_MOST_FRAMES);
-	if (chain->count > 0)
-		chain->frames = memcpy(words, chain->frames, chain->count * sizeof(words[0]));
-	if (chain->task)
-		chain->task = memcpy(task, chain->task, sizeof(task));
+	counts = ebpf_frame_reader_counts(sampling.frame_reader);
+	(void)sampling_count_frames(&sampling, (uint32_t)child, &samples, frames);
+	assert_true(frames->count <= EBPF_MOST_FRAMES);
+	if (frames->count > 0)
+		frames->words = memcpy(words, frames->words, frames->count * sizeof(words[0]));
+	if (frames->task)
+		frames->task = memcpy(task, frames->task, sizeof(task));
 	sampling_stop(&sampling);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	return counts;
 }
 
-static struct ebpf_chains_counts sample_fake(void (*change)(void), struct ebpf_chain *chain)
+static struct ebpf_frame_reader_counts sample_fake(void (*change)(void), struct ebpf_frames *frames)
 {
-	return sample_fake_of(change, 0, chain);
+	return sample_fake_of(change, 0, frames);
 }
 
 static void expect_fake_frame(uint64_t word)
 {
-	assert_int_equal(ebpf_chain_code(word), FAKE_CODE);
-	assert_int_equal(ebpf_chain_unit(word), FAKE_UNIT);
-	assert_true(ebpf_chain_is_first(word));
+	assert_int_equal(ebpf_frame_code(word), FAKE_CODE);
+	assert_int_equal(ebpf_frame_position(word), FAKE_UNIT);
+	assert_true(ebpf_frame_is_first(word));
 }
 
-static void test_a_fake_has_its_chain(void **state)
+static void test_a_fake_has_its_frame(void **state)
 {
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake(NULL, &chain);
+	struct ebpf_frames frames;
+	struct ebpf_frame_reader_counts counts = sample_fake(NULL, &frames);
 
 	(void)state;
-	assert_true(counts.chains > 0);
+	assert_true(counts.stacks > 0);
 	assert_int_equal(counts.unread, 0);
-	assert_int_equal(chain.count, 1);
-	assert_false(chain.is_cut);
-	expect_fake_frame(chain.frames[0]);
+	assert_int_equal(frames.count, 1);
+	assert_false(frames.is_cut);
+	expect_fake_frame(frames.words[0]);
 }
 
 /* A thread of a container knows itself by another id. */
 static void test_a_namespace_has_ids_of_its_own(void **state)
 {
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake_of(NULL, CLONE_NEWPID, &chain);
+	struct ebpf_frames frames;
+	struct ebpf_frame_reader_counts counts = sample_fake_of(NULL, CLONE_NEWPID, &frames);
 
 	(void)state;
-	assert_true(counts.chains > 0);
+	assert_true(counts.stacks > 0);
 	assert_int_equal(counts.unknown, 0);
-	assert_int_equal(chain.count, 1);
-	expect_fake_frame(chain.frames[0]);
+	assert_int_equal(frames.count, 1);
+	expect_fake_frame(frames.words[0]);
 }
 
 /* ---- Copies of instructions ---- */
@@ -193,19 +193,19 @@ static void make_far_copy(void)
 static void test_a_thread_runs_a_copy(void **state)
 {
 	static void (*const wild[])(void) = { make_wild_copy, make_far_copy };
-	struct ebpf_chain chain;
+	struct ebpf_frames frames;
 
 	(void)state;
 	copies = (uint32_t)(address_of(&fake.copies) - address_of(&fake) / 16 * 16);
-	(void)sample_fake(make_copy, &chain);
-	assert_int_equal(chain.count, 1);
-	assert_int_equal(ebpf_chain_unit(chain.frames[0]), FAKE_UNIT);
+	(void)sample_fake(make_copy, &frames);
+	assert_int_equal(frames.count, 1);
+	assert_int_equal(ebpf_frame_position(frames.words[0]), FAKE_UNIT);
 	for (size_t i = 0; i < 2; i++) {
-		struct ebpf_chains_counts counts = sample_fake(wild[i], &chain);
+		struct ebpf_frame_reader_counts counts = sample_fake(wild[i], &frames);
 
 		assert_int_equal(counts.unread, 0);
-		assert_int_equal(chain.count, 1);
-		assert_int_equal(ebpf_chain_unit(chain.frames[0]), EBPF_CHAIN_NO_UNIT);
+		assert_int_equal(frames.count, 1);
+		assert_int_equal(ebpf_frame_position(frames.words[0]), EBPF_FRAME_NO_POSITION);
 	}
 	copies = 0;
 }
@@ -254,29 +254,29 @@ static void test_a_task_has_its_name(void **state)
 {
 	static void (*const none[])(void) = { NULL, make_task_of_a_number, make_wild_task, make_wild_task_name };
 	static const char name[EBPF_TASK_BYTES] = { 0 };
-	struct ebpf_chains_counts counts;
-	struct ebpf_chain chain;
+	struct ebpf_frame_reader_counts counts;
+	struct ebpf_frames frames;
 
 	(void)state;
-	counts = sample_fake(make_task, &chain);
-	assert_true(counts.chains > 0);
-	assert_int_equal(chain.count, 1);
-	expect_fake_frame(chain.frames[0]);
-	assert_non_null(chain.task);
+	counts = sample_fake(make_task, &frames);
+	assert_true(counts.stacks > 0);
+	assert_int_equal(frames.count, 1);
+	expect_fake_frame(frames.words[0]);
+	assert_non_null(frames.task);
 	for (size_t i = 16; i < EBPF_TASK_BYTES; i++)
-		assert_int_equal(chain.task[i], 'n');
-	(void)sample_fake(make_task_at_the_end_of_memory, &chain);
-	assert_int_equal(chain.count, 1);
-	assert_non_null(chain.task);
-	assert_int_equal(chain.task[47], 'n');
-	assert_memory_equal(chain.task + 48, name, EBPF_TASK_BYTES - 48);
+		assert_int_equal(frames.task[i], 'n');
+	(void)sample_fake(make_task_at_the_end_of_memory, &frames);
+	assert_int_equal(frames.count, 1);
+	assert_non_null(frames.task);
+	assert_int_equal(frames.task[47], 'n');
+	assert_memory_equal(frames.task + 48, name, EBPF_TASK_BYTES - 48);
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		counts = sample_fake(none[i], &chain);
-		assert_true(counts.chains > 0);
+		counts = sample_fake(none[i], &frames);
+		assert_true(counts.stacks > 0);
 		assert_int_equal(counts.unread, 0);
-		assert_int_equal(chain.count, 1);
-		expect_fake_frame(chain.frames[0]);
-		assert_null(chain.task);
+		assert_int_equal(frames.count, 1);
+		expect_fake_frame(frames.words[0]);
+		assert_null(frames.task);
 	}
 }
 
@@ -306,24 +306,24 @@ static void make_no_frame(void)
 
 static void test_hostile_frames_are_bounded(void **state)
 {
-	struct ebpf_chains_counts counts;
-	struct ebpf_chain chain;
+	struct ebpf_frame_reader_counts counts;
+	struct ebpf_frames frames;
 
 	(void)state;
-	counts = sample_fake(make_frame_cycle, &chain);
-	assert_true(counts.chains > 0);
-	assert_true(chain.is_cut);
-	assert_int_equal(chain.count, EBPF_CHAIN_MOST_FRAMES);
-	counts = sample_fake(make_wild_frame, &chain);
-	assert_int_equal(counts.unread, counts.chains);
-	assert_true(chain.is_cut);
-	assert_int_equal(chain.count, 1);
-	counts = sample_fake(make_wild_first_frame, &chain);
-	assert_int_equal(counts.unread, counts.chains);
-	assert_true(chain.is_cut);
-	assert_int_equal(chain.count, 0);
-	counts = sample_fake(make_no_frame, &chain);
-	assert_int_equal(counts.chains + counts.unread + counts.unknown, 0);
+	counts = sample_fake(make_frame_cycle, &frames);
+	assert_true(counts.stacks > 0);
+	assert_true(frames.is_cut);
+	assert_int_equal(frames.count, EBPF_MOST_FRAMES);
+	counts = sample_fake(make_wild_frame, &frames);
+	assert_int_equal(counts.unread, counts.stacks);
+	assert_true(frames.is_cut);
+	assert_int_equal(frames.count, 1);
+	counts = sample_fake(make_wild_first_frame, &frames);
+	assert_int_equal(counts.unread, counts.stacks);
+	assert_true(frames.is_cut);
+	assert_int_equal(frames.count, 0);
+	counts = sample_fake(make_no_frame, &frames);
+	assert_int_equal(counts.stacks + counts.unread + counts.unknown, 0);
 }
 
 static void make_thread_cycle(void)
@@ -357,10 +357,10 @@ static void test_hostile_threads_are_bounded(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		struct ebpf_chain chain;
-		struct ebpf_chains_counts counts = sample_fake(changes[i], &chain);
+		struct ebpf_frames frames;
+		struct ebpf_frame_reader_counts counts = sample_fake(changes[i], &frames);
 
-		assert_int_equal(counts.chains, 0);
+		assert_int_equal(counts.stacks, 0);
 		assert_true(counts.unknown > 0);
 	}
 }
@@ -382,14 +382,14 @@ static void make_many_threads(void)
 
 static void test_a_search_goes_on_at_the_next_sample(void **state)
 {
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake(make_many_threads, &chain);
+	struct ebpf_frames frames;
+	struct ebpf_frame_reader_counts counts = sample_fake(make_many_threads, &frames);
 
 	(void)state;
 	assert_true(counts.unknown > 0);
-	assert_true(counts.chains > 0);
-	assert_int_equal(chain.count, 1);
-	expect_fake_frame(chain.frames[0]);
+	assert_true(counts.stacks > 0);
+	assert_int_equal(frames.count, 1);
+	expect_fake_frame(frames.words[0]);
 }
 
 /* A frame at the end of readable memory, without the bytes behind its members. */
@@ -405,20 +405,20 @@ static void make_last_frame(void)
 
 static void test_a_frame_at_the_end_of_memory(void **state)
 {
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake(make_last_frame, &chain);
+	struct ebpf_frames frames;
+	struct ebpf_frame_reader_counts counts = sample_fake(make_last_frame, &frames);
 
 	(void)state;
 	assert_int_equal(counts.unread, 0);
-	assert_int_equal(chain.count, 1);
-	assert_false(chain.is_cut);
-	expect_fake_frame(chain.frames[0]);
+	assert_int_equal(frames.count, 1);
+	assert_false(frames.is_cut);
+	expect_fake_frame(frames.words[0]);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_fake_has_its_chain),
+		cmocka_unit_test(test_a_fake_has_its_frame),
 		cmocka_unit_test(test_a_namespace_has_ids_of_its_own),
 		cmocka_unit_test(test_a_thread_runs_a_copy),
 		cmocka_unit_test(test_a_task_has_its_name),
@@ -430,5 +430,5 @@ int main(void)
 
 	if (!sampling_is_permitted())
 		return 77;
-	return cmocka_run_group_tests_name("ebpf.fake_chains", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ebpf.fake_frames", tests, NULL, NULL);
 }

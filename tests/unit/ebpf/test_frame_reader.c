@@ -20,30 +20,30 @@
 
 enum { ENOUGH = 60, CODE_WORDS = 20 };
 
-/* ---- Chains of CPython ---- */
+/* ---- Frames of CPython ---- */
 
-static void expect_names(const struct script *script, const struct ebpf_chain *chain, const char *const *names)
+static void expect_names(const struct script *script, const struct ebpf_frames *frames, const char *const *names)
 {
 	size_t count = 0;
 	char name[64];
 
 	for (; names[count]; count++) {
-		assert_true(count < chain->count);
-		script_name_frame(script, chain->frames[count], name, sizeof(name));
+		assert_true(count < frames->count);
+		script_name_frame(script, frames->words[count], name, sizeof(name));
 		assert_string_equal(name, names[count]);
-		assert_int_not_equal(ebpf_chain_unit(chain->frames[count]), EBPF_CHAIN_NO_UNIT);
+		assert_int_not_equal(ebpf_frame_position(frames->words[count]), EBPF_FRAME_NO_POSITION);
 	}
-	assert_int_equal(chain->count, count);
-	assert_false(chain->is_cut);
+	assert_int_equal(frames->count, count);
+	assert_false(frames->is_cut);
 }
 
-static void expect_activations(const struct ebpf_chain *chain, const char *first)
+static void expect_activations(const struct ebpf_frames *frames, const char *first)
 {
-	for (size_t i = 0; i < chain->count; i++)
-		assert_int_equal(ebpf_chain_is_first(chain->frames[i]), first[i] == '1');
+	for (size_t i = 0; i < frames->count; i++)
+		assert_int_equal(ebpf_frame_is_first(frames->words[i]), first[i] == '1');
 }
 
-static void test_each_sample_has_its_chain(void **state)
+static void test_each_sample_has_its_frames(void **state)
 {
 	static const char text[] = "def innermost(x):\n"
 				   "  begin()\n"
@@ -63,13 +63,14 @@ static void test_each_sample_has_its_chain(void **state)
 		sampling_add(&sampling, script.pid, &script.python);
 		sampling_wait(&sampling, ENOUGH);
 		while (sampling_next(&sampling, &sample)) {
-			struct ebpf_chain chain;
+			struct ebpf_frames frames;
 
 			if (sample.tid != (uint32_t)script.pid)
 				continue;
-			assert_true(ebpf_chains_find(sampling.chains, sample.cpu, sample.tid, sample.time_ns, &chain));
-			expect_names(&script, &chain, names);
-			expect_activations(&chain, "1001");
+			assert_true(ebpf_frame_reader_find(
+				sampling.frame_reader, sample.cpu, sample.tid, sample.time_ns, &frames));
+			expect_names(&script, &frames, names);
+			expect_activations(&frames, "1001");
 			samples++;
 		}
 		assert_true(samples >= ENOUGH);
@@ -101,7 +102,7 @@ static void test_threads_are_found(void **state)
 
 	(void)state;
 	for (size_t i = 0; script_start(&script, i, text); i++) {
-		struct ebpf_chain chains[THREADS] = { 0 };
+		struct ebpf_frames frames[THREADS] = { 0 };
 		uint32_t tids[THREADS];
 		struct sample sample;
 
@@ -114,17 +115,17 @@ static void test_threads_are_found(void **state)
 		while (sampling_next(&sampling, &sample))
 			for (int thread = 0; thread < THREADS; thread++)
 				if (sample.tid == tids[thread])
-					(void)ebpf_chains_find(sampling.chains, sample.cpu, sample.tid, sample.time_ns,
-						&chains[thread]);
+					(void)ebpf_frame_reader_find(sampling.frame_reader, sample.cpu, sample.tid,
+						sample.time_ns, &frames[thread]);
 		for (int thread = 0; thread < THREADS; thread++)
-			expect_names(&script, &chains[thread], names);
+			expect_names(&script, &frames[thread], names);
 		sampling_stop(&sampling);
 		script_stop(&script);
 	}
 }
 
-/* Samples of waits, and of who ends them, follow chains too. */
-static void test_waits_have_chains(void **state)
+/* Samples of waits, and of who ends them, have frames too. */
+static void test_waits_have_frames(void **state)
 {
 	enum { TURNS = 20 };
 	static const char text[] = "import time\n"
@@ -157,11 +158,11 @@ static void test_waits_have_chains(void **state)
 			sampling_wait(&sampling, 2 * (uint64_t)ENOUGH);
 			while (sampling_next(&sampling, &sample)) {
 				bool is_put = sample.tid == (uint32_t)script.pid;
-				struct ebpf_chain chain;
+				struct ebpf_frames frames;
 
-				assert_true(ebpf_chains_find(
-					sampling.chains, sample.cpu, sample.tid, sample.time_ns, &chain));
-				expect_names(&script, &chain, is_put ? putter : getter);
+				assert_true(ebpf_frame_reader_find(
+					sampling.frame_reader, sample.cpu, sample.tid, sample.time_ns, &frames));
+				expect_names(&script, &frames, is_put ? putter : getter);
 				of_put += is_put;
 				of_get += !is_put;
 			}
@@ -191,7 +192,7 @@ static void test_a_child_has_its_parents_runtime(void **state)
 
 	(void)state;
 	for (size_t i = 0; script_start(&script, i, text); i++) {
-		struct ebpf_chain chain = { 0 };
+		struct ebpf_frames frames = { 0 };
 		uint32_t child;
 		size_t samples;
 
@@ -201,8 +202,8 @@ static void test_a_child_has_its_parents_runtime(void **state)
 		sampling_add(&sampling, script.pid, &script.python);
 		sampling_add(&sampling, (pid_t)child, NULL);
 		sampling_wait(&sampling, ENOUGH);
-		assert_true(sampling_count_chains(&sampling, child, &samples, &chain) >= ENOUGH);
-		expect_names(&script, &chain, names);
+		assert_true(sampling_count_frames(&sampling, child, &samples, &frames) >= ENOUGH);
+		expect_names(&script, &frames, names);
 		sampling_stop(&sampling);
 		kill((pid_t)child, SIGKILL);
 		script_stop(&script);
@@ -210,7 +211,7 @@ static void test_a_child_has_its_parents_runtime(void **state)
 }
 
 /* A thousand frames, and more of them than there is room for. */
-static void test_deep_chains(void **state)
+static void test_deep_stacks(void **state)
 {
 	static const char format[] = "sys.setrecursionlimit(10000)\n"
 				     "def deep(n):\n"
@@ -225,20 +226,20 @@ static void test_deep_chains(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
-		struct ebpf_chain chain = { 0 };
-		size_t samples, chains;
-		bool is_whole = depths[i] < EBPF_CHAIN_MOST_FRAMES;
+		struct ebpf_frames frames = { 0 };
+		size_t samples, with_frames;
+		bool is_whole = depths[i] < EBPF_MOST_FRAMES;
 
 		snprintf(text, sizeof(text), format, depths[i]);
 		assert_true(script_start(&script, 0, text));
 		sampling_start(&sampling, PLENTY_BYTES);
 		sampling_add(&sampling, script.pid, &script.python);
 		sampling_wait(&sampling, 20);
-		chains = sampling_count_chains(&sampling, (uint32_t)script.pid, &samples, &chain);
-		assert_true(chains > 0);
-		assert_int_equal(chains, samples);
-		assert_int_equal(chain.is_cut, !is_whole);
-		assert_int_equal(chain.count, is_whole ? (size_t)depths[i] + 1 : EBPF_CHAIN_MOST_FRAMES);
+		with_frames = sampling_count_frames(&sampling, (uint32_t)script.pid, &samples, &frames);
+		assert_true(with_frames > 0);
+		assert_int_equal(with_frames, samples);
+		assert_int_equal(frames.is_cut, !is_whole);
+		assert_int_equal(frames.count, is_whole ? (size_t)depths[i] + 1 : EBPF_MOST_FRAMES);
 		sampling_stop(&sampling);
 		script_stop(&script);
 	}
@@ -251,14 +252,14 @@ static bool has_code(struct sampling *sampling, const struct script *script, uin
 	struct ebpf_code code;
 	bool is_found = false;
 
-	while (ebpf_chains_next_code(sampling->chains, UINT64_MAX, &code)) {
+	while (ebpf_frame_reader_next_code(sampling->frame_reader, UINT64_MAX, &code)) {
 		const struct ebpf_piece *piece = &code.pieces[0];
 		uint64_t there[CODE_WORDS], copied[CODE_WORDS];
 		const struct iovec into = { there, sizeof(there) },
 				   from = { (void *)(uintptr_t)piece->address, sizeof(there) };
 
 		assert_int_equal(code.pid, script->pid);
-		if (piece->address != ebpf_chain_code(frame))
+		if (piece->address != ebpf_frame_code(frame))
 			continue;
 		is_found = true;
 		assert_int_equal(process_vm_readv(script->pid, &into, 1, &from, 1, 0), sizeof(there));
@@ -277,8 +278,8 @@ static void test_losses_are_counted(void **state)
 				   "  begin()\n"
 				   "  while True: pass\n"
 				   "deep(100)\n";
-	struct ebpf_chains_counts counts, after;
-	struct ebpf_chain chain = { 0 };
+	struct ebpf_frame_reader_counts counts, after;
+	struct ebpf_frames frames = { 0 };
 	struct sampling sampling;
 	struct script script;
 	size_t samples;
@@ -288,23 +289,24 @@ static void test_losses_are_counted(void **state)
 	sampling_start(&sampling, 0);
 	sampling_add(&sampling, script.pid, &script.python);
 	sampling_wait(&sampling, 2 * ENOUGH);
-	counts = ebpf_chains_counts(sampling.chains);
+	counts = ebpf_frame_reader_counts(sampling.frame_reader);
 	assert_true(counts.lost > 0);
-	assert_true(counts.chains > 0);
-	assert_int_equal(sampling_count_chains(&sampling, (uint32_t)script.pid, &samples, &chain), counts.chains);
-	assert_int_equal(chain.count, 101);
-	assert_int_equal(counts.chains + counts.lost, samples);
+	assert_true(counts.stacks > 0);
+	assert_int_equal(sampling_count_frames(&sampling, (uint32_t)script.pid, &samples, &frames), counts.stacks);
+	assert_int_equal(frames.count, 101);
+	assert_int_equal(counts.stacks + counts.lost, samples);
 	/* Samples of a later time pass over what there is. */
 	for (uint32_t cpu = 0; cpu < sampling.cpu_count; cpu++)
-		assert_false(ebpf_chains_find(sampling.chains, cpu, (uint32_t)script.pid, UINT64_MAX, &chain));
-	assert_true(has_code(&sampling, &script, chain.frames[0]));
-	ebpf_chains_release(sampling.chains);
+		assert_false(
+			ebpf_frame_reader_find(sampling.frame_reader, cpu, (uint32_t)script.pid, UINT64_MAX, &frames));
+	assert_true(has_code(&sampling, &script, frames.words[0]));
+	ebpf_frame_reader_release(sampling.frame_reader);
 	sampling_wait(&sampling, ENOUGH);
-	after = ebpf_chains_counts(sampling.chains);
-	assert_true(after.chains > counts.chains);
-	assert_int_equal(
-		sampling_count_chains(&sampling, (uint32_t)script.pid, &samples, &chain), after.chains - counts.chains);
-	assert_int_equal(chain.count, 101);
+	after = ebpf_frame_reader_counts(sampling.frame_reader);
+	assert_true(after.stacks > counts.stacks);
+	assert_int_equal(sampling_count_frames(&sampling, (uint32_t)script.pid, &samples, &frames),
+		after.stacks - counts.stacks);
+	assert_int_equal(frames.count, 101);
 	sampling_stop(&sampling);
 	script_stop(&script);
 }
@@ -313,11 +315,11 @@ static void test_losses_are_counted(void **state)
 
 static void refuse_in_child(void)
 {
-	struct ebpf_chains_options options = { .cpu_count = 1 };
-	struct ebpf_chains *chains = NULL;
+	struct ebpf_frame_reader_options options = { .cpu_count = 1 };
+	struct ebpf_frame_reader *reader = NULL;
 	struct error err = { 0 };
 
-	_exit(!ebpf_chains_create(&options, &chains, &err) && !chains && err.code == ERROR_PERMISSION ? 0 : 4);
+	_exit(!ebpf_frame_reader_create(&options, &reader, &err) && !reader && err.code == ERROR_PERMISSION ? 0 : 4);
 }
 
 static void test_a_refusal_is_an_error(void **state)
@@ -329,16 +331,16 @@ static void test_a_refusal_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_sample_has_its_chain),
+		cmocka_unit_test(test_each_sample_has_its_frames),
 		cmocka_unit_test(test_threads_are_found),
-		cmocka_unit_test(test_waits_have_chains),
+		cmocka_unit_test(test_waits_have_frames),
 		cmocka_unit_test(test_a_child_has_its_parents_runtime),
-		cmocka_unit_test(test_deep_chains),
+		cmocka_unit_test(test_deep_stacks),
 		cmocka_unit_test(test_losses_are_counted),
 		cmocka_unit_test(test_a_refusal_is_an_error),
 	};
 
 	if (!sampling_is_permitted() || !script_is_possible())
 		return 77;
-	return cmocka_run_group_tests_name("ebpf.chains", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ebpf.frame_reader", tests, NULL, NULL);
 }

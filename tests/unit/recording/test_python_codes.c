@@ -52,7 +52,7 @@ static struct profile_line find(struct codes *codes, int32_t pid, uint64_t addre
 	struct profile_line line;
 	struct error err;
 
-	assert_true(python_codes_find(codes->codes, codes->process.python, pid, ebpf_chain_word(address, unit, false),
+	assert_true(python_codes_find(codes->codes, codes->process.python, pid, ebpf_frame_word(address, unit, false),
 		codes->clock_ns, &line, &err));
 	return line;
 }
@@ -104,7 +104,7 @@ static void expect_code(struct codes *codes, char **words)
 		assert_int_equal(line.line, strtoul(told, NULL, 10));
 	}
 	assert_int_equal(find(codes, codes->process.pid, address, unit).line, 0);
-	assert_int_equal(find(codes, codes->process.pid, address, EBPF_CHAIN_NO_UNIT).line, 0);
+	assert_int_equal(find(codes, codes->process.pid, address, EBPF_FRAME_NO_POSITION).line, 0);
 }
 
 static void expect_codes(struct codes *codes)
@@ -122,61 +122,60 @@ static void expect_codes(struct codes *codes)
 	assert_int_equal(python_codes_gone(codes->codes), 0);
 }
 
-/* ---- Chains ---- */
+/* ---- Frames ---- */
 
-/* Reads the chain once the process has come to wait in the frame that it has told of, so that it does not change. */
-static void read_chain(struct codes *codes, const struct ebpf_python *python, uint64_t innermost, uint64_t *frames,
-	struct ebpf_chain *chain)
+/* Reads the frames once the process has come to wait in the frame that it has told of, so that they do not change. */
+static void read_frames(struct codes *codes, const struct ebpf_python *python, uint64_t innermost, uint64_t *room,
+	struct ebpf_frames *frames)
 {
 	const struct process_host *host = &codes->fixture->table.host;
 	uint32_t tid = (uint32_t)codes->process.pid;
 
 	do {
 		usleep(1000);
-		assert_true(python_read_chain(
-			host, python, codes->process.pid, tid, frames, EBPF_CHAIN_MOST_FRAMES, chain));
-	} while (ebpf_chain_code(chain->frames[0]) != innermost);
-	assert_false(chain->is_cut);
+		assert_true(python_read_frames(host, python, codes->process.pid, tid, room, EBPF_MOST_FRAMES, frames));
+	} while (ebpf_frame_code(frames->words[0]) != innermost);
+	assert_false(frames->is_cut);
 }
 
 /* The frames that a process tells of, from the innermost one, and how often C code has called the loop. */
-static void compare_chain(const struct ebpf_chain *chain, char *told_frames, size_t told_activations)
+static void compare_frames(const struct ebpf_frames *frames, char *told_frames, size_t told_activations)
 {
 	size_t count = 0, activations = 0;
 	char *rest, *unit;
 
 	for (char *told = strtok_r(told_frames, ",", &rest); told; told = strtok_r(NULL, ",", &rest)) {
-		assert_true(count < chain->count);
-		assert_int_equal(ebpf_chain_code(chain->frames[count]), strtoull(told, &unit, 10));
+		assert_true(count < frames->count);
+		assert_int_equal(ebpf_frame_code(frames->words[count]), strtoull(told, &unit, 10));
 		if (count > 0)
-			assert_int_equal(ebpf_chain_unit(chain->frames[count]), strtoul(unit + 1, NULL, 10));
-		activations += ebpf_chain_is_first(chain->frames[count++]);
+			assert_int_equal(ebpf_frame_position(frames->words[count]), strtoul(unit + 1, NULL, 10));
+		activations += ebpf_frame_is_first(frames->words[count++]);
 	}
-	assert_int_equal(count, chain->count);
+	assert_int_equal(count, frames->count);
 	assert_int_equal(activations, told_activations);
-	assert_true(ebpf_chain_is_first(chain->frames[count - 1]));
+	assert_true(ebpf_frame_is_first(frames->words[count - 1]));
 }
 
-static void expect_chain(struct codes *codes)
+static void expect_frames(struct codes *codes)
 {
 	const struct process_host *host = &codes->fixture->table.host;
 	struct ebpf_python python = codes->process.python->read;
-	uint64_t frames[EBPF_CHAIN_MOST_FRAMES];
-	struct ebpf_chain chain = { 0 };
+	uint64_t room[EBPF_MOST_FRAMES];
+	struct ebpf_frames frames = { 0 };
 	int32_t pid = codes->process.pid;
 	char *words[3];
 	size_t count;
 
 	python.runtime = codes->process.python->runtime - codes->process.bias;
 	assert_int_equal(read_words(&codes->process, words, 3), 3);
-	assert_string_equal(words[0], "chain");
-	read_chain(codes, &python, strtoull(words[2], NULL, 10), frames, &chain);
-	compare_chain(&chain, words[2], strtoul(words[1], NULL, 10));
-	count = chain.count;
-	assert_true(python_read_chain(host, &python, pid, (uint32_t)pid, frames, 1, &chain));
-	assert_int_equal(chain.count, 1);
-	assert_int_equal(chain.is_cut, count > 1);
-	assert_false(python_read_chain(host, &python, pid, 1, frames, EBPF_CHAIN_MOST_FRAMES, &chain));
+	assert_string_equal(words[0], "frames");
+	read_frames(codes, &python, strtoull(words[2], NULL, 10), room, &frames);
+	compare_frames(&frames, words[2], strtoul(words[1], NULL, 10));
+	count = frames.count;
+	assert_true(python_read_frames(host, &python, pid, (uint32_t)pid, room, 1, &frames));
+	assert_int_equal(frames.count, 1);
+	assert_int_equal(frames.is_cut, count > 1);
+	assert_false(python_read_frames(host, &python, pid, 1, room, EBPF_MOST_FRAMES, &frames));
 }
 
 /* ---- Time ---- */
@@ -208,7 +207,7 @@ static void expect_reuse(struct codes *codes)
 	assert_true(is_reused);
 	assert_int_equal(read_words(&codes->process, words, MOST_WORDS), MOST_WORDS);
 	command_python(&codes->process, "stop");
-	expect_chain(codes);
+	expect_frames(codes);
 }
 
 /* An address that is no code object's is gone, and looked at again when a second is over. */
@@ -288,9 +287,9 @@ static void expect_all(struct codes *codes, const char *path)
 	if (!start_python(path, &codes->process))
 		return;
 	expect_codes(codes);
-	expect_chain(codes);
+	expect_frames(codes);
 	command_python(&codes->process, "c");
-	expect_chain(codes);
+	expect_frames(codes);
 	expect_reuse(codes);
 	expect_gone(codes);
 	command_python(&codes->process, "code");

@@ -73,7 +73,7 @@ static bool find_codes(struct interpreter_names *names, struct error *err)
 		if (i == CODES * 3 / 4)
 			python_codes_forget(codes, 1);
 		is_found = python_codes_find(codes, &hostile_python_image, i < CODES / 2 ? 1 : 2,
-			ebpf_chain_word(i % (CODES / 2) << 4, 1, false), i * 10000000, &line, err);
+			ebpf_frame_word(i % (CODES / 2) << 4, 1, false), i * 10000000, &line, err);
 	}
 	python_codes_destroy(codes);
 	return is_found;

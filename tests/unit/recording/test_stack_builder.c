@@ -161,20 +161,20 @@ static void test_kernel_part(void **state)
 		PERF_CONTEXT_USER, 0x400000 };
 	const struct record_sample sample = { .callchain = { (const uint8_t *)addresses,
 						      sizeof(addresses) / sizeof(addresses[0]) } };
-	struct stitch_chain chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
+	struct callchain callchain = callchain_of(&sample, PERF_CONTEXT_KERNEL);
 	const uint64_t expected[] = { 0xffffffff81000110, 0xffffffff8100011f, 0xffffffff8100012f, 0x1005 };
 	const struct process_location user = { 7, 0x1005 };
 	struct fixture *f = *state;
 	uint32_t first = 0;
 	struct error err;
 
-	assert_int_equal(chain.count, 3);
+	assert_int_equal(callchain.count, 3);
 	for (int again = 0; again < 2; again++) {
 		struct stack_path path = stack_builder_root(f->builder);
 		uint32_t stack;
 
 		assert_true(stack_builder_add(f->builder, &user, &path, &err));
-		assert_true(stack_builder_add_kernel(f->builder, PROFILE_NONE, 0x100, &chain, &path, &err));
+		assert_true(stack_builder_add_kernel(f->builder, PROFILE_NONE, 0x100, &callchain, &path, &err));
 		stack = path.stack;
 		for (size_t i = 0; i < 4; i++, stack = f->profile->stacks[stack].parent)
 			assert_int_equal(
@@ -184,12 +184,12 @@ static void test_kernel_part(void **state)
 		first = path.stack;
 	}
 	/* Where the leaf's frame was left out, there are callers only. */
-	stitch_chain_leave_hook(&chain, 0xffffffff81000008);
+	callchain_leave_hook(&callchain, 0xffffffff81000008);
 	for (int again = 0; again < 2; again++) {
 		struct stack_path path = stack_builder_root(f->builder);
 		uint32_t stack;
 
-		assert_true(stack_builder_add_kernel(f->builder, PROFILE_NONE, 0x100, &chain, &path, &err));
+		assert_true(stack_builder_add_kernel(f->builder, PROFILE_NONE, 0x100, &callchain, &path, &err));
 		stack = path.stack;
 		for (size_t i = 1; i < 3; i++, stack = f->profile->stacks[stack].parent)
 			assert_int_equal(
@@ -203,14 +203,14 @@ static void test_a_mark_twice(void **state)
 {
 	const uint64_t addresses[] = { PERF_CONTEXT_USER, 0x10, PERF_CONTEXT_USER, 0x20, PERF_CONTEXT_USER };
 	struct record_sample sample = { .callchain = { (const uint8_t *)addresses, 5 } };
-	struct stitch_chain chain = stitch_chain_of(&sample, PERF_CONTEXT_USER);
+	struct callchain callchain = callchain_of(&sample, PERF_CONTEXT_USER);
 
 	(void)state;
-	assert_int_equal(chain.count, 1);
-	assert_int_equal(stitch_chain_address(&chain, 0), 0x10);
+	assert_int_equal(callchain.count, 1);
+	assert_int_equal(callchain_address(&callchain, 0), 0x10);
 	sample.callchain = (struct record_words){ (const uint8_t *)(addresses + 4), 1 };
-	assert_int_equal(stitch_chain_of(&sample, PERF_CONTEXT_USER).count, 0);
-	assert_int_equal(stitch_chain_of(&sample, PERF_CONTEXT_KERNEL).count, 0);
+	assert_int_equal(callchain_of(&sample, PERF_CONTEXT_USER).count, 0);
+	assert_int_equal(callchain_of(&sample, PERF_CONTEXT_KERNEL).count, 0);
 }
 
 int main(void)

@@ -134,7 +134,7 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 {
 	enum { PID = 0x7ffffff0 };
 	struct record_words words = { (const uint8_t *)addresses, count };
-	struct stitch_chain chain = { .words = &words, .count = count };
+	struct callchain callchain = { .words = &words, .count = count };
 	struct record map = {
 		.kind = RECORD_MMAP, .pid = PID, .mmap = { 0x1000, 0x1000, .executable = true, .path = "//anon" }
 	};
@@ -151,7 +151,7 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	assert_true(process_table_update(&table, &map, &err));
 	assert_true(process_table_get(&table, PID, &process, &err));
 	space.process = process;
-	assert_int_equal(stitch_from_chain(&space, &chain, result), expected);
+	assert_int_equal(stitch_from_chain(&space, &callchain, result), expected);
 	process_table_deinit(&table);
 	process_reader_destroy(reader);
 	profile_destroy(profile);
@@ -186,29 +186,29 @@ static void test_a_hook_is_left_out(void **state)
 	static const uint64_t inside[] = { PERF_CONTEXT_KERNEL, 0x9000, FUNCTION + 17, 0x6000 };
 	static const uint64_t outermost[] = { PERF_CONTEXT_KERNEL, 0x9000, FUNCTION + 5 };
 	struct record_sample sample = { .callchain = { (const uint8_t *)addresses, 8 } };
-	struct stitch_chain chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
+	struct callchain callchain = callchain_of(&sample, PERF_CONTEXT_KERNEL);
 
 	(void)state;
-	assert_false(chain.has_callers_only);
-	stitch_chain_leave_hook(&chain, FUNCTION);
-	assert_int_equal(chain.count, 2);
-	assert_int_equal(stitch_chain_address(&chain, 0), 0x6000);
-	assert_true(chain.has_callers_only);
+	assert_false(callchain.has_callers_only);
+	callchain_leave_hook(&callchain, FUNCTION);
+	assert_int_equal(callchain.count, 2);
+	assert_int_equal(callchain_address(&callchain, 0), 0x6000);
+	assert_true(callchain.has_callers_only);
 	/* There is no such frame any more. */
-	stitch_chain_leave_hook(&chain, FUNCTION);
-	assert_int_equal(chain.count, 2);
+	callchain_leave_hook(&callchain, FUNCTION);
+	assert_int_equal(callchain.count, 2);
 	sample.callchain = (struct record_words){ (const uint8_t *)inside, 4 };
-	chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
-	stitch_chain_leave_hook(&chain, FUNCTION);
-	assert_int_equal(chain.count, 3);
-	assert_false(chain.has_callers_only);
+	callchain = callchain_of(&sample, PERF_CONTEXT_KERNEL);
+	callchain_leave_hook(&callchain, FUNCTION);
+	assert_int_equal(callchain.count, 3);
+	assert_false(callchain.has_callers_only);
 	sample.callchain = (struct record_words){ (const uint8_t *)outermost, 3 };
-	chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
-	stitch_chain_leave_hook(&chain, FUNCTION);
-	assert_int_equal(chain.count, 2);
-	chain.count = 0;
-	stitch_chain_leave_hook(&chain, FUNCTION);
-	assert_int_equal(chain.count, 0);
+	callchain = callchain_of(&sample, PERF_CONTEXT_KERNEL);
+	callchain_leave_hook(&callchain, FUNCTION);
+	assert_int_equal(callchain.count, 2);
+	callchain.count = 0;
+	callchain_leave_hook(&callchain, FUNCTION);
+	assert_int_equal(callchain.count, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)

@@ -91,7 +91,7 @@ def wait(activations):
     while frame:
         frames.append('%d:%d' % (id(frame.f_code), frame.f_lasti // 2))
         frame = frame.f_back
-    tell('chain', activations, ','.join(frames))
+    tell('frames', activations, ','.join(frames))
     return sys.stdin.readline().strip()
 
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <linux/types.h>
+
+/*
+ * Where one version of CPython keeps what is read of it: offsets in bytes from the start of the structure that is
+ * named. The numbers may be a hostile file's: whoever reads by them reads no memory but the process's own.
+ */
+struct ebpf_python {
+	__u64 runtime;                        /* address of _PyRuntime in the process */
+	__u64 text_type;                      /* address of PyUnicode_Type; 0: tasks are not named */
+	__u32 first_interpreter;              /* _PyRuntimeState: interpreters.head */
+	__u32 next_interpreter, first_thread; /* PyInterpreterState: next, threads.head */
+	__u32 next_thread, native_thread_id;  /* PyThreadState */
+	__u32 frame; /* PyThreadState: current_frame; or cframe, which has it at `frame_in_cframe` */
+	__u32 frame_in_cframe;
+	__u32 has_cframe; /* 3.11 and 3.12 */
+	__u32 code, previous,
+		instruction; /* _PyInterpreterFrame: f_code or f_executable, previous, prev_instr or instr_ptr */
+	__u32 mark;          /* _PyInterpreterFrame, one byte: is_entry (3.11), or owner */
+	/*
+	 * 0: a frame whose mark is 1 is the first of its activation (3.11). Otherwise a frame whose mark is at least
+	 * this is a shim, which stands before the first one: FRAME_OWNED_BY_CSTACK, from 3.14 on also
+	 * FRAME_OWNED_BY_INTERPRETER.
+	 */
+	__u32 shim_mark;
+	__u32 instructions; /* PyCodeObject: co_code_adaptive */
+	/*
+	 * Without the GIL each thread but the first one that runs a function has a copy of its instructions (since
+	 * 3.14). PyCodeObject: co_tlbc, an array of their addresses behind a word; 0: there are none. And
+	 * _PyInterpreterFrame, a half word: tlbc_index, where 0 stands for those in the code object itself.
+	 */
+	__u32 copies, copy_index;
+	/* PyCodeObject: what names it. Where an offset is none of a small object, its names are not read in the kernel.
+	 */
+	__u32 qualname, filename, line_table;
+	/* PyThreadState: asyncio_running_task; TaskObj: task_name; PyObject: ob_type. Only with a text_type. */
+	__u32 running_task, task_name, type;
+};
