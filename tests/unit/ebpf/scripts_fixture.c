@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scripts_fixture.h"
 
+#include "recording/interpret/python/python.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,99 +18,61 @@
 
 enum { QUALNAME_OFFSET = 128, LENGTH_OFFSET = 16, MOST_PYTHONS = 8, PATH_BYTES = 256, WORK_NS = 20000000 };
 
-/* Offsets as a program over Include/internal of 3.11.7, 3.12.1 and 3.13.0 prints them. */
-static const struct ebpf_python python_3_11 = { .first_interpreter = 40,
-	.first_thread = 16,
-	.next_thread = 8,
-	.native_thread_id = 160,
-	.frame = 56,
-	.frame_in_cframe = 8,
-	.has_cframe = 1,
-	.code = 32,
-	.previous = 48,
-	.instruction = 56,
-	.mark = 68,
-	.instructions = 184,
-	.qualname = 128,
-	.filename = 112,
-	.line_table = 136 };
-static const struct ebpf_python python_3_12 = { .first_interpreter = 40,
-	.first_thread = 72,
-	.next_thread = 8,
-	.native_thread_id = 144,
-	.frame = 56,
-	.has_cframe = 1,
-	.code = 0,
-	.previous = 8,
-	.instruction = 56,
-	.mark = 70,
-	.shim_mark = 3,
-	.instructions = 192,
-	.qualname = 128,
-	.filename = 112,
-	.line_table = 136 };
-static const struct ebpf_python python_3_13 = { .first_interpreter = 632,
-	.next_interpreter = 7264,
-	.first_thread = 7344,
-	.next_thread = 8,
-	.native_thread_id = 160,
-	.frame = 72,
-	.code = 0,
-	.previous = 8,
-	.instruction = 56,
-	.mark = 70,
-	.shim_mark = 3,
-	.instructions = 200,
-	.qualname = 128,
-	.filename = 112,
-	.line_table = 136 };
+/* Under $HOME, or from the root. */
+static const char *const programs[] = { "/usr/bin/python3.11", ".pyenv/versions/3.11.7/bin/python3.11",
+	".pyenv/versions/3.12.1/bin/python3.12", ".pyenv/versions/3.13.0/bin/python3.13" };
 
-static const struct version {
-	const char *program; /* under $HOME, or from the root */
-	unsigned int number; /* sys.hexversion, upper 16 bits */
-	uint32_t text_offset;
-	const struct ebpf_python *python;
-} versions[] = {
-	{ "/usr/bin/python3.11", 0x030b, 48, &python_3_11 },
-	{ ".pyenv/versions/3.11.7/bin/python3.11", 0x030b, 48, &python_3_11 },
-	{ ".pyenv/versions/3.12.1/bin/python3.12", 0x030c, 40, &python_3_12 },
-	{ ".pyenv/versions/3.13.0/bin/python3.13", 0x030d, 40, &python_3_13 },
-};
+/* What each script begins with: it tells the file of its interpreter, and where it has _PyRuntime. */
+static const char prologue[] =
+	"import ctypes, os, sys, threading\n"
+	"def say(number): os.write(1, b'%d\\n' % number)\n"
+	"def begin():\n"
+	"  maps = open('/proc/self/maps').read().split()\n"
+	"  print(next((word for word in maps if 'libpython3' in word), sys.executable), flush=True)\n"
+	"  say(ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, '_PyRuntime')))\n";
 
-/* What each script begins with: it tells its version, and where its interpreter has _PyRuntime. */
-static const char prologue[] = "import ctypes, os, sys, threading\n"
-			       "def say(number): os.write(1, b'%d\\n' % number)\n"
-			       "def begin():\n"
-			       "  say(sys.hexversion >> 16)\n"
-			       "  say(ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, '_PyRuntime')))\n";
-
-static bool find_program(const struct version *version, char *path)
+/* Finds the index-th program that there is. */
+static bool find_program(size_t index, char *path)
 {
 	const char *home = getenv("HOME");
 
-	if (version->program[0] == '/')
-		snprintf(path, PATH_BYTES, "%s", version->program);
-	else
-		snprintf(path, PATH_BYTES, "%s/%s", home ? home : "", version->program);
-	return access(path, X_OK) == 0;
-}
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		const char *folder = programs[i][0] != '/' && home ? home : "";
 
-static const struct version *find_version(size_t index, char *path)
-{
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		if (find_program(&versions[i], path) && index-- == 0)
-			return &versions[i];
-	return NULL;
+		snprintf(path, PATH_BYTES, "%s/%s", folder, programs[i] + (programs[i][0] == '/'));
+		if (access(path, X_OK) == 0 && index-- == 0)
+			return true;
+	}
+	return false;
 }
 
 bool script_is_possible(void)
 {
 	char path[PATH_BYTES];
 
-	if (find_version(0, path))
+	if (find_program(0, path))
 		return true;
 	fprintf(stderr, "there is no CPython 3.11, 3.12 or 3.13\n");
 	return false;
+}
+
+/* Hears which file the interpreter is of, and reads it. */
+static void read_layout(struct script *script)
+{
+	char path[PATH_BYTES];
+	struct python_image *image;
+	struct elf_image *elf;
+	struct error why, err;
+
+	assert_non_null(fgets(path, sizeof(path), script->says));
+	path[strcspn(path, "\n")] = '\0';
+	assert_true(elf_image_open_path(path, &elf, &err));
+	assert_true(python_image_read(elf, &image, &why, &err));
+	assert_non_null(image);
+	script->python = image->read;
+	script->text_offset = image->unicode_ascii;
+	python_image_destroy(image);
+	elf_image_unref(elf);
 }
 
 long script_hear(const struct script *script)
@@ -142,14 +106,13 @@ void script_wait_for_work(pid_t pid)
 bool script_start(struct script *script, size_t index, const char *text)
 {
 	char path[PATH_BYTES], whole[4096];
-	const struct version *version = find_version(index, path);
 	int ends[2];
 
-	if (!version)
+	if (!find_program(index, path))
 		return false;
 	snprintf(whole, sizeof(whole), "%s%s", prologue, text);
 	assert_int_equal(pipe(ends), 0);
-	*script = (struct script){ .pid = fork(), .python = *version->python, .text_offset = version->text_offset };
+	script->pid = fork();
 	assert_true(script->pid >= 0);
 	if (script->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -162,7 +125,7 @@ bool script_start(struct script *script, size_t index, const char *text)
 	close(ends[1]);
 	script->says = fdopen(ends[0], "r");
 	assert_non_null(script->says);
-	assert_int_equal(script_hear(script), version->number);
+	read_layout(script);
 	script->python.runtime = (uint64_t)script_hear(script);
 	script_wait_for_work(script->pid);
 	return true;
