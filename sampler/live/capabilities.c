@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
+#include "ebpf/ebpf.h"
 #include "recording/process/proc.h"
 #include "sampler/live/counter_sets.h"
-#include "sampler/live/frame_reader.h"
+#include "sampler/live/event.h"
 #include "sampler/live/requests.h"
+#include "sampler/live/task_layout.h"
 #include "sampler/live/waiting.h"
 
 #include <fcntl.h>
@@ -81,6 +83,18 @@ static const char *probe_counters(struct error *why)
 	return counter_sets_choose(&precise, &group, why) ? group.kind : NULL;
 }
 
+/* Whether this machine lets the recorder read the frames of CPython. False, with what would help: it does not. */
+static bool can_read_frames(struct error *err)
+{
+	struct ebpf_frame_reader_options options = { .cpu_count = event_cpu_count() };
+	struct ebpf_frame_reader *reader;
+
+	if (!task_layout_read(&options.layout, err) || !ebpf_frame_reader_create(&options, &reader, err))
+		return false;
+	ebpf_frame_reader_destroy(reader);
+	return true;
+}
+
 void sampler_probe(struct sampler_capabilities *capabilities)
 {
 	struct rlimit limit = { 0 };
@@ -103,5 +117,5 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 	capabilities->waits_hook = waiting_probe(&capabilities->no_waits);
 	capabilities->counters = probe_counters(&capabilities->no_counters);
 	capabilities->can_count_requests = requests_probe(&capabilities->no_requests);
-	capabilities->can_read_python = frame_reader_probe(&capabilities->no_python);
+	capabilities->can_read_python = can_read_frames(&capabilities->no_python);
 }
