@@ -33,8 +33,8 @@ struct ebpf_frame_reader {
 	bool has_set;
 	bool by_helper;         /* loops are those of bpf_loop() */
 	uint64_t *cursors;      /* [cpu] position of the first block that may still be asked for */
-	uint64_t *code_cursors; /* [cpu] of the first one that may have a code object which was not handed out yet */
-	uint32_t code_cpu;      /* where the next code object is looked for */
+	uint64_t *code_cursors; /* [cpu] of the first one that may have code which was not handed out yet */
+	uint32_t code_cpu;      /* where the next code is looked for */
 };
 
 /* ---- Loading ---- */

@@ -112,14 +112,12 @@ static size_t read_pieces(struct python_code_reader *reader, int32_t pid, const 
 
 /* ---- Marks ---- */
 
-/* How much of a code object is read; 0: more than any version has. */
-static size_t header_bytes_of(const struct python_image *python)
+/* How much of an object is read, up to the last of its members; 0: more than any version has. */
+static size_t bytes_up_to(const uint32_t *offsets, size_t count)
 {
-	const uint32_t offsets[] = { python->type, python->qualname, python->filename, python->line_table,
-		python->first_line, python->argument_count, python->flags };
 	size_t end = 0;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+	for (size_t i = 0; i < count; i++)
 		if (offsets[i] + sizeof(uint64_t) > end)
 			end = offsets[i] + sizeof(uint64_t);
 	return end <= MOST_HEADER_BYTES ? end : 0;
@@ -141,7 +139,9 @@ static struct python_marks marks_of(const struct python_image *python, const uin
 size_t python_code_read_marks(struct python_code_reader *reader, const struct python_image *python, int32_t pid,
 	const uint64_t *addresses, size_t count, struct python_marks *marks)
 {
-	size_t size = header_bytes_of(python), read;
+	const uint32_t offsets[] = { python->type, python->qualname, python->filename, python->line_table,
+		python->first_line, python->argument_count, python->flags };
+	size_t size = bytes_up_to(offsets, sizeof(offsets) / sizeof(*offsets)), read;
 	struct iovec from[PYTHON_MOST_MARKS];
 
 	if (size == 0)
@@ -266,17 +266,13 @@ static bool want_more(
 	return is_more;
 }
 
-/* Whether the headers of all objects fit the room with what follows them. */
+/* How much the longest header has of what a code object leads to, with a word that follows. */
 static size_t object_header_bytes(const struct python_image *python)
 {
 	const uint32_t offsets[] = { python->type, python->unicode_state, python->unicode_length, python->unicode_ascii,
 		python->unicode_compact, python->bytes_size, python->bytes_data };
-	size_t end = 0;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
-		if (offsets[i] > end)
-			end = offsets[i];
-	return end + sizeof(uint64_t) <= MOST_HEADER_BYTES ? end + sizeof(uint64_t) : 0;
+	return bytes_up_to(offsets, sizeof(offsets) / sizeof(*offsets));
 }
 
 bool python_text_append(const struct python_image *python, const uint8_t *bytes, size_t size, struct buffer *text)

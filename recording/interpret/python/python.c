@@ -179,27 +179,22 @@ static bool python_learn(
 
 /* ---- Tasks ---- */
 
-/* `*is_one`: it is one of the first names that were met. */
-static bool count_name(struct python *python, const struct buffer *name, bool *is_one, struct error *err)
+/* Takes a name, unless it is a new one and there are too many. */
+static bool take_task_name(struct python *python, const struct buffer *text, uint32_t *name, struct error *err)
 {
-	uint64_t hash = hash_bytes(name->data, name->size);
+	uint64_t hash = hash_bytes(text->data, text->size);
 	uint32_t *value;
 	bool added;
 
-	*is_one = hash_map_get(&python->task_names, &hash) != HASH_MAP_NONE;
-	if (*is_one)
-		return true;
-	*is_one = python->task_names.count < MOST_TASK_NAMES;
-	python->unnamed_tasks += !*is_one;
-	return !*is_one || hash_map_add(&python->task_names, &hash, 0, &value, &added, err);
-}
-
-static bool take_task_name(struct python *python, const struct buffer *text, uint32_t *name, struct error *err)
-{
-	bool is_one;
-
-	return count_name(python, text, &is_one, err) &&
-	       (!is_one || profile_intern(python->stack->names->table->profile, text->data, name, err));
+	if (hash_map_get(&python->task_names, &hash) == HASH_MAP_NONE) {
+		if (python->task_names.count >= MOST_TASK_NAMES) {
+			python->unnamed_tasks++;
+			return true;
+		}
+		if (!hash_map_add(&python->task_names, &hash, 0, &value, &added, err))
+			return false;
+	}
+	return profile_intern(python->stack->names->table->profile, text->data, name, err);
 }
 
 static bool python_name_task(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,

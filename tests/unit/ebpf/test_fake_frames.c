@@ -133,11 +133,14 @@ static struct ebpf_frame_reader_counts sample_fake(void (*change)(void), struct 
 	return sample_fake_of(change, 0, frames);
 }
 
-static void expect_fake_frame(uint64_t word)
+static void expect_fake_frame(const struct ebpf_frames *frames)
 {
-	assert_int_equal(ebpf_frame_code(word), FAKE_CODE);
-	assert_int_equal(ebpf_frame_position(word), FAKE_UNIT);
-	assert_true(ebpf_frame_is_first(word));
+	assert_int_equal(frames->kind, EBPF_PYTHON);
+	assert_int_equal(frames->count, 1);
+	assert_false(frames->is_cut);
+	assert_int_equal(ebpf_frame_code(frames->words[0]), FAKE_CODE);
+	assert_int_equal(ebpf_frame_position(frames->words[0]), FAKE_UNIT);
+	assert_true(ebpf_frame_is_first(frames->words[0]));
 }
 
 static void test_a_fake_has_its_frame(void **state)
@@ -148,9 +151,7 @@ static void test_a_fake_has_its_frame(void **state)
 	(void)state;
 	assert_true(counts.stacks > 0);
 	assert_int_equal(counts.unread, 0);
-	assert_int_equal(frames.count, 1);
-	assert_false(frames.is_cut);
-	expect_fake_frame(frames.words[0]);
+	expect_fake_frame(&frames);
 }
 
 /* A thread of a container knows itself by another id. */
@@ -162,8 +163,7 @@ static void test_a_namespace_has_ids_of_its_own(void **state)
 	(void)state;
 	assert_true(counts.stacks > 0);
 	assert_int_equal(counts.unknown, 0);
-	assert_int_equal(frames.count, 1);
-	expect_fake_frame(frames.words[0]);
+	expect_fake_frame(&frames);
 }
 
 /* ---- Copies of instructions ---- */
@@ -260,8 +260,7 @@ static void test_a_task_has_its_name(void **state)
 	(void)state;
 	counts = sample_fake(make_task, &frames);
 	assert_true(counts.stacks > 0);
-	assert_int_equal(frames.count, 1);
-	expect_fake_frame(frames.words[0]);
+	expect_fake_frame(&frames);
 	assert_non_null(frames.task);
 	for (size_t i = 16; i < EBPF_TASK_BYTES; i++)
 		assert_int_equal(frames.task[i], 'n');
@@ -274,8 +273,7 @@ static void test_a_task_has_its_name(void **state)
 		counts = sample_fake(none[i], &frames);
 		assert_true(counts.stacks > 0);
 		assert_int_equal(counts.unread, 0);
-		assert_int_equal(frames.count, 1);
-		expect_fake_frame(frames.words[0]);
+		expect_fake_frame(&frames);
 		assert_null(frames.task);
 	}
 }
@@ -388,8 +386,7 @@ static void test_a_search_goes_on_at_the_next_sample(void **state)
 	(void)state;
 	assert_true(counts.unknown > 0);
 	assert_true(counts.stacks > 0);
-	assert_int_equal(frames.count, 1);
-	expect_fake_frame(frames.words[0]);
+	expect_fake_frame(&frames);
 }
 
 /* A frame at the end of readable memory, without the bytes behind its members. */
@@ -410,9 +407,7 @@ static void test_a_frame_at_the_end_of_memory(void **state)
 
 	(void)state;
 	assert_int_equal(counts.unread, 0);
-	assert_int_equal(frames.count, 1);
-	assert_false(frames.is_cut);
-	expect_fake_frame(frames.words[0]);
+	expect_fake_frame(&frames);
 }
 
 int main(void)
