@@ -36,13 +36,6 @@ static bool create_verifier(struct collector *collector, const struct collector_
 	return verifier_create(&verifying, &collector->verifier, err);
 }
 
-static bool create_interpreters(struct collector *collector, const struct collector_options *options, struct error *err)
-{
-	const struct interpreters_options interpreting = { &collector->processes, options->frame_reader };
-
-	return interpreters_create(&interpreting, &collector->interpreters, err);
-}
-
 static bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
 {
 	struct profile_run run = { .exit_status = -1 };
@@ -68,7 +61,8 @@ static bool collector_init(struct collector *collector, const struct collector_o
 	       describe_values(collector, options, err) &&
 	       profile_add_run(collector->profile, &run, &collector->run, err) &&
 	       unwinder_create(&collector->unwinder, err) &&
-	       (!options->names_interpreters || create_interpreters(collector, options, err)) &&
+	       (!options->names_interpreters || interpreters_create(&collector->processes, options->frame_reader,
+							&collector->interpreters, err)) &&
 	       (options->verify_every == 0 || create_verifier(collector, options, err));
 }
 

@@ -228,26 +228,26 @@ static void hear_forgets(void *context, const struct process *process)
 
 /* ---- Creation ---- */
 
-bool interpreters_create(
-	const struct interpreters_options *options, struct interpreters **interpreters, struct error *err)
+bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *frame_reader,
+	struct interpreters **interpreters, struct error *err)
 {
 	struct interpreters *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
-	made->table = options->table;
+	made->table = table;
 	hash_map_init(&made->by_pid, sizeof(int32_t));
-	interpreter_names_init(&made->names, options->table);
+	interpreter_names_init(&made->names, table);
 	buffer_init(&made->unknown, MOST_UNKNOWN_BYTES);
 	for (size_t i = 0; i < KINDS; i++) {
 		if (!kinds[i]->create) {
 			made->states[i] = &made->names;
-		} else if (!kinds[i]->create(&made->names, options->frame_reader, &made->states[i], err)) {
+		} else if (!kinds[i]->create(&made->names, frame_reader, &made->states[i], err)) {
 			interpreters_destroy(made);
 			return false;
 		}
 	}
-	options->table->listener = (struct process_listener){ hear_maps, hear_forks, hear_forgets, made };
+	table->listener = (struct process_listener){ hear_maps, hear_forks, hear_forgets, made };
 	*interpreters = made;
 	return true;
 }

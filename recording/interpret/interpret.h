@@ -20,15 +20,15 @@
  */
 struct interpreters;
 
-struct interpreters_options {
-	struct process_table *table;            /* borrowed; its listener is set, and unset by interpreters_destroy() */
-	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted, and CPython's frames are not shown */
-};
-
-/* Call it before the first process is met. Owned by the caller. */
+/*
+ * Call it before the first process is met. Owned by the caller.
+ *
+ * table         borrowed; its listener is set, and unset by interpreters_destroy()
+ * frame_reader  borrowed; NULL: not permitted, and CPython's frames are not shown
+ */
 COMMON_MUST_CHECK
-bool interpreters_create(
-	const struct interpreters_options *options, struct interpreters **interpreters, struct error *err);
+bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *frame_reader,
+	struct interpreters **interpreters, struct error *err);
 void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed */
 
 /* A walked stack. */

@@ -6,7 +6,8 @@
 
 /* A file that is a part of interpreters of a kind. */
 struct interpreter_file {
-	/* What it tells of reading them, as `*image`; NULL: nothing. `notices` gets a line on an unknown version. */
+	/* Sets `*image` to what it tells of reading them, if it is such a file. `notices` gets a line on an unknown
+	 * version. */
 	bool (*read)(struct elf_image *elf, struct buffer *notices, void **image, struct error *err);
 	void (*destroy)(void *image);
 };

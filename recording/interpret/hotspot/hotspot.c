@@ -350,22 +350,6 @@ static bool hotspot_create(
 	return true;
 }
 
-static bool hotspot_read_image(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
-{
-	struct hotspot_image *read;
-
-	(void)notices;
-	if (!hotspot_image_read(elf, &read, err))
-		return false;
-	*image = read;
-	return true;
-}
-
-static void hotspot_destroy_image(void *image)
-{
-	hotspot_image_destroy(image);
-}
-
 /* Only of a process that was tried for long: a program that has just begun has nothing to read yet. */
 static void hotspot_tell(const void *state, struct buffer *notices)
 {
@@ -381,7 +365,7 @@ static void hotspot_tell(const void *state, struct buffer *notices)
 }
 
 const struct interpreter_kind hotspot_interpreter = {
-	.files = { { hotspot_read_image, hotspot_destroy_image } },
+	.files = { { hotspot_image_read, hotspot_image_destroy } },
 	.create = hotspot_create,
 	.destroy = free,
 	.destroy_process = hotspot_destroy_process,

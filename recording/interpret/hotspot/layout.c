@@ -101,26 +101,28 @@ static bool find_announced(struct elf_image *elf, uint64_t *addresses)
 	return true;
 }
 
-bool hotspot_image_read(struct elf_image *elf, struct hotspot_image **image, struct error *err)
+bool hotspot_image_read(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
 {
 	uint64_t addresses[ANNOUNCED] = { 0 };
+	struct hotspot_image *made;
 
-	*image = NULL;
+	(void)notices;
 	if (!is_libjvm(elf) || !find_announced(elf, addresses))
 		return true;
-	*image = calloc(1, sizeof(**image));
-	if (!*image)
+	made = calloc(1, sizeof(*made));
+	if (!made)
 		return error_set_memory(err);
-	(*image)->elf = elf_image_ref(elf);
-	memcpy((*image)->addresses, addresses, sizeof(addresses));
+	made->elf = elf_image_ref(elf);
+	memcpy(made->addresses, addresses, sizeof(addresses));
+	*image = made;
 	return true;
 }
 
-void hotspot_image_destroy(struct hotspot_image *image)
+void hotspot_image_destroy(void *image)
 {
-	if (!image)
-		return;
-	elf_image_unref(image->elf);
+	const struct hotspot_image *destroyed = image;
+
+	elf_image_unref(destroyed->elf);
 	free(image);
 }
 

@@ -12,10 +12,10 @@
 /* The file of a HotSpot: where its tables are announced, as image addresses. */
 struct hotspot_image;
 
-/* `*image`: NULL if the file is none. Owned by the caller. */
+/* As the functions of struct interpreter_file: `image` is a struct hotspot_image. */
 COMMON_MUST_CHECK
-bool hotspot_image_read(struct elf_image *elf, struct hotspot_image **image, struct error *err);
-void hotspot_image_destroy(struct hotspot_image *image); /* NULL is allowed */
+bool hotspot_image_read(struct elf_image *elf, struct buffer *notices, void **image, struct error *err);
+void hotspot_image_destroy(void *image);
 
 /* A field of a type; size 0: this version has none. */
 struct hotspot_field {

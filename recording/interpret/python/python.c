@@ -17,7 +17,7 @@ enum { INTERPRETER, ASYNCIO };
 struct python {
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted */
 	struct python_codes *codes;
-	struct python_stack *stack;
+	struct python_stack stack;
 	struct hash_map task_names; /* hashes of those that were met */
 	uint64_t unnamed_tasks;     /* samples in tasks with a name that was one too many */
 	bool is_met;                /* a process had CPython */
@@ -118,7 +118,6 @@ static void python_destroy(void *state)
 	if (!python)
 		return;
 	python_codes_destroy(python->codes);
-	free(python->stack);
 	hash_map_deinit(&python->task_names);
 	free(python);
 }
@@ -132,11 +131,12 @@ static bool python_create(
 		return error_set_memory(err);
 	made->frame_reader = frame_reader;
 	hash_map_init(&made->task_names, sizeof(uint64_t));
-	if (!python_codes_create(names, &made->codes, err) ||
-		!python_stack_create(names, made->codes, &made->stack, err)) {
+	if (!python_codes_create(names, &made->codes, err)) {
 		python_destroy(made);
 		return false;
 	}
+	made->stack.names = names;
+	made->stack.codes = made->codes;
 	*state = made;
 	return true;
 }
@@ -146,10 +146,10 @@ static bool python_create(
 static bool python_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
-	const struct python *python = state;
+	struct python *python = state;
 
 	return !sample->interpreter_frames || sample->interpreter_frames->kind != EBPF_PYTHON ||
-	       python_stack_join(python->stack, sample, image_of(process), interpreter_clock_ns(), err);
+	       python_stack_join(&python->stack, sample, image_of(process), interpreter_clock_ns(), err);
 }
 
 static bool python_read_sleeping(
@@ -158,7 +158,7 @@ static bool python_read_sleeping(
 	const struct ebpf_python layout = layout_of(process);
 	struct python *python = state;
 
-	return python_read_frames(&python->stack->names->table->host, &layout, process->pid,
+	return python_read_frames(&python->stack.names->table->host, &layout, process->pid,
 		proc_inner_tid(process->pid, tid), python->words, EBPF_MOST_FRAMES, frames);
 }
 
@@ -194,7 +194,7 @@ static bool take_task_name(struct python *python, const struct buffer *text, uin
 		if (!hash_map_add(&python->task_names, &hash, 0, &value, &added, err))
 			return false;
 	}
-	return profile_intern(python->stack->names->table->profile, text->data, name, err);
+	return profile_intern(python->stack.names->table->profile, text->data, name, err);
 }
 
 static bool python_name_task(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
@@ -222,12 +222,12 @@ static bool is_worth_telling(const struct python *python, uint64_t stacks)
 {
 	enum { FEW = 200 };
 
-	return stacks * FEW > python->stack->joined;
+	return stacks * FEW > python->stack.joined;
 }
 
 static void tell_fit(const struct python *python, struct buffer *notices)
 {
-	const struct python_stack *stack = python->stack;
+	const struct python_stack *stack = &python->stack;
 	uint64_t gone = python_codes_gone(python->codes);
 
 	if (stack->mismatched > 0 && is_worth_telling(python, stack->mismatched))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/python/stack.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A stack that is joined. */
@@ -13,19 +12,6 @@ struct joining {
 	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
 };
-
-bool python_stack_create(
-	struct interpreter_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err)
-{
-	struct python_stack *made = calloc(1, sizeof(*made));
-
-	if (!made)
-		return error_set_memory(err);
-	made->names = names;
-	made->codes = codes;
-	*stack = made;
-	return true;
-}
 
 static bool is_loop(const struct joining *joining, const struct unwind_frame *frame)
 {

@@ -34,11 +34,6 @@ struct python_stack {
 	struct python_known known[PYTHON_STACK_KNOWN]; /* words share places */
 };
 
-/* Owned by the caller, who frees it. */
-COMMON_MUST_CHECK
-bool python_stack_create(
-	struct interpreter_names *names, struct python_codes *codes, struct python_stack **stack, struct error *err);
-
 COMMON_MUST_CHECK
 bool python_stack_join(struct python_stack *stack, const struct interpret_sample *sample,
 	const struct python_image *python, uint64_t clock_ns, struct error *err);

@@ -172,13 +172,13 @@ static bool complete(struct reading *reading)
 	return !reading->is_compressed;
 }
 
-bool v8_layout_read(struct elf_image *elf, struct v8_layout **layout, struct error *err)
+bool v8_layout_read(struct elf_image *elf, struct buffer *notices, void **layout, struct error *err)
 {
 	static const char wanted[] = "v8dbg_class_JSFunction__";
 	struct reading reading = { .elf = elf };
 	struct elf_section symbols, strings;
 
-	*layout = NULL;
+	(void)notices;
 	if (!elf_image_is_64bit(elf) || !elf_image_section(elf, ".dynstr", &strings) ||
 		!memmem(strings.bytes, strings.size, wanted, strlen(wanted)) ||
 		!elf_image_section(elf, ".dynsym", &symbols))

@@ -183,17 +183,6 @@ static bool v8_name(
 
 /* ---- The kind ---- */
 
-static bool v8_read_image(struct elf_image *elf, struct buffer *notices, void **image, struct error *err)
-{
-	struct v8_layout *layout;
-
-	(void)notices;
-	if (!v8_layout_read(elf, &layout, err))
-		return false;
-	*image = layout;
-	return true;
-}
-
 static void v8_destroy_process(void *state, struct interpreter_process *process)
 {
 	(void)state;
@@ -202,7 +191,7 @@ static void v8_destroy_process(void *state, struct interpreter_process *process)
 }
 
 const struct interpreter_kind v8_interpreter = {
-	.files = { { v8_read_image, free } },
+	.files = { { v8_layout_read, free } },
 	.destroy_process = v8_destroy_process,
 	.name = v8_name,
 };

@@ -67,9 +67,9 @@ struct v8_layout {
 	bool has_wrapper; /* the deoptimization data has the function in a wrapper */
 };
 
-/* Looks whether an image is V8's; `*layout` NULL: it is not, or not one that can be read. Owned by the caller. */
+/* As the function of struct interpreter_file: `layout` is a struct v8_layout, which is freed by free(). */
 COMMON_MUST_CHECK
-bool v8_layout_read(struct elf_image *elf, struct v8_layout **layout, struct error *err);
+bool v8_layout_read(struct elf_image *elf, struct buffer *notices, void **layout, struct error *err);
 
 /* ---- The heap of a process ---- */
 
