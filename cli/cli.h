@@ -5,7 +5,7 @@
 
 /*
  * The command line: the only code that prints, exits or handles signals. `main.c` dispatches, each command has its
- * cmd_*.c, which returns the program's exit code. Results go to standard output, everything else to standard error.
+ * cmd_*.c. Results go to standard output, everything else to standard error.
  */
 
 #define CLI_TOOL "kelvin " KELVIN_VERSION
@@ -23,15 +23,23 @@ enum cli_exit {
 	CLI_EXIT_NOT_FOUND = 127,
 };
 
-/* argv[0] is the command's name. */
-int cmd_record(int argc, char **argv);
-int cmd_simulate(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_recover(int argc, char **argv);
-int cmd_symbolize(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
+struct options;
+struct options_row;
+
+/* A command, by its options (options.h). */
+struct cli_command {
+	const char *name;
+	const char *summary; /* one line */
+	const char *usage;   /* the help in front of the options, by lines */
+	const struct options_row *rows;
+	const char *notes; /* the help behind the options: examples and exit codes */
+	const char *word;  /* what its words are, as FILE; COMMAND: options end at the first; NULL: there are none */
+	size_t needed_words;
+	int (*run)(struct options *options); /* returns the program's exit code */
+};
+
+extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_bench, cmd_report, cmd_recover, cmd_symbolize,
+	cmd_doctor;
 
 /*
  * Writes to standard error. Text of files, symbols and arguments is cleaned, so that it cannot control the terminal.

@@ -96,7 +96,7 @@ static const struct option names[] = {
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
 struct request {
-	struct options *options;
+	struct options_switch *options;
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
 	uint64_t runs, warmup; /* runs 0: the default */
@@ -468,13 +468,13 @@ static bool take(void *context, int option, struct error *err)
 	}
 }
 
-static int run(struct request *request, struct options *options)
+static int run(struct request *request, struct options_switch *options)
 {
 	int code;
 
 	request->options = options;
 	options_count_spare(options, 0);
-	if (!options_read(options, help, take, request, &code))
+	if (!options_read_switch(options, help, take, request, &code))
 		return code;
 	if (optind < options->argc)
 		return options_fail("bench",
@@ -496,9 +496,9 @@ static int run(struct request *request, struct options *options)
 	return run_bench(request);
 }
 
-int cmd_bench(int argc, char **argv)
+static int cmd_bench_main(int argc, char **argv)
 {
-	struct options options = { argc, argv, "bench", ":ho:F:e:q", names };
+	struct options_switch options = { argc, argv, "bench", ":ho:F:e:q", names };
 	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 
@@ -508,3 +508,15 @@ int cmd_bench(int argc, char **argv)
 	comparison_deinit(&request.comparison);
 	return code;
 }
+
+static int cmd_bench_start(struct options *options)
+{
+	return cmd_bench_main(options->argc, options->argv);
+}
+
+const struct cli_command cmd_bench = {
+	.name = "bench",
+	.summary = "run two commands alternately and compare them",
+	.rows = (const struct options_row[]){ { 0 } },
+	.run = cmd_bench_start,
+};

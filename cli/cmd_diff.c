@@ -143,7 +143,7 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 
 struct request {
 	struct comparison *comparison;
-	struct options *options;
+	struct options_switch *options;
 };
 
 static bool cmd_diff_take(void *context, int option, struct error *err)
@@ -157,14 +157,14 @@ static bool cmd_diff_take(void *context, int option, struct error *err)
 	return comparison_take(request->comparison, request->options, option, err);
 }
 
-static int cmd_diff_run(struct comparison *comparison, struct options *options)
+static int cmd_diff_run(struct comparison *comparison, struct options_switch *options)
 {
 	struct request request = { comparison, options };
 	struct error err;
 	int code;
 
 	options_count_spare(options, DIFF_SIDES);
-	if (!options_read(options, help, cmd_diff_take, &request, &code))
+	if (!options_read_switch(options, help, cmd_diff_take, &request, &code))
 		return code;
 	if (options->argc - optind != DIFF_SIDES)
 		return options_fail("diff", "two profiles are needed, BASE and HEAD; %d given", options->argc - optind);
@@ -176,10 +176,22 @@ static int cmd_diff_run(struct comparison *comparison, struct options *options)
 	return CLI_EXIT_ERROR;
 }
 
-int cmd_diff(int argc, char **argv)
+static int cmd_diff_main(int argc, char **argv)
 {
 	CLEANUP(comparison_deinit) struct comparison comparison = { .diff.scale = DIFF_SCALE_AUTO };
-	struct options options = { argc, argv, "diff", ":ho:", names };
+	struct options_switch options = { argc, argv, "diff", ":ho:", names };
 
 	return cmd_diff_run(&comparison, &options);
 }
+
+static int cmd_diff_start(struct options *options)
+{
+	return cmd_diff_main(options->argc, options->argv);
+}
+
+const struct cli_command cmd_diff = {
+	.name = "diff",
+	.summary = "compare two profiles: where did the time go?",
+	.rows = (const struct options_row[]){ { 0 } },
+	.run = cmd_diff_start,
+};

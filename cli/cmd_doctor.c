@@ -8,23 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_JSON = OPTIONS_LONG_ONLY };
+static const char cmd_doctor_usage[] =
+	"Usage: kelvin doctor [OPTIONS]\n"
+	"Shows what this machine allows a profiler to do, and the exact command that allows more.\n";
 
-static const char help[] = "Usage: kelvin doctor [OPTIONS]\n"
-			   "Shows what this machine allows a profiler to do, and the exact command that allows more.\n"
-			   "\n"
-			   "Options:\n"
-			   "      --json                  schema kelvin.doctor/1 on standard output\n"
-			   "  -h, --help                  this text\n"
-			   "\n"
-			   "Examples:\n"
-			   "  kelvin doctor\n"
-			   "\n"
-			   "Exit codes: 0 own processes can be sampled, 2 nothing can be sampled, or a usage error.\n";
+static const char cmd_doctor_notes[] =
+	"Examples:\n"
+	"  kelvin doctor\n"
+	"\n"
+	"Exit codes: 0 own processes can be sampled, 2 nothing can be sampled, or a usage error.\n";
 
-static const struct option names[] = {
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "help", no_argument, NULL, 'h' },
+struct request {
+	bool is_json;
+};
+
+static const struct options_row cmd_doctor_rows[] = {
+	{ .name = "Options:" },
+	{ 0, "json", NULL, "schema kelvin.doctor/1 on standard output", OPTIONS_FLAG(struct request, is_json) },
 	{ 0 },
 };
 
@@ -212,27 +212,18 @@ static int print_json(const struct sampler_capabilities *can)
 	return ok && can->can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }
 
-static bool cmd_doctor_take(void *context, int option, struct error *err)
+static int cmd_doctor_run(struct options *options)
 {
-	bool *as_json = context;
-
-	*as_json = option == OPTION_JSON;
-	return *as_json || error_set(err, ERROR_USAGE, "unknown option");
-}
-
-int cmd_doctor(int argc, char **argv)
-{
-	struct options options = { argc, argv, "doctor", ":h", names };
+	struct request request = { 0 };
 	struct sampler_capabilities can;
-	bool as_json = false;
 	int code;
 
-	if (!options_read(&options, help, cmd_doctor_take, &as_json, &code))
+	if (!options_read(options, &request, &code))
 		return code;
-	if (optind < argc)
-		return options_fail("doctor", "unexpected '%s': doctor takes no arguments", argv[optind]);
+	if (optind < options->argc)
+		return options_fail("doctor", "unexpected '%s': doctor takes no arguments", options->argv[optind]);
 	sampler_probe(&can);
-	if (as_json)
+	if (request.is_json)
 		return print_json(&can);
 	puts(CLI_TOOL);
 	print_rights(&can);
@@ -245,3 +236,12 @@ int cmd_doctor(int argc, char **argv)
 	print_limits(&can);
 	return can.can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }
+
+const struct cli_command cmd_doctor = {
+	.name = "doctor",
+	.summary = "show what this machine allows, and how to allow more",
+	.usage = cmd_doctor_usage,
+	.rows = cmd_doctor_rows,
+	.notes = cmd_doctor_notes,
+	.run = cmd_doctor_run,
+};

@@ -364,12 +364,12 @@ static bool check_benchmarks(const struct record_job *job, struct error *err)
 	return true;
 }
 
-static int run(struct request *request, const struct options *options)
+static int run(struct request *request, const struct options_switch *options)
 {
 	struct error err;
 	int code;
 
-	if (!options_read(options, help, take, request, &code))
+	if (!options_read_switch(options, help, take, request, &code))
 		return code;
 	if (!take_command(request, options->argv + optind, &err))
 		return options_fail("record", "%s", err.message);
@@ -390,10 +390,10 @@ static int run(struct request *request, const struct options *options)
 	return record_job_run(&request->job);
 }
 
-int cmd_record(int argc, char **argv)
+static int cmd_record_main(int argc, char **argv)
 {
 	/* '+': what follows a command's name is the command's. */
-	struct options options = { argc, argv, "record", "+:hp:t:ao:d:D:F:e:g:q", names };
+	struct options_switch options = { argc, argv, "record", "+:hp:t:ao:d:D:F:e:g:q", names };
 	CLEANUP(cleanup_free) struct request *request = calloc(1, sizeof(*request));
 	int code;
 
@@ -408,3 +408,15 @@ int cmd_record(int argc, char **argv)
 	labels_deinit(&request->labels);
 	return code;
 }
+
+static int cmd_record_start(struct options *options)
+{
+	return cmd_record_main(options->argc, options->argv);
+}
+
+const struct cli_command cmd_record = {
+	.name = "record",
+	.summary = "sample a running process or a command",
+	.rows = (const struct options_row[]){ { 0 } },
+	.run = cmd_record_start,
+};

@@ -10,27 +10,13 @@
 
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-static const char help[] =
-	"Usage: kelvin recover FILE.part [OPTIONS]\n"
-	"Turns what a killed recording left into a profile. The .part file is kept.\n"
-	"\n"
-	"Options:\n"
-	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" OPTIONS_MODE_HELP
-		NAMING_HELP NAMING_PROFILE_HELP "  -h, --help                  this text\n"
-	"\n"
-	"Examples:\n"
-	"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
-	"\n"
-	"Exit codes: 0 success, 2 usage or input error.\n";
+static const char cmd_recover_usage[] = "Usage: kelvin recover FILE.part [OPTIONS]\n"
+					"Turns what a killed recording left into a profile. The .part file is kept.\n";
 
-static const struct option names[] = {
-	{ "output", required_argument, NULL, 'o' },
-	OPTIONS_MODE_ROW,
-	NAMING_OPTIONS,
-	NAMING_PROFILE_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
+static const char cmd_recover_notes[] = "Examples:\n"
+					"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
+					"\n"
+					"Exit codes: 0 success, 2 usage or input error.\n";
 
 struct request {
 	const char *output; /* NULL: made from the input's name */
@@ -38,17 +24,14 @@ struct request {
 	struct naming naming;
 };
 
-static bool cmd_recover_take(void *context, int option, struct error *err)
-{
-	struct request *request = context;
-
-	if (option == OPTIONS_MODE)
-		return options_parse_mode(optarg, &request->mode, err);
-	if (option != 'o')
-		return naming_take(&request->naming, option, err);
-	request->output = options_output_file(optarg);
-	return true;
-}
+static const struct options_row cmd_recover_rows[] = {
+	{ .name = "Options:" },
+	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: without .part)",
+		OPTIONS_OUTPUT(struct request, output) },
+	{ .rows = options_mode_rows, .at = offsetof(struct request, mode) },
+	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
+	{ 0 },
+};
 
 static bool choose_output(const struct request *request, const char *name, char path[PATH_MAX], struct error *err)
 {
@@ -100,28 +83,35 @@ static bool recover(struct request *request, const char *name, struct error *err
 	       write_profile(profile, path, request->mode, err);
 }
 
-static int cmd_recover_run(struct request *request, const struct options *options)
+static void request_deinit(struct request *request)
 {
+	naming_deinit(&request->naming);
+}
+
+static int cmd_recover_run(struct options *options)
+{
+	CLEANUP(request_deinit) struct request request = { 0 };
 	struct error err;
 	int code;
 
-	if (!options_read(options, help, cmd_recover_take, request, &code))
+	if (!options_read(options, &request, &code))
 		return code;
 	if (options->argc - optind != 1)
 		return options_fail("recover", "one FILE.part is needed; %d given", options->argc - optind);
 	interrupt_watch();
-	if (recover(request, options->argv[optind], &err))
+	if (recover(&request, options->argv[optind], &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
 
-int cmd_recover(int argc, char **argv)
-{
-	struct options options = { argc, argv, "recover", ":ho:", names };
-	struct request request = { 0 };
-	int code = cmd_recover_run(&request, &options);
-
-	naming_deinit(&request.naming);
-	return code;
-}
+const struct cli_command cmd_recover = {
+	.name = "recover",
+	.summary = "turn what a killed recording left into a profile",
+	.usage = cmd_recover_usage,
+	.rows = cmd_recover_rows,
+	.notes = cmd_recover_notes,
+	.word = "FILE.part",
+	.needed_words = 1,
+	.run = cmd_recover_run,
+};

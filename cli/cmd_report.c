@@ -47,7 +47,7 @@ static const struct option names[] = {
 };
 
 struct request {
-	struct options *options;
+	struct options_switch *options;
 	struct diff_options diff;
 	struct outputs outputs;
 	uint32_t verify_every;
@@ -170,14 +170,14 @@ static bool report(struct request *request, const char *name, int *code, struct 
 	return worker_run(&worker, cmd_report_work, &showing, code, err);
 }
 
-static int cmd_report_run(struct request *request, struct options *options)
+static int cmd_report_run(struct request *request, struct options_switch *options)
 {
 	struct error err;
 	int code;
 
 	request->options = options;
 	options_count_spare(options, 1);
-	if (!options_read(options, help, cmd_report_take, request, &code))
+	if (!options_read_switch(options, help, cmd_report_take, request, &code))
 		return code;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
@@ -187,12 +187,24 @@ static int cmd_report_run(struct request *request, struct options *options)
 	return CLI_EXIT_ERROR;
 }
 
-int cmd_report(int argc, char **argv)
+static int cmd_report_main(int argc, char **argv)
 {
-	struct options options = { argc, argv, "report", ":ho:", names };
+	struct options_switch options = { argc, argv, "report", ":ho:", names };
 	struct request request = { 0 };
 	int code = cmd_report_run(&request, &options);
 
 	naming_deinit(&request.naming);
 	return code;
 }
+
+static int cmd_report_start(struct options *options)
+{
+	return cmd_report_main(options->argc, options->argv);
+}
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.summary = "show one profile",
+	.rows = (const struct options_row[]){ { 0 } },
+	.run = cmd_report_start,
+};

@@ -12,36 +12,16 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-	OPTION_CACHE = OPTIONS_LONG_ONLY,
-	OPTION_RUNS,
-	OPTION_LABEL,
-	OPTION_NO_ARGS,
-	OPTION_BENCHMARKS,
-	MAX_RUNS = 10000,
-	MAX_NOTICE_BYTES = 1 << 16,
-};
+enum { MAX_RUNS = 10000, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-static const char help[] =
+static const char cmd_simulate_usage[] =
 	"Usage: kelvin simulate [OPTIONS] -- COMMAND...\n"
 	"Runs a command on a simulated processor (valgrind) and counts every instruction in its whole calling context, every\n"
 	"cache miss, wrong branch and system call. The counts of one run are exact: the next run has the same ones. The command\n"
-	"takes about 30 times as long.\n"
-	"\n"
-	"Options:\n"
-	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
-	"      --cache I1,D1,LL        sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)\n"
-	"      --runs N                runs the command N times, one after the other, into one profile: what differs between\n"
-	"                              the runs is noise\n"
-	"      --benchmarks            the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark,\n"
-	"                              vitest): only they are counted, each for itself\n" NAMING_HELP
-		NAMING_PROFILE_HELP
-	"      --label KEY=VALUE       kept in the profile and shown in reports, as service, version, commit or host; repeatable\n"
-	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
-	"  -q, --quiet                 prints errors only\n"
-	"  -h, --help                  this text\n"
-	"\n"
+	"takes about 30 times as long.\n";
+
+static const char cmd_simulate_notes[] =
 	"Examples:\n"
 	"  kelvin simulate -o before.pb.gz -- ./parse input.json\n"
 	"  kelvin report before.pb.gz --metric instructions\n"
@@ -49,21 +29,6 @@ static const char help[] =
 	"\n"
 	"Exit codes: the command's own; 125 the simulation failed, 126 the command cannot be executed or simulated, 127 it was\n"
 	"not found, 128 + N signal N ended it. 2 usage error.\n";
-
-static const struct option names[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "cache", required_argument, NULL, OPTION_CACHE },
-	{ "runs", required_argument, NULL, OPTION_RUNS },
-	{ "benchmarks", no_argument, NULL, OPTION_BENCHMARKS },
-	NAMING_OPTIONS,
-	NAMING_PROFILE_OPTIONS,
-	{ "label", required_argument, NULL, OPTION_LABEL },
-	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
-	OPTIONS_MODE_ROW,
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 struct request {
 	struct source_simulated_options simulated;
@@ -295,61 +260,67 @@ static int run_simulation(struct request *request)
 
 /* ---- Options ---- */
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_simulate_take_caches(void *caches, const char *text, struct error *err)
 {
-	struct request *request = context;
-
-	switch (option) {
-	case 'o':
-		request->output = options_output_file(optarg);
-		return true;
-	case OPTION_CACHE:
-		return simulator_parse_caches(optarg, request->simulated.caches, err);
-	case OPTION_RUNS:
-		return options_parse_count("--runs", optarg, MAX_RUNS, &request->runs, err) &&
-		       (request->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run"));
-	case OPTION_BENCHMARKS:
-		request->simulated.has_benchmarks = true;
-		return true;
-	case OPTION_LABEL:
-		return labels_add(&request->labels, optarg, err);
-	case OPTION_NO_ARGS:
-		request->simulated.no_arguments = true;
-		return true;
-	case OPTIONS_MODE:
-		return options_parse_mode(optarg, &request->mode, err);
-	case 'q':
-		request->quiet = true;
-		return true;
-	default:
-		return naming_take(&request->naming, option, err);
-	}
+	return simulator_parse_caches(text, caches, err);
 }
 
-static int run(struct request *request, const struct options *options)
+static bool cmd_simulate_take_runs(void *runs, const char *text, struct error *err)
 {
-	int code;
-
-	if (!options_read(options, help, take, request, &code))
-		return code;
-	if (!options->argv[optind])
-		return options_fail("simulate", "nothing to simulate; give a command after --");
-	request->simulated.command = options->argv + optind;
-	request->simulated.labels = request->labels.items;
-	request->simulated.label_count = request->labels.count;
-	return run_simulation(request);
+	return options_parse_count("--runs", text, MAX_RUNS, runs, err) &&
+	       (*(uint64_t *)runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run"));
 }
 
-int cmd_simulate(int argc, char **argv)
+static const struct options_row cmd_simulate_rows[] = {
+	{ .name = "Options:" },
+	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)",
+		OPTIONS_OUTPUT(struct request, output) },
+	{ 0, "cache", "I1,D1,LL", "sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
+		cmd_simulate_take_caches, offsetof(struct request, simulated.caches) },
+	{ 0, "runs", "N",
+		"runs the command N times, one after the other, into one profile: what differs between\nthe runs is noise",
+		cmd_simulate_take_runs, offsetof(struct request, runs) },
+	{ 0, "benchmarks", NULL,
+		"the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark,\n"
+		"vitest): only they are counted, each for itself",
+		OPTIONS_FLAG(struct request, simulated.has_benchmarks) },
+	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
+	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
+	{ .rows = options_no_args_rows, .at = offsetof(struct request, simulated.no_arguments) },
+	{ .rows = options_mode_rows, .at = offsetof(struct request, mode) },
+	{ 'q', "quiet", NULL, "prints errors only", OPTIONS_FLAG(struct request, quiet) },
+	{ 0 },
+};
+
+static void request_deinit(struct request *request)
 {
-	/* '+': what follows a command's name is the command's. */
-	struct options options = { argc, argv, "simulate", "+:ho:q", names };
+	naming_deinit(&request->naming);
+	labels_deinit(&request->labels);
+}
+
+static int cmd_simulate_run(struct options *options)
+{
+	CLEANUP(request_deinit)
 	struct request request = { .output = "kelvin.pb.gz", .runs = 1, .simulated.tool = CLI_TOOL };
 	int code;
 
 	simulator_default_caches(request.simulated.caches);
-	code = run(&request, &options);
-	naming_deinit(&request.naming);
-	labels_deinit(&request.labels);
-	return code;
+	if (!options_read(options, &request, &code))
+		return code;
+	if (!options->argv[optind])
+		return options_fail("simulate", "nothing to simulate; give a command after --");
+	request.simulated.command = options->argv + optind;
+	request.simulated.labels = request.labels.items;
+	request.simulated.label_count = request.labels.count;
+	return run_simulation(&request);
 }
+
+const struct cli_command cmd_simulate = {
+	.name = "simulate",
+	.summary = "count what a command executes, on a simulated processor",
+	.usage = cmd_simulate_usage,
+	.rows = cmd_simulate_rows,
+	.notes = cmd_simulate_notes,
+	.word = "COMMAND",
+	.run = cmd_simulate_run,
+};

@@ -16,13 +16,6 @@
 #include <string.h>
 
 enum {
-	OPTION_JSON = OPTIONS_LONG_ONLY,
-	OPTION_NO_INLINES,
-	OPTION_NO_DEMANGLE,
-	OPTION_NO_CACHE,
-	OPTION_DEBUGINFOD,
-	OPTION_EXPLAIN_ORIGIN,
-	OPTION_VERIFY,
 	READ_BYTES = 1 << 16,
 	MAX_INPUT_BYTES = 1 << 28,
 	MAX_NOTICE_BYTES = 1 << 12,
@@ -30,52 +23,16 @@ enum {
 	MAX_ADDRESSES = 1 << 26,
 };
 
-static const char help[] =
+static const char cmd_symbolize_usage[] =
 	"Usage: kelvin symbolize -e FILE [OPTIONS] [ADDRESS...]\n"
 	"Names addresses of a binary: function, file and line, inlined frames first, as 'addr2line -a -f -i -C' prints them.\n"
-	"Addresses are hexadecimal and relative to the file's link address; without any they are read from standard input.\n"
-	"\n"
-	"Options:\n"
-	"  -e, --exe FILE              the binary (default: a.out)\n"
-	"  -p, --pretty-print          one line for each frame\n"
-	"  -s, --basenames             file names without directories\n"
-	"  -a, -f, -i, -C              accepted, and always on: addresses, functions, inlined frames, demangled names\n"
-	"      --json                  schema kelvin.symbolize/1 on standard output\n"
-	"  -j, --section NAME          addresses count from the start of this section\n"
-	"      --no-inlines            only the function that holds the code\n"
-	"      --no-demangle           names as the linker knows them\n"
-	"      --explain-origin        prints for each frame whose code it is, and by which rule\n" NAMING_HELP
-	"      --debuginfod            fetches a missing debug file from the servers in DEBUGINFOD_URLS\n"
-	"      --no-cache              neither reads nor writes the cache of resolved frames\n"
-	"      --verify                names the addresses again with libdw, and tells on standard error how many are equal\n"
-	"  -h, --help                  this text\n"
-	"\n"
-	"Examples:\n"
-	"  kelvin symbolize -e ./server 0x4011f6\n"
-	"  cut -f1 addresses.tsv | kelvin symbolize -e libfoo.so --json\n"
-	"\n"
-	"Exit codes: 0 success, 2 usage or input error.\n";
+	"Addresses are hexadecimal and relative to the file's link address; without any they are read from standard input.\n";
 
-static const struct option names[] = {
-	{ "exe", required_argument, NULL, 'e' },
-	{ "pretty-print", no_argument, NULL, 'p' },
-	{ "basenames", no_argument, NULL, 's' },
-	{ "addresses", no_argument, NULL, 'a' },
-	{ "functions", no_argument, NULL, 'f' },
-	{ "inlines", no_argument, NULL, 'i' },
-	{ "demangle", no_argument, NULL, 'C' },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "section", required_argument, NULL, 'j' },
-	{ "no-inlines", no_argument, NULL, OPTION_NO_INLINES },
-	{ "no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE },
-	{ "explain-origin", no_argument, NULL, OPTION_EXPLAIN_ORIGIN },
-	NAMING_OPTIONS,
-	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
-	{ "no-cache", no_argument, NULL, OPTION_NO_CACHE },
-	{ "verify", no_argument, NULL, OPTION_VERIFY },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
+static const char cmd_symbolize_notes[] = "Examples:\n"
+					  "  kelvin symbolize -e ./server 0x4011f6\n"
+					  "  cut -f1 addresses.tsv | kelvin symbolize -e libfoo.so --json\n"
+					  "\n"
+					  "Exit codes: 0 success, 2 usage or input error.\n";
 
 struct request {
 	const char *path;
@@ -448,81 +405,68 @@ static bool symbolize(struct request *request, int *code, struct error *err)
 	return worker_run(&request->worker, cmd_symbolize_work, request, code, err);
 }
 
-static bool cmd_symbolize_take(void *context, int option, struct error *err)
-{
-	struct request *request = context;
+static const struct options_row cmd_symbolize_rows[] = {
+	{ .name = "Options:" },
+	{ 'e', "exe", "FILE", "the binary (default: a.out)", OPTIONS_TEXT(struct request, path) },
+	{ 'p', "pretty-print", NULL, "one line for each frame", OPTIONS_FLAG(struct request, style.pretty) },
+	{ 's', "basenames", NULL, "file names without directories", OPTIONS_FLAG(struct request, style.basenames) },
+	{ .name = "-a, -f, -i, -C",
+		.help = "accepted, and always on: addresses, functions, inlined frames, demangled names" },
+	{ 'a', "addresses", NULL, NULL, options_ignore },
+	{ 'f', "functions", NULL, NULL, options_ignore },
+	{ 'i', "inlines", NULL, NULL, options_ignore },
+	{ 'C', "demangle", NULL, NULL, options_ignore },
+	{ 0, "json", NULL, "schema kelvin.symbolize/1 on standard output", OPTIONS_FLAG(struct request, is_json) },
+	{ 'j', "section", "NAME", "addresses count from the start of this section",
+		OPTIONS_TEXT(struct request, section) },
+	{ 0, "no-inlines", NULL, "only the function that holds the code",
+		OPTIONS_FLAG(struct request, options.no_inlines) },
+	{ 0, "no-demangle", NULL, "names as the linker knows them", OPTIONS_FLAG(struct request, style.mangled) },
+	{ 0, "explain-origin", NULL, "prints for each frame whose code it is, and by which rule",
+		OPTIONS_FLAG(struct request, explain_origin) },
+	{ .rows = naming_symbolize_rows, .at = offsetof(struct request, naming) },
+	{ 0, "debuginfod", NULL, "fetches a missing debug file from the servers in DEBUGINFOD_URLS",
+		OPTIONS_FLAG(struct request, options.debuginfod) },
+	{ 0, "no-cache", NULL, "neither reads nor writes the cache of resolved frames",
+		OPTIONS_FLAG(struct request, no_cache) },
+	{ 0, "verify", NULL, "names the addresses again with libdw, and tells on standard error how many are equal",
+		OPTIONS_FLAG(struct request, verify) },
+	{ 0 },
+};
 
-	switch (option) {
-	case 'e':
-		request->path = optarg;
-		break;
-	case 'p':
-		request->style.pretty = true;
-		break;
-	case 's':
-		request->style.basenames = true;
-		break;
-	case OPTION_JSON:
-		request->is_json = true;
-		break;
-	case 'j':
-		request->section = optarg;
-		break;
-	case OPTION_NO_INLINES:
-		request->options.no_inlines = true;
-		break;
-	case OPTION_NO_DEMANGLE:
-		request->style.mangled = true;
-		break;
-	case OPTION_EXPLAIN_ORIGIN:
-		request->explain_origin = true;
-		break;
-	case OPTION_DEBUGINFOD:
-		request->options.debuginfod = true;
-		break;
-	case OPTION_VERIFY:
-		request->verify = true;
-		break;
-	case OPTION_NO_CACHE:
-		request->no_cache = true;
-		break;
-	case 'a':
-	case 'f':
-	case 'i':
-	case 'C':
-		break; /* addr2line's option for what kelvin always does */
-	default:
-		return naming_take(&request->naming, option, err);
-	}
-	return true;
+static void request_deinit(struct request *request)
+{
+	elf_image_unref(request->image);
+	naming_deinit(&request->naming);
+	free(request->addresses);
+	buffer_deinit(&request->differences);
 }
 
-static int cmd_symbolize_run(struct request *request, const struct options *options)
+static int cmd_symbolize_run(struct options *options)
 {
+	CLEANUP(request_deinit)
+	struct request request = { .path = "a.out",
+		.options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE },
+		.differences = { .max_bytes = MAX_VERIFIED_BYTES } };
 	struct error err;
 	int code;
 
-	if (!options_read(options, help, cmd_symbolize_take, request, &code))
+	if (!options_read(options, &request, &code))
 		return code;
-	request->words = options->argv + optind;
-	if (naming_prepare(&request->naming, &request->options, &err) && open_image(request, &err) &&
-		symbolize(request, &code, &err))
+	request.words = options->argv + optind;
+	if (naming_prepare(&request.naming, &request.options, &err) && open_image(&request, &err) &&
+		symbolize(&request, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
 
-int cmd_symbolize(int argc, char **argv)
-{
-	struct options options = { argc, argv, "symbolize", ":he:psafiCj:", names };
-	struct request request = { .path = "a.out", .options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE } };
-	int code;
-
-	buffer_init(&request.differences, MAX_VERIFIED_BYTES);
-	code = cmd_symbolize_run(&request, &options);
-	buffer_deinit(&request.differences);
-	elf_image_unref(request.image);
-	naming_deinit(&request.naming);
-	free(request.addresses);
-	return code;
-}
+const struct cli_command cmd_symbolize = {
+	.name = "symbolize",
+	.summary = "name addresses of a binary, as addr2line does",
+	.usage = cmd_symbolize_usage,
+	.rows = cmd_symbolize_rows,
+	.notes = cmd_symbolize_notes,
+	.word = "ADDRESS",
+	.run = cmd_symbolize_run,
+};

@@ -53,7 +53,7 @@ static bool take_precision(struct comparison *c, const char *text, struct error 
 	return true;
 }
 
-bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err)
+bool comparison_take(struct comparison *comparison, struct options_switch *options, int option, struct error *err)
 {
 	bool is_taken;
 

@@ -69,7 +69,7 @@ void comparison_deinit(struct comparison *comparison);
 
 /* Handles one of the options above, whose value is in `optarg`. */
 COMMON_MUST_CHECK
-bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err);
+bool comparison_take(struct comparison *comparison, struct options_switch *options, int option, struct error *err);
 
 /* The exit code if the comparison is inconclusive. */
 int comparison_inconclusive_code(const struct comparison *comparison);

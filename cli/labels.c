@@ -51,6 +51,17 @@ bool labels_add(struct labels *labels, const char *text, struct error *err)
 	return true;
 }
 
+static bool labels_take(void *labels, const char *text, struct error *err)
+{
+	return labels_add(labels, text, err);
+}
+
+const struct options_row labels_rows[] = {
+	{ 0, "label", "KEY=VALUE", "kept in the profile and shown in reports, as service, version, commit or host",
+		labels_take, .words = "service= version= environment= commit= host=", .repeatable = true },
+	{ 0 },
+};
+
 void labels_deinit(struct labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "cli/options.h"
 #include "sampler/sampler.h"
 
 /* The labels of --label KEY=VALUE (profile/labels.h), as the sampler takes them. All 0: none. */
@@ -12,4 +13,7 @@ struct labels {
 /* Adds a label. ERROR_USAGE if it is none, or if its key was given before. */
 COMMON_MUST_CHECK
 bool labels_add(struct labels *labels, const char *text, struct error *err);
+
+/* --label, of a struct labels. */
+extern const struct options_row labels_rows[];
 void labels_deinit(struct labels *labels);

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-static const struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *summary;
-} commands[] = {
-	{ "record", cmd_record, "sample a running process or a command" },
-	{ "simulate", cmd_simulate, "count what a command executes, on a simulated processor" },
-	{ "diff", cmd_diff, "compare two profiles: where did the time go?" },
-	{ "bench", cmd_bench, "run two commands alternately and compare them" },
-	{ "report", cmd_report, "show one profile" },
-	{ "recover", cmd_recover, "turn what a killed recording left into a profile" },
-	{ "symbolize", cmd_symbolize, "name addresses of a binary, as addr2line does" },
-	{ "doctor", cmd_doctor, "show what this machine allows, and how to allow more" },
-};
+static const struct cli_command *const commands[] = { &cmd_record, &cmd_simulate, &cmd_diff, &cmd_bench, &cmd_report,
+	&cmd_recover, &cmd_symbolize, &cmd_doctor };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const char help_head[] =
@@ -41,41 +30,57 @@ static void print_help(FILE *stream)
 {
 	fputs(help_head, stream);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		fprintf(stream, "  %-10s  %s\n", commands[i].name, commands[i].summary);
+		fprintf(stream, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	fputs(help_tail, stream);
 }
 
-static const struct command *find_command(const char *name)
+/* What the completions in docs/completions offer in place of a command. */
+static void print_completions(void)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(name, commands[i].name) == 0)
-			return &commands[i];
-	return NULL;
+		options_print_completion(commands[i]->name, NULL, NULL, NULL, commands[i]->summary);
+	options_print_completion("--help", "-h", NULL, NULL, "explains the commands");
+	options_print_completion("--version", "-V", NULL, NULL, "the version");
+}
+
+/* The options of the command that is named; false: there is no such command. */
+static bool find_command(int argc, char **argv, struct options *options)
+{
+	for (size_t i = 0; argc > 0 && i < COMMAND_COUNT; i++)
+		if (strcmp(argv[0], commands[i]->name) == 0) {
+			options_init(options, commands[i], argc, argv);
+			return true;
+		}
+	return false;
 }
 
 static int dispatch(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
-	const struct command *command = find_command(word);
+	struct options options;
 	char help[] = "--help";
 
-	if (command)
-		return command->run(argc - 1, argv + 1);
-	if (strcmp(word, "help") == 0 && argc == 3 && (command = find_command(argv[2])))
-		return command->run(2, (char *[]){ argv[2], help, NULL });
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+	if (find_command(argc - 1, argv + 1, &options))
+		return options.command->run(&options);
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		puts(CLI_TOOL);
-		return CLI_EXIT_OK;
-	}
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+	else if (strcmp(word, "--complete") == 0 && argc == 2)
+		print_completions();
+	else if (strcmp(word, "--complete") == 0 && find_command(argc - 2, argv + 2, &options))
+		options_print_completions(&options);
+	else if (strcmp(word, "help") == 0 && argc == 3 && find_command(2, (char *[]){ argv[2], help, NULL }, &options))
+		return options.command->run(&options);
+	else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		print_help(stdout);
-		return CLI_EXIT_OK;
+	else {
+		if (argc < 2)
+			print_help(stderr);
+		else
+			cli_say("kelvin: unknown %s '%s'; see 'kelvin --help'\n", word[0] == '-' ? "option" : "command",
+				word);
+		return CLI_EXIT_ERROR;
 	}
-	if (argc < 2)
-		print_help(stderr);
-	else
-		cli_say("kelvin: unknown %s '%s'; see 'kelvin --help'\n", word[0] == '-' ? "option" : "command", word);
-	return CLI_EXIT_ERROR;
+	return CLI_EXIT_OK;
 }
 
 /*

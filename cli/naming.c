@@ -3,6 +3,31 @@
 
 static const size_t max_rules_bytes = (size_t)1 << 20;
 
+static bool naming_take_root(void *roots, const char *path, struct error *err)
+{
+	return options_list_add(roots, path, err);
+}
+
+const struct options_row naming_symbolize_rows[] = {
+	{ 0, "project-root", "DIR", "functions with sources below DIR are the user's own", naming_take_root,
+		offsetof(struct naming, roots), .repeatable = true },
+	{ 0, "origin-rules", "FILE", "rules that decide what is user, library or system",
+		OPTIONS_TEXT(struct naming, origin_rules_path) },
+	{ 0 },
+};
+
+const struct options_row naming_rows[] = {
+	{ .rows = naming_symbolize_rows },
+	{ 0, "wait-rules", "FILE", "rules that decide what threads wait for, as 'idle function *Pool::take*'",
+		OPTIONS_TEXT(struct naming, wait_rules_path) },
+	{ 0, "no-names", NULL, "names no functions: code is shown as binary+address, and no binary is read for names",
+		OPTIONS_FLAG(struct naming, no_names) },
+	{ 0, "require-confinement", NULL,
+		"fails where a part of the confinement of who reads binaries is not to be had",
+		OPTIONS_FLAG(struct naming, require_confinement) },
+	{ 0 },
+};
+
 bool naming_take(struct naming *naming, int option, struct error *err)
 {
 	switch (option) {

@@ -48,6 +48,10 @@ enum {
 COMMON_MUST_CHECK
 bool naming_take(struct naming *naming, int option, struct error *err);
 
+/* Of a struct naming. */
+extern const struct options_row naming_symbolize_rows[]; /* --project-root and --origin-rules */
+extern const struct options_row naming_rows[];           /* all of them */
+
 /*
  * Reads the file of rules and fills the options, which borrow from `naming`. ERROR_SYSTEM if confinement is required
  * and this machine does not have all of it.

@@ -1,79 +1,168 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/options.h"
 
-#include "cli/cli.h"
 #include "sampler/sampler.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-enum { MAX_LIST_ITEMS = 10000 };
+/* getopt_long() returns a letter, or LONG_OPTION plus the number of an entry. */
+enum { LONG_OPTION = 256, NONE = -1, WRONG = '?', NO_VALUE = ':', MAX_LIST_ITEMS = 10000 };
 
-/* The word as the user typed it, since getopt does not give the name of an unknown long option. */
-static int fail_unknown(const struct options *options)
+/* ---- Rows ---- */
+
+bool options_set_flag(void *flag, const char *value, struct error *err)
 {
-	const char *word = optind > 0 && optind <= options->argc ? options->argv[optind - 1] : "";
-
-	if (optopt > 0 && optopt < OPTIONS_LONG_ONLY && isprint(optopt) && strncmp(word, "--", 2) != 0)
-		return options_fail(options->command, "unknown option '-%c'", optopt);
-	if (optopt > 0)
-		return options_fail(options->command, "option '%s' takes no value", word);
-	return options_fail(options->command, "unknown or ambiguous option '%s'", word);
-}
-
-int options_next(const struct options *options)
-{
-	int option;
-
-	opterr = 0;
-	option = getopt_long(options->argc, options->argv, options->letters, options->names, NULL);
-	if (option == ':') {
-		options_fail(options->command, "option '%s' needs a value", options->argv[optind - 1]);
-		return OPTIONS_WRONG;
-	}
-	if (option == OPTIONS_WRONG)
-		fail_unknown(options);
-	return option;
-}
-
-bool options_read(const struct options *options, const char *help,
-	bool (*take)(void *context, int option, struct error *err), void *context, int *code)
-{
-	struct error err;
-	int option;
-
-	while ((option = options_next(options)) != OPTIONS_END) {
-		*code = CLI_EXIT_ERROR;
-		if (option == OPTIONS_WRONG)
-			return false;
-		if (option == 'h') {
-			fputs(help, stdout);
-			*code = CLI_EXIT_OK;
-			return false;
-		}
-		if (!take(context, option, &err)) {
-			options_fail(options->command, "%s", err.message);
-			return false;
-		}
-	}
+	(void)value;
+	(void)err;
+	*(bool *)flag = true;
 	return true;
 }
 
-void options_count_spare(struct options *options, size_t needed)
+bool options_set_text(void *text, const char *value, struct error *err)
 {
-	enum { WORD = 1, MAX_LETTERS = 62 };
-	char letters[MAX_LETTERS + 2];
-	size_t words = 0;
+	(void)err;
+	*(const char **)text = value;
+	return true;
+}
+
+bool options_set_output(void *path, const char *value, struct error *err)
+{
+	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(value, names[i]) == 0)
+			value = "-";
+	return options_set_text(path, value, err);
+}
+
+bool options_ignore(void *at, const char *value, struct error *err)
+{
+	(void)at;
+	(void)value;
+	(void)err;
+	return true;
+}
+
+static bool options_take_mode(void *mode, const char *text, struct error *err)
+{
+	return options_parse_mode(text, mode, err);
+}
+
+const struct options_row options_mode_rows[] = {
+	{ 0, "mode", "MODE", "permissions of what is written, octal, as 640 (default: 600; your own file keeps its)",
+		options_take_mode, .words = "600 640 644" },
+	{ 0 },
+};
+
+const struct options_row options_no_args_rows[] = {
+	{ 0, "no-args", NULL, "keeps only the command's program in the profile, without its arguments",
+		options_set_flag },
+	{ 0 },
+};
+
+static const struct options_row help_rows[] = {
+	{ 'h', "help", NULL, "this text", options_ignore },
+	{ 0 },
+};
+
+static bool may_omit_argument(const struct options_row *row)
+{
+	return row->argument && row->argument[0] == '[';
+}
+
+static const char *repeatable_text(const struct options_row *row)
+{
+	return row->repeatable ? "; repeatable" : "";
+}
+
+static bool takes_next_word(const struct options_row *row)
+{
+	return row->argument && strcmp(row->argument, "[FILE]") == 0;
+}
+
+/* ---- The options of one command line ---- */
+
+static void add_names(struct options *options, const struct options_row *row, size_t *count)
+{
+	size_t end = strlen(options->letters);
+	int has_argument = may_omit_argument(row) ? optional_argument : row->argument ? required_argument : no_argument;
+
+	options->names[(*count)++] =
+		(struct option){ row->name, has_argument, NULL, LONG_OPTION + (int)options->count };
+	if (row->letter)
+		snprintf(options->letters + end, sizeof(options->letters) - end, "%c%s", row->letter,
+			row->argument ? ":" : "");
+}
+
+static void add_rows(struct options *options, const struct options_row *rows, size_t at, size_t *names)
+{
+	for (; rows->name || rows->rows; rows++) {
+		if (rows->rows) {
+			add_rows(options, rows->rows, at + rows->at, names);
+			continue;
+		}
+		assert(options->count + 1 < OPTIONS_MAX);
+		if (rows->take)
+			add_names(options, rows, names);
+		options->entries[options->count++] = (struct options_entry){ rows, at + rows->at };
+	}
+}
+
+void options_init(struct options *options, const struct cli_command *command, int argc, char **argv)
+{
+	size_t names = 0;
+
+	*options = (struct options){ .argc = argc, .argv = argv, .command = command, .letters = " :" };
+	add_rows(options, command->rows, 0, &names);
+	add_rows(options, help_rows, 0, &names);
+}
+
+/* `words`: '+' ends the options at the first word, '-' returns words in their order, ':' permutes them. */
+static int next_option(struct options *options, char words)
+{
+	options->letters[0] = words;
+	opterr = 0;
+	return getopt_long(options->argc, options->argv, options->letters + (words == ':'), options->names, NULL);
+}
+
+static const struct options_entry *find_entry(const struct options *options, int option)
+{
+	const struct options_entry *entry = options->entries;
+
+	if (option >= LONG_OPTION)
+		return &entry[option - LONG_OPTION];
+	while (!entry->row->take || entry->row->letter != option)
+		entry++;
+	return entry;
+}
+
+/* The word as the user typed it, since getopt does not give the name of an unknown long option. */
+static int fail_option(const struct options *options, int option)
+{
+	const char *word = optind > 0 && optind <= options->argc ? options->argv[optind - 1] : "";
+
+	if (option == NO_VALUE)
+		return options_fail(options->command->name, "option '%s' needs a value", word);
+	if (optopt > 0 && optopt < LONG_OPTION && isprint(optopt) && strncmp(word, "--", 2) != 0)
+		return options_fail(options->command->name, "unknown option '-%c'", optopt);
+	if (optopt > 0)
+		return options_fail(options->command->name, "option '%s' takes no value", word);
+	return options_fail(options->command->name, "unknown or ambiguous option '%s'", word);
+}
+
+static void count_spare_words(struct options *options)
+{
+	enum { WORD = 1 };
+	size_t words = 0, needed = options->command->needed_words;
 	int option;
 
-	/* With `-` first, getopt returns words in their order and does not permute them. */
-	snprintf(letters, sizeof(letters), "-%s", options->letters);
-	opterr = 0;
 	optind = 0;
-	while ((option = getopt_long(options->argc, options->argv, letters, options->names, NULL)) != OPTIONS_END)
+	while ((option = next_option(options, '-')) != NONE)
 		words += option == WORD;
 	if (optind < options->argc)
 		words += (size_t)(options->argc - optind);
@@ -81,28 +170,121 @@ void options_count_spare(struct options *options, size_t needed)
 	optind = 0;
 }
 
-const char *options_output_file(const char *word)
-{
-	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(word, names[i]) == 0)
-			return "-";
-	return word;
-}
-
-const char *options_take_file(struct options *options)
+/* The FILE of the output option that next_option() has just returned. */
+static const char *take_file(struct options *options)
 {
 	const char *word = optind < options->argc ? options->argv[optind] : NULL;
 
 	if (optarg)
-		return options_output_file(optarg);
+		return optarg;
 	if (options->spare_words == 0 || !word || (word[0] == '-' && word[1] != '\0'))
 		return "-";
 	options->spare_words--;
 	optind++;
-	return options_output_file(word);
+	return word;
 }
+
+static bool take_option(struct options *options, const struct options_entry *entry, void *context)
+{
+	const char *value = takes_next_word(entry->row) ? take_file(options) : optarg;
+	struct error err;
+
+	if (entry->row->take((char *)context + entry->at, value, &err))
+		return true;
+	options_fail(options->command->name, "%s", err.message);
+	return false;
+}
+
+bool options_read(struct options *options, void *context, int *code)
+{
+	const char *word = options->command->word;
+	char words = word && strcmp(word, "COMMAND") == 0 ? '+' : ':';
+	int option;
+
+	count_spare_words(options);
+	*code = CLI_EXIT_ERROR;
+	while ((option = next_option(options, words)) != NONE) {
+		const struct options_entry *entry;
+
+		if (option == WRONG || option == NO_VALUE) {
+			*code = fail_option(options, option);
+			return false;
+		}
+		entry = find_entry(options, option);
+		if (entry->row == help_rows) {
+			options_print_help(options);
+			*code = CLI_EXIT_OK;
+			return false;
+		}
+		if (!take_option(options, entry, context))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Help and completions ---- */
+
+static void print_row(const struct options_row *row)
+{
+	char left[80];
+
+	if (!row->take)
+		snprintf(left, sizeof(left), "%s", row->name);
+	else
+		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", row->letter ? '-' : ' ',
+			row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
+			row->argument && row->argument[1] != '=' ? " " : "", row->argument ? row->argument : "");
+	printf("  %-26s  ", left);
+	for (const char *at = row->help; *at; at++) {
+		putchar(*at);
+		if (*at == '\n')
+			printf("%30s", "");
+	}
+	puts(repeatable_text(row));
+}
+
+void options_print_help(const struct options *options)
+{
+	fputs(options->command->usage, stdout);
+	for (size_t i = 0; i < options->count; i++) {
+		const struct options_row *row = options->entries[i].row;
+
+		if (row->help)
+			print_row(row);
+		else if (!row->take)
+			printf("\n%s\n", row->name);
+	}
+	printf("\n%s", options->command->notes);
+}
+
+void options_print_completion(
+	const char *name, const char *letter, const char *argument, const char *words, const char *text)
+{
+	const char *const fields[] = { name, letter, argument, words };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		printf("%s\t", fields[i] ? fields[i] : "-");
+	for (; *text; text++)
+		putchar(*text == '\n' ? ' ' : *text);
+	putchar('\n');
+}
+
+void options_print_completions(const struct options *options)
+{
+	options_print_completion(NULL, NULL, options->command->word, NULL, "");
+	for (size_t i = 0; i < options->count; i++) {
+		const struct options_row *row = options->entries[i].row;
+		char name[64], letter[] = { '-', row->letter, '\0' }, text[512];
+
+		if (!row->take || !row->help)
+			continue;
+		snprintf(name, sizeof(name), "--%s", row->name);
+		snprintf(text, sizeof(text), "%s%s", row->help, repeatable_text(row));
+		options_print_completion(name, row->letter ? letter : NULL, row->argument, row->words, text);
+	}
+}
+
+/* ---- Values ---- */
 
 int options_fail(const char *command, const char *format, ...)
 {
@@ -130,17 +312,6 @@ bool options_parse_count(const char *option, const char *text, uint64_t max, uin
 		return error_set(
 			err, ERROR_USAGE, "%s '%.80s': the most is %llu", option, text, (unsigned long long)max);
 	*value = parsed;
-	return true;
-}
-
-bool options_parse_mode(const char *text, mode_t *mode, struct error *err)
-{
-	size_t digits = strspn(text, "01234567");
-	unsigned long parsed = digits > 0 && digits <= 4 && text[digits] == '\0' ? strtoul(text, NULL, 8) : 0;
-
-	if (parsed == 0 || parsed > 0777)
-		return error_set(err, ERROR_USAGE, "--mode '%.20s': write an octal number up to 777, as 640", text);
-	*mode = (mode_t)parsed;
 	return true;
 }
 
@@ -173,17 +344,6 @@ static bool find_unit(const char *unit, double bare_s, double *unit_s)
 	return false;
 }
 
-bool options_parse_off_cpu(const char *text, uint64_t *ns, struct error *err)
-{
-	enum { MOST_MS = 10000, NS_PER_MS = 1000000 };
-	uint64_t ms = SAMPLER_DEFAULT_OFF_CPU_MS;
-
-	if (text && !options_parse_count("--off-cpu", text, MOST_MS, &ms, err))
-		return false;
-	*ns = ms * NS_PER_MS;
-	return ms > 0 || error_set(err, ERROR_USAGE, "--off-cpu=0: the least is 1 ms");
-}
-
 bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err)
 {
 	char *unit;
@@ -209,4 +369,120 @@ void options_list_deinit(struct options_list *list)
 {
 	free(list->items);
 	*list = (struct options_list){ 0 };
+}
+
+/* ---- Of commands that have no table yet ---- */
+
+/* The word as the user typed it, since getopt does not give the name of an unknown long option. */
+static int fail_unknown_switch(const struct options_switch *options)
+{
+	const char *word = optind > 0 && optind <= options->argc ? options->argv[optind - 1] : "";
+
+	if (optopt > 0 && optopt < OPTIONS_LONG_ONLY && isprint(optopt) && strncmp(word, "--", 2) != 0)
+		return options_fail(options->command, "unknown option '-%c'", optopt);
+	if (optopt > 0)
+		return options_fail(options->command, "option '%s' takes no value", word);
+	return options_fail(options->command, "unknown or ambiguous option '%s'", word);
+}
+
+int options_next(const struct options_switch *options)
+{
+	int option;
+
+	opterr = 0;
+	option = getopt_long(options->argc, options->argv, options->letters, options->names, NULL);
+	if (option == ':') {
+		options_fail(options->command, "option '%s' needs a value", options->argv[optind - 1]);
+		return OPTIONS_WRONG;
+	}
+	if (option == OPTIONS_WRONG)
+		fail_unknown_switch(options);
+	return option;
+}
+
+bool options_read_switch(const struct options_switch *options, const char *help,
+	bool (*take)(void *context, int option, struct error *err), void *context, int *code)
+{
+	struct error err;
+	int option;
+
+	while ((option = options_next(options)) != OPTIONS_END) {
+		*code = CLI_EXIT_ERROR;
+		if (option == OPTIONS_WRONG)
+			return false;
+		if (option == 'h') {
+			fputs(help, stdout);
+			*code = CLI_EXIT_OK;
+			return false;
+		}
+		if (!take(context, option, &err)) {
+			options_fail(options->command, "%s", err.message);
+			return false;
+		}
+	}
+	return true;
+}
+
+void options_count_spare(struct options_switch *options, size_t needed)
+{
+	enum { WORD = 1, MAX_LETTERS = 62 };
+	char letters[MAX_LETTERS + 2];
+	size_t words = 0;
+	int option;
+
+	/* With `-` first, getopt returns words in their order and does not permute them. */
+	snprintf(letters, sizeof(letters), "-%s", options->letters);
+	opterr = 0;
+	optind = 0;
+	while ((option = getopt_long(options->argc, options->argv, letters, options->names, NULL)) != OPTIONS_END)
+		words += option == WORD;
+	if (optind < options->argc)
+		words += (size_t)(options->argc - optind);
+	options->spare_words = words > needed ? words - needed : 0;
+	optind = 0;
+}
+
+const char *options_output_file(const char *word)
+{
+	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i]) == 0)
+			return "-";
+	return word;
+}
+
+const char *options_take_file(struct options_switch *options)
+{
+	const char *word = optind < options->argc ? options->argv[optind] : NULL;
+
+	if (optarg)
+		return options_output_file(optarg);
+	if (options->spare_words == 0 || !word || (word[0] == '-' && word[1] != '\0'))
+		return "-";
+	options->spare_words--;
+	optind++;
+	return options_output_file(word);
+}
+
+bool options_parse_mode(const char *text, mode_t *mode, struct error *err)
+{
+	size_t digits = strspn(text, "01234567");
+	unsigned long parsed = digits > 0 && digits <= 4 && text[digits] == '\0' ? strtoul(text, NULL, 8) : 0;
+
+	if (parsed == 0 || parsed > 0777)
+		return error_set(err, ERROR_USAGE, "--mode '%.20s': write an octal number up to 777, as 640", text);
+	*mode = (mode_t)parsed;
+	return true;
+}
+
+bool options_parse_off_cpu(const char *text, uint64_t *ns, struct error *err)
+{
+	enum { MOST_MS = 10000, NS_PER_MS = 1000000 };
+	uint64_t ms = SAMPLER_DEFAULT_OFF_CPU_MS;
+
+	if (text && !options_parse_count("--off-cpu", text, MOST_MS, &ms, err))
+		return false;
+	*ns = ms * NS_PER_MS;
+	return ms > 0 || error_set(err, ERROR_USAGE, "--off-cpu=0: the least is 1 ms");
 }

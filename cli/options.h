@@ -1,14 +1,118 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "cli/cli.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /*
- * Parsing of options, as all commands share it. Messages end with the next step; the caller exits with CLI_EXIT_ERROR.
+ * The options of a command stand in one table of rows, from which come what getopt_long() reads, the help, and what
+ * shells complete. Messages end with the next step; the caller exits with CLI_EXIT_ERROR.
  */
+
+enum { OPTIONS_MAX = 64 };
+
+/* An option; or, for the help alone, a heading (it has no `help`) or something that is no option (it has no `take`). */
+struct options_row {
+	char letter;          /* 0: there is none */
+	const char *name;     /* without the dashes; of what is no option, its text. NULL ends the table */
+	const char *argument; /* as the help shows it: FILE; if it may be left out, [FILE] or [=N]; NULL: none */
+	const char *help;     /* a newline separates its lines; NULL: the option is accepted, but not shown */
+	/* Keeps the value (NULL: there is none) at the offset `at` in the command's context. */
+	bool (*take)(void *at, const char *value, struct error *err);
+	size_t at;
+	/* What completes the value, separated by spaces; NULL: what its argument says (docs/completions), as FILE. */
+	const char *words;
+	bool repeatable;                /* the help says so */
+	const struct options_row *rows; /* a table that stands here, of the struct at `at`; the rest is unused */
+};
+
+/* `take` and `at` of an option that only keeps its value, whose field has the right type. */
+#define OPTIONS_FIELD(type, field, kind) (offsetof(type, field) / _Generic(((type *)0)->field, kind : 1))
+#define OPTIONS_FLAG(type, field) options_set_flag, OPTIONS_FIELD(type, field, bool)
+#define OPTIONS_TEXT(type, field) options_set_text, OPTIONS_FIELD(type, field, const char *)
+#define OPTIONS_OUTPUT(type, field) options_set_output, OPTIONS_FIELD(type, field, const char *)
+
+bool options_set_flag(void *flag, const char *value, struct error *err);
+bool options_set_text(void *text, const char *value, struct error *err);
+
+/*
+ * The path of an output option's file; "-" also for other names of standard output. By such a name, a file that `>>`
+ * appends to would be replaced, and messages would be written into the profile.
+ */
+bool options_set_output(void *path, const char *value, struct error *err);
+
+/* For options that are accepted, and change nothing. */
+bool options_ignore(void *at, const char *value, struct error *err);
+
+/* --mode, of a mode_t; --no-args, of a bool. */
+extern const struct options_row options_mode_rows[], options_no_args_rows[];
+
+/* The options of one command line. */
+struct options {
+	int argc;
+	char **argv;
+	const struct cli_command *command;
+	struct options_entry {
+		const struct options_row *row;
+		size_t at; /* in the command's context */
+	} entries[OPTIONS_MAX];
+	size_t count;
+	struct option names[OPTIONS_MAX]; /* for getopt_long() */
+	char letters[3 * OPTIONS_MAX];    /* likewise; the first character says what becomes of words */
+	size_t spare_words; /* number of words beyond those that the command needs: they are files of output options */
+};
+
+/* Prepares the options of a command, and of --help; argv[0] is the command's name. */
+void options_init(struct options *options, const struct cli_command *command, int argc, char **argv);
+
+/*
+ * Hands every option to its row, for `context`; prints the help for --help. False: the command has to end with `*code`;
+ * all messages have been printed. The words lie from argv[optind] on. A word behind an option with [FILE] is its file
+ * if the command has more words than it needs; without one, and without `=FILE`, the value is "-".
+ */
+bool options_read(struct options *options, void *context, int *code);
+
+void options_print_help(const struct options *options);
+
+/* Prints a line of `kelvin --complete` (main.c); NULL: "-". */
+void options_print_completion(
+	const char *name, const char *letter, const char *argument, const char *words, const char *text);
+
+/* Prints such a line for the command's words, without a name, and one for each option. */
+void options_print_completions(const struct options *options);
+
+/* Prints a usage error that refers to the command's help; returns CLI_EXIT_ERROR. */
+__attribute__((format(printf, 2, 3))) int options_fail(const char *command, const char *format, ...);
+
+/* A whole decimal number of at most `max`; ERROR_USAGE names the option. */
+COMMON_MUST_CHECK
+bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
+
+/*
+ * A duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s`
+ * seconds. ERROR_USAGE names the option and gives an example.
+ */
+COMMON_MUST_CHECK
+bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err);
+
+/* A decimal number greater than 0, as "2.5". */
+COMMON_MUST_CHECK
+bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);
+
+/* The values of a repeated option; they are borrowed. */
+struct options_list {
+	const char **items; /* owned */
+	size_t count, capacity;
+};
+
+COMMON_MUST_CHECK
+bool options_list_add(struct options_list *list, const char *item, struct error *err);
+void options_list_deinit(struct options_list *list);
+
+/* ---- Of commands that have no table yet: each says its options to getopt_long(), to the help and to a switch ---- */
 
 /*
  * Results of options_next() other than an option's value. Long options without a letter count up from
@@ -25,7 +129,7 @@ enum { OPTIONS_MODE = OPTIONS_SHARED + 32 };
 #define OPTIONS_MODE_HELP                                                                                              \
 	"      --mode MODE             permissions of what is written, octal, as 640 (default: 600; your own file keeps its)\n"
 
-struct options {
+struct options_switch {
 	int argc;
 	char **argv;
 	const char *command;
@@ -38,20 +142,20 @@ struct options {
  * The next option; its value is in `optarg`. OPTIONS_WRONG if the option is unknown, ambiguous or without its value;
  * the message has been printed then.
  */
-int options_next(const struct options *options);
+int options_next(const struct options_switch *options);
 
 /*
  * Passes every option to take(), with its value in `optarg`; prints `help` for -h. False: the command has to end with
  * `*code`; all messages have been printed.
  */
-bool options_read(const struct options *options, const char *help,
+bool options_read_switch(const struct options_switch *options, const char *help,
 	bool (*take)(void *context, int option, struct error *err), void *context, int *code);
 
 /*
  * For commands whose output options may omit their FILE (`--json`, `--json FILE`, `--json=FILE`): counts the words
  * beyond the `needed` ones. Must be called before the first options_next().
  */
-void options_count_spare(struct options *options, size_t needed);
+void options_count_spare(struct options_switch *options, size_t needed);
 
 /*
  * The path of an output option's file; "-" also for other names of standard output. By such a name, a file that `>>`
@@ -60,40 +164,12 @@ void options_count_spare(struct options *options, size_t needed);
 const char *options_output_file(const char *word);
 
 /* The FILE of the output option that options_next() has just returned; "-", standard output, if it is omitted. */
-const char *options_take_file(struct options *options);
-
-/* Prints a usage error that refers to the command's help; returns CLI_EXIT_ERROR. */
-__attribute__((format(printf, 2, 3))) int options_fail(const char *command, const char *format, ...);
-
-/* A whole decimal number of at most `max`; ERROR_USAGE names the option. */
-COMMON_MUST_CHECK
-bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
+const char *options_take_file(struct options_switch *options);
 
 /* The value of --off-cpu=MS, or NULL for --off-cpu: the waiting time that a sample stands for. */
 COMMON_MUST_CHECK
 bool options_parse_off_cpu(const char *text, uint64_t *ns, struct error *err);
 
-/*
- * A duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s`
- * seconds. ERROR_USAGE names the option and gives an example.
- */
-COMMON_MUST_CHECK
-bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err);
-
-/* A decimal number greater than 0, as "2.5". */
-COMMON_MUST_CHECK
-bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);
-
 /* Permissions as an octal number, for file_write(). */
 COMMON_MUST_CHECK
 bool options_parse_mode(const char *text, mode_t *mode, struct error *err);
-
-/* The values of a repeated option; they are borrowed. */
-struct options_list {
-	const char **items; /* owned */
-	size_t count, capacity;
-};
-
-COMMON_MUST_CHECK
-bool options_list_add(struct options_list *list, const char *item, struct error *err);
-void options_list_deinit(struct options_list *list);

@@ -20,7 +20,8 @@ static const char *const kind_options[OUTPUT_KIND_COUNT] = {
 	[OUTPUT_FOLDED] = "--folded",
 };
 
-bool outputs_take(struct outputs *outputs, struct options *options, int option, bool *is_taken, struct error *err)
+bool outputs_take(
+	struct outputs *outputs, struct options_switch *options, int option, bool *is_taken, struct error *err)
 {
 	*is_taken = true;
 	if (option == OPTIONS_MODE)

@@ -25,7 +25,8 @@ struct outputs {
 
 /* Handles one of these options, whose value is in `optarg`; ERROR_USAGE. `is_taken` is false for any other option. */
 COMMON_MUST_CHECK
-bool outputs_take(struct outputs *outputs, struct options *options, int option, bool *is_taken, struct error *err);
+bool outputs_take(
+	struct outputs *outputs, struct options_switch *options, int option, bool *is_taken, struct error *err);
 
 /*
  * Adds text on standard output if there are no outputs. Checks that at most one uses standard output and that every
