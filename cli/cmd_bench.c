@@ -7,109 +7,41 @@
 #include "cli/comparison.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/sampling.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-	OPTION_BASE = COMPARISON_LAST,
-	OPTION_HEAD,
-	OPTION_RUNS,
-	OPTION_WARMUP,
-	OPTION_SETUP,
-	OPTION_PREPARE,
-	OPTION_MIN_TIME,
-	OPTION_SAVE,
-	OPTION_NO_ARGS,
-	OPTION_OFF_CPU,
-	OPTION_NATIVE,
-	OPTION_SIMULATE,
-	OPTION_CACHE,
-	OPTION_BENCHMARKS,
-	OPTION_TIME_LIMIT,
 	DEFAULT_RUNS = 10,
 	DEFAULT_TIME_LIMIT_S = 600, /* of --benchmarks without --runs */
 	MAX_RUNS = 10000,
-	MAX_FREQUENCY_HZ = 100000,
 };
 
-static const char help[] =
+static const char cmd_bench_usage[] =
 	"Usage: kelvin bench --base COMMAND --head COMMAND [OPTIONS]\n"
 	"Runs two commands alternately, records every run, and shows which functions take more or less time, and which of the\n"
-	"changes are proven. A command with quotes or anything else that is special to a shell is run by /bin/sh.\n"
-	"\n"
-	"Runs:\n"
-	"      --base COMMAND          before the change\n"
-	"      --head COMMAND          after it\n"
-	"      --runs N                runs of each command (default: 10; fewer than 3 prove only large differences)\n"
-	"      --warmup N              runs of each command before all others, which are not recorded (default: 0)\n"
-	"      --min-time TIME         adds runs until each command has run for this time in total: 30, 30s, 2m\n"
-	"      --time-limit TIME       begins no further runs that would end later: 90, 90s, 10m\n"
-	"      --setup COMMAND         run once before everything else\n"
-	"      --prepare COMMAND       run before every run\n"
-	"  -F, --freq HZ               samples per second on each CPU (default: 997, of suites 397)\n"
-	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
-	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
-	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
-	"      --simulate              counts what the commands execute on a simulated processor, in place of samples: one run of\n"
-	"                              each is enough (default: --runs 1; Python and node vary: 3)\n"
-	"      --cache I1,D1,LL        caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)\n"
-	"      --benchmarks            the commands are suites of benchmarks (pytest --codspeed, cargo codspeed run, go test -bench, ...),\n"
-	"                              compared benchmark by benchmark; without --runs, they run until each benchmark is proven to\n"
-	"                              differ or equal within --precision, for at most 10 minutes (--time-limit)\n"
-	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
-	"      --no-args               keeps only the commands' programs in the profiles and reports, without their arguments\n"
-	"\n" COMPARISON_OUTPUT_HELP "\n"
-	"Options:\n" COMPARISON_OPTION_HELP "  -q, --quiet                 no progress\n"
-	"  -h, --help                  this text\n"
-	"\n"
+	"changes are proven. A command with quotes or anything else that is special to a shell is run by /bin/sh.\n";
+
+static const char cmd_bench_notes[] =
 	"Examples:\n"
 	"  kelvin bench --base './old input.json' --head './new input.json'\n"
 	"  kelvin bench --base ./old --head ./new --runs 20 -o bench.html --fail-on 'total>2%'\n"
 	"  kelvin bench --benchmarks --base 'pytest --codspeed old/' --head 'pytest --codspeed new/' -o bench.html\n"
 	"\n" COMPARISON_EXIT_HELP;
 
-static const struct option names[] = {
-	{ "base", required_argument, NULL, OPTION_BASE },
-	{ "head", required_argument, NULL, OPTION_HEAD },
-	{ "runs", required_argument, NULL, OPTION_RUNS },
-	{ "warmup", required_argument, NULL, OPTION_WARMUP },
-	{ "min-time", required_argument, NULL, OPTION_MIN_TIME },
-	{ "setup", required_argument, NULL, OPTION_SETUP },
-	{ "prepare", required_argument, NULL, OPTION_PREPARE },
-	{ "freq", required_argument, NULL, 'F' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
-	{ "native", no_argument, NULL, OPTION_NATIVE },
-	{ "simulate", no_argument, NULL, OPTION_SIMULATE },
-	{ "cache", required_argument, NULL, OPTION_CACHE },
-	{ "benchmarks", no_argument, NULL, OPTION_BENCHMARKS },
-	{ "time-limit", required_argument, NULL, OPTION_TIME_LIMIT },
-	{ "save", required_argument, NULL, OPTION_SAVE },
-	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
-	COMPARISON_OPTIONS,
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
 struct request {
-	struct options_switch *options;
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
 	uint64_t runs, warmup; /* runs 0: the default */
 	struct simulator_cache caches[SIMULATOR_CACHES];
-	bool simulates, has_caches, samples; /* options that only a simulation, or only sampling, knows */
-	bool benchmarks;                     /* the commands are suites */
+	bool simulates, has_caches;      /* has_caches: they were given */
+	bool benchmarks;                 /* the commands are suites */
 	bool stops_when_decided;         /* they run until every benchmark is decided, for want of a number of runs */
 	double min_time_s, time_limit_s; /* 0: there is none */
-	uint32_t frequency_hz;
-	uint64_t off_cpu_ns; /* 0: waits are not sampled */
-	const char *event;
-	bool native_only;  /* no frames of interpreters */
-	bool no_arguments; /* the commands' stay out of the profiles */
+	struct sampler_options sampler;
 	bool quiet;
 };
 
@@ -303,15 +235,11 @@ static bool set_up(struct bench *bench, struct error *err)
 	bench->runner.simulates = request->simulates;
 	bench->runner.benchmarks = request->benchmarks;
 	bench->runner.simulated.has_benchmarks = request->benchmarks;
-	bench->runner.simulated.no_arguments = request->no_arguments;
+	bench->runner.simulated.no_arguments = request->sampler.no_arguments;
 	memcpy(bench->runner.simulated.caches, request->caches, sizeof(request->caches));
-	bench->runner.sampler.frequency_hz = request->frequency_hz;
-	bench->runner.sampler.off_cpu_ns = request->off_cpu_ns;
-	bench->runner.sampler.event = request->event;
+	bench->runner.sampler = request->sampler;
 	/* Both sides are given the same work. */
 	bench->runner.sampler.no_requests = true;
-	bench->runner.sampler.native_only = request->native_only;
-	bench->runner.sampler.no_arguments = request->no_arguments;
 	if (!request->setup)
 		return true;
 	progress_phase(&bench->progress, "setup");
@@ -385,138 +313,123 @@ static int run_bench(struct request *request)
 
 /* ---- Options ---- */
 
-static bool take_count(const char *option, uint64_t least, uint64_t max, uint64_t *value, struct error *err)
+static bool take_count(const char *option, const char *text, uint64_t least, uint64_t *value, struct error *err)
 {
-	if (!options_parse_count(option, optarg, max, value, err))
+	if (!options_parse_count(option, text, MAX_RUNS, value, err))
 		return false;
-	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: the least is %d", option, optarg, (int)least);
+	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: the least is %d", option, text, (int)least);
 }
 
-/* Handles an option that only sampling knows. */
-static bool take_sampling(struct request *request, int option, struct error *err)
+static bool cmd_bench_take_runs(void *runs, const char *text, struct error *err)
 {
-	uint64_t hz;
-
-	request->samples = true;
-	switch (option) {
-	case OPTION_OFF_CPU:
-		return options_parse_off_cpu(optarg, &request->off_cpu_ns, err);
-	case OPTION_NATIVE:
-		request->native_only = true;
-		return true;
-	case 'F':
-		if (!take_count("-F", 1, MAX_FREQUENCY_HZ, &hz, err))
-			return false;
-		request->frequency_hz = (uint32_t)hz;
-		return true;
-	default:
-		request->event = optarg;
-		return true;
-	}
+	return take_count("--runs", text, 1, runs, err);
 }
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_bench_take_warmup(void *warmup, const char *text, struct error *err)
+{
+	return take_count("--warmup", text, 0, warmup, err);
+}
+
+static bool cmd_bench_take_min_time(void *seconds, const char *text, struct error *err)
+{
+	return options_parse_duration("--min-time", text, 1, seconds, err);
+}
+
+static bool cmd_bench_take_time_limit(void *seconds, const char *text, struct error *err)
+{
+	return options_parse_duration("--time-limit", text, 1, seconds, err);
+}
+
+static bool cmd_bench_take_caches(void *context, const char *text, struct error *err)
 {
 	struct request *request = context;
 
-	switch (option) {
-	case OPTION_BASE:
-		request->commands[DIFF_BASE] = optarg;
-		return true;
-	case OPTION_HEAD:
-		request->commands[DIFF_HEAD] = optarg;
-		return true;
-	case OPTION_RUNS:
-		return take_count("--runs", 1, MAX_RUNS, &request->runs, err);
-	case OPTION_WARMUP:
-		return take_count("--warmup", 0, MAX_RUNS, &request->warmup, err);
-	case OPTION_MIN_TIME:
-		return options_parse_duration("--min-time", optarg, 1, &request->min_time_s, err);
-	case OPTION_SETUP:
-		request->setup = optarg;
-		return true;
-	case OPTION_PREPARE:
-		request->prepare = optarg;
-		return true;
-	case OPTION_SIMULATE:
-		request->simulates = true;
-		return true;
-	case OPTION_BENCHMARKS:
-		request->benchmarks = true;
-		return true;
-	case OPTION_TIME_LIMIT:
-		return options_parse_duration("--time-limit", optarg, 1, &request->time_limit_s, err);
-	case OPTION_CACHE:
-		request->has_caches = true;
-		return simulator_parse_caches(optarg, request->caches, err);
-	case OPTION_SAVE:
-		request->save = optarg;
-		return true;
-	case OPTION_NO_ARGS:
-		request->no_arguments = true;
-		return true;
-	case OPTION_OFF_CPU:
-	case OPTION_NATIVE:
-	case 'F':
-	case 'e':
-		return take_sampling(request, option, err);
-	case 'q':
-		request->quiet = true;
-		return true;
-	default:
-		return comparison_take(&request->comparison, request->options, option, err);
-	}
+	request->has_caches = true;
+	return simulator_parse_caches(text, request->caches, err);
 }
 
-static int run(struct request *request, struct options_switch *options)
+static const struct options_row cmd_bench_rows[] = {
+	{ .name = "Runs:" },
+	{ 0, "base", "COMMAND", "before the change", OPTIONS_TEXT(struct request, commands[DIFF_BASE]) },
+	{ 0, "head", "COMMAND", "after it", OPTIONS_TEXT(struct request, commands[DIFF_HEAD]) },
+	{ 0, "runs", "N", "runs of each command (default: 10; fewer than 3 prove only large differences)",
+		cmd_bench_take_runs, offsetof(struct request, runs) },
+	{ 0, "warmup", "N", "runs of each command before all others, which are not recorded (default: 0)",
+		cmd_bench_take_warmup, offsetof(struct request, warmup) },
+	{ 0, "min-time", "TIME", "adds runs until each command has run for this time in total: 30, 30s, 2m",
+		cmd_bench_take_min_time, offsetof(struct request, min_time_s) },
+	{ 0, "time-limit", "TIME", "begins no further runs that would end later: 90, 90s, 10m",
+		cmd_bench_take_time_limit, offsetof(struct request, time_limit_s) },
+	{ 0, "setup", "COMMAND", "run once before everything else", OPTIONS_TEXT(struct request, setup) },
+	{ 0, "prepare", "COMMAND", "run before every run", OPTIONS_TEXT(struct request, prepare) },
+	{ .rows = sampling_rows, .at = offsetof(struct request, sampler) },
+	{ .rows = sampling_native_rows, .at = offsetof(struct request, sampler) },
+	{ 0, "simulate", NULL,
+		"counts what the commands execute on a simulated processor, in place of samples: one run of\n"
+		"each is enough (default: --runs 1; Python and node vary: 3)",
+		OPTIONS_FLAG(struct request, simulates) },
+	{ 0, "cache", "I1,D1,LL", "caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
+		cmd_bench_take_caches },
+	{ 0, "benchmarks", NULL,
+		"the commands are suites of benchmarks (pytest --codspeed, cargo codspeed run, go test -bench, ...),\n"
+		"compared benchmark by benchmark; without --runs, they run until each benchmark is proven to\n"
+		"differ or equal within --precision, for at most 10 minutes (--time-limit)",
+		OPTIONS_FLAG(struct request, benchmarks) },
+	{ 0, "save", "DIR", "keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz",
+		OPTIONS_TEXT(struct request, save) },
+	{ 0, "no-args", NULL, "keeps only the commands' programs in the profiles and reports, without their arguments",
+		OPTIONS_FLAG(struct request, sampler.no_arguments) },
+	{ .rows = comparison_output_rows, .at = offsetof(struct request, comparison) },
+	{ .name = "Options:" },
+	{ .rows = comparison_rows, .at = offsetof(struct request, comparison) },
+	{ 'q', "quiet", NULL, "no progress", OPTIONS_FLAG(struct request, quiet) },
+	{ 0 },
+};
+
+static bool has_sampling_options(const struct sampler_options *sampler)
 {
+	return sampler->frequency_hz > 0 || sampler->event || sampler->off_cpu_ns > 0 || sampler->native_only;
+}
+
+static void request_deinit(struct request *request)
+{
+	comparison_deinit(&request->comparison);
+}
+
+static int cmd_bench_run(struct options *options)
+{
+	CLEANUP(request_deinit)
+	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 
-	request->options = options;
-	options_count_spare(options, 0);
-	if (!options_read_switch(options, help, take, request, &code))
+	simulator_default_caches(request.caches);
+	if (!options_read(options, &request, &code))
 		return code;
 	if (optind < options->argc)
 		return options_fail("bench",
 			"unexpected '%s'; give each command as one quoted word, with --base and --head",
 			options->argv[optind]);
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!request->commands[side])
+		if (!request.commands[side])
 			return options_fail("bench", "two commands are needed: --%s is missing", side_names[side]);
 	}
-	if (request->simulates && request->samples)
+	if (request.simulates && has_sampling_options(&request.sampler))
 		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");
-	if (request->has_caches && !request->simulates)
+	if (request.has_caches && !request.simulates)
 		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
-	request->stops_when_decided = request->benchmarks && !request->simulates && request->runs == 0;
-	if (request->stops_when_decided && request->time_limit_s == 0)
-		request->time_limit_s = DEFAULT_TIME_LIMIT_S;
-	if (request->runs == 0)
-		request->runs = request->simulates ? 1 : DEFAULT_RUNS;
-	return run_bench(request);
-}
-
-static int cmd_bench_main(int argc, char **argv)
-{
-	struct options_switch options = { argc, argv, "bench", ":ho:F:e:q", names };
-	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
-	int code;
-
-	simulator_default_caches(request.caches);
-	code = run(&request, &options);
-
-	comparison_deinit(&request.comparison);
-	return code;
-}
-
-static int cmd_bench_start(struct options *options)
-{
-	return cmd_bench_main(options->argc, options->argv);
+	request.stops_when_decided = request.benchmarks && !request.simulates && request.runs == 0;
+	if (request.stops_when_decided && request.time_limit_s == 0)
+		request.time_limit_s = DEFAULT_TIME_LIMIT_S;
+	if (request.runs == 0)
+		request.runs = request.simulates ? 1 : DEFAULT_RUNS;
+	return run_bench(&request);
 }
 
 const struct cli_command cmd_bench = {
 	.name = "bench",
 	.summary = "run two commands alternately and compare them",
-	.rows = (const struct options_row[]){ { 0 } },
-	.run = cmd_bench_start,
+	.usage = cmd_bench_usage,
+	.rows = cmd_bench_rows,
+	.notes = cmd_bench_notes,
+	.run = cmd_bench_run,
 };

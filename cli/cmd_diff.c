@@ -6,28 +6,24 @@
 
 #include <string.h>
 
-enum { OPTION_BENCHMARK = COMPARISON_LAST };
-
-static const char help[] =
+static const char cmd_diff_usage[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
 	"Compares two profiles: which functions take more or less time, and which of the changes are proven.\n"
 	"BASE and HEAD are profiles (Kelvin's, any pprof, perf.data, folded stacks, callgrind.out), '-' for standard input, or\n"
-	"several profiles of the same program separated by commas. 'man kelvin' has a glossary: share, point, proven, load.\n"
-	"\n" COMPARISON_OUTPUT_HELP "\n"
-	"Options:\n"
-	"      --benchmark NAME        of profiles with benchmarks: the functions of this one, by its name or URI\n" COMPARISON_OPTION_HELP
-	"  -h, --help                  this text\n"
-	"\n"
-	"Examples:\n"
-	"  kelvin diff before.pb.gz after.pb.gz -o diff.html\n"
-	"  kelvin diff b1.pb.gz,b2.pb.gz,b3.pb.gz h1.pb.gz,h2.pb.gz,h3.pb.gz\n"
-	"  kelvin diff base.pb.gz head.pb.gz --fail-on 'total>2%' --markdown comment.md\n"
-	"\n" COMPARISON_EXIT_HELP;
+	"several profiles of the same program separated by commas. 'man kelvin' has a glossary: share, point, proven, load.\n";
 
-static const struct option names[] = {
-	COMPARISON_OPTIONS,
-	{ "benchmark", required_argument, NULL, OPTION_BENCHMARK },
-	{ "help", no_argument, NULL, 'h' },
+static const char cmd_diff_notes[] = "Examples:\n"
+				     "  kelvin diff before.pb.gz after.pb.gz -o diff.html\n"
+				     "  kelvin diff b1.pb.gz,b2.pb.gz,b3.pb.gz h1.pb.gz,h2.pb.gz,h3.pb.gz\n"
+				     "  kelvin diff base.pb.gz head.pb.gz --fail-on 'total>2%' --markdown comment.md\n"
+				     "\n" COMPARISON_EXIT_HELP;
+
+static const struct options_row cmd_diff_rows[] = {
+	{ .rows = comparison_output_rows },
+	{ .name = "Options:" },
+	{ 0, "benchmark", "NAME", "of profiles with benchmarks: the functions of this one, by its name or URI",
+		OPTIONS_TEXT(struct comparison, benchmark) },
+	{ .rows = comparison_rows },
 	{ 0 },
 };
 
@@ -141,57 +137,31 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 	return done;
 }
 
-struct request {
-	struct comparison *comparison;
-	struct options_switch *options;
-};
-
-static bool cmd_diff_take(void *context, int option, struct error *err)
+static int cmd_diff_run(struct options *options)
 {
-	struct request *request = context;
-
-	if (option == OPTION_BENCHMARK) {
-		request->comparison->benchmark = optarg;
-		return true;
-	}
-	return comparison_take(request->comparison, request->options, option, err);
-}
-
-static int cmd_diff_run(struct comparison *comparison, struct options_switch *options)
-{
-	struct request request = { comparison, options };
+	CLEANUP(comparison_deinit) struct comparison comparison = { .diff.scale = DIFF_SCALE_AUTO };
 	struct error err;
 	int code;
 
-	options_count_spare(options, DIFF_SIDES);
-	if (!options_read_switch(options, help, cmd_diff_take, &request, &code))
+	if (!options_read(options, &comparison, &code))
 		return code;
 	if (options->argc - optind != DIFF_SIDES)
 		return options_fail("diff", "two profiles are needed, BASE and HEAD; %d given", options->argc - optind);
 	if (strcmp(options->argv[optind], "-") == 0 && strcmp(options->argv[optind + 1], "-") == 0)
 		return options_fail("diff", "only one of BASE and HEAD can come from standard input");
-	if (compare(comparison, options->argv + optind, &code, &err))
+	if (compare(&comparison, options->argv + optind, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
 
-static int cmd_diff_main(int argc, char **argv)
-{
-	CLEANUP(comparison_deinit) struct comparison comparison = { .diff.scale = DIFF_SCALE_AUTO };
-	struct options_switch options = { argc, argv, "diff", ":ho:", names };
-
-	return cmd_diff_run(&comparison, &options);
-}
-
-static int cmd_diff_start(struct options *options)
-{
-	return cmd_diff_main(options->argc, options->argv);
-}
-
 const struct cli_command cmd_diff = {
 	.name = "diff",
 	.summary = "compare two profiles: where did the time go?",
-	.rows = (const struct options_row[]){ { 0 } },
-	.run = cmd_diff_start,
+	.usage = cmd_diff_usage,
+	.rows = cmd_diff_rows,
+	.notes = cmd_diff_notes,
+	.word = "FILE",
+	.needed_words = DIFF_SIDES,
+	.run = cmd_diff_run,
 };

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/labels.h"
 #include "cli/record_job.h"
+#include "cli/sampling.h"
 #include "cli/verification.h"
 
 #include <limits.h>
@@ -9,66 +10,15 @@
 #include <string.h>
 
 enum {
-	OPTION_CGROUP = OPTIONS_LONG_ONLY,
-	OPTION_CONTROL,
-	OPTION_RUNS,
-	OPTION_VERIFY,
-	OPTION_NO_ARGS,
-	OPTION_NO_REALTIME,
-	OPTION_OFF_CPU,
-	OPTION_NATIVE,
-	OPTION_LABEL,
-	OPTION_COUNTERS,
-	OPTION_BENCHMARKS,
-	OPTION_NO_REQUESTS,
-	OPTION_REQUESTS,
-	OPTION_WORK,
-	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
 };
 
-static const char help[] =
+static const char cmd_record_usage[] =
 	"Usage: kelvin record [OPTIONS] -p PID[,PID...] | -t TID | -a | --cgroup PATH | -- COMMAND...\n"
-	"Samples where a program spends its CPU time and writes a profile. Ctrl-C ends it cleanly.\n"
-	"\n"
-	"Target:\n"
-	"  -p, --pid PID[,PID...]      running processes with all threads and children, separated by commas or spaces; repeatable\n"
-	"  -t, --tid TID               one thread\n"
-	"  -a, --all-cpus              every process on every CPU\n"
-	"      --cgroup PATH           every process of a control group, below /sys/fs/cgroup\n"
-	"  -- COMMAND...               starts the command and samples it until it ends\n"
-	"\n"
-	"Options:\n"
-	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
-	"  -d, --duration TIME         stops after this time: 30, 30s, 500ms, 2m or 1h (default: until the target exits or Ctrl-C)\n"
-	"  -D, --delay TIME            starts sampling after this time: 500 (ms), 500ms, 2s; -1: when --control sends enable\n"
-	"      --control fifo:CTL[,ACK]  takes commands from the named pipe CTL (enable, disable, ping, evlist,\n"
-	"                              stop) and answers on ACK; fd:N[,M] takes open file descriptors instead\n"
-	"      --runs N                runs the command N times, one after the other, into one profile\n"
-	"      --benchmarks            the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark, vitest,\n"
-	"                              go test -bench): each is told apart in the profile, with its time per iteration\n"
-	"  -F, --freq HZ               samples per second on each CPU (default: 997, of suites 397)\n"
-	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
-	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
-	"      --counters[=EVENT,...]  reads counters of the processor with each sample, which tell what holds functions up; or counts\n"
-	"                              these events by perf's names, as page-faults,context-switches, and charges them to stacks\n"
-	"      --no-requests           does not count the requests that the target answers, and those that it sends to others: their\n"
-	"                              number and latency are counted on its sockets, where that is allowed\n"
-	"      --requests N            states how many requests were answered, or how much other work was done, in place of counting\n"
-	"      --work EVENT            counts an event that happens once for each unit of work, in place of requests: SUBSYSTEM:NAME of a\n"
-	"                              tracepoint, uprobe:PATH:FUNCTION[+OFFSET] or usdt:PATH:PROVIDER:NAME\n"
-	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
-	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
-	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_PROFILE_HELP
-	"      --verify[=N]            unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
-	"                              with libdw, and tells how many are equal\n"
-	"      --no-realtime           keeps out of the real-time class: the recorder then has only a better nice value\n"
-	"      --label KEY=VALUE       kept in the profile and shown in reports, as service, version, commit or host; repeatable\n"
-	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
-	"  -q, --quiet                 prints errors only\n"
-	"  -h, --help                  this text\n"
-	"\n"
+	"Samples where a program spends its CPU time and writes a profile. Ctrl-C ends it cleanly.\n";
+
+static const char cmd_record_notes[] =
 	"Examples:\n"
 	"  kelvin record -p 812 -d 30 -o before.pb.gz\n"
 	"  kelvin record -p \"$(pidof -s nginx)\" -o nginx.pb.gz\n"
@@ -76,38 +26,6 @@ static const char help[] =
 	"\n"
 	"Exit codes: 0 a profile was written, 2 usage error, nothing recorded, or a failure ended the recording early.\n"
 	"With a command: its exit code; 125 the recording failed or ended early, 126 the command cannot be executed, 127 it was not found.\n";
-
-static const struct option names[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "tid", required_argument, NULL, 't' },
-	{ "all-cpus", no_argument, NULL, 'a' },
-	{ "cgroup", required_argument, NULL, OPTION_CGROUP },
-	{ "output", required_argument, NULL, 'o' },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "delay", required_argument, NULL, 'D' },
-	{ "control", required_argument, NULL, OPTION_CONTROL },
-	{ "runs", required_argument, NULL, OPTION_RUNS },
-	{ "benchmarks", no_argument, NULL, OPTION_BENCHMARKS },
-	{ "freq", required_argument, NULL, 'F' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "call-graph", required_argument, NULL, 'g' },
-	NAMING_OPTIONS,
-	NAMING_PROFILE_OPTIONS,
-	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
-	{ "counters", optional_argument, NULL, OPTION_COUNTERS },
-	{ "no-requests", no_argument, NULL, OPTION_NO_REQUESTS },
-	{ "requests", required_argument, NULL, OPTION_REQUESTS },
-	{ "work", required_argument, NULL, OPTION_WORK },
-	{ "native", no_argument, NULL, OPTION_NATIVE },
-	{ "label", required_argument, NULL, OPTION_LABEL },
-	{ "verify", optional_argument, NULL, OPTION_VERIFY },
-	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
-	OPTIONS_MODE_ROW,
-	{ "no-realtime", no_argument, NULL, OPTION_NO_REALTIME },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 struct request {
 	struct record_job job;
@@ -149,11 +67,15 @@ static bool add_pid(struct request *request, const char *option, const char *tex
 }
 
 /* Also as pidof prints them. */
-static bool add_pids(struct request *request, char *list, struct error *err)
+static bool cmd_record_take_pids(void *context, const char *text, struct error *err)
 {
 	static const char separators[] = ", \t\n";
+	CLEANUP(cleanup_free) char *list = strdup(text);
+	struct request *request = context;
 	char *rest = NULL;
 
+	if (!list)
+		return error_set_memory(err);
 	if (!set_target(request, SAMPLER_TARGET_PIDS, err))
 		return false;
 	for (char *pid = strtok_r(list, separators, &rest); pid; pid = strtok_r(NULL, separators, &rest))
@@ -163,8 +85,31 @@ static bool add_pids(struct request *request, char *list, struct error *err)
 	       error_set(err, ERROR_USAGE, "-p '': no process id is given");
 }
 
-static bool parse_call_graph(struct sampler_options *options, const char *text, struct error *err)
+static bool cmd_record_take_tid(void *context, const char *text, struct error *err)
 {
+	return set_target(context, SAMPLER_TARGET_TID, err) && add_pid(context, "-t", text, err);
+}
+
+static bool cmd_record_take_all(void *context, const char *value, struct error *err)
+{
+	(void)value;
+	return set_target(context, SAMPLER_TARGET_SYSTEM, err);
+}
+
+static bool cmd_record_take_cgroup(void *context, const char *path, struct error *err)
+{
+	struct request *request = context;
+
+	if (!path[0])
+		return error_set(err, ERROR_USAGE,
+			"--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
+	request->job.live.sampler.target.cgroup_path = path;
+	return set_target(request, SAMPLER_TARGET_CGROUP, err);
+}
+
+static bool cmd_record_take_call_graph(void *context, const char *text, struct error *err)
+{
+	struct sampler_options *options = context;
 	uint64_t bytes;
 
 	if (strcmp(text, "fp") == 0) {
@@ -187,149 +132,148 @@ static bool parse_call_graph(struct sampler_options *options, const char *text, 
 	return true;
 }
 
-static bool parse_frequency(struct sampler_options *options, const char *text, struct error *err)
+static bool cmd_record_take_runs(void *runs, const char *text, struct error *err)
 {
-	uint64_t hz;
-
-	if (!options_parse_count("-F", text, MAX_FREQUENCY_HZ, &hz, err))
+	if (!options_parse_count("--runs", text, MAX_RUNS, runs, err))
 		return false;
-	if (hz == 0)
-		return error_set(err, ERROR_USAGE, "-F 0: the least is one sample per second");
-	options->frequency_hz = (uint32_t)hz;
-	return true;
+	return *(uint64_t *)runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run");
 }
 
-static bool parse_runs(struct record_job *job, const char *text, struct error *err)
+static bool cmd_record_take_duration(void *seconds, const char *text, struct error *err)
 {
-	if (!options_parse_count("--runs", text, MAX_RUNS, &job->runs, err))
+	if (!options_parse_duration("-d", text, 1, seconds, err))
 		return false;
-	return job->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run");
-}
-
-static bool parse_duration(struct record_job *job, const char *text, struct error *err)
-{
-	if (!options_parse_duration("-d", text, 1, &job->live.duration_s, err))
-		return false;
-	return job->live.duration_s > 0 ||
-	       error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
+	return *(double *)seconds > 0 || error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
 }
 
 /* As perf has it, a bare number is in milliseconds. */
-static bool parse_delay(struct record_job *job, const char *text, struct error *err)
+static bool cmd_record_take_delay(void *context, const char *text, struct error *err)
 {
 	static const double longest_s = 86400;
+	struct source_live_options *live = context;
 	double seconds = 0;
 
-	job->live.starts_disabled = strcmp(text, "-1") == 0;
-	if (job->live.starts_disabled)
+	live->starts_disabled = strcmp(text, "-1") == 0;
+	if (live->starts_disabled)
 		return true;
 	if (!options_parse_duration("-D", text, 1e-3, &seconds, err))
 		return false;
-	job->live.delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
+	live->delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
 	return seconds <= longest_s || error_set(err, ERROR_USAGE, "-D %.80s: the longest delay is 24h", text);
 }
 
 /* Work is counted in one way. */
-static bool take_work(struct sampler_options *sampler, int option, struct error *err)
+static bool check_work(const struct sampler_options *sampler, struct error *err)
 {
-	static const uint64_t most = (uint64_t)1 << 53;
-
-	if (option == OPTION_NO_REQUESTS) {
-		sampler->no_requests = true;
-	} else if (option == OPTION_WORK) {
-		sampler->work_event = optarg;
-		if (!sampler_check_work_event(optarg, err))
-			return false;
-	} else if (!options_parse_count("--requests", optarg, most, &sampler->stated_requests, err)) {
-		return false;
-	} else if (sampler->stated_requests == 0) {
-		return error_set(err, ERROR_USAGE, "--requests 0: the least is one; --no-requests counts none");
-	}
 	return sampler->no_requests + (sampler->stated_requests > 0) + (sampler->work_event != NULL) == 1 ||
 	       error_set(err, ERROR_USAGE, "give only one of --no-requests, --requests and --work");
 }
 
-static bool take_target(struct request *request, int option, struct error *err)
+static bool cmd_record_take_no_requests(void *context, const char *value, struct error *err)
 {
-	switch (option) {
-	case 'p':
-		return add_pids(request, optarg, err);
-	case 't':
-		return set_target(request, SAMPLER_TARGET_TID, err) && add_pid(request, "-t", optarg, err);
-	case 'a':
-		return set_target(request, SAMPLER_TARGET_SYSTEM, err);
-	case OPTION_CGROUP:
-		if (!optarg[0])
-			return error_set(err, ERROR_USAGE,
-				"--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
-		request->job.live.sampler.target.cgroup_path = optarg;
-		return set_target(request, SAMPLER_TARGET_CGROUP, err);
-	case OPTIONS_MODE:
-		return options_parse_mode(optarg, &request->job.mode, err);
-	default:
-		return naming_take(&request->job.naming, option, err);
-	}
+	struct sampler_options *sampler = context;
+
+	(void)value;
+	sampler->no_requests = true;
+	return check_work(sampler, err);
 }
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_record_take_requests(void *context, const char *text, struct error *err)
 {
-	struct request *request = context;
-	struct record_job *job = &request->job;
+	static const uint64_t most = (uint64_t)1 << 53;
+	struct sampler_options *sampler = context;
 
-	switch (option) {
-	case 'o':
-		job->output = options_output_file(optarg);
-		return true;
-	case 'd':
-		return parse_duration(job, optarg, err);
-	case 'D':
-		return parse_delay(job, optarg, err);
-	case OPTION_CONTROL:
-		job->control = optarg;
-		return true;
-	case OPTION_RUNS:
-		return parse_runs(job, optarg, err);
-	case 'F':
-		return parse_frequency(&job->live.sampler, optarg, err);
-	case 'e':
-		job->live.sampler.event = optarg;
-		return true;
-	case 'g':
-		return parse_call_graph(&job->live.sampler, optarg, err);
-	case OPTION_BENCHMARKS:
-		job->has_benchmarks = true;
-		return true;
-	case 'q':
-		job->quiet = true;
-		return true;
-	case OPTION_NO_ARGS:
-		job->live.sampler.no_arguments = true;
-		return true;
-	case OPTION_NO_REALTIME:
-		job->live.sampler.without_real_time = true;
-		return true;
-	case OPTION_OFF_CPU:
-		return options_parse_off_cpu(optarg, &job->live.sampler.off_cpu_ns, err);
-	case OPTION_COUNTERS:
-		job->live.sampler.counters = optarg ? optarg : "";
-		return !optarg || optarg[0] != '\0' ||
-		       error_set(err, ERROR_USAGE,
-			       "--counters=: no event is named; name some by perf's names, or leave out the '='");
-	case OPTION_NO_REQUESTS:
-	case OPTION_REQUESTS:
-	case OPTION_WORK:
-		return take_work(&job->live.sampler, option, err);
-	case OPTION_NATIVE:
-		job->live.sampler.native_only = true;
-		return true;
-	case OPTION_LABEL:
-		return labels_add(&request->labels, optarg, err);
-	case OPTION_VERIFY:
-		return verification_parse(optarg, &job->live.sampler.verify_every, err);
-	default:
-		return take_target(request, option, err);
-	}
+	if (!options_parse_count("--requests", text, most, &sampler->stated_requests, err))
+		return false;
+	if (sampler->stated_requests == 0)
+		return error_set(err, ERROR_USAGE, "--requests 0: the least is one; --no-requests counts none");
+	return check_work(sampler, err);
 }
+
+static bool cmd_record_take_work(void *context, const char *event, struct error *err)
+{
+	struct sampler_options *sampler = context;
+
+	sampler->work_event = event;
+	return sampler_check_work_event(event, err) && check_work(sampler, err);
+}
+
+static bool cmd_record_take_counters(void *counters, const char *events, struct error *err)
+{
+	if (events && events[0] == '\0')
+		return error_set(err, ERROR_USAGE,
+			"--counters=: no event is named; name some by perf's names, or leave out the '='");
+	return options_set_text(counters, events ? events : "", err);
+}
+
+static bool cmd_record_take_verify(void *every, const char *text, struct error *err)
+{
+	return verification_parse(text, every, err);
+}
+
+static const struct options_row cmd_record_rows[] = {
+	{ .name = "Target:" },
+	{ 'p', "pid", "PID[,PID...]", "running processes with all threads and children, separated by commas or spaces",
+		cmd_record_take_pids, .repeatable = true },
+	{ 't', "tid", "TID", "one thread", cmd_record_take_tid },
+	{ 'a', "all-cpus", NULL, "every process on every CPU", cmd_record_take_all },
+	{ 0, "cgroup", "PATH", "every process of a control group, below /sys/fs/cgroup", cmd_record_take_cgroup },
+	{ .name = "-- COMMAND...", .help = "starts the command and samples it until it ends" },
+	{ .name = "Options:" },
+	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)",
+		OPTIONS_OUTPUT(struct request, job.output) },
+	{ 'd', "duration", "TIME",
+		"stops after this time: 30, 30s, 500ms, 2m or 1h (default: until the target exits or Ctrl-C)",
+		cmd_record_take_duration, offsetof(struct request, job.live.duration_s) },
+	{ 'D', "delay", "TIME", "starts sampling after this time: 500 (ms), 500ms, 2s; -1: when --control sends enable",
+		cmd_record_take_delay, offsetof(struct request, job.live) },
+	{ 0, "control", "fifo:CTL[,ACK]",
+		"takes commands from the named pipe CTL (enable, disable, ping, evlist,\n"
+		"stop) and answers on ACK; fd:N[,M] takes open file descriptors instead",
+		OPTIONS_TEXT(struct request, job.control), .words = "fifo: fd:" },
+	{ 0, "runs", "N", "runs the command N times, one after the other, into one profile", cmd_record_take_runs,
+		offsetof(struct request, job.runs) },
+	{ 0, "benchmarks", NULL,
+		"the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark, vitest,\n"
+		"go test -bench): each is told apart in the profile, with its time per iteration",
+		OPTIONS_FLAG(struct request, job.has_benchmarks) },
+	{ .rows = sampling_rows, .at = offsetof(struct request, job.live.sampler) },
+	{ 0, "counters", "[=EVENT,...]",
+		"reads counters of the processor with each sample, which tell what holds functions up; or counts\n"
+		"these events by perf's names, as page-faults,context-switches, and charges them to stacks",
+		cmd_record_take_counters, offsetof(struct request, job.live.sampler.counters),
+		.words =
+			"page-faults context-switches minor-faults major-faults task-clock instructions branch-misses cache-misses" },
+	{ 0, "no-requests", NULL,
+		"does not count the requests that the target answers, and those that it sends to others: their\n"
+		"number and latency are counted on its sockets, where that is allowed",
+		cmd_record_take_no_requests, offsetof(struct request, job.live.sampler) },
+	{ 0, "requests", "N",
+		"states how many requests were answered, or how much other work was done, in place of counting",
+		cmd_record_take_requests, offsetof(struct request, job.live.sampler) },
+	{ 0, "work", "EVENT",
+		"counts an event that happens once for each unit of work, in place of requests: SUBSYSTEM:NAME of a\n"
+		"tracepoint, uprobe:PATH:FUNCTION[+OFFSET] or usdt:PATH:PROVIDER:NAME",
+		cmd_record_take_work, offsetof(struct request, job.live.sampler), .words = "uprobe: usdt:" },
+	{ .rows = sampling_native_rows, .at = offsetof(struct request, job.live.sampler) },
+	{ 'g', "call-graph", "MODE",
+		"dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
+		"fp: the kernel follows frame pointers",
+		cmd_record_take_call_graph, offsetof(struct request, job.live.sampler),
+		.words = "dwarf dwarf,32768 fp" },
+	{ .rows = naming_rows, .at = offsetof(struct request, job.naming) },
+	{ 0, "verify", "[=N]",
+		"unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
+		"with libdw, and tells how many are equal",
+		cmd_record_take_verify, offsetof(struct request, job.live.sampler.verify_every) },
+	{ 0, "no-realtime", NULL, "keeps out of the real-time class: the recorder then has only a better nice value",
+		OPTIONS_FLAG(struct request, job.live.sampler.without_real_time) },
+	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
+	{ .rows = options_no_args_rows, .at = offsetof(struct request, job.live.sampler.no_arguments) },
+	{ .rows = options_mode_rows, .at = offsetof(struct request, job.mode) },
+	{ 'q', "quiet", NULL, "prints errors only", OPTIONS_FLAG(struct request, job.quiet) },
+	{ 0 },
+};
 
 static bool take_command(struct request *request, char **command, struct error *err)
 {
@@ -364,59 +308,53 @@ static bool check_benchmarks(const struct record_job *job, struct error *err)
 	return true;
 }
 
-static int run(struct request *request, const struct options_switch *options)
+static bool check_request(const struct request *request, struct error *err)
 {
+	const struct record_job *job = &request->job;
+	const struct sampler_options *sampler = &job->live.sampler;
+
+	if (job->live.starts_disabled && !job->control)
+		return error_set(err, ERROR_USAGE, "-D -1: sampling would never start; give --control as well");
+	if (sampler->verify_every > 0 && sampler->call_graph == SAMPLER_CALL_GRAPH_FP)
+		return error_set(
+			err, ERROR_USAGE, "--verify: with -g fp no stack is unwound here; leave one of the two out");
+	if (job->runs > 1 && sampler->target.kind != SAMPLER_TARGET_COMMAND)
+		return error_set(
+			err, ERROR_USAGE, "--runs: only a command can be run several times; give the command after --");
+	return check_benchmarks(job, err);
+}
+
+static void request_deinit(struct request *request)
+{
+	naming_deinit(&request->job.naming);
+	labels_deinit(&request->labels);
+}
+
+static int cmd_record_run(struct options *options)
+{
+	CLEANUP(request_deinit)
+	struct request request = { .job = { .output = "kelvin.pb.gz", .live.sampler.tool = CLI_TOOL } };
+	struct sampler_options *sampler = &request.job.live.sampler;
 	struct error err;
 	int code;
 
-	if (!options_read_switch(options, help, take, request, &code))
+	if (!options_read(options, &request, &code))
 		return code;
-	if (!take_command(request, options->argv + optind, &err))
+	if (!take_command(&request, options->argv + optind, &err) || !check_request(&request, &err))
 		return options_fail("record", "%s", err.message);
-	if (request->job.live.starts_disabled && !request->job.control)
-		return options_fail("record", "-D -1: sampling would never start; give --control as well");
-	if (request->job.live.sampler.verify_every > 0 && request->job.live.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
-		return options_fail(
-			"record", "--verify: with -g fp no stack is unwound here; leave one of the two out");
-	if (request->job.runs > 1 && request->job.live.sampler.target.kind != SAMPLER_TARGET_COMMAND)
-		return options_fail(
-			"record", "--runs: only a command can be run several times; give the command after --");
-	if (!check_benchmarks(&request->job, &err))
-		return options_fail("record", "%s", err.message);
-	if (request->job.has_benchmarks)
-		request->job.live.sampler.no_requests = true;
-	request->job.live.sampler.labels = request->labels.items;
-	request->job.live.sampler.label_count = request->labels.count;
-	return record_job_run(&request->job);
-}
-
-static int cmd_record_main(int argc, char **argv)
-{
-	/* '+': what follows a command's name is the command's. */
-	struct options_switch options = { argc, argv, "record", "+:hp:t:ao:d:D:F:e:g:q", names };
-	CLEANUP(cleanup_free) struct request *request = calloc(1, sizeof(*request));
-	int code;
-
-	if (!request) {
-		fputs("kelvin: out of memory\n", stderr);
-		return CLI_EXIT_ERROR;
-	}
-	request->job.output = "kelvin.pb.gz";
-	request->job.live.sampler.tool = CLI_TOOL;
-	code = run(request, &options);
-	naming_deinit(&request->job.naming);
-	labels_deinit(&request->labels);
-	return code;
-}
-
-static int cmd_record_start(struct options *options)
-{
-	return cmd_record_main(options->argc, options->argv);
+	if (request.job.has_benchmarks)
+		sampler->no_requests = true;
+	sampler->labels = request.labels.items;
+	sampler->label_count = request.labels.count;
+	return record_job_run(&request.job);
 }
 
 const struct cli_command cmd_record = {
 	.name = "record",
 	.summary = "sample a running process or a command",
-	.rows = (const struct options_row[]){ { 0 } },
-	.run = cmd_record_start,
+	.usage = cmd_record_usage,
+	.rows = cmd_record_rows,
+	.notes = cmd_record_notes,
+	.word = "COMMAND",
+	.run = cmd_record_run,
 };

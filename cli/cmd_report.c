@@ -6,48 +6,18 @@
 #include "cli/suite_view.h"
 #include "cli/verification.h"
 
-enum { OPTION_METRIC = OPTIONS_LONG_ONLY, OPTION_VERIFY, OPTION_BENCHMARK };
-
-static const char help[] =
+static const char cmd_report_usage[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
 	"Shows one profile (Kelvin's, any pprof, folded stacks, perf.data, callgrind.out; '-': standard input), or the sum of several,\n"
-	"separated by commas.\n"
-	"\n"
-	"Output, several at once; without FILE, or with '-', to standard output:\n"
-	"  -o, --output FILE           a self-contained HTML page\n"
-	"      --text [FILE]           text (the default when no output is named)\n"
-	"      --json [FILE]           schema kelvin.report/1\n"
-	"      --svg [FILE]            a static flame graph\n"
-	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
-	"\n"
-	"Options:\n"
-	"      --benchmark NAME        of a profile with benchmarks: the functions of this one, by its name or URI\n"
-	"      --metric NAME           which value to show: cpu, off-cpu, wall, idle or samples (default: the profile's\n"
-	"                              own)\n"
-	"      --verify[=N]            of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
-	"                              addresses again with libdw, and tells how many are equal\n" OPTIONS_MODE_HELP
-		NAMING_HELP NAMING_PROFILE_HELP "  -h, --help                  this text\n"
-	"\n"
-	"Examples:\n"
-	"  kelvin report kelvin.pb.gz\n"
-	"  kelvin report kelvin.pb.gz -o report.html --folded stacks.txt\n"
-	"\n"
-	"Exit codes: 0 success, 2 usage or input error.\n";
+	"separated by commas.\n";
 
-static const struct option names[] = {
-	OUTPUT_OPTIONS,
-	{ "folded", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_FOLDED },
-	{ "benchmark", required_argument, NULL, OPTION_BENCHMARK },
-	{ "metric", required_argument, NULL, OPTION_METRIC },
-	{ "verify", optional_argument, NULL, OPTION_VERIFY },
-	NAMING_OPTIONS,
-	NAMING_PROFILE_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
+static const char cmd_report_notes[] = "Examples:\n"
+				       "  kelvin report kelvin.pb.gz\n"
+				       "  kelvin report kelvin.pb.gz -o report.html --folded stacks.txt\n"
+				       "\n"
+				       "Exit codes: 0 success, 2 usage or input error.\n";
 
 struct request {
-	struct options_switch *options;
 	struct diff_options diff;
 	struct outputs outputs;
 	uint32_t verify_every;
@@ -55,26 +25,30 @@ struct request {
 	const char *benchmark; /* borrowed: the only one that is shown; NULL: all */
 };
 
-static bool cmd_report_take(void *context, int option, struct error *err)
+static bool cmd_report_take_verify(void *every, const char *text, struct error *err)
 {
-	struct request *request = context;
-	bool is_taken;
-
-	if (!outputs_take(&request->outputs, request->options, option, &is_taken, err))
-		return false;
-	if (is_taken)
-		return true;
-	if (option == OPTION_VERIFY)
-		return verification_parse(optarg, &request->verify_every, err);
-	if (option == OPTION_BENCHMARK) {
-		request->benchmark = optarg;
-		return true;
-	}
-	if (option != OPTION_METRIC)
-		return naming_take(&request->naming, option, err);
-	request->diff.metric = request->outputs.folded_metric = optarg;
-	return true;
+	return verification_parse(text, every, err);
 }
+
+static const struct options_row cmd_report_rows[] = {
+	{ .rows = output_rows, .at = offsetof(struct request, outputs) },
+	{ 0, "json", "[FILE]", "schema kelvin.report/1", OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_JSON]) },
+	{ .rows = output_svg_rows, .at = offsetof(struct request, outputs) },
+	{ 0, "folded", "[FILE]", "folded stacks for FlameGraph's tools",
+		OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_FOLDED]) },
+	{ .name = "Options:" },
+	{ 0, "benchmark", "NAME", "of a profile with benchmarks: the functions of this one, by its name or URI",
+		OPTIONS_TEXT(struct request, benchmark) },
+	{ 0, "metric", "NAME", "which value to show: cpu, off-cpu, wall, idle or samples (default: the profile's\nown)",
+		OPTIONS_TEXT(struct request, diff.metric), .words = OUTPUT_METRICS },
+	{ 0, "verify", "[=N]",
+		"of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
+		"addresses again with libdw, and tells how many are equal",
+		cmd_report_take_verify, offsetof(struct request, verify_every) },
+	{ .rows = options_mode_rows, .at = offsetof(struct request, outputs.mode) },
+	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
+	{ 0 },
+};
 
 /* A profile with benchmarks is shown benchmark by benchmark. */
 static bool show_suite(
@@ -170,41 +144,35 @@ static bool report(struct request *request, const char *name, int *code, struct 
 	return worker_run(&worker, cmd_report_work, &showing, code, err);
 }
 
-static int cmd_report_run(struct request *request, struct options_switch *options)
+static void request_deinit(struct request *request)
 {
+	naming_deinit(&request->naming);
+}
+
+static int cmd_report_run(struct options *options)
+{
+	CLEANUP(request_deinit) struct request request = { 0 };
 	struct error err;
 	int code;
 
-	request->options = options;
-	options_count_spare(options, 1);
-	if (!options_read_switch(options, help, cmd_report_take, request, &code))
+	if (!options_read(options, &request, &code))
 		return code;
+	request.outputs.folded_metric = request.diff.metric;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
-	if (report(request, options->argv[optind], &code, &err))
+	if (report(&request, options->argv[optind], &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
 
-static int cmd_report_main(int argc, char **argv)
-{
-	struct options_switch options = { argc, argv, "report", ":ho:", names };
-	struct request request = { 0 };
-	int code = cmd_report_run(&request, &options);
-
-	naming_deinit(&request.naming);
-	return code;
-}
-
-static int cmd_report_start(struct options *options)
-{
-	return cmd_report_main(options->argc, options->argv);
-}
-
 const struct cli_command cmd_report = {
 	.name = "report",
 	.summary = "show one profile",
-	.rows = (const struct options_row[]){ { 0 } },
-	.run = cmd_report_start,
+	.usage = cmd_report_usage,
+	.rows = cmd_report_rows,
+	.notes = cmd_report_notes,
+	.word = "FILE",
+	.needed_words = 1,
+	.run = cmd_report_run,
 };

@@ -14,8 +14,22 @@ void comparison_deinit(struct comparison *comparison)
 	naming_deinit(&comparison->naming);
 }
 
-static bool add_gate(struct comparison *c, const char *text, struct error *err)
+static bool take_scale(void *context, const char *text, struct error *err)
 {
+	struct comparison *c = context;
+
+	return diff_scale_parse(text, &c->diff.scale, c->diff.work, err);
+}
+
+static bool take_min_effect(void *points, const char *text, struct error *err)
+{
+	return options_parse_positive("--min-effect", text, points, err);
+}
+
+static bool take_gate(void *context, const char *text, struct error *err)
+{
+	struct comparison *c = context;
+
 	if (!ARRAY_RESERVE(&c->gates, &c->gate_capacity, c->gate_count + 1, MAX_GATES, err) ||
 		!diff_gate_parse(text, &c->gates[c->gate_count], err))
 		return false;
@@ -23,8 +37,10 @@ static bool add_gate(struct comparison *c, const char *text, struct error *err)
 	return true;
 }
 
-static bool take_inconclusive(struct comparison *c, const char *text, struct error *err)
+static bool take_inconclusive(void *context, const char *text, struct error *err)
 {
+	struct comparison *c = context;
+
 	if (strcmp(text, "pass") == 0)
 		c->inconclusive = INCONCLUSIVE_PASSES;
 	else if (strcmp(text, "fail") == 0)
@@ -35,7 +51,7 @@ static bool take_inconclusive(struct comparison *c, const char *text, struct err
 }
 
 /* "1" or "1%" */
-static bool take_precision(struct comparison *c, const char *text, struct error *err)
+static bool take_precision(void *precision, const char *text, struct error *err)
 {
 	CLEANUP(cleanup_free) char *number = strdup(text);
 	size_t size = strlen(text);
@@ -49,36 +65,41 @@ static bool take_precision(struct comparison *c, const char *text, struct error 
 		return false;
 	if (percent >= 100)
 		return error_set(err, ERROR_USAGE, "--precision '%.60s': write a number of percent below 100", text);
-	c->precision = percent / 100;
+	*(double *)precision = percent / 100;
 	return true;
 }
 
-bool comparison_take(struct comparison *comparison, struct options_switch *options, int option, struct error *err)
-{
-	bool is_taken;
+const struct options_row comparison_output_rows[] = {
+	{ .rows = output_rows, .at = offsetof(struct comparison, outputs) },
+	{ 0, "json", "[FILE]", "schema kelvin.diff/1", OPTIONS_OUTPUT(struct comparison, outputs.paths[OUTPUT_JSON]) },
+	{ 0, "markdown", "[FILE]", "for a pull request",
+		OPTIONS_OUTPUT(struct comparison, outputs.paths[OUTPUT_MARKDOWN]) },
+	{ .rows = output_svg_rows, .at = offsetof(struct comparison, outputs) },
+	{ 0 },
+};
 
-	switch (option) {
-	case COMPARISON_SCALE:
-		return diff_scale_parse(optarg, &comparison->diff.scale, comparison->diff.work, err);
-	case COMPARISON_METRIC:
-		comparison->diff.metric = optarg;
-		return true;
-	case COMPARISON_MIN_EFFECT:
-		return options_parse_positive("--min-effect", optarg, &comparison->diff.min_effect_points, err);
-	case COMPARISON_FAIL_ON:
-		return add_gate(comparison, optarg, err);
-	case COMPARISON_IGNORE_WARNINGS:
-		comparison->diff.gates_ignore_warnings = true;
-		return true;
-	case COMPARISON_INCONCLUSIVE:
-		return take_inconclusive(comparison, optarg, err);
-	case COMPARISON_PRECISION:
-		return take_precision(comparison, optarg, err);
-	default:
-		return outputs_take(&comparison->outputs, options, option, &is_taken, err) &&
-		       (is_taken || naming_take(&comparison->naming, option, err));
-	}
-}
+const struct options_row comparison_rows[] = {
+	{ 0, "scale", "MODE", "auto, per-run, per-request, robust, share, rate or work=BASE:HEAD (default: auto)",
+		take_scale, .words = "auto per-run per-request robust share rate work=" },
+	{ 0, "metric", "NAME",
+		"which value to compare: cpu, off-cpu, wall, idle or samples (default: the profiles'\nown)",
+		OPTIONS_TEXT(struct comparison, diff.metric), .words = OUTPUT_METRICS },
+	{ 0, "min-effect", "POINTS",
+		"smallest difference that matters, in points of the total (default: 0.1, of exact\ncounts 0.005)",
+		take_min_effect, offsetof(struct comparison, diff.min_effect_points) },
+	{ 0, "precision", "PERCENT",
+		"of benchmarks: a change of this part of base, or less, does not matter (default: 1)", take_precision,
+		offsetof(struct comparison, precision) },
+	{ 0, "fail-on", "RULE", "limit: total>2%, function>5% or function:NAME>1%, of base", take_gate,
+		.repeatable = true },
+	{ 0, "ignore-warnings", NULL, "checks --fail-on even when the recordings are hardly comparable",
+		OPTIONS_FLAG(struct comparison, diff.gates_ignore_warnings) },
+	{ 0, "inconclusive", "RESULT", "pass or fail: exits with 0 or 1 when inconclusive (default: with 3)",
+		take_inconclusive, .words = "pass fail" },
+	{ .rows = options_mode_rows, .at = offsetof(struct comparison, outputs.mode) },
+	{ .rows = naming_rows, .at = offsetof(struct comparison, naming) },
+	{ 0 },
+};
 
 /*
  * Warns of a gate on a function that does not occur: it can never fail. The name may be incomplete, as without the

@@ -7,47 +7,7 @@
 
 /* What `diff` and `bench` share: the options of a comparison, its outputs and the exit code. */
 
-enum {
-	COMPARISON_SCALE = OPTIONS_LONG_ONLY,
-	COMPARISON_METRIC,
-	COMPARISON_MIN_EFFECT,
-	COMPARISON_FAIL_ON,
-	COMPARISON_IGNORE_WARNINGS,
-	COMPARISON_INCONCLUSIVE,
-	COMPARISON_PRECISION,
-	COMPARISON_LAST, /* options of a single command count up from here */
-};
-
-/* Rows of getopt_long()'s table. */
-#define COMPARISON_OPTIONS                                                                                             \
-	OUTPUT_OPTIONS, { "markdown", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_MARKDOWN },                      \
-		{ "scale", required_argument, NULL, COMPARISON_SCALE },                                                \
-		{ "metric", required_argument, NULL, COMPARISON_METRIC },                                              \
-		{ "min-effect", required_argument, NULL, COMPARISON_MIN_EFFECT },                                      \
-		{ "fail-on", required_argument, NULL, COMPARISON_FAIL_ON },                                            \
-		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS },                                  \
-		{ "inconclusive", required_argument, NULL, COMPARISON_INCONCLUSIVE },                                  \
-		{ "precision", required_argument, NULL, COMPARISON_PRECISION }, NAMING_OPTIONS, NAMING_PROFILE_OPTIONS
-
-/* The help text of these options, from "Output" on. */
-#define COMPARISON_OUTPUT_HELP                                                                                         \
-	"Output, several at once; without FILE, or with '-', to standard output:\n"                                    \
-	"  -o, --output FILE           a self-contained HTML page\n"                                                   \
-	"      --text [FILE]           text (the default when no output is named)\n"                                   \
-	"      --json [FILE]           schema kelvin.diff/1\n"                                                         \
-	"      --markdown [FILE]       for a pull request\n"                                                           \
-	"      --svg [FILE]            a static flame graph\n"
-#define COMPARISON_OPTION_HELP                                                                                                  \
-	"      --scale MODE            auto, per-run, per-request, robust, share, rate or work=BASE:HEAD (default: auto)\n"     \
-	"      --metric NAME           which value to compare: cpu, off-cpu, wall, idle or samples (default: the profiles'\n"   \
-	"                              own)\n"                                                                                  \
-	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1, of exact\n"      \
-	"                              counts 0.005)\n"                                                                         \
-	"      --precision PERCENT     of benchmarks: a change of this part of base, or less, does not matter (default: 1)\n"   \
-	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                 \
-	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n"                       \
-	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" OPTIONS_MODE_HELP \
-		NAMING_HELP NAMING_PROFILE_HELP
+/* The help of the exit codes. */
 #define COMPARISON_EXIT_HELP                                                                                           \
 	"Exit codes: 0 not regressed: improved, unchanged, mixed, minor or machine (with --fail-on: no limit\n"        \
 	"exceeded);\n"                                                                                                 \
@@ -67,9 +27,8 @@ struct comparison {
 
 void comparison_deinit(struct comparison *comparison);
 
-/* Handles one of the options above, whose value is in `optarg`. */
-COMMON_MUST_CHECK
-bool comparison_take(struct comparison *comparison, struct options_switch *options, int option, struct error *err);
+/* Of a struct comparison: its outputs, with their heading; all other options. */
+extern const struct options_row comparison_output_rows[], comparison_rows[];
 
 /* The exit code if the comparison is inconclusive. */
 int comparison_inconclusive_code(const struct comparison *comparison);

@@ -35,8 +35,10 @@ static bool name_label(const char *text, struct error *err)
 	return error_prefix(err, "--label '%.80s'", clean.data ? clean.data : "");
 }
 
-bool labels_add(struct labels *labels, const char *text, struct error *err)
+/* A label whose key was given before is refused. */
+static bool labels_take(void *context, const char *text, struct error *err)
 {
+	struct labels *labels = context;
 	CLEANUP(cleanup_free) char *key = strdup(text);
 	char *value;
 
@@ -49,11 +51,6 @@ bool labels_add(struct labels *labels, const char *text, struct error *err)
 		return name_label(text, err);
 	labels->items[labels->count++] = (struct sampler_label){ TAKE(key), value };
 	return true;
-}
-
-static bool labels_take(void *labels, const char *text, struct error *err)
-{
-	return labels_add(labels, text, err);
 }
 
 const struct options_row labels_rows[] = {

@@ -10,10 +10,6 @@ struct labels {
 	size_t count;
 };
 
-/* Adds a label. ERROR_USAGE if it is none, or if its key was given before. */
-COMMON_MUST_CHECK
-bool labels_add(struct labels *labels, const char *text, struct error *err);
-
 /* --label, of a struct labels. */
 extern const struct options_row labels_rows[];
 void labels_deinit(struct labels *labels);

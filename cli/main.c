@@ -58,7 +58,6 @@ static int dispatch(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 	struct options options;
-	char help[] = "--help";
 
 	if (find_command(argc - 1, argv + 1, &options))
 		return options.command->run(&options);
@@ -68,8 +67,8 @@ static int dispatch(int argc, char **argv)
 		print_completions();
 	else if (strcmp(word, "--complete") == 0 && find_command(argc - 2, argv + 2, &options))
 		options_print_completions(&options);
-	else if (strcmp(word, "help") == 0 && argc == 3 && find_command(2, (char *[]){ argv[2], help, NULL }, &options))
-		return options.command->run(&options);
+	else if (strcmp(word, "help") == 0 && argc == 3 && find_command(1, argv + 2, &options))
+		options_print_help(&options);
 	else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		print_help(stdout);
 	else {

@@ -28,28 +28,6 @@ const struct options_row naming_rows[] = {
 	{ 0 },
 };
 
-bool naming_take(struct naming *naming, int option, struct error *err)
-{
-	switch (option) {
-	case NAMING_PROJECT_ROOT:
-		return options_list_add(&naming->roots, optarg, err);
-	case NAMING_ORIGIN_RULES:
-		naming->origin_rules_path = optarg;
-		return true;
-	case NAMING_WAIT_RULES:
-		naming->wait_rules_path = optarg;
-		return true;
-	case NAMING_NO_NAMES:
-		naming->no_names = true;
-		return true;
-	case NAMING_REQUIRE_CONFINEMENT:
-		naming->require_confinement = true;
-		return true;
-	default:
-		return error_set(err, ERROR_USAGE, "unknown option");
-	}
-}
-
 static bool read_rules(
 	enum symbolize_rules_kind kind, const char *path, struct symbolize_rules **rules, struct error *err)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/options.h"
 
-#include "sampler/sampler.h"
-
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -48,9 +46,16 @@ bool options_ignore(void *at, const char *value, struct error *err)
 	return true;
 }
 
+/* Permissions as an octal number, for file_write(). */
 static bool options_take_mode(void *mode, const char *text, struct error *err)
 {
-	return options_parse_mode(text, mode, err);
+	size_t digits = strspn(text, "01234567");
+	unsigned long parsed = digits > 0 && digits <= 4 && text[digits] == '\0' ? strtoul(text, NULL, 8) : 0;
+
+	if (parsed == 0 || parsed > 0777)
+		return error_set(err, ERROR_USAGE, "--mode '%.20s': write an octal number up to 777, as 640", text);
+	*(mode_t *)mode = (mode_t)parsed;
+	return true;
 }
 
 const struct options_row options_mode_rows[] = {
@@ -369,120 +374,4 @@ void options_list_deinit(struct options_list *list)
 {
 	free(list->items);
 	*list = (struct options_list){ 0 };
-}
-
-/* ---- Of commands that have no table yet ---- */
-
-/* The word as the user typed it, since getopt does not give the name of an unknown long option. */
-static int fail_unknown_switch(const struct options_switch *options)
-{
-	const char *word = optind > 0 && optind <= options->argc ? options->argv[optind - 1] : "";
-
-	if (optopt > 0 && optopt < OPTIONS_LONG_ONLY && isprint(optopt) && strncmp(word, "--", 2) != 0)
-		return options_fail(options->command, "unknown option '-%c'", optopt);
-	if (optopt > 0)
-		return options_fail(options->command, "option '%s' takes no value", word);
-	return options_fail(options->command, "unknown or ambiguous option '%s'", word);
-}
-
-int options_next(const struct options_switch *options)
-{
-	int option;
-
-	opterr = 0;
-	option = getopt_long(options->argc, options->argv, options->letters, options->names, NULL);
-	if (option == ':') {
-		options_fail(options->command, "option '%s' needs a value", options->argv[optind - 1]);
-		return OPTIONS_WRONG;
-	}
-	if (option == OPTIONS_WRONG)
-		fail_unknown_switch(options);
-	return option;
-}
-
-bool options_read_switch(const struct options_switch *options, const char *help,
-	bool (*take)(void *context, int option, struct error *err), void *context, int *code)
-{
-	struct error err;
-	int option;
-
-	while ((option = options_next(options)) != OPTIONS_END) {
-		*code = CLI_EXIT_ERROR;
-		if (option == OPTIONS_WRONG)
-			return false;
-		if (option == 'h') {
-			fputs(help, stdout);
-			*code = CLI_EXIT_OK;
-			return false;
-		}
-		if (!take(context, option, &err)) {
-			options_fail(options->command, "%s", err.message);
-			return false;
-		}
-	}
-	return true;
-}
-
-void options_count_spare(struct options_switch *options, size_t needed)
-{
-	enum { WORD = 1, MAX_LETTERS = 62 };
-	char letters[MAX_LETTERS + 2];
-	size_t words = 0;
-	int option;
-
-	/* With `-` first, getopt returns words in their order and does not permute them. */
-	snprintf(letters, sizeof(letters), "-%s", options->letters);
-	opterr = 0;
-	optind = 0;
-	while ((option = getopt_long(options->argc, options->argv, letters, options->names, NULL)) != OPTIONS_END)
-		words += option == WORD;
-	if (optind < options->argc)
-		words += (size_t)(options->argc - optind);
-	options->spare_words = words > needed ? words - needed : 0;
-	optind = 0;
-}
-
-const char *options_output_file(const char *word)
-{
-	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(word, names[i]) == 0)
-			return "-";
-	return word;
-}
-
-const char *options_take_file(struct options_switch *options)
-{
-	const char *word = optind < options->argc ? options->argv[optind] : NULL;
-
-	if (optarg)
-		return options_output_file(optarg);
-	if (options->spare_words == 0 || !word || (word[0] == '-' && word[1] != '\0'))
-		return "-";
-	options->spare_words--;
-	optind++;
-	return options_output_file(word);
-}
-
-bool options_parse_mode(const char *text, mode_t *mode, struct error *err)
-{
-	size_t digits = strspn(text, "01234567");
-	unsigned long parsed = digits > 0 && digits <= 4 && text[digits] == '\0' ? strtoul(text, NULL, 8) : 0;
-
-	if (parsed == 0 || parsed > 0777)
-		return error_set(err, ERROR_USAGE, "--mode '%.20s': write an octal number up to 777, as 640", text);
-	*mode = (mode_t)parsed;
-	return true;
-}
-
-bool options_parse_off_cpu(const char *text, uint64_t *ns, struct error *err)
-{
-	enum { MOST_MS = 10000, NS_PER_MS = 1000000 };
-	uint64_t ms = SAMPLER_DEFAULT_OFF_CPU_MS;
-
-	if (text && !options_parse_count("--off-cpu", text, MOST_MS, &ms, err))
-		return false;
-	*ns = ms * NS_PER_MS;
-	return ms > 0 || error_set(err, ERROR_USAGE, "--off-cpu=0: the least is 1 ms");
 }

@@ -20,20 +20,18 @@ static const char *const kind_options[OUTPUT_KIND_COUNT] = {
 	[OUTPUT_FOLDED] = "--folded",
 };
 
-bool outputs_take(
-	struct outputs *outputs, struct options_switch *options, int option, bool *is_taken, struct error *err)
-{
-	*is_taken = true;
-	if (option == OPTIONS_MODE)
-		return options_parse_mode(optarg, &outputs->mode, err);
-	if (option == 'o')
-		outputs->paths[OUTPUT_HTML] = options_output_file(optarg);
-	else if (option >= OUTPUT_OPTION && option < OUTPUT_OPTION + OUTPUT_KIND_COUNT)
-		outputs->paths[option - OUTPUT_OPTION] = options_take_file(options);
-	else
-		*is_taken = false;
-	return true;
-}
+const struct options_row output_rows[] = {
+	{ .name = "Output, several at once; without FILE, or with '-', to standard output:" },
+	{ 'o', "output", "FILE", "a self-contained HTML page", OPTIONS_OUTPUT(struct outputs, paths[OUTPUT_HTML]) },
+	{ 0, "text", "[FILE]", "text (the default when no output is named)",
+		OPTIONS_OUTPUT(struct outputs, paths[OUTPUT_TEXT]) },
+	{ 0 },
+};
+
+const struct options_row output_svg_rows[] = {
+	{ 0, "svg", "[FILE]", "a static flame graph", OPTIONS_OUTPUT(struct outputs, paths[OUTPUT_SVG]) },
+	{ 0 },
+};
 
 static bool is_stdout(const char *path)
 {

@@ -9,12 +9,8 @@
 enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED };
 enum { OUTPUT_KIND_COUNT = 6 };
 
-/* For getopt_long(): an output option's value is this number plus its kind. */
-enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
-#define OUTPUT_OPTIONS                                                                                                 \
-	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_TEXT },  \
-		{ "json", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_JSON },                                      \
-		{ "svg", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_SVG }, OPTIONS_MODE_ROW
+/* The words for --metric. */
+#define OUTPUT_METRICS "cpu off-cpu wall idle samples"
 
 struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
@@ -23,10 +19,8 @@ struct outputs {
 	const char *folded_metric;            /* borrowed: whose values folded stacks have; NULL: numbers of samples */
 };
 
-/* Handles one of these options, whose value is in `optarg`; ERROR_USAGE. `is_taken` is false for any other option. */
-COMMON_MUST_CHECK
-bool outputs_take(
-	struct outputs *outputs, struct options_switch *options, int option, bool *is_taken, struct error *err);
+/* Of a struct outputs: the heading, -o and --text; --svg. */
+extern const struct options_row output_rows[], output_svg_rows[];
 
 /*
  * Adds text on standard output if there are no outputs. Checks that at most one uses standard output and that every
