@@ -1,111 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# Each section below belongs to the command named in its first line.
+# `kelvin --complete [COMMAND]` prints the commands or options (cli/options.h), a line each: name, letter, argument, words for it
+# and help, separated by tabs. A line without a name, "-", is of the command's words.
 
 _kelvin() {
-	local current previous options=
+	local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} equals='' command=() names='' kind=- choices=-
+	local name letter argument words
 
-	current=${COMP_WORDS[COMP_CWORD]}
-	previous=${COMP_WORDS[COMP_CWORD - 1]}
-	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record simulate diff bench report recover symbolize doctor --help --version' -- "$current")
-		return
+	if [[ $current == = ]]; then
+		current='' equals=1
+	elif [[ $option == = ]]; then
+		option=${COMP_WORDS[COMP_CWORD - 2]} equals=1
 	fi
-	case ${COMP_WORDS[1]} in
-# record
-	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --benchmarks --freq --event --off-cpu --counters --no-requests --requests --work --native --call-graph --verify --project-root
-			--origin-rules --wait-rules --no-names --require-confinement --label --no-args --no-realtime --mode --quiet --help'
-		case $previous in
-		-p | --pid)
-			mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current")
-			return
-			;;
-		-e | --event)
-			mapfile -t COMPREPLY < <(compgen -W 'cycles cpu-clock task-clock page-faults context-switches' -- "$current")
-			return
-			;;
-		--label)
-			compopt -o nospace
-			mapfile -t COMPREPLY < <(compgen -W 'service= version= environment= commit= host=' -- "$current")
-			return
-			;;
-		-g | --call-graph)
-			mapfile -t COMPREPLY < <(compgen -W 'dwarf dwarf,32768 fp' -- "$current")
-			return
-			;;
-		esac
-		;;
-# simulate
-	simulate)
-		options='--output --cache --runs --benchmarks --project-root --origin-rules --wait-rules --no-names --require-confinement --label --no-args --mode --quiet --help'
-		if [[ $previous == --label ]]; then
-			compopt -o nospace
-			mapfile -t COMPREPLY < <(compgen -W 'service= version= environment= commit= host=' -- "$current")
-			return
+	[[ $COMP_CWORD -eq 1 ]] || command=("${COMP_WORDS[1]}")
+	while IFS=$'\t' read -r name letter argument words _; do
+		if [[ $name == - ]]; then
+			kind=$argument
+			continue
 		fi
-		;;
-# diff
-	diff)
-		options='--output --text --json --markdown --svg --benchmark --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive
-			--project-root --origin-rules --wait-rules --no-names --require-confinement --mode --help'
-		if [[ $previous == --metric ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
-			return
+		names+=" $name"
+		if [[ $option == "$name" || $option == "$letter" ]] && [[ $option != - && $argument != - ]]; then
+			[[ $argument == '[='* && -z $equals ]] || kind=$argument choices=$words
 		fi
-		if [[ $previous == --scale ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'auto per-run per-request robust share rate work=' -- "$current")
-			return
-		fi
-		if [[ $previous == --inconclusive ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'pass fail' -- "$current")
-			return
-		fi
-		;;
-# bench
-	bench)
-		options='--base --head --runs --warmup --min-time --time-limit --benchmarks --setup --prepare --freq --event --off-cpu --native --simulate --cache --save --no-args --mode --output --text --json --markdown
-			--svg --scale --metric --min-effect --precision --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --require-confinement --quiet --help'
-		if [[ $previous == --metric ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
-			return
-		fi
-		if [[ $previous == --scale ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'auto per-run per-request robust share rate work=' -- "$current")
-			return
-		fi
-		if [[ $previous == --inconclusive ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'pass fail' -- "$current")
-			return
-		fi
-		;;
-# report
-	report)
-		options='--output --text --json --svg --folded --benchmark --metric --verify --project-root --origin-rules --wait-rules --no-names --require-confinement --mode --help'
-		if [[ $previous == --metric ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
-			return
-		fi
-		;;
-# recover
-	recover)
-		options='--output --project-root --origin-rules --wait-rules --no-names --require-confinement --mode --help'
-		;;
-# symbolize
-	symbolize)
-		options='--exe --pretty-print --basenames --json --section --no-inlines --no-demangle --explain-origin --project-root
-			--origin-rules --debuginfod --no-cache --verify --help'
-		;;
-# doctor
-	doctor)
-		options='--json --help'
-		;;
-# end
+	done < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${command[@]}" 2>/dev/null)
+	case $kind in
+	PID*) choices=$(ps -eo pid= 2>/dev/null) ;;
+	PATH) choices=$(cd /sys/fs/cgroup 2>/dev/null && compgen -d -- "$current") ;;
 	esac
-	if [[ $current == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+	if [[ $COMP_CWORD -eq 1 || $current == -* ]]; then choices=$names; fi
+	if [[ $choices != - ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
+	elif [[ $kind == DIR ]]; then
+		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 	fi
+	if [[ ${COMPREPLY[*]} == *[=:] ]]; then compopt -o nospace; fi
 }
 complete -o filenames -F _kelvin kelvin

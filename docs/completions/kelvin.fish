@@ -1,153 +1,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Each section below belongs to the command named in its first line.
-complete -c kelvin -n __fish_use_subcommand -f -a record -d 'sample a running process or a command'
-complete -c kelvin -n __fish_use_subcommand -f -a simulate -d 'count what a command executes'
-complete -c kelvin -n __fish_use_subcommand -f -a diff -d 'compare two profiles'
-complete -c kelvin -n __fish_use_subcommand -f -a bench -d 'run two commands alternately and compare them'
-complete -c kelvin -n __fish_use_subcommand -f -a report -d 'show one profile'
-complete -c kelvin -n __fish_use_subcommand -f -a recover -d 'turn what a killed recording left into a profile'
-complete -c kelvin -n __fish_use_subcommand -f -a symbolize -d 'name addresses of a binary'
-complete -c kelvin -n __fish_use_subcommand -f -a doctor -d 'show what this machine allows'
-complete -c kelvin -n __fish_use_subcommand -f -l version -d 'the version'
-complete -c kelvin -s h -l help -f -d 'help'
-# record
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s p -l pid -x -a '(__fish_complete_pids)' -d 'running processes'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s t -l tid -x -d 'one thread'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s a -l all-cpus -f -d 'every process on every CPU'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l cgroup -r -d 'a control group'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s o -l output -r -d 'the profile'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s d -l duration -x -d 'stop after this time, as 30, 500ms or 2m'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s D -l delay -x -d 'start sampling after this time, as 500ms or 2s'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l runs -x -d 'runs of the command into one profile'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l benchmarks -f -d 'tells the benchmarks of a suite apart'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l verify -f -d 'compares stacks with libunwind, names with libdw'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l control -x -a 'fifo: fd:' -d 'takes commands while recording'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s F -l freq -x -d 'samples per second on each CPU'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'the event to count'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l counters -f -a 'page-faults context-switches' -d 'counters read with each sample'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l off-cpu -f -d 'samples where threads wait, too'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-requests -f -d 'counts no requests'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l requests -x -d 'states how many requests were answered'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l work -x -a 'uprobe: usdt:' -d 'an event that is counted in place of requests'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l native -f -d 'native code only'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s g -l call-graph -x -a 'dwarf dwarf,32768 fp' -d 'how stacks are found'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l wait-rules -r -d 'what threads wait for'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l mode -x -a '600 640 644' -d 'permissions of what is written'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l label -x -a 'service= version= environment= commit= host=' -d 'kept in the profile'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-args -f -d 'keeps only the name of the program'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-names -d 'names no functions'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l require-confinement -d 'fails where who reads binaries cannot be confined'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-realtime -f -d 'no real-time priority'
-complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
-# simulate
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -s o -l output -r -d 'the profile'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l cache -x -d 'sizes of the caches, as 32k:8:64,32k:8:64,8M:16:64'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l runs -x -d 'runs of the command into one profile'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l benchmarks -f -d 'counts only the benchmarks of a suite'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l wait-rules -r -d 'what threads wait for'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l mode -x -a '600 640 644' -d 'permissions of what is written'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l label -x -a 'service= version= environment= commit= host=' -d 'kept in the profile'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l no-args -f -d 'keeps only the name of the program'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l no-names -d 'names no functions'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l require-confinement -d 'fails where who reads binaries cannot be confined'
-complete -c kelvin -n '__fish_seen_subcommand_from simulate' -s q -l quiet -f -d 'errors only'
-# diff
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l text -r -d 'text'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l json -r -d 'JSON'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l markdown -r -d 'for a pull request'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l svg -r -d 'static flame graph'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l scale -x -a 'auto per-run per-request robust share rate work=' -d 'how both sides are made comparable'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l benchmark -x -d 'only this benchmark'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l metric -x -a 'cpu off-cpu wall idle samples' -d 'which value'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l min-effect -x -d 'smallest difference that matters'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l precision -x -d 'change of a benchmark that does not matter, in percent'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l fail-on -x -d 'limit'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l ignore-warnings -f -d 'check limits even when hardly comparable'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l inconclusive -x -a 'pass fail' -d 'exit code when inconclusive'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l wait-rules -r -d 'what threads wait for'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l mode -x -a '600 640 644' -d 'permissions of what is written'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l no-names -d 'names no functions'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l require-confinement -d 'fails where who reads binaries cannot be confined'
-# bench
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l base -x -d 'before the change'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l head -x -d 'after it'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l runs -x -d 'of either command'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l warmup -x -d 'runs before all others, not recorded'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l min-time -x -d 'least total time of either command, as 30 or 2m'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l time-limit -x -d 'no run begins that would end later, as 90s or 10m'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l benchmarks -d 'the commands are suites, compared benchmark by benchmark'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l setup -x -d 'run once before everything'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l prepare -x -d 'run before every run'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l off-cpu -f -d 'samples where threads wait, too'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l native -f -d 'native code only'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l simulate -f -d 'counts in place of samples'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l cache -x -d 'caches of the simulated processor'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l save -x -a '(__fish_complete_directories)' -d 'keeps the profiles'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -s F -l freq -x -d 'samples per second on each CPU'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'the event to count'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -s q -l quiet -f -d 'no progress'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -s o -l output -r -d 'HTML page'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l text -r -d 'text'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l json -r -d 'JSON'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l markdown -r -d 'for a pull request'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l svg -r -d 'static flame graph'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l scale -x -a 'auto per-run per-request robust share rate work=' -d 'how both sides are made comparable'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l metric -x -a 'cpu off-cpu wall idle samples' -d 'which value'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l min-effect -x -d 'smallest difference that matters'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l precision -x -d 'change of a benchmark that does not matter, in percent'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l fail-on -x -d 'limit'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l ignore-warnings -f -d 'check limits even when hardly comparable'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l inconclusive -x -a 'pass fail' -d 'exit code when inconclusive'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l wait-rules -r -d 'what threads wait for'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l mode -x -a '600 640 644' -d 'permissions of what is written'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-args -f -d 'keeps only the name of the program'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-names -d 'names no functions'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l require-confinement -d 'fails where who reads binaries cannot be confined'
-# report
-complete -c kelvin -n '__fish_seen_subcommand_from report' -s o -l output -r -d 'HTML page'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l text -r -d 'text'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l json -r -d 'JSON'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l svg -r -d 'static flame graph'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l folded -r -d 'folded stacks'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l benchmark -x -d 'only this benchmark'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l metric -x -a 'cpu off-cpu wall idle samples' -d 'which value'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l verify -f -d 'compares stacks with libunwind, names with libdw'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l wait-rules -r -d 'what threads wait for'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l mode -x -a '600 640 644' -d 'permissions of what is written'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l no-names -d 'names no functions'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l require-confinement -d 'fails where who reads binaries cannot be confined'
-# recover
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -s o -l output -r -d 'the profile'
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -l wait-rules -r -d 'what threads wait for'
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -l mode -x -a '600 640 644' -d 'permissions of what is written'
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -l no-names -d 'names no functions'
-complete -c kelvin -n '__fish_seen_subcommand_from recover' -l require-confinement -d 'fails where who reads binaries cannot be confined'
-# symbolize
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s e -l exe -r -d 'the binary'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s p -l pretty-print -f -d 'one line for each frame'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s s -l basenames -f -d 'file names without directories'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l json -f -d 'JSON on standard output'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s j -l section -x -d 'addresses count from its start'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l no-inlines -f -d 'only the function that holds the code'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l no-demangle -f -d 'names as the linker knows them'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l explain-origin -f -d 'whose code a frame is, and why'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l origin-rules -r -d 'what is user, library or system'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l debuginfod -f -d 'fetch a missing debug file'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l no-cache -f -d 'no cache of resolved frames'
-complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l verify -f -d 'compares names with libdw'
-# doctor
-complete -c kelvin -n '__fish_seen_subcommand_from doctor' -l json -f -d 'JSON on standard output'
+# `kelvin --complete [COMMAND]` prints the commands or options (cli/options.h), a line each: name, letter, argument, words for it
+# and help, separated by tabs. A line without a name, "-", is of the command's words.
+
+# Offers an option of these fields where the condition holds.
+function __kelvin_option --argument-names condition name letter argument words text
+	set -l offer complete -c kelvin -n $condition -l (string sub -s 3 -- $name) -d $text
+	test $letter = - || set -a offer -s (string sub -s 2 -- $letter)
+	test $words = - || set -a offer -a $words
+	switch $argument
+		case -
+			$offer
+		case '[=*'
+			$offer -f
+		case FILE '[FILE]'
+			$offer -r
+		case 'PID*'
+			$offer -x -a '(__fish_complete_pids)'
+		case DIR
+			$offer -x -a '(__fish_complete_directories)'
+		case PATH
+			$offer -x -a '(string trim -r -c / (string replace /sys/fs/cgroup/ "" /sys/fs/cgroup/*/))'
+		case '*'
+			$offer -x
+	end
+end
+
+for row in (kelvin --complete 2>/dev/null)
+	set -l command (string split \t -- $row)
+	if string match -q -- '-*' $command[1]
+		__kelvin_option __fish_use_subcommand $command
+		continue
+	end
+	complete -c kelvin -n __fish_use_subcommand -f -a $command[1] -d $command[5]
+	for row in (kelvin --complete $command[1] 2>/dev/null)
+		set -l option (string split \t -- $row)
+		if test $option[1] != -
+			__kelvin_option "__fish_seen_subcommand_from $command[1]" $option
+		else if contains -- $option[3] - ADDRESS
+			complete -c kelvin -n "__fish_seen_subcommand_from $command[1]" -f
+		end
+	end
+end

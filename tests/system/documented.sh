@@ -5,6 +5,25 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# offered_by SHELL WORD...: what its completion offers for the last word, a line each; of zsh, what it tells _arguments.
+offered_by() {
+	local shell=$1 script=$ROOT/docs/completions/kelvin.$1
+
+	shift
+	# shellcheck disable=SC2016
+	case $shell in
+	bash) bash -c 'compopt() { echo "$@"; }; . "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _kelvin; printf "%s\n" "${COMPREPLY[@]}"' \
+		"$script" "$KELVIN" "$@" ;;
+	zsh) zsh -fc '_describe() { print -l $commands }; _arguments() { print -rl -- $@ }; words=("$@") CURRENT=$#; . "$0"' \
+		"$script" "$KELVIN" "$@" ;;
+	fish) PATH=${KELVIN%/*}:$PATH HOME=$work fish -c 'source $argv[1]; complete -C "kelvin $argv[2..-1]"' "$script" "$@" ;;
+	esac >stdout
+}
+
+shells=()
+for shell in bash zsh fish; do
+	if command -v $shell >/dev/null; then shells+=("$shell"); fi
+done
 run 0 kelvin --help
 mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' stdout)
 for command in "${commands[@]}"; do
@@ -15,16 +34,39 @@ for command in "${commands[@]}"; do
 	at_least "$(wc -l <options)" 2 "options of $command"
 	awk '/^\t/ && heading ~ /^\*-/ { print heading } { heading = $0 }' "$page" | sed 's/[*_\\]//g' | sort >headings
 	diff options headings >stdout || fail "what the help of $command (<) and its manual page (>) have for themselves"
-	grep -oE -- '--[a-z][a-z-]*' options | grep -v '^--help$' | sort >expected
-	for shell in bash zsh fish; do
-		awk -v command="$command" '$0 ~ "^# " { on = $2 == command } on' "$ROOT/docs/completions/kelvin.$shell" | sed 's/ -l \([a-z]\)/ --\1/' |
-			grep -oE -- '--[a-z][a-z-]*' | grep -v '^--help$' | sort -u >offered
+	grep -oE -- '--[a-z][a-z-]*' options | sort >expected
+	for shell in "${shells[@]}"; do
+		offered_by "$shell" ''
+		says stdout "^$command\b"
+		offered_by "$shell" "$command" --
+		grep -oE '^(\*|\([^)]*\))?--[a-z-]+' stdout | grep -oE -- '--[a-z-]+$' | sort -u >offered
 		diff expected offered >stdout || fail "what the $shell completion of $command offers is not what there is"
 	done
 done
-if command -v bash >/dev/null; then bash -n "$ROOT/docs/completions/kelvin.bash" || fail "bash cannot read its completion"; fi
-if command -v zsh >/dev/null; then zsh -n "$ROOT/docs/completions/kelvin.zsh" || fail "zsh cannot read its completion"; fi
-if command -v fish >/dev/null; then fish --no-execute "$ROOT/docs/completions/kelvin.fish" || fail "fish cannot read its completion"; fi
+
+# completes WORD... -- PATTERN ZSH: what the last word is completed with, and by which action of zsh.
+completes() {
+	local shell
+
+	for shell in "${shells[@]}"; do
+		offered_by "$shell" "${@:1:$#-3}"
+		if [[ $shell == zsh ]]; then says stdout "${*: -1}"; else says stdout "${*: -2:1}"; fi
+	done
+}
+
+touch part.part
+completes record --event c -- '^cpu-clock\b' '--event\[.*:EVENT:\(cycles cpu-clock '
+completes record -e c -- '^cycles\b' '-e\[.*:EVENT:\(cycles cpu-clock '
+completes record --pid '' -- "^$$\\b" '^\*--pid\[.*:_pids$'
+[[ ! -d /sys/fs/cgroup/init.scope ]] || completes record --cgroup ini -- '^init.scope' '--cgroup\[.*:_files -W /sys/fs/cgroup -/$'
+completes record --label '' -- '^service=' '^\*--label\[.*\(service= '
+completes report --json par -- '^part.part\b' '--json\[.*::\[FILE\]:_files$'
+completes recover par -- '^part.part\b' "^\\*:FILE\\.part:_files -g '\\*\\.part'$"
+completes record --work usd -- '^usdt:' '\(uprobe\\: usdt\\:\)'
+offered_by bash record --label ''
+says stdout '^-o nospace$'
+offered_by bash record --counters = page
+says stdout '^page-faults$'
 
 # The README shows pictures that are there, and no larger than a page of text should load.
 mapfile -t pictures < <(grep -oE '(src|srcset)="[^"]+"' "$ROOT/README.md" | cut -d '"' -f 2)
