@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_save.h"
 
+#include "cli/output.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
-
-static const size_t max_file_bytes = (size_t)2 << 30;
 
 static bool name_file(const char *directory, const char *side, char path[PATH_MAX], struct error *err)
 {
@@ -30,12 +30,8 @@ bool bench_save_prepare(const char *directory, struct error *err)
 
 bool bench_save(const char *directory, const char *side, const struct profile *profile, mode_t mode, struct error *err)
 {
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	char path[PATH_MAX];
+	uint64_t bytes;
 
-	if (!name_file(directory, side, path, err))
-		return false;
-	buffer_init(&out, max_file_bytes);
-	return profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
-	       file_write(path, out.data, out.size, mode, err);
+	return name_file(directory, side, path, err) && output_write_profile(profile, path, mode, &bytes, err);
 }

@@ -4,11 +4,10 @@
 #include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/naming.h"
+#include "cli/output.h"
 
 #include <limits.h>
 #include <string.h>
-
-static const size_t max_file_bytes = (size_t)2 << 30;
 
 static const char cmd_recover_usage[] = "Usage: kelvin recover FILE.part [OPTIONS]\n"
 					"Turns what a killed recording left into a profile. The .part file is kept.\n";
@@ -54,22 +53,16 @@ static bool choose_output(const struct request *request, const char *name, char 
 static bool write_profile(const struct profile *profile, const char *path, mode_t mode, struct error *err)
 {
 	char samples[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
-	struct buffer out;
-	bool ok;
+	uint64_t file_bytes;
 
-	buffer_init(&out, max_file_bytes);
-	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
-	     file_write(path, out.data, out.size, mode, err);
-	if (ok) {
-		digits_in_groups(profile->quality.samples, samples);
-		closing_format_bytes(out.size, bytes);
-		cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples,
-			profile->quality.samples == 1 ? "" : "s",
-			(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
-			strcmp(path, "-") == 0 ? "standard output" : path, bytes);
-	}
-	buffer_deinit(&out);
-	return ok;
+	if (!output_write_profile(profile, path, mode, &file_bytes, err))
+		return false;
+	digits_in_groups(profile->quality.samples, samples);
+	closing_format_bytes(file_bytes, bytes);
+	cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples, profile->quality.samples == 1 ? "" : "s",
+		(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
+		strcmp(path, "-") == 0 ? "standard output" : path, bytes);
+	return true;
 }
 
 static bool recover(struct request *request, const char *name, struct error *err)

@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "cli/labels.h"
 #include "cli/naming.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/source_simulated.h"
 #include "cli/streams.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 
 enum { MAX_RUNS = 10000, MAX_NOTICE_BYTES = 1 << 16 };
-static const size_t max_file_bytes = (size_t)2 << 30;
 
 static const char cmd_simulate_usage[] =
 	"Usage: kelvin simulate [OPTIONS] -- COMMAND...\n"
@@ -123,18 +123,6 @@ static void print_closing(const struct simulation *simulation, const struct prof
 
 /* ---- Runs ---- */
 
-static bool write_file(struct simulation *simulation, const struct profile *profile, uint64_t *size, struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
-
-	buffer_init(&out, max_file_bytes);
-	if (!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err) ||
-		!file_write(simulation->request->output, out.data, out.size, simulation->request->mode, err))
-		return false;
-	*size = out.size;
-	return true;
-}
-
 static bool add_run(struct simulation *simulation, struct recording *result, struct error *err)
 {
 	if (!simulation->merged) {
@@ -215,7 +203,8 @@ static int finish(struct simulation *simulation, const struct buffer *notices)
 	if (!simulation->merged)
 		return simulation->code;
 	progress_phase(&simulation->progress, "writing");
-	if (!write_file(simulation, simulation->merged, &file_bytes, &err)) {
+	if (!output_write_profile(
+		    simulation->merged, simulation->request->output, simulation->request->mode, &file_bytes, &err)) {
 		progress_clear(&simulation->progress);
 		cli_print_error(&err);
 		return CLI_EXIT_RECORDER_FAILED;

@@ -277,3 +277,16 @@ bool outputs_write_suite(const struct outputs *outputs, const struct render_suit
 {
 	return write_each(outputs, &(struct shown){ .page = page, .other = other }, err);
 }
+
+bool output_write_profile(
+	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+
+	buffer_init(&out, max_output_bytes);
+	if (!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err) ||
+		!file_write(path, out.data, out.size, mode, err))
+		return false;
+	*bytes = out.size;
+	return true;
+}

@@ -29,7 +29,7 @@ extern const struct options_row output_rows[], output_svg_rows[];
 COMMON_MUST_CHECK
 bool outputs_check(struct outputs *outputs, struct error *err);
 
-/* Fails if an output is one of the profiles that are read; `names` as in load_profiles(). */
+/* Fails if an output is one of the profiles that are read; `names` as in load_open(). */
 COMMON_MUST_CHECK
 bool outputs_spare(const struct outputs *outputs, const char *names, struct error *err);
 
@@ -53,6 +53,11 @@ bool outputs_write_suite(const struct outputs *outputs, const struct render_suit
 
 /* symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);
+
+/* Writes a profile to a file of these permissions, as file_write() has them; `bytes`: its size. */
+COMMON_MUST_CHECK
+bool output_write_profile(
+	const struct profile *profile, const char *path, mode_t mode, uint64_t *bytes, struct error *err);
 
 /* The files of the outputs, by kind, for a worker. */
 void outputs_list(const struct outputs *outputs, struct worker_output list[OUTPUT_KIND_COUNT]);
