@@ -15,7 +15,6 @@
 enum {
 	DEFAULT_RUNS = 10,
 	DEFAULT_TIME_LIMIT_S = 600, /* of --benchmarks without --runs */
-	MAX_RUNS = 10000,
 };
 
 static const char cmd_bench_usage[] =
@@ -35,9 +34,9 @@ static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 struct request {
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
-	uint64_t runs, warmup; /* runs 0: the default */
-	struct simulator_cache caches[SIMULATOR_CACHES];
-	bool simulates, has_caches;      /* has_caches: they were given */
+	uint64_t runs, warmup;                           /* runs 0: the default */
+	struct simulator_cache caches[SIMULATOR_CACHES]; /* all zero: not given */
+	bool simulates;
 	bool benchmarks;                 /* the commands are suites */
 	bool stops_when_decided;         /* they run until every benchmark is decided, for want of a number of runs */
 	double min_time_s, time_limit_s; /* 0: there is none */
@@ -88,8 +87,8 @@ static bool is_done(const struct bench *bench)
 	double least = bench->request->min_time_s * 1e9;
 
 	if (bench->request->stops_when_decided)
-		return bench->is_decided || bench->pairs >= MAX_RUNS || is_out_of_time(bench);
-	return bench->pairs >= MAX_RUNS || is_out_of_time(bench) ||
+		return bench->is_decided || bench->pairs >= OPTIONS_MAX_RUNS || is_out_of_time(bench);
+	return bench->pairs >= OPTIONS_MAX_RUNS || is_out_of_time(bench) ||
 	       (bench->pairs >= bench->request->runs && bench->wall_ns[DIFF_BASE] >= least &&
 		       bench->wall_ns[DIFF_HEAD] >= least);
 }
@@ -131,7 +130,7 @@ static bool make_run(struct bench *bench, int side, uint64_t number, bool is_war
 	show_progress(bench, what);
 	if (is_warmup)
 		return bench_run(&bench->runner, &bench->commands[side], what, err);
-	if (!ARRAY_RESERVE(&bench->records[side], &bench->capacity[side], number, MAX_RUNS, err))
+	if (!ARRAY_RESERVE(&bench->records[side], &bench->capacity[side], number, OPTIONS_MAX_RUNS, err))
 		return false;
 	record = &bench->records[side][number - 1];
 	if (!bench_record(&bench->runner, &bench->commands[side], what, record, err))
@@ -313,21 +312,9 @@ static int run_bench(struct request *request)
 
 /* ---- Options ---- */
 
-static bool take_count(const char *option, const char *text, uint64_t least, uint64_t *value, struct error *err)
-{
-	if (!options_parse_count(option, text, MAX_RUNS, value, err))
-		return false;
-	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: the least is %d", option, text, (int)least);
-}
-
-static bool cmd_bench_take_runs(void *runs, const char *text, struct error *err)
-{
-	return take_count("--runs", text, 1, runs, err);
-}
-
 static bool cmd_bench_take_warmup(void *warmup, const char *text, struct error *err)
 {
-	return take_count("--warmup", text, 0, warmup, err);
+	return options_parse_count("--warmup", text, OPTIONS_MAX_RUNS, warmup, err);
 }
 
 static bool cmd_bench_take_min_time(void *seconds, const char *text, struct error *err)
@@ -340,20 +327,12 @@ static bool cmd_bench_take_time_limit(void *seconds, const char *text, struct er
 	return options_parse_duration("--time-limit", text, 1, seconds, err);
 }
 
-static bool cmd_bench_take_caches(void *context, const char *text, struct error *err)
-{
-	struct request *request = context;
-
-	request->has_caches = true;
-	return simulator_parse_caches(text, request->caches, err);
-}
-
 static const struct options_row cmd_bench_rows[] = {
 	{ .name = "Runs:" },
 	{ 0, "base", "COMMAND", "before the change", OPTIONS_TEXT(struct request, commands[DIFF_BASE]) },
 	{ 0, "head", "COMMAND", "after it", OPTIONS_TEXT(struct request, commands[DIFF_HEAD]) },
 	{ 0, "runs", "N", "runs of each command (default: 10; fewer than 3 prove only large differences)",
-		cmd_bench_take_runs, offsetof(struct request, runs) },
+		options_take_runs, offsetof(struct request, runs) },
 	{ 0, "warmup", "N", "runs of each command before all others, which are not recorded (default: 0)",
 		cmd_bench_take_warmup, offsetof(struct request, warmup) },
 	{ 0, "min-time", "TIME", "adds runs until each command has run for this time in total: 30, 30s, 2m",
@@ -369,7 +348,7 @@ static const struct options_row cmd_bench_rows[] = {
 		"each is enough (default: --runs 1; Python and node vary: 3)",
 		OPTIONS_FLAG(struct request, simulates) },
 	{ 0, "cache", "I1,D1,LL", "caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
-		cmd_bench_take_caches },
+		simulator_take_caches, offsetof(struct request, caches) },
 	{ 0, "benchmarks", NULL,
 		"the commands are suites of benchmarks (pytest --codspeed, cargo codspeed run, go test -bench, ...),\n"
 		"compared benchmark by benchmark; without --runs, they run until each benchmark is proven to\n"
@@ -402,7 +381,6 @@ static int cmd_bench_run(struct options *options)
 	struct request request = { .comparison.diff = { .scale = DIFF_SCALE_AUTO, .runs_in_pairs = true } };
 	int code;
 
-	simulator_default_caches(request.caches);
 	if (!options_read(options, &request, &code))
 		return code;
 	if (optind < options->argc)
@@ -415,7 +393,9 @@ static int cmd_bench_run(struct options *options)
 	}
 	if (request.simulates && has_sampling_options(&request.sampler))
 		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");
-	if (request.has_caches && !request.simulates)
+	if (request.caches[0].bytes == 0)
+		simulator_default_caches(request.caches);
+	else if (!request.simulates)
 		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
 	request.stops_when_decided = request.benchmarks && !request.simulates && request.runs == 0;
 	if (request.stops_when_decided && request.time_limit_s == 0)

@@ -9,10 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	MAX_PIDS = 4096,
-	MAX_RUNS = 10000,
-};
+enum { MAX_PIDS = 4096 };
 
 static const char cmd_record_usage[] =
 	"Usage: kelvin record [OPTIONS] -p PID[,PID...] | -t TID | -a | --cgroup PATH | -- COMMAND...\n"
@@ -132,13 +129,6 @@ static bool cmd_record_take_call_graph(void *context, const char *text, struct e
 	return true;
 }
 
-static bool cmd_record_take_runs(void *runs, const char *text, struct error *err)
-{
-	if (!options_parse_count("--runs", text, MAX_RUNS, runs, err))
-		return false;
-	return *(uint64_t *)runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run");
-}
-
 static bool cmd_record_take_duration(void *seconds, const char *text, struct error *err)
 {
 	if (!options_parse_duration("-d", text, 1, seconds, err))
@@ -206,11 +196,6 @@ static bool cmd_record_take_counters(void *counters, const char *events, struct 
 	return options_set_text(counters, events ? events : "", err);
 }
 
-static bool cmd_record_take_verify(void *every, const char *text, struct error *err)
-{
-	return verification_parse(text, every, err);
-}
-
 static const struct options_row cmd_record_rows[] = {
 	{ .name = "Target:" },
 	{ 'p', "pid", "PID[,PID...]", "running processes with all threads and children, separated by commas or spaces",
@@ -231,7 +216,7 @@ static const struct options_row cmd_record_rows[] = {
 		"takes commands from the named pipe CTL (enable, disable, ping, evlist,\n"
 		"stop) and answers on ACK; fd:N[,M] takes open file descriptors instead",
 		OPTIONS_TEXT(struct request, job.control), .words = "fifo: fd:" },
-	{ 0, "runs", "N", "runs the command N times, one after the other, into one profile", cmd_record_take_runs,
+	{ 0, "runs", "N", "runs the command N times, one after the other, into one profile", options_take_runs,
 		offsetof(struct request, job.runs) },
 	{ 0, "benchmarks", NULL,
 		"the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark, vitest,\n"
@@ -265,7 +250,7 @@ static const struct options_row cmd_record_rows[] = {
 	{ 0, "verify", "[=N]",
 		"unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 		"with libdw, and tells how many are equal",
-		cmd_record_take_verify, offsetof(struct request, job.live.sampler.verify_every) },
+		verification_take, offsetof(struct request, job.live.sampler.verify_every) },
 	{ 0, "no-realtime", NULL, "keeps out of the real-time class: the recorder then has only a better nice value",
 		OPTIONS_FLAG(struct request, job.live.sampler.without_real_time) },
 	{ .rows = labels_rows, .at = offsetof(struct request, labels) },

@@ -25,11 +25,6 @@ struct request {
 	const char *benchmark; /* borrowed: the only one that is shown; NULL: all */
 };
 
-static bool cmd_report_take_verify(void *every, const char *text, struct error *err)
-{
-	return verification_parse(text, every, err);
-}
-
 static const struct options_row cmd_report_rows[] = {
 	{ .rows = output_rows, .at = offsetof(struct request, outputs) },
 	{ 0, "json", "[FILE]", "schema kelvin.report/1", OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_JSON]) },
@@ -44,7 +39,7 @@ static const struct options_row cmd_report_rows[] = {
 	{ 0, "verify", "[=N]",
 		"of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
 		"addresses again with libdw, and tells how many are equal",
-		cmd_report_take_verify, offsetof(struct request, verify_every) },
+		verification_take, offsetof(struct request, verify_every) },
 	{ .rows = options_mode_rows, .at = offsetof(struct request, outputs.mode) },
 	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
 	{ 0 },

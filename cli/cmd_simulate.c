@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_RUNS = 10000, MAX_NOTICE_BYTES = 1 << 16 };
+enum { MAX_NOTICE_BYTES = 1 << 16 };
 
 static const char cmd_simulate_usage[] =
 	"Usage: kelvin simulate [OPTIONS] -- COMMAND...\n"
@@ -249,26 +249,15 @@ static int run_simulation(struct request *request)
 
 /* ---- Options ---- */
 
-static bool cmd_simulate_take_caches(void *caches, const char *text, struct error *err)
-{
-	return simulator_parse_caches(text, caches, err);
-}
-
-static bool cmd_simulate_take_runs(void *runs, const char *text, struct error *err)
-{
-	return options_parse_count("--runs", text, MAX_RUNS, runs, err) &&
-	       (*(uint64_t *)runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run"));
-}
-
 static const struct options_row cmd_simulate_rows[] = {
 	{ .name = "Options:" },
 	{ 'o', "output", "FILE", "the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)",
 		OPTIONS_OUTPUT(struct request, output) },
 	{ 0, "cache", "I1,D1,LL", "sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
-		cmd_simulate_take_caches, offsetof(struct request, simulated.caches) },
+		simulator_take_caches, offsetof(struct request, simulated.caches) },
 	{ 0, "runs", "N",
 		"runs the command N times, one after the other, into one profile: what differs between\nthe runs is noise",
-		cmd_simulate_take_runs, offsetof(struct request, runs) },
+		options_take_runs, offsetof(struct request, runs) },
 	{ 0, "benchmarks", NULL,
 		"the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark,\n"
 		"vitest): only they are counted, each for itself",

@@ -46,6 +46,12 @@ bool options_ignore(void *at, const char *value, struct error *err)
 	return true;
 }
 
+bool options_take_runs(void *runs, const char *text, struct error *err)
+{
+	return options_parse_count("--runs", text, OPTIONS_MAX_RUNS, runs, err) &&
+	       (*(uint64_t *)runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run"));
+}
+
 /* Permissions as an octal number, for file_write(). */
 static bool options_take_mode(void *mode, const char *text, struct error *err)
 {

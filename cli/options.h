@@ -12,7 +12,7 @@
  * shells complete. Messages end with the next step; the caller exits with CLI_EXIT_ERROR.
  */
 
-enum { OPTIONS_MAX = 64 };
+enum { OPTIONS_MAX = 64, OPTIONS_MAX_RUNS = 10000 };
 
 /* An option; or, for the help alone, a heading (it has no `help`) or something that is no option (it has no `take`). */
 struct options_row {
@@ -43,6 +43,9 @@ bool options_set_text(void *text, const char *value, struct error *err);
  * appends to would be replaced, and messages would be written into the profile.
  */
 bool options_set_output(void *path, const char *value, struct error *err);
+
+/* --runs N, a uint64_t: from 1 to OPTIONS_MAX_RUNS. */
+bool options_take_runs(void *runs, const char *text, struct error *err);
 
 /* For options that are accepted, and change nothing. */
 bool options_ignore(void *at, const char *value, struct error *err);

@@ -76,9 +76,10 @@ static bool is_cache(const struct simulator_cache *cache)
 	       is_power_of_two(cache->bytes / (cache->line_bytes * cache->ways));
 }
 
-bool simulator_parse_caches(const char *text, struct simulator_cache caches[SIMULATOR_CACHES], struct error *err)
+bool simulator_take_caches(void *context, const char *text, struct error *err)
 {
 	static const char *const names[SIMULATOR_CACHES] = { "I1", "D1", "LL" };
+	struct simulator_cache *caches = context;
 	const char *at = text;
 
 	simulator_default_caches(caches);

@@ -18,11 +18,10 @@ struct simulator_cache {
 void simulator_default_caches(struct simulator_cache caches[SIMULATOR_CACHES]);
 
 /*
- * I1,D1,LL, each SIZE[:WAYS[:LINE]], as "32k:8,32k:8,8M:16:64"; an empty one, and what one leaves out, is the default.
- * ERROR_USAGE for sizes that no cache has.
+ * For options.h: I1,D1,LL, each SIZE[:WAYS[:LINE]], as "32k:8,32k:8,8M:16:64"; an empty one, and what one leaves out,
+ * is the default. ERROR_USAGE for sizes that no cache has.
  */
-COMMON_MUST_CHECK
-bool simulator_parse_caches(const char *text, struct simulator_cache caches[SIMULATOR_CACHES], struct error *err);
+bool simulator_take_caches(void *caches, const char *text, struct error *err);
 
 struct simulator {
 	char library[PATH_MAX]; /* the directory of the tool, of what starts it, and of what it reads */

@@ -8,7 +8,7 @@
 
 enum { MAX_TEXT_BYTES = 1 << 12, MAX_EVERY = 1000000000 };
 
-bool verification_parse(const char *text, uint32_t *every, struct error *err)
+bool verification_take(void *every, const char *text, struct error *err)
 {
 	uint64_t value = VERIFICATION_DEFAULT_EVERY;
 
@@ -16,7 +16,7 @@ bool verification_parse(const char *text, uint32_t *every, struct error *err)
 		return false;
 	if (value == 0)
 		return error_set(err, ERROR_USAGE, "--verify=0: the least is 1, every one");
-	*every = (uint32_t)value;
+	*(uint32_t *)every = (uint32_t)value;
 	return true;
 }
 

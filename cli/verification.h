@@ -12,11 +12,10 @@
 enum { VERIFICATION_DEFAULT_EVERY = 100 };
 
 /*
- * Parses N of --verify=N: one stack in N is compared; `text` NULL: the default. ERROR_USAGE for 0 and what is no
- * number.
+ * For options.h: N of --verify=N, a uint32_t: one stack in N is compared; `text` NULL: the default. ERROR_USAGE for 0
+ * and what is no number.
  */
-COMMON_MUST_CHECK
-bool verification_parse(const char *text, uint32_t *every, struct error *err);
+bool verification_take(void *every, const char *text, struct error *err);
 
 /*
  * Called after the addresses of a recording were named: compares the names with libdw's, and adds differences to

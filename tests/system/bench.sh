@@ -76,7 +76,7 @@ refuses "--head is missing" kelvin bench --base ./base
 refuses "as one quoted word" kelvin bench --base ./base --head ./head extra
 run 2 kelvin bench --base './base 100' --head './base 100' --runs 5000 --metric nosuch
 says stderr "^kelvin: the runs have no metric 'nosuch'; they have 'cpu'"
-refuses "the least is 1" kelvin bench --base ./base --head ./head --runs 0
+refuses "the least is one run" kelvin bench --base ./base --head ./head --runs 0
 refuses '--save: cannot write base/base.pb.gz: base is not a directory' kelvin bench --base ./base --head ./head --save base
 refuses '--save: cannot make none/saved: No such file' kelvin bench --base ./base --head ./head --save none/saved
 
