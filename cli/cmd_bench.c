@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `kelvin bench`: runs two commands alternately until there are enough runs of each, and compares their profiles. */
 #include "cli/bench_figures.h"
 #include "cli/bench_looks.h"
 #include "cli/bench_run.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `kelvin diff`: reads the profiles of both sides, in a process without rights where it can, and compares them. */
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/load.h"

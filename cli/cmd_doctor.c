@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `kelvin doctor`: asks the machine what a profiler may do, and prints it with the commands that allow more. */
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "sampler/sampler.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `kelvin recover`: names the functions of the .part file of a killed recording, and writes it as a profile. */
 #include "cli/cli.h"
 #include "cli/closing.h"
 #include "cli/interrupt.h"

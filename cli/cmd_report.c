@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `kelvin report`: reads a profile, in a process without rights where it can, and writes it in the formats that are
+ * asked for.
+ */
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/naming.h"

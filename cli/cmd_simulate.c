@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `kelvin simulate`: runs a command on valgrind's simulated processor, run by run, and writes what it counted as a
+ * profile.
+ */
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/closing.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `kelvin symbolize`: names the addresses on the command line or on standard input, in a process without rights. */
 #include "cli/addr2line.h"
 #include "cli/address_json.h"
 #include "cli/cli.h"
