@@ -168,7 +168,7 @@ static bool simulate(struct simulation *simulation, struct buffer *notices)
 	if (ok && !simulation->naming.no_names)
 		progress_phase(&simulation->progress, "naming functions");
 	ok = ok && source_name(source, &simulation->naming, &result, notices, &err);
-	recording_release_images(&result);
+	recording_release_symbols(&result);
 	ok = ok && add_run(simulation, &result, &err);
 	simulation->naming_ns += progress_now_ns() - begin_ns;
 	progress_clear(&simulation->progress);

@@ -131,7 +131,7 @@ static bool keep(struct record_job *job, struct source *source, struct recording
 		progress_phase(progress, "naming functions");
 	if (!source_name(source, &job->options, result, notices, err))
 		return false;
-	recording_release_images(result);
+	recording_release_symbols(result);
 	progress_phase(progress, "writing");
 	if (!(job->merged ? keep_run(job, result, err) : write_file(job, result->profile, err)))
 		return false;

@@ -47,22 +47,19 @@ static bool name_or_leave(
 
 	options->is_stopped = interrupt_stops_naming;
 	interrupt_begin_naming();
-	ok = symbolize_profile(result->profile, result->images, result->jit_maps, options, &stats, notices, &why);
+	ok = symbolize_profile(result->profile, &result->symbols, options, &stats, notices, &why);
 	interrupt_end_naming();
 	if (ok)
 		return true;
 	options->no_names = true;
 	if (notices)
 		buffer_printf(notices, "%s: functions stay unnamed\n", why.message);
-	return symbolize_profile(result->profile, result->images, NULL, options, &stats, notices, err);
+	return symbolize_profile(result->profile, &result->symbols, options, &stats, notices, err);
 }
 
 static bool name_addresses(const struct source *source, const struct symbolize_options *options,
 	struct recording *result, struct buffer *notices, struct error *err)
 {
-	/* The recorded kernel may be another one than that of now, whose symbols must not be taken then; the source has
-	 * given its notice already. */
-	bool no_kernel = result->kallsyms && result->kallsyms[0] == '\0';
 	struct symbolize_options naming = *options;
 	char cache[PATH_MAX];
 
@@ -71,20 +68,8 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	/* The target may have ended by now. */
 	if (source->debug_root[0] && access(source->debug_root, X_OK) == 0)
 		naming.debug.root = source->debug_root;
-	naming.kallsyms_path = no_kernel ? "" : result->kallsyms;
-	naming.kernel_is_running = result->kernel_is_running;
-	naming.inherited_jit_maps = result->inherited_jit_maps;
-	naming.lock_places = result->lock_places;
 	return symbolize_name_program(result->profile, err) && name_or_leave(result, &naming, notices, err) &&
 	       verification_finish(result, &naming, notices, err);
-}
-
-static bool class_waits(const struct symbolize_options *options, const struct recording *result, struct error *err)
-{
-	struct symbolize_options naming = *options;
-
-	naming.waits_by_name = result->waits_by_name;
-	return symbolize_waits(result->profile, &naming, err);
 }
 
 static bool complete(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
@@ -97,6 +82,7 @@ bool source_name(struct source *source, const struct symbolize_options *options,
 {
 	return (source->is_named ? name_origins(source, options, result->profile, err)
 				 : name_addresses(source, options, result, notices, err)) &&
-	       complete(source, result, notices, err) && class_waits(options, result, err) &&
+	       complete(source, result, notices, err) &&
+	       symbolize_waits(result->profile, &result->symbols, options, err) &&
 	       profile_mark_activities(result->profile, err);
 }

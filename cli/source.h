@@ -52,9 +52,8 @@ COMMON_MUST_CHECK
 bool source_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
 
 /*
- * Names what was read, as `options` wants it (cli/naming.h; what they say of images, maps and kernels is taken from the
- * result instead), completes it where its kind needs that, and compares it with other libraries where that was asked
- * for. Names of another tool get their origins.
+ * Names what was read, as `options` wants it (cli/naming.h), completes it where its kind needs that, and compares it
+ * with other libraries where that was asked for. Names of another tool get their origins.
  */
 COMMON_MUST_CHECK
 bool source_name(struct source *source, const struct symbolize_options *options, struct recording *result,

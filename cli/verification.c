@@ -29,8 +29,9 @@ bool verification_finish(
 
 	if (!profile->verification.is_there)
 		return true;
-	if (!recording_show_differences(result, err) || !symbolize_verify_locations(profile, result->images, compared,
-								naming->no_names ? 0 : count, &naming->debug, err))
+	if (!recording_show_differences(result, err) ||
+		!symbolize_verify_locations(
+			profile, result->symbols.images, compared, naming->no_names ? 0 : count, &naming->debug, err))
 		return false;
 	if (notices)
 		profile_verification_unfinished(&profile->verification, notices);

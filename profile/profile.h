@@ -18,6 +18,7 @@
 #include "profile/quality.h"
 #include "profile/requests.h"
 #include "profile/samples.h"
+#include "profile/symbols.h"
 #include "profile/tree.h"
 #include "profile/verification.h"
 #include "profile/wait_life.h"

@@ -27,17 +27,9 @@ struct recording {
 	struct profile *profile; /* no location has lines yet */
 	struct error
 		ended_early; /* what ended the recording before its time (sampler_end_early()); ERROR_NONE: nothing */
-	struct elf_image *
-		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
-	size_t image_count; /* = profile->mapping_count */
-	struct file_opened *jit_maps;           /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
-	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
-	struct profile_lock_place *lock_places; /* by lock of the profile; NULL: waits were not sampled */
-	char *kallsyms;         /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
-	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */
-	bool waits_by_name;     /* only functions tell what threads waited for */
-	int child_status;       /* of a command, as waitpid() gives it; -1: still running, or attached */
-	int64_t cpu_ns;         /* CPU time the recorder itself used */
+	struct profile_symbols symbols; /* owned */
+	int child_status;               /* of a command, as waitpid() gives it; -1: still running, or attached */
+	int64_t cpu_ns;                 /* CPU time the recorder itself used */
 	/* CLOCK_MONOTONIC at which the times of events begin to count; 0: not a live recording, or one with pauses */
 	int64_t start_ns;
 	struct compared_stacks *compared; /* owned; NULL: nothing was to be compared */
@@ -45,11 +37,8 @@ struct recording {
 
 void recording_deinit(struct recording *result);
 
-/*
- * Releases what only naming needs, images and perf maps: mapped files would count as memory while the profile is
- * written.
- */
-void recording_release_images(struct recording *result);
+/* Releases what only naming needs: mapped files would count as memory while the profile is written. */
+void recording_release_symbols(struct recording *result);
 
 /* The locations in stacks that were compared; borrowed. NULL with a count of 0: none. */
 const uint32_t *recording_compared(const struct recording *recording, size_t *count);

@@ -38,6 +38,7 @@ enum { KNOWN_BITS = 7 };
 
 struct work {
 	struct profile *profile;
+	const struct profile_symbols *symbols;
 	const struct symbolize_options *options;
 	struct origin_context origins;
 	struct batch *batches; /* [mapping id], and one more for addresses in no mapping */
@@ -85,7 +86,7 @@ static bool sort_into_batches(struct work *w, struct error *err)
 /* The batch of a lock's place; NULL: it is in no image's data. */
 static struct batch *batch_of_lock(struct work *w, size_t lock)
 {
-	const struct profile_lock_place *places = w->options->lock_places;
+	const struct profile_lock_place *places = w->symbols->lock_places;
 	struct batch *batch = places && places[lock].mapping != PROFILE_NONE ? &w->batches[places[lock].mapping] : NULL;
 
 	return batch && batch->image ? batch : NULL;
@@ -100,7 +101,7 @@ static bool sort_locks_into_batches(struct work *w, struct error *err)
 			continue;
 		if (!ARRAY_RESERVE(&batch->data, &batch->data_capacity, batch->data_count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		batch->data[batch->data_count++] = w->options->lock_places[i].address;
+		batch->data[batch->data_count++] = w->symbols->lock_places[i].address;
 	}
 	return true;
 }
@@ -112,8 +113,8 @@ enum { MOST_ASKED = 50000 };
 static bool find_kernel_symbols(struct work *w, struct batch *batch, struct error *err)
 {
 	static const char running[] = "/proc/kallsyms";
-	const char *path = w->options->kallsyms_path ? w->options->kallsyms_path : running;
-	bool is_running = strcmp(path, running) == 0 || w->options->kernel_is_running;
+	const char *path = w->symbols->kallsyms ? w->symbols->kallsyms : running;
+	bool is_running = strcmp(path, running) == 0 || w->symbols->kernel_is_running;
 
 	if (is_running && batch->count <= MOST_ASKED && !kernel_ask(batch->addresses, batch->count, &batch->map, err))
 		return false;
@@ -132,7 +133,7 @@ static const struct file_opened *opened_or_null(const struct file_opened *files,
 }
 
 /* The task of a mapping; false if there is nothing that it could be named by. */
-static bool task_of(const struct work *w, size_t mapping, const struct file_opened *jit_maps, struct naming_task *task)
+static bool task_of(const struct work *w, size_t mapping, struct naming_task *task)
 {
 	const struct batch *batch = &w->batches[mapping];
 	bool is_kernel = w->profile->mappings[mapping].kind == PROFILE_MAPPING_KERNEL;
@@ -148,8 +149,8 @@ static bool task_of(const struct work *w, size_t mapping, const struct file_open
 	if (is_kernel && !batch->map && w->kallsyms.name)
 		task->kallsyms = &w->kallsyms;
 	if (!is_kernel) {
-		task->map = opened_or_null(jit_maps, mapping);
-		task->inherited = opened_or_null(w->options->inherited_jit_maps, mapping);
+		task->map = opened_or_null(w->symbols->jit_maps, mapping);
+		task->inherited = opened_or_null(w->symbols->inherited_jit_maps, mapping);
 	}
 	if (!task->image && task->map)
 		task->label = task->map->name;
@@ -157,7 +158,7 @@ static bool task_of(const struct work *w, size_t mapping, const struct file_open
 	       batch->data_count > 0;
 }
 
-static bool make_tasks(struct work *w, const struct file_opened *jit_maps, struct error *err)
+static bool make_tasks(struct work *w, struct error *err)
 {
 	w->tasks = calloc(w->batch_count, sizeof(*w->tasks));
 	if (!w->tasks)
@@ -168,7 +169,7 @@ static bool make_tasks(struct work *w, const struct file_opened *jit_maps, struc
 		if (batch->count > 0 && w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL &&
 			!find_kernel_symbols(w, batch, err))
 			return false;
-		if (task_of(w, i, jit_maps, &w->tasks[w->task_count]))
+		if (task_of(w, i, &w->tasks[w->task_count]))
 			batch->task = (uint32_t)w->task_count++;
 	}
 	return true;
@@ -362,7 +363,7 @@ static bool name_locks(struct work *w, struct error *err)
 	for (size_t i = 0; i < profile->lock_count; i++) {
 		const struct batch *batch = batch_of_lock(w, i);
 		const struct naming_task *task = !batch || batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
-		const struct profile_lock_place *place = task ? &w->options->lock_places[i] : NULL;
+		const struct profile_lock_place *place = task ? &w->symbols->lock_places[i] : NULL;
 		struct symbolize_frames found = { 0 };
 
 		if (!task || !task->bytes)
@@ -406,21 +407,23 @@ static void work_deinit(struct work *w)
 	free(w->lines);
 }
 
-bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const struct file_opened *jit_maps,
+bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
 	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
 	struct error *err)
 {
 	struct symbolize_stats counted = { 0 };
-	struct work w = {
-		.profile = profile, .options = options, .stats = &counted, .origins = { .options = options }
-	};
+	struct work w = { .profile = profile,
+		.symbols = symbols,
+		.options = options,
+		.stats = &counted,
+		.origins = { .options = options } };
 	bool ok = sort_into_batches(&w, err);
 
 	arena_init(&w.arena, 0);
-	for (size_t i = 0; ok && images && i < profile->mapping_count; i++)
-		w.batches[i].image = images[i];
+	for (size_t i = 0; ok && symbols->images && i < profile->mapping_count; i++)
+		w.batches[i].image = symbols->images[i];
 	if (ok && !options->no_names) {
-		ok = sort_locks_into_batches(&w, err) && make_tasks(&w, jit_maps, err);
+		ok = sort_locks_into_batches(&w, err) && make_tasks(&w, err);
 		if (ok)
 			naming_run(w.tasks, w.task_count, options, notices);
 		note_restricted(&w, notices);

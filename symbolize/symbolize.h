@@ -76,16 +76,7 @@ struct symbolize_options {
 	size_t project_root_count;
 	const struct symbolize_rules *origin_rules; /* NULL: none */
 	const struct symbolize_rules *wait_rules;   /* NULL: none but our own */
-	/* Waits of no known class get that of the function of the kernel or C library that they are in: the recording
-	 * knew no system calls. */
-	bool waits_by_name;
 	struct elf_debug_options debug;
-	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do
-	 * not name. NULL: none. */
-	const struct file_opened *inherited_jit_maps;
-	const struct profile_lock_place *lock_places; /* by lock of the profile, borrowed; NULL: locks get no names */
-	const char *kallsyms_path;                    /* NULL: /proc/kallsyms; "": none */
-	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
 	const char *cache_directory;                   /* of resolved frames; NULL: no cache */
 	uint64_t cache_program;                        /* which program resolves them; 0: it is found out */
 	const struct frame_cache_opener *cache_opener; /* opens its files; NULL: the process does that itself */
@@ -113,17 +104,17 @@ struct symbolize_stats {
 
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
- * Locks get the names of the objects that they are in (options->lock_places).
+ * Locks get the names of the objects that they are in.
  *
  * Binaries and maps are read in a confined child process, since they are hostile bytes (symbolize/naming.h). What
  * cannot be named is no failure: a notice tells.
  *
- * `images` and `jit_maps`, both by mapping id, are borrowed (recording). Entries may be empty, and an array
- * NULL: such addresses become module+0x... A JIT map is read by its descriptor, never by its name. What the user should
- * know (a debug file refused, kernel symbols restricted) is appended to `notices`, line by line; it may be NULL.
+ * Addresses that `symbols` has nothing for become module+0x... A JIT map is read by its descriptor, never by its name.
+ * What the user should know (a debug file refused, kernel symbols restricted) is appended to `notices`, line by line;
+ * it may be NULL.
  */
 COMMON_MUST_CHECK
-bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const struct file_opened *jit_maps,
+bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
 	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
 	struct error *err);
 
@@ -149,7 +140,8 @@ bool symbolize_name_program(struct profile *profile, struct error *err);
  * Nothing is done to profiles without waits.
  */
 COMMON_MUST_CHECK
-bool symbolize_waits(struct profile *profile, const struct symbolize_options *options, struct error *err);
+bool symbolize_waits(struct profile *profile, const struct profile_symbols *symbols,
+	const struct symbolize_options *options, struct error *err);
 
 /*
  * Gives waits of threads that are idle by their life the class idle (profile/wait_life.h), in all profiles that are
@@ -266,7 +258,7 @@ void symbolize_demangle(const char *name, struct buffer *out);
  */
 
 /*
- * Compares the names of these locations of a profile; `images` by mapping id, as in symbolize_profile(). Adds to the
+ * Compares the names of these locations of a profile; `images` are those of its symbols. Adds to the
  * profile's verification, differences with it.
  */
 COMMON_MUST_CHECK

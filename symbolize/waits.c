@@ -192,7 +192,8 @@ static enum profile_wait_class class_by_rules(void *context, uint32_t stack, enu
 		       : wait_class;
 }
 
-bool symbolize_waits(struct profile *profile, const struct symbolize_options *options, struct error *err)
+bool symbolize_waits(struct profile *profile, const struct profile_symbols *symbols,
+	const struct symbolize_options *options, struct error *err)
 {
 	struct wait_rules w = { .profile = profile, .theirs = options->wait_rules };
 	bool ok;
@@ -203,7 +204,7 @@ bool symbolize_waits(struct profile *profile, const struct symbolize_options *op
 		     "our own rules", &w.ours, err) &&
 	     decide_stacks(&w, rule_of_location, &w.stacks, err) && decide_means(&w, err) &&
 	     decide_stacks(&w, pool_part_of, &w.pools, err) &&
-	     (!options->waits_by_name || decide_stacks(&w, class_of_location, &w.named, err)) &&
+	     (!symbols->waits_by_name || decide_stacks(&w, class_of_location, &w.named, err)) &&
 	     profile_classify_waits(profile, class_by_rules, &w, err);
 	symbolize_rules_destroy(w.ours);
 	free(w.stacks);

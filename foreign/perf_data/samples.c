@@ -517,9 +517,9 @@ static bool hand_over_kernel(struct perf_data *data, struct recording *result, s
 			data->header.facts.kernel ? data->header.facts.kernel : "",
 			data->header.files.cache_directory ? data->header.files.cache_directory
 							   : "perf's build-id cache");
-	result->kernel_is_running = data->kernel.is_running;
-	result->kallsyms = data->kernel.kallsyms ? TAKE(data->kernel.kallsyms) : strdup("");
-	return result->kallsyms ? true : error_set_memory(err);
+	result->symbols.kernel_is_running = data->kernel.is_running;
+	result->symbols.kallsyms = data->kernel.kallsyms ? TAKE(data->kernel.kallsyms) : strdup("");
+	return result->symbols.kallsyms ? true : error_set_memory(err);
 }
 
 bool perf_data_finish(struct perf_data *data, struct recording *result, struct error *err)
@@ -545,7 +545,7 @@ bool perf_data_finish(struct perf_data *data, struct recording *result, struct e
 		recording_deinit(&made);
 		return false;
 	}
-	made.waits_by_name = data->waits != PERF_DATA_NO_WAITS;
+	made.symbols.waits_by_name = data->waits != PERF_DATA_NO_WAITS;
 	*result = made;
 	return true;
 }

@@ -38,7 +38,8 @@ static size_t most_maps(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 2 : 0;
 }
 
-static bool take_maps(struct recording *result, struct process_table *table, const bool *is_sampled, struct error *err)
+static bool take_maps(
+	struct profile_symbols *symbols, struct process_table *table, const bool *is_sampled, struct error *err)
 {
 	size_t most = most_maps(), count = 0;
 
@@ -56,12 +57,12 @@ static bool take_maps(struct recording *result, struct process_table *table, con
 					count);
 			return true;
 		}
-		if (!result_take_jit_map(
-			    &table->host, result->jit_maps, table->profile, id, &image->jit_map, table->notices, err) ||
-			!result_take_jit_map(&table->host, result->inherited_jit_maps, table->profile, id,
+		if (!result_take_jit_map(&table->host, symbols->jit_maps, table->profile, id, &image->jit_map,
+			    table->notices, err) ||
+			!result_take_jit_map(&table->host, symbols->inherited_jit_maps, table->profile, id,
 				&image->inherited_map, table->notices, err))
 			return false;
-		count += (result->jit_maps[id].name != NULL) + (result->inherited_jit_maps[id].name != NULL);
+		count += (symbols->jit_maps[id].name != NULL) + (symbols->inherited_jit_maps[id].name != NULL);
 	}
 	return true;
 }
@@ -79,21 +80,22 @@ static bool *sampled_mappings(const struct profile *profile)
 bool result_take_images(struct recording *result, struct process_table *table, struct error *err)
 {
 	CLEANUP(cleanup_free) bool *is_sampled = sampled_mappings(table->profile);
+	struct profile_symbols *symbols = &result->symbols;
 	size_t count = table->profile->mapping_count;
 
-	result->images = calloc(count + 1, sizeof(struct elf_image *));
-	result->jit_maps = calloc(count + 1, sizeof(struct file_opened));
-	result->inherited_jit_maps = calloc(count + 1, sizeof(struct file_opened));
-	if (!is_sampled || !result->images || !result->jit_maps || !result->inherited_jit_maps)
+	symbols->images = calloc(count + 1, sizeof(struct elf_image *));
+	symbols->jit_maps = calloc(count + 1, sizeof(struct file_opened));
+	symbols->inherited_jit_maps = calloc(count + 1, sizeof(struct file_opened));
+	if (!is_sampled || !symbols->images || !symbols->jit_maps || !symbols->inherited_jit_maps)
 		return error_set_memory(err);
-	result->image_count = count;
+	symbols->mapping_count = count;
 	for (size_t i = 0; i < table->image_count; i++) {
 		struct process_image *image = &table->images[i];
 
-		if (image->elf && !result->images[image->mapping_id])
-			result->images[image->mapping_id] = elf_image_ref(image->elf);
+		if (image->elf && !symbols->images[image->mapping_id])
+			symbols->images[image->mapping_id] = elf_image_ref(image->elf);
 	}
-	return take_maps(result, table, is_sampled, err);
+	return take_maps(symbols, table, is_sampled, err);
 }
 
 static void close_maps(struct file_opened *maps, size_t count)
@@ -103,24 +105,24 @@ static void close_maps(struct file_opened *maps, size_t count)
 	free(maps);
 }
 
-void recording_release_images(struct recording *result)
+void recording_release_symbols(struct recording *result)
 {
-	for (size_t i = 0; i < result->image_count; i++)
-		elf_image_unref(result->images[i]);
-	free(result->images);
-	close_maps(result->jit_maps, result->image_count);
-	close_maps(result->inherited_jit_maps, result->image_count);
-	result->images = NULL;
-	result->jit_maps = result->inherited_jit_maps = NULL;
-	result->image_count = 0;
+	struct profile_symbols *symbols = &result->symbols;
+
+	for (size_t i = 0; i < symbols->mapping_count; i++)
+		elf_image_unref(symbols->images[i]);
+	free(symbols->images);
+	close_maps(symbols->jit_maps, symbols->mapping_count);
+	close_maps(symbols->inherited_jit_maps, symbols->mapping_count);
+	free(symbols->lock_places);
+	free(symbols->kallsyms);
+	*symbols = (struct profile_symbols){ 0 };
 }
 
 void recording_deinit(struct recording *result)
 {
-	recording_release_images(result);
+	recording_release_symbols(result);
 	profile_destroy(result->profile);
-	free(result->lock_places);
-	free(result->kallsyms);
 	compared_stacks_destroy(result->compared);
 	*result = (struct recording){ 0 };
 }

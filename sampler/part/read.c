@@ -114,18 +114,20 @@ static bool find_jit_map(struct part_reader *reader, uint32_t mapping_id, struct
 	const struct jit_place place = { .path = path, .user = geteuid() };
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)reader->profile->mappings[mapping_id].file_offset);
-	return result_take_jit_map(NULL, result->jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
+	return result_take_jit_map(
+		NULL, result->symbols.jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
 }
 
 static bool find_images(struct part_reader *reader, struct recording *result, struct error *err)
 {
+	struct profile_symbols *symbols = &result->symbols;
 	struct profile *profile = reader->profile;
 
-	result->images = calloc(profile->mapping_count + 1, sizeof(struct elf_image *));
-	result->jit_maps = calloc(profile->mapping_count + 1, sizeof(struct file_opened));
-	if (!result->images || !result->jit_maps)
+	symbols->images = calloc(profile->mapping_count + 1, sizeof(struct elf_image *));
+	symbols->jit_maps = calloc(profile->mapping_count + 1, sizeof(struct file_opened));
+	if (!symbols->images || !symbols->jit_maps)
 		return error_set_memory(err);
-	result->image_count = profile->mapping_count;
+	symbols->mapping_count = profile->mapping_count;
 	for (size_t i = 0; i < profile->mapping_count; i++) {
 		const struct profile_mapping *mapping = &profile->mappings[i];
 		const char *path = profile_string(profile, mapping->path);
@@ -137,7 +139,7 @@ static bool find_images(struct part_reader *reader, struct recording *result, st
 			return false;
 		if (mapping->kind != PROFILE_MAPPING_FILE && mapping->kind != PROFILE_MAPPING_VDSO)
 			continue;
-		if (!recorded_files_open(&reader->files, path, has_id ? &id : NULL, &result->images[i], &why) &&
+		if (!recorded_files_open(&reader->files, path, has_id ? &id : NULL, &symbols->images[i], &why) &&
 			reader->notices)
 			buffer_printf(reader->notices, "%s: its code stays unnamed\n", why.message);
 	}
@@ -148,10 +150,10 @@ static bool take_kernel(struct part_reader *reader, struct recording *result, st
 {
 	if (!reader->kernel_is_known)
 		return true;
-	result->kallsyms = reader->kernel.kallsyms ? TAKE(reader->kernel.kallsyms) : strdup("");
-	if (!result->kallsyms)
+	result->symbols.kallsyms = reader->kernel.kallsyms ? TAKE(reader->kernel.kallsyms) : strdup("");
+	if (!result->symbols.kallsyms)
 		return error_set_memory(err);
-	if (!result->kallsyms[0] && reader->notices)
+	if (!result->symbols.kallsyms[0] && reader->notices)
 		buffer_append_string(reader->notices,
 			"kernel functions stay unnamed: the kernel that was recorded does not run here, or hides its symbols\n");
 	return true;

@@ -67,11 +67,11 @@ static bool simulation_read(struct source *source, struct recording *result, str
 
 	simulation->reads++;
 	buffer_append_string(notices, "simulated\n");
-	result->images = calloc(1, sizeof(*result->images));
-	result->image_count = 1;
-	return result->images && profile_create(&result->profile, err) &&
-	       elf_image_open_path("/proc/self/exe", &result->images[0], err) &&
-	       profile_intern(result->profile, elf_image_path(result->images[0]), &mapping.path, err) &&
+	result->symbols.images = calloc(1, sizeof(*result->symbols.images));
+	result->symbols.mapping_count = 1;
+	return result->symbols.images && profile_create(&result->profile, err) &&
+	       elf_image_open_path("/proc/self/exe", &result->symbols.images[0], err) &&
+	       profile_intern(result->profile, elf_image_path(result->symbols.images[0]), &mapping.path, err) &&
 	       profile_add_mapping(result->profile, &mapping, &id, err) &&
 	       profile_add_location(result->profile, id, image_address(), &location, err);
 }
@@ -127,15 +127,15 @@ static void kernels_of_others_stay_unnamed(void **state)
 	struct error err;
 
 	assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
-	result.kallsyms = strdup("");
-	assert_non_null(result.kallsyms);
+	result.symbols.kallsyms = strdup("");
+	assert_non_null(result.symbols.kallsyms);
 	assert_true(profile_intern(result.profile, "[kernel.kallsyms]", &kernel.path, &err) &&
 		    profile_add_mapping(result.profile, &kernel, &id, &err) &&
 		    profile_add_location(result.profile, id, 0xffffffff81000010, &location, &err));
-	result.images = realloc(result.images, 2 * sizeof(*result.images));
-	assert_non_null(result.images);
-	result.images[1] = NULL;
-	result.image_count = 2;
+	result.symbols.images = realloc(result.symbols.images, 2 * sizeof(*result.symbols.images));
+	assert_non_null(result.symbols.images);
+	result.symbols.images[1] = NULL;
+	result.symbols.mapping_count = 2;
 	fixture->notices.size = 0;
 	assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
 	assert_string_equal(name_of_location(result.profile, location), "[kernel]");

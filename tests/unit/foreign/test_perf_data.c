@@ -439,7 +439,7 @@ static void test_a_binary_that_is_another_build_stays_unnamed(void **state)
 	expect_read(fixture);
 	expect_notice(fixture, "is another build");
 	expect_notice(fixture, "8877665544332211");
-	assert_null(fixture->result.images[fixture->result.profile->locations[0].mapping]);
+	assert_null(fixture->result.symbols.images[fixture->result.profile->locations[0].mapping]);
 	buffer_deinit(&ids);
 	buffer_deinit(&body);
 }

@@ -190,7 +190,7 @@ static uint64_t own_bias(const struct profile *profile, const struct recording *
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 	size_t count;
-	const struct elf_segment *segments = elf_image_segments(result->images[0], &count);
+	const struct elf_segment *segments = elf_image_segments(result->symbols.images[0], &count);
 
 	assert_true(count > 0);
 	assert_int_equal(profile->mappings[0].kind, PROFILE_MAPPING_FILE);

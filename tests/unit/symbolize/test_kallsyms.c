@@ -121,11 +121,11 @@ static void zeros_mean_restricted(void **state)
 static void the_room_before_a_function_is_the_functions(void **state)
 {
 	char path[] = "/tmp/kelvin-test-kallsyms-XXXXXX";
-	const struct symbolize_options options = { .threads = 1, .kallsyms_path = path };
+	const struct symbolize_options options = { .threads = 1 };
+	const struct profile_symbols symbols = { .kallsyms = path };
 	struct profile_mapping mapping = {
 		.start = kernel_start, .end = kernel_start + 0x1000, .kind = PROFILE_MAPPING_KERNEL
 	};
-	struct elf_image *image = NULL;
 	struct symbolize_stats stats;
 	struct profile *profile;
 	uint32_t id, location, function;
@@ -137,7 +137,7 @@ static void the_room_before_a_function_is_the_functions(void **state)
 	assert_true(profile_intern(profile, "[kernel.kallsyms]", &mapping.path, &err));
 	assert_true(profile_add_mapping(profile, &mapping, &id, &err));
 	assert_true(profile_add_location(profile, id, kernel_start + 0xf, &location, &err));
-	assert_true(symbolize_profile(profile, &image, NULL, &options, &stats, NULL, &err));
+	assert_true(symbolize_profile(profile, &symbols, &options, &stats, NULL, &err));
 	function = profile->lines[profile->locations[location].first_line].function;
 	assert_string_equal(profile_string(profile, profile->functions[function].name), "work");
 	profile_destroy(profile);

@@ -49,6 +49,7 @@ struct subject {
 	struct elf_image *image;
 	struct profile_lock_place places[LOCKS];
 	struct symbolize_options options;
+	struct profile_symbols symbols;
 };
 
 static void subject_add(struct subject *s, struct profile_lock_place place)
@@ -68,7 +69,8 @@ static void subject_init(struct subject *s)
 	struct error err;
 	uint32_t id;
 
-	*s = (struct subject){ .options = { .threads = 2, .kallsyms_path = "", .lock_places = s->places } };
+	*s = (struct subject){ .options = { .threads = 2 },
+		.symbols = { .images = &s->image, .kallsyms = (char *)"", .lock_places = s->places } };
 	assert_true(profile_create(&s->profile, &err));
 	assert_true(elf_image_open_path("/proc/self/exe", &s->image, &err));
 	assert_true(profile_intern(s->profile, "/opt/server", &mapping.path, &err));
@@ -94,7 +96,7 @@ static void name_all(struct subject *s)
 {
 	struct error err;
 
-	assert_true(symbolize_profile(s->profile, &s->image, NULL, &s->options, NULL, NULL, &err));
+	assert_true(symbolize_profile(s->profile, &s->symbols, &s->options, NULL, NULL, &err));
 	assert_true(profile_finish(s->profile, &err));
 	assert_true(profile_validate(s->profile, &err));
 }

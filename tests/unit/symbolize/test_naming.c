@@ -174,10 +174,11 @@ static void subject_deinit(struct subject *s)
 
 static void name_all(struct subject *s, bool (*is_stopped)(void))
 {
-	const struct symbolize_options options = { .threads = 2, .kallsyms_path = "", .is_stopped = is_stopped };
+	const struct symbolize_options options = { .threads = 2, .is_stopped = is_stopped };
+	const struct profile_symbols symbols = { .jit_maps = s->maps, .kallsyms = (char *)"" };
 	struct error err;
 
-	assert_true(symbolize_profile(s->profile, NULL, s->maps, &options, NULL, &s->notices, &err));
+	assert_true(symbolize_profile(s->profile, &symbols, &options, NULL, &s->notices, &err));
 	buffer_append_byte(&s->notices, 0);
 }
 
@@ -355,12 +356,13 @@ static void without_names_nothing_is_read(void **state)
 {
 	const struct symbolize_options options = { .threads = 2, .no_names = true };
 	struct subject s;
+	const struct profile_symbols symbols = { .jit_maps = s.maps };
 	struct error err;
 
 	(void)state;
 	subject_init(&s);
 	subject_add(&s, "code");
-	assert_true(symbolize_profile(s.profile, NULL, s.maps, &options, NULL, &s.notices, &err));
+	assert_true(symbolize_profile(s.profile, &symbols, &options, NULL, &s.notices, &err));
 	expect_name(&s, 0, "code+0x1000");
 	assert_int_equal(s.notices.size, 0);
 	subject_deinit(&s);

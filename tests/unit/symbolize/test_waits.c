@@ -71,7 +71,8 @@ static enum profile_wait_class class_under(
 {
 	CLEANUP(profile_cleanup) struct profile *profile = new_recording();
 	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_FILE };
-	struct symbolize_options options = { .waits_by_name = by_name };
+	const struct profile_symbols symbols = { .waits_by_name = by_name };
+	struct symbolize_options options = { 0 };
 	struct symbolize_rules *rules = NULL;
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
 	uint32_t id, stack;
@@ -87,7 +88,7 @@ static enum profile_wait_class class_under(
 	if (!symbolize_rules_parse(SYMBOLIZE_RULES_OF_WAITS, text, strlen(text), "rules", &rules, &err))
 		fail_msg("%s", err.message);
 	options.wait_rules = rules;
-	assert_true(symbolize_waits(profile, &options, &err));
+	assert_true(symbolize_waits(profile, &symbols, &options, &err));
 	assert_true(profile_validate(profile, &err));
 	symbolize_rules_destroy(rules);
 	return profile_wait_class_of_stack(profile, profile->samples[0].stack);
@@ -365,7 +366,7 @@ static enum profile_wait_class class_by_life(const char *text, const char *funct
 	assert_true(profile_finish(profile, &err));
 	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_WAITS, text, strlen(text), "rules", &rules, &err));
 	options.wait_rules = rules;
-	assert_true(symbolize_waits(profile, &options, &err));
+	assert_true(symbolize_waits(profile, &(struct profile_symbols){ 0 }, &options, &err));
 	assert_true(symbolize_idle_lives(&profile, 1, &options, &err));
 	assert_true(profile_validate(profile, &err));
 	symbolize_rules_destroy(rules);
