@@ -216,65 +216,32 @@ static bool keep(const struct bench_runner *runner, const struct profile *profil
 	return write_all(runner->profiles, &out, err);
 }
 
-static bool create_simulated(const struct bench_runner *runner, const struct bench_command *command,
-	const struct places *places, struct source **source, struct error *err)
-{
-	struct source_simulated_options options = runner->simulated;
-	struct source_simulated *simulated;
-
-	options.command = command->argv;
-	options.streams = places->fds;
-	if (!source_simulated_create(&options, &simulated, err))
-		return false;
-	*source = &simulated->source;
-	return true;
-}
-
-static bool create_benchmarks(const struct source_live_options *options, struct source **source, struct error *err)
-{
-	struct source_benchmarks *benchmarks;
-
-	if (!source_benchmarks_create(options, &benchmarks, err))
-		return false;
-	*source = &benchmarks->source;
-	return true;
-}
-
 static bool create_source(const struct bench_runner *runner, const struct bench_command *command,
 	const struct places *places, struct source **source, struct error *err)
 {
-	struct source_live_options options = { .sampler = runner->sampler, .streams = places->fds };
-	struct source_live *live;
+	struct source_simulated_options simulated = runner->simulated;
+	struct source_live_options live = {
+		.sampler = runner->sampler,
+		.streams = places->fds,
+	};
 
+	simulated.command = command->argv;
+	simulated.streams = places->fds;
 	if (runner->simulates)
-		return create_simulated(runner, command, places, source, err);
-	options.sampler.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
-	if (runner->benchmarks)
-		return create_benchmarks(&options, source, err);
-	if (!source_live_create(&options, &live, err))
-		return false;
-	*source = &live->source;
-	return true;
-}
-
-/* A suite in which no benchmark was met: `record` keeps what it has, but here there is nothing to compare. */
-static bool has_benchmarks(const struct bench_runner *runner, const struct source *source, struct error *err)
-{
-	const struct source_benchmarks *benchmarks = (const struct source_benchmarks *)source;
-
-	if (!runner->benchmarks || runner->simulates || benchmarks->none.code == ERROR_NONE)
-		return true;
-	*err = benchmarks->none;
-	return false;
+		return source_simulated_create(&simulated, source, err);
+	live.sampler.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
+	return runner->benchmarks ? source_benchmarks_create(&live, source, err)
+				  : source_live_create(&live, source, err);
 }
 
 /* From the start of the command to its end. */
 static void record_run(const struct bench_runner *runner, const struct bench_command *command,
 	const struct places *places, const char *what, struct reply *reply)
 {
-	CLEANUP(recording_deinit) struct recording result = { .child_status = -1 };
+	CLEANUP(source_result_deinit) struct source_result result = { .recording.child_status = -1 };
 	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	const struct recording *recording = &result.recording;
 	struct error failure;
 	bool ok;
 
@@ -282,22 +249,26 @@ static void record_run(const struct bench_runner *runner, const struct bench_com
 	ok = create_source(runner, command, places, &source, &failure) &&
 	     source_read(source, &result, &notices, &failure);
 	/* Half a run is no run. */
-	if (ok && result.ended_early.code != ERROR_NONE) {
-		failure = result.ended_early;
+	if (ok && recording->ended_early.code != ERROR_NONE) {
+		failure = recording->ended_early;
 		ok = false;
 	}
 	/* As `record` does: it may have something to clean up, and must not go on behind the user's back. */
-	if (interrupt_signal() && result.child_status == -1)
+	if (interrupt_signal() && recording->child_status == -1)
 		(void)child_wait();
 	/* A command that failed may have been too short for a sample: how it ended says more than that. */
-	if ((ok || result.child_status != -1 || interrupt_signal()) &&
-		!judge(what, command, result.child_status == -1 ? 0 : result.child_status, &reply->err))
+	if ((ok || recording->child_status != -1 || interrupt_signal()) &&
+		!judge(what, command, recording->child_status == -1 ? 0 : recording->child_status, &reply->err))
 		return;
-	ok = ok && has_benchmarks(runner, source, &failure);
+	/* `record` keeps what it has of a suite without benchmarks, but here there is nothing to compare. */
+	if (ok && result.no_benchmarks.code != ERROR_NONE) {
+		failure = result.no_benchmarks;
+		ok = false;
+	}
 	if (ok && source_name(source, runner->naming, &result, &notices, &failure) &&
-		keep(runner, result.profile, &notices, &reply->size, &failure)) {
-		reply->wall_ns =
-			runner->simulates ? result.profile->runs[0].duration_ns : result.profile->runs[0].wall_ns;
+		keep(runner, recording->profile, &notices, &reply->size, &failure)) {
+		reply->wall_ns = runner->simulates ? recording->profile->runs[0].duration_ns
+						   : recording->profile->runs[0].wall_ns;
 		reply->ok = true;
 		return;
 	}

@@ -33,5 +33,5 @@ int child_wait(void)
 	do {
 		pid = wait(&status);
 	} while (pid < 0 && errno == EINTR);
-	return pid < 0 ? -1 : child_exit_code(status);
+	return pid < 0 ? -1 : status;
 }

@@ -8,8 +8,8 @@
 /* Sends the command a signal that only this process received. */
 void child_signal(int number);
 
-/* Waits for the command; returns its exit code as a shell has it (128 + signal), or -1 if there is none. */
+/* Waits for the command; returns its status as waitpid() gives it, or -1 if there is none. */
 int child_wait(void);
 
-/* The exit code for a status of waitpid(). */
+/* The exit code for a status of waitpid() as a shell has it: 128 + signal. */
 int child_exit_code(int status);

@@ -365,6 +365,45 @@ static void propose_waits(const struct closing *closing)
 		percent);
 }
 
+/* ---- Benchmarks ---- */
+
+/* The number of names that runs have; several runs may have the same. */
+static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
+{
+	CLEANUP(cleanup_free) bool *met = calloc(string_table_count(profile->strings) + 1, sizeof(*met));
+	size_t count = 0;
+
+	for (size_t i = 0; met && i < profile->run_count; i++) {
+		const struct profile_run *run = &profile->runs[i];
+
+		*rounds += run->measured.rounds;
+		count += run->name != 0 && !met[run->name];
+		met[run->name] = true;
+	}
+	return count;
+}
+
+static void print_benchmarks(const struct closing *closing)
+{
+	const struct profile *profile = closing->profile;
+	const char *harness = profile_string(profile, profile->facts.harness);
+	char rounds_text[CLOSING_NUMBER_SIZE], count_text[CLOSING_NUMBER_SIZE];
+	uint64_t rounds = 0;
+	size_t count = count_benchmarks(profile, &rounds);
+
+	if (count == 0)
+		return;
+	digits_in_groups(count, count_text);
+	digits_in_groups(rounds, rounds_text);
+	cli_say("%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "", harness,
+		rounds_text, plural(rounds));
+	if (closing->answer_us > 0)
+		cli_say("; answers took %.0f µs (median)", closing->answer_us);
+	cli_say("\n");
+}
+
+/* ---- All of it ---- */
+
 void closing_print(const struct closing *closing)
 {
 	const struct profile_quality *quality = &closing->profile->quality;
@@ -395,40 +434,5 @@ void closing_print(const struct closing *closing)
 		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9,
 		closing->no_names ? "" : "name functions and ");
 	cli_say("wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
-}
-
-/* ---- Benchmarks ---- */
-
-/* The number of names that runs have; several runs may have the same. */
-static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
-{
-	CLEANUP(cleanup_free) bool *met = calloc(string_table_count(profile->strings) + 1, sizeof(*met));
-	size_t count = 0;
-
-	for (size_t i = 0; met && i < profile->run_count; i++) {
-		const struct profile_run *run = &profile->runs[i];
-
-		*rounds += run->measured.rounds;
-		count += run->name != 0 && !met[run->name];
-		met[run->name] = true;
-	}
-	return count;
-}
-
-void closing_print_benchmarks(const struct profile *profile, double ack_us)
-{
-	const char *harness = profile_string(profile, profile->facts.harness);
-	char rounds_text[CLOSING_NUMBER_SIZE], count_text[CLOSING_NUMBER_SIZE];
-	uint64_t rounds = 0;
-	size_t count = count_benchmarks(profile, &rounds);
-
-	if (count == 0)
-		return;
-	digits_in_groups(count, count_text);
-	digits_in_groups(rounds, rounds_text);
-	cli_say("%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "", harness,
-		rounds_text, plural(rounds));
-	if (ack_us > 0)
-		cli_say("; answers took %.0f µs (median)", ack_us);
-	cli_say("\n");
+	print_benchmarks(closing);
 }

@@ -17,18 +17,13 @@ struct closing {
 	int64_t naming_ns;       /* time from the end of the recording until the file was written */
 	const char *path;
 	uint64_t file_bytes;
-	bool may_wait; /* it may be worth to look at what the target waited for */
-	bool no_names; /* nothing was to be named: what has no name is no news */
+	bool may_wait;    /* it may be worth to look at what the target waited for */
+	bool no_names;    /* nothing was to be named: what has no name is no news */
+	double answer_us; /* how long answers to the harness of benchmarks took, the median; 0: there were none */
 };
 
 /*
- * Prints "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", why the other stacks are cut, and the path of the
- * file.
+ * Prints "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", why the other stacks are cut, the path of the file,
+ * and "12 benchmarks of pytest-codspeed 5.0.4: 3,214 rounds; answers took 21 µs (median)" where there are any.
  */
 void closing_print(const struct closing *closing);
-
-/*
- * Prints "12 benchmarks of pytest-codspeed 5.0.4: 3,214 rounds; answers took 21 µs (median)". `ack_us` 0: there were no
- * answers. Nothing where there are no benchmarks.
- */
-void closing_print_benchmarks(const struct profile *profile, double ack_us);

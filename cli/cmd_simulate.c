@@ -14,7 +14,6 @@
 #include "cli/source_simulated.h"
 #include "cli/streams.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { MAX_NOTICE_BYTES = 1 << 16 };
@@ -48,7 +47,7 @@ struct request {
 struct simulation {
 	const struct request *request;
 	struct symbolize_options naming;
-	struct source_simulated *source;
+	struct source *source;
 	struct progress progress;
 	struct profile *merged; /* owned: all runs so far; NULL: none */
 	int64_t naming_ns;
@@ -136,28 +135,21 @@ static bool add_run(struct simulation *simulation, struct recording *result, str
 	return profile_merge(simulation->merged, result->profile, err) && profile_finish(simulation->merged, err);
 }
 
-static int failure_code(const struct simulation *simulation, const struct recording *result, const struct error *err)
+static int failure_code(const struct source_result *result, const struct error *err)
 {
-	switch (simulation->source->stage) {
-	case SOURCE_SIMULATED_STARTING:
-		return err->system_errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE;
-	case SOURCE_SIMULATED_FINISHING:
-		/* A command that failed before anything was counted failed with its own code. */
-		if (err->code == ERROR_EMPTY && result->child_status > 0)
-			return child_exit_code(result->child_status);
-		break;
-	case SOURCE_SIMULATED_CREATING:
-	case SOURCE_SIMULATED_RUNNING:
-		break;
-	}
-	return CLI_EXIT_RECORDER_FAILED;
+	int status = result->recording.child_status;
+
+	/* A command that failed before anything was counted failed with its own code. */
+	if (result->stage == SOURCE_FINISHING && err->code == ERROR_EMPTY && status > 0)
+		return child_exit_code(status);
+	return source_failure_code(result->stage, err);
 }
 
 /* One run. False: it failed, and the message has been printed. */
 static bool simulate(struct simulation *simulation, struct buffer *notices)
 {
-	CLEANUP(recording_deinit) struct recording result = { .child_status = -1 };
-	struct source *source = &simulation->source->source;
+	CLEANUP(source_result_deinit) struct source_result result = { 0 };
+	struct source *source = simulation->source;
 	struct error err;
 	int64_t begin_ns;
 	bool ok;
@@ -168,15 +160,15 @@ static bool simulate(struct simulation *simulation, struct buffer *notices)
 	if (ok && !simulation->naming.no_names)
 		progress_phase(&simulation->progress, "naming functions");
 	ok = ok && source_name(source, &simulation->naming, &result, notices, &err);
-	recording_release_symbols(&result);
-	ok = ok && add_run(simulation, &result, &err);
+	recording_release_symbols(&result.recording);
+	ok = ok && add_run(simulation, &result.recording, &err);
 	simulation->naming_ns += progress_now_ns() - begin_ns;
 	progress_clear(&simulation->progress);
 	if (ok) {
-		simulation->code = child_exit_code(result.child_status);
+		simulation->code = child_exit_code(result.recording.child_status);
 		return true;
 	}
-	simulation->code = failure_code(simulation, &result, &err);
+	simulation->code = failure_code(&result, &err);
 	cli_print_notices(notices);
 	cli_print_error(&err);
 	return false;
@@ -226,7 +218,7 @@ static int run_simulation(struct request *request)
 {
 	/* The command inherits our standard output. Where that is the profile's, it prints on standard error. */
 	static const int streams[STREAM_COUNT] = { -1, STDERR_FILENO, -1 };
-	CLEANUP(source_simulated_cleanup) struct source_simulated *source = NULL;
+	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(profile_cleanup) struct profile *merged = NULL;
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	struct simulation simulation = { .request = request };

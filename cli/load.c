@@ -13,14 +13,14 @@ enum { MAX_NOTICE_BYTES = 1 << 16, MAX_INPUTS = 1 << 16 };
 static bool load_source(
 	struct source *source, const struct symbolize_options *naming, struct profile **profile, struct error *err)
 {
-	CLEANUP(recording_deinit) struct recording result = { 0 };
+	CLEANUP(source_result_deinit) struct source_result result = { 0 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
 	ok = source_read(source, &result, &notices, err) && source_name(source, naming, &result, &notices, err);
 	if (ok)
-		*profile = TAKE(result.profile);
+		*profile = TAKE(result.recording.profile);
 	cli_print_notices(&notices);
 	return ok;
 }

@@ -88,16 +88,8 @@ static void close_with(const struct record_job *job, struct profile *profile)
 		.file_bytes = job->file_bytes,
 		.may_wait = job->live.sampler.off_cpu_ns == 0 && job->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
 		.no_names = job->options.no_names,
+		.answer_us = job->answer_us,
 	});
-	if (job->benchmarks)
-		closing_print_benchmarks(profile, job->benchmarks->result.ack_us[0]);
-}
-
-/* What the user waits for most, so it is said even to one who wants to hear of errors only. */
-static void tell_no_benchmarks(const struct record_job *job)
-{
-	if (job->benchmarks && job->benchmarks->none.code != ERROR_NONE)
-		cli_print_error(&job->benchmarks->none);
 }
 
 /* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them
@@ -117,13 +109,14 @@ static bool is_left_out(const struct record_job *job, const struct recording *re
 }
 
 /* From the last sample to the file, and the closing lines. */
-static bool keep(struct record_job *job, struct source *source, struct recording *result, struct buffer *notices,
+static bool keep(struct record_job *job, struct source *source, struct source_result *result, struct buffer *notices,
 	struct error *err)
 {
+	struct recording *recording = &result->recording;
 	struct progress *progress = &job->progress;
 	int64_t begin_ns = progress_now_ns();
 
-	if (is_left_out(job, result)) {
+	if (is_left_out(job, recording)) {
 		progress_clear(progress);
 		return true;
 	}
@@ -131,81 +124,65 @@ static bool keep(struct record_job *job, struct source *source, struct recording
 		progress_phase(progress, "naming functions");
 	if (!source_name(source, &job->options, result, notices, err))
 		return false;
-	recording_release_symbols(result);
+	recording_release_symbols(recording);
 	progress_phase(progress, "writing");
-	if (!(job->merged ? keep_run(job, result, err) : write_file(job, result->profile, err)))
+	if (!(job->merged ? keep_run(job, recording, err) : write_file(job, recording->profile, err)))
 		return false;
 	progress_clear(progress);
-	if (result->ended_early.code != ERROR_NONE)
+	if (recording->ended_early.code != ERROR_NONE)
 		cli_say("kelvin: the recording ended early: %s; what was recorded until then is kept\n",
-			result->ended_early.message);
-	tell_no_benchmarks(job);
-	job->cpu_ns += result->cpu_ns;
+			recording->ended_early.message);
+	/* What the user waits for most, so it is said even to one who wants to hear of errors only. */
+	if (result->no_benchmarks.code != ERROR_NONE)
+		cli_print_error(&result->no_benchmarks);
+	job->answer_us = result->answer_us;
+	job->cpu_ns += recording->cpu_ns;
 	job->naming_ns += progress_now_ns() - begin_ns;
 	if (job->quiet)
 		return true;
 	if (!job->merged || profile_execution_count(job->merged) == job->runs)
 		cli_print_notices(notices);
 	if (!job->merged)
-		close_with(job, result->profile);
+		close_with(job, recording->profile);
 	return true;
 }
 
-/* Where a reading failed decides the exit code that a command's recorder has. */
-static int failure_code(const struct record_job *job, enum source_live_stage stage, const struct error *err)
+/* After a failure at that stage. */
+static int failure_code(const struct record_job *job, enum source_stage stage, const struct error *err)
 {
-	if (!is_command(job))
-		return CLI_EXIT_ERROR;
-	if (stage != SOURCE_LIVE_STARTING)
-		return CLI_EXIT_RECORDER_FAILED;
-	return err->system_errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE;
+	return is_command(job) ? source_failure_code(stage, err) : CLI_EXIT_ERROR;
 }
 
 static int fail(const struct record_job *job, const struct error *err)
 {
 	cli_print_error(err);
-	return failure_code(job, SOURCE_LIVE_CREATING, err);
-}
-
-/* The sampler knows only that there are no samples. */
-static void explain_not_begun(const struct source_live *live, struct error *err)
-{
-	if (err->code != ERROR_EMPTY || live->has_begun)
-		return;
-	if (live->options.starts_disabled)
-		error_set(err, ERROR_EMPTY,
-			"no samples: sampling was never switched on (-D -1), because no 'enable' came from --control");
-	else
-		error_set(err, ERROR_EMPTY, "no samples: the recording ended before sampling began (-D %llu)",
-			(unsigned long long)live->options.delay_ms);
+	return failure_code(job, SOURCE_CREATING, err);
 }
 
 /* The exit code: of a command its own, which may still run when -d or a signal ended the recording. */
-static int finish(const struct record_job *job, const struct source_live *live, const struct recording *result,
-	bool is_written, struct error *err)
+static int finish(const struct record_job *job, const struct recording *recording, bool is_written, struct error *err)
 {
-	int code = CLI_EXIT_OK, child_code = -1;
+	int code = CLI_EXIT_OK, status = recording->child_status, child_code;
 	bool is_empty = false;
 
 	if (!settle_part(job, is_written, err)) {
-		explain_not_begun(live, err);
 		code = fail(job, err);
 		is_empty = err->code == ERROR_EMPTY;
 	}
-	if (is_command(job))
-		child_code = result->child_status != -1 ? child_exit_code(result->child_status) : child_wait();
-	if (code == CLI_EXIT_OK && result->ended_early.code != ERROR_NONE)
-		return failure_code(job, live->stage, &result->ended_early);
+	if (is_command(job) && status == -1)
+		status = child_wait();
+	child_code = status == -1 ? -1 : child_exit_code(status);
+	if (code == CLI_EXIT_OK && recording->ended_early.code != ERROR_NONE)
+		return failure_code(job, SOURCE_FINISHING, &recording->ended_early);
 	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded
 	 * is no profile. */
 	return (code == CLI_EXIT_OK && child_code >= 0) || (is_empty && child_code > 0) ? child_code : code;
 }
 
-static int record(struct record_job *job, struct source_live *live)
+static int record(struct record_job *job, struct source *source)
 {
-	CLEANUP(recording_deinit) struct recording result = { .child_status = -1 };
+	CLEANUP(source_result_deinit) struct source_result result = { 0 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
-	struct source *source = job->benchmarks ? &job->benchmarks->source : &live->source;
 	struct error err;
 	bool ok;
 
@@ -214,10 +191,10 @@ static int record(struct record_job *job, struct source_live *live)
 	ok = source_read(source, &result, &notices, &err) && keep(job, source, &result, &notices, &err);
 	if (!ok)
 		progress_clear(&job->progress);
-	if (live->stage == SOURCE_LIVE_FINISHING)
-		return finish(job, live, &result, ok, &err);
+	if (result.stage == SOURCE_FINISHING)
+		return finish(job, &result.recording, ok, &err);
 	cli_print_error(&err);
-	return failure_code(job, live->stage, &err);
+	return failure_code(job, result.stage, &err);
 }
 
 static void tell_runs_end(const struct record_job *job, uint64_t run, int code)
@@ -237,7 +214,7 @@ static void tell_runs_end(const struct record_job *job, uint64_t run, int code)
 }
 
 /* Run after run, up to the first that fails or is interrupted; what was recorded until then is kept. */
-static int record_runs(struct record_job *job, struct source_live *live)
+static int record_runs(struct record_job *job, struct source *source)
 {
 	struct error err;
 	int code = CLI_EXIT_OK;
@@ -245,7 +222,7 @@ static int record_runs(struct record_job *job, struct source_live *live)
 	if (!profile_create(&job->merged, &err))
 		return fail(job, &err);
 	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= job->runs && !interrupt_signal(); run++) {
-		code = record(job, live);
+		code = record(job, source);
 		if (code != CLI_EXIT_OK || interrupt_signal())
 			tell_runs_end(job, run, code);
 	}
@@ -270,19 +247,9 @@ static bool keep_output_apart(struct record_job *job, struct error *err)
 	       error_set_errno(err, errno, "cannot keep the command's output apart from the profile");
 }
 
-/* What samples: `*live`, which is the caller's unless it belongs to the benchmarks. */
-static bool create_source(struct record_job *job, struct source_live **live, struct error *err)
-{
-	if (!job->has_benchmarks)
-		return source_live_create(&job->live, live, err);
-	return source_benchmarks_create(&job->live, &job->benchmarks, err);
-}
-
 int record_job_run(struct record_job *job)
 {
-	CLEANUP(source_live_cleanup) struct source_live *own = NULL;
-	CLEANUP(source_benchmarks_cleanup) struct source_benchmarks *benchmarks = NULL;
-	struct source_live *live;
+	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(control_close) struct control control;
 	char part[PATH_MAX];
 	struct error err;
@@ -297,10 +264,9 @@ int record_job_run(struct record_job *job)
 		job->live.sampler.part_path = part;
 	job->live.control = &control;
 	job->live.progress = &job->progress;
-	if (!keep_output_apart(job, &err) || !create_source(job, &own, &err))
+	if (!keep_output_apart(job, &err) ||
+		!(job->has_benchmarks ? source_benchmarks_create : source_live_create)(&job->live, &source, &err))
 		return fail(job, &err);
-	benchmarks = job->benchmarks;
-	live = benchmarks ? benchmarks->live : own;
 	interrupt_watch();
-	return job->runs > 1 ? record_runs(job, live) : record(job, live);
+	return job->runs > 1 ? record_runs(job, source) : record(job, source);
 }

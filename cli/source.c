@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/source.h"
 
+#include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/verification.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
-bool source_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+bool source_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
 {
-	*result = (struct recording){ .child_status = -1 };
+	*result = (struct source_result){ .recording.child_status = -1 };
 	return source->functions->read(source, result, notices, err);
+}
+
+int source_failure_code(enum source_stage stage, const struct error *err)
+{
+	if (stage != SOURCE_STARTING)
+		return CLI_EXIT_RECORDER_FAILED;
+	return err->system_errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE;
 }
 
 void source_destroy(struct source *source)
@@ -72,17 +81,19 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	       verification_finish(result, &naming, notices, err);
 }
 
-static bool complete(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+static bool complete(struct source *source, struct recording *recording, struct buffer *notices, struct error *err)
 {
-	return !source->functions->complete || source->functions->complete(source, result, notices, err);
+	return !source->functions->complete || source->functions->complete(source, recording, notices, err);
 }
 
-bool source_name(struct source *source, const struct symbolize_options *options, struct recording *result,
+bool source_name(struct source *source, const struct symbolize_options *options, struct source_result *result,
 	struct buffer *notices, struct error *err)
 {
-	return (source->is_named ? name_origins(source, options, result->profile, err)
-				 : name_addresses(source, options, result, notices, err)) &&
-	       complete(source, result, notices, err) &&
-	       symbolize_waits(result->profile, &result->symbols, options, err) &&
-	       profile_mark_activities(result->profile, err);
+	struct recording *recording = &result->recording;
+
+	return (source->is_named ? name_origins(source, options, recording->profile, err)
+				 : name_addresses(source, options, recording, notices, err)) &&
+	       complete(source, recording, notices, err) &&
+	       symbolize_waits(recording->profile, &recording->symbols, options, err) &&
+	       profile_mark_activities(recording->profile, err);
 }

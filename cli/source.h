@@ -19,17 +19,38 @@
 
 struct source;
 
+/* How far source_read() came, of sources that start or watch a target. */
+enum source_stage {
+	SOURCE_CREATING,
+	SOURCE_STARTING, /* a command may not be found or not be executable: err->system_errno */
+	SOURCE_RUNNING,
+	SOURCE_FINISHING, /* what was recorded is being handed over, or has been */
+};
+
+/* What source_read() hands over. Owned by the caller. */
+struct source_result {
+	struct recording recording;
+	enum source_stage stage;
+	struct error no_benchmarks; /* why there are none, where they were to be told apart; ERROR_NONE otherwise */
+	double answer_us; /* how long answers to the harness of benchmarks took, the median; 0: there were none */
+};
+
+static inline void source_result_deinit(struct source_result *result)
+{
+	recording_deinit(&result->recording);
+}
+
 struct source_functions {
 	/*
-	 * Fills `result`, which is empty. After a failure `result` holds what sampler_finish() sets then. What the user
-	 * should know is appended to `notices`, line by line.
+	 * Fills `result`, which is empty. After a failure its recording holds what sampler_finish() sets then. What the
+	 * user should know is appended to `notices`, line by line.
 	 */
-	bool (*read)(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
+	bool (*read)(struct source *source, struct source_result *result, struct buffer *notices, struct error *err);
 	/*
-	 * Ends what naming had to come before: replaces the profile of `result`, whose locations are named. NULL: what
-	 * was read is the profile.
+	 * Ends what naming had to come before: replaces the profile of `recording`, whose locations are named. NULL:
+	 * what was read is the profile.
 	 */
-	bool (*complete)(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
+	bool (*complete)(struct source *source, struct recording *recording, struct buffer *notices, struct error *err);
 	void (*destroy)(struct source *source);
 };
 
@@ -46,18 +67,21 @@ struct source {
 
 /*
  * Makes one profile. A source that samples can be read again, which makes the next run; a file is read once. The
- * result is the caller's, recording_deinit(), also after a failure.
+ * result is the caller's, source_result_deinit(), also after a failure.
  */
 COMMON_MUST_CHECK
-bool source_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err);
+bool source_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err);
 
 /*
  * Names what was read, as `options` wants it (cli/naming.h), completes it where its kind needs that, and compares it
  * with other libraries where that was asked for. Names of another tool get their origins.
  */
 COMMON_MUST_CHECK
-bool source_name(struct source *source, const struct symbolize_options *options, struct recording *result,
+bool source_name(struct source *source, const struct symbolize_options *options, struct source_result *result,
 	struct buffer *notices, struct error *err);
+
+/* The exit code of the command line after source_read() of a command failed at that stage. */
+int source_failure_code(enum source_stage stage, const struct error *err);
 
 void source_destroy(struct source *source);
 

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/source_benchmarks.h"
 
-#include <errno.h>
-#include <sys/wait.h>
+#include "cli/child.h"
+#include "cli/streams.h"
+#include "harness/harness.h"
+
+struct source_benchmarks {
+	struct source source;
+	struct source_live_options live;                             /* what samples; made anew by each reading */
+	int streams[STREAM_COUNT], streams_of_command[STREAM_COUNT]; /* where output goes at last, and at first */
+	struct harness *harness;                                     /* owned, while a reading lasts */
+	struct harness_result suite;                                 /* of the last reading */
+};
 
 /* ---- Reading ---- */
-
-/* Kelvin's own child beside it, which removes files, lives longer. */
-static void wait_for_command(struct recording *result)
-{
-	int status;
-	pid_t pid;
-
-	do {
-		pid = wait(&status);
-	} while (pid < 0 && errno == EINTR);
-	if (pid > 0)
-		result->child_status = status;
-}
 
 static bool begin(struct source_benchmarks *benchmarks, struct error *err)
 {
@@ -29,8 +25,7 @@ static bool begin(struct source_benchmarks *benchmarks, struct error *err)
 			streams[STDERR_FILENO] >= 0 ? streams[STDERR_FILENO] : STDERR_FILENO,
 		},
 	};
-
-	struct sampler_target *target = &benchmarks->live->options.sampler.target;
+	struct sampler_target *target = &benchmarks->live.sampler.target;
 
 	if (!harness_create(&options, &benchmarks->harness, err))
 		return false;
@@ -40,15 +35,20 @@ static bool begin(struct source_benchmarks *benchmarks, struct error *err)
 }
 
 /* Without benchmarks the recording is kept as it is. */
-static bool end(struct source_benchmarks *benchmarks, struct buffer *notices, struct error *err)
+static bool end(
+	struct source_benchmarks *benchmarks, struct source_result *result, struct buffer *notices, struct error *err)
 {
 	struct error why;
 
-	if (harness_finish(benchmarks->harness, &benchmarks->result, notices, &why))
-		return true;
-	benchmarks->none = why;
-	*err = why;
-	return why.code == ERROR_EMPTY;
+	if (!harness_finish(benchmarks->harness, &benchmarks->suite, notices, &why)) {
+		if (why.code != ERROR_EMPTY)
+			*err = why;
+		else
+			result->no_benchmarks = why;
+		return why.code == ERROR_EMPTY;
+	}
+	result->answer_us = benchmarks->suite.ack_us[0];
+	return true;
 }
 
 static void forget(struct source_benchmarks *benchmarks)
@@ -57,23 +57,23 @@ static void forget(struct source_benchmarks *benchmarks)
 	benchmarks->harness = NULL;
 }
 
-static bool benchmarks_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+static bool benchmarks_read(
+	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
 {
 	struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
-	struct source_live *live = benchmarks->live;
+	CLEANUP(source_cleanup) struct source *live = NULL;
 	struct error ignored;
 	bool ok;
 
-	harness_result_deinit(&benchmarks->result);
-	benchmarks->none = (struct error){ 0 };
-	live->stage = SOURCE_LIVE_CREATING;
-	ok = begin(benchmarks, err) && source_read(&live->source, result, notices, err);
-	if (live->stage == SOURCE_LIVE_FINISHING && result->child_status == -1)
-		wait_for_command(result);
-	if (ok)
-		ok = end(benchmarks, notices, err);
-	else if (benchmarks->harness && live->stage == SOURCE_LIVE_FINISHING)
-		(void)end(benchmarks, notices, &ignored);
+	harness_result_deinit(&benchmarks->suite);
+	ok = begin(benchmarks, err) && source_live_create(&benchmarks->live, &live, err) &&
+	     source_read(live, result, notices, err);
+	if (result->stage == SOURCE_FINISHING) {
+		/* Kelvin's own child beside it, which removes files, lives longer. */
+		if (result->recording.child_status == -1)
+			result->recording.child_status = child_wait();
+		ok = end(benchmarks, result, notices, ok ? err : &ignored) && ok;
+	}
 	forget(benchmarks);
 	return ok;
 }
@@ -128,18 +128,18 @@ static bool add_part(struct cutting *cutting, const struct harness_window *windo
 	return true;
 }
 
-static bool add_parts(struct cutting *cutting, const struct harness_result *heard, struct error *err)
+static bool add_parts(struct cutting *cutting, const struct harness_result *suite, struct error *err)
 {
 	size_t stretches = 0;
 
-	for (size_t i = 0; i < heard->window_count; i++)
-		stretches += heard->windows[i].round_count + 1;
-	cutting->parts = calloc(heard->window_count + 1, sizeof(*cutting->parts));
+	for (size_t i = 0; i < suite->window_count; i++)
+		stretches += suite->windows[i].round_count + 1;
+	cutting->parts = calloc(suite->window_count + 1, sizeof(*cutting->parts));
 	cutting->stretches = calloc(stretches + 1, sizeof(*cutting->stretches));
 	if (!cutting->parts || !cutting->stretches)
 		return error_set_memory(err);
-	for (size_t i = 0; i < heard->window_count; i++)
-		if (heard->windows[i].uri && heard->windows[i].uri[0] && !add_part(cutting, &heard->windows[i], err))
+	for (size_t i = 0; i < suite->window_count; i++)
+		if (suite->windows[i].uri && suite->windows[i].uri[0] && !add_part(cutting, &suite->windows[i], err))
 			return false;
 	return true;
 }
@@ -150,37 +150,29 @@ static bool cut(const struct source_benchmarks *benchmarks, struct recording *re
 	struct cutting cutting = { .profile = result->profile, .start_ns = result->start_ns };
 	struct profile *parts;
 
-	if (!add_parts(&cutting, &benchmarks->result, err) || !profile_cut_parts(result->profile,
-								      &(struct profile_cut){
-									      .parts = cutting.parts,
-									      .part_count = cutting.part_count,
-									      .stretches = cutting.stretches,
-									      .stretch_count = cutting.stretch_count,
-									      .root = HARNESS_ROOT_FRAME,
-								      },
-								      &parts, err))
+	if (!add_parts(&cutting, &benchmarks->suite, err) || !profile_cut_parts(result->profile,
+								     &(struct profile_cut){
+									     .parts = cutting.parts,
+									     .part_count = cutting.part_count,
+									     .stretches = cutting.stretches,
+									     .stretch_count = cutting.stretch_count,
+									     .root = HARNESS_ROOT_FRAME,
+								     },
+								     &parts, err))
 		return error_prefix(err, "cannot tell the benchmarks apart");
 	profile_destroy(result->profile);
 	result->profile = parts;
 	return true;
 }
 
-static bool set_fact(struct profile *profile, const char *text, uint32_t *fact, struct error *err)
-{
-	return !text || profile_intern(profile, text, fact, err);
-}
-
 static bool benchmarks_complete(
-	struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+	struct source *source, struct recording *recording, struct buffer *notices, struct error *err)
 {
 	const struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
-	const struct harness_result *heard = &benchmarks->result;
-	struct profile *profile = result->profile;
 
 	(void)notices;
-	return set_fact(profile, heard->integration, &profile->facts.harness, err) &&
-	       set_fact(profile, heard->toolchain, &profile->facts.toolchain, err) &&
-	       (heard->window_count == 0 || cut(benchmarks, result, err));
+	return harness_result_set_facts(&benchmarks->suite, recording->profile, err) &&
+	       (benchmarks->suite.window_count == 0 || cut(benchmarks, recording, err));
 }
 
 /* ---- The source ---- */
@@ -190,8 +182,7 @@ static void benchmarks_destroy(struct source *source)
 	struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 
 	forget(benchmarks);
-	harness_result_deinit(&benchmarks->result);
-	source_live_cleanup(&benchmarks->live);
+	harness_result_deinit(&benchmarks->suite);
 	free(benchmarks);
 }
 
@@ -201,25 +192,20 @@ static const struct source_functions benchmarks_functions = {
 	.destroy = benchmarks_destroy,
 };
 
-bool source_benchmarks_create(
-	const struct source_live_options *options, struct source_benchmarks **benchmarks, struct error *err)
+bool source_benchmarks_create(const struct source_live_options *options, struct source **source, struct error *err)
 {
 	struct source_benchmarks *made = calloc(1, sizeof(*made));
-	struct source_live_options live = *options;
 
 	if (!made)
 		return error_set_memory(err);
+	made->source =
+		(struct source){ .functions = &benchmarks_functions, .name = "a recording", .is_read_once = true };
+	made->live = *options;
 	for (int i = 0; i < STREAM_COUNT; i++)
 		made->streams[i] = made->streams_of_command[i] = options->streams ? options->streams[i] : -1;
-	live.streams = made->streams_of_command;
-	if (live.sampler.frequency_hz == 0)
-		live.sampler.frequency_hz = SOURCE_BENCHMARKS_FREQUENCY_HZ;
-	if (!source_live_create(&live, &made->live, err)) {
-		free(made);
-		return false;
-	}
-	made->source = made->live->source;
-	made->source.functions = &benchmarks_functions;
-	*benchmarks = made;
+	made->live.streams = made->streams_of_command;
+	if (made->live.sampler.frequency_hz == 0)
+		made->live.sampler.frequency_hz = SOURCE_BENCHMARKS_FREQUENCY_HZ;
+	*source = &made->source;
 	return true;
 }

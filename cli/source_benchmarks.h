@@ -2,8 +2,6 @@
 #pragma once
 
 #include "cli/source_live.h"
-#include "cli/streams.h"
-#include "harness/harness.h"
 
 /*
  * Lower than that of other recordings, since samples make measured times longer: those of a C suite by 0.3 % at 99 Hz,
@@ -16,27 +14,9 @@ enum { SOURCE_BENCHMARKS_FREQUENCY_HZ = 397 };
  * command has ended, also after a signal: its harness waits for answers until then. When the profile is named, it is
  * cut into one run for the execution and one for each measurement of a benchmark (profile/parts.h), which has the
  * rounds after the warm-up; stacks of the latter begin at the measured function.
- */
-struct source_benchmarks {
-	struct source source;
-	struct source_live *live;                                    /* owned: what samples */
-	int streams[STREAM_COUNT], streams_of_command[STREAM_COUNT]; /* where output goes at last, and at first */
-	struct harness *harness;                                     /* owned, while a reading lasts */
-	/* Of the last source_read(). */
-	struct harness_result result;
-	struct error none; /* why there is no benchmark in `result`; ERROR_NONE: there are some */
-};
-
-/*
+ *
  * `options` are those of source_live_create(), for a command without a delay, control or an end of its own. An output
  * of `options->streams` that is -1 is ours.
  */
 COMMON_MUST_CHECK
-bool source_benchmarks_create(
-	const struct source_live_options *options, struct source_benchmarks **benchmarks, struct error *err);
-
-static inline void source_benchmarks_cleanup(struct source_benchmarks **benchmarks)
-{
-	if (*benchmarks)
-		source_destroy(&(*benchmarks)->source);
-}
+bool source_benchmarks_create(const struct source_live_options *options, struct source **source, struct error *err);

@@ -10,11 +10,16 @@ enum { POLL_MS = 400 };
 static const int64_t ns_per_ms = 1000000;
 static const double longest_s = 1e9; /* a longer duration sets no end */
 
+struct source_live {
+	struct source source;
+	struct source_live_options options;
+};
+
 /* One reading. */
 struct session {
-	struct source_live *live;
 	const struct source_live_options *options;
 	struct sampler *sampler;
+	bool has_begun;  /* sampling has been switched on at least once */
 	bool is_delayed; /* sampling is off until options->delay_ms are over */
 	bool is_stopped; /* by --control */
 };
@@ -32,7 +37,7 @@ static bool session_obey(struct session *session, enum control_command command, 
 		session->is_delayed = false;
 		if (!sampler_set_enabled(session->sampler, command == CONTROL_ENABLE, err))
 			return false;
-		session->live->has_begun = session->live->has_begun || command == CONTROL_ENABLE;
+		session->has_begun = session->has_begun || command == CONTROL_ENABLE;
 		break;
 	case CONTROL_STOP:
 		session->is_stopped = true;
@@ -95,7 +100,7 @@ static bool session_end_delay(struct session *session, int64_t elapsed_ns, struc
 	if (!sampler_set_enabled(session->sampler, true, err))
 		return false;
 	session->is_delayed = false;
-	session->live->has_begun = true;
+	session->has_begun = true;
 	return true;
 }
 
@@ -136,31 +141,40 @@ static bool create_sampler(const struct source_live_options *options, struct sam
 	return ok;
 }
 
-static bool live_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+/* The sampler knows only that there are no samples. */
+static bool explain_not_begun(const struct session *session, struct error *err)
 {
-	struct source_live *live = (struct source_live *)source;
-	const struct source_live_options *options = &live->options;
+	if (err->code != ERROR_EMPTY || session->has_begun)
+		return false;
+	if (session->options->starts_disabled)
+		return error_set(err, ERROR_EMPTY,
+			"no samples: sampling was never switched on (-D -1), because no 'enable' came from --control");
+	return error_set(err, ERROR_EMPTY, "no samples: the recording ended before sampling began (-D %llu)",
+		(unsigned long long)session->options->delay_ms);
+}
+
+static bool live_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+{
+	const struct source_live_options *options = &((const struct source_live *)source)->options;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
-	struct session session = { .live = live, .options = options, .is_delayed = options->delay_ms > 0 };
+	struct session session = { .options = options, .is_delayed = options->delay_ms > 0 };
 	struct error why;
 
-	live->stage = SOURCE_LIVE_CREATING;
-	live->has_begun = false;
 	if (!create_sampler(options, &sampler, err))
 		return false;
-	live->stage = SOURCE_LIVE_STARTING;
+	result->stage = SOURCE_STARTING;
 	if (!sampler_start(sampler, err))
 		return false;
-	live->stage = SOURCE_LIVE_SAMPLING;
-	live->has_begun = !options->sampler.start_disabled;
+	result->stage = SOURCE_RUNNING;
+	session.has_begun = !options->sampler.start_disabled;
 	session.sampler = sampler;
 	/* Whatever ended the loop: the samples until then are the recording. */
 	if (!session_sample(&session, &why))
 		sampler_end_early(sampler, &why);
 	if (options->sampler.target.kind == SAMPLER_TARGET_COMMAND && interrupt_is_for_us_alone())
 		child_signal(interrupt_signal());
-	live->stage = SOURCE_LIVE_FINISHING;
-	return sampler_finish(sampler, result, notices, err);
+	result->stage = SOURCE_FINISHING;
+	return sampler_finish(sampler, &result->recording, notices, err) || explain_not_begun(&session, err);
 }
 
 static void live_destroy(struct source *source)
@@ -170,7 +184,7 @@ static void live_destroy(struct source *source)
 
 static const struct source_functions live_functions = { .read = live_read, .destroy = live_destroy };
 
-bool source_live_create(const struct source_live_options *options, struct source_live **live, struct error *err)
+bool source_live_create(const struct source_live_options *options, struct source **source, struct error *err)
 {
 	const struct sampler_target *target = &options->sampler.target;
 	struct source_live *made = calloc(1, sizeof(*made));
@@ -183,6 +197,6 @@ bool source_live_create(const struct source_live_options *options, struct source
 	/* A process of another mount namespace has its debug files there too. */
 	if (target->kind == SAMPLER_TARGET_PIDS && target->pid_count == 1)
 		snprintf(made->source.debug_root, SOURCE_ROOT_BYTES, "/proc/%d/root", (int)target->pids[0]);
-	*live = made;
+	*source = &made->source;
 	return true;
 }

@@ -20,27 +20,5 @@ struct source_live_options {
 	struct progress *progress; /* borrowed; NULL: nothing is shown while it samples */
 };
 
-/* How far source_read() came. */
-enum source_live_stage {
-	SOURCE_LIVE_CREATING,
-	SOURCE_LIVE_STARTING, /* a command may not be found or not be executable: err->system_errno */
-	SOURCE_LIVE_SAMPLING,
-	SOURCE_LIVE_FINISHING, /* what was recorded is being handed over, or has been */
-};
-
-struct source_live {
-	struct source source;
-	struct source_live_options options;
-	/* Of the last source_read(). */
-	enum source_live_stage stage;
-	bool has_begun; /* sampling has been switched on at least once */
-};
-
 COMMON_MUST_CHECK
-bool source_live_create(const struct source_live_options *options, struct source_live **live, struct error *err);
-
-static inline void source_live_cleanup(struct source_live **live)
-{
-	if (*live)
-		source_destroy(&(*live)->source);
-}
+bool source_live_create(const struct source_live_options *options, struct source **source, struct error *err);

@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/streams.h"
+#include "harness/harness.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +18,16 @@
 #include <unistd.h>
 
 enum { MAX_COMMAND_BYTES = 1 << 16 };
+
+struct source_simulated {
+	struct source source;
+	struct source_simulated_options options;
+	struct simulator simulator;
+	struct temporary temporary;
+	struct sampler_simulation *simulation; /* owned: what was read last, until it is named */
+	struct harness *harness;               /* owned, while a reading lasts; NULL: no benchmarks */
+	struct harness_result suite; /* of the last reading; only the names of the harness and its toolchain */
+};
 
 static bool make_directories(struct temporary *temporary, struct error *err)
 {
@@ -59,13 +70,13 @@ static bool start_command(const struct source_simulated *simulated, pid_t *pid, 
 /* The terminal sends Ctrl-C to the command too; what only we have got is passed on, once. */
 static void wait_for(pid_t pid, int *status)
 {
-	bool is_told = false;
+	bool is_passed_on = false;
 
 	while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
-		if (is_told || !interrupt_is_for_us_alone())
+		if (is_passed_on || !interrupt_is_for_us_alone())
 			continue;
 		kill(pid, interrupt_signal());
-		is_told = true;
+		is_passed_on = true;
 	}
 }
 
@@ -84,25 +95,14 @@ static bool begin_benchmarks(struct source_simulated *simulated, struct error *e
 
 static bool end_benchmarks(struct source_simulated *simulated, struct buffer *notices, struct error *err)
 {
-	harness_result_deinit(&simulated->heard);
-	return !simulated->harness || harness_finish(simulated->harness, &simulated->heard, notices, err);
+	harness_result_deinit(&simulated->suite);
+	return !simulated->harness || harness_finish(simulated->harness, &simulated->suite, notices, err);
 }
 
 static void forget_benchmarks(struct source_simulated *simulated)
 {
 	harness_destroy(simulated->harness);
 	simulated->harness = NULL;
-}
-
-static bool set_fact(struct profile *profile, const char *text, uint32_t *fact, struct error *err)
-{
-	return !text || profile_intern(profile, text, fact, err);
-}
-
-static bool set_facts(const struct source_simulated *simulated, struct profile *profile, struct error *err)
-{
-	return set_fact(profile, simulated->heard.integration, &profile->facts.harness, err) &&
-	       set_fact(profile, simulated->heard.toolchain, &profile->facts.toolchain, err);
 }
 
 /* ---- A reading ---- */
@@ -115,7 +115,8 @@ static int64_t now_unix_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool run_command(struct source_simulated *simulated, struct profile_run *run, int *status, struct error *err)
+static bool run_command(
+	struct source_simulated *simulated, struct profile_run *run, struct source_result *result, struct error *err)
 {
 	int64_t begin_ns = progress_now_ns();
 	pid_t pid;
@@ -123,11 +124,11 @@ static bool run_command(struct source_simulated *simulated, struct profile_run *
 	*run = (struct profile_run){ .start_unix_ns = now_unix_ns(), .whole_command = true };
 	if (!start_command(simulated, &pid, err))
 		return false;
-	simulated->stage = SOURCE_SIMULATED_RUNNING;
-	wait_for(pid, status);
+	result->stage = SOURCE_RUNNING;
+	wait_for(pid, &result->recording.child_status);
 	/* Its times and its memory are valgrind's: they say nothing of the command. */
 	run->duration_ns = progress_now_ns() - begin_ns;
-	run->exit_status = *status;
+	run->exit_status = result->recording.child_status;
 	return true;
 }
 
@@ -174,40 +175,40 @@ static void explain(const struct source_simulated *simulated, struct buffer *not
 			"addresses are chosen at random here (personality(2) is not permitted), so counts may differ a little from run to run\n");
 }
 
-static bool simulated_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+static bool simulated_read(
+	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
 	struct profile_run run;
 	bool ok;
 
-	simulated->stage = SOURCE_SIMULATED_CREATING;
 	temporary_remove(&simulated->temporary, NULL);
 	if (!simulator_find(&simulated->simulator, err))
 		return false;
-	simulated->stage = SOURCE_SIMULATED_STARTING;
+	result->stage = SOURCE_STARTING;
 	if (!simulator_check_command(simulated->options.command[0], err))
 		return false;
-	simulated->stage = SOURCE_SIMULATED_CREATING;
+	result->stage = SOURCE_CREATING;
 	if (!make_directories(&simulated->temporary, err) || !begin_benchmarks(simulated, err) ||
-		!run_command(simulated, &run, &result->child_status, err)) {
+		!run_command(simulated, &run, result, err)) {
 		forget_benchmarks(simulated);
 		return false;
 	}
-	simulated->stage = SOURCE_SIMULATED_FINISHING;
+	result->stage = SOURCE_FINISHING;
 	if (notices)
 		explain(simulated, notices);
 	ok = end_benchmarks(simulated, notices, err);
 	forget_benchmarks(simulated);
-	return ok && read_counts(simulated, &run, result, notices, err);
+	return ok && read_counts(simulated, &run, &result->recording, notices, err);
 }
 
 /* Counts have their samples only now: their lines are known. */
 static bool simulated_complete(
-	struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+	struct source *source, struct recording *recording, struct buffer *notices, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
-	bool ok = sampler_simulation_count(simulated->simulation, result, notices, err) &&
-		  set_facts(simulated, result->profile, err);
+	bool ok = sampler_simulation_count(simulated->simulation, recording, notices, err) &&
+		  harness_result_set_facts(&simulated->suite, recording->profile, err);
 
 	if (!ok && err->code == ERROR_EMPTY && simulated->options.has_benchmarks)
 		error_prefix(err, "no benchmark was met, since none asks the simulator for its counts");
@@ -224,7 +225,7 @@ static void simulated_destroy(struct source *source)
 
 	sampler_simulation_destroy(simulated->simulation);
 	forget_benchmarks(simulated);
-	harness_result_deinit(&simulated->heard);
+	harness_result_deinit(&simulated->suite);
 	temporary_remove(&simulated->temporary, NULL);
 	free(simulated);
 }
@@ -235,8 +236,7 @@ static const struct source_functions simulated_functions = {
 	.destroy = simulated_destroy,
 };
 
-bool source_simulated_create(
-	const struct source_simulated_options *options, struct source_simulated **simulated, struct error *err)
+bool source_simulated_create(const struct source_simulated_options *options, struct source **source, struct error *err)
 {
 	struct source_simulated *made = calloc(1, sizeof(*made));
 
@@ -244,6 +244,6 @@ bool source_simulated_create(
 		return error_set_memory(err);
 	made->source = (struct source){ .functions = &simulated_functions, .name = "a simulation" };
 	made->options = *options;
-	*simulated = made;
+	*source = &made->source;
 	return true;
 }

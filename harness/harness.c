@@ -166,6 +166,14 @@ void harness_result_deinit(struct harness_result *result)
 	*result = (struct harness_result){ 0 };
 }
 
+bool harness_result_set_facts(const struct harness_result *result, struct profile *profile, struct error *err)
+{
+	struct profile_facts *facts = &profile->facts;
+
+	return (!result->integration || profile_intern(profile, result->integration, &facts->harness, err)) &&
+	       (!result->toolchain || profile_intern(profile, result->toolchain, &facts->toolchain, err));
+}
+
 static bool read_toolchain(const struct results *results, struct harness_result *result, struct error *err)
 {
 	if (results->toolchain.size == 0)

@@ -91,6 +91,10 @@ struct harness_result {
 
 void harness_result_deinit(struct harness_result *result);
 
+/* Sets the facts of a profile about the harness and its toolchain. */
+COMMON_MUST_CHECK
+bool harness_result_set_facts(const struct harness_result *result, struct profile *profile, struct error *err);
+
 /*
  * To be called when the command has ended. Lines for the user are appended to `notices`: an unknown command, a window
  * that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator hears of

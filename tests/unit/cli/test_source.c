@@ -59,7 +59,8 @@ static uint64_t image_address(void)
 	return (uint64_t)(uintptr_t)simulated_function - (uint64_t)(uintptr_t)__ehdr_start;
 }
 
-static bool simulation_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+static bool simulation_read(
+	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
 {
 	struct simulation *simulation = (struct simulation *)source;
 	struct profile_mapping mapping = { .end = UINT32_MAX };
@@ -67,13 +68,14 @@ static bool simulation_read(struct source *source, struct recording *result, str
 
 	simulation->reads++;
 	buffer_append_string(notices, "simulated\n");
-	result->symbols.images = calloc(1, sizeof(*result->symbols.images));
-	result->symbols.mapping_count = 1;
-	return result->symbols.images && profile_create(&result->profile, err) &&
-	       elf_image_open_path("/proc/self/exe", &result->symbols.images[0], err) &&
-	       profile_intern(result->profile, elf_image_path(result->symbols.images[0]), &mapping.path, err) &&
-	       profile_add_mapping(result->profile, &mapping, &id, err) &&
-	       profile_add_location(result->profile, id, image_address(), &location, err);
+	result->recording.symbols.images = calloc(1, sizeof(*result->recording.symbols.images));
+	result->recording.symbols.mapping_count = 1;
+	return result->recording.symbols.images && profile_create(&result->recording.profile, err) &&
+	       elf_image_open_path("/proc/self/exe", &result->recording.symbols.images[0], err) &&
+	       profile_intern(result->recording.profile, elf_image_path(result->recording.symbols.images[0]),
+		       &mapping.path, err) &&
+	       profile_add_mapping(result->recording.profile, &mapping, &id, err) &&
+	       profile_add_location(result->recording.profile, id, image_address(), &location, err);
 }
 
 static void simulation_destroy(struct source *source)
@@ -97,17 +99,17 @@ static void addresses_get_names(void **state)
 	struct fixture *fixture = *state;
 	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
 	const struct symbolize_options options = { .threads = 1 };
-	struct recording result;
+	struct source_result result;
 	struct error err;
 
 	for (int run = 1; run <= 2; run++) {
 		assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
 		assert_int_equal(simulation.reads, run);
-		assert_int_equal(result.child_status, -1);
-		assert_string_equal(name_of_location(result.profile, 0), "");
+		assert_int_equal(result.recording.child_status, -1);
+		assert_string_equal(name_of_location(result.recording.profile, 0), "");
 		assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
-		assert_string_equal(name_of_location(result.profile, 0), "simulated_function");
-		recording_deinit(&result);
+		assert_string_equal(name_of_location(result.recording.profile, 0), "simulated_function");
+		source_result_deinit(&result);
 	}
 	assert_memory_equal(fixture->notices.data, "simulated\nsimulated\n", 20);
 	source_destroy(&simulation.source);
@@ -122,25 +124,26 @@ static void kernels_of_others_stay_unnamed(void **state)
 	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
 	const struct symbolize_options options = { .threads = 1 };
 	struct profile_mapping kernel = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
-	struct recording result;
+	struct source_result result;
 	uint32_t id, location = 0;
 	struct error err;
 
 	assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
-	result.symbols.kallsyms = strdup("");
-	assert_non_null(result.symbols.kallsyms);
-	assert_true(profile_intern(result.profile, "[kernel.kallsyms]", &kernel.path, &err) &&
-		    profile_add_mapping(result.profile, &kernel, &id, &err) &&
-		    profile_add_location(result.profile, id, 0xffffffff81000010, &location, &err));
-	result.symbols.images = realloc(result.symbols.images, 2 * sizeof(*result.symbols.images));
-	assert_non_null(result.symbols.images);
-	result.symbols.images[1] = NULL;
-	result.symbols.mapping_count = 2;
+	result.recording.symbols.kallsyms = strdup("");
+	assert_non_null(result.recording.symbols.kallsyms);
+	assert_true(profile_intern(result.recording.profile, "[kernel.kallsyms]", &kernel.path, &err) &&
+		    profile_add_mapping(result.recording.profile, &kernel, &id, &err) &&
+		    profile_add_location(result.recording.profile, id, 0xffffffff81000010, &location, &err));
+	result.recording.symbols.images =
+		realloc(result.recording.symbols.images, 2 * sizeof(*result.recording.symbols.images));
+	assert_non_null(result.recording.symbols.images);
+	result.recording.symbols.images[1] = NULL;
+	result.recording.symbols.mapping_count = 2;
 	fixture->notices.size = 0;
 	assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
-	assert_string_equal(name_of_location(result.profile, location), "[kernel]");
+	assert_string_equal(name_of_location(result.recording.profile, location), "[kernel]");
 	assert_int_equal(fixture->notices.size, 0);
-	recording_deinit(&result);
+	source_result_deinit(&result);
 }
 
 /* ---- A source of names, as a profile store would be ---- */
@@ -150,7 +153,7 @@ struct store {
 	const char *tool;
 };
 
-static bool store_read(struct source *source, struct recording *result, struct buffer *notices, struct error *err)
+static bool store_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
 {
 	const struct store *store = (const struct store *)source;
 	struct profile_function function = { 0 };
@@ -158,11 +161,11 @@ static bool store_read(struct source *source, struct recording *result, struct b
 	uint32_t id;
 
 	(void)notices;
-	return profile_create(&result->profile, err) &&
-	       profile_intern(result->profile, store->tool, &result->profile->facts.tool, err) &&
-	       profile_intern(result->profile, "std::sort", &function.name, err) &&
-	       profile_add_function(result->profile, &function, &line.function, err) &&
-	       profile_add_location_of_lines(result->profile, PROFILE_NONE, &line, 1, &id, err);
+	return profile_create(&result->recording.profile, err) &&
+	       profile_intern(result->recording.profile, store->tool, &result->recording.profile->facts.tool, err) &&
+	       profile_intern(result->recording.profile, "std::sort", &function.name, err) &&
+	       profile_add_function(result->recording.profile, &function, &line.function, err) &&
+	       profile_add_location_of_lines(result->recording.profile, PROFILE_NONE, &line, 1, &id, err);
 }
 
 static void store_destroy(struct source *source)
@@ -176,14 +179,14 @@ static enum profile_origin origin_from(struct fixture *fixture, const char *tool
 {
 	struct store store = { .source = { &store_functions, "a store", .is_named = true }, .tool = tool };
 	const struct symbolize_options options = { 0 };
-	struct recording result;
+	struct source_result result;
 	enum profile_origin origin;
 	struct error err;
 
 	assert_true(source_read(&store.source, &result, &fixture->notices, &err));
 	assert_true(source_name(&store.source, &options, &result, &fixture->notices, &err));
-	origin = result.profile->functions[0].origin;
-	recording_deinit(&result);
+	origin = result.recording.profile->functions[0].origin;
+	source_result_deinit(&result);
 	return origin;
 }
 
