@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `kelvin record`: reads what is to be sampled, and how, from the command line; recording.c does it. */
+/* `kelvin record`: reads what is to be sampled, and how, from the command line; record_job.c does it. */
 #include "cli/cli.h"
 #include "cli/labels.h"
 #include "cli/record_job.h"

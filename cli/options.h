@@ -30,10 +30,10 @@ struct options_row {
 };
 
 /* `take` and `at` of an option that only keeps its value, whose field has the right type. */
-#define OPTIONS_FIELD(type, field, kind) (offsetof(type, field) / _Generic(((type *)0)->field, kind : 1))
-#define OPTIONS_FLAG(type, field) options_set_flag, OPTIONS_FIELD(type, field, bool)
-#define OPTIONS_TEXT(type, field) options_set_text, OPTIONS_FIELD(type, field, const char *)
-#define OPTIONS_OUTPUT(type, field) options_set_output, OPTIONS_FIELD(type, field, const char *)
+#define OPTIONS_FLAG(type, field) options_set_flag, offsetof(type, field) / _Generic(((type *)0)->field, bool : 1)
+#define OPTIONS_TEXT(type, field) options_set_text, OPTIONS_TEXT_AT(type, field)
+#define OPTIONS_OUTPUT(type, field) options_set_output, OPTIONS_TEXT_AT(type, field)
+#define OPTIONS_TEXT_AT(type, field) (offsetof(type, field) / _Generic(((type *)0)->field, const char * : 1))
 
 bool options_set_flag(void *flag, const char *value, struct error *err);
 bool options_set_text(void *text, const char *value, struct error *err);
