@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/filter.h"
+#include "common/glob.h"
 #include "common/gzip.h"
 #include "common/hash_map.h"
 #include "common/installation.h"

@@ -3,7 +3,6 @@
 
 #include "diff/totals.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,10 @@
  * Functions through which programs wait, by name. They are the user's own code where they are linked or inlined into
  * the program.
  */
-static const char *const waiting_functions[] = { "pthread_*", "__pthread_*", "___pthread_*", "__lll_*", "lll_*",
-	"sem_*", "__new_sem_*", "*futex*", "syscall", "std::mutex::*", "std::*_mutex::*", "std::condition_variable*",
-	"std::unique_lock<*", "std::lock_guard<*", "std::scoped_lock<*", "std::sys::*", "std::sync::*", "parking_lot*",
-	"sync.(*Mutex)*", "sync.runtime_*", "runtime.*" };
+static const char *const *const waiting_functions = GLOBS("pthread_*", "__pthread_*", "___pthread_*", "__lll_*",
+	"lll_*", "sem_*", "__new_sem_*", "*futex*", "syscall", "std::mutex::*", "std::*_mutex::*",
+	"std::condition_variable*", "std::unique_lock<*", "std::lock_guard<*", "std::scoped_lock<*", "std::sys::*",
+	"std::sync::*", "parking_lot*", "sync.(*Mutex)*", "sync.runtime_*", "runtime.*");
 
 bool wait_places_find_releases(struct diff_build *build, struct error *err)
 {
@@ -42,16 +41,6 @@ bool wait_places_find_releases(struct diff_build *build, struct error *err)
 
 /* ---- Places ---- */
 
-static bool exists_to_wait(const struct diff *diff, const struct diff_function *f)
-{
-	const char *name = diff_string(diff, f->name);
-
-	for (size_t i = 0; i < sizeof(waiting_functions) / sizeof(waiting_functions[0]); i++)
-		if (fnmatch(waiting_functions[i], name, 0) == 0)
-			return true;
-	return false;
-}
-
 uint32_t wait_places_responsible(const struct diff *diff, uint32_t node)
 {
 	uint32_t library = PROFILE_NONE;
@@ -61,7 +50,8 @@ uint32_t wait_places_responsible(const struct diff *diff, uint32_t node)
 		const struct diff_function *f = &diff->functions[function];
 
 		if ((f->origin != PROFILE_ORIGIN_USER && f->origin != PROFILE_ORIGIN_LIBRARY) ||
-			diff_wait_class(diff, f) != PROFILE_WAIT_NONE || exists_to_wait(diff, f))
+			diff_wait_class(diff, f) != PROFILE_WAIT_NONE ||
+			glob_matches_any(waiting_functions, diff_string(diff, f->name)))
 			continue;
 		if (f->origin == PROFILE_ORIGIN_USER)
 			return function;

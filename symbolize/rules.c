@@ -2,7 +2,6 @@
 #include "symbolize/origin.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,11 +168,11 @@ static bool rule_matches(const struct rule *rule, const struct origin_evidence *
 {
 	switch (rule->subject) {
 	case SUBJECT_PATH:
-		return fnmatch(rule->glob, evidence->file, 0) == 0 || fnmatch(rule->glob, evidence->path, 0) == 0;
+		return glob_matches(rule->glob, evidence->file) || glob_matches(rule->glob, evidence->path);
 	case SUBJECT_MODULE:
-		return fnmatch(rule->glob, evidence->module, 0) == 0;
+		return glob_matches(rule->glob, evidence->module);
 	case SUBJECT_FUNCTION:
-		return fnmatch(rule->glob, evidence->name, 0) == 0;
+		return glob_matches(rule->glob, evidence->name);
 	}
 	return false;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/wait_names.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 struct wait_name {
@@ -125,7 +124,7 @@ enum profile_wait_class wait_class_of_function(const char *name)
 	const char *known = without_prefixes(name);
 
 	for (size_t i = 0; i < sizeof(wait_names) / sizeof(wait_names[0]); i++)
-		if (fnmatch(wait_names[i].glob, known, 0) == 0)
+		if (glob_matches(wait_names[i].glob, known))
 			return wait_names[i].wait_class;
 	return PROFILE_WAIT_NONE;
 }
@@ -213,7 +212,7 @@ struct wait_means wait_means_of_function(const char *name, bool is_of_system)
 	if (of_library == PROFILE_WAIT_LOCK || of_library == PROFILE_WAIT_CONDITION)
 		return (struct wait_means){ of_library, LAYER_C_LIBRARY };
 	for (size_t i = 0; !is_of_system && i < sizeof(means_names) / sizeof(means_names[0]); i++)
-		if (fnmatch(means_names[i].glob, name, 0) == 0)
+		if (glob_matches(means_names[i].glob, name))
 			return means_names[i].means;
 	return (struct wait_means){ PROFILE_WAIT_NONE, LAYER_NONE };
 }

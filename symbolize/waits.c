@@ -3,7 +3,6 @@
 #include "symbolize/wait_names.h"
 #include "symbolize/wait_rules.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +135,11 @@ static bool decide_means(struct wait_rules *w, struct error *err)
 
 enum pool_part { POOL_WORKER, POOL_TASK };
 
+/* In which workers of pools run their tasks. */
+static const char *const *const pool_loops = GLOBS("*java.util.concurrent.ThreadPoolExecutor$Worker.run(*",
+	"*java.util.concurrent.ThreadPoolExecutor.runWorker(*", "*java.util.concurrent.ForkJoinWorkerThread.run(*",
+	"*java.util.concurrent.ForkJoinPool.runWorker(*");
+
 /*
  * The compiler of HotSpot inlines the function in which a worker takes its tasks, which has a rule, into that which
  * runs them, so that its frame is not there. Then a worker waits for a task if all functions below its loop are the
@@ -143,9 +147,6 @@ enum pool_part { POOL_WORKER, POOL_TASK };
  */
 static uint8_t pool_part_of(const struct wait_rules *w, const struct profile_location *location)
 {
-	static const char *const loops[] = { "*java.util.concurrent.ThreadPoolExecutor$Worker.run(*",
-		"*java.util.concurrent.ThreadPoolExecutor.runWorker(*",
-		"*java.util.concurrent.ForkJoinWorkerThread.run(*", "*java.util.concurrent.ForkJoinPool.runWorker(*" };
 	const struct profile *profile = w->profile;
 
 	for (uint32_t k = 0; k < location->line_count; k++) {
@@ -154,9 +155,8 @@ static uint8_t pool_part_of(const struct wait_rules *w, const struct profile_loc
 
 		if (!profile_java_is_method(name))
 			continue;
-		for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
-			if (fnmatch(loops[i], name, 0) == 0)
-				return POOL_WORKER;
+		if (glob_matches_any(pool_loops, name))
+			return POOL_WORKER;
 		if (!profile_java_is_standard(name))
 			return POOL_TASK;
 	}

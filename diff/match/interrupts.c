@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/interrupts.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,27 +10,19 @@
  * recorders run, such as Kelvin's own that measures waits. Exceptions that the thread itself causes
  * (`asm_exc_page_fault`) are not among them.
  */
-static const char *const entries[] = { "asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
+static const char *const *const entries = GLOBS("asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
 	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt",
 	"reschedule_interrupt", "call_function_interrupt", "call_function_single_interrupt", "irq_work_interrupt",
 	"ret_from_intr", "do_IRQ", "xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector",
 	"el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt", "preempt_schedule*", "__cond_resched*", "__traceiter_*",
-	"bpf_trace_run*" };
+	"bpf_trace_run*");
 
 /* Functions on the way back to user mode: a call of `schedule` from them is preemption. */
-static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_mode_prepare", "exit_to_usermode_loop",
-	"prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode", "do_syscall_64",
-	"do_notify_resume", "retint_user", "el0_svc" };
+static const char *const *const returns = GLOBS("exit_to_user_mode_loop", "exit_to_user_mode_prepare",
+	"exit_to_usermode_loop", "prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode",
+	"do_syscall_64", "do_notify_resume", "retint_user", "el0_svc");
 
 enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE, KIND_COMPILER };
-
-static bool interrupts_match_any(const char *name, const char *const *globs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (globs[i][0] == name[0] && fnmatch(globs[i], name, 0) == 0)
-			return true;
-	return false;
-}
 
 /* Whether a function may be the kernel's. Files of other tools may not say it. */
 static bool may_be_kernel(const struct diff *diff, const struct diff_function *f)
@@ -51,9 +42,9 @@ static enum kind interrupts_kind_of(const struct diff *diff, const struct diff_f
 		return KIND_OTHER;
 	if (strcmp(name, "schedule") == 0)
 		return KIND_SCHEDULE;
-	if (interrupts_match_any(name, entries, sizeof(entries) / sizeof(entries[0])))
+	if (glob_matches_any(entries, name))
 		return KIND_ENTRY;
-	return interrupts_match_any(name, returns, sizeof(returns) / sizeof(returns[0])) ? KIND_RETURN : KIND_OTHER;
+	return glob_matches_any(returns, name) ? KIND_RETURN : KIND_OTHER;
 }
 
 /* Whether a wait is for a CPU in a comparison, where it is the machine's. */

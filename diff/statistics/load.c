@@ -6,7 +6,6 @@
 #include "diff/statistics/units.h"
 #include "diff/statistics/work.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,10 +48,10 @@ static const double min_agreeing_share = 0.5;
 static const double contradicting_ratio = 1.1;
 
 /* Functions in which threads wait: their cost depends on how often the threads wake up. */
-static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*",
-	"*sys_*nanosleep*", "*sys_futex*", "*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*",
-	"*sys_accept*", "epoll_wait", "epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep",
-	"clock_nanosleep*" };
+static const char *const *const waits =
+	GLOBS("*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*", "*sys_*nanosleep*", "*sys_futex*",
+		"*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*", "*sys_accept*",
+		"epoll_wait", "epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep", "clock_nanosleep*");
 
 /*
  * The cost of a request depends on how many there are: at a higher load there are fewer wake-ups for each, and caches
@@ -97,12 +96,7 @@ static bool waits_in(const struct diff *diff, const struct diff_function *f)
 
 	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE)
 		return true;
-	if (f->origin != PROFILE_ORIGIN_SYSTEM)
-		return false;
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-		if (fnmatch(waits[i], name, 0) == 0)
-			return true;
-	return false;
+	return f->origin == PROFILE_ORIGIN_SYSTEM && glob_matches_any(waits, name);
 }
 
 static bool find_waits(const struct diff *diff, bool **is_wait, struct error *err)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/explained.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,9 +8,9 @@
 static const double whole_program = 0.9;
 
 /* Functions in which the run time enters a program or a thread, and which may count as the program's own code. */
-static const char *const entries[] = { "_start", "__libc_start_*", "start_thread", "clone", "clone3", "_dl_start*",
-	"runtime.goexit*", "runtime.main", "runtime.mstart*", "runtime.rt0_go*", "std::rt::lang_start*",
-	"std::sys::*backtrace::__rust_begin_short_backtrace*" };
+static const char *const *const entries = GLOBS("_start", "__libc_start_*", "start_thread", "clone", "clone3",
+	"_dl_start*", "runtime.goexit*", "runtime.main", "runtime.mstart*", "runtime.rt0_go*", "std::rt::lang_start*",
+	"std::sys::*backtrace::__rust_begin_short_backtrace*");
 
 void explained_deinit(struct explained *s)
 {
@@ -66,19 +65,11 @@ bool explained_has_no_name(const struct diff *diff, const struct diff_function *
 	       strncmp(diff_string(diff, f->key), "[unnamed]", strlen("[unnamed]")) == 0;
 }
 
-static bool is_entry(const char *name)
-{
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (fnmatch(entries[i], name, 0) == 0)
-			return true;
-	return false;
-}
-
 /* `is_interpreter`: its functions have names, so that what the interpreter does is theirs. */
 static enum explained_kind kind_of(const struct diff *diff, const struct diff_function *f, bool is_interpreter)
 {
 	if (f->interrupt || is_interpreter || explained_has_no_name(diff, f) ||
-		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || is_entry(diff_string(diff, f->name)))
+		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || glob_matches_any(entries, diff_string(diff, f->name)))
 		return EXPLAINED_NEVER;
 	/* Garbage collection says more than the run time's function that most of it is in. */
 	if (profile_activity_of_frame(diff_string(diff, f->name), diff_string(diff, f->module)) ==
