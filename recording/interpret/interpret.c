@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /*
  * In the order in which they name a stack: frames that come with the sample are put between the others, and so after
@@ -39,11 +38,11 @@ struct interpreters {
 	struct error failed;   /* of a listener, which cannot tell; ERROR_NONE: none has */
 };
 
-uint64_t interpreter_clock_ns(void)
+uint64_t interpreter_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

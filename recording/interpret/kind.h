@@ -4,6 +4,8 @@
 #include "recording/interpret/interpret.h"
 #include "recording/interpret/names.h"
 
+#include <time.h>
+
 /* A file that is a part of interpreters of a kind. */
 struct interpreter_file {
 	/* Sets `*image` to what it tells of reading them, if it is such a file. `notices` gets a line on an unknown
@@ -71,7 +73,7 @@ struct interpreter_kind {
 	void (*tell)(const void *state, struct buffer *notices);
 };
 
-/* A clock that is read quickly, in ns: that by which kinds look at memory again. */
-uint64_t interpreter_clock_ns(void);
+/* In ns. CLOCK_MONOTONIC_COARSE, which is read quickly, is that by which kinds look at memory again. */
+uint64_t interpreter_clock_ns(clockid_t clock);
 
 extern const struct interpreter_kind hotspot_interpreter, python_interpreter, v8_interpreter;

@@ -430,7 +430,7 @@ static bool find_code(struct code_search *search, uint64_t address, uint32_t *id
 
 static bool take_gone(struct python_codes *codes, struct profile_line *line, struct error *err)
 {
-	const struct interpreter_function gone = { PYTHON_FRAME_GONE, "", 0 };
+	const struct interpreter_function gone = { PROFILE_PYTHON_GONE, "", 0 };
 
 	if (codes->gone_function == PROFILE_NONE &&
 		!interpreter_names_function(codes->names, &gone, &codes->gone_function, err))

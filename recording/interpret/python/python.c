@@ -149,7 +149,8 @@ static bool python_name(
 	struct python *python = state;
 
 	return !sample->interpreter_frames || sample->interpreter_frames->kind != EBPF_PYTHON ||
-	       python_stack_join(&python->stack, sample, image_of(process), interpreter_clock_ns(), err);
+	       python_stack_join(
+		       &python->stack, sample, image_of(process), interpreter_clock_ns(CLOCK_MONOTONIC_COARSE), err);
 }
 
 static bool python_read_sleeping(
@@ -174,7 +175,8 @@ static bool python_learn(
 {
 	const struct python *python = state;
 
-	return python_codes_learn(python->codes, image_of(process), code, interpreter_clock_ns(), err);
+	return python_codes_learn(
+		python->codes, image_of(process), code, interpreter_clock_ns(CLOCK_MONOTONIC_COARSE), err);
 }
 
 /* ---- Tasks ---- */
@@ -239,7 +241,7 @@ static void tell_fit(const struct python *python, struct buffer *notices)
 		buffer_printf(notices,
 			"%" PRIu64
 			" Python frames have no names, because their code was gone before it could be read: they are called '%s'\n",
-			gone, PYTHON_FRAME_GONE);
+			gone, PROFILE_PYTHON_GONE);
 }
 
 static void tell_losses(const struct python *python, struct buffer *notices)

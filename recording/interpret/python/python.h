@@ -81,7 +81,6 @@ bool python_task_name(const struct python_image *python, const uint8_t *object, 
  * process that it was forked from has at the address is taken, if that was read.
  */
 struct python_codes;
-#define PYTHON_FRAME_GONE PROFILE_PYTHON_GONE /* what a frame is called whose code object could not be read */
 
 COMMON_MUST_CHECK
 bool python_codes_create(struct interpreter_names *names, struct python_codes **codes, struct error *err);
@@ -103,7 +102,7 @@ COMMON_MUST_CHECK
 bool python_codes_learn(struct python_codes *codes, const struct python_image *python, const struct ebpf_code *code,
 	uint64_t clock_ns, struct error *err);
 
-/* Whether a line that was found stands for a code object that could not be read. */
+/* Whether a line that was found stands for a code object that could not be read (PROFILE_PYTHON_GONE). */
 bool python_codes_is_gone(const struct python_codes *codes, const struct profile_line *line);
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/v8/known.h"
 
+#include "recording/interpret/kind.h"
 #include "recording/unwind/walk.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
 	MOST_ITEMS = 1 << 18, /* of each kind; with more, all that is known of the process is forgotten */
@@ -151,14 +151,6 @@ static bool find_function(struct v8_known *known, uint64_t shared, uint32_t *id,
 
 /* ---- The functions that scripts list ---- */
 
-static uint64_t listing_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool list_functions(struct v8_known *known, struct error *err)
 {
 	struct v8_known_list *listed = &known->listed;
@@ -199,10 +191,10 @@ static bool list_shared(struct v8_known *known, uint64_t bytecode, uint64_t *sha
 	*shared = find_listed(known, bytecode);
 	if (*shared || known->now_ns < listed->next_ns || known->scripts.count == 0)
 		return true;
-	start = listing_now_ns();
+	start = interpreter_clock_ns(CLOCK_MONOTONIC);
 	if (!list_functions(known, err))
 		return false;
-	taken = (listing_now_ns() - start) * LISTING_SHARE;
+	taken = (interpreter_clock_ns(CLOCK_MONOTONIC) - start) * LISTING_SHARE;
 	*shared = find_listed(known, bytecode);
 	if (*shared || listed->wait_ns == 0)
 		listed->wait_ns = least_wait_ns;

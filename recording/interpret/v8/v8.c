@@ -169,7 +169,8 @@ static bool v8_name(
 		process->state = naming.known;
 	}
 	naming.known = process->state;
-	v8_known_begin(naming.known, process->files[0].image, &table->host, interpreter_clock_ns());
+	v8_known_begin(
+		naming.known, process->files[0].image, &table->host, interpreter_clock_ns(CLOCK_MONOTONIC_COARSE));
 	for (size_t i = 0; i < result->count; i++) {
 		bool is_made;
 

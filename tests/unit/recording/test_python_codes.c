@@ -221,7 +221,7 @@ static void expect_gone(struct codes *codes)
 		for (size_t time = 0; time < 2; time++) {
 			struct profile_line line = find(codes, codes->process.pid, addresses[i], 1);
 
-			assert_string_equal(name_of(codes, line), PYTHON_FRAME_GONE);
+			assert_string_equal(name_of(codes, line), PROFILE_PYTHON_GONE);
 			assert_int_equal(line.line, 0);
 			codes->clock_ns += 2 * second_ns;
 		}
@@ -236,15 +236,15 @@ static void expect_inherited(struct codes *codes, uint64_t address, const char *
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), name);
 	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), name);
 	python_codes_forget(codes->codes, CHILD);
-	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), PYTHON_FRAME_GONE);
+	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), PROFILE_PYTHON_GONE);
 	codes->clock_ns += 2 * second_ns;
-	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), PYTHON_FRAME_GONE);
+	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), PROFILE_PYTHON_GONE);
 	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), name);
 	python_codes_fork(codes->codes, PID, CHILD);
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), name);
 	python_codes_forget(codes->codes, PID);
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), name);
-	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), PYTHON_FRAME_GONE);
+	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), PROFILE_PYTHON_GONE);
 }
 
 /* A copy of a code object as the program in the kernel makes it; `bytes` has room for its pieces. */
@@ -272,7 +272,7 @@ static void expect_learned(struct codes *codes, const struct ebpf_code *copy, co
 	struct error err;
 
 	python_codes_forget(codes->codes, copy->pid);
-	assert_string_equal(name_of(codes, find(codes, copy->pid, copy->pieces[0].address, 0)), PYTHON_FRAME_GONE);
+	assert_string_equal(name_of(codes, find(codes, copy->pid, copy->pieces[0].address, 0)), PROFILE_PYTHON_GONE);
 	assert_true(python_codes_learn(codes->codes, codes->process.python, copy, codes->clock_ns, &err));
 	assert_string_equal(name_of(codes, find(codes, copy->pid, copy->pieces[0].address, 0)), name);
 }
@@ -382,7 +382,7 @@ static void test_endless_code_objects_have_an_end(void **state)
 	/* A process that is not there any more has left its room to others. */
 	python_codes_forget(codes.codes, PID);
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_string_not_equal(name_of(&codes, find(&codes, CHILD, i << 4, 1)), PYTHON_FRAME_GONE);
+		assert_string_not_equal(name_of(&codes, find(&codes, CHILD, i << 4, 1)), PROFILE_PYTHON_GONE);
 	end(&codes);
 	codes.fixture->table.host = before;
 }
