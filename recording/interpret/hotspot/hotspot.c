@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HotSpot as a kind of interpreter: names the frames of compiled and of interpreted methods. */
 #include "recording/interpret/hotspot/process.h"
 #include "recording/interpret/kind.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The names of asyncio tasks. */
 #include "recording/interpret/python/python.h"
 
 #include "recording/interpret/python/code.h"

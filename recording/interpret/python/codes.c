@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is known of the code objects of all processes. */
 #include "recording/interpret/python/python.h"
 
 #include "recording/interpret/python/code.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the frames of a thread from outside. */
 #include "recording/interpret/python/python.h"
 
 enum {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads what the file of an interpreter tells: its version, offsets, and the code of its loop. */
 #include "recording/interpret/python/python.h"
 
 #include "recording/interpret/python/loop.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decodes the location tables of code objects. */
 #include "recording/interpret/python/code.h"
 
 /* Kinds of entries. All others have one byte more, which tells columns, and the line of the entry before. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CPython as a kind of interpreter: its frames come with samples, and are joined with walked stacks. */
 #include "recording/interpret/python/python.h"
 
 #include "recording/interpret/kind.h"
 #include "recording/interpret/python/stack.h"
-
 #include "recording/process/proc.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is known is looked at again many at a time, since each read of another process's memory costs the same. */
 #include "recording/interpret/v8/v8.h"
 
-/* What is known is looked at again many at a time, since each read of another process's memory costs the same. */
 enum { HEAD_WORDS = 2, CODE_WORDS = 9 };
 
 void v8_check_functions(struct v8_heap *heap, struct v8_checked *functions, size_t count)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/v8/v8.h"
-
-#include <sys/uio.h>
-
 /*
  * V8 has no table of its code that could be read from outside, but each piece is an object, whose header stands before
  * its instructions: its map, and in the second word the Code object that describes it and leads back to it. Thus the
  * code around an address is the nearest object before it, and both objects confirm each other.
  */
+#include "recording/interpret/v8/v8.h"
+
 enum {
 	CODE_BYTES = 72,
 	PAGE_BYTES = 4096,

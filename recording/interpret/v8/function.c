@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads functions and the scripts that they are of. */
 #include "recording/interpret/v8/v8.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads objects and strings of V8's heap. */
 #include "recording/interpret/v8/v8.h"
 
 /* ---- Objects ---- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads what the file of V8 tells of its objects. */
 #include "recording/interpret/v8/v8.h"
 
 #include <stdlib.h>

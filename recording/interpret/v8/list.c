@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/v8/v8.h"
-
 /*
  * A script has a list of its functions: an array of weak references, whose second lowest bit is set. Many are read at
  * once: first the array, then the head of each function, then that of the code that some have in place of bytecode.
  */
+#include "recording/interpret/v8/v8.h"
+
 enum { AT_ONCE = 64, HEAD_WORDS = 3, MOST_LISTED = 1 << 16 };
 
 /* The heads of objects: those that can be read, in order, up to the first that cannot. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/v8/v8.h"
-
 /*
  * The code of a regular expression does not lead to its source, but what called it has the JSRegExp, or its data, which
  * has both: its code is the proof that it is the one. Both are read by the first words of the object: the data has the
  * source in its second or third word, and a JSRegExp has the data in its third.
  */
+#include "recording/interpret/v8/v8.h"
+
 enum { REGEXP_WORDS = 16, JS_REGEXP_DATA = 3, MOST_CANDIDATES = 48 };
 
 static bool read_object(struct v8_heap *heap, uint64_t tagged, uint64_t words[REGEXP_WORDS])

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/kind.h"
-#include "recording/interpret/v8/known.h"
-#include "recording/unwind/walk.h"
-
-#include <stdlib.h>
-
 /*
  * Frames of V8 are on the C stack, each with a frame pointer. What is below that names it, and V8's heap, which is read
  * some time after the sample, must confirm it:
@@ -17,6 +11,12 @@
  * A JSFunction may have moved by the time that the sample is looked at; it is needed only when its bytecode is met for
  * the first time (recording/interpret/v8/known.h).
  */
+#include "recording/interpret/kind.h"
+#include "recording/interpret/v8/known.h"
+#include "recording/unwind/walk.h"
+
+#include <stdlib.h>
+
 static const char *const marks[] = { "JS:~", "JS:^", "JS:+", "JS:*", "RegExp:" };
 
 /* ---- Frames ---- */
