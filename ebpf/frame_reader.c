@@ -337,14 +337,16 @@ bool ebpf_frame_reader_find(
 
 static struct ebpf_code code_of(const struct frames_block *block)
 {
-	const struct frames_code *code = (const void *)block->words;
+	const struct frames_code *from = (const void *)block->words;
+	struct ebpf_code code = { .pid = (int32_t)from->pid, .kind = FRAMES_KIND_OF(block->thread) };
+	size_t last = EBPF_CODE_PIECES - 1;
 
-	return (struct ebpf_code){ .pid = (int32_t)code->pid,
-		.kind = FRAMES_KIND_OF(block->thread),
-		.pieces = { { code->code, (const uint8_t *)code->code_bytes, FRAMES_PIECE_BYTES },
-			{ code->qualname, (const uint8_t *)code->qualname_bytes, FRAMES_PIECE_BYTES },
-			{ code->filename, (const uint8_t *)code->filename_bytes, FRAMES_PIECE_BYTES },
-			{ code->line_table, (const uint8_t *)code->line_table_bytes, FRAMES_TABLE_BYTES } } };
+	for (size_t i = 0; i < last; i++)
+		code.pieces[i] =
+			(struct ebpf_piece){ from->addresses[i], (const uint8_t *)from->bytes[i], FRAMES_PIECE_BYTES };
+	code.pieces[last] =
+		(struct ebpf_piece){ from->addresses[last], (const uint8_t *)from->table, FRAMES_TABLE_BYTES };
+	return code;
 }
 
 /* The next one of a CPU. */

@@ -91,7 +91,6 @@ struct ebpf_piece {
  * a code object of CPython this is its qualified name, file name and table of lines. Its process may have ended since.
  * Of a child that is not known itself the process is the one that it was forked from.
  */
-enum { EBPF_CODE_PIECES = 4 };
 struct ebpf_code {
 	int32_t pid;
 	enum ebpf_interpreter_kind kind;

@@ -271,7 +271,7 @@ static inline void publish_frames(struct frames_area *area, const struct ebpf_py
 /* A member of the code object that was read. */
 static inline __u64 member_of(const struct frames_code *code, __u32 offset)
 {
-	return code->code_bytes[offset / 8 & (FRAMES_PIECE_WORDS - 1)];
+	return code->bytes[0][offset / 8 & (FRAMES_PIECE_WORDS - 1)];
 }
 
 static inline void write_code(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 address)
@@ -282,14 +282,14 @@ static inline void write_code(struct frames_area *area, const struct ebpf_interp
 	if (room_of(area) < FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS)
 		return;
 	code->pid = interpreter->pid;
-	code->code = address;
-	READ_PIECE(code->code_bytes, FRAMES_PIECE_BYTES, address);
-	code->qualname = member_of(code, python->qualname);
-	code->filename = member_of(code, python->filename);
-	code->line_table = member_of(code, python->line_table);
-	READ_PIECE(code->qualname_bytes, FRAMES_PIECE_BYTES, code->qualname);
-	READ_PIECE(code->filename_bytes, FRAMES_PIECE_BYTES, code->filename);
-	READ_PIECE(code->line_table_bytes, FRAMES_TABLE_BYTES, code->line_table);
+	code->addresses[0] = address;
+	READ_PIECE(code->bytes[0], FRAMES_PIECE_BYTES, address);
+	code->addresses[1] = member_of(code, python->qualname);
+	code->addresses[2] = member_of(code, python->filename);
+	code->addresses[3] = member_of(code, python->line_table);
+	READ_PIECE(code->bytes[1], FRAMES_PIECE_BYTES, code->addresses[1]);
+	READ_PIECE(code->bytes[2], FRAMES_PIECE_BYTES, code->addresses[2]);
+	READ_PIECE(code->table, FRAMES_TABLE_BYTES, code->addresses[3]);
 	publish(area, 0, FRAMES_IS_CODE | FRAMES_KIND(EBPF_PYTHON), FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS);
 }
 

@@ -24,8 +24,8 @@ enum {
 	FRAMES_COUNT_BITS = 16,
 	FRAMES_CODES = 65536,      /* code objects that are known to have been written; a power of two */
 	FRAMES_MOST_FRESH = 4,     /* that one block of frames adds */
-	FRAMES_PIECE_BYTES = 256,  /* of a code object, and of its texts; a power of two */
-	FRAMES_TABLE_BYTES = 1024, /* of its table of lines; a power of two */
+	FRAMES_PIECE_BYTES = 256,  /* of code, and of its texts; a power of two */
+	FRAMES_TABLE_BYTES = 1024, /* of its last piece, a table of lines; a power of two */
 	FRAMES_PIECE_WORDS = FRAMES_PIECE_BYTES / 8,
 	FRAMES_TABLE_WORDS = FRAMES_TABLE_BYTES / 8,
 	FRAMES_TASK_WORDS = EBPF_TASK_BYTES / 8,
@@ -89,10 +89,10 @@ struct frames_block {
 #define FRAMES_IS_CODE (2ULL << FRAMES_COUNT_BITS)
 
 struct frames_code {
-	__u64 pid;                                  /* ebpf_interpreter.pid */
-	__u64 code, qualname, filename, line_table; /* addresses */
-	__u64 code_bytes[FRAMES_PIECE_WORDS], qualname_bytes[FRAMES_PIECE_WORDS], filename_bytes[FRAMES_PIECE_WORDS];
-	__u64 line_table_bytes[FRAMES_TABLE_WORDS];
+	__u64 pid; /* ebpf_interpreter.pid */
+	__u64 addresses[EBPF_CODE_PIECES];
+	__u64 bytes[EBPF_CODE_PIECES - 1][FRAMES_PIECE_WORDS];
+	__u64 table[FRAMES_TABLE_WORDS]; /* of the last piece */
 };
 
 enum { FRAMES_CODE_WORDS = sizeof(struct frames_code) / 8 };

@@ -44,6 +44,9 @@ static inline _Bool ebpf_frame_is_first(__u64 word)
  */
 enum { EBPF_TASK_BYTES = 128 };
 
+/* Pieces of memory that name code: its own, and those that it leads to, as a code object its name, file and lines. */
+enum { EBPF_CODE_PIECES = 4 };
+
 /* Whose frames they are. */
 enum ebpf_interpreter_kind { EBPF_PYTHON = 1 };
 
