@@ -28,7 +28,7 @@ static const char cmd_record_notes[] =
 struct request {
 	struct record_job job;
 	pid_t pids[MAX_PIDS];
-	size_t target_kinds; /* how many different ones were asked for */
+	bool has_target;
 	struct labels labels;
 };
 
@@ -36,12 +36,12 @@ static bool set_target(struct request *request, enum sampler_target_kind kind, s
 {
 	struct sampler_target *target = &request->job.live.sampler.target;
 
-	if (request->target_kinds > 0 && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
+	if (request->has_target && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
 		return error_set(err, ERROR_USAGE,
 			"more than one target; give only one of -p (with any number of processes), -t, -a, --cgroup or a command");
 	target->kind = kind;
 	target->pids = request->pids;
-	request->target_kinds = 1;
+	request->has_target = true;
 	return true;
 }
 
@@ -264,7 +264,7 @@ static const struct options_row cmd_record_rows[] = {
 static bool take_command(struct request *request, char **command, struct error *err)
 {
 	if (!*command)
-		return request->target_kinds > 0 ||
+		return request->has_target ||
 		       error_set(err, ERROR_USAGE, "nothing to record; name a process with -p or a command after --");
 	if (!set_target(request, SAMPLER_TARGET_COMMAND, err))
 		return false;
