@@ -23,18 +23,18 @@ _kelvin() {
 			[[ $argument == '[='* && -z $equals ]] || kind=$argument choices=$words
 		fi
 	done < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${command[@]}" 2>/dev/null)
-	case $kind in
-	PID*) choices=$(ps -eo pid= 2>/dev/null) ;;
-	PATH) choices=$(cd /sys/fs/cgroup 2>/dev/null && compgen -d -- "$current") ;;
-	esac
+	if [[ $kind == PID* ]]; then choices=$(ps -eo pid= 2>/dev/null); fi
 	if [[ $COMP_CWORD -eq 1 || $current == -* ]]; then choices=$names; fi
 	if [[ $choices != - ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
-	elif [[ $kind == DIR ]]; then
-		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 	else
-		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		compopt -o filenames
+		case $kind in
+		PATH) mapfile -t COMPREPLY < <(cd /sys/fs/cgroup 2>/dev/null && compgen -d -- "$current") ;;
+		DIR) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+		*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		esac
 	fi
 	if [[ ${COMPREPLY[*]} == *[=:] ]]; then compopt -o nospace; fi
 }
-complete -o filenames -F _kelvin kelvin
+complete -F _kelvin kelvin
