@@ -44,20 +44,6 @@ static struct bpf_program *program_of(const struct frame_reader_bpf *object, boo
 	return by_helper ? object->progs.sample_by_helper : object->progs.sample_by_turns;
 }
 
-static struct frames_constants constants_of(
-	const struct ebpf_frame_reader *reader, const struct ebpf_task_layout *layout)
-{
-	return (struct frames_constants){
-		.real_parent = layout->real_parent,
-		.tgid = layout->tgid,
-		.thread_pid = layout->thread_pid,
-		.level = layout->level,
-		.numbers = layout->numbers,
-		.number_bytes = UPID_BYTES,
-		.ring_mask = reader->ring_mask,
-	};
-}
-
 /* Sizes of maps. Before Linux 6.1 programs of samples may not have maps whose entries are allocated one by one. */
 static int set_maps(
 	struct ebpf_frame_reader *reader, const struct ebpf_frame_reader_options *options, bool is_allocated)
@@ -89,7 +75,8 @@ static bool load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reade
 	loading_init(&loading);
 	reader->object = frame_reader_bpf__open_opts(&loading.options);
 	if (reader->object) {
-		reader->object->rodata->constants = constants_of(reader, &options->layout);
+		reader->object->rodata->constants =
+			(struct frames_constants){ options->layout, UPID_BYTES, reader->ring_mask };
 		bpf_program__set_autoload(program_of(reader->object, !reader->by_helper), false);
 		result = set_maps(reader, options, is_allocated);
 		if (result == 0)

@@ -23,12 +23,6 @@
  */
 struct ebpf_frame_reader;
 
-/* Where the running kernel has what the program reads: offsets in bytes in its structs. */
-struct ebpf_task_layout {
-	uint32_t real_parent, tgid, thread_pid; /* in struct task_struct */
-	uint32_t level, numbers;                /* in struct pid */
-};
-
 struct ebpf_frame_reader_options {
 	struct ebpf_task_layout layout;
 	/* borrowed: the samples of other processes may be dropped (ebpf_frame_reader_set_filtering()); NULL: none are

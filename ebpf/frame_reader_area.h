@@ -72,12 +72,13 @@ static inline __u32 read_own_tid(const char *task)
 	const char *pid;
 	__u32 level, number;
 
-	if (!read_kernel(&pid, sizeof(pid), task, constants.thread_pid) ||
-		!read_kernel(&level, sizeof(level), pid, constants.level))
+	if (!read_kernel(&pid, sizeof(pid), task, constants.layout.thread_pid) ||
+		!read_kernel(&level, sizeof(level), pid, constants.layout.level))
 		return 0;
 	if (level == 0)
 		return bpf_get_current_pid_tgid();
-	if (!read_kernel(&number, sizeof(number), pid, constants.numbers + (level & 31) * constants.number_bytes))
+	if (!read_kernel(
+		    &number, sizeof(number), pid, constants.layout.numbers + (level & 31) * constants.number_bytes))
 		return 0;
 	return number;
 }
@@ -123,8 +124,8 @@ static inline const struct ebpf_interpreter *find_interpreter(const char *task, 
 	place->is_interpreted = interpreter != (void *)0;
 	if (interpreter)
 		return interpreter;
-	if (!read_kernel(&parent, sizeof(parent), task, constants.real_parent) ||
-		!read_kernel(&tgid, sizeof(tgid), parent, constants.tgid))
+	if (!read_kernel(&parent, sizeof(parent), task, constants.layout.real_parent) ||
+		!read_kernel(&tgid, sizeof(tgid), parent, constants.layout.tgid))
 		return (void *)0;
 	return bpf_map_lookup_elem(&interpreters, &tgid);
 }

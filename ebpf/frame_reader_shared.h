@@ -22,7 +22,7 @@ enum {
 	FRAMES_MOST_BLOCK = FRAMES_BLOCK_HEADER + EBPF_MOST_FRAMES,
 	FRAMES_BLOCK_ROOM = 2048, /* a power of two that holds FRAMES_MOST_BLOCK */
 	FRAMES_COUNT_BITS = 16,
-	FRAMES_CODES = 65536,      /* code objects that are known to have been written; a power of two */
+	FRAMES_CODES = 65536,      /* code that is known to have been written; a power of two */
 	FRAMES_MOST_FRESH = 4,     /* that one block of frames adds */
 	FRAMES_PIECE_BYTES = 256,  /* of code, and of its texts; a power of two */
 	FRAMES_TABLE_BYTES = 1024, /* of its last piece, a table of lines; a power of two */
@@ -34,12 +34,12 @@ enum {
 
 /* What is known before the programs are loaded. */
 struct frames_constants {
-	/* of members of the kernel's structs task_struct and pid, and the size of its struct upid */
-	__u32 real_parent, tgid, thread_pid, level, numbers, number_bytes;
-	__u64 ring_mask; /* length of an area's ring in words, less 1 */
+	struct ebpf_task_layout layout;
+	__u32 number_bytes; /* the size of the kernel's struct upid */
+	__u64 ring_mask;    /* length of an area's ring in words, less 1 */
 };
 
-/* A code object of a process, and what tells it from another one at its address. */
+/* Code of a process, and what tells it from other code at its address. */
 struct frames_known {
 	__u64 object, signature;
 	__u64 checked_ns; /* when the signature was read */
@@ -82,9 +82,8 @@ struct frames_block {
 #define FRAMES_KIND_OF(thread) ((thread) >> 24 & 0xff)
 
 /*
- * Another kind of block has a code object that no frames had before, as it is at that moment: its name would be gone
- * when the object is freed, or the process ends, before the recorder asks for it. `thread` then is
- * FRAMES_IS_CODE | count.
+ * Other blocks have code that no frames had before, as it is at that moment: its name would be gone when its memory is
+ * freed, or the process ends, before the recorder asks for it. `thread` then is kind << 24 | FRAMES_IS_CODE | count.
  */
 #define FRAMES_IS_CODE (2ULL << FRAMES_COUNT_BITS)
 
@@ -98,8 +97,8 @@ struct frames_code {
 enum { FRAMES_CODE_WORDS = sizeof(struct frames_code) / 8 };
 
 /*
- * Where a thread has its PyThreadState, or where to go on with looking for it. It is checked at each use, so that
- * threads may share a place, and no program needs a lock.
+ * Where the interpreter has the state of a thread, or where to go on with looking for it. It is checked at each use, so
+ * that threads may share a place, and no program needs a lock.
  */
 struct frames_place {
 	__u32 tid, own_tid;   /* in the initial pid namespace, and in the thread's own; 0: none */

@@ -56,3 +56,9 @@ struct ebpf_interpreter {
 	__u32 pid;  /* set by ebpf_frame_reader_add() */
 	struct ebpf_python python;
 };
+
+/* Where the running kernel has what the program reads: offsets in bytes in its structs. */
+struct ebpf_task_layout {
+	__u32 real_parent, tgid, thread_pid; /* in struct task_struct */
+	__u32 level, numbers;                /* in struct pid */
+};
