@@ -50,7 +50,7 @@ bool v8_known_create(int32_t pid, struct v8_known **known, struct error *err)
 
 	if (!made)
 		return error_set_memory(err);
-	made->pid = pid;
+	made->heap.pid = pid;
 	init_known(made);
 	*known = made;
 	return true;
@@ -66,12 +66,11 @@ void v8_known_destroy(struct v8_known *known)
 
 static void forget_known(struct v8_known *known)
 {
-	int32_t pid = known->pid;
+	const struct v8_heap heap = { .pid = known->heap.pid, .reads_left = known->heap.reads_left };
 	uint64_t second_ns = known->second_ns;
-	uint32_t reads_left = known->heap.reads_left;
 
 	deinit_known(known);
-	*known = (struct v8_known){ .pid = pid, .second_ns = second_ns, .heap = { .reads_left = reads_left } };
+	*known = (struct v8_known){ .second_ns = second_ns, .heap = heap };
 	init_known(known);
 }
 
@@ -444,7 +443,6 @@ void v8_known_begin(
 	}
 	known->heap.layout = layout;
 	known->heap.host = host;
-	known->heap.pid = known->pid;
 	known->now_ns = now_ns;
 	if (known->second_ns == 0 || now_ns - known->second_ns >= check_ns) {
 		known->second_ns = now_ns;
