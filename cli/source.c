@@ -50,20 +50,19 @@ static bool name_origins(const struct source *source, const struct symbolize_opt
 static bool name_or_leave(
 	struct recording *result, struct symbolize_options *options, struct buffer *notices, struct error *err)
 {
-	struct symbolize_stats stats;
 	struct error why;
 	bool ok;
 
 	options->is_stopped = interrupt_stops_naming;
 	interrupt_begin_naming();
-	ok = symbolize_profile(result->profile, &result->symbols, options, &stats, notices, &why);
+	ok = symbolize_profile(result->profile, &result->symbols, options, notices, &why);
 	interrupt_end_naming();
 	if (ok)
 		return true;
 	options->no_names = true;
 	if (notices)
 		buffer_printf(notices, "%s: functions stay unnamed\n", why.message);
-	return symbolize_profile(result->profile, &result->symbols, options, &stats, notices, err);
+	return symbolize_profile(result->profile, &result->symbols, options, notices, err);
 }
 
 static bool name_addresses(const struct source *source, const struct symbolize_options *options,

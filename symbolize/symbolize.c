@@ -46,8 +46,7 @@ struct work {
 	struct naming_task *tasks;
 	size_t task_count;
 	struct file_opened kallsyms;
-	struct arena arena; /* frames of tasks */
-	struct symbolize_stats *stats;
+	struct arena arena;         /* frames of tasks */
 	struct profile_line *lines; /* room for the frames of one address */
 	size_t line_capacity;
 	struct known_function known[1 << KNOWN_BITS]; /* a later one replaces an earlier one */
@@ -177,9 +176,11 @@ static bool make_tasks(struct work *w, struct error *err)
 
 static void note_restricted(struct work *w, struct buffer *notices)
 {
+	bool is_restricted = false;
+
 	for (size_t i = 0; i < w->task_count; i++)
-		w->stats->kernel_restricted |= w->tasks[i].is_kallsyms_restricted;
-	if (w->stats->kernel_restricted && notices)
+		is_restricted |= w->tasks[i].is_kallsyms_restricted;
+	if (is_restricted && notices)
 		buffer_append_string(notices,
 			"kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
 			"run 'sudo sysctl kernel.kptr_restrict=0' or run kelvin as root\n");
@@ -290,10 +291,6 @@ static bool set_frames(
 		if (!symbolize_find_function(w, &frames[i], mapping, &w->lines[i].function, err))
 			return false;
 	}
-	w->stats->addresses++;
-	w->stats->by_source[frames[count - 1].source]++;
-	w->stats->with_line += frames[0].line > 0;
-	w->stats->inlined_frames += count - 1;
 	return profile_set_lines(w->profile, location, w->lines, count, err);
 }
 
@@ -408,15 +405,11 @@ static void work_deinit(struct work *w)
 }
 
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
-	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
-	struct error *err)
+	const struct symbolize_options *options, struct buffer *notices, struct error *err)
 {
-	struct symbolize_stats counted = { 0 };
-	struct work w = { .profile = profile,
-		.symbols = symbols,
-		.options = options,
-		.stats = &counted,
-		.origins = { .options = options } };
+	struct work w = {
+		.profile = profile, .symbols = symbols, .options = options, .origins = { .options = options }
+	};
 	bool ok = sort_into_batches(&w, err);
 
 	arena_init(&w.arena, 0);
@@ -434,8 +427,6 @@ bool symbolize_profile(struct profile *profile, const struct profile_symbols *sy
 		ok = set_all(&w, err) && (options->no_names || name_locks(&w, err));
 	}
 	work_deinit(&w);
-	if (ok && stats)
-		*stats = counted;
 	return ok && (options->names_only || symbolize_origins(profile, options, err));
 }
 

@@ -93,15 +93,6 @@ struct symbolize_options {
 	enum symbolize_fingerprints fingerprints;
 };
 
-/* Statistics for the closing line and the tests. */
-struct symbolize_stats {
-	uint64_t addresses;                            /* distinct ones */
-	uint64_t by_source[PROFILE_NAME_SOURCE_COUNT]; /* of the outermost frame */
-	uint64_t with_line;
-	uint64_t inlined_frames;
-	bool kernel_restricted; /* kallsyms shows zeros only */
-};
-
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
  * Locks get the names of the objects that they are in.
@@ -115,8 +106,7 @@ struct symbolize_stats {
  */
 COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
-	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
-	struct error *err);
+	const struct symbolize_options *options, struct buffer *notices, struct error *err);
 
 /*
  * Decides only the origins, by the same rules, from the profile's data: for profiles that other tools wrote. The

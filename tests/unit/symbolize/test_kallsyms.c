@@ -126,7 +126,6 @@ static void the_room_before_a_function_is_the_functions(void **state)
 	struct profile_mapping mapping = {
 		.start = kernel_start, .end = kernel_start + 0x1000, .kind = PROFILE_MAPPING_KERNEL
 	};
-	struct symbolize_stats stats;
 	struct profile *profile;
 	uint32_t id, location, function;
 	struct error err;
@@ -137,7 +136,7 @@ static void the_room_before_a_function_is_the_functions(void **state)
 	assert_true(profile_intern(profile, "[kernel.kallsyms]", &mapping.path, &err));
 	assert_true(profile_add_mapping(profile, &mapping, &id, &err));
 	assert_true(profile_add_location(profile, id, kernel_start + 0xf, &location, &err));
-	assert_true(symbolize_profile(profile, &symbols, &options, &stats, NULL, &err));
+	assert_true(symbolize_profile(profile, &symbols, &options, NULL, &err));
 	function = profile->lines[profile->locations[location].first_line].function;
 	assert_string_equal(profile_string(profile, profile->functions[function].name), "work");
 	profile_destroy(profile);

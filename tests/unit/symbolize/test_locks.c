@@ -96,7 +96,7 @@ static void name_all(struct subject *s)
 {
 	struct error err;
 
-	assert_true(symbolize_profile(s->profile, &s->symbols, &s->options, NULL, NULL, &err));
+	assert_true(symbolize_profile(s->profile, &s->symbols, &s->options, NULL, &err));
 	assert_true(profile_finish(s->profile, &err));
 	assert_true(profile_validate(s->profile, &err));
 }

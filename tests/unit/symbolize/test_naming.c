@@ -178,7 +178,7 @@ static void name_all(struct subject *s, bool (*is_stopped)(void))
 	const struct profile_symbols symbols = { .jit_maps = s->maps, .kallsyms = (char *)"" };
 	struct error err;
 
-	assert_true(symbolize_profile(s->profile, &symbols, &options, NULL, &s->notices, &err));
+	assert_true(symbolize_profile(s->profile, &symbols, &options, &s->notices, &err));
 	buffer_append_byte(&s->notices, 0);
 }
 
@@ -362,7 +362,7 @@ static void without_names_nothing_is_read(void **state)
 	(void)state;
 	subject_init(&s);
 	subject_add(&s, "code");
-	assert_true(symbolize_profile(s.profile, &symbols, &options, NULL, &s.notices, &err));
+	assert_true(symbolize_profile(s.profile, &symbols, &options, &s.notices, &err));
 	expect_name(&s, 0, "code+0x1000");
 	assert_int_equal(s.notices.size, 0);
 	subject_deinit(&s);

@@ -377,15 +377,13 @@ static const struct profile_function *name_one(struct profile *profile, struct e
 	const struct symbolize_options options = { .threads = 1 };
 	const struct profile_symbols symbols = { .images = &image };
 	struct profile_mapping mapping = { .start = 0, .end = 1 << 20 };
-	struct symbolize_stats stats;
 	uint32_t id, location;
 	struct error err;
 
 	assert_true(profile_intern(profile, elf_image_path(image), &mapping.path, &err));
 	assert_true(profile_add_mapping(profile, &mapping, &id, &err));
 	assert_true(profile_add_location(profile, id, address, &location, &err));
-	assert_true(symbolize_profile(profile, &symbols, &options, &stats, NULL, &err));
-	assert_int_equal(stats.addresses, 1);
+	assert_true(symbolize_profile(profile, &symbols, &options, NULL, &err));
 	assert_true(profile->locations[location].line_count >= 1);
 	return &profile->functions[profile->lines[profile->locations[location].first_line].function];
 }
