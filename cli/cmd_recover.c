@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `kelvin recover`: names the functions of the .part file of a killed recording, and writes it as a profile. */
 #include "cli/cli.h"
-#include "cli/closing.h"
 #include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/naming.h"
@@ -53,13 +52,13 @@ static bool choose_output(const struct request *request, const char *name, char 
 
 static bool write_profile(const struct profile *profile, const char *path, mode_t mode, struct error *err)
 {
-	char samples[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
+	char samples[DIGITS_SIZE], bytes[DIGITS_SIZE];
 	uint64_t file_bytes;
 
 	if (!output_write_profile(profile, path, mode, &file_bytes, err))
 		return false;
 	digits_in_groups(profile->quality.samples, samples);
-	closing_format_bytes(file_bytes, bytes);
+	cli_format_bytes(file_bytes, bytes);
 	cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples, profile->quality.samples == 1 ? "" : "s",
 		(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
 		strcmp(path, "-") == 0 ? "standard output" : path, bytes);

@@ -5,7 +5,6 @@
  */
 #include "cli/child.h"
 #include "cli/cli.h"
-#include "cli/closing.h"
 #include "cli/interrupt.h"
 #include "cli/labels.h"
 #include "cli/naming.h"
@@ -54,7 +53,7 @@ struct simulation {
 	int code; /* of the program, when all went well */
 };
 
-/* ---- Closing lines ---- */
+/* ---- The summary ---- */
 
 static int64_t sum_of(const struct profile *profile, const char *type)
 {
@@ -94,7 +93,7 @@ static size_t count_processes(const struct profile *profile)
 
 static void print_model(const struct source_simulated_options *options)
 {
-	char sizes[SIMULATOR_CACHES][CLOSING_NUMBER_SIZE];
+	char sizes[SIMULATOR_CACHES][DIGITS_SIZE];
 
 	for (size_t i = 0; i < SIMULATOR_CACHES; i++)
 		if (options->caches[i].bytes < 1 << 20)
@@ -108,15 +107,15 @@ static void print_model(const struct source_simulated_options *options)
 		COST_MODEL_LAST_MISS_CYCLES, sizes[2], COST_MODEL_BRANCH_MISS_CYCLES);
 }
 
-static void print_closing(const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
+static void print_summary(const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
 {
 	const char *output = simulation->request->output;
-	char instructions[CLOSING_NUMBER_SIZE], cycles[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
+	char instructions[DIGITS_SIZE], cycles[DIGITS_SIZE], bytes[DIGITS_SIZE];
 	size_t processes = count_processes(profile);
 
 	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
 	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
-	closing_format_bytes(file_bytes, bytes);
+	cli_format_bytes(file_bytes, bytes);
 	cli_say("%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles, processes,
 		processes == 1 ? "" : "es");
 	print_model(&simulation->request->simulated);
@@ -209,7 +208,7 @@ static int finish(struct simulation *simulation, const struct buffer *notices)
 	progress_clear(&simulation->progress);
 	if (!simulation->request->quiet) {
 		cli_print_notices(notices);
-		print_closing(simulation, simulation->merged, file_bytes);
+		print_summary(simulation, simulation->merged, file_bytes);
 	}
 	return simulation->code;
 }

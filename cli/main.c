@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds the command that the user names, and runs it. */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"

@@ -2,7 +2,6 @@
 #include "cli/output.h"
 
 #include "cli/cli.h"
-#include "cli/closing.h"
 #include "symbolize/symbolize.h"
 
 #include <string.h>
@@ -250,9 +249,9 @@ static bool write_one(
 			 : render(outputs, kind, shown->input, &out, err);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
 	if (ok && !is_stdout(path)) {
-		char size[CLOSING_NUMBER_SIZE];
+		char size[DIGITS_SIZE];
 
-		closing_format_bytes(out.size, size);
+		cli_format_bytes(out.size, size);
 		cli_say("wrote %s (%s)\n", path, size);
 	}
 	buffer_deinit(&out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/progress.h"
 
-#include "cli/closing.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void progress_show(struct progress *progress, const struct sampler_progress *sta
 {
 	double sampled_s = (double)state->elapsed_ns / 1e9 - plan->delay_s;
 	int64_t now_ns = progress_now_ns();
-	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE], elapsed[64];
+	char samples[DIGITS_SIZE], lost[DIGITS_SIZE], elapsed[64];
 
 	if (!progress->is_terminal || now_ns - progress->last_ns < interval_ns)
 		return;

@@ -3,8 +3,8 @@
 
 #include "cli/child.h"
 #include "cli/cli.h"
-#include "cli/closing.h"
 #include "cli/interrupt.h"
+#include "cli/record_summary.h"
 #include "cli/streams.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void close_with(const struct record_job *job, struct profile *profile)
 	}
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns = saturating_add(duration_ns, profile->runs[i].duration_ns);
-	closing_print(&(struct closing){
+	record_summary_print(&(struct record_summary){
 		.profile = profile,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = job->cpu_ns,
@@ -108,7 +108,7 @@ static bool is_left_out(const struct record_job *job, const struct recording *re
 	return job->merged && job->merged->run_count > 0 && (has_failed || interrupt_signal());
 }
 
-/* From the last sample to the file, and the closing lines. */
+/* From the last sample to the file, and the summary. */
 static bool keep(struct record_job *job, struct source *source, struct source_result *result, struct buffer *notices,
 	struct error *err)
 {

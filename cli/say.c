@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What all commands print on standard error, and how they end standard output. */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -33,6 +34,16 @@ void cli_say(const char *format, ...)
 	if (size < 0)
 		text = NULL;
 	write_clean(text ? text : "kelvin: out of memory\n");
+}
+
+void cli_format_bytes(uint64_t bytes, char text[static DIGITS_SIZE])
+{
+	if (bytes < 1000)
+		snprintf(text, DIGITS_SIZE, "%llu B", (unsigned long long)bytes);
+	else if (bytes < 1000000)
+		snprintf(text, DIGITS_SIZE, "%.1f kB", (double)bytes / 1e3);
+	else
+		snprintf(text, DIGITS_SIZE, "%.1f MB", (double)bytes / 1e6);
 }
 
 void cli_print_error(const struct error *err)

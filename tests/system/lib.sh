@@ -196,7 +196,7 @@ at_most() {
 	[[ $1 -ge 0 && $1 -le $2 ]] || fail "$3: $1, expected at most $2"
 }
 
-# The counts of the closing line, as numbers.
+# The counts of the first line of the summary, as numbers.
 samples_said() {
 	sed -n 's/^\([0-9,]*\) samples\{0,1\} in .*/\1/p' stderr | tr -d ','
 }

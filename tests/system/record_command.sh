@@ -32,7 +32,7 @@ run 3 kelvin record -o d2.pb.gz -- sh -c 'exit 3'
 
 # Several runs make one profile; the first that fails ends them.
 run 0 kelvin record --runs 3 -o runs.pb.gz -- "$workload" --cpu 0.1
-[[ $(grep -c '^wrote ' stderr) -eq 1 ]] || fail "not one closing line for three runs"
+[[ $(grep -c '^wrote ' stderr) -eq 1 ]] || fail "not one summary for three runs"
 kelvin diff runs.pb.gz runs.pb.gz --json runs.json >/dev/null 2>&1
 jq -e '.evidence.runs_base == 3' runs.json >/dev/null || fail "not three runs: $(jq -c .evidence runs.json)"
 kelvin record --runs 2 -q -o - -- sh -c "echo said; '$workload' --cpu 0.1" 2>stderr | kelvin report - --json >runs.json 2>>stderr

@@ -3,14 +3,8 @@
 
 #include "profile/profile.h"
 
-/* Prints the summary at the end of a recording. */
-
-enum { CLOSING_NUMBER_SIZE = DIGITS_SIZE };
-
-/* Writes "812 B", "14.2 kB", "3.1 MB". `text` has room for CLOSING_NUMBER_SIZE characters. */
-void closing_format_bytes(uint64_t bytes, char *text);
-
-struct closing {
+/* What a recording found, which is printed at its end. */
+struct record_summary {
 	const struct profile *profile;
 	int64_t duration_ns;     /* of the recording */
 	int64_t recorder_cpu_ns; /* CPU time of the recorder while it recorded */
@@ -26,4 +20,4 @@ struct closing {
  * Prints "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", why the other stacks are cut, the path of the file,
  * and "12 benchmarks of pytest-codspeed 5.0.4: 3,214 rounds; answers took 21 µs (median)" where there are any.
  */
-void closing_print(const struct closing *closing);
+void record_summary_print(const struct record_summary *summary);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/closing.h"
+#include "cli/record_summary.h"
 
 #include "cli/cli.h"
 #include "cli/debug_package.h"
@@ -7,16 +7,6 @@
 
 #include <math.h>
 #include <string.h>
-
-void closing_format_bytes(uint64_t bytes, char *text)
-{
-	if (bytes < 1000)
-		snprintf(text, CLOSING_NUMBER_SIZE, "%llu B", (unsigned long long)bytes);
-	else if (bytes < 1000000)
-		snprintf(text, CLOSING_NUMBER_SIZE, "%.1f kB", (double)bytes / 1e3);
-	else
-		snprintf(text, CLOSING_NUMBER_SIZE, "%.1f MB", (double)bytes / 1e6);
-}
 
 static const char *plural(uint64_t count)
 {
@@ -44,7 +34,7 @@ static bool is_whole(size_t stop)
 static void print_stops(const struct profile_quality *quality)
 {
 	const char *separator = "cut stacks: ";
-	char count[CLOSING_NUMBER_SIZE];
+	char count[DIGITS_SIZE];
 
 	for (size_t stop = 0; stop < PROFILE_STOP_COUNT; stop++) {
 		if (is_whole(stop) || quality->stops[stop] == 0)
@@ -245,16 +235,16 @@ static void print_latency(const struct profile *profile)
 	say_latency(", 99 % within", profile_latency_quantile(counts, 0.99));
 }
 
-static void print_answered(const struct closing *closing, uint64_t answered)
+static void print_answered(const struct record_summary *summary, uint64_t answered)
 {
-	const struct profile_requests *requests = &closing->profile->requests;
-	char count[CLOSING_NUMBER_SIZE], rate[CLOSING_NUMBER_SIZE];
-	double per_s = closing->duration_ns > 0 ? (double)answered * 1e9 / (double)closing->duration_ns : 0;
+	const struct profile_requests *requests = &summary->profile->requests;
+	char count[DIGITS_SIZE], rate[DIGITS_SIZE];
+	double per_s = summary->duration_ns > 0 ? (double)answered * 1e9 / (double)summary->duration_ns : 0;
 
 	digits_in_groups(answered, count);
 	digits_in_groups((uint64_t)(per_s + 0.5), rate);
 	if (requests->source == PROFILE_WORK_EVENT)
-		cli_say("%s time%s %s", count, plural(answered), profile_string(closing->profile, requests->event));
+		cli_say("%s time%s %s", count, plural(answered), profile_string(summary->profile, requests->event));
 	else
 		cli_say("%s request%s %s", count, plural(answered),
 			requests->source == PROFILE_WORK_STATED ? "as stated" : "answered");
@@ -263,21 +253,21 @@ static void print_answered(const struct closing *closing, uint64_t answered)
 }
 
 /* "40,001 requests answered (4,000 a second), half of them within 0.21 ms, 99 % within 1.9 ms; 120 calls out" */
-static void print_requests(const struct closing *closing)
+static void print_requests(const struct record_summary *summary)
 {
-	uint64_t answered = profile_requests_total(closing->profile, PROFILE_EXCHANGE_ANSWERED);
-	uint64_t called = profile_requests_total(closing->profile, PROFILE_EXCHANGE_CALLED_OUT);
-	char count[CLOSING_NUMBER_SIZE];
+	uint64_t answered = profile_requests_total(summary->profile, PROFILE_EXCHANGE_ANSWERED);
+	uint64_t called = profile_requests_total(summary->profile, PROFILE_EXCHANGE_CALLED_OUT);
+	char count[DIGITS_SIZE];
 
 	if (answered == 0 && called == 0) {
-		if (closing->profile->requests.source == PROFILE_WORK_EVENT)
+		if (summary->profile->requests.source == PROFILE_WORK_EVENT)
 			cli_say("%s did not happen\n",
-				profile_string(closing->profile, closing->profile->requests.event));
+				profile_string(summary->profile, summary->profile->requests.event));
 		return;
 	}
 	if (answered > 0) {
-		print_answered(closing, answered);
-		print_latency(closing->profile);
+		print_answered(summary, answered);
+		print_latency(summary->profile);
 	}
 	digits_in_groups(called, count);
 	if (called > 0)
@@ -351,14 +341,14 @@ static void print_waits(const struct profile *profile)
 }
 
 /* Where a program is slow although it hardly uses a CPU, samples of the CPU do not show why. */
-static void propose_waits(const struct closing *closing)
+static void propose_waits(const struct record_summary *summary)
 {
 	enum { BUSY_PERCENT = 30 };
 	static const int64_t least_ns = 500000000;
-	double percent = (double)sampled_cpu_ns(closing->profile) * 100 / (double)closing->duration_ns;
+	double percent = (double)sampled_cpu_ns(summary->profile) * 100 / (double)summary->duration_ns;
 
-	if (!closing->may_wait || profile_has_waits(closing->profile) || closing->duration_ns < least_ns ||
-		!profile_metric(closing->profile, closing->profile->default_value_type).is_cpu_time ||
+	if (!summary->may_wait || profile_has_waits(summary->profile) || summary->duration_ns < least_ns ||
+		!profile_metric(summary->profile, summary->profile->default_value_type).is_cpu_time ||
 		percent >= BUSY_PERCENT)
 		return;
 	cli_say("it used %.0f %% of one CPU: where it waited for the rest of the time, a recording with --off-cpu shows\n",
@@ -383,11 +373,11 @@ static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
 	return count;
 }
 
-static void print_benchmarks(const struct closing *closing)
+static void print_benchmarks(const struct record_summary *summary)
 {
-	const struct profile *profile = closing->profile;
+	const struct profile *profile = summary->profile;
 	const char *harness = profile_string(profile, profile->facts.harness);
-	char rounds_text[CLOSING_NUMBER_SIZE], count_text[CLOSING_NUMBER_SIZE];
+	char rounds_text[DIGITS_SIZE], count_text[DIGITS_SIZE];
 	uint64_t rounds = 0;
 	size_t count = count_benchmarks(profile, &rounds);
 
@@ -397,42 +387,42 @@ static void print_benchmarks(const struct closing *closing)
 	digits_in_groups(rounds, rounds_text);
 	cli_say("%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "", harness,
 		rounds_text, plural(rounds));
-	if (closing->answer_us > 0)
-		cli_say("; answers took %.0f µs (median)", closing->answer_us);
+	if (summary->answer_us > 0)
+		cli_say("; answers took %.0f µs (median)", summary->answer_us);
 	cli_say("\n");
 }
 
 /* ---- All of it ---- */
 
-void closing_print(const struct closing *closing)
+void record_summary_print(const struct record_summary *summary)
 {
-	const struct profile_quality *quality = &closing->profile->quality;
-	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
-	double seconds = (double)closing->duration_ns / 1e9;
+	const struct profile_quality *quality = &summary->profile->quality;
+	char samples[DIGITS_SIZE], lost[DIGITS_SIZE], bytes[DIGITS_SIZE];
+	double seconds = (double)summary->duration_ns / 1e9;
 
 	digits_in_groups(quality->samples, samples);
 	digits_in_groups(quality->lost, lost);
-	closing_format_bytes(closing->file_bytes, bytes);
+	cli_format_bytes(summary->file_bytes, bytes);
 	cli_say("%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
-	if (is_by_frame_pointers(closing->profile)) {
+	if (is_by_frame_pointers(summary->profile)) {
 		cli_say("stacks from frame pointers\n");
 	} else {
 		cli_say("%.1f %% whole stacks\n", shown_percent(quality));
 		print_stops(quality);
 	}
-	verification_print(closing->profile);
+	verification_print(summary->profile);
 	print_losses(quality);
-	print_requests(closing);
-	print_waits(closing->profile);
-	propose_waits(closing);
-	print_unseen(closing->profile);
-	if (!closing->no_names) {
-		print_nameless(closing->profile);
-		print_stripped(closing->profile);
+	print_requests(summary);
+	print_waits(summary->profile);
+	propose_waits(summary);
+	print_unseen(summary->profile);
+	if (!summary->no_names) {
+		print_nameless(summary->profile);
+		print_stripped(summary->profile);
 	}
 	cli_say("recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
-		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9,
-		closing->no_names ? "" : "name functions and ");
-	cli_say("wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
-	print_benchmarks(closing);
+		seconds > 0 ? (double)summary->recorder_cpu_ns / 1e7 / seconds : 0, (double)summary->naming_ns / 1e9,
+		summary->no_names ? "" : "name functions and ");
+	cli_say("wrote %s (%s)\n", strcmp(summary->path, "-") == 0 ? "standard output" : summary->path, bytes);
+	print_benchmarks(summary);
 }
