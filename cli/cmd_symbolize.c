@@ -275,7 +275,7 @@ static bool end_json(const struct request *request, struct error *err)
 }
 
 /* Prints "120 names compared with libdw: 119 equal, 1 different", and the differences. */
-static bool tell_verified(const struct request *request, struct error *err)
+static bool report_verified(const struct request *request, struct error *err)
 {
 	struct buffer text;
 	bool ok;
@@ -348,7 +348,7 @@ static bool resolve(struct request *request, struct error *err)
 		return false;
 	if (!(*request->words ? answer_arguments(request, request->words, err) : answer_stdin(request, err)))
 		return false;
-	return end_json(request, err) && (!request->verify || tell_verified(request, err));
+	return end_json(request, err) && (!request->verify || report_verified(request, err));
 }
 
 static int cmd_symbolize_work(void *context)

@@ -197,7 +197,7 @@ static int record(struct record_job *job, struct source *source)
 	return failure_code(job, result.stage, &err);
 }
 
-static void tell_runs_end(const struct record_job *job, uint64_t run, int code)
+static void report_runs_end(const struct record_job *job, uint64_t run, int code)
 {
 	size_t kept = profile_execution_count(job->merged);
 
@@ -224,7 +224,7 @@ static int record_runs(struct record_job *job, struct source *source)
 	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= job->runs && !interrupt_signal(); run++) {
 		code = record(job, source);
 		if (code != CLI_EXIT_OK || interrupt_signal())
-			tell_runs_end(job, run, code);
+			report_runs_end(job, run, code);
 	}
 	if (job->merged->run_count > 0 && !job->live.sampler.part_path && !write_file(job, job->merged, &err))
 		code = fail(job, &err);

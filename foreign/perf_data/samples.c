@@ -107,7 +107,7 @@ static void note_used(void *context, uint64_t stack_bytes)
 {
 	struct perf_data *data = context;
 
-	perf_data_skim_tell(&data->skim, stack_bytes);
+	perf_data_skim_describe(&data->skim, stack_bytes);
 }
 
 /*

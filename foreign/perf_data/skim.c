@@ -139,7 +139,7 @@ size_t perf_data_skim_close(struct perf_data_gap *gap, uint8_t *record, size_t s
 	return left_out;
 }
 
-void perf_data_skim_tell(struct perf_data_skim *skim, uint64_t stack_bytes)
+void perf_data_skim_describe(struct perf_data_skim *skim, uint64_t stack_bytes)
 {
 	uint64_t step = stack_bytes / STEP_BYTES;
 	uint32_t above = 0;

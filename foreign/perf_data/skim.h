@@ -41,7 +41,7 @@ void perf_data_skim_step(struct perf_data_skim *skim, struct perf_data_gap *gap,
 size_t perf_data_skim_close(struct perf_data_gap *gap, uint8_t *record, size_t size);
 
 /* Records how much of a stack a walk used, which decides how much of later stacks is read. */
-void perf_data_skim_tell(struct perf_data_skim *skim, uint64_t stack_bytes);
+void perf_data_skim_describe(struct perf_data_skim *skim, uint64_t stack_bytes);
 
 /* Reads all `size` bytes of a record; they stay valid until the next call. */
 COMMON_MUST_CHECK

@@ -145,9 +145,9 @@ void collector_describe_limits(const struct collector *collector)
 	if (processes->met_denied && quality->stops[PROFILE_STOP_NO_MAPPING] > 0)
 		buffer_append_string(notices,
 			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
-	owners_tell(&processes->owners, quality->lost_sideband > 0, notices);
+	owners_describe(&processes->owners, quality->lost_sideband > 0, notices);
 	if (collector->interpreters)
-		interpreters_tell(collector->interpreters, notices);
+		interpreters_describe(collector->interpreters, notices);
 	if (processes->met_outside)
 		buffer_append_string(notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "

@@ -168,7 +168,7 @@ static bool take_place(struct interpreters *interpreters, int32_t pid, uint32_t 
 	return true;
 }
 
-static void hear_maps(void *context, const struct process *process, uint32_t place)
+static void on_map(void *context, const struct process *process, uint32_t place)
 {
 	struct interpreters *interpreters = context;
 	struct error why;
@@ -203,7 +203,7 @@ static bool copy_files(struct interpreters *interpreters, int32_t parent, int32_
 	return true;
 }
 
-static void hear_forks(void *context, const struct process *parent, const struct process *child)
+static void on_fork(void *context, const struct process *parent, const struct process *child)
 {
 	struct interpreters *interpreters = context;
 	struct error why;
@@ -212,7 +212,7 @@ static void hear_forks(void *context, const struct process *parent, const struct
 		interpreters->failed = why;
 }
 
-static void hear_forgets(void *context, const struct process *process)
+static void on_forget(void *context, const struct process *process)
 {
 	struct interpreters *interpreters = context;
 	struct interpreted *forgotten = find_process(interpreters, process->pid);
@@ -246,7 +246,7 @@ bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *
 			return false;
 		}
 	}
-	table->listener = (struct process_listener){ hear_maps, hear_forks, hear_forgets, made };
+	table->listener = (struct process_listener){ on_map, on_fork, on_forget, made };
 	*interpreters = made;
 	return true;
 }
@@ -328,11 +328,11 @@ bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, in
 	return false;
 }
 
-void interpreters_tell(const struct interpreters *interpreters, struct buffer *notices)
+void interpreters_describe(const struct interpreters *interpreters, struct buffer *notices)
 {
 	if (interpreters->unknown.size > 0)
 		buffer_append_string(notices, interpreters->unknown.data);
 	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->tell)
-			kinds[i]->tell(interpreters->states[i], notices);
+		if (kinds[i]->describe)
+			kinds[i]->describe(interpreters->states[i], notices);
 }

@@ -64,4 +64,4 @@ COMMON_MUST_CHECK
 bool interpreters_learn(struct interpreters *interpreters, const struct ebpf_code *code, struct error *err);
 
 /* Appends lines about frames that could not be named, if there are any. */
-void interpreters_tell(const struct interpreters *interpreters, struct buffer *notices);
+void interpreters_describe(const struct interpreters *interpreters, struct buffer *notices);

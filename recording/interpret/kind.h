@@ -70,7 +70,7 @@ struct interpreter_kind {
 		struct error *err);
 
 	/* Appends lines about frames that could not be named. May be NULL. */
-	void (*tell)(const void *state, struct buffer *notices);
+	void (*describe)(const void *state, struct buffer *notices);
 };
 
 /* In ns. CLOCK_MONOTONIC_COARSE, which is read quickly, is that by which kinds look at memory again. */

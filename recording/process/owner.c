@@ -131,7 +131,7 @@ bool owner_count_place(struct owner *owner)
 	return has_room;
 }
 
-static void tell_left_out(const struct owner *owner, struct buffer *notices)
+static void describe_left_out(const struct owner *owner, struct buffer *notices)
 {
 	if (owner->left_out > 0)
 		buffer_printf(notices,
@@ -140,7 +140,7 @@ static void tell_left_out(const struct owner *owner, struct buffer *notices)
 			(unsigned int)account_user(owner->account), (unsigned long long)owner->left_out);
 }
 
-void owners_tell(const struct owners *owners, bool has_lost, struct buffer *notices)
+void owners_describe(const struct owners *owners, bool has_lost, struct buffer *notices)
 {
 	const struct owner *most = NULL;
 	uint64_t records = 0;
@@ -148,7 +148,7 @@ void owners_tell(const struct owners *owners, bool has_lost, struct buffer *noti
 	for (size_t i = 0; i < owners->count; i++) {
 		const struct owner *owner = &owners->owners[i];
 
-		tell_left_out(owner, notices);
+		describe_left_out(owner, notices);
 		records += owner->records;
 		if (!most || owner->records > most->records)
 			most = owner;

@@ -91,4 +91,4 @@ bool owner_count_place(struct owner *owner);
 void owner_count_mappings(struct owner *owner, size_t before, size_t after);
 
 /* Appends lines about users whose mappings were left out, and, if records were lost, about the one who wrote most. */
-void owners_tell(const struct owners *owners, bool has_lost, struct buffer *notices);
+void owners_describe(const struct owners *owners, bool has_lost, struct buffer *notices);

@@ -175,7 +175,7 @@ static void forget_mappings(struct process_table *table, struct process *process
 	process->generation = table->next_generation++;
 }
 
-static void tell_forgotten(const struct process_table *table, const struct process *process)
+static void report_forgotten(const struct process_table *table, const struct process *process)
 {
 	if (table->listener.forgets)
 		table->listener.forgets(table->listener.context, process);
@@ -359,7 +359,7 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		name_copy(process->name, record->comm.name);
 	if (record->comm.is_exec) {
 		forget_mappings(table, process, 0, UINT64_MAX);
-		tell_forgotten(table, process);
+		report_forgotten(table, process);
 		table->programs++;
 		/* What was read after a loss is forgotten too, and the new program's mappings may be among what was
 		 * lost. */
@@ -382,7 +382,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 		!process_table_get(table, record->fork.parent_pid, &parent, err))
 		return false;
 	forget_mappings(table, child, 0, UINT64_MAX);
-	tell_forgotten(table, child);
+	report_forgotten(table, child);
 	child->owner = parent->owner;
 	child->work = 0;
 	/* A pid may be reused: all fields of an earlier process with it are replaced. */

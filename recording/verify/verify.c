@@ -360,7 +360,7 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 
 /* ---- The end ---- */
 
-static void tell(const struct verifier *verifier, struct buffer *notices)
+static void describe(const struct verifier *verifier, struct buffer *notices)
 {
 	if (notices && verifier->unfinished > 0)
 		buffer_printf(notices,
@@ -406,7 +406,7 @@ bool verifier_finish(struct verifier *verifier, struct profile *profile, struct 
 	}
 	verifier->counts.is_there = true;
 	profile_verification_add(&profile->verification, &verifier->counts);
-	tell(verifier, notices);
+	describe(verifier, notices);
 	memcpy(made->differences, verifier->differences, sizeof(made->differences));
 	made->difference_count = verifier->difference_count;
 	*compared = made;

@@ -33,7 +33,7 @@ void sampler_adapt_init(struct sampler *sampler)
 
 	sampler->adaptation = (struct adaptation){
 		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
-		.extras.with_chains = options->stack_bytes != 0,
+		.extras.with_callchains = options->stack_bytes != 0,
 		/*
 		 * Counters of threads are theirs alone, and those of CPUs are not; where a sample reads values, clocks
 		 * are never exchanged.
@@ -164,16 +164,16 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	uint64_t samples = collector_profile(sampler->collector)->quality.samples, added = samples - seen->samples;
 	uint64_t by_room = cuts.by_room - seen->cuts.by_room, by_rules = cuts.by_rules - seen->cuts.by_rules;
 	uint32_t factor = factor_for(added, by_room), bytes = sampler->options.stack_bytes;
-	bool wants_chains = !seen->extras.with_chains && factor_for(added, by_room + by_rules) > 1;
+	bool wants_callchains = !seen->extras.with_callchains && factor_for(added, by_room + by_rules) > 1;
 	bool reopened;
 
-	if (!seen->may_deepen || (factor == 1 && !wants_chains && added < LAST_SAMPLES))
+	if (!seen->may_deepen || (factor == 1 && !wants_callchains && added < LAST_SAMPLES))
 		return true;
 	seen->samples = samples;
 	seen->cuts = cuts;
-	if (factor == 1 && !wants_chains)
+	if (factor == 1 && !wants_callchains)
 		return true;
-	seen->extras.with_chains = true;
+	seen->extras.with_callchains = true;
 	bytes = bytes < RECORDING_MAX_STACK_BYTES / factor ? factor * bytes : RECORDING_MAX_STACK_BYTES;
 	if (!reopen(sampler, bytes, sampler->filter.is_active ? REACH_CPUS : REACH_AS_FITS, &reopened, err))
 		return false;

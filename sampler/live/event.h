@@ -39,14 +39,14 @@ struct event_set {
 /*
  * What takes the target time, and is done where it is seen to be needed.
  *
- * with_chains       Beside a copied stack, the kernel follows its frame pointers.
+ * with_callchains       Beside a copied stack, the kernel follows its frame pointers.
  * with_own_clocks   Between tasks that inherit the same events the kernel switches by exchanging those as a whole, with
  * the way that each clock has come to its next sample. What a task that ends at once was given so is lost: who starts
  * many of them is hardly ever sampled himself. Not where a sample reads values (since Linux 6.12; perf_event_open()
  * fails before).
  */
 struct event_extras {
-	bool with_chains, with_own_clocks;
+	bool with_callchains, with_own_clocks;
 };
 
 /* Fills the attributes and maps the rings. ERROR_USAGE for an unknown event. */

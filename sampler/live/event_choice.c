@@ -116,7 +116,7 @@ static void fill_sample_attr(
 		attr->sample_type |= RECORD_STACK_TYPE;
 		attr->sample_regs_user = machine_host()->perf_registers;
 		attr->sample_stack_user = options->stack_bytes;
-		attr->exclude_callchain_user = !extras.with_chains;
+		attr->exclude_callchain_user = !extras.with_callchains;
 	}
 }
 

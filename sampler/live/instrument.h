@@ -22,7 +22,7 @@ struct instrument_session {
 	const struct run_clock *clock;
 	int32_t child; /* the process of a command; 0: none */
 	const struct ebpf_frame_reader
-		*frame_reader; /* samples follow the chains of CPython's frames; NULL: they do not */
+		*frame_reader; /* samples come with the frames of interpreters; NULL: they do not */
 	struct process_reader *reader;
 	struct collector *collector; /* NULL while instruments are opened */
 	struct buffer *notices;

@@ -85,7 +85,7 @@ static bool check_event(const struct sampler *sampler, struct error *err)
 
 /*
  * The program that reads frames of CPython is attached to all sampling events when they are opened: threads inherit it
- * with them. Where it is not permitted, interpreters_tell() says so if it is missed.
+ * with them. Where it is not permitted, interpreters_describe() says so if it is missed.
  */
 static void open_frame_reader(struct sampler *sampler)
 {

@@ -143,7 +143,7 @@ static bool address_cost(void *context, const struct simulate_cost *cost, struct
 	return add_address(context, cost->mapping, cost->address, err);
 }
 
-static void tell_cut(const struct simulation_file *file, struct buffer *notices)
+static void describe_cut(const struct simulation_file *file, struct buffer *notices)
 {
 	if (notices)
 		buffer_printf(notices,
@@ -170,7 +170,7 @@ static bool add_file(struct address_reader *reader, const struct sampler_simulat
 	if (!simulated_file_read(fd, reader->file->bytes, &visitor, &end, err))
 		return error_prefix(err, "simulation of process %d", reader->file->pid);
 	if (end.is_cut)
-		tell_cut(reader->file, notices);
+		describe_cut(reader->file, notices);
 	return true;
 }
 

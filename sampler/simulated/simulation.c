@@ -195,7 +195,7 @@ static void estimate_cycles(struct profile *made)
 	}
 }
 
-static void tell_losses(const struct simulation_losses *losses, struct buffer *notices)
+static void describe_losses(const struct simulation_losses *losses, struct buffer *notices)
 {
 	if (!notices)
 		return;
@@ -255,7 +255,7 @@ bool sampler_simulation_count(
 					 : "the program never switched the counting on");
 	}
 	estimate_cycles(counting.made);
-	tell_losses(&losses, notices);
+	describe_losses(&losses, notices);
 	profile_destroy(result->profile);
 	result->profile = counting.made;
 	return true;

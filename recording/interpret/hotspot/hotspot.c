@@ -352,7 +352,7 @@ static bool hotspot_create(
 }
 
 /* Only of a process that was tried for long: a program that has just begun has nothing to read yet. */
-static void hotspot_tell(const void *state, struct buffer *notices)
+static void hotspot_describe(const void *state, struct buffer *notices)
 {
 	const struct hotspot *hotspot = state;
 	size_t unknown = 0;
@@ -371,5 +371,5 @@ const struct interpreter_kind hotspot_interpreter = {
 	.destroy = free,
 	.destroy_process = hotspot_destroy_process,
 	.name = hotspot_name,
-	.tell = hotspot_tell,
+	.describe = hotspot_describe,
 };

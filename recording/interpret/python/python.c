@@ -227,7 +227,7 @@ static bool is_worth_telling(const struct python *python, uint64_t stacks)
 	return stacks * FEW > python->stack.joined;
 }
 
-static void tell_fit(const struct python *python, struct buffer *notices)
+static void describe_fit(const struct python *python, struct buffer *notices)
 {
 	const struct python_stack *stack = &python->stack;
 	uint64_t gone = python_codes_gone(python->codes);
@@ -244,7 +244,7 @@ static void tell_fit(const struct python *python, struct buffer *notices)
 			gone, PROFILE_PYTHON_GONE);
 }
 
-static void tell_losses(const struct python *python, struct buffer *notices)
+static void describe_losses(const struct python *python, struct buffer *notices)
 {
 	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(python->frame_reader);
 
@@ -260,21 +260,21 @@ static void tell_losses(const struct python *python, struct buffer *notices)
 			counts.unread);
 }
 
-static void python_tell(const void *state, struct buffer *notices)
+static void python_describe(const void *state, struct buffer *notices)
 {
 	const struct python *python = state;
 
 	if (python->is_met && !python->frame_reader)
 		buffer_append_string(notices,
 			"Python frames are not shown: reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\n");
-	tell_fit(python, notices);
+	describe_fit(python, notices);
 	if (python->unnamed_tasks > 0)
 		buffer_printf(notices,
 			"%" PRIu64
 			" samples in asyncio tasks have the name of their thread, because there are more than %d names of tasks\n",
 			python->unnamed_tasks, MOST_TASK_NAMES);
 	if (python->frame_reader)
-		tell_losses(python, notices);
+		describe_losses(python, notices);
 }
 
 const struct interpreter_kind python_interpreter = {
@@ -290,5 +290,5 @@ const struct interpreter_kind python_interpreter = {
 	.name_task = python_name_task,
 	.know = python_know,
 	.learn = python_learn,
-	.tell = python_tell,
+	.describe = python_describe,
 };

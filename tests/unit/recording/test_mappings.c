@@ -160,7 +160,7 @@ static void test_a_storm_costs_its_own_user(void **state)
 	assert_non_null(owner);
 	assert_true(owner->left_out > 0);
 	assert_int_equal(owner->records, STORM);
-	owners_tell(&table->owners, false, &notices);
+	owners_describe(&table->owners, false, &notices);
 	assert_non_null(strstr(notices.data, " of their mappings are left out"));
 	assert_true(process->mappings.count <= MAPPINGS_MOST);
 	expect_path(fixture, getpid(), record.mmap.address, NULL);
