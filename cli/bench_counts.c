@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
 /* What the runs of one side count. */
 struct counts {
 	double mean, least, most;
@@ -59,7 +57,7 @@ static void print_count(FILE *stream, double value)
 
 static void print_side_counts(FILE *stream, int side, const struct counts *counts)
 {
-	fprintf(stream, "  %s ", side_names[side]);
+	fprintf(stream, "  %s ", diff_side_name(side));
 	print_count(stream, counts->mean);
 	if (counts->least == counts->most)
 		return;

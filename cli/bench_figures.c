@@ -7,7 +7,6 @@
 
 enum { MAX_OUTLIERS = 10 };
 
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
 	[DIFF_RUN_WALL] = "wall-clock time",
 	[DIFF_RUN_CPU] = "CPU time",
@@ -43,9 +42,9 @@ static void print_side(FILE *stream, const struct diff_run_summary *s, int side,
 	int digits = decimals(s->mean[DIFF_BASE] / unit->size);
 
 	if (isnan(s->low[side]))
-		fprintf(stream, "  %s %.*f %s", side_names[side], digits, mean, unit->name);
+		fprintf(stream, "  %s %.*f %s", diff_side_name(side), digits, mean, unit->name);
 	else
-		fprintf(stream, "  %s %.*f %s (%.*f to %.*f)", side_names[side], digits, mean, unit->name, digits,
+		fprintf(stream, "  %s %.*f %s (%.*f to %.*f)", diff_side_name(side), digits, mean, unit->name, digits,
 			s->low[side] / unit->size, digits, s->high[side] / unit->size);
 }
 
@@ -131,7 +130,7 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
 		for (int side = 0; side < DIFF_SIDES; side++)
 			if (!print_outliers(
-				    stream, profiles[side], side_names[side], (enum diff_run_figure)figure, err))
+				    stream, profiles[side], diff_side_name(side), (enum diff_run_figure)figure, err))
 				return false;
 	}
 	fputc('\n', stream);

@@ -30,8 +30,6 @@ static const char cmd_bench_notes[] =
 	"  kelvin bench --benchmarks --base 'pytest --codspeed old/' --head 'pytest --codspeed new/' -o bench.html\n"
 	"\n" COMPARISON_EXIT_HELP;
 
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
 struct request {
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
@@ -125,7 +123,7 @@ static bool make_run(struct bench *bench, int side, uint64_t number, bool is_war
 	char what[64];
 
 	snprintf(what, sizeof(what), "%srun %llu of %s", is_warmup ? "warm-up " : "", (unsigned long long)number,
-		side_names[side]);
+		diff_side_name(side));
 	if (bench->prepare.argv && !bench_run(&bench->runner, &bench->prepare, "--prepare", err))
 		return error_prefix(err, "before %s", what);
 	show_progress(bench, what);
@@ -226,7 +224,7 @@ static bool set_up(struct bench *bench, struct error *err)
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!bench_command_parse(request->commands[side], false, &bench->commands[side], err))
-			return error_prefix(err, "--%s", side_names[side]);
+			return error_prefix(err, "--%s", diff_side_name(side));
 	}
 	if (request->prepare && !bench_command_parse(request->prepare, true, &bench->prepare, err))
 		return error_prefix(err, "--prepare");
@@ -263,9 +261,9 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!bench_read_all(&bench->runner, bench->records[side], bench->pairs, &bench->profiles[side], err))
-			return error_prefix(err, "%s", side_names[side]);
-		if ((bench->request->save && !bench_save(bench->request->save, side_names[side], bench->profiles[side],
-						     comparison->outputs.mode, err)))
+			return error_prefix(err, "%s", diff_side_name(side));
+		if ((bench->request->save && !bench_save(bench->request->save, diff_side_name(side),
+						     bench->profiles[side], comparison->outputs.mode, err)))
 			return false;
 		profiles[side] = bench->profiles[side];
 	}
@@ -390,7 +388,7 @@ static int cmd_bench_run(struct options *options)
 			options->argv[optind]);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!request.commands[side])
-			return options_fail("bench", "two commands are needed: --%s is missing", side_names[side]);
+			return options_fail("bench", "two commands are needed: --%s is missing", diff_side_name(side));
 	}
 	if (request.simulates && has_sampling_options(&request.sampler))
 		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");

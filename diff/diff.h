@@ -74,13 +74,14 @@ enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, 
 /* Whether the machine code is the same on both sides, judged by fingerprints. */
 enum diff_code { DIFF_CODE_UNKNOWN, DIFF_CODE_SAME, DIFF_CODE_CHANGED };
 
-/* Lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same". */
+/* Lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same", "base". */
 const char *diff_scale_mode_name(enum diff_scale_mode mode);
 const char *diff_evidence_mode_name(enum diff_evidence_mode mode);
 const char *diff_state_name(enum diff_state state);
 const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_tier_name(enum diff_tier tier);
 const char *diff_code_name(enum diff_code code);
+const char *diff_side_name(int side);
 
 /* How values are compared, in words for a reader: "per run", "per request", "as a share of the total". */
 const char *diff_scale_words(enum diff_scale_mode mode);

@@ -10,8 +10,6 @@
  */
 static const double default_min_effect_points = 0.1, default_min_exact_points = 0.005;
 
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
 static const char *type_name(const struct profile *profile, uint32_t index)
 {
 	return profile_string(profile, profile->value_types[index].type);
@@ -63,7 +61,7 @@ static bool choose_named(struct diff_build *build, struct error *err)
 			continue;
 		list_metrics(build->profiles[side], known, sizeof(known));
 		return error_set(err, ERROR_USAGE, "%s has no metric '%.60s'; it has: %s",
-			build_two_sided(build) ? side_names[side] : "the profile", name, known);
+			build_two_sided(build) ? diff_side_name(side) : "the profile", name, known);
 	}
 	if (!match_both(build, DIFF_HEAD, profile_find_metric(build->profiles[DIFF_HEAD], name, NULL)))
 		return error_set(err, ERROR_USAGE,
@@ -107,11 +105,11 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 	}
 	if (profile->sample_count == 0)
 		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
-			build_two_sided(build) ? side_names[side] : "the profile");
+			build_two_sided(build) ? diff_side_name(side) : "the profile");
 	if (total <= 0)
 		return error_set(err, ERROR_EMPTY,
 			"none of the %zu samples of %s has a value for %s; choose another metric with --metric, or record it again",
-			profile->sample_count, build_two_sided(build) ? side_names[side] : "the profile",
+			profile->sample_count, build_two_sided(build) ? diff_side_name(side) : "the profile",
 			type_name(profile, build->metric[side]));
 	build->diff->raw_total[side] = total;
 	build->sample_weight[side] = counts == PROFILE_NONE ? 0 : samples > 0 ? total / samples : 1;

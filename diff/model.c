@@ -62,6 +62,11 @@ const char *diff_state_name(enum diff_state state)
 	return "";
 }
 
+const char *diff_side_name(int side)
+{
+	return side == DIFF_BASE ? "base" : "head";
+}
+
 const char *diff_verdict_name(enum diff_verdict verdict)
 {
 	switch (verdict) {

@@ -106,7 +106,6 @@ static bool counts_the_same(const struct profile *base, const struct profile *he
 
 static bool find_doubt(struct diff_build *build, struct error *err)
 {
-	static const char *const names[DIFF_SIDES] = { "base", "head" };
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	struct answered of_base = sum_answered(base), of_head = sum_answered(head);
 	double base_bytes = of_base.bytes / of_base.count, head_bytes = of_head.bytes / of_head.count;
@@ -117,8 +116,8 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (build->diff->requests[side].count < min_requests)
 			return build_text(build->diff, err, doubt,
-				"%s answered %.0f requests only, too few to compare costs per request", names[side],
-				build->diff->requests[side].count);
+				"%s answered %.0f requests only, too few to compare costs per request",
+				diff_side_name(side), build->diff->requests[side].count);
 	}
 	if (differs(base_bytes, head_bytes, most_bytes_ratio))
 		return build_text(build->diff, err, doubt,
@@ -133,7 +132,7 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 			return build_text(build->diff, err, doubt,
 				"requests were in progress for %.2g %% of the CPU time of %s only: the program mostly works on something else",
 				100 * time_in_progress(build->profiles[side]) / cpu_time(build->profiles[side]),
-				names[side]);
+				diff_side_name(side));
 	}
 	return true;
 }

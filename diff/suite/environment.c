@@ -184,8 +184,7 @@ static bool check_exits(struct diff_suite *suite, enum diff_side side, struct er
 		failed += profile->runs[i].whole_command && profile->runs[i].exit_status > 0;
 	if (failed == 0)
 		return true;
-	snprintf(words, sizeof(words), "%zu of %zu executions of %s failed", failed, all,
-		side == DIFF_BASE ? "base" : "head");
+	snprintf(words, sizeof(words), "%zu of %zu executions of %s failed", failed, all, diff_side_name(side));
 	return warn_words(suite, true, words, err);
 }
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
 /* ---- Benchmarks and executions ---- */
 
 /* Numbers the executions that profile_execution() tells, in one pass, and counts those that have parts. */
@@ -131,7 +129,7 @@ static bool find_benchmarks(struct suite_work *work, struct error *err)
 		if (!profile_has_parts(profile))
 			return error_set(err, ERROR_EMPTY,
 				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
-				suite->sides == 1 ? "the profile" : side_names[side]);
+				suite->sides == 1 ? "the profile" : diff_side_name(side));
 		suite->details->benchmarks[side] = malloc((profile->run_count + 1) * sizeof(uint32_t));
 		if (!suite->details->benchmarks[side])
 			return error_set_memory(err);

@@ -83,7 +83,7 @@ bool warmup_describe(const struct diff_build *build, enum diff_side side, char *
 		return true;
 	snprintf(text, size,
 		"%s was still compiling: just-in-time compilation took %.0f %% of its %s in the first half of the recording and %.0f %% in the second; this is warm-up, so record it later",
-		side == DIFF_BASE ? "base" : "head", first * 100, words_metric(build->diff), second * 100);
+		diff_side_name(side), first * 100, words_metric(build->diff), second * 100);
 	return true;
 }
 

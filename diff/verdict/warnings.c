@@ -28,8 +28,6 @@ static const double max_duration_ratio = 4;
 static const double max_thread_ratio = 2;
 
 enum { MAX_WARNINGS = 24, MAX_FACT_BYTES = 120 };
-static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
 static bool warnings_add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
 {
 	uint32_t id;
@@ -50,7 +48,7 @@ static void append_fact(const struct profile *const profiles[DIFF_SIDES], const 
 
 	if (fact->type == PROFILE_FACT_FLAG) {
 		buffer_append_string(
-			text, side_names[side ^ (profile_fact_get(&profiles[DIFF_BASE]->facts, fact) ? 0 : 1)]);
+			text, diff_side_name(side ^ (profile_fact_get(&profiles[DIFF_BASE]->facts, fact) ? 0 : 1)));
 		return;
 	}
 	profile_fact_words(profiles[side], fact, text);
@@ -124,7 +122,7 @@ static bool check_lost(struct diff_build *build, enum diff_side side, struct err
 
 	if (all <= 0 || lost / all * 100 < max_lost_percent)
 		return true;
-	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F", side_names[side],
+	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F", diff_side_name(side),
 		lost / all * 100);
 	return warnings_add(build->diff, true, text, err);
 }
@@ -303,8 +301,9 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 		return true;
 	snprintf(text, sizeof(text),
 		"interrupts took %.1f %% of %s's time and %.1f %% of %s's: the machine was busier during %s, so changes below about %.0f %% cannot be told from its disturbance",
-		head_busier ? head : base, side_names[head_busier], head_busier ? base : head, side_names[!head_busier],
-		side_names[head_busier], disturbance_per_interrupt * width * fabs(head - base));
+		head_busier ? head : base, diff_side_name(head_busier), head_busier ? base : head,
+		diff_side_name(!head_busier), diff_side_name(head_busier),
+		disturbance_per_interrupt * width * fabs(head - base));
 	return warnings_add(build->diff, false, text, err);
 }
 
@@ -336,8 +335,8 @@ static bool compare_waiting_for_cpus(struct diff_build *build, struct error *err
 		return true;
 	snprintf(text, sizeof(text),
 		"threads that could run waited for a CPU for %.0f %% of the time in %s and %.0f %% in %s: busier CPUs make threads wait longer for locks too",
-		head_busier ? head : base, side_names[head_busier], head_busier ? base : head,
-		side_names[!head_busier]);
+		head_busier ? head : base, diff_side_name(head_busier), head_busier ? base : head,
+		diff_side_name(!head_busier));
 	return warnings_add(build->diff, false, text, err);
 }
 
@@ -369,7 +368,7 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 	if (base_whole != head_whole && (base > 0) && (head > 0)) {
 		snprintf(text, sizeof(text),
 			"%s holds whole runs of a command and %s does not, so only %s includes start and exit",
-			side_names[head_whole], side_names[!head_whole], side_names[head_whole]);
+			diff_side_name(head_whole), diff_side_name(!head_whole), diff_side_name(head_whole));
 		return warnings_add(build->diff, false, text, err);
 	}
 	if (base_whole || base <= 0 || head <= 0 ||
@@ -428,7 +427,7 @@ static bool check_exits(struct diff_build *build, enum diff_side side, struct er
 		failed += profile->runs[i].whole_command && profile->runs[i].exit_status > 0;
 	if (failed == 0)
 		return true;
-	snprintf(text, sizeof(text), "%zu of %zu runs of %s failed", failed, profile->run_count, side_names[side]);
+	snprintf(text, sizeof(text), "%zu of %zu runs of %s failed", failed, profile->run_count, diff_side_name(side));
 	return warnings_add(build->diff, true, text, err);
 }
 
