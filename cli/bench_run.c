@@ -5,11 +5,9 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/source_benchmarks.h"
-#include "cli/streams.h"
 #include "foreign/foreign.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
@@ -17,7 +15,7 @@
 
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-enum { MAX_NOTICE_BYTES = 1 << 14, MAX_SAID_BYTES = 4096, MAX_SAID_LINES = 5 };
+enum { MAX_NOTICE_BYTES = 1 << 14, MAX_STDERR_BYTES = 4096, MAX_STDERR_LINES = 5 };
 
 /* ---- Commands ---- */
 
@@ -47,27 +45,13 @@ void bench_command_deinit(struct bench_command *command)
 	free(command->argv);
 }
 
-/* ---- Where a command reads and writes ---- */
+/* ---- What a command and the recorder print ---- */
 
-/* Descriptors for streams_redirect(): a command reads nothing, its output is thrown away, and its standard error goes
- * to `runner->said`. */
-struct places {
-	int fds[STREAM_COUNT]; /* the first is owned */
-};
-
-static void places_close(struct places *places)
+/* What the run before has written is no longer of use. */
+static bool empty_file(FILE *file, struct error *err)
 {
-	cleanup_close(&places->fds[0]);
-}
-
-static bool places_open(struct places *places, const struct bench_runner *runner, struct error *err)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), said = fileno(runner->said);
-
-	*places = (struct places){ { null, null, said } };
-	rewind(runner->said);
-	return (null >= 0 && ftruncate(said, 0) == 0 && lseek(said, 0, SEEK_SET) == 0) ||
-	       error_set_errno(err, errno, "cannot redirect a command's output");
+	return (ftruncate(fileno(file), 0) == 0 && lseek(fileno(file), 0, SEEK_SET) == 0) ||
+	       error_set_errno(err, errno, "cannot write a temporary file");
 }
 
 /* The end of a file of ours, whole lines where they fit. */
@@ -80,16 +64,16 @@ static size_t read_end(FILE *file, char *text, size_t max)
 	return got > 0 ? (size_t)got : 0;
 }
 
-void bench_print_said(const struct bench_runner *runner)
+void bench_print_stderr(const struct bench_runner *runner)
 {
-	char text[MAX_SAID_BYTES + 1];
-	size_t size = read_end(runner->said, text, MAX_SAID_BYTES), lines = 0, start;
+	char text[MAX_STDERR_BYTES + 1];
+	size_t size = read_end(runner->errors, text, MAX_STDERR_BYTES), lines = 0, start;
 
 	if (size == 0)
 		return;
 	start = size - (text[size - 1] == '\n');
 	text[start] = '\0';
-	while (start > 0 && (text[start - 1] != '\n' || ++lines < MAX_SAID_LINES))
+	while (start > 0 && (text[start - 1] != '\n' || ++lines < MAX_STDERR_LINES))
 		start--;
 	for (char *rest = text + start, *line; (line = strsep(&rest, "\n")) != NULL;) {
 		cli_say("  %s\n", line);
@@ -100,7 +84,7 @@ void bench_print_notices(const struct bench_runner *runner)
 {
 	char text[MAX_NOTICE_BYTES + 1];
 
-	read_end(runner->noticed, text, MAX_NOTICE_BYTES);
+	read_end(runner->notices, text, MAX_NOTICE_BYTES);
 	cli_say("%s", text);
 }
 
@@ -109,17 +93,22 @@ void bench_print_notices(const struct bench_runner *runner)
 bool bench_runner_init(struct bench_runner *runner, const struct symbolize_options *naming, struct error *err)
 {
 	*runner = (struct bench_runner){ .sampler.tool = CLI_TOOL, .simulated.tool = CLI_TOOL, .naming = naming };
-	runner->said = tmpfile();
-	runner->noticed = tmpfile();
+	runner->null = fopen("/dev/null", "r+e");
+	runner->errors = tmpfile();
+	runner->notices = tmpfile();
 	runner->profiles = tmpfile();
-	return (runner->said && runner->noticed && runner->profiles) ||
-	       error_set_errno(err, errno, "cannot make a temporary file");
+	if (!runner->null || !runner->errors || !runner->notices || !runner->profiles)
+		return error_set_errno(err, errno, "cannot make a temporary file");
+	memcpy(runner->streams, (int[]){ fileno(runner->null), fileno(runner->null), fileno(runner->errors) },
+		sizeof(runner->streams));
+	return true;
 }
 
 void bench_runner_deinit(struct bench_runner *runner)
 {
-	cleanup_fclose(&runner->said);
-	cleanup_fclose(&runner->noticed);
+	cleanup_fclose(&runner->null);
+	cleanup_fclose(&runner->errors);
+	cleanup_fclose(&runner->notices);
 	cleanup_fclose(&runner->profiles);
 }
 
@@ -136,18 +125,6 @@ static bool judge(const char *what, const struct bench_command *command, int sta
 	return true;
 }
 
-/* Our child gets what only we have seen. */
-static int wait_for(pid_t pid)
-{
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-		if (interrupt_is_for_us_alone())
-			kill(pid, interrupt_signal());
-	}
-	return status;
-}
-
 static void run_child(char *const *argv)
 {
 	execvp(argv[0], argv);
@@ -157,12 +134,11 @@ static void run_child(char *const *argv)
 
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err)
 {
-	CLEANUP(places_close) struct places places = { { -1 } };
 	struct streams streams;
 	int status;
 	pid_t pid;
 
-	if (!places_open(&places, runner, err) || !streams_redirect(&streams, places.fds, err))
+	if (!empty_file(runner->errors, err) || !streams_redirect(&streams, runner->streams, err))
 		return false;
 	pid = fork();
 	if (pid == 0)
@@ -170,13 +146,13 @@ bool bench_run(struct bench_runner *runner, const struct bench_command *command,
 	streams_restore(&streams);
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start %s", command->argv[0]);
-	status = wait_for(pid);
+	status = child_wait_for(pid);
 	return judge(what, command, status, err);
 }
 
 /* ---- Recorded runs, each in a process of its own ---- */
 
-/* What a recording process tells. */
+/* What the process that records a run hands over. */
 struct reply {
 	bool ok;
 	uint64_t size;
@@ -186,18 +162,8 @@ struct reply {
 
 static bool write_all(FILE *file, const struct buffer *bytes, struct error *err)
 {
-	size_t done = 0;
-
-	while (done < bytes->size) {
-		ssize_t written = write(fileno(file), bytes->data + done, bytes->size - done);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return error_set_errno(err, errno, "cannot write a temporary file");
-		done += (size_t)written;
-	}
-	return true;
+	return file_write_all(fileno(file), bytes->data, bytes->size) ||
+	       error_set_errno(err, errno, "cannot write a temporary file");
 }
 
 static bool keep(const struct bench_runner *runner, const struct profile *profile, const struct buffer *notices,
@@ -207,26 +173,21 @@ static bool keep(const struct bench_runner *runner, const struct profile *profil
 
 	buffer_init(&out, max_file_bytes);
 	*size = 0;
-	if (ftruncate(fileno(runner->noticed), 0) != 0 || lseek(fileno(runner->noticed), 0, SEEK_SET) != 0)
-		return error_set_errno(err, errno, "cannot write a temporary file");
-	if (!write_all(runner->noticed, notices, err) || !profile_write_pprof(profile, &out, err) ||
-		!buffer_ok(&out, err))
+	if (!empty_file(runner->notices, err) || !write_all(runner->notices, notices, err) ||
+		!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err))
 		return false;
 	*size = out.size;
 	return write_all(runner->profiles, &out, err);
 }
 
 static bool create_source(const struct bench_runner *runner, const struct bench_command *command,
-	const struct places *places, struct source **source, struct error *err)
+	struct source **source, struct error *err)
 {
 	struct source_simulated_options simulated = runner->simulated;
-	struct source_live_options live = {
-		.sampler = runner->sampler,
-		.streams = places->fds,
-	};
+	struct source_live_options live = { .sampler = runner->sampler, .streams = runner->streams };
 
 	simulated.command = command->argv;
-	simulated.streams = places->fds;
+	simulated.streams = runner->streams;
 	if (runner->simulates)
 		return source_simulated_create(&simulated, source, err);
 	live.sampler.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
@@ -235,8 +196,8 @@ static bool create_source(const struct bench_runner *runner, const struct bench_
 }
 
 /* From the start of the command to its end. */
-static void record_run(const struct bench_runner *runner, const struct bench_command *command,
-	const struct places *places, const char *what, struct reply *reply)
+static void record_run(
+	const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
 {
 	CLEANUP(source_result_deinit) struct source_result result = { .recording.child_status = -1 };
 	CLEANUP(source_cleanup) struct source *source = NULL;
@@ -246,7 +207,7 @@ static void record_run(const struct bench_runner *runner, const struct bench_com
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	ok = create_source(runner, command, places, &source, &failure) &&
+	ok = empty_file(runner->errors, &failure) && create_source(runner, command, &source, &failure) &&
 	     source_read(source, &result, &notices, &failure);
 	/* Half a run is no run. */
 	if (ok && recording->ended_early.code != ERROR_NONE) {
@@ -276,19 +237,8 @@ static void record_run(const struct bench_runner *runner, const struct bench_com
 	error_prefix(&reply->err, "%s", what);
 }
 
-static void record(
-	const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
-{
-	CLEANUP(places_close) struct places places = { { -1 } };
-
-	if (places_open(&places, runner, &reply->err))
-		record_run(runner, command, &places, what, reply);
-	else
-		error_prefix(&reply->err, "%s", what);
-}
-
 /* Through a pipe, whose whole record fits what is written at once. */
-static bool take_reply(int fd, pid_t pid, struct reply *reply)
+static bool read_reply(int fd, pid_t pid, struct reply *reply)
 {
 	ssize_t got;
 
@@ -308,7 +258,7 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 	off_t offset = lseek(fileno(runner->profiles), 0, SEEK_END);
 	struct reply reply = { 0 };
 	int fds[2], status;
-	bool is_told;
+	bool has_reply;
 	pid_t pid;
 
 	if (offset < 0 || pipe2(fds, O_CLOEXEC) != 0)
@@ -316,7 +266,7 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		record(runner, command, what, &reply);
+		record_run(runner, command, what, &reply);
 		_exit(write(fds[1], &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
 	}
 	close(fds[1]);
@@ -325,12 +275,12 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 		close(fds[0]);
 		return false;
 	}
-	is_told = take_reply(fds[0], pid, &reply);
+	has_reply = read_reply(fds[0], pid, &reply);
 	close(fds[0]);
-	status = wait_for(pid);
-	if (!is_told && interrupt_signal())
+	status = child_wait_for(pid);
+	if (!has_reply && interrupt_signal())
 		return error_set(err, ERROR_EMPTY, "interrupted in %s", what);
-	if (!is_told)
+	if (!has_reply)
 		return error_set(err, ERROR_SYSTEM, "%s: the recorder ended %s %d", what,
 			WIFSIGNALED(status) ? "by signal" : "with exit code",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/source_simulated.h"
+#include "cli/streams.h"
 #include "sampler/sampler.h"
 #include "symbolize/symbolize.h"
 
@@ -28,8 +29,10 @@ struct bench_runner {
 	bool simulates;                         /* as `simulated` says, in place of sampling */
 	bool benchmarks;                        /* the commands are suites, whose benchmarks are told apart */
 	const struct symbolize_options *naming; /* borrowed */
-	FILE *said;                             /* owned: standard error of the run at hand */
-	FILE *noticed;                          /* owned: what the recorder had to say of it */
+	FILE *null;                             /* owned: standard input and output of every run */
+	FILE *errors;                           /* owned: standard error of the run at hand */
+	int streams[STREAM_COUNT];              /* borrowed: these, as streams_redirect() takes them */
+	FILE *notices;                          /* owned: the recorder's notices of the run at hand */
 	FILE *profiles;                         /* owned: the profiles of all runs, one behind the other */
 };
 
@@ -39,7 +42,7 @@ void bench_runner_deinit(struct bench_runner *runner);
 
 /*
  * Runs the command once without recording it; `what` it is, as "warm-up run 2 of base", stands in messages. A failure
- * or a signal to us is an error; bench_print_said() shows the rest.
+ * or a signal to us is an error; bench_print_stderr() shows the rest.
  */
 COMMON_MUST_CHECK
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err);
@@ -69,7 +72,7 @@ bool bench_read_all(const struct bench_runner *runner, const struct bench_record
 	struct profile **profile, struct error *err);
 
 /* The last lines that the last run wrote to its standard error, on ours. */
-void bench_print_said(const struct bench_runner *runner);
+void bench_print_stderr(const struct bench_runner *runner);
 
-/* What the recorder had to say of the last run, on standard error. */
+/* The recorder's notices of the last run, on standard error. */
 void bench_print_notices(const struct bench_runner *runner);

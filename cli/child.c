@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/child.h"
 
+#include "cli/interrupt.h"
 #include "common/common.h"
 
 #include <errno.h>
@@ -34,4 +35,18 @@ int child_wait(void)
 		pid = wait(&status);
 	} while (pid < 0 && errno == EINTR);
 	return pid < 0 ? -1 : status;
+}
+
+int child_wait_for(pid_t pid)
+{
+	bool is_passed_on = false;
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+		if (is_passed_on || !interrupt_is_for_us_alone())
+			continue;
+		kill(pid, interrupt_signal());
+		is_passed_on = true;
+	}
+	return status;
 }

@@ -299,7 +299,7 @@ static int run_bench(struct request *request)
 		progress_clear(&bench.progress);
 		cli_print_error(&err);
 		if (err.code != ERROR_USAGE)
-			bench_print_said(&bench.runner);
+			bench_print_stderr(&bench.runner);
 		return CLI_EXIT_ERROR;
 	}
 	if (finish(&bench, &request->comparison, &code, &err))

@@ -67,19 +67,6 @@ static bool start_command(const struct source_simulated *simulated, pid_t *pid, 
 	return *pid > 0;
 }
 
-/* The terminal sends Ctrl-C to the command too; what only we have got is passed on, once. */
-static void wait_for(pid_t pid, int *status)
-{
-	bool is_passed_on = false;
-
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
-		if (is_passed_on || !interrupt_is_for_us_alone())
-			continue;
-		kill(pid, interrupt_signal());
-		is_passed_on = true;
-	}
-}
-
 /* ---- Benchmarks ---- */
 
 /* Their harness finds the simulator by itself; it looks for its mode and its folder in the environment. */
@@ -125,7 +112,7 @@ static bool run_command(
 	if (!start_command(simulated, &pid, err))
 		return false;
 	result->stage = SOURCE_RUNNING;
-	wait_for(pid, &result->recording.child_status);
+	result->recording.child_status = child_wait_for(pid);
 	/* Its times and its memory are valgrind's: they say nothing of the command. */
 	run->duration_ns = progress_now_ns() - begin_ns;
 	run->exit_status = result->recording.child_status;
