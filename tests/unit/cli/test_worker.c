@@ -2,15 +2,12 @@
 #include "cli/worker.h"
 
 #include "common/confined.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,8 +16,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { ALLOWED = 41, OUTPUTS = 3, LARGE_BYTES = 3 << 20 };
 

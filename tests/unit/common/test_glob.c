@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/common.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* All strings of up to `most` of the characters, in order; "" is number 0. */
 static void string_of_number(size_t number, const char *characters, char *string)

@@ -2,15 +2,11 @@
 #include "common/common.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Fills every container; what was in it before a failure stays. */
 static bool fill(struct hash_map *map, struct string_table *table, struct buffer *out, struct error *err)

@@ -3,12 +3,11 @@
 
 #include "common/own_directory.h"
 #include "common/remove.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { STRANGER = 12345 };
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdlib.h>
 
 enum { MODULES = 7 };
 

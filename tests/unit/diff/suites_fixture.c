@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suites_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <gsl/gsl_randist.h>
 
 static void must(bool ok, const struct error *err)
 {

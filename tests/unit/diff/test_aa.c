@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/unit_test.h"
 
 /*
  * Base against itself, where few functions have samples in every block, as of a server that spends its time all over

@@ -5,13 +5,10 @@
 #include "diff/verdict/verdict.h"
 
 #include "synthetic_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * Verdicts for any load, and of the machine, on comparisons whose estimates are set here: what the statistics make of

@@ -2,12 +2,9 @@
 #include "synthetic_fixture.h"
 
 #include "profile/cost_model.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What a simulation counted in a stack. */
 struct cost {

@@ -2,12 +2,9 @@
 #include "diff/verdict/check.h"
 
 #include "synthetic_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * Which function a verdict names. Runs of one side differ a little, and those of the other as much; `rest` is code that

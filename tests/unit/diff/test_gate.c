@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "synthetic_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char before[] = "main;a 4000\nmain;b 3000\nmain;operator>> 1000\n";
 static const char after[] = "main;a 4400\nmain;b 3000\nmain;operator>> 1000\nmain;added 100\n";

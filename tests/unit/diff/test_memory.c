@@ -3,12 +3,9 @@
 #include "waiting_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* From the nth allocation on there is no memory: the comparison fails cleanly, or succeeds because it needed no more.
  */

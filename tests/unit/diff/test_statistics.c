@@ -3,14 +3,11 @@
 #include "diff/statistics/median.h"
 #include "diff/statistics/moderate.h"
 #include "diff/statistics/tails.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void medians_halve_the_weight(void **state)
 {

@@ -2,13 +2,10 @@
 #include "suites_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_near(double value, double expected)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_single.h"
 #include "synthetic_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Programs that are compiled at run time, whose processes are a mixture; and what one process on each side can still
  * prove. */

@@ -2,16 +2,13 @@
 #include "diff/verdict/check.h"
 #include "foreign/foreign.h"
 
+#include "tests/unit/support/unit_test.h"
 #include "waiting_fixture.h"
 
 #include <ctype.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * What holds of every verdict, on small random pairs of profiles and on recordings of real programs: nothing that is

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation_fixture.h"
+#include "tests/unit/support/unit_test.h"
 #include "waiting_fixture.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
+#include <math.h>
+#include <string.h>
 
 /*
  * Services that wait, recorded twice: seeded, so that a figure changes only when the rule does. Every wait is drawn,

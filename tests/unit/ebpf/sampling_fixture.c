@@ -2,18 +2,15 @@
 #include "sampling_fixture.h"
 
 #include "sampler/live/task_layout.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
 	PERIOD_NS = 1000000,

@@ -2,10 +2,9 @@
 #include "scripts_fixture.h"
 
 #include "recording/interpret/python/python.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,8 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { QUALNAME_OFFSET = 128, LENGTH_OFFSET = 16, MOST_PYTHONS = 8, PATH_BYTES = 256, WORK_NS = 20000000 };
 

@@ -2,18 +2,15 @@
 /* The program as the kernel runs it: samples of a process that only looks like CPython. */
 #include "ebpf/ebpf.h"
 #include "sampling_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct fake_frame {
 	uint64_t code, previous, instruction;

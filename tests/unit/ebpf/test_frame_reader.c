@@ -4,19 +4,16 @@
 #include "refusal_fixture.h"
 #include "sampling_fixture.h"
 #include "scripts_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { ENOUGH = 60, CODE_WORDS = 20 };
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ebpf/loading.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void fail_with_log(const char *log, int result, struct error *err)
 {

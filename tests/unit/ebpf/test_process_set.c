@@ -4,12 +4,11 @@
 #include "kernel_objects_fixture.h"
 #include "refusal_fixture.h"
 #include "sampler/live/forks.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -20,8 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PERIOD_NS = 1000000, PERIODS = 50, DATA_PAGES = 8 };
 

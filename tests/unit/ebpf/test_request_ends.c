@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which end of a connection asks and which one answers, whenever it was made, and whose exchanges these are. */
 #include "talking_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- When it began, and who opened it ---- */
 

@@ -8,14 +8,13 @@
 #include "profile/requests.h"
 #include "refusal_fixture.h"
 #include "talking_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -26,8 +25,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- Kinds of sockets ---- */
 

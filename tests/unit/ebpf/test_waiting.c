@@ -2,12 +2,11 @@
 /* The programs as the kernel runs them: real threads that wait, and the samples that are written of them. */
 #include "ebpf/ebpf.h"
 #include "refusal_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,8 +15,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MAX_CPUS = 256, DATA_PAGES = 512, INTERVAL_NS = 5000000, REGISTERS = 21 };
 enum { PLENTY = 1000000 };

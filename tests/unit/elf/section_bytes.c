@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "section_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The header, the section's bytes, the names, then the section headers: none, the names, the section. */
 void made_elf(const struct made_section *section, struct buffer *file)

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
 #include "section_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void expect_debug(const char *path, const struct elf_debug_options *options, enum elf_debug_source expected)
 {

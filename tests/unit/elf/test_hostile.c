@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
 #include "section_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Touches every byte that an image hands out: the sanitizer watches an exact copy of the file. */
 static uint64_t touch(const uint8_t *bytes, size_t size)

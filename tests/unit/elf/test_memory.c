@@ -3,12 +3,7 @@
 #include "mapping_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/unit_test.h"
 
 static void every_failed_allocation_is_an_error(void **state)
 {

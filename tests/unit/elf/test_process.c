@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
 #include "mapping_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Nothing is mapped there: /proc/PID/map_files has no such entry, as for somebody who may not read it. */
 enum { NOWHERE = 0x10000, NOWHERE_END = 0x20000 };

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries_fixture.h"
 #include "section_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
 #include <libdeflate.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#include <cmocka.h>
 
 static void sections_are_found_by_name(void **state)
 {

@@ -2,15 +2,12 @@
 #include "perf_data_fixture.h"
 
 #include "foreign/perf_data/events.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#include <cmocka.h>
 
 /* Where the data of a file with one event begin: behind its header, id and attributes. */
 #define DATA_AT "224"

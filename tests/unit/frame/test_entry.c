@@ -3,17 +3,14 @@
 
 #include "tests/unit/frame/elf_bytes.h"
 #include "tests/unit/support/bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <dwarf.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Entries that are written by hand, as compilers and linkers of several machines write them. */
 

@@ -2,15 +2,12 @@
 #include "frame/frame.h"
 #include "machine/x86_64.h"
 #include "tests/unit/elf/libelf_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * Our reading of .eh_frame against libdw's, over real libraries: at every address that is looked at, both must know a

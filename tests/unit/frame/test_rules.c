@@ -2,14 +2,11 @@
 #include "frame/frame.h"
 
 #include "tests/unit/frame/elf_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <dwarf.h>
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What gcc writes: CFA = rsp + 8, return address at CFA - 8. */
 static const uint8_t usual_cie[] = { DW_CFA_def_cfa, X86_64_RSP, 8, DW_CFA_offset | X86_64_RIP, 1 };

@@ -2,11 +2,7 @@
 #include "harness/protocol.h"
 
 #include "tests/unit/support/bytes.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/unit_test.h"
 
 static void put_text(struct bytes *bytes, const char *text)
 {

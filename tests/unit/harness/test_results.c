@@ -2,12 +2,9 @@
 #include "harness/results.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define STATS(median)                                                                                                  \
 	"{\"min_ns\":1,\"max_ns\":9.5,\"mean_ns\":4,\"stdev_ns\":0.5,\"q1_ns\":3,\"median_ns\":" median                \

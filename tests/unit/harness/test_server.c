@@ -3,17 +3,14 @@
 #include "harness/tee.h"
 
 #include "tests/unit/support/bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 enum { PATIENCE_MS = 20000 };
 

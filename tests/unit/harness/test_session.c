@@ -2,12 +2,9 @@
 #include "harness/session.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 enum { PID = 300 };
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "harness/iterations.h"
 #include "harness/warmup.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* Of splitmix64 (Vigna), so that the test is the same everywhere. */
 static double uniform(uint64_t *seed)

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/machine.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
 #include <sys/syscall.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* Calls that are newer than the C library's header. */
 enum { NR_futex_waitv = 449, NR_fchmodat2 = 452, NR_futex_wait = 455 };

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/machine.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
 #include <sys/utsname.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 static void a_record_is_chosen_by_e_machine(void **state)
 {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "elf/elf.h"
 #include "machine/x86_64_decoder.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What is remembered of shapes is compared with what Zydis says of each instruction. */
 struct pair {

@@ -2,13 +2,10 @@
 #include "profile/profile.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What a run time does beside running the program: frames of its own in the stacks. */
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/unit_test.h"
 
 /* Value types of a simulation, in the order of `values`. */
 enum { CYCLES = 1, FIRST_MISSES, LAST_MISSES, SYSTEM, VALUES };

@@ -3,13 +3,10 @@
 #include "profile_fixture.h"
 
 #include "profile/weights.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* How many samples a profile was made of: files that tell it, and files that do not. */
 

@@ -3,13 +3,10 @@
 #include "profile_fixture.h"
 
 #include "profile/pprof_message.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Fields of pprof.proto that have been found in a file. */
 struct found_fields {

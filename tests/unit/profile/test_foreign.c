@@ -3,12 +3,9 @@
 #include "profile_fixture.h"
 
 #include "common/gzip.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A file as Go's runtime/pprof shapes it: main > work(inlined in outer), 3 samples at 10 ms. */
 static void small_file(struct pprof_bytes *p)

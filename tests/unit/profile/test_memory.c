@@ -3,13 +3,10 @@
 
 #include "foreign/foreign.h"
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST_ALLOCATIONS = 5000 };
 

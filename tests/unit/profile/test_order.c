@@ -3,12 +3,9 @@
 #include "profile_fixture.h"
 
 #include "profile/index.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Stacks that come in order are added without asking whether they are there. What then comes out of it must be found
  * all the same.

@@ -2,14 +2,11 @@
 #include "profile_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * A recording of one execution of two threads: 1,000 events of CPU time, one a millisecond, whose samples have values

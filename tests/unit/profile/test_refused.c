@@ -3,13 +3,10 @@
 #include "profile_fixture.h"
 
 #include "common/gzip.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* One valid sample; each case adds what is wrong. */
 static void valid_file(struct pprof_bytes *p)

@@ -2,12 +2,9 @@
 #include "profile/profile.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SECONDS = 10, MS = 1000000 };
 

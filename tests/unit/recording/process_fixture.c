@@ -2,13 +2,10 @@
 #include "process_fixture.h"
 
 #include "recording/process/reader.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 int fixture_setup(void **state)
 {

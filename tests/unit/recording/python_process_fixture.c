@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "python_process_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MOST_SCRIPT_BYTES = 1 << 16 };
 

@@ -2,18 +2,14 @@
 #include "recording/process/account.h"
 
 #include "recording/process/owner.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 /* Who answers for a process, whichever namespaces it has made itself. */
 

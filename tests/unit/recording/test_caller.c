@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/unwind/unwind.h"
 #include "tests/unit/frame/elf_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * Code without rules at MADE_AT, which runs in a frame that it did not make; a described function, whose frame is 16

@@ -2,14 +2,11 @@
 #include "process_fixture.h"
 
 #include "recording/interpret/hotspot/code.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-
-#include <cmocka.h>
 
 /*
  * A HotSpot in a piece of memory: one code heap with a compiled method and a stub, and the method. Offsets are those of

@@ -2,18 +2,14 @@
 #include "recording/process/in_root.h"
 
 #include "common/common.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-#include <cmocka.h>
 
 /* Paths in a directory tree lead where the kernel's own RESOLVE_IN_ROOT leads, and nowhere else. */
 

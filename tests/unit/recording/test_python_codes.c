@@ -4,18 +4,15 @@
 #include "python_process_fixture.h"
 
 #include "recording/interpret/python/code.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Names are cut at 512 and 1024 bytes, of which a character that does not fit takes up to 4. */
 enum { CUT_NAME = 508, CUT_FILE = 1020, MOST_WORDS = 6 };

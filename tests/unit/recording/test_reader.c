@@ -2,14 +2,12 @@
 #include "recording/process/reader.h"
 
 #include "recording/process/proc.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,8 +18,6 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Reads of other processes, of which some never answer. */
 

@@ -2,13 +2,10 @@
 #include "recording/records/record.h"
 
 #include "tests/unit/support/bytes.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 static void put_text(struct bytes *bytes, const char *text, size_t room)
 {

@@ -2,16 +2,13 @@
 #include "process_fixture.h"
 
 #include "recording/process/recorded.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The ids of a recording are those of other processes now: of these nothing is asked, as they run here. */
 static void test_processes_of_a_recording_are_not_asked(void **state)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/x86_64.h"
 #include "recording/unwind/rule_cache.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool find_and_count(void *context, uint64_t address, struct unwind_code *code)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/x86_64.h"
 #include "recording/unwind/scan.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static int setup(void **state)
 {

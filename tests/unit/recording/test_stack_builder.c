@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/collect/stack_builder.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { LOCATIONS = 40, DEPTH = 60, ROUNDS = 4000, PLACES = 3, OTHER_BIAS = 0x5000 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/process/process.h"
 #include "recording/process/reader.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -12,8 +11,6 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /*
  * A child is stepped through, instruction by instruction, and a shadow of its calls is kept: at every single

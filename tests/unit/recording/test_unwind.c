@@ -4,15 +4,12 @@
 #include "recording/process/process.h"
 #include "recording/process/reader.h"
 #include "tests/unit/frame/elf_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <execinfo.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <ucontext.h>
-
-#include <cmocka.h>
 
 enum { STACK_AT = 0x7000, CODE_AT = 0x1000, CODE_END = 0x2000, WORDS = 64 };
 

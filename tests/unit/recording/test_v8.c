@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/v8/known.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 /* The heap of a process, as node 20 would have it, built by hand. */
 enum { BASE = 0x10000000, HEAP_BYTES = 1 << 18, CODE_AT = BASE + (1 << 17) };

@@ -5,16 +5,12 @@
 #include "recording/verify/code_map.h"
 #include "recording/verify/compare.h"
 #include "recording/verify/reference.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The second opinion on stacks: how walks compare, our own stack by libunwind, and stacks and images that are hostile.
  */

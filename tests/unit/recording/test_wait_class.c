@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/collect/wait_class.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -9,11 +10,6 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* States as include/linux/sched.h has them. */
 enum {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite_fixture.h"
 
+#include "tests/unit/support/unit_test.h"
 #include "written_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { RUNS = 5 };
 static const double us = 1e3;

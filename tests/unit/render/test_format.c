@@ -2,13 +2,10 @@
 #include "profile/profile.h"
 #include "render/format.h"
 #include "render/label.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void times_have_a_unit_that_fits(void **state)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report_fixture.h"
 #include "suite_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Whole outputs against tests/golden/render/. `UPDATE_GOLDEN=1 ctest -L golden` writes them anew; the difference is
  * then read. */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* JSON values as text are what jansson prints. */
 #include "render/json_text.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { RANDOM_NUMBERS = 200000 };
 

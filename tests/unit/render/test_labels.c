@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void set_label(struct fixture *fixture, enum diff_side side, const char *key, const char *value)
 {

@@ -3,12 +3,9 @@
 #include "suite_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 typedef bool render_function(const struct render_input *input, struct buffer *out, struct error *err);
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { KINDS = SUITE_LARGE + 1, MARKDOWN_BYTES = 65536 };
 

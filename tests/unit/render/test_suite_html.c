@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <jansson.h>
 #include <libdeflate.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MAX_LIST_BYTES = 8 << 20 };
 

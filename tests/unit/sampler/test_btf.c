@@ -3,14 +3,11 @@
 #include "sampler/live/btf.h"
 
 #include "tests/unit/support/bytes.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <linux/btf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { FLAG = 1u << 31 };
 

@@ -3,13 +3,10 @@
 #include "sampler/live/limits.h"
 
 #include "made_tree_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char container[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 

@@ -2,19 +2,16 @@
 #include "sampler/live/state.h"
 #include "sampler/sampler.h"
 #include "tests/unit/recording/used_locations_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SKIPPED = 77 };
 

@@ -2,16 +2,13 @@
 #include "sampler/part/part.h"
 
 #include "sampler/sampler.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MAX_BYTES = 1 << 20 };
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/priority.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static const int64_t hurry_ns = 100000000;
 

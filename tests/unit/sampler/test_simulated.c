@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign.h"
 #include "simulated_bytes.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { CYCLES = 1, INSTRUCTIONS, FIRST_MISSES, LAST_MISSES, BRANCH_MISSES, SYSTEM_CALLS, SYSTEM, VALUES };
 

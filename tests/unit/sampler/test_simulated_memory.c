@@ -2,13 +2,9 @@
 #include "simulated_bytes.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MOST_ALLOCATIONS = 100000 };
 

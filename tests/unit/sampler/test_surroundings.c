@@ -3,13 +3,10 @@
 #include "sampler/live/surroundings.h"
 
 #include "made_tree_fixture.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The facts between two readings that are a second apart. */
 static struct profile_facts facts_between(const struct surroundings *before, const struct surroundings *after)

@@ -2,17 +2,14 @@
 /* Events that users name: how they are written, and where they lie in a file, which this program itself is. */
 #include "sampler/live/listening.h"
 #include "sampler/live/work_event.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MAX_PROGRAM_BYTES = 1 << 26 };
 

@@ -2,13 +2,9 @@
 #pragma once
 
 #include "elf/elf.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 /* One of the programs that were built for the tests. */
 static inline struct elf_image *open_program(const char *name)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/broker.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /*
  * Which files the broker opens for a binary of another user, where root runs it. Each request is made by a process that

@@ -3,19 +3,15 @@
 #include "symbolize/fingerprint.h"
 #include "symbolize/minidebug.h"
 #include "symbolize/symbols.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <dwarf.h>
 #include <elf.h>
 #include <lzma.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /*
  * Debug information that is small, but whose parts refer to the same bytes over and over, so that reading it as it

@@ -3,17 +3,13 @@
 #include "oracle_fixture.h"
 #include "program_fixture.h"
 #include "symbolize/dwarf.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <dirent.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Every byte of the program's code, asked of the walk and of libdw. The sanitizers, which look at the walk alone, are
  * content with each third. */

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/go.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  * A Go table made by hand: main.work at 0x1000..0x1100, line 10 up to 0x1040 and 11 behind; at 0x1020..0x1040

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/name.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* Damaged debug information gives fewer answers or an error; it never crashes, hangs or reads outside (run under
  * sanitizers). */

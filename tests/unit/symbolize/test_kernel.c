@@ -2,14 +2,10 @@
 #include "symbolize/kernel.h"
 
 #include "symbolize/kallsyms.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The kernel that runs must say of its functions what it prints in /proc/kallsyms. */
 

@@ -2,13 +2,9 @@
 #include "symbolize/symbolize.h"
 
 #include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { ADDRESSES = 64, MOST_ALLOCATIONS = 100000 };
 

@@ -2,12 +2,10 @@
 #include "symbolize/jit.h"
 #include "symbolize/naming_child.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,8 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /*
  * Naming in its child process. The reader of maps is replaced here: what a map says is what a reader does that has been

@@ -3,15 +3,11 @@
 #include "symbolize/symbolize.h"
 
 #include "symbolize/symbols.h"
+#include "tests/unit/support/unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* What is said about whole programs: names of every kind, debug files, fingerprints, and a profile from end to end. */
 
