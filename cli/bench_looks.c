@@ -30,28 +30,28 @@ unsigned int bench_look_at(uint64_t pairs)
 
 /* ---- In a process of its own ---- */
 
-struct looking {
+struct look_task {
 	const struct bench_runner *runner;
 	const struct bench_record *const *records;
 	uint64_t pairs;
 	const struct diff_suite_options *options;
 };
 
-struct seen {
+struct look_result {
 	bool ok;
 	struct bench_look look;
 	struct error err;
 };
 
-static bool count_undecided(const struct looking *looking, struct bench_look *look, struct error *err)
+static bool count_undecided(const struct look_task *task, struct bench_look *look, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
-	if (!bench_read_all(looking->runner, looking->records[DIFF_BASE], looking->pairs, &base, err) ||
-		!bench_read_all(looking->runner, looking->records[DIFF_HEAD], looking->pairs, &head, err) ||
-		!diff_suite_create(base, head, looking->options, &suite, err))
+	if (!bench_read_all(task->runner, task->records[DIFF_BASE], task->pairs, &base, err) ||
+		!bench_read_all(task->runner, task->records[DIFF_HEAD], task->pairs, &head, err) ||
+		!diff_suite_create(base, head, task->options, &suite, err))
 		return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		look->benchmarks += suite->benchmarks[i].presence == DIFF_IN_BOTH;
@@ -61,33 +61,33 @@ static bool count_undecided(const struct looking *looking, struct bench_look *lo
 
 static void work(void *context, void *result)
 {
-	struct seen *seen = result;
+	struct look_result *made = result;
 
-	seen->ok = count_undecided(context, &seen->look, &seen->err);
+	made->ok = count_undecided(context, &made->look, &made->err);
 }
 
 bool bench_look(const struct bench_runner *runner, const struct bench_record *const records[DIFF_SIDES], uint64_t pairs,
 	const struct diff_suite_options *options, struct bench_look *look, struct error *err)
 {
-	struct looking looking = { runner, records, pairs, options };
+	struct look_task task = { runner, records, pairs, options };
 	struct isolated isolated = { 0 };
 	const int profiles = fileno(runner->profiles);
 	struct isolated_limits limits = { .seconds = LOOK_SECONDS,
 		.memory_bytes = look_memory_bytes,
 		.descriptors = &profiles,
 		.descriptor_count = 1 };
-	struct seen seen;
+	struct look_result made;
 
-	if (!isolated_start(&isolated, &limits, sizeof(seen), work, &looking, err))
+	if (!isolated_start(&isolated, &limits, sizeof(made), work, &task, err))
 		return false;
 	isolated_wait(&isolated);
-	seen = *(struct seen *)isolated.result;
+	made = *(struct look_result *)isolated.result;
 	isolated_deinit(&isolated);
-	*look = seen.look;
-	if (seen.ok)
+	*look = made.look;
+	if (made.ok)
 		return true;
-	if (seen.err.code == ERROR_NONE)
+	if (made.err.code == ERROR_NONE)
 		return error_set(err, ERROR_SYSTEM, "the runs made so far could not be compared");
-	*err = seen.err;
+	*err = made.err;
 	return false;
 }

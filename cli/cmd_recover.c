@@ -72,7 +72,7 @@ static bool recover(struct request *request, const char *name, struct error *err
 	char path[PATH_MAX];
 
 	return choose_output(request, name, path, err) && file_check_writable(path, err) &&
-	       naming_prepare(&request->naming, &options, err) && load_part(name, &options, &profile, err) &&
+	       naming_prepare(&request->naming, &options, err) && load_unfinished(name, &options, &profile, err) &&
 	       write_profile(profile, path, request->mode, err);
 }
 

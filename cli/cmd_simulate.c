@@ -215,8 +215,6 @@ static int finish(struct simulation *simulation, const struct buffer *notices)
 
 static int run_simulation(struct request *request)
 {
-	/* The command inherits our standard output. Where that is the profile's, it prints on standard error. */
-	static const int streams[STREAM_COUNT] = { -1, STDERR_FILENO, -1 };
 	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(profile_cleanup) struct profile *merged = NULL;
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
@@ -225,8 +223,7 @@ static int run_simulation(struct request *request)
 	int code;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	if (strcmp(request->output, "-") == 0)
-		request->simulated.streams = streams;
+	request->simulated.streams = streams_apart_from(request->output);
 	if (!file_check_writable(request->output, &err) ||
 		!naming_prepare(&request->naming, &simulation.naming, &err) ||
 		!source_simulated_create(&request->simulated, &source, &err)) {

@@ -119,7 +119,8 @@ void load_inputs_deinit(struct load_inputs *inputs)
 	*inputs = (struct load_inputs){ 0 };
 }
 
-bool load_part(const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err)
+bool load_unfinished(
+	const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err)
 {
 	CLEANUP(source_cleanup) struct source *source = NULL;
 

@@ -41,4 +41,5 @@ bool load_read(const struct load_inputs *inputs, const struct load_options *opti
 
 /* Only what a killed recorder has left; anything else is ERROR_USAGE. */
 COMMON_MUST_CHECK
-bool load_part(const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err);
+bool load_unfinished(
+	const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err);

@@ -8,7 +8,6 @@
 #include "cli/streams.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +21,7 @@ static bool is_command(const struct record_job *job)
 }
 
 /* Beside the file, also when a link leads there. A pipe, a device or an open file has nothing beside it: "". */
-static bool name_part(const char *output, char *part, size_t size, struct error *err)
+static bool name_part_file(const char *output, char *part, size_t size, struct error *err)
 {
 	static const char ending[] = ".part";
 
@@ -35,7 +34,7 @@ static bool name_part(const char *output, char *part, size_t size, struct error 
 
 /* Once the profile is in place nothing is left to recover. When it could not be written, what was recorded is still
  * there. */
-static bool settle_part(const struct record_job *job, bool is_written, struct error *err)
+static bool settle_part_file(const struct record_job *job, bool is_written, struct error *err)
 {
 	const char *part = job->live.sampler.part_path;
 	struct error why;
@@ -68,7 +67,7 @@ static bool write_file(struct record_job *job, const struct profile *profile, st
 }
 
 /* After the file is written, in which threads that are idle by their life are not decided. */
-static void close_with(const struct record_job *job, struct profile *profile)
+static void print_summary(const struct record_job *job, struct profile *profile)
 {
 	int64_t duration_ns = 0;
 	struct error err;
@@ -143,7 +142,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 	if (!job->merged || profile_execution_count(job->merged) == job->runs)
 		cli_print_notices(notices);
 	if (!job->merged)
-		close_with(job, recording->profile);
+		print_summary(job, recording->profile);
 	return true;
 }
 
@@ -165,7 +164,7 @@ static int finish(const struct record_job *job, const struct recording *recordin
 	int code = CLI_EXIT_OK, status = recording->child_status, child_code;
 	bool is_empty = false;
 
-	if (!settle_part(job, is_written, err)) {
+	if (!settle_part_file(job, is_written, err)) {
 		code = fail(job, err);
 		is_empty = err->code == ERROR_EMPTY;
 	}
@@ -197,7 +196,7 @@ static int record(struct record_job *job, struct source *source)
 	return failure_code(job, result.stage, &err);
 }
 
-static void report_runs_end(const struct record_job *job, uint64_t run, int code)
+static void print_runs_end(const struct record_job *job, uint64_t run, int code)
 {
 	size_t kept = profile_execution_count(job->merged);
 
@@ -224,27 +223,14 @@ static int record_runs(struct record_job *job, struct source *source)
 	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= job->runs && !interrupt_signal(); run++) {
 		code = record(job, source);
 		if (code != CLI_EXIT_OK || interrupt_signal())
-			report_runs_end(job, run, code);
+			print_runs_end(job, run, code);
 	}
 	if (job->merged->run_count > 0 && !job->live.sampler.part_path && !write_file(job, job->merged, &err))
 		code = fail(job, &err);
 	else if (job->merged->run_count > 0 && !job->quiet)
-		close_with(job, job->merged);
+		print_summary(job, job->merged);
 	profile_destroy(job->merged);
 	return code;
-}
-
-/* A command inherits our standard output. Where that is the profile's, the command prints on standard error, as with
- * perf. */
-static bool keep_output_apart(struct record_job *job, struct error *err)
-{
-	static const int streams[STREAM_COUNT] = { -1, STDERR_FILENO, -1 };
-
-	if (!is_command(job) || strcmp(job->output, "-") != 0)
-		return true;
-	job->live.streams = streams;
-	return fcntl(STDOUT_FILENO, F_GETFD) >= 0 ||
-	       error_set_errno(err, errno, "cannot keep the command's output apart from the profile");
 }
 
 int record_job_run(struct record_job *job)
@@ -255,7 +241,7 @@ int record_job_run(struct record_job *job)
 	struct error err;
 
 	control_init(&control);
-	if (!file_check_writable(job->output, &err) || !name_part(job->output, part, sizeof(part), &err) ||
+	if (!file_check_writable(job->output, &err) || !name_part_file(job->output, part, sizeof(part), &err) ||
 		!naming_prepare(&job->naming, &job->options, &err))
 		return fail(job, &err);
 	if (job->control && !control_open(&control, job->control, &err))
@@ -264,8 +250,9 @@ int record_job_run(struct record_job *job)
 		job->live.sampler.part_path = part;
 	job->live.control = &control;
 	job->live.progress = &job->progress;
-	if (!keep_output_apart(job, &err) ||
-		!(job->has_benchmarks ? source_benchmarks_create : source_live_create)(&job->live, &source, &err))
+	if (is_command(job))
+		job->live.streams = streams_apart_from(job->output);
+	if (!(job->has_benchmarks ? source_benchmarks_create : source_live_create)(&job->live, &source, &err))
 		return fail(job, &err);
 	interrupt_watch();
 	return job->runs > 1 ? record_runs(job, source) : record(job, source);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 void streams_restore(struct streams *streams)
@@ -33,4 +34,11 @@ bool streams_redirect(struct streams *streams, const int to[STREAM_COUNT], struc
 		}
 	}
 	return true;
+}
+
+const int *streams_apart_from(const char *output)
+{
+	static const int streams[STREAM_COUNT] = { -1, STDERR_FILENO, -1 };
+
+	return strcmp(output, "-") == 0 ? streams : NULL;
 }

@@ -27,7 +27,7 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { ENDING_COUNT = sizeof(ending) / sizeof(ending[0]) };
 
 /* What the worker sends before the bytes of an output or of a question; foreign bytes to the parent. */
-struct order {
+struct message_header {
 	uint64_t output, bytes;
 };
 static const uint64_t question = UINT64_MAX; /* in place of an output's number */
@@ -82,7 +82,7 @@ static void give_up_rights(const struct worker *worker, pid_t parent)
 	/* The change of user has cleared it. */
 	child_end_with(parent);
 	left |= refuse_calls(worker) ? 0 : RIGHTS_LEFT_CALLS;
-	/* What a machine does not allow is missing from all readers: `kelvin doctor` tells. */
+	/* What a machine does not allow is missing from all readers: `kelvin doctor` shows it. */
 	(void)left;
 }
 
@@ -115,12 +115,12 @@ static bool read_whole(int fd, void *into, size_t size)
 bool worker_write(const struct worker *worker, size_t output, const void *bytes, size_t size, struct error *err)
 {
 	const struct worker_output *to = &worker->outputs[output];
-	const struct order order = { output, size };
+	const struct message_header header = { output, size };
 	struct error answer;
 
 	if (worker->socket == 0 || strcmp(to->path, "-") == 0)
 		return file_write(to->path, bytes, size, to->mode, err);
-	if (!file_write_all(worker->socket, &order, sizeof(order)) || !file_write_all(worker->socket, bytes, size) ||
+	if (!file_write_all(worker->socket, &header, sizeof(header)) || !file_write_all(worker->socket, bytes, size) ||
 		!read_whole(worker->socket, &answer, sizeof(answer)))
 		return error_set_errno(err, errno, "cannot hand over %s", to->path);
 	if (answer.code == ERROR_NONE)
@@ -131,11 +131,11 @@ bool worker_write(const struct worker *worker, size_t output, const void *bytes,
 
 int worker_ask(const struct worker *worker, const void *bytes, size_t size)
 {
-	const struct order order = { question, size };
+	const struct message_header header = { question, size };
 	struct error answer;
 	int fd = -1;
 
-	if (file_write_all(worker->socket, &order, sizeof(order)) && file_write_all(worker->socket, bytes, size))
+	if (file_write_all(worker->socket, &header, sizeof(header)) && file_write_all(worker->socket, bytes, size))
 		(void)!message_receive(worker->socket, &answer, sizeof(answer), MSG_WAITALL, &fd);
 	return fd;
 }
@@ -184,8 +184,8 @@ static ssize_t receive(const struct parent *parent, void *into, size_t room)
 }
 
 /*
- * Takes the bytes of an output, and writes them as they come; after a failure the rest is thrown away, which the worker
- * is told of then. False if they end early.
+ * Takes the bytes of an output, and writes them as they come; after a failure the rest is thrown away, and the answer
+ * to the worker says so. False if they end early.
  */
 static bool pass_on(const struct parent *parent, struct file_writing *writing, uint64_t bytes, struct error *why)
 {
@@ -204,23 +204,23 @@ static bool pass_on(const struct parent *parent, struct file_writing *writing, u
 }
 
 /* While a file lies beside the output, a signal must not end this process before it is removed. */
-static bool write_output(const struct parent *parent, const struct order *order, struct error *why)
+static bool write_output(const struct parent *parent, const struct message_header *header, struct error *why)
 {
-	const struct worker_output *to = &parent->worker->outputs[order->output];
+	const struct worker_output *to = &parent->worker->outputs[header->output];
 	struct file_writing *writing = NULL;
 	sigset_t before;
 	bool is_whole;
 
 	if (!file_begin(to->path, to->mode, &writing, why))
-		return pass_on(parent, NULL, order->bytes, why);
+		return pass_on(parent, NULL, header->bytes, why);
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
 	if (file_is_beside(writing))
 		pthread_sigmask(SIG_BLOCK, &parent->mask, NULL);
-	is_whole = pass_on(parent, writing, order->bytes, why);
+	is_whole = pass_on(parent, writing, header->bytes, why);
 	if (!is_whole || why->code != ERROR_NONE)
 		file_abandon(writing);
 	else if (file_commit(writing, why))
-		parent->is_written[order->output] = true;
+		parent->is_written[header->output] = true;
 	/* A worker that a signal of the user does not end with its parent is ended here, before the signal comes. */
 	if (!is_whole)
 		(void)kill(parent->pid, SIGKILL);
@@ -228,47 +228,47 @@ static bool write_output(const struct parent *parent, const struct order *order,
 	return is_whole;
 }
 
-static bool is_valid(const struct parent *parent, const struct order *order)
+static bool is_valid(const struct parent *parent, const struct message_header *header)
 {
 	const struct worker *worker = parent->worker;
 
-	if (order->output == question)
-		return worker->answer && order->bytes <= max_question_bytes;
-	return order->output < worker->output_count && worker->outputs[order->output].path &&
-	       strcmp(worker->outputs[order->output].path, "-") != 0 && !parent->is_written[order->output] &&
-	       order->bytes <= max_output_bytes;
+	if (header->output == question)
+		return worker->answer && header->bytes <= max_question_bytes;
+	return header->output < worker->output_count && worker->outputs[header->output].path &&
+	       strcmp(worker->outputs[header->output].path, "-") != 0 && !parent->is_written[header->output] &&
+	       header->bytes <= max_output_bytes;
 }
 
-static bool answer_question(const struct parent *parent, const struct order *order)
+static bool answer_question(const struct parent *parent, const struct message_header *header)
 {
-	CLEANUP(cleanup_free) char *bytes = malloc((size_t)order->bytes + 1);
+	CLEANUP(cleanup_free) char *bytes = malloc((size_t)header->bytes + 1);
 	CLEANUP(cleanup_close) int fd = -1;
 	const struct error none = { 0 };
 
-	if (!bytes || !read_whole(parent->socket, bytes, (size_t)order->bytes))
+	if (!bytes || !read_whole(parent->socket, bytes, (size_t)header->bytes))
 		return false;
-	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)order->bytes);
+	fd = parent->worker->answer(parent->worker->context, bytes, (size_t)header->bytes);
 	return message_send(parent->socket, &none, sizeof(none), fd);
 }
 
-static bool take_output(const struct parent *parent, const struct order *order)
+static bool take_output(const struct parent *parent, const struct message_header *header)
 {
 	struct error why = { 0 };
 
-	return write_output(parent, order, &why) && message_send(parent->socket, &why, sizeof(why), -1);
+	return write_output(parent, header, &why) && message_send(parent->socket, &why, sizeof(why), -1);
 }
 
 /* Writes what the worker hands over and answers what it asks, until it has ended. */
 static void serve(const struct parent *parent)
 {
-	struct order order;
+	struct message_header header;
 
-	while (read_whole(parent->socket, &order, sizeof(order))) {
-		if (!is_valid(parent, &order)) {
+	while (read_whole(parent->socket, &header, sizeof(header))) {
+		if (!is_valid(parent, &header)) {
 			(void)kill(parent->pid, SIGKILL);
 			return;
 		}
-		if (!(order.output == question ? answer_question(parent, &order) : take_output(parent, &order)))
+		if (!(header.output == question ? answer_question(parent, &header) : take_output(parent, &header)))
 			return;
 	}
 }

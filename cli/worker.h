@@ -38,9 +38,9 @@ struct worker {
 };
 
 /*
- * Runs work(context) in a worker. Its result becomes the exit code in `*code`; it tells its failures itself, and writes
- * its outputs by worker_write(). A signal that ends the worker as it would have ended the command, such as Ctrl-C, ends
- * the calling process, which leaves nothing behind. ERROR_SYSTEM: the worker crashed, or there is none.
+ * Runs work(context) in a worker. Its result becomes the exit code in `*code`; it prints its failures itself, and
+ * writes its outputs by worker_write(). A signal that ends the worker as it would have ended the command, such as
+ * Ctrl-C, ends the calling process, which leaves nothing behind. ERROR_SYSTEM: the worker crashed, or there is none.
  */
 COMMON_MUST_CHECK
 bool worker_run(struct worker *worker, int (*work)(void *context), void *context, int *code, struct error *err);
