@@ -72,7 +72,6 @@ static void end_twice_while_writing(void)
 
 static void a_signal_stops_what_is_done_now(void **state)
 {
-	(void)state;
 	assert_int_equal(status_of(end_recording), 0);
 	assert_int_equal(WEXITSTATUS(status_of(end_recording_and_naming)), 1);
 	assert_int_equal(WEXITSTATUS(status_of(end_naming)), 1);
@@ -82,7 +81,6 @@ static void who_insists_ends_the_process(void **state)
 {
 	int status = status_of(insist);
 
-	(void)state;
 	assert_true(WIFSIGNALED(status));
 	status = status_of(end_twice_while_writing);
 	assert_true(WIFSIGNALED(status));

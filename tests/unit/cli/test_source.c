@@ -157,7 +157,6 @@ static bool store_read(struct source *source, struct source_result *result, stru
 	struct profile_line line = { 0 };
 	uint32_t id;
 
-	(void)notices;
 	return profile_create(&result->recording.profile, err) &&
 	       profile_intern(result->recording.profile, store->tool, &result->recording.profile->facts.tool, err) &&
 	       profile_intern(result->recording.profile, "std::sort", &function.name, err) &&
@@ -167,7 +166,6 @@ static bool store_read(struct source *source, struct source_result *result, stru
 
 static void store_destroy(struct source *source)
 {
-	(void)source;
 }
 
 static const struct source_functions store_functions = { .read = store_read, .destroy = store_destroy };

@@ -93,7 +93,6 @@ static void the_parent_writes_outputs(void **state)
 	struct setting setting;
 	struct stat info;
 
-	(void)state;
 	set_up(&setting);
 	assert_true(run(&setting, write_large));
 	assert_int_equal(setting.code, 3);
@@ -118,7 +117,6 @@ static void a_full_disk_is_the_works_failure(void **state)
 {
 	struct setting setting;
 
-	(void)state;
 	set_up(&setting);
 	setting.outputs[0].path = "/dev/full";
 	assert_true(run(&setting, write_and_tell));
@@ -128,13 +126,11 @@ static void a_full_disk_is_the_works_failure(void **state)
 
 static int end_at_once(void *context)
 {
-	(void)context;
 	return 0;
 }
 
 static void success_without_outputs_is_none(void **state)
 {
-	(void)state;
 	expect_failure(end_at_once, "ended before");
 }
 
@@ -155,13 +151,11 @@ static int open_all(void *context)
 
 static int type_into_terminal(void *context)
 {
-	(void)context;
 	return ioctl(STDOUT_FILENO, TIOCSTI, "x") < 0 && errno == EPERM ? 2 : ALLOWED;
 }
 
 static int make_executable(void *context)
 {
-	(void)context;
 	return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
 		       ? 2
 		       : ALLOWED;
@@ -172,7 +166,6 @@ static void files_terminals_and_code_are_refused(void **state)
 	int (*const works[])(void *) = { open_all, type_into_terminal, make_executable };
 	size_t count = confined_slowdown() > 1 ? 1 : sizeof(works) / sizeof(works[0]);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		struct setting setting;
 
@@ -185,27 +178,23 @@ static void files_terminals_and_code_are_refused(void **state)
 
 static int execute(void *context)
 {
-	(void)context;
 	(void)execl("/bin/sh", "sh", "-c", "exit 41", (char *)NULL);
 	return 2;
 }
 
 static int make_socket(void *context)
 {
-	(void)context;
 	return socket(AF_INET, SOCK_STREAM, 0) < 0 ? 2 : ALLOWED;
 }
 
 static int signal_parent(void *context)
 {
-	(void)context;
 	(void)kill(getppid(), SIGSTOP);
 	return 2;
 }
 
 static int fork_away(void *context)
 {
-	(void)context;
 	return fork() < 0 ? 2 : ALLOWED;
 }
 
@@ -217,7 +206,6 @@ static int remove_output(void *context)
 
 static int become_root(void *context)
 {
-	(void)context;
 	return setuid(0) == 0 ? ALLOWED : 2;
 }
 
@@ -225,7 +213,6 @@ static void what_no_reader_does_ends_it(void **state)
 {
 	int (*const works[])(void *) = { execute, make_socket, signal_parent, fork_away, remove_output, become_root };
 
-	(void)state;
 	if (confined_slowdown() > 1)
 		skip();
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
@@ -236,7 +223,6 @@ static int crash(void *context)
 {
 	const struct rlimit none = { 0 };
 
-	(void)context;
 	(void)setrlimit(RLIMIT_CORE, &none);
 	signal(SIGSEGV, SIG_DFL);
 	(void)raise(SIGSEGV);
@@ -261,7 +247,6 @@ static int crash_half_way(void *context)
 
 static void a_crash_leaves_nothing(void **state)
 {
-	(void)state;
 	expect_failure(crash, "crashed");
 	expect_failure(crash_half_way, "nothing was written");
 }
@@ -294,7 +279,6 @@ static int order_endless(void *context)
 
 static void only_what_was_asked_for_is_written(void **state)
 {
-	(void)state;
 	expect_failure(order_unknown, "was killed");
 	expect_failure(order_unwanted, "was killed");
 	expect_failure(order_endless, "was killed");
@@ -315,7 +299,6 @@ static void an_output_is_written_once(void **state)
 	struct setting setting;
 	struct stat info;
 
-	(void)state;
 	set_up(&setting);
 	assert_false(run(&setting, write_twice));
 	assert_non_null(strstr(setting.err.message, "/out was written before"));

@@ -10,7 +10,6 @@ static void numbers_are_little_endian(void **state)
 	static const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 	struct byte_reader r = byte_reader_over(bytes, sizeof(bytes));
 
-	(void)state;
 	assert_int_equal(byte_reader_u8(&r), 1);
 	assert_int_equal(byte_reader_u16(&r), 0x0302);
 	assert_int_equal(byte_reader_u32(&r), 0x07060504);
@@ -27,7 +26,6 @@ static void a_failed_reader_moves_nothing(void **state)
 	struct byte_reader r = byte_reader_over(bytes, sizeof(bytes));
 	size_t size;
 
-	(void)state;
 	assert_int_equal(byte_reader_u32(&r), 0);
 	assert_int_equal(byte_reader_offset(&r), 0);
 	assert_int_equal(byte_reader_u8(&r), 0);
@@ -46,7 +44,6 @@ static void an_empty_reader_answers(void **state)
 {
 	struct byte_reader r = byte_reader_over(NULL, 0);
 
-	(void)state;
 	assert_non_null(byte_reader_bytes(&r, 0));
 	byte_reader_seek(&r, 0);
 	assert_true(byte_reader_ok(&r));
@@ -58,7 +55,6 @@ static void odd_sizes_are_refused(void **state)
 {
 	static const uint8_t bytes[16] = { 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88 };
 
-	(void)state;
 	for (size_t size = 0; size <= 16; size++) {
 		struct byte_reader r = byte_reader_over(bytes, sizeof(bytes));
 		uint64_t value = byte_reader_uint(&r, size);
@@ -90,7 +86,6 @@ static void leb128_holds_64_bits_and_no_more(void **state)
 		{ { 0 }, 0, false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct byte_reader r = byte_reader_over(cases[i].bytes, cases[i].size);
 		uint64_t value = byte_reader_uleb128(&r);
@@ -118,7 +113,6 @@ static void signed_leb128_keeps_its_sign(void **state)
 		{ { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0 }, 10, INT64_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct byte_reader r = byte_reader_over(cases[i].bytes, cases[i].size);
 
@@ -132,7 +126,6 @@ static void numbers_come_back_as_they_were_written(void **state)
 	struct buffer out;
 	struct byte_reader r;
 
-	(void)state;
 	buffer_init(&out, 1 << 20);
 	for (int shift = 0; shift < 64; shift++) {
 		buffer_append_varint(&out, UINT64_MAX >> shift);
@@ -159,7 +152,6 @@ static void strings_need_their_nul(void **state)
 	struct byte_reader r = byte_reader_over(bytes, sizeof(bytes));
 	size_t size;
 
-	(void)state;
 	assert_string_equal(byte_reader_string(&r, &size), "ab");
 	assert_int_equal(size, 2);
 	assert_string_equal(byte_reader_string(&r, NULL), "");
@@ -172,7 +164,6 @@ static void parts_end_where_they_end(void **state)
 	static const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6 };
 	struct byte_reader r = byte_reader_over(bytes, sizeof(bytes)), part = byte_reader_split(&r, 2);
 
-	(void)state;
 	assert_int_equal(byte_reader_u16(&part), 0x0201);
 	byte_reader_u8(&part);
 	assert_false(byte_reader_ok(&part));
@@ -191,7 +182,6 @@ static void parts_end_where_they_end(void **state)
 /* Random calls on random bytes never leave the bytes: the sanitizer watches an exact copy. */
 static void no_call_reads_behind_the_end(void **state)
 {
-	(void)state;
 	srand(11);
 	for (int round = 0; round < 3000; round++) {
 		size_t size = (size_t)rand() % 24;
@@ -239,7 +229,6 @@ static void a_buffer_keeps_to_its_cap(void **state)
 	struct error err = { 0 };
 	struct buffer out;
 
-	(void)state;
 	buffer_init(&out, 10);
 	buffer_append_string(&out, "12345");
 	buffer_printf(&out, "%s", "");
@@ -263,7 +252,6 @@ static void a_buffer_prints_what_is_longer_than_it(void **state)
 {
 	struct buffer out;
 
-	(void)state;
 	buffer_init(&out, 1 << 20);
 	for (int i = 0; i < 200; i++)
 		buffer_printf(&out, "%d:%*d;", i, 100, i);
@@ -277,7 +265,6 @@ static void sums_that_do_not_fit_are_seen(void **state)
 {
 	uint64_t result = 77;
 
-	(void)state;
 	assert_false(checked_add(UINT64_MAX, 1, &result));
 	assert_false(checked_mul(UINT64_MAX / 2 + 1, 2, &result));
 	assert_int_equal(result, 77);

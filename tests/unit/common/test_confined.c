@@ -102,7 +102,6 @@ static void child_end(struct child *child)
 
 static bool opens_a_file(const struct child *child)
 {
-	(void)child;
 	return open("/etc/passwd", O_RDONLY) >= 0 || open("/proc/self/maps", O_RDONLY) >= 0 ||
 	       open("/tmp/kelvin-confined", O_WRONLY | O_CREAT, 0600) >= 0 || open("..", O_RDONLY) >= 0;
 }
@@ -116,7 +115,6 @@ static bool reads_what_it_had(const struct child *child)
 
 static bool writes_elsewhere(const struct child *child)
 {
-	(void)child;
 	return write(STDOUT_FILENO, "", 0) == 0;
 }
 
@@ -124,7 +122,6 @@ static bool makes_code(const struct child *child)
 {
 	void *data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)child;
 	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ||
 	       mprotect(data, 4096, PROT_READ | PROT_EXEC) == 0;
 }
@@ -133,7 +130,6 @@ static bool moves_memory_to_a_place(const struct child *child)
 {
 	void *from = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)child;
 	return mremap(from, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (char *)from + ((size_t)1 << 20)) != MAP_FAILED;
 }
 
@@ -141,7 +137,6 @@ static bool merges_its_pages(const struct child *child)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)child;
 	return madvise(page, 4096, MADV_MERGEABLE) == 0 || madvise(page, 4096, MADV_HUGEPAGE) == 0 ||
 	       madvise(page, 4096, MADV_DODUMP) == 0;
 }
@@ -150,19 +145,16 @@ static bool raises_its_limits(const struct child *child)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 
-	(void)child;
 	return setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 
 static bool makes_a_process(const struct child *child)
 {
-	(void)child;
 	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) >= 0;
 }
 
 static bool makes_a_socket(const struct child *child)
 {
-	(void)child;
 	return socket(AF_INET, SOCK_STREAM, 0) >= 0;
 }
 
@@ -170,20 +162,17 @@ static bool makes_a_socket_pair(const struct child *child)
 {
 	int pair[2];
 
-	(void)child;
 	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;
 }
 
 static bool executes(const struct child *child)
 {
-	(void)child;
 	(void)execl("/bin/true", "true", NULL);
 	return false;
 }
 
 static bool forks(const struct child *child)
 {
-	(void)child;
 	return syscall(SYS_fork) >= 0;
 }
 
@@ -207,43 +196,36 @@ static bool reads_others_memory(const struct child *child)
 
 static bool enters_a_namespace(const struct child *child)
 {
-	(void)child;
 	return unshare(CLONE_NEWUSER) == 0;
 }
 
 static bool mounts(const struct child *child)
 {
-	(void)child;
 	return mount("none", "/", "tmpfs", 0, NULL) == 0;
 }
 
 static bool becomes_another_user(const struct child *child)
 {
-	(void)child;
 	return setresuid(0, 0, 0) == 0;
 }
 
 static bool opens_a_performance_counter(const struct child *child)
 {
-	(void)child;
 	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0) >= 0;
 }
 
 static bool loads_a_program_of_bpf(const struct child *child)
 {
-	(void)child;
 	return syscall(SYS_bpf, 0, NULL, 0) >= 0;
 }
 
 static bool starts_a_ring(const struct child *child)
 {
-	(void)child;
 	return syscall(SYS_io_uring_setup, 1, NULL) >= 0;
 }
 
 static bool takes_a_key(const struct child *child)
 {
-	(void)child;
 	return syscall(SYS_keyctl, 0, 0, 0, 0, 0) >= 0;
 }
 
@@ -286,7 +268,6 @@ static void everything_else_is_refused(void **state)
 {
 	enum { KILLED = 128 + SIGSYS };
 
-	(void)state;
 	if (confined_probe() & CONFINED_WITHOUT_FILTER) {
 		print_message("system calls are not filtered here\n");
 		return;
@@ -312,7 +293,6 @@ static void it_sees_no_other_process(void **state)
 {
 	struct child child = { .work = tell_identity, .data_bytes = (uint64_t)64 << 20 };
 
-	(void)state;
 	assert_int_equal(run_child(&child), 0);
 	assert_true(child.told->is_done);
 	if (!(child.told->lacks & CONFINED_WITHOUT_PID_NAMESPACE))
@@ -328,7 +308,6 @@ static void its_user_has_no_other_process(void **state)
 	FILE *status;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0 || (confined_probe() & CONFINED_WITHOUT_USER))
 		return;
 	assert_int_equal(pipe(release), 0);
@@ -398,7 +377,6 @@ static void its_own_work_goes_on(void **state)
 	struct child child = { .work = use_what_is_left, .data_bytes = (uint64_t)64 << 20 };
 	char bytes[5];
 
-	(void)state;
 	assert_int_equal(run_child(&child), 0);
 	assert_true(child.told->works);
 	assert_true(child.told->has_thread);
@@ -410,7 +388,6 @@ static void memory_ends_at_its_limit(void **state)
 {
 	struct child child = { .work = take_memory, .data_bytes = (uint64_t)32 << 20 };
 
-	(void)state;
 	assert_int_equal(run_child(&child), 0);
 	/* A sanitizer's own memory has no limit. */
 	assert_true(!child.told->has_too_much || (child.told->lacks & CONFINED_WITHOUT_FILTER));
@@ -423,7 +400,6 @@ static void signals_are_its_parents(void **state)
 	int status;
 	pid_t pid = confined_fork();
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0)
 		_exit(raise(SIGINT) == 0 && raise(SIGTERM) == 0 && raise(SIGHUP) == 0 ? 7 : 1);
@@ -445,7 +421,6 @@ static void its_cpu_time_is_known(void **state)
 	pid_t pid = confined_fork();
 	int64_t used_ns = 0;
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0)
 		burn();
@@ -458,7 +433,6 @@ static void its_cpu_time_is_known(void **state)
 
 static void what_is_missing_here_is_known(void **state)
 {
-	(void)state;
 	assert_int_equal(confined_probe() & ~(unsigned int)CONFINED_WITHOUT_ANY, 0);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -467,7 +441,6 @@ static void what_is_missing_has_a_name(void **state)
 {
 	char text[256];
 
-	(void)state;
 	confined_describe(0, text, sizeof(text));
 	assert_string_equal(text, "");
 	confined_describe(CONFINED_WITHOUT_FILTER | CONFINED_WITHOUT_LANDLOCK, text, sizeof(text));

@@ -10,7 +10,6 @@ static void an_arena_hands_out_zeroed_aligned_memory(void **state)
 {
 	struct arena arena;
 
-	(void)state;
 	srand(3);
 	arena_init(&arena, 0);
 	for (int i = 0; i < 2000; i++) {
@@ -31,7 +30,6 @@ static void an_arena_keeps_to_its_cap(void **state)
 	struct arena arena;
 	size_t got = 0;
 
-	(void)state;
 	arena_init(&arena, 100000);
 	while (arena_alloc(&arena, 1000, 8))
 		got += 1000;
@@ -46,7 +44,6 @@ static void an_arena_copies_strings(void **state)
 {
 	struct arena arena;
 
-	(void)state;
 	arena_init(&arena, 0);
 	assert_string_equal(arena_copy_string(&arena, "abcdef", 3), "abc");
 	assert_string_equal(arena_copy_string(&arena, NULL, 0), "");
@@ -60,7 +57,6 @@ static void an_array_grows_to_its_cap(void **state)
 	size_t capacity = 0;
 	struct error err = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		assert_true(ARRAY_RESERVE(&items, &capacity, (size_t)i + 1, 1000, &err));
 		items[i] = i;
@@ -80,7 +76,6 @@ static void a_map_holds_what_was_put_in(void **state)
 {
 	enum { KEYS = 3000 };
 
-	(void)state;
 	for (size_t key_size = 1; key_size <= 64; key_size += 7) {
 		size_t distinct = key_size == 1 ? 256 : KEYS;
 		struct hash_map map;
@@ -110,7 +105,6 @@ static void a_hash_depends_on_every_byte(void **state)
 {
 	uint8_t bytes[80] = { 0 };
 
-	(void)state;
 	for (size_t size = 1; size <= sizeof(bytes); size++) {
 		uint64_t before = hash_bytes(bytes, size);
 
@@ -134,7 +128,6 @@ static void equal_strings_are_one(void **state)
 	char text[32];
 	uint32_t id;
 
-	(void)state;
 	assert_true(string_table_create(1 << 24, &table, &err));
 	assert_string_equal(string_table_get(table, 0), "");
 	assert_int_equal(string_table_count(table), 1);
@@ -159,7 +152,6 @@ static void strings_hold_any_byte(void **state)
 	struct error err;
 	uint32_t with, without;
 
-	(void)state;
 	assert_true(string_table_create(100, &table, &err));
 	assert_true(string_table_add(table, "a\0b", 3, &with, &err));
 	assert_true(string_table_add(table, "a", 1, &without, &err));
@@ -177,7 +169,6 @@ static void strings_keep_to_their_cap(void **state)
 	struct error err = { 0 };
 	uint32_t id;
 
-	(void)state;
 	assert_true(string_table_create(10, &table, &err));
 	assert_true(string_table_add(table, "0123456789", 10, &id, &err));
 	assert_true(string_table_add(table, "0123456789", 10, &id, &err));
@@ -197,7 +188,6 @@ static void count_up_to_finds_the_place_behind(void **state)
 	const struct item items[] = { { 0, 3 }, { 0, 7 }, { 0, 7 }, { 0, UINT64_MAX } };
 	const struct item *none = NULL;
 
-	(void)state;
 	assert_int_equal(ARRAY_COUNT_UP_TO(none, 0, at, 5), 0);
 	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, 2), 0);
 	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, 3), 1);

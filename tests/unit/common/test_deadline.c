@@ -63,14 +63,12 @@ static int double_number(void *room)
 
 static _Noreturn int never_end(void *room)
 {
-	(void)room;
 	for (;;)
 		pause();
 }
 
 static int crash(void *room)
 {
-	(void)room;
 	kill(getpid(), SIGKILL);
 	return -1;
 }
@@ -103,7 +101,6 @@ static void a_job_shares_its_room(void **state)
 {
 	struct deadline *deadline = create(&roomy);
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		expect_works(deadline, 1);
 	deadline_destroy(deadline);
@@ -116,7 +113,6 @@ static void a_descriptor_is_handed_over(void **state)
 	char bytes[4] = "";
 	int fd;
 
-	(void)state;
 	strcpy(deadline_room(deadline), "/proc/self/exe");
 	assert_int_equal(deadline_run(deadline, 1, long_ns, open_path, &fd), DEADLINE_DONE);
 	assert_true(fd >= 0);
@@ -135,7 +131,6 @@ static void a_late_job_is_given_up(void **state)
 	struct deadline *deadline = create(&roomy);
 	int64_t began_ns = now_ns();
 
-	(void)state;
 	expect_end(deadline, 1, never_end, DEADLINE_LATE);
 	assert_true(now_ns() - began_ns >= brief_ns);
 	expect_works(deadline, 2);
@@ -146,7 +141,6 @@ static void a_crash_is_a_late_job(void **state)
 {
 	struct deadline *deadline = create(&roomy);
 
-	(void)state;
 	expect_end(deadline, 1, crash, DEADLINE_LATE);
 	expect_works(deadline, 1);
 	deadline_destroy(deadline);
@@ -166,7 +160,6 @@ static void debts_are_bounded(void **state)
 {
 	struct deadline *deadline = create(&tight);
 
-	(void)state;
 	assert_int_equal(count_late(deadline, 1), 2);
 	expect_end(deadline, 1, double_number, DEADLINE_REFUSED);
 	expect_works(deadline, 2);
@@ -184,7 +177,6 @@ static void debts_are_forgiven(void **state)
 	int64_t began_ns = now_ns();
 	int fd;
 
-	(void)state;
 	assert_true(deadline_create(&lenient, &rights, &deadline, &err));
 	expect_end(deadline, 1, never_end, DEADLINE_LATE);
 	expect_end(deadline, 1, double_number, DEADLINE_REFUSED);
@@ -256,7 +248,6 @@ static void memory_that_never_arrives(void **state)
 	pid_t holder = start_holder(&page);
 	int byte;
 
-	(void)state;
 	if (page == MAP_FAILED) {
 		kill(holder, SIGKILL);
 		deadline_destroy(deadline);
@@ -281,7 +272,6 @@ static void nobody_waits_for_a_stuck_job_at_exit(void **state)
 	pid_t program;
 	char byte;
 
-	(void)state;
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	program = fork();
@@ -307,7 +297,6 @@ static void nobody_waits_for_a_stuck_job_at_exit(void **state)
 
 static int run_program(void *room)
 {
-	(void)room;
 	return execl("/bin/true", "true", NULL);
 }
 
@@ -368,7 +357,6 @@ static void what_no_job_does_ends_the_helper(void **state)
 	static int (*const attacks[])(
 		void *) = { run_program, start_process, make_socket, end_other, remove_file, write_memory };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
 		struct deadline *deadline = create(&roomy);
 		struct memory_request *request;
@@ -393,7 +381,6 @@ static void the_rest_fails(void **state)
 	struct deadline *deadline = create(&roomy);
 	int fd;
 
-	(void)state;
 	expect_works(deadline, 1);
 	if (!(deadline_rights_left(deadline) & RIGHTS_LEFT_CALLS)) {
 		strcpy(deadline_room(deadline), own);

@@ -9,7 +9,6 @@ static void context_is_put_before(void **state)
 {
 	struct error err = { 0 };
 
-	(void)state;
 	assert_false(error_set(&err, ERROR_FORMAT, "bad address %d", 7));
 	assert_false(error_prefix(&err, "maps: line %d", 3));
 	assert_string_equal(err.message, "maps: line 3: bad address 7");
@@ -24,7 +23,6 @@ static void system_errors_have_their_kind(void **state)
 	} cases[] = { { EACCES, ERROR_PERMISSION }, { EPERM, ERROR_PERMISSION }, { ENOENT, ERROR_NOT_FOUND },
 		{ ESRCH, ERROR_NOT_FOUND }, { ENOMEM, ERROR_MEMORY }, { EIO, ERROR_SYSTEM } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct error err = { 0 };
 
@@ -42,7 +40,6 @@ static void what_does_not_fit_is_cut(void **state)
 	char longer[2 * ERROR_MESSAGE_SIZE];
 	struct error err = { 0 };
 
-	(void)state;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_false(error_set(&err, ERROR_LIMIT, "%s", longer));
@@ -59,7 +56,6 @@ static void no_memory_needs_no_memory(void **state)
 {
 	struct error err = { 0 };
 
-	(void)state;
 	assert_false(error_set_memory(&err));
 	assert_int_equal(err.code, ERROR_MEMORY);
 	assert_true(err.message[0] != '\0');

@@ -67,7 +67,6 @@ static void a_file_is_written_whole(void **state)
 	struct stat status;
 	struct error err;
 
-	(void)state;
 	umask(022);
 	assert_true(file_write("new", "content", 7, 0600, &err));
 	expect_content("new", "content");
@@ -85,7 +84,6 @@ static void a_link_is_followed(void **state)
 	struct stat status;
 	struct error err;
 
-	(void)state;
 	assert_true(file_write("target", "old", 3, 0600, &err));
 	assert_int_equal(symlink("target", "link"), 0);
 	assert_true(file_write("link", "new", 3, 0600, &err));
@@ -99,7 +97,6 @@ static void a_link_to_nothing_makes_the_file(void **state)
 	struct stat status;
 	struct error err = { 0 };
 
-	(void)state;
 	assert_int_equal(symlink("target", "link"), 0);
 	assert_true(file_check_writable("link", &err));
 	assert_true(file_write("link", "new", 3, 0600, &err));
@@ -117,7 +114,6 @@ static void a_missing_folder_is_named(void **state)
 {
 	struct error err = { 0 };
 
-	(void)state;
 	assert_false(file_write("no/such/file", "x", 1, 0600, &err));
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
 	assert_non_null(strstr(err.message, "no/such"));
@@ -131,7 +127,6 @@ static void a_folder_cannot_be_written_or_read(void **state)
 	struct buffer bytes;
 	struct error err = { 0 };
 
-	(void)state;
 	assert_int_equal(mkdir("folder", 0700), 0);
 	assert_false(file_write("folder", "x", 1, 0600, &err));
 	assert_non_null(strstr(err.message, "folder"));
@@ -149,7 +144,6 @@ static void a_failed_write_leaves_the_former_file(void **state)
 	struct error err = { 0 };
 	bool ok;
 
-	(void)state;
 	assert_true(file_write("file", "former", 6, 0600, &err));
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	small = (struct rlimit){ 50000, before.rlim_max };
@@ -168,7 +162,6 @@ static void reading_keeps_to_the_cap(void **state)
 	struct buffer bytes;
 	struct error err = { 0 };
 
-	(void)state;
 	assert_true(file_write("file", "0123456789", 10, 0600, &err));
 	buffer_init(&bytes, 9);
 	assert_false(file_read("file", &bytes, &err));
@@ -190,7 +183,6 @@ static void a_device_is_written_directly(void **state)
 	struct stat status;
 	struct error err;
 
-	(void)state;
 	assert_true(file_write("/dev/null", "x", 1, 0600, &err));
 	assert_int_equal(stat("/dev/null", &status), 0);
 	assert_true(S_ISCHR(status.st_mode));
@@ -201,7 +193,6 @@ static void a_path_behind_links_is_found(void **state)
 	struct error err;
 	char end[64];
 
-	(void)state;
 	assert_int_equal(mkdir("below", 0700), 0);
 	assert_int_equal(symlink("below/other", "link"), 0);
 	assert_int_equal(symlink("../target", "below/other"), 0);
@@ -240,7 +231,6 @@ static void a_link_of_another_user_is_not_followed(void **state)
 {
 	struct error err;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_true(file_write("victim", "precious", 8, 0600, &err));
@@ -264,7 +254,6 @@ static void a_link_of_the_folders_owner_is_followed(void **state)
 {
 	struct error err;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(symlink("target", "link"), 0);
@@ -280,7 +269,6 @@ static void a_pipe_of_another_user_is_not_written(void **state)
 	char got[8] = "";
 	int fd;
 
-	(void)state;
 	assert_int_equal(mkfifo("fifo", 0666), 0);
 	fd = open("fifo", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fd >= 0);
@@ -299,7 +287,6 @@ static void a_file_of_another_user_is_replaced(void **state)
 	struct stat status;
 	struct error err;
 
-	(void)state;
 	umask(022);
 	assert_true(file_write("first", "old", 3, 0666, &err));
 	assert_int_equal(link("first", "second"), 0);
@@ -318,7 +305,6 @@ static void an_open_file_is_written_by_its_descriptor(void **state)
 	struct error err;
 	int fd = open("out", O_RDWR | O_CREAT | O_CLOEXEC, 0600), ends[2];
 
-	(void)state;
 	assert_true(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_true(file_write(path, "new", 3, 0, &err));
@@ -346,7 +332,6 @@ static void expect_mode(mode_t asked, mode_t expected)
 
 static void a_file_has_the_mode_that_is_asked_for(void **state)
 {
-	(void)state;
 	umask(077);
 	expect_mode(0, 0600);
 	expect_mode(0664, 0664);
@@ -361,7 +346,6 @@ static void pieces_are_a_file_when_all_are_there(void **state)
 	struct file_writing *writing;
 	struct error err;
 
-	(void)state;
 	assert_true(file_write("out", "former", 6, 0600, &err));
 	assert_true(file_begin("out", 0640, &writing, &err));
 	assert_true(file_is_beside(writing));
@@ -395,7 +379,6 @@ static void expect_path(const char *path, bool is_absolute, const char *expected
 
 static void a_path_is_normalized_by_its_letters(void **state)
 {
-	(void)state;
 	expect_path("/build/dev/../../src/./x.c", true, "/src/x.c");
 	expect_path("/a//b/", true, "/a/b");
 	expect_path("/a/..b/...", true, "/a/..b/...");

@@ -35,7 +35,6 @@ static void what_it_writes_is_kept(void **state)
 	char text[] = "five!";
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		text[i] = 'x';
 		assert_true(isolated_start(&isolated, &roomy, sizeof(size_t), count_letters, text, &err));
@@ -60,7 +59,6 @@ static void a_crash_ends_the_child_alone(void **state)
 	struct error err;
 	int here = 1;
 
-	(void)state;
 	assert_true(isolated_start(&isolated, &roomy, sizeof(int), write_and_die, &here, &err));
 	isolated_wait(&isolated);
 	assert_int_equal(*(int *)isolated.result, 7);
@@ -71,7 +69,6 @@ static void a_crash_ends_the_child_alone(void **state)
 
 static void sleep_for_ever(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = 1;
 	for (;;)
 		pause();
@@ -83,7 +80,6 @@ static void its_time_is_limited(void **state)
 	struct isolated isolated = { 0 };
 	struct error err;
 
-	(void)state;
 	assert_true(isolated_start(&isolated, &brief, sizeof(int), sleep_for_ever, NULL, &err));
 	isolated_wait(&isolated);
 	expect_ended(&isolated);
@@ -104,7 +100,6 @@ static void its_memory_is_limited(void **state)
 	struct isolated isolated = { 0 };
 	struct error err;
 
-	(void)state;
 	assert_true(isolated_start(&isolated, &small, sizeof(int), map_much, &fits, &err));
 	isolated_wait(&isolated);
 	assert_int_equal(*(int *)isolated.result, 2);
@@ -119,7 +114,6 @@ static void giving_it_up_ends_it(void **state)
 	struct isolated isolated = { 0 };
 	struct error err;
 
-	(void)state;
 	assert_true(isolated_start(&isolated, &roomy, sizeof(int), sleep_for_ever, NULL, &err));
 	assert_false(isolated_has_ended(&isolated));
 	isolated_deinit(&isolated);
@@ -133,13 +127,11 @@ enum { REFUSED = 1, ALLOWED = 2 };
 /* What it does beside computing; `result` tells whether it could, and is 0 if that ended it. */
 static void open_secret(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = open("/etc/shadow", O_RDONLY) < 0 ? REFUSED : ALLOWED;
 }
 
 static void open_public(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = open("/etc/passwd", O_RDONLY) < 0 ? REFUSED : ALLOWED;
 }
 
@@ -152,19 +144,16 @@ static void read_descriptor(void *context, void *result)
 
 static void write_file(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = open("/tmp", O_WRONLY | O_TMPFILE, 0600) < 0 ? REFUSED : ALLOWED;
 }
 
 static void write_message(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = write(STDERR_FILENO, "taken over\n", 11) < 0 ? REFUSED : ALLOWED;
 }
 
 static void execute(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = 0;
 	(void)execl("/bin/true", "true", (char *)NULL);
 	*(int *)result = errno == EACCES ? REFUSED : ALLOWED;
@@ -172,13 +161,11 @@ static void execute(void *context, void *result)
 
 static void make_socket(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? REFUSED : ALLOWED;
 }
 
 static void stop_parent(void *context, void *result)
 {
-	(void)context;
 	*(int *)result = kill(getppid(), 0) < 0 ? REFUSED : ALLOWED;
 }
 
@@ -186,7 +173,6 @@ static void start_process(void *context, void *result)
 {
 	pid_t pid = fork();
 
-	(void)context;
 	if (pid == 0)
 		_exit(0);
 	*(int *)result = pid < 0 ? REFUSED : ALLOWED;
@@ -210,7 +196,6 @@ static void it_reaches_no_files(void **state)
 	struct isolated_limits limits = roomy;
 	int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(attempt(open_public, &limits, -1), REFUSED);
 	assert_int_equal(attempt(read_descriptor, &limits, fd), REFUSED);
@@ -229,7 +214,6 @@ static void it_reaches_nobody(void **state)
 {
 	void (*const works[])(void *, void *) = { write_message, execute, make_socket, stop_parent, start_process };
 
-	(void)state;
 	if (confined_slowdown() > 1)
 		skip();
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)

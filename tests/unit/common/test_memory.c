@@ -52,7 +52,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	bool succeeded = false;
 	size_t n;
 
-	(void)state;
 	for (n = 0; !succeeded; n++) {
 		struct error err = { 0 };
 

@@ -141,7 +141,6 @@ static unsigned int left_by(take_fn *take)
 
 static bool reads_file(const struct scene *scene)
 {
-	(void)scene;
 	return open("there", O_RDONLY) >= 0;
 }
 
@@ -152,19 +151,16 @@ static bool reads_from_directory(const struct scene *scene)
 
 static bool reads_proc(const struct scene *scene)
 {
-	(void)scene;
 	return open("/proc/self/status", O_RDONLY) >= 0;
 }
 
 static bool lists_directory(const struct scene *scene)
 {
-	(void)scene;
 	return opendir("/etc") != NULL;
 }
 
 static bool writes_file(const struct scene *scene)
 {
-	(void)scene;
 	return open("there", O_WRONLY) >= 0 || open("there", O_RDWR | O_APPEND) >= 0;
 }
 
@@ -182,7 +178,6 @@ static bool writes_by_another_path(const struct scene *scene)
 
 static bool creates_file(const struct scene *scene)
 {
-	(void)scene;
 	return open("new", O_WRONLY | O_CREAT, 0600) >= 0 || open(".", O_TMPFILE | O_RDWR, 0600) >= 0 ||
 	       mkdir("new", 0700) == 0 || symlink("there", "new") == 0 || link("there", "new") == 0 ||
 	       mkfifo("new", 0600) == 0;
@@ -190,13 +185,11 @@ static bool creates_file(const struct scene *scene)
 
 static bool removes_file(const struct scene *scene)
 {
-	(void)scene;
 	return rename("there", "elsewhere") == 0 || unlink("there") == 0;
 }
 
 static bool cuts_file(const struct scene *scene)
 {
-	(void)scene;
 	return truncate("there", 0) == 0;
 }
 
@@ -205,7 +198,6 @@ static bool executes(const struct scene *scene)
 	pid_t pid = fork();
 	int status;
 
-	(void)scene;
 	if (pid == 0) {
 		(void)execl("/bin/true", "true", NULL);
 		_exit(9);
@@ -230,13 +222,11 @@ static bool orders_device(const struct scene *scene)
 	int fd = open("/dev/null", O_RDONLY);
 	struct termios ignored;
 
-	(void)scene;
 	return fd >= 0 && ioctl(fd, TCGETS, &ignored) != 0 && errno == ENOTTY;
 }
 
 static bool signals_others(const struct scene *scene)
 {
-	(void)scene;
 	return kill(getppid(), 0) == 0;
 }
 
@@ -293,7 +283,6 @@ static void check_attacks(take_fn *take, bool may_read)
 
 static void files_can_only_be_read(void **state)
 {
-	(void)state;
 	check_attacks(rights_read_only, true);
 	assert_true(succeeds(NULL, orders_device));
 	assert_int_equal(
@@ -302,7 +291,6 @@ static void files_can_only_be_read(void **state)
 
 static void no_file_can_be_opened(void **state)
 {
-	(void)state;
 	check_attacks(rights_no_files, false);
 }
 
@@ -311,7 +299,6 @@ static void what_is_left_is_told(void **state)
 {
 	unsigned int left = left_by(rights_no_files);
 
-	(void)state;
 	assert_int_equal(left, left_by(rights_read_only));
 	if (left & RIGHTS_LEFT_FILES)
 		assert_int_equal(left, RIGHTS_LEFT_FILES | RIGHTS_LEFT_TRUNCATE | RIGHTS_LEFT_TCP |
@@ -376,44 +363,37 @@ static const char *const status_of_program[] = { "/bin/cat", "/proc/self/status"
 /* Root's programs have root's capabilities again, as a rule. */
 static bool program_has_capabilities(const struct scene *scene)
 {
-	(void)scene;
 	return !prints(status_of_program, "CapPrm:\t0000000000000000") ||
 	       !prints(status_of_program, "CapEff:\t0000000000000000");
 }
 
 static bool program_may_get_capabilities(const struct scene *scene)
 {
-	(void)scene;
 	return !prints(status_of_program, "CapBnd:\t0000000000000000") || !prints(status_of_program, "NoNewPrivs:\t1");
 }
 
 static bool others_file_is_written(const struct scene *scene)
 {
-	(void)scene;
 	return open("there", O_WRONLY) >= 0;
 }
 
 static bool others_file_is_read(const struct scene *scene)
 {
-	(void)scene;
 	return open("there", O_RDONLY) >= 0;
 }
 
 static bool user_is_changed(const struct scene *scene)
 {
-	(void)scene;
 	return setresuid(ANYBODY, ANYBODY, ANYBODY) == 0;
 }
 
 static bool mounts(const struct scene *scene)
 {
-	(void)scene;
 	return mount("none", ".", "tmpfs", 0, NULL) == 0 && umount2(".", MNT_DETACH) == 0;
 }
 
 static bool secure_bits_are_changed(const struct scene *scene)
 {
-	(void)scene;
 	return prctl(PR_SET_SECUREBITS, 0, 0, 0, 0) == 0;
 }
 
@@ -452,7 +432,6 @@ static void capabilities_do_not_come_back(void **state)
 	static attack_fn *const attacks[] = { program_has_capabilities, program_may_get_capabilities, user_is_changed,
 		mounts, secure_bits_are_changed };
 
-	(void)state;
 	if (lacks_root())
 		skip();
 	assert_int_equal(left_by(keep_nothing), 0);
@@ -464,7 +443,6 @@ static void capabilities_do_not_come_back(void **state)
 
 static void kept_capabilities_are_these(void **state)
 {
-	(void)state;
 	if (lacks_root())
 		skip();
 	assert_int_equal(left_by(keep_reading), 0);
@@ -479,7 +457,6 @@ static bool set_user_id_works(const struct scene *scene)
 {
 	const char *const command[] = { "./new", "/proc/self/status", NULL };
 
-	(void)scene;
 	return prints(command, "Uid:\t12345\t0\t");
 }
 
@@ -525,7 +502,6 @@ static void root_becomes_nobody(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	pid = fork();
@@ -537,7 +513,6 @@ static void root_becomes_nobody(void **state)
 
 static void set_user_id_gives_nothing(void **state)
 {
-	(void)state;
 	if (lacks_root())
 		skip();
 	assert_false(succeeds_by_set_user_id(keep_nothing_of_anybody));
@@ -554,7 +529,6 @@ static bool crash_is_dumped(const struct scene *scene)
 	int status;
 	pid_t pid = fork();
 
-	(void)scene;
 	if (pid == 0) {
 		/* Who may raises the limit again. */
 		(void)setrlimit(RLIMIT_CORE, &most);
@@ -586,7 +560,6 @@ static bool memory_is_seen(const struct scene *scene)
 	pid_t victim = getpid(), pid = fork();
 	char path[32];
 
-	(void)scene;
 	if (pid == 0) {
 		(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		snprintf(path, sizeof(path), "/proc/%d/mem", (int)victim);
@@ -601,7 +574,6 @@ static bool core_limit_is_kept(const struct scene *scene)
 	const struct rlimit own = { 8192, 16384 };
 	struct rlimit now;
 
-	(void)scene;
 	if (setrlimit(RLIMIT_CORE, &own) != 0 || rights_undumpable() != 0)
 		_exit(2);
 	return getrlimit(RLIMIT_CORE, &now) != 0 || now.rlim_cur != 0 || now.rlim_max != own.rlim_max;
@@ -630,7 +602,6 @@ static void copies_are_left_out_of_dumps(void **state)
 {
 	uint8_t *memory = undumped_alloc(5000);
 
-	(void)state;
 	assert_non_null(memory);
 	assert_int_equal(memory[0] | memory[4999], 0);
 	memory[4999] = 1;
@@ -646,7 +617,6 @@ static void copies_are_left_out_of_dumps(void **state)
 
 static void memory_goes_nowhere(void **state)
 {
-	(void)state;
 	assert_false(succeeds(undumpable, crash_is_dumped));
 	assert_false(succeeds(NULL, core_limit_is_kept));
 	if (lacks_root())

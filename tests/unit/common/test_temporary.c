@@ -23,7 +23,6 @@ static char work[64];
 
 static int set_up(void **state)
 {
-	(void)state;
 	snprintf(work, sizeof(work), "/tmp/test-temporary-XXXXXX");
 	return mkdtemp(work) && setenv("TMPDIR", work, 1) == 0 && unsetenv("XDG_RUNTIME_DIR") == 0 ? 0 : -1;
 }
@@ -34,7 +33,6 @@ static int tear_down(void **state)
 	int parent = open("/tmp", O_PATH | O_CLOEXEC);
 	bool ok = remove_tree(parent, strrchr(work, '/') + 1, &err);
 
-	(void)state;
 	close(parent);
 	return ok ? 0 : -1;
 }
@@ -71,7 +69,6 @@ static bool is_own(const char *path, const char *words)
 
 static void test_who_can_lead_a_directory_elsewhere(void **state)
 {
-	(void)state;
 	assert_true(is_own(work, NULL));
 	assert_true(is_own("/tmp", NULL));
 	assert_false(is_own("relative", "not an absolute path"));
@@ -124,7 +121,6 @@ static void test_it_lies_below_one_that_stays(void **state)
 	struct stat info;
 	char base[PATH_MAX];
 
-	(void)state;
 	create(&temporary);
 	snprintf(base, sizeof(base), "%.*s", (int)(strrchr(temporary.path, '/') - temporary.path), temporary.path);
 	assert_int_equal(strncmp(base, work, strlen(work)), 0);
@@ -148,7 +144,6 @@ static void test_the_place_of_a_stranger_is_not_used(void **state)
 	struct temporary temporary;
 	char name[32];
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	snprintf(name, sizeof(name), "kelvin-%u", (unsigned int)geteuid());
@@ -176,7 +171,6 @@ static void test_what_the_killed_leave_is_cleared_by_the_next(void **state)
 	int report[2], status;
 	pid_t pids[2];
 
-	(void)state;
 	create(&living);
 	assert_int_equal(pipe(report), 0);
 	pids[0] = fork();
@@ -221,7 +215,6 @@ static void test_the_child_removes_it(void **state)
 	pid_t child = fork();
 	int status;
 
-	(void)state;
 	if (child == 0) {
 		struct temporary lost;
 		struct error err;
@@ -246,7 +239,6 @@ static void test_any_tree_is_removed_and_nothing_else(void **state)
 	struct rlimit before, few = { DESCRIPTORS, DESCRIPTORS };
 	int parent = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC), at, next;
 
-	(void)state;
 	assert_int_equal(mkdir(below("precious"), 0700), 0);
 	make_file(below("precious/file"));
 	assert_int_equal(mkdir(below("tree"), 0700), 0);
@@ -287,7 +279,6 @@ static void test_exchange_while_removing(void **state)
 	int parent = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pid_t attacker;
 
-	(void)state;
 	assert_int_equal(mkdir(below("precious"), 0700), 0);
 	make_file(below("precious/file"));
 	attacker = fork();

@@ -23,7 +23,6 @@ static void every_job_runs_once(void **state)
 	static const unsigned int threads[] = { 0, 1, 2, 7, 64 };
 	static const size_t counts[] = { 0, 1, 2, 63, JOBS };
 
-	(void)state;
 	for (size_t t = 0; t < 5; t++)
 		for (size_t c = 0; c < 5; c++) {
 			static struct work work;

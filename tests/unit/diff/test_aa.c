@@ -11,7 +11,6 @@ static void blocks_of_one_recording_agree(void **state)
 {
 	size_t flagged = 0, functions = 0, pairs = simulation_pairs(60);
 
-	(void)state;
 	for (unsigned long seed = 1; seed <= pairs; seed++) {
 		struct simulation s = simulation_create(seed * 6007, 200, 0.1);
 		struct profile *profile;

@@ -12,7 +12,6 @@ static void suffixes_of_the_compiler_are_canonical(void **state)
 	struct profile *head = synthetic_profile("main;f.constprop.1 100\nmain;g 100\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(diff->node_count, 4);
 	assert_int_equal(synthetic_function(diff, "f.constprop.1")->tier, DIFF_TIER_CANONICAL);
 	assert_int_equal(synthetic_function(diff, "g")->tier, DIFF_TIER_EXACT);
@@ -27,7 +26,6 @@ static void a_renamed_program_is_the_same_program(void **state)
 	struct profile *head = synthetic_profile("main!server_new;f!server_new 100\nmain!server_new;g!libc.so 100\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(diff->function_count, 3);
 	assert_int_equal(diff->node_count, 4);
 	assert_int_equal(synthetic_function(diff, "f")->tier, DIFF_TIER_CANONICAL);
@@ -66,7 +64,6 @@ static void equal_code_under_another_name_is_a_rename(void **state)
 	struct profile *head = synthetic_runs("main#1;Reader::next#7;bits#8 4000\nmain#1;rest#2 6000\n", 3);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_renamed(diff, "decode", "Reader::next");
 	assert_nothing_else(diff);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
@@ -81,7 +78,6 @@ static void a_rename_is_seen_by_callers_and_callees(void **state)
 	struct profile *head = synthetic_runs("main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n", 3);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_renamed(diff, "decode", "next");
 	assert_nothing_else(diff);
 	diff_destroy(diff);
@@ -95,7 +91,6 @@ static void one_removed_and_one_added_are_no_rename(void **state)
 	struct profile *head = synthetic_runs("main;audit_log 200\nmain;rest 600\n", 3);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "checksum")->total.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "audit_log")->total.state, DIFF_STATE_NEW);
 	diff_destroy(diff);
@@ -110,7 +105,6 @@ static void a_replaced_leaf_is_no_rename(void **state)
 	struct profile *head = synthetic_runs("main#1;crc32_z#8 200\nmain#1;rest#2 600\n", 3);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "adler32_z")->total.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "crc32_z")->total.state, DIFF_STATE_NEW);
 	diff_destroy(diff);
@@ -126,7 +120,6 @@ static void a_rename_that_got_dearer_is_still_more(void **state)
 		"main#1;next#7;bits#8 800\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "next")->total.state, DIFF_STATE_MORE);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	diff_destroy(diff);
@@ -142,7 +135,6 @@ static void inlining_is_no_loss_and_gain(void **state)
 	struct profile *head = synthetic_runs("main;parse 7000\nmain;parse;fill 1000\nmain;rest 6000\n", 3);
 	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
 
-	(void)state;
 	assert_int_equal(synthetic_function(there, "next_char")->total.state, DIFF_STATE_MOVED);
 	assert_int_equal(synthetic_function(there, "parse")->self.state, DIFF_STATE_MOVED);
 	assert_nothing_else(there);
@@ -160,7 +152,6 @@ static void inlined_code_is_as_changed_as_what_holds_it(void **state)
 	struct profile *head = synthetic_profile("main#1;f#9;^in_f 100\nmain#1;g#3;^in_g 100\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "in_f")->code, DIFF_CODE_CHANGED);
 	assert_int_equal(synthetic_function(diff, "in_g")->code, DIFF_CODE_SAME);
 	diff_destroy(diff);
@@ -200,7 +191,6 @@ static void what_stands_in_the_same_binary_was_not_renamed(void **state)
 			"main#1;next#7;bits#8 4000\nmain#1;rest#2 6000\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct profile *base = synthetic_runs(lines[i][DIFF_BASE], 3),
 			       *head = synthetic_runs(lines[i][DIFF_HEAD], 3);
@@ -217,7 +207,6 @@ static void other_builds_may_rename(void **state)
 	struct profile *head = synthetic_runs("main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n", 3);
 	struct diff *diff;
 
-	(void)state;
 	set_build(base, "aa11");
 	set_build(head, "bb22");
 	diff = synthetic_diff(base, head, NULL);
@@ -235,7 +224,6 @@ static void addresses_do_not_name_each_other(void **state)
 	struct diff *diff = synthetic_diff(one, one, NULL), *both = synthetic_diff(one, two, NULL), *single;
 	struct error err;
 
-	(void)state;
 	assert_float_equal(synthetic_function(diff, "lib.so+0x12")->raw_self[DIFF_HEAD], 100e6, 1);
 	assert_float_equal(synthetic_function(both, "[unnamed]")->raw_self[DIFF_HEAD], 100e6, 1);
 	assert_float_equal(synthetic_function(both, "[unnamed]")->raw_self[DIFF_BASE], 100e6, 1);
@@ -254,7 +242,6 @@ static void no_self_time_on_one_side_is_neither_new_nor_gone(void **state)
 	struct profile *head = synthetic_runs("main;f;g 1000\nmain;f 900\nmain;rest 6000\n", 3);
 	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
 
-	(void)state;
 	assert_int_equal(synthetic_function(there, "f")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(back, "f")->self.state, DIFF_STATE_LESS);
 	diff_destroy(there);
@@ -275,7 +262,6 @@ static void a_program_behind_a_shell_is_the_same_program(void **state)
 				  "_start!new;main!new;rand!libc.so 300\nmain!sh 30\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < diff->function_count; i++)
 		assert_true(diff->functions[i].raw_total[DIFF_BASE] == diff->functions[i].raw_total[DIFF_HEAD]);
 	assert_int_equal(synthetic_function(diff, "rand@plt")->tier, DIFF_TIER_CANONICAL);
@@ -295,7 +281,6 @@ static void inlined_code_under_another_name_is_a_rename(void **state)
 		synthetic_runs("main#1;loop#2;^scramble_round 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_renamed(diff, "mix_step", "scramble_round");
 	assert_nothing_else(diff);
 	diff_destroy(diff);

@@ -104,7 +104,6 @@ static void a_change_beyond_every_load_decides(void **state)
 		compare("main;serve;a 101000\nmain;serve;b 1000\nmain;serve;rest 2000\n", DIFF_SCALE_RATE);
 	struct diff_estimate *total = &c.build.diff->total;
 
-	(void)state;
 	set_estimate(&function_of(&c, "a")->self, 60, 140, DIFF_STATE_MORE);
 	set_estimate(&function_of(&c, "a")->total, 60, 140, DIFF_STATE_MORE);
 	set_estimate(total, 20, 30, DIFF_STATE_MORE);
@@ -128,7 +127,6 @@ static void a_drop_below_every_load_decides(void **state)
 {
 	struct comparison c = compare("main;serve;a 100\nmain;serve;b 100\nmain;serve;rest 200\n", DIFF_SCALE_RATE);
 
-	(void)state;
 	set_estimate(&c.build.diff->total, -0.92, -0.85, DIFF_STATE_LESS);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_IMPROVED);
@@ -145,7 +143,6 @@ static void functions_decide_for_any_load(void **state)
 {
 	struct comparison c = compare("main;serve;a 4000\nmain;serve;b 1000\nmain;serve;rest 2000\n", DIFF_SCALE_RATE);
 
-	(void)state;
 	set_estimate(&function_of(&c, "a")->self, 2, 4, DIFF_STATE_MORE);
 	set_estimate(&function_of(&c, "a")->total, 2, 4, DIFF_STATE_MORE);
 	set_estimate(&c.build.diff->total, 0.5, 1, DIFF_STATE_UNPROVEN);
@@ -170,7 +167,6 @@ static void nothing_is_unchanged_without_a_load(void **state)
 {
 	struct comparison c = compare(base_lines, DIFF_SCALE_PER_RUN);
 
-	(void)state;
 	set_estimate(&c.build.diff->total, -0.01, 0.01, DIFF_STATE_SAME);
 	for (size_t i = 0; i < c.build.diff->function_count; i++)
 		c.build.diff->functions[i].self.state = c.build.diff->functions[i].total.state = DIFF_STATE_SAME;
@@ -230,7 +226,6 @@ static void waiting_for_a_cpu_is_the_machines(void **state)
 		{ 7, 7.3, DIFF_STATE_UNPROVEN, DIFF_UNCHANGED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct comparison c = compare_queues(cases[i].base, cases[i].head, cases[i].state);
 
@@ -245,7 +240,6 @@ static void the_machine_says_how_long_and_what_else_is_known(void **state)
 {
 	struct comparison c = compare_queues(1, 7, DIFF_STATE_MORE);
 
-	(void)state;
 	decide(&c);
 	assert_string_equal(diff_string(c.build.diff, c.build.diff->verdict_text),
 		"the program waits 600 ms more for a CPU per second; its own work is unchanged");

@@ -67,7 +67,6 @@ static void a_function_and_its_places_have_classes(void **state)
 	const struct diff_function *compute;
 	size_t of_cache = 0;
 
-	(void)state;
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
 	assert_true(diff->has_bottlenecks);
 	compute = synthetic_function(diff, "compute");
@@ -105,7 +104,6 @@ static void a_change_has_a_class_and_a_sentence(void **state)
 	struct diff *diff = compare(NULL);
 	const struct diff_function *chase = synthetic_function(diff, "chase");
 
-	(void)state;
 	assert_int_equal(diff_function_bottleneck(diff, chase).side[DIFF_BASE], PROFILE_BOTTLENECK_MEMORY);
 	assert_int_equal(diff_function_bottleneck(diff, chase).side[DIFF_HEAD], PROFILE_BOTTLENECK_MEMORY);
 	assert_int_equal(diff_function_bottleneck(diff, chase).change, PROFILE_BOTTLENECK_MEMORY);
@@ -128,7 +126,6 @@ static void another_metric_has_no_cause(void **state)
 	struct diff *diff = compare(COST_MODEL_FIRST_MISSES);
 	const struct diff_function *chase = synthetic_function(diff, "chase");
 
-	(void)state;
 	assert_int_equal(diff_function_bottleneck(diff, chase).change, PROFILE_BOTTLENECK_MEMORY);
 	assert_string_equal(diff_cause(diff, chase), "");
 	diff_destroy(diff);
@@ -140,7 +137,6 @@ static void other_profiles_have_none(void **state)
 	struct diff *diff;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_create_single(sampled, NULL, &diff, &err));
 	assert_false(diff->has_bottlenecks);
 	assert_int_equal(diff_function_bottleneck(diff, &diff->functions[0]).side[DIFF_HEAD], PROFILE_BOTTLENECK_NONE);

@@ -118,7 +118,6 @@ static void turn(const struct naming *naming, struct stack turned[MAX_STACKS])
 
 static void the_deepest_function_of_the_program_is_named(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
 		struct diff *diff = compare(namings[i].stacks, NULL);
 
@@ -134,7 +133,6 @@ static void the_deepest_function_of_the_program_is_named(void **state)
 /* What is named has the verdict's direction, whichever side is which. */
 static void an_improvement_is_named_as_a_regression_is(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
 		struct stack turned[MAX_STACKS];
 		struct diff *diff;
@@ -155,7 +153,6 @@ static void a_change_that_is_spread_names_the_largest(void **state)
 		{ "_start;main;serve;d", 1000, 2100 } };
 	struct diff *diff = compare(stacks, NULL);
 
-	(void)state;
 	/* All of it is below serve(), but so is the program. */
 	assert_cause(diff, DIFF_REGRESSED, "", "");
 	assert_says(diff, "): spread over functions: `a` is 34 % of the increase, `b` 26 % and `c` 21 %");
@@ -169,7 +166,6 @@ static void functions_decide_where_the_total_does_not(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = synthetic_create();
 
@@ -201,7 +197,6 @@ static void nothing_is_named_without_a_verdict(void **state)
 	struct diff *diff = compare(same, NULL), *single = NULL;
 	struct error err;
 
-	(void)state;
 	assert_cause(diff, DIFF_UNCHANGED, "", "");
 	diff_destroy(diff);
 	assert_true(diff_create_single(profile, NULL, &single, &err));
@@ -222,7 +217,6 @@ static void what_took_the_place_of_calls_is_one_story(void **state)
 	} cases[] = { { 12000, 0, DIFF_REGRESSED, "find_user" }, { 3500, 0, DIFF_IMPROVED, "find_user" },
 		{ 6500, 0, DIFF_MIXED, "" } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profiles[DIFF_SIDES];
 		struct diff *diff;
@@ -260,7 +254,6 @@ static void own_code_stands_for_what_is_below_it(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = synthetic_create();
 
@@ -295,7 +288,6 @@ static void a_limit_that_is_exceeded_names_what_grew(void **state)
 	struct error err;
 	struct diff *diff;
 
-	(void)state;
 	assert_true(diff_gate_parse("function:parse>5%", &gate, &err));
 	diff = compare(stacks, NULL);
 	assert_cause(diff, DIFF_IMPROVED, "rest", "");

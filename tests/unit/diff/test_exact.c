@@ -139,7 +139,6 @@ static void one_percent_of_one_percent_is_proven(void **state)
 	struct diff *diff = compare(program(1, MILLION, 0), program(1, MILLION + MILLION / 100, 0));
 	const struct diff_function *f = synthetic_function(diff, "f0");
 
-	(void)state;
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_EXACT);
 	assert_true(diff->is_exact);
 	assert_int_equal(f->self.state, DIFF_STATE_MORE);
@@ -165,7 +164,6 @@ static void equal_runs_are_equal(void **state)
 {
 	static const size_t runs[][DIFF_SIDES] = { { 1, 1 }, { 1, 3 }, { 3, 7 }, { 10, 10 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		struct diff *diff = compare(program(runs[i][0], 1234567, 0), program(runs[i][1], 1234567, 0));
 
@@ -187,7 +185,6 @@ static void what_is_below_the_least_effect_is_the_same(void **state)
 	struct diff_options options = { .min_effect_points = 1e-7 };
 	struct diff *diff = compare(program(1, MILLION, 0), program(1, MILLION + 1000, 0));
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_int_equal(synthetic_function(diff, "f0")->self.state, DIFF_STATE_SAME);
 	assert_says(diff, "differ by less than --min-effect (0.005 % of the total): head executes 0.00100 % more");
@@ -203,7 +200,6 @@ static void large_changes_decide(void **state)
 {
 	struct diff *diff = compare(program(1, MILLION, 0), program(1, 31 * MILLION, 0));
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_says(diff, "head executes 30.0 % more instructions (exact); the largest change is that of `f0` itself");
 	diff_destroy(diff);
@@ -218,7 +214,6 @@ static void new_and_gone_functions_are_proven(void **state)
 	struct diff *diff = compare(of_lines("instructions", "count", LINES("main;a 1000000", "main;old 500")),
 		of_lines("instructions", "count", LINES("main;a 1000000", "main;checked 700", "main;zero 0")));
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "old")->self.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "checked")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_SAME);
@@ -231,7 +226,6 @@ static void tiny_counts_are_counts(void **state)
 	struct diff *diff = compare(of_lines("l1-misses", "count", LINES("main;a 7", "main;b 2")),
 		of_lines("l1-misses", "count", LINES("main;a 8", "main;b 2")));
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
@@ -244,7 +238,6 @@ static void counts_near_the_largest_number(void **state)
 	const char *lines[] = { "main;a 4611686018427387000", "main;b 4611686018427387", NULL };
 	struct diff *diff = compare(of_lines("cycles", "count", lines), of_lines("cycles", "count", lines));
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_says(diff, "base and head are equal");
 	diff_destroy(diff);
@@ -260,7 +253,6 @@ static void fingerprints_tell_whether_code_changed(void **state)
 	struct diff *diff = compare(of_lines("instructions", "count", LINES("main;a#1 1000000", "main;b#2 1000000")),
 		of_lines("instructions", "count", LINES("main;a#3 1009000", "main;b#2 1000000")));
 
-	(void)state;
 	assert_says(diff, "`a` itself executes 0.900 % more instructions (exact); its code changed: ");
 	diff_destroy(diff);
 	diff = compare(of_lines("instructions", "count", LINES("main;a#1 1000000", "main;b#2 1000000")),
@@ -284,7 +276,6 @@ static enum diff_state state_of_first(size_t runs, int64_t step, int64_t more)
 
 static void what_repeats_differ_by_is_noise(void **state)
 {
-	(void)state;
 	/* Three runs with a range of 4,000: four times that is proven. */
 	assert_int_equal(state_of_first(3, 2000, 15500), DIFF_STATE_UNPROVEN);
 	assert_int_equal(state_of_first(3, 2000, 16500), DIFF_STATE_MORE);
@@ -313,7 +304,6 @@ static void parts_with_names_are_no_repeats(void **state)
 {
 	struct diff *diff = compare(of_parts(MILLION), of_parts(MILLION + MILLION / 10));
 
-	(void)state;
 	assert_int_equal(count_states(diff, true, DIFF_STATE_MORE), 1);
 	diff_destroy(diff);
 }
@@ -322,7 +312,6 @@ static void a_total_within_the_noise_is_unchanged_or_not_decided(void **state)
 {
 	struct diff *diff = compare(program(3, MILLION, 50000), program(3, MILLION + 20000, 50000));
 
-	(void)state;
 	assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_says(diff, "only more than 0.400 % is proven, because runs of one side differ; more runs");
@@ -340,7 +329,6 @@ static void no_load_is_divided_out(void **state)
 	struct diff *diff;
 	struct profile *sides[DIFF_SIDES];
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic synthetic = exact_create("instructions", "count");
 
@@ -373,7 +361,6 @@ static void the_machine_is_no_warning(void **state)
 	struct diff *diff;
 	struct error err;
 
-	(void)state;
 	base->runs[0].wall_ns = base->runs[0].cpu_ns = base->runs[0].duration_ns = 1000000000;
 	head->runs[0].wall_ns = head->runs[0].cpu_ns = head->runs[0].duration_ns = 9000000000;
 	must(profile_intern(base, "Linux 6.1", &base->facts.kernel, &err) &&
@@ -399,7 +386,6 @@ static void times_are_not_exact(void **state)
 	struct diff *diff = compare(of_lines("system", "nanoseconds", LINES("main;a 1000000")),
 		of_lines("system", "nanoseconds", LINES("main;a 1500000")));
 
-	(void)state;
 	assert_false(diff->is_exact);
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_NONE);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
@@ -500,7 +486,6 @@ static void runs_of_python_do_not_differ(void **state)
 {
 	static const char *const metrics[] = { "instructions", "cycles", "l1-misses", "branch-misses" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		size_t allowed = i < 2 ? 0 : 2;
 
@@ -520,7 +505,6 @@ static void an_interpreter_is_known_by_what_it_calls(void **state)
 			of_lines("ll-misses", "count",
 				LINES("main!python3.11;malloc!libc.so 9030", "main!python3.11;eval!python3.11 1000")));
 
-	(void)state;
 	assert_true(diff->evidence.floor_rsd > 0);
 	assert_int_equal(synthetic_function(diff, "malloc")->self.state, DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
@@ -536,7 +520,6 @@ static void runs_of_python_show_small_changes(void **state)
 	size_t row = 0;
 	double share, total = 0;
 
-	(void)state;
 	read_recorded("instructions", &recorded);
 	for (size_t i = 0; i < recorded.count; i++)
 		total += (double)recorded.values[i][0];

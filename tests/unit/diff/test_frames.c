@@ -29,7 +29,6 @@ static void a_frame_that_comes_takes_nothing(void **state)
 	static const char with[] =
 		"main#1;wrap#6;call#2;work#3;mix#4 500\nmain#1;wrap#6;call#2;work#3 200\nmain#1;other#5 400\n";
 
-	(void)state;
 	for (int way = 0; way < 2; way++) {
 		struct diff *diff = way ? compare(with, without) : compare(without, with);
 
@@ -51,7 +50,6 @@ static void wrappers_of_wrappers_take_nothing(void **state)
 	struct diff *diff = compare("main#1;work#3 700\nmain#1;other#5 400\n",
 		"main#1;first#6;second#7;third#8;work#3 700\nmain#1;other#5 400\n");
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "first")->total.state, DIFF_STATE_MOVED);
 	assert_int_equal(synthetic_function(diff, "second")->total.state, DIFF_STATE_MOVED);
 	assert_int_equal(synthetic_function(diff, "third")->total.state, DIFF_STATE_MOVED);
@@ -65,7 +63,6 @@ static void true_differences_stay(void **state)
 	struct diff *diff = compare("main#1;call#2;work#3 500\nmain#1;other#5 900\nmain#1;rest#9 900\n",
 		"main#1;call#2;work#33 900\nmain#1;other#5 900\nmain#1;rest#9 900\nmain#1;added#6 300\nmain#1;added#6;helper#7 300\n");
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "work")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "call")->total.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "added")->total.state, DIFF_STATE_NEW);
@@ -86,7 +83,6 @@ static void a_common_callee_hides_nothing(void **state)
 	struct diff *diff = compare("main#1;old_way#2;enter#3;send#4 500\nmain#1;other#5;enter#3;wait#6 900\n",
 		"main#1;new_way#7;enter#3;sync#8 900\nmain#1;other#5;enter#3;wait#6 900\n");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		assert_int_equal(synthetic_function(diff, expected[i].function)->total.state, expected[i].total);
 	diff_destroy(diff);
@@ -100,7 +96,6 @@ static void a_new_function_of_a_script_is_new(void **state)
 		"main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n"
 		"main#1;py::added;eval#2 2500\n");
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, "py::added")->total.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "py::added")->moved_to, PROFILE_NONE);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
@@ -115,7 +110,6 @@ static void a_frame_above_chance_takes_nothing(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (int run = 0; run < 3; run++) {
 			synthetic_run(&s[side], true, 0);

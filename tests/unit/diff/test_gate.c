@@ -14,7 +14,6 @@ static void rules_are_parsed(void **state)
 	struct diff_gate gate;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_gate_parse("total>2%", &gate, &err));
 	assert_true(gate.subject == DIFF_GATE_TOTAL && gate.percent == 2);
 	assert_true(diff_gate_parse("function>5.5", &gate, &err));
@@ -28,7 +27,6 @@ static void wrong_rules_are_named_with_an_example(void **state)
 	static const char *const wrong[] = { "", "total", "total>", "total>x%", "total>2%%", "total>-1%", "total>nan%",
 		"function:>1%", "totals>1%", ">3%" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct diff_gate gate = { .percent = -7 };
 		struct error err;
@@ -75,7 +73,6 @@ static void a_proven_increase_beyond_the_limit_fails(void **state)
 {
 	struct outcome outcome = hold(before, after, "total>2%", false);
 
-	(void)state;
 	assert_true(outcome.failed && outcome.verdict == DIFF_REGRESSED);
 	assert_string_equal(outcome.text, "total CPU time grew by 6.2 %, above the limit of 2 %");
 	outcome = hold(before, after, "function:a>5%", false);
@@ -90,7 +87,6 @@ static void a_proven_increase_beyond_the_limit_fails(void **state)
 
 static void within_the_limit_it_passes(void **state)
 {
-	(void)state;
 	assert_false(hold(before, after, "total>8%", false).failed);
 	assert_false(hold(before, after, "function:b>1%", false).failed);
 	assert_false(hold(before, after, "function:a>11%", false).failed);
@@ -102,7 +98,6 @@ static void a_machine_that_differs_is_not_judged(void **state)
 {
 	struct outcome outcome = hold(before, after, "total>2%", true);
 
-	(void)state;
 	assert_false(outcome.failed);
 	assert_int_equal(outcome.verdict, DIFF_INCONCLUSIVE);
 	assert_non_null(strstr(outcome.text, "Model A"));
@@ -116,7 +111,6 @@ static void no_state_is_a_way_out(void **state)
 	static const char with[] = "main#1;wrap#6;call#2;work#3 7000\nmain#1;other#5 4000\n";
 	static const char trifle[] = "main#1;call#2;work#3 7000\nmain#1;other#5 4000\nmain#1;extra#7 40\n";
 
-	(void)state;
 	assert_true(hold(without, with, "function:wrap>5%", false).failed);
 	assert_true(hold(without, with, "function>5%", false).failed);
 	assert_false(hold(without, trifle, "function>5%", false).failed);

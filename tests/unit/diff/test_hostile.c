@@ -24,7 +24,6 @@ static void an_empty_side_is_named(void **state)
 	struct diff *diff = NULL;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&bare, &err));
 	assert_refused(empty, full, NULL, ERROR_EMPTY, "base has no samples");
 	assert_refused(full, empty, NULL, ERROR_EMPTY, "head has no samples");
@@ -41,7 +40,6 @@ static void nothing_in_common_names_both_and_the_next_step(void **state)
 	struct profile *base = synthetic_profile("main;a 10\n"), *head = synthetic_profile("start!x;b!x 10\n");
 	struct error err;
 
-	(void)state;
 	assert_true(profile_intern(base, "pid 1 (server)", &base->facts.command, &err));
 	assert_true(profile_intern(head, "./other", &head->facts.command, &err));
 	assert_refused(base, head, NULL, ERROR_EMPTY, "pid 1 (server)");
@@ -56,7 +54,6 @@ static void an_unknown_metric_lists_what_there_is(void **state)
 	struct profile *base = synthetic_profile("main 10\n");
 	struct diff_options options = { .metric = "cycles" };
 
-	(void)state;
 	assert_refused(base, base, &options, ERROR_USAGE, "samples, cpu");
 	options.metric = "samples";
 	struct diff *diff = synthetic_diff(base, base, &options);
@@ -72,7 +69,6 @@ static void odd_profiles_do_not_break_it(void **state)
 	static const char *const odd[] = { "a 1\n", "a;a;a;a 1\n", "a;b;a;b;a 9000000000\n", "a;!x 5\n",
 		"a;b!x#18446744073709551615 3\n" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		for (size_t j = 0; j < sizeof(odd) / sizeof(odd[0]); j++) {
 			struct profile *base = synthetic_profile(odd[i]), *head = synthetic_runs(odd[j], 3);
@@ -94,7 +90,6 @@ static void empty_runs_and_late_events_count(void **state)
 	struct profile *profile;
 	struct diff *diff;
 
-	(void)state;
 	synthetic_run(&s, false, 10000);
 	for (int i = 0; i <= 100; i++)
 		synthetic_add(&s, synthetic_stack(&s, "main;f"), 3, i * 100.0);

@@ -48,7 +48,6 @@ static void a_function_has_the_time_of_its_interpreter(void **state)
 {
 	struct diff *diff = single_of(mixed);
 
-	(void)state;
 	check_self(diff, RUN, 2 + 4 + 8, 510);
 	check_self(diff, CHECK, 16 + 32, 48);
 	check_self(diff, "list_append", 0, 4 + 128 + 256);
@@ -61,7 +60,6 @@ static void other_code_keeps_its_time(void **state)
 {
 	struct diff *diff = single_of(mixed);
 
-	(void)state;
 	check_self(diff, "run_mod", 1, 511);
 	check_self(diff, "PyLong_FromLong", 64, 64);
 	check_self(diff, "scan", 0, 64);
@@ -74,7 +72,6 @@ static void the_time_of_the_interpreter_has_the_origin_of_the_function(void **st
 {
 	struct diff *diff = single_of(mixed);
 
-	(void)state;
 	assert_int_equal(samples(diff->origins[PROFILE_ORIGIN_USER].raw[DIFF_HEAD]), 14 + 48);
 	assert_int_equal(samples(diff->origins[PROFILE_ORIGIN_LIBRARY].raw[DIFF_HEAD]), 128);
 	assert_int_equal(samples(diff->origins[PROFILE_ORIGIN_SYSTEM].raw[DIFF_HEAD]), 1 + 64 + 256);
@@ -87,7 +84,6 @@ static void who_claims_the_interpreter_as_their_own_sees_its_functions(void **st
 	struct diff *diff = NULL;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < profile->function_count; i++)
 		if (strcmp(profile_string(profile, profile->functions[i].module), "python3.11") == 0)
 			profile->functions[i].origin = PROFILE_ORIGIN_USER;
@@ -103,7 +99,6 @@ static void people_read_a_name_and_a_place(void **state)
 	struct diff *diff = single_of(mixed);
 	const struct diff_function *run = synthetic_function(diff, RUN), *scan = synthetic_function(diff, "scan");
 
-	(void)state;
 	assert_string_equal(diff_string(diff, run->shown), "S.run");
 	assert_string_equal(diff_string(diff, run->place), "w.py");
 	assert_string_equal(diff_string(diff, run->file), "/srv/app/w.py");
@@ -145,7 +140,6 @@ static void the_verdict_names_the_function_whose_interpreter_took_more(void **st
 	struct diff *diff = synthetic_diff(base, head, NULL);
 	const char *verdict = diff_string(diff, diff->verdict_text);
 
-	(void)state;
 	assert_int_equal(synthetic_function(diff, CHECK)->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "PyObject_RichCompare")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
@@ -166,7 +160,6 @@ static void names_and_files_are_cleaned_for_sentences(void **state)
 	struct error err;
 	struct diff *diff;
 
-	(void)state;
 	assert_true(diff_gate_parse("function:run>5%", &gate, &err));
 	diff = synthetic_diff(base, head, &options);
 	assert_true(diff->gate_failed);
@@ -182,7 +175,6 @@ static void a_limit_names_a_function_as_people_or_the_interpreter_do(void **stat
 	static const char *const rules[] = { "function:check>5%", "function:" CHECK ">5%" };
 	struct profile *base = comparing_runs(300), *head = comparing_runs(600);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		struct diff_gate gate;
 		struct diff_options options = { .gates = &gate, .gate_count = 1 };

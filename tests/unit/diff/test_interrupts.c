@@ -60,7 +60,6 @@ static void assert_is_the_machines(const char *stack)
 
 static void what_interrupts_a_thread_is_no_change_of_the_program(void **state)
 {
-	(void)state;
 	assert_is_the_machines("main;parse#1;asm_common_interrupt!kernel;common_interrupt!kernel;__irq_exit_rcu!kernel;"
 			       "handle_softirqs!kernel;blk_done_softirq!kernel");
 	assert_is_the_machines(
@@ -90,7 +89,6 @@ static void assert_is_the_programs(const char *stack, const char *name)
 
 static void what_the_program_calls_stays_its_own(void **state)
 {
-	(void)state;
 	assert_is_the_programs(
 		"main;sum#2;send!libc.so;do_syscall_64!kernel;tcp_sendmsg!kernel;__local_bh_enable_ip!kernel;"
 		"do_softirq!kernel;handle_softirqs!kernel;net_rx_action!kernel",
@@ -110,7 +108,6 @@ static void a_function_in_both_is_two(void **state)
 		"main;parse 50\n");
 	struct diff *diff = synthetic_diff(profile, profile, NULL);
 
-	(void)state;
 	assert_true(find(diff, "handle_softirqs", false)->raw_self[DIFF_HEAD] == 30 * ms);
 	assert_true(find(diff, "handle_softirqs", true)->raw_self[DIFF_HEAD] == 20 * ms);
 	assert_null(find(diff, "asm_common_interrupt", false));
@@ -130,7 +127,6 @@ static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
 		synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\nswapper 7\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_true(diff->raw_total[DIFF_BASE] == 20 * ms && diff->raw_total[DIFF_HEAD] == 27 * ms);
 	assert_null(find(diff, "handle_softirqs", true));
 	diff_destroy(diff);
@@ -193,7 +189,6 @@ static void compilers_are_beside_the_program(void **state)
 	struct diff *diff = compare_compilers(record_compiler(0, 0, false), record_compiler(1500, 1500, false));
 	const struct diff_function *frame = find(diff, "[just-in-time compilation]", true);
 
-	(void)state;
 	assert_true(diff->total.delta == 0);
 	assert_true(diff->compilation.raw[DIFF_HEAD] == 3000 * ms && diff->compilation.raw[DIFF_BASE] == 0);
 	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
@@ -211,7 +206,6 @@ static void a_side_that_compiles_first_is_warming_up(void **state)
 {
 	struct diff *diff = compare_compilers(record_compiler(0, 0, false), record_compiler(3000, 200, false));
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "head was still compiling"));
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "took 33 % of its CPU time in the first half"));
@@ -232,7 +226,6 @@ static void warming_up_hides_no_regression(void **state)
 {
 	struct diff *diff = compare_compilers(record_work(3000, 200, false, 1), record_work(0, 0, false, 6));
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_true(is_warned(diff, "base was still compiling"));
 	diff_destroy(diff);
@@ -245,7 +238,6 @@ static void what_compiles_all_the_time_is_not_warming_up(void **state)
 {
 	struct diff *diff = compare_compilers(record_compiler(1500, 1500, false), record_compiler(1500, 1400, false));
 
-	(void)state;
 	assert_false(is_warned(diff, "base was still") || is_warned(diff, "head was still"));
 	diff_destroy(diff);
 	/* Little of it is no warm-up. */

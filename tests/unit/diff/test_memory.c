@@ -50,7 +50,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	struct simulated_change change = { .times = 2, .other_code = true };
 	struct profile *base = simulation_runs(&s, 4, 3000, NULL), *head = simulation_runs(&s, 4, 3000, &change);
 
-	(void)state;
 	fail_each_allocation(base, head);
 	profile_destroy(base);
 	profile_destroy(head);

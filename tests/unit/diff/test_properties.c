@@ -31,7 +31,6 @@ static void make_pair(unsigned long seed, struct profile **base, struct profile 
 
 static void a_profile_against_itself_is_neutral(void **state)
 {
-	(void)state;
 	for (unsigned long seed = 0; seed < SEEDS; seed++) {
 		struct profile *base, *head;
 		struct diff *diff;
@@ -65,7 +64,6 @@ static const struct diff_function *by_key(const struct diff *diff, const char *k
 
 static void swapping_the_sides_negates_every_delta(void **state)
 {
-	(void)state;
 	for (unsigned long seed = 0; seed < SEEDS; seed++) {
 		struct profile *base, *head;
 		struct diff *there, *back;
@@ -93,7 +91,6 @@ static void swapping_the_sides_negates_every_delta(void **state)
 
 static void totals_are_sums_and_the_ledger_adds_up(void **state)
 {
-	(void)state;
 	for (unsigned long seed = 0; seed < SEEDS; seed++) {
 		struct profile *base, *head;
 		double base_sum = 0, head_sum = 0, delta = 0;
@@ -158,7 +155,6 @@ static void a_frame_with_all_of_its_functions_time_has_its_state(void **state)
 {
 	enum { BASE = 400, STEP = 10, MOST = 1200 };
 
-	(void)state;
 	for (unsigned int samples = BASE + STEP; samples < MOST; samples += STEP) {
 		CLEANUP(buffer_deinit) struct buffer before = { 0 }, after = { 0 };
 		struct profile *base, *head;
@@ -208,7 +204,6 @@ static void merging_runs_first_gives_the_same_diff(void **state)
 	struct diff *a, *b;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&merged, &err));
 	for (size_t i = 0; i < 3; i++) {
 		struct profile *one = synthetic_runs(lines[i], 1);
@@ -249,7 +244,6 @@ static void the_order_of_samples_does_not_matter(void **state)
 	struct profile *other = synthetic_profile("x;y 4\nmain;b 300\nmain;a 150\nmain;b;c 70\nmain;a 50\nmain;b 10\n");
 	struct diff *a = synthetic_diff(one, head, NULL), *b = synthetic_diff(other, head, NULL);
 
-	(void)state;
 	assert_same_diff(a, b);
 	diff_destroy(a);
 	diff_destroy(b);

@@ -56,7 +56,6 @@ static void both_sides_have_their_figures(void **state)
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const struct diff_requests *requests;
 
-	(void)state;
 	add(base, PROFILE_EXCHANGE_ANSWERED, 1000, 1e6);
 	add(base, PROFILE_EXCHANGE_CALLED_OUT, 20, 5e6);
 	diff = compare(base, head);
@@ -77,7 +76,6 @@ static void a_single_profile_has_its_figures(void **state)
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
-	(void)state;
 	profile->runs[0].duration_ns = 0;
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
 	assert_true(diff->requests[DIFF_HEAD].count == 1800);
@@ -101,7 +99,6 @@ static enum diff_state state_of(uint64_t count, double base_ns, double head_ns, 
 
 static void clear_changes_are_proven_in_their_direction(void **state)
 {
-	(void)state;
 	assert_int_equal(state_of(18000, 17e6, 103e6, 41e6, 290e6), DIFF_STATE_MORE);
 	assert_int_equal(state_of(18000, 103e6, 17e6, 290e6, 41e6), DIFF_STATE_LESS);
 	/* Only the tail, by a factor of ten. */
@@ -112,7 +109,6 @@ static void clear_changes_are_proven_in_their_direction(void **state)
 
 static void what_two_starts_may_differ_by_is_not_proven(void **state)
 {
-	(void)state;
 	assert_int_equal(state_of(1800000, 17e6, 20e6, 41e6, 41e6), DIFF_STATE_UNPROVEN);
 	assert_int_equal(state_of(1800000, 17e6, 17e6, 41e6, 70e6), DIFF_STATE_SAME);
 	assert_int_equal(state_of(1800000, 17e6, 17e6, 41e6, 41e6), DIFF_STATE_SAME);
@@ -120,7 +116,6 @@ static void what_two_starts_may_differ_by_is_not_proven(void **state)
 
 static void few_answers_prove_nothing(void **state)
 {
-	(void)state;
 	assert_int_equal(state_of(72, 17e6, 170e6, 41e6, 410e6), DIFF_STATE_UNPROVEN);
 	/* Enough for the median, too few for the tail. */
 	assert_int_equal(state_of(180, 17e6, 17e6, 41e6, 4100e6), DIFF_STATE_UNPROVEN);

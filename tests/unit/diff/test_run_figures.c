@@ -24,7 +24,6 @@ static void means_have_intervals(void **state)
 	struct profile *head = with_runs((const double[]){ 110, 110, 110, 110 }, 4);
 	struct diff_run_summary summary;
 
-	(void)state;
 	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, false, &summary));
 	assert_float_equal(summary.mean[DIFF_BASE], 100e6, 1);
 	assert_float_equal(summary.low[DIFF_BASE], (100 - 3.18245) * 1e6, 1e3);
@@ -43,7 +42,6 @@ static void pairs_take_out_what_both_runs_met(void **state)
 		       *head = with_runs((const double[]){ 110, 220, 132 }, 3);
 	struct diff_run_summary pairs, apart;
 
-	(void)state;
 	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, true, &pairs));
 	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, false, &apart));
 	assert_float_equal(pairs.change, 0.1, 1e-9);
@@ -60,7 +58,6 @@ static void swapping_the_sides_inverts_the_change(void **state)
 		       *head = with_runs((const double[]){ 131, 120, 125 }, 3);
 	struct diff_run_summary there, back;
 
-	(void)state;
 	assert_true(diff_summarize_runs(base, head, DIFF_RUN_MEMORY, true, &there));
 	assert_true(diff_summarize_runs(head, base, DIFF_RUN_MEMORY, true, &back));
 	assert_float_equal((1 + there.change) * (1 + back.change), 1, 1e-9);
@@ -76,7 +73,6 @@ static void what_was_not_measured_is_not_summed_up(void **state)
 	struct profile *one = with_runs((const double[]){ 100 }, 1);
 	struct diff_run_summary summary;
 
-	(void)state;
 	assert_false(diff_summarize_runs(base, head, DIFF_RUN_CPU, true, &summary));
 	assert_false(diff_summarize_runs(base, base, DIFF_RUN_WALL, true, &summary));
 	assert_true(diff_summarize_runs(one, one, DIFF_RUN_CPU, true, &summary));
@@ -94,7 +90,6 @@ static void a_run_far_from_the_others_is_an_outlier(void **state)
 	double median;
 	bool outlier;
 
-	(void)state;
 	for (size_t run = 0; run < 6; run++) {
 		assert_true(diff_run_is_outlier(profile, DIFF_RUN_CPU, run, &median, &outlier, &err));
 		assert_int_equal(outlier, run == 4);

@@ -27,7 +27,6 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 {
 	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four_one_doubled, 3);
 
-	(void)state;
 	for (enum diff_scale_mode mode = DIFF_SCALE_AUTO; mode <= DIFF_SCALE_ROBUST; mode++) {
 		struct diff *diff = diff_in_mode(base, head, mode);
 
@@ -53,7 +52,6 @@ static void more_runs_are_no_load(void **state)
 	struct diff *same = diff_in_mode(base, head, DIFF_SCALE_ROBUST),
 		    *more = diff_in_mode(base, doubled, DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_float_equal(same->scale.factor, 0.25, 1e-9);
 	assert_string_equal(
 		diff_string(same, same->scale_text), "head is multiplied by 0.250 to compare both sides at equal load");
@@ -72,7 +70,6 @@ static void a_factor_of_few_functions_is_said(void **state)
 	struct profile *base = synthetic_profile("main;a 400\n"), *head = synthetic_profile("main;a 800\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_non_null(
 		strstr(diff_string(diff, diff->scale_text), "the few functions with enough samples took 2.00 times"));
 	diff_destroy(diff);
@@ -99,7 +96,6 @@ static void an_unknown_load_flags_what_it_cannot_explain(void **state)
 		{ "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 1000\nmain;e 9000\n", "e" } };
 	struct profile *base = synthetic_profile(four);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *head = synthetic_profile(cases[i].head);
 		struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
@@ -125,7 +121,6 @@ static void twice_the_traffic_flags_nothing(void **state)
 	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
 	assert_non_null(strstr(diff_string(diff, diff->scale_text), "we assume that head had 2.00 times the load"));
 	assert_false(diff->scale.load_is_unknown);
@@ -141,7 +136,6 @@ static void a_uniform_change_of_whole_commands_is_a_regression(void **state)
 	struct profile *base = synthetic_runs(four, 4), *head = synthetic_runs(four_all_doubled, 4);
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
-	(void)state;
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_int_equal(diff->total.state, DIFF_STATE_MORE);
@@ -157,7 +151,6 @@ static void runs_are_counted(void **state)
 	struct profile *base = synthetic_runs(four, 2), *head = synthetic_runs(four, 6);
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
-	(void)state;
 	assert_float_equal(diff->scale.factor, 1.0 / 3, 1e-12);
 	assert_float_equal(diff->total.delta / diff->total.base, 0, 1e-12);
 	diff_destroy(diff);
@@ -170,7 +163,6 @@ static void shares_and_work_scale_as_told(void **state)
 	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_SHARE);
 
-	(void)state;
 	assert_float_equal(diff->scale.factor, 0.5, 1e-12);
 	diff_destroy(diff);
 	diff = diff_in_mode(base, head, DIFF_SCALE_WORK);
@@ -197,7 +189,6 @@ static void rates_need_durations(void **state)
 	struct diff *diff = synthetic_diff(base, head, &options), *none = NULL;
 	struct error err;
 
-	(void)state;
 	assert_float_equal(diff->scale.factor, 0.25, 1e-12);
 	diff_destroy(diff);
 	assert_false(diff_create(base, bare, &options, &none, &err));
@@ -217,7 +208,6 @@ static void unchanged_code_carries_the_factor(void **state)
 		"m#11;a#12 6000\nm#11;b#13 6000\nm#11;c#14 4000\nm#11;x!l#5 900\nm#11;y!l#6 900\nm#11;z!l#7 900\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_float_equal(diff->scale.factor, 1, 1e-9);
 	assert_int_equal(diff->scale.controls, 3);
 	assert_true(is_flag(synthetic_function(diff, "a")->self.state));
@@ -242,7 +232,6 @@ static void what_the_program_runs_carries_the_load(void **state)
 		"main;py::added;eval!python#1;alloc!python#2 2000\nmain;py::added;eval!python#1;free!python#3 2000\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_float_equal(diff->scale.factor, 1, 1e-9);
 	assert_false(diff->scale.load_is_unknown);
 	assert_true(diff->scale.factor_low < 1 && diff->scale.factor_high > 1);
@@ -261,7 +250,6 @@ static void a_load_that_cannot_be_told_is_unknown(void **state)
 		"main;parse#1 400\nmain;send#2 100\nmain;log#3 200\nmain;close#4 60\nmain;compress#5 9000\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_true(diff->scale.load_is_unknown);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	assert_ptr_equal(strstr(diff_string(diff, diff->verdict_text), "how much of the change is load is unknown"),
@@ -280,7 +268,6 @@ static void words_are_parsed(void **state)
 	double work[DIFF_SIDES];
 	struct error err;
 
-	(void)state;
 	assert_true(diff_scale_parse("per-run", &mode, work, &err) && mode == DIFF_SCALE_PER_RUN);
 	assert_true(diff_scale_parse("auto", &mode, work, &err) && mode == DIFF_SCALE_AUTO);
 	assert_true(diff_scale_parse("work=1000:1200.5", &mode, work, &err) && mode == DIFF_SCALE_WORK);
@@ -311,7 +298,6 @@ static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
 	struct diff *robust = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_ROBUST),
 		    *share = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_SHARE);
 
-	(void)state;
 	assert_true(robust->total.ci_low < 0 && robust->total.ci_high > 0);
 	assert_true(robust->total.ci_high - robust->total.ci_low > 1.1 * (share->total.ci_high - share->total.ci_low));
 	for (int side = 0; side < DIFF_SIDES; side++)

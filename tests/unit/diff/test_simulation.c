@@ -106,7 +106,6 @@ static void runs_against_themselves_flag_little(void **state)
 {
 	static const size_t runs[] = { 3, 5, 12 };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		for (size_t samples = 10000; samples <= 30000; samples += 20000) {
 			struct setup setup = { .runs = runs[i],
@@ -127,7 +126,6 @@ static void runs_on_a_quiet_machine_flag_little(void **state)
 		.runs = 5, .samples = 30000, .share = 0.05, .change.times = 1, .speed_rsd = 0, .run_rsd = 0.02
 	};
 
-	(void)state;
 	assert_within_5_percent(simulate(&setup, 100));
 }
 
@@ -135,7 +133,6 @@ static void processes_against_each_other_flag_little(void **state)
 {
 	struct setup setup = { .samples = 8000, .seconds = 8, .share = 0.05, .change.times = 1, .process_rsd = 0.15 };
 
-	(void)state;
 	assert_within_5_percent(simulate(&setup, 60));
 	setup.seconds = 30;
 	setup.samples = 30000;
@@ -146,7 +143,6 @@ static void an_increase_is_found_in_few_runs(void **state)
 {
 	struct setup setup = { .runs = 5, .samples = 30000, .share = 0.05, .change.times = 1.2 };
 
-	(void)state;
 	assert_found(simulate(&setup, 100), 95);
 	setup.samples = 300000;
 	setup.share = 0.01;
@@ -159,7 +155,6 @@ static void an_increase_is_found_on_a_noisy_machine(void **state)
 		.runs = 12, .samples = 33000, .share = 0.05, .change.times = 1.25, .speed_rsd = 0.2, .run_rsd = 0.05
 	};
 
-	(void)state;
 	assert_found(simulate(&setup, 100), 95);
 }
 
@@ -173,7 +168,6 @@ static void changed_code_is_found_in_short_runs(void **state)
 		.speed_rsd = 0.05,
 		.run_rsd = 0.03 };
 
-	(void)state;
 	assert_found(simulate(&setup, 60), 90);
 }
 
@@ -186,7 +180,6 @@ static void changed_code_is_found_in_one_recording(void **state)
 		.process_rsd = 0.04,
 		.counts = true };
 
-	(void)state;
 	assert_found(simulate(&setup, 80), 60);
 }
 
@@ -201,7 +194,6 @@ static void load_is_no_change(void **state)
 		.process_rsd = 0.15 };
 	static const double loads[] = { 0.4, 2.5 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		setup.head_load = loads[i % 2];
 		setup.counts = i >= 2;
@@ -223,7 +215,6 @@ static void changed_code_alone_is_no_difference(void **state)
 		.process_rsd = 0.04 };
 	size_t pairs;
 
-	(void)state;
 	assert_within_5_percent(simulate(&setup, 60));
 	setup.process_rsd = 0.1;
 	pairs = simulation_pairs(60);
@@ -234,7 +225,6 @@ static void new_and_gone_functions_are_found(void **state)
 {
 	struct setup setup = { .samples = 30000, .seconds = 30, .share = 0.01, .change.times = 0, .process_rsd = 0.15 };
 
-	(void)state;
 	assert_found(simulate(&setup, 30), 99);
 	setup.runs = 3;
 	setup.speed_rsd = 0.2;

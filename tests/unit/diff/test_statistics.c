@@ -15,7 +15,6 @@ static void medians_halve_the_weight(void **state)
 			      heavy[] = { { 9, 3 }, { 1, 1 }, { 2, 1 } };
 	struct weighted_value outlier[] = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 100, 1 } };
 
-	(void)state;
 	assert_true(weighted_median(three, 3) == 2);
 	assert_true(weighted_median(even, 2) == 2);
 	assert_true(weighted_median(heavy, 3) == 9);
@@ -26,7 +25,6 @@ static void medians_halve_the_weight(void **state)
 /* Against tables: binomial(10, 0.5) P(X <= 1) = 11/1024; t with 5 degrees of freedom exceeds 2.5706 in 2.5 %. */
 static void tails_agree_with_tables(void **state)
 {
-	(void)state;
 	assert_float_equal(tail_exact(9, 1, 0.5, 0), 2 * 11.0 / 1024, 1e-9);
 	assert_float_equal(tail_exact(1, 9, 0.5, 0), 2 * 11.0 / 1024, 1e-9);
 	assert_float_equal(tail_exact(5, 5, 0.5, 0), 1, 1e-9);
@@ -53,7 +51,6 @@ static void benjamini_and_hochberg_as_published(void **state)
 	struct error err;
 	size_t found = 0;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		rows[i].kind = ROW_SELF;
 		rows[i].twin = (uint32_t)i;
@@ -82,7 +79,6 @@ static void equal_rows_are_pooled_and_outliers_stand_alone(void **state)
 	struct error err;
 	double freedom, variance;
 
-	(void)state;
 	/* A chi-square's own scatter around 0.02: its quantiles, so that nothing is left for the prior to explain. */
 	for (size_t i = 0; i < 40; i++)
 		rows[i] = (struct dispersion){ .variance = 0.02 * -log(1 - ((double)i + 0.5) / 40), .poisson = 0.01 };
@@ -102,7 +98,6 @@ static void variances_never_fall_below_counting(void **state)
 	struct error err;
 	double freedom;
 
-	(void)state;
 	for (size_t i = 0; i < 10; i++)
 		rows[i] = one;
 	assert_true(moderation_fit(rows, 10, 4, &m, &err));

@@ -42,7 +42,6 @@ static void a_slower_benchmark_is_named_first(void **state)
 	struct diff_suite *suite = suites_compare(base, head, &options);
 	const struct diff_benchmark *first = &suite->benchmarks[0];
 
-	(void)state;
 	assert_int_equal(suite->benchmark_count, 4);
 	assert_string_equal(diff_suite_string(suite, first->name), "test_parse");
 	assert_string_equal(diff_suite_string(suite, first->uri), "a.py::test_parse");
@@ -91,7 +90,6 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 		       *head = of_times(1, (double[]){ 104, 200, 600 }, 3);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
 
-	(void)state;
 	assert_near(suite->assumed_rsd, 0.05);
 	assert_true(warns(suite, "one execution on each side, so 5 % variation"));
 	assert_int_equal(suites_find(suite, "b0")->verdict, DIFF_INCONCLUSIVE);
@@ -108,7 +106,6 @@ static void equal_suites_are_unchanged(void **state)
 	struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3);
 	struct diff_suite *suite = suites_compare(base, base, NULL);
 
-	(void)state;
 	assert_int_equal(suite->verdict, DIFF_UNCHANGED);
 	suites_assert_says(suite, "none of 3 benchmarks is slower or faster by more than 1 %");
 	assert_int_equal(suite->warning_count, 0);
@@ -123,7 +120,6 @@ static void both_directions_are_mixed_and_small_changes_minor(void **state)
 		       *minor = of_times(3, (double[]){ 100.8, 200, 300 }, 3);
 	struct diff_suite *suite = suites_compare(base, mixed, NULL);
 
-	(void)state;
 	assert_int_equal(suite->verdict, DIFF_MIXED);
 	suites_assert_says(suite, "1 of 3 benchmarks is slower: b0 by 50.0 % (95 % interval");
 	suites_assert_says(suite, "; 1 is faster: b1 by 50.0 % (95 % interval 4");
@@ -143,7 +139,6 @@ static void a_single_side_is_a_list(void **state)
 	struct profile *head = of_times(2, (double[]){ 100, 200 }, 2);
 	struct diff_suite *suite = suites_compare(NULL, head, NULL);
 
-	(void)state;
 	assert_int_equal(suite->sides, 1);
 	suites_assert_says(suite, "2 benchmarks in 2 executions");
 	assert_true(fabs(suite->benchmarks[0].value[DIFF_HEAD] - 100) < 1);
@@ -159,7 +154,6 @@ static void a_side_without_benchmarks_is_an_error(void **state)
 	struct diff_suite *suite = NULL;
 	struct error err;
 
-	(void)state;
 	suites_add_execution(base);
 	assert_false(diff_suite_create(base, head, NULL, &suite, &err));
 	assert_int_equal(err.code, ERROR_EMPTY);
@@ -175,7 +169,6 @@ static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 	struct profile *head = suites_profile();
 	struct diff_suite *suite;
 
-	(void)state;
 	suites_add_execution(head);
 	suites_add(head, "a", 10, 100);
 	suites_add(head, "b", 1, 1);
@@ -197,7 +190,6 @@ static void missing_executions_leave_the_other_pairs(void **state)
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	struct diff_suite *suite;
 
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		suites_add_execution(base);
 		suites_add_execution(head);
@@ -239,7 +231,6 @@ static void expect_not_compared(const char *uri, double median_ns, const uint64_
 
 static void a_benchmark_without_times_is_told(void **state)
 {
-	(void)state;
 	expect_not_compared("silent", 0, (uint64_t[]){ 0, 0 });
 }
 
@@ -252,7 +243,6 @@ static void a_disturbed_execution_widens_no_interval(void **state)
 	const struct diff_benchmark *benchmark;
 	struct diff_suite *suite;
 
-	(void)state;
 	for (int i = 0; i < EXECUTIONS; i++) {
 		suites_add_execution(base);
 		suites_add_execution(head);
@@ -275,7 +265,6 @@ static void one_execution_does_not_tell_why_it_waits(void **state)
 {
 	static const double cpu_shares[][DIFF_SIDES] = { { 1, 1 }, { 1, 0.5 } };
 
-	(void)state;
 	for (int waits = 0; waits < 2; waits++) {
 		struct profile *profiles[DIFF_SIDES];
 		struct diff_suite *suite;
@@ -304,7 +293,6 @@ static void one_execution_does_not_tell_why_it_waits(void **state)
 /* A harness that was killed leaves no numbers of iterations; its rounds are of equal length, whatever they do. */
 static void rounds_without_iterations_tell_no_time(void **state)
 {
-	(void)state;
 	expect_not_compared("killed", 1000000, (uint64_t[]){ 50, 0 });
 }
 
@@ -316,7 +304,6 @@ static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
 	struct profile *base = suites_profile(), *head = suites_profile();
 	struct diff_suite *suite;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		suites_add_execution(base);
 		suites_add_execution(head);
@@ -353,7 +340,6 @@ static void names_are_as_short_as_they_are_unique(void **state)
 	struct error err;
 	uint32_t id;
 
-	(void)state;
 	suites_add_execution(head);
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++)
 		suites_add(head, uris[i][0], 10, 1);
@@ -401,7 +387,6 @@ static void the_environment_is_told_first(void **state)
 	struct diff_suite_options options = { .diff = { .gates = &gate, .gate_count = 1 } };
 	struct diff_suite *suite;
 
-	(void)state;
 	for (int side = 0; side < 2; side++) {
 		sides[side]->facts.kernel = text(sides[side], side ? "Linux 6.2" : "Linux 6.1");
 		sides[side]->facts.toolchain = text(sides[side], side ? "rustc 1.89" : "rustc 1.88");
@@ -457,7 +442,6 @@ static void counts_of_simulations_are_exact(void **state)
 		       *head = simulated((int64_t[]){ 1030000, 2000000 }, 1, 0);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
 
-	(void)state;
 	assert_true(suite->is_exact && !suite->is_measured);
 	assert_string_equal(diff_suite_string(suite, suite->unit), "count");
 	assert_near(suites_find(suite, "parse")->change, 0.03);
@@ -483,7 +467,6 @@ static void repeats_show_the_noise_of_counts(void **state)
 		       *head = simulated((int64_t[]){ 1030000, 2500000 }, 3, 10000);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
 
-	(void)state;
 	/* A range of 20,000 in three executions: four times that is proven. */
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_INCONCLUSIVE);
 	assert_int_equal(suites_find(suite, "write")->verdict, DIFF_REGRESSED);
@@ -516,7 +499,6 @@ static void without_times_the_metric_is_compared(void **state)
 	struct profile *base = sampled(1, 0), *head = sampled(1.1, 0);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
 
-	(void)state;
 	assert_true(!suite->is_measured && !suite->is_exact);
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_REGRESSED);
 	suites_assert_says(suite, "1 of 2 benchmarks takes more CPU time: parse by 10.0 % (95 %");

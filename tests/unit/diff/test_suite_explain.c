@@ -60,7 +60,6 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 	struct error err;
 	uint32_t parse, id;
 
-	(void)state;
 	assert_true(diff_suite_find(suite, "parse", &parse, &err));
 	assert_int_equal(suite->benchmarks[parse].verdict, DIFF_REGRESSED);
 	if (!diff_suite_explain(suite, parse, &part, &err))
@@ -94,7 +93,6 @@ static void functions_of_what_is_not_proven_are_not_tested(void **state)
 	struct error err;
 	uint32_t id;
 
-	(void)state;
 	assert_true(diff_suite_find(suite, "write", &id, &err));
 	assert_true(diff_suite_explain(suite, id, &part, &err));
 	assert_near(part.diff->evidence.q, 1e-9);
@@ -118,7 +116,6 @@ static void sides_without_a_common_benchmark_are_explained(void **state)
 	struct diff_part part;
 	struct error err;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		uint32_t run;
 
@@ -147,7 +144,6 @@ static void what_one_side_has_is_explained_alone(void **state)
 	struct error err;
 	uint32_t id;
 
-	(void)state;
 	suites_add_sample(base, suites_add(base, "s::old", 5, 10), "root;old@9", 1000, 1000000000);
 	suites_add(head, "s::new", 5, 10);
 	suite = suites_compare(base, head, NULL);
@@ -176,7 +172,6 @@ static void gates_judge_functions_of_benchmarks(void **state)
 	struct diff_suite *suite;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_gate_parse("function:lex>50%", &gates[0], &err));
 	suite = suites_compare(base, head, &options);
 	assert_true(suite->gate_failed);
@@ -203,7 +198,6 @@ static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
 	struct profile *base, *head;
 	struct diff_suite *suite;
 
-	(void)state;
 	suites_draw_rsds(&suites, rsds);
 	base = suites_record(&suites, rsds, 5, SIZE_MAX, 1);
 	head = suites_record(&suites, rsds, 5, 17, 1.5);
@@ -225,7 +219,6 @@ static void memory_that_is_not_there_is_an_error(void **state)
 	struct error err;
 	bool ok = false;
 
-	(void)state;
 	suites_add(head, "s::new", 5, 10);
 	for (size_t n = 0; !ok; n++) {
 		failing_malloc_after(n);

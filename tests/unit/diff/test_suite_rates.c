@@ -82,7 +82,6 @@ static void unchanged_suites_alarm_seldom(void **state)
 {
 	static const size_t executions[] = { 1, 2, 3, 5, 8, 12 };
 
-	(void)state;
 	for (int in_pairs = 0; in_pairs < 2; in_pairs++)
 		for (size_t i = 0; i < sizeof(executions) / sizeof(executions[0]); i++) {
 			struct suites suites = suites_create(100 + i, BENCHMARKS);
@@ -115,7 +114,6 @@ static void noise_of_other_kinds_alarms_seldom(void **state)
 		{ "1,000 benchmarks", 1000, 5, 0.003, 0.02, 0.005, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct suites suites = suites_create(200 + i, cases[i].benchmarks);
 		size_t tries = suites_to_try(200) * BENCHMARKS /
@@ -142,7 +140,6 @@ static void looks_keep_the_rate_together(void **state)
 	size_t alarmed = 0, tries = suites_to_try(200);
 	double rsds[BENCHMARKS];
 
-	(void)state;
 	for (size_t i = 0; i < tries; i++) {
 		struct profile *sides[DIFF_SIDES] = { suites_profile(), suites_profile() };
 		bool any = false;
@@ -180,7 +177,6 @@ static void a_change_of_five_percent_is_found(void **state)
 {
 	static const size_t executions[] = { 3, 5, 8 };
 
-	(void)state;
 	for (size_t k = 0; k < 3; k++) {
 		struct suites suites = suites_create(400 + k, BENCHMARKS);
 		size_t found = 0, wrong = 0, tries = suites_to_try(200);
@@ -207,7 +203,6 @@ static void intervals_hold_the_change(void **state)
 {
 	static const size_t executions[] = { 3, 8 };
 
-	(void)state;
 	for (size_t k = 0; k < 2; k++) {
 		struct suites suites = suites_create(500 + k, BENCHMARKS);
 		size_t held = 0, all = 0, tries = suites_to_try(100);

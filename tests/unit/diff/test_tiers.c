@@ -89,7 +89,6 @@ static void what_goes_by_tier_is_not_proven_by_one_process(void **state)
 {
 	const struct process with = { "iterate!node", 1200, 2000 }, without = { "iterate!node", 0, 2000 };
 
-	(void)state;
 	assert_int_equal(state_of(record_one(&with), record_one(&without), "iterate"), DIFF_STATE_UNPROVEN);
 	assert_int_equal(state_of(record_one(&without), record_one(&with), "iterate"), DIFF_STATE_UNPROVEN);
 }
@@ -99,7 +98,6 @@ static void other_code_is_proven_by_one_process(void **state)
 {
 	const struct process with = { "compress!libz", 1200, 2000 }, without = { "compress!libz", 0, 2000 };
 
-	(void)state;
 	assert_int_equal(state_of(record_one(&without), record_one(&with), "compress"), DIFF_STATE_NEW);
 	assert_int_equal(state_of(record_one(&with), record_one(&without), "compress"), DIFF_STATE_GONE);
 }
@@ -107,7 +105,6 @@ static void other_code_is_proven_by_one_process(void **state)
 /* Two runs of five that have all of it do not stand for their side; five of five do. */
 static void runs_of_two_modes_speak_for_themselves(void **state)
 {
-	(void)state;
 	assert_int_equal(state_of(record_runs(2), record_runs(0), "iterate"), DIFF_STATE_UNPROVEN);
 	assert_int_equal(state_of(record_runs(0), record_runs(2), "iterate"), DIFF_STATE_UNPROVEN);
 	assert_int_equal(state_of(record_runs(RUNS), record_runs(0), "iterate"), DIFF_STATE_GONE);
@@ -186,7 +183,6 @@ static void time_that_came_or_went_is_proven_by_few_runs(void **state)
 	const struct chain without = { .caller = 500 }, with = { .caller = 500, .function = 1200 },
 			   more = { .caller = 500, .function = 2400 };
 
-	(void)state;
 	expect_few(&without, &with, DIFF_STATE_NEW, DIFF_STATE_NEW);
 	expect_few(&with, &without, DIFF_STATE_GONE, DIFF_STATE_GONE);
 	expect_few(&with, &more, DIFF_STATE_MORE, DIFF_STATE_MORE);
@@ -197,7 +193,6 @@ static void time_that_inlining_moves_is_not_proven_by_few_runs(void **state)
 {
 	const struct chain inlined = { .caller = 1700 }, apart = { .caller = 500, .function = 1200 };
 
-	(void)state;
 	expect_no_difference(&inlined, &apart);
 	expect_no_difference(&apart, &inlined);
 }
@@ -209,7 +204,6 @@ static void calls_that_inlining_moves_are_not_proven_by_few_runs(void **state)
 			   apart = { .caller = 500, .function = 50, .callee = 1200 },
 			   more = { .caller = 500, .function = 50, .callee = 2400 };
 
-	(void)state;
 	expect_no_difference(&inlined, &apart);
 	expect_no_difference(&apart, &inlined);
 	expect_few(&apart, &more, DIFF_STATE_SAME, DIFF_STATE_MORE);
@@ -229,7 +223,6 @@ static void controls_tell_what_the_machine_did(void **state)
 	struct experiment experiment = { .rows = rows, .row_count = ROWS, .factor = 1 };
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
 		rows[i].twin = (uint32_t)i;
 		rows[i].machine_variance = 0.02;
@@ -291,7 +284,6 @@ static void events_count_by_their_weights(void **state)
 {
 	double even = interval_of_waits(0), bursty = interval_of_waits(EVENTS / 10);
 
-	(void)state;
 	assert_true(even > 0);
 	assert_true(bursty > 1.1 * even);
 }

@@ -76,7 +76,6 @@ static void halves_of_one_recording_do_not_differ(void **state)
 {
 	struct diff *diff = compare_data("clock-first-half.folded.gz", "clock-second-half.folded.gz", NULL);
 
-	(void)state;
 	assert_string_equal(diff_string(diff, diff->metric), "time");
 	assert_int_equal(differences(diff), 0);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
@@ -89,7 +88,6 @@ static void a_heap_of_the_same_program_does_not_differ(void **state)
 {
 	struct diff *diff = compare_data("go-heap.pb.gz", "go-heap-again.pb.gz", NULL);
 
-	(void)state;
 	assert_string_equal(diff_string(diff, diff->metric), "inuse_space");
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_COUNTS);
 	assert_int_equal(differences(diff), 0);
@@ -103,7 +101,6 @@ static void a_heap_that_grew_is_found(void **state)
 {
 	struct diff *diff = compare_data("go-heap.pb.gz", "go-heap-more.pb.gz", NULL);
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_int_equal(state_of(diff, "main.cacheRows"), DIFF_STATE_NEW);
 	assert_false(diff_state_is_difference(state_of(diff, "main.readBlocks")));
@@ -167,7 +164,6 @@ static void one_file_a_side_proves_nothing_of_weights(void **state)
 {
 	struct diff *diff = compare(weighed(1, 1, 0, 0), weighed(2, 9, 5000000, 1), NULL);
 
-	(void)state;
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_NONE);
 	assert_true(diff->evidence.uncounted);
 	assert_int_equal(differences(diff), 0);
@@ -182,7 +178,6 @@ static void runs_prove_what_weights_alone_do_not(void **state)
 {
 	struct diff *diff = compare(weighed(4, 1, 0, 0), weighed(4, 2, 5000000, 1), NULL);
 
-	(void)state;
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_RUNS);
 	assert_int_equal(state_of(diff, "fa"), DIFF_STATE_MORE);
 	assert_int_equal(state_of(diff, "fu"), DIFF_STATE_NEW);
@@ -211,7 +206,6 @@ static void things_that_are_equal_in_all_runs_are_unchanged(void **state)
 	struct profile *grown = three_of("go-goroutine.pb.gz");
 	struct diff *diff = compare(three_of("go-goroutine.pb.gz"), three_of("go-goroutine.pb.gz"), NULL);
 
-	(void)state;
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_RUNS);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_int_equal(differences(diff), 0);
@@ -228,7 +222,6 @@ static void runs_of_weights_that_are_alike_prove_nothing(void **state)
 {
 	size_t flagged = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct diff *diff = compare(weighed(4, 1, 0, 2 * seed), weighed(4, 1, 0, 2 * seed + 1), NULL);
 
@@ -248,7 +241,6 @@ static void weights_do_not_compare_with_counts(void **state)
 	struct diff *diff;
 	struct error err;
 
-	(void)state;
 	must(foreign_read(counts, strlen(counts), "counts", &base, &err), &err);
 	assert_false(diff_create(base, head, NULL, &diff, &err));
 	assert_non_null(strstr(err.message, "base has samples, head has weight"));

@@ -26,7 +26,6 @@ static void nodes_are_the_union_in_preorder_and_order_of_key(void **state)
 	struct profile *head = synthetic_profile("main;d 20\nmain;c 5\nmain;b;y 10\nmain;a 7\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(diff->node_count, 8);
 	assert_node(diff, 0, "", 30, 42);
 	assert_node(diff, 1, "main", 30, 42);
@@ -52,7 +51,6 @@ static void recursion_counts_once(void **state)
 	struct diff *diff = synthetic_diff(base, base, NULL);
 	const struct diff_function *f = synthetic_function(diff, "f"), *g = synthetic_function(diff, "g");
 
-	(void)state;
 	assert_true(f->raw_total[DIFF_BASE] == 15 * ms);
 	assert_true(f->raw_self[DIFF_BASE] == 10 * ms);
 	assert_true(g->raw_total[DIFF_HEAD] == 13 * ms);
@@ -65,7 +63,6 @@ static void samples_find_their_leaf(void **state)
 	struct profile *base = synthetic_profile("main;b 1\nmain;a;^inner 2\n");
 	struct diff *diff = synthetic_diff(base, base, NULL);
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		assert_string_equal(node_name(diff, diff->sample_nodes[side][0]), "b");
 		assert_string_equal(node_name(diff, diff->sample_nodes[side][1]), "inner");
@@ -80,7 +77,6 @@ static void a_node_is_inlined_when_it_was_never_seen_otherwise(void **state)
 	struct profile *head = synthetic_profile("main;f;^g 1\nmain;h 1\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
-	(void)state;
 	assert_int_equal(diff->node_count, 5);
 	assert_int_equal(diff->nodes[1].flags, 0);
 	assert_int_equal(diff->nodes[2].flags, 0);
@@ -98,7 +94,6 @@ static void one_side_has_a_tree_and_no_deltas(void **state)
 	struct diff *diff = NULL;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
 	assert_int_equal(diff->sides, 1);
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_NONE);
@@ -115,7 +110,6 @@ static void one_side_has_a_tree_and_no_deltas(void **state)
 
 static void very_deep_stacks_work_and_deeper_ones_are_refused(void **state)
 {
-	(void)state;
 	for (int too_deep = 0; too_deep < 2; too_deep++) {
 		struct synthetic s = synthetic_create();
 		uint32_t stack = 0, frame, depth = too_deep ? 65600 : 60000, location;

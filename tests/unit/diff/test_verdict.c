@@ -55,7 +55,6 @@ static void what_all_functions_follow_is_not_divided_out(void **state)
 		{ "alloc_space", "bytes" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		struct diff *diff = compare(metrics[i].metric, metrics[i].unit, before, less);
 
@@ -71,7 +70,6 @@ static void counts_that_doubled_are_a_regression(void **state)
 	static const int64_t doubled[FUNCTIONS] = { 12000, 9000, 6000 };
 	struct diff *diff = compare("page-faults", "count", before, doubled);
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "3.00 times as many page-faults per run"));
 	diff_destroy(diff);
@@ -89,7 +87,6 @@ static void the_next_step_fits_what_is_missing(void **state)
 		{ "main;f 30000\nmain;g 20000\nmain;h 10000\n", "between processes" },
 		{ "main;f 3\nmain;g 2\n", "so few samples" } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profile = synthetic_profile(cases[i].lines);
 		struct diff *diff = synthetic_diff(profile, profile, NULL);
@@ -112,7 +109,6 @@ static void a_function_does_not_stand_for_the_whole(void **state)
 	static const int64_t halved[FUNCTIONS] = { 4000, 3000, 0 };
 	struct diff *diff = compare("page-faults", "count", before, halved);
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_IMPROVED);
 	assert_true(holds_zero(&diff->total));
 	assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
@@ -126,7 +122,6 @@ static void a_function_does_not_stand_for_the_whole(void **state)
 /* Whatever is called more or less has an interval without 0, small counts and heavy rows included. */
 static void what_is_proven_has_an_interval_without_0(void **state)
 {
-	(void)state;
 	for (int64_t percent = 20; percent <= 300; percent += 5) {
 		for (int64_t size = 8; size <= 8000; size *= 10) {
 			const int64_t base[FUNCTIONS] = { size, size / 2, size / 4 },
@@ -164,7 +159,6 @@ static void an_interval_without_0_that_proves_nothing_says_why(void **state)
 	const struct diff_options options = { .scale = DIFF_SCALE_WORK, .work = { 1, 1 } };
 	size_t doubts = 0;
 
-	(void)state;
 	for (int more = 0; more <= 100; more += 5) {
 		struct profile *base = hundred(200, 200), *head = hundred(260 + more / 4, 260 + more);
 		struct diff *diff = synthetic_diff(base, head, &options);
@@ -185,7 +179,6 @@ static void equal_totals_take_as_much(void **state)
 	struct diff *diff;
 	struct profile *runs = synthetic_runs("main;a 4000\nmain;b 3000\n", 3);
 
-	(void)state;
 	diff = synthetic_diff(runs, runs, NULL);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_ptr_equal(
@@ -243,7 +236,6 @@ static void one_function_does_not_outvote_the_whole(void **state)
 	struct diff_options options = { .metric = "page-faults" };
 	size_t disagreed = 0;
 
-	(void)state;
 	for (int64_t percent = 80; percent <= 100; percent++) {
 		struct profile *base = many_functions(50, 10000), *head = many_functions(150, 100 * percent);
 		struct diff *diff;
@@ -268,7 +260,6 @@ static void what_runs_agree_on_is_no_matter_of_counting(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		bool in_turn = i < 2;
 
@@ -319,7 +310,6 @@ static void changes_are_weighed_by_size_and_direction(void **state)
 {
 	static const char five[] = "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n";
 
-	(void)state;
 	assert_int_equal(
 		verdict_of(five, "main;a 6600\nmain;b 600\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_MIXED);
 	assert_int_equal(
@@ -355,7 +345,6 @@ static void a_place_that_changed_is_told_where_no_function_is_proven(void **stat
 	static const char start[] =
 		"no function's change is proven, only that of places in the call tree (1 more); a change of more than ";
 
-	(void)state;
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	if (strncmp(diff_string(diff, diff->verdict_text), start, strlen(start)) != 0)
 		fail_msg("%s", diff_string(diff, diff->verdict_text));
@@ -393,7 +382,6 @@ static void the_greatest_total_is_named_whatever_the_order(void **state)
 {
 	static const char *const names[] = { "`first`", "`second`" };
 
-	(void)state;
 	for (int greatest = 0; greatest < 2; greatest++) {
 		struct profile *base = two_totals_change(3000, 3000),
 			       *head = two_totals_change(greatest == 0 ? 9000 : 7000, greatest == 0 ? 7000 : 9000);

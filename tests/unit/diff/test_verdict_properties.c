@@ -229,7 +229,6 @@ static void random_pairs_are_told_without_contradiction(void **state)
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
 	struct tally tally = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < pairs_to_try(); i++) {
 		gsl_rng_set(rng, 1000 + i);
 		try_pair(rng, &tally);
@@ -269,7 +268,6 @@ static void recordings_are_told_without_contradiction(void **state)
 	static const enum diff_scale_mode modes[] = { DIFF_SCALE_AUTO, DIFF_SCALE_ROBUST, DIFF_SCALE_RATE,
 		DIFF_SCALE_SHARE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i += 2) {
 		struct profile *sides[] = { read_pair(names[i]), read_pair(names[i + 1]) };
 

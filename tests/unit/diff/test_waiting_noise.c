@@ -257,7 +257,6 @@ static void equal_services_flag_little(void **state)
 	static const struct service *const services[] = { &pool, &loop, &database };
 	static const char *const metrics[] = { "off-cpu", "wall" };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		for (size_t m = 0; m < 2; m++)
 			for (size_t runs = 0; runs <= 5; runs += 5) {
@@ -275,7 +274,6 @@ static void one_long_wait_proves_nothing(void **state)
 {
 	static const struct service *const services[] = { &pool, &loop, &database };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct setup setup = { .service = services[i],
 			.metric = "off-cpu",
@@ -309,7 +307,6 @@ static void a_lock_held_three_times_as_long_is_found(void **state)
 			.scale = DIFF_SCALE_RATE },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct tally tally = simulate(&setups[i], PAIRS);
 
@@ -328,7 +325,6 @@ static void waits_three_times_as_long_are_found(void **state)
 		.scale = DIFF_SCALE_RATE };
 	struct tally tally = simulate(&setup, PAIRS);
 
-	(void)state;
 	assert_true((double)tally.found >= 0.5 * (double)tally.pairs);
 	setup.runs = 5;
 	setup.seconds = 3;

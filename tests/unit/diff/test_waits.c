@@ -135,7 +135,6 @@ static void cpu_time_is_compared_as_if_there_were_no_waits(void **state)
 	static const size_t runs[] = { 0, 2, 5 };
 	static const double times[] = { 1, 3 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
 			struct diff *plain = compare_cpu(runs[i], times[k], false);
@@ -241,7 +240,6 @@ static void a_verdict_of_waiting_time_says_for_what(void **state)
 	struct service slow = usual;
 	struct diff *diff;
 
-	(void)state;
 	slow.cache = 2400;
 	diff = compare_services(&usual, &slow, "off-cpu");
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
@@ -274,7 +272,6 @@ static void a_class_of_waits_is_held_to_its_limit(void **state)
 	struct service slow = usual;
 	struct profile *profiles[2];
 
-	(void)state;
 	slow.cache = 2400;
 	profiles[0] = serve(&usual, 1);
 	profiles[1] = serve(&slow, 2);
@@ -298,7 +295,6 @@ static void a_verdict_of_wall_clock_time_says_which_part_waits(void **state)
 	struct service slow = usual, busy = usual, both = usual;
 	struct diff *diff;
 
-	(void)state;
 	slow.cache = 850;
 	diff = compare_services(&usual, &slow, NULL);
 	assert_verdict(diff, DIFF_REGRESSED, "2",
@@ -326,7 +322,6 @@ static void a_wait_is_named_where_the_total_does_not_tell(void **state)
 	struct service base = usual, head = usual;
 	struct diff *diff;
 
-	(void)state;
 	base.disk = head.disk = 6000;
 	base.runs = head.runs = 0;
 	base.cache = 200;
@@ -345,7 +340,6 @@ static void a_wait_is_named_through_the_function_that_waits(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
 		struct synthetic s = waiting_create();
@@ -374,7 +368,6 @@ static void idle_time_is_compared_only_if_asked_for(void **state)
 	struct service idle = usual;
 	struct diff *diff;
 
-	(void)state;
 	idle.idle = 9000;
 	diff = compare_services(&usual, &idle, "wall");
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
@@ -391,7 +384,6 @@ static void services_are_compared_per_second(void **state)
 	static const char *const metrics[] = { "off-cpu", "wall", "idle" };
 	struct service attached = usual;
 
-	(void)state;
 	attached.runs = 0;
 	for (size_t i = 0; i < 3; i++) {
 		struct diff *diff = compare_services(&attached, &attached, metrics[i]);
@@ -418,7 +410,6 @@ static void busier_cpus_are_told_of(void **state)
 	struct service busy = usual;
 	struct diff *diff;
 
-	(void)state;
 	busy.preempted = 200;
 	diff = compare_services(&usual, &busy, "wall");
 	assert_true(warns_of(diff, busier));
@@ -445,7 +436,6 @@ static void waits_are_told_by_class_and_place(void **state)
 	const struct diff_wait_place *place;
 	double lock, all = 0;
 
-	(void)state;
 	slow.cache = 2400;
 	diff = compare_services(&usual, &slow, "off-cpu");
 	lock = diff->waits[PROFILE_WAIT_LOCK].raw[DIFF_HEAD];
@@ -474,7 +464,6 @@ static void frames_of_waits_come_last(void **state)
 	struct diff *diff = compare_services(&usual, &usual, "wall");
 	bool met = false;
 
-	(void)state;
 	for (size_t i = 0; i < diff->function_count; i++) {
 		bool is_wait = diff_wait_class(diff, &diff->functions[i]) != PROFILE_WAIT_NONE;
 
@@ -493,7 +482,6 @@ static void being_preempted_is_waiting(void **state)
 	struct diff *diff = compare_services(&usual, &usual, "off-cpu");
 	double origins = 0;
 
-	(void)state;
 	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
 	assert_true(diff->waits[PROFILE_WAIT_RUN_QUEUE].total.head > 0);
 	assert_true(diff->waits[PROFILE_WAIT_RUN_QUEUE].total.head == synthetic_function(diff, "schedule")->total.head);
@@ -513,7 +501,6 @@ static void other_programs_are_no_change_of_this_one(void **state)
 	static const char *const metrics[] = { "wall", "off-cpu" };
 	static const size_t runs[] = { 0, 2, 5 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t k = 0; k < sizeof(metrics) / sizeof(metrics[0]); k++) {
 			struct service quiet = usual, noisy = usual;
@@ -543,7 +530,6 @@ static void waits_for_others_are_less_certain_where_cpus_are_busy(void **state)
 {
 	static const double busy_ms[] = { 50, 3000 };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct service quiet = usual, slow = usual;
 		struct diff *diff;
@@ -566,7 +552,6 @@ static void one_recording_has_it_in_its_total(void **state)
 	double all = 0;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_create_single(profile, &(struct diff_options){ .metric = "off-cpu" }, &diff, &err));
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
 		all += i == PROFILE_WAIT_IDLE ? 0 : diff->waits[i].raw[DIFF_HEAD];
@@ -582,7 +567,6 @@ static void a_class_is_no_rename_of_another_one(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		enum profile_wait_class wait_class = side ? PROFILE_WAIT_IO : PROFILE_WAIT_OTHER;
 		struct synthetic s = waiting_create();
@@ -606,7 +590,6 @@ static void waits_in_another_place_have_not_moved(void **state)
 	struct profile *profiles[DIFF_SIDES];
 	struct diff *diff;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = waiting_create();
 
@@ -639,7 +622,6 @@ static void waits_do_not_tell_the_load(void **state)
 	struct profile *base, *head;
 	struct diff *diff;
 
-	(void)state;
 	attached.runs = 0;
 	base = serve(&attached, 1);
 	head = serve(&attached, 2);
@@ -658,7 +640,6 @@ static void one_profile_tells_its_waits(void **state)
 	struct diff *diff = NULL;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
 	assert_string_equal(diff_string(diff, diff->metric_words), "wall-clock time");
 	assert_int_equal(diff->waiting, DIFF_WAITING_PART);

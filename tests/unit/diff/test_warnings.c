@@ -187,7 +187,6 @@ static const struct {
 
 static void each_difference_is_named(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *base = recording(10, 1), *head = recording(10, 1);
 		struct diff *same, *diff;
@@ -238,7 +237,6 @@ static void each_fact_is_compared(void **state)
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		struct profile *base = recording(10, 1), *head = recording(10, 1);
 		struct diff *diff;
@@ -270,7 +268,6 @@ static struct profile *in_group(const char *cgroup)
 /* The next container of the same service, or its next start, is no other place. */
 static void ids_of_control_groups_do_not_count(void **state)
 {
-	(void)state;
 	expect(in_group("/docker/0123456789abcdef"), in_group("/docker/fedcba9876543210"), "control groups", false);
 	expect(in_group("/user.slice/session-4.scope"), in_group("/user.slice/session-17.scope"), "control groups",
 		false);
@@ -284,7 +281,6 @@ static void chains_do_not_tell_what_was_cut(void **state)
 {
 	struct profile *head = recording(10, 1);
 
-	(void)state;
 	head->quality.frames = 0;
 	head->quality.stops[PROFILE_STOP_ROOT] -= 500;
 	head->quality.stops[PROFILE_STOP_CHAIN_END] += 500;
@@ -293,7 +289,6 @@ static void chains_do_not_tell_what_was_cut(void **state)
 
 static void lengths_and_threads_are_compared(void **state)
 {
-	(void)state;
 	expect(recording(10, 1), recording(60, 1),
 		"base was recorded for 10.0 s and head for 60.0 s; the longer one may", true);
 	expect(recording(10, 1), recording(30, 1), "was recorded for", false);
@@ -325,7 +320,6 @@ static void expect_unnamed(const char *module, const char *advice)
 
 static void time_without_names_is_compared(void **state)
 {
-	(void)state;
 	expect_unnamed("prog", "functions without names: install the missing debug symbols");
 	expect_unnamed("//anon", "code generated at run time without function names: 'man kelvin-record' says");
 }
@@ -340,7 +334,6 @@ static void readings_that_disagree_are_both_given(void **state)
 	struct diff *diff = synthetic_diff(base, head, &robust);
 	bool blocks = true;
 
-	(void)state;
 	assert_int_equal(diff->scale.other_mode, DIFF_SCALE_PER_RUN);
 	assert_float_equal(diff->scale.other_factor, 1, 1e-9);
 	assert_int_equal(synthetic_function(diff, "d")->self.state, DIFF_STATE_LESS);
@@ -371,7 +364,6 @@ static void different_programs_are_named(void **state)
 	static const char shell[] = "main!dash;read!kernel 100\nmain!nginx;parse!nginx 600\n";
 	static const char words[] = "look like different programs";
 
-	(void)state;
 	expect(synthetic_profile(redis), synthetic_profile(nginx),
 		"base and head look like different programs ('redis' and 'nginx'): apart from system code, at most 0.0 % of either side's time",
 		true);
@@ -394,7 +386,6 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 	struct diff *diff = synthetic_diff(base, head, &robust);
 	bool blocks = true;
 
-	(void)state;
 	assert_true(has_warning(diff,
 		"`d` takes less time at a guessed load but more per run; --scale per-run shows that view (2 other functions change direction too)",
 		&blocks));
@@ -412,7 +403,6 @@ static void copies_of_a_recording_are_named(void **state)
 	bool blocks = false;
 	struct diff *diff;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		base->runs[i].start_unix_ns = 1600000000123456789 + (int64_t)i;
 		head->runs[i].start_unix_ns = 1600000001000000000;
@@ -451,7 +441,6 @@ static void arguments_are_compared(void **state)
 {
 	static const char words[] = "were run with different arguments";
 
-	(void)state;
 	expect(run_as("./prog -n 1000"), run_as("./prog -n 3000"),
 		"base and head were run with different arguments ('-n 1000' and '-n 3000'), so they may have done different work; give the work of each as --scale work=BASE:HEAD",
 		true);
@@ -493,7 +482,6 @@ static void equally_long_runs_of_other_work_are_named(void **state)
 	static const char words[] =
 		"all runs of both sides took 2.0 s, as those of a program that repeats its work for a fixed time";
 
-	(void)state;
 	expect(lasting(before, 2), lasting(after, 2.02), words, true);
 	expect(lasting(before, 2), lasting(before, 2), "for a fixed time", false);
 	expect(lasting(before, 2), lasting(after, 2.4), "for a fixed time", false);
@@ -508,7 +496,6 @@ static void runs_by_the_clock_are_named(void **state)
 	static const char little[] = "main;testing.(*B).runN;parse 100\nmain;parse 800\n";
 	static const char words[] = "for a fixed time, so time per run does not tell";
 
-	(void)state;
 	expect(harness(google, "b"), harness(google, "b"),
 		"Google Benchmark repeats its work for a fixed time, so time per run does not tell which side is faster",
 		true);
@@ -534,7 +521,6 @@ static void missing_names_are_said(void **state)
 	struct error err;
 	bool blocks = true;
 
-	(void)state;
 	expect(synthetic_profile(python), synthetic_profile(python),
 		"80 % of base's time and 80 % of head's pass through Python functions that have no names: start it with 'python3 -X perf'",
 		true);
@@ -557,7 +543,6 @@ static void a_busier_machine_is_named(void **state)
 	static const char busy[] = "main;parse 900\nmain;parse;asm_common_interrupt!kernel 100\n";
 	static const char words[] = "the machine was busier";
 
-	(void)state;
 	expect(synthetic_profile(quiet), synthetic_profile(busy),
 		"of head's time and 2.1 % of base's: the machine was busier during head, so changes below about 24 % cannot",
 		true);

@@ -86,7 +86,6 @@ static void few_heavy_samples_prove_nothing(void **state)
 {
 	struct diff *diff = compare(attached(3, 10, LIGHT_SAMPLES), attached(9, 10, LIGHT_SAMPLES));
 
-	(void)state;
 	assert_int_equal(state_of(diff, "heavy"), DIFF_STATE_UNPROVEN);
 	diff_destroy(diff);
 	diff = compare(attached(9, 10, LIGHT_SAMPLES), attached(3, 10, LIGHT_SAMPLES));
@@ -99,7 +98,6 @@ static void many_light_samples_prove_as_ever(void **state)
 {
 	struct diff *diff = compare(attached(5, 10, LIGHT_SAMPLES), attached(5, 10, 8 * LIGHT_SAMPLES));
 
-	(void)state;
 	assert_int_equal(state_of(diff, "la"), DIFF_STATE_MORE);
 	assert_int_equal(state_of(diff, "lb"), DIFF_STATE_SAME);
 	diff_destroy(diff);
@@ -112,7 +110,6 @@ static void load_is_divided_out_of_counts_too(void **state)
 	struct diff *diff =
 		compare_by(attached(0, 10, LIGHT_SAMPLES), attached(0, 20, LIGHT_SAMPLES), DIFF_SCALE_ROBUST);
 
-	(void)state;
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_ROBUST);
 	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
 	assert_int_equal(state_of(diff, "la"), DIFF_STATE_SAME);

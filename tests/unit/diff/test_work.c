@@ -112,7 +112,6 @@ static void costs_are_per_request(void **state)
 	struct service head = ordinary;
 	struct diff *diff;
 
-	(void)state;
 	/* Twice the load at twice the cost is no change. */
 	head.requests *= 2;
 	head.samples *= 2;
@@ -139,7 +138,6 @@ static void a_count_that_is_no_measure_of_the_work_is_not_used(void **state)
 	static const char *const words[] = { "too few", "other requests", "making one", "works on something else" };
 	const struct service *heads[] = { &few, &bulky, &brief, &idle };
 
-	(void)state;
 	few.requests = 3;
 	bulky.bytes *= 2;
 	/* A connection for each transaction, with its logging in. */
@@ -161,7 +159,6 @@ static void what_is_counted_must_be_the_same(void **state)
 	struct profile *base = recording(&ordinary), *head = recording(&ordinary);
 	struct diff *diff;
 
-	(void)state;
 	head->requests.source = PROFILE_WORK_STATED;
 	diff = synthetic_diff(base, head, NULL);
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
@@ -182,7 +179,6 @@ static void bursts_of_load_widen_nothing(void **state)
 	struct service bursts = ordinary;
 	struct diff *even, *uneven;
 
-	(void)state;
 	bursts.burst = 3;
 	even = compare(&ordinary, &ordinary);
 	uneven = compare(&bursts, &bursts);
@@ -197,7 +193,6 @@ static void workers_that_differ_widen_the_interval(void **state)
 	struct service alike = ordinary, one_differs = ordinary;
 	struct diff *narrow, *wide;
 
-	(void)state;
 	alike.workers = one_differs.workers = WORKERS;
 	one_differs.odd_worker = 5;
 	narrow = compare(&alike, &alike);
@@ -230,7 +225,6 @@ static void runs_are_divided_by_their_requests(void **state)
 		       *more = three_runs(head_requests, 30);
 	struct diff *diff = synthetic_diff(base, same, NULL);
 
-	(void)state;
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_RUNS);
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_REQUEST);
 	assert_float_equal(diff->total.delta / diff->total.base, 0, 1e-6);
@@ -252,7 +246,6 @@ static void per_request_is_refused_without_requests(void **state)
 	struct diff *diff;
 	struct error err;
 
-	(void)state;
 	assert_false(diff_create(base, head, &options, &diff, &err));
 	assert_non_null(strstr(err.message, "base counted none"));
 	profile_destroy(base);

@@ -145,7 +145,6 @@ static void test_a_fake_has_its_frame(void **state)
 	struct ebpf_frames frames;
 	struct ebpf_frame_reader_counts counts = sample_fake(NULL, &frames);
 
-	(void)state;
 	assert_true(counts.stacks > 0);
 	assert_int_equal(counts.unread, 0);
 	expect_fake_frame(&frames);
@@ -157,7 +156,6 @@ static void test_a_namespace_has_ids_of_its_own(void **state)
 	struct ebpf_frames frames;
 	struct ebpf_frame_reader_counts counts = sample_fake_of(NULL, CLONE_NEWPID, &frames);
 
-	(void)state;
 	assert_true(counts.stacks > 0);
 	assert_int_equal(counts.unknown, 0);
 	expect_fake_frame(&frames);
@@ -192,7 +190,6 @@ static void test_a_thread_runs_a_copy(void **state)
 	static void (*const wild[])(void) = { make_wild_copy, make_far_copy };
 	struct ebpf_frames frames;
 
-	(void)state;
 	copies = (uint32_t)(address_of(&fake.copies) - address_of(&fake) / 16 * 16);
 	(void)sample_fake(make_copy, &frames);
 	assert_int_equal(frames.count, 1);
@@ -254,7 +251,6 @@ static void test_a_task_has_its_name(void **state)
 	struct ebpf_frame_reader_counts counts;
 	struct ebpf_frames frames;
 
-	(void)state;
 	counts = sample_fake(make_task, &frames);
 	assert_true(counts.stacks > 0);
 	expect_fake_frame(&frames);
@@ -304,7 +300,6 @@ static void test_hostile_frames_are_bounded(void **state)
 	struct ebpf_frame_reader_counts counts;
 	struct ebpf_frames frames;
 
-	(void)state;
 	counts = sample_fake(make_frame_cycle, &frames);
 	assert_true(counts.stacks > 0);
 	assert_true(frames.is_cut);
@@ -350,7 +345,6 @@ static void test_hostile_threads_are_bounded(void **state)
 	void (*const changes[])(
 		void) = { make_thread_cycle, make_interpreter_cycle, make_wild_thread, make_no_interpreter };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		struct ebpf_frames frames;
 		struct ebpf_frame_reader_counts counts = sample_fake(changes[i], &frames);
@@ -380,7 +374,6 @@ static void test_a_search_goes_on_at_the_next_sample(void **state)
 	struct ebpf_frames frames;
 	struct ebpf_frame_reader_counts counts = sample_fake(make_many_threads, &frames);
 
-	(void)state;
 	assert_true(counts.unknown > 0);
 	assert_true(counts.stacks > 0);
 	expect_fake_frame(&frames);
@@ -402,7 +395,6 @@ static void test_a_frame_at_the_end_of_memory(void **state)
 	struct ebpf_frames frames;
 	struct ebpf_frame_reader_counts counts = sample_fake(make_last_frame, &frames);
 
-	(void)state;
 	assert_int_equal(counts.unread, 0);
 	expect_fake_frame(&frames);
 }

@@ -74,7 +74,6 @@ static void test_each_sample_has_its_frames(void **state)
 		sampling_stop(&sampling);
 		script_stop(&script);
 	}
-	(void)state;
 	assert_true(samples > 0);
 }
 
@@ -97,7 +96,6 @@ static void test_threads_are_found(void **state)
 	struct sampling sampling;
 	struct script script;
 
-	(void)state;
 	for (size_t i = 0; script_start(&script, i, text); i++) {
 		struct ebpf_frames frames[THREADS] = { 0 };
 		uint32_t tids[THREADS];
@@ -143,7 +141,6 @@ static void test_waits_have_frames(void **state)
 	struct sampling sampling;
 	struct script script;
 
-	(void)state;
 	for (size_t i = 0; script_start(&script, i, text); i++) {
 		size_t of_get = 0, of_put = 0;
 		struct sample sample;
@@ -187,7 +184,6 @@ static void test_a_child_has_its_parents_runtime(void **state)
 	struct sampling sampling;
 	struct script script;
 
-	(void)state;
 	for (size_t i = 0; script_start(&script, i, text); i++) {
 		struct ebpf_frames frames = { 0 };
 		uint32_t child;
@@ -221,7 +217,6 @@ static void test_deep_stacks(void **state)
 	struct script script;
 	char text[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		struct ebpf_frames frames = { 0 };
 		size_t samples, with_frames;
@@ -281,7 +276,6 @@ static void test_losses_are_counted(void **state)
 	struct script script;
 	size_t samples;
 
-	(void)state;
 	assert_true(script_start(&script, 0, text));
 	sampling_start(&sampling, 0);
 	sampling_add(&sampling, script.pid, &script.python);
@@ -321,7 +315,6 @@ static void refuse_in_child(void)
 
 static void test_a_refusal_is_an_error(void **state)
 {
-	(void)state;
 	expect_refusal(refuse_in_child);
 }
 

@@ -18,7 +18,6 @@ static void test_the_verifier_gives_the_reason(void **state)
 {
 	struct error err;
 
-	(void)state;
 	fail_with_log(
 		"0: (79) r1 = *(u64 *)(r1 +0)\nR1 type=ctx expected=fp\nprocessed 1 insns (limit 1000000) max_states 0\n",
 		-EACCES, &err);
@@ -30,7 +29,6 @@ static void test_without_a_reason_the_error_stands_alone(void **state)
 {
 	struct error err;
 
-	(void)state;
 	fail_with_log("", -EPERM, &err);
 	assert_string_equal(err.message, "cannot load it: Operation not permitted");
 	fail_with_log("processed 1 insns\n", -E2BIG, &err);
@@ -45,7 +43,6 @@ static void test_a_cut_log(void **state)
 	struct loading loading;
 	struct error err;
 
-	(void)state;
 	loading_init(&loading);
 	memset(loading.log, 'x', sizeof(loading.log) - 1);
 	loading.log[sizeof(loading.log) - 1] = '\0';

@@ -123,7 +123,6 @@ static void test_samples_of_other_processes_are_dropped(void **state)
 	struct ebpf_process_set *set = create_set();
 	struct child child;
 
-	(void)state;
 	assert_int_equal(samples_of(start_child(), set), 0);
 	child = start_child();
 	ebpf_process_set_add(set, child.pid);
@@ -149,7 +148,6 @@ static void test_forks_are_followed(void **state)
 {
 	struct ebpf_process_set *set = create_set();
 
-	(void)state;
 	ebpf_process_set_add(set, getpid());
 	assert_int_equal(samples_of(start_child(), set), 0);
 	ebpf_process_set_remove(set, getpid());
@@ -188,7 +186,6 @@ static void test_forks_are_followed_by_records(void **state)
 	struct ebpf_newtask_record record;
 	struct error err;
 
-	(void)state;
 	mount_tracefs();
 	if (!find_field(" pid;", &record.pid_offset) || !find_field(" clone_flags;", &record.clone_flags_offset)) {
 		ebpf_process_set_destroy(set);
@@ -206,7 +203,6 @@ static void test_a_wrong_offset_adds_no_child(void **state)
 	struct ebpf_process_set *set = create_set();
 	struct error err;
 
-	(void)state;
 	assert_true(ebpf_process_set_follow_tasks(set, UINT16_MAX - 3, &err));
 	ebpf_process_set_add(set, getpid());
 	assert_int_equal(samples_of(start_child(), set), 0);
@@ -235,7 +231,6 @@ static void refuse_in_child(void)
 
 static void test_a_refusal_is_an_error(void **state)
 {
-	(void)state;
 	expect_refusal(refuse_in_child);
 }
 
@@ -284,7 +279,6 @@ static void test_all_goes_with_a_killed_process(void **state)
 	size_t count = kernel_objects_of(holder, objects);
 	int status;
 
-	(void)state;
 	assert_true(kernel_objects_count(objects, count, KERNEL_OBJECT_PROGRAM) >= 2);
 	assert_true(kernel_objects_count(objects, count, KERNEL_OBJECT_MAP) >= 1);
 	assert_int_equal(kernel_objects_count(objects, count, KERNEL_OBJECT_LINK), 1);

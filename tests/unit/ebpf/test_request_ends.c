@@ -66,7 +66,6 @@ static void expect_from_the_middle(enum family family, bool asks)
 
 static void test_connections_from_before(void **state)
 {
-	(void)state;
 	expect_from_the_middle(FAMILY_IPV4, false);
 	expect_from_the_middle(FAMILY_UNIX, false);
 	expect_from_the_middle(FAMILY_IPV4, true);
@@ -103,7 +102,6 @@ static void expect_answer_from_before(enum family family)
 
 static void test_an_answer_from_before(void **state)
 {
-	(void)state;
 	expect_answer_from_before(FAMILY_IPV4);
 	expect_answer_from_before(FAMILY_UNIX);
 }
@@ -118,7 +116,6 @@ static void test_an_inherited_listener(void **state)
 	int go[2];
 	char byte;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	assert_int_equal(pipe(go), 0);
 	worker = fork();
@@ -156,7 +153,6 @@ static void test_a_child_answers_after_accept(void **state)
 	struct talk talk = { .place = &place, .connections = CONNECTIONS, .exchanges = 4 };
 	pid_t children[CONNECTIONS];
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	start_counting(&counting);
 	start_asking(&talk);
@@ -191,7 +187,6 @@ static void test_a_child_answers_after_accept(void **state)
 
 static void test_a_client_calls_out(void **state)
 {
-	(void)state;
 	for (int family = 0; family < FAMILY_COUNT; family++) {
 		struct counting counting;
 		struct ebpf_exchanges found;
@@ -234,7 +229,6 @@ static void test_a_client_with_an_address_of_its_own(void **state)
 	struct counting counting;
 	struct place place;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		int fd;
 		pid_t child;
@@ -267,7 +261,6 @@ static void test_a_client_with_an_address_of_its_own(void **state)
 /* With both ends in the target an exchange counts once, and apart; also where it was there before. */
 static void test_both_ends_in_the_target(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 2 * FAMILY_COUNT; i++) {
 		bool is_from_before = i % 2;
 		struct counting counting;
@@ -332,7 +325,6 @@ static void test_a_port_that_is_used_again(void **state)
 	bool is_used_again = false;
 	int attempts = 0;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	assert_int_equal(setsockopt(place.listener, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)), 0);
 	start_counting(&counting);
@@ -364,7 +356,6 @@ static void test_pairs_within_the_target_do_not_count(void **state)
 	struct counting counting;
 	int pair[2];
 
-	(void)state;
 	start_counting(&counting);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	ask_thread(pair[0], pair[1], 6);
@@ -383,7 +374,6 @@ static void test_a_pair_with_another_process(void **state)
 	pid_t worker;
 	char byte;
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_int_equal(pipe(go), 0);
 	worker = fork();
@@ -417,7 +407,6 @@ static void test_many_at_once(void **state)
 	struct answering answering[AT_ONCE];
 	pthread_t threads[AT_ONCE];
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, AT_ONCE);
 	start_counting(&counting);
 	for (int i = 0; i < AT_ONCE; i++) {
@@ -448,7 +437,6 @@ static void test_one_in_so_many_stands_for_all(void **state)
 	struct talk talk = { .place = &place, .connections = 1, .exchanges = EXCHANGES };
 	int fd;
 
-	(void)state;
 	listen_at(&place, FAMILY_UNIX, 8);
 	start_counting(&counting);
 	ebpf_requests_set_one_in(counting.requests, 8);
@@ -482,7 +470,6 @@ static void test_more_processes_than_the_table_holds(void **state)
 	struct place place;
 	struct talk talk = { .place = &place, .connections = PROCESSES, .exchanges = 2 };
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	open_counting(&counting, 0, MOST);
 	ebpf_requests_enable(counting.requests, now_ns());

@@ -50,7 +50,6 @@ static void expect_answers(enum family family, int backlog)
 
 static void test_every_family(void **state)
 {
-	(void)state;
 	for (int family = 0; family < FAMILY_COUNT; family++)
 		expect_answers((enum family)family, 8);
 }
@@ -58,7 +57,6 @@ static void test_every_family(void **state)
 /* An accepted socket then has no mark of its listener. */
 static void test_a_listener_without_a_queue(void **state)
 {
-	(void)state;
 	expect_answers(FAMILY_IPV4, 0);
 }
 
@@ -67,7 +65,6 @@ static void test_datagrams_do_not_count(void **state)
 	struct counting counting;
 	int pair[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
 	start_counting(&counting);
 	for (int i = 0; i < 3; i++) {
@@ -256,7 +253,6 @@ static void test_every_system_call(void **state)
 	static const writing writings[] = { write_by_sendfile, write_by_send, write_by_sendmsg, write_by_sendmmsg,
 		write_by_writev, write_by_ring, write_by_splice };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
 		expect_calls(FAMILY_IPV4, readings[i], writings[i]);
 		expect_calls(FAMILY_UNIX, readings[i], writings[i]);
@@ -274,7 +270,6 @@ static void test_peeking_is_not_receiving(void **state)
 	char data[REQUEST_BYTES];
 	int fd;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	start_counting(&counting);
 	start_asking(&talk);
@@ -302,7 +297,6 @@ static void test_pipelined_requests_are_bursts(void **state)
 	pid_t child;
 	int fd;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	start_counting(&counting);
 	child = fork();
@@ -334,7 +328,6 @@ static void test_a_greeting_is_no_answer(void **state)
 	pid_t child;
 	int fd;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	start_counting(&counting);
 	child = fork();
@@ -366,7 +359,6 @@ static void test_nothing_counts_while_it_is_off(void **state)
 	struct talk talk = { .place = &place, .connections = 1, .exchanges = 9 };
 	int fd;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	open_counting(&counting, getpid(), 0);
 	start_asking(&talk);
@@ -398,7 +390,6 @@ static void test_one_thread_alone(void **state)
 	struct error err;
 	int asking, answering;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	if (!ebpf_requests_create(&options, &counting.requests, &err))
 		fail_msg("%s", err.message);
@@ -424,7 +415,6 @@ static void test_latency_is_from_first_byte_to_first_byte(void **state)
 	uint64_t began;
 	int fd;
 
-	(void)state;
 	listen_at(&place, FAMILY_IPV4, 8);
 	start_counting(&counting);
 	start_asking(&talk);
@@ -448,7 +438,6 @@ static void test_latency_is_from_first_byte_to_first_byte(void **state)
 
 static void test_buckets_are_those_of_profiles(void **state)
 {
-	(void)state;
 	assert_int_equal((int)REQUESTS_BUCKETS, (int)PROFILE_LATENCY_BUCKETS);
 	for (int bit = 0; bit < 64; bit++)
 		for (int part = 0; part < 64; part++) {
@@ -475,7 +464,6 @@ static void refuse_in_child(void)
 
 static void test_a_refusal_says_what_would_help(void **state)
 {
-	(void)state;
 	expect_refusal(refuse_in_child);
 }
 
@@ -492,7 +480,6 @@ static void test_older_kernels_are_named(void **state)
 	struct ebpf_requests *requests = NULL;
 	struct error err = { 0 };
 
-	(void)state;
 	assert_false(ebpf_requests_create(&options, &requests, &err));
 	assert_null(requests);
 	assert_int_equal(err.code, ERROR_UNSUPPORTED);

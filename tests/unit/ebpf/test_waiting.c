@@ -257,7 +257,6 @@ static void test_short_waits_have_their_time(void **state)
 	struct written written;
 	uint64_t sum, enabled_ns;
 
-	(void)state;
 	start_sleeper(&sleeper, SLEEPS, EACH_NS);
 	start_sampling(&sampling, PLENTY);
 	enabled_ns = now_ns();
@@ -286,7 +285,6 @@ static void test_the_budget_loses_nothing(void **state)
 	struct sleeper sleeper;
 	struct written written;
 
-	(void)state;
 	start_sleeper(&sleeper, SLEEPS, EACH_NS);
 	start_sampling(&sampling, A_WINDOW);
 	ebpf_waiting_enable(sampling.waiting, now_ns());
@@ -325,7 +323,6 @@ static void test_a_longer_interval_leaves_nothing_out(void **state)
 	uint64_t enabled_ns, share;
 	struct sampling sampling;
 
-	(void)state;
 	for (size_t i = 0; i < SLEEPERS; i++)
 		start_sleeper(&sleepers[i], SLEEPS, EACH_NS);
 	start_sampling(&sampling, PLENTY);
@@ -353,7 +350,6 @@ static void test_a_shorter_interval_adds_nothing(void **state)
 	uint64_t enabled_ns, share;
 	struct sampling sampling;
 
-	(void)state;
 	for (size_t i = 0; i < SLEEPERS; i++)
 		start_sleeper(&sleepers[i], SLEEPS, EACH_NS);
 	start_sampling(&sampling, PLENTY);
@@ -381,7 +377,6 @@ static void test_a_release_belongs_to_its_wait(void **state)
 	struct sleeper sleeper;
 	struct written written;
 
-	(void)state;
 	/* It sleeps no more after that: a timer's end would be another release, by whoever it interrupts. */
 	start_sleeper(&sleeper, 0, 0);
 	start_sampling(&sampling, PLENTY);
@@ -408,7 +403,6 @@ static void test_who_never_wakes_is_charged(void **state)
 	struct ebpf_visit *visit;
 	uint64_t began, ended;
 
-	(void)state;
 	start_sleeper(&sleeper, 1, 1000);
 	/* It has told that it is ready, and goes to sleep in read(). */
 	sleep_ns(50000000);
@@ -441,7 +435,6 @@ static void test_who_went_on_is_not_charged_for_it(void **state)
 	struct ebpf_sleeper *shown;
 	struct ebpf_visit *visit;
 
-	(void)state;
 	start_sleeper(&sleeper, 1, 1000);
 	sleep_ns(50000000);
 	start_sampling(&sampling, PLENTY);
@@ -464,7 +457,6 @@ static void test_nothing_counts_while_it_is_off(void **state)
 	struct ebpf_sleeper *shown;
 	struct ebpf_visit *visit;
 
-	(void)state;
 	start_sleeper(&sleeper, 4, 2 * INTERVAL_NS);
 	start_sampling(&sampling, PLENTY);
 	let_go_on(&sleeper);
@@ -487,7 +479,6 @@ static void test_who_is_killed_is_charged(void **state)
 	pid_t child;
 	int status;
 
-	(void)state;
 	start_sampling(&sampling, PLENTY);
 	ebpf_waiting_enable(sampling.waiting, now_ns());
 	child = fork();
@@ -521,7 +512,6 @@ static void refuse_in_child(void)
 
 static void test_a_refusal_says_what_would_help(void **state)
 {
-	(void)state;
 	expect_refusal(refuse_in_child);
 }
 

@@ -73,7 +73,6 @@ static void a_truncated_file_has_no_sections(void **state)
 {
 	static const off_t sizes[] = { 0, 1, 100, 4096 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct copy copy = open_copy("liboriginal.so");
 		enum elf_debug_source source;
@@ -97,7 +96,6 @@ static void another_build_under_the_same_inode_is_not_read(void **state)
 	size_t size;
 	uint8_t *bytes = binary_bytes("liboriginal.so", &size), *at = NULL;
 
-	(void)state;
 	for (size_t i = 0; !at && i + id->size <= size; i++)
 		at = memcmp(bytes + i, id->bytes, id->size) == 0 ? bytes + i : NULL;
 	assert_non_null(at);
@@ -116,7 +114,6 @@ static void a_file_stripped_in_place_is_not_read(void **state)
 	size_t size, room;
 	uint8_t *bytes = binary_bytes("libstripped.so", &size), *padded;
 
-	(void)state;
 	elf_image_bytes(copy.image, &room);
 	assert_true(room > size);
 	padded = calloc(1, room);
@@ -135,7 +132,6 @@ static void a_touched_file_is_the_same(void **state)
 	struct copy copy = open_copy("liboriginal.so");
 	struct elf_section eh_frame, header;
 
-	(void)state;
 	set_time(copy.path, 1000);
 	assert_true(has_section(copy.image, ".text"));
 	assert_true(has_section(copy.image, ".debug_info"));
@@ -148,7 +144,6 @@ static void a_deleted_file_stays_readable(void **state)
 {
 	struct copy copy = open_copy("liboriginal.so");
 
-	(void)state;
 	assert_false(elf_image_is_deleted(copy.image));
 	assert_int_equal(unlink(copy.path), 0);
 	assert_true(elf_image_is_deleted(copy.image));
@@ -160,8 +155,6 @@ static volatile sig_atomic_t lost_pages;
 
 static void on_lost_page(int number, siginfo_t *info, void *context)
 {
-	(void)number;
-	(void)context;
 	if (info->si_code != BUS_ADRERR || !elf_image_fill_lost_page(info->si_addr))
 		_exit(1);
 	lost_pages++;
@@ -176,7 +169,6 @@ static void a_string_ends_behind_the_file(void **state)
 	const uint8_t *bytes;
 	struct error err;
 
-	(void)state;
 	elf_image_unref(copy.image);
 	assert_int_equal(truncate(copy.path, (off_t)(64 * page_bytes)), 0);
 	assert_true(elf_image_open_path(copy.path, &copy.image, &err));
@@ -194,7 +186,6 @@ static void a_lost_page_reads_as_zeros(void **state)
 	const uint8_t *bytes;
 	size_t size, sum = 0, page = (size_t)sysconf(_SC_PAGESIZE);
 
-	(void)state;
 	bytes = elf_image_bytes(copy.image, &size);
 	assert_int_equal(sigaction(SIGBUS, &action, &before), 0);
 	assert_int_equal(truncate(copy.path, 0), 0);

@@ -34,13 +34,11 @@ static void expect_debug(const char *path, const struct elf_debug_options *optio
 
 static void a_binary_with_its_own_information_needs_no_other(void **state)
 {
-	(void)state;
 	expect_debug(binary_path("liboriginal.so"), NULL, ELF_DEBUG_SELF);
 }
 
 static void a_link_leads_to_the_file_beside_it(void **state)
 {
-	(void)state;
 	expect_debug(binary_path("libstripped.so"), NULL, ELF_DEBUG_LINK);
 }
 
@@ -71,7 +69,6 @@ static void an_opener_opens_all_other_files(void **state)
 	struct asked asked = { 0 };
 	const struct elf_opener opener = { open_and_count, path_and_count, &asked };
 
-	(void)state;
 	expect_debug(binary_path("libstripped.so"), &(struct elf_debug_options){ .opener = &opener }, ELF_DEBUG_LINK);
 	assert_true(asked.files > 0);
 	assert_int_equal(asked.paths, 1);
@@ -81,7 +78,6 @@ static void a_link_without_its_file_leads_nowhere(void **state)
 {
 	const char *folder = folder_create();
 
-	(void)state;
 	expect_debug(binary_copy("libstripped.so", folder, "lib.so"), NULL, ELF_DEBUG_NONE);
 	folder_remove(folder);
 }
@@ -90,7 +86,6 @@ static void a_link_to_other_contents_is_refused(void **state)
 {
 	const char *folder = folder_create();
 
-	(void)state;
 	binary_copy("liboriginal.so", folder, "libstripped.debug");
 	expect_debug(binary_copy("libstripped.so", folder, "lib.so"), NULL, ELF_DEBUG_REFUSED);
 	folder_remove(folder);
@@ -102,7 +97,6 @@ static void a_link_to_a_file_of_holes_leads_nowhere(void **state)
 	enum { SECONDS = 30 };
 	const char *folder = folder_create(), *path = binary_copy("libstripped.debug", folder, "libstripped.debug");
 
-	(void)state;
 	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
 	alarm(SECONDS);
 	expect_debug(binary_copy("libstripped.so", folder, "lib.so"), NULL, ELF_DEBUG_NONE);
@@ -115,7 +109,6 @@ static void a_binary_is_not_its_own_debug_file(void **state)
 {
 	const char *folder = folder_create();
 
-	(void)state;
 	expect_debug(binary_copy("libstripped.so", folder, "libstripped.debug"), NULL, ELF_DEBUG_NONE);
 	folder_remove(folder);
 }
@@ -141,7 +134,6 @@ static void the_build_id_leads_into_a_debug_folder(void **state)
 	const char *folder = folder_create(), *const folders[] = { folder };
 	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
 
-	(void)state;
 	install_debug_file(folder);
 	expect_debug(binary_copy("libstripped.so", folder, "lib.so"), &options, ELF_DEBUG_BUILD_ID);
 	folder_remove(folder);
@@ -154,7 +146,6 @@ static void the_build_id_leads_to_the_host_where_the_root_has_nothing(void **sta
 	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
 	char root[256];
 
-	(void)state;
 	snprintf(root, sizeof(root), "%s/root", folder);
 	assert_int_equal(mkdir(root, 0700), 0);
 	options.root = root;
@@ -168,7 +159,6 @@ static void without_an_alternate_link_there_is_no_alternate_file(void **state)
 {
 	struct elf_image *image = binary_open("liboriginal.so");
 
-	(void)state;
 	assert_null(elf_image_debug_alt(image, NULL));
 	elf_image_unref(image);
 }
@@ -179,7 +169,6 @@ static void a_link_counts_from_the_real_folder(void **state)
 	const char *folder = folder_create();
 	char path[256], before[4096];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/link.so", folder);
 	assert_int_equal(symlink(binary_path("libstripped.so"), path), 0);
 	expect_debug(path, NULL, ELF_DEBUG_LINK);
@@ -227,7 +216,6 @@ static void an_alternate_file_is_known_by_its_id(void **state)
 	struct elf_build_id id = *elf_image_build_id(image);
 	char path[256];
 
-	(void)state;
 	elf_image_unref(image);
 	snprintf(path, sizeof(path), "%s", binary_copy("liboriginal.so", folder, "alternate"));
 	assert_true(finds_alternate(folder, path, id.bytes, id.size));
@@ -248,7 +236,6 @@ static void an_alternate_file_without_an_id_is_refused(void **state)
 	struct error err;
 	char path[256];
 
-	(void)state;
 	made_elf(&section, &file);
 	snprintf(path, sizeof(path), "%s/alternate", folder);
 	assert_true(file_write(path, file.data, file.size, 0600, &err));
@@ -295,7 +282,6 @@ static void a_supplementary_file_is_known_by_its_checksum(void **state)
 	const char *folder = folder_create();
 	char main_path[256], sup_path[256];
 
-	(void)state;
 	snprintf(main_path, sizeof(main_path), "%s/main", folder);
 	snprintf(sup_path, sizeof(sup_path), "%s/common.sup", folder);
 	write_sup(sup_path, true, "", "checksum");

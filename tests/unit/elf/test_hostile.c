@@ -60,7 +60,6 @@ static void every_truncation_is_survived(void **state)
 	size_t size;
 	uint8_t *bytes = binary_bytes("libcompressed.so", &size);
 
-	(void)state;
 	for (size_t cut = 0; cut < size; cut += cut < 1024 ? 1 : 37) {
 		uint8_t *copy = exact_copy(bytes, cut);
 
@@ -78,7 +77,6 @@ static void every_damaged_byte_is_survived(void **state)
 	uint8_t *bytes = binary_bytes("libcompressed.so", &size);
 	Elf64_Ehdr header;
 
-	(void)state;
 	memcpy(&header, bytes, sizeof(header));
 	for (size_t i = 0; i < size; i++) {
 		bool in_headers = i < 1024 || i >= header.e_shoff;
@@ -105,7 +103,6 @@ static void an_inflated_size_out_of_proportion_is_refused(void **state)
 	Elf64_Ehdr header;
 	struct error err;
 
-	(void)state;
 	memcpy(&header, bytes, sizeof(header));
 	for (size_t i = 0; i < header.e_shnum; i++) {
 		Elf64_Shdr part;
@@ -141,7 +138,6 @@ static void many_sections_with_long_names_are_read_once(void **state)
 	struct elf_image *image;
 	struct error err;
 
-	(void)state;
 	memcpy(header.e_ident, ELFMAG, SELFMAG);
 	header.e_ident[EI_CLASS] = ELFCLASS64;
 	header.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -165,7 +161,6 @@ static void many_sections_of_the_same_notes_end(void **state)
 	struct buffer file;
 	struct error err;
 
-	(void)state;
 	assert_non_null(notes);
 	for (size_t i = 0; i < NOTES; i++)
 		memcpy(notes + i * sizeof(note), note, sizeof(note));
@@ -189,7 +184,6 @@ static void names_without_an_end_are_no_names(void **state)
 	struct buffer file;
 	struct error err;
 
-	(void)state;
 	made_elf(&section, &file);
 	assert_true(elf_image_open_memory(file.data, file.size, "whole", &image, &err));
 	assert_true(elf_image_section(image, ".text", &found));
@@ -213,7 +207,6 @@ static void a_segment_that_wraps_is_dropped(void **state)
 	Elf64_Phdr first;
 	struct error err;
 
-	(void)state;
 	assert_true(elf_image_open_memory(bytes, size, "whole", &image, &err));
 	elf_image_segments(image, &with);
 	elf_image_unref(image);
@@ -239,7 +232,6 @@ static void every_value_of_every_byte_is_survived(void **state)
 	struct made_section section = { ".note", note, sizeof(note), SHT_NOTE, 4, 1 };
 	struct buffer file;
 
-	(void)state;
 	made_elf(&section, &file);
 	for (size_t i = 0; i < file.size; i++) {
 		char kept = file.data[i];

@@ -19,7 +19,6 @@ static void a_library_says_what_it_is(void **state)
 	struct elf_image *image = binary_open("liboriginal.so");
 	char id[2 * ELF_BUILD_ID_MAX_SIZE + 1];
 
-	(void)state;
 	assert_true(elf_image_is_64bit(image));
 	assert_false(elf_image_is_executable(image));
 	assert_false(elf_image_is_deleted(image));
@@ -37,7 +36,6 @@ static void a_program_is_told_from_a_library(void **state)
 	struct elf_image *image;
 	struct error err;
 
-	(void)state;
 	assert_true(elf_image_open_path("/proc/self/exe", &image, &err));
 	assert_true(elf_image_is_executable(image));
 	assert_int_not_equal(elf_image_entry(image), 0);
@@ -57,7 +55,6 @@ static void offsets_become_addresses(void **state)
 	const uint8_t *bytes;
 	Dl_info info;
 
-	(void)state;
 	assert_non_null(function);
 	assert_int_not_equal(dladdr(function, &info), 0);
 	expected = (uint64_t)(uintptr_t)function - (uint64_t)(uintptr_t)info.dli_fbase;
@@ -78,7 +75,6 @@ static void a_reference_keeps_the_bytes(void **state)
 	struct elf_image *image = binary_open("liboriginal.so"), *again = elf_image_ref(image);
 	size_t size;
 
-	(void)state;
 	elf_image_unref(image);
 	assert_memory_equal(elf_image_bytes(again, &size), ELFMAG, SELFMAG);
 	elf_image_unref(again);
@@ -91,7 +87,6 @@ static void the_vdso_is_read_from_memory(void **state)
 	struct elf_image *image;
 	struct error err;
 
-	(void)state;
 	if (!vdso)
 		skip();
 	assert_true(elf_image_open_memory(vdso, 0x1000, "[vdso]", &image, &err));
@@ -112,7 +107,6 @@ static void a_copy_stands_for_its_file(void **state)
 	const void *bytes;
 	size_t size;
 
-	(void)state;
 	bytes = elf_image_bytes(original, &size);
 	assert_int_equal(write(fd, bytes, size), size);
 	assert_int_equal(fstat(elf_image_descriptor(original), &info), 0);
@@ -158,7 +152,6 @@ static void a_mapped_file_is_opened(void **state)
 	struct mapped mapped;
 	struct error err;
 
-	(void)state;
 	map_copy(&mapped, folder);
 	assert_true(open_mapping(&mapped.mapping, &image, &err));
 	assert_false(elf_image_is_deleted(image));
@@ -177,7 +170,6 @@ static void a_replaced_file_is_read_as_it_was(void **state)
 	struct mapped mapped;
 	struct error err;
 
-	(void)state;
 	/* Only a privileged user may follow /proc/PID/map_files. */
 	if (geteuid() != 0)
 		skip();
@@ -214,7 +206,6 @@ static void another_file_under_the_name_is_refused(void **state)
 	struct elf_mapping mapping = { .pid = getpid(), .start = 0x10000, .end = 0x20000, .inode = 1, .path = path };
 	struct error err = { 0 };
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s", binary_copy("liboriginal.so", folder, "lib.so"));
 	assert_false(open_mapping(&mapping, &image, &err));
 	assert_non_null(strstr(err.message, path));
@@ -238,7 +229,6 @@ static void what_is_no_file_is_refused(void **state)
 	struct elf_image *image;
 	struct error err = { 0 };
 
-	(void)state;
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_false(elf_image_open_path(fifo, &image, &err));
@@ -259,7 +249,6 @@ static void a_hollow_file_is_refused(void **state)
 	struct elf_image *image;
 	struct error err = { 0 };
 
-	(void)state;
 	assert_int_equal(truncate(path, (off_t)1 << 38), 0);
 	assert_false(elf_image_open_path(path, &image, &err));
 	assert_non_null(strstr(err.message, "sparse"));

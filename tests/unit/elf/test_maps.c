@@ -17,7 +17,6 @@ static void lines_of_the_kernel_are_understood(void **state)
 	struct elf_maps_entry entry;
 	struct error err;
 
-	(void)state;
 	assert_true(elf_maps_parse_line(file, 12, &entry, &err));
 	assert_true(entry.executable);
 	assert_int_equal(entry.mapping.pid, 12);
@@ -46,7 +45,6 @@ static void damaged_lines_are_refused(void **state)
 		"1000-2000 r-xp 0", "1000-2000 r-xp 0 00", "1000-2000 r-xp 0 0:0", "1000-2000 r-xp 0 0:0 x",
 		"1000-2000 r-xp -5 0:0 0 /x", "-1000-2000 r-xp 0 0:0 0 /x", "1000-2000 r-xp 0 0:0 7/x" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		char *line = strdup(lines[i]);
 		struct elf_maps_entry entry;
@@ -65,7 +63,6 @@ static void our_own_maps_are_read(void **state)
 	char line[4096];
 	bool found = false;
 
-	(void)state;
 	while (fgets(line, sizeof(line), maps)) {
 		struct elf_maps_entry entry;
 		struct error err;

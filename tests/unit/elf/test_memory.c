@@ -10,7 +10,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	bool succeeded = false;
 	size_t n;
 
-	(void)state;
 	for (n = 0; !succeeded; n++) {
 		struct elf_image *image = NULL;
 		struct error err = { 0 };
@@ -35,7 +34,6 @@ static void a_debug_file_without_memory_is_not_there(void **state)
 	enum elf_debug_source source = ELF_DEBUG_NONE;
 	size_t n;
 
-	(void)state;
 	for (n = 0; source != ELF_DEBUG_LINK; n++) {
 		struct elf_image *image = binary_open("libstripped.so"), *debug;
 
@@ -55,7 +53,6 @@ static void a_mapping_without_memory_is_an_error(void **state)
 	bool opened = false;
 	size_t n;
 
-	(void)state;
 	for (n = 0; !opened; n++) {
 		struct elf_mapping mapping = { .path = binary_path("liboriginal.so") };
 		struct elf_image *image = NULL;

@@ -41,7 +41,6 @@ static void a_deleted_file_is_not_looked_for_under_its_name(void **state)
 	struct elf_image *image = NULL;
 	struct error err = { 0 };
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s", binary_copy("liboriginal.so", folder, "lib.so"));
 	snprintf(marked, sizeof(marked), "%s (deleted)", path);
 	mapping.inode = inode_of(path);
@@ -101,7 +100,6 @@ static void a_deleted_program_is_opened_through_its_process(void **state)
 	struct elf_image *image = NULL, *expected;
 	struct error err = { 0 };
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/program", folder);
 	snprintf(marked, sizeof(marked), "%s (deleted)", path);
 	copy_program("/bin/sleep", path);
@@ -149,7 +147,6 @@ static void a_fifo_is_not_touched(void **state)
 	char path[256];
 	pid_t child;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	child = fork();

@@ -15,7 +15,6 @@ static void sections_are_found_by_name(void **state)
 	struct elf_image *image = binary_open("liboriginal.so");
 	struct elf_section section;
 
-	(void)state;
 	assert_true(elf_image_section(image, ".text", &section));
 	assert_true(section.size > 0 && section.address > 0);
 	assert_int_equal(section.flags & (SHF_ALLOC | SHF_EXECINSTR), SHF_ALLOC | SHF_EXECINSTR);
@@ -34,7 +33,6 @@ static void packed_sections_inflate_to_the_same(void **state)
 	static const char *const names[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_str" };
 	struct elf_image *plain = binary_open("liboriginal.so");
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct elf_image *image = binary_open(packed[i]);
 
@@ -60,7 +58,6 @@ static void the_start_of_a_packed_section_is_that_of_the_whole(void **state)
 	struct elf_image *plain = binary_open("liboriginal.so");
 	struct elf_section expected, section;
 
-	(void)state;
 	assert_true(elf_image_section_start(plain, ".debug_info", 1, &expected));
 	assert_true(elf_image_section(plain, ".debug_info", &expected));
 	for (size_t i = 0; i < 2; i++) {
@@ -156,7 +153,6 @@ static void every_start_is_there_to_its_last_byte(void **state)
 		(4 << 20) + 7 };
 	uint8_t *bytes = bytes_to_pack();
 
-	(void)state;
 	for (int kind = -1; kind <= 9; kind += 1 + (kind > 0) * 7) {
 		for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
 			struct elf_image *image =
@@ -187,7 +183,6 @@ static void a_section_out_of_proportion_to_its_file_is_refused(void **state)
 	uint64_t said = htobe64(bomb_bytes);
 	uint8_t *to;
 
-	(void)state;
 	buffer_init(&packed, 1 << 24);
 	buffer_append(&packed, "ZLIB", 4);
 	buffer_append(&packed, &said, sizeof(said));
@@ -220,7 +215,6 @@ static void claims_about_a_hole_take_no_memory(void **state)
 	struct error err;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
 	assert_int_equal(pwrite(fd, &first, sizeof(first), 4096), sizeof(first));
@@ -240,7 +234,6 @@ static void a_section_shorter_than_it_says_is_not_there(void **state)
 	struct elf_image *image = open_deflated(bytes, 1, 2 * PACKED_BYTES);
 	struct elf_section section;
 
-	(void)state;
 	assert_true(elf_image_section_start(image, ".debug_info", PACKED_BYTES / 2, &section));
 	assert_memory_equal(section.bytes, bytes, section.size);
 	assert_false(elf_image_section_start(image, ".debug_info", PACKED_BYTES + 1, &section));
@@ -258,7 +251,6 @@ static void frame_information_is_found_without_sections(void **state)
 	size_t size;
 	struct error err;
 
-	(void)state;
 	bytes = binary_bytes("liboriginal.so", &size);
 	memcpy(&header, bytes, sizeof(header));
 	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
@@ -286,7 +278,6 @@ static void notes_hold_the_build_id(void **state)
 	struct elf_build_id id = { .size = 99 };
 	struct error err = { 0 };
 
-	(void)state;
 	memcpy(both, other, sizeof(other));
 	memcpy(both + sizeof(other), note, sizeof(note));
 	assert_true(elf_build_id_from_notes(both, sizeof(both), 4, &id, &err));
@@ -309,7 +300,6 @@ static void a_build_id_too_long_is_refused(void **state)
 	struct elf_build_id id = { 0 };
 	struct error err = { 0 };
 
-	(void)state;
 	assert_false(elf_build_id_from_notes(note, sizeof(note), 4, &id, &err));
 	assert_int_equal(err.code, ERROR_FORMAT);
 }
@@ -322,7 +312,6 @@ static void a_section_says_how_its_notes_are_padded(void **state)
 		4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 9, 8, 7, 6, 5, 4, 3, 2 };
 	struct made_section section = { ".note.gnu.property", notes, sizeof(notes), SHT_NOTE, 8, 1 };
 
-	(void)state;
 	for (unsigned int alignment = 8; alignment >= 4; alignment -= 4) {
 		struct elf_image *image;
 		struct buffer file;

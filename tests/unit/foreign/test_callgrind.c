@@ -66,7 +66,6 @@ static void each_option_of_callgrind_gives_the_same_program(void **state)
 		{ "data/callgrind-callers.gz", "exact" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct profile *profile = read_data(files[i].path);
 		char *folded = folded_of(profile);
@@ -90,7 +89,6 @@ static void contexts_tell_the_cost_of_each_caller(void **state)
 	struct profile *profile = read_data("data/callgrind-callers.gz");
 	char *folded = folded_of(profile);
 
-	(void)state;
 	assert_non_null(strstr(folded, START ";a;leaf 327\n"));
 	assert_non_null(strstr(folded, START ";b;leaf 967\n"));
 	assert_non_null(strstr(folded, START ";even;odd;even;odd;even;odd;even;odd;even 9\n"));
@@ -104,7 +102,6 @@ static void caches_give_cycles_by_the_model(void **state)
 		"branch-misses", "system-calls", "system", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw" };
 	struct profile *profile = read_data("data/callgrind-caches.gz");
 
-	(void)state;
 	assert_int_equal(profile->value_type_count, sizeof(types) / sizeof(types[0]));
 	for (uint32_t i = 0; i < profile->value_type_count; i++)
 		assert_string_equal(profile_string(profile, profile->value_types[i].type), types[i]);
@@ -122,7 +119,6 @@ static void cachegrind_has_functions_and_lines_alone(void **state)
 	struct profile *profile = read_data("data/cachegrind.gz");
 	char *folded = folded_of(profile);
 
-	(void)state;
 	assert_string_equal(call_graph(profile), "none");
 	assert_string_equal(profile_string(profile, profile->facts.tool), "cachegrind");
 	assert_non_null(strstr(folded, "\nshop;leaf 1"));
@@ -136,7 +132,6 @@ static void lines_are_those_of_the_file_they_are_in(void **state)
 	static const char text[] = HEADER "fl=(1) a.c\nfn=(1) f\n7 3\nfi=(2) a.h\n+2 4\nfe=(1)\n* 5\ntotals: 12\n";
 	struct profile *profile = read_profile(text, strlen(text));
 
-	(void)state;
 	assert_int_equal(profile->sample_count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const files[] = { "a.c", "a.h", "a.c" };
@@ -155,7 +150,6 @@ static void lines_are_those_of_the_file_they_are_in(void **state)
 
 static void costs_are_shared_among_callers(void **state)
 {
-	(void)state;
 	/* Inclusive costs are not added up; a call of a quarter of the cost has a quarter of it. */
 	expect_folded(HEADER "fl=x\nfn=main\n1 10\ncfn=a\ncalls=1 2\n1 31\ncfn=b\ncalls=1 3\n1 92\nfn=a\n2 1\n"
 			     "cfn=c\ncalls=1 4\n2 30\nfn=b\n3 2\ncfn=c\ncalls=3 4\n3 90\nfn=c\n4 120\ntotals: 133\n",
@@ -174,7 +168,6 @@ static void costs_are_shared_among_callers(void **state)
 
 static void names_may_hold_what_separates_contexts(void **state)
 {
-	(void)state;
 	expect_folded(HEADER "fn=<A<'a> as B>::f'main\n1 2\ntotals: 2\n", "<A<'a> as B>::f 2\n", "none");
 	expect_folded(HEADER "fn=operator<<(S&)'2'main\n1 2\ntotals: 2\n", "operator<<(S&) 2\n", "none");
 	expect_folded(HEADER "fn=(below main)'f<1'000>\n1 2\ntotals: 2\n", "(below main) 2\n", "none");
@@ -184,7 +177,6 @@ static void names_may_hold_what_separates_contexts(void **state)
 
 static void positions_are_of_any_kind(void **state)
 {
-	(void)state;
 	expect_folded(
 		"# callgrind format\nevents: Ir Dr\nfn=(1) f\n0x10 1 2\n+3 2\n-1 3 .\n* 4\n\n# end\ntotals: 10 2\n",
 		"f 10\n", "none");
@@ -203,7 +195,6 @@ static void derived_events_are_computed(void **state)
 				   "fn=f\n1 3 2\ntotals: 3 2\n";
 	struct profile *profile = read_profile(text, strlen(text));
 
-	(void)state;
 	assert_int_equal(profile_sum(profile, value_type(profile, "X")), 23);
 	assert_int_equal(profile_sum(profile, value_type(profile, "Y")), 48);
 	assert_int_equal(profile_find_metric(profile, "Z", NULL), PROFILE_NONE);
@@ -217,7 +208,6 @@ static void expect_error(const char *text, const char *words)
 
 static void what_is_wrong_is_told_with_its_line(void **state)
 {
-	(void)state;
 	expect_error(HEADER "fn=f\n1 2\ntotals: 3\n", "line 7: the costs of Ir are 2 together, the totals say 3");
 	expect_error(HEADER "fn=f\n1 2\n", "line 6: the file ends without its totals");
 	expect_error(HEADER "fn=(7)\n1 2\n", "line 5: function (7) has no name");
@@ -255,7 +245,6 @@ static void a_name_without_an_end_is_refused(void **state)
 	struct profile *profile;
 	struct error err;
 
-	(void)state;
 	assert_false(foreign_read_text(&text, "long", &profile, &err));
 	assert_int_equal(err.code, ERROR_LIMIT);
 	assert_non_null(strstr(err.message, "cannot read long: line 5 is longer than"));
@@ -272,7 +261,6 @@ static bool next_piece(void *context, void *into, size_t room, size_t *got, stru
 	struct pieces *pieces = context;
 	size_t size = pieces->size - pieces->at < 7 ? pieces->size - pieces->at : 7;
 
-	(void)err;
 	size = size < room ? size : room;
 	memcpy(into, pieces->text + pieces->at, size);
 	pieces->at += size;
@@ -289,7 +277,6 @@ static void pieces_are_one_text(void **state)
 	struct error err;
 	char *folded;
 
-	(void)state;
 	assert_true(foreign_read_text(&text, "pieces", &profile, &err));
 	folded = folded_of(profile);
 	assert_string_equal(folded, "main 10\nmain;a 5\n");
@@ -304,7 +291,6 @@ static void many_ways_are_bounded(void **state)
 	struct buffer text;
 	enum { LEVELS = 40 };
 
-	(void)state;
 	buffer_init(&text, 1 << 20);
 	buffer_append_string(&text, HEADER "fn=f0\n1 1\n");
 	for (int i = 0; i < LEVELS; i++) {
@@ -335,7 +321,6 @@ static void what_is_recognised(void **state)
 		{ "key: value\n", FOREIGN_UNKNOWN },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(foreign_kind(cases[i].text, strlen(cases[i].text)), cases[i].kind);
 }
@@ -345,7 +330,6 @@ static void a_file_is_written_and_read_back(void **state)
 	struct profile *profile = read_data("data/callgrind-caches.gz"), *again;
 	struct buffer file = written_profile(profile);
 
-	(void)state;
 	again = read_profile(file.data, file.size);
 	assert_int_equal(again->value_type_count, profile->value_type_count);
 	assert_int_equal(again->default_value_type, profile->default_value_type);
@@ -367,7 +351,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	const struct text_source text = { whole, strlen(whole), nothing_more, NULL };
 	bool succeeded = false;
 
-	(void)state;
 	for (size_t n = 0; !succeeded; n++) {
 		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 		struct error err = { 0 };

@@ -277,7 +277,6 @@ static void expect_name(uint32_t type, const char *told, const char *expected)
 
 static void test_modifiers_and_terms_are_no_part_of_a_name(void **state)
 {
-	(void)state;
 	expect_name(PERF_TYPE_SOFTWARE, "cpu-clock:ppp", "cpu-clock");
 	expect_name(PERF_TYPE_SOFTWARE, "cpu-clock/call-graph=dwarf/u", "cpu-clock");
 	expect_name(PERF_TYPE_SOFTWARE, "mine", "mine");

@@ -57,7 +57,6 @@ static size_t shallow(uint64_t number)
 
 static size_t deep(uint64_t number)
 {
-	(void)number;
 	return DUMP_BYTES - 64;
 }
 

@@ -99,7 +99,6 @@ static void starts_are_read_in_every_encoding(void **state)
 		{ DW_EH_PE_pcrel | DW_EH_PE_sdata4, 4, 4 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bytes section = { 0 };
 		size_t cie = put_cie(&section, "zR", cases[i].encoding);
@@ -116,7 +115,6 @@ static void starts_without_augmentation_are_plain_addresses(void **state)
 	struct bytes section = { 0 };
 	size_t cie = put_cie(&section, "", 0), fde = put_fde(&section, cie, 0x8048000, 4, false);
 
-	(void)state;
 	expect_fde(&section, 4, fde, 0x8048000);
 }
 
@@ -125,7 +123,6 @@ static void an_encoding_that_needs_a_process_is_refused(void **state)
 	static const uint8_t encodings[] = { DW_EH_PE_datarel | DW_EH_PE_sdata4, DW_EH_PE_textrel | DW_EH_PE_sdata4,
 		DW_EH_PE_funcrel | DW_EH_PE_sdata4, 0x0f };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(encodings); i++) {
 		struct bytes bytes = { 0 };
 		size_t cie = put_cie(&bytes, "zR", encodings[i]), offset = put_fde(&bytes, cie, 0x1000, 4, false);
@@ -149,7 +146,6 @@ static void an_fde_is_read_by_its_own_cie(void **state)
 	struct fde fde = { 0 };
 	uint64_t next;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		assert_true(entry_read_fde(&section, offsets[i], &fde, &next));
 		assert_int_equal(fde.start, 0x1000 * (i + 1));
@@ -166,7 +162,6 @@ static void damaged_entries_end_the_list(void **state)
 	struct fde fde = { 0 };
 	uint64_t next;
 
-	(void)state;
 	for (size_t size = 0; size < bytes.size; size++) {
 		section.elf.size = size;
 		fde = (struct fde){ 0 };
@@ -205,7 +200,6 @@ static void entries_behind_an_empty_one_are_listed(void **state)
 	size_t cie = put_cie(&section, "zR", DW_EH_PE_udata4);
 	struct frame_table *table;
 
-	(void)state;
 	put_fde(&section, cie, 0x12000, 4, false);
 	bytes_put32(&section, 0);
 	cie = put_cie(&section, "zR", DW_EH_PE_pcrel | DW_EH_PE_sdata4);
@@ -226,7 +220,6 @@ static void code_that_was_left_out_has_no_bounds(void **state)
 	struct frame_table *table;
 	uint64_t start, end;
 
-	(void)state;
 	put_fde(&section, cie, 0, 4, false);
 	table = open_table(&section);
 	assert_true(frame_table_is_empty(table));
@@ -267,7 +260,6 @@ static void a_string_that_loses_its_end_is_not_followed(void **state)
 	struct toggled toggled = { .nul = cie + sizeof(cie_head) + sizeof(cie_text) - 1 };
 	pthread_t thread;
 
-	(void)state;
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	assert_int_equal(mprotect(pages + page_bytes, page_bytes, PROT_NONE), 0);
 	memset(fde, 'B', (size_t)2 * ENTRY_BYTES);

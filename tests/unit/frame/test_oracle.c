@@ -145,7 +145,6 @@ static void test_libraries(void **state)
 		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/lib/x86_64-linux-gnu/libgcc_s.so.1", "/lib64/libc.so.6" };
 	struct counts counts = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		compare_library(paths[i], &counts);
 	print_message(

@@ -84,13 +84,11 @@ static void check_prologue(bool has_header)
 
 static void test_prologue_and_epilogue(void **state)
 {
-	(void)state;
 	check_prologue(true);
 }
 
 static void test_without_search_table(void **state)
 {
-	(void)state;
 	check_prologue(false);
 }
 
@@ -99,7 +97,6 @@ static void test_addresses_outside_have_no_rule(void **state)
 	struct frame_table *table = open_table(prologue, sizeof(prologue), true);
 	struct frame_rule rule;
 
-	(void)state;
 	assert_false(frame_table_find_rule(table, 0, &rule));
 	assert_false(frame_table_find_rule(table, ELF_BYTES_CODE - 1, &rule));
 	assert_true(frame_table_find_rule(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE - 1, &rule));
@@ -115,7 +112,6 @@ static void test_bounds_are_known_of_code_without_rules(void **state)
 	struct frame_rule rule;
 	uint64_t start, end;
 
-	(void)state;
 	for (int has_header = 0; has_header < 2; has_header++) {
 		struct frame_table *table = open_table(unknown, sizeof(unknown), has_header);
 
@@ -138,7 +134,6 @@ static void test_root_and_signal_frame(void **state)
 	struct frame_rule rule;
 	struct error err;
 
-	(void)state;
 	assert_true(elf_bytes_table(&wanted, &table, &err));
 	rule = rule_at(table, 0);
 	assert_int_equal(rule.registers[X86_64_RIP].place, FRAME_UNDEFINED);
@@ -164,7 +159,6 @@ static void test_plt_expression(void **state)
 	struct frame_rule rule = rule_at(table, 0);
 	uint64_t registers[X86_64_REGISTERS] = { 0 }, cfa;
 
-	(void)state;
 	assert_int_equal(rule.cfa.place, FRAME_VAL_EXPRESSION);
 	registers[X86_64_RSP] = 0x5000;
 	registers[X86_64_RIP] = 0x10;
@@ -184,7 +178,6 @@ static void test_dereference(void **state)
 	struct frame_memory memory = { read_word, &word };
 	struct frame_rule rule = rule_at(table, 0);
 
-	(void)state;
 	registers[X86_64_RBP] = 0x7008;
 	assert_true(frame_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x1234);
@@ -212,7 +205,6 @@ static void test_damaged_programs_give_no_rule(void **state)
 	static const uint8_t long_expression[] = { DW_CFA_def_cfa_expression, 0x7f };
 	uint8_t remembers[64];
 
-	(void)state;
 	memset(remembers, DW_CFA_remember_state, sizeof(remembers));
 	expect_no_rule(unknown, sizeof(unknown));
 	expect_no_rule(restore_without_remember, sizeof(restore_without_remember));
@@ -234,7 +226,6 @@ static void test_an_unknown_processor_has_bounds_but_no_rules(void **state)
 	struct frame_rule rule;
 	struct error err;
 
-	(void)state;
 	for (int has_header = 0; has_header < 2; has_header++) {
 		wanted.has_header = has_header;
 		assert_true(elf_bytes_table(&wanted, &table, &err));

@@ -141,7 +141,6 @@ static void assert_recording(const char *name, const char *expected)
 
 static void reads_go(void **state)
 {
-	(void)state;
 	assert_recording("go.txt", "suite::BenchmarkFib 176022 202215 2884ns x1\n"
 				   "suite::BenchmarkFib-2 202215 227687 2752ns x1\n"
 				   "suite::BenchmarkSort 229228 253728 36462ns x1\n"
@@ -170,7 +169,6 @@ static void reads_go(void **state)
 
 static void reads_google_benchmark(void **state)
 {
-	(void)state;
 	assert_recording("google.txt", "BM_fib 1729 92959 3123ns x1\n"
 				       "BM_sort 92959 124304 28100ns x1\n"
 				       "BM_parse 124304 174826 20000ns x1\n"
@@ -191,7 +189,6 @@ static void reads_google_benchmark(void **state)
 
 static void reads_criterion(void **state)
 {
-	(void)state;
 	assert_recording("criterion.txt", "fib 100545 300060 1501.2ns x20\n"
 					  "sort 428642 628672 24439ns x20\n"
 					  "parse 767709 971349 7647.8ns x20\n"
@@ -209,7 +206,6 @@ static void reads_criterion(void **state)
 
 static void reads_hyperfine(void **state)
 {
-	(void)state;
 	assert_recording("hyperfine.txt", "true 969 29901 4.9e+06ns x5\n"
 					  "sleep 0.01 29901 100257 1.18e+07ns x5\n");
 	assert_recording("hyperfine-color.txt", "sleep 0.01 117183 169590 1.55e+07ns x3\n");
@@ -221,7 +217,6 @@ static void results_in_other_lines_are_of_what_began(void **state)
 {
 	struct harness_output *output = new_output();
 
-	(void)state;
 	say(output, 1000, "pkg: a/b");
 	say_so_far(output, 2000, "Bench");
 	say_so_far(output, 3000, "BenchmarkTalks-2  \t");
@@ -240,7 +235,6 @@ static void other_text_names_no_benchmark(void **state)
 		"\r", "\033[1;31" };
 	struct harness_output *output = new_output();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		say(output, (int64_t)i * 1000, lines[i]);
 	assert_windows(output, INT64_MAX, "");
@@ -250,7 +244,6 @@ static void escapes_and_what_a_return_overwrites_are_left_out(void **state)
 {
 	struct harness_output *output = new_output();
 
-	(void)state;
 	say(output, 1000,
 		"Benchmarking one\r\033[2KBenchmarking two: Collecting 10 samples in estimated 1 s (5 iterations)\r");
 	say(output, 3000, "\033]8;;http://x\aBenchmarking two\033]8;;\033\\: Analyzing");
@@ -262,7 +255,6 @@ static void names_are_text(void **state)
 {
 	struct harness_output *output = new_output();
 
-	(void)state;
 	say(output, 1000, "Benchmark 1: \xff\xf3\xa0\x80\x81 \xe2\x80\xae x");
 	say(output, 2000, "  Time (mean):  1 ms");
 	assert_windows(output, 10000, "\ufffd\ufffd \ufffd x 1 2 1e+06ns x1\n");
@@ -272,7 +264,6 @@ static void aggregates_are_no_benchmarks(void **state)
 {
 	struct harness_output *output = new_output();
 
-	(void)state;
 	say(output, 1000, "Running ./x");
 	say(output, 2000, "Benchmark      Time     CPU   Iterations");
 	say(output, 2000, "a       10 ns      10 ns     100");
@@ -290,7 +281,6 @@ static void the_time_of_an_iteration_has_an_error(void **state)
 	struct harness_result result;
 	struct buffer notices;
 
-	(void)state;
 	say(output, 0, "Benchmark 1: x");
 	say(output, 10000000,
 		"  Time (mean \u00b1 \u03c3):     1.0 ms \u00b1   0.4 ms    [User: 0.6 ms, System: 0.0 ms]");
@@ -318,7 +308,6 @@ static void benchmarks_that_were_named_too_late_are_told(void **state)
 	struct harness_result result;
 	struct buffer notices;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		say(output, 1000, "BenchmarkX-2  \t  100\t   5 ns/op");
 	result = finish(output, 10000, &notices);
@@ -336,7 +325,6 @@ static void there_may_be_many_benchmarks(void **state)
 	struct buffer notices;
 	char line[100];
 
-	(void)state;
 	for (int i = 0; i < 100010; i++) {
 		snprintf(line, sizeof(line), "BenchmarkX/%d \t  1\t  5 ns/op", i);
 		say_so_far(output, i * 10, "BenchmarkX \t");
@@ -357,7 +345,6 @@ static const char *const recordings[] = { "go.txt", "go-talks.txt", "google-thre
 
 static void every_truncation_of_a_line_is_read(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
 		struct harness_output *output = new_output();
 		FILE *file = open_recording(recordings[i]);
@@ -391,7 +378,6 @@ static void long_lines_are_cut(void **state)
 	struct harness_result result;
 	struct buffer notices;
 
-	(void)state;
 	memset(line, 0xff, sizeof(line));
 	memcpy(line, "Benchmark 1: ", 13);
 	harness_output_line(output, 0, line, sizeof(line), 1000, true);
@@ -406,7 +392,6 @@ static void running_out_of_memory_is_told(void **state)
 {
 	bool ok = false;
 
-	(void)state;
 	for (size_t allocations = 0; !ok; allocations++) {
 		struct harness_result result = { 0 };
 		struct harness_output *output;

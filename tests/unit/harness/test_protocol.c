@@ -21,7 +21,6 @@ static void test_real_payloads(void **state)
 	struct bytes integration = { 0 };
 	struct protocol_message message;
 
-	(void)state;
 	assert_true(protocol_decode(version, sizeof(version), &message));
 	assert_int_equal(message.command, PROTOCOL_VERSION);
 	assert_int_equal(message.value, 2);
@@ -54,7 +53,6 @@ static void test_every_truncation_is_refused(void **state)
 	struct protocol_message message;
 	struct bytes bytes = { 0 };
 
-	(void)state;
 	bytes_put32(&bytes, PROTOCOL_INTEGRATION);
 	put_text(&bytes, "pytest-codspeed");
 	put_text(&bytes, "5.0.4");
@@ -72,7 +70,6 @@ static void test_no_command_of_a_harness(void **state)
 {
 	struct protocol_message message;
 
-	(void)state;
 	for (uint32_t command = 0; command < 64; command++) {
 		struct bytes bytes = { 0 };
 		bool is_known = command <= PROTOCOL_STOP || command == PROTOCOL_PING || command == PROTOCOL_MODE;
@@ -89,7 +86,6 @@ static void test_answers(void **state)
 	static const uint8_t mode[] = { 8, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0 };
 	uint8_t bytes[PROTOCOL_ANSWER_BYTES];
 
-	(void)state;
 	assert_int_equal(protocol_encode_answer(PROTOCOL_ACK, PROTOCOL_WALLTIME, bytes), sizeof(ack));
 	assert_memory_equal(bytes, ack, sizeof(ack));
 	assert_int_equal(protocol_encode_answer(PROTOCOL_ERR, PROTOCOL_WALLTIME, bytes), sizeof(err));
@@ -111,7 +107,6 @@ static void test_frames_in_pieces(void **state)
 	const uint8_t *payload;
 	size_t size, frames = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		bytes_put32(&bytes, i * 5);
 		for (uint32_t k = 0; k < i * 5; k++)
@@ -135,7 +130,6 @@ static void test_a_frame_that_is_too_long(void **state)
 	const uint8_t *payload;
 	size_t size;
 
-	(void)state;
 	bytes_put32(&bytes, PROTOCOL_MAX_FRAME_BYTES + 1);
 	put_stream(&stream, &bytes, 0, bytes.size);
 	assert_int_equal(protocol_stream_next(&stream, &payload, &size), PROTOCOL_FRAME_TOO_LONG);

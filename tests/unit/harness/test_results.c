@@ -34,7 +34,6 @@ static void test_a_benchmark(void **state)
 	const struct results_stats *stats;
 	struct results results;
 
-	(void)state;
 	results_init(&results);
 	add(&results, FILE_OF("7", BENCHMARK("a.py::b", "4.25")));
 	stats = results_take(&results, "a.py::b", 7);
@@ -52,7 +51,6 @@ static void test_equal_uris(void **state)
 {
 	struct results results;
 
-	(void)state;
 	results_init(&results);
 	add(&results, FILE_OF("7", BENCHMARK("b", "1") "," BENCHMARK("a", "2") "," BENCHMARK("b", "3")));
 	add(&results, FILE_OF("8", BENCHMARK("b", "4")));
@@ -79,7 +77,6 @@ static void test_numbers_that_are_none(void **state)
 	};
 	struct results results;
 
-	(void)state;
 	results_init(&results);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		add(&results, bad[i]);
@@ -94,7 +91,6 @@ static void test_files_that_are_none(void **state)
 	struct results results;
 	struct error err;
 
-	(void)state;
 	results_init(&results);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_false(results_add(&results, bad[i], strlen(bad[i]), &err));
@@ -123,7 +119,6 @@ static void test_toolchains(void **state)
 		"{\"integration_environment\":{\"cpp\":{\"compiler\":\"Clang \\u001b 19\",\"n\":7}}}";
 	struct results results;
 
-	(void)state;
 	results_init(&results);
 	add_environment(&results, python);
 	add_environment(&results, python);
@@ -141,7 +136,6 @@ static void test_out_of_memory(void **state)
 {
 	static const char text[] = FILE_OF("7", BENCHMARK("b", "1") "," BENCHMARK("a", "2"));
 
-	(void)state;
 	for (size_t n = 0;; n++) {
 		struct results results;
 		struct error err;

@@ -86,7 +86,6 @@ static void test_a_talk(void **state)
 	struct talk talk;
 	struct error err;
 
-	(void)state;
 	begin(&talk);
 	assert_int_equal(ask(&talk, version, sizeof(version)), PROTOCOL_ACK);
 	assert_int_equal(ask_word(&talk, PROTOCOL_MODE), PROTOCOL_MODE_IS);
@@ -107,7 +106,6 @@ static void test_a_stream_out_of_step(void **state)
 	static const uint32_t length = PROTOCOL_MAX_FRAME_BYTES + 1;
 	struct talk talk;
 
-	(void)state;
 	begin(&talk);
 	assert_int_equal(write(talk.commands, &length, sizeof(length)), sizeof(length));
 	assert_int_equal(hear(&talk), PROTOCOL_ERR);
@@ -127,7 +125,6 @@ static void test_answers_that_nobody_reads(void **state)
 	double ack_us[2];
 	struct talk talk;
 
-	(void)state;
 	begin(&talk);
 	for (int i = 0; i < COMMANDS; i++) {
 		struct pollfd wait = { talk.commands, POLLOUT, 0 };
@@ -162,7 +159,6 @@ static void test_output_is_passed_on_unchanged(void **state)
 	struct tee *tee;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < SIZE; i++)
 		sent[i] = (char)(i * 31 % 257);
 	assert_int_equal(pipe2(reader, O_CLOEXEC), 0);
@@ -198,7 +194,6 @@ static void test_a_reader_that_is_gone(void **state)
 	struct error err;
 	ssize_t written;
 
-	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe2(gone, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(idle, O_CLOEXEC), 0);
@@ -229,7 +224,6 @@ static void test_a_writer_that_stays(void **state)
 	int ends[2], null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	pid_t child;
 
-	(void)state;
 	assert_true(harness_output_create(&output, &err));
 	assert_true(tee_start((int[]){ null, null }, output, &tee, &err));
 	tee_ends(tee, ends);

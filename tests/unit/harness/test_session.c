@@ -72,7 +72,6 @@ static void test_names_come_after_their_windows(void **state)
 	struct session session;
 	struct buffer notices;
 
-	(void)state;
 	session_init(&session);
 	assert_int_equal(tell(&session, PROTOCOL_MODE, 1), PROTOCOL_MODE_IS);
 	add_window(&session, "a", 100, 3);
@@ -102,7 +101,6 @@ static void test_rounds_belong_where_their_times_lie(void **state)
 	struct session session;
 	struct buffer notices;
 
-	(void)state;
 	session_init(&session);
 	add_round(&session, 10, 20);
 	add_window(&session, NULL, 100, 0);
@@ -132,7 +130,6 @@ static void test_windows_that_never_close(void **state)
 	struct session session;
 	struct buffer notices;
 
-	(void)state;
 	session_init(&session);
 	tell(&session, PROTOCOL_STOP, 50); /* of none */
 	tell(&session, PROTOCOL_START, 100);
@@ -154,7 +151,6 @@ static void test_what_makes_no_sense_is_counted(void **state)
 	struct buffer notices;
 	struct protocol_message version = { .command = PROTOCOL_VERSION, .value = 3 };
 
-	(void)state;
 	session_init(&session);
 	assert_int_equal(session_take(&session, &version, 1), PROTOCOL_ERR);
 	version.value = 0;
@@ -196,7 +192,6 @@ static void test_several_harnesses(void **state)
 	struct session session;
 	struct buffer notices;
 
-	(void)state;
 	session_init(&session);
 	integrate(&session, "pytest-codspeed", "5.0.4");
 	integrate(&session, "codspeed-rust", "5.0.1");
@@ -214,7 +209,6 @@ static void test_ten_thousand_benchmarks(void **state)
 	struct buffer notices;
 	char uri[32];
 
-	(void)state;
 	session_init(&session);
 	for (int i = 0; i < MANY; i++) {
 		snprintf(uri, sizeof(uri), "bench::%d", i);
@@ -230,7 +224,6 @@ static void test_ten_thousand_benchmarks(void **state)
 
 static void test_out_of_memory(void **state)
 {
-	(void)state;
 	for (size_t n = 0;; n++) {
 		struct harness_result result = { 0 };
 		struct session session;

@@ -43,7 +43,6 @@ static void test_noise_has_no_warmup(void **state)
 	double times[ROUNDS];
 	uint64_t seed = 1;
 
-	(void)state;
 	for (size_t k = 0; k < 2 * sizeof(likeness) / sizeof(likeness[0]); k++) {
 		size_t found = 0, removed = 0, length = rounds[k % 2];
 
@@ -70,7 +69,6 @@ static void test_a_warmup_is_found(void **state)
 	uint64_t seed = 7;
 	size_t count;
 
-	(void)state;
 	make_noise(times, ROUNDS, 0, &seed);
 	for (int i = 0; i < WARM; i++)
 		times[i] += 500;
@@ -94,7 +92,6 @@ static void test_a_lone_slow_round_is_no_warmup(void **state)
 	double times[ROUNDS];
 	uint64_t seed = 3;
 
-	(void)state;
 	make_noise(times, ROUNDS, 0, &seed);
 	times[60] = 100000;
 	assert_int_equal(warmup_count(times, ROUNDS, scratch), 0);
@@ -104,7 +101,6 @@ static void test_few_rounds(void **state)
 {
 	double times[19] = { 1e9 };
 
-	(void)state;
 	assert_int_equal(warmup_count(times, 0, scratch), 0);
 	assert_int_equal(warmup_count(times, 1, scratch), 0);
 	assert_int_equal(warmup_count(times, 19, scratch), 0);
@@ -118,7 +114,6 @@ static void test_the_error_counts_likeness(void **state)
 	uint64_t seed = 11;
 	int held = 0;
 
-	(void)state;
 	for (int i = 0; i < SERIES; i++) {
 		struct profile_measured measured = { 0 };
 		struct error err;
@@ -182,7 +177,6 @@ static void test_rounds_of_equal_iterations(void **state)
 	struct results_stats stats = stats_of(2500, 40);
 	struct profile_measured measured;
 
-	(void)state;
 	for (int i = 0; i < WINDOW_ROUNDS; i++)
 		iterations[i] = 40;
 	set_rounds(rounds, iterations, 2500, &seed);
@@ -206,7 +200,6 @@ static void test_linear_sampling_of_criterion(void **state)
 	struct results_stats stats = stats_of(800, 7 * (WINDOW_ROUNDS + 1) / 2);
 	struct profile_measured measured;
 
-	(void)state;
 	for (int i = 0; i < WINDOW_ROUNDS; i++)
 		iterations[i] = 7 * ((uint64_t)i + 1);
 	set_rounds(rounds, iterations, 800, &seed);
@@ -223,7 +216,6 @@ static void test_rounds_that_are_no_samples(void **state)
 	struct results_stats stats = stats_of(1000, 50);
 	struct profile_measured measured;
 
-	(void)state;
 	/* tinybench: one round holds all. */
 	rounds[0] = (struct harness_round){ .start_ns = 1000, .end_ns = 1000 + 51 * WINDOW_ROUNDS * 1000 };
 	measured = measure(rounds, 1, &stats);

@@ -161,7 +161,6 @@ static void each_call_has_the_number_of_the_kernel(void **state)
 	const struct machine *machine = machine_of(EM_X86_64);
 	size_t known = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(known_calls) / sizeof(known_calls[0]); i++)
 		assert_int_equal(machine_call_of(machine, known_calls[i].number), known_calls[i].call);
 	for (int64_t number = 0; number < (int64_t)machine->system_call_count; number++)
@@ -175,7 +174,6 @@ static void numbers_that_no_call_has_are_of_no_kind(void **state)
 	const struct machine *machine = machine_of(EM_X86_64);
 	static const int64_t numbers[] = { INT64_MIN, -2, -1, 456, 1 << 30, INT64_MAX };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		assert_int_equal(machine_call_of(machine, numbers[i]), MACHINE_CALL_OTHER);
 	for (size_t i = 0; i < machine->system_call_count; i++)

@@ -9,7 +9,6 @@ static void a_record_is_chosen_by_e_machine(void **state)
 {
 	const struct machine *machine = machine_of(EM_X86_64);
 
-	(void)state;
 	assert_non_null(machine);
 	assert_int_equal(machine->elf_machine, EM_X86_64);
 	assert_ptr_equal(machine_named("x86_64"), machine);
@@ -19,7 +18,6 @@ static void others_have_none(void **state)
 {
 	static const uint16_t others[] = { EM_NONE, EM_386, EM_68K, EM_S390, UINT16_MAX };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_null(machine_of(others[i]));
 	assert_null(machine_named("m68k"));
@@ -33,7 +31,6 @@ static void the_host_is_what_the_kernel_says(void **state)
 {
 	struct utsname name;
 
-	(void)state;
 	assert_int_equal(uname(&name), 0);
 	if (!machine_named(name.machine))
 		skip();
@@ -90,7 +87,6 @@ static void records_are_consistent(void **state)
 {
 	size_t count = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i <= UINT16_MAX; i++) {
 		const struct machine *machine = machine_of((uint16_t)i);
 

@@ -115,7 +115,6 @@ static void numbers_have_the_sign_they_are_read_with(void **state)
 {
 	static const uint8_t bytes[] = { 0x00, 0xfe, 0xff, 0xff, 0xff, 0x80, 0xff, 0xff };
 
-	(void)state;
 	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 1, 4, true }), UINT64_MAX - 1);
 	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 1, 4, false }), 0xfffffffe);
 	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 5, 1, true }), UINT64_MAX - 127);

@@ -46,7 +46,6 @@ static void test_calls(void **state)
 		{ CODE(0xe8, 1, 2, 3, 4), 4, false },
 	};
 
-	(void)state;
 	EXPECT(is_behind_call, cases);
 }
 
@@ -57,7 +56,6 @@ static void test_where_calls_and_jumps_lead(void **state)
 	struct machine_jump found;
 	int64_t distance;
 
-	(void)state;
 	assert_true(machine_x86_64.find_call(&(struct machine_code){ call, 5, 5 }, &distance));
 	assert_int_equal(distance, -16);
 	assert_false(machine_x86_64.find_call(&(struct machine_code){ call, 5, 4 }, &distance));
@@ -81,7 +79,6 @@ static void test_system_calls(void **state)
 		{ CODE(0x05), 1, false }, { CODE(0x0f, 0x34), 2, false }, /* sysenter */
 	};
 
-	(void)state;
 	EXPECT(is_behind_system_call, cases);
 }
 
@@ -97,7 +94,6 @@ static void test_signal_returns(void **state)
 		{ CODE(0xb8, 0x0e, 0, 0, 0, 0x0f, 0x05), 0, false },
 	};
 
-	(void)state;
 	EXPECT(is_signal_return, cases);
 }
 
@@ -112,7 +108,6 @@ static void test_signal_return_of_the_c_library(void **state)
 		uint64_t mask;
 	} installed;
 
-	(void)state;
 	assert_true(signal(SIGUSR2, SIG_DFL) != SIG_ERR);
 	assert_int_equal(syscall(SYS_rt_sigaction, SIGUSR2, NULL, &installed, MASK_BYTES), 0);
 	assert_true(machine_x86_64.is_signal_return(&(struct machine_code){ installed.restorer, RESTORER_BYTES, 0 }));
@@ -127,8 +122,6 @@ static void check_context(int number, siginfo_t *info, void *context)
 		REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	const ucontext_t *interrupted = context;
 
-	(void)number;
-	(void)info;
 	has_checked = true;
 	for (size_t i = 0; i < X86_64_REGISTERS; i++)
 		has_checked &= (const uint8_t *)&interrupted->uc_mcontext.gregs[registers[i]] ==
@@ -139,7 +132,6 @@ static void test_registers_of_a_signal(void **state)
 {
 	struct sigaction action = { .sa_sigaction = check_context, .sa_flags = SA_SIGINFO }, before;
 
-	(void)state;
 	assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
 	assert_int_equal(raise(SIGUSR1), 0);
 	assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
@@ -156,7 +148,6 @@ static void test_last_returns(void **state)
 		{ CODE(0x90, 0x90, 0x89, 0xc7, 0xe8, 0, 0, 0, 0), 2, false },
 	};
 
-	(void)state;
 	EXPECT(is_last_return, cases);
 }
 
@@ -167,7 +158,6 @@ static void test_context_starts(void **state)
 		{ CODE(0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c), 0, false },
 	};
 
-	(void)state;
 	EXPECT(is_context_start, cases);
 }
 
@@ -181,7 +171,6 @@ static void test_slots_of_linkage_tables(void **state)
 	struct machine_code code = { lazy, sizeof(lazy), 0 };
 	uint64_t slot;
 
-	(void)state;
 	assert_true(machine_x86_64.find_slot_jump(&code, 0x1030, &slot));
 	assert_int_equal(slot, 0x1036 + 0x2fe2);
 	assert_false(machine_x86_64.find_slot_jump(&code, 0x1030, &slot));
@@ -204,7 +193,6 @@ static void test_prologues(void **state)
 	int32_t room_bytes;
 	size_t end;
 
-	(void)state;
 	assert_true(machine_x86_64.find_prologue(&code, &end, &room_bytes));
 	assert_int_equal(end, 15);
 	assert_int_equal(room_bytes, 96);
@@ -226,7 +214,6 @@ static void test_registers_of_perf(void **state)
 		PERF_REG_X86_R9, PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13,
 		PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP };
 
-	(void)state;
 	for (size_t i = 0; i < X86_64_REGISTERS; i++) {
 		uint64_t below = ((uint64_t)1 << perf[i]) - 1;
 		int place = __builtin_popcountll(machine_x86_64.perf_registers & below);
@@ -275,7 +262,6 @@ static void test_where_instructions_lead(void **state)
 	struct machine_decoder *decoder = machine_decoder_create(&machine_x86_64);
 	struct machine_step ignored;
 
-	(void)state;
 	assert_non_null(decoder);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct machine_frame frame = machine_frame_none(&machine_x86_64);
@@ -296,7 +282,6 @@ static void test_what_instructions_do_to_the_frame(void **state)
 	struct machine_decoder *decoder = machine_decoder_create(&machine_x86_64);
 	struct machine_frame frame = machine_frame_none(&machine_x86_64);
 
-	(void)state;
 	assert_non_null(decoder);
 	assert_true(step_over(decoder, CODE(0x55), &frame).begins_function); /* push %rbp */
 	assert_int_equal(frame.stack_pointer.offset, -8);

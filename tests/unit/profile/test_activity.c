@@ -110,7 +110,6 @@ static void activities_begin_in_functions(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	size_t stacks;
 
-	(void)state;
 	add(profile, "node", "main!node;JS:f!jit", 1);
 	add(profile, "node",
 		"main!node;JS:f!jit;v8::internal::Heap::CollectGarbage()!node;v8::internal::Scavenger::Process()!node",
@@ -138,7 +137,6 @@ static void threads_of_hotspot_are_for_an_activity(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 
-	(void)state;
 	add(profile, "C2 CompilerThre", "start_thread!libc.so;memset!libc.so", 1);
 	add(profile, "java", "start_thread!libc.so;memset!libc.so", 2);
 	add(profile, "G1 Conc#0", "start_thread!libc.so", 3);
@@ -157,7 +155,6 @@ static void threads_of_others_may_be_called_alike(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 
-	(void)state;
 	add(profile, "GC Thread#0", "start_thread!libc.so", 1);
 	mark(profile);
 	expect(profile, 0, "start_thread", 1);
@@ -170,7 +167,6 @@ static void a_marked_profile_takes_more_samples(void **state)
 	static const char stack[] = "main!node;v8::internal::Heap::CollectGarbage()!node";
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 
-	(void)state;
 	add(profile, "node", stack, 1);
 	add(profile, "node", "main!node", 2);
 	mark(profile);
@@ -186,7 +182,6 @@ static void memory_may_run_out(void **state)
 	size_t n = 0;
 	bool done = false;
 
-	(void)state;
 	for (; !done; n++) {
 		CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 		struct error err = { 0 };
@@ -204,7 +199,6 @@ static void memory_may_run_out(void **state)
 
 static void frames_have_words(void **state)
 {
-	(void)state;
 	assert_int_equal(profile_activity_of_frame(GC, ""), PROFILE_ACTIVITY_COLLECTION);
 	assert_int_equal(profile_activity_of_frame(JIT, ""), PROFILE_ACTIVITY_COMPILATION);
 	assert_int_equal(profile_activity_of_frame(JIT, "a"), PROFILE_ACTIVITY_NONE);

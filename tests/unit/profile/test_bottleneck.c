@@ -55,7 +55,6 @@ static enum profile_bottleneck counted(const char *all, const char *unit, int64_
 
 static void counters_of_a_processor_tell_of_it_too(void **state)
 {
-	(void)state;
 	assert_int_equal(counted("slots", "slots", 60, 1000, 200, 100, 0), PROFILE_BOTTLENECK_INSTRUCTION);
 	assert_int_equal(counted("slots", "slots", 60, 1000, 100, 700, 0), PROFILE_BOTTLENECK_MEMORY);
 	assert_int_equal(counted("cycles", "count", 60, 1000, 600, 100, 0), PROFILE_BOTTLENECK_CACHE);
@@ -65,7 +64,6 @@ static void counters_of_a_processor_tell_of_it_too(void **state)
 
 static void the_largest_part_is_the_class(void **state)
 {
-	(void)state;
 	assert_int_equal(bottleneck_of(1000, 0, 0, 0), PROFILE_BOTTLENECK_INSTRUCTION);
 	assert_int_equal(bottleneck_of(100 + 50 * 12, 50, 0, 0), PROFILE_BOTTLENECK_CACHE);
 	assert_int_equal(bottleneck_of(100 + 5 * 150, 5, 5, 0), PROFILE_BOTTLENECK_MEMORY);
@@ -81,7 +79,6 @@ static void parts_add_up_to_the_cost(void **state)
 	int64_t values[VALUES] = { 0, cost_model_cycles(4000, 30, 10, 0), 30, 10, 100 };
 	struct profile_cost_parts parts = { 0 };
 
-	(void)state;
 	profile_cost_add(&columns, values, &parts);
 	assert_true(parts.of[PROFILE_BOTTLENECK_INSTRUCTION] == 1000);
 	assert_true(parts.of[PROFILE_BOTTLENECK_CACHE] == 20 * COST_MODEL_FIRST_MISS_CYCLES);
@@ -104,7 +101,6 @@ static enum profile_bottleneck class_of(double instruction, double cache, double
 
 static void a_part_that_does_not_lead_is_mixed(void **state)
 {
-	(void)state;
 	assert_int_equal(class_of(60, 50, 0, 0), PROFILE_BOTTLENECK_INSTRUCTION);
 	assert_int_equal(class_of(59, 50, 0, 0), PROFILE_BOTTLENECK_MIXED);
 	assert_int_equal(class_of(40, 20, 20, 20), PROFILE_BOTTLENECK_INSTRUCTION);
@@ -119,7 +115,6 @@ static void a_change_is_of_the_part_that_changed_most(void **state)
 	struct profile_cost_parts base = parts_of(1000, 100, 0, 0), head = parts_of(1000, 400, 0, 0),
 				  both = parts_of(900, 500, 0, 0), none = { 0 };
 
-	(void)state;
 	assert_int_equal(profile_bottleneck_of_change(&base, &head, 0), PROFILE_BOTTLENECK_CACHE);
 	assert_int_equal(profile_bottleneck_of_change(&head, &base, 0), PROFILE_BOTTLENECK_CACHE);
 	/* It grew although its instructions are fewer. */
@@ -134,7 +129,6 @@ static void few_samples_have_no_class(void **state)
 	struct profile_cost_parts few = { .of = { 0, 10 }, .samples = 49 }, enough = { .of = { 0, 20 }, .samples = 50 },
 				  none = { 0 };
 
-	(void)state;
 	assert_int_equal(profile_bottleneck_of(&few, 50), PROFILE_BOTTLENECK_NONE);
 	assert_int_equal(profile_bottleneck_of(&enough, 50), PROFILE_BOTTLENECK_INSTRUCTION);
 	assert_int_equal(profile_bottleneck_of_change(&few, &enough, 50), PROFILE_BOTTLENECK_NONE);
@@ -144,7 +138,6 @@ static void few_samples_have_no_class(void **state)
 
 static void other_profiles_tell_nothing(void **state)
 {
-	(void)state;
 	for (uint32_t types = 1; types < VALUES; types++) {
 		CLEANUP(profile_cleanup) struct profile *profile = simulated(types);
 
@@ -154,7 +147,6 @@ static void other_profiles_tell_nothing(void **state)
 
 static void classes_have_words(void **state)
 {
-	(void)state;
 	assert_string_equal(profile_bottleneck_name(PROFILE_BOTTLENECK_NONE), "");
 	assert_string_equal(profile_bottleneck_name(PROFILE_BOTTLENECK_MIXED), "mixed");
 	assert_string_equal(profile_bottleneck_cause(PROFILE_BOTTLENECK_CACHE), "cache misses");

@@ -29,7 +29,6 @@ static void expect(const struct counted *counted, size_t count, double cache, do
 
 static void test_slots(void **state)
 {
-	(void)state;
 	/* 10 hits of 12 cycles, 1 miss of 150: 120 to 150. */
 	EXPECT(120, 150, { COUNTER_COST_ALL, 1000 }, { COUNTER_COST_DATA_SLOTS, 270 }, { COUNTER_COST_FIRST, 11 },
 		{ COUNTER_COST_LAST, 1 });
@@ -40,7 +39,6 @@ static void test_slots(void **state)
 
 static void test_cycles(void **state)
 {
-	(void)state;
 	EXPECT(100, 400, { COUNTER_COST_ALL, 1000 }, { COUNTER_COST_DATA_STALLS, 500 },
 		{ COUNTER_COST_LAST_STALLS, 400 });
 	EXPECT(120, 150, { COUNTER_COST_ALL, 1000 }, { COUNTER_COST_FIRST, 11 }, { COUNTER_COST_LAST, 1 });
@@ -51,7 +49,6 @@ static void test_cycles(void **state)
 /* What was read at slightly different moments may contradict itself. */
 static void test_contradictions(void **state)
 {
-	(void)state;
 	EXPECT(0, 0, { COUNTER_COST_ALL, 0 }, { COUNTER_COST_DATA_SLOTS, 5 });
 	EXPECT(0, 1000, { COUNTER_COST_ALL, 1000 }, { COUNTER_COST_FIRST, 1 }, { COUNTER_COST_LAST, 9 });
 	EXPECT(0, 400, { COUNTER_COST_ALL, 1000 }, { COUNTER_COST_BACKEND_SLOTS, 400 },

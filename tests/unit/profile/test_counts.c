@@ -98,7 +98,6 @@ static void numbers_tell_what_they_are(void **state)
 		{ 5, 0, 0, 1, WEIGHTS_COUNTS, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int64_t period;
 		enum weights_kind kind = kind_of(cases[i].lines, cases[i].first, cases[i].step, cases[i].unit, &period);
@@ -113,7 +112,6 @@ static void periods_of_clocks_are_known(void **state)
 	static const int64_t clocks[] = { 1003009, 1000000, 10101010, 10000000, 250000, 1000000000, 100000 };
 	static const int64_t others[] = { 0, -1, 10, 1000003, 524288, INT64_MAX, 99999 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
 		assert_true(weights_is_clock_period(clocks[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -124,7 +122,6 @@ static void time_of_a_clock_is_counted_by_its_period(void **state)
 {
 	struct profile *profile = read_data("data/clock-first-half.folded.gz");
 
-	(void)state;
 	assert_int_equal(profile->value_type_count, 2);
 	assert_string_equal(default_type(profile), "time");
 	assert_string_equal(profile_string(profile, profile->value_types[1].unit), "nanoseconds");
@@ -145,7 +142,6 @@ static void amounts_are_no_counts(void **state)
 	struct buffer folded;
 	struct error err;
 
-	(void)state;
 	assert_string_equal(default_type(profile), "weight");
 	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_OTHER);
 	assert_int_equal(samples_of(profile, "weight"), -1);
@@ -168,7 +164,6 @@ static void a_heap_of_go_tells_what_was_sampled(void **state)
 	struct profile *profile = read_data("data/go-heap.pb.gz");
 	int64_t allocated = samples_of(profile, "alloc_space"), in_use = samples_of(profile, "inuse_space");
 
-	(void)state;
 	assert_string_equal(default_type(profile), "inuse_space");
 	assert_int_equal(profile_metric(profile, value_type(profile, "inuse_space")).kind, PROFILE_METRIC_IN_USE);
 	assert_int_equal(profile_metric(profile, value_type(profile, "inuse_objects")).kind, PROFILE_METRIC_IN_USE);
@@ -200,7 +195,6 @@ static void sampled_objects_are_recovered(void **state)
 		{ INT64_MAX, INT64_MAX, INT64_MAX / 524288 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pprof_bytes p;
 		struct profile *profile;
@@ -228,7 +222,6 @@ static void contentions_are_counted_by_their_rate(void **state)
 {
 	struct profile *profile = read_data("data/go-mutex.pb.gz");
 
-	(void)state;
 	assert_string_equal(default_type(profile), "delay");
 	/* One of five was sampled; by chance all are multiples of more. */
 	assert_in_range(samples_of(profile, "delay"), 1, profile_sum(profile, value_type(profile, "contentions")) / 5);
@@ -245,7 +238,6 @@ static void things_are_no_samples(void **state)
 {
 	struct profile *profile = read_data("data/go-goroutine.pb.gz");
 
-	(void)state;
 	assert_string_equal(default_type(profile), "goroutine");
 	assert_int_equal(samples_of(profile, "goroutine"), -1);
 	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_IN_USE);
@@ -260,7 +252,6 @@ static void what_is_counted_together_is_named_alike(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu-samples", "count");
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu-time", "nanoseconds");
@@ -283,7 +274,6 @@ static void merging_keeps_what_both_know(void **state)
 	struct profile *known = read_data("data/clock-first-half.folded.gz"), *merged;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&merged, &err) && profile_merge(merged, known, &err));
 	known->counts_of[1] = PROFILE_NONE;
 	assert_true(profile_merge(merged, known, &err));

@@ -58,7 +58,6 @@ static void rows_do_not_collide(void **state)
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		size_t size = facts[i].type == PROFILE_FACT_FLAG ? sizeof(bool) : sizeof(uint32_t);
 
@@ -80,7 +79,6 @@ static void every_member_has_a_row(void **state)
 	size_t count, bytes = 0;
 	const struct profile_fact *facts = profile_facts(&count);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++)
 		bytes += facts[i].type == PROFILE_FACT_FLAG ? sizeof(bool) : sizeof(uint32_t);
 	assert_true(bytes > sizeof(struct profile_facts) - sizeof(uint32_t));
@@ -94,7 +92,6 @@ static void a_file_keeps_each(void **state)
 	const struct profile_fact *facts = profile_facts(&count);
 	struct error err;
 
-	(void)state;
 	buffer_init(&file, 1 << 20);
 	assert_true(profile_write_pprof(profile, &file, &err));
 	assert_true(foreign_read(file.data, file.size, "file", &read, &err));
@@ -109,7 +106,6 @@ static void merging_keeps_what_agrees(void **state)
 	const struct profile_fact *facts = profile_facts(&count);
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&into, &err));
 	assert_true(profile_merge(into, profile, &err) && profile_merge(into, profile, &err));
 	for (size_t i = 0; i < count; i++)
@@ -127,7 +123,6 @@ static void what_differs_is_found(void **state)
 	size_t count;
 	const struct profile_fact *facts = profile_facts(&count);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		assert_false(profile_fact_differs(base, head, &facts[i]));
 		set_fact(head, &facts[i], 0);
@@ -158,7 +153,6 @@ static void values_have_words(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = sample_profile();
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
-	(void)state;
 	buffer_init(&words, 1 << 16);
 	profile->facts.cpu_limit_milli = 1500;
 	profile->facts.cpu_count = 1;

@@ -65,7 +65,6 @@ static void every_field_is_in_the_sample_profile(void **state)
 	struct found_fields found = { 0 };
 	struct error err;
 
-	(void)state;
 	buffer_init(&inflated, 1 << 24);
 	assert_true(gzip_decompress(file.data, file.size, &inflated, &err));
 	find_fields(&found, byte_reader_over(inflated.data, inflated.size), &pprof__profile__descriptor);
@@ -87,7 +86,6 @@ static void what_is_written_reads_back_equal(void **state)
 	struct profile *made = sample_profile(), *back;
 	struct buffer file = written_profile(made);
 
-	(void)state;
 	back = read_profile(file.data, file.size);
 	assert_profiles_equal(made, back);
 	for (size_t i = 1; i < back->sample_count; i++)
@@ -151,7 +149,6 @@ static void an_event_keeps_its_own_weight(void **state)
 	struct buffer file;
 	struct error err;
 
-	(void)state;
 	add_waits(made);
 	assert_true(profile_validate(made, &err));
 	assert_waits_are_there(made, 1);
@@ -183,7 +180,6 @@ static void an_event_without_a_weight_costs_no_byte(void **state)
 	struct buffer file = written_profile(made);
 	struct error err;
 
-	(void)state;
 	assert_true(profile_weigh_event(made, 1, &err));
 	made->event_weights[made->event_count - 1] = 0;
 	assert_written_as(made, &file);
@@ -198,7 +194,6 @@ static void events_of_an_older_file_have_no_weight(void **state)
 	struct buffer file;
 	struct error err;
 
-	(void)state;
 	buffer_init(&file, 1 << 26);
 	assert_true(file_read(OLDER_FILE, &file, &err));
 	read = read_profile(file.data, file.size);
@@ -217,7 +212,6 @@ static void an_empty_profile_is_a_file_too(void **state)
 	struct buffer file;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&made, &err));
 	file = written_profile(made);
 	back = read_profile(file.data, file.size);
@@ -251,7 +245,6 @@ static void every_truncation_is_an_error(void **state)
 	struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
-	(void)state;
 	for (size_t size = 0; size < file.size; size++) {
 		/* A copy of exactly that size, so that a read behind it is seen. */
 		void *bytes = malloc(size ? size : 1);
@@ -269,7 +262,6 @@ static void every_damaged_byte_is_survived(void **state)
 	struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
-	(void)state;
 	for (size_t i = 0; i < file.size; i++) {
 		char kept = file.data[i];
 
@@ -322,7 +314,6 @@ static void files_of_other_kinds_are_told(void **state)
 #undef FILE_OF
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct profile *profile;
 		struct error err;
@@ -336,7 +327,6 @@ static void files_of_other_kinds_are_told(void **state)
 
 static void what_is_no_profile_is_said_so(void **state)
 {
-	(void)state;
 	expect_refused("", 0, ERROR_FORMAT, "empty");
 	expect_refused("hello world\nthis is text\n", 25, ERROR_FORMAT, "name");
 	expect_refused("\x1f\x8b\x08\0\0\0\0\0\0\3", 10, ERROR_FORMAT, "name");

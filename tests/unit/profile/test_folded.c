@@ -75,7 +75,6 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 		{ "main;worker 7 12\nmain;a 3\n", "main;a 3\nmain;worker 7 12\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profile = read_text(cases[i].in);
 
@@ -99,7 +98,6 @@ static void lines_that_are_none_are_named(void **state)
 		{ "main;a 9223372036854775807\nmain;b 1\n", "63 bits" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		expect_refused(cases[i].text, strlen(cases[i].text), ERROR_FORMAT, cases[i].words);
 }
@@ -109,7 +107,6 @@ static void kernel_and_inlined_frames_are_known(void **state)
 	struct profile *profile = read_text("main;outer;inner_[i];sys_read_[k];helper_[i] 3\n");
 	const struct profile_location *outer = &profile->locations[1], *kernel = &profile->locations[2];
 
-	(void)state;
 	assert_int_equal(profile->stack_count, 4);
 	assert_int_equal(outer->line_count, 2);
 	assert_string_equal(
@@ -133,7 +130,6 @@ static void threads_lead_and_names_cannot_break_lines(void **state)
 	struct error err;
 	uint32_t location, stack;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err) && profile_intern(profile, "a;b\nc\rd", &function.name, &err) &&
 		    profile_intern(profile, "com;m", &thread.process_name, &err) &&
 		    profile_add_function(profile, &function, &line.function, &err) &&
@@ -204,7 +200,6 @@ static void lines_are_in_the_order_of_their_bytes(void **state)
 	struct buffer expected;
 	struct error err;
 
-	(void)state;
 	buffer_init(&expected, 1 << 28);
 	assert_true(order && profile_create(&order->profile, &err) &&
 		    profile_add_run(order->profile, &run, &(uint32_t){ 0 }, &err));
@@ -237,7 +232,6 @@ static void our_own_files_become_folded(void **state)
 {
 	struct profile *profile = sample_profile();
 
-	(void)state;
 	expect_folded(profile, "server;main;JS:*f a.js:1;ns::outer();ns::inlined(int)_[i] 3\n"
 			       "server;main;ns::outer();ns::inlined(int)_[i];deflate 3\n"
 			       "server;main;ns::outer();ns::inlined(int)_[i];deflate;do_syscall_64_[k] 3\n");
@@ -251,7 +245,6 @@ static void huge_lines_are_bounded(void **state)
 	struct buffer text;
 	struct profile *profile;
 
-	(void)state;
 	buffer_init(&text, 1 << 26);
 	memset(buffer_reserve(&text, NAME), 'x', NAME);
 	buffer_commit(&text, NAME);
@@ -330,7 +323,6 @@ static void pieces_are_as_good_as_the_whole(void **state)
 	struct profile *profile;
 	struct error err;
 
-	(void)state;
 	buffer_init(&text, 1 << 28);
 	buffer_init(&whole, 1 << 28);
 	fill_text(&text);
@@ -356,7 +348,6 @@ static void pieces_name_what_is_wrong(void **state)
 	struct profile *profile;
 	struct error err;
 
-	(void)state;
 	buffer_init(&text, 1 << 28);
 	for (int i = 0; i < 1000; i++)
 		buffer_append_string(&text, "main;a 1\n");
@@ -374,7 +365,6 @@ static void lines_of_python_are_lines(void **state)
 	const struct profile_line *line = &profile->lines[profile->locations[profile->stacks[1].location].first_line];
 	const struct profile_function *function = &profile->functions[line->function];
 
-	(void)state;
 	assert_int_equal(line->line, 8);
 	assert_string_equal(profile_string(profile, function->file), "shop/index.py");
 	assert_string_equal(profile_string(profile, function->key), "digest (shop/index.py)`");
@@ -390,7 +380,6 @@ static void a_metric_has_its_values(void **state)
 	struct error err;
 	uint32_t stack, by;
 
-	(void)state;
 	assert_int_equal(profile_find_metric(profile, "off-cpu", NULL), PROFILE_NONE);
 	profile_destroy(profile);
 	assert_true(profile_create(&waits, &err));

@@ -52,7 +52,6 @@ static void assert_small_file(const struct profile *profile)
 
 static void repeated_numbers_are_read_packed_and_not(void **state)
 {
-	(void)state;
 	for (int packed = 0; packed < 2; packed++) {
 		struct pprof_bytes p;
 		struct profile *profile;
@@ -106,7 +105,6 @@ static void stacks_share_whole_frames_only(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
 	pprof_function(&p, 1, "f");
@@ -139,7 +137,6 @@ static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 	struct profile *profile;
 	struct error err;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	small_file(&p);
 	pprof_finish(&p);
@@ -160,7 +157,6 @@ static void order_of_fields_does_not_matter(void **state)
 	struct buffer file;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	small_file(&p);
 	buffer_init(&file, 1 << 20);
@@ -179,7 +175,6 @@ static void unknown_fields_are_skipped(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	small_file(&p);
 	pprof_number(&p.file, 77, UINT64_MAX);
@@ -202,7 +197,6 @@ static void perf_to_profile_is_read(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cycles_sample", "count");
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cycles_event", "count");
@@ -236,7 +230,6 @@ static void files_without_mappings_and_addresses_are_read(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "sample", "count");
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "wall", "nanoseconds");
@@ -262,7 +255,6 @@ static void the_default_sample_type_is_honoured(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	small_file(&p);
 	pprof_number(&p.file, PPROF_DEFAULT_TYPE, (uint64_t)pprof_string(&p, "samples"));
@@ -279,7 +271,6 @@ static void an_address_with_two_names_is_two_places(void **state)
 	struct pprof_bytes p;
 	struct profile *profile;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
 	pprof_function(&p, 1, "first");
@@ -318,7 +309,6 @@ static void samples_are_counted_by_the_period(void **state)
 		{ "cpu", "nanoseconds", "cpu", "nanoseconds", (uint64_t)INT64_MAX, INT64_MAX, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pprof_bytes p;
 		struct profile *profile;
@@ -349,7 +339,6 @@ static void a_recording_of_go_is_read(void **state)
 	struct error err;
 	bool found = false;
 
-	(void)state;
 	buffer_init(&file, 1 << 20);
 	assert_true(file_read("data/go.pb.gz", &file, &err));
 	profile = read_profile(file.data, file.size);
@@ -374,7 +363,6 @@ static void a_recording_of_rust_is_read(void **state)
 	struct error err;
 	bool found = false;
 
-	(void)state;
 	buffer_init(&file, 1 << 20);
 	assert_true(file_read("data/rust.pprof", &file, &err));
 	profile = read_profile(file.data, file.size);

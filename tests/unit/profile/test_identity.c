@@ -69,7 +69,6 @@ static void names_that_stay(void **state)
 		{ "other.so+0x12", "libz.so", "other.so+0x12`libz.so" },
 	};
 
-	(void)state;
 	EXPECT_KEYS(cases);
 }
 
@@ -97,7 +96,6 @@ static void what_a_compiler_adds_is_cut(void **state)
 		{ "finish_task_switch.isra.0", "[kernel.kallsyms]", "finish_task_switch`[kernel.kallsyms]" },
 	};
 
-	(void)state;
 	EXPECT_KEYS(cases);
 }
 
@@ -135,7 +133,6 @@ static void what_a_rebuild_renumbers_is_cut(void **state)
 		{ "func1", "g", "func1`g" },
 	};
 
-	(void)state;
 	EXPECT_KEYS(cases);
 }
 
@@ -169,7 +166,6 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 		{ "py::", "[jit]", "py::`[jit]" },
 	};
 
-	(void)state;
 	EXPECT_KEYS(cases);
 }
 
@@ -187,7 +183,6 @@ static void tiers_of_java_methods_are_cut(void **state)
 		{ "Ljava/util/HashMap;::get", "[jit]", "Ljava/util/HashMap;::get`[jit]" },
 	};
 
-	(void)state;
 	EXPECT_KEYS(cases);
 }
 
@@ -212,7 +207,6 @@ static void unnamed_code_is_known_by_its_fingerprint(void **state)
 		{ "deflate", "libz.so", "deflate`libz.so" },
 	};
 
-	(void)state;
 	EXPECT_KEYS(without);
 	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++)
 		expect_key(&with[i], 0xab);
@@ -241,7 +235,6 @@ static void modules_have_no_version_and_no_folder(void **state)
 		{ "_speedups.cpython-311-x86_64-linux-gnu.so", "_speedups.cpython-311-x86_64-linux-gnu.so" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct buffer module;
 

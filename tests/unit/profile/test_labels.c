@@ -40,7 +40,6 @@ static void what_is_no_label_is_refused(void **state)
 	char longest[PROFILE_LABEL_VALUE_BYTES + 2];
 	struct error err;
 
-	(void)state;
 	memset(longest, 'k', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
 	expect_refusal("", "1", "the key is empty");
@@ -67,7 +66,6 @@ static void labels_are_kept_by_key(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of("checkout", NULL);
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
-	(void)state;
 	buffer_init(&words, 1 << 16);
 	must_set(profile, "zone", "b");
 	must_set(profile, "commit", "4f3c2a1");
@@ -90,7 +88,6 @@ static void there_is_a_most(void **state)
 	struct error err;
 	char key[16];
 
-	(void)state;
 	for (int i = 0; i < PROFILE_MAX_LABELS; i++) {
 		snprintf(key, sizeof(key), "key%d", i);
 		must_set(profile, key, "1");
@@ -117,7 +114,6 @@ static void service_and_version_are_an_identity(void **state)
 	CLEANUP(profile_cleanup) struct profile *other = profile_of("cart", "1.7");
 	CLEANUP(profile_cleanup) struct profile *nameless = profile_of("cart", NULL);
 
-	(void)state;
 	expect_identities(NULL, old, "checkout 4.2.1");
 	expect_identities(old, new, "checkout 4.2.1 → 4.3.0");
 	expect_identities(old, old, "checkout 4.2.1 → 4.2.1");
@@ -135,7 +131,6 @@ static void a_merge_keeps_what_all_have(void **state)
 	CLEANUP(profile_cleanup) struct profile *three = profile_of("checkout", NULL);
 	struct error err;
 
-	(void)state;
 	must_set(one, "host", "web-1");
 	must_set(two, "host", "web-2");
 	assert_true(profile_create(&into, &err));
@@ -170,7 +165,6 @@ static void expect_refused_labels(const uint8_t *labels, size_t size, const char
 
 static void labels_of_a_file_are_checked(void **state)
 {
-	(void)state;
 	expect_refused_labels((const uint8_t[]){ 3, 99 }, 2, "a label's value");
 	expect_refused_labels((const uint8_t[]){ 99, 3 }, 2, "a label's key");
 	expect_refused_labels((const uint8_t[]){ 3 }, 1, "the labels");

@@ -50,7 +50,6 @@ static const struct {
 
 static void test_languages_by_name_and_module(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		enum profile_language language = profile_language_of(cases[i].name, cases[i].module);
 		enum profile_language interpreted = profile_language_interpreted_by(cases[i].name, cases[i].module);
@@ -66,7 +65,6 @@ static void test_names_of_python_have_two_parts(void **state)
 	static const char *const others[] = { "", "py", "py::", "py:::w.py", "py::f", "py::f:", "py::a::b", "f:w.py" };
 	struct profile_python_name parts;
 
-	(void)state;
 	assert_true(profile_python_name("py::S.run:/srv/a:b/w.py", &parts));
 	assert_int_equal(parts.function_bytes, 5);
 	assert_memory_equal(parts.function, "S.run", 5);
@@ -97,7 +95,6 @@ static void test_names_of_javascript_have_parts(void **state)
 	};
 	struct profile_javascript_name found;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		assert_true(profile_javascript_name(parts[i].name, &found));
 		if (found.function_bytes != strlen(parts[i].function) || found.file_bytes != strlen(parts[i].file) ||
@@ -115,7 +112,6 @@ static void test_people_read_the_name_of_a_function_alone(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
 
-	(void)state;
 	buffer_init(&shown, 100);
 	profile_shown_name("py::S.run:/srv/w.py", &shown);
 	buffer_append_byte(&shown, '|');
@@ -131,7 +127,6 @@ static void test_people_read_the_name_of_a_function_alone(void **state)
 
 static void test_stubs_of_runtimes(void **state)
 {
-	(void)state;
 	assert_true(profile_is_generated_stub("Builtin:ArrayPush"));
 	assert_true(profile_is_generated_stub("StubRoutines (2)"));
 	assert_true(profile_is_generated_stub("throw_range_check_failed Runtime1 stub"));
@@ -141,7 +136,6 @@ static void test_stubs_of_runtimes(void **state)
 
 static void test_each_language_has_a_word(void **state)
 {
-	(void)state;
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
 		assert_true(profile_language_name((enum profile_language)i)[0] != '\0');
 }

@@ -113,7 +113,6 @@ static void every_failed_allocation_is_an_error(void **state)
 		reads_pieces, writes_pprof, writes_folded, merges, makes_a_tree, finds_nameless };
 	struct inputs in = { .profile = sample_profile() };
 
-	(void)state;
 	in.file = written_profile(in.profile);
 	buffer_init(&in.text, 1 << 10);
 	buffer_append_string(&in.text, "main;outer;inner_[i];callee 3\nmain;sys_read_[k] 4\n");

@@ -35,7 +35,6 @@ static void a_merge_into_nothing_is_a_copy(void **state)
 	struct profile *made = sample_profile(), *copy;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&copy, &err));
 	merge(copy, made);
 	assert_profiles_equal(made, copy);
@@ -50,7 +49,6 @@ static void values_add_and_runs_stay_runs(void **state)
 	       stacks = into->stack_count, events = into->event_count;
 	int64_t count = profile_sum(into, 0), cpu = profile_sum(into, 1);
 
-	(void)state;
 	merge(into, from);
 	assert_int_equal(into->run_count, 2 * from->run_count);
 	assert_int_equal(into->thread_count, 2 * from->thread_count);
@@ -88,7 +86,6 @@ static void order_does_not_matter(void **state)
 		"main;a 16\nother 32\n" };
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		struct profile *into = folded(texts[orders[i][0]]);
 		char *text;
@@ -112,7 +109,6 @@ static void what_is_merged_survives_a_file(void **state)
 	struct profile *into = sample_profile(), *from = sample_profile(), *back;
 	struct buffer file;
 
-	(void)state;
 	merge(into, from);
 	file = written_profile(into);
 	back = read_profile(file.data, file.size);
@@ -127,7 +123,6 @@ static void a_profile_without_times_takes_the_timeline_away(void **state)
 {
 	struct profile *into = sample_profile(), *from = sample_profile();
 
-	(void)state;
 	from->has_timeline = false;
 	from->event_count = 0;
 	merge(into, from);
@@ -142,7 +137,6 @@ static void facts_that_differ_become_unknown(void **state)
 	struct profile *into = sample_profile(), *from = sample_profile();
 	struct error err;
 
-	(void)state;
 	assert_true(profile_intern(from, "another CPU", &from->facts.cpu_model, &err));
 	from->facts.cpu_count = 64;
 	from->period = 5;
@@ -161,7 +155,6 @@ static void requests_of_the_same_source_are_added(void **state)
 	uint64_t answered = profile_requests_total(into, PROFILE_EXCHANGE_ANSWERED);
 	double first = profile_requests_between(from, 1, PROFILE_EXCHANGE_ANSWERED, 0, 1500000000);
 
-	(void)state;
 	from->requests.one_in = 16;
 	merge(into, from);
 	assert_int_equal(profile_requests_total(into, PROFILE_EXCHANGE_ANSWERED), 2 * answered);
@@ -177,7 +170,6 @@ static void requests_that_something_else_counted_are_not_added(void **state)
 {
 	enum { OTHER_SOURCE, OTHER_EVENT, NOT_COUNTED, COUNTED_AFTER, CASES };
 
-	(void)state;
 	for (int i = 0; i < CASES; i++) {
 		CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile();
 
@@ -226,7 +218,6 @@ static void value_types_are_matched_by_name(void **state)
 	struct profile *into, *from;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&into, &err) && profile_create(&from, &err));
 	add_type(into, "cpu", "nanoseconds");
 	add_type(into, "misses", "count");
@@ -248,7 +239,6 @@ static void equal_value_types_are_kept_apart(void **state)
 	struct profile *profiles[2];
 	struct error err;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		assert_true(profile_create(&profiles[i], &err));
 		add_type(profiles[i], "x", "count");
@@ -266,7 +256,6 @@ static void other_value_types_are_refused(void **state)
 {
 	static const char *const types[][2] = { { "cpu", "microseconds" }, { "wall", "nanoseconds" }, { NULL, NULL } };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct profile *into = sample_profile(), *from;
 		struct error err = { 0 };
@@ -321,7 +310,6 @@ static void an_address_means_what_it_did_in_its_own_recording(void **state)
 		{ PROFILE_MAPPING_FILE, "ab", "first 3\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *into = one_place(cases[i].kind, cases[i].build_id, "first", 1);
 		struct profile *from = one_place(cases[i].kind, cases[i].build_id, "second", 2);
@@ -344,7 +332,6 @@ static void a_fingerprint_that_comes_later_makes_the_key(void **state)
 	struct error err;
 	uint32_t first, second;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err) &&
 		    profile_intern(profile, "libz.so.1.2.13+0x5d80", &function.name, &err) &&
 		    profile_intern(profile, "libz.so", &function.module, &err) &&

@@ -25,7 +25,6 @@ static const struct {
 
 static void each_type_has_its_meaning(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 		struct profile_metric metric;
@@ -64,7 +63,6 @@ static void exact_counts_are_no_samples(void **state)
 		{ "cpu", "nanoseconds", "", 1, false, PROFILE_METRIC_TIME },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 		struct profile_metric metric;
@@ -83,7 +81,6 @@ static void exact_counts_are_no_samples(void **state)
 
 static void clocks_and_cycles_pass_like_time(void **state)
 {
-	(void)state;
 	assert_true(profile_event_is_time("cpu-clock"));
 	assert_true(profile_event_is_time("task-clock"));
 	assert_true(profile_event_is_time("cycles"));

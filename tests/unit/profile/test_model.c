@@ -36,7 +36,6 @@ static void a_binary_is_one_mapping_wherever_it_lay(void **state)
 	struct profile *profile;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	assert_int_equal(mapping_of(profile, "/a/lib.so.1", "aa", 0, false), 0);
 	assert_int_equal(mapping_of(profile, "/moved/lib.so.1", "aa", 0, true), 0);
@@ -58,7 +57,6 @@ static void events_are_put_in_order(void **state)
 	uint32_t location, stack;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	assert_true(profile_add_run(profile, &run, &thread.run, &err));
 	assert_true(profile_add_location(profile, PROFILE_NONE, 0x1000, &location, &err));
@@ -92,7 +90,6 @@ static void value_types_come_before_samples_and_are_few(void **state)
 	struct profile *profile;
 	struct error err = { 0 };
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	for (int i = 1; i < PROFILE_MAX_VALUE_TYPES; i++)
 		assert_true(profile_add_value_type(profile, "cpu", "nanoseconds", &err));

@@ -120,7 +120,6 @@ static void time_is_counted_through_an_interpreter_not_in_it(void **state)
 		{ 20, 1, { IN(PYTHON, "main"), IN(PYTHON, "Py_Initialize") } },
 	};
 
-	(void)state;
 	expect_sentences(taken, 3,
 		"80 % of the time passes through Python functions that have no names: start it with 'python3 -X perf' (Python 3.12 or "
 		"newer)\n");
@@ -138,7 +137,6 @@ static void an_interpreter_that_tells_names_lacks_none(void **state)
 		{ 30, 2, { IN(PYTHON, "main"), IN(PYTHON, "_PyEval_EvalFrameDefault") } },
 	};
 
-	(void)state;
 	expect_sentences(taken, 2, "");
 	expect_sentences(another, 2,
 		"30 % of the time passes through Python functions that have no names: start it with 'python3 -X perf' (Python 3.12 or "
@@ -156,7 +154,6 @@ static void a_map_that_no_sample_met_tells_names(void **state)
 	uint32_t id;
 	size_t count;
 
-	(void)state;
 	map.file_offset = 8;
 	assert_true(profile_add_mapping(profile, &map, &id, &err));
 	assert_true(profile_find_nameless(profile, found, &count, &err));
@@ -177,7 +174,6 @@ static void code_made_at_run_time_is_of_the_runtime_of_its_process(void **state)
 		{ 4, 4, { IN("/usr/bin/perl", "Perl_runops_standard") } },
 	};
 
-	(void)state;
 	expect_sentences(taken, 4,
 		"50 % of the time passes through Java methods that have no names: run 'jcmd PID Compiler.perfmap' (JDK 17 or newer) just "
 		"before the recording ends, or record it to its end with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit\n"
@@ -193,7 +189,6 @@ static void a_common_name_counts_in_its_module_alone(void **state)
 		{ 50, 2, { IN("/srv/app", "execute_ex") } },
 	};
 
-	(void)state;
 	expect_sentences(taken, 2,
 		"50 % of the time passes through PHP functions that have no names: PHP's JIT with '-d opcache.jit_debug=16' names those "
 		"that it compiles\n");
@@ -201,7 +196,6 @@ static void a_common_name_counts_in_its_module_alone(void **state)
 
 static void an_empty_profile_lacks_nothing(void **state)
 {
-	(void)state;
 	expect_sentences(NULL, 0, "");
 }
 

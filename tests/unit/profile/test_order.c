@@ -75,7 +75,6 @@ static void nothing_is_there_twice_in_any_order(void **state)
 		{ { { { 0 }, 1 }, { { 0 }, 1 } }, 2, 1, 1, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profile = read_lines(cases[i].lines, cases[i].count);
 
@@ -125,7 +124,6 @@ static void what_was_appended_is_found(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
 
-	(void)state;
 	check_found(made, true);
 	made->release_count = 0;
 	check_found(made, false);

@@ -169,7 +169,6 @@ static void a_cut_gives_each_event_to_its_part(void **state)
 	struct profile *whole = recording(), *p = cut_recording(NULL);
 	int64_t weights[2] = { 0 };
 
-	(void)state;
 	assert_int_equal(p->run_count, 3);
 	assert_int_equal(events_of_run(p, 1), 201);
 	assert_int_equal(events_of_run(p, 2), 250);
@@ -201,7 +200,6 @@ static void times_of_a_part_count_from_its_first_stretch(void **state)
 	struct profile *p = cut_recording(NULL);
 	int64_t first[3] = { -1, -1, -1 }, last[3] = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < p->event_count; i++) {
 		uint32_t run = p->threads[p->samples[p->events[i].sample].thread].run;
 
@@ -240,7 +238,6 @@ static void stacks_of_parts_begin_at_their_root(void **state)
 	struct profile *whole = recording(), *p = cut_recording("__codspeed_root_frame__");
 	size_t deepest[3] = { 0 }, rooted = 0;
 
-	(void)state;
 	for (size_t i = 0; i < p->sample_count; i++) {
 		uint32_t run = p->threads[p->samples[i].thread].run, stack = p->samples[i].stack;
 		bool is_rooted = strstr(outermost(p, stack), "__codspeed_root_frame__") != NULL;
@@ -268,7 +265,6 @@ static void a_cut_profile_is_read_back_equal(void **state)
 	struct profile *p = cut_recording("__codspeed_root_frame__"), *again;
 	struct buffer file = written_profile(p);
 
-	(void)state;
 	again = read_profile(file.data, file.size);
 	assert_int_equal(again->run_count, 3);
 	assert_memory_equal(&again->runs[1].measured, &p->runs[1].measured, sizeof(p->runs[1].measured));
@@ -285,7 +281,6 @@ static void executions_are_runs_without_a_name(void **state)
 	struct profile *p = cut_recording(NULL), *other = cut_recording(NULL);
 	struct error err;
 
-	(void)state;
 	assert_true(profile_has_parts(p));
 	must(profile_merge(p, other, &err), &err);
 	assert_int_equal(profile_execution_count(p), 2);
@@ -308,7 +303,6 @@ static void chosen_parts_of_an_execution_are_one_run(void **state)
 	struct profile *other = cut_recording(NULL);
 	struct error err;
 
-	(void)state;
 	must(profile_merge(p, other, &err), &err);
 	must(profile_choose_parts(p, (const double[]){ 0, 1, 1, 0, 0, 1 }, &chosen, &err), &err);
 	assert_int_equal(chosen->run_count, 2);
@@ -337,7 +331,6 @@ static void factors_multiply_values_but_not_counts(void **state)
 	struct profile *p = cut_recording(NULL), *chosen;
 	struct error err;
 
-	(void)state;
 	must(profile_choose_parts(p, (const double[]){ 0, 0.5, 0 }, &chosen, &err), &err);
 	assert_int_equal(sum_of_run(chosen, 0, 0), 201);
 	assert_true(fabs((double)sum_of_run(chosen, 0, 1) - 0.5 * (double)sum_of_run(p, 1, 1)) < 10);
@@ -355,7 +348,6 @@ static void what_cannot_be_chosen_is_refused(void **state)
 	struct profile *p = cut_recording(NULL), *chosen;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_false(profile_choose_parts(p, wrong[i], &chosen, &err));
 	assert_false(profile_choose_parts(p, (const double[]){ 0, 0, 0 }, &chosen, &err));
@@ -381,7 +373,6 @@ static void stretches_that_mean_harm_are_refused(void **state)
 	const struct profile_stretch overlap[] = { { 0, 10, 0 }, { 9, 20, 0 } }, backwards = { 10, 9, 0 },
 				     early = { -1, 9, 0 }, other = { 0, 9, 1 }, whole = { 0, INT64_MAX, 0 };
 
-	(void)state;
 	expect_no_cut(p, &(struct profile_cut){ &part, 1, overlap, 2, NULL }, ERROR_FORMAT);
 	expect_no_cut(p, &(struct profile_cut){ &part, 1, &backwards, 1, NULL }, ERROR_FORMAT);
 	expect_no_cut(p, &(struct profile_cut){ &part, 1, &early, 1, NULL }, ERROR_FORMAT);
@@ -406,7 +397,6 @@ static void many_parts_are_cut_in_proportion(void **state)
 	struct error err;
 	char name[32];
 
-	(void)state;
 	for (uint32_t i = 0; i < PARTS; i++) {
 		snprintf(name, sizeof(name), "suite::test_%u", i);
 		parts[i].name = text(p, name);
@@ -429,7 +419,6 @@ static void memory_that_is_not_there_is_an_error(void **state)
 	struct error err;
 	bool ok = false;
 
-	(void)state;
 	for (size_t n = 0; !ok; n++) {
 		failing_malloc_after(n);
 		ok = profile_cut_parts(p, &cut, &made, &err);

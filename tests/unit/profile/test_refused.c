@@ -339,7 +339,6 @@ static void requests_that_contradict_themselves_are_refused(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct pprof_bytes p;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		pprof_bytes_init(&p);
 		valid_file(&p);
@@ -404,7 +403,6 @@ static void contradictions_are_named(void **state)
 		{ release_past_63_bits, "release 0 is malformed" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pprof_bytes p;
 
@@ -421,7 +419,6 @@ static void a_file_without_sample_types_is_refused(void **state)
 {
 	struct pprof_bytes p;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_mapping(&p, 1, 0x1000, "/srv/app", "abcd");
 	pprof_finish(&p);
@@ -433,7 +430,6 @@ static void the_first_string_must_be_empty(void **state)
 {
 	struct pprof_bytes p;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	pprof_text(&p.file, PPROF_STRING, "first", 5);
 	valid_file(&p);
@@ -448,7 +444,6 @@ static void a_gzip_bomb_costs_little(void **state)
 	struct buffer bomb, zeros;
 	struct error err;
 
-	(void)state;
 	buffer_init(&bomb, 1 << 27);
 	buffer_init(&zeros, 1 << 27);
 	memset(buffer_reserve(&zeros, 1 << 26), 0, 1 << 26);
@@ -469,7 +464,6 @@ static void frames_out_of_nothing_are_refused(void **state)
 	struct pprof_bytes p;
 	struct error err;
 
-	(void)state;
 	pprof_bytes_init(&p);
 	p.file.max_bytes = 1 << 28;
 	valid_file(&p);
@@ -504,7 +498,6 @@ static void what_follows_the_gzip_data_is_refused(void **state)
 	struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
-	(void)state;
 	buffer_append(&file, "garbage", 7);
 	expect_refused(file.data, file.size, ERROR_FORMAT, "7 bytes");
 	file.size -= 7;
@@ -521,7 +514,6 @@ static void a_false_size_is_survived(void **state)
 	struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
-	(void)state;
 	memset(file.data + file.size - 4, 0xff, 4);
 	expect_refused(file.data, file.size, ERROR_FORMAT, "damaged");
 	buffer_deinit(&file);

@@ -67,7 +67,6 @@ static void assert_near(double value, double expected)
 
 static void buckets_follow_each_other_without_gaps(void **state)
 {
-	(void)state;
 	assert_int_equal(profile_latency_bucket_start(0), 0);
 	for (uint16_t i = 0; i < PROFILE_LATENCY_BUCKETS; i++) {
 		uint64_t start = profile_latency_bucket_start(i), end = profile_latency_bucket_end(i);
@@ -89,7 +88,6 @@ static void quantiles_lie_in_the_bucket_that_reaches_the_part(void **state)
 {
 	uint64_t counts[PROFILE_LATENCY_BUCKETS] = { 0 };
 
-	(void)state;
 	assert_true(isnan(profile_latency_quantile(counts, 0.5)));
 	/* 90 of 1 µs, 9 of 1 ms, 1 of 1 s. */
 	counts[profile_latency_bucket(1000)] = 90;
@@ -114,7 +112,6 @@ static void quantiles_of_extreme_buckets_are_finite(void **state)
 {
 	uint64_t counts[PROFILE_LATENCY_BUCKETS] = { 0 };
 
-	(void)state;
 	counts[PROFILE_LATENCY_BUCKETS - 1] = UINT64_MAX;
 	counts[0] = 1;
 	assert_true(profile_latency_quantile(counts, 0.99) <= (double)UINT64_MAX);
@@ -132,7 +129,6 @@ static void the_exchanges_of_a_process_are_one(void **state)
 	uint32_t first = exchanges_of(profile, 0, 7, PROFILE_EXCHANGE_ANSWERED, 1), again;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_intern(profile, "server", &more.process_name, &err));
 	assert_true(profile_add_exchanges(profile, &more, &again, &err));
 	assert_int_equal(first, again);
@@ -152,7 +148,6 @@ static void what_is_not_there_is_refused(void **state)
 	uint32_t id, known = exchanges_of(profile, 0, 7, PROFILE_EXCHANGE_ANSWERED, 0);
 	struct error err;
 
-	(void)state;
 	assert_false(profile_add_exchanges(profile, &(struct profile_exchanges){ .run = 2 }, &id, &err));
 	assert_int_equal(err.code, ERROR_FORMAT);
 	assert_false(profile_add_exchange_reading(profile, &(struct profile_exchange_reading){ 1, 5, 1 }, &err));
@@ -174,7 +169,6 @@ static void finishing_sorts_exchanges_and_all_that_refers_to_them(void **state)
 	const struct profile_requests *requests = &profile->requests;
 	struct error err;
 
-	(void)state;
 	read_at(profile, last, 3, 30);
 	read_at(profile, first, 2, 2);
 	read_at(profile, last, 1, 10);
@@ -209,7 +203,6 @@ static void requests_are_spread_between_readings(void **state)
 		 other = exchanges_of(profile, 0, 8, PROFILE_EXCHANGE_ANSWERED, 0),
 		 out = exchanges_of(profile, 0, 7, PROFILE_EXCHANGE_CALLED_OUT, 0);
 
-	(void)state;
 	read_at(profile, id, second_ns, 100);
 	read_at(profile, id, 3 * second_ns, 40);
 	read_at(profile, id, 4 * second_ns, 0);
@@ -235,7 +228,6 @@ static void parts_of_a_time_add_up(void **state)
 	uint32_t id = exchanges_of(profile, 0, 7, PROFILE_EXCHANGE_ANSWERED, 50);
 	uint64_t random = 12345;
 
-	(void)state;
 	for (int i = 0; i < 40; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		read_at(profile, id, (int64_t)(random >> 33) % (10 * second_ns), random >> 60);
@@ -257,7 +249,6 @@ static void a_count_without_readings_is_spread_over_the_run(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = two_runs();
 	uint32_t id = exchanges_of(profile, 0, 0, PROFILE_EXCHANGE_ANSWERED, 500);
 
-	(void)state;
 	finish(profile);
 	assert_near(answered(profile, 0, 2 * second_ns), 100);
 	/* Readings tell where a part of them was. */
@@ -276,7 +267,6 @@ static void an_empty_profile_has_none(void **state)
 	uint64_t counts[PROFILE_LATENCY_BUCKETS];
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	finish(profile);
 	assert_int_equal(profile->requests.source, PROFILE_WORK_UNKNOWN);
@@ -296,7 +286,6 @@ static void latencies_are_summed_by_kind(void **state)
 	uint64_t counts[PROFILE_LATENCY_BUCKETS];
 	struct error err;
 
-	(void)state;
 	for (uint64_t i = 0; i < 3; i++)
 		assert_true(profile_add_latency(profile, &(struct profile_latency){ ids[i], 100, 1 + i }, &err));
 	finish(profile);
@@ -315,7 +304,6 @@ static void counts_saturate_and_are_refused(void **state)
 	uint32_t id = exchanges_of(profile, 0, 7, PROFILE_EXCHANGE_ANSWERED, UINT64_MAX);
 	struct error err;
 
-	(void)state;
 	read_at(profile, id, 1, UINT64_MAX);
 	read_at(profile, id, 1, UINT64_MAX);
 	assert_true(profile_add_latency(profile, &(struct profile_latency){ id, 1, UINT64_MAX }, &err));
@@ -351,7 +339,6 @@ static void contradictions_are_found(void **state)
 	enum { CASES = 14 };
 	struct error err;
 
-	(void)state;
 	for (int i = 0; i < CASES; i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = valid_profile();
 		struct profile_requests *r = &profile->requests;
@@ -425,7 +412,6 @@ static void every_failed_allocation_is_an_error(void **state)
 {
 	bool ok = false;
 
-	(void)state;
 	for (size_t n = 0; !ok; n++) {
 		struct error err = { 0 };
 

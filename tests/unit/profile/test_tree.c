@@ -81,7 +81,6 @@ static void recursion_counts_once(void **state)
 	struct profile *profile = read_profile(text, strlen(text));
 	struct profile_tree *tree = tree_of(profile);
 
-	(void)state;
 	assert_int_equal(tree->node_count, 6);
 	expect_node(profile, tree, "f", 4, 7);
 	expect_node(profile, tree, "f;f", 0, 1);
@@ -97,7 +96,6 @@ static void functions_of_one_key_are_one_node(void **state)
 	struct profile *profile = read_profile(text, strlen(text));
 	struct profile_tree *tree = tree_of(profile);
 
-	(void)state;
 	assert_int_equal(tree->node_count, 3);
 	assert_int_equal(self_of(profile, tree, 2, 0), 6);
 	profile_tree_destroy(tree);
@@ -111,7 +109,6 @@ static void inlined_frames_are_nodes(void **state)
 	uint32_t main_node = node_at(profile, tree, "main");
 	uint32_t inlined = node_at(profile, tree, "main;ns::outer();ns::inlined(int)");
 
-	(void)state;
 	for (uint32_t v = 0; v < 2; v++) {
 		assert_int_equal(total_of(profile, tree, main_node, v), profile_sum(profile, v));
 		assert_int_equal(total_of(profile, tree, inlined, v), profile_sum(profile, v) / 3 * 2);
@@ -150,7 +147,6 @@ static void many_callees_are_one_node_each(void **state)
 	struct error err;
 	uint32_t run, caller, id;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	assert_true(profile_add_run(profile, &(struct profile_run){ 0 }, &run, &err));
 	assert_true(profile_add_thread(profile, &thread, &id, &err));
@@ -176,7 +172,6 @@ static void an_empty_profile_has_a_root(void **state)
 	struct profile_tree *tree;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	tree = tree_of(profile);
 	assert_int_equal(tree->node_count, 1);

@@ -180,7 +180,6 @@ static void what_does_not_hold_together_is_named(void **state)
 		{ thread_of_no_string, "thread 0 references a string" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profile = sample_profile();
 		struct error err = { 0 };

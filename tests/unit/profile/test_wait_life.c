@@ -137,7 +137,6 @@ static int64_t idle_ms(struct profile *profile)
 
 static void workers_without_tasks_are_idle_and_those_that_work_are_not(void **state)
 {
-	(void)state;
 	assert_int_equal(idle_ms(pool(0)), 40000);
 	assert_int_equal(idle_ms(pool(5)), 38000);
 	assert_int_equal(idle_ms(pool(11)), 0);
@@ -150,7 +149,6 @@ static void what_holds_up_a_thread_that_works_stays(void **state)
 	struct profile *profile = pool(0);
 	uint32_t thread = add_thread(profile, 1, 9);
 
-	(void)state;
 	spend(profile, thread, "start;pipeline;stage;compute", PROFILE_WAIT_NONE, 1500);
 	spend(profile, thread, "start;pipeline;take;@pthread_cond_wait", PROFILE_WAIT_CONDITION, 8500);
 	assert_int_equal(idle_ms(profile), 40000);
@@ -162,7 +160,6 @@ static void a_pool_is_of_one_class(void **state)
 	struct profile *profile = pool(0);
 	uint32_t thread = add_thread(profile, 1, 9);
 
-	(void)state;
 	spend(profile, thread, job, PROFILE_WAIT_NONE, 9000);
 	spend(profile, thread, take, PROFILE_WAIT_CONDITION, 1000);
 	assert_int_equal(idle_ms(profile), 0);
@@ -174,7 +171,6 @@ static void neither_the_c_library_nor_other_programs_matter(void **state)
 	struct profile *profile = pool(0);
 	uint32_t thread = add_thread(profile, 1, 9);
 
-	(void)state;
 	spend(profile, thread, "start;tick;@pthread_cond_wait", PROFILE_WAIT_CONDITION, 1000);
 	spend(profile, thread, "start;tick;@pthread_cond_timedwait;@futex", PROFILE_WAIT_CONDITION, 6000);
 	spend(profile, thread, "start;tick;@pthread_cond_wait", PROFILE_WAIT_RUN_QUEUE, 3000);
@@ -197,7 +193,6 @@ static void some_classes_are_never_idle(void **state)
 		{ PROFILE_WAIT_RUN_QUEUE, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profile = pool(100);
 
@@ -216,7 +211,6 @@ static void the_network_is_idle_where_nobody_is_called(void **state)
 	} cases[] = { { PROFILE_WORK_UNKNOWN, 0, false }, { PROFILE_WORK_SOCKETS, 0, true },
 		{ PROFILE_WORK_SOCKETS, 3, false }, { PROFILE_WORK_STATED, 0, false } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profile = pool(100);
 		struct profile_exchanges exchanges = {
@@ -236,7 +230,6 @@ static void a_thread_for_one_request_and_a_program_of_one_thread_are_not_idle(vo
 {
 	struct profile *profile = pool(100);
 
-	(void)state;
 	for (int32_t i = 0; i < 50; i++)
 		spend(profile, add_thread(profile, 1, 100 + i), "start;request;@pthread_cond_wait",
 			PROFILE_WAIT_CONDITION, 200);
@@ -258,7 +251,6 @@ static void a_place_is_idle_on_both_sides_or_on_none(void **state)
 {
 	static const int busy[][2] = { { 2, 5 }, { 2, 30 }, { 30, 2 }, { 30, 40 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
 		struct profile *sides[] = { pool(busy[i][0]), pool(busy[i][1]) };
 		enum profile_wait_class expected = i == 0 ? PROFILE_WAIT_IDLE : PROFILE_WAIT_CONDITION;
@@ -280,7 +272,6 @@ static void a_place_on_one_side_is_judged_alone(void **state)
 	struct profile *sides[] = { begin(), pool(0) };
 	struct error err;
 
-	(void)state;
 	spend(sides[0], add_thread(sides[0], 1, 1), "main;serve", PROFILE_WAIT_NONE, 100);
 	for (int side = 0; side < 2; side++)
 		finish(sides[side]);
@@ -296,7 +287,6 @@ static void what_a_rule_is_about_stays(void **state)
 	CLEANUP(cleanup_free) bool *kept = NULL;
 	struct error err;
 
-	(void)state;
 	finish(profile);
 	kept = malloc(profile->stack_count * sizeof(*kept));
 	assert_non_null(kept);
@@ -311,7 +301,6 @@ static void recordings_without_waits_pass_through(void **state)
 	struct profile *profile = NULL;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_find_idle_lives(NULL, NULL, 0, &err));
 	assert_true(profile_create(&profile, &err));
 	assert_true(profile_find_idle_lives(&profile, NULL, 1, &err));
@@ -322,7 +311,6 @@ static void every_failed_allocation_is_an_error(void **state)
 {
 	bool succeeded = false;
 
-	(void)state;
 	for (size_t n = 0; !succeeded; n++) {
 		struct profile *sides[] = { pool(2), pool(3) };
 		struct error err = { 0 };

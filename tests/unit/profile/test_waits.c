@@ -27,7 +27,6 @@ static void each_class_has_a_name_and_a_frame(void **state)
 	static const char *const names[] = { "lock", "condition", "io", "network", "timer", "idle", "run-queue",
 		"other" };
 
-	(void)state;
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		enum profile_wait_class wait_class = (enum profile_wait_class)i;
 
@@ -43,7 +42,6 @@ static void other_names_are_no_frames_of_waits(void **state)
 	static const char *const names[] = { "", "lock", "[waiting: ]", "[waiting: lock", "[waiting: lock]x",
 		"[waiting: run-queue]", "[kernel]" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_int_equal(profile_wait_class_of_name(names[i]), PROFILE_WAIT_NONE);
 }
@@ -56,7 +54,6 @@ static void a_recording_of_waits_has_its_values_in_order(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = new_recording();
 	struct profile_wait_values values = profile_wait_values(profile);
 
-	(void)state;
 	assert_int_equal(profile->value_type_count, 5);
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_string_equal(profile_string(profile, profile->value_types[i].type), types[i]);
@@ -73,7 +70,6 @@ static void files_of_other_tools_may_have_some_values_only(void **state)
 	struct profile_wait_values values;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_create(&profile, &err));
 	assert_true(profile_add_value_type(profile, "wall", "nanoseconds", &err));
 	assert_true(profile_add_value_type(profile, "off-cpu", "count", &err));
@@ -87,7 +83,6 @@ static void a_wait_counts_as_idle_or_as_waiting(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = new_recording();
 
-	(void)state;
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		int64_t values[] = { 9, 9, 9, 9, 9 };
 		bool is_idle = i == PROFILE_WAIT_IDLE;
@@ -111,7 +106,6 @@ static void a_stack_of_a_wait_ends_in_its_class(void **state)
 	uint32_t caller, lock, same, io, location;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_add_location(profile, PROFILE_NONE, 0x1234, &location, &err));
 	assert_true(profile_add_stack(profile, 0, location, &caller, &err));
 	assert_true(profile_add_wait_stack(profile, caller, PROFILE_WAIT_LOCK, &lock, &err));
@@ -141,7 +135,6 @@ static void a_function_of_a_binary_is_no_wait_whatever_its_name(void **state)
 	uint32_t location, stack;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_intern(profile, "[waiting: lock]", &function.name, &err));
 	assert_true(profile_add_function(profile, &function, &line.function, &err));
 	assert_true(profile_add_location_of_lines(profile, 0, &line, 1, &location, &err));
@@ -159,7 +152,6 @@ static void locks_without_a_symbol_stay_apart(void **state)
 	uint32_t first, second;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_add_lock(profile, &nameless, &first, &err));
 	assert_true(profile_add_lock(profile, &nameless, &second, &err));
 	assert_int_equal(first, 0);
@@ -182,7 +174,6 @@ static void finishing_adds_equal_releases_up(void **state)
 	static const int64_t sums[] = { INT64_MAX, 80, 130, 40 };
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
 		assert_true(profile_add_release(profile, &releases[i], &err));
 	assert_true(profile_finish(profile, &err));
@@ -263,7 +254,6 @@ static void a_file_keeps_waits(void **state)
 	CLEANUP(profile_cleanup) struct profile *made = waits_profile(), *read = NULL, *again = NULL;
 	CLEANUP(buffer_deinit) struct buffer file = written_profile(made), second = { 0 };
 
-	(void)state;
 	read = read_profile(file.data, file.size);
 	assert_true(profile_has_waits(read));
 	assert_int_equal(read->default_value_type, profile_wait_values(read).wall);
@@ -315,7 +305,6 @@ static void samples_of_waits_are_labelled_for_other_readers(void **state)
 	size_t found[PROFILE_WAIT_COUNT] = { 0 };
 	struct error err;
 
-	(void)state;
 	buffer_init(&inflated, 1 << 20);
 	assert_true(gzip_decompress(file.data, file.size, &inflated, &err));
 	count_labels(byte_reader_over(inflated.data, inflated.size), made, found);
@@ -327,7 +316,6 @@ static void merging_adds_waits_up(void **state)
 	CLEANUP(profile_cleanup) struct profile *into = waits_profile(), *from = waits_profile();
 	struct error err;
 
-	(void)state;
 	assert_true(profile_merge(into, from, &err));
 	assert_true(profile_validate(into, &err));
 	assert_true(profile_has_waits(into));
@@ -374,7 +362,6 @@ static void a_rule_moves_waits_to_another_class(void **state)
 	size_t events = profile->event_count;
 	struct error err;
 
-	(void)state;
 	assert_sums(profile, (int64_t)8 * WAIT_NS, 0);
 	assert_true(profile_classify_waits(profile, class_in_pool, &rule, &err));
 	assert_int_equal(rule.asked, 3);
@@ -408,7 +395,6 @@ static void a_rule_that_matches_nothing_changes_nothing(void **state)
 	struct pool_rule rule = { profile, "push", PROFILE_WAIT_IDLE, 0 };
 	struct error err;
 
-	(void)state;
 	assert_true(profile_classify_waits(profile, class_in_pool, &rule, &err));
 	assert_profiles_equal(profile, same);
 	rule.asked = 0;
@@ -420,7 +406,6 @@ static void every_failed_allocation_is_an_error(void **state)
 {
 	bool succeeded = false;
 
-	(void)state;
 	for (size_t n = 0; !succeeded; n++) {
 		CLEANUP(profile_cleanup) struct profile *profile = waits_profile();
 		struct pool_rule rule = { profile, "pop", PROFILE_WAIT_TIMER, 0 };

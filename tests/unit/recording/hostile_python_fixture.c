@@ -45,7 +45,6 @@ ssize_t hostile_python_read(
 	uint8_t *bytes = into->iov_base;
 	size_t size = 0;
 
-	(void)pid;
 	hostile->reads++;
 	hostile->time = hostile->time * 1664525 + 1013904223;
 	for (size_t i = 0; i < from_count; i++) {

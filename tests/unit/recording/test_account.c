@@ -138,7 +138,6 @@ static void a_user_is_one_account(void **state)
 {
 	uint64_t account;
 
-	(void)state;
 	need_root();
 	account = account_of_kind((struct process){ .user = ANYBODY });
 	assert_int_equal(account, ANYBODY);
@@ -150,7 +149,6 @@ static void a_user_is_one_account(void **state)
 /* Ids that /etc/subuid gives him count as his own. */
 static void subordinate_ids_are_their_users(void **state)
 {
-	(void)state;
 	need_root();
 	for (uid_t i = 0; i < 3; i++)
 		assert_int_equal(account_of_kind((struct process){
@@ -163,7 +161,6 @@ static void containers_of_root_are_told_apart(void **state)
 	uint64_t own, inner;
 	struct process remapped = { .levels = 1, .subordinate = FIRST_SUBORDINATE };
 
-	(void)state;
 	need_root();
 	own = account_of_kind((struct process){ .user = 0 });
 	assert_int_equal(account_user(own), 0);
@@ -178,7 +175,6 @@ static void a_process_that_is_gone_has_none(void **state)
 {
 	uint64_t account;
 
-	(void)state;
 	assert_false(account_of(0x7ffffff0, &account));
 }
 
@@ -225,7 +221,6 @@ static void ten_namespaces_cost_no_more_than_one(void **state)
 {
 	unsigned int without;
 
-	(void)state;
 	need_root();
 	without = count_openings_of_ten(0);
 	assert_true(without > 1000);

@@ -170,7 +170,6 @@ static void test_turns_of_threads(void **state)
 
 static uint32_t member_of(const void *context, uint64_t id)
 {
-	(void)context;
 	return id >= 100 ? (uint32_t)id - 100 : UINT32_MAX;
 }
 

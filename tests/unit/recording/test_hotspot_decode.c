@@ -36,7 +36,6 @@ static void test_numbers_come_back(void **state)
 	static const uint32_t values[] = { 0, 1, 190, 191, 192, 193, 254, 255, 256, 12479, 12480, 1000000, 0x7fffffff,
 		0xffffffff };
 
-	(void)state;
 	for (int version = OLD; version <= NEW; version += NEW - OLD) {
 		struct bytes bytes = { 0 };
 		struct hotspot_stream stream;
@@ -58,7 +57,6 @@ static void test_numbers_have_five_bytes_at_most(void **state)
 	static const uint8_t high[] = { 255, 255, 255, 255, 255, 7 };
 	struct hotspot_stream stream = hotspot_stream_over(high, sizeof(high), OLD);
 
-	(void)state;
 	hotspot_stream_unsigned(&stream);
 	assert_int_equal(hotspot_stream_unsigned(&stream), 7);
 }
@@ -68,7 +66,6 @@ static void test_zero_is_no_number_since_20(void **state)
 	static const uint8_t zero[] = { 0, 1 };
 	struct hotspot_stream stream = hotspot_stream_over(zero, sizeof(zero), NEW);
 
-	(void)state;
 	assert_int_equal(hotspot_stream_unsigned(&stream), 0);
 	assert_false(byte_reader_ok(&stream.reader));
 }
@@ -78,7 +75,6 @@ static void test_signs_are_in_the_lowest_bit(void **state)
 	static const uint8_t numbers[] = { 0, 1, 2, 3, 4 };
 	struct hotspot_stream stream = hotspot_stream_over(numbers, sizeof(numbers), OLD);
 
-	(void)state;
 	assert_int_equal(hotspot_stream_signed(&stream), 0);
 	assert_int_equal(hotspot_stream_signed(&stream), -1);
 	assert_int_equal(hotspot_stream_signed(&stream), 1);
@@ -109,7 +105,6 @@ static void put_lines(struct bytes *bytes, int version)
 
 static void test_lines_of_bytecodes(void **state)
 {
-	(void)state;
 	for (int version = OLD; version <= NEW; version += NEW - OLD) {
 		struct bytes bytes = { 0 };
 		struct hotspot_stream table;
@@ -130,7 +125,6 @@ static void test_lines_that_are_cut(void **state)
 {
 	struct bytes bytes = { 0 };
 
-	(void)state;
 	put_lines(&bytes, OLD);
 	for (size_t size = 0; size < bytes.size; size++) {
 		uint32_t line = hotspot_find_line(hotspot_stream_over(bytes.data, size, OLD), 65535);
@@ -208,7 +202,6 @@ static void test_scopes_of_code(void **state)
 	struct debug_bytes made;
 	struct hotspot_debug debug;
 
-	(void)state;
 	for (int version = OLD; version <= NEW; version += NEW - OLD) {
 		put_debug(&made, version);
 		debug = debug_of(&made, version);
@@ -235,7 +228,6 @@ static void test_scopes_that_are_cut(void **state)
 	struct debug_bytes made;
 	struct hotspot_debug debug;
 
-	(void)state;
 	put_debug(&made, NEW);
 	debug = debug_of(&made, NEW);
 	for (size_t size = 0; size < made.pcs.size; size++) {
@@ -262,7 +254,6 @@ static void test_scopes_in_a_circle(void **state)
 	struct debug_bytes made = { 0 };
 	struct hotspot_debug debug;
 
-	(void)state;
 	put(&made.scopes, 0xff);
 	put_scope(&made, 1, 1, 0, OLD); /* is its own caller */
 	put_scope(&made, 7, 1, 0, OLD); /* calls the next one, which calls it */
@@ -300,7 +291,6 @@ static void expect_name(const char *class_name, const char *method, const char *
 
 static void test_names_as_in_perf_maps(void **state)
 {
-	(void)state;
 	expect_name("Hot", "inner", "(I)I", "int Hot.inner(int)");
 	expect_name("com/example/Foo", "bar", "([Ljava/lang/String;[[IJ)V",
 		"void com.example.Foo.bar(java.lang.String[], int[][], long)");
@@ -317,7 +307,6 @@ static void test_signatures_that_are_none(void **state)
 	static const char *const signatures[] = { "", "(", ")", "()", "I", "(I", "(L)V", "(Ljava/lang/String)V",
 		"(Ljava;", "([)V", "()[", "()VV", "()L", "(Q)V", "(I)V;", "x(I)V", "[", "((I)V" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
 		expect_name("A", "f", signatures[i], NULL);
 }

@@ -383,7 +383,6 @@ static void test_methods_that_are_none(void **state)
 		struct jvm *jvm;
 		void *own = NULL;
 
-		(void)state;
 		setup(&own);
 		jvm = own;
 		put(jvm, damage[i].address, damage[i].value, damage[i].size);
@@ -484,7 +483,6 @@ static void test_debug_information_that_is_none(void **state)
 		struct jvm *jvm;
 		void *own = NULL;
 
-		(void)state;
 		setup(&own);
 		jvm = own;
 		put(jvm, NMETHOD + damage[i].offset, damage[i].value, 4);

@@ -74,7 +74,6 @@ static void test_mappings_are_what_was_added_last(void **state)
 	uint32_t expected[PAGES], random = 1;
 	struct error err;
 
-	(void)state;
 	memset(expected, 0xff, sizeof(expected));
 	for (int i = 0; i < STEPS; i++) {
 		struct process_mapping mapping = { .covered_place = PROFILE_NONE };

@@ -141,7 +141,6 @@ static void a_resource_is_read(void **state)
 	CLEANUP(buffer_deinit) struct buffer message = resource();
 	struct fake_memory memory = fake_with(&message);
 
-	(void)state;
 	expect_context(&memory);
 }
 
@@ -150,7 +149,6 @@ static void a_resource_in_a_process_context_is_read(void **state)
 	CLEANUP(buffer_deinit) struct buffer inner = resource(), message = { 0 };
 	struct fake_memory memory;
 
-	(void)state;
 	buffer_init(&message, 1 << 20);
 	append_bytes(&message, RESOURCE, inner.data, inner.size);
 	append_bytes(&message, 2, "extra", 5);
@@ -162,7 +160,6 @@ static void every_truncation_is_harmless(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer message = resource();
 
-	(void)state;
 	for (size_t size = 1; size < message.size; size++) {
 		/* Memory of its own, so that a read past the end is found. */
 		CLEANUP(cleanup_free) char *cut = malloc(size);
@@ -182,7 +179,6 @@ static void every_changed_byte_is_harmless(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer message = resource();
 
-	(void)state;
 	for (size_t at = 0; at < message.size; at++)
 		for (int value = 0; value < 256; value++) {
 			char before = message.data[at];
@@ -207,7 +203,6 @@ static void what_is_no_context_is_passed_over(void **state)
 	struct fake_memory memory = fake_with(&message);
 	struct otel_context context;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		set_header(&memory, &wrong[i]);
 		assert_false(read_context(&memory, &context));
@@ -224,7 +219,6 @@ static void a_header_may_point_to_itself(void **state)
 	struct fake_memory memory = fake_with(&message);
 	struct otel_context context;
 
-	(void)state;
 	set_header(&memory, &(struct header_values){ VERSION, sizeof(memory.header), 1, HEADER_AT });
 	assert_true(read_context(&memory, &context));
 	for (size_t i = 0; i < OTEL_CONTEXT_VALUES; i++)
@@ -255,7 +249,6 @@ static void a_context_that_changes_is_read_again(void **state)
 	struct fake_memory memory = fake_with(&message);
 	struct otel_context context;
 
-	(void)state;
 	memory.change = change_once;
 	expect_context(&memory);
 	assert_int_equal(memory.reads, 4);
@@ -275,7 +268,6 @@ static void values_that_are_no_labels_are_left_out(void **state)
 	struct fake_memory memory;
 	struct otel_context context;
 
-	(void)state;
 	memset(longest, 'v', sizeof(longest));
 	buffer_init(&message, 1 << 20);
 	append_attribute(&message, "service.name", longest, sizeof(longest));
@@ -295,7 +287,6 @@ static void values_that_are_no_labels_are_left_out(void **state)
 
 static void mappings_are_known_by_their_names(void **state)
 {
-	(void)state;
 	assert_true(otel_context_is_name("/memfd:OTEL_CTX (deleted)"));
 	assert_true(otel_context_is_name("/memfd:OTEL_CTX"));
 	assert_true(otel_context_is_name("[anon_shmem:OTEL_CTX]"));
@@ -316,7 +307,6 @@ static void our_own_context_is_found(void **state)
 	struct error err;
 	char *page;
 
-	(void)state;
 	assert_true(process_reader_create(&reader, &err));
 	assert_false(otel_context_of(reader, getpid(), &context));
 	assert_int_equal(ftruncate(fd, 4096), 0);

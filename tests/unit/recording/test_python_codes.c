@@ -334,7 +334,6 @@ static void test_location_tables_are_decoded_to_their_damage(void **state)
 	static const uint8_t endless[] = { 0xf0, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f };
 	struct python_line lines[sizeof(table) + 1];
 
-	(void)state;
 	assert_int_equal(python_lines_decode(table, sizeof(table), 10, lines), 6);
 	assert_memory_equal(lines, expected, sizeof(expected));
 	for (size_t size = 0; size < sizeof(table); size++) {

@@ -78,7 +78,6 @@ static void test_moved_parts_are_found_without_symbols(void **state)
 	struct python_image *pythons[2];
 	struct error why;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct file file;
 
@@ -110,7 +109,6 @@ static void test_offsets_are_those_of_the_version(void **state)
 	struct error why;
 	struct file file;
 
-	(void)state;
 	open_file(PYTHON_IMAGE, &file);
 	put_offsets(&file, 0x030d00f0, 0);
 	python = read_file(&file, &why);
@@ -165,7 +163,6 @@ static void test_versions_that_are_not_known_are_told(void **state)
 	};
 	struct file file;
 
-	(void)state;
 	open_file(PYTHON_IMAGE, &file);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct python_image *python;
@@ -210,7 +207,6 @@ static void test_offsets_of_tasks_are_read(void **state)
 	struct error err;
 	struct file file;
 
-	(void)state;
 	open_file(PYTHON_IMAGE, &file);
 	assert_true(read_asyncio(&file, told, &asyncio));
 	assert_int_equal(asyncio.task_name, 136);
@@ -264,7 +260,6 @@ static void test_names_of_tasks_are_those_that_somebody_gave(void **state)
 	uint8_t object[EBPF_TASK_BYTES];
 	char expected[64];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		put_text(object, strlen(numbered[i]), ASCII, numbered[i], strlen(numbered[i]));
 		expect_task(object, NULL);
@@ -299,7 +294,6 @@ static void test_names_of_tasks_end_with_their_copy(void **state)
 	struct python_image python = hostile_python_image;
 	struct buffer name;
 
-	(void)state;
 	put_text(object, 1 << 20, 1 | 8 | 16, "UUU", 3);
 	for (uint32_t data = 40; data < 1000; data += 8) {
 		python.unicode_ascii = data;
@@ -320,7 +314,6 @@ static void test_other_images_are_none(void **state)
 {
 	const char *const paths[] = { "/proc/self/exe", "/bin/sh" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		struct python_image *python;
 		struct error why = { 0 }, err;
@@ -354,7 +347,6 @@ static void test_absurd_offsets_are_refused(void **state)
 		0 };
 	struct file file;
 
-	(void)state;
 	open_file(PYTHON_IMAGE, &file);
 	for (size_t word = 3; word < WORDS; word++)
 		for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
@@ -379,7 +371,6 @@ static void test_damaged_files_are_read_within_their_bounds(void **state)
 	struct file file;
 	struct error why;
 
-	(void)state;
 	open_file(PYTHON_IMAGE ".stripped", &file);
 	put_offsets(&file, 0x030e00f0, 0);
 	for (size_t size = 0; size < file.bytes.size; size += 97)

@@ -32,7 +32,6 @@ static void test_images(void **state)
 	struct buffer file;
 	size_t count = 0;
 
-	(void)state;
 	read_image_file(&file);
 	for (; !is_read && count < MOST_ALLOCATIONS; count++) {
 		struct python_image *python;
@@ -82,7 +81,6 @@ static void test_codes(void **state)
 	bool is_found = false;
 	size_t count = 0;
 
-	(void)state;
 	for (; !is_found && count < MOST_ALLOCATIONS; count += 1 + count / 8) {
 		struct hostile_python hostile = { .is_steady = true };
 		struct process_host host = { &functions, &hostile };

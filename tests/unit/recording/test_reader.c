@@ -151,7 +151,6 @@ static bool find_own_code(void *context, const struct elf_maps_entry *entry, str
 {
 	uint64_t address = (uint64_t)(uintptr_t)find_own_code;
 
-	(void)err;
 	*(bool *)context |=
 		entry->executable && address - entry->mapping.start < entry->mapping.end - entry->mapping.start;
 	return true;
@@ -200,7 +199,6 @@ static void a_malformed_line_of_maps_is_passed_over(void **state)
 	int lines = 0;
 	struct error err;
 
-	(void)state;
 	assert_true(proc_parse_maps(lines_of_maps, 1, count_line, &lines, &err));
 	assert_int_equal(lines, 2);
 }

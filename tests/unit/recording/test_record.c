@@ -83,7 +83,6 @@ static void test_sample(void **state)
 	struct error err;
 	uint64_t word;
 
-	(void)state;
 	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
 	assert_int_equal(record.kind, RECORD_SAMPLE);
 	assert_int_equal(record.pid, 21);
@@ -112,7 +111,6 @@ static void test_sample_without_user_part(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	bytes_put64(&bytes, 0xffffffff81000000);
 	for (int i = 0; i < 4; i++)
 		bytes_put64(&bytes, 0);
@@ -153,7 +151,6 @@ static void test_mmap2(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
 	assert_int_equal(record.kind, RECORD_MMAP);
 	assert_int_equal(record.pid, 31);
@@ -179,7 +176,6 @@ static void test_mmap2_with_build_id(void **state)
 	uint16_t misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID;
 	size_t at_size = RECORD_HEADER_BYTES + 32;
 
-	(void)state;
 	memcpy(bytes.data + 4, &misc, sizeof(misc));
 	bytes.data[at_size] = 20;
 	bytes.data[at_size + 4] = 0xab;
@@ -199,7 +195,6 @@ static void test_mmap_that_wraps_the_address_space(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	memcpy(bytes.data + 16, &address, sizeof(address));
 	assert_false(record_parse(&layout, bytes.data, bytes.size, &record, &err));
 }
@@ -211,7 +206,6 @@ static void test_comm_and_tasks(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	bytes_put32(&comm, 41);
 	bytes_put32(&comm, 42);
 	put_text(&comm, "server", 8);
@@ -242,7 +236,6 @@ static void test_lost(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	bytes_put64(&lost, 1);
 	bytes_put64(&lost, 17);
 	put_trailer(&lost);
@@ -271,7 +264,6 @@ static void test_all_fields(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 9; i++) /* identifier ip tid time addr id stream cpu period */
 		bytes_put64(&bytes, i);
 	bytes_put64(&bytes, 2); /* read: two counters, time enabled, then value and id of each */
@@ -329,7 +321,6 @@ static void test_truncation(void **state)
 {
 	struct bytes sample = a_sample(), mmap = an_mmap2();
 
-	(void)state;
 	check_truncations(&sample, sample.size);
 	/* The path may end anywhere behind its first NUL; below that nothing is left of it. */
 	check_truncations(&mmap, RECORD_HEADER_BYTES + 64 + sizeof("/lib/libfoo.so.1") - 24);
@@ -342,7 +333,6 @@ static void test_counts_that_lie(void **state)
 	struct record record;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		struct bytes bytes = a_sample();
 
@@ -389,7 +379,6 @@ static struct bytes a_sample_with_values(uint64_t format, uint64_t count)
 
 static void test_values(void **state)
 {
-	(void)state;
 	for (uint64_t format = 0; format <= EVERY_READ_FORMAT; format++) {
 		const struct record_layout with_values = { .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN,
 			.read_format = format };
@@ -423,7 +412,6 @@ static void test_values_that_lie(void **state)
 	static const uint64_t counts[] = { 3, 4, 100, UINT32_MAX, (uint64_t)UINT32_MAX + 3, UINT64_MAX / 24,
 		(uint64_t)1 << 61, ((uint64_t)1 << 61) + 1, UINT64_MAX };
 
-	(void)state;
 	for (uint64_t format = PERF_FORMAT_GROUP; format <= EVERY_READ_FORMAT; format++) {
 		const struct record_layout with_values = { .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN,
 			.read_format = format };
@@ -449,7 +437,6 @@ static void test_size(void **state)
 	struct error err;
 	size_t size;
 
-	(void)state;
 	assert_true(record_size(bytes.data, sizeof(bytes.data), &size));
 	assert_int_equal(size, bytes.size);
 	assert_false(record_size(bytes.data, bytes.size - 1, &size));

@@ -23,7 +23,6 @@ static void test_processes_of_a_recording_are_not_asked(void **state)
 	struct error err;
 	uint32_t name;
 
-	(void)state;
 	recorded_files_init(&files);
 	files.kernel = (struct elf_build_id){ .size = 2, .bytes = { 0xab, 0xcd } };
 	assert_true(profile_create(&recorded.profile, &err));
@@ -77,7 +76,6 @@ static void test_copies_of_kernel_symbols_are_files(void **state)
 	struct error err;
 	FILE *file;
 
-	(void)state;
 	recorded_files_init(&files);
 	files.kernel = (struct elf_build_id){ .size = 2, .bytes = { 0xab, 0xcd } };
 	assert_non_null(mkdtemp(folder));

@@ -45,7 +45,6 @@ static void test_two_answers_share_a_line(void **state)
 	uint64_t a = 0x1000, b, c;
 	struct error err;
 
-	(void)state;
 	assert_true(rule_cache_init(&asking.cache, &err));
 	b = next_beside(&asking, a);
 	c = next_beside(&asking, b);
@@ -76,7 +75,6 @@ struct made {
 
 static bool find_made(void *context, uint64_t address, struct unwind_code *code)
 {
-	(void)context;
 	*code = (struct unwind_code){ .image_address = address };
 	return true;
 }
@@ -101,7 +99,6 @@ static void test_more_code_is_read_where_ways_lead_out_of_it(void **state)
 	struct rule_cache cache;
 	struct error err;
 
-	(void)state;
 	assert_true(rule_cache_init(&cache, &err));
 	made.code[0] = 0xe9;
 	memcpy(&made.code[1], &distance, sizeof(distance));

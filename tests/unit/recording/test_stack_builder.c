@@ -202,7 +202,6 @@ static void test_a_mark_twice(void **state)
 	struct record_sample sample = { .callchain = { (const uint8_t *)addresses, 5 } };
 	struct callchain callchain = callchain_of(&sample, PERF_CONTEXT_USER);
 
-	(void)state;
 	assert_int_equal(callchain.count, 1);
 	assert_int_equal(callchain_address(&callchain, 0), 0x10);
 	sample.callchain = (struct record_words){ (const uint8_t *)(addresses + 4), 1 };

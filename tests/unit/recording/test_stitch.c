@@ -161,7 +161,6 @@ static void test_chain(void **state)
 	static const uint64_t leaves_the_code[] = { 0x1000, 0x1001, 0x1002, 0x9000 };
 	struct unwind_result result = stack_from(0, 3);
 
-	(void)state;
 	check_chain(fits, 5, &result, true);
 	assert_int_equal(result.count, 5);
 	assert_int_equal(result.frames[4].pc, 0x1200);
@@ -185,7 +184,6 @@ static void test_a_hook_is_left_out(void **state)
 	struct record_sample sample = { .callchain = { (const uint8_t *)addresses, 8 } };
 	struct callchain callchain = callchain_of(&sample, PERF_CONTEXT_KERNEL);
 
-	(void)state;
 	assert_false(callchain.has_callers_only);
 	callchain_leave_hook(&callchain, FUNCTION);
 	assert_int_equal(callchain.count, 2);

@@ -33,7 +33,6 @@ static int teardown(void **state)
 
 static bool find_bare(void *context, uint64_t address, struct unwind_code *code)
 {
-	(void)context;
 	if (address < CODE_AT || address >= CODE_END)
 		return false;
 	*code = (struct unwind_code){ .image_address = address, .image = (uint32_t)address };
@@ -397,7 +396,6 @@ static void test_own_stack(void **state)
 
 static void on_signal(int number)
 {
-	(void)number;
 	inner(1);
 }
 
@@ -433,7 +431,6 @@ int main(int argc, char **argv)
 		TEST(test_through_a_signal_handler),
 	};
 
-	(void)argc;
 	/* The strings of the arguments lie above every frame. */
 	stack_end = (uint64_t)(uintptr_t)argv[0] & ~(uint64_t)7;
 	return cmocka_run_group_tests_name("sampler.unwind", tests, NULL, NULL);

@@ -91,7 +91,6 @@ static ssize_t fake_read(
 	const struct fixture *fixture = context;
 	size_t done = 0;
 
-	(void)pid;
 	if (fixture->is_gone)
 		return -1;
 	for (size_t i = 0; i < from_count; i++) {

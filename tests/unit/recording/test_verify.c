@@ -36,7 +36,6 @@ static void expect_comparison(
 
 static void walks_compare_by_where_they_part(void **state)
 {
-	(void)state;
 	expect_comparison("abc", "abc", PROFILE_COMPARISON_EQUAL, 3);
 	expect_comparison("", "", PROFILE_COMPARISON_EQUAL, 0);
 	expect_comparison("abcd", "abc", PROFILE_COMPARISON_LONGER, 3);
@@ -395,7 +394,6 @@ int main(int argc, char **argv)
 		TEST(hostile_images_end),
 	};
 
-	(void)argc;
 	/* The strings of the arguments lie above every frame. */
 	stack_end = (uint64_t)(uintptr_t)argv[0] & ~(uint64_t)7;
 	return cmocka_run_group_tests_name("sampler.verify", tests, NULL, NULL);

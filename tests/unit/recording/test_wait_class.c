@@ -107,7 +107,6 @@ static void links_tell_what_a_descriptor_is(void **state)
 		{ "", WAIT_FILE_UNKNOWN },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(wait_file_of_link(cases[i].link), cases[i].file);
 }
@@ -119,7 +118,6 @@ static void descriptors_of_this_process_are_known(void **state)
 		WAIT_FILE_EVENT, WAIT_FILE_TIMER, WAIT_FILE_DISK };
 	int pipes[2], sockets[2], fds[7];
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	fds[0] = pipes[0];
@@ -158,7 +156,6 @@ static void reading_waits_for_what_the_descriptor_is(void **state)
 	};
 	static const int64_t calls[] = { READ, WRITE, PREADV };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (size_t k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
 			assert_int_equal(class_of(INTERRUPTIBLE, calls[k], 0, cases[i].file), cases[i].wait_class);
@@ -211,7 +208,6 @@ static const struct {
 
 static void calls_tell_what_a_thread_waits_for(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(plain_calls) / sizeof(plain_calls[0]); i++) {
 		int64_t call = plain_calls[i].system_call;
 
@@ -230,7 +226,6 @@ static void every_call_has_a_class(void **state)
 		INTERRUPTIBLE | FREEZABLE, STOPPED, TRACED, PARKED, UNINTERRUPTIBLE | NOLOAD, UINT32_MAX };
 	size_t with_file = 0;
 
-	(void)state;
 	for (int64_t call = -2; call <= HIGHEST; call++) {
 		const struct ebpf_wait wait = { .state = INTERRUPTIBLE, .system_call = call };
 
@@ -266,7 +261,6 @@ static void a_descriptor_is_looked_at_only_where_it_decides(void **state)
 		{ INTERRUPTIBLE, -1, 0, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ebpf_wait wait = { .state = cases[i].wait_state,
 			.system_call = cases[i].system_call,
@@ -286,7 +280,6 @@ static void futex_waits_by_its_operation(void **state)
 	static const uint64_t ways[] = { 0, PRIVATE, CLOCK_REALTIME_FLAG, PRIVATE | CLOCK_REALTIME_FLAG,
 		(uint64_t)0xdead << 32 | PRIVATE };
 
-	(void)state;
 	for (uint64_t operation = 0; operation < OPERATIONS; operation++)
 		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 			const struct ebpf_wait wait = { .state = INTERRUPTIBLE | FREEZABLE,
@@ -307,7 +300,6 @@ static void only_one_futex_has_its_address_in_the_first_argument(void **state)
 	} cases[] = { { FUTEX, true }, { FUTEX_WAIT, true }, { FUTEX_WAITV, false }, { SEMOP, false }, { READ, false },
 		{ -1, false } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ebpf_wait wait = { .state = INTERRUPTIBLE, .system_call = cases[i].system_call };
 
@@ -317,7 +309,6 @@ static void only_one_futex_has_its_address_in_the_first_argument(void **state)
 
 static void locks_on_files_are_locks(void **state)
 {
-	(void)state;
 	assert_int_equal(class_of(INTERRUPTIBLE, FCNTL, 7, WAIT_FILE_UNKNOWN), PROFILE_WAIT_LOCK);
 	assert_int_equal(class_of(INTERRUPTIBLE, FCNTL, 38, WAIT_FILE_DISK), PROFILE_WAIT_LOCK);
 	assert_int_equal(class_of(INTERRUPTIBLE, FCNTL, 1, WAIT_FILE_DISK), PROFILE_WAIT_IO);
@@ -346,7 +337,6 @@ static void an_uninterruptible_wait_is_for_a_disk_unless_the_call_says_otherwise
 		{ RESTART_SYSCALL, PROFILE_WAIT_OTHER },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(
 			class_of(UNINTERRUPTIBLE, cases[i].system_call, 0, WAIT_FILE_SOCKET), cases[i].wait_class);
@@ -360,7 +350,6 @@ static void an_uninterruptible_wait_is_for_a_disk_unless_the_call_says_otherwise
 
 static void a_stopped_thread_waits_for_what_no_call_says(void **state)
 {
-	(void)state;
 	assert_int_equal(class_of(STOPPED, FUTEX, 0, WAIT_FILE_UNKNOWN), PROFILE_WAIT_OTHER);
 	assert_int_equal(class_of(TRACED, EPOLL_WAIT, 0, WAIT_FILE_UNKNOWN), PROFILE_WAIT_OTHER);
 	assert_int_equal(class_of(PARKED, -1, 0, WAIT_FILE_UNKNOWN), PROFILE_WAIT_OTHER);

@@ -247,7 +247,6 @@ static void test_other_bytes_are_no_wait(void **state)
 	struct record_sample sample = { .raw = (const uint8_t *)&written, .raw_bytes = sizeof(written) - 1 };
 	struct ebpf_wait wait;
 
-	(void)state;
 	assert_false(wait_counter_read(&sample, &wait));
 	sample.raw_bytes = sizeof(written);
 	assert_true(wait_counter_read(&sample, &wait));

@@ -9,7 +9,6 @@
 
 static void times_have_a_unit_that_fits(void **state)
 {
-	(void)state;
 	assert_string_equal(format_value(0, "nanoseconds").text, "0");
 	assert_string_equal(format_value(999, "nanoseconds").text, "999 ns");
 	assert_string_equal(format_value(1500, "nanoseconds").text, "1.50 µs");
@@ -34,7 +33,6 @@ static void times_have_a_unit_that_fits(void **state)
 
 static void what_is_no_number_is_a_dash(void **state)
 {
-	(void)state;
 	assert_string_equal(format_value(NAN, "nanoseconds").text, format_unknown);
 	assert_string_equal(format_delta(INFINITY, "count").text, format_unknown);
 	assert_string_equal(format_percent(NAN).text, format_unknown);
@@ -45,7 +43,6 @@ static void what_is_no_number_is_a_dash(void **state)
 
 static void percentages_keep_their_sign(void **state)
 {
-	(void)state;
 	assert_string_equal(format_percent(12.34).text, "12.3 %");
 	assert_string_equal(format_percent(0.04).text, "0.04 %");
 	assert_string_equal(format_percent(99.96).text, "100 %");
@@ -80,7 +77,6 @@ static void check_short(const char *name, size_t width, const char *expected)
 
 static void names_lose_arguments_then_their_middle(void **state)
 {
-	(void)state;
 	check_short("parse(int)", 10, "parse(int)");
 	check_short("parse(int, char)", 10, "parse(…)");
 	check_short("a::b(std::map<int, int (*)(char)>) const", 20, "a::b(…) const");
@@ -99,7 +95,6 @@ static void check_label(const char *name, size_t columns, const char *expected)
 
 static void labels_keep_the_last_part_of_a_name(void **state)
 {
-	(void)state;
 	check_label("lib.so+0xd4 near ns::f(int)", 12, "lib.so+0xd4");
 	check_label("shop::audit(shop::Request const&)", 40, "shop::audit(shop::Request const&)");
 	check_label("shop::audit(shop::Request const&)", 20, "shop::audit");
@@ -122,7 +117,6 @@ static void nothing_shown_can_move_the_cursor(void **state)
 {
 	struct buffer out;
 
-	(void)state;
 	buffer_init(&out, 4096);
 	unicode_append_clean(&out, "a\033[2J\x7f\xc2\x9b\xe2\x80\xae\xff\xed\xa0\x80\xf5z\xe2\x82");
 	for (size_t i = 0; i < out.size; i++)
@@ -139,7 +133,6 @@ static void code_points_survive(void **state)
 	struct buffer out;
 	const char *at;
 
-	(void)state;
 	buffer_init(&out, 4096);
 	for (size_t i = 0; i < 4; i++)
 		unicode_append(&out, codes[i]);

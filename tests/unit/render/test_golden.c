@@ -33,7 +33,6 @@ static void two_sides(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
 
-	(void)state;
 	compare("shop-60.txt", fixture_text(&fixture, 60, false));
 	compare("shop-100.txt", fixture_text(&fixture, 100, false));
 	compare("shop-160.txt", fixture_text(&fixture, 160, false));
@@ -49,7 +48,6 @@ static void one_side(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
 
-	(void)state;
 	compare("single-100.txt", fixture_text(&fixture, 100, false));
 	compare("single.json.txt", fixture_json(&fixture));
 	compare("single.svg.txt", fixture_svg(&fixture, 0));
@@ -60,7 +58,6 @@ static void hostile_names(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_HOSTILE);
 
-	(void)state;
 	compare("hostile-100.txt", fixture_text(&fixture, 100, false));
 	compare("hostile-whole.txt", fixture_text(&fixture, 0, false));
 	compare("hostile.markdown.txt", fixture_markdown(&fixture));
@@ -72,7 +69,6 @@ static void nothing_to_say(void **state)
 {
 	struct fixture empty = fixture_create(FIXTURE_EMPTY), equal = fixture_create(FIXTURE_EQUAL);
 
-	(void)state;
 	compare("empty-100.txt", fixture_text(&empty, 100, false));
 	compare("equal-100.txt", fixture_text(&equal, 100, false));
 	fixture_destroy(&empty);
@@ -83,7 +79,6 @@ static void exact_counts(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_EXACT);
 
-	(void)state;
 	compare("exact-160.txt", fixture_text(&fixture, 160, false));
 	compare("exact.markdown.txt", fixture_markdown(&fixture));
 	fixture_destroy(&fixture);
@@ -93,7 +88,6 @@ static void suites(void **state)
 {
 	struct suite_fixture fixture;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	compare("suite-60.txt", suite_fixture_text(&fixture, 60, false));
 	compare("suite-100.txt", suite_fixture_text(&fixture, 100, false));

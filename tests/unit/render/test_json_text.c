@@ -43,7 +43,6 @@ static void test_numbers(void **state)
 		1e-4, 9.99999999999e-5, 0.00099999999999950004 };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	(void)state;
 	buffer_init(&text, 4096);
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
 		check_number(special[i], &text);
@@ -62,7 +61,6 @@ static void test_random_numbers(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	(void)state;
 	buffer_init(&text, 4096);
 	for (uint64_t i = 0; i < RANDOM_NUMBERS; i++) {
 		uint64_t bits = mix(i);
@@ -81,7 +79,6 @@ static void test_integers(void **state)
 	static const int64_t values[] = { 0, 1, -1, 9, 10, 1234567890123456789, INT64_MAX, INT64_MIN };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	(void)state;
 	buffer_init(&text, 4096);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		text.size = 0;
@@ -97,7 +94,6 @@ static void test_strings(void **state)
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	json_t *back;
 
-	(void)state;
 	buffer_init(&text, 4096);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		text.size = 0;
@@ -122,7 +118,6 @@ static void test_hidden(void **state)
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	json_t *back;
 
-	(void)state;
 	buffer_init(&text, 4096);
 	assert_true(json_text_string(&text, name));
 	buffer_append_byte(&text, '\0');

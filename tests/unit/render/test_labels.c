@@ -37,7 +37,6 @@ static void text_begins_with_the_versions(void **state)
 	struct fixture fixture = deployed();
 	char *text = fixture_text(&fixture, 0, false);
 
-	(void)state;
 	assert_memory_equal(text, "check*out 4.2.1 → 4.3.0<b>\n", strlen("check*out 4.2.1 → 4.3.0<b>\n"));
 	expect_in(text, ". Labels: commit 4f3c2a1, service check*out, version 4.2.1.");
 	expect_in(text, ". Labels: service check*out, version 4.3.0<b>.");
@@ -50,7 +49,6 @@ static void a_title_that_is_given_holds(void **state)
 	struct fixture fixture = deployed();
 	char *text;
 
-	(void)state;
 	fixture.input.title = "mine";
 	text = fixture_text(&fixture, 0, false);
 	assert_memory_equal(text, "mine\n", strlen("mine\n"));
@@ -63,7 +61,6 @@ static void without_a_version_there_is_no_title(void **state)
 	struct fixture fixture = deployed();
 	char *text;
 
-	(void)state;
 	profile_remove_label(fixture.profiles[DIFF_BASE], "version");
 	text = fixture_text(&fixture, 0, false);
 	assert_memory_equal(text, "Regressed", strlen("Regressed"));
@@ -77,7 +74,6 @@ static void one_profile_has_its_own(void **state)
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
 	char *text, *svg;
 
-	(void)state;
 	set_label(&fixture, DIFF_HEAD, "service", "checkout");
 	set_label(&fixture, DIFF_HEAD, "version", "4.2.1");
 	text = fixture_text(&fixture, 0, false);
@@ -94,7 +90,6 @@ static void markdown_names_and_escapes_them(void **state)
 	struct fixture fixture = deployed();
 	char *markdown = fixture_markdown(&fixture);
 
-	(void)state;
 	expect_in(markdown, "\n\n**check&#42;out 4.2.1 → 4.3.0&#60;b&#62;**\n\n");
 	expect_in(markdown, "Labels: commit 4f3c2a1, service check&#42;out, version 4.2.1\n");
 	free(markdown);
@@ -109,7 +104,6 @@ static void json_has_them_by_side(void **state)
 	const json_t *base = json_object_get(json_object_get(recordings, "base"), "labels");
 	const json_t *head = json_object_get(json_object_get(recordings, "head"), "labels");
 
-	(void)state;
 	assert_int_equal(json_object_size(base), 3);
 	assert_string_equal(json_string_value(json_object_get(base, "commit")), "4f3c2a1");
 	assert_int_equal(json_object_size(head), 2);
@@ -125,7 +119,6 @@ static void the_page_has_them_as_its_title(void **state)
 	struct buffer out;
 	struct error err;
 
-	(void)state;
 	buffer_init(&out, (size_t)64 << 20);
 	assert_true(render_html(&fixture.input, &out, &err));
 	buffer_append_byte(&out, 0);

@@ -45,7 +45,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	static render_function *const outputs[] = { text, render_json, svg, render_html, render_markdown };
 	static const enum fixture_kind kinds[] = { FIXTURE_SHOP, FIXTURE_SINGLE, FIXTURE_EMPTY };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct fixture fixture = fixture_create(kinds[i]);
 		/* Markdown is for comparisons alone. */
@@ -61,25 +60,21 @@ static const struct render_suite *suite;
 
 static bool suite_text(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	(void)input;
 	return render_suite_text(suite, &(struct render_text_options){ .colour = true }, out, err);
 }
 
 static bool suite_json(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	(void)input;
 	return render_suite_json(suite, out, err);
 }
 
 static bool suite_markdown(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	(void)input;
 	return render_suite_markdown(suite, out, err);
 }
 
 static bool suite_html(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	(void)input;
 	return render_suite_html(suite, out, err);
 }
 
@@ -88,7 +83,6 @@ static void every_failed_allocation_of_a_suite_is_an_error(void **state)
 	static render_function *const outputs[] = { suite_text, suite_json, suite_html, suite_markdown };
 	static const enum suite_fixture_kind kinds[] = { SUITE_PARSER, SUITE_SINGLE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t count = sizeof(outputs) / sizeof(outputs[0]) - (kinds[i] == SUITE_SINGLE);
 		struct suite_fixture fixture;

@@ -21,7 +21,6 @@ static void check_lines_fit(char *text, unsigned int width)
 
 static void text_fits_every_width(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct fixture fixture = fixture_create((enum fixture_kind)kind);
 
@@ -42,7 +41,6 @@ static void colour_only_when_asked(void **state)
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
 	char *text = fixture_text(&fixture, 100, true);
 
-	(void)state;
 	assert_non_null(strstr(text, "\033[31m"));
 	assert_non_null(strstr(text, "\033[0m"));
 	free(text);
@@ -58,7 +56,6 @@ static void undecided_runs_say_what_they_exclude(void **state)
 	} cases[] = { { -0.092, 0.133, "--fail-on 'total>14%'" }, { -0.21, 0.04, "--fail-on 'total>21%'" },
 		{ -0.3, 0.8, NULL }, { NAN, NAN, NULL } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fixture fixture = fixture_create(FIXTURE_SHOP);
 		struct diff_estimate *total = &fixture.diff->total;
@@ -83,7 +80,6 @@ static void text_says_percentages_of_base_and_points(void **state)
 	char *text = fixture_text(&fixture, 140, false);
 	char *row = strstr(text, "  shop::normalize_query");
 
-	(void)state;
 	assert_ptr_equal(strstr(text, "Regressed: 21.0 % more CPU time per run"), text);
 	assert_non_null(row);
 	*strchr(row, '\n') = '\0';
@@ -112,7 +108,6 @@ static json_t *parse(const char *text)
 
 static void json_is_valid_whatever_the_names(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct fixture fixture = fixture_create((enum fixture_kind)kind);
 		char *text = fixture_json(&fixture);
@@ -143,7 +138,6 @@ static void json_names_values_by_what_they_are(void **state)
 	json_t *json = parse(text), *totals = json_object_get(json, "totals");
 	json_t *function = json_array_get(json_object_get(json, "functions"), 0);
 
-	(void)state;
 	check_kind(totals, "base", JSON_INTEGER);
 	check_kind(json_array_get(json_object_get(json, "origins"), 0), "head", JSON_INTEGER);
 	check_kind(function, "base_self", JSON_INTEGER);
@@ -164,7 +158,6 @@ static void json_has_the_promised_members(void **state)
 	double deltas = 0;
 	size_t i;
 
-	(void)state;
 	assert_string_equal(json_string_value(json_object_get(json, "verdict")), "regressed");
 	check_kind(json_object_get(json, "scale"), "factor", JSON_REAL);
 	check_kind(json_object_get(json, "totals"), "base_ns", JSON_INTEGER);
@@ -231,7 +224,6 @@ static void quality_is_said_where_it_was_recorded(void **state)
 				     unwound = { .samples = 26, .stops = { [PROFILE_STOP_ROOT] = 26 } };
 	struct fixture single = fixture_create(FIXTURE_SINGLE), shop = fixture_create(FIXTURE_SHOP);
 
-	(void)state;
 	take_quality(&single, foreign, "");
 	take_quality(&shop, foreign, "");
 	check_words(fixture_text(&single, 200, false), "26 samples in 10.0 s.", false, false);
@@ -265,7 +257,6 @@ static void what_is_counted_reads_as_counted(void **state)
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
 	char *text;
 
-	(void)state;
 	of_page_faults(fixture.diff);
 	fixture.diff->total.head = 235;
 	text = fixture_text(&fixture, 100, false);
@@ -279,7 +270,6 @@ static void headings_say_what_was_counted(void **state)
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
 	char *text;
 
-	(void)state;
 	of_page_faults(fixture.diff);
 	text = fixture_text(&fixture, 100, false);
 	assert_non_null(strstr(text, "\nMore page faults in the function itself\n"));
@@ -296,7 +286,6 @@ static void an_interval_without_0_says_why_nothing_is_proven(void **state)
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
 	char *text, *markdown;
 
-	(void)state;
 	text = fixture_text(&fixture, 200, false);
 	assert_null(strstr(text, "unproven*"));
 	assert_null(strstr(text, "the test over all functions"));
@@ -365,7 +354,6 @@ static void people_read_names_and_programs_the_full_ones(void **state)
 {
 	static const enum fixture_kind kinds[] = { FIXTURE_SHOP, FIXTURE_SINGLE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct fixture fixture = fixture_create(kinds[i]);
 		char *json, *svg;
@@ -391,7 +379,6 @@ static void markdown_names_outliers_by_figure(void **state)
 	struct diff_runs *runs = &fixture.diff->runs;
 	char *text;
 
-	(void)state;
 	runs->outlier_count = 14;
 	runs->outliers = calloc(runs->outlier_count, sizeof(*runs->outliers));
 	assert_non_null(runs->outliers);
@@ -416,7 +403,6 @@ static void markdown_escapes_names(void **state)
 	struct fixture fixture = fixture_create(FIXTURE_HOSTILE);
 	char *text = fixture_markdown(&fixture);
 
-	(void)state;
 	assert_ptr_equal(strstr(text, "<!-- kelvin-diff -->\n"), text);
 	assert_null(strstr(text, "<script"));
 	assert_null(strstr(text, "<b>"));
@@ -443,7 +429,6 @@ static void markdown_stays_within_the_limit(void **state)
 	struct fixture fixture = fixture_create_large(5000);
 	char *text;
 
-	(void)state;
 	fixture.diff->warnings = calloc(2000, sizeof(*fixture.diff->warnings));
 	assert_non_null(fixture.diff->warnings);
 	fixture.diff->warning_count = 2000;
@@ -483,7 +468,6 @@ static void check_nesting(const char *text)
 
 static void svg_nests_whatever_the_names(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct fixture fixture = fixture_create((enum fixture_kind)kind);
 		char *text = fixture_svg(&fixture, 0);
@@ -502,7 +486,6 @@ static void svg_of_many_nodes_stays_small(void **state)
 	struct fixture fixture = fixture_create_large(100000);
 	char *text = fixture_svg(&fixture, 1200);
 
-	(void)state;
 	assert_true(strlen(text) < 2000000);
 	assert_non_null(strstr(text, "narrow frames"));
 	free(text);
@@ -519,7 +502,6 @@ static void html_shows_the_command_cleaned(void **state)
 	struct buffer out;
 	struct error err;
 
-	(void)state;
 	assert_true(profile_intern(profile, "</title>\xff\033[1m\"&", &profile->facts.command, &err));
 	buffer_init(&out, (size_t)64 << 20);
 	assert_true(render_html(&fixture.input, &out, &err));

@@ -59,7 +59,6 @@ static void both_sides_are_told_in_one_sentence(void **state)
 	struct diff_requests head = counted;
 	CLEANUP(made_deinit) struct made made = { 0 };
 
-	(void)state;
 	head.per_s = 3990;
 	head.p50_ns = 103e6;
 	head.p99_ns = 290e6;
@@ -73,7 +72,6 @@ static void units_that_differ_are_both_written(void **state)
 	struct diff_requests base = counted;
 	CLEANUP(made_deinit) struct made made = { 0 };
 
-	(void)state;
 	base.p50_ns = 900e3;
 	base.per_s = 0.0123;
 	made = make(base, counted);
@@ -86,7 +84,6 @@ static void equal_latencies_need_no_proof(void **state)
 {
 	CLEANUP(made_deinit) struct made made = make(counted, counted);
 
-	(void)state;
 	made.diff.latency.state = DIFF_STATE_UNPROVEN;
 	assert_words(&made, "4,000 requests a second before, 4,000 after; p50 17.0 → 17.0 ms, p99 41.0 → 41.0 ms.");
 }
@@ -96,7 +93,6 @@ static void calls_out_are_told_apart(void **state)
 	struct diff_requests base = counted, head = counted;
 	CLEANUP(made_deinit) struct made made = { 0 };
 
-	(void)state;
 	base.count = head.count = 0;
 	base.calls_out = 100;
 	base.calls_out_per_s = 10;
@@ -116,7 +112,6 @@ static void one_side_that_was_not_counted_is_named(void **state)
 	CLEANUP(made_deinit) struct made made = make(counted, (struct diff_requests){ 0 });
 	struct diff_requests none = { .source = PROFILE_WORK_SOCKETS };
 
-	(void)state;
 	assert_words(&made, "4,000 requests a second before; not counted after.");
 	made.out.size = 0;
 	made.diff.requests[DIFF_BASE] = none;
@@ -128,7 +123,6 @@ static void nothing_is_said_of_nothing(void **state)
 {
 	CLEANUP(made_deinit) struct made made = make((struct diff_requests){ 0 }, (struct diff_requests){ 0 });
 
-	(void)state;
 	assert_false(render_has_requests(&made.diff, DIFF_BASE) || render_has_requests(&made.diff, DIFF_HEAD));
 	assert_words(&made, "");
 	assert_report(&made, "");
@@ -142,7 +136,6 @@ static void other_work_has_its_name_and_doubts_are_said(void **state)
 	CLEANUP(made_deinit) struct made made = make(counted, counted);
 	struct error err;
 
-	(void)state;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct diff_requests *requests = &made.diff.requests[side];
 
@@ -162,7 +155,6 @@ static void a_report_tells_of_one_profile(void **state)
 	struct diff_requests requests = counted;
 	CLEANUP(made_deinit) struct made made = make((struct diff_requests){ 0 }, counted);
 
-	(void)state;
 	assert_report(&made,
 		"Requests: 40,001 answered, 4,000 a second; half within 17.0 ms, 90 % within 30.0 ms, 99 % within 41.0 ms.");
 	requests.one_in = 8;

@@ -30,7 +30,6 @@ static size_t count_of(const char *text, const char *part)
 
 static void text_fits_every_width(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < SUITE_LARGE; kind++) {
 		struct suite_fixture fixture;
 
@@ -55,7 +54,6 @@ static void verdict_then_warnings_then_table(void **state)
 	struct suite_fixture fixture;
 	char *text, *warning, *table, *function;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	text = suite_fixture_text(&fixture, 100, false);
 	warning = strstr(text, "the CPUs differ");
@@ -77,7 +75,6 @@ static void a_terminal_gets_some_and_a_file_all(void **state)
 	struct suite_fixture fixture;
 	char *some, *all;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	some = suite_fixture_text(&fixture, 100, false);
 	all = suite_fixture_text(&fixture, 0, false);
@@ -97,7 +94,6 @@ static void a_terminal_gets_the_first_explanations(void **state)
 	struct suite_fixture fixture;
 	char *some, *all;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	for (uint32_t i = 0; i < PARTS; i++)
 		parts[i] = (struct render_part){ .benchmark = i, .input = fixture.parts[1].input };
@@ -118,7 +114,6 @@ static void title_has_what_was_measured(void **state)
 	struct suite_fixture fixture;
 	struct buffer title;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	buffer_init(&title, 4096);
 	render_benchmark_title(&fixture.suite, 0, &title);
@@ -139,7 +134,6 @@ static void title_has_what_was_measured(void **state)
 
 static void json_is_valid_whatever_the_names(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct suite_fixture fixture;
 		char *text;
@@ -164,7 +158,6 @@ static void json_has_the_promised_members(void **state)
 	json_t *json, *first, *added;
 	char *text;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	text = suite_fixture_json(&fixture);
 	json = parse(text);
@@ -197,7 +190,6 @@ static void json_names_values_by_what_they_are(void **state)
 	json_t *json, *first;
 	char *text;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	fixture.suite.is_measured = false;
 	fixture.diffs[0]->is_time = false;
@@ -218,7 +210,6 @@ static void a_comment_fits_and_says_what_is_left_out(void **state)
 	struct suite_fixture fixture;
 	char *text;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_LARGE);
 	text = suite_fixture_markdown(&fixture);
 	assert_true(strlen(text) <= MARKDOWN_BYTES);
@@ -237,7 +228,6 @@ static void names_cannot_write_markdown(void **state)
 	struct suite_fixture fixture;
 	char *text;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_HOSTILE);
 	text = suite_fixture_markdown(&fixture);
 	assert_null(strstr(text, "<script"));
@@ -254,7 +244,6 @@ static void one_side_has_no_comment(void **state)
 	struct buffer out;
 	struct error err;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_SINGLE);
 	buffer_init(&out, (size_t)1 << 20);
 	assert_false(render_suite_markdown(&fixture.input, &out, &err));

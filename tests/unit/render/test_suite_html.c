@@ -88,7 +88,6 @@ static void the_list_comes_first_and_every_part_behind_the_script(void **state)
 	json_t *list;
 	char *page;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	page = page_of(&fixture.input);
 	script = strstr(page, "<script>");
@@ -114,7 +113,6 @@ static void parts_without_room_are_left_out_and_told(void **state)
 	json_t *list;
 	char *page;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	fixture.input.max_page_bytes = 1;
 	page = page_of(&fixture.input);
@@ -151,7 +149,6 @@ static void names_cannot_leave_their_block(void **state)
 	json_t *list;
 	char *page;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_HOSTILE);
 	page = page_of(&fixture.input);
 	list = list_of(page);
@@ -168,7 +165,6 @@ static void one_side_has_no_verdicts(void **state)
 	json_t *list, *row;
 	char *page;
 
-	(void)state;
 	suite_fixture_create(&fixture, SUITE_SINGLE);
 	page = page_of(&fixture.input);
 	list = list_of(page);

@@ -177,7 +177,6 @@ static void waits_belong_to_their_stacks_and_have_one_place(void **state)
 		of_work[PROFILE_WAIT_COUNT] = { [PROFILE_WAIT_IDLE] = 40 },
 		of_pool[PROFILE_WAIT_COUNT] = { [PROFILE_WAIT_OTHER] = 4 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		struct report report = make_report(metrics[i], false);
 		const int64_t *total = waits_total(report.waits, DIFF_HEAD);
@@ -203,7 +202,6 @@ static void who_ended_waits_is_told_by_place(void **state)
 	const struct waits_releaser *by;
 	size_t count;
 
-	(void)state;
 	by = waits_releasers(report.waits, DIFF_HEAD, function_of(report.diff, "get"), &count);
 	assert_int_equal(count, 2);
 	assert_string_equal(by[0].name, "refill");
@@ -246,7 +244,6 @@ static void the_text_says_what_threads_waited_for(void **state)
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	const char *text = text_of(&report, &out);
 
-	(void)state;
 	assert_says(text,
 		"\nwaiting: 20.0 s, 333 ms per second: lock 50.0 %, network 25.0 %, other 20.0 %, run queue 5.0 %; idle\n40.0 s not counted.\n");
 	assert_says(text, "Where threads wait\n");
@@ -263,7 +260,6 @@ static void the_picture_has_a_colour_for_each_class(void **state)
 	const char *svg;
 	struct error err;
 
-	(void)state;
 	buffer_init(&out, 1 << 20);
 	assert_true(render_svg(&report.input, NULL, &out, &err));
 	svg = terminated(&out);
@@ -287,7 +283,6 @@ static void a_comment_lists_places_that_changed(void **state)
 	const char *comment;
 	struct error err;
 
-	(void)state;
 	add_wait_for(head, add_lock(head, "cache_mutex", 1), PROFILE_WAIT_LOCK, "main;serve;get;+lock;.futex_wait",
 		"main;refill;.futex_wake", 30);
 	assert_true(profile_finish(head, &err));
@@ -313,7 +308,6 @@ static void idle_waits_are_shown_when_they_are_asked_for(void **state)
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	const char *text = text_of(&report, &out);
 
-	(void)state;
 	assert_says(text, "Where threads are idle\n");
 	assert_says(text, "  work      idle       40.0 s      667 ms  100 %");
 	assert_null(strstr(text, "refill"));
@@ -327,7 +321,6 @@ static void json_has_waits_of_functions(void **state)
 	const char *json;
 	struct error err;
 
-	(void)state;
 	buffer_init(&out, 1 << 20);
 	assert_true(render_json(&report.input, &out, &err));
 	json = terminated(&out);
@@ -346,7 +339,6 @@ static void a_comparison_has_both_sides(void **state)
 	CLEANUP(buffer_deinit) struct buffer out = { 0 }, text = { 0 };
 	struct error err;
 
-	(void)state;
 	buffer_init(&out, 1 << 20);
 	buffer_init(&text, 1 << 20);
 	assert_true(render_json(&report.input, &out, &err));
@@ -371,7 +363,6 @@ static void a_recording_of_cpu_time_has_none(void **state)
 	struct waits *waits;
 	struct error err;
 
-	(void)state;
 	assert_true(foreign_read("main;work 5\n", 12, "folded", &profile, &err));
 	assert_true(diff_create_single(profile, &(struct diff_options){ 0 }, &diff, &err));
 	assert_true(waits_create(
@@ -386,7 +377,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	struct report report = make_report("off-cpu", true);
 	bool succeeded = false;
 
-	(void)state;
 	for (size_t n = 0; !succeeded; n++) {
 		CLEANUP(buffer_deinit) struct buffer out = { 0 };
 		struct error err = { 0 };
@@ -436,7 +426,6 @@ static void locks_of_one_name_are_one_and_nameless_ones_are_not(void **state)
 	size_t count;
 	const struct waits_lock *locks = waits_locks(report.waits, DIFF_HEAD, &count);
 
-	(void)state;
 	assert_int_equal(count, 3);
 	check_lock(&locks[0], "cache_mutex", 7, 2);
 	assert_string_equal(locks[0].module, "server");
@@ -462,7 +451,6 @@ static void a_comparison_lists_the_locks_of_both_sides(void **state)
 	const char *json;
 	struct error err;
 
-	(void)state;
 	assert_true(diff_create(base, head, &options, &diff, &err));
 	input.diff = diff;
 	buffer_init(&out, 1 << 20);

@@ -28,7 +28,6 @@ void put(const char *name, const char *text)
 
 int set_up(void **state)
 {
-	(void)state;
 	strcpy(made_tree, "/tmp/kelvin-tree-XXXXXX");
 	return mkdtemp(made_tree) ? 0 : -1;
 }
@@ -37,7 +36,6 @@ int tear_down(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", made_tree);
 	return system(command);
 }

@@ -20,9 +20,6 @@ void simulated_bytes_init(struct simulated_bytes *bytes)
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
 {
-	(void)info;
-	(void)type;
-	(void)at;
 	return remove(path);
 }
 

@@ -84,7 +84,6 @@ static void test_members(void **state)
 	struct bytes file;
 	uint32_t offset = 0;
 
-	(void)state;
 	build(&file);
 	assert_true(btf_find_member(file.data, file.size, "task", "state", &offset));
 	assert_int_equal(offset, 1);
@@ -104,7 +103,6 @@ static void test_a_structure_within_itself(void **state)
 	struct btf_member member = { 0, 8, 0 };
 	uint32_t offset;
 
-	(void)state;
 	build(&file);
 	memcpy(file.data + file.size - sizeof(names) - sizeof(member), &member, sizeof(member));
 	assert_false(btf_find_member(file.data, file.size, "task", "tgid", &offset));
@@ -115,7 +113,6 @@ static void test_every_truncation(void **state)
 	struct bytes file;
 	uint32_t offset;
 
-	(void)state;
 	build(&file);
 	for (size_t size = 0; size < file.size; size++) {
 		uint8_t *bytes = malloc(size + 1);
@@ -133,7 +130,6 @@ static void test_wrong_bytes(void **state)
 	struct bytes file;
 	uint32_t offset;
 
-	(void)state;
 	build(&file);
 	for (size_t i = 0; i < file.size; i++)
 		for (unsigned int bit = 0; bit < 8; bit++) {

@@ -127,7 +127,6 @@ static void test_sapphire_rapids(void **state)
 	struct counter_group group;
 	struct error err;
 
-	(void)state;
 	put_events(directory, "cpu", metrics, METRICS);
 	assert_true(find(directory, ALL, &group, &err));
 	assert_string_equal(group.kind, "topdown");
@@ -155,7 +154,6 @@ static void test_ice_lake(void **state)
 	struct counter_group group;
 	struct error err;
 
-	(void)state;
 	put_events(directory, "cpu", metrics, METRICS_OF_ICE_LAKE);
 	assert_true(find(directory, ALL, &group, &err));
 	assert_string_equal(group.kind, "topdown");
@@ -170,7 +168,6 @@ static void test_skylake(void **state)
 	struct counter_group group;
 	struct error err;
 
-	(void)state;
 	assert_true(find(directory, ALL, &group, &err));
 	assert_string_equal(group.kind, "raw counters");
 	assert_int_equal(group.sampling, 0);
@@ -186,7 +183,6 @@ static void test_amd(void **state)
 	struct error err;
 	const char *directory;
 
-	(void)state;
 	directory = make_machine("cpu", "4", amd_of(0x19));
 	assert_true(find(directory, 6, &group, &err));
 	assert_string_equal(group.kind, "topdown");
@@ -213,7 +209,6 @@ static void test_neoverse(void **state)
 	char path[256];
 	struct error err;
 
-	(void)state;
 	assert_true(find(directory, ALL, &group, &err));
 	assert_string_equal(group.kind, "raw counters");
 	assert_true(has_config(&group, 0x17));
@@ -237,7 +232,6 @@ static void test_none(void **state)
 	char path[256];
 	struct error err;
 
-	(void)state;
 	assert_false(find(directory, ALL, &group, &err));
 	assert_non_null(strstr(err.message, "no hardware counters"));
 	directory = make_machine("cpu_core", "4", intel_of(151));
@@ -252,7 +246,6 @@ static void test_lists(void **state)
 	struct counter_group group;
 	struct error err;
 
-	(void)state;
 	assert_true(counter_group_of_list("page-faults,task-clock,r1b7", &group, &err));
 	assert_int_equal(group.count, 4);
 	assert_int_equal(group.columns.column_count, 3);
@@ -274,7 +267,6 @@ static void test_lists(void **state)
 
 static int make_root(void **state)
 {
-	(void)state;
 	return mkdtemp(root) ? 0 : -1;
 }
 
@@ -282,7 +274,6 @@ static int remove_root(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	return system(command);
 }

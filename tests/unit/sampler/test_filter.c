@@ -55,7 +55,6 @@ static void test_everything_belongs_to_an_inactive_one(void **state)
 	struct record comm = { .kind = RECORD_COMM, .pid = FOREIGN, .tid = FOREIGN };
 	struct filter filter;
 
-	(void)state;
 	filter_init(&filter);
 	assert_true(wants(&filter, FOREIGN));
 	assert_true(take(&filter, &comm));
@@ -68,7 +67,6 @@ static void test_only_the_target_is_taken(void **state)
 	struct record lost = { .kind = RECORD_LOST, .pid = FOREIGN };
 	struct filter filter;
 
-	(void)state;
 	start(&filter);
 	assert_true(wants(&filter, OURS));
 	assert_false(wants(&filter, FOREIGN));
@@ -87,7 +85,6 @@ static void test_children_are_followed(void **state)
 	};
 	struct filter filter;
 
-	(void)state;
 	start(&filter);
 	assert_true(take(&filter, &ours));
 	assert_true(take(&filter, &grandchild));
@@ -104,7 +101,6 @@ static void test_a_pid_that_somebody_else_gets(void **state)
 	struct record born = fork_of(OURS, CHILD), again = fork_of(FOREIGN, CHILD);
 	struct filter filter;
 
-	(void)state;
 	start(&filter);
 	assert_true(take(&filter, &born));
 	assert_false(take(&filter, &again));
@@ -120,7 +116,6 @@ static void test_cut_and_other_records(void **state)
 	struct sample_bytes bytes = sample_of(FOREIGN);
 	struct filter filter;
 
-	(void)state;
 	start(&filter);
 	for (size_t size = 0; size < 20; size++)
 		assert_true(filter_wants(&filter, &layout, &bytes, size));

@@ -25,7 +25,6 @@ static void the_least_limit_of_all_ancestors_holds(void **state)
 {
 	struct limits limits;
 
-	(void)state;
 	put("/a.slice/cpu.max", "150000 100000\n");
 	put("/a.slice/b.service/cpu.max", "max 100000\n");
 	put("/a.slice/c.service/cpu.max", "50000 100000\n");
@@ -43,7 +42,6 @@ static void version_1_is_read_too(void **state)
 {
 	struct limits limits;
 
-	(void)state;
 	put("/cpu/x/cpu.cfs_quota_us", "200000\n");
 	put("/cpu/x/cpu.cfs_period_us", "100000\n");
 	limits = read_group("9:name=systemd:/y\n4:cpuset:/z\n3:cpu,cpuacct:/x\n0::/\n");
@@ -56,7 +54,6 @@ static void version_1_is_read_too(void **state)
 /* A group outside of the cgroup namespace has no path below the mount: what lies there may be anybody's. */
 static void a_group_elsewhere_is_not_read(void **state)
 {
-	(void)state;
 	put("/theirs/cpu.max", "50000 100000\n");
 	put("/..theirs/cpu.max", "50000 100000\n");
 	assert_int_equal(read_group("0::/theirs\n").milli_cpus, 500);
@@ -70,7 +67,6 @@ static void a_container_is_known_by_its_id(void **state)
 {
 	char text[256];
 
-	(void)state;
 	snprintf(text, sizeof(text), "0::/system.slice/docker-%s.scope\n", container);
 	assert_string_equal(read_group(text).container, container);
 	snprintf(text, sizeof(text), "0::/docker/%s0\n", container);
@@ -81,7 +77,6 @@ static void what_cannot_be_read_is_not_known(void **state)
 {
 	struct limits limits;
 
-	(void)state;
 	limits_read("/nonexistent/cgroup", made_tree, &limits);
 	assert_string_equal(limits.cgroup, "");
 	assert_int_equal(limits.milli_cpus, 0);

@@ -204,7 +204,6 @@ static void test_known_call_chain(void **state)
 	uint64_t with_chain = 0, samples = 0, bias;
 	struct error err;
 
-	(void)state;
 	assert_true(record(&options, half_second_ns, &result, &progress, &err));
 	end_target(pid);
 	profile = result.profile;
@@ -245,7 +244,6 @@ static void test_values_are_cpu_time(void **state)
 	struct error err;
 	double used_s;
 
-	(void)state;
 	assert_true(record_use(&options, half_second_ns, &result, &progress, pid, &used_s, &err));
 	end_target(pid);
 	assert_int_equal(result.profile->value_type_count, 2);
@@ -267,7 +265,6 @@ static void test_deep_stacks(void **state)
 	struct error err;
 	double used_s;
 
-	(void)state;
 	options.frequency_hz = 4000;
 	assert_true(record_use(&options, 2 * half_second_ns, &result, &progress, pid, &used_s, &err));
 	end_target(pid);
@@ -289,7 +286,6 @@ static void test_losses_are_counted(void **state)
 	struct sampler *sampler;
 	struct error err;
 
-	(void)state;
 	options.frequency_hz = 10000;
 	assert_true(sampler_create(&options, &sampler, &err));
 	assert_true(sampler_start(sampler, &err));
@@ -318,7 +314,6 @@ static void test_target_that_exits(void **state)
 	struct recording result;
 	struct error err;
 
-	(void)state;
 	assert_true(record(&options, 60 * half_second_ns, &result, &progress, &err));
 	waitpid(pid, NULL, 0);
 	assert_int_equal(progress.state, SAMPLER_TARGET_GONE);
@@ -335,7 +330,6 @@ static void test_sleeping_target(void **state)
 	struct recording result;
 	struct error err;
 
-	(void)state;
 	assert_false(record(&options, half_second_ns, &result, &progress, &err));
 	end_target(pid);
 	assert_int_equal(err.code, ERROR_EMPTY);
@@ -349,7 +343,6 @@ static void test_pid_that_is_not_there(void **state)
 	struct sampler *sampler;
 	struct error err;
 
-	(void)state;
 	end_target(pid);
 	assert_false(sampler_create(&options, &sampler, &err));
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
@@ -364,7 +357,6 @@ static void test_threads_born_and_dying(void **state)
 	struct recording result;
 	struct error err;
 
-	(void)state;
 	options.frequency_hz = 10000;
 	assert_true(record(&options, half_second_ns, &result, &progress, &err));
 	end_target(pid);
@@ -384,7 +376,6 @@ static void test_command(void **state)
 	struct recording result;
 	struct error err;
 
-	(void)state;
 	assert_true(record(&options, 60 * half_second_ns, &result, &progress, &err));
 	assert_int_equal(progress.state, SAMPLER_TARGET_GONE);
 	assert_true(WIFEXITED(result.child_status));
@@ -404,7 +395,6 @@ static void test_command_that_cannot_be_executed(void **state)
 	struct sampler *sampler;
 	struct error err;
 
-	(void)state;
 	assert_true(sampler_create(&options, &sampler, &err));
 	assert_false(sampler_start(sampler, &err));
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
@@ -425,7 +415,6 @@ static void test_start_disabled(void **state)
 	struct sampler *sampler;
 	struct error err;
 
-	(void)state;
 	options.start_disabled = true;
 	assert_true(sampler_create(&options, &sampler, &err));
 	assert_true(sampler_start(sampler, &err));
@@ -453,7 +442,6 @@ static void test_ended_early(void **state)
 	struct sampler *sampler;
 	struct error err, why, later;
 
-	(void)state;
 	error_set(&why, ERROR_LIMIT, "more than 7 items");
 	error_set(&later, ERROR_MEMORY, "out of memory");
 	assert_true(sampler_create(&options, &sampler, &err));
@@ -481,7 +469,6 @@ static void test_priority_that_is_given_back(void **state)
 	struct sampler *sampler;
 	struct error err;
 
-	(void)state;
 	buffer_init(&notices, 1 << 16);
 	assert_true(sampler_create(&options, &sampler, &err));
 	/* Also where a higher priority is not permitted. */
@@ -511,7 +498,6 @@ static void test_ended_before_a_sample(void **state)
 	struct sampler *sampler;
 	struct error err, why;
 
-	(void)state;
 	error_set(&why, ERROR_LIMIT, "more than 7 items");
 	options.start_disabled = true;
 	assert_true(sampler_create(&options, &sampler, &err));
@@ -530,7 +516,6 @@ static void test_bad_options(void **state)
 	struct sampler *sampler;
 	struct error err;
 
-	(void)state;
 	options.event = "no-such-event";
 	assert_false(sampler_create(&options, &sampler, &err));
 	assert_int_equal(err.code, ERROR_USAGE);

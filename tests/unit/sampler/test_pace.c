@@ -17,7 +17,6 @@ static void heed(struct pace *pace, int seconds, uint64_t samples, uint64_t defe
 
 static void the_first_interval_leaves_room_for_each_thread(void **state)
 {
-	(void)state;
 	assert_int_equal(pace_init(10 * ms, 0).interval_ns, 10 * ms);
 	assert_int_equal(pace_init(10 * ms, 20).interval_ns, 10 * ms);
 	assert_int_equal(pace_init(10 * ms, 2000).interval_ns, second);
@@ -29,7 +28,6 @@ static void what_is_put_off_doubles_it(void **state)
 {
 	struct pace pace = pace_init(10 * ms, 10);
 
-	(void)state;
 	heed(&pace, 1, 100, 1, 10);
 	assert_int_equal(pace.interval_ns, 20 * ms);
 	heed(&pace, 30, 2000, 100, 10);
@@ -41,7 +39,6 @@ static void calm_seconds_halve_it_down_to_the_first(void **state)
 {
 	struct pace pace = pace_init(10 * ms, 10);
 
-	(void)state;
 	heed(&pace, 2, 2000, 1, 10);
 	assert_int_equal(pace.interval_ns, 40 * ms);
 	heed(&pace, 2, 499, 0, 10);
@@ -68,7 +65,6 @@ static void many_threads_keep_it_long(void **state)
 {
 	struct pace pace = pace_init(10 * ms, 400);
 
-	(void)state;
 	assert_int_equal(pace.interval_ns, 200 * ms);
 	heed(&pace, 20, 10, 0, 400);
 	assert_int_equal(pace.interval_ns, 200 * ms);

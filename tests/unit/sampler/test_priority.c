@@ -29,7 +29,6 @@ static void test_as_before_afterwards(void **state)
 {
 	struct priority priority = { 0 };
 
-	(void)state;
 	priority_raise(&priority, true);
 	priority_restore(&priority);
 	assert_true(is_as_before());
@@ -64,7 +63,6 @@ static void test_hurry_ends_for_every_thread(void **state)
 	pthread_t helper;
 	void *was_slowed;
 
-	(void)state;
 	priority_raise(&priority, true);
 	priority_hurry(&priority);
 	if (getpriority(PRIO_PROCESS, 0) == nice_before) {
@@ -91,7 +89,6 @@ static void test_it_is_given_back_when_it_is_used(void **state)
 	struct priority priority = { 0 };
 	int64_t now_ns = 7 * second_ns, cpu_ns = 3 * second_ns;
 
-	(void)state;
 	priority_raise(&priority, true);
 	if (is_as_before())
 		return; /* it is not permitted */
@@ -111,7 +108,6 @@ static void test_real_time_only_where_wanted(void **state)
 {
 	struct priority priority = { 0 };
 
-	(void)state;
 	priority_raise(&priority, false);
 	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
 	priority_restore(&priority);
@@ -123,7 +119,6 @@ static void test_another_priority_stays(void **state)
 	struct priority priority = { 0 };
 	int other = nice_before < 19 ? nice_before + 1 : nice_before;
 
-	(void)state;
 	assert_int_equal(setpriority(PRIO_PROCESS, 0, other), 0);
 	priority_raise(&priority, true);
 	priority_hurry(&priority);

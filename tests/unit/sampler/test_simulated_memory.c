@@ -14,7 +14,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	struct simulated_bytes bytes;
 	bool succeeded = false;
 
-	(void)state;
 	simulated_bytes_init(&bytes);
 	simulated_add_example(&bytes, 100);
 	simulated_write(&bytes, "100.0", bytes.file.size);

@@ -24,7 +24,6 @@ static void what_was_in_use_is_told_by_two_readings(void **state)
 	struct surroundings before, after;
 	struct profile_facts facts;
 
-	(void)state;
 	put("stat", "cpu  100 0 100 1000 50 10 10 5 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
 	put("pressure/cpu",
 		"some avg10=1.00 avg60=0.00 avg300=0.00 total=500\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n");
@@ -45,7 +44,6 @@ static void a_control_group_has_its_own(void **state)
 	struct surroundings before, after;
 	struct profile_facts facts;
 
-	(void)state;
 	put("stat", "cpu  100 0 100 1000 50 10 10\n");
 	put("pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=500\n");
 	put("g/one/cpu.stat", "usage_usec 9\nnr_throttled 1\nthrottled_usec 1000\n");
@@ -67,7 +65,6 @@ static void what_is_not_known_is_nothing(void **state)
 	struct surroundings before, after;
 	struct profile_facts facts;
 
-	(void)state;
 	surroundings_read("/nowhere", "/nowhere", "/g", &before);
 	assert_int_equal(before.all_ticks, 0);
 	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++) {

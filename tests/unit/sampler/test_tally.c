@@ -38,7 +38,6 @@ static void readings_have_what_was_since_the_one_before(void **state)
 {
 	struct tally tally;
 
-	(void)state;
 	tally_init(&tally);
 	look(&tally, 10, 200);
 	look(&tally, 25, 400);
@@ -56,7 +55,6 @@ static void idle_time_has_no_requests(void **state)
 {
 	struct tally tally;
 
-	(void)state;
 	tally_init(&tally);
 	tally_end_reading(&tally, 1000 * (int64_t)MS);
 	look(&tally, 5, 1200);
@@ -76,7 +74,6 @@ static void a_total_that_falls_is_made_up_for(void **state)
 {
 	struct tally tally;
 
-	(void)state;
 	tally_init(&tally);
 	look(&tally, 10, 200);
 	look(&tally, 8, 400);
@@ -108,7 +105,6 @@ static void a_long_recording_has_a_bounded_number_of_readings(void **state)
 	struct tally tally;
 	uint64_t sum = 0;
 
-	(void)state;
 	tally_init(&tally);
 	for (int64_t i = 1; i <= LOOKS; i++)
 		look(&tally, (uint64_t)(3 * i), i * READ_MS);
@@ -135,7 +131,6 @@ static void many_processes_share_the_bound(void **state)
 	enum { PROCESSES = 3000, LOOKS = 200 };
 	struct tally tally;
 
-	(void)state;
 	tally_init(&tally);
 	for (int64_t i = 1; i <= LOOKS; i++) {
 		for (int32_t pid = 1; pid <= PROCESSES; pid++)
@@ -156,7 +151,6 @@ static void a_profile_has_them_all(void **state)
 	uint32_t run_id, id;
 	struct error err;
 
-	(void)state;
 	tally_init(&tally);
 	look(&tally, 10, 200);
 	look(&tally, 25, 400);

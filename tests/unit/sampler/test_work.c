@@ -48,7 +48,6 @@ static void what_may_be_written(void **state)
 		"usdt:/bin/a:b", "usdt::a:b", "usdt:/bin/a::b" };
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		if (!work_event_check(good[i], &err))
 			fail_msg("'%s' is refused", good[i]);
@@ -65,7 +64,6 @@ static void long_texts_are_refused(void **state)
 	static char text[3 * PATH_MAX];
 	struct error err;
 
-	(void)state;
 	for (size_t size = 100; size < sizeof(text) - 1; size += 50) {
 		memset(text, 'a', size);
 		memcpy(text, "uprobe:", 7);
@@ -98,7 +96,6 @@ static void functions_and_probes_are_found(void **state)
 	struct error err;
 	size_t count;
 
-	(void)state;
 	if (!work_places_of_function(image, "meet_probe", &function, &err) ||
 		!work_places_of_probe(image, "tests", "here", places, &count, &err))
 		fail_msg("%s", err.message);
@@ -126,7 +123,6 @@ static void damaged_notes_lead_nowhere(void **state)
 	struct error err;
 	uint8_t *at;
 
-	(void)state;
 	buffer_init(&file, MAX_PROGRAM_BYTES);
 	assert_true(file_read("/proc/self/exe", &file, &err));
 	assert_true(elf_image_section(image, ".note.stapsdt", &notes));
@@ -155,7 +151,6 @@ static void who_listens_is_known(void **state)
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), pair[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_false(listening_has_socket(getpid()));

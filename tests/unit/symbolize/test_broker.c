@@ -61,7 +61,6 @@ static int make_all(void **state)
 	struct error err;
 	struct buffer bytes;
 
-	(void)state;
 	if (!mkdtemp(folder) || chmod(folder, 0755) != 0)
 		return -1;
 	make_folder("bin", geteuid() == 0 ? USER : geteuid());
@@ -100,7 +99,6 @@ static int remove_all(void **state)
 {
 	char command[PATH_MAX + 16];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	return system(command);
 }
@@ -138,7 +136,6 @@ static void expect(enum elf_file_use use, const char *name, bool is_opened)
 
 static void files_of_the_user_beside_the_binary_are_opened(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_LINK, "bin/own.debug", true);
 	expect(ELF_FILE_LINK, "bin/.debug/own.debug", true);
 	expect(ELF_FILE_LINK, "bin/in.debug", true);
@@ -149,14 +146,12 @@ static void files_of_the_user_beside_the_binary_are_opened(void **state)
 /* Others may put files there, as into /tmp; theirs say nothing of the user's binary. */
 static void files_of_others_beside_the_binary_are_not(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_LINK, "bin/others.debug", false);
 	expect(ELF_FILE_LINK, "bin/writable.debug", false);
 }
 
 static void what_is_no_elf_file_is_not_opened(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_LINK, "bin/password.debug", false);
 	expect(ELF_FILE_SPLIT, "bin/password.debug", false);
 	expect(ELF_FILE_BUILD_ID, "debug/password.debug", false);
@@ -164,7 +159,6 @@ static void what_is_no_elf_file_is_not_opened(void **state)
 
 static void what_the_user_may_not_read_is_not_opened(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_LINK, "bin/secret.debug", false);
 	expect(ELF_FILE_LINK, "debug/secret.debug", false);
 	expect(ELF_FILE_BUILD_ID, "debug/secret.debug", false);
@@ -172,7 +166,6 @@ static void what_the_user_may_not_read_is_not_opened(void **state)
 
 static void nothing_leads_out_of_the_directory(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_LINK, "bin/../else/readable", false);
 	expect(ELF_FILE_LINK, "else/readable", false);
 	expect(ELF_FILE_LINK, "bin/out.debug", false);
@@ -183,14 +176,12 @@ static void nothing_leads_out_of_the_directory(void **state)
 
 static void only_regular_files_are_opened(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_LINK, "bin/fifo.debug", false);
 	expect(ELF_FILE_LINK, "bin/.debug", false);
 }
 
 static void debug_files_are_where_they_are_kept(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_BUILD_ID, "debug/installed.debug", true);
 	expect(ELF_FILE_LINK, "debug/installed.debug", true);
 	expect(ELF_FILE_LINK, "bin/../debug/installed.debug", true);
@@ -199,7 +190,6 @@ static void debug_files_are_where_they_are_kept(void **state)
 
 static void split_files_may_lie_where_the_user_built_them(void **state)
 {
-	(void)state;
 	expect(ELF_FILE_SPLIT, "else/built.dwo", true);
 	expect(ELF_FILE_LINK, "else/built.dwo", false);
 	expect(ELF_FILE_SPLIT, "else/others.dwo", false);
@@ -210,7 +200,6 @@ static void split_files_may_lie_where_the_user_built_them(void **state)
 /* A file of root that others may write to may say what they want. */
 static void what_others_may_write_is_nobodys(void **state)
 {
-	(void)state;
 	assert_int_equal(chown(at("bin/program"), 0, 0), 0);
 	expect(ELF_FILE_LINK, "bin/secret.debug", true);
 	assert_int_equal(chmod(at("bin/program"), 0777), 0);
@@ -281,7 +270,6 @@ static void the_broker_is_the_owner(void **state)
 	const gid_t mine[] = { 4, 27 };
 	struct told told;
 
-	(void)state;
 	assert_int_equal(setgroups(2, mine), 0);
 	told = become((struct file_owner){ .is_known = true, .user = USER });
 	assert_true(told.has_become);
@@ -347,7 +335,6 @@ static void roots_broker_opens_what_is_beside_its_own_binaries(void **state)
 {
 	int fd;
 
-	(void)state;
 	assert_true(ask(0, "/bin/../bin/ls", &fd) > 0);
 	assert_true(fd >= 0);
 	close(fd);

@@ -14,7 +14,6 @@ static char directory[] = "/tmp/kelvin-test-cache-XXXXXX";
 
 static int make_directory(void **state)
 {
-	(void)state;
 	return mkdtemp(directory) ? 0 : -1;
 }
 
@@ -23,7 +22,6 @@ static int remove_directory(void **state)
 	DIR *stream = opendir(directory);
 	const struct dirent *entry;
 
-	(void)state;
 	while (stream && (entry = readdir(stream)))
 		unlinkat(dirfd(stream), entry->d_name, 0);
 	if (stream)
@@ -80,7 +78,6 @@ static void what_is_stored_is_found_and_added_to(void **state)
 	struct frame_cache *cache;
 	struct error err;
 
-	(void)state;
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_null(cache);
 	frame_cache_store(&key, &(struct named_frames_entries){ NULL, first, both, 2, "/build" });
@@ -124,7 +121,6 @@ static void a_copy_is_another_file(void **state)
 	struct error err;
 	char path[256];
 
-	(void)state;
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_non_null(cache);
 	frame_cache_close(cache);
@@ -179,7 +175,6 @@ static void the_oldest_go_and_nothing_else(void **state)
 {
 	char path[256];
 
-	(void)state;
 	make_large("0123456789abcdef");
 	make_large("somebody-else's");
 	path_in(path, sizeof(path), "0123456789abcdef");
@@ -201,7 +196,6 @@ static void damage_is_no_cache(void **state)
 	struct error err;
 	char path[512] = "";
 
-	(void)state;
 	while ((entry = readdir(stream)))
 		if (entry->d_name[0] != '.')
 			snprintf(path, sizeof(path), "%s/%.200s", directory, entry->d_name);
@@ -246,7 +240,6 @@ static void another_users_home_is_left_alone(void **state)
 {
 	char own[256], cache[256], foreign[256], below[300], link[256];
 
-	(void)state;
 	path_in(own, sizeof(own), "own");
 	path_in(cache, sizeof(cache), "own/.cache/kelvin/frames");
 	path_in(foreign, sizeof(foreign), "foreign");
@@ -275,7 +268,6 @@ static void another_users_debug_cache_is_left_alone(void **state)
 	char path[4096], *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL, *own;
 	const char *foreign = geteuid() == 0 ? directory : "/etc";
 
-	(void)state;
 	assert_true(asprintf(&own, "%s/.debug", directory) > 0);
 	assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
 	assert_int_equal(setenv("HOME", directory, 1), 0);

@@ -208,7 +208,6 @@ static void tables_of_abbreviations_that_overlap_are_refused(void **state)
 	enum { UNITS = 20000, ABBREVS = 60000 };
 	struct file file = { 0 };
 
-	(void)state;
 	make_overlapping_abbrevs(&file, UNITS, ABBREVS);
 	resolve(&file, UNITS, true);
 }
@@ -246,7 +245,6 @@ static void a_table_of_lines_is_kept_once(void **state)
 	enum { UNITS = 17000, FILES = 100000 };
 	struct file file = { 0 };
 
-	(void)state;
 	make_shared_lines(&file, UNITS, FILES);
 	resolve(&file, UNITS, false);
 }
@@ -259,7 +257,6 @@ static void lists_of_ranges_that_are_shared_are_refused(void **state)
 	struct buffer *info = add_section(&file, ".debug_info"), *abbrev = add_section(&file, ".debug_abbrev");
 	struct buffer *ranges = add_section(&file, ".debug_ranges");
 
-	(void)state;
 	put_root_abbrev(abbrev, 1);
 	put_uleb(abbrev, 2);
 	put_uleb(abbrev, DW_TAG_subprogram);
@@ -292,7 +289,6 @@ static void zeros_are_no_units(void **state)
 	struct file file = { 0 };
 	struct buffer *info = add_section(&file, ".debug_info");
 
-	(void)state;
 	memset(buffer_reserve(info, BYTES), 0, BYTES);
 	buffer_commit(info, BYTES);
 	resolve(&file, 1, false);
@@ -310,7 +306,6 @@ static void symbols_may_share_a_giant_name(void **state)
 	struct symbol_hit hit;
 	struct error err;
 
-	(void)state;
 	for (uint32_t i = 0; i < SYMBOLS; i++) {
 		const Elf64_Sym symbol = { .st_name = i + 1,
 			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
@@ -347,7 +342,6 @@ static void code_of_functions_that_overlap_is_not_read_for_each(void **state)
 	struct elf_image *image;
 	struct error err;
 
-	(void)state;
 	assert_true(elf_image_open_path(PROGRAMS "/cxx-gcc-5", &image, &err));
 	assert_true(elf_image_section(image, ".text", &text));
 	fingerprinter = fingerprinter_create(image);
@@ -377,7 +371,6 @@ static void symbols_of_zeros_are_not_unpacked(void **state)
 	size_t size = 0;
 	long before;
 
-	(void)state;
 	assert_non_null(zeros);
 	make_elf(&file, &bytes);
 	memcpy(zeros, bytes.data, bytes.size);

@@ -27,7 +27,6 @@ static const struct {
 
 static void demangles(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct buffer out;
 
@@ -43,7 +42,6 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
 {
 	static const size_t sizes[] = { 1000, 60000, 70000, 1000000 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		char *name = malloc(sizes[i] + 1);
 		struct buffer out;
@@ -67,7 +65,6 @@ static void names_that_unfold_without_measure_stay_as_they_are(void **state)
 {
 	struct buffer name, out;
 
-	(void)state;
 	buffer_init(&name, 1 << 16);
 	buffer_init(&out, 1 << 16);
 	buffer_append_string(&name, "_Z1fSt4pairIiiE");
@@ -96,7 +93,6 @@ static void assert_stays(const struct buffer *name)
 /* Functions that take a class within a function that takes ...: each was tried twice, within what was tried twice. */
 static void names_of_d_that_are_tried_without_end_stay_as_they_are(void **state)
 {
-	(void)state;
 	for (size_t depth = 1; depth <= 500; depth++) {
 		struct buffer name;
 
@@ -124,7 +120,6 @@ static void append_back_reference(struct buffer *name, size_t to)
 /* A table of tables of tables, by back references: 22 of them print 75 MB. */
 static void names_of_d_that_unfold_without_measure_stay_as_they_are(void **state)
 {
-	(void)state;
 	for (size_t depth = 1; depth <= 60; depth++) {
 		struct buffer name, out;
 		size_t last = 5;

@@ -121,7 +121,6 @@ static void agrees_with_libdw(void **state)
 		"cxx-gcc-zlib", "cxx-gcc-types", "c-clang-4", "c-clang-5", "cxx-clang-4", "cxx-clang-5",
 		"cxx-clang-types", "cxx-clang-lines" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		size_t covered, differences;
 
@@ -152,7 +151,6 @@ static void one_address_answers_as_all_do(void **state)
 	static const char *const names[] = { "c-gcc-strict-2", "cxx-gcc-strict-2", "cxx-gcc-strict-3", "cxx-gcc-5" };
 	enum { STEP = 17 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct dwarf_options options = { .debug = open_program(names[i]), .threads = 1 };
 		struct dwarf_result all, one;
@@ -178,7 +176,6 @@ static void split_units_answer_as_whole_ones(void **state)
 	static const char *const pairs[][2] = { { "cxx-gcc-split-4", "cxx-gcc-4" }, { "cxx-gcc-split-5", "cxx-gcc-5" },
 		{ "cxx-gcc-split-types", "cxx-gcc-types" } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		struct dwarf_options split = { .threads = 1 }, whole = { .threads = 1 };
 		struct dwarf_result a, b;
@@ -264,7 +261,6 @@ static void the_start_answers_as_the_whole(void **state)
 {
 	struct inflated part, whole;
 
-	(void)state;
 	part = compare_with_packed("several-plain", "several-plain-zlib", "inlines.c");
 	whole = compare_with_packed("several-plain", "several-plain-zlib", NULL);
 	print_message("of %zu bytes of .debug_info %zu were needed, of %zu of .debug_line %zu\n", whole.info, part.info,

@@ -142,7 +142,6 @@ static void names_functions_lines_and_inlined_calls(void **state)
 	struct arena arena;
 	struct error err;
 
-	(void)state;
 	arena_init(&arena, 0);
 	assert_true(go_table_create(image, &table, &err));
 	assert_non_null(table);

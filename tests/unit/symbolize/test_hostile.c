@@ -59,7 +59,6 @@ static void survives_damaged_sections(void **state)
 	enum { ROUNDS = 12 };
 	uint32_t seed = 7;
 
-	(void)state;
 	for (size_t p = 0; p < sizeof(programs) / sizeof(programs[0]); p++) {
 		struct buffer bytes;
 
@@ -102,7 +101,6 @@ static void survives_cut_files(void **state)
 {
 	struct buffer bytes;
 
-	(void)state;
 	read_program("c-gcc-5", &bytes);
 	for (size_t i = 1; i < 60; i++)
 		resolve(bytes.data, bytes.size * i / 60);
@@ -115,7 +113,6 @@ static void names_without_measure_are_cut(void **state)
 	static const char *const long_names[] = { "long-dwarf", "long-symbols" };
 	const struct symbolize_options options = { .threads = 1 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(long_names) / sizeof(long_names[0]); i++) {
 		struct symbolize_result *result;
 		struct elf_section text;
@@ -152,7 +149,6 @@ static void a_name_is_cut_between_characters(void **state)
 	char *name = malloc(NAME_MAX_BYTES + 10);
 	const char *copy;
 
-	(void)state;
 	arena_init(&arena, 0);
 	assert_non_null(name);
 	memset(name, 'a', NAME_MAX_BYTES + 10);

@@ -59,7 +59,6 @@ static void reads_perf_maps_and_the_last_write_wins(void **state)
 	struct symbol_map *map = READ_AT(file, 0x5008, 0x1010, 0x1080, 0x117f, 0x1180, 0x2000, 0x3000, 0x6000);
 	struct symbol_map_symbol hit;
 
-	(void)state;
 	assert_found(map, 0x1010, "old", "");
 	assert_found(map, 0x1080, "newer", "");
 	assert_found(map, 0x117f, "newer", "");
@@ -76,7 +75,6 @@ static void a_new_function_within_an_old_one_leaves_its_rest(void **state)
 	struct file_opened file = write_file("1000 1000 large\n1400 100 small\n");
 	struct symbol_map *map = READ_AT(file, 0x1000, 0x1400, 0x1500);
 
-	(void)state;
 	assert_found(map, 0x1000, "large", "");
 	assert_found(map, 0x1400, "small", "");
 	assert_found(map, 0x1500, "large", "");
@@ -88,7 +86,6 @@ static void an_empty_file_is_an_empty_map(void **state)
 	struct symbol_map *map = READ_AT(write_file(""), 0x1000);
 	struct symbol_map_symbol hit;
 
-	(void)state;
 	assert_false(symbol_map_find(map, 0x1000, &hit));
 	symbol_map_destroy(map);
 }
@@ -104,7 +101,6 @@ static void large_maps_are_read_in_pieces(void **state)
 	size_t count = 0;
 	char name[32];
 
-	(void)state;
 	buffer_init(&text, 1 << 24);
 	for (size_t i = 0; i < LINES; i++) {
 		buffer_printf(&text, "%zx 40 function_%zu\n", (i + 1) * STEP, i);
@@ -153,7 +149,6 @@ static void reads_jitdumps(void **state)
 	struct symbol_map *map;
 	struct buffer out;
 
-	(void)state;
 	buffer_init(&out, 1 << 16);
 	buffer_append(&out, header, sizeof(header));
 	for (size_t i = 0; i < 3; i++)
@@ -239,7 +234,6 @@ static void check_lines(uint64_t offset)
 
 static void jitdumps_tell_lines(void **state)
 {
-	(void)state;
 	check_lines(0);
 	check_lines(0x40); /* as V8 counts them */
 }
@@ -262,7 +256,6 @@ static void holes_of_a_perf_map_are_not_read(void **state)
 	struct symbol_map_symbol hit;
 	struct symbol_map *map;
 
-	(void)state;
 	write_at(&file, hole, first, strlen(first));
 	write_at(&file, 2 * hole, second, strlen(second));
 	assert_int_equal(ftruncate(file.fd, (off_t)(3 * hole)), 0);
@@ -283,7 +276,6 @@ static void lines_over_all_addresses_cost_what_others_do(void **state)
 	struct symbol_map *map;
 	struct buffer text;
 
-	(void)state;
 	assert_non_null(addresses);
 	buffer_init(&text, 1 << 26);
 	for (size_t i = 0; i < ADDRESSES; i++)
@@ -315,7 +307,6 @@ static void code_in_a_jitdump_is_passed_over(void **state)
 	struct buffer out;
 	char name[32];
 
-	(void)state;
 	for (uint64_t i = 0; i < FUNCTIONS; i++, at += record_bytes) {
 		const uint64_t load[] = { (i + 1) << 32, 0x100, i };
 

@@ -72,7 +72,6 @@ static void names_the_function_before_each_address(void **state)
 	struct symbol_map *map = read_lines(lines, addresses, sizeof(addresses) / sizeof(addresses[0]), &restricted);
 	struct symbol_map_symbol hit;
 
-	(void)state;
 	assert_false(restricted);
 	assert_found(map, 0xffffffff81000000, "_stext", "");
 	assert_found(map, 0xffffffff810001a0, "do_one", "");
@@ -92,7 +91,6 @@ static void lines_may_stand_in_any_order(void **state)
 	struct symbol_map *map = read_lines(
 		"3000 t c\n1000 t a\n2000 t b\n2004 t near\n1000 t alias\n2ff0 t passed\n", addresses, 3, &restricted);
 
-	(void)state;
 	assert_found(map, 0x1008, "a", "");
 	assert_found(map, 0x2008, "near", "");
 	assert_found(map, 0x3008, "c", "");
@@ -107,7 +105,6 @@ static void zeros_mean_restricted(void **state)
 		read_lines("0000000000000000 T _stext\n0000000000000000 t do_one\n", &address, 1, &restricted);
 	struct symbol_map_symbol hit;
 
-	(void)state;
 	assert_true(restricted);
 	assert_false(symbol_map_find(map, address, &hit));
 	symbol_map_destroy(map);
@@ -126,7 +123,6 @@ static void the_room_before_a_function_is_the_functions(void **state)
 	uint32_t id, location, function;
 	struct error err;
 
-	(void)state;
 	write_lines(path, "ffffffff81000000 t __pfx_work\nffffffff81000010 t work\n");
 	assert_true(profile_create(&profile, &err));
 	assert_true(profile_intern(profile, "[kernel.kallsyms]", &mapping.path, &err));

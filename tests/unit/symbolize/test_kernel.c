@@ -35,7 +35,6 @@ static void says_what_kallsyms_says(void **state)
 	struct file_opened file;
 	struct error err;
 
-	(void)state;
 	assert_true(kernel_ask(addresses, count, &asked, &err));
 	assert_true(count > 100);
 	file = (struct file_opened){ strdup("/proc/kallsyms"), open("/proc/kallsyms", O_RDONLY | O_CLOEXEC) };
@@ -61,7 +60,6 @@ static void knows_nothing_of_what_is_no_function(void **state)
 	struct symbol_map_symbol hit;
 	struct error err;
 
-	(void)state;
 	assert_true(kernel_ask(addresses, 4, &asked, &err));
 	for (size_t i = 0; i < 4; i++)
 		assert_false(symbol_map_find(asked, addresses[i], &hit));

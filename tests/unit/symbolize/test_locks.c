@@ -25,7 +25,6 @@ static int *lock_of_function(void)
 /* The program comes first; how far it is from its addresses in the file. */
 static int take_bias(struct dl_phdr_info *info, size_t size, void *bias)
 {
-	(void)size;
 	*(uint64_t *)bias = info->dlpi_addr;
 	return 1;
 }
@@ -107,7 +106,6 @@ static void locks_are_the_objects_that_they_are_in(void **state)
 {
 	struct subject s;
 
-	(void)state;
 	subject_init(&s);
 	name_all(&s);
 	expect_name(&s, 0, "zeroed_lock", "server");
@@ -130,7 +128,6 @@ static void code_is_named_as_without_locks(void **state)
 	struct error err;
 	uint32_t id;
 
-	(void)state;
 	subject_init(&s);
 	assert_true(profile_add_location(s.profile, 0, code.address, &id, &err));
 	name_all(&s);
@@ -146,7 +143,6 @@ static void without_names_locks_have_none(void **state)
 {
 	struct subject s;
 
-	(void)state;
 	subject_init(&s);
 	s.options.no_names = true;
 	name_all(&s);

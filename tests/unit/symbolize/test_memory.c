@@ -69,7 +69,6 @@ static void every_failed_allocation_is_an_error(void **state)
 	static const char *const programs[] = { "c-gcc-5", "cxx-gcc-4", "cxx-gcc-zlib", "cxx-gcc-split-5", "linked",
 		"stripped" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		char path[4096];
 

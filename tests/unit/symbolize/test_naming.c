@@ -213,26 +213,22 @@ static void name_around(const char *hostile, const char *notice)
 
 static void a_crash_costs_one_image(void **state)
 {
-	(void)state;
 	name_around("crash", "crash: the process that named its functions crashed");
 }
 
 static void what_is_no_answer_costs_one_image(void **state)
 {
-	(void)state;
 	name_around("babble", "babble: the process that named its functions crashed");
 }
 
 static void cpu_time_is_limited(void **state)
 {
-	(void)state;
 	if (confined_slowdown() == 1)
 		name_around("spin", "spin: naming its functions took more than 0.5 s of CPU time");
 }
 
 static void memory_is_limited(void **state)
 {
-	(void)state;
 	if (confined_slowdown() == 1)
 		name_around("eat", "eat: naming its functions took more than");
 }
@@ -243,7 +239,6 @@ static void many_files_of_one_owner_cost_what_some_do(void **state)
 	enum { USER = 54321, HOSTILE = 5 };
 	struct subject s;
 
-	(void)state;
 	if (confined_slowdown() > 1 || geteuid() != 0)
 		return;
 	subject_init(&s);
@@ -268,7 +263,6 @@ static void one_owner_does_not_speak_for_another(void **state)
 	enum { USER = 54321, OTHER = 54322 };
 	struct subject s;
 
-	(void)state;
 	if (geteuid() != 0)
 		return;
 	subject_init(&s);
@@ -296,7 +290,6 @@ static void every_owner_has_a_turn(void **state)
 	enum { FIRST_USER = 50000, HOSTILE = 7 };
 	struct subject s;
 
-	(void)state;
 	if (geteuid() != 0)
 		return;
 	subject_init(&s);
@@ -324,7 +317,6 @@ static void a_stop_leaves_the_rest_unnamed(void **state)
 {
 	struct subject s;
 
-	(void)state;
 	subject_init(&s);
 	subject_add(&s, "wait");
 	subject_add(&s, "1000 100 other");
@@ -339,7 +331,6 @@ static void nobody_gets_out(void **state)
 {
 	struct subject s;
 
-	(void)state;
 	subject_init(&s);
 	subject_add(&s, "out\n1000 100 confined");
 	name_all(&s, NULL);
@@ -355,7 +346,6 @@ static void without_names_nothing_is_read(void **state)
 	const struct profile_symbols symbols = { .jit_maps = s.maps };
 	struct error err;
 
-	(void)state;
 	subject_init(&s);
 	subject_add(&s, "code");
 	assert_true(symbolize_profile(s.profile, &symbols, &options, &s.notices, &err));

@@ -364,7 +364,6 @@ static void decides_by_the_table(void **state)
 		.options = &options, .main_path = "/home/u/shop/build/shop", .compilation_directory = "/home/u/shop"
 	};
 
-	(void)state;
 	assert_true(sizeof(cases) / sizeof(cases[0]) >= 150);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct origin_evidence evidence = evidence_of(i);
@@ -419,7 +418,6 @@ static void code_of_a_jvm_is_told_by_its_class(void **state)
 		.options = &options, .main_path = "/usr/bin/java", .compilation_directory = "", .has_jvm = true
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct origin_evidence evidence = { .name = expected[i].name,
 			.module = "[jit]",
@@ -448,7 +446,6 @@ static void any_program_of_a_recording_is_the_users(void **state)
 		.has_mapping = true,
 		.is_program = true };
 
-	(void)state;
 	assert_int_equal(origin_decide(&context, &evidence).rule, SYMBOLIZE_RULE_MAIN_PROGRAM);
 	assert_int_equal(origin_decide(&context, &evidence).origin, PROFILE_ORIGIN_USER);
 	evidence.is_program = false;
@@ -463,7 +460,6 @@ static void a_compilation_directory_of_everything_says_nothing(void **state)
 		.name = "x", .module = "x", .file = "/srv/x.c", .path = "/srv/x", .has_mapping = true
 	};
 
-	(void)state;
 	assert_int_equal(origin_decide(&context, &evidence).rule, SYMBOLIZE_RULE_NONE);
 }
 
@@ -491,7 +487,6 @@ static void the_users_rules_come_first(void **state)
 	struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
 	struct error err;
 
-	(void)state;
 	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, text, sizeof(text) - 1, "rules", &rules, &err));
 	options.origin_rules = rules;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -527,7 +522,6 @@ static void what_a_recording_carries_gives_way_to_rules_and_roots_alone(void **s
 	const struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
 	struct error err;
 
-	(void)state;
 	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, text, sizeof(text) - 1, "rules", &rules, &err));
 	options.origin_rules = rules;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -556,7 +550,6 @@ static void the_frame_of_a_wait_is_no_function(void **state)
 	struct origin_decision decision;
 	struct error err;
 
-	(void)state;
 	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, text, sizeof(text) - 1, "rules", &rules, &err));
 	options.origin_rules = rules;
 	decision = origin_decide(&context, &frame);
@@ -575,7 +568,6 @@ static void wrong_rules_name_their_line(void **state)
 	static const char *const wrong[] = { "user path /a\nours path /b\n", "user path /a\nuser file /b",
 		"user path /a\nuser path", "user path /a\nuser" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct symbolize_rules *rules;
 		struct error err;

@@ -65,7 +65,6 @@ static void names_plt_entries(void **state)
 	struct elf_image *image = open_program("c-gcc-5");
 	bool found_qsort = false;
 
-	(void)state;
 	for (size_t t = 0; t < 2; t++) {
 		struct symbolize_result *result;
 		struct elf_section section;
@@ -91,7 +90,6 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 	struct symbolize_result *result;
 	char expected[64];
 
-	(void)state;
 	assert_true(find_function(whole, "compare", &address, &fingerprint));
 	snprintf(expected, sizeof(expected), "stripped+0x%lx", (unsigned long)address);
 	at[0] = address;
@@ -145,7 +143,6 @@ static void expect_bounds(const char *whole_name, const char *stripped_name)
 /* Where code may lie anywhere, unwind information is written in other sizes. */
 static void bounds_are_known_of_large_code(void **state)
 {
-	(void)state;
 	if (access(PROGRAMS "/large", R_OK) != 0)
 		skip();
 	expect_bounds("large", "stripped-large");
@@ -156,7 +153,6 @@ static void bounds_are_known_without_a_search_table(void **state)
 	struct elf_image *stripped = open_program("stripped-unindexed");
 	struct elf_section frame, header;
 
-	(void)state;
 	elf_image_eh_frame(stripped, &frame, &header);
 	assert_int_equal(header.size, 0);
 	elf_image_unref(stripped);
@@ -171,7 +167,6 @@ static void functions_without_names_have_fingerprints_where_others_need_none(voi
 	struct elf_image *whole = open_program(names[0]);
 	uint64_t address, fingerprint;
 
-	(void)state;
 	assert_true(find_function(whole, "compare", &address, &fingerprint));
 	elf_image_unref(whole);
 	for (size_t i = 0; i < 2; i++) {
@@ -213,7 +208,6 @@ static size_t count_named(const char *program, const char *name, bool is_any_fra
  * are not. */
 static void labels_name_what_no_function_holds(void **state)
 {
-	(void)state;
 	assert_int_equal(count_named("labels", "after_main", false), 3);
 	assert_true(count_named("labels", "global_label", false) >= 3);
 	assert_int_equal(count_named("labels", "main", false), 4);
@@ -225,7 +219,6 @@ static void labels_name_what_no_function_holds(void **state)
 /* Of a template with all its arguments DWARF's own name would only be `f`. */
 static void what_is_not_demangled_keeps_its_linkage_name(void **state)
 {
-	(void)state;
 	assert_true(count_named("mangled", "_ZN3one", false) > 0);
 	assert_true(count_named("mangled", "two", false) > 0);
 }
@@ -236,7 +229,6 @@ static void paths_of_windows_are_absolute(void **state)
 	struct symbolize_result *result;
 	uint64_t address, fingerprint;
 
-	(void)state;
 	assert_true(find_function(image, "two", &address, &fingerprint));
 	result = resolve(image, &address, 1);
 	assert_string_equal(symbolize_result_frames(result, 0).frames[0].file, "C:\\src\\two.c");
@@ -246,7 +238,6 @@ static void paths_of_windows_are_absolute(void **state)
 
 static void a_closure_is_named_by_its_function(void **state)
 {
-	(void)state;
 	assert_true(count_named("cxx-gcc-5", "main::{lambda}::operator()", true) > 0);
 	assert_int_equal(count_named("cxx-gcc-5", "(anonymous class)::operator()", true), 0);
 }
@@ -254,7 +245,6 @@ static void a_closure_is_named_by_its_function(void **state)
 /* Clang leaves them nameless where it writes lines only. */
 static void initializers_are_named_by_their_symbols(void **state)
 {
-	(void)state;
 	if (access(PROGRAMS "/initializers", R_OK) != 0)
 		skip();
 	assert_true(count_named("initializers", "_GLOBAL__sub_I_initializers.cc", true) > 0);
@@ -267,7 +257,6 @@ static void a_stripped_program_still_begins_at_start(void **state)
 	uint64_t at[] = { elf_image_entry(stripped), elf_image_entry(stripped) + 4 };
 	struct symbolize_result *result = resolve(stripped, at, 2);
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++)
 		assert_string_equal(symbolize_result_frames(result, i).frames[0].name, "_start");
 	symbolize_result_destroy(result);
@@ -282,7 +271,6 @@ static void outside_of_code_nothing_is_known(void **state)
 	struct elf_image *image = open_program("c-gcc-5");
 	struct symbolize_result *result = resolve(image, addresses, COUNT);
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		assert_int_equal(symbolize_result_frames(result, i).frames[0].source, PROFILE_NAME_NONE);
 	symbolize_result_destroy(result);
@@ -296,7 +284,6 @@ static void finds_the_debug_file(void **state)
 	uint64_t address, fingerprint;
 	struct symbolize_result *result;
 
-	(void)state;
 	assert_true(find_function(whole, "compare", &address, &fingerprint));
 	result = resolve(linked, &address, 1);
 	assert_string_equal(symbolize_result_frames(result, 0).frames[0].name, "compare");
@@ -318,7 +305,6 @@ static void order_and_repetition_do_not_matter(void **state)
 	uint64_t *addresses, shuffled[200];
 	size_t count;
 
-	(void)state;
 	sorted = resolve_section(image, ".text", &addresses, &count);
 	for (size_t i = 0; i < 200; i++)
 		shuffled[i] = addresses[i * 7919 % count];
@@ -354,7 +340,6 @@ static void fingerprints_are_blind_to_places_only(void **state)
 {
 	static const char *const unchanged[] = { "same", "calls", "mixed" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(unchanged) / sizeof(unchanged[0]); i++) {
 		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-far", unchanged[i]));
 		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-moved", unchanged[i]));
@@ -392,7 +377,6 @@ static void names_a_profile(void **state)
 	struct profile *profile;
 	struct error err;
 
-	(void)state;
 	assert_true(find_function(image, "compare", &address, &fingerprint));
 	assert_true(profile_create(&profile, &err));
 	function = name_one(profile, image, address);

@@ -35,7 +35,6 @@ static void old_lists_skip_dropped_code(void **state)
 	static const uint64_t bases[] = { 1, UINT64_MAX - 1 };
 	struct range found[MAX_RANGES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
 		const uint64_t list[] = { UINT64_MAX, bases[i], 0x1000, 0x2000, UINT64_MAX, 0x400000, 0x10, 0x20,
 			UINT64_MAX, 0, 0x500000, 0x500010, 0, 0 };
@@ -61,7 +60,6 @@ static void lists_skip_dropped_code(void **state)
 	uint8_t list[64];
 	size_t size = 0;
 
-	(void)state;
 	append(list, &size, base, sizeof(base));
 	append(list, &size, &there, sizeof(there));
 	append(list, &size, pair, sizeof(pair));

@@ -70,7 +70,6 @@ static void marks_lead_to_the_same_scopes(void **state)
 {
 	static const char *const names[] = { "cxx-gcc-5", "cxx-gcc-lto", "cxx-clang-5", "cxx-clang-lines" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct elf_image *image;
 		struct dwarf_file file;

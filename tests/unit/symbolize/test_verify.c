@@ -63,7 +63,6 @@ static void names_of_programs_are_equal(void **state)
 	static const char *const programs[] = { "c-gcc-4", "c-gcc-5", "cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-lto",
 		"cxx-gcc-O0", "cxx-gcc-zlib", "cxx-gcc-split-5", "mangled" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		expect_equal(programs[i]);
 }
@@ -79,7 +78,6 @@ static void wrong_names_are_found(void **state)
 	struct error err;
 	size_t count;
 
-	(void)state;
 	result = resolve_text(image, &addresses, &count);
 	for (size_t i = 0; i < count / 2; i++) {
 		uint64_t other = addresses[i];
@@ -108,7 +106,6 @@ static void without_inlined_frames_functions_are_compared(void **state)
 	struct error err;
 	size_t count;
 
-	(void)state;
 	all = resolve_text(image, &addresses, &count);
 	assert_true(symbolize_addresses(image, addresses, count, &plain, &result, &err));
 	assert_true(symbolize_verify_result(image, addresses, count, result, &plain, &found, &differences, &err));
@@ -162,7 +159,6 @@ static void damaged_files_end(void **state)
 {
 	enum { DAMAGED = 6 };
 
-	(void)state;
 	for (unsigned int seed = 0; seed < DAMAGED; seed++) {
 		CLEANUP(buffer_deinit) struct buffer differences = { .max_bytes = MOST_TEXT };
 		size_t count;

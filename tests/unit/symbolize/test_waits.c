@@ -121,7 +121,6 @@ static void the_function_nearest_to_the_leaf_decides(void **state)
 		{ "", "main;cond_wait", "/srv/app", PROFILE_WAIT_LOCK, PROFILE_WAIT_LOCK },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (class_under(cases[i].rules, cases[i].functions, cases[i].path, cases[i].before) != cases[i].after)
 			fail_msg("case %zu: '%s' is not %s", i, cases[i].functions,
@@ -138,7 +137,6 @@ static void threads_of_go_without_a_goroutine_are_idle(void **state)
 		"os/signal.loop;os/signal.signal_recv;runtime.futex" };
 	static const char *const busy[] = { "main.main;sync.(*Mutex).Lock;runtime.futex", "main.stopm;runtime.futex" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
 		assert_int_equal(class_under("", idle[i], "/srv/app", PROFILE_WAIT_LOCK), PROFILE_WAIT_IDLE);
 	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++)
@@ -173,7 +171,6 @@ static void functions_tell_what_is_not_known(void **state)
 		{ "main;epoll_wait", libc, PROFILE_WAIT_RUN_QUEUE, PROFILE_WAIT_RUN_QUEUE },
 	};
 
-	(void)state;
 	by_name = true;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (class_under("", cases[i].functions, cases[i].path, cases[i].before) != cases[i].after)
@@ -247,7 +244,6 @@ static void functions_tell_locks_from_conditions(void **state)
 		{ "exec_simple_query;LWLockAcquire;PGSemaphoreLock", program, PROFILE_WAIT_LOCK },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		enum profile_wait_class found = class_under("", cases[i].functions, cases[i].path, PROFILE_WAIT_LOCK);
 
@@ -326,7 +322,6 @@ static void services_wait_for_work_where_rules_say(void **state)
 		{ "row_upd;lock_wait_suspend_thread;os_event::wait", PROFILE_WAIT_LOCK, PROFILE_WAIT_LOCK },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		enum profile_wait_class found = class_under("", cases[i].functions, "/srv/app", cases[i].before);
 
@@ -375,7 +370,6 @@ static void lives_come_after_rules(void **state)
 {
 	static const char keep[] = "keep function Job::*\n";
 
-	(void)state;
 	assert_int_equal(class_by_life("", "worker;Job::run;wait"), PROFILE_WAIT_IDLE);
 	assert_int_equal(class_by_life(keep, "worker;take;wait"), PROFILE_WAIT_IDLE);
 	assert_int_equal(class_by_life(keep, "worker;Job::run;wait"), PROFILE_WAIT_CONDITION);
@@ -388,7 +382,6 @@ static void wrong_rules_name_their_line(void **state)
 	static const char *const wrong[] = { "# of pools\nwaiting function a", "idle function a\nrun-queue function b",
 		"idle function a\nidle file b", "idle function a\nidle path", "idle function a\n run-queue" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct symbolize_rules *rules;
 		struct error err;
