@@ -15,7 +15,7 @@
 
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-enum { MAX_NOTICE_BYTES = 1 << 14, MAX_STDERR_BYTES = 4096, MAX_STDERR_LINES = 5 };
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_STDERR_BYTES = 4096, MAX_STDERR_LINES = 5 };
 
 /* ---- Commands ---- */
 
@@ -201,14 +201,12 @@ static void record_run(
 {
 	CLEANUP(source_result_deinit) struct source_result result = { .recording.child_status = -1 };
 	CLEANUP(source_cleanup) struct source *source = NULL;
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	const struct recording *recording = &result.recording;
 	struct error failure;
 	bool ok;
 
-	buffer_init(&notices, MAX_NOTICE_BYTES);
 	ok = empty_file(runner->errors, &failure) && create_source(runner, command, &source, &failure) &&
-	     source_read(source, &result, &notices, &failure);
+	     source_read(source, &result, &failure);
 	/* Half a run is no run. */
 	if (ok && recording->ended_early.code != ERROR_NONE) {
 		failure = recording->ended_early;
@@ -226,8 +224,8 @@ static void record_run(
 		failure = result.no_benchmarks;
 		ok = false;
 	}
-	if (ok && source_name(source, runner->naming, &result, &notices, &failure) &&
-		keep(runner, recording->profile, &notices, &reply->size, &failure)) {
+	if (ok && source_name(source, runner->naming, &result, &failure) &&
+		keep(runner, recording->profile, &result.notices, &reply->size, &failure)) {
 		reply->wall_ns = runner->simulates ? recording->profile->runs[0].duration_ns
 						   : recording->profile->runs[0].wall_ns;
 		reply->ok = true;

@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-enum { MAX_NOTICE_BYTES = 1 << 16 };
-
 static const char cmd_simulate_usage[] =
 	"Usage: kelvin simulate [OPTIONS] -- COMMAND...\n"
 	"Runs a command on a simulated processor (valgrind) and counts every instruction in its whole calling context, every\n"
@@ -48,6 +46,7 @@ struct simulation {
 	struct symbolize_options naming;
 	struct source *source;
 	struct progress progress;
+	struct buffer notices;  /* owned: of the last run that is kept */
 	struct profile *merged; /* owned: all runs so far; NULL: none */
 	int64_t naming_ns;
 	int code; /* of the program, when all went well */
@@ -145,7 +144,7 @@ static int failure_code(const struct source_result *result, const struct error *
 }
 
 /* One run. False: it failed, and the message has been printed. */
-static bool simulate(struct simulation *simulation, struct buffer *notices)
+static bool simulate(struct simulation *simulation)
 {
 	CLEANUP(source_result_deinit) struct source_result result = { 0 };
 	struct source *source = simulation->source;
@@ -153,33 +152,35 @@ static bool simulate(struct simulation *simulation, struct buffer *notices)
 	int64_t begin_ns;
 	bool ok;
 
-	notices->size = 0;
-	ok = source_read(source, &result, notices, &err);
+	ok = source_read(source, &result, &err);
 	begin_ns = progress_now_ns();
 	if (ok && !simulation->naming.no_names)
 		progress_phase(&simulation->progress, "naming functions");
-	ok = ok && source_name(source, &simulation->naming, &result, notices, &err);
+	ok = ok && source_name(source, &simulation->naming, &result, &err);
 	recording_release_symbols(&result.recording);
 	ok = ok && add_run(simulation, &result.recording, &err);
 	simulation->naming_ns += progress_now_ns() - begin_ns;
 	progress_clear(&simulation->progress);
 	if (ok) {
 		simulation->code = child_exit_code(result.recording.child_status);
+		buffer_deinit(&simulation->notices);
+		simulation->notices = result.notices;
+		result.notices = (struct buffer){ 0 };
 		return true;
 	}
 	simulation->code = failure_code(&result, &err);
-	cli_print_notices(notices);
+	cli_print_notices(&result.notices);
 	cli_print_error(&err);
 	return false;
 }
 
 /* The runs up to the first that fails; what was counted until then is kept. */
-static void simulate_runs(struct simulation *simulation, struct buffer *notices)
+static void simulate_runs(struct simulation *simulation)
 {
 	uint64_t runs = simulation->request->runs;
 
 	for (uint64_t run = 1; run <= runs && !interrupt_signal(); run++) {
-		if (!simulate(simulation, notices))
+		if (!simulate(simulation))
 			return;
 		if (simulation->code != 0 && run < runs) {
 			cli_say("kelvin: run %llu of %llu ended with exit code %d; the runs up to it are kept\n",
@@ -189,7 +190,7 @@ static void simulate_runs(struct simulation *simulation, struct buffer *notices)
 	}
 }
 
-static int finish(struct simulation *simulation, const struct buffer *notices)
+static int finish(struct simulation *simulation)
 {
 	int64_t begin_ns = progress_now_ns();
 	uint64_t file_bytes;
@@ -207,7 +208,7 @@ static int finish(struct simulation *simulation, const struct buffer *notices)
 	simulation->naming_ns += progress_now_ns() - begin_ns;
 	progress_clear(&simulation->progress);
 	if (!simulation->request->quiet) {
-		cli_print_notices(notices);
+		cli_print_notices(&simulation->notices);
 		print_summary(simulation, simulation->merged, file_bytes);
 	}
 	return simulation->code;
@@ -217,12 +218,10 @@ static int run_simulation(struct request *request)
 {
 	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(profile_cleanup) struct profile *merged = NULL;
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	struct simulation simulation = { .request = request };
 	struct error err;
 	int code;
 
-	buffer_init(&notices, MAX_NOTICE_BYTES);
 	request->simulated.streams = streams_apart_from(request->output);
 	if (!file_check_writable(request->output, &err) ||
 		!naming_prepare(&request->naming, &simulation.naming, &err) ||
@@ -233,9 +232,10 @@ static int run_simulation(struct request *request)
 	simulation.source = source;
 	progress_init(&simulation.progress, request->quiet);
 	interrupt_watch();
-	simulate_runs(&simulation, &notices);
-	code = finish(&simulation, &notices);
+	simulate_runs(&simulation);
+	code = finish(&simulation);
 	merged = simulation.merged;
+	buffer_deinit(&simulation.notices);
 	return code;
 }
 

@@ -8,20 +8,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MAX_NOTICE_BYTES = 1 << 16, MAX_INPUTS = 1 << 16 };
+enum { MAX_INPUTS = 1 << 16 };
 
 static bool load_source(
 	struct source *source, const struct symbolize_options *naming, struct profile **profile, struct error *err)
 {
 	CLEANUP(source_result_deinit) struct source_result result = { 0 };
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	bool ok;
 
-	buffer_init(&notices, MAX_NOTICE_BYTES);
-	ok = source_read(source, &result, &notices, err) && source_name(source, naming, &result, &notices, err);
+	ok = source_read(source, &result, err) && source_name(source, naming, &result, err);
 	if (ok)
 		*profile = TAKE(result.recording.profile);
-	cli_print_notices(&notices);
+	cli_print_notices(&result.notices);
 	return ok;
 }
 

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 
 static bool is_command(const struct record_job *job)
@@ -108,8 +107,7 @@ static bool is_left_out(const struct record_job *job, const struct recording *re
 }
 
 /* From the last sample to the file, and the summary. */
-static bool keep(struct record_job *job, struct source *source, struct source_result *result, struct buffer *notices,
-	struct error *err)
+static bool keep(struct record_job *job, struct source *source, struct source_result *result, struct error *err)
 {
 	struct recording *recording = &result->recording;
 	struct progress *progress = &job->progress;
@@ -121,7 +119,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 	}
 	if (!job->options.no_names)
 		progress_phase(progress, "naming functions");
-	if (!source_name(source, &job->options, result, notices, err))
+	if (!source_name(source, &job->options, result, err))
 		return false;
 	recording_release_symbols(recording);
 	progress_phase(progress, "writing");
@@ -140,7 +138,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 	if (job->quiet)
 		return true;
 	if (!job->merged || profile_execution_count(job->merged) == job->runs)
-		cli_print_notices(notices);
+		cli_print_notices(&result->notices);
 	if (!job->merged)
 		print_summary(job, recording->profile);
 	return true;
@@ -181,13 +179,11 @@ static int finish(const struct record_job *job, const struct recording *recordin
 static int record(struct record_job *job, struct source *source)
 {
 	CLEANUP(source_result_deinit) struct source_result result = { 0 };
-	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	struct error err;
 	bool ok;
 
-	buffer_init(&notices, MAX_NOTICE_BYTES);
 	progress_init(&job->progress, job->quiet);
-	ok = source_read(source, &result, &notices, &err) && keep(job, source, &result, &notices, &err);
+	ok = source_read(source, &result, &err) && keep(job, source, &result, &err);
 	if (!ok)
 		progress_clear(&job->progress);
 	if (result.stage == SOURCE_FINISHING)

@@ -10,10 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-bool source_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+enum { MAX_NOTICE_BYTES = 1 << 16 };
+
+bool source_read(struct source *source, struct source_result *result, struct error *err)
 {
 	*result = (struct source_result){ .recording.child_status = -1 };
-	return source->functions->read(source, result, notices, err);
+	buffer_init(&result->notices, MAX_NOTICE_BYTES);
+	return source->functions->read(source, result, err);
 }
 
 int source_failure_code(enum source_stage stage, const struct error *err)
@@ -60,8 +63,7 @@ static bool name_or_leave(
 	if (ok)
 		return true;
 	options->no_names = true;
-	if (notices)
-		buffer_printf(notices, "%s: functions stay unnamed\n", why.message);
+	buffer_printf(notices, "%s: functions stay unnamed\n", why.message);
 	return symbolize_profile(result->profile, &result->symbols, options, notices, err);
 }
 
@@ -80,19 +82,19 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	       verification_finish(result, &naming, notices, err);
 }
 
-static bool complete(struct source *source, struct recording *recording, struct buffer *notices, struct error *err)
+static bool complete(struct source *source, struct source_result *result, struct error *err)
 {
-	return !source->functions->complete || source->functions->complete(source, recording, notices, err);
+	return !source->functions->complete || source->functions->complete(source, result, err);
 }
 
-bool source_name(struct source *source, const struct symbolize_options *options, struct source_result *result,
-	struct buffer *notices, struct error *err)
+bool source_name(
+	struct source *source, const struct symbolize_options *options, struct source_result *result, struct error *err)
 {
 	struct recording *recording = &result->recording;
 
 	return (source->is_named ? name_origins(source, options, recording->profile, err)
-				 : name_addresses(source, options, recording, notices, err)) &&
-	       complete(source, recording, notices, err) &&
+				 : name_addresses(source, options, recording, &result->notices, err)) &&
+	       complete(source, result, err) &&
 	       symbolize_waits(recording->profile, &recording->symbols, options, err) &&
 	       profile_mark_activities(recording->profile, err);
 }

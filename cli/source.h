@@ -30,6 +30,7 @@ enum source_stage {
 /* What source_read() hands over. Owned by the caller. */
 struct source_result {
 	struct recording recording;
+	struct buffer notices; /* what the user should know, line by line */
 	enum source_stage stage;
 	struct error no_benchmarks; /* why there are none, where they were to be told apart; ERROR_NONE otherwise */
 	double answer_us; /* how long answers to the harness of benchmarks took, the median; 0: there were none */
@@ -38,19 +39,19 @@ struct source_result {
 static inline void source_result_deinit(struct source_result *result)
 {
 	recording_deinit(&result->recording);
+	buffer_deinit(&result->notices);
 }
 
 struct source_functions {
 	/*
-	 * Fills `result`, which is empty. After a failure its recording holds what sampler_finish() sets then. What the
-	 * user should know is appended to `notices`, line by line.
+	 * Fills `result`, which is empty. After a failure its recording holds what sampler_finish() sets then.
 	 */
-	bool (*read)(struct source *source, struct source_result *result, struct buffer *notices, struct error *err);
+	bool (*read)(struct source *source, struct source_result *result, struct error *err);
 	/*
-	 * Ends what naming had to come before: replaces the profile of `recording`, whose locations are named. NULL:
-	 * what was read is the profile.
+	 * Ends what naming had to come before: replaces the profile of `result`, whose locations are named. NULL: what
+	 * was read is the profile.
 	 */
-	bool (*complete)(struct source *source, struct recording *recording, struct buffer *notices, struct error *err);
+	bool (*complete)(struct source *source, struct source_result *result, struct error *err);
 	void (*destroy)(struct source *source);
 };
 
@@ -70,7 +71,7 @@ struct source {
  * result is the caller's, source_result_deinit(), also after a failure.
  */
 COMMON_MUST_CHECK
-bool source_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err);
+bool source_read(struct source *source, struct source_result *result, struct error *err);
 
 /*
  * Names what was read, as `options` wants it (cli/naming.h), completes it where its kind needs that, and compares it
@@ -78,7 +79,7 @@ bool source_read(struct source *source, struct source_result *result, struct buf
  */
 COMMON_MUST_CHECK
 bool source_name(struct source *source, const struct symbolize_options *options, struct source_result *result,
-	struct buffer *notices, struct error *err);
+	struct error *err);
 
 /* The exit code of the command line after source_read() of a command failed at that stage. */
 int source_failure_code(enum source_stage stage, const struct error *err);

@@ -35,12 +35,11 @@ static bool begin(struct source_benchmarks *benchmarks, struct error *err)
 }
 
 /* Without benchmarks the recording is kept as it is. */
-static bool end(
-	struct source_benchmarks *benchmarks, struct source_result *result, struct buffer *notices, struct error *err)
+static bool end(struct source_benchmarks *benchmarks, struct source_result *result, struct error *err)
 {
 	struct error why;
 
-	if (!harness_finish(benchmarks->harness, &benchmarks->suite, notices, &why)) {
+	if (!harness_finish(benchmarks->harness, &benchmarks->suite, &result->notices, &why)) {
 		if (why.code != ERROR_EMPTY)
 			*err = why;
 		else
@@ -57,8 +56,7 @@ static void forget(struct source_benchmarks *benchmarks)
 	benchmarks->harness = NULL;
 }
 
-static bool benchmarks_read(
-	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool benchmarks_read(struct source *source, struct source_result *result, struct error *err)
 {
 	struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 	CLEANUP(source_cleanup) struct source *live = NULL;
@@ -67,12 +65,12 @@ static bool benchmarks_read(
 
 	harness_result_deinit(&benchmarks->suite);
 	ok = begin(benchmarks, err) && source_live_create(&benchmarks->live, &live, err) &&
-	     source_read(live, result, notices, err);
+	     live->functions->read(live, result, err);
 	if (result->stage == SOURCE_FINISHING) {
 		/* Kelvin's own child beside it, which removes files, lives longer. */
 		if (result->recording.child_status == -1)
 			result->recording.child_status = child_wait();
-		ok = end(benchmarks, result, notices, ok ? err : &ignored) && ok;
+		ok = end(benchmarks, result, ok ? err : &ignored) && ok;
 	}
 	forget(benchmarks);
 	return ok;
@@ -165,14 +163,12 @@ static bool cut(const struct source_benchmarks *benchmarks, struct recording *re
 	return true;
 }
 
-static bool benchmarks_complete(
-	struct source *source, struct recording *recording, struct buffer *notices, struct error *err)
+static bool benchmarks_complete(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct source_benchmarks *benchmarks = (struct source_benchmarks *)source;
 
-	(void)notices;
-	return harness_result_set_facts(&benchmarks->suite, recording->profile, err) &&
-	       (benchmarks->suite.window_count == 0 || cut(benchmarks, recording, err));
+	return harness_result_set_facts(&benchmarks->suite, result->recording.profile, err) &&
+	       (benchmarks->suite.window_count == 0 || cut(benchmarks, &result->recording, err));
 }
 
 /* ---- The source ---- */

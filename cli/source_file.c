@@ -174,14 +174,12 @@ static bool read_profile(struct source_file *file, struct buffer *bytes, struct 
 	return foreign_read(bytes->data, bytes->size, file->source.name, profile, err);
 }
 
-static bool file_read_profile(
-	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool file_read_profile(struct source *source, struct source_result *result, struct error *err)
 {
 	struct source_file *file = (struct source_file *)source;
 	struct buffer bytes;
 	bool ok;
 
-	(void)notices;
 	buffer_init(&bytes, max_file_bytes);
 	ok = read_profile(file, &bytes, &result->recording.profile, err);
 	buffer_deinit(&bytes);
@@ -190,8 +188,7 @@ static bool file_read_profile(
 
 /* ---- Recordings ---- */
 
-static bool file_read_recording(
-	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool file_read_recording(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct source_file *file = (const struct source_file *)source;
 	char cache[PATH_MAX];
@@ -208,8 +205,8 @@ static bool file_read_recording(
 	if (symbolize_perf_cache_directory(cache, sizeof(cache)))
 		recorded.cache_directory = cache;
 	if (kind_of(file) == FOREIGN_PART)
-		return sampler_read_part(&recorded, &result->recording, notices, err);
-	return foreign_read_perf_data(&recorded, &result->recording, notices, err);
+		return sampler_read_part(&recorded, &result->recording, &result->notices, err);
+	return foreign_read_perf_data(&recorded, &result->recording, &result->notices, err);
 }
 
 /* ---- The source ---- */

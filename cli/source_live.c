@@ -153,7 +153,7 @@ static bool explain_not_begun(const struct session *session, struct error *err)
 		(unsigned long long)session->options->delay_ms);
 }
 
-static bool live_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool live_read(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct source_live_options *options = &((const struct source_live *)source)->options;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -174,7 +174,7 @@ static bool live_read(struct source *source, struct source_result *result, struc
 	if (options->sampler.target.kind == SAMPLER_TARGET_COMMAND && interrupt_is_for_us_alone())
 		child_signal(interrupt_signal());
 	result->stage = SOURCE_FINISHING;
-	return sampler_finish(sampler, &result->recording, notices, err) || explain_not_begun(&session, err);
+	return sampler_finish(sampler, &result->recording, &result->notices, err) || explain_not_begun(&session, err);
 }
 
 static void live_destroy(struct source *source)

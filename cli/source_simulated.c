@@ -127,8 +127,8 @@ static void describe_command(const struct source_simulated_options *options, str
 	buffer_append_byte(text, '\0');
 }
 
-static bool read_counts(struct source_simulated *simulated, const struct profile_run *run, struct recording *result,
-	struct buffer *notices, struct error *err)
+static bool read_counts(struct source_simulated *simulated, const struct profile_run *run, struct source_result *result,
+	struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer command = { 0 };
 	char directory[PATH_MAX + sizeof("/counts")];
@@ -147,7 +147,7 @@ static bool read_counts(struct source_simulated *simulated, const struct profile
 		return false;
 	from.command = (const char *)command.data;
 	snprintf(directory, sizeof(directory), "%s/counts", simulated->temporary.path);
-	return sampler_simulation_read(&from, &simulated->simulation, result, notices, err);
+	return sampler_simulation_read(&from, &simulated->simulation, &result->recording, &result->notices, err);
 }
 
 /* What only the directory tells of a simulation that went wrong. */
@@ -162,8 +162,7 @@ static void explain(const struct source_simulated *simulated, struct buffer *not
 			"addresses are chosen at random here (personality(2) is not permitted), so counts may differ a little from run to run\n");
 }
 
-static bool simulated_read(
-	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool simulated_read(struct source *source, struct source_result *result, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
 	struct profile_run run;
@@ -182,27 +181,25 @@ static bool simulated_read(
 		return false;
 	}
 	result->stage = SOURCE_FINISHING;
-	if (notices)
-		explain(simulated, notices);
-	ok = end_benchmarks(simulated, notices, err);
+	explain(simulated, &result->notices);
+	ok = end_benchmarks(simulated, &result->notices, err);
 	forget_benchmarks(simulated);
-	return ok && read_counts(simulated, &run, &result->recording, notices, err);
+	return ok && read_counts(simulated, &run, result, err);
 }
 
 /* Counts have their samples only now: their lines are known. */
-static bool simulated_complete(
-	struct source *source, struct recording *recording, struct buffer *notices, struct error *err)
+static bool simulated_complete(struct source *source, struct source_result *result, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
-	bool ok = sampler_simulation_count(simulated->simulation, recording, notices, err) &&
-		  harness_result_set_facts(&simulated->suite, recording->profile, err);
+	bool ok = sampler_simulation_count(simulated->simulation, &result->recording, &result->notices, err) &&
+		  harness_result_set_facts(&simulated->suite, result->recording.profile, err);
 
 	if (!ok && err->code == ERROR_EMPTY && simulated->options.has_benchmarks)
 		error_prefix(err, "no benchmark was met, since none asks the simulator for its counts");
 
 	sampler_simulation_destroy(simulated->simulation);
 	simulated->simulation = NULL;
-	temporary_remove(&simulated->temporary, notices);
+	temporary_remove(&simulated->temporary, &result->notices);
 	return ok;
 }
 

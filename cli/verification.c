@@ -33,8 +33,7 @@ bool verification_finish(
 		!symbolize_verify_locations(
 			profile, result->symbols.images, compared, naming->no_names ? 0 : count, &naming->debug, err))
 		return false;
-	if (notices)
-		profile_verification_unfinished(&profile->verification, notices);
+	profile_verification_unfinished(&profile->verification, notices);
 	return true;
 }
 

@@ -20,7 +20,7 @@ bool verification_take(void *every, const char *text, struct error *err);
 /*
  * Called after the addresses of a recording were named: compares the names with libdw's, and adds differences to
  * profile->verification as text. Does nothing if no stack was to be compared; leaves names out if
- * nothing was named. `notices` may be NULL.
+ * nothing was named.
  */
 COMMON_MUST_CHECK
 bool verification_finish(

@@ -10,7 +10,6 @@
 
 struct fixture {
 	char cache[64];
-	struct buffer notices;
 };
 
 static int setup(void **state)
@@ -21,7 +20,6 @@ static int setup(void **state)
 	strcpy(fixture->cache, "/tmp/kelvin-source-XXXXXX");
 	assert_non_null(mkdtemp(fixture->cache));
 	assert_int_equal(setenv("XDG_CACHE_HOME", fixture->cache, 1), 0);
-	buffer_init(&fixture->notices, 1 << 16);
 	*state = fixture;
 	return 0;
 }
@@ -31,7 +29,6 @@ static int teardown(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(rmdir(fixture->cache), 0);
-	buffer_deinit(&fixture->notices);
 	free(fixture);
 	return 0;
 }
@@ -56,15 +53,14 @@ static uint64_t image_address(void)
 	return (uint64_t)(uintptr_t)simulated_function - (uint64_t)(uintptr_t)__ehdr_start;
 }
 
-static bool simulation_read(
-	struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool simulation_read(struct source *source, struct source_result *result, struct error *err)
 {
 	struct simulation *simulation = (struct simulation *)source;
 	struct profile_mapping mapping = { .end = UINT32_MAX };
 	uint32_t id, location;
 
 	simulation->reads++;
-	buffer_append_string(notices, "simulated\n");
+	buffer_append_string(&result->notices, "simulated\n");
 	result->recording.symbols.images = calloc(1, sizeof(*result->recording.symbols.images));
 	result->recording.symbols.mapping_count = 1;
 	return result->recording.symbols.images && profile_create(&result->recording.profile, err) &&
@@ -93,22 +89,22 @@ static const char *name_of_location(const struct profile *profile, uint32_t loca
 
 static void addresses_get_names(void **state)
 {
-	struct fixture *fixture = *state;
 	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
 	const struct symbolize_options options = { .threads = 1 };
 	struct source_result result;
 	struct error err;
 
 	for (int run = 1; run <= 2; run++) {
-		assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
+		assert_true(source_read(&simulation.source, &result, &err));
 		assert_int_equal(simulation.reads, run);
 		assert_int_equal(result.recording.child_status, -1);
 		assert_string_equal(name_of_location(result.recording.profile, 0), "");
-		assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
+		assert_true(source_name(&simulation.source, &options, &result, &err));
 		assert_string_equal(name_of_location(result.recording.profile, 0), "simulated_function");
+		assert_int_equal(result.notices.size, 10);
+		assert_memory_equal(result.notices.data, "simulated\n", 10);
 		source_result_deinit(&result);
 	}
-	assert_memory_equal(fixture->notices.data, "simulated\nsimulated\n", 20);
 	source_destroy(&simulation.source);
 	assert_int_equal(simulation.reads, -1);
 	/* teardown() finds the cache empty: what is read once leaves nothing there. */
@@ -117,7 +113,6 @@ static void addresses_get_names(void **state)
 /* The names of a kernel that is not to be had are not those of the running one. */
 static void kernels_of_others_stay_unnamed(void **state)
 {
-	struct fixture *fixture = *state;
 	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
 	const struct symbolize_options options = { .threads = 1 };
 	struct profile_mapping kernel = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
@@ -125,7 +120,7 @@ static void kernels_of_others_stay_unnamed(void **state)
 	uint32_t id, location = 0;
 	struct error err;
 
-	assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
+	assert_true(source_read(&simulation.source, &result, &err));
 	result.recording.symbols.kallsyms = strdup("");
 	assert_non_null(result.recording.symbols.kallsyms);
 	assert_true(profile_intern(result.recording.profile, "[kernel.kallsyms]", &kernel.path, &err) &&
@@ -136,10 +131,9 @@ static void kernels_of_others_stay_unnamed(void **state)
 	assert_non_null(result.recording.symbols.images);
 	result.recording.symbols.images[1] = NULL;
 	result.recording.symbols.mapping_count = 2;
-	fixture->notices.size = 0;
-	assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
+	assert_true(source_name(&simulation.source, &options, &result, &err));
 	assert_string_equal(name_of_location(result.recording.profile, location), "[kernel]");
-	assert_int_equal(fixture->notices.size, 0);
+	assert_int_equal(result.notices.size, 10);
 	source_result_deinit(&result);
 }
 
@@ -150,7 +144,7 @@ struct store {
 	const char *tool;
 };
 
-static bool store_read(struct source *source, struct source_result *result, struct buffer *notices, struct error *err)
+static bool store_read(struct source *source, struct source_result *result, struct error *err)
 {
 	const struct store *store = (const struct store *)source;
 	struct profile_function function = { 0 };
@@ -170,7 +164,7 @@ static void store_destroy(struct source *source)
 
 static const struct source_functions store_functions = { .read = store_read, .destroy = store_destroy };
 
-static enum profile_origin origin_from(struct fixture *fixture, const char *tool)
+static enum profile_origin origin_from(const char *tool)
 {
 	struct store store = { .source = { &store_functions, "a store", .is_named = true }, .tool = tool };
 	const struct symbolize_options options = { 0 };
@@ -178,8 +172,8 @@ static enum profile_origin origin_from(struct fixture *fixture, const char *tool
 	enum profile_origin origin;
 	struct error err;
 
-	assert_true(source_read(&store.source, &result, &fixture->notices, &err));
-	assert_true(source_name(&store.source, &options, &result, &fixture->notices, &err));
+	assert_true(source_read(&store.source, &result, &err));
+	assert_true(source_name(&store.source, &options, &result, &err));
 	origin = result.recording.profile->functions[0].origin;
 	source_result_deinit(&result);
 	return origin;
@@ -187,8 +181,8 @@ static enum profile_origin origin_from(struct fixture *fixture, const char *tool
 
 static void names_of_other_tools_get_origins(void **state)
 {
-	assert_int_equal(origin_from(*state, "another 1.0"), PROFILE_ORIGIN_LIBRARY);
-	assert_int_equal(origin_from(*state, "kelvin 1.0"), PROFILE_ORIGIN_UNKNOWN);
+	assert_int_equal(origin_from("another 1.0"), PROFILE_ORIGIN_LIBRARY);
+	assert_int_equal(origin_from("kelvin 1.0"), PROFILE_ORIGIN_UNKNOWN);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
