@@ -4,15 +4,13 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/record_summary.h"
 #include "cli/streams.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const size_t max_file_bytes = (size_t)2 << 30;
 
 static bool is_command(const struct record_job *job)
 {
@@ -54,15 +52,7 @@ static bool settle_part_file(const struct record_job *job, bool is_written, stru
 
 static bool write_file(struct record_job *job, const struct profile *profile, struct error *err)
 {
-	struct buffer out;
-	bool ok;
-
-	buffer_init(&out, max_file_bytes);
-	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
-	     file_write(job->output, out.data, out.size, job->mode, err);
-	job->file_bytes = out.size;
-	buffer_deinit(&out);
-	return ok;
+	return output_write_profile(profile, job->output, job->mode, &job->file_bytes, err);
 }
 
 /* After the file is written, in which threads that are idle by their life are not decided. */
