@@ -112,11 +112,13 @@ static bool has_no_name(const struct profile *profile, const struct profile_loca
 	return source == PROFILE_NAME_NONE || source == PROFILE_NAME_FDE;
 }
 
-/* Whether a stack ends in the interpreter of a Python function, which has the time and a name. */
-static bool is_work_for_python(const struct profile *profile, uint32_t stack)
+/* Whether a stack ends in the interpreter of a function, which has the time and a name. */
+static bool is_interpreters_work(const struct profile *profile, uint32_t stack)
 {
-	for (; stack != 0; stack = profile->stacks[stack].parent) {
-		const struct profile_location *location = &profile->locations[profile->stacks[stack].location];
+	enum profile_language interpreted = PROFILE_LANGUAGE_NATIVE;
+
+	for (uint32_t at = stack; at != 0; at = profile->stacks[at].parent) {
+		const struct profile_location *location = &profile->locations[profile->stacks[at].location];
 		const struct profile_function *function;
 		const char *name, *module;
 
@@ -125,9 +127,12 @@ static bool is_work_for_python(const struct profile *profile, uint32_t stack)
 		function = &profile->functions[profile->lines[location->first_line].function];
 		name = profile_string(profile, function->name);
 		module = profile_string(profile, function->module);
-		if (profile_language_of(name, module) == PROFILE_LANGUAGE_PYTHON)
+		if (at == stack)
+			interpreted = profile_language_interpreted_by(name, module);
+		else if (profile_language_of(name, module) == interpreted)
 			return true;
-		if (profile_language_interpreted_by(name, module) != PROFILE_LANGUAGE_PYTHON)
+		if (interpreted == PROFILE_LANGUAGE_NATIVE ||
+			profile_language_interpreted_by(name, module) != interpreted)
 			return false;
 	}
 	return false;
@@ -141,7 +146,7 @@ static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 		const struct profile_location *location = &profile->locations[stack->location];
 
 		if (profile->samples[i].stack != 0 && has_no_name(profile, location) &&
-			!is_work_for_python(profile, profile->samples[i].stack))
+			!is_interpreters_work(profile, profile->samples[i].stack))
 			unnamed[location->mapping] += (uint64_t)profile->values[i * profile->value_type_count];
 	}
 }
@@ -191,7 +196,7 @@ static void print_stripped(const struct profile *profile)
 static void print_nameless(const struct profile *profile)
 {
 	enum { MAX_SENTENCE_BYTES = 1024 };
-	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	struct error ignored;
 	size_t count = 0;
 

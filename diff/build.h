@@ -88,11 +88,12 @@ struct diff_build {
 
 /*
  * Whether a function is compiled at run time. The compiler decides anew in every process what is inlined where and in
- * which tier code runs. Python's functions, which a perf map names too, are not compiled.
+ * which tier code runs. Functions of interpreters, which a perf map names too, are not compiled.
  */
 static inline bool build_is_compiled_at_run_time(const struct diff_function *f)
 {
-	return f->name_source == PROFILE_NAME_JIT && !f->interrupt && f->language != PROFILE_LANGUAGE_PYTHON;
+	return f->name_source == PROFILE_NAME_JIT && !f->interrupt &&
+	       profile_languages[f->language].variation != PROFILE_VARIATION_INTERPRETED;
 }
 
 /* The function to whose self time a node's own counts. The root has none. */

@@ -3,7 +3,6 @@
 
 #include "profile/index.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,94 +24,27 @@ enum profile_activity profile_activity_of_frame(const char *name, const char *mo
 
 /* ---- Where activities begin ---- */
 
-struct entry {
-	const char *module, *function; /* globs; a module that is NULL is any */
-	enum profile_activity activity;
-};
-
-#define COLLECTS PROFILE_ACTIVITY_COLLECTION
-#define COMPILES PROFILE_ACTIVITY_COMPILATION
-
-static const struct entry entries[] = {
-	/* V8 (src/heap), in the program's threads and in those of its platform */
-	{ "node*", "v8::internal::Heap::CollectGarbage*", COLLECTS },
-	{ "node*", "v8::internal::Heap::CollectAllGarbage*", COLLECTS },
-	{ "node*", "v8::internal::Scavenger*", COLLECTS },
-	{ "node*", "v8::internal::ConcurrentMarking::*", COLLECTS },
-	{ "node*", "v8::internal::IncrementalMarking*", COLLECTS },
-	{ "node*", "v8::internal::MarkCompactCollector::*", COLLECTS },
-	{ "node*", "v8::internal::MinorMark*", COLLECTS },
-	{ "node*", "v8::internal::Sweeper::*", COLLECTS },
-	{ "node*", "v8::internal::ArrayBufferSweeper::*", COLLECTS },
-	{ "node*", "v8::internal::PageEvacuationJob::*", COLLECTS },
-	{ "node*", "v8::internal::PointersUpdatingJob::*", COLLECTS },
-	{ "node*", "v8::internal::ScavengeJob::*", COLLECTS },
-	{ "node*", "cppgc::internal::Sweeper*", COLLECTS },
-	{ "node*", "cppgc::internal::*Marker*", COLLECTS },
-	/* V8 (src/compiler-dispatcher, src/codegen, src/baseline, src/maglev) */
-	{ "node*", "v8::internal::OptimizingCompileDispatcher::*", COMPILES },
-	{ "node*", "v8::internal::OptimizedCompilationJob::*", COMPILES },
-	{ "node*", "v8::internal::Compiler::CompileOptimized*", COMPILES },
-	{ "node*", "v8::internal::Runtime_CompileOptimized*", COMPILES },
-	{ "node*", "v8::internal::baseline::*", COMPILES },
-	{ "node*", "v8::internal::maglev::*", COMPILES },
-	/* HotSpot (share/gc), in its VM thread; all else runs in threads of its own */
-	{ "libjvm*", "VM_G1*", COLLECTS },
-	{ "libjvm*", "VM_GenCollect*", COLLECTS },
-	{ "libjvm*", "VM_ParallelGC*", COLLECTS },
-	{ "libjvm*", "VM_CollectFor*", COLLECTS },
-	{ "libjvm*", "CompileBroker::compiler_thread_loop*", COMPILES },
-	/* Go (runtime/mgc.go, mgcmark.go, mgcsweep.go, mgcscavenge.go) */
-	{ NULL, "runtime.gcBgMarkWorker*", COLLECTS },
-	{ NULL, "runtime.gcAssistAlloc*", COLLECTS },
-	{ NULL, "runtime.gcStart*", COLLECTS },
-	{ NULL, "runtime.bgsweep*", COLLECTS },
-	{ NULL, "runtime.bgscavenge*", COLLECTS },
-};
-
-static bool activity_matches(const char *text, const char *glob)
-{
-	/* Nearly all texts end here: they are looked at for every function, and fnmatch() is slow. */
-	return text[0] == glob[0] && fnmatch(glob, text, 0) == 0;
-}
-
-/* The activity that begins in a function of V8, HotSpot or Go. */
+/* The activity that begins in a function of a runtime. */
 static enum profile_activity activity_of_function(const char *name, const char *module)
 {
-	module = strcmp(module, "libnode.so") == 0 ? "node" : module;
-	if (strncmp(name, "v8::", 4) != 0 && strncmp(name, "cppgc::", 7) != 0 && strncmp(name, "VM_", 3) != 0 &&
-		strncmp(name, "CompileBroker::", 15) != 0 && strncmp(name, "runtime.", 8) != 0)
-		return PROFILE_ACTIVITY_NONE;
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (activity_matches(name, entries[i].function) &&
-			(!entries[i].module || activity_matches(module, entries[i].module)))
-			return entries[i].activity;
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++) {
+		const struct profile_language_row *row = &profile_languages[i];
+
+		for (int a = 0; a < PROFILE_ACTIVITY_COUNT; a++)
+			if (glob_matches_any(row->activities[a].functions, name) &&
+				(!row->modules || glob_matches_any(row->modules, module)))
+				return (enum profile_activity)a;
+	}
 	return PROFILE_ACTIVITY_NONE;
 }
 
-/* Threads of HotSpot that do nothing else (share/compiler/compileBroker.cpp, and share/gc of each collector). */
-static const struct entry threads[] = {
-	{ NULL, "C1 CompilerThre*", COMPILES },
-	{ NULL, "C2 CompilerThre*", COMPILES },
-	{ NULL, "JVMCI*Compiler*", COMPILES },
-	{ NULL, "GC Thread*", COLLECTS },
-	{ NULL, "G1 Main Marker", COLLECTS },
-	{ NULL, "G1 Conc#*", COLLECTS },
-	{ NULL, "G1 Refine#*", COLLECTS },
-	{ NULL, "G1 Service", COLLECTS },
-	{ NULL, "ParGC Thread*", COLLECTS },
-	{ NULL, "ZDriver*", COLLECTS },
-	{ NULL, "ZDirector*", COLLECTS },
-	{ NULL, "ZWorker*", COLLECTS },
-	{ NULL, "Shenandoah*", COLLECTS },
-};
-
-/* The activity of a thread of HotSpot. The kernel cuts names of threads after 15 bytes. */
-static enum profile_activity activity_of_thread(const char *name)
+/* The activity of a thread in a profile of the languages' runtimes. */
+static enum profile_activity activity_of_thread(const char *name, const bool has_runtime[PROFILE_LANGUAGE_COUNT])
 {
-	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
-		if (activity_matches(name, threads[i].function))
-			return threads[i].activity;
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		for (int a = 0; has_runtime[i] && a < PROFILE_ACTIVITY_COUNT; a++)
+			if (glob_matches_any(profile_languages[i].activities[a].threads, name))
+				return (enum profile_activity)a;
 	return PROFILE_ACTIVITY_NONE;
 }
 
@@ -141,13 +73,11 @@ static void marker_deinit(struct marker *m)
 		free(m->stacks[i]);
 }
 
-/* Whether the profile is of a JVM, so that names of threads are those of HotSpot. */
-static bool has_jvm(const struct profile *profile)
+/* The languages whose runtimes the profile has, so that names of threads are those of the runtimes. */
+static void find_runtimes(const struct profile *profile, bool has_runtime[PROFILE_LANGUAGE_COUNT])
 {
 	for (size_t i = 0; i < profile->mapping_count; i++)
-		if (strncmp(profile_string(profile, profile->mappings[i].module), "libjvm", 6) == 0)
-			return true;
-	return false;
+		has_runtime[profile_language_of_module(profile_string(profile, profile->mappings[i].module))] = true;
 }
 
 static void find_entries(struct marker *m, const uint8_t *functions)
@@ -176,7 +106,7 @@ static bool marker_init(struct marker *m, struct error *err)
 {
 	const struct profile *profile = m->profile;
 	CLEANUP(cleanup_free) uint8_t *functions = calloc(profile->function_count + 1, 1);
-	bool is_jvm = has_jvm(profile);
+	bool has_runtime[PROFILE_LANGUAGE_COUNT] = { false };
 
 	m->locations = calloc(profile->location_count + 1, 1);
 	m->threads = calloc(profile->thread_count + 1, 1);
@@ -187,8 +117,10 @@ static bool marker_init(struct marker *m, struct error *err)
 		functions[i] = (uint8_t)activity_of_function(profile_string(profile, profile->functions[i].name),
 			profile_string(profile, profile->functions[i].module));
 	find_entries(m, functions);
-	for (size_t i = 0; is_jvm && i < profile->thread_count; i++) {
-		m->threads[i] = (uint8_t)activity_of_thread(profile_string(profile, profile->threads[i].name));
+	find_runtimes(profile, has_runtime);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		m->threads[i] =
+			(uint8_t)activity_of_thread(profile_string(profile, profile->threads[i].name), has_runtime);
 		m->any = m->any || m->threads[i];
 	}
 	return true;

@@ -310,7 +310,7 @@ static bool is_unnamed(struct span s, const char *module)
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out)
 {
 	struct span s = { name, name + strlen(name) }, file;
-	struct profile_javascript_name javascript;
+	struct profile_script_name javascript;
 
 	if (is_unnamed(s, module)) {
 		if (fingerprint)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/java_name.h"
 
+#include "profile/language.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
-
-/* Packages, written with dots; those of the JDK first, then those of Scala, Kotlin, Groovy and Clojure. */
-static const char *const standard_packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.",
-	"org.xml.sax.", "org.ietf.jgss.", "netscape.javascript.", "scala.", "kotlin.", "kotlinx.", "groovy.",
-	"clojure." };
 
 struct class_name {
 	const char *start, *end; /* half-open; start NULL: no class */
@@ -75,10 +72,11 @@ bool profile_java_is_method(const char *name)
 
 bool profile_java_is_standard(const char *name)
 {
+	const char *const *packages = profile_languages[PROFILE_LANGUAGE_JAVA].standard_packages;
 	struct class_name class = class_of(name);
 
-	for (size_t i = 0; class.start && i < sizeof(standard_packages) / sizeof(standard_packages[0]); i++)
-		if (is_in_package(class, standard_packages[i]))
+	for (; class.start && *packages; packages++)
+		if (is_in_package(class, *packages))
 			return true;
 	return false;
 }

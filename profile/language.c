@@ -1,187 +1,250 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/language.h"
-
 #include "profile/profile.h"
 
-#include <ctype.h>
-#include <fnmatch.h>
 #include <string.h>
 
-const char *profile_language_name(enum profile_language language)
-{
-	static const char *const names[PROFILE_LANGUAGE_COUNT] = { "native", "python", "javascript", "java", "kernel" };
+#define COLLECTION [PROFILE_ACTIVITY_COLLECTION]
+#define COMPILATION [PROFILE_ACTIVITY_COMPILATION]
 
-	return names[language];
-}
-
-bool profile_python_name(const char *name, struct profile_python_name *parts)
-{
-	static const char prefix[] = "py::";
-	const char *function = name + sizeof(prefix) - 1, *colon;
-
-	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-		return false;
-	colon = strchr(function, ':');
-	/* `py::detail::cast` is a function of C++. */
-	if (!colon || colon == function || colon[1] == ':' || colon[1] == '\0')
-		return false;
-	*parts = (struct profile_python_name){ function, (size_t)(colon - function), colon + 1 };
-	return true;
-}
-
-/* V8 has the function's tier and name follow one of these; node uses the first, older versions the others. */
-static const char *const javascript_kinds[] = {
-	"JS:", "LazyCompile:", "Function:", "InterpretedFunction:", "Script:", "Eval:"
+const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
+	/* C, C++ and Rust; of packages those of any language that is compiled to machine code */
+	[PROFILE_LANGUAGE_NATIVE] = {
+		.name = "native",
+		.modules = GLOBS("ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*", "libm.so",
+			"libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so"),
+		.standard_sources = GLOBS("*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
+			"*/rustlib/src/rust/library/*"),
+		.standard_names = GLOBS("std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
+			"<* as alloc::*"),
+		.packages = GLOBS("/nix/store/*"),
+		.dependency_sources = GLOBS("*/.cargo/registry/*", "*/.cargo/git/*", "*/vendor/*", "*/third_party/*",
+			"*/3rdparty/*", "*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*",
+			"/usr/include/*", "/usr/src/*"),
+	},
+	[PROFILE_LANGUAGE_PYTHON] = {
+		.name = "python",
+		.functions = "Python functions",
+		.next_step = "start it with 'python3 -X perf' (Python 3.12 or newer)",
+		.modules = GLOBS("python", "python[0-9]*", "libpython*.so", "pypy", "pypy[0-9]*", "libpypy*.so"),
+		.loops = GLOBS("_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx"),
+		.is_loop_unique = true,
+		.operations = GLOBS("*"),
+		.variation = PROFILE_VARIATION_INTERPRETED,
+		.read_name = profile_python_name,
+		.gone = PROFILE_PYTHON_GONE,
+		.standard_sources = GLOBS("*/lib/python[23].*", "<frozen *"),
+		.is_standard_system = true,
+		.packages = GLOBS("*/site-packages/*", "*/dist-packages/*"),
+		/* what packages make while the program runs: numpy, decorator, attrs */
+		.dependency_sources = GLOBS("<__array_function__ internals>", "<decorator-gen-*",
+			"<attrs generated *"),
+		.compiled_packages = GLOBS("*/lib/python[23].*/*"),
+		.options_with_value = GLOBS("-X", "-W"),
+	},
+	/* V8 in node */
+	[PROFILE_LANGUAGE_JAVASCRIPT] = {
+		.name = "javascript",
+		.functions = "JavaScript functions",
+		.next_step = "start it with 'node --perf-basic-prof'",
+		.modules = GLOBS("node", "node[0-9]*", "nodejs", "libnode.so"),
+		.loops = GLOBS("Builtins_JSEntry", "Builtins_InterpreterEntryTrampoline"),
+		.is_loop_unique = true,
+		.makes_code = true,
+		/*
+		 * What V8 has built in for what a function does before it is optimized, when it becomes part of the
+		 * function's own code: the handlers of bytecodes, the entry to them, and caches of how properties were
+		 * found.
+		 */
+		.operations = GLOBS("Builtins_*Handler", "Builtins_InterpreterEntryTrampoline*",
+			"Builtins_InterpreterPushArgs*", "Builtins_Baseline*", "Builtins_*_Baseline*",
+			"Builtins_*WithFeedback*", "Builtins_LoadIC*", "Builtins_KeyedLoadIC*", "Builtins_LoadGlobalIC*",
+			"Builtins_StoreIC*", "Builtins_KeyedStoreIC*", "Builtins_StoreGlobalIC*",
+			"Builtins_DefineNamedOwnIC*", "Builtins_DefineKeyedOwnIC*", "Builtins_KeyedHasIC*",
+			"Builtins_CloneObjectIC*"),
+		.activities = {
+			/* src/heap, in the program's threads and in those of V8's platform */
+			COLLECTION = { .functions = GLOBS("v8::internal::Heap::CollectGarbage*",
+				"v8::internal::Heap::CollectAllGarbage*", "v8::internal::Scavenger*",
+				"v8::internal::ConcurrentMarking::*", "v8::internal::IncrementalMarking*",
+				"v8::internal::MarkCompactCollector::*", "v8::internal::MinorMark*",
+				"v8::internal::Sweeper::*", "v8::internal::ArrayBufferSweeper::*",
+				"v8::internal::PageEvacuationJob::*", "v8::internal::PointersUpdatingJob::*",
+				"v8::internal::ScavengeJob::*", "cppgc::internal::Sweeper*",
+				"cppgc::internal::*Marker*") },
+			/* src/compiler-dispatcher, src/codegen, src/baseline, src/maglev */
+			COMPILATION = { .functions = GLOBS("v8::internal::OptimizingCompileDispatcher::*",
+				"v8::internal::OptimizedCompilationJob::*",
+				"v8::internal::Compiler::CompileOptimized*",
+				"v8::internal::Runtime_CompileOptimized*", "v8::internal::baseline::*",
+				"v8::internal::maglev::*") },
+		},
+		.variation = PROFILE_VARIATION_V8,
+		.read_name = profile_javascript_name,
+		.stubs = GLOBS("Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*"),
+		.standard_sources = GLOBS("node:*"),
+		.is_standard_system = true,
+		.packages = GLOBS("*/node_modules/*"),
+		.options_with_value = GLOBS("-r"),
+	},
+	/* HotSpot, and as far as it is like it OpenJ9 */
+	[PROFILE_LANGUAGE_JAVA] = {
+		.name = "java",
+		.functions = "Java methods",
+		.next_step = "run 'jcmd PID Compiler.perfmap' (JDK 17 or newer) just before the recording ends, or record it to its end with "
+			     "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+		.modules = GLOBS("java", "libjvm.so", "libj9*.so", "libjli.so"),
+		.makes_code = true,
+		/* Beside its VM thread, threads of its own do all of it: compileBroker.cpp, and share/gc of each collector. */
+		.activities = {
+			COLLECTION = { GLOBS("VM_G1*", "VM_GenCollect*", "VM_ParallelGC*", "VM_CollectFor*"),
+				GLOBS("GC Thread*", "G1 Main Marker", "G1 Conc#*", "G1 Refine#*", "G1 Service",
+					"ParGC Thread*", "ZDriver*", "ZDirector*", "ZWorker*", "Shenandoah*") },
+			COMPILATION = { GLOBS("CompileBroker::compiler_thread_loop*"),
+				GLOBS("C1 CompilerThre*", "C2 CompilerThre*", "JVMCI*Compiler*") },
+		},
+		.variation = PROFILE_VARIATION_HOTSPOT,
+		.stubs = GLOBS("Interpreter*", "I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*",
+			"itable stub*", "MethodHandles adapters*", "*Runtime1 stub", "call_stub"),
+		/* the JDK's, then those of Scala, Kotlin, Groovy and Clojure */
+		.standard_packages = GLOBS("java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.",
+			"org.xml.sax.", "org.ietf.jgss.", "netscape.javascript.", "scala.", "kotlin.", "kotlinx.",
+			"groovy.", "clojure."),
+		.compiled_packages = GLOBS("*/jvm/*", "*/jdk*/lib/*", "*/jre*/lib/*", "*/java/*/lib/*"),
+		.options_with_value = GLOBS("-cp", "-classpath", "--class-path"),
+	},
+	[PROFILE_LANGUAGE_KERNEL] = { .name = "kernel" },
+	[PROFILE_LANGUAGE_RUBY] = {
+		.name = "ruby",
+		.functions = "Ruby methods",
+		.next_step = "'ruby --yjit --yjit-perf' (Ruby 3.3 or newer) names those that it compiles",
+		.modules = GLOBS("ruby", "ruby[0-9]*", "libruby*.so"),
+		.loops = GLOBS("rb_vm_exec", "vm_exec"),
+		.makes_code = true,
+		.variation = PROFILE_VARIATION_INTERPRETED,
+		.compiled_packages = GLOBS("*/gems/*", "*/lib/ruby/*"),
+		.options_with_value = GLOBS("-I", "-r"),
+	},
+	[PROFILE_LANGUAGE_GO] = {
+		.name = "go",
+		/* runtime/mgc.go, mgcmark.go, mgcsweep.go, mgcscavenge.go */
+		.activities = { COLLECTION = { .functions = GLOBS("runtime.gcBgMarkWorker*", "runtime.gcAssistAlloc*",
+			"runtime.gcStart*", "runtime.bgsweep*", "runtime.bgscavenge*") } },
+		.variation = PROFILE_VARIATION_GO,
+		.standard_sources = GLOBS("/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*",
+			"*/sdk/go[0-9]*/src/*", "/usr/share/go*/src/*"),
+		.dependency_sources = GLOBS("*/pkg/mod/*@v*", "*@v[0-9]*/*"),
+	},
+	[PROFILE_LANGUAGE_PHP] = {
+		.name = "php",
+		.functions = "PHP functions",
+		.next_step = "PHP's JIT with '-d opcache.jit_debug=16' names those that it compiles",
+		.modules = GLOBS("php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so"),
+		.loops = GLOBS("execute_ex"),
+		.makes_code = true,
+		.compiled_packages = GLOBS("*/lib/php/*"),
+		.options_with_value = GLOBS("-d", "-r"),
+	},
+	[PROFILE_LANGUAGE_PERL] = {
+		.name = "perl",
+		.functions = "Perl subroutines",
+		.next_step = "Perl names them to no sampling profiler; Devel::NYTProf measures them",
+		.modules = GLOBS("perl", "perl5*", "libperl.so"),
+		.loops = GLOBS("Perl_runops_standard", "Perl_runops_debug"),
+		.is_loop_unique = true,
+		.compiled_packages = GLOBS("*/lib/perl5/*", "*/auto/*.so"),
+		.options_with_value = GLOBS("-I"),
+	},
+	[PROFILE_LANGUAGE_LUA] = {
+		.name = "lua",
+		.functions = "Lua functions",
+		.next_step = "Lua names them to no sampling profiler",
+		.modules = GLOBS("lua", "lua[0-9]*", "luajit*", "liblua[0-9]*.so", "libluajit*.so"),
+		.loops = GLOBS("luaV_execute"),
+		.is_loop_unique = true,
+	},
+	[PROFILE_LANGUAGE_DOTNET] = {
+		.name = "dotnet",
+		.functions = ".NET methods",
+		.next_step = "start it with DOTNET_PerfMapEnabled=1 in its environment",
+		.modules = GLOBS("libcoreclr.so"),
+		.makes_code = true,
+	},
+	[PROFILE_LANGUAGE_ERLANG] = {
+		.name = "erlang",
+		.functions = "Erlang functions",
+		.next_step = "start it with 'erl +JPperf true'",
+		.modules = GLOBS("beam.smp"),
+		.makes_code = true,
+	},
+	/* code made at run time by anything else */
+	[PROFILE_LANGUAGE_UNKNOWN] = {
+		.name = "unknown",
+		.functions = "functions made at run time",
+		.next_step = "'man kelvin-record' says which runtimes name theirs, and how",
+		.variation = PROFILE_VARIATION_UNKNOWN,
+	},
 };
 
-/* The length of the kind before a JavaScript function's name; 0: it is none. */
-static size_t javascript_kind(const char *name)
+enum profile_language profile_language_of_module(const char *module)
 {
-	for (size_t i = 0; i < sizeof(javascript_kinds) / sizeof(javascript_kinds[0]); i++) {
-		size_t size = strlen(javascript_kinds[i]);
-
-		if (strncmp(name, javascript_kinds[i], size) == 0)
-			return size;
-	}
-	return 0;
+	for (int i = PROFILE_LANGUAGE_NATIVE + 1; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (glob_matches_any(profile_languages[i].modules, module))
+			return (enum profile_language)i;
+	return PROFILE_LANGUAGE_NATIVE;
 }
 
-/*
- * Where the file's name begins: behind the first space that a path or a scheme follows, since names of functions
- * (`get size`) and directories have spaces too; else behind the last one. NULL: there is no file.
- */
-static const char *javascript_file(const char *function)
+bool profile_is_runtime(const char *module)
 {
-	static const char *const starts[] = { "/", "file:", "node:" };
-	const char *last = NULL;
-
-	for (const char *space = strchr(function, ' '); space; space = strchr(space + 1, ' ')) {
-		last = space;
-		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-			if (strncmp(space + 1, starts[i], strlen(starts[i])) == 0)
-				return space + 1;
-	}
-	return last ? last + 1 : NULL;
+	return glob_matches_any(profile_languages[PROFILE_LANGUAGE_NATIVE].modules, module) ||
+	       profile_language_of_module(module) != PROFILE_LANGUAGE_NATIVE;
 }
-
-/* Cuts `:12` from the end of a file's name, and reads the number. */
-static bool cut_number(const char *file, size_t *bytes, uint32_t *number)
-{
-	enum { MOST_DIGITS = 9 };
-	size_t digits = 0;
-	uint32_t value = 0, unit = 1;
-
-	for (; digits < *bytes && digits < MOST_DIGITS && isdigit((unsigned char)file[*bytes - 1 - digits]);
-		digits++, unit *= 10)
-		value += unit * (uint32_t)(file[*bytes - 1 - digits] - '0');
-	if (digits == 0 || digits == *bytes || file[*bytes - 1 - digits] != ':')
-		return false;
-	*bytes -= digits + 1;
-	*number = value;
-	return true;
-}
-
-bool profile_javascript_name(const char *name, struct profile_javascript_name *parts)
-{
-	size_t kind = javascript_kind(name);
-	const char *function = name + kind;
-	uint32_t last = 0, first = 0;
-
-	if (kind == 0)
-		return false;
-	function += strspn(function, "~^*+'");
-	*parts = (struct profile_javascript_name){ .function = function, .function_bytes = strlen(function) };
-	parts->file = javascript_file(function);
-	if (!parts->file) {
-		parts->file = function + parts->function_bytes;
-		return true;
-	}
-	parts->function_bytes = (size_t)(parts->file - 1 - function);
-	parts->file_bytes = strlen(parts->file);
-	/* A line and a column, or a line alone. */
-	if (cut_number(parts->file, &parts->file_bytes, &last))
-		parts->line = cut_number(parts->file, &parts->file_bytes, &first) ? first : last;
-	return true;
-}
-
-static bool language_matches(const char *text, const char *const *globs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		/* Nearly all globs begin with a letter. This is looked at for every function, and fnmatch() is slow. */
-		if ((globs[i][0] == '*' || globs[i][0] == text[0]) && fnmatch(globs[i], text, 0) == 0)
-			return true;
-	return false;
-}
-
-#define LANGUAGE_MATCHES(text, globs) language_matches((text), (globs), sizeof(globs) / sizeof((globs)[0]))
-
-static const char *const python_modules[] = { "python", "python[0-9]*", "libpython*.so", "pypy", "pypy[0-9]*",
-	"libpypy*.so" };
-
-static const char *const node_modules[] = { "node", "nodejs", "libnode.so" };
-
-/*
- * Code that V8 has built in for what a function does before it is optimized, when it becomes part of the function's own
- * code: the handlers of bytecodes, the entry to them, and caches of how properties were found.
- */
-static const char *const javascript_operations[] = { "Builtins_*Handler", "Builtins_InterpreterEntryTrampoline*",
-	"Builtins_InterpreterPushArgs*", "Builtins_Baseline*", "Builtins_*_Baseline*", "Builtins_*WithFeedback*",
-	"Builtins_LoadIC*", "Builtins_KeyedLoadIC*", "Builtins_LoadGlobalIC*", "Builtins_StoreIC*",
-	"Builtins_KeyedStoreIC*", "Builtins_StoreGlobalIC*", "Builtins_DefineNamedOwnIC*", "Builtins_DefineKeyedOwnIC*",
-	"Builtins_KeyedHasIC*", "Builtins_CloneObjectIC*" };
-
-static const char *const generated_stubs[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*",
-	"Interpreter*", "I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*", "itable stub*",
-	"MethodHandles adapters*", "*Runtime1 stub", "call_stub" };
 
 bool profile_is_made_at_run_time(const char *module)
 {
 	return strcmp(module, PROFILE_JIT_MODULE) == 0 || strcmp(module, "//anon") == 0;
 }
 
+enum profile_language profile_language_of_gone(const char *name)
+{
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (profile_languages[i].gone && strcmp(name, profile_languages[i].gone) == 0)
+			return (enum profile_language)i;
+	return PROFILE_LANGUAGE_NATIVE;
+}
+
 enum profile_language profile_language_of(const char *name, const char *module)
 {
-	struct profile_javascript_name javascript;
-	struct profile_python_name python;
+	struct profile_script_name parts;
+	enum profile_language language;
 
 	if (strncmp(module, "[kernel", 7) == 0)
 		return PROFILE_LANGUAGE_KERNEL;
-	if (profile_python_name(name, &python) ||
-		(profile_is_made_at_run_time(module) && strcmp(name, PROFILE_PYTHON_GONE) == 0))
-		return PROFILE_LANGUAGE_PYTHON;
-	if (profile_javascript_name(name, &javascript))
-		return PROFILE_LANGUAGE_JAVASCRIPT;
-	return profile_is_made_at_run_time(module) && profile_java_is_method(name) ? PROFILE_LANGUAGE_JAVA
-										   : PROFILE_LANGUAGE_NATIVE;
+	language = profile_script_name(name, &parts);
+	if (language != PROFILE_LANGUAGE_NATIVE || !profile_is_made_at_run_time(module))
+		return language;
+	language = profile_language_of_gone(name);
+	return language == PROFILE_LANGUAGE_NATIVE && profile_java_is_method(name) ? PROFILE_LANGUAGE_JAVA : language;
 }
 
 enum profile_language profile_language_interpreted_by(const char *name, const char *module)
 {
-	if (LANGUAGE_MATCHES(module, python_modules))
-		return PROFILE_LANGUAGE_PYTHON;
-	return LANGUAGE_MATCHES(module, node_modules) && LANGUAGE_MATCHES(name, javascript_operations)
-		       ? PROFILE_LANGUAGE_JAVASCRIPT
-		       : PROFILE_LANGUAGE_NATIVE;
+	enum profile_language language = profile_language_of_module(module);
+
+	return glob_matches_any(profile_languages[language].operations, name) ? language : PROFILE_LANGUAGE_NATIVE;
 }
 
 bool profile_is_generated_stub(const char *name)
 {
-	return LANGUAGE_MATCHES(name, generated_stubs);
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (glob_matches_any(profile_languages[i].stubs, name))
+			return true;
+	return false;
 }
 
-void profile_shown_name(const char *name, struct buffer *out)
+bool profile_is_standard_name(const char *name)
 {
-	struct profile_javascript_name javascript;
-	struct profile_python_name python;
-
-	if (profile_python_name(name, &python))
-		buffer_append(out, python.function, python.function_bytes);
-	else if (profile_javascript_name(name, &javascript) && javascript.function_bytes > 0)
-		buffer_append(out, javascript.function, javascript.function_bytes);
-	else if (profile_javascript_name(name, &javascript) && javascript.file_bytes > 0)
-		buffer_append_string(out, "(anonymous)");
-	else if (profile_activity_of_frame(name, "") != PROFILE_ACTIVITY_NONE)
-		buffer_append_string(out, profile_activity_words(profile_activity_of_frame(name, "")));
-	else
-		buffer_append_string(out, name);
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (glob_matches_any(profile_languages[i].standard_names, name))
+			return true;
+	return profile_java_is_standard(name);
 }

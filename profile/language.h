@@ -2,23 +2,95 @@
 #pragma once
 
 #include "common/common.h"
+#include "profile/activity.h"
 
-/* In which language a function is written, and whose functions an interpreter runs. */
+/*
+ * Languages and their runtimes: what is known of each stands in its row of a table. In which language a
+ * function is written, and whose functions an interpreter runs.
+ */
 
+/* The page has them as numbers of four bits. The first in this order whose mark a program bears decides. */
 enum profile_language {
 	PROFILE_LANGUAGE_NATIVE, /* machine code of any compiler, and all that is not known to be another one */
 	PROFILE_LANGUAGE_PYTHON,
 	PROFILE_LANGUAGE_JAVASCRIPT,
 	PROFILE_LANGUAGE_JAVA, /* methods of classes, whatever language for the JVM they are written in */
 	PROFILE_LANGUAGE_KERNEL,
+	PROFILE_LANGUAGE_RUBY,
+	PROFILE_LANGUAGE_GO,
+	PROFILE_LANGUAGE_PHP,
+	PROFILE_LANGUAGE_PERL,
+	PROFILE_LANGUAGE_LUA,
+	PROFILE_LANGUAGE_DOTNET,
+	PROFILE_LANGUAGE_ERLANG,
+	PROFILE_LANGUAGE_UNKNOWN, /* none is known for the program's code, as it may be in files of other tools */
 };
-enum { PROFILE_LANGUAGE_COUNT = 5 };
+enum { PROFILE_LANGUAGE_COUNT = 13 };
 
-/* What a Python function is called whose code object could not be read. Its module is PROFILE_JIT_MODULE. */
-#define PROFILE_PYTHON_GONE "python frame (gone)"
+/*
+ * What a program's variation from process to process depends on. diff/statistics/floor.c has the figures. A language
+ * without one counts as native code, which no runtime runs.
+ */
+enum profile_variation {
+	PROFILE_VARIATION_NATIVE,
+	PROFILE_VARIATION_INTERPRETED, /* also what a perf map names of such a language is interpreted, not compiled */
+	PROFILE_VARIATION_V8,          /* it compiles functions at run time, in tiers */
+	PROFILE_VARIATION_HOTSPOT,     /* likewise */
+	PROFILE_VARIATION_GO,
+	PROFILE_VARIATION_UNKNOWN,
+};
+enum { PROFILE_VARIATION_COUNT = 6 };
 
-/* Lower-case words for JSON and the page: "native", "python", "javascript", "java", "kernel". */
-const char *profile_language_name(enum profile_language language);
+struct profile_script_name;
+
+/* A language with its runtime. Lists are those of glob_matches_any(); NULL: there is none. All is static. */
+struct profile_language_row {
+	/* Its words. */
+	const char *name;      /* lower case, for JSON and the page: "python" */
+	const char *functions; /* in sentences: "Python functions" */
+	const char *next_step; /* how a runtime is made to name its functions: "start it with ..." */
+
+	/* Its runtime. */
+	const char *const *modules; /* that run programs rather than being one; also what commands call the program */
+	/*
+	 * Functions that execute a program: one of them is in the stack, however deep a sample is. They count in the
+	 * runtime's modules, unless no other program has functions of such names, in whatever module.
+	 */
+	const char *const *loops;
+	bool is_loop_unique;
+	bool makes_code; /* machine code without a name in one of its processes may be that of its functions */
+	/* Functions of its modules that do the work of an interpreted function's own operations. */
+	const char *const *operations;
+	struct {
+		/* In which it begins; of any module where the runtime is a part of each program and has none. */
+		const char *const *functions;
+		const char *const *threads; /* that do nothing else, as the kernel cuts their names: after 15 bytes */
+	} activities[PROFILE_ACTIVITY_COUNT];
+	enum profile_variation variation;
+
+	/* Its functions. */
+	bool (*read_name)(const char *name, struct profile_script_name *parts); /* NULL: names tell no file */
+	const char *gone;         /* what a function is called whose name could not be read */
+	const char *const *stubs; /* names of code made at run time that is the runtime's own */
+
+	/* Its libraries, by the files of their sources, by names, and by the files of what is compiled of them. */
+	const char *const *standard_sources;
+	bool is_standard_system; /* the runtime brings its standard library along: every program runs on it */
+	const char *const *standard_names;
+	const char *const *standard_packages;  /* of Java, each with a dot behind it; no globs */
+	const char *const *packages;           /* directories of packages, with sources and compiled files */
+	const char *const *dependency_sources; /* sources of other libraries that a program chose */
+	const char *const *compiled_packages;  /* compiled files of the runtime's and of other packages */
+
+	const char *const *options_with_value; /* of its commands; the next word is the value */
+};
+extern const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT];
+
+/* The language whose runtime a module is; PROFILE_LANGUAGE_NATIVE: it is none's. */
+enum profile_language profile_language_of_module(const char *module);
+
+/* Whether a module runs programs rather than being one: the C library, the loader, interpreters, virtual machines. */
+bool profile_is_runtime(const char *module);
 
 /* The language of a function, by the form of its name and by its module. */
 enum profile_language profile_language_of(const char *name, const char *module);
@@ -32,46 +104,15 @@ enum profile_language profile_language_of(const char *name, const char *module);
  */
 enum profile_language profile_language_interpreted_by(const char *name, const char *module);
 
+/* The language of a function that is called what such a function is whose name could not be read; NATIVE: of none. */
+enum profile_language profile_language_of_gone(const char *name);
+
 /* Whether a module stands for code that is generated at run time, or for memory without a file, where such code lies.
  */
 bool profile_is_made_at_run_time(const char *module);
 
-/* Whether a name in code that is generated at run time is that of code which V8 or HotSpot generate for themselves. */
+/* Whether a name in code that is generated at run time is that of code which runtimes generate for themselves. */
 bool profile_is_generated_stub(const char *name);
 
-/*
- * What stands between the two parts of the name of a function without one where an exported function before it is
- * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
- */
-#define PROFILE_NEAR " near "
-
-/* The parts of `py::QUALNAME:FILENAME`, as CPython names a function to perf. Both point into the name. */
-struct profile_python_name {
-	const char *function; /* of `function_bytes`; not NUL-terminated */
-	size_t function_bytes;
-	const char *file;
-};
-
-/* Splits the name of a Python function; false if it has another form. */
-bool profile_python_name(const char *name, struct profile_python_name *parts);
-
-/*
- * The parts of `JS:*NAME FILE:LINE:COLUMN`, as V8 names a function to perf; all point into the name and are not
- * NUL-terminated. V8 compiles a function again and again, and marks in which tier it did (`~`, `^`, `+`, `*`).
- */
-struct profile_javascript_name {
-	const char *function; /* without its tier; empty: it is anonymous */
-	size_t function_bytes;
-	const char *file; /* empty: it is in no file */
-	size_t file_bytes;
-	uint32_t line; /* 0: not known */
-};
-
-/* Splits the name of a JavaScript function; false if it has another form. */
-bool profile_javascript_name(const char *name, struct profile_javascript_name *parts);
-
-/*
- * Appends a function's name as people read it: `S.run` for Python's `py::S.run:/srv/w.py`, `parse` for JavaScript's
- * `JS:*parse /srv/w.js:12:3`, whose file reports show as that of any function. All other names stay as they are.
- */
-void profile_shown_name(const char *name, struct buffer *out);
+/* Whether a name is that of a function of a standard library. */
+bool profile_is_standard_name(const char *name);

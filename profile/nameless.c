@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOPS = 3, MAX_MODULES = 4, LEAST_PERCENT = 5 };
-
-/*
- * A language whose functions may be missing from a profile. An interpreter is recognised by the function that executes
- * the program: this function is in the stack, however deep the sample is. A compiler that works at run time is
- * recognised by code without a name in a process that has mapped its module.
- */
-static const struct language {
-	const char *what, *next_step;
-	const char *loops[MAX_LOOPS];
-	/* globs; needed for an interpreter whose loop has a name that other programs use too */
-	const char *modules[MAX_MODULES];
-	bool is_loop_unique; /* no other program has a function of the loop's name, in whatever module */
-} languages[] = {
-	{ "Python functions", "start it with 'python3 -X perf' (Python 3.12 or newer)",
-		{ "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx" }, { NULL }, true },
-	{ "JavaScript functions", "start it with 'node --perf-basic-prof'",
-		{ "Builtins_JSEntry", "Builtins_InterpreterEntryTrampoline" }, { "node", "nodejs", "libnode.so" },
-		true },
-	{ "Java methods",
-		"run 'jcmd PID Compiler.perfmap' (JDK 17 or newer) just before the recording ends, or record it to its end with "
-		"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
-		{ NULL }, { "libjvm.so" }, false },
-	{ "Ruby methods", "'ruby --yjit --yjit-perf' (Ruby 3.3 or newer) names those that it compiles",
-		{ "rb_vm_exec", "vm_exec" }, { "ruby*", "libruby*" }, false },
-	{ "PHP functions", "PHP's JIT with '-d opcache.jit_debug=16' names those that it compiles", { "execute_ex" },
-		{ "php*", "libphp*" }, false },
-	{ "Perl subroutines", "Perl names them to no sampling profiler; Devel::NYTProf measures them",
-		{ "Perl_runops_standard", "Perl_runops_debug" }, { NULL }, true },
-	{ "Lua functions", "Lua names them to no sampling profiler", { "luaV_execute" }, { NULL }, true },
-	{ ".NET methods", "start it with DOTNET_PerfMapEnabled=1 in its environment", { NULL }, { "libcoreclr.so" },
-		false },
-	{ "Erlang functions", "start it with 'erl +JPperf true'", { NULL }, { "beam.smp" }, false },
-};
-
-/* Code made at run time by anything else. */
-static const struct language any_language = { .what = "functions made at run time",
-	.next_step = "'man kelvin-record' says which runtimes name theirs, and how" };
-
-enum { LANGUAGE_COUNT = sizeof(languages) / sizeof(languages[0]), ANY = LANGUAGE_COUNT };
-_Static_assert(PROFILE_NAMELESS_MAX == LANGUAGE_COUNT + 1, "one for each language and one for all others");
+enum { LEAST_PERCENT = 5 };
 
 /* What occurs in a stack, or in any stack of a process, as a set of these bits. */
 #define IN_LOOP(language) ((uint32_t)1 << (language))
-#define IN_MODULE(language) ((uint32_t)1 << (LANGUAGE_COUNT + (language)))
+#define IN_MODULE(language) ((uint32_t)1 << (PROFILE_LANGUAGE_COUNT + (language)))
+_Static_assert(2 * PROFILE_LANGUAGE_COUNT <= 30, "a set has room for two bits of each language");
 #define NAMELESS ((uint32_t)1 << 30) /* code made at run time without a name */
 #define NAMED ((uint32_t)1 << 31)    /* code made at run time with a name, so the runtime was told to give names */
 
@@ -58,7 +18,7 @@ struct search {
 	uint32_t *mappings, *functions, *locations, *stacks; /* owned: [id] its set */
 	uint32_t *processes;                                 /* owned: [thread] the first thread of the same process */
 	uint32_t *in_process;                                /* owned: [first thread of a process] the process' set */
-	double time[LANGUAGE_COUNT + 1], total;
+	double time[PROFILE_LANGUAGE_COUNT], total;          /* [language] that of its functions without names */
 };
 
 static bool search_init(struct search *s, const struct profile *profile, struct error *err)
@@ -84,34 +44,23 @@ static void search_deinit(struct search *s)
 	free(s->in_process);
 }
 
-static bool is_module_of(const struct language *language, const char *module)
-{
-	for (size_t i = 0; i < MAX_MODULES && language->modules[i]; i++)
-		if (fnmatch(language->modules[i], module, 0) == 0)
-			return true;
-	return false;
-}
-
 static uint32_t set_of_module(const char *module)
 {
-	uint32_t set = 0;
+	enum profile_language language = profile_language_of_module(module);
 
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
-		if (is_module_of(&languages[i], module))
-			set |= IN_MODULE(i);
-	return set;
+	return profile_languages[language].makes_code ? IN_MODULE(language) : 0;
 }
 
+/* An interpreter is recognised by the function that executes the program: it is in the stack, however deep that is. */
 static uint32_t set_of_function(const struct profile *profile, const struct profile_function *function)
 {
 	const char *name = profile_string(profile, function->name), *module = profile_string(profile, function->module);
 	uint32_t set = 0;
 
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
-		for (size_t k = 0; k < MAX_LOOPS && languages[i].loops[k]; k++)
-			if (strcmp(name, languages[i].loops[k]) == 0 &&
-				(languages[i].is_loop_unique || is_module_of(&languages[i], module)))
-				set |= IN_LOOP(i);
+	for (size_t i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (glob_matches_any(profile_languages[i].loops, name) &&
+			(profile_languages[i].is_loop_unique || profile_language_of_module(module) == i))
+			set |= IN_LOOP(i);
 	return set;
 }
 
@@ -206,22 +155,25 @@ static void find_sets_of_processes(struct search *s)
 		s->in_process[s->processes[profile->samples[i].thread]] |= s->stacks[profile->samples[i].stack];
 }
 
-/* The language whose functions are missing from a stack; ANY + 1: none are. */
-static size_t missing_from(uint32_t stack, uint32_t process)
+/*
+ * The language whose functions are missing from a stack: UNKNOWN for code made at run time of any other, NATIVE where
+ * none are missing.
+ */
+static enum profile_language missing_from(uint32_t stack, uint32_t process)
 {
-	for (size_t i = 0; i < LANGUAGE_COUNT && !(process & NAMED); i++)
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT && !(process & NAMED); i++)
 		if (stack & IN_LOOP(i))
-			return i;
+			return (enum profile_language)i;
 	/*
 	 * Where other code of the runtime has names in the same stack, only single frames lack theirs, not the whole
 	 * program.
 	 */
 	if (!(stack & NAMELESS) || (stack & NAMED))
-		return ANY + 1;
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
+		return PROFILE_LANGUAGE_NATIVE;
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
 		if (process & IN_MODULE(i))
-			return i;
-	return ANY;
+			return (enum profile_language)i;
+	return PROFILE_LANGUAGE_UNKNOWN;
 }
 
 /* Waits are left out: whether functions have names is a question of the code that runs. */
@@ -240,11 +192,9 @@ static void add_up(struct search *s)
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 		double time = (double)profile->values[i * profile->value_type_count + time_of];
-		size_t missing = missing_from(s->stacks[sample->stack], s->in_process[s->processes[sample->thread]]);
 
 		s->total += time;
-		if (missing <= ANY)
-			s->time[missing] += time;
+		s->time[missing_from(s->stacks[sample->stack], s->in_process[s->processes[sample->thread]])] += time;
 	}
 }
 
@@ -252,10 +202,12 @@ static int compare_nameless(const void *left, const void *right)
 {
 	const struct profile_nameless *a = left, *b = right;
 
-	return a->percent < b->percent ? 1 : a->percent > b->percent ? -1 : strcmp(a->what, b->what);
+	if (a->percent != b->percent)
+		return a->percent < b->percent ? 1 : -1;
+	return strcmp(profile_languages[a->language].functions, profile_languages[b->language].functions);
 }
 
-bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX],
+bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_LANGUAGE_COUNT],
 	size_t *count, struct error *err)
 {
 	struct search s;
@@ -270,13 +222,10 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 		find_sets_of_processes(&s);
 		add_up(&s);
 	}
-	for (size_t i = 0; ok && i <= ANY; i++) {
-		const struct language *language = i == ANY ? &any_language : &languages[i];
-		double percent = s.total > 0 ? 100 * s.time[i] / s.total : 0;
-
-		if (percent >= LEAST_PERCENT)
-			found[used++] = (struct profile_nameless){ language->what, language->next_step, percent };
-	}
+	for (int i = PROFILE_LANGUAGE_NATIVE + 1; ok && s.total > 0 && i < PROFILE_LANGUAGE_COUNT; i++)
+		if (100 * s.time[i] / s.total >= LEAST_PERCENT)
+			found[used++] =
+				(struct profile_nameless){ (enum profile_language)i, 100 * s.time[i] / s.total };
 	search_deinit(&s);
 	if (!ok)
 		return false;
@@ -288,5 +237,5 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 void profile_nameless_sentence(const struct profile_nameless *nameless, struct buffer *out)
 {
 	buffer_printf(out, "%.0f %% of the time passes through %s that have no names: %s", nameless->percent,
-		nameless->what, nameless->next_step);
+		profile_languages[nameless->language].functions, profile_languages[nameless->language].next_step);
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "profile/language.h"
 
 /* Functions without names. */
 
 struct profile;
 
-enum { PROFILE_NAMELESS_MAX = 10 };
-
-/* A language whose functions lack their names, and how to get them. Strings are static. */
+/* A language whose functions lack their names. Its row has what they are called, and how to get the names. */
 struct profile_nameless {
-	const char *what;      /* "Python functions" */
-	const char *next_step; /* "start it with ..." */
+	enum profile_language language; /* PROFILE_LANGUAGE_UNKNOWN: code made at run time of any other */
 	/*
 	 * share of the time (the default value type; of a recording of waits the CPU time) in samples whose stack
 	 * contains such a function
@@ -26,7 +23,7 @@ struct profile_nameless {
  * result has `*count` entries.
  */
 COMMON_MUST_CHECK
-bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX],
+bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_LANGUAGE_COUNT],
 	size_t *count, struct error *err);
 
 /*

@@ -215,12 +215,7 @@ void profile_sum_releases(struct profile *profile)
 
 bool profile_is_c_library(const char *module)
 {
-	static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl", "libc.musl" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(module, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return glob_matches_any(GLOBS("libc.so*", "libc-*", "libpthread*", "ld-musl*", "libc.musl*"), module);
 }
 
 /* What becomes of stacks and samples when waits change their class. */

@@ -94,7 +94,7 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 	if (f->compiles)
 		JSON_TEXT(out, ",\"compiles\":true");
 	JSON_TEXT(out, ",\"language\":");
-	put_word(out, profile_language_name(f->language));
+	put_word(out, profile_languages[f->language].name);
 	JSON_TEXT(out, ",\"name_source\":");
 	put_word(out, profile_name_source_name(f->name_source));
 	return ok;

@@ -132,6 +132,7 @@ enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT, ORIGIN_COMPILATION };
 
 /* Above the language of a function, the byte has the one that it interprets. */
 enum { INTERPRETS_SHIFT = 4 };
+_Static_assert(PROFILE_LANGUAGE_COUNT <= 1 << INTERPRETS_SHIFT, "half a byte tells a language");
 
 static void append_facts(struct buffer *out, const struct diff *diff)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/origin.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 static const char *const rule_texts[] = {
@@ -22,63 +21,13 @@ static const char *const rule_texts[] = {
 	[SYMBOLIZE_RULE_WAIT] = "no function: what a thread waits for",
 };
 
-/* Modules that run programs rather than being programs; globs over the module's name. */
-static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*",
-	"libm.so", "libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so", "python",
-	"python[0-9]*", "libpython*.so", "pypy", "pypy[0-9]*", "libpypy*.so", "node", "nodejs", "libnode.so", "java",
-	"libjvm.so", "libj9*.so", "libjli.so", "ruby", "ruby[0-9]*", "libruby*.so", "perl", "perl5*", "libperl.so",
-	"php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so", "lua", "lua[0-9]*", "luajit*", "liblua[0-9]*.so",
-	"libluajit*.so", "beam.smp" };
+static const char *const *const system_directories =
+	GLOBS("/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*", "/usr/local/lib/*", "/opt/*");
 
-static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*",
-	"/rustc/*/library/*", "*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*",
-	"*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*", "/usr/share/go*/src/*" };
-
-/* What an interpreter brings along, written in its own language: any program of that language runs on it. */
-static const char *const interpreter_sources[] = { "*/lib/python[23].*", "<frozen *", "node:*" };
-
-static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*",
-	"*@v[0-9]*/*", "*/node_modules/*", "*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*",
-	"*/3rdparty/*", "*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*",
-	"/usr/src/*", "/nix/store/*",
-	/* what packages of Python make while the program runs: numpy, decorator, attrs */
-	"<__array_function__ internals>", "<decorator-gen-*", "<attrs generated *" };
-
-static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
-	"/usr/local/lib/*", "/opt/*" };
-
-/* Directories in which packages of languages install compiled code. */
-static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/site-packages/*", "*/dist-packages/*",
-	"*/node_modules/*", "*/gems/*", "*/lib/ruby/*", "*/lib/perl5/*", "*/auto/*.so", "*/lib/php/*", "*/jvm/*",
-	"*/jdk*/lib/*", "*/jre*/lib/*", "*/java/*/lib/*", "/nix/store/*" };
-
-static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
-	"<* as alloc::*" };
-
-#define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
-
-/*
- * Most globs begin with a letter or are a word between stars: these are matched without fnmatch(), which is much slower
- * and would be called for every function.
- */
-static bool matches(const char *glob, const char *text)
-{
-	size_t size = strlen(glob);
-
-	if (glob[0] != '*' && glob[0] != text[0])
-		return false;
-	if (glob[0] == '*' && strcspn(glob + 1, "*?[") == size - 2 && glob[size - 1] == '*')
-		return memmem(text, strlen(text), glob + 1, size - 2) != NULL;
-	return fnmatch(glob, text, 0) == 0;
-}
-
-static bool matches_any(const char *text, const char *const *globs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (matches(globs[i], text))
-			return true;
-	return false;
-}
+/* With -trimpath a file of Go's standard library begins with its package's path. */
+static const char *const *const go_runtime_names = GLOBS("runtime.*", "runtime/*", "internal/runtime/*");
+static const char *const *const go_runtime_files =
+	GLOBS("", "*/src/runtime/*", "runtime/*", "*/src/internal/runtime/*", "internal/runtime/*");
 
 const char *symbolize_rule_text(enum symbolize_rule rule)
 {
@@ -116,41 +65,24 @@ static bool is_programs_own(const struct origin_context *context, const char *pa
 		return false;
 	if (strcmp(path, context->main_path) == 0)
 		return true;
-	return size > 0 && !MATCHES(path, system_directories) && strncmp(path, context->main_path, size) == 0 &&
-	       path[size] == '/' && !strchr(path + size + 1, '/');
+	return size > 0 && !glob_matches_any(system_directories, path) &&
+	       strncmp(path, context->main_path, size) == 0 && path[size] == '/' && !strchr(path + size + 1, '/');
 }
 
-/* With -trimpath a file of the standard library begins with its package's path. */
 static bool is_go_runtime(const struct origin_evidence *e)
 {
-	static const char *const names[] = { "runtime.*", "runtime/*", "internal/runtime/*" };
-	static const char *const files[] = { "", "*/src/runtime/*", "runtime/*", "*/src/internal/runtime/*",
-		"internal/runtime/*" };
-
-	return MATCHES(e->name, names) && MATCHES(e->file, files);
+	return glob_matches_any(go_runtime_names, e->name) && glob_matches_any(go_runtime_files, e->file);
 }
 
 /* The script's path in a JIT's name: `JS:*foo /path/x.js:1:2`, `py::foo:/path/x.py`; "" if there is none. */
 static const char *script_in_name(const char *name)
 {
-	const char *space = strrchr(name, ' ');
-	struct profile_javascript_name javascript;
-	struct profile_python_name python;
+	const char *space = strrchr(name, ' '), *script = space ? space + 1 : "";
+	struct profile_script_name parts;
 
-	if (profile_python_name(name, &python))
-		return python.file;
-	if (profile_javascript_name(name, &javascript))
-		return strncmp(javascript.file, "file://", 7) == 0 ? javascript.file + 7 : javascript.file;
-	if (!space)
-		return "";
-	return strncmp(space + 1, "file://", 7) == 0 ? space + 8 : space + 1;
-}
-
-/* Python's packages are below its standard library, but do not belong to it. */
-static bool is_interpreter_source(const char *file)
-{
-	return MATCHES(file, interpreter_sources) && !strstr(file, "/site-packages/") &&
-	       !strstr(file, "/dist-packages/");
+	if (profile_script_name(name, &parts) != PROFILE_LANGUAGE_NATIVE)
+		script = parts.file;
+	return strncmp(script, "file://", 7) == 0 ? script + 7 : script;
 }
 
 /* A directory that contains every file is no evidence. */
@@ -161,14 +93,31 @@ static bool is_below_compilation(const struct origin_context *context, const cha
 	return directory[0] == '/' && directory[1] != '\0' && is_below(file, directory);
 }
 
+/* By the libraries of all languages. Packages may lie below a standard library, but do not belong to it. */
+static struct origin_decision decide_library(const char *file)
+{
+	struct origin_decision decision = { PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
+
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++) {
+		const struct profile_language_row *row = &profile_languages[i];
+		bool is_package = glob_matches_any(row->packages, file);
+
+		if (!(is_package && row->is_standard_system) && glob_matches_any(row->standard_sources, file))
+			return (struct origin_decision){ row->is_standard_system ? PROFILE_ORIGIN_SYSTEM
+										 : PROFILE_ORIGIN_LIBRARY,
+				SYMBOLIZE_RULE_STANDARD_SOURCE };
+		if (is_package || glob_matches_any(row->dependency_sources, file))
+			decision = (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_DEPENDENCY_SOURCE };
+	}
+	return decision;
+}
+
 static struct origin_decision decide_source(const struct origin_context *context, const char *file)
 {
-	if (is_interpreter_source(file))
-		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_STANDARD_SOURCE };
-	if (MATCHES(file, standard_sources))
-		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_STANDARD_SOURCE };
-	if (MATCHES(file, dependency_sources))
-		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_DEPENDENCY_SOURCE };
+	struct origin_decision decision = decide_library(file);
+
+	if (decision.rule != SYMBOLIZE_RULE_NONE)
+		return decision;
 	if (is_below_project(context, file))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
 	if (is_below_compilation(context, file))
@@ -205,6 +154,18 @@ static struct origin_decision decide_jit(const struct origin_context *context, c
 	return decision;
 }
 
+/* Whether the file of a binary is where libraries, or packages of a language, are installed. */
+static bool is_installed(const char *path)
+{
+	if (glob_matches_any(system_directories, path))
+		return true;
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (glob_matches_any(profile_languages[i].packages, path) ||
+			glob_matches_any(profile_languages[i].compiled_packages, path))
+			return true;
+	return false;
+}
+
 /* Decides by the binary, if the source is no evidence. */
 static struct origin_decision decide_binary(const struct origin_context *context, const struct origin_evidence *e)
 {
@@ -213,10 +174,10 @@ static struct origin_decision decide_binary(const struct origin_context *context
 	if (e->is_program || is_programs_own(context, e->path))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_MAIN_PROGRAM };
-	if (MATCHES(e->path, system_directories) || MATCHES(e->path, package_directories))
+	if (is_installed(e->path))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_SYSTEM_DIRECTORY };
-	if (MATCHES(e->name, standard_names) || profile_java_is_standard(e->name))
+	if (profile_is_standard_name(e->name))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
 	if (e->has_mapping && e->kind == PROFILE_MAPPING_ANON)
 		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_ANONYMOUS };
@@ -260,7 +221,7 @@ struct origin_decision origin_decide(const struct origin_context *context, const
 		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_KERNEL };
 	if (e->has_mapping && e->kind == PROFILE_MAPPING_JIT)
 		return decide_jit(context, e);
-	if (MATCHES(e->module, runtime_modules) || is_go_runtime(e))
+	if (profile_is_runtime(e->module) || is_go_runtime(e))
 		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_RUNTIME };
 	if (e->file[0] != '\0') {
 		decision = decide_source(context, e->file);
@@ -284,18 +245,6 @@ struct origin_decision origin_revise(
 	return before;
 }
 
-bool origin_is_runtime(const char *module)
-{
-	return MATCHES(module, runtime_modules);
-}
-
-static bool is_jvm(const char *module)
-{
-	static const char *const jvms[] = { "libjvm.so", "libj9vm*.so" };
-
-	return MATCHES(module, jvms);
-}
-
 struct origin_context origin_context_of(const struct symbolize_options *options, const struct profile *profile)
 {
 	struct origin_context context = { .options = options, .main_path = "", .compilation_directory = "" };
@@ -303,6 +252,7 @@ struct origin_context origin_context_of(const struct symbolize_options *options,
 	if (profile->mapping_count > 0 && profile->mappings[0].kind == PROFILE_MAPPING_FILE)
 		context.main_path = profile_string(profile, profile->mappings[0].path);
 	for (size_t i = 0; i < profile->mapping_count && !context.has_jvm; i++)
-		context.has_jvm = is_jvm(profile_string(profile, profile->mappings[i].module));
+		context.has_jvm = profile_language_of_module(profile_string(profile, profile->mappings[i].module)) ==
+				  PROFILE_LANGUAGE_JAVA;
 	return context;
 }

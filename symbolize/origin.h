@@ -48,6 +48,3 @@ bool rules_match(const struct symbolize_rules *rules, const struct origin_eviden
  * stays unknown.
  */
 struct origin_context origin_context_of(const struct symbolize_options *options, const struct profile *profile);
-
-/* Whether the module runs programs rather than being one: the C library, the loader, interpreters, virtual machines. */
-bool origin_is_runtime(const char *module);

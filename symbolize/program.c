@@ -39,7 +39,7 @@ bool symbolize_name_program(struct profile *profile, struct error *err)
 	if (profile->mapping_count == 0 || program->kind != PROFILE_MAPPING_FILE || program->deleted || !name[0] ||
 		strchr(name, '/') || strlen(name) >= MOST_COMM_BYTES ||
 		strcmp(profile_string(profile, program->module), name) == 0 ||
-		origin_is_runtime(profile_string(profile, program->module)))
+		profile_is_runtime(profile_string(profile, program->module)))
 		return true;
 	file = profile_string(profile, program->path);
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {

@@ -383,7 +383,7 @@ static void find_directory(struct work *w)
 	const struct naming_task *task = w->batches[0].task == PROFILE_NONE ? NULL : &w->tasks[w->batches[0].task];
 
 	if (task && task->bytes && task->image && task->count > 0 &&
-		!origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
+		!profile_is_runtime(profile_string(profile, profile->mappings[0].module)))
 		w->origins.compilation_directory = named_frames_source_directory(&task->table);
 }
 

@@ -12,28 +12,20 @@ static bool copy_string(
 		string_table_size(profile->strings, from), to, err);
 }
 
-/* The file and the line of a function of Python or JavaScript, where only its name tells them. */
+/* The file and the line of a function, where only its name tells them. */
 static bool fill_file(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
-	struct profile_javascript_name javascript;
-	struct profile_python_name python;
-	const char *file = "";
-	size_t bytes = 0;
+	struct profile_script_name parts = { 0 };
 
-	if (profile_python_name(name, &python)) {
-		file = python.file;
-		bytes = strlen(file);
-	} else if (profile_javascript_name(name, &javascript)) {
-		file = javascript.file;
-		bytes = javascript.file_bytes;
-		to->line = to->line ? to->line : javascript.line;
-	}
-	return to->file != 0 || bytes == 0 || string_table_add(build->diff->strings, file, bytes, &to->file, err);
+	profile_script_name(name, &parts);
+	to->line = to->line ? to->line : parts.line;
+	return to->file != 0 || parts.file_bytes == 0 ||
+	       string_table_add(build->diff->strings, parts.file, parts.file_bytes, &to->file, err);
 }
 
 /*
- * The place at which people look for a function: its module; for one of Python or JavaScript, the name of its file with
- * the line.
+ * The place at which people look for a function: its module; for one whose name tells its file, the name of that file
+ * with the line.
  */
 static bool fill_place(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
@@ -41,7 +33,7 @@ static bool fill_place(struct diff_build *build, struct diff_function *to, const
 	const char *file, *slash;
 
 	to->place = to->module;
-	if (to->language != PROFILE_LANGUAGE_PYTHON && to->language != PROFILE_LANGUAGE_JAVASCRIPT)
+	if (!profile_languages[to->language].read_name)
 		return true;
 	if (!fill_file(build, to, name, err))
 		return false;
@@ -58,7 +50,7 @@ static bool fill_shown(struct diff_build *build, struct diff_function *to, const
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
 
 	to->shown = to->name;
-	if (to->language != PROFILE_LANGUAGE_PYTHON && to->language != PROFILE_LANGUAGE_JAVASCRIPT &&
+	if (!profile_languages[to->language].read_name &&
 		profile_activity_of_frame(name, diff_string(build->diff, to->module)) == PROFILE_ACTIVITY_NONE)
 		return true;
 	buffer_init(&shown, SIZE_MAX / 2);

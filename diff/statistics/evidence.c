@@ -124,7 +124,7 @@ static bool weigh_runs(
 	build->speed_rsd = sqrt(speed.variance);
 	experiment->whole_is_measured = whole_is_measured(build);
 	experiment->in_turn = runs_overlap(build);
-	experiment->has_modes = floor_is_compiled_at_run_time(build->diff);
+	experiment->has_modes = floor_is_compiled_at_run_time(floor_language(build->diff));
 	return evidence_runs(experiment, &speed, speed_use_of(build, &speed), results, err);
 }
 

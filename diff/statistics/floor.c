@@ -18,14 +18,20 @@
  * is most likely on one side. `compiled` is for what the compiler cannot have moved between functions: tiers also run
  * at different speeds. There is no data for Java, which uses the floor of `others`.
  */
-static const struct process_floor floors[] = {
-	[LANGUAGE_NATIVE] = { .changed = 0.055, .others = 0.20 }, /* C, C++, Rust */
-	[LANGUAGE_PYTHON] = { .changed = 0.055, .others = 0.20 },
-	[LANGUAGE_RUBY] = { .changed = 0.055, .others = 0.20 },
-	[LANGUAGE_NODE] = { .changed = 0.055, .others = 0.30, .by_tier = 1.50, .compiled = 0.60 },
-	[LANGUAGE_JAVA] = { .changed = 0.055, .others = 0.40 },
-	[LANGUAGE_GO] = { .changed = 0.055, .others = 0.40 },
-	[LANGUAGE_UNKNOWN] = { .changed = 0.055, .others = 0.40 }, /* not known: the least steady language is assumed */
+static const struct {
+	struct process_floor floor;
+	/*
+	 * A language is chosen if its functions and the modules of its runtime have more than this share of a side's
+	 * time. The share is low where most code is compiled at run time, since that is in a module of its own.
+	 */
+	double least_share;
+} variations[PROFILE_VARIATION_COUNT] = {
+	[PROFILE_VARIATION_NATIVE] = { { .changed = 0.055, .others = 0.20 }, 0 }, /* C, C++, Rust */
+	[PROFILE_VARIATION_INTERPRETED] = { { .changed = 0.055, .others = 0.20 }, 0.5 },
+	[PROFILE_VARIATION_V8] = { { .changed = 0.055, .others = 0.30, .by_tier = 1.50, .compiled = 0.60 }, 0.125 },
+	[PROFILE_VARIATION_HOTSPOT] = { { .changed = 0.055, .others = 0.40 }, 0.0625 },
+	[PROFILE_VARIATION_GO] = { { .changed = 0.055, .others = 0.40 }, 0.5 },
+	[PROFILE_VARIATION_UNKNOWN] = { { .changed = 0.055, .others = 0.40 }, 0.5 }, /* the least steady is assumed */
 };
 
 /*
@@ -44,41 +50,30 @@ static const double waits_rsd = 0.25;
  */
 static const double speed_rsd = 0.1;
 
-/*
- * A language is chosen if the modules of its runtime have this share of a side's time. The share is low because most
- * code of a program compiled at run time is in a module of its own.
- */
-static const double runtime_share = 0.125, most = 0.5;
+/* A language's runtime runs a program if a function of it has more than this share of the total. */
+static const double runtime_share = 0.125;
 
-static bool begins(const char *module, const char *with)
+static bool has_variation(enum profile_language language)
 {
-	return strncmp(module, with, strlen(with)) == 0;
+	return profile_languages[language].variation != PROFILE_VARIATION_NATIVE;
 }
 
-static enum language language_of_module(const char *module)
+static enum profile_language language_of_module(const char *module)
 {
-	if (begins(module, "python") || begins(module, "libpython"))
-		return LANGUAGE_PYTHON;
-	if (strcmp(module, "node") == 0 || begins(module, "libnode"))
-		return LANGUAGE_NODE;
-	if (begins(module, "libjvm") || strcmp(module, "java") == 0)
-		return LANGUAGE_JAVA;
-	return begins(module, "libruby") || begins(module, "ruby") ? LANGUAGE_RUBY : LANGUAGE_NATIVE;
+	enum profile_language language = profile_language_of_module(module);
+
+	return has_variation(language) ? language : PROFILE_LANGUAGE_NATIVE;
 }
 
-static enum language language_of_function(const struct diff *diff, const struct diff_function *f)
+static enum profile_language language_of_function(const struct diff *diff, const struct diff_function *f)
 {
-	if (f->language == PROFILE_LANGUAGE_PYTHON)
-		return LANGUAGE_PYTHON;
-	if (f->language == PROFILE_LANGUAGE_JAVASCRIPT)
-		return LANGUAGE_NODE;
-	if (f->language == PROFILE_LANGUAGE_JAVA)
-		return LANGUAGE_JAVA;
+	if (has_variation(f->language))
+		return f->language;
 	if (f->name_source == PROFILE_NAME_GO)
-		return LANGUAGE_GO;
+		return PROFILE_LANGUAGE_GO;
 	/* Files of other tools may name no module, which says nothing about the language. */
 	if (f->module == 0 && f->origin == PROFILE_ORIGIN_UNKNOWN)
-		return LANGUAGE_UNKNOWN;
+		return PROFILE_LANGUAGE_UNKNOWN;
 	return language_of_module(diff_string(diff, f->module));
 }
 
@@ -86,21 +81,21 @@ static enum language language_of_function(const struct diff *diff, const struct 
  * The language of a thread that waits: that of the innermost frame that is not native. Threads of all languages wait in
  * the C library.
  */
-static enum language language_of_wait(const struct diff *diff, uint32_t node)
+static enum profile_language language_of_wait(const struct diff *diff, uint32_t node)
 {
 	while ((node = diff->nodes[node].parent) != 0) {
 		const struct diff_function *f = &diff->functions[diff->nodes[node].function];
-		enum language language = language_of_function(diff, f);
+		enum profile_language language = language_of_function(diff, f);
 
-		if (language != LANGUAGE_NATIVE && language != LANGUAGE_UNKNOWN)
+		if (language != PROFILE_LANGUAGE_NATIVE && language != PROFILE_LANGUAGE_UNKNOWN)
 			return language;
 	}
-	return LANGUAGE_NATIVE;
+	return PROFILE_LANGUAGE_NATIVE;
 }
 
-enum language floor_language(const struct diff *diff)
+enum profile_language floor_language(const struct diff *diff)
 {
-	double times[LANGUAGE_COUNT] = { 0 }, all = 0;
+	double times[PROFILE_LANGUAGE_COUNT] = { 0 }, all = 0;
 
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
@@ -118,35 +113,25 @@ enum language floor_language(const struct diff *diff)
 		all += time;
 		times[language_of_wait(diff, node)] += time;
 	}
-	if (times[LANGUAGE_PYTHON] > most * all)
-		return LANGUAGE_PYTHON;
-	if (times[LANGUAGE_NODE] > runtime_share * all)
-		return LANGUAGE_NODE;
-	if (times[LANGUAGE_JAVA] > runtime_share / 2 * all)
-		return LANGUAGE_JAVA;
-	for (int language = LANGUAGE_RUBY; language < LANGUAGE_COUNT; language++)
-		if (times[language] > most * all)
-			return (enum language)language;
-	return LANGUAGE_NATIVE;
+	for (int i = PROFILE_LANGUAGE_NATIVE + 1; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (times[i] > variations[profile_languages[i].variation].least_share * all)
+			return (enum profile_language)i;
+	return PROFILE_LANGUAGE_NATIVE;
 }
 
-bool floor_is_of_language(const struct diff *diff, const struct diff_function *function, enum language language)
-{
-	return language_of_module(diff_string(diff, function->module)) == language;
-}
-
-enum language floor_language_of_profile(const struct profile *profile)
+enum profile_language floor_language_of_profile(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->mapping_count; i++) {
-		enum language language = language_of_module(profile_string(profile, profile->mappings[i].module));
+		enum profile_language language =
+			language_of_module(profile_string(profile, profile->mappings[i].module));
 
-		if (language != LANGUAGE_NATIVE)
+		if (language != PROFILE_LANGUAGE_NATIVE)
 			return language;
 	}
 	for (size_t i = 0; i < profile->function_count; i++)
 		if (profile->functions[i].name_source == PROFILE_NAME_GO)
-			return LANGUAGE_GO;
-	return LANGUAGE_NATIVE;
+			return PROFILE_LANGUAGE_GO;
+	return PROFILE_LANGUAGE_NATIVE;
 }
 
 bool floor_has_runtime(const struct diff *diff)
@@ -155,9 +140,9 @@ bool floor_has_runtime(const struct diff *diff)
 
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
-		enum language language = language_of_function(diff, f);
+		enum profile_language language = language_of_function(diff, f);
 
-		if (language != LANGUAGE_NATIVE && language != LANGUAGE_UNKNOWN &&
+		if (language != PROFILE_LANGUAGE_NATIVE && language != PROFILE_LANGUAGE_UNKNOWN &&
 			f->total.base + f->total.head > runtime_share * all)
 			return true;
 	}
@@ -166,7 +151,7 @@ bool floor_has_runtime(const struct diff *diff)
 
 struct process_floor floor_of(const struct diff_build *build)
 {
-	struct process_floor floor = floors[floor_language(build->diff)];
+	struct process_floor floor = variations[profile_languages[floor_language(build->diff)].variation].floor;
 
 	floor.waits = waits_rsd;
 	if (build->diff->scale.mode != DIFF_SCALE_ROBUST && build->diff->scale.mode != DIFF_SCALE_SHARE)
@@ -174,11 +159,11 @@ struct process_floor floor_of(const struct diff_build *build)
 	return floor;
 }
 
-bool floor_is_compiled_at_run_time(const struct diff *diff)
+bool floor_is_compiled_at_run_time(enum profile_language language)
 {
-	enum language language = floor_language(diff);
+	enum profile_variation variation = profile_languages[language].variation;
 
-	return language == LANGUAGE_NODE || language == LANGUAGE_JAVA;
+	return variation == PROFILE_VARIATION_V8 || variation == PROFILE_VARIATION_HOTSPOT;
 }
 
 /* ---- Waiting time ---- */

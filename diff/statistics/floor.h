@@ -4,26 +4,14 @@
 #include "diff/build.h"
 #include "diff/statistics/evidence_single.h"
 
-/* The language of most of a program, by which the variation between processes is chosen. */
-enum language {
-	LANGUAGE_NATIVE,
-	LANGUAGE_PYTHON,
-	LANGUAGE_NODE,
-	LANGUAGE_JAVA,
-	LANGUAGE_RUBY,
-	LANGUAGE_GO,
-	LANGUAGE_UNKNOWN,
-	LANGUAGE_COUNT,
-};
-
-/* Finds the language by the modules and names that have the most time on both sides. Needs the scaled totals. */
-enum language floor_language(const struct diff *diff);
+/*
+ * The language of most of a program, by which the variation between processes is chosen: by the modules and names that
+ * have the most time on both sides. Needs the scaled totals.
+ */
+enum profile_language floor_language(const struct diff *diff);
 
 /* The same of a profile of which no diff has been made: a runtime runs it if one of its modules is there. */
-enum language floor_language_of_profile(const struct profile *profile);
-
-/* Whether a function is in a module of a language's runtime. */
-bool floor_is_of_language(const struct diff *diff, const struct diff_function *function, enum language language);
+enum profile_language floor_language_of_profile(const struct profile *profile);
 
 /*
  * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total
@@ -31,8 +19,8 @@ bool floor_is_of_language(const struct diff *diff, const struct diff_function *f
  */
 bool floor_has_runtime(const struct diff *diff);
 
-/* Whether the program's code is compiled at run time, differently in every process. */
-bool floor_is_compiled_at_run_time(const struct diff *diff);
+/* Whether a program's code is compiled at run time, differently in every process. */
+bool floor_is_compiled_at_run_time(enum profile_language language);
 
 /* The floor for the program's language. */
 struct process_floor floor_of(const struct diff_build *build);

@@ -31,7 +31,7 @@ struct modes {
 	size_t met_count;
 	uint64_t visits;
 	double nameless_self, nameless_total; /* how much more of both compiled code without names has in head */
-	enum language language;
+	enum profile_language language;
 };
 
 static void modes_deinit(struct modes *m)
@@ -119,10 +119,11 @@ static bool modes_init(struct modes *m, const struct diff_build *build, struct e
 /* Whether a function of the run time runs mostly on behalf of compiled code, or before there is some. */
 static bool stands_in(const struct modes *m, uint32_t function)
 {
-	if (m->build->diff->functions[function].interprets != PROFILE_LANGUAGE_NATIVE)
-		return true;
-	return floor_is_of_language(m->build->diff, &m->build->diff->functions[function], m->language) &&
-	       m->called[function] > most * m->all[function];
+	const struct diff_function *f = &m->build->diff->functions[function];
+
+	return f->interprets != PROFILE_LANGUAGE_NATIVE ||
+	       (profile_language_of_module(diff_string(m->build->diff, f->module)) == m->language &&
+		       m->called[function] > most * m->all[function]);
 }
 
 static bool goes_by_tier(const struct modes *m, uint32_t function)
@@ -305,7 +306,7 @@ bool modes_mark_rows(const struct diff_build *build, struct experiment *experime
 	CLEANUP(modes_deinit) struct modes modes = { 0 };
 	uint64_t max_visits = least_visits + visits_per_node * build->diff->node_count;
 
-	if (!floor_is_compiled_at_run_time(build->diff))
+	if (!floor_is_compiled_at_run_time(floor_language(build->diff)))
 		return true;
 	if (!modes_init(&modes, build, err))
 		return false;

@@ -26,15 +26,7 @@
  * four of five pairs differed by less than such a deviation explains (decision 63). Programs that are compiled at run
  * time decide in each process anew what is compiled how.
  */
-static const double assumed_rsd[LANGUAGE_COUNT] = {
-	[LANGUAGE_NATIVE] = 0.05,
-	[LANGUAGE_PYTHON] = 0.05,
-	[LANGUAGE_RUBY] = 0.05,
-	[LANGUAGE_GO] = 0.05,
-	[LANGUAGE_NODE] = 0.10,
-	[LANGUAGE_JAVA] = 0.10,
-	[LANGUAGE_UNKNOWN] = 0.10,
-};
+static const double assumed_rsd = 0.05, assumed_rsd_compiled_at_run_time = 0.10;
 
 /* Clocks and rounding make values equal that are not: a smaller relative variance is not believed. */
 static const double least_variance = 1e-8;
@@ -267,7 +259,8 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 	struct diff_suite *suite = work->suite;
 	unsigned int look = suite->options.look < MOST_LOOKS ? suite->options.look : MOST_LOOKS;
 	CLEANUP(test_deinit) struct suite_test t = { .work = work, .looks = ldexp(1, (int)look) };
-	double rsd = assumed_rsd[floor_language_of_profile(suite->profiles[DIFF_HEAD])];
+	enum profile_language language = floor_language_of_profile(suite->profiles[DIFF_HEAD]);
+	double rsd = floor_is_compiled_at_run_time(language) ? assumed_rsd_compiled_at_run_time : assumed_rsd;
 
 	t.assumed_variance = rsd * rsd;
 	if (suite->executions[DIFF_BASE] == 1 && suite->executions[DIFF_HEAD] == 1)
@@ -327,7 +320,7 @@ static void judge_exact(struct suite_work *work, uint32_t id, bool has_runtime)
 bool suite_judge(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
-	bool has_runtime = floor_language_of_profile(suite->profiles[DIFF_HEAD]) != LANGUAGE_NATIVE;
+	bool has_runtime = floor_language_of_profile(suite->profiles[DIFF_HEAD]) != PROFILE_LANGUAGE_NATIVE;
 
 	work->proven = calloc(suite->benchmark_count + 1, sizeof(*work->proven));
 	if (!work->proven)

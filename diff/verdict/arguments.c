@@ -2,8 +2,8 @@
 #include "diff/verdict/arguments.h"
 
 #include "diff/statistics/scale.h"
+#include "diff/verdict/programs.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 /* A word of a command; points into the command's text. The command is stored as its words with a space between two. */
@@ -12,7 +12,7 @@ struct word {
 	size_t size;
 };
 
-enum { MAX_WORDS = 256 };
+enum { MAX_WORDS = 256, KNOWN_BYTES = 64 };
 
 struct command {
 	struct word words[MAX_WORDS];
@@ -44,45 +44,36 @@ static bool word_is(struct word word, const char *text)
 	return strlen(text) == word.size && memcmp(word.at, text, word.size) == 0;
 }
 
-static bool arguments_match_any(struct word word, const char *const *globs, size_t count)
+/* The word as text; "" if it is longer than any that is looked for. */
+static const char *text_of(struct word word, char text[static KNOWN_BYTES])
 {
-	char name[64];
-
-	if (word.size >= sizeof(name))
-		return false;
-	memcpy(name, word.at, word.size);
-	name[word.size] = '\0';
-	for (size_t i = 0; i < count; i++)
-		if (fnmatch(globs[i], name, 0) == 0)
-			return true;
-	return false;
+	snprintf(text, KNOWN_BYTES, "%.*s", word.size < KNOWN_BYTES ? (int)word.size : 0, word.at);
+	return text;
 }
 
 /* The index of an interpreter's script, which is the program; the interpreter's index if it has no script. */
 static size_t script_of(const struct command *command, size_t interpreter)
 {
-	static const char *const interpreters[] = { "python*", "perl*", "ruby*", "node", "nodejs", "php*", "java", "sh",
-		"bash", "dash", "zsh", "lua*", "Rscript" };
-	static const char *const with_value[] = { "-X", "-W", "-I", "-r", "-d", "-cp", "-classpath", "--class-path" };
+	char text[KNOWN_BYTES];
+	const char *name = text_of(base_name(command->words[interpreter]), text);
+	enum profile_language language = profile_language_of_module(name);
+	const char *const *with_value = profile_languages[language].options_with_value;
 	size_t i = interpreter + 1;
 
-	if (!arguments_match_any(base_name(command->words[interpreter]), interpreters,
-		    sizeof(interpreters) / sizeof(interpreters[0])))
+	if (language == PROFILE_LANGUAGE_NATIVE && !programs_is_shell(name) && strcmp(name, "Rscript") != 0)
 		return interpreter;
 	while (i < command->count && command->words[i].at[0] == '-')
-		i += arguments_match_any(command->words[i], with_value, sizeof(with_value) / sizeof(with_value[0])) ? 2
-														    : 1;
+		i += glob_matches_any(with_value, text_of(command->words[i], text)) ? 2 : 1;
 	return i < command->count ? i : interpreter;
 }
 
 /* Skips `env`, its assignments, and a shell that was only used to start the command. */
 static void find_program(struct command *command)
 {
-	static const char *const shells[] = { "sh", "bash", "dash", "zsh" };
+	char text[KNOWN_BYTES];
 	size_t at = 0;
 
-	if (at + 2 < command->count &&
-		arguments_match_any(base_name(command->words[at]), shells, sizeof(shells) / sizeof(shells[0])) &&
+	if (at + 2 < command->count && programs_is_shell(text_of(base_name(command->words[at]), text)) &&
 		word_is(command->words[at + 1], "-c"))
 		at += 2;
 	if (at + 1 < command->count && word_is(base_name(command->words[at]), "env"))

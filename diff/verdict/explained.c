@@ -61,7 +61,7 @@ bool explained_has_no_name(const struct diff *diff, const struct diff_function *
 
 	return f->name_source == PROFILE_NAME_NONE || f->name_source == PROFILE_NAME_FDE ||
 	       f->name_source == PROFILE_NAME_PLT || name[0] == '\0' || strncmp(name, "0x", 2) == 0 ||
-	       strncmp(name, "[un", 3) == 0 || strcmp(name, PROFILE_PYTHON_GONE) == 0 ||
+	       strncmp(name, "[un", 3) == 0 || profile_language_of_gone(name) != PROFILE_LANGUAGE_NATIVE ||
 	       strncmp(diff_string(diff, f->key), "[unnamed]", strlen("[unnamed]")) == 0;
 }
 

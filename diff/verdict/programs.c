@@ -52,18 +52,18 @@ static void sum_code(const struct diff_build *build, struct side_code code[DIFF_
 	}
 }
 
+bool programs_is_shell(const char *name)
+{
+	return glob_matches_any(GLOBS("sh", "dash", "bash", "busybox", "zsh"), name);
+}
+
 /* The program's name. If a shell started it, the shell is not the program. */
 static const char *name_program(const struct diff_build *build, enum diff_side side, const struct side_code *code)
 {
-	static const char *const shells[] = { "sh", "dash", "bash", "busybox", "zsh" };
 	const struct profile *profile = build->profiles[side];
 	const char *name = profile->mapping_count ? profile_string(profile, profile->mappings[0].module) : "";
 
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-		if (strcmp(name, shells[i]) == 0)
-			return diff_string(build->diff, code->greatest->module);
-	}
-	return name;
+	return programs_is_shell(name) ? diff_string(build->diff, code->greatest->module) : name;
 }
 
 bool programs_differ(const struct diff_build *build, char *text, size_t size)

@@ -5,3 +5,6 @@
 
 /* Whether base and head look like two different programs; says so in `text`. */
 bool programs_differ(const struct diff_build *build, char *text, size_t size);
+
+/* Whether a program is a shell, which starts other programs. */
+bool programs_is_shell(const char *name);

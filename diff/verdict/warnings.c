@@ -190,14 +190,14 @@ static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], dou
 
 /* The languages of a side whose functions have no names. */
 struct nameless {
-	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	size_t count;
 };
 
-static const struct profile_nameless *find_nameless(const struct nameless *nameless, const char *what)
+static const struct profile_nameless *find_nameless(const struct nameless *nameless, enum profile_language language)
 {
 	for (size_t i = 0; i < nameless->count; i++)
-		if (strcmp(nameless->found[i].what, what) == 0)
+		if (nameless->found[i].language == language)
 			return &nameless->found[i];
 	return NULL;
 }
@@ -223,7 +223,8 @@ static bool say_nameless_on_both(struct diff_build *build, const struct profile_
 
 	snprintf(text, sizeof(text),
 		"%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s", base->percent,
-		head->percent, head->what, head->next_step);
+		head->percent, profile_languages[head->language].functions,
+		profile_languages[head->language].next_step);
 	return warnings_add(build->diff, blocks, text, err);
 }
 
@@ -241,7 +242,7 @@ static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, s
 	*any = sides[DIFF_BASE].count + sides[DIFF_HEAD].count > 0;
 	for (size_t i = 0; i < sides[DIFF_HEAD].count; i++) {
 		const struct profile_nameless *head = &sides[DIFF_HEAD].found[i];
-		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head->what);
+		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head->language);
 
 		if (!(base ? say_nameless_on_both(build, base, head, blocks, err)
 			   : say_nameless(build, "head: ", head, blocks, err)))
@@ -250,7 +251,8 @@ static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, s
 	for (size_t i = 0; i < sides[DIFF_BASE].count; i++) {
 		const struct profile_nameless *base = &sides[DIFF_BASE].found[i];
 
-		if (!find_nameless(&sides[DIFF_HEAD], base->what) && !say_nameless(build, "base: ", base, blocks, err))
+		if (!find_nameless(&sides[DIFF_HEAD], base->language) &&
+			!say_nameless(build, "base: ", base, blocks, err))
 			return false;
 	}
 	return true;

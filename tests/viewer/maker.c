@@ -104,7 +104,7 @@ uint32_t maker_location(struct maker *maker, const struct maker_frame *frame)
 		.fingerprint = frame->fingerprint,
 		.name_source = PROFILE_NAME_SYMTAB };
 	struct profile_line line = { .line = 7 };
-	struct profile_python_name python;
+	struct profile_script_name python;
 	struct error err;
 
 	if (profile_python_name(frame->name, &python)) {

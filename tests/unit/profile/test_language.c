@@ -33,6 +33,7 @@ static const struct {
 	{ "v8::internal::Heap::CollectGarbage", "node", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
 	{ "Builtins_LdaNamedPropertyHandler", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
 	{ "Builtins_InterpreterEntryTrampoline", "libnode.so", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
+	{ "Builtins_InterpreterEntryTrampoline", "node20", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
 	{ "Builtins_BaselineOutOfLinePrologue", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
 	{ "Builtins_Add_Baseline", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
 	{ "Builtins_LoadIC_Megamorphic", "node", LANGUAGE(NATIVE), LANGUAGE(JAVASCRIPT) },
@@ -56,47 +57,36 @@ static void test_languages_by_name_and_module(void **state)
 
 		if (language != cases[i].language || interpreted != cases[i].interpreted)
 			fail_msg("%s in %s: %s, interprets %s", cases[i].name, cases[i].module,
-				profile_language_name(language), profile_language_name(interpreted));
+				profile_languages[language].name, profile_languages[interpreted].name);
 	}
 }
 
-static void test_names_of_python_have_two_parts(void **state)
+static void test_names_of_scripts_have_parts(void **state)
 {
-	static const char *const others[] = { "", "py", "py::", "py:::w.py", "py::f", "py::f:", "py::a::b", "f:w.py" };
-	struct profile_python_name parts;
-
-	assert_true(profile_python_name("py::S.run:/srv/a:b/w.py", &parts));
-	assert_int_equal(parts.function_bytes, 5);
-	assert_memory_equal(parts.function, "S.run", 5);
-	assert_string_equal(parts.file, "/srv/a:b/w.py");
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (profile_python_name(others[i], &parts))
-			fail_msg("'%s' is none of Python", others[i]);
-}
-
-static void test_names_of_javascript_have_parts(void **state)
-{
-	static const char *const others[] = { "", "JS", "js:f /x.js:1:2", "f /x.js:1:2", "Builtin:ArrayPush",
-		"RegExp:a" };
+	static const char *const others[] = { "", "py", "py::", "py:::w.py", "py::f", "py::f:", "py::a::b", "f:w.py",
+		"JS", "js:f /x.js:1:2", "f /x.js:1:2", "Builtin:ArrayPush", "RegExp:a" };
 	static const struct {
 		const char *name, *function, *file;
 		uint32_t line;
+		enum profile_language language;
 	} parts[] = {
-		{ "JS:*f /srv/x.js:12:3", "f", "/srv/x.js", 12 },
-		{ "JS:~f /srv/x.js:12:3", "f", "/srv/x.js", 12 },
-		{ "JS:^f /srv/x.js:12", "f", "/srv/x.js", 12 },
-		{ "JS:+get f file:///srv/my app/x.js:12:3", "get f", "file:///srv/my app/x.js", 12 },
-		{ "LazyCompile:*f node:events:12:3", "f", "node:events", 12 },
-		{ "JS:~ /srv/x.js:1:1", "", "/srv/x.js", 1 },
-		{ "JS:*f", "f", "", 0 },
-		{ "JS:", "", "", 0 },
-		{ "JS:f :1:2", "f", "", 1 },
-		{ "JS:f x.js:99999999999:2", "f", "x.js:99999999999", 2 },
+		{ "py::S.run:/srv/a:b/w.py", "S.run", "/srv/a:b/w.py", 0, LANGUAGE(PYTHON) },
+		{ "JS:*f /srv/x.js:12:3", "f", "/srv/x.js", 12, LANGUAGE(JAVASCRIPT) },
+		{ "JS:~f /srv/x.js:12:3", "f", "/srv/x.js", 12, LANGUAGE(JAVASCRIPT) },
+		{ "JS:^f /srv/x.js:12", "f", "/srv/x.js", 12, LANGUAGE(JAVASCRIPT) },
+		{ "JS:+get f file:///srv/my app/x.js:12:3", "get f", "file:///srv/my app/x.js", 12,
+			LANGUAGE(JAVASCRIPT) },
+		{ "LazyCompile:*f node:events:12:3", "f", "node:events", 12, LANGUAGE(JAVASCRIPT) },
+		{ "JS:~ /srv/x.js:1:1", "", "/srv/x.js", 1, LANGUAGE(JAVASCRIPT) },
+		{ "JS:*f", "f", "", 0, LANGUAGE(JAVASCRIPT) },
+		{ "JS:", "", "", 0, LANGUAGE(JAVASCRIPT) },
+		{ "JS:f :1:2", "f", "", 1, LANGUAGE(JAVASCRIPT) },
+		{ "JS:f x.js:99999999999:2", "f", "x.js:99999999999", 2, LANGUAGE(JAVASCRIPT) },
 	};
-	struct profile_javascript_name found;
+	struct profile_script_name found;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		assert_true(profile_javascript_name(parts[i].name, &found));
+		assert_int_equal(profile_script_name(parts[i].name, &found), parts[i].language);
 		if (found.function_bytes != strlen(parts[i].function) || found.file_bytes != strlen(parts[i].file) ||
 			strncmp(found.function, parts[i].function, found.function_bytes) != 0 ||
 			strncmp(found.file, parts[i].file, found.file_bytes) != 0 || found.line != parts[i].line)
@@ -104,8 +94,8 @@ static void test_names_of_javascript_have_parts(void **state)
 				(int)found.file_bytes, found.file, found.line);
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (profile_javascript_name(others[i], &found))
-			fail_msg("'%s' is none of JavaScript", others[i]);
+		if (profile_script_name(others[i], &found) != LANGUAGE(NATIVE))
+			fail_msg("'%s' is none of a script", others[i]);
 }
 
 static void test_people_read_the_name_of_a_function_alone(void **state)
@@ -137,15 +127,14 @@ static void test_stubs_of_runtimes(void **state)
 static void test_each_language_has_a_word(void **state)
 {
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
-		assert_true(profile_language_name((enum profile_language)i)[0] != '\0');
+		assert_true(profile_languages[i].name[0] != '\0');
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_languages_by_name_and_module),
-		cmocka_unit_test(test_names_of_python_have_two_parts),
-		cmocka_unit_test(test_names_of_javascript_have_parts),
+		cmocka_unit_test(test_names_of_scripts_have_parts),
 		cmocka_unit_test(test_people_read_the_name_of_a_function_alone),
 		cmocka_unit_test(test_stubs_of_runtimes),
 		cmocka_unit_test(test_each_language_has_a_word),

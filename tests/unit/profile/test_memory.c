@@ -84,7 +84,7 @@ static bool makes_a_tree(const struct inputs *in, struct error *err)
 
 static bool finds_nameless(const struct inputs *in, struct error *err)
 {
-	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	size_t count;
 
 	return profile_find_nameless(in->profile, found, &count, err);

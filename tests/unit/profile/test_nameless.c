@@ -93,7 +93,7 @@ static struct profile *profile_of(const struct taken *taken, size_t count)
 static void expect_sentences(const struct taken *taken, size_t count, const char *expected)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of(taken, count);
-	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	struct buffer said;
 	struct error err;
 
@@ -149,7 +149,7 @@ static void a_map_that_no_sample_met_tells_names(void **state)
 	static const struct taken taken[] = { { 100, 7, { IN(PYTHON, "_PyEval_EvalFrameDefault") } } };
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of(taken, 1);
 	struct profile_mapping map = { .kind = PROFILE_MAPPING_JIT, .end = UINT64_MAX, .path = text(profile, "[jit]") };
-	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	struct error err;
 	uint32_t id;
 	size_t count;

@@ -52,6 +52,8 @@ static const struct {
 	{ "/usr/sbin/php-fpm8.2", "php-fpm8.2", "execute_ex", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/usr/bin/luajit-2.1.0", "luajit-2.1.0", "lj_vm_call", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/usr/bin/lua5.4", "lua5.4", "luaV_execute", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so", "libcoreclr.so", "JIT_New", "",
+		PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/usr/bin/pypy3", "pypy3", "main", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	/* the C modules that come with interpreters, wherever these are installed */
 	{ "/home/u/.pyenv/versions/3.12.1/lib/python3.12/lib-dynload/_json.cpython-312-x86_64-linux-gnu.so",

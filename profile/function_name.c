@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool profile_python_name(const char *name, struct profile_script_name *parts)
+{
+	static const char prefix[] = "py::";
+	const char *function = name + sizeof(prefix) - 1, *colon;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	colon = strchr(function, ':');
+	/* `py::detail::cast` is a function of C++. */
+	if (!colon || colon == function || colon[1] == ':' || colon[1] == '\0')
+		return false;
+	*parts = (struct profile_script_name){ function, (size_t)(colon - function), colon + 1, strlen(colon + 1), 0 };
+	return true;
+}
+
+/* V8 has the function's tier and name follow one of these; node uses the first, older versions the others. */
+static const char *const javascript_kinds[] = {
+	"JS:", "LazyCompile:", "Function:", "InterpretedFunction:", "Script:", "Eval:"
+};
+
+/* The length of the kind before a JavaScript function's name; 0: it is none. */
+static size_t javascript_kind(const char *name)
+{
+	for (size_t i = 0; i < sizeof(javascript_kinds) / sizeof(javascript_kinds[0]); i++) {
+		size_t size = strlen(javascript_kinds[i]);
+
+		if (strncmp(name, javascript_kinds[i], size) == 0)
+			return size;
+	}
+	return 0;
+}
+
+/*
+ * Where the file's name begins: behind the first space that a path or a scheme follows, since names of functions
+ * (`get size`) and directories have spaces too; else behind the last one. NULL: there is no file.
+ */
+static const char *javascript_file(const char *function)
+{
+	const char *last = NULL;
+
+	for (const char *space = strchr(function, ' '); space; space = strchr(space + 1, ' ')) {
+		last = space;
+		if (glob_matches_any(GLOBS("/*", "file:*", "node:*"), space + 1))
+			return space + 1;
+	}
+	return last ? last + 1 : NULL;
+}
+
+/* Cuts `:12` from the end of a file's name, and reads the number. */
+static bool cut_number(const char *file, size_t *bytes, uint32_t *number)
+{
+	enum { MOST_DIGITS = 9 };
+	size_t digits = 0;
+	uint32_t value = 0, unit = 1;
+
+	for (; digits < *bytes && digits < MOST_DIGITS && isdigit((unsigned char)file[*bytes - 1 - digits]);
+		digits++, unit *= 10)
+		value += unit * (uint32_t)(file[*bytes - 1 - digits] - '0');
+	if (digits == 0 || digits == *bytes || file[*bytes - 1 - digits] != ':')
+		return false;
+	*bytes -= digits + 1;
+	*number = value;
+	return true;
+}
+
+bool profile_javascript_name(const char *name, struct profile_script_name *parts)
+{
+	size_t kind = javascript_kind(name);
+	const char *function = name + kind;
+	uint32_t last = 0, first = 0;
+
+	if (kind == 0)
+		return false;
+	function += strspn(function, "~^*+'");
+	*parts = (struct profile_script_name){ .function = function, .function_bytes = strlen(function) };
+	parts->file = javascript_file(function);
+	if (!parts->file) {
+		parts->file = function + parts->function_bytes;
+		return true;
+	}
+	parts->function_bytes = (size_t)(parts->file - 1 - function);
+	parts->file_bytes = strlen(parts->file);
+	/* A line and a column, or a line alone. */
+	if (cut_number(parts->file, &parts->file_bytes, &last))
+		parts->line = cut_number(parts->file, &parts->file_bytes, &first) ? first : last;
+	return true;
+}
+
+enum profile_language profile_script_name(const char *name, struct profile_script_name *parts)
+{
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (profile_languages[i].read_name && profile_languages[i].read_name(name, parts))
+			return (enum profile_language)i;
+	return PROFILE_LANGUAGE_NATIVE;
+}
+
+void profile_shown_name(const char *name, struct buffer *out)
+{
+	enum profile_activity activity = profile_activity_of_frame(name, "");
+	struct profile_script_name parts = { 0 };
+
+	profile_script_name(name, &parts);
+	if (parts.function_bytes > 0)
+		buffer_append(out, parts.function, parts.function_bytes);
+	else if (parts.file_bytes > 0)
+		buffer_append_string(out, "(anonymous)");
+	else
+		buffer_append_string(out, activity == PROFILE_ACTIVITY_NONE ? name : profile_activity_words(activity));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/language.h"
+
+/* Forms of functions' names. Those that interpreters and run-time compilers give have the functions' files in them. */
+
+/* What a Python function is called whose code object could not be read. Its module is PROFILE_JIT_MODULE. */
+#define PROFILE_PYTHON_GONE "python frame (gone)"
+
+/*
+ * What stands between the two parts of the name of a function without one where an exported function before it is
+ * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
+ */
+#define PROFILE_NEAR " near "
+
+/* The parts of a name. All point into it, and are not NUL-terminated. */
+struct profile_script_name {
+	const char *function; /* empty: it is anonymous */
+	size_t function_bytes;
+	const char *file; /* empty: it is in no file */
+	size_t file_bytes;
+	uint32_t line; /* 0: not known */
+};
+
+/* Splits the name of a function of any language; PROFILE_LANGUAGE_NATIVE: it has no such form. */
+enum profile_language profile_script_name(const char *name, struct profile_script_name *parts);
+
+/* Splits `py::QUALNAME:FILENAME`, as CPython names a function to perf; false if it has another form. */
+bool profile_python_name(const char *name, struct profile_script_name *parts);
+
+/*
+ * Splits `JS:*NAME FILE:LINE:COLUMN`, as V8 names a function to perf; false if it has another form. V8 compiles a
+ * function again and again, and marks in which tier it did (`~`, `^`, `+`, `*`), which is no part of the function.
+ */
+bool profile_javascript_name(const char *name, struct profile_script_name *parts);
+
+/*
+ * Appends a function's name as people read it: `S.run` for Python's `py::S.run:/srv/w.py`, `parse` for JavaScript's
+ * `JS:*parse /srv/w.js:12:3`, whose file reports show as that of any function. All other names stay as they are.
+ */
+void profile_shown_name(const char *name, struct buffer *out);
