@@ -47,8 +47,8 @@ extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_bench, c
  */
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 
-/* Writes "812 B", "14.2 kB", "3.1 MB". */
-void cli_format_bytes(uint64_t bytes, char text[static DIGITS_SIZE]);
+/* Prints "wrote before.pb.gz (14.2 kB)" on standard error, without a line end; "-" is standard output. */
+void cli_print_written(const char *path, uint64_t bytes);
 
 /* `kelvin: MESSAGE` on standard error. */
 void cli_print_error(const struct error *err);

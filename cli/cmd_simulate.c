@@ -108,18 +108,16 @@ static void print_model(const struct source_simulated_options *options)
 
 static void print_summary(const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
 {
-	const char *output = simulation->request->output;
-	char instructions[DIGITS_SIZE], cycles[DIGITS_SIZE], bytes[DIGITS_SIZE];
+	char instructions[DIGITS_SIZE], cycles[DIGITS_SIZE];
 	size_t processes = count_processes(profile);
 
 	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
 	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
-	cli_format_bytes(file_bytes, bytes);
 	cli_say("%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles, processes,
 		processes == 1 ? "" : "es");
 	print_model(&simulation->request->simulated);
-	cli_say("wrote %s (%s) in %.2f s after the command ended\n",
-		strcmp(output, "-") == 0 ? "standard output" : output, bytes, (double)simulation->naming_ns / 1e9);
+	cli_print_written(simulation->request->output, file_bytes);
+	cli_say(" in %.2f s after the command ended\n", (double)simulation->naming_ns / 1e9);
 }
 
 /* ---- Runs ---- */

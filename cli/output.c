@@ -249,10 +249,8 @@ static bool write_one(
 			 : render(outputs, kind, shown->input, &out, err);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
 	if (ok && !is_stdout(path)) {
-		char size[DIGITS_SIZE];
-
-		cli_format_bytes(out.size, size);
-		cli_say("wrote %s (%s)\n", path, size);
+		cli_print_written(path, out.size);
+		cli_say("\n");
 	}
 	buffer_deinit(&out);
 	return ok;

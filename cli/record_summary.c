@@ -402,12 +402,11 @@ static void print_benchmarks(const struct record_summary *summary)
 void record_summary_print(const struct record_summary *summary)
 {
 	const struct profile_quality *quality = &summary->profile->quality;
-	char samples[DIGITS_SIZE], lost[DIGITS_SIZE], bytes[DIGITS_SIZE];
+	char samples[DIGITS_SIZE], lost[DIGITS_SIZE];
 	double seconds = (double)summary->duration_ns / 1e9;
 
 	digits_in_groups(quality->samples, samples);
 	digits_in_groups(quality->lost, lost);
-	cli_format_bytes(summary->file_bytes, bytes);
 	cli_say("%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(summary->profile)) {
 		cli_say("stacks from frame pointers\n");
@@ -428,6 +427,7 @@ void record_summary_print(const struct record_summary *summary)
 	cli_say("recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
 		seconds > 0 ? (double)summary->recorder_cpu_ns / 1e7 / seconds : 0, (double)summary->naming_ns / 1e9,
 		summary->no_names ? "" : "name functions and ");
-	cli_say("wrote %s (%s)\n", strcmp(summary->path, "-") == 0 ? "standard output" : summary->path, bytes);
+	cli_print_written(summary->path, summary->file_bytes);
+	cli_say("\n");
 	print_benchmarks(summary);
 }

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static const size_t max_text_bytes = (size_t)16 << 20;
 
@@ -36,14 +37,16 @@ void cli_say(const char *format, ...)
 	write_clean(text ? text : "kelvin: out of memory\n");
 }
 
-void cli_format_bytes(uint64_t bytes, char text[static DIGITS_SIZE])
+void cli_print_written(const char *path, uint64_t bytes)
 {
+	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+
 	if (bytes < 1000)
-		snprintf(text, DIGITS_SIZE, "%llu B", (unsigned long long)bytes);
+		cli_say("wrote %s (%llu B)", name, (unsigned long long)bytes);
 	else if (bytes < 1000000)
-		snprintf(text, DIGITS_SIZE, "%.1f kB", (double)bytes / 1e3);
+		cli_say("wrote %s (%.1f kB)", name, (double)bytes / 1e3);
 	else
-		snprintf(text, DIGITS_SIZE, "%.1f MB", (double)bytes / 1e6);
+		cli_say("wrote %s (%.1f MB)", name, (double)bytes / 1e6);
 }
 
 void cli_print_error(const struct error *err)
