@@ -33,14 +33,14 @@ static bool join_parts(const struct profile *profile, struct profile **joined, s
 {
 	CLEANUP(cleanup_free) double *factors = NULL;
 
-	if (!profile_has_parts(profile))
+	if (!profile_has_phases(profile))
 		return true;
 	factors = malloc(profile->run_count * sizeof(*factors));
 	if (!factors)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->run_count; i++)
 		factors[i] = 1;
-	return profile_choose_parts(profile, factors, joined, err);
+	return profile_choose_phases(profile, factors, joined, err);
 }
 
 /* Two profiles with benchmarks are compared benchmark by benchmark; any others as a whole. */

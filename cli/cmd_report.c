@@ -85,7 +85,7 @@ static bool show(const struct showing *showing, struct error *err)
 	if (!load_read(showing->inputs, showing->options, &profile, err) ||
 		!symbolize_idle_lives(&profile, 1, &showing->options->naming, err))
 		return false;
-	if (request->benchmark || (profile_has_parts(profile) && !names_only))
+	if (request->benchmark || (profile_has_phases(profile) && !names_only))
 		return show_suite(request, profile, showing->name, err);
 	/*
 	 * Folded stacks are written from the profile without a diff. An empty profile or a missing metric must still be

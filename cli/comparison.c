@@ -189,7 +189,7 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 
 bool comparison_has_suites(const struct profile *const profiles[DIFF_SIDES], const char *const names[DIFF_SIDES])
 {
-	bool has[DIFF_SIDES] = { profile_has_parts(profiles[DIFF_BASE]), profile_has_parts(profiles[DIFF_HEAD]) };
+	bool has[DIFF_SIDES] = { profile_has_phases(profiles[DIFF_BASE]), profile_has_phases(profiles[DIFF_HEAD]) };
 
 	if (has[DIFF_BASE] != has[DIFF_HEAD])
 		cli_say("kelvin: only %s (%s) has benchmarks, so the sides are compared as a whole\n",

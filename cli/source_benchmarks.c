@@ -76,19 +76,19 @@ static bool benchmarks_read(struct source *source, struct source_result *result,
 	return ok;
 }
 
-/* ---- Benchmarks as parts ---- */
+/* ---- Benchmarks as phases ---- */
 
 struct cutting {
 	struct profile *profile; /* borrowed */
 	int64_t start_ns;
-	struct profile_run *parts;         /* owned */
+	struct profile_run *phases;        /* owned */
 	struct profile_stretch *stretches; /* owned */
-	size_t part_count, stretch_count;
+	size_t phase_count, stretch_count;
 };
 
 static void cutting_deinit(struct cutting *cutting)
 {
-	free(cutting->parts);
+	free(cutting->phases);
 	free(cutting->stretches);
 }
 
@@ -97,7 +97,7 @@ static void add_stretch(struct cutting *cutting, int64_t start_ns, int64_t end_n
 	struct profile_stretch stretch = {
 		.start_ns = start_ns - cutting->start_ns,
 		.end_ns = end_ns - cutting->start_ns,
-		.part = (uint32_t)cutting->part_count,
+		.phase = (uint32_t)cutting->phase_count,
 	};
 
 	if (stretch.start_ns < 0)
@@ -105,39 +105,39 @@ static void add_stretch(struct cutting *cutting, int64_t start_ns, int64_t end_n
 	if (stretch.end_ns <= stretch.start_ns)
 		return;
 	cutting->stretches[cutting->stretch_count++] = stretch;
-	cutting->parts[cutting->part_count].duration_ns += stretch.end_ns - stretch.start_ns;
+	cutting->phases[cutting->phase_count].duration_ns += stretch.end_ns - stretch.start_ns;
 }
 
-static bool add_part(struct cutting *cutting, const struct harness_window *window, struct error *err)
+static bool add_phase(struct cutting *cutting, const struct harness_window *window, struct error *err)
 {
 	const struct profile_run *execution = &cutting->profile->runs[0];
-	struct profile_run *part = &cutting->parts[cutting->part_count];
+	struct profile_run *phase = &cutting->phases[cutting->phase_count];
 
-	*part = (struct profile_run){ .exit_status = -1, .measured = window->measured };
-	if (!profile_intern(cutting->profile, window->uri, &part->name, err))
+	*phase = (struct profile_run){ .exit_status = -1, .measured = window->measured };
+	if (!profile_intern(cutting->profile, window->uri, &phase->name, err))
 		return false;
 	if (execution->start_unix_ns > 0)
-		part->start_unix_ns = execution->start_unix_ns + window->start_ns - cutting->start_ns;
+		phase->start_unix_ns = execution->start_unix_ns + window->start_ns - cutting->start_ns;
 	for (size_t i = window->warmup_rounds; i < window->round_count; i++)
 		add_stretch(cutting, window->rounds[i].start_ns, window->rounds[i].end_ns);
 	if (window->round_count == 0)
 		add_stretch(cutting, window->start_ns, window->end_ns);
-	cutting->part_count++;
+	cutting->phase_count++;
 	return true;
 }
 
-static bool add_parts(struct cutting *cutting, const struct harness_result *suite, struct error *err)
+static bool add_phases(struct cutting *cutting, const struct harness_result *suite, struct error *err)
 {
 	size_t stretches = 0;
 
 	for (size_t i = 0; i < suite->window_count; i++)
 		stretches += suite->windows[i].round_count + 1;
-	cutting->parts = calloc(suite->window_count + 1, sizeof(*cutting->parts));
+	cutting->phases = calloc(suite->window_count + 1, sizeof(*cutting->phases));
 	cutting->stretches = calloc(stretches + 1, sizeof(*cutting->stretches));
-	if (!cutting->parts || !cutting->stretches)
+	if (!cutting->phases || !cutting->stretches)
 		return error_set_memory(err);
 	for (size_t i = 0; i < suite->window_count; i++)
-		if (suite->windows[i].uri && suite->windows[i].uri[0] && !add_part(cutting, &suite->windows[i], err))
+		if (suite->windows[i].uri && suite->windows[i].uri[0] && !add_phase(cutting, &suite->windows[i], err))
 			return false;
 	return true;
 }
@@ -146,20 +146,20 @@ static bool cut(const struct source_benchmarks *benchmarks, struct recording *re
 {
 	CLEANUP(cutting_deinit)
 	struct cutting cutting = { .profile = result->profile, .start_ns = result->start_ns };
-	struct profile *parts;
+	struct profile *phases;
 
-	if (!add_parts(&cutting, &benchmarks->suite, err) || !profile_cut_parts(result->profile,
-								     &(struct profile_cut){
-									     .parts = cutting.parts,
-									     .part_count = cutting.part_count,
-									     .stretches = cutting.stretches,
-									     .stretch_count = cutting.stretch_count,
-									     .root = HARNESS_ROOT_FRAME,
-								     },
-								     &parts, err))
+	if (!add_phases(&cutting, &benchmarks->suite, err) || !profile_cut_phases(result->profile,
+								      &(struct profile_cut){
+									      .phases = cutting.phases,
+									      .phase_count = cutting.phase_count,
+									      .stretches = cutting.stretches,
+									      .stretch_count = cutting.stretch_count,
+									      .root = HARNESS_ROOT_FRAME,
+								      },
+								      &phases, err))
 		return error_prefix(err, "cannot tell the benchmarks apart");
 	profile_destroy(result->profile);
-	result->profile = parts;
+	result->profile = phases;
 	return true;
 }
 

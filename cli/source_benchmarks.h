@@ -12,7 +12,7 @@ enum { SOURCE_BENCHMARKS_FREQUENCY_HZ = 397 };
 /*
  * Samples a command that runs benchmarks, as source_live.h does, and serves their harness. A reading ends when the
  * command has ended, also after a signal: its harness waits for answers until then. When the profile is named, it is
- * cut into one run for the execution and one for each measurement of a benchmark (profile/parts.h), which has the
+ * cut into one run for the execution and one for each measurement of a benchmark (profile/phases.h), which has the
  * rounds after the warm-up; stacks of the latter begin at the measured function.
  *
  * `options` are those of source_live_create(), for a command without a delay, control or an end of its own. An output

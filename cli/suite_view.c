@@ -141,7 +141,7 @@ bool suite_view_write(const struct suite_view *view, const struct outputs *outpu
 
 bool suite_view_check(const struct profile *profile, const char *name, struct error *err)
 {
-	return profile_has_parts(profile) ||
+	return profile_has_phases(profile) ||
 	       error_set(err, ERROR_USAGE,
 		       "--benchmark: %.200s has no benchmarks; 'kelvin record --benchmarks -- COMMAND' records them",
 		       name);

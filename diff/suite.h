@@ -4,8 +4,8 @@
 #include "diff/diff.h"
 
 /*
- * Compares two profiles benchmark by benchmark. Benchmarks are the parts of executions (profile/parts.h); those of base
- * and head with the same name are one.
+ * Compares two profiles benchmark by benchmark. Benchmarks are the phases of executions (profile/phases.h); those of
+ * base and head with the same name are one.
  *
  * A benchmark is judged by the time of one iteration, as its harness measured it, never by the time of a run: a suite
  * may run for a fixed time. There are two levels of noise: rounds within a process, which the standard error of its

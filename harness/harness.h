@@ -7,7 +7,7 @@
  * The benchmark harness protocol, as the runner that harnesses look for (CodSpeed's protocol, versions 1 and 2:
  * pytest-codspeed, the criterion, divan, google-benchmark, vitest and go harnesses of CodSpeed). A harness finds two
  * FIFOs, says when a benchmark begins and ends, when each of its rounds does, and what the benchmark is called; it
- *leaves the numbers of iterations in files. Nothing of it is trusted: the other side is the recorded program.
+ * leaves the numbers of iterations in files. Nothing of it is trusted: the other side is the recorded program.
  *
  * Programs that know nothing of the protocol, as `go test -bench` and the plain binaries of google-benchmark and
  * criterion, name their benchmarks in their output, which goes through here, too.
@@ -22,7 +22,7 @@ struct harness;
 
 enum harness_mode {
 	HARNESS_WALLTIME,   /* benchmarks run as always and are sampled */
-	HARNESS_SIMULATION, /* benchmarks run once, in a simulator, and name their parts by its client requests */
+	HARNESS_SIMULATION, /* benchmarks run once, in a simulator, and name their phases by its client requests */
 };
 
 struct harness_options {

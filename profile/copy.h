@@ -5,7 +5,7 @@
 
 /*
  * Copies the tables of one profile into another, where equal entries become one. Merging takes over all of them;
- * profiles of parts (parts.c) take those that their stacks need. Copied in this order: profile_copy_init(),
+ * profiles of phases (phases.c) take those that their stacks need. Copied in this order: profile_copy_init(),
  * profile_copy_locations(), profile_copy_stacks(); threads, locks and circumstances at any time.
  */
 struct profile_copy {

@@ -14,7 +14,7 @@
 #include "profile/labels.h"
 #include "profile/metric.h"
 #include "profile/nameless.h"
-#include "profile/parts.h"
+#include "profile/phases.h"
 #include "profile/quality.h"
 #include "profile/requests.h"
 #include "profile/samples.h"
@@ -150,8 +150,8 @@ struct profile_measured {
 };
 
 /*
- * One recording of one execution: attach to detach, or a command from start to end; or, where parts of an execution
- * have names, as the benchmarks of a suite, what was recorded in a part (profile/parts.h).
+ * One recording of one execution: attach to detach, or a command from start to end; or, where phases of an execution
+ * have names, as the benchmarks of a suite, what was recorded in a phase (profile/phases.h).
  */
 struct profile_run {
 	int64_t start_unix_ns; /* wall clock, 0: not known */
@@ -160,7 +160,7 @@ struct profile_run {
 	/* of the command; -1: not known, or the recorder attached to processes */
 	int32_t exit_status;
 	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */
-	uint32_t name; /* string: that the program gave to this part of its execution; 0: none */
+	uint32_t name; /* string: that the program gave to this phase of its execution; 0: none */
 	struct profile_measured measured;
 };
 

@@ -131,7 +131,7 @@ static size_t unit_count(const struct profile *profile, enum diff_evidence_mode 
 		return profile->run_count;
 	case DIFF_EVIDENCE_EXACT:
 		/* Parts of an execution are no repeats of each other. */
-		return profile->run_count > 0 && !profile_has_parts(profile) ? profile->run_count : 1;
+		return profile->run_count > 0 && !profile_has_phases(profile) ? profile->run_count : 1;
 	case DIFF_EVIDENCE_SINGLE:
 		return units_blocks(profile);
 	case DIFF_EVIDENCE_NONE:

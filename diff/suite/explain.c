@@ -136,7 +136,7 @@ static bool choose_side(const struct diff_suite *suite, enum diff_side side, uin
 
 	if (!make_factors(suite, side, benchmark, it, &factors, err))
 		return false;
-	if (profile_choose_parts(suite->profiles[side], factors, chosen, err))
+	if (profile_choose_phases(suite->profiles[side], factors, chosen, err))
 		return true;
 	if (err->code != ERROR_EMPTY)
 		return false;
@@ -180,7 +180,7 @@ static bool choose_profiles(
 
 /* ---- The diff ---- */
 
-/* Whether the chosen parts are of the same executions on both sides. */
+/* Whether the chosen phases are of the same executions on both sides. */
 static bool executions_agree(const struct diff_suite *suite, uint32_t benchmark)
 {
 	size_t b = 0, h = 0;

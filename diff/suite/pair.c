@@ -7,7 +7,7 @@
 
 /* ---- Benchmarks and executions ---- */
 
-/* Numbers the executions that profile_execution() tells, in one pass, and counts those that have parts. */
+/* Numbers the executions that profile_execution() tells, in one pass, and counts those that have phases. */
 static bool number_executions(struct suite_work *work, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = work->sides[side].profile;
@@ -126,7 +126,7 @@ static bool find_benchmarks(struct suite_work *work, struct error *err)
 		work->sides[side].profile = profile;
 		if (!profile)
 			continue;
-		if (!profile_has_parts(profile))
+		if (!profile_has_phases(profile))
 			return error_set(err, ERROR_EMPTY,
 				"%s has no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites",
 				suite->sides == 1 ? "the profile" : diff_side_name(side));

@@ -178,7 +178,7 @@ static struct suite_value make_value(const struct suite_work *work, const struct
 	};
 }
 
-/* Adds up the sums of each benchmark in each execution. Runs that are no parts come last, and are left out. */
+/* Adds up the sums of each benchmark in each execution. Runs that are no phases come last, and are left out. */
 static bool join_sums(
 	struct suite_work *work, enum diff_side side, const struct suite_sum *sums, size_t count, struct error *err)
 {

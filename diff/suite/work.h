@@ -17,7 +17,7 @@ struct suite_value {
 	/* relative standard error of the value from what was seen within the execution: rounds, or numbers of samples
 	 */
 	double error;
-	double weight; /* iterations, or rounds or parts where these are not known */
+	double weight; /* iterations, or rounds or phases where these are not known */
 };
 
 struct suite_side {

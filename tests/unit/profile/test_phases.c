@@ -124,7 +124,7 @@ static struct profile *recording(void)
 	return p;
 }
 
-/* Two parts: one has two stretches, the other one, with a gap between each. */
+/* Two phases: one has two stretches, the other one, with a gap between each. */
 static const struct profile_stretch stretches[] = {
 	{ 100000000, 200000000, 0 },
 	{ 250000000, 500000000, 1 },
@@ -134,13 +134,13 @@ static const struct profile_stretch stretches[] = {
 static struct profile *cut_recording(const char *root)
 {
 	struct profile *p = recording(), *made;
-	const struct profile_run parts[] = {
+	const struct profile_run phases[] = {
 		{ .name = text(p, "suite::parse"), .duration_ns = 200000001, .measured = { 2, 200, 5, 5, 1, 1 } },
 		{ .name = text(p, "suite::write"), .duration_ns = 250000000, .measured = { 1, 100, 6, 6, 1, 1 } },
 	};
 	struct error err;
 
-	must(profile_cut_parts(p, &(struct profile_cut){ parts, 2, stretches, 3, root }, &made, &err), &err);
+	must(profile_cut_phases(p, &(struct profile_cut){ phases, 2, stretches, 3, root }, &made, &err), &err);
 	profile_destroy(p);
 	return made;
 }
@@ -164,7 +164,7 @@ static int64_t sum_of_run(const struct profile *p, uint32_t run, uint32_t value_
 	return sum;
 }
 
-static void a_cut_gives_each_event_to_its_part(void **state)
+static void a_cut_gives_each_event_to_its_phase(void **state)
 {
 	struct profile *whole = recording(), *p = cut_recording(NULL);
 	int64_t weights[2] = { 0 };
@@ -195,7 +195,7 @@ static void a_cut_gives_each_event_to_its_part(void **state)
 	profile_destroy(p);
 }
 
-static void times_of_a_part_count_from_its_first_stretch(void **state)
+static void times_of_a_phase_count_from_its_first_stretch(void **state)
 {
 	struct profile *p = cut_recording(NULL);
 	int64_t first[3] = { -1, -1, -1 }, last[3] = { 0 };
@@ -233,7 +233,7 @@ static size_t depth(const struct profile *p, uint32_t stack)
 	return depth;
 }
 
-static void stacks_of_parts_begin_at_their_root(void **state)
+static void stacks_of_phases_begin_at_their_root(void **state)
 {
 	struct profile *whole = recording(), *p = cut_recording("__codspeed_root_frame__");
 	size_t deepest[3] = { 0 }, rooted = 0;
@@ -242,7 +242,7 @@ static void stacks_of_parts_begin_at_their_root(void **state)
 		uint32_t run = p->threads[p->samples[i].thread].run, stack = p->samples[i].stack;
 		bool is_rooted = strstr(outermost(p, stack), "__codspeed_root_frame__") != NULL;
 
-		/* What lies outside of parts, and what no root leads to, stays as it is. */
+		/* What lies outside of phases, and what no root leads to, stays as it is. */
 		assert_true(is_rooted || strcmp(outermost(p, stack), "main") == 0);
 		assert_true(run > 0 || !is_rooted);
 		rooted += is_rooted;
@@ -281,7 +281,7 @@ static void executions_are_runs_without_a_name(void **state)
 	struct profile *p = cut_recording(NULL), *other = cut_recording(NULL);
 	struct error err;
 
-	assert_true(profile_has_parts(p));
+	assert_true(profile_has_phases(p));
 	must(profile_merge(p, other, &err), &err);
 	assert_int_equal(profile_execution_count(p), 2);
 	assert_int_equal(profile_execution(p, 0), 0);
@@ -297,16 +297,16 @@ static void executions_are_runs_without_a_name(void **state)
 	profile_destroy(other);
 }
 
-static void chosen_parts_of_an_execution_are_one_run(void **state)
+static void chosen_phases_of_an_execution_are_one_run(void **state)
 {
 	struct profile *p = cut_recording(NULL), *chosen;
 	struct profile *other = cut_recording(NULL);
 	struct error err;
 
 	must(profile_merge(p, other, &err), &err);
-	must(profile_choose_parts(p, (const double[]){ 0, 1, 1, 0, 0, 1 }, &chosen, &err), &err);
+	must(profile_choose_phases(p, (const double[]){ 0, 1, 1, 0, 0, 1 }, &chosen, &err), &err);
 	assert_int_equal(chosen->run_count, 2);
-	assert_false(profile_has_parts(chosen));
+	assert_false(profile_has_phases(chosen));
 	assert_int_equal(chosen->requests.source, PROFILE_WORK_UNKNOWN);
 	assert_false(chosen->runs[0].whole_command);
 	assert_int_equal(chosen->runs[0].duration_ns, 450000001);
@@ -331,12 +331,12 @@ static void factors_multiply_values_but_not_counts(void **state)
 	struct profile *p = cut_recording(NULL), *chosen;
 	struct error err;
 
-	must(profile_choose_parts(p, (const double[]){ 0, 0.5, 0 }, &chosen, &err), &err);
+	must(profile_choose_phases(p, (const double[]){ 0, 0.5, 0 }, &chosen, &err), &err);
 	assert_int_equal(sum_of_run(chosen, 0, 0), 201);
 	assert_true(fabs((double)sum_of_run(chosen, 0, 1) - 0.5 * (double)sum_of_run(p, 1, 1)) < 10);
 	assert_int_equal(chosen->event_count, 201);
 	profile_destroy(chosen);
-	must(profile_choose_parts(p, (const double[]){ 0, 1e-12, 0 }, &chosen, &err), &err);
+	must(profile_choose_phases(p, (const double[]){ 0, 1e-12, 0 }, &chosen, &err), &err);
 	assert_int_equal(sum_of_run(chosen, 0, 0), 201);
 	profile_destroy(chosen);
 	profile_destroy(p);
@@ -349,8 +349,8 @@ static void what_cannot_be_chosen_is_refused(void **state)
 	struct error err;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		assert_false(profile_choose_parts(p, wrong[i], &chosen, &err));
-	assert_false(profile_choose_parts(p, (const double[]){ 0, 0, 0 }, &chosen, &err));
+		assert_false(profile_choose_phases(p, wrong[i], &chosen, &err));
+	assert_false(profile_choose_phases(p, (const double[]){ 0, 0, 0 }, &chosen, &err));
 	assert_int_equal(err.code, ERROR_EMPTY);
 	profile_destroy(p);
 }
@@ -360,7 +360,7 @@ static void expect_no_cut(const struct profile *p, const struct profile_cut *cut
 	struct profile *made = NULL;
 	struct error err = { 0 };
 
-	assert_false(profile_cut_parts(p, cut, &made, &err));
+	assert_false(profile_cut_phases(p, cut, &made, &err));
 	assert_int_equal(err.code, code);
 	assert_null(made);
 }
@@ -368,42 +368,42 @@ static void expect_no_cut(const struct profile *p, const struct profile_cut *cut
 static void stretches_that_mean_harm_are_refused(void **state)
 {
 	struct profile *p = recording(), *cut = cut_recording(NULL);
-	const struct profile_run part = { .name = text(p, "a") }, nameless = { 0 }, beyond = { .name = UINT32_MAX };
+	const struct profile_run phase = { .name = text(p, "a") }, nameless = { 0 }, beyond = { .name = UINT32_MAX };
 	const struct profile_run endless = { .name = text(p, "a"), .measured.mean_ns = NAN };
 	const struct profile_stretch overlap[] = { { 0, 10, 0 }, { 9, 20, 0 } }, backwards = { 10, 9, 0 },
 				     early = { -1, 9, 0 }, other = { 0, 9, 1 }, whole = { 0, INT64_MAX, 0 };
 
-	expect_no_cut(p, &(struct profile_cut){ &part, 1, overlap, 2, NULL }, ERROR_FORMAT);
-	expect_no_cut(p, &(struct profile_cut){ &part, 1, &backwards, 1, NULL }, ERROR_FORMAT);
-	expect_no_cut(p, &(struct profile_cut){ &part, 1, &early, 1, NULL }, ERROR_FORMAT);
-	expect_no_cut(p, &(struct profile_cut){ &part, 1, &other, 1, NULL }, ERROR_FORMAT);
+	expect_no_cut(p, &(struct profile_cut){ &phase, 1, overlap, 2, NULL }, ERROR_FORMAT);
+	expect_no_cut(p, &(struct profile_cut){ &phase, 1, &backwards, 1, NULL }, ERROR_FORMAT);
+	expect_no_cut(p, &(struct profile_cut){ &phase, 1, &early, 1, NULL }, ERROR_FORMAT);
+	expect_no_cut(p, &(struct profile_cut){ &phase, 1, &other, 1, NULL }, ERROR_FORMAT);
 	expect_no_cut(p, &(struct profile_cut){ &nameless, 1, &whole, 1, NULL }, ERROR_FORMAT);
 	expect_no_cut(p, &(struct profile_cut){ &beyond, 1, &whole, 1, NULL }, ERROR_FORMAT);
 	expect_no_cut(p, &(struct profile_cut){ &endless, 1, &whole, 1, NULL }, ERROR_FORMAT);
-	expect_no_cut(cut, &(struct profile_cut){ &part, 1, &whole, 1, NULL }, ERROR_UNSUPPORTED);
+	expect_no_cut(cut, &(struct profile_cut){ &phase, 1, &whole, 1, NULL }, ERROR_UNSUPPORTED);
 	p->has_timeline = false;
-	expect_no_cut(p, &(struct profile_cut){ &part, 1, &whole, 1, NULL }, ERROR_UNSUPPORTED);
+	expect_no_cut(p, &(struct profile_cut){ &phase, 1, &whole, 1, NULL }, ERROR_UNSUPPORTED);
 	profile_destroy(cut);
 	profile_destroy(p);
 }
 
 /* 10,000 benchmarks with a round each millisecond. */
-static void many_parts_are_cut_in_proportion(void **state)
+static void many_phases_are_cut_in_proportion(void **state)
 {
-	enum { PARTS = 10000 };
-	static struct profile_run parts[PARTS];
-	static struct profile_stretch each[PARTS];
+	enum { PHASES = 10000 };
+	static struct profile_run phases[PHASES];
+	static struct profile_stretch each[PHASES];
 	struct profile *p = recording(), *made;
 	struct error err;
 	char name[32];
 
-	for (uint32_t i = 0; i < PARTS; i++) {
+	for (uint32_t i = 0; i < PHASES; i++) {
 		snprintf(name, sizeof(name), "suite::test_%u", i);
-		parts[i].name = text(p, name);
+		phases[i].name = text(p, name);
 		each[i] = (struct profile_stretch){ i * 100000, (i + 1) * 100000, i };
 	}
-	must(profile_cut_parts(p, &(struct profile_cut){ parts, PARTS, each, PARTS, NULL }, &made, &err), &err);
-	assert_int_equal(made->run_count, PARTS + 1);
+	must(profile_cut_phases(p, &(struct profile_cut){ phases, PHASES, each, PHASES, NULL }, &made, &err), &err);
+	assert_int_equal(made->run_count, PHASES + 1);
 	assert_int_equal(made->runs[0].duration_ns, 0);
 	assert_int_equal(events_of_run(made, 0), 0);
 	assert_int_equal(events_of_run(made, 11), 1);
@@ -414,21 +414,21 @@ static void many_parts_are_cut_in_proportion(void **state)
 static void memory_that_is_not_there_is_an_error(void **state)
 {
 	struct profile *p = recording(), *made = NULL, *chosen = NULL;
-	const struct profile_run parts[] = { { .name = text(p, "a") }, { .name = text(p, "b") } };
-	const struct profile_cut cut = { parts, 2, stretches, 3, "__codspeed_root_frame__" };
+	const struct profile_run phases[] = { { .name = text(p, "a") }, { .name = text(p, "b") } };
+	const struct profile_cut cut = { phases, 2, stretches, 3, "__codspeed_root_frame__" };
 	struct error err;
 	bool ok = false;
 
 	for (size_t n = 0; !ok; n++) {
 		failing_malloc_after(n);
-		ok = profile_cut_parts(p, &cut, &made, &err);
+		ok = profile_cut_phases(p, &cut, &made, &err);
 		failing_malloc_after(SIZE_MAX);
 		assert_true(ok || err.code == ERROR_MEMORY);
 	}
 	ok = false;
 	for (size_t n = 0; !ok; n++) {
 		failing_malloc_after(n);
-		ok = profile_choose_parts(made, (const double[]){ 0, 2, 1 }, &chosen, &err);
+		ok = profile_choose_phases(made, (const double[]){ 0, 2, 1 }, &chosen, &err);
 		failing_malloc_after(SIZE_MAX);
 		assert_true(ok || err.code == ERROR_MEMORY);
 	}
@@ -440,16 +440,16 @@ static void memory_that_is_not_there_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cut_gives_each_event_to_its_part),
-		cmocka_unit_test(times_of_a_part_count_from_its_first_stretch),
-		cmocka_unit_test(stacks_of_parts_begin_at_their_root),
+		cmocka_unit_test(a_cut_gives_each_event_to_its_phase),
+		cmocka_unit_test(times_of_a_phase_count_from_its_first_stretch),
+		cmocka_unit_test(stacks_of_phases_begin_at_their_root),
 		cmocka_unit_test(a_cut_profile_is_read_back_equal),
 		cmocka_unit_test(executions_are_runs_without_a_name),
-		cmocka_unit_test(chosen_parts_of_an_execution_are_one_run),
+		cmocka_unit_test(chosen_phases_of_an_execution_are_one_run),
 		cmocka_unit_test(factors_multiply_values_but_not_counts),
 		cmocka_unit_test(what_cannot_be_chosen_is_refused),
 		cmocka_unit_test(stretches_that_mean_harm_are_refused),
-		cmocka_unit_test(many_parts_are_cut_in_proportion),
+		cmocka_unit_test(many_phases_are_cut_in_proportion),
 		cmocka_unit_test(memory_that_is_not_there_is_an_error),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cuts the recording of an execution into its parts, by the times of its events. */
-#include "profile/parts.h"
+/* Cuts the recording of an execution into its phases, by the times of its events. */
+#include "profile/phases.h"
 
 #include "profile/copy.h"
 #include "profile/index.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an event belongs to: the execution, which is run 0, or a part, which becomes run 1 + its index. */
+/* What an event belongs to: the execution, which is run 0, or a phase, which becomes run 1 + its index. */
 struct cutter {
 	const struct profile *from;
 	const struct profile_cut *cut;
@@ -51,7 +51,7 @@ static bool cutter_init(struct cutter *c, struct error *err)
 	c->thread_runs = malloc((from->thread_count + 1) * sizeof(*c->thread_runs));
 	c->weights = calloc(from->sample_count + 1, sizeof(*c->weights));
 	c->taken = calloc(from->sample_count + 1, sizeof(*c->taken));
-	c->starts = calloc(c->cut->part_count + 1, sizeof(*c->starts));
+	c->starts = calloc(c->cut->phase_count + 1, sizeof(*c->starts));
 	if (!c->runs || !c->root_frames || !c->needed || !c->needed_rooted || !c->rooted || !c->threads ||
 		!c->thread_runs || !c->weights || !c->taken || !c->starts)
 		return error_set_memory(err);
@@ -64,28 +64,28 @@ static bool check_cut(const struct profile *profile, const struct profile_cut *c
 {
 	int64_t end = 0;
 
-	if (profile->run_count != 1 || profile_has_parts(profile))
-		return error_set(err, ERROR_UNSUPPORTED, "only the recording of one execution can be cut into parts");
+	if (profile->run_count != 1 || profile_has_phases(profile))
+		return error_set(err, ERROR_UNSUPPORTED, "only the recording of one execution can be cut into phases");
 	if (!profile->has_timeline)
 		return error_set(err, ERROR_UNSUPPORTED,
-			"the recording does not say when its samples were taken, so it cannot be cut into parts");
-	for (size_t i = 0; i < cut->part_count; i++)
-		if (cut->parts[i].name == 0 || cut->parts[i].name >= string_table_count(profile->strings))
-			return error_set(err, ERROR_FORMAT, "part %zu has no name", i);
+			"the recording does not say when its samples were taken, so it cannot be cut into phases");
+	for (size_t i = 0; i < cut->phase_count; i++)
+		if (cut->phases[i].name == 0 || cut->phases[i].name >= string_table_count(profile->strings))
+			return error_set(err, ERROR_FORMAT, "phase %zu has no name", i);
 	for (size_t i = 0; i < cut->stretch_count; i++) {
 		const struct profile_stretch *stretch = &cut->stretches[i];
 
 		if (stretch->start_ns < end || stretch->end_ns < stretch->start_ns)
 			return error_set(err, ERROR_FORMAT, "stretch %zu begins before the one before it has ended", i);
-		if (stretch->part >= cut->part_count)
+		if (stretch->phase >= cut->phase_count)
 			return error_set(
-				err, ERROR_FORMAT, "stretch %zu is of part %u, which is not there", i, stretch->part);
+				err, ERROR_FORMAT, "stretch %zu is of phase %u, which is not there", i, stretch->phase);
 		end = stretch->end_ns;
 	}
 	return true;
 }
 
-/* ---- What belongs to which part ---- */
+/* ---- What belongs to which phase ---- */
 
 /* Events and stretches are in order of time. */
 static void place_events(struct cutter *c)
@@ -94,7 +94,7 @@ static void place_events(struct cutter *c)
 	size_t stretch = 0;
 
 	for (size_t i = cut->stretch_count; i-- > 0;)
-		c->starts[1 + cut->stretches[i].part] = cut->stretches[i].start_ns;
+		c->starts[1 + cut->stretches[i].phase] = cut->stretches[i].start_ns;
 	for (size_t i = 0; i < c->from->event_count; i++) {
 		const struct profile_event *event = &c->from->events[i];
 		int64_t *weight = &c->weights[event->sample];
@@ -102,7 +102,7 @@ static void place_events(struct cutter *c)
 		while (stretch < cut->stretch_count && event->time_ns >= cut->stretches[stretch].end_ns)
 			stretch++;
 		if (stretch < cut->stretch_count && event->time_ns >= cut->stretches[stretch].start_ns)
-			c->runs[i] = 1 + cut->stretches[stretch].part;
+			c->runs[i] = 1 + cut->stretches[stretch].phase;
 		*weight = saturating_add(*weight, profile_event_weight(c->from, i));
 	}
 }
@@ -243,11 +243,11 @@ static bool cut_runs(struct cutter *c, struct error *err)
 		execution.duration_ns = 0;
 	if (!profile_add_run(c->copy.into, &execution, &id, err))
 		return false;
-	for (size_t i = 0; i < c->cut->part_count; i++) {
-		struct profile_run part = c->cut->parts[i];
+	for (size_t i = 0; i < c->cut->phase_count; i++) {
+		struct profile_run phase = c->cut->phases[i];
 
-		part.name = c->copy.strings[part.name];
-		if (!profile_add_run(c->copy.into, &part, &id, err))
+		phase.name = c->copy.strings[phase.name];
+		if (!profile_add_run(c->copy.into, &phase, &id, err))
 			return false;
 	}
 	return true;
@@ -325,7 +325,7 @@ static bool cut_samples(struct cutter *c, struct error *err)
 	return true;
 }
 
-/* It is not known when a wait was ended, but of which stack: a stack that a part has goes with the part. */
+/* It is not known when a wait was ended, but of which stack: a stack that a phase has goes with the phase. */
 static bool cut_releases(struct cutter *c, struct error *err)
 {
 	if (!profile_copy_locks(&c->copy, err))
@@ -342,7 +342,7 @@ static bool cut_releases(struct cutter *c, struct error *err)
 	return true;
 }
 
-bool profile_cut_parts(
+bool profile_cut_phases(
 	const struct profile *profile, const struct profile_cut *cut, struct profile **cut_profile, struct error *err)
 {
 	CLEANUP(cutter_deinit) struct cutter c = { .from = profile, .cut = cut };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/parts.h"
+#include "profile/phases.h"
 
 #include "profile/copy.h"
 #include "profile/index.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool profile_has_parts(const struct profile *profile)
+bool profile_has_phases(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->run_count; i++)
 		if (profile->runs[i].name)
@@ -36,7 +36,7 @@ size_t profile_execution_count(const struct profile *profile)
 	return count;
 }
 
-/* ---- Choosing parts ---- */
+/* ---- Choosing phases ---- */
 
 struct choice {
 	const struct profile *from;
@@ -96,7 +96,7 @@ static int64_t *run_lengths(const struct profile *profile)
 	return lengths;
 }
 
-/* Makes one run of the chosen parts of each execution that has some. */
+/* Makes one run of the chosen phases of each execution that has some. */
 static bool choose_runs(struct choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
@@ -214,7 +214,7 @@ static bool choose_samples(struct choice *c, struct error *err)
 			return false;
 	}
 	return c->copy.into->sample_count > 0 ||
-	       error_set(err, ERROR_EMPTY, "nothing was recorded in the chosen parts");
+	       error_set(err, ERROR_EMPTY, "nothing was recorded in the chosen phases");
 }
 
 static bool choose_events(struct choice *c, struct error *err)
@@ -242,7 +242,7 @@ static bool choose_events(struct choice *c, struct error *err)
 	return true;
 }
 
-/* It is known of a stack, but not of a part, who ended its waits: each part has its share of them. */
+/* It is known of a stack, but not of a phase, who ended its waits: each phase has its share of them. */
 static bool choose_releases(struct choice *c, struct error *err)
 {
 	const struct profile *from = c->from;
@@ -265,7 +265,7 @@ static bool choose_releases(struct choice *c, struct error *err)
 	return true;
 }
 
-bool profile_choose_parts(
+bool profile_choose_phases(
 	const struct profile *profile, const double *factors, struct profile **chosen, struct error *err)
 {
 	CLEANUP(choice_deinit) struct choice c = { .from = profile, .factors = factors };
