@@ -8,7 +8,7 @@ static bool collect_side(
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff *diff = build->diff;
-	struct profile_cost_parts *cost = calloc(diff->node_count + 1, sizeof(*cost));
+	struct profile_cost *cost = calloc(diff->node_count + 1, sizeof(*cost));
 
 	if (!cost)
 		return error_set_memory(err);
@@ -18,7 +18,7 @@ static bool collect_side(
 		profile_cost_add(columns, &profile->values[i * profile->value_type_count],
 			&cost[build->owners[diff->sample_nodes[side][i]]]);
 	for (size_t node = 1; node < diff->node_count; node++)
-		profile_cost_add_parts(&diff->functions[diff->nodes[node].function].cost[side], &cost[node], 1);
+		profile_cost_add_scaled(&diff->functions[diff->nodes[node].function].cost[side], &cost[node], 1);
 	return true;
 }
 
@@ -46,15 +46,15 @@ bool bottlenecks_collect(struct diff_build *build, struct error *err)
 }
 
 static struct diff_bottleneck classify(
-	const struct diff *diff, const struct profile_cost_parts *base, const struct profile_cost_parts *head)
+	const struct diff *diff, const struct profile_cost *base, const struct profile_cost *head)
 {
-	struct profile_cost_parts scaled = { 0 };
+	struct profile_cost scaled = { 0 };
 	struct diff_bottleneck classes = { .side = { profile_bottleneck_of(base, diff->bottleneck_samples),
 						   profile_bottleneck_of(head, diff->bottleneck_samples) } };
 
 	if (diff->sides < DIFF_SIDES)
 		return classes;
-	profile_cost_add_parts(&scaled, head, diff->scale.factor);
+	profile_cost_add_scaled(&scaled, head, diff->scale.factor);
 	classes.change = profile_bottleneck_of_change(base, &scaled, diff->bottleneck_samples);
 	return classes;
 }
@@ -68,7 +68,7 @@ struct diff_bottleneck diff_function_bottleneck(const struct diff *diff, const s
 
 struct diff_bottleneck diff_node_bottleneck(const struct diff *diff, uint32_t node)
 {
-	static const struct profile_cost_parts none;
+	static const struct profile_cost none;
 
 	if (!diff->has_bottlenecks)
 		return (struct diff_bottleneck){ 0 };
@@ -81,7 +81,7 @@ const char *diff_cause(const struct diff *diff, const struct diff_function *func
 	double base = profile_cost_sum(&function->cost[DIFF_BASE]);
 	double head = profile_cost_sum(&function->cost[DIFF_HEAD]) * diff->scale.factor;
 
-	/* Parts that the metric leaves out, such as time in the kernel, can make the sum move the other way. */
+	/* Components that the metric leaves out, such as time in the kernel, can make the sum move the other way. */
 	if (!diff->bottlenecks_explain || (head > base) != (function->self.delta > 0))
 		return "";
 	return profile_bottleneck_cause(diff_function_bottleneck(diff, function).change);

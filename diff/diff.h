@@ -180,7 +180,7 @@ struct diff_function {
 	 */
 	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES];
 	struct diff_estimate self, total;
-	struct profile_cost_parts cost[DIFF_SIDES]; /* what its self cost consists of, raw; 0 where it is not known */
+	struct profile_cost cost[DIFF_SIDES]; /* what its self cost consists of, raw; 0 where it is not known */
 };
 
 /*
@@ -432,9 +432,9 @@ struct diff {
 
 	/* Bottlenecks, if all sides' profiles tell of them (profile/bottleneck.h); else all is empty. */
 	bool has_bottlenecks;
-	bool bottlenecks_explain;                         /* the metric is the cost whose parts are known */
-	double bottleneck_samples;                        /* a function or node of fewer samples has no class */
-	struct profile_cost_parts *node_cost[DIFF_SIDES]; /* [node] raw, of its self value; owned */
+	bool bottlenecks_explain;                   /* the metric is the cost whose components are known */
+	double bottleneck_samples;                  /* a function or node of fewer samples has no class */
+	struct profile_cost *node_cost[DIFF_SIDES]; /* [node] raw, of its self value; owned */
 
 	/* Waits, if a side is a recording of them; else all is empty. */
 	bool has_waits;
@@ -518,6 +518,6 @@ struct diff_bottleneck diff_node_bottleneck(const struct diff *diff, uint32_t no
 
 /*
  * What a difference of a function's self value consists of, in words: "cache misses". "" if that is not known, if no
- * part is large enough to be named, or if the metric is not the cost that the parts explain.
+ * component is large enough to be named, or if the metric is not the cost that the components explain.
  */
 const char *diff_cause(const struct diff *diff, const struct diff_function *function);

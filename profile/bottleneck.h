@@ -8,8 +8,8 @@ struct profile;
 /*
  * What holds a function up, from its self cost: of a simulation's counts (profile/cost_model.h), or of the counters of
  * a real processor. The classes are those of the seed (CPU simulation); its rule is not public. A class is the largest
- * part of the self cost if it is at least PROFILE_BOTTLENECK_LEAST_SHARE of it and PROFILE_BOTTLENECK_LEAST_LEAD times
- * the second; else the cost is mixed. docs/decisions/59-bottlenecks.md has the reasons.
+ * component of the self cost if it is at least PROFILE_BOTTLENECK_LEAST_SHARE of it and PROFILE_BOTTLENECK_LEAST_LEAD
+ * times the second; else the cost is mixed. docs/decisions/59-bottlenecks.md has the reasons.
  */
 enum profile_bottleneck {
 	PROFILE_BOTTLENECK_NONE,        /* not known: the profile has no such data, or too little of this function */
@@ -17,7 +17,7 @@ enum profile_bottleneck {
 	PROFILE_BOTTLENECK_CACHE,       /* it waits for data that is in a cache beyond the first */
 	PROFILE_BOTTLENECK_MEMORY,      /* it waits for memory */
 	PROFILE_BOTTLENECK_SYSTEM,      /* it is in the kernel */
-	PROFILE_BOTTLENECK_MIXED,       /* no part is large enough to be its class */
+	PROFILE_BOTTLENECK_MIXED,       /* no component is large enough to be its class */
 };
 enum { PROFILE_BOTTLENECK_COUNT = 6 };
 
@@ -34,18 +34,18 @@ const char *profile_bottleneck_name(enum profile_bottleneck bottleneck);
 const char *profile_bottleneck_cause(enum profile_bottleneck bottleneck);
 
 /*
- * What a self cost consists of, in cycles, or in any unit that is the same for all parts. Parts of several functions,
- * nodes or samples add up; a part that is negative, as rounding may leave it, counts as 0.
+ * What a self cost consists of, in cycles, or in any unit that is the same for all components. Components of several
+ * functions, nodes or samples add up; a component that is negative, as rounding may leave it, counts as 0.
  */
-struct profile_cost_parts {
+struct profile_cost {
 	double of[PROFILE_BOTTLENECK_COUNT]; /* [instruction .. system] */
 	double samples;                      /* that the values are made of; 0 where nothing was sampled */
 };
 
-/* A value type and what each of its units adds to a part; negative: what it takes from there. */
+/* A value type and what each of its units adds to a component; negative: what it takes from there. */
 struct profile_cost_term {
 	uint32_t value_type;
-	enum profile_bottleneck part;
+	enum profile_bottleneck component;
 	double cycles;
 };
 
@@ -57,7 +57,7 @@ enum { PROFILE_MAX_COST_TERMS = 16 };
  */
 struct profile_cost_columns {
 	bool is_there;   /* false: the profile tells of no bottleneck */
-	uint32_t metric; /* the value type whose cost the parts explain */
+	uint32_t metric; /* the value type whose cost the components explain */
 	struct profile_cost_term terms[PROFILE_MAX_COST_TERMS];
 	size_t term_count;
 	/* The value type that counts the samples; PROFILE_NONE: nothing was sampled. With fewer samples than
@@ -67,23 +67,22 @@ struct profile_cost_columns {
 };
 struct profile_cost_columns profile_cost_columns(const struct profile *profile);
 
-/* Adds the parts of a sample's values, which are `value_type_count` numbers. */
-void profile_cost_add(
-	const struct profile_cost_columns *columns, const int64_t *values, struct profile_cost_parts *parts);
+/* Adds the components of a sample's values, which are `value_type_count` numbers. */
+void profile_cost_add(const struct profile_cost_columns *columns, const int64_t *values, struct profile_cost *cost);
 
 /* Adds `factor` times `from`. */
-void profile_cost_add_parts(struct profile_cost_parts *parts, const struct profile_cost_parts *from, double factor);
+void profile_cost_add_scaled(struct profile_cost *cost, const struct profile_cost *from, double factor);
 
-/* The sum of the parts, without those that are negative. */
-double profile_cost_sum(const struct profile_cost_parts *parts);
+/* The sum of the components, without those that are negative. */
+double profile_cost_sum(const struct profile_cost *cost);
 
-/* The class of a cost; NONE for nothing, and for parts of fewer samples than `least_samples`. */
-enum profile_bottleneck profile_bottleneck_of(const struct profile_cost_parts *parts, double least_samples);
+/* The class of a cost; NONE for nothing, and for components of fewer samples than `least_samples`. */
+enum profile_bottleneck profile_bottleneck_of(const struct profile_cost *cost, double least_samples);
 
 /*
- * What a difference consists of: of a cost that has grown, by how much each part has grown; of one that has shrunk, by
- * how much each has shrunk; classified by the same two rules. Parts that went the other way do not count. NONE if the
- * costs are equal, or if a side that has samples has fewer than `least_samples`.
+ * What a difference consists of: of a cost that has grown, by how much each component has grown; of one that has
+ * shrunk, by how much each has shrunk; classified by the same two rules. Components that went the other way do not
+ * count. NONE if the costs are equal, or if a side that has samples has fewer than `least_samples`.
  */
 enum profile_bottleneck profile_bottleneck_of_change(
-	const struct profile_cost_parts *base, const struct profile_cost_parts *head, double least_samples);
+	const struct profile_cost *base, const struct profile_cost *head, double least_samples);

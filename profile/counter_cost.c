@@ -21,7 +21,7 @@ static double cycles_in_memory(const struct counter_cost *cost)
 }
 
 /* What of all waited for data, in a cache or in memory. */
-static double waiting_part(const struct counter_cost *cost)
+static double waiting_slots(const struct counter_cost *cost)
 {
 	const double *values = cost->values;
 
@@ -45,10 +45,10 @@ static double memory_share(const struct counter_cost *cost)
 	return share_of(memory, cycles_in_caches(cost) + memory);
 }
 
-struct counter_cost_parts counter_cost_parts(const struct counter_cost *cost)
+struct counter_cost_components counter_cost_components(const struct counter_cost *cost)
 {
-	double waiting = fmin(waiting_part(cost), cost->values[COUNTER_COST_ALL]);
+	double waiting = fmin(waiting_slots(cost), cost->values[COUNTER_COST_ALL]);
 	double memory = waiting * memory_share(cost);
 
-	return (struct counter_cost_parts){ .cache = waiting - memory, .memory = memory };
+	return (struct counter_cost_components){ .cache = waiting - memory, .memory = memory };
 }

@@ -5,7 +5,7 @@
 
 /*
  * What holds a program up, from the counters of a real processor: what was counted between two samples, divided into
- * parts. A processor issues a fixed number of operations in a cycle, its slots; counters tell what became of them
+ * components. A processor issues a fixed number of operations in a cycle, its slots; counters tell what became of them
  * ("top-down analysis", A. Yasin, ISPASS 2014). Where it has none of those, cycles take the place of slots.
  */
 
@@ -19,7 +19,9 @@
 #define COUNTER_COST_FIRST_MISSES COST_MODEL_FIRST_MISSES /* count */
 #define COUNTER_COST_LAST_MISSES COST_MODEL_LAST_MISSES   /* count */
 
-/* Value types of the parts, in slots, or in cycles where those take their place; the rest executes instructions. */
+/*
+ * Value types of the components, in slots, or in cycles where those take their place; the rest executes instructions.
+ */
 #define COUNTER_COST_CACHE "cache-bound"   /* waited for data of a cache beyond the first */
 #define COUNTER_COST_MEMORY "memory-bound" /* waited for data of the memory */
 #define COUNTER_COST_SYSTEM "system-bound" /* all of it, where the kernel ran */
@@ -27,7 +29,7 @@
 /* Classes of fewer samples are chance: what one sample is charged was counted by whatever ran since the one before. */
 enum { COUNTER_COST_LEAST_SAMPLES = 50 };
 
-/* What decides the parts. */
+/* What decides the components. */
 enum counter_cost_input {
 	COUNTER_COST_ALL,           /* slots, or cycles */
 	COUNTER_COST_BACKEND_SLOTS, /* of `all`: waited for data or units */
@@ -46,8 +48,8 @@ struct counter_cost {
 	bool has[COUNTER_COST_INPUTS]; /* it is counted here */
 };
 
-/* Parts of `all`; the rest executes instructions. */
-struct counter_cost_parts {
+/* Components of `all`; the rest executes instructions. */
+struct counter_cost_components {
 	double cache, memory;
 };
-struct counter_cost_parts counter_cost_parts(const struct counter_cost *cost);
+struct counter_cost_components counter_cost_components(const struct counter_cost *cost);

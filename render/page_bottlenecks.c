@@ -11,7 +11,7 @@ struct page_costs {
 	bool are_nodes;
 };
 
-static const struct profile_cost_parts *cost_of(const struct page_costs *costs, size_t side, size_t number)
+static const struct profile_cost *cost_of(const struct page_costs *costs, size_t side, size_t number)
 {
 	return costs->are_nodes ? &costs->diff->node_cost[side][number] : &costs->diff->functions[number].cost[side];
 }
@@ -24,22 +24,23 @@ static struct diff_bottleneck classes_of(const struct page_costs *costs, size_t 
 
 static bool append_costs(struct buffer *out, const struct page_costs *costs, struct error *err)
 {
-	CLEANUP(cleanup_free) uint64_t *parts = calloc(costs->count + 1, sizeof(*parts));
+	CLEANUP(cleanup_free) uint64_t *components = calloc(costs->count + 1, sizeof(*components));
 	size_t first = costs->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE;
 
-	if (!parts)
+	if (!components)
 		return error_set_memory(err);
 	buffer_append_varint(out, costs->count);
 	for (size_t side = first; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < costs->count; i++)
 			buffer_append_byte(out, (uint8_t)classes_of(costs, i).side[side]);
-		for (int part = PROFILE_BOTTLENECK_INSTRUCTION; part <= PROFILE_BOTTLENECK_SYSTEM; part++) {
+		for (int component = PROFILE_BOTTLENECK_INSTRUCTION; component <= PROFILE_BOTTLENECK_SYSTEM;
+			component++) {
 			for (size_t i = 0; i < costs->count; i++) {
-				double value = cost_of(costs, side, i)->of[part];
+				double value = cost_of(costs, side, i)->of[component];
 
-				parts[i] = value > 0 ? (uint64_t)llround(value) : 0;
+				components[i] = value > 0 ? (uint64_t)llround(value) : 0;
 			}
-			page_data_append_fixed(out, parts, costs->count);
+			page_data_append_fixed(out, components, costs->count);
 		}
 	}
 	for (size_t i = 0; costs->diff->sides == DIFF_SIDES && i < costs->count; i++)

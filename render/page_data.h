@@ -5,8 +5,8 @@
 #include "render/suite.h"
 
 /*
- * The data that the viewer reads (render/viewer/data/decode.js decodes it). Blocks are appended raw; the page gzips each of
- * them.
+ * The data that the viewer reads (render/viewer/data/decode.js decodes it). Blocks are appended raw; the page gzips
+ * each of them.
  *
  * - meta: JSON of the compared recordings and the verdict.
  * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, their total size
@@ -24,8 +24,8 @@
  * of the longest waits; only in a page of recordings that have such. Its meta lists the functions that are no functions
  * but classes of waits.
  * - bottlenecks: of the functions, then of the nodes of the tree: for each side a column of classes, numbers of enum
- * profile_bottleneck, as bytes, and the four parts of the self cost, unscaled; last the classes of the changes, where
- * there are two sides. Only in a page of profiles that tell of bottlenecks.
+ * profile_bottleneck, as bytes, and the four components of the self cost, unscaled; last the classes of the changes,
+ * where there are two sides. Only in a page of profiles that tell of bottlenecks.
  * - benchmarks: JSON of the list of a suite; a row says which part of the page explains its benchmark. Only in a page
  * of a suite, whose other blocks belong to parts: their ids begin with the part's number.
  *

@@ -310,7 +310,7 @@ static void fill_parts(const struct counters *counters, uint32_t held, bool is_k
 {
 	const struct counter_columns *columns = &counters->options.columns;
 	struct counter_cost cost = { 0 };
-	struct counter_cost_parts found;
+	struct counter_cost_components found;
 
 	for (size_t i = 0; i < columns->column_count; i++) {
 		enum counter_cost_input input = columns->columns[i].input;
@@ -320,7 +320,7 @@ static void fill_parts(const struct counters *counters, uint32_t held, bool is_k
 		cost.has[input] = true;
 		cost.values[input] = (double)counters->gained[held][i];
 	}
-	found = counter_cost_parts(&cost);
+	found = counter_cost_components(&cost);
 	parts[0] = is_kernel ? 0 : (int64_t)found.cache;
 	parts[1] = is_kernel ? 0 : (int64_t)found.memory;
 	parts[2] = is_kernel ? (int64_t)cost.values[COUNTER_COST_ALL] : 0;

@@ -12,15 +12,15 @@ struct counted {
 static void expect(const struct counted *counted, size_t count, double cache, double memory)
 {
 	struct counter_cost cost = { 0 };
-	struct counter_cost_parts parts;
+	struct counter_cost_components components;
 
 	for (size_t i = 0; i < count; i++) {
 		cost.has[counted[i].input] = true;
 		cost.values[counted[i].input] = counted[i].value;
 	}
-	parts = counter_cost_parts(&cost);
-	assert_true(fabs(parts.cache - cache) < 1e-6);
-	assert_true(fabs(parts.memory - memory) < 1e-6);
+	components = counter_cost_components(&cost);
+	assert_true(fabs(components.cache - cache) < 1e-6);
+	assert_true(fabs(components.memory - memory) < 1e-6);
 }
 
 #define EXPECT(cache, memory, ...)                                                                                     \
