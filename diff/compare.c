@@ -20,15 +20,14 @@
 #include "diff/verdict/readings.h"
 #include "diff/verdict/verdict.h"
 #include "diff/verdict/warnings.h"
-#include "diff/wait_places.h"
+#include "diff/wait_sites.h"
 
 #include <assert.h>
 
 static bool make_trees(struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (build->profiles[side] &&
-			!profile_tree_create(build->profiles[side], &build->trees[side], err))
+		if (build->profiles[side] && !profile_tree_create(build->profiles[side], &build->trees[side], err))
 			return false;
 	}
 	return true;
@@ -102,10 +101,10 @@ static bool compare_profiles(struct diff_build *build, struct diff **diff, struc
 {
 	if (!metric_choose(build, err) || !requests_collect(build, err) || !make_trees(build, err) ||
 		!compare_align(build, err) || !union_tree_place_samples(build, err) ||
-		!wait_places_find_releases(build, err))
+		!wait_sites_find_releases(build, err))
 		return false;
 	build_release_trees(build);
-	if (!compare_weigh(build, err) || !bottlenecks_collect(build, err) || !wait_places_collect(build, err) ||
+	if (!compare_weigh(build, err) || !bottlenecks_collect(build, err) || !wait_sites_collect(build, err) ||
 		!warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
 		return false;
 	assert(verdict_check(build->diff) == NULL);

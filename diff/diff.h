@@ -156,7 +156,7 @@ struct diff_function {
 	uint32_t name, module, file, key;
 	uint32_t shown; /* the name as people read it (profile_shown_name()): `S.run` for `py::S.run:/srv/w.py` */
 	/* where people look for it: its module; for a Python function its file and line, `w.py:12` */
-	uint32_t place;
+	uint32_t shown_in;
 	enum profile_language language;
 	/* the language whose functions it interprets, as the system's code does; NATIVE: none (profile/language.h) */
 	enum profile_language interprets;
@@ -332,7 +332,7 @@ enum { DIFF_CAUSE_CALLERS = 2 };
 struct diff_cause {
 	uint32_t function;                    /* PROFILE_NONE: no function is named */
 	bool is_self;                         /* its self time explains it; else its time with all it calls */
-	double part;                          /* of the proven difference in its direction: 0.68 */
+	double share;                         /* of the proven difference in its direction: 0.68 */
 	uint32_t callers[DIFF_CAUSE_CALLERS]; /* those above it, the outermost first */
 	size_t caller_count;
 	uint32_t leaf; /* the function below it in which most of the difference is spent; PROFILE_NONE: it is itself */
@@ -363,7 +363,7 @@ struct diff_wait {
  * The waits of one class in one function: the innermost of the user's own code on their stacks, else the innermost of a
  * library. Functions that exist to wait (pthread_mutex_lock, std::mutex::lock) are passed over.
  */
-struct diff_wait_place {
+struct diff_wait_site {
 	uint32_t function; /* PROFILE_NONE: there is none on the stacks */
 	enum profile_wait_class wait_class;
 	double raw[DIFF_SIDES];
@@ -373,9 +373,9 @@ struct diff_wait_place {
 	size_t first_release, release_count;
 };
 
-/* The waits of a place that one function ended, as far as that is known. */
+/* The waits of a site that one function ended, as far as that is known. */
 struct diff_wait_release {
-	uint32_t function; /* as of a place: the innermost of the user's own code in the thread that let them go on */
+	uint32_t function; /* as of a site: the innermost of the user's own code in the thread that let them go on */
 	double raw[DIFF_SIDES];
 };
 
@@ -440,10 +440,10 @@ struct diff {
 	bool has_waits;
 	struct diff_wait waits[PROFILE_WAIT_COUNT];
 	/* by falling |delta|, in the one-sided case by falling time; those of class idle come last */
-	struct diff_wait_place *wait_places;
-	struct diff_wait_release *wait_releases; /* of each place by falling time in head */
-	size_t wait_place_count, wait_release_count;
-	/* the place that the verdict names: most of a proven difference in the metric is waiting there; PROFILE_NONE */
+	struct diff_wait_site *wait_sites;
+	struct diff_wait_release *wait_releases; /* of each site by falling time in head */
+	size_t wait_site_count, wait_release_count;
+	/* the site that the verdict names: most of a proven difference in the metric is waiting there; PROFILE_NONE */
 	uint32_t named_wait;
 
 	enum diff_verdict verdict;
@@ -501,8 +501,8 @@ static inline const char *diff_string(const struct diff *diff, uint32_t id)
 	return string_table_get(diff->strings, id);
 }
 
-/* The function that ended most of a place's waits in head; PROFILE_NONE: it is not known. */
-uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place);
+/* The function that ended most of a site's waits in head; PROFILE_NONE: it is not known. */
+uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *site);
 
 /*
  * What explains a change of a function whose machine code is the same, as a clause: "only its placement or its workload

@@ -146,9 +146,9 @@ bool diff_has_wait_class(const struct diff *diff, enum profile_wait_class wait_c
 	return diff->waiting != DIFF_WAITING_NONE && profile_wait_info(wait_class)->is_idle == diff->is_idle;
 }
 
-uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place)
+uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *site)
 {
-	return place->release_count > 0 ? diff->wait_releases[place->first_release].function : PROFILE_NONE;
+	return site->release_count > 0 ? diff->wait_releases[site->first_release].function : PROFILE_NONE;
 }
 
 const char *diff_same_code_words(const struct diff *diff, bool with_callees)
@@ -193,7 +193,7 @@ void diff_destroy(struct diff *diff)
 	free(diff->functions);
 	free(diff->warnings);
 	free(diff->runs.outliers);
-	free(diff->wait_places);
+	free(diff->wait_sites);
 	free(diff->wait_releases);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(diff->node_self[side]);

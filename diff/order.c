@@ -2,7 +2,7 @@
 #include "diff/order.h"
 
 #include "diff/verdict/cause.h"
-#include "diff/wait_places.h"
+#include "diff/wait_sites.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,29 +85,29 @@ bool order_functions(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) struct entry *entries = malloc((diff->function_count + 1) * sizeof(*entries));
-	CLEANUP(cleanup_free) uint32_t *places = malloc((diff->function_count + 1) * sizeof(*places));
+	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((diff->function_count + 1) * sizeof(*new_ids));
 	struct diff_function *functions = malloc((diff->function_count + 1) * sizeof(*functions));
 	size_t count;
 
-	if (!entries || !places || !functions) {
+	if (!entries || !new_ids || !functions) {
 		free(functions);
 		return error_set_memory(err);
 	}
 	link_renamed(build);
 	count = collect_entries(build, entries);
 	for (uint32_t i = 0; i < count; i++)
-		places[entries[i].function] = i;
+		new_ids[entries[i].function] = i;
 	for (size_t i = 0; i < count; i++) {
 		functions[i] = diff->functions[entries[i].function];
 		if (functions[i].moved_to != PROFILE_NONE)
-			functions[i].moved_to = places[functions[i].moved_to];
+			functions[i].moved_to = new_ids[functions[i].moved_to];
 	}
 	for (size_t node = 1; node < diff->node_count; node++)
-		diff->nodes[node].function = places[diff->nodes[node].function];
+		diff->nodes[node].function = new_ids[diff->nodes[node].function];
 	free(diff->functions);
 	diff->functions = functions;
 	diff->function_count = count;
-	wait_places_reorder(diff, places);
-	cause_reorder(&diff->cause, places);
+	wait_sites_reorder(diff, new_ids);
+	cause_reorder(&diff->cause, new_ids);
 	return true;
 }

@@ -121,6 +121,6 @@ json_t *json_cause(const struct diff *diff)
 		}
 	return json_pack("{s:o, s:o, s:b, s:o, s:o, s:o}", "function", function_name(diff, cause->function), "module",
 		json_valid_string(diff_string(diff, diff->functions[cause->function].module)), "is_self",
-		(int)cause->is_self, "part", requests_number(cause->part), "callers", callers, "leaf",
+		(int)cause->is_self, "part", requests_number(cause->share), "callers", callers, "leaf",
 		function_name(diff, cause->leaf));
 }

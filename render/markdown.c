@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Parts are written in order of importance. */
-enum { MAX_ROWS = 15, MAX_PLACES = 10, MAX_OUTLIERS = 10 };
+enum { MAX_ROWS = 15, MAX_SITES = 10, MAX_OUTLIERS = 10 };
 
 static void emit_sentences(struct markdown_writer *w, const char *before,
 	void (*say)(const struct diff *, struct buffer *), const char *after)
@@ -199,7 +199,7 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	buffer_append_string(&row, "| ");
 	markdown_name(&row, diff_string(w->diff, f->shown));
 	buffer_append_string(&row, " | ");
-	markdown_escape(&row, format_module(diff_string(w->diff, f->place)), 100);
+	markdown_escape(&row, format_module(diff_string(w->diff, f->shown_in)), 100);
 	append_figures(w, &row, e);
 	buffer_printf(&row, " %s%s%s |", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");
@@ -272,25 +272,25 @@ static void append_function(const struct markdown_writer *w, struct buffer *row,
 		markdown_name(row, diff_string(w->diff, w->diff->functions[function].shown));
 }
 
-/* The place that the verdict names is marked. */
-static void emit_place(struct markdown_writer *w, size_t number)
+/* The site that the verdict names is marked. */
+static void emit_site(struct markdown_writer *w, size_t number)
 {
-	const struct diff_wait_place *place = &w->diff->wait_places[number];
+	const struct diff_wait_site *site = &w->diff->wait_sites[number];
 	const char *mark = number == w->diff->named_wait ? "**" : "";
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "| %s", mark);
-	append_function(w, &row, place->function);
-	buffer_printf(&row, "%s | %s", mark, profile_wait_info(place->wait_class)->reason);
-	if (diff_string(w->diff, place->lock)[0]) {
+	append_function(w, &row, site->function);
+	buffer_printf(&row, "%s | %s", mark, profile_wait_info(site->wait_class)->reason);
+	if (diff_string(w->diff, site->lock)[0]) {
 		buffer_append_string(&row, ", most for ");
-		markdown_name(&row, diff_string(w->diff, place->lock));
+		markdown_name(&row, diff_string(w->diff, site->lock));
 	}
-	buffer_printf(&row, " | %s | %s | %s | %s | ", format_value(place->base, w->unit).text,
-		format_value(place->head, w->unit).text, format_delta(place->delta, w->unit).text,
-		format_change(place->base, place->head).text);
-	append_function(w, &row, diff_released_by(w->diff, place));
+	buffer_printf(&row, " | %s | %s | %s | %s | ", format_value(site->base, w->unit).text,
+		format_value(site->head, w->unit).text, format_delta(site->delta, w->unit).text,
+		format_change(site->base, site->head).text);
+	append_function(w, &row, diff_released_by(w->diff, site));
 	buffer_append_string(&row, " |\n");
 	markdown_emit(w, &row);
 }
@@ -300,16 +300,16 @@ static void write_places(struct markdown_writer *w)
 {
 	size_t written = 0;
 
-	for (size_t i = 0; i < w->diff->wait_place_count; i++) {
-		const struct diff_wait_place *place = &w->diff->wait_places[i];
+	for (size_t i = 0; i < w->diff->wait_site_count; i++) {
+		const struct diff_wait_site *site = &w->diff->wait_sites[i];
 
-		if (!diff_has_wait_class(w->diff, place->wait_class) || place->delta == 0 || written == MAX_PLACES)
+		if (!diff_has_wait_class(w->diff, site->wait_class) || site->delta == 0 || written == MAX_SITES)
 			continue;
 		if (written++ == 0)
 			markdown_emit_string(w, "**Where threads wait**\n\n"
 						"| place | waiting | base | head | Δ | change | released by |\n"
 						"|:--|:--|--:|--:|--:|--:|:--|\n");
-		emit_place(w, i);
+		emit_site(w, i);
 	}
 	if (written > 0)
 		markdown_emit_string(w, "\n");

@@ -89,7 +89,7 @@ static void append_places(struct buffer *out, struct text_table *table, const st
 	for (size_t i = 0; i < diff->function_count; i++)
 		append_other(out, table, diff, diff->functions[i].name, diff->functions[i].shown);
 	for (size_t i = 0; i < diff->function_count; i++)
-		append_other(out, table, diff, diff->functions[i].place, diff->functions[i].module);
+		append_other(out, table, diff, diff->functions[i].shown_in, diff->functions[i].module);
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_varint(out, diff->functions[i].line);
 	for (size_t i = 0; i < diff->function_count; i++)

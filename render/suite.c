@@ -319,7 +319,7 @@ bool suite_words_place(const struct render_part *part, uint32_t function, struct
 	if (file[0] && line.line)
 		buffer_printf(out, "%s:%u", file, line.line);
 	else
-		buffer_append_string(out, format_module(diff_string(diff, f->place)));
+		buffer_append_string(out, format_module(diff_string(diff, f->shown_in)));
 	return true;
 }
 

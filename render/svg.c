@@ -179,7 +179,7 @@ static void append_title(struct svg_writer *w, uint32_t node)
 		const struct diff_function *f = &w->diff->functions[w->diff->nodes[node].function];
 
 		buffer_append_string(w->out, " (");
-		escape_append(w->out, format_module(diff_string(w->diff, f->place)));
+		escape_append(w->out, format_module(diff_string(w->diff, f->shown_in)));
 		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 	}
 	if (w->diff->sides == DIFF_SIDES)

@@ -112,9 +112,9 @@ bool text_top(const struct text_writer *w, enum summary_order order, struct erro
 				   total = format_value(f->total.head, w->unit);
 		struct format_text self_share = format_percent(format_share(f->self.head, w->diff->total.head));
 		struct format_text total_share = format_percent(format_share(f->total.head, w->diff->total.head));
-		const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
-			profile_origin_name(f->origin), self.text, self_share.text, total.text, total_share.text,
-			profile_bottleneck_name(bottleneck) };
+		const char *cells[] = { diff_string(w->diff, f->shown),
+			format_module(diff_string(w->diff, f->shown_in)), profile_origin_name(f->origin), self.text,
+			self_share.text, total.text, total_share.text, profile_bottleneck_name(bottleneck) };
 
 		table_add(&table, cells, TABLE_PLAIN);
 	}
@@ -165,7 +165,7 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 	if (render_has_requests(w->diff, DIFF_HEAD))
 		text_sentences(w, render_requests_report_words);
 	text_waits(w, DIFF_HEAD, "");
-	if (!write_facts(w, err) || !write_origins(w, err) || !text_waiting_places(w, err) ||
+	if (!write_facts(w, err) || !write_origins(w, err) || !text_waiting_functions(w, err) ||
 		!text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);

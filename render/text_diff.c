@@ -158,7 +158,7 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	struct format_text other_base = format_value(other->base, w->unit),
 			   other_head = format_value(other->head, w->unit);
 	const char *cells[CHANGE_COLUMNS] = { diff_string(w->diff, f->shown),
-		format_module(diff_string(w->diff, f->place)), profile_origin_name(f->origin), figures.base.text,
+		format_module(diff_string(w->diff, f->shown_in)), profile_origin_name(f->origin), figures.base.text,
 		figures.head.text, figures.delta.text, figures.change.text, figures.points.text, figures.interval.text,
 		other_base.text, other_head.text, state, diff_cause(w->diff, f) };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* RATE_COLUMN: of places, where the length of the recording or the number of requests is known. */
+/* RATE_COLUMN: of functions, where the length of the recording or the number of requests is known. */
 enum { MAX_CELL_BYTES = 1 << 20, MOST_LOCKS = 5, RATE_COLUMN = 4 };
 
 void text_waits(const struct text_writer *w, enum diff_side side, const char *label)
@@ -29,14 +29,14 @@ void text_waits(const struct text_writer *w, enum diff_side side, const char *la
 }
 
 /* A function where threads wait, and for how long. */
-struct waiting_place {
+struct waiting_function {
 	uint32_t function;
 	int64_t ns;
 };
 
 static int by_time(const void *left, const void *right)
 {
-	const struct waiting_place *a = left, *b = right;
+	const struct waiting_function *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
@@ -82,25 +82,25 @@ static void append_releaser(const struct waits_releaser *by, size_t count, struc
 	buffer_printf(out, " %s", format_percent(format_share((double)by[0].ns, all)).text);
 }
 
-static bool add_place(const struct text_writer *w, const struct waiting_place *place, bool is_idle, int64_t whole,
-	struct table *table, struct error *err)
+static bool add_function_row(const struct text_writer *w, const struct waiting_function *waiting, bool is_idle,
+	int64_t whole, struct table *table, struct error *err)
 {
-	const struct diff_function *f = &w->diff->functions[place->function];
+	const struct diff_function *f = &w->diff->functions[waiting->function];
 	struct waits_rate rate = waits_rate(w->waits, DIFF_HEAD);
-	struct format_text time = format_value((double)place->ns, "nanoseconds"),
-			   share = format_percent(format_share((double)place->ns, (double)whole)),
-			   per = format_value((double)place->ns / rate.count, "nanoseconds");
+	struct format_text time = format_value((double)waiting->ns, "nanoseconds"),
+			   share = format_percent(format_share((double)waiting->ns, (double)whole)),
+			   per = format_value((double)waiting->ns / rate.count, "nanoseconds");
 	CLEANUP(buffer_deinit) struct buffer classes = { 0 }, releaser = { 0 };
 	size_t count;
-	const struct waits_releaser *by = waits_releasers(w->waits, DIFF_HEAD, place->function, &count);
+	const struct waits_releaser *by = waits_releasers(w->waits, DIFF_HEAD, waiting->function, &count);
 
 	buffer_init(&classes, MAX_CELL_BYTES);
 	buffer_init(&releaser, MAX_CELL_BYTES);
-	append_wait_classes(waits_at(w->waits, DIFF_HEAD, place->function), place->ns, is_idle, &classes);
+	append_wait_classes(waits_at(w->waits, DIFF_HEAD, waiting->function), waiting->ns, is_idle, &classes);
 	append_releaser(by, count, &releaser);
 	if (!buffer_ok(&classes, err) || !buffer_ok(&releaser, err))
 		return false;
-	const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
+	const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->shown_in)),
 		classes.data, time.text, share.text, releaser.data, NULL };
 
 	if (rate.count > 0) {
@@ -112,8 +112,8 @@ static bool add_place(const struct text_writer *w, const struct waiting_place *p
 	return true;
 }
 
-static bool write_places(
-	const struct text_writer *w, const struct waiting_place *places, size_t count, bool is_idle, struct error *err)
+static bool write_functions(const struct text_writer *w, const struct waiting_function *functions, size_t count,
+	bool is_idle, struct error *err)
 {
 	struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true },
@@ -135,7 +135,7 @@ static bool write_places(
 	}
 	table_init(&table, columns, column_count - !(rate.count > 0));
 	for (size_t i = 0; i < count && i < w->rows; i++)
-		if (!add_place(w, &places[i], is_idle, whole, &table, err))
+		if (!add_function_row(w, &functions[i], is_idle, whole, &table, err))
 			return false;
 	text_heading(w, is_idle ? "Where threads are idle" : "Where threads wait");
 	return table_write(&table, w->table_width, w->colour, w->out, err);
@@ -306,26 +306,26 @@ bool text_waiting_changes(const struct text_writer *w, struct error *err)
 
 /* ---- Places ---- */
 
-bool text_waiting_places(const struct text_writer *w, struct error *err)
+bool text_waiting_functions(const struct text_writer *w, struct error *err)
 {
 	const char *metric = diff_string(w->diff, w->diff->metric);
 	bool is_idle = w->diff->is_idle;
-	CLEANUP(cleanup_free) struct waiting_place *places = NULL;
+	CLEANUP(cleanup_free) struct waiting_function *functions = NULL;
 	size_t count = 0;
 
 	if (!w->waits || strcmp(metric, "cpu") == 0)
 		return true;
-	places = calloc(w->diff->function_count + 1, sizeof(*places));
-	if (!places)
+	functions = calloc(w->diff->function_count + 1, sizeof(*functions));
+	if (!functions)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < w->diff->function_count; i++) {
 		int64_t ns = sum_of_metric(waits_at(w->waits, DIFF_HEAD, i), is_idle);
 
 		if (ns > 0)
-			places[count++] = (struct waiting_place){ i, ns };
+			functions[count++] = (struct waiting_function){ i, ns };
 	}
 	if (count == 0)
 		return true;
-	qsort(places, count, sizeof(*places), by_time);
-	return write_places(w, places, count, is_idle, err) && (is_idle || write_locks(w, err));
+	qsort(functions, count, sizeof(*functions), by_time);
+	return write_functions(w, functions, count, is_idle, err) && (is_idle || write_locks(w, err));
 }

@@ -57,7 +57,7 @@ void text_waits(const struct text_writer *w, enum diff_side side, const char *la
 
 /* Appends the functions of one profile where its threads wait, and who ended their waits. */
 COMMON_MUST_CHECK
-bool text_waiting_places(const struct text_writer *w, struct error *err);
+bool text_waiting_functions(const struct text_writer *w, struct error *err);
 
 /* Appends the named locks that threads of two profiles waited for most. */
 COMMON_MUST_CHECK

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By place, then by falling time. */
+/* By site, then by falling time. */
 struct waits_list {
 	struct waits_releaser *items; /* owned */
 	size_t count;
@@ -37,8 +37,8 @@ struct waits_work {
 	uint8_t *classes;  /* owned: [sample] enum profile_wait_class */
 	int64_t *sums;     /* owned: [node] */
 	bool *outermost;   /* owned: [node] no caller of it is the same function */
-	uint32_t *places;  /* owned: [node] function of the diff that is the place of what happens there */
-	uint32_t *callers; /* owned: [stack] function of the profile that is the place of it */
+	uint32_t *sites;   /* owned: [node] function of the diff that is the site of what happens there */
+	uint32_t *callers; /* owned: [stack] function of the profile that is the site of it */
 };
 
 static void work_deinit(struct waits_work *w)
@@ -46,7 +46,7 @@ static void work_deinit(struct waits_work *w)
 	free(w->classes);
 	free(w->sums);
 	free(w->outermost);
-	free(w->places);
+	free(w->sites);
 	free(w->callers);
 }
 
@@ -59,7 +59,7 @@ static bool work_init(struct waits_work *w, struct error *err)
 	w->classes = malloc(w->profile->sample_count + 1);
 	w->sums = calloc(nodes + 1, sizeof(*w->sums));
 	w->outermost = calloc(nodes + 1, sizeof(*w->outermost));
-	w->places = calloc(nodes + 1, sizeof(*w->places));
+	w->sites = calloc(nodes + 1, sizeof(*w->sites));
 	w->callers = calloc(w->profile->stack_count, sizeof(*w->callers));
 	side->in = calloc(functions, sizeof(*side->in));
 	side->at = calloc(functions, sizeof(*side->at));
@@ -68,7 +68,7 @@ static bool work_init(struct waits_work *w, struct error *err)
 	side->lock_releasers.items = calloc(releases, sizeof(*side->lock_releasers.items));
 	side->locks = calloc(w->profile->lock_count + 1, sizeof(*side->locks));
 	side->releases = calloc(releases, sizeof(*side->releases));
-	return (w->classes && w->sums && w->outermost && w->places && w->callers && side->in && side->at &&
+	return (w->classes && w->sums && w->outermost && w->sites && w->callers && side->in && side->at &&
 		       side->releasers.items && side->lock_callers.items && side->lock_releasers.items && side->locks &&
 		       side->releases) ||
 	       error_set_memory(err);
@@ -76,7 +76,7 @@ static bool work_init(struct waits_work *w, struct error *err)
 
 /* ---- Places ---- */
 
-/* Whether code of this origin is rather the place of something than what called it. */
+/* Whether code of this origin is rather the site of something than what called it. */
 static bool is_rather(enum profile_origin own, enum profile_origin caller)
 {
 	if (caller == PROFILE_ORIGIN_USER)
@@ -85,26 +85,26 @@ static bool is_rather(enum profile_origin own, enum profile_origin caller)
 }
 
 /* Nodes are in preorder, so that a caller is decided before what it calls, and a node's subtree follows it. */
-static bool find_places(struct waits_work *w, struct error *err)
+static bool find_sites(struct waits_work *w, struct error *err)
 {
 	const struct diff *diff = w->diff;
 	CLEANUP(cleanup_free) uint32_t *ends = calloc(diff->function_count + 1, sizeof(*ends));
 
 	if (!ends)
 		return error_set_memory(err);
-	w->places[0] = PROFILE_NONE;
+	w->sites[0] = PROFILE_NONE;
 	for (uint32_t i = 1; i < diff->node_count; i++) {
-		uint32_t function = diff->nodes[i].function, caller = w->places[diff->nodes[i].parent];
+		uint32_t function = diff->nodes[i].function, caller = w->sites[diff->nodes[i].parent];
 
 		w->outermost[i] = i >= ends[function];
 		if (w->outermost[i])
 			ends[function] = diff->nodes[i].subtree_end;
-		w->places[i] = caller == PROFILE_NONE || (diff_wait_class(diff, &diff->functions[function]) ==
-									 PROFILE_WAIT_NONE &&
-								 is_rather(diff->functions[function].origin,
-									 diff->functions[caller].origin))
-				       ? function
-				       : caller;
+		w->sites[i] = caller == PROFILE_NONE ||
+					      (diff_wait_class(diff, &diff->functions[function]) == PROFILE_WAIT_NONE &&
+						      is_rather(diff->functions[function].origin,
+							      diff->functions[caller].origin))
+				      ? function
+				      : caller;
 	}
 	return true;
 }
@@ -116,16 +116,16 @@ static void find_callers(struct waits_work *w)
 	w->callers[0] = PROFILE_NONE;
 	for (size_t i = 1; i < profile->stack_count; i++) {
 		const struct profile_location *location = &profile->locations[profile->stacks[i].location];
-		uint32_t place = w->callers[profile->stacks[i].parent];
+		uint32_t site = w->callers[profile->stacks[i].parent];
 
 		for (uint32_t k = location->line_count; k-- > 0;) {
 			uint32_t function = profile->lines[location->first_line + k].function;
 
-			if (place == PROFILE_NONE ||
-				is_rather(profile->functions[function].origin, profile->functions[place].origin))
-				place = function;
+			if (site == PROFILE_NONE ||
+				is_rather(profile->functions[function].origin, profile->functions[site].origin))
+				site = function;
 		}
-		w->callers[i] = place;
+		w->callers[i] = site;
 	}
 }
 
@@ -157,8 +157,8 @@ static void sum_class(struct waits_work *w, enum profile_wait_class wait_class)
 			continue;
 		add_to(&w->sums[w->nodes[i]], wait_ns);
 		add_to(&w->side->total[wait_class], wait_ns);
-		if (w->places[w->nodes[i]] != PROFILE_NONE)
-			add_to(&w->side->at[w->places[w->nodes[i]]][wait_class], wait_ns);
+		if (w->sites[w->nodes[i]] != PROFILE_NONE)
+			add_to(&w->side->at[w->sites[w->nodes[i]]][wait_class], wait_ns);
 	}
 	for (size_t i = diff->node_count; i-- > 1;) {
 		add_to(&w->sums[diff->nodes[i].parent], w->sums[i]);
@@ -187,18 +187,18 @@ static int compare_ids(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int by_place_and_key(const void *left, const void *right)
+static int by_site_and_key(const void *left, const void *right)
 {
 	const struct waits_releaser *a = left, *b = right;
-	int order = compare_ids(a->place, b->place);
+	int order = compare_ids(a->site, b->site);
 
 	return order ? order : compare_ids(a->key, b->key);
 }
 
-static int by_place_and_time(const void *left, const void *right)
+static int by_site_and_time(const void *left, const void *right)
 {
 	const struct waits_releaser *a = left, *b = right;
-	int order = compare_ids(a->place, b->place);
+	int order = compare_ids(a->site, b->site);
 
 	if (order == 0 && a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
@@ -212,42 +212,42 @@ static void list_sum(struct waits_list *list)
 
 	if (list->count == 0)
 		return;
-	qsort(items, list->count, sizeof(*items), by_place_and_key);
+	qsort(items, list->count, sizeof(*items), by_site_and_key);
 	for (size_t i = 1; i < list->count; i++) {
-		if (by_place_and_key(&items[kept], &items[i]) == 0)
+		if (by_site_and_key(&items[kept], &items[i]) == 0)
 			add_to(&items[kept].ns, items[i].ns);
 		else
 			items[++kept] = items[i];
 	}
 	list->count = kept + 1;
-	qsort(items, list->count, sizeof(*items), by_place_and_time);
+	qsort(items, list->count, sizeof(*items), by_site_and_time);
 }
 
-static const struct waits_releaser *list_find(const struct waits_list *list, size_t place, size_t *count)
+static const struct waits_releaser *list_find(const struct waits_list *list, size_t site, size_t *count)
 {
 	size_t low = 0, high = list->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (list->items[middle].place < place)
+		if (list->items[middle].site < site)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	*count = 0;
-	while (low + *count < list->count && list->items[low + *count].place == place)
+	while (low + *count < list->count && list->items[low + *count].site == site)
 		(*count)++;
 	return *count > 0 ? &list->items[low] : NULL;
 }
 
 /* Adds a function of the profile that ended waits. */
-static void add_releaser(const struct waits_work *w, struct waits_list *list, uint32_t place, uint32_t by, int64_t ns)
+static void add_releaser(const struct waits_work *w, struct waits_list *list, uint32_t site, uint32_t by, int64_t ns)
 {
 	const struct profile_function *function = &w->profile->functions[by];
 
 	list->items[list->count++] =
-		(struct waits_releaser){ place, function->key, profile_string(w->profile, function->name), ns };
+		(struct waits_releaser){ site, function->key, profile_string(w->profile, function->name), ns };
 }
 
 static int by_node_lock_and_releaser(const void *left, const void *right)
@@ -290,12 +290,12 @@ static void add_releases(struct waits_work *w, const uint32_t *nodes)
 {
 	for (size_t i = 0; i < w->profile->release_count; i++) {
 		const struct profile_release *release = &w->profile->releases[i];
-		uint32_t node = nodes[release->stack], place = w->places[node], by = w->callers[release->releaser];
+		uint32_t node = nodes[release->stack], site = w->sites[node], by = w->callers[release->releaser];
 
 		w->side->releases[w->side->release_count++] =
 			(struct waits_release){ node, release->lock, by, release->weight_ns };
-		if (place != PROFILE_NONE && by != PROFILE_NONE)
-			add_releaser(w, &w->side->releasers, place, by, release->weight_ns);
+		if (site != PROFILE_NONE && by != PROFILE_NONE)
+			add_releaser(w, &w->side->releasers, site, by, release->weight_ns);
 	}
 	list_sum(&w->side->releasers);
 	join_releases(w->side);
@@ -384,16 +384,16 @@ static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error 
 		return false;
 	for (size_t i = 0; i < profile->release_count; i++) {
 		const struct profile_release *release = &profile->releases[i];
-		uint32_t place = w->places[nodes[release->stack]], by = w->callers[release->releaser], lock;
+		uint32_t site = w->sites[nodes[release->stack]], by = w->callers[release->releaser], lock;
 
 		if (release->lock == PROFILE_NONE ||
 			profile_wait_class_of_stack(profile, release->stack) == PROFILE_WAIT_IDLE)
 			continue;
 		lock = lock_of[release->lock];
 		add_to(&w->side->locks[lock].ns, release->weight_ns);
-		if (place != PROFILE_NONE)
-			callers->items[callers->count++] = (struct waits_releaser){ lock, place,
-				diff_string(w->diff, w->diff->functions[place].name), release->weight_ns };
+		if (site != PROFILE_NONE)
+			callers->items[callers->count++] = (struct waits_releaser){ lock, site,
+				diff_string(w->diff, w->diff->functions[site].name), release->weight_ns };
 		if (by != PROFILE_NONE)
 			add_releaser(w, &w->side->lock_releasers, lock, by, release->weight_ns);
 	}
@@ -444,7 +444,7 @@ static bool sum_side(const struct render_input *input, enum diff_side side, stru
 		.profile = input->profiles[side],
 		.nodes = input->diff->sample_nodes[side],
 		.side = &waits->sides[side] };
-	bool ok = work_init(&w, err) && find_places(&w, err);
+	bool ok = work_init(&w, err) && find_sites(&w, err);
 
 	w.side->rate = rate_of(w.diff, w.profile, side);
 	if (ok) {

@@ -7,7 +7,7 @@
  * What threads waited for, in which functions, and who ended the waits. It is of all waits of a recording, whatever the
  * metric is that is shown. All values are nanoseconds as they were recorded.
  *
- * A wait belongs to all functions of its stack, and has one place in the program: the innermost function of the user's
+ * A wait belongs to all functions of its stack, and has one site in the program: the innermost function of the user's
  * own code. Where there is none it is the innermost one that is not the system's, else the innermost one at all. The
  * same holds of the function that ended a wait.
  */
@@ -32,18 +32,18 @@ const int64_t *waits_total(const struct waits *waits, enum diff_side side);
 /* Of all waits in a function of the diff and what it calls; recursion counts once. */
 const int64_t *waits_in(const struct waits *waits, enum diff_side side, size_t function);
 
-/* Of the waits whose place is the function. */
+/* Of the waits whose site is the function. */
 const int64_t *waits_at(const struct waits *waits, enum diff_side side, size_t function);
 
 /* A function that ended waits, or, of a lock, one that waited. */
 struct waits_releaser {
-	uint32_t place;   /* function of the diff: the place of the waits; of a lock: which lock it is */
+	uint32_t site;    /* function of the diff: the site of the waits; of a lock: which lock it is */
 	uint32_t key;     /* which function it is, among those of the list */
 	const char *name; /* borrowed from the profile or the diff; not cleaned */
 	int64_t ns;       /* how long these waits were */
 };
 
-/* Those who ended waits whose place is the function, by falling time; `*count` of them. */
+/* Those who ended waits whose site is the function, by falling time; `*count` of them. */
 const struct waits_releaser *waits_releasers(
 	const struct waits *waits, enum diff_side side, size_t function, size_t *count);
 
@@ -51,7 +51,7 @@ const struct waits_releaser *waits_releasers(
 struct waits_release {
 	uint32_t node; /* of the diff: the frame of their class; 0 if the wait has no sample */
 	uint32_t lock; /* index in the profile's locks; PROFILE_NONE: none */
-	uint32_t by;   /* function of the profile: the place of what ended them; PROFILE_NONE: not known */
+	uint32_t by;   /* function of the profile: the site of what ended them; PROFILE_NONE: not known */
 	int64_t ns;    /* how long these waits were */
 };
 
@@ -66,7 +66,7 @@ struct waits_lock {
 	const char *name, *module; /* borrowed from the profile; "": it is in no named variable */
 	uint32_t number;           /* in the order in which the recording met them, from 1 */
 	int64_t ns;                /* how long threads waited for it */
-	const struct waits_releaser *callers, *releasers; /* places of waits, and who ended them; by falling time */
+	const struct waits_releaser *callers, *releasers; /* sites of waits, and who ended them; by falling time */
 	size_t caller_count, releaser_count;
 };
 

@@ -27,12 +27,12 @@ static bool fill_file(struct diff_build *build, struct diff_function *to, const 
  * The place at which people look for a function: its module; for one whose name tells its file, the name of that file
  * with the line.
  */
-static bool fill_place(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+static bool fill_shown_in(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const char *file, *slash;
 
-	to->place = to->module;
+	to->shown_in = to->module;
 	if (!profile_languages[to->language].read_name)
 		return true;
 	if (!fill_file(build, to, name, err))
@@ -41,8 +41,8 @@ static bool fill_place(struct diff_build *build, struct diff_function *to, const
 	if (!file[0])
 		return true;
 	slash = strrchr(file, '/');
-	return to->line ? build_text(diff, err, &to->place, "%s:%" PRIu32, slash ? slash + 1 : file, to->line)
-			: build_text(diff, err, &to->place, "%s", slash ? slash + 1 : file);
+	return to->line ? build_text(diff, err, &to->shown_in, "%s:%" PRIu32, slash ? slash + 1 : file, to->line)
+			: build_text(diff, err, &to->shown_in, "%s", slash ? slash + 1 : file);
 }
 
 static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
@@ -79,7 +79,7 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 	return copy_string(build, profile, from->name, &to->name, err) &&
 	       copy_string(build, profile, from->module, &to->module, err) &&
 	       copy_string(build, profile, from->file, &to->file, err) && fill_shown(build, to, name, err) &&
-	       fill_place(build, to, name, err);
+	       fill_shown_in(build, to, name, err);
 }
 
 static bool align_add_function(

@@ -107,11 +107,11 @@ static void sort_children(struct child *items, size_t count)
 	}
 	for (size_t i = 1; i < count; i++) {
 		struct child child = items[i];
-		size_t place = i;
+		size_t at = i;
 
-		for (; place > 0 && items[place - 1].rank > child.rank; place--)
-			items[place] = items[place - 1];
-		items[place] = child;
+		for (; at > 0 && items[at - 1].rank > child.rank; at--)
+			items[at] = items[at - 1];
+		items[at] = child;
 	}
 }
 

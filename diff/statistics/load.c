@@ -20,13 +20,13 @@ enum { MIN_CONTROLS = 3 };
 static const double min_control_share = 0.2;
 
 /*
- * Relative standard deviation of a part between two processes of equal code and load, beyond counting, so that one
- * large part alone is no proof. Several runs on each side average it out.
+ * Relative standard deviation of a function's time between two processes of equal code and load, beyond counting, so
+ * that one large function alone is no proof. Several runs on each side average it out.
  */
 static const double process_rsd = 0.15, run_rsd = 0.05;
 
 /*
- * A part of the program agrees with the factor if its ratio is within this of the factor, allowing for two standard
+ * A function agrees with the factor if its ratio is within this of the factor, allowing for two standard
  * deviations of counting noise.
  */
 static const double agreeing_ratio = 1.35;
@@ -38,7 +38,10 @@ static const double prior_controls = 5;
 /* The variance of a median divided by that of a mean. */
 static const double median_cost = M_PI / 2;
 
-/* If the parts that agree have less than this share of either side's time, most of the time is in code that changed. */
+/*
+ * If the functions that agree have less than this share of either side's time, most of the time is in code that
+ * changed.
+ */
 static const double min_agreeing_share = 0.5;
 
 /*
@@ -66,14 +69,14 @@ enum kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
  * The time of a function: by itself (`self`), and with all library and system code up to the next function of the
  * user's code (`own`).
  */
-struct part {
+struct function_time {
 	double self[DIFF_SIDES], own[DIFF_SIDES];
 };
 
-struct parts {
+struct function_times {
 	const struct diff_build *build;
-	struct part *items;     /* [function] raw */
-	double all[DIFF_SIDES]; /* time of the program without waiting */
+	struct function_time *items; /* [function] raw */
+	double all[DIFF_SIDES];      /* time of the program without waiting */
 };
 
 double load_seconds(const struct profile *profile)
@@ -88,7 +91,7 @@ double load_seconds(const struct profile *profile)
 	return seconds;
 }
 
-/* ---- The parts ---- */
+/* ---- The times of functions ---- */
 
 static bool waits_in(const struct diff *diff, const struct diff_function *f)
 {
@@ -109,17 +112,17 @@ static bool find_waits(const struct diff *diff, bool **is_wait, struct error *er
 	return true;
 }
 
-static void load_add_node(struct parts *parts, uint32_t node, uint32_t owner)
+static void load_add_node(struct function_times *times, uint32_t node, uint32_t owner)
 {
-	const struct diff *diff = parts->build->diff;
+	const struct diff *diff = times->build->diff;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		double self = diff->node_self[side][node];
 
-		parts->all[side] += self;
-		parts->items[diff->nodes[node].function].self[side] += self;
+		times->all[side] += self;
+		times->items[diff->nodes[node].function].self[side] += self;
 		if (owner != PROFILE_NONE)
-			parts->items[owner].own[side] += self;
+			times->items[owner].own[side] += self;
 	}
 }
 
@@ -142,9 +145,9 @@ static bool find_waiting(const struct diff *diff, bool **waiting, struct error *
  * Assigns each node's time to the nearest function of the user's code above it. Time in waits and interrupts is
  * assigned to none.
  */
-static bool sum_parts(struct parts *parts, struct error *err)
+static bool sum_times(struct function_times *times, struct error *err)
 {
-	const struct diff *diff = parts->build->diff;
+	const struct diff *diff = times->build->diff;
 	CLEANUP(cleanup_free) uint32_t *owners = malloc((diff->node_count + 1) * sizeof(*owners));
 	CLEANUP(cleanup_free) bool *waiting = NULL;
 
@@ -159,25 +162,25 @@ static bool sum_parts(struct parts *parts, struct error *err)
 		owners[node] =
 			diff->functions[n->function].origin == PROFILE_ORIGIN_USER ? n->function : owners[n->parent];
 		if (!waiting[node] && !(n->flags & DIFF_NODE_INTERRUPT))
-			load_add_node(parts, node, owners[node]);
+			load_add_node(times, node, owners[node]);
 	}
 	return true;
 }
 
 /* The values of a function as a control of a kind; NULL: it is not of that kind. */
-static const double *values_of(const struct parts *parts, enum kind kind, uint32_t function)
+static const double *values_of(const struct function_times *times, enum kind kind, uint32_t function)
 {
-	const struct diff_function *f = &parts->build->diff->functions[function];
+	const struct diff_function *f = &times->build->diff->functions[function];
 	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN, same = kind == KIND_OWN_SAME || kind == KIND_SAME;
 
 	if (f->interrupt || (same && f->code != DIFF_CODE_SAME) || (kind == KIND_OWN && f->code == DIFF_CODE_CHANGED))
 		return NULL;
-	return own ? parts->items[function].own : parts->items[function].self;
+	return own ? times->items[function].own : times->items[function].self;
 }
 
-static double samples_of(const struct parts *parts, const double *values, enum diff_side side)
+static double samples_of(const struct function_times *times, const double *values, enum diff_side side)
 {
-	return build_samples(parts->build, side, values[side]);
+	return build_samples(times->build, side, values[side]);
 }
 
 /* ---- The factor ---- */
@@ -188,17 +191,17 @@ struct controls {
 	double shares[DIFF_SIDES]; /* share of the program's time */
 };
 
-static void load_collect_controls(const struct parts *parts, enum kind kind, struct controls *controls)
+static void load_collect_controls(const struct function_times *times, enum kind kind, struct controls *controls)
 {
-	const struct diff *diff = parts->build->diff;
-	double rsd = units_have_runs(parts->build) ? run_rsd : process_rsd;
+	const struct diff *diff = times->build->diff;
+	double rsd = units_have_runs(times->build) ? run_rsd : process_rsd;
 
 	controls->count = 0;
 	controls->shares[DIFF_BASE] = controls->shares[DIFF_HEAD] = 0;
 	for (uint32_t i = 0; i < diff->function_count; i++) {
-		const double *values = values_of(parts, kind, i);
-		double base = values ? samples_of(parts, values, DIFF_BASE) : 0;
-		double head = values ? samples_of(parts, values, DIFF_HEAD) : 0;
+		const double *values = values_of(times, kind, i);
+		double base = values ? samples_of(times, values, DIFF_BASE) : 0;
+		double head = values ? samples_of(times, values, DIFF_HEAD) : 0;
 
 		if (base < min_ratio_samples || head < min_ratio_samples)
 			continue;
@@ -207,7 +210,7 @@ static void load_collect_controls(const struct parts *parts, enum kind kind, str
 			.weight = 1 / (1 / base + 1 / head + 2 * rsd * rsd),
 		};
 		for (int side = 0; side < DIFF_SIDES; side++)
-			controls->shares[side] += parts->all[side] > 0 ? values[side] / parts->all[side] : 0;
+			controls->shares[side] += times->all[side] > 0 ? values[side] / times->all[side] : 0;
 	}
 }
 
@@ -216,35 +219,35 @@ static bool is_small(const struct controls *controls)
 	return fmax(controls->shares[DIFF_BASE], controls->shares[DIFF_HEAD]) < min_control_share;
 }
 
-static enum kind load_choose_controls(const struct parts *parts, struct controls *controls)
+static enum kind load_choose_controls(const struct function_times *times, struct controls *controls)
 {
 	for (int kind = 0; kind < KIND_ALL; kind++) {
-		load_collect_controls(parts, (enum kind)kind, controls);
+		load_collect_controls(times, (enum kind)kind, controls);
 		if (controls->count >= MIN_CONTROLS && !is_small(controls))
 			return (enum kind)kind;
 	}
-	load_collect_controls(parts, KIND_ALL, controls);
+	load_collect_controls(times, KIND_ALL, controls);
 	return KIND_ALL;
 }
 
 /* ---- Whether the factor can be believed ---- */
 
-/* The share of a side's time, among parts with enough samples, whose ratio agrees with the factor. */
-static double agreeing_share(const struct parts *parts, enum kind kind, double factor, enum diff_side side)
+/* The share of a side's time, among functions with enough samples, whose ratio agrees with the factor. */
+static double agreeing_share(const struct function_times *times, enum kind kind, double factor, enum diff_side side)
 {
-	const struct diff *diff = parts->build->diff;
+	const struct diff *diff = times->build->diff;
 	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN;
 	double agreeing = 0, told = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
-		const double *values = own ? parts->items[i].own : parts->items[i].self;
-		double base = samples_of(parts, values, DIFF_BASE), head = samples_of(parts, values, DIFF_HEAD), off;
+		const double *values = own ? times->items[i].own : times->items[i].self;
+		double base = samples_of(times, values, DIFF_BASE), head = samples_of(times, values, DIFF_HEAD), off;
 
 		if (base + head < 2 * min_ratio_samples)
 			continue;
 		told += values[side];
-		off = fabs(log(fmax(values[DIFF_BASE], parts->build->sample_weight[DIFF_BASE])) -
-			   log(fmax(values[DIFF_HEAD], parts->build->sample_weight[DIFF_HEAD])) - log(factor));
+		off = fabs(log(fmax(values[DIFF_BASE], times->build->sample_weight[DIFF_BASE])) -
+			   log(fmax(values[DIFF_HEAD], times->build->sample_weight[DIFF_HEAD])) - log(factor));
 		if (off <= log(agreeing_ratio) + counting_sigmas * sqrt(1 / fmax(base, 1) + 1 / fmax(head, 1)))
 			agreeing += values[side];
 	}
@@ -268,17 +271,17 @@ static bool contradicts(const struct diff_build *build, double factor, double va
 }
 
 static enum load_doubt doubt_of(
-	const struct parts *parts, enum kind kind, const struct controls *controls, const struct load *load)
+	const struct function_times *times, enum kind kind, const struct controls *controls, const struct load *load)
 {
 	if (controls->count < MIN_CONTROLS)
 		return LOAD_FEW_CONTROLS;
 	if (is_small(controls))
 		return LOAD_SMALL_CONTROLS;
-	if (agreeing_share(parts, kind, load->factor, DIFF_BASE) < min_agreeing_share)
+	if (agreeing_share(times, kind, load->factor, DIFF_BASE) < min_agreeing_share)
 		return LOAD_BASE_CHANGED;
-	if (agreeing_share(parts, kind, load->factor, DIFF_HEAD) < min_agreeing_share)
+	if (agreeing_share(times, kind, load->factor, DIFF_HEAD) < min_agreeing_share)
 		return LOAD_HEAD_CHANGED;
-	return contradicts(parts->build, load->factor, load->variance) ? LOAD_CONTRADICTION : LOAD_KNOWN;
+	return contradicts(times->build, load->factor, load->variance) ? LOAD_CONTRADICTION : LOAD_KNOWN;
 }
 
 /*
@@ -307,20 +310,21 @@ static double factor_variance(struct controls *controls, double median, bool is_
  * unchanged code shows: these are more than the functions of the user's code. An interpreter's functions are left out,
  * since they do the work of a script whose code is not known.
  */
-static double typical_factor(const struct parts *parts, enum kind kind, struct controls *controls, double factor)
+static double typical_factor(
+	const struct function_times *times, enum kind kind, struct controls *controls, double factor)
 {
 	if (kind == KIND_OWN)
 		return factor;
-	load_collect_controls(parts, KIND_SAME, controls);
+	load_collect_controls(times, KIND_SAME, controls);
 	if (controls->count < MIN_CONTROLS || is_small(controls))
-		load_collect_controls(parts, KIND_ALL, controls);
+		load_collect_controls(times, KIND_ALL, controls);
 	return controls->count > 0 ? exp(weighted_median(controls->ratios, controls->count)) : factor;
 }
 
-static void load_estimate(const struct parts *parts, struct controls *controls, struct load *load)
+static void load_estimate(const struct function_times *times, struct controls *controls, struct load *load)
 {
-	const struct diff *diff = parts->build->diff;
-	enum kind kind = load_choose_controls(parts, controls);
+	const struct diff *diff = times->build->diff;
+	enum kind kind = load_choose_controls(times, controls);
 	double median;
 
 	*load = (struct load){ .factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD],
@@ -331,28 +335,28 @@ static void load_estimate(const struct parts *parts, struct controls *controls, 
 		load->factor = exp(median);
 		load->variance = factor_variance(controls, median, true);
 		/* weighted_median_variance() has overwritten the values. */
-		load_collect_controls(parts, kind, controls);
-		load->doubt = doubt_of(parts, kind, controls, load);
+		load_collect_controls(times, kind, controls);
+		load->doubt = doubt_of(times, kind, controls, load);
 		load->variance = factor_variance(controls, median, load->doubt == LOAD_KNOWN);
 	} else {
 		load->doubt = LOAD_FEW_CONTROLS;
 	}
-	load->typical = typical_factor(parts, kind, controls, load->factor);
+	load->typical = typical_factor(times, kind, controls, load->factor);
 }
 
 bool load_measure(struct diff_build *build, struct error *err)
 {
 	size_t count = build->diff->function_count;
-	CLEANUP(cleanup_free) struct part *items = calloc(count + 1, sizeof(*items));
+	CLEANUP(cleanup_free) struct function_time *items = calloc(count + 1, sizeof(*items));
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((count + 1) * sizeof(*ratios));
-	struct parts parts = { .build = build, .items = items };
+	struct function_times times = { .build = build, .items = items };
 	struct controls controls = { .ratios = ratios };
 
 	if (!items || !ratios)
 		return error_set_memory(err);
-	if (!sum_parts(&parts, err))
+	if (!sum_times(&times, err))
 		return false;
-	load_estimate(&parts, &controls, &build->load);
+	load_estimate(&times, &controls, &build->load);
 	return true;
 }
 

@@ -15,7 +15,7 @@ static const double most_in_percent = 2;
 
 /* ---- The order ---- */
 
-/* The place in the order in which benchmarks should be read. */
+/* The rank in the order in which benchmarks should be read. */
 static int reading_rank(const struct diff_benchmark *benchmark)
 {
 	if (benchmark->presence != DIFF_IN_BOTH)
@@ -55,17 +55,17 @@ static int by_reading(const void *left, const void *right)
 	return strcmp(a->uri, b->uri);
 }
 
-/* Puts the benchmarks in order, and what refers to them by their place. */
+/* Puts the benchmarks in order, and what refers to them by their index. */
 static bool order_benchmarks(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
 	size_t count = suite->benchmark_count;
 	CLEANUP(cleanup_free) struct ordered *order = malloc((count + 1) * sizeof(*order));
-	CLEANUP(cleanup_free) uint32_t *places = malloc((count + 1) * sizeof(*places));
+	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((count + 1) * sizeof(*new_ids));
 	CLEANUP(cleanup_free) bool *proven = malloc(count + 1);
 	struct diff_benchmark *sorted = malloc((count + 1) * sizeof(*sorted));
 
-	if (!order || !places || !proven || !sorted) {
+	if (!order || !new_ids || !proven || !sorted) {
 		free(sorted);
 		return error_set_memory(err);
 	}
@@ -79,7 +79,7 @@ static bool order_benchmarks(struct suite_work *work, struct error *err)
 	for (uint32_t i = 0; i < count; i++) {
 		sorted[i] = suite->benchmarks[order[i].benchmark];
 		proven[i] = work->proven[order[i].benchmark];
-		places[order[i].benchmark] = i;
+		new_ids[order[i].benchmark] = i;
 	}
 	free(suite->benchmarks);
 	suite->benchmarks = sorted;
@@ -88,7 +88,7 @@ static bool order_benchmarks(struct suite_work *work, struct error *err)
 		for (size_t run = 0; suite->profiles[side] && run < suite->profiles[side]->run_count; run++) {
 			uint32_t *benchmark = &suite->details->benchmarks[side][run];
 
-			*benchmark = *benchmark == PROFILE_NONE ? PROFILE_NONE : places[*benchmark];
+			*benchmark = *benchmark == PROFILE_NONE ? PROFILE_NONE : new_ids[*benchmark];
 		}
 	return true;
 }

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The part of the whole that a cause explains at least, and the part of a caller's or a leaf's difference. */
-static const double cause_part = 0.5;
+/* The share of the whole that a cause explains at least, and the share of a caller's or a leaf's difference. */
+static const double least_share = 0.5;
 
 /* Parts below these are not worth naming: of the whole where a change is spread, and of a cause's time in its leaf. */
 static const double least_spread = 0.05, least_leaf = 0.2;
@@ -16,7 +16,7 @@ static bool is_self_reason(const struct explained *s, uint32_t function)
 {
 	const struct diff_estimate *self = &s->diff->functions[function].self;
 
-	return explained_is_proven(s, self) && explained_in_direction(s, self->delta) >= cause_part * s->whole;
+	return explained_is_proven(s, self) && explained_in_direction(s, self->delta) >= least_share * s->whole;
 }
 
 /* How much a function that explains a change says of where it is. */
@@ -47,7 +47,7 @@ static bool may_be_cause(const struct explained *s, uint32_t function)
 {
 	const struct diff_function *f = &s->diff->functions[function];
 
-	return s->build->redirect[function] == function && s->explained[function] >= cause_part * s->whole &&
+	return s->build->redirect[function] == function && s->explained[function] >= least_share * s->whole &&
 	       (explained_is_proven(s, &f->total) || is_self_reason(s, function) || stands_for_total(s, f));
 }
 
@@ -91,15 +91,15 @@ static void sum_within(struct explained *s, uint32_t cause, bool is_self)
 
 /*
  * The function below the cause that its difference comes from: the deepest one in which half of it or more is spent,
- * with all that it calls; else the one in whose own code most is. `*part`: the part of what the cause explains.
+ * with all that it calls; else the one in whose own code most is. `*share`: the share of what the cause explains.
  */
-static uint32_t find_leaf(struct explained *s, uint32_t cause, double *part)
+static uint32_t find_leaf(struct explained *s, uint32_t cause, double *share)
 {
 	uint32_t leaf = PROFILE_NONE;
 
 	sum_within(s, cause, false);
 	for (uint32_t i = 0; i < s->diff->function_count; i++)
-		if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= cause_part * s->explained[cause] &&
+		if (s->kind[i] != EXPLAINED_NEVER && s->scratch[i] >= least_share * s->explained[cause] &&
 			explained_is_proven(s, &s->diff->functions[i].total) && rank_of(s, i) == CAUSE_PART &&
 			(leaf == PROFILE_NONE || is_deeper(s, i, leaf)))
 			leaf = i;
@@ -111,7 +111,7 @@ static uint32_t find_leaf(struct explained *s, uint32_t cause, double *part)
 				leaf = i;
 	}
 	if (leaf != PROFILE_NONE)
-		*part = fmin(s->scratch[leaf] / s->explained[cause], 1);
+		*share = fmin(s->scratch[leaf] / s->explained[cause], 1);
 	return leaf;
 }
 
@@ -119,10 +119,11 @@ static uint32_t find_leaf(struct explained *s, uint32_t cause, double *part)
 static uint32_t find_with_leaf(struct explained *s, enum explained_kind kind, enum cause_rank rank)
 {
 	uint32_t found = find_deepest(s, kind, rank);
-	double part = 0;
+	double share = 0;
 
-	return found != PROFILE_NONE && find_leaf(s, found, &part) != PROFILE_NONE && part >= cause_part ? found
-													 : PROFILE_NONE;
+	return found != PROFILE_NONE && find_leaf(s, found, &share) != PROFILE_NONE && share >= least_share
+		       ? found
+		       : PROFILE_NONE;
 }
 
 static uint32_t choose_cause(struct explained *s)
@@ -161,7 +162,7 @@ static uint32_t find_caller(struct explained *s, uint32_t callee)
 			s->scratch[above] += explained_weight(s, node);
 	}
 	for (uint32_t i = 0; i < diff->function_count; i++)
-		if (s->scratch[i] > cause_part * all && (caller == PROFILE_NONE || s->scratch[i] > s->scratch[caller]))
+		if (s->scratch[i] > least_share * all && (caller == PROFILE_NONE || s->scratch[i] > s->scratch[caller]))
 			caller = i;
 	return caller;
 }
@@ -222,7 +223,7 @@ static void find_spread(struct explained *s, struct cause *cause)
 		if (diff->function_count == 0 || s->scratch[greatest] < least_spread * s->whole)
 			return;
 		cause->spread[cause->spread_count++] =
-			(struct cause_part){ greatest, fmin(s->scratch[greatest] / s->whole, 1) };
+			(struct cause_share){ greatest, fmin(s->scratch[greatest] / s->whole, 1) };
 		s->scratch[greatest] = 0;
 	}
 }
@@ -247,7 +248,7 @@ static bool find_story(const struct diff_build *build, enum proven_way way, bool
 		return true;
 	if (!explained_init(&other, err))
 		return false;
-	*is_story = other.below[0] > 0 && other.explained[cause.named.function] >= cause_part * other.below[0];
+	*is_story = other.below[0] > 0 && other.explained[cause.named.function] >= least_share * other.below[0];
 	return true;
 }
 
@@ -290,9 +291,9 @@ bool cause_find(const struct diff_build *build, enum proven_way way, struct caus
 		return true;
 	}
 	cause->named.is_self = is_self_reason(&s, cause->named.function);
-	cause->named.part = fmin(s.explained[cause->named.function] / s.whole, 1);
+	cause->named.share = fmin(s.explained[cause->named.function] / s.whole, 1);
 	if (!cause->named.is_self)
-		cause->named.leaf = find_leaf(&s, cause->named.function, &cause->leaf_part);
+		cause->named.leaf = find_leaf(&s, cause->named.function, &cause->leaf_share);
 	find_callers(&s, &cause->named);
 	cause->has_nameless_callers = cause->named.caller_count == 0 &&
 				      s.kind[cause->named.function] == EXPLAINED_SYSTEM &&
@@ -307,13 +308,13 @@ const struct diff_estimate *cause_estimate(const struct diff *diff, const struct
 	return proven_way_of(f->total.state) != way && cause->is_self ? &f->self : &f->total;
 }
 
-void cause_reorder(struct diff_cause *cause, const uint32_t *places)
+void cause_reorder(struct diff_cause *cause, const uint32_t *new_ids)
 {
 	if (cause->function == PROFILE_NONE)
 		return;
-	cause->function = places[cause->function];
+	cause->function = new_ids[cause->function];
 	for (size_t i = 0; i < cause->caller_count; i++)
-		cause->callers[i] = places[cause->callers[i]];
+		cause->callers[i] = new_ids[cause->callers[i]];
 	if (cause->leaf != PROFILE_NONE)
-		cause->leaf = places[cause->leaf];
+		cause->leaf = new_ids[cause->leaf];
 }

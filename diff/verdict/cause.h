@@ -25,23 +25,23 @@
 
 enum { CAUSE_SPREAD = 3 };
 
-struct cause_part {
+struct cause_share {
 	uint32_t function;
-	double part; /* of the whole */
+	double share; /* of the whole */
 };
 
 struct cause {
 	enum proven_way way;
 	bool is_known;           /* something is proven of functions in the direction */
 	struct diff_cause named; /* `function` is PROFILE_NONE if no function explains half */
-	double leaf_part;        /* the leaf's part of the difference of the named function */
+	double leaf_share;       /* the leaf's share of the difference of the named function */
 	/* the named function is the system's, and functions without names call it: debug symbols would name those */
 	bool has_nameless_callers;
 	/*
 	 * without a name: the functions of the user's code, else of libraries or the system, in whose own code, or in
 	 * what they call of others, most of the whole lies; the largest first
 	 */
-	struct cause_part spread[CAUSE_SPREAD];
+	struct cause_share spread[CAUSE_SPREAD];
 	size_t spread_count;
 };
 
@@ -65,5 +65,5 @@ struct diff_cause cause_none(void);
 const struct diff_estimate *cause_estimate(
 	const struct diff *diff, const struct diff_cause *cause, enum proven_way way);
 
-/* Puts the functions' final ids in place. places: [function] */
-void cause_reorder(struct diff_cause *cause, const uint32_t *places);
+/* Puts the functions' final ids in place. new_ids: [function] */
+void cause_reorder(struct diff_cause *cause, const uint32_t *new_ids);

@@ -84,7 +84,7 @@ static const char *check_cause(const struct diff *diff, enum proven_way way)
 		return "the cause is not proven in the direction of the verdict";
 	if ((int)way * cause_estimate(diff, cause, way)->delta <= 0)
 		return "the cause has another direction than the verdict";
-	return cause->part > 0 && cause->part <= 1 ? NULL : "the cause's part is no part";
+	return cause->share > 0 && cause->share <= 1 ? NULL : "the cause's share is no share";
 }
 
 const char *verdict_check(const struct diff *diff)

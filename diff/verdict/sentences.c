@@ -33,7 +33,7 @@ static void append_total(const struct diff *diff, struct buffer *text)
 
 /* ---- The cause ---- */
 
-/* From this part on a cause is all of a change. */
+/* From this share on a cause is all of a change. */
 static const double nearly_all = 0.995;
 
 static const char *of_the_change(enum proven_way way)
@@ -73,10 +73,10 @@ static void append_leaf(const struct diff *diff, const struct cause *cause, stru
 
 	if (cause->named.leaf == PROFILE_NONE)
 		return;
-	if (cause->leaf_part >= most)
+	if (cause->leaf_share >= most)
 		buffer_append_string(text, ", most of it in ");
 	else
-		buffer_printf(text, ", %.0f %% of it in ", cause->leaf_part * 100);
+		buffer_printf(text, ", %.0f %% of it in ", cause->leaf_share * 100);
 	words_append_short_name(diff, &diff->functions[cause->named.leaf], CALLER_COLUMNS, text);
 	buffer_append_string(text, " below it");
 }
@@ -104,10 +104,10 @@ static void append_named(const struct diff *diff, const struct cause *cause, str
 	append_chain(diff, &cause->named, text);
 	buffer_append_string(text, e == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
 	append_ratio(diff, e, text);
-	if (cause->named.part >= nearly_all)
+	if (cause->named.share >= nearly_all)
 		buffer_printf(text, " and is all %s", of_the_change(cause->way));
 	else
-		buffer_printf(text, " and is %.0f %% %s", cause->named.part * 100, of_the_change(cause->way));
+		buffer_printf(text, " and is %.0f %% %s", cause->named.share * 100, of_the_change(cause->way));
 	append_leaf(diff, cause, text);
 	append_bottleneck(diff, &cause->named, text);
 	append_nameless(cause, text);
@@ -121,7 +121,7 @@ static void append_parts(const struct diff *diff, const struct cause *cause, str
 
 		buffer_append_string(text, between);
 		words_append_name(diff, &diff->functions[cause->spread[i].function], CALLER_COLUMNS, text);
-		buffer_printf(text, i == 0 ? " is %.0f %% %s" : " %.0f %%", cause->spread[i].part * 100,
+		buffer_printf(text, i == 0 ? " is %.0f %% %s" : " %.0f %%", cause->spread[i].share * 100,
 			of_the_change(cause->way));
 	}
 }
@@ -149,7 +149,7 @@ static void append_cause(const struct diff *diff, const struct cause *cause, con
 
 /* ---- Where the total decides ---- */
 
-/* Waits are explained by their places, and by functions only if no place is named. */
+/* Waits are explained by their sites, and by functions only if no site is named. */
 static bool explain_waiting(struct diff_build *build, const struct cause *cause, struct error *err)
 {
 	struct diff *diff = build->diff;

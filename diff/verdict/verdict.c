@@ -110,7 +110,7 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 
 	diff->verdict =
 		fmax(proven->more.points, proven->less.points) < proven_decisive_points ? DIFF_MINOR : DIFF_MIXED;
-	/* Of waits, those above a place where threads wait longer wait longer too, and only the place is worth naming.
+	/* Of waits, those above a site where threads wait longer wait longer too, and only the site is worth naming.
 	 */
 	if (diff->verdict == DIFF_MINOR &&
 		(diff->is_exact || proven->more.functions + proven->less.functions <= 1 || is_waiting))

@@ -2,21 +2,21 @@
 #include "diff/verdict/waiting.h"
 
 #include "diff/verdict/size.h"
-#include "diff/wait_places.h"
+#include "diff/wait_sites.h"
 #include "diff/words.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A place is named as the reason without further words if it has this part of a difference; "mostly" from half on. */
-static const double whole_part = 0.8, greater_part = 0.5;
+/* A site is named as the reason without further words if it has this share of a difference; "mostly" from half on. */
+static const double whole_share = 0.8, greater_share = 0.5;
 
-/* A part of wall-clock time that changed by less than this part of the total is called unchanged. */
-static const double least_part = 0.01;
+/* A part of wall-clock time that changed by less than this share of the total is called unchanged. */
+static const double least_share = 0.01;
 
 enum { MAX_NAME_COLUMNS = 80, MAX_NAME_BYTES = 400 };
 
-/* ---- The place ---- */
+/* ---- The site ---- */
 
 /* Whether waits of the class are in the metric's total: those for a CPU are beside it. */
 static bool is_in_metric(const struct diff *diff, enum profile_wait_class wait_class)
@@ -34,32 +34,30 @@ static bool is_proven(const struct diff_estimate *estimate, double delta)
 }
 
 /*
- * Whether a place carries a proven difference: its function's or that of its class, of which it has the greater part.
+ * Whether a site carries a proven difference: its function's or that of its class, of which it has the greater share.
  */
-static bool carries(const struct diff *diff, const struct diff_wait_place *place)
+static bool carries(const struct diff *diff, const struct diff_wait_site *site)
 {
-	const struct diff_estimate *of_class = &diff->waits[place->wait_class].total,
-				   *of_function = &diff->functions[place->function].total;
+	const struct diff_estimate *of_class = &diff->waits[site->wait_class].total,
+				   *of_function = &diff->functions[site->function].total;
 
-	return (is_proven(of_function, place->delta) &&
-		       fabs(place->delta) >= greater_part * fabs(of_function->delta)) ||
-	       (is_proven(of_class, place->delta) && fabs(place->delta) >= greater_part * fabs(of_class->delta));
+	return (is_proven(of_function, site->delta) && fabs(site->delta) >= greater_share * fabs(of_function->delta)) ||
+	       (is_proven(of_class, site->delta) && fabs(site->delta) >= greater_share * fabs(of_class->delta));
 }
 
 /*
- * The place with the greatest proven difference in the direction of `delta`, of one class (PROFILE_WAIT_NONE: any).
+ * The site with the greatest proven difference in the direction of `delta`, of one class (PROFILE_WAIT_NONE: any).
  * Places are in order of their differences.
  */
-static const struct diff_wait_place *find_place(
-	const struct diff *diff, enum profile_wait_class wait_class, double delta)
+static const struct diff_wait_site *find_site(const struct diff *diff, enum profile_wait_class wait_class, double delta)
 {
-	for (size_t i = 0; i < diff->wait_place_count; i++) {
-		const struct diff_wait_place *place = &diff->wait_places[i];
+	for (size_t i = 0; i < diff->wait_site_count; i++) {
+		const struct diff_wait_site *site = &diff->wait_sites[i];
 
-		if (place->function != PROFILE_NONE && is_in_metric(diff, place->wait_class) &&
-			(wait_class == PROFILE_WAIT_NONE || wait_class == place->wait_class) &&
-			place->delta * delta > 0 && carries(diff, place))
-			return place;
+		if (site->function != PROFILE_NONE && is_in_metric(diff, site->wait_class) &&
+			(wait_class == PROFILE_WAIT_NONE || wait_class == site->wait_class) &&
+			site->delta * delta > 0 && carries(diff, site))
+			return site;
 	}
 	return NULL;
 }
@@ -70,16 +68,16 @@ static void append_name(const struct diff *diff, uint32_t function, struct buffe
 }
 
 /* Appends "for a lock in Cache::get". */
-static void append_place(const struct diff *diff, const struct diff_wait_place *place, struct buffer *text)
+static void append_site(const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
 {
-	buffer_printf(text, "%s in ", profile_wait_info(place->wait_class)->reason);
-	append_name(diff, place->function, text);
+	buffer_printf(text, "%s in ", profile_wait_info(site->wait_class)->reason);
+	append_name(diff, site->function, text);
 }
 
 /* Appends "; released by Cache::evict", if that is known. */
-static void append_release(const struct diff *diff, const struct diff_wait_place *place, struct buffer *text)
+static void append_release(const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
 {
-	uint32_t by = diff_released_by(diff, place);
+	uint32_t by = diff_released_by(diff, site);
 
 	if (by == PROFILE_NONE)
 		return;
@@ -87,9 +85,9 @@ static void append_release(const struct diff *diff, const struct diff_wait_place
 	append_name(diff, by, text);
 }
 
-static void note_place(struct diff *diff, const struct diff_wait_place *place)
+static void note_site(struct diff *diff, const struct diff_wait_site *site)
 {
-	diff->named_wait = place ? (uint32_t)(place - diff->wait_places) : PROFILE_NONE;
+	diff->named_wait = site ? (uint32_t)(site - diff->wait_sites) : PROFILE_NONE;
 }
 
 static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
@@ -104,39 +102,39 @@ static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
 /* Appends ": for a lock in Cache::get". */
 static void explain_waits(struct diff *diff, struct buffer *text)
 {
-	const struct diff_wait_place *place = find_place(diff, PROFILE_WAIT_NONE, diff->total.delta);
-	double part = place ? place->delta / diff->total.delta : 0;
+	const struct diff_wait_site *site = find_site(diff, PROFILE_WAIT_NONE, diff->total.delta);
+	double share = site ? site->delta / diff->total.delta : 0;
 
-	note_place(diff, place);
-	if (!place)
+	note_site(diff, site);
+	if (!site)
 		return;
-	buffer_append_string(text, part >= whole_part ? ": " : part >= greater_part ? ": mostly " : ": partly ");
-	append_place(diff, place, text);
-	append_release(diff, place, text);
+	buffer_append_string(text, share >= whole_share ? ": " : share >= greater_share ? ": mostly " : ": partly ");
+	append_site(diff, site, text);
+	append_release(diff, site, text);
 }
 
 /* Appends "2.1 s more waiting for a lock in Cache::get". */
 static void append_waits(
-	const struct diff_build *build, double delta, const struct diff_wait_place *place, struct buffer *text)
+	const struct diff_build *build, double delta, const struct diff_wait_site *site, struct buffer *text)
 {
 	size_append_duration(fabs(delta) / size_basis(build), text);
 	buffer_append_string(text, delta > 0 ? " more waiting" : " less waiting");
-	if (!place)
+	if (!site)
 		return;
 	buffer_append_byte(text, ' ');
-	if (place->delta / delta < whole_part) {
+	if (site->delta / delta < whole_share) {
 		buffer_append_string(text, "(");
-		size_append_duration(fabs(place->delta) / size_basis(build), text);
+		size_append_duration(fabs(site->delta) / size_basis(build), text);
 		buffer_append_string(text, " of it ");
 	}
-	append_place(build->diff, place, text);
-	if (place->delta / delta < whole_part)
+	append_site(build->diff, site, text);
+	if (site->delta / delta < whole_share)
 		buffer_append_string(text, ")");
 }
 
 static void append_cpu(const struct diff_build *build, double delta, struct buffer *text)
 {
-	if (fabs(delta) < least_part * build->diff->total.base) {
+	if (fabs(delta) < least_share * build->diff->total.base) {
 		buffer_append_string(text, "CPU time unchanged");
 		return;
 	}
@@ -148,29 +146,29 @@ static void append_cpu(const struct diff_build *build, double delta, struct buff
 static void explain_wall(struct diff_build *build, struct buffer *text)
 {
 	struct diff *diff = build->diff;
-	const struct diff_wait_place *place;
+	const struct diff_wait_site *site;
 	double waits = 0, cpu;
 
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
 		waits += is_in_metric(diff, (enum profile_wait_class)i) ? diff->waits[i].total.delta : 0;
 	cpu = diff->total.delta - waits;
-	place = find_place(diff, PROFILE_WAIT_NONE, waits);
-	note_place(diff, place);
+	site = find_site(diff, PROFILE_WAIT_NONE, waits);
+	note_site(diff, site);
 	buffer_append_string(text, ": ");
 	if (fabs(cpu) > fabs(waits)) {
 		append_cpu(build, cpu, text);
 		buffer_append_string(text, ", ");
 	}
-	if (fabs(waits) < least_part * diff->total.base)
+	if (fabs(waits) < least_share * diff->total.base)
 		buffer_append_string(text, "waiting time unchanged");
 	else
-		append_waits(build, waits, place, text);
+		append_waits(build, waits, site, text);
 	if (fabs(cpu) <= fabs(waits)) {
 		buffer_append_string(text, ", ");
 		append_cpu(build, cpu, text);
 	}
-	if (place && fabs(waits) >= least_part * diff->total.base)
-		append_release(diff, place, text);
+	if (site && fabs(waits) >= least_share * diff->total.base)
+		append_release(diff, site, text);
 }
 
 bool waiting_explain(struct diff_build *build, struct error *err)
@@ -193,33 +191,33 @@ bool waiting_explain(struct diff_build *build, struct error *err)
 /* ---- A function ---- */
 
 /*
- * How a sentence about a difference begins, and whose figures it has: a place and its function's, a function that
- * mostly waits, a class, or a place and the figures of the function through which it waits, such as pthread_mutex_lock.
+ * How a sentence about a difference begins, and whose figures it has: a site and its function's, a function that
+ * mostly waits, a class, or a site and the figures of the function through which it waits, such as pthread_mutex_lock.
  */
-enum subject { SUBJECT_PLACE, SUBJECT_FUNCTION, SUBJECT_CLASS, SUBJECT_BELOW };
+enum subject { SUBJECT_SITE, SUBJECT_FUNCTION, SUBJECT_CLASS, SUBJECT_BELOW };
 
-static enum subject choose_subject(const struct diff *diff, const struct diff_wait_place *place)
+static enum subject choose_subject(const struct diff *diff, const struct diff_wait_site *site)
 {
-	const struct diff_estimate *whole = place ? &diff->functions[place->function].total : NULL;
+	const struct diff_estimate *whole = site ? &diff->functions[site->function].total : NULL;
 
-	if (!place || !is_proven(whole, place->delta) || fabs(place->delta) < greater_part * fabs(whole->delta))
+	if (!site || !is_proven(whole, site->delta) || fabs(site->delta) < greater_share * fabs(whole->delta))
 		return SUBJECT_CLASS;
-	return fabs(place->delta) >= whole_part * fabs(whole->delta) ? SUBJECT_PLACE : SUBJECT_FUNCTION;
+	return fabs(site->delta) >= whole_share * fabs(whole->delta) ? SUBJECT_SITE : SUBJECT_FUNCTION;
 }
 
 /* Appends "waiting for a lock in Cache::get takes". */
 static void append_subject(const struct diff *diff, enum subject subject, enum profile_wait_class wait_class,
-	const struct diff_wait_place *place, struct buffer *text)
+	const struct diff_wait_site *site, struct buffer *text)
 {
 	switch (subject) {
-	case SUBJECT_PLACE:
+	case SUBJECT_SITE:
 	case SUBJECT_BELOW:
 		buffer_append_string(text, "waiting ");
-		append_place(diff, place, text);
+		append_site(diff, site, text);
 		buffer_append_string(text, " takes");
 		break;
 	case SUBJECT_FUNCTION:
-		append_name(diff, place->function, text);
+		append_name(diff, site->function, text);
 		buffer_printf(text, ", with all it calls, %s", words_verb(diff));
 		break;
 	case SUBJECT_CLASS:
@@ -228,8 +226,8 @@ static void append_subject(const struct diff *diff, enum subject subject, enum p
 	}
 }
 
-/* The difference of a place's waits that are below a function. */
-static double delta_below(const struct diff_build *build, const struct diff_wait_place *place, uint32_t function)
+/* The difference of a site's waits that are below a function. */
+static double delta_below(const struct diff_build *build, const struct diff_wait_site *site, uint32_t function)
 {
 	const struct diff *diff = build->diff;
 	double delta = 0;
@@ -238,46 +236,46 @@ static double delta_below(const struct diff_build *build, const struct diff_wait
 		if (diff->nodes[top].function != function || !build->topmost[top])
 			continue;
 		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++)
-			if (diff_wait_class(diff, &diff->functions[diff->nodes[n].function]) == place->wait_class &&
-				wait_places_responsible(diff, n) == place->function)
+			if (diff_wait_class(diff, &diff->functions[diff->nodes[n].function]) == site->wait_class &&
+				wait_sites_responsible(diff, n) == site->function)
 				delta += diff->node_self[DIFF_HEAD][n] * diff->scale.factor -
 					 diff->node_self[DIFF_BASE][n];
 	}
 	return delta;
 }
 
-/* The place whose waits are nearly all of a function's proven difference. Only the greatest places are tried. */
-static const struct diff_wait_place *find_below(
+/* The site whose waits are nearly all of a function's proven difference. Only the greatest sites are tried. */
+static const struct diff_wait_site *find_below(
 	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate)
 {
 	enum { MOST_TRIED = 16 };
 	const struct diff *diff = build->diff;
 	uint32_t id = (uint32_t)(function - diff->functions);
 
-	for (size_t i = 0; i < diff->wait_place_count && i < MOST_TRIED; i++) {
-		const struct diff_wait_place *place = &diff->wait_places[i];
+	for (size_t i = 0; i < diff->wait_site_count && i < MOST_TRIED; i++) {
+		const struct diff_wait_site *site = &diff->wait_sites[i];
 
-		if (place->function != PROFILE_NONE && is_in_metric(diff, place->wait_class) &&
-			place->delta * estimate->delta > 0 &&
-			delta_below(build, place, id) / estimate->delta >= whole_part)
-			return place;
+		if (site->function != PROFILE_NONE && is_in_metric(diff, site->wait_class) &&
+			site->delta * estimate->delta > 0 &&
+			delta_below(build, site, id) / estimate->delta >= whole_share)
+			return site;
 	}
 	return NULL;
 }
 
-/* The place that explains a function's difference, and how to say so; NULL: there is none. */
-static const struct diff_wait_place *find_reason(const struct diff_build *build, const struct diff_function *function,
+/* The site that explains a function's difference, and how to say so; NULL: there is none. */
+static const struct diff_wait_site *find_reason(const struct diff_build *build, const struct diff_function *function,
 	const struct diff_estimate *estimate, enum subject *subject)
 {
 	const struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
-	const struct diff_wait_place *place = find_place(diff, of_frame, estimate->delta);
+	const struct diff_wait_site *site = find_site(diff, of_frame, estimate->delta);
 
-	*subject = choose_subject(diff, place);
+	*subject = choose_subject(diff, site);
 	if (of_frame != PROFILE_WAIT_NONE ||
-		(place && (diff->waiting == DIFF_WAITING_ALL ||
-				  fabs(place->delta) >= greater_part * fabs(estimate->delta))))
-		return place;
+		(site && (diff->waiting == DIFF_WAITING_ALL ||
+				 fabs(site->delta) >= greater_share * fabs(estimate->delta))))
+		return site;
 	*subject = SUBJECT_BELOW;
 	return find_below(build, function, estimate);
 }
@@ -309,26 +307,26 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 	struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
 	enum subject subject;
-	const struct diff_wait_place *place = find_reason(build, function, estimate, &subject);
-	enum profile_wait_class wait_class = place ? place->wait_class : of_frame;
+	const struct diff_wait_site *site = find_reason(build, function, estimate, &subject);
+	enum profile_wait_class wait_class = site ? site->wait_class : of_frame;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	note_place(diff, place);
+	note_site(diff, site);
 	buffer_init(&text, MAX_TEXT);
-	append_subject(diff, subject, wait_class, place, &text);
+	append_subject(diff, subject, wait_class, site, &text);
 	if (subject == SUBJECT_CLASS)
 		estimate = &diff->waits[wait_class].total;
 	else if (subject != SUBJECT_BELOW)
-		estimate = &diff->functions[place->function].total;
+		estimate = &diff->functions[site->function].total;
 	append_change(diff, estimate, &text);
 	if (subject == SUBJECT_FUNCTION)
 		buffer_printf(&text, ", mostly waiting %s", profile_wait_info(wait_class)->reason);
-	if (subject == SUBJECT_CLASS && place) {
+	if (subject == SUBJECT_CLASS && site) {
 		buffer_append_string(&text, "; mostly in ");
-		append_name(diff, place->function, &text);
+		append_name(diff, site->function, &text);
 	}
-	if (place)
-		append_release(diff, place, &text);
+	if (site)
+		append_release(diff, site, &text);
 	buffer_append_string(&text, rest);
 	return set_text(diff, &text, err);
 }

@@ -4,7 +4,7 @@
 #include "diff/build.h"
 
 /* The parts of a verdict about waits: what threads wait for, where, and who lets them go on. Needs
- * wait_places_collect(). */
+ * wait_sites_collect(). */
 
 /*
  * Appends the reason for a proven difference of the total to verdict_text: ": for a lock in Cache::get; released by

@@ -100,11 +100,11 @@ static void people_read_a_name_and_a_place(void **state)
 	const struct diff_function *run = synthetic_function(diff, RUN), *scan = synthetic_function(diff, "scan");
 
 	assert_string_equal(diff_string(diff, run->shown), "S.run");
-	assert_string_equal(diff_string(diff, run->place), "w.py");
+	assert_string_equal(diff_string(diff, run->shown_in), "w.py");
 	assert_string_equal(diff_string(diff, run->file), "/srv/app/w.py");
 	assert_int_equal(run->language, PROFILE_LANGUAGE_PYTHON);
 	assert_string_equal(diff_string(diff, scan->shown), "scan");
-	assert_string_equal(diff_string(diff, scan->place), "_json.so");
+	assert_string_equal(diff_string(diff, scan->shown_in), "_json.so");
 	assert_int_equal(scan->language, PROFILE_LANGUAGE_NATIVE);
 	diff_destroy(diff);
 }

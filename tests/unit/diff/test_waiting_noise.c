@@ -199,7 +199,7 @@ static bool is_named(const struct diff *diff, const char *function)
 	const char *text = diff_string(diff, diff->verdict_text);
 
 	return diff->named_wait != PROFILE_NONE &&
-	       diff->wait_places[diff->named_wait].function ==
+	       diff->wait_sites[diff->named_wait].function ==
 		       (uint32_t)(synthetic_function(diff, function) - diff->functions) &&
 	       strstr(text, function) != NULL;
 }

@@ -433,7 +433,7 @@ static void waits_are_told_by_class_and_place(void **state)
 {
 	struct service slow = usual;
 	struct diff *diff;
-	const struct diff_wait_place *place;
+	const struct diff_wait_site *place;
 	double lock, all = 0;
 
 	slow.cache = 2400;
@@ -447,7 +447,7 @@ static void waits_are_told_by_class_and_place(void **state)
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
 		all += i == PROFILE_WAIT_IDLE || i == PROFILE_WAIT_RUN_QUEUE ? 0 : diff->waits[i].raw[DIFF_HEAD];
 	assert_true(fabs(all / diff->raw_total[DIFF_HEAD] - 1) < 1e-9);
-	place = &diff->wait_places[0];
+	place = &diff->wait_sites[0];
 	assert_int_equal(diff->named_wait, 0);
 	assert_int_equal(place->wait_class, PROFILE_WAIT_LOCK);
 	assert_int_equal(place->function, function_id(diff, "Cache::get"));
@@ -455,7 +455,7 @@ static void waits_are_told_by_class_and_place(void **state)
 	assert_int_equal(diff_released_by(diff, place), function_id(diff, "Cache::evict"));
 	assert_int_equal(place->release_count, 1);
 	assert_true(diff->wait_releases[place->first_release].raw[DIFF_HEAD] == 1.2e9 * 8 * 5);
-	assert_int_equal(diff->wait_places[diff->wait_place_count - 1].wait_class, PROFILE_WAIT_IDLE);
+	assert_int_equal(diff->wait_sites[diff->wait_site_count - 1].wait_class, PROFILE_WAIT_IDLE);
 	diff_destroy(diff);
 }
 
@@ -643,8 +643,8 @@ static void one_profile_tells_its_waits(void **state)
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
 	assert_string_equal(diff_string(diff, diff->metric_words), "wall-clock time");
 	assert_int_equal(diff->waiting, DIFF_WAITING_PART);
-	assert_int_equal(diff->wait_places[0].function, function_id(diff, "Cache::get"));
-	assert_int_equal(diff_released_by(diff, &diff->wait_places[0]), function_id(diff, "Cache::evict"));
+	assert_int_equal(diff->wait_sites[0].function, function_id(diff, "Cache::get"));
+	assert_int_equal(diff_released_by(diff, &diff->wait_sites[0]), function_id(diff, "Cache::evict"));
 	assert_true(diff->waits[PROFILE_WAIT_IO].raw[DIFF_HEAD] > 0);
 	diff_destroy(diff);
 	profile_destroy(profile);

@@ -163,7 +163,7 @@ static struct diff *make_diff(
 			.line = (uint32_t)(10 * i),
 			.key = intern(diff, row->name),
 			.shown = intern(diff, row->name),
-			.place = intern(diff, row->module),
+			.shown_in = intern(diff, row->module),
 			.language = profile_language_of(row->name, row->module),
 			.origin = row->origin,
 			.name_source = PROFILE_NAME_DWARF,
@@ -293,7 +293,7 @@ static struct diff *make_shop(void)
 	set_requests(diff);
 	diff->cause = (struct diff_cause){ .function = NORMALIZE,
 		.is_self = true,
-		.part = 0.77,
+		.share = 0.77,
 		.callers = { RUN, HANDLE },
 		.caller_count = 2,
 		.leaf = PROFILE_NONE };

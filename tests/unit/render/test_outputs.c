@@ -333,7 +333,7 @@ static void interpret(struct diff *diff)
 		if (strstr(diff_string(diff, f->name), "normalize_query")) {
 			f->name = string_of(diff, "py::Query.normalize:/srv/app/query.py");
 			f->shown = string_of(diff, "Query.normalize");
-			f->place = string_of(diff, "query.py:12");
+			f->shown_in = string_of(diff, "query.py:12");
 			f->language = PROFILE_LANGUAGE_PYTHON;
 		} else if (strcmp(diff_string(diff, f->name), "deflate") == 0) {
 			f->interprets = PROFILE_LANGUAGE_PYTHON;

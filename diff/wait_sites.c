@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/wait_places.h"
+#include "diff/wait_sites.h"
 
 #include "diff/totals.h"
 
@@ -16,7 +16,7 @@ static const char *const *const waiting_functions = GLOBS("pthread_*", "__pthrea
 	"std::condition_variable*", "std::unique_lock<*", "std::lock_guard<*", "std::scoped_lock<*", "std::sys::*",
 	"std::sync::*", "parking_lot*", "sync.(*Mutex)*", "sync.runtime_*", "runtime.*");
 
-bool wait_places_find_releases(struct diff_build *build, struct error *err)
+bool wait_sites_find_releases(struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = build->profiles[side];
@@ -41,7 +41,7 @@ bool wait_places_find_releases(struct diff_build *build, struct error *err)
 
 /* ---- Places ---- */
 
-uint32_t wait_places_responsible(const struct diff *diff, uint32_t node)
+uint32_t wait_sites_responsible(const struct diff *diff, uint32_t node)
 {
 	uint32_t library = PROFILE_NONE;
 
@@ -61,24 +61,24 @@ uint32_t wait_places_responsible(const struct diff *diff, uint32_t node)
 	return library;
 }
 
-/* What is added up of a place: its waits, those that one function ended, or those for one lock. */
-enum part_kind { PART_WAITS, PART_RELEASER, PART_LOCK };
+/* What is added up of a site: its waits, those that one function ended, or those for one lock. */
+enum sum_kind { SUM_WAITS, SUM_RELEASER, SUM_LOCK };
 
-struct part_key {
+struct sum_key {
 	uint32_t function, wait_class, kind;
-	uint32_t id; /* function or string; 0 for PART_WAITS */
+	uint32_t id; /* function or string; 0 for SUM_WAITS */
 };
 
-struct part {
-	struct part_key key;
+struct wait_sum {
+	struct sum_key key;
 	double raw[DIFF_SIDES];
 };
 
 struct collection {
 	struct diff_build *build;
 	double *ns[DIFF_SIDES]; /* [node] of waits; owned */
-	struct part *parts;     /* owned */
-	size_t part_count, part_capacity;
+	struct wait_sum *sums;  /* owned */
+	size_t sum_count, sum_capacity;
 	struct hash_map index;
 };
 
@@ -86,24 +86,24 @@ static void collection_deinit(struct collection *c)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		free(c->ns[side]);
-	free(c->parts);
+	free(c->sums);
 	hash_map_deinit(&c->index);
 }
 
-static bool add_part(
-	struct collection *c, const struct part_key *key, enum diff_side side, double ns, struct error *err)
+static bool add_to_sum(
+	struct collection *c, const struct sum_key *key, enum diff_side side, double ns, struct error *err)
 {
 	uint32_t *slot;
 	bool added;
 
-	if (!hash_map_add(&c->index, key, (uint32_t)c->part_count, &slot, &added, err))
+	if (!hash_map_add(&c->index, key, (uint32_t)c->sum_count, &slot, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&c->parts, &c->part_capacity, c->part_count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_RESERVE(&c->sums, &c->sum_capacity, c->sum_count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		c->parts[c->part_count++] = (struct part){ .key = *key };
+		c->sums[c->sum_count++] = (struct wait_sum){ .key = *key };
 	}
-	c->parts[*slot].raw[side] += ns;
+	c->sums[*slot].raw[side] += ns;
 	return true;
 }
 
@@ -134,16 +134,16 @@ static bool collect_waits(struct collection *c, struct error *err)
 	struct diff *diff = c->build->diff;
 
 	for (uint32_t node = 1; node < diff->node_count; node++) {
-		struct part_key key = { .kind = PART_WAITS };
+		struct sum_key key = { .kind = SUM_WAITS };
 
 		if (!(c->ns[DIFF_BASE][node] > 0) && !(c->ns[DIFF_HEAD][node] > 0))
 			continue;
 		if (!build_is_wait(diff, node))
 			continue;
 		key.wait_class = (uint32_t)diff_wait_class(diff, &diff->functions[diff->nodes[node].function]);
-		key.function = wait_places_responsible(diff, node);
+		key.function = wait_sites_responsible(diff, node);
 		for (int side = 0; side < DIFF_SIDES; side++) {
-			if (!add_part(c, &key, (enum diff_side)side, c->ns[side][node], err))
+			if (!add_to_sum(c, &key, (enum diff_side)side, c->ns[side][node], err))
 				return false;
 			diff->waits[key.wait_class].raw[side] += c->ns[side][node];
 		}
@@ -168,18 +168,18 @@ static bool collect_release(struct collection *c, enum diff_side side, size_t re
 	const struct diff *diff = c->build->diff;
 	const struct profile_release *r = &c->build->profiles[side]->releases[release];
 	const uint32_t *nodes = c->build->release_nodes[side][release];
-	struct part_key key = { .function = wait_places_responsible(diff, nodes[0]) };
+	struct sum_key key = { .function = wait_sites_responsible(diff, nodes[0]) };
 	double ns = (double)r->weight_ns;
 
 	if (!build_is_wait(diff, nodes[0]))
 		return true;
 	key.wait_class = (uint32_t)diff_wait_class(diff, &diff->functions[diff->nodes[nodes[0]].function]);
-	key.kind = PART_RELEASER;
-	key.id = wait_places_responsible(diff, nodes[1]);
-	if (key.id != PROFILE_NONE && !add_part(c, &key, side, ns, err))
+	key.kind = SUM_RELEASER;
+	key.id = wait_sites_responsible(diff, nodes[1]);
+	if (key.id != PROFILE_NONE && !add_to_sum(c, &key, side, ns, err))
 		return false;
-	key.kind = PART_LOCK;
-	return name_lock(c->build, side, r, &key.id, err) && (key.id == 0 || add_part(c, &key, side, ns, err));
+	key.kind = SUM_LOCK;
+	return name_lock(c->build, side, r, &key.id, err) && (key.id == 0 || add_to_sum(c, &key, side, ns, err));
 }
 
 static bool collect_releases(struct collection *c, struct error *err)
@@ -191,10 +191,10 @@ static bool collect_releases(struct collection *c, struct error *err)
 	return true;
 }
 
-/* Parts of a place follow each other, its waits first; those of one kind by falling time in head, then in base. */
-static int by_place(const void *a, const void *b)
+/* Sums of a site follow each other, its waits first; those of one kind by falling time in head, then in base. */
+static int by_site(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct wait_sum *x = a, *y = b;
 
 	if (x->key.function != y->key.function)
 		return x->key.function < y->key.function ? -1 : 1;
@@ -208,42 +208,42 @@ static int by_place(const void *a, const void *b)
 	return (x->key.id > y->key.id) - (x->key.id < y->key.id);
 }
 
-/* Releases of waits that were not written themselves belong to no place. */
-static void fill_places(struct diff *diff, const struct part *parts, size_t count)
+/* Releases of waits that were not written themselves belong to no site. */
+static void fill_sites(struct diff *diff, const struct wait_sum *sums, size_t count)
 {
-	struct diff_wait_place *place = NULL;
+	struct diff_wait_site *site = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct part *part = &parts[i];
+		const struct wait_sum *sum = &sums[i];
 
-		if (part->key.kind == PART_WAITS) {
-			place = &diff->wait_places[diff->wait_place_count++];
-			*place = (struct diff_wait_place){
-				.function = part->key.function,
-				.wait_class = (enum profile_wait_class)part->key.wait_class,
-				.raw = { part->raw[DIFF_BASE], part->raw[DIFF_HEAD] },
-				.base = part->raw[DIFF_BASE],
-				.head = part->raw[DIFF_HEAD] * diff->scale.factor,
+		if (sum->key.kind == SUM_WAITS) {
+			site = &diff->wait_sites[diff->wait_site_count++];
+			*site = (struct diff_wait_site){
+				.function = sum->key.function,
+				.wait_class = (enum profile_wait_class)sum->key.wait_class,
+				.raw = { sum->raw[DIFF_BASE], sum->raw[DIFF_HEAD] },
+				.base = sum->raw[DIFF_BASE],
+				.head = sum->raw[DIFF_HEAD] * diff->scale.factor,
 				.first_release = diff->wait_release_count,
 			};
-			place->delta = place->head - place->base;
+			site->delta = site->head - site->base;
 			continue;
 		}
-		if (!place || place->function != part->key.function || place->wait_class != part->key.wait_class)
+		if (!site || site->function != sum->key.function || site->wait_class != sum->key.wait_class)
 			continue;
-		if (part->key.kind == PART_LOCK) {
-			place->lock = place->lock ? place->lock : part->key.id;
+		if (sum->key.kind == SUM_LOCK) {
+			site->lock = site->lock ? site->lock : sum->key.id;
 			continue;
 		}
-		diff->wait_releases[diff->wait_release_count++] = (struct diff_wait_release){ .function = part->key.id,
-			.raw = { part->raw[DIFF_BASE], part->raw[DIFF_HEAD] } };
-		place->release_count++;
+		diff->wait_releases[diff->wait_release_count++] = (struct diff_wait_release){ .function = sum->key.id,
+			.raw = { sum->raw[DIFF_BASE], sum->raw[DIFF_HEAD] } };
+		site->release_count++;
 	}
 }
 
 static int by_falling_difference(const void *a, const void *b)
 {
-	const struct diff_wait_place *x = a, *y = b;
+	const struct diff_wait_site *x = a, *y = b;
 	bool x_is_idle = x->wait_class == PROFILE_WAIT_IDLE, y_is_idle = y->wait_class == PROFILE_WAIT_IDLE;
 
 	if (x_is_idle != y_is_idle)
@@ -255,19 +255,19 @@ static int by_falling_difference(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-static bool make_places(struct collection *c, struct error *err)
+static bool make_sites(struct collection *c, struct error *err)
 {
 	struct diff *diff = c->build->diff;
 
-	diff->wait_places = malloc((c->part_count + 1) * sizeof(*diff->wait_places));
-	diff->wait_releases = malloc((c->part_count + 1) * sizeof(*diff->wait_releases));
-	if (!diff->wait_places || !diff->wait_releases)
+	diff->wait_sites = malloc((c->sum_count + 1) * sizeof(*diff->wait_sites));
+	diff->wait_releases = malloc((c->sum_count + 1) * sizeof(*diff->wait_releases));
+	if (!diff->wait_sites || !diff->wait_releases)
 		return error_set_memory(err);
-	if (c->part_count > 0)
-		qsort(c->parts, c->part_count, sizeof(*c->parts), by_place);
-	fill_places(diff, c->parts, c->part_count);
-	if (diff->wait_place_count > 0)
-		qsort(diff->wait_places, diff->wait_place_count, sizeof(*diff->wait_places), by_falling_difference);
+	if (c->sum_count > 0)
+		qsort(c->sums, c->sum_count, sizeof(*c->sums), by_site);
+	fill_sites(diff, c->sums, c->sum_count);
+	if (diff->wait_site_count > 0)
+		qsort(diff->wait_sites, diff->wait_site_count, sizeof(*diff->wait_sites), by_falling_difference);
 	return true;
 }
 
@@ -290,7 +290,7 @@ static void estimate_classes(struct diff *diff)
 	}
 }
 
-bool wait_places_collect(struct diff_build *build, struct error *err)
+bool wait_sites_collect(struct diff_build *build, struct error *err)
 {
 	CLEANUP(collection_deinit) struct collection c = { .build = build };
 
@@ -298,11 +298,11 @@ bool wait_places_collect(struct diff_build *build, struct error *err)
 		build->diff->has_waits |= build->profiles[side] && profile_has_waits(build->profiles[side]);
 	if (!build->diff->has_waits)
 		return true;
-	hash_map_init(&c.index, sizeof(struct part_key));
+	hash_map_init(&c.index, sizeof(struct sum_key));
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (!sum_nodes(&c, (enum diff_side)side, err))
 			return false;
-	if (!collect_waits(&c, err) || !collect_releases(&c, err) || !make_places(&c, err))
+	if (!collect_waits(&c, err) || !collect_releases(&c, err) || !make_sites(&c, err))
 		return false;
 	estimate_classes(build->diff);
 	return true;
@@ -310,11 +310,11 @@ bool wait_places_collect(struct diff_build *build, struct error *err)
 
 /* ---- The functions' final order ---- */
 
-void wait_places_reorder(struct diff *diff, const uint32_t *places)
+void wait_sites_reorder(struct diff *diff, const uint32_t *new_ids)
 {
-	for (size_t i = 0; i < diff->wait_place_count; i++)
-		if (diff->wait_places[i].function != PROFILE_NONE)
-			diff->wait_places[i].function = places[diff->wait_places[i].function];
+	for (size_t i = 0; i < diff->wait_site_count; i++)
+		if (diff->wait_sites[i].function != PROFILE_NONE)
+			diff->wait_sites[i].function = new_ids[diff->wait_sites[i].function];
 	for (size_t i = 0; i < diff->wait_release_count; i++)
-		diff->wait_releases[i].function = places[diff->wait_releases[i].function];
+		diff->wait_releases[i].function = new_ids[diff->wait_releases[i].function];
 }
