@@ -40,9 +40,9 @@ void machine_decoder_destroy(struct machine_decoder *decoder)
 		decoder->machine->destroy_decoder(decoder);
 }
 
-static bool is_at(const struct machine_place *place, uint8_t base)
+static bool is_at(const struct machine_stack_address *address, uint8_t base)
 {
-	return place->base == base && place->offset == 0;
+	return address->base == base && address->offset == 0;
 }
 
 bool machine_frame_is_none(const struct machine *machine, const struct machine_frame *frame)

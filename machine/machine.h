@@ -6,7 +6,9 @@
 /*
  * What is known of a processor: one record of constants and functions each, chosen while the program runs by the
  * e_machine of an image, or by the name that a recording gives, and never by the preprocessor. So a recording of one
- * processor can be read on another. A second processor is a second file with a record, and a line in machine.c.
+ * processor can be read on another. A second processor is a second file with a record and a line in machine.c. Only for
+ * x86-64 are, all the same: HotSpot's frames, reading of frames in the kernel (ebpf/), recording/verify/, and
+ * simulate/.
  *
  * Registers go by DWARF's numbers. All bytes of code are foreign: nothing outside of what is handed over is read.
  */
@@ -19,26 +21,27 @@ enum {
 	MACHINE_MAX_INSTRUCTION_BYTES = 15,
 };
 
-/* Code, and a place in it. */
+/* Code, and a position in it. */
 struct machine_code {
 	const uint8_t *bytes; /* borrowed; NULL: not at hand */
-	size_t size, at;      /* `at`: offset of the place, `size` at most */
+	size_t size, at;      /* `at`: offset of the position, `size` at most */
 };
 
 /* ---- What instructions do to a stack frame ---- */
 
 /* An address in the stack, relative to what a register holds at the first instruction of a way through code. */
-struct machine_place {
+struct machine_stack_address {
 	uint8_t base;   /* the stack pointer or the frame pointer; 0: not known */
 	int32_t offset; /* bytes */
 };
 
 /* What is known of a frame behind some instructions. */
 struct machine_frame {
-	struct machine_place stack_pointer, frame_pointer;
+	struct machine_stack_address stack_pointer, frame_pointer;
 	int32_t top; /* the highest stack pointer so far: what lies below was pushed on the way, or by calls that
 			returned */
-	struct machine_place saved[MACHINE_SAVED]; /* of machine->saved_registers: where they were read back from */
+	struct machine_stack_address
+		saved[MACHINE_SAVED]; /* of machine->saved_registers: where they were read back from */
 };
 
 /* Where execution goes behind an instruction. */
@@ -69,7 +72,7 @@ struct machine_jump {
 	int64_t distance; /* from its first byte; not of an indirect one */
 };
 
-/* ---- Where the parts of an instruction lie ---- */
+/* ---- Where the fields of an instruction lie ---- */
 
 /* A number within an instruction. */
 struct machine_number {
@@ -78,14 +81,14 @@ struct machine_number {
 };
 
 /*
- * The parts of an instruction that tell whether code changed, or only lies elsewhere. Of a jump or call to a fixed
+ * The fields of an instruction that tell whether code changed, or only lies elsewhere. Of a jump or call to a fixed
  * target there may be a short and a long form, which `jump` does not distinguish.
  */
-struct machine_parts {
+struct machine_fields {
 	uint8_t size;
 	uint8_t jump; /* which jump or call; 0: it is none. `target` says how far from the instruction's end it leads */
 	bool is_padding;  /* does nothing, or traps where nobody comes */
-	bool is_relative; /* `displacement` counts from the place of the instruction */
+	bool is_relative; /* `displacement` counts from the address of the instruction */
 	struct machine_number target, displacement, immediates[2];
 };
 
@@ -201,9 +204,9 @@ struct machine {
 	bool (*step)(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
 		struct machine_step *step);
 
-	/* The parts of one instruction. False: the bytes do not begin with one. */
-	bool (*find_parts)(
-		struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts);
+	/* The fields of one instruction. False: the bytes do not begin with one. */
+	bool (*find_fields)(
+		struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_fields *fields);
 };
 
 /* By e_machine of an ELF header; NULL for a processor that is not known here: its stacks cannot be unwound. */

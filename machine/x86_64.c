@@ -235,5 +235,5 @@ const struct machine machine_x86_64 = {
 	.create_decoder = x86_64_create_decoder,
 	.destroy_decoder = x86_64_destroy_decoder,
 	.step = x86_64_step,
-	.find_parts = x86_64_find_parts,
+	.find_fields = x86_64_find_fields,
 };

@@ -9,7 +9,7 @@ struct x86_64_shape;
 
 /*
  * Zydis, loaded when the first decoder is made: most programs are named and unwound without it. Of an instruction it
- * tells the length and where its parts lie without making text or operands of them, in a quarter of the time that
+ * tells the length and where its fields lie without making text or operands of them, in a quarter of the time that
  * capstone takes.
  */
 struct x86_64_decoder {
@@ -17,7 +17,7 @@ struct x86_64_decoder {
 	ZydisDecoder zydis;
 	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *bytes,
 		ZyanUSize size, ZydisDecodedInstruction *instruction);
-	struct x86_64_shape *shapes; /* owned; made when the first parts are asked for (x86_64_parts.c) */
+	struct x86_64_shape *shapes; /* owned; made when the first fields are asked for (x86_64_fields.c) */
 };
 
 /* Makes the library's decoder and finds its function. False when the library is not installed, or is another version.
@@ -34,7 +34,8 @@ bool x86_64_decode(
 /* As in struct machine. */
 bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
 	struct machine_step *step);
-bool x86_64_find_parts(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts);
+bool x86_64_find_fields(
+	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_fields *fields);
 
 /* Relative to the instruction pointer (Intel 64 manual, volume 2, table 2-7). */
 static inline bool x86_64_is_relative(const ZydisDecodedInstruction *in)

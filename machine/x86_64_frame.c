@@ -14,25 +14,25 @@ enum {
 	MOV_TO_REG = 0x8b,
 };
 
-static const struct machine_place unknown_place = { 0 };
+static const struct machine_stack_address unknown_address = { 0 };
 
-static struct machine_place moved(struct machine_place place, int64_t bytes)
+static struct machine_stack_address moved(struct machine_stack_address address, int64_t bytes)
 {
-	int64_t offset = place.offset + bytes;
+	int64_t offset = address.offset + bytes;
 
-	if (place.base == 0 || offset > MOST_FRAME_BYTES || offset < -MOST_FRAME_BYTES)
-		return unknown_place;
-	place.offset = (int32_t)offset;
-	return place;
+	if (address.base == 0 || offset > MOST_FRAME_BYTES || offset < -MOST_FRAME_BYTES)
+		return unknown_address;
+	address.offset = (int32_t)offset;
+	return address;
 }
 
 /* False when nothing is known of the stack from there on. */
-static bool set_stack_pointer(struct machine_frame *frame, struct machine_place place)
+static bool set_stack_pointer(struct machine_frame *frame, struct machine_stack_address address)
 {
-	if (place.base != frame->stack_pointer.base || place.offset > frame->top)
-		frame->top = place.offset;
-	frame->stack_pointer = place;
-	return place.base != 0;
+	if (address.base != frame->stack_pointer.base || address.offset > frame->top)
+		frame->top = address.offset;
+	frame->stack_pointer = address;
+	return address.base != 0;
 }
 
 /* By so many bytes; up where they are negative. */
@@ -41,7 +41,7 @@ static bool lower(struct machine_frame *frame, int64_t bytes)
 	return set_stack_pointer(frame, moved(frame->stack_pointer, -bytes));
 }
 
-static void note_saved(struct machine_frame *frame, uint8_t encoded, struct machine_place from)
+static void note_saved(struct machine_frame *frame, uint8_t encoded, struct machine_stack_address from)
 {
 	static const uint8_t numbers[16] = { 0, 2, 1, X86_64_RBX, X86_64_RSP, X86_64_RBP, 4, 5, 8, 9, 10, 11, 12, 13,
 		14, 15 };
@@ -57,7 +57,7 @@ static bool pop(struct machine_frame *frame, uint8_t encoded)
 {
 	note_saved(frame, encoded, frame->stack_pointer);
 	if (encoded == RBP_CODE)
-		frame->frame_pointer = unknown_place;
+		frame->frame_pointer = unknown_address;
 	return encoded != RSP_CODE && lower(frame, -WORD_BYTES);
 }
 
@@ -94,31 +94,31 @@ static bool is_between_registers(const ZydisDecodedInstruction *in)
 	return in->raw.modrm.mod == 3;
 }
 
-static struct machine_place value_of(const struct machine_frame *frame, uint8_t encoded)
+static struct machine_stack_address value_of(const struct machine_frame *frame, uint8_t encoded)
 {
 	if (encoded == RSP_CODE)
 		return frame->stack_pointer;
-	return encoded == RBP_CODE ? frame->frame_pointer : unknown_place;
+	return encoded == RBP_CODE ? frame->frame_pointer : unknown_address;
 }
 
 /* Of a memory operand by the stack or the frame pointer alone. */
-static struct machine_place address_of(const struct machine_frame *frame, const ZydisDecodedInstruction *in)
+static struct machine_stack_address address_of(const struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	enum { NO_INDEX = 4, NO_DISPLACEMENT = 0 };
 	const ZydisDecodedInstructionRaw *raw = &in->raw;
 	bool has_sib = raw->modrm.rm == RSP_CODE;
 
 	if ((raw->modrm.mod == NO_DISPLACEMENT && !has_sib) || raw->rex.B)
-		return unknown_place;
+		return unknown_address;
 	if (!has_sib)
 		return moved(value_of(frame, raw->modrm.rm), raw->disp.value);
 	if (raw->sib.index != NO_INDEX || raw->rex.X ||
 		(raw->modrm.mod == NO_DISPLACEMENT && raw->sib.base == RBP_CODE))
-		return unknown_place;
+		return unknown_address;
 	return moved(value_of(frame, raw->sib.base), raw->disp.value);
 }
 
-static bool assign(struct machine_frame *frame, uint8_t encoded, struct machine_place value)
+static bool assign(struct machine_frame *frame, uint8_t encoded, struct machine_stack_address value)
 {
 	if (encoded == RBP_CODE)
 		frame->frame_pointer = value;
@@ -128,7 +128,7 @@ static bool assign(struct machine_frame *frame, uint8_t encoded, struct machine_
 static bool copy(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	uint8_t reg = reg_register(in), rm = rm_register(in);
-	struct machine_place address;
+	struct machine_stack_address address;
 
 	if (is_between_registers(in))
 		return writes_reg(in) ? assign(frame, reg, value_of(frame, rm))
@@ -138,7 +138,7 @@ static bool copy(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 	address = address_of(frame, in);
 	if (address.base != 0)
 		note_saved(frame, reg, address);
-	return assign(frame, reg, unknown_place);
+	return assign(frame, reg, unknown_address);
 }
 
 static bool calculate(struct machine_frame *frame, const ZydisDecodedInstruction *in)
@@ -150,7 +150,7 @@ static bool calculate(struct machine_frame *frame, const ZydisDecodedInstruction
 	if (!has_modrm(in) || (is_to_rm && !is_between_registers(in)) || to != RSP_CODE)
 		return true;
 	if (!by_number || in->mnemonic == ZYDIS_MNEMONIC_AND)
-		return set_stack_pointer(frame, unknown_place);
+		return set_stack_pointer(frame, unknown_address);
 	return lower(frame, in->mnemonic == ZYDIS_MNEMONIC_SUB ? number : -number);
 }
 

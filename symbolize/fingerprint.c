@@ -116,7 +116,7 @@ static void zero(uint8_t *bytes, const struct machine_number *number)
 
 /* Sets addresses to zero. In an image with fixed addresses any number in the image's range may be one. */
 static void zero_addresses(
-	const struct fingerprinter *f, const struct machine_parts *instruction, const uint8_t *code, uint8_t *bytes)
+	const struct fingerprinter *f, const struct machine_fields *instruction, const uint8_t *code, uint8_t *bytes)
 {
 	if (is_image_address(f, machine_number_value(code, &instruction->displacement)))
 		zero(bytes, &instruction->displacement);
@@ -126,7 +126,8 @@ static void zero_addresses(
 }
 
 /* Hashes the bytes with everything that depends on the place set to zero. */
-static uint64_t hash_masked(const struct fingerprinter *f, const struct machine_parts *instruction, const uint8_t *code)
+static uint64_t hash_masked(
+	const struct fingerprinter *f, const struct machine_fields *instruction, const uint8_t *code)
 {
 	uint8_t bytes[MACHINE_MAX_INSTRUCTION_BYTES];
 
@@ -139,7 +140,7 @@ static uint64_t hash_masked(const struct fingerprinter *f, const struct machine_
 }
 
 /* Hashes what a jump does, rather than its encoding. */
-static uint64_t hash_jump(const struct machine_parts *instruction)
+static uint64_t hash_jump(const struct machine_fields *instruction)
 {
 	uint64_t kind = instruction->jump;
 
@@ -155,7 +156,7 @@ struct code {
 	uint64_t address;
 };
 
-static bool add_instruction(struct fingerprinter *f, const struct code *code, const struct machine_parts *instruction)
+static bool add_instruction(struct fingerprinter *f, const struct code *code, const struct machine_fields *instruction)
 {
 	struct hashed_instruction added = { .address = code->address };
 	struct error err;
@@ -178,9 +179,9 @@ static bool add_instruction(struct fingerprinter *f, const struct code *code, co
 static bool disassemble_extent(struct fingerprinter *f, struct code *code)
 {
 	while (code->size > 0) {
-		struct machine_parts instruction;
+		struct machine_fields instruction;
 
-		if (!f->machine->find_parts(f->decoder, code->bytes, code->size, &instruction))
+		if (!f->machine->find_fields(f->decoder, code->bytes, code->size, &instruction))
 			return false;
 		if (!instruction.is_padding && !add_instruction(f, code, &instruction))
 			return false;

@@ -72,14 +72,14 @@ static bool marks_set(struct marks *marks, size_t at)
 /* Derives the rule from the frame before a return. */
 static enum outcome found(struct scan *scan, const struct machine_frame *frame)
 {
-	const struct machine_place *top = &frame->stack_pointer;
+	const struct machine_stack_address *top = &frame->stack_pointer;
 	int32_t pushed_bytes = scan->machine->call_push_bytes;
 	struct rules_pushes made = { .cfa_register = top->base, .cfa_offset = top->offset + pushed_bytes };
 
 	if (top->offset < 0 || scan->target != no_target)
 		return OUTCOME_DEAD_END;
 	for (size_t i = 0; i < MACHINE_SAVED; i++) {
-		const struct machine_place *saved = &frame->saved[i];
+		const struct machine_stack_address *saved = &frame->saved[i];
 		int32_t below = made.cfa_offset - saved->offset;
 
 		if (saved->base == made.cfa_register && below % WORD_BYTES == 0 && below > pushed_bytes &&
@@ -206,7 +206,7 @@ static void scan_from_prologue(struct scan *scan)
 	const struct machine *machine = scan->machine;
 	struct machine_code before = *scan->code;
 	struct machine_frame frame = machine_frame_none(machine);
-	const struct machine_place *reached = &frame.stack_pointer;
+	const struct machine_stack_address *reached = &frame.stack_pointer;
 	int32_t room_bytes;
 	size_t end;
 

@@ -6,17 +6,17 @@
 
 /*
  * Zydis is asked once for each shape of instructions: what follows prefixes, opcode, ModRM and SIB decides nothing any
- * more (Intel 64 manual, volume 2, 2.1), so that whatever begins with the same bytes has the same parts. Of a large
+ * more (Intel 64 manual, volume 2, 2.1), so that whatever begins with the same bytes has the same fields. Of a large
  * program's instructions nine in ten are of a shape that is known, which takes a tenth of the time.
  */
 
 enum { SHAPE_BITS = 13, MAX_KEY_BYTES = 8 };
 
-/* What begins with the bytes of the key has these parts. */
+/* What begins with the bytes of the key has these fields. */
 struct x86_64_shape {
 	uint64_t key;
 	uint8_t key_size; /* 0: free */
-	struct machine_parts parts;
+	struct machine_fields fields;
 };
 
 /* ---- What Zydis says ---- */
@@ -28,7 +28,7 @@ static bool is_padding(const ZydisDecodedInstruction *in, const uint8_t *bytes)
 	       (in->length == 2 && bytes[0] == 0x66 && bytes[1] == 0x90);
 }
 
-/* `bits` of a part that stands at `offset`. */
+/* `bits` of a field that stands at `offset`. */
 static struct machine_number number_at(const ZydisDecodedInstruction *in, uint8_t offset, uint8_t bits, bool is_signed)
 {
 	if (offset == 0 || offset + bits / 8 > in->length)
@@ -48,10 +48,10 @@ static uint8_t jump_of(const ZydisDecodedInstruction *in)
 	return in->opcode == JUMP_NEAR ? JUMP_SHORT : in->opcode;
 }
 
-static struct machine_parts parts_of(const ZydisDecodedInstruction *in, const uint8_t *bytes)
+static struct machine_fields fields_of(const ZydisDecodedInstruction *in, const uint8_t *bytes)
 {
 	const ZydisDecodedInstructionRaw *raw = &in->raw;
-	struct machine_parts parts = {
+	struct machine_fields fields = {
 		.size = in->length,
 		.jump = jump_of(in),
 		.is_padding = is_padding(in, bytes),
@@ -60,14 +60,14 @@ static struct machine_parts parts_of(const ZydisDecodedInstruction *in, const ui
 	};
 
 	for (size_t i = 0; i < sizeof(raw->imm) / sizeof(raw->imm[0]); i++)
-		parts.immediates[i] = number_at(in, raw->imm[i].offset, raw->imm[i].size, raw->imm[i].is_signed);
-	if (parts.jump)
-		parts.target = parts.immediates[0];
-	return parts;
+		fields.immediates[i] = number_at(in, raw->imm[i].offset, raw->imm[i].size, raw->imm[i].is_signed);
+	if (fields.jump)
+		fields.target = fields.immediates[0];
+	return fields;
 }
 
 /* How many bytes decide about the rest; 0: not known to. 3DNow! has its opcode at the end. */
-static uint8_t deciding_bytes(const ZydisDecodedInstruction *in, const struct machine_parts *parts)
+static uint8_t deciding_bytes(const ZydisDecodedInstruction *in, const struct machine_fields *fields)
 {
 	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F0F)
 		return 0;
@@ -75,9 +75,9 @@ static uint8_t deciding_bytes(const ZydisDecodedInstruction *in, const struct ma
 		return in->raw.sib.offset + 1;
 	if (in->attributes & ZYDIS_ATTRIB_HAS_MODRM)
 		return in->raw.modrm.offset + 1;
-	if (parts->displacement.size > 0)
-		return parts->displacement.offset;
-	return parts->immediates[0].size > 0 ? parts->immediates[0].offset : parts->size;
+	if (fields->displacement.size > 0)
+		return fields->displacement.offset;
+	return fields->immediates[0].size > 0 ? fields->immediates[0].offset : fields->size;
 }
 
 /* ---- Shapes ---- */
@@ -93,30 +93,32 @@ static struct x86_64_shape *place_of(struct x86_64_shape *shapes, uint64_t key, 
 	return &shapes[((key ^ key_size) * 0x9e3779b97f4a7c15) >> (64 - SHAPE_BITS)];
 }
 
-static const struct machine_parts *find_shape(struct x86_64_shape *shapes, uint64_t word, size_t size)
+static const struct machine_fields *find_shape(struct x86_64_shape *shapes, uint64_t word, size_t size)
 {
 	for (size_t key_size = 1; key_size <= MAX_KEY_BYTES && key_size <= size; key_size++) {
 		uint64_t key = first_bytes(word, key_size);
 		const struct x86_64_shape *shape = place_of(shapes, key, key_size);
 
 		if (shape->key_size == key_size && shape->key == key)
-			return shape->parts.size <= size ? &shape->parts : NULL;
+			return shape->fields.size <= size ? &shape->fields : NULL;
 	}
 	return NULL;
 }
 
-static void keep_shape(struct x86_64_shape *shapes, uint64_t word, uint8_t key_size, const struct machine_parts *parts)
+static void keep_shape(
+	struct x86_64_shape *shapes, uint64_t word, uint8_t key_size, const struct machine_fields *fields)
 {
 	uint64_t key = first_bytes(word, key_size);
 
 	if (key_size > 0 && key_size <= MAX_KEY_BYTES)
-		*place_of(shapes, key, key_size) = (struct x86_64_shape){ key, key_size, *parts };
+		*place_of(shapes, key, key_size) = (struct x86_64_shape){ key, key_size, *fields };
 }
 
-bool x86_64_find_parts(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts)
+bool x86_64_find_fields(
+	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_fields *fields)
 {
 	struct x86_64_decoder *x86_64 = (struct x86_64_decoder *)decoder;
-	const struct machine_parts *known;
+	const struct machine_fields *known;
 	ZydisDecodedInstruction decoded;
 	uint64_t word = 0;
 
@@ -126,13 +128,13 @@ bool x86_64_find_parts(struct machine_decoder *decoder, const uint8_t *bytes, si
 	memcpy(&word, bytes, size < sizeof(word) ? size : sizeof(word));
 	known = x86_64->shapes ? find_shape(x86_64->shapes, word, size) : NULL;
 	if (known) {
-		*parts = *known;
+		*fields = *known;
 		return true;
 	}
 	if (!x86_64_decode(decoder, bytes, size, &decoded))
 		return false;
-	*parts = parts_of(&decoded, bytes);
+	*fields = fields_of(&decoded, bytes);
 	if (x86_64->shapes)
-		keep_shape(x86_64->shapes, word, deciding_bytes(&decoded, parts), parts);
+		keep_shape(x86_64->shapes, word, deciding_bytes(&decoded, fields), fields);
 	return true;
 }

@@ -46,23 +46,23 @@ static void assert_same_number(
 /* How long the instruction is; 0: there is none. */
 static size_t assert_same_instruction(const struct pair *pair, const uint8_t *bytes, size_t size)
 {
-	struct machine_parts parts;
+	struct machine_fields fields;
 	ZydisDecodedInstruction in;
 	bool is_one = x86_64_decode(pair->zydis, bytes, size, &in);
 
-	assert_int_equal(machine_x86_64.find_parts(pair->decoder, bytes, size, &parts), is_one);
+	assert_int_equal(machine_x86_64.find_fields(pair->decoder, bytes, size, &fields), is_one);
 	if (!is_one)
 		return 0;
-	assert_int_equal(parts.size, in.length);
-	assert_int_equal(parts.jump != 0, in.raw.imm[0].is_relative);
-	assert_int_equal(parts.target.size, in.raw.imm[0].is_relative ? parts.immediates[0].size : 0);
+	assert_int_equal(fields.size, in.length);
+	assert_int_equal(fields.jump != 0, in.raw.imm[0].is_relative);
+	assert_int_equal(fields.target.size, in.raw.imm[0].is_relative ? fields.immediates[0].size : 0);
 	if (in.mnemonic == ZYDIS_MNEMONIC_NOP || in.mnemonic == ZYDIS_MNEMONIC_INT3)
-		assert_true(parts.is_padding);
+		assert_true(fields.is_padding);
 	assert_same_number(
-		bytes, &parts.displacement, in.raw.disp.offset, in.raw.disp.size, (uint64_t)in.raw.disp.value);
+		bytes, &fields.displacement, in.raw.disp.offset, in.raw.disp.size, (uint64_t)in.raw.disp.value);
 	for (size_t i = 0; i < 2; i++)
 		assert_same_number(
-			bytes, &parts.immediates[i], in.raw.imm[i].offset, in.raw.imm[i].size, in.raw.imm[i].value.u);
+			bytes, &fields.immediates[i], in.raw.imm[i].offset, in.raw.imm[i].size, in.raw.imm[i].value.u);
 	return in.length;
 }
 
