@@ -28,7 +28,7 @@ enum simulate_kind {
 	SIMULATE_BLOCKS,      /* blocks, see struct simulate_block; numbered from 0 through the file */
 	SIMULATE_NODES,  /* struct simulate_node each; numbered from 0 through the file, a parent before its children */
 	SIMULATE_THREAD, /* struct simulate_thread */
-	SIMULATE_PART,   /* struct simulate_part, then its name; counts and costs up to the next part are of this one */
+	SIMULATE_DUMP,   /* struct simulate_dump, then its name; counts and costs up to the next dump are of this one */
 	SIMULATE_COUNTS, /* counts, see struct simulate_count */
 	SIMULATE_COSTS,  /* struct simulate_cost each */
 	SIMULATE_END,    /* struct simulate_end */
@@ -97,11 +97,11 @@ struct simulate_thread {
 
 enum simulate_trigger {
 	SIMULATE_TRIGGER_END,     /* it ended or executed another program; more than one where an execve() failed */
-	SIMULATE_TRIGGER_REQUEST, /* a client request of the program, which gives the part its name */
+	SIMULATE_TRIGGER_REQUEST, /* a client request of the program, which gives the dump its name */
 };
 
-/* What was counted since the last part. */
-struct simulate_part {
+/* What was counted since the last dump, as callgrind calls it. */
+struct simulate_dump {
 	uint32_t trigger, name_bytes; /* the name follows, without a 0 at its end */
 };
 

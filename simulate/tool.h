@@ -272,9 +272,9 @@ static inline struct tool_log *tool_log(VexGuestAMD64State *guest)
 /* --- tool_write.c --- */
 
 /* Writes what was counted as a part of the file, and sets it to 0. */
-void tool_write_part(enum simulate_trigger trigger, const char *name);
+void tool_write_dump(enum simulate_trigger trigger, const char *name);
 
-/* Writes the last part and the end of the file. */
+/* Writes the last dump and the end of the file. */
 void tool_write_end(void);
 
 /* What tool_write_end() wrote was not the end: an execve() failed. */

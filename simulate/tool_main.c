@@ -277,7 +277,7 @@ static Bool request(ThreadId id, UWord *arguments, UWord *result)
 	case VG_USERREQ__DUMP_STATS:
 	case VG_USERREQ__DUMP_STATS_AT:
 		threads_settle();
-		tool_write_part(SIMULATE_TRIGGER_REQUEST,
+		tool_write_dump(SIMULATE_TRIGGER_REQUEST,
 			arguments[0] == VG_USERREQ__DUMP_STATS_AT ? (const char *)arguments[1] : NULL);
 		break;
 	case VG_USERREQ__ZERO_STATS:

@@ -345,26 +345,26 @@ static void costs_write(void)
 	record_flush();
 }
 
-static void part_write(enum simulate_trigger trigger, const char *name)
+static void dump_write(enum simulate_trigger trigger, const char *name)
 {
-	struct simulate_part *part;
+	struct simulate_dump *dump;
 	uint64_t bytes = text_bytes(name);
 
 	definitions_write();
-	part = entry_with_text(SIMULATE_PART, sizeof(*part), name, bytes);
-	part->trigger = trigger;
-	part->name_bytes = (uint32_t)bytes;
+	dump = entry_with_text(SIMULATE_DUMP, sizeof(*dump), name, bytes);
+	dump->trigger = trigger;
+	dump->name_bytes = (uint32_t)bytes;
 	record_flush();
 	counts_write();
 	costs_write();
 	tool_zero();
 }
 
-void tool_write_part(enum simulate_trigger trigger, const char *name)
+void tool_write_dump(enum simulate_trigger trigger, const char *name)
 {
 	if (!file_open())
 		return;
-	part_write(trigger, name);
+	dump_write(trigger, name);
 	VG_(close)(output.fd);
 }
 
@@ -374,7 +374,7 @@ void tool_write_end(void)
 
 	if (!file_open())
 		return;
-	part_write(SIMULATE_TRIGGER_END, NULL);
+	dump_write(SIMULATE_TRIGGER_END, NULL);
 	output.end = output.written;
 	end = entry_begin(SIMULATE_END, sizeof(*end));
 	end->was_cut = tool_was_cut;

@@ -38,7 +38,7 @@ struct count_reader {
 	struct simulation_names *names;
 	struct profile *made;
 	struct simulation_losses *losses;
-	uint32_t run;                   /* of the part at hand */
+	uint32_t run;                   /* of the dump at hand */
 	uint32_t process_name;          /* string */
 	struct count_segment *segments; /* the arrays are owned */
 	struct count_block *blocks;
@@ -191,33 +191,33 @@ static bool count_thread(void *context, const struct simulate_thread *thread, st
 	return profile_intern(reader->made, thread->name, &root->name, err);
 }
 
-/* The run of all parts of one name, in all processes. The first run is the whole execution's, which has no name. */
+/* The run of all dumps of one name, in all processes. The first run is the whole execution's, which has no name. */
 static bool find_run(struct profile *made, const char *name, uint32_t *run, struct error *err)
 {
-	struct profile_run part = { .start_unix_ns = made->runs[0].start_unix_ns, .exit_status = -1 };
+	struct profile_run phase = { .start_unix_ns = made->runs[0].start_unix_ns, .exit_status = -1 };
 
-	if (!profile_intern(made, name, &part.name, err))
+	if (!profile_intern(made, name, &phase.name, err))
 		return false;
 	for (*run = 0; *run < made->run_count; ++*run)
-		if (made->runs[*run].name == part.name)
+		if (made->runs[*run].name == phase.name)
 			return true;
-	return profile_add_run(made, &part, run, err);
+	return profile_add_run(made, &phase, run, err);
 }
 
 /*
- * Benchmark harnesses of CodSpeed say what they are by a part with this before their name. What was counted until then
- * is no part.
+ * Benchmark harnesses of CodSpeed say what they are by a dump with this before their name. What was counted until then
+ * is no phase.
  */
 static const char harness_mark[] = "Metadata: ";
 
-static bool count_part(void *context, const struct simulate_part *part, const char *name, struct error *err)
+static bool count_dump(void *context, const struct simulate_dump *dump, const char *name, struct error *err)
 {
 	struct count_reader *reader = context;
 	struct profile *made = reader->made;
 
 	for (size_t i = 0; i < reader->root_count; i++)
 		reader->roots[i].thread = PROFILE_NONE;
-	if (part->trigger != SIMULATE_TRIGGER_REQUEST)
+	if (dump->trigger != SIMULATE_TRIGGER_REQUEST)
 		return find_run(made, "", &reader->run, err);
 	if (strncmp(name, harness_mark, sizeof(harness_mark) - 1) != 0)
 		return find_run(made, name, &reader->run, err);
@@ -344,7 +344,7 @@ bool simulation_count_file(const struct sampler_simulation *simulation, const st
 		.block = count_block,
 		.node = count_node,
 		.thread = count_thread,
-		.part = count_part,
+		.dump = count_dump,
 		.count = count_count,
 		.cost = count_cost,
 		.context = &reader,

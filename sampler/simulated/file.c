@@ -226,18 +226,18 @@ static bool take_thread(struct file_reader *reader, struct byte_reader *entry, s
 	return !reader->visitor->thread || reader->visitor->thread(reader->visitor->context, &thread, err);
 }
 
-static bool take_part(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+static bool take_dump(struct file_reader *reader, struct byte_reader *entry, struct error *err)
 {
-	struct simulate_part part = { 0 };
+	struct simulate_dump dump = { 0 };
 	char name[MAX_TEXT_BYTES + 1];
 
-	byte_reader_copy(entry, &part, sizeof(part));
-	if (!take_text(entry, part.name_bytes, name, err))
+	byte_reader_copy(entry, &dump, sizeof(dump));
+	if (!take_text(entry, dump.name_bytes, name, err))
 		return false;
 	byte_reader_align(entry, sizeof(uint64_t));
 	if (!is_whole(entry))
 		return true;
-	return !reader->visitor->part || reader->visitor->part(reader->visitor->context, &part, name, err);
+	return !reader->visitor->dump || reader->visitor->dump(reader->visitor->context, &dump, name, err);
 }
 
 static bool take_count(struct file_reader *reader, struct byte_reader *entry, struct error *err)
@@ -293,7 +293,7 @@ static take_entry *taker_of(const struct file_reader *reader, uint32_t kind)
 		[SIMULATE_BLOCKS] = take_block,
 		[SIMULATE_NODES] = take_node,
 		[SIMULATE_THREAD] = take_thread,
-		[SIMULATE_PART] = take_part,
+		[SIMULATE_DUMP] = take_dump,
 		[SIMULATE_COUNTS] = take_count,
 		[SIMULATE_COSTS] = take_cost,
 		[SIMULATE_END] = take_end,

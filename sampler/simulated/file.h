@@ -32,7 +32,7 @@ struct simulated_visitor {
 	bool (*block)(void *context, const struct simulated_block *block, struct error *err);
 	bool (*node)(void *context, const struct simulate_node *node, struct error *err);
 	bool (*thread)(void *context, const struct simulate_thread *thread, struct error *err);
-	bool (*part)(void *context, const struct simulate_part *part, const char *name, struct error *err);
+	bool (*dump)(void *context, const struct simulate_dump *dump, const char *name, struct error *err);
 	bool (*count)(void *context, const struct simulated_count *count, struct error *err);
 	bool (*cost)(void *context, const struct simulate_cost *cost, struct error *err);
 	void *context;

@@ -73,9 +73,9 @@ void simulated_add_example(struct simulated_bytes *bytes, int32_t pid)
 		{ 0, 0, 0x1004, SIMULATE_NODE_CALL, 0 },
 	};
 	const struct simulate_thread thread = { 0, pid + 1, "worker" };
-	const struct simulate_part part = { SIMULATE_TRIGGER_END, 0 };
+	const struct simulate_dump dump = { SIMULATE_TRIGGER_END, 0 };
 	const struct {
-		struct simulate_part part;
+		struct simulate_dump dump;
 		char name[8];
 	} named = { { SIMULATE_TRIGGER_REQUEST, 5 }, "bench" };
 	const struct simulate_end end = { 0 };
@@ -85,9 +85,9 @@ void simulated_add_example(struct simulated_bytes *bytes, int32_t pid)
 	simulated_add(bytes, SIMULATE_BLOCKS, 1, &block, sizeof(block));
 	simulated_add(bytes, SIMULATE_NODES, 2, nodes, sizeof(nodes));
 	simulated_add(bytes, SIMULATE_THREAD, 1, &thread, sizeof(thread));
-	simulated_add(bytes, SIMULATE_PART, 1, &named, sizeof(named));
+	simulated_add(bytes, SIMULATE_DUMP, 1, &named, sizeof(named));
 	add_counts(bytes);
-	simulated_add(bytes, SIMULATE_PART, 1, &part, sizeof(part));
+	simulated_add(bytes, SIMULATE_DUMP, 1, &dump, sizeof(dump));
 	add_counts(bytes);
 	simulated_add(bytes, SIMULATE_END, 1, &end, sizeof(end));
 }
