@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/process/account.h"
 
+#include "recording/process/proc.h"
+
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <sys/ioctl.h>
@@ -16,16 +18,13 @@ static uint64_t account_make(uint32_t user, uint64_t container)
 
 static bool real_user_of(int32_t pid, uint32_t *user)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64], line[256];
+	struct proc_status users;
 
 	/* The owner of /proc/PID is root where a process may not be looked into, whoever's it is. */
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Uid: %u", user) == 1)
-			return true;
-	return false;
+	if (!proc_read_status(pid, pid, "Uid", &users))
+		return false;
+	*user = (uint32_t)users.first;
+	return true;
 }
 
 /* Namespaces are compared by inode and device (namespaces(7)). */

@@ -37,22 +37,10 @@ struct identity {
 
 static struct identity identity_of(int32_t pid)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	struct identity identity = { pid, JIT_NO_USER };
-	char path[64], line[256];
+	struct proc_status users; /* real, effective, saved, and that of files */
+	bool is_there = proc_read_status(pid, pid, "Uid", &users);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *last = strrchr(line, '\t');
-
-		if (strncmp(line, "NSpid:", 6) == 0 && last)
-			identity.pid = atoi(last + 1);
-		/* Real, effective, saved, and that of files. */
-		else if (strncmp(line, "Uid:", 4) == 0 && last)
-			identity.user = (uid_t)strtoul(last + 1, NULL, 10);
-	}
-	return identity;
+	return (struct identity){ proc_inner_tid(pid, pid), is_there ? (uid_t)users.last : JIT_NO_USER };
 }
 
 static int open_root(int32_t pid)

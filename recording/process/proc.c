@@ -284,29 +284,33 @@ bool proc_read_parents(struct proc_parent **processes, size_t *count, struct err
 	return true;
 }
 
-int32_t proc_leader_of(int32_t tid)
+bool proc_read_status(int32_t pid, int32_t tid, const char *field, struct proc_status *status)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64], line[256];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, "Tgid:", 5) == 0)
-			return atoi(line + 5);
-	return -1;
-}
-
-int32_t proc_inner_tid(int32_t pid, int32_t tid)
-{
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	size_t size = strlen(field);
 	char path[64], line[256];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	file = fopen(path, "re");
-	/* One id for each namespace, the innermost last. */
 	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, "NSpid:", 6) == 0)
-			return atoi(strrchr(line, '\t') + 1);
-	return tid;
+		if (strncmp(line, field, size) == 0 && line[size] == ':' && line[size + 1] == '\t') {
+			*status = (struct proc_status){ strtoul(line + size + 1, NULL, 10),
+				strtoul(strrchr(line, '\t') + 1, NULL, 10) };
+			return true;
+		}
+	return false;
+}
+
+int32_t proc_leader_of(int32_t tid)
+{
+	struct proc_status group;
+
+	return proc_read_status(tid, tid, "Tgid", &group) ? (int32_t)group.first : -1;
+}
+
+int32_t proc_inner_tid(int32_t pid, int32_t tid)
+{
+	struct proc_status ids; /* one for each namespace, the innermost last */
+
+	return proc_read_status(pid, tid, "NSpid", &ids) ? (int32_t)ids.last : tid;
 }

@@ -55,6 +55,14 @@ bool proc_is_stopped(int32_t tid);
 COMMON_MUST_CHECK
 bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err);
 
+/* The first and the last number of a field of a thread's status, such as Uid, which has several (proc(5)). */
+struct proc_status {
+	unsigned long first, last;
+};
+
+/* False if the thread is gone, or its status has no such field. */
+bool proc_read_status(int32_t pid, int32_t tid, const char *field, struct proc_status *status);
+
 /* The id that a thread has in its own pid namespace, which its program knows it by; `tid` where that is not told. */
 int32_t proc_inner_tid(int32_t pid, int32_t tid);
 
