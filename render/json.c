@@ -63,10 +63,14 @@ static json_t *id_string(const struct json_writer *w, uint32_t id)
 	return json_valid_string(diff_string(w->diff, id));
 }
 
-/* An unknown value is null, since JSON has no NaN. */
-static json_t *document_number(double value)
+json_t *json_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_whole(double value)
+{
+	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
 }
 
 /* A measured value, rounded to whole units. No measurement reaches 2^63. */
@@ -90,8 +94,8 @@ static json_t *document_interval(struct json_writer *w, const struct diff_estima
 	if (!isfinite(e->ci_low) || !isfinite(e->ci_high))
 		return json_null();
 	array = json_array();
-	document_push(w, array, document_number(summary_points(w->diff, e->ci_low)));
-	document_push(w, array, document_number(summary_points(w->diff, e->ci_high)));
+	document_push(w, array, json_number(summary_points(w->diff, e->ci_low)));
+	document_push(w, array, json_number(summary_points(w->diff, e->ci_high)));
 	return array;
 }
 
@@ -140,7 +144,7 @@ static void put_quality(struct json_writer *w, json_t *object, const struct prof
 	document_put(w, object, "lost", recorded ? count(quality->lost) : json_null());
 	document_put(w, object, "throttled", recorded ? count(quality->throttled) : json_null());
 	document_put(w, object, "lost_sideband", recorded ? count(quality->lost_sideband) : json_null());
-	document_put(w, object, "whole_stacks_pct", document_number(summary_whole_percent(profile)));
+	document_put(w, object, "whole_stacks_pct", json_number(summary_whole_percent(profile)));
 	document_put(w, object, "stops", stops(w, quality));
 }
 
@@ -154,7 +158,7 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 	case PROFILE_FACT_NUMBER:
 		return count(value);
 	case PROFILE_FACT_THOUSANDTHS:
-		return value ? document_number(value / 1000.0) : json_null();
+		return value ? json_number(value / 1000.0) : json_null();
 	case PROFILE_FACT_FLAG:
 		return json_boolean(value);
 	}
@@ -395,8 +399,8 @@ static json_t *factor_interval(struct json_writer *w)
 	if (!isfinite(w->diff->scale.factor_low) || !isfinite(w->diff->scale.factor_high))
 		return json_null();
 	array = json_array();
-	document_push(w, array, document_number(w->diff->scale.factor_low));
-	document_push(w, array, document_number(w->diff->scale.factor_high));
+	document_push(w, array, json_number(w->diff->scale.factor_low));
+	document_push(w, array, json_number(w->diff->scale.factor_high));
 	return array;
 }
 
@@ -406,13 +410,13 @@ static json_t *scale(struct json_writer *w)
 	json_t *object = json_object();
 
 	document_put(w, object, "mode", json_valid_string(diff_scale_mode_name(w->diff->scale.mode)));
-	document_put(w, object, "factor", document_number(w->diff->scale.factor));
+	document_put(w, object, "factor", json_number(w->diff->scale.factor));
 	document_put(w, object, "factor_ci", factor_interval(w));
 	document_put(w, object, "load", json_valid_string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
 	document_put(w, object, "controls", count(w->diff->scale.controls));
 	document_put(w, object, "other_mode",
 		known ? json_valid_string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
-	document_put(w, object, "other_factor", known ? document_number(w->diff->scale.other_factor) : json_null());
+	document_put(w, object, "other_factor", known ? json_number(w->diff->scale.other_factor) : json_null());
 	document_put(w, object, "text", id_string(w, w->diff->scale_text));
 	document_put(w, object, "requests_doubt",
 		w->diff->requests_doubt ? id_string(w, w->diff->requests_doubt) : json_null());
@@ -435,12 +439,12 @@ static json_t *totals(struct json_writer *w)
 
 	put_value(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
 	put_value(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
-	put_value(w, object, "delta_ns", document_number(e->delta));
-	document_put(w, object, "delta_pct_of_base", document_number(summary_percent_of_base(e)));
-	document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, e->delta)));
+	put_value(w, object, "delta_ns", json_number(e->delta));
+	document_put(w, object, "delta_pct_of_base", json_number(summary_percent_of_base(e)));
+	document_put(w, object, "delta_pct_points", json_number(summary_points(w->diff, e->delta)));
 	document_put(w, object, "ci", document_interval(w, e));
-	document_put(w, object, "q", document_number(e->q));
-	document_put(w, object, "detectable_pct_points", document_number(summary_points(w->diff, e->detectable)));
+	document_put(w, object, "q", json_number(e->q));
+	document_put(w, object, "detectable_pct_points", json_number(summary_points(w->diff, e->detectable)));
 	document_put(w, object, "state", json_valid_string(diff_state_name(e->state)));
 	return object;
 }
@@ -457,9 +461,9 @@ static json_t *evidence(struct json_writer *w)
 		count(e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
 	document_put(w, object, "blocks_base", count(e->blocks[DIFF_BASE]));
 	document_put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
-	document_put(w, object, "q", document_number(e->q));
-	document_put(w, object, "floor_rsd", document_number(e->floor_rsd));
-	document_put(w, object, "floor_changed_rsd", document_number(e->floor_changed_rsd));
+	document_put(w, object, "q", json_number(e->q));
+	document_put(w, object, "floor_rsd", json_number(e->floor_rsd));
+	document_put(w, object, "floor_changed_rsd", json_number(e->floor_changed_rsd));
 	document_put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
 	document_put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
 	return object;
@@ -494,13 +498,13 @@ static json_t *origins(struct json_writer *w)
 		if (w->diff->sides == DIFF_SIDES) {
 			put_value(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
 			put_value(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
-			put_value(w, object, "delta_ns", document_number(origin->delta));
+			put_value(w, object, "delta_ns", json_number(origin->delta));
 			document_put(
-				w, object, "delta_pct_points", document_number(summary_points(w->diff, origin->delta)));
+				w, object, "delta_pct_points", json_number(summary_points(w->diff, origin->delta)));
 		} else {
 			put_value(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
 			document_put(w, object, "self_pct",
-				document_number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+				json_number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 		}
 		document_push(w, array, object);
 	}
@@ -518,12 +522,12 @@ static json_t *beside(struct json_writer *w, const struct diff_origin *o)
 	if (w->diff->sides == DIFF_SIDES) {
 		put_value(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
 		put_value(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
-		put_value(w, object, "delta_ns", document_number(o->delta));
-		document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, o->delta)));
+		put_value(w, object, "delta_ns", json_number(o->delta));
+		document_put(w, object, "delta_pct_points", json_number(summary_points(w->diff, o->delta)));
 	} else {
 		put_value(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
 		document_put(w, object, "self_pct",
-			document_number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+			json_number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 	}
 	return object;
 }
@@ -536,8 +540,8 @@ static json_t *run_queue(struct json_writer *w)
 
 	put_value(w, object, "base_ns", measured(w->diff->run_queue.raw[DIFF_BASE]));
 	put_value(w, object, "head_ns", measured(w->diff->run_queue.raw[DIFF_HEAD]));
-	put_value(w, object, "delta_ns", document_number(e->delta));
-	document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, e->delta)));
+	put_value(w, object, "delta_ns", json_number(e->delta));
+	document_put(w, object, "delta_pct_points", json_number(summary_points(w->diff, e->delta)));
 	document_put(w, object, "state", json_valid_string(diff_state_name(e->state)));
 	return object;
 }
@@ -555,8 +559,7 @@ static void put_verdict(struct json_writer *w, json_t *root)
 		      : id_string(w, w->diff->verdict_text));
 	document_put(w, root, "gate_failed", json_boolean(suite ? suite->gate_failed : w->diff->gate_failed));
 	document_put(w, root, "needs_times_samples",
-		!suite && w->diff->needs_times_samples > 0 ? document_number(w->diff->needs_times_samples)
-							   : json_null());
+		!suite && w->diff->needs_times_samples > 0 ? json_number(w->diff->needs_times_samples) : json_null());
 }
 
 static void put_diff(struct json_writer *w, json_t *root)

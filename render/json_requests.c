@@ -3,28 +3,15 @@
 
 #include "render/json_document.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Workers that come and go may be thousands. */
 enum { MOST_PROCESSES = 100 };
 
-/* An unknown value is null, since JSON has no NaN. */
-static json_t *requests_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* Nanoseconds and numbers of requests have no fractions. */
-static json_t *requests_whole(double value)
-{
-	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
-}
-
 static json_t *rate(double count, double per_s)
 {
 	/* A rate of 0 is that of no requests, or not known. */
-	return count > 0 && !(per_s > 0) ? json_null() : requests_number(per_s);
+	return count > 0 && !(per_s > 0) ? json_null() : json_number(per_s);
 }
 
 /* ---- Processes ---- */
@@ -78,15 +65,15 @@ json_t *json_requests(const struct render_input *input, enum diff_side side)
 
 	if (r->source == PROFILE_WORK_UNKNOWN)
 		return json_null();
-	calls_out = json_pack("{s:o, s:o, s:o, s:o}", "count", requests_whole(r->calls_out), "per_s",
-		rate(r->calls_out, r->calls_out_per_s), "p50_ns", requests_whole(r->calls_out_p50_ns), "p99_ns",
-		requests_whole(r->calls_out_p99_ns));
+	calls_out = json_pack("{s:o, s:o, s:o, s:o}", "count", json_whole(r->calls_out), "per_s",
+		rate(r->calls_out, r->calls_out_per_s), "p50_ns", json_whole(r->calls_out_p50_ns), "p99_ns",
+		json_whole(r->calls_out_p99_ns));
 	answered = processes(input->profiles[side]);
 	return json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source",
 		profile_work_source_name(r->source), "event", json_valid_string(diff_string(input->diff, r->event)),
-		"one_in", (json_int_t)r->one_in, "count", requests_whole(r->count), "per_s", rate(r->count, r->per_s),
-		"p50_ns", requests_whole(r->p50_ns), "p90_ns", requests_whole(r->p90_ns), "p99_ns",
-		requests_whole(r->p99_ns), "calls_out", calls_out, "processes", answered);
+		"one_in", (json_int_t)r->one_in, "count", json_whole(r->count), "per_s", rate(r->count, r->per_s),
+		"p50_ns", json_whole(r->p50_ns), "p90_ns", json_whole(r->p90_ns), "p99_ns", json_whole(r->p99_ns),
+		"calls_out", calls_out, "processes", answered);
 }
 
 json_t *json_latency(const struct diff *diff)
@@ -95,9 +82,9 @@ json_t *json_latency(const struct diff *diff)
 
 	if (!diff->latency.is_known)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "base_p50_ns", requests_whole(base->p50_ns), "head_p50_ns",
-		requests_whole(head->p50_ns), "base_p99_ns", requests_whole(base->p99_ns), "head_p99_ns",
-		requests_whole(head->p99_ns), "verdict", diff_state_name(diff->latency.state));
+	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "base_p50_ns", json_whole(base->p50_ns), "head_p50_ns",
+		json_whole(head->p50_ns), "base_p99_ns", json_whole(base->p99_ns), "head_p99_ns",
+		json_whole(head->p99_ns), "verdict", diff_state_name(diff->latency.state));
 }
 
 static json_t *function_name(const struct diff *diff, uint32_t function)
@@ -121,6 +108,6 @@ json_t *json_cause(const struct diff *diff)
 		}
 	return json_pack("{s:o, s:o, s:b, s:o, s:o, s:o}", "function", function_name(diff, cause->function), "module",
 		json_valid_string(diff_string(diff, diff->functions[cause->function].module)), "is_self",
-		(int)cause->is_self, "part", requests_number(cause->share), "callers", callers, "leaf",
+		(int)cause->is_self, "part", json_number(cause->share), "callers", callers, "leaf",
 		function_name(diff, cause->leaf));
 }

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/json_runs.h"
 
+#include "render/json_document.h"
+
 #include <math.h>
 
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = { "wall_ns", "cpu_ns", "peak_memory_bytes" };
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
-
-/* An unknown value is null, since JSON has no NaN. */
-static json_t *runs_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* No measurement reaches 2^63. */
-static json_t *whole(double value)
-{
-	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
-}
 
 static json_t *interval(double low, double high)
 {
@@ -38,8 +28,8 @@ static json_t *one_side(const struct render_input *input, enum diff_side side, e
 	json_t *each = json_array();
 
 	for (size_t i = 0; i < profile->run_count; i++)
-		json_array_append_new(each, whole(runs_value_of(&profile->runs[i], figure)));
-	return json_pack("{s:o, s:o, s:o}", "mean", runs_number(summary->mean[side]), "ci",
+		json_array_append_new(each, json_whole(runs_value_of(&profile->runs[i], figure)));
+	return json_pack("{s:o, s:o, s:o}", "mean", json_number(summary->mean[side]), "ci",
 		interval(summary->low[side], summary->high[side]), "each", each);
 }
 
@@ -51,7 +41,7 @@ static json_t *one_figure(const struct render_input *input, enum diff_run_figure
 		return json_null();
 	return json_pack("{s:o, s:o, s:o, s:o}", side_names[DIFF_BASE], one_side(input, DIFF_BASE, figure),
 		side_names[DIFF_HEAD], one_side(input, DIFF_HEAD, figure), "change_pct",
-		runs_number(100 * summary->change), "ci_pct",
+		json_number(100 * summary->change), "ci_pct",
 		interval(100 * summary->change_low, 100 * summary->change_high));
 }
 
@@ -65,7 +55,7 @@ static json_t *outliers(const struct diff_runs *runs)
 		/* Runs are numbered from 1. */
 		json_array_append_new(array, json_pack("{s:s, s:I, s:s, s:o, s:o}", "side", side_names[o->side], "run",
 						     (json_int_t)o->run + 1, "figure", figure_names[o->figure], "value",
-						     whole(o->value), "median", whole(o->median)));
+						     json_whole(o->value), "median", json_whole(o->median)));
 	}
 	return array;
 }
