@@ -162,7 +162,7 @@ static void percent_digits(double percent, char *out, size_t size)
 		snprintf(out, size, percent >= 0.0995 ? "%.1f" : "%.2f", percent);
 }
 
-struct format_text format_percent(double percent)
+static struct format_text percent_with(const char *plus, double percent)
 {
 	char number[24];
 
@@ -171,19 +171,17 @@ struct format_text format_percent(double percent)
 	if (fabs(percent) < no_points)
 		return join("", "0", " ", "%");
 	percent_digits(fabs(percent), number, sizeof(number));
-	return join(percent < 0 ? "-" : "", number, " ", "%");
+	return join(percent < 0 ? "-" : plus, number, " ", "%");
+}
+
+struct format_text format_percent(double percent)
+{
+	return percent_with("", percent);
 }
 
 struct format_text format_signed_percent(double percent)
 {
-	char number[24];
-
-	if (!isfinite(percent))
-		return unknown();
-	if (fabs(percent) < no_points)
-		return join("", "0", " ", "%");
-	percent_digits(fabs(percent), number, sizeof(number));
-	return join(percent < 0 ? "-" : "+", number, " ", "%");
+	return percent_with("+", percent);
 }
 
 struct format_text format_change(double base, double head)
