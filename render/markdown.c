@@ -5,7 +5,6 @@
 #include "render/requests.h"
 #include "render/summary.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Parts are written in order of importance. */
@@ -47,6 +46,14 @@ static void emit_ledger_row(struct markdown_writer *w, const char *name, const s
 	markdown_emit(w, &row);
 }
 
+static void emit_origin(struct markdown_writer *w, const char *name, const struct diff_origin *origin)
+{
+	struct diff_estimate e = summary_beside(origin);
+
+	if (summary_has_beside(origin))
+		emit_ledger_row(w, name, &e);
+}
+
 static void emit_machine(struct markdown_writer *w)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -67,37 +74,17 @@ static void emit_words(struct markdown_writer *w, const char *sentence)
 
 static void write_ledger(struct markdown_writer *w)
 {
-	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
-		PROFILE_ORIGIN_UNKNOWN };
-
 	markdown_emit_string(w, w->diff->is_exact ? "| origin | base | head | Δ | change | points |\n"
 						    "|:--|--:|--:|--:|--:|--:|\n"
 						  : "| origin | base | head | Δ | change | points | 95 % interval |\n"
 						    "|:--|--:|--:|--:|--:|--:|--:|\n");
-	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
-		const struct diff_origin *origin = &w->diff->origins[order[i]];
-		struct diff_estimate e = { .base = origin->base,
-			.head = origin->head,
-			.delta = origin->delta,
-			.ci_low = NAN,
-			.ci_high = NAN };
-
-		if (origin->base != 0 || origin->head != 0)
-			emit_ledger_row(w, profile_origin_name(order[i]), &e);
-	}
+	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
+		emit_origin(w, profile_origin_name(summary_origins[i]), &w->diff->origins[summary_origins[i]]);
 	emit_ledger_row(w, "**total**", &w->diff->total);
-	if (summary_has_beside(&w->diff->interrupts)) {
-		struct diff_estimate e = summary_beside(&w->diff->interrupts);
-
-		emit_ledger_row(w, summary_interrupts_title, &e);
-	}
+	emit_origin(w, summary_interrupts_title, &w->diff->interrupts);
 	if (summary_has_run_queue(w->diff))
 		emit_ledger_row(w, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
-	if (summary_has_beside(&w->diff->compilation)) {
-		struct diff_estimate e = summary_beside(&w->diff->compilation);
-
-		emit_ledger_row(w, summary_compilation_title, &e);
-	}
+	emit_origin(w, summary_compilation_title, &w->diff->compilation);
 	if (summary_has_beside(&w->diff->interrupts))
 		emit_words(w, summary_interrupts_words);
 	if (summary_has_run_queue(w->diff)) {

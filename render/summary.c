@@ -54,6 +54,9 @@ bool summary_has_interpreter(const struct diff *diff)
 	return is_interpreted && interprets;
 }
 
+const enum profile_origin summary_origins[PROFILE_ORIGIN_COUNT] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY,
+	PROFILE_ORIGIN_SYSTEM, PROFILE_ORIGIN_UNKNOWN };
+
 struct diff_estimate summary_beside(const struct diff_origin *origin)
 {
 	return (struct diff_estimate){
@@ -66,14 +69,9 @@ bool summary_has_beside(const struct diff_origin *origin)
 	return origin->base != 0 || origin->head != 0;
 }
 
-double summary_points_of(const struct diff *diff)
-{
-	return fmax(diff->total.base, diff->total.head);
-}
-
 double summary_points(const struct diff *diff, double delta)
 {
-	return format_share(delta, summary_points_of(diff));
+	return format_share(delta, fmax(diff->total.base, diff->total.head));
 }
 
 double summary_percent_of_base(const struct diff_estimate *estimate)

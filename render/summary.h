@@ -5,7 +5,11 @@
 
 /* Choices and words that text, Markdown, JSON and SVG share. Nothing is estimated here: figures come from the diff. */
 
-/* Time of interrupts and of run-time compilers, as rows beside the ledger, and the sentences below it. */
+/* Origins in the order of reports: the user's code, its libraries, the system. */
+extern const enum profile_origin summary_origins[PROFILE_ORIGIN_COUNT];
+
+/* An origin of the ledger, or time of interrupts and of run-time compilers beside it, as a row, and the sentences
+ * below. */
 struct diff_estimate summary_beside(const struct diff_origin *origin);
 bool summary_has_beside(const struct diff_origin *origin);
 extern const char summary_interrupts_title[], summary_interrupts_words[];
@@ -25,10 +29,7 @@ void summary_machine_words(const struct render_input *input, struct buffer *out)
 bool summary_has_interpreter(const struct diff *diff);
 extern const char summary_interpreter_words[];
 
-/* The denominator of points: the greater of the two scaled totals. */
-double summary_points_of(const struct diff *diff);
-
-/* A difference in points of the total. */
+/* A difference in points of the greater of the two scaled totals. */
 double summary_points(const struct diff *diff, double delta);
 
 /* The change in percent of base; NAN if base is 0. */

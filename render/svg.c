@@ -388,8 +388,6 @@ static void write_left_out(struct svg_writer *w, double x, double y)
 
 static void write_legend(struct svg_writer *w, double y)
 {
-	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
-		PROFILE_ORIGIN_UNKNOWN };
 	double x = MARGIN;
 
 	if (w->diff->sides == DIFF_SIDES) {
@@ -399,7 +397,8 @@ static void write_legend(struct svg_writer *w, double y)
 		write_legend_entry(w, &x, y, colour_same, "same or unproven");
 	} else {
 		for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
-			write_legend_entry(w, &x, y, origin_colour(order[i]), profile_origin_name(order[i]));
+			write_legend_entry(
+				w, &x, y, origin_colour(summary_origins[i]), profile_origin_name(summary_origins[i]));
 		write_legend_of_waits(w, &x, y);
 	}
 	write_left_out(w, x, y);

@@ -63,10 +63,10 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 
 	table_init(&table, columns, 3);
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
-		double value = w->diff->origins[text_origins[i]].head;
+		double value = w->diff->origins[summary_origins[i]].head;
 		struct format_text time = format_value(value, w->unit);
 		struct format_text share = format_percent(format_share(value, w->diff->total.head));
-		const char *cells[] = { profile_origin_name(text_origins[i]), time.text, share.text };
+		const char *cells[] = { profile_origin_name(summary_origins[i]), time.text, share.text };
 
 		if (value != 0)
 			table_add(&table, cells, TABLE_PLAIN);

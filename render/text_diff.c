@@ -6,7 +6,6 @@
 #include "render/table.h"
 #include "render/text_writer.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MAX_MOVED = 10, MAX_FORMER_BYTES = 1 << 24, MAX_LINE_BYTES = 1 << 20 };
@@ -78,6 +77,15 @@ static void add_ledger_row(
 	table_add(table, cells, TABLE_PLAIN);
 }
 
+static void add_origin(
+	const struct text_writer *w, struct table *table, const char *title, const struct diff_origin *origin)
+{
+	struct diff_estimate e = summary_beside(origin);
+
+	if (summary_has_beside(origin))
+		add_ledger_row(w, table, title, &e);
+}
+
 static void write_run_queue(const struct text_writer *w)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -105,30 +113,13 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 	CLEANUP(table_deinit) struct table table = { 0 };
 
 	table_init(&table, columns, shown_columns(w, columns, INTERVAL, COLUMNS));
-	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
-		const struct diff_origin *origin = &w->diff->origins[text_origins[i]];
-		struct diff_estimate e = { .base = origin->base,
-			.head = origin->head,
-			.delta = origin->delta,
-			.ci_low = NAN,
-			.ci_high = NAN };
-
-		if (origin->base != 0 || origin->head != 0)
-			add_ledger_row(w, &table, profile_origin_name(text_origins[i]), &e);
-	}
+	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
+		add_origin(w, &table, profile_origin_name(summary_origins[i]), &w->diff->origins[summary_origins[i]]);
 	add_ledger_row(w, &table, "total", &w->diff->total);
-	if (summary_has_beside(&w->diff->interrupts)) {
-		struct diff_estimate e = summary_beside(&w->diff->interrupts);
-
-		add_ledger_row(w, &table, summary_interrupts_title, &e);
-	}
+	add_origin(w, &table, summary_interrupts_title, &w->diff->interrupts);
 	if (summary_has_run_queue(w->diff))
 		add_ledger_row(w, &table, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
-	if (summary_has_beside(&w->diff->compilation)) {
-		struct diff_estimate e = summary_beside(&w->diff->compilation);
-
-		add_ledger_row(w, &table, summary_compilation_title, &e);
-	}
+	add_origin(w, &table, summary_compilation_title, &w->diff->compilation);
 	text_heading(w, "By origin of the code");
 	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;

@@ -8,13 +8,6 @@
 
 enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20, MAX_ROWS = 10000 };
 
-const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT] = {
-	PROFILE_ORIGIN_USER,
-	PROFILE_ORIGIN_LIBRARY,
-	PROFILE_ORIGIN_SYSTEM,
-	PROFILE_ORIGIN_UNKNOWN,
-};
-
 static size_t clamp(unsigned int value, size_t fallback, size_t least, size_t most)
 {
 	size_t chosen = value ? value : fallback;

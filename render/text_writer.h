@@ -21,9 +21,6 @@ struct text_writer text_writer_make(const struct render_text_options *options, s
 /* Has the writer write of a diff, without its waits. */
 void text_writer_take(struct text_writer *w, const struct render_input *input);
 
-/* Origins in the order of reports: the user's code, its libraries, the system. */
-extern const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT];
-
 /*
  * Breaks the text at spaces; a word that is wider than a line has a line of its own. `indent` applies from the second
  * line on.
