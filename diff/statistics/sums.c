@@ -15,14 +15,14 @@ struct row_index {
 	uint32_t *of_node;            /* [node] likewise */
 };
 
-void row_index_destroy(struct row_index *index)
+void row_index_cleanup(struct row_index **index)
 {
-	if (!index)
+	if (!*index)
 		return;
-	free(index->of_self);
-	free(index->of_total);
-	free(index->of_node);
-	free(index);
+	free((*index)->of_self);
+	free((*index)->of_total);
+	free((*index)->of_node);
+	free(*index);
 }
 
 static uint32_t *no_rows(size_t count, size_t none)

@@ -15,12 +15,7 @@ struct row_index;
 COMMON_MUST_CHECK
 bool row_index_create(
 	const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err);
-void row_index_destroy(struct row_index *index);
-
-static inline void row_index_cleanup(struct row_index **index)
-{
-	row_index_destroy(*index);
-}
+void row_index_cleanup(struct row_index **index);
 
 /* How the samples of a side are divided into units. */
 struct sums_division {

@@ -20,7 +20,7 @@ bool suite_text(struct diff_suite *suite, struct error *err, uint32_t *id, const
 	return ok;
 }
 
-void suite_work_deinit(struct suite_work *work)
+static void suite_work_deinit(struct suite_work *work)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(work->sides[side].values);

@@ -45,8 +45,6 @@ struct suite_work {
 	bool *proven;                /* owned: [benchmark] base and head are proven to differ */
 };
 
-void suite_work_deinit(struct suite_work *work);
-
 struct diff_suite_private {
 	uint32_t *benchmarks[DIFF_SIDES]; /* owned: [run] its benchmark; PROFILE_NONE: the run is an execution */
 	uint32_t *executions[DIFF_SIDES]; /* owned: [run] its execution, counted from 0 */

@@ -59,7 +59,7 @@ static bool read_raw_code(const char *name, struct counter_event *event)
 	return true;
 }
 
-bool counter_event_named(const char *name, struct counter_event *event)
+static bool counter_event_named(const char *name, struct counter_event *event)
 {
 	for (size_t i = 0; i < sizeof(named_events) / sizeof(named_events[0]); i++) {
 		if (strcmp(named_events[i].name, name) != 0)

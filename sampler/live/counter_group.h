@@ -35,10 +35,6 @@ COMMON_MUST_CHECK
 bool counter_group_add(struct counter_group *group, const struct counter_event *event,
 	const struct counter_column *column, uint32_t factor, struct error *err);
 
-/* An event of perf's by its name; false: there is none such. */
-COMMON_MUST_CHECK
-bool counter_event_named(const char *name, struct counter_event *event);
-
 /*
  * Tries a group by counting ourselves: one that does not fit into the processor is refused, or never runs. `sampling`
  * takes the sampling event's place; `precise` is its precise_ip. `*opened`: the events that were accepted one behind
