@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suites_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
-
-static uint32_t text(struct profile *profile, const char *string)
-{
-	struct error err;
-	uint32_t id;
-
-	must(profile_intern(profile, string, &id, &err), &err);
-	return id;
-}
 
 /* ---- By hand ---- */
 
@@ -46,7 +31,7 @@ void suites_add_execution(struct profile *profile)
 
 uint32_t suites_add(struct profile *profile, const char *uri, double median_ns, uint64_t iterations)
 {
-	struct profile_run run = { .name = text(profile, uri), .exit_status = -1 };
+	struct profile_run run = { .name = profile_id(profile, uri), .exit_status = -1 };
 	struct error err;
 	uint32_t id;
 
@@ -64,8 +49,8 @@ uint32_t suites_add(struct profile *profile, const char *uri, double median_ns, 
 static uint32_t function_of(struct profile *profile, const char *name)
 {
 	struct profile_function function = {
-		.name = text(profile, name),
-		.module = text(profile, "bench"),
+		.name = profile_id(profile, name),
+		.module = profile_id(profile, "bench"),
 		.origin = PROFILE_ORIGIN_USER,
 		.origin_rule = 1,
 		.name_source = PROFILE_NAME_DWARF,
@@ -79,7 +64,8 @@ static uint32_t function_of(struct profile *profile, const char *name)
 
 void suites_add_sample(struct profile *profile, uint32_t run, const char *stack, int64_t count, int64_t value)
 {
-	struct profile_mapping mapping = { .path = text(profile, "/srv/bench"), .build_id = text(profile, "aa") };
+	struct profile_mapping mapping = { .path = profile_id(profile, "/srv/bench"),
+		.build_id = profile_id(profile, "aa") };
 	struct profile_thread thread = { .run = run, .pid = 7, .tid = 7 };
 	char *frames = strdup(stack), *rest = frames;
 	uint32_t leaf = 0, location, of, by;
@@ -156,7 +142,7 @@ struct profile *suites_record(
 			double off = speed + gsl_ran_gaussian(suites->rng, rsds[i]);
 
 			snprintf(uri, sizeof(uri), "bench/test_all.py::test_%zu", i);
-			run.name = text(profile, uri);
+			run.name = profile_id(profile, uri);
 			if (gsl_rng_uniform(suites->rng) < suites->bursts)
 				off += 0.02 + 0.08 * gsl_rng_uniform(suites->rng);
 			run.measured =

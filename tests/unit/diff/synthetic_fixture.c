@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "synthetic_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_FRAMES = 128, MAX_FRAME = 200 };
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 struct synthetic synthetic_create(void)
 {
@@ -33,15 +27,6 @@ void synthetic_run(struct synthetic *synthetic, bool whole_command, double durat
 	must(profile_intern(synthetic->profile, "prog", &thread.name, &err), &err);
 	thread.process_name = thread.name;
 	must(profile_add_thread(synthetic->profile, &thread, &synthetic->thread, &err), &err);
-}
-
-static uint32_t intern(struct profile *profile, const char *text)
-{
-	struct error err;
-	uint32_t id;
-
-	must(profile_intern(profile, text, &id, &err), &err);
-	return id;
 }
 
 /* What stands behind `mark` in the frame, cut off from it; NULL when there is none. */
@@ -68,7 +53,7 @@ static uint32_t add_mapping(struct profile *profile, const char *module)
 	uint32_t id;
 
 	snprintf(path, sizeof(path), kernel ? "[%s]" : "/bin/%s", module);
-	mapping.path = intern(profile, path);
+	mapping.path = profile_id(profile, path);
 	must(profile_add_mapping(profile, &mapping, &id, &err), &err);
 	return id;
 }
@@ -86,8 +71,8 @@ static uint32_t add_function(struct profile *profile, char *frame, uint32_t *map
 	uint32_t id;
 
 	*mapping = add_mapping(profile, module ? module : "prog");
-	function.name = intern(profile, frame);
-	function.linkage_name = linkage ? intern(profile, linkage) : 0;
+	function.name = profile_id(profile, frame);
+	function.linkage_name = linkage ? profile_id(profile, linkage) : 0;
 	function.module = profile->mappings[*mapping].module;
 	function.fingerprint = fingerprint ? strtoull(fingerprint, NULL, 10) : 0;
 	function.origin = !module                    ? PROFILE_ORIGIN_USER

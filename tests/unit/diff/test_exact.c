@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "synthetic_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,6 @@
 /* Comparisons of counts that a simulator made: nothing was sampled. */
 
 enum { FUNCTIONS = 100, MILLION = 1000000 };
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 /* ---- Profiles of a simulator ---- */
 

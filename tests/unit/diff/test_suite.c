@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suites_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -359,19 +359,11 @@ static void names_are_as_short_as_they_are_unique(void **state)
 
 /* ---- The environment ---- */
 
-static uint32_t text(struct profile *profile, const char *string)
-{
-	struct error err;
-	uint32_t id;
-
-	assert_true(profile_intern(profile, string, &id, &err));
-	return id;
-}
-
 static void add_library(struct profile *profile, const char *path, const char *build_id, enum profile_origin origin)
 {
-	struct profile_mapping mapping = { .path = text(profile, path), .build_id = text(profile, build_id) };
-	struct profile_function function = { .name = text(profile, path), .origin = origin, .origin_rule = 1 };
+	struct profile_mapping mapping = { .path = profile_id(profile, path),
+		.build_id = profile_id(profile, build_id) };
+	struct profile_function function = { .name = profile_id(profile, path), .origin = origin, .origin_rule = 1 };
 	struct error err;
 	uint32_t id;
 
@@ -388,8 +380,8 @@ static void the_environment_is_told_first(void **state)
 	struct diff_suite *suite;
 
 	for (int side = 0; side < 2; side++) {
-		sides[side]->facts.kernel = text(sides[side], side ? "Linux 6.2" : "Linux 6.1");
-		sides[side]->facts.toolchain = text(sides[side], side ? "rustc 1.89" : "rustc 1.88");
+		sides[side]->facts.kernel = profile_id(sides[side], side ? "Linux 6.2" : "Linux 6.1");
+		sides[side]->facts.toolchain = profile_id(sides[side], side ? "rustc 1.89" : "rustc 1.88");
 		add_library(sides[side], "/lib/libz.so.1.2", side ? "02" : "01", PROFILE_ORIGIN_LIBRARY);
 		add_library(sides[side], "/lib/libc.so.6", side ? "04" : "03", PROFILE_ORIGIN_SYSTEM);
 		add_library(sides[side], "/lib/libm.so.6", "05", PROFILE_ORIGIN_SYSTEM);

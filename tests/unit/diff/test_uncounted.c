@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/diff.h"
 #include "foreign/foreign.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +9,6 @@
 /* Comparisons of files whose values are no counts of samples: time, bytes, things, weights. */
 
 enum { FUNCTIONS = 20 };
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 static struct profile *read_data(const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "synthetic_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <string.h>
 
@@ -28,24 +28,15 @@ static struct profile *recording(double seconds, size_t threads)
 	return recording_of("main;lex", seconds, threads);
 }
 
-static uint32_t text(struct profile *profile, const char *string)
-{
-	struct error err;
-	uint32_t id;
-
-	assert_true(profile_intern(profile, string, &id, &err));
-	return id;
-}
-
 static void set_facts(struct profile *profile, const char *what)
 {
-	profile->facts = (struct profile_facts){ .tool = text(profile, what),
-		.event = text(profile, what),
-		.cpu_model = text(profile, what),
-		.kernel = text(profile, what),
-		.governor = text(profile, what),
-		.cgroup = text(profile, what),
-		.call_graph = text(profile, what),
+	profile->facts = (struct profile_facts){ .tool = profile_id(profile, what),
+		.event = profile_id(profile, what),
+		.cpu_model = profile_id(profile, what),
+		.kernel = profile_id(profile, what),
+		.governor = profile_id(profile, what),
+		.cgroup = profile_id(profile, what),
+		.call_graph = profile_id(profile, what),
 		.cpu_count = (uint32_t)strlen(what),
 		.frequency_hz = 1000 * (uint32_t)strlen(what) };
 	profile->period = 1000000;
@@ -53,7 +44,7 @@ static void set_facts(struct profile *profile, const char *what)
 
 static void cpu_model(struct profile *p)
 {
-	p->facts.cpu_model = text(p, "other");
+	p->facts.cpu_model = profile_id(p, "other");
 }
 
 static void cpu_count(struct profile *p)
@@ -63,17 +54,17 @@ static void cpu_count(struct profile *p)
 
 static void kernel(struct profile *p)
 {
-	p->facts.kernel = text(p, "other");
+	p->facts.kernel = profile_id(p, "other");
 }
 
 static void event(struct profile *p)
 {
-	p->facts.event = text(p, "other");
+	p->facts.event = profile_id(p, "other");
 }
 
 static void metric(struct profile *p)
 {
-	p->value_types[p->default_value_type].type = text(p, "wall");
+	p->value_types[p->default_value_type].type = profile_id(p, "wall");
 }
 
 static void frequency(struct profile *p)
@@ -88,17 +79,17 @@ static void period(struct profile *p)
 
 static void governor(struct profile *p)
 {
-	p->facts.governor = text(p, "other");
+	p->facts.governor = profile_id(p, "other");
 }
 
 static void call_graph(struct profile *p)
 {
-	p->facts.call_graph = text(p, "other");
+	p->facts.call_graph = profile_id(p, "other");
 }
 
 static void tool(struct profile *p)
 {
-	p->facts.tool = text(p, "other");
+	p->facts.tool = profile_id(p, "other");
 }
 
 static void cpu_limit(struct profile *p)
@@ -108,7 +99,7 @@ static void cpu_limit(struct profile *p)
 
 static void cgroup(struct profile *p)
 {
-	p->facts.cgroup = text(p, "/docker/0123456789abcdef");
+	p->facts.cgroup = profile_id(p, "/docker/0123456789abcdef");
 }
 
 static void user_only(struct profile *p)
@@ -227,7 +218,7 @@ static void expect(struct profile *base, struct profile *head, const char *words
 static uint32_t fact_value(struct profile *profile, const struct profile_fact *fact, bool is_other)
 {
 	if (fact->type == PROFILE_FACT_STRING)
-		return text(profile, is_other ? "other" : "same");
+		return profile_id(profile, is_other ? "other" : "same");
 	return is_other ? 1 : fact->type == PROFILE_FACT_FLAG ? 0 : 2;
 }
 
@@ -242,8 +233,8 @@ static void each_fact_is_compared(void **state)
 		struct diff *diff;
 		bool blocks = !facts[i].blocks_gate;
 
-		base->facts.cgroup = text(base, "same");
-		head->facts.cgroup = text(head, "same");
+		base->facts.cgroup = profile_id(base, "same");
+		head->facts.cgroup = profile_id(head, "same");
 		profile_fact_set(&base->facts, &facts[i], fact_value(base, &facts[i], false));
 		profile_fact_set(&head->facts, &facts[i], fact_value(head, &facts[i], true));
 		diff = synthetic_diff(base, head, NULL);
@@ -261,7 +252,7 @@ static struct profile *in_group(const char *cgroup)
 {
 	struct profile *profile = recording(10, 1);
 
-	profile->facts.cgroup = text(profile, cgroup);
+	profile->facts.cgroup = profile_id(profile, cgroup);
 	return profile;
 }
 
@@ -308,7 +299,7 @@ static void expect_unnamed(const char *module, const char *advice)
 	named(head);
 	for (size_t i = 0; i < head->function_count; i++)
 		if (head->functions[i].name_source == PROFILE_NAME_NONE)
-			head->functions[i].module = text(head, module);
+			head->functions[i].module = profile_id(head, module);
 	diff = synthetic_diff(base, head, NULL);
 	snprintf(warning, sizeof(warning), "0.0 %% of base's time and 10.0 %% of head's is in %s", advice);
 	assert_true(has_warning(diff, warning, &blocks));
@@ -432,7 +423,7 @@ static struct profile *run_as(const char *command)
 {
 	struct profile *profile = synthetic_runs("main;a 500\nmain;b 500\n", 3);
 
-	profile->facts.command = text(profile, command);
+	profile->facts.command = profile_id(profile, command);
 	return profile;
 }
 
@@ -462,7 +453,7 @@ static struct profile *harness(const char *stacks, const char *command)
 {
 	struct profile *profile = synthetic_runs(stacks, 3);
 
-	profile->facts.command = text(profile, command);
+	profile->facts.command = profile_id(profile, command);
 	return profile;
 }
 

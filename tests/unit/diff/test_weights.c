@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/diff.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <string.h>
 
 enum { LIGHT_FUNCTIONS = 20, LIGHT_SAMPLES = 1000 };
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 /* `count` samples in a function, of `weight` page faults each. */
 static void add_samples(struct profile *profile, uint32_t thread, const char *name, int64_t count, int64_t weight)

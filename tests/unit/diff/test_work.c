@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "synthetic_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,12 +23,6 @@ struct service {
 };
 
 static const struct service ordinary = { 50, 20, 200, 2000000, 0, 0, 0, 1 };
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 static double factor(double value)
 {

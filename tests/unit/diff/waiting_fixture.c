@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "waiting_fixture.h"
-#include "tests/unit/support/unit_test.h"
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
+#include "tests/unit/support/profile.h"
 
 struct synthetic waiting_create(void)
 {

@@ -2,7 +2,7 @@
 #include "profile/profile.h"
 
 #include "tests/unit/support/failing_malloc.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,6 @@
 
 #define GC "[garbage collection]"
 #define JIT "[just-in-time compilation]"
-
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 static uint32_t location_of(struct profile *profile, const char *module, const char *name)
 {

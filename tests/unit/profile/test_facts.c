@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign.h"
 #include "profile_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Every test goes through the whole table: a fact that is added there is tested by its row. */
-
-static uint32_t text(struct profile *profile, const char *string)
-{
-	struct error err;
-	uint32_t id;
-
-	assert_true(profile_intern(profile, string, &id, &err));
-	return id;
-}
 
 /* A value that no other fact has, and another `variant` of it. */
 static void set_fact(struct profile *profile, const struct profile_fact *fact, uint32_t variant)
@@ -25,7 +16,7 @@ static void set_fact(struct profile *profile, const struct profile_fact *fact, u
 
 	if (fact->type == PROFILE_FACT_STRING) {
 		snprintf(string, sizeof(string), "%s of %c", fact->name, (char)('x' + variant));
-		value = text(profile, string);
+		value = profile_id(profile, string);
 	} else if (fact->type == PROFILE_FACT_FLAG) {
 		value = variant;
 	}
@@ -157,7 +148,7 @@ static void values_have_words(void **state)
 	profile->facts.cpu_limit_milli = 1500;
 	profile->facts.cpu_count = 1;
 	profile->facts.frequency_hz = 997;
-	profile->facts.kernel = text(profile, "6.18");
+	profile->facts.kernel = profile_id(profile, "6.18");
 	assert_string_equal(words_of(profile, "cpu_limit", &words), "1.5 CPUs");
 	assert_string_equal(words_of(profile, "cpu_count", &words), "1 CPU");
 	assert_string_equal(words_of(profile, "frequency_hz", &words), "997 Hz");

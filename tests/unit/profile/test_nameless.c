@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <string.h>
 
@@ -34,19 +34,12 @@ struct taken {
 	struct frame frames[MAX_FRAMES];
 };
 
-static uint32_t text(struct profile *profile, const char *string)
-{
-	struct error err;
-	uint32_t id;
-
-	assert_true(profile_intern(profile, string, &id, &err));
-	return id;
-}
-
 static uint32_t location_of(struct profile *profile, const struct frame *frame, uint64_t address)
 {
-	struct profile_mapping mapping = { .kind = frame->kind, .end = UINT64_MAX, .path = text(profile, frame->path) };
-	struct profile_function function = { .name = text(profile, frame->name), .name_source = frame->source };
+	struct profile_mapping mapping = {
+		.kind = frame->kind, .end = UINT64_MAX, .path = profile_id(profile, frame->path)
+	};
+	struct profile_function function = { .name = profile_id(profile, frame->name), .name_source = frame->source };
 	struct profile_line line = { 0 };
 	uint32_t in, location;
 	struct error err;
@@ -148,7 +141,9 @@ static void a_map_that_no_sample_met_tells_names(void **state)
 {
 	static const struct taken taken[] = { { 100, 7, { IN(PYTHON, "_PyEval_EvalFrameDefault") } } };
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of(taken, 1);
-	struct profile_mapping map = { .kind = PROFILE_MAPPING_JIT, .end = UINT64_MAX, .path = text(profile, "[jit]") };
+	struct profile_mapping map = {
+		.kind = PROFILE_MAPPING_JIT, .end = UINT64_MAX, .path = profile_id(profile, "[jit]")
+	};
 	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	struct error err;
 	uint32_t id;

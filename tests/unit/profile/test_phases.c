@@ -2,7 +2,7 @@
 #include "profile_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,24 +15,9 @@
  */
 enum { EVENTS = 1000, STACKS = 4, WAITER = 3 };
 
-static void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
-
-static uint32_t text(struct profile *p, const char *string)
-{
-	struct error err;
-	uint32_t id;
-
-	must(profile_intern(p, string, &id, &err), &err);
-	return id;
-}
-
 static uint32_t function(struct profile *p, const char *name)
 {
-	struct profile_function made = { .name = text(p, name), .module = text(p, "bench") };
+	struct profile_function made = { .name = profile_id(p, name), .module = profile_id(p, "bench") };
 	struct error err;
 	uint32_t id;
 
@@ -53,7 +38,7 @@ static uint32_t grow(struct profile *p, uint32_t parent, uint64_t address, const
 
 static void add_requests(struct profile *p)
 {
-	const struct profile_exchanges exchanges = { .pid = 7, .process_name = text(p, "bench") };
+	const struct profile_exchanges exchanges = { .pid = 7, .process_name = profile_id(p, "bench") };
 	struct error err;
 	uint32_t id;
 
@@ -66,7 +51,7 @@ static void add_requests(struct profile *p)
 /* main > harness; main > [iter > root] > parse; main > [iter > root] > parse > root > lock, and the latter's wait. */
 static void add_stacks(struct profile *p, uint32_t *stacks)
 {
-	struct profile_mapping mapping = { .path = text(p, "/srv/bench"), .end = 4096 };
+	struct profile_mapping mapping = { .path = profile_id(p, "/srv/bench"), .end = 4096 };
 	uint32_t main_function = function(p, "main"), harness = function(p, "harness"), iter = function(p, "iter"),
 		 root = function(p, "bench::__codspeed_root_frame__iter"), parse = function(p, "parse"),
 		 lock = function(p, "lock"), id;
@@ -104,12 +89,12 @@ static struct profile *recording(void)
 	struct error err;
 
 	must(profile_create(&p, &err), &err);
-	lock.name = text(p, "cache_mutex");
+	lock.name = profile_id(p, "cache_mutex");
 	must(profile_add_value_type(p, "cpu", "nanoseconds", &err) && profile_add_wait_values(p, &err), &err);
 	add_stacks(p, stacks);
 	must(profile_add_run(p, &run, &id, &err), &err);
 	for (int i = 0; i < 2; i++) {
-		struct profile_thread thread = { .pid = 7, .tid = 7 + i, .process_name = text(p, "bench") };
+		struct profile_thread thread = { .pid = 7, .tid = 7 + i, .process_name = profile_id(p, "bench") };
 
 		must(profile_add_thread(p, &thread, &threads[i], &err), &err);
 	}
@@ -118,7 +103,7 @@ static struct profile *recording(void)
 	must(profile_add_lock(p, &lock, &id, &err), &err);
 	must(profile_add_release(p, &(struct profile_release){ stacks[WAITER], id, stacks[0], 60000 }, &err), &err);
 	add_requests(p);
-	p->facts.harness = text(p, "pytest-codspeed 5.0.4");
+	p->facts.harness = profile_id(p, "pytest-codspeed 5.0.4");
 	p->quality.samples = EVENTS;
 	must(profile_finish(p, &err) && profile_validate(p, &err), &err);
 	return p;
@@ -135,8 +120,8 @@ static struct profile *cut_recording(const char *root)
 {
 	struct profile *p = recording(), *made;
 	const struct profile_run phases[] = {
-		{ .name = text(p, "suite::parse"), .duration_ns = 200000001, .measured = { 2, 200, 5, 5, 1, 1 } },
-		{ .name = text(p, "suite::write"), .duration_ns = 250000000, .measured = { 1, 100, 6, 6, 1, 1 } },
+		{ .name = profile_id(p, "suite::parse"), .duration_ns = 200000001, .measured = { 2, 200, 5, 5, 1, 1 } },
+		{ .name = profile_id(p, "suite::write"), .duration_ns = 250000000, .measured = { 1, 100, 6, 6, 1, 1 } },
 	};
 	struct error err;
 
@@ -368,8 +353,9 @@ static void expect_no_cut(const struct profile *p, const struct profile_cut *cut
 static void stretches_that_mean_harm_are_refused(void **state)
 {
 	struct profile *p = recording(), *cut = cut_recording(NULL);
-	const struct profile_run phase = { .name = text(p, "a") }, nameless = { 0 }, beyond = { .name = UINT32_MAX };
-	const struct profile_run endless = { .name = text(p, "a"), .measured.mean_ns = NAN };
+	const struct profile_run phase = { .name = profile_id(p, "a") }, nameless = { 0 },
+				 beyond = { .name = UINT32_MAX };
+	const struct profile_run endless = { .name = profile_id(p, "a"), .measured.mean_ns = NAN };
 	const struct profile_stretch overlap[] = { { 0, 10, 0 }, { 9, 20, 0 } }, backwards = { 10, 9, 0 },
 				     early = { -1, 9, 0 }, other = { 0, 9, 1 }, whole = { 0, INT64_MAX, 0 };
 
@@ -399,7 +385,7 @@ static void many_phases_are_cut_in_proportion(void **state)
 
 	for (uint32_t i = 0; i < PHASES; i++) {
 		snprintf(name, sizeof(name), "suite::test_%u", i);
-		phases[i].name = text(p, name);
+		phases[i].name = profile_id(p, name);
 		each[i] = (struct profile_stretch){ i * 100000, (i + 1) * 100000, i };
 	}
 	must(profile_cut_phases(p, &(struct profile_cut){ phases, PHASES, each, PHASES, NULL }, &made, &err), &err);
@@ -414,7 +400,7 @@ static void many_phases_are_cut_in_proportion(void **state)
 static void memory_that_is_not_there_is_an_error(void **state)
 {
 	struct profile *p = recording(), *made = NULL, *chosen = NULL;
-	const struct profile_run phases[] = { { .name = text(p, "a") }, { .name = text(p, "b") } };
+	const struct profile_run phases[] = { { .name = profile_id(p, "a") }, { .name = profile_id(p, "b") } };
 	const struct profile_cut cut = { phases, 2, stretches, 3, "__codspeed_root_frame__" };
 	struct error err;
 	bool ok = false;

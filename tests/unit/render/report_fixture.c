@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report_fixture.h"
 
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 #include "written_fixture.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite_fixture.h"
 
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 #include "written_fixture.h"
 
 #include <math.h>
@@ -11,15 +11,6 @@ enum { RUNS = 5 };
 static const double us = 1e3;
 
 /* ---- Profiles ---- */
-
-static uint32_t profile_id(struct profile *profile, const char *text)
-{
-	struct error err;
-	uint32_t id;
-
-	must(profile_intern(profile, text, &id, &err), &err);
-	return id;
-}
 
 struct sampled_line {
 	const char *function, *file;

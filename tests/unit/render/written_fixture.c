@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "written_fixture.h"
-#include "tests/unit/support/unit_test.h"
+#include "tests/unit/support/profile.h"
 
 #include <string.h>
-
-void must(bool ok, const struct error *err)
-{
-	if (!ok)
-		fail_msg("%s", err->message);
-}
 
 char *written(struct buffer *out, bool ok, const struct error *err)
 {

@@ -3,8 +3,5 @@
 
 #include "common/common.h"
 
-/* Fails the test with the error's message unless `ok`. */
-void must(bool ok, const struct error *err);
-
 /* What was written, which the caller frees; fails the test unless `ok` and it is text. */
 char *written(struct buffer *out, bool ok, const struct error *err);
