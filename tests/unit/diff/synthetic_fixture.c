@@ -212,6 +212,15 @@ struct diff *synthetic_diff(const struct profile *base, const struct profile *he
 	return diff;
 }
 
+struct diff *synthetic_compare(struct profile *base, struct profile *head, const struct diff_options *options)
+{
+	struct diff *diff = synthetic_diff(base, head, options);
+
+	profile_destroy(base);
+	profile_destroy(head);
+	return diff;
+}
+
 const struct diff_function *synthetic_function(const struct diff *diff, const char *name)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {

@@ -42,5 +42,8 @@ struct profile *synthetic_runs(const char *lines, size_t runs);
 /* Compares, and fails the test with the message when that fails. */
 struct diff *synthetic_diff(const struct profile *base, const struct profile *head, const struct diff_options *options);
 
+/* The same of profiles that nobody needs behind it: it destroys them. */
+struct diff *synthetic_compare(struct profile *base, struct profile *head, const struct diff_options *options);
+
 /* The function of that name; fails the test when it is not there. */
 const struct diff_function *synthetic_function(const struct diff *diff, const char *name);

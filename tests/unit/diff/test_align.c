@@ -10,28 +10,24 @@ static void suffixes_of_the_compiler_are_canonical(void **state)
 {
 	struct profile *base = synthetic_profile("main;f.isra.0 100\nmain;g 100\n");
 	struct profile *head = synthetic_profile("main;f.constprop.1 100\nmain;g 100\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(diff->node_count, 4);
 	assert_int_equal(synthetic_function(diff, "f.constprop.1")->tier, DIFF_TIER_CANONICAL);
 	assert_int_equal(synthetic_function(diff, "g")->tier, DIFF_TIER_EXACT);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void a_renamed_program_is_the_same_program(void **state)
 {
 	struct profile *base = synthetic_profile("main!server_old;f!server_old 100\nmain!server_old;g!libc.so 100\n");
 	struct profile *head = synthetic_profile("main!server_new;f!server_new 100\nmain!server_new;g!libc.so 100\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(diff->function_count, 3);
 	assert_int_equal(diff->node_count, 4);
 	assert_int_equal(synthetic_function(diff, "f")->tier, DIFF_TIER_CANONICAL);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void assert_renamed(const struct diff *diff, const char *old, const char *new)
@@ -62,40 +58,34 @@ static void equal_code_under_another_name_is_a_rename(void **state)
 {
 	struct profile *base = synthetic_runs("main#1;decode#7;bits#8 4000\nmain#1;rest#2 6000\n", 3);
 	struct profile *head = synthetic_runs("main#1;Reader::next#7;bits#8 4000\nmain#1;rest#2 6000\n", 3);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_renamed(diff, "decode", "Reader::next");
 	assert_nothing_else(diff);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void a_rename_is_seen_by_callers_and_callees(void **state)
 {
 	struct profile *base = synthetic_runs("main;decode;bits 400\nmain;decode;fill 100\nmain;rest 600\n", 3);
 	struct profile *head = synthetic_runs("main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n", 3);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_renamed(diff, "decode", "next");
 	assert_nothing_else(diff);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void one_removed_and_one_added_are_no_rename(void **state)
 {
 	struct profile *base = synthetic_runs("main;checksum 200\nmain;rest 600\n", 3);
 	struct profile *head = synthetic_runs("main;audit_log 200\nmain;rest 600\n", 3);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(synthetic_function(diff, "checksum")->total.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "audit_log")->total.state, DIFF_STATE_NEW);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* A leaf that was replaced by another one of the same kind: as much time in the same place, and half of the letters. */
@@ -103,13 +93,11 @@ static void a_replaced_leaf_is_no_rename(void **state)
 {
 	struct profile *base = synthetic_runs("main#1;adler32_z#7 200\nmain#1;rest#2 600\n", 3);
 	struct profile *head = synthetic_runs("main#1;crc32_z#8 200\nmain#1;rest#2 600\n", 3);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(synthetic_function(diff, "adler32_z")->total.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "crc32_z")->total.state, DIFF_STATE_NEW);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void a_rename_that_got_dearer_is_still_more(void **state)
@@ -118,13 +106,11 @@ static void a_rename_that_got_dearer_is_still_more(void **state)
 		"main#1;decode#7;bits#8 400\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
 	struct profile *head = synthetic_runs(
 		"main#1;next#7;bits#8 800\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(synthetic_function(diff, "next")->total.state, DIFF_STATE_MORE);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Without debug information an inlined function's time is its caller's. */
@@ -150,13 +136,11 @@ static void inlined_code_is_as_changed_as_what_holds_it(void **state)
 {
 	struct profile *base = synthetic_profile("main#1;f#2;^in_f 100\nmain#1;g#3;^in_g 100\n");
 	struct profile *head = synthetic_profile("main#1;f#9;^in_f 100\nmain#1;g#3;^in_g 100\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(synthetic_function(diff, "in_f")->code, DIFF_CODE_CHANGED);
 	assert_int_equal(synthetic_function(diff, "in_g")->code, DIFF_CODE_SAME);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Every mapping of a profile is of this build. */
@@ -209,11 +193,9 @@ static void other_builds_may_rename(void **state)
 
 	set_build(base, "aa11");
 	set_build(head, "bb22");
-	diff = synthetic_diff(base, head, NULL);
+	diff = synthetic_compare(base, head, NULL);
 	assert_renamed(diff, "decode", "next");
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* One address may give its name to what it alone is; for several nobody does. */
@@ -260,15 +242,13 @@ static void a_program_behind_a_shell_is_the_same_program(void **state)
 	struct profile *head =
 		synthetic_profile("main!sh;_start!new;main!new;work!new 400\n_start!new;main!new;rand@plt!new 90\n"
 				  "_start!new;main!new;rand!libc.so 300\nmain!sh 30\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	for (size_t i = 0; i < diff->function_count; i++)
 		assert_true(diff->functions[i].raw_total[DIFF_BASE] == diff->functions[i].raw_total[DIFF_HEAD]);
 	assert_int_equal(synthetic_function(diff, "rand@plt")->tier, DIFF_TIER_CANONICAL);
 	assert_nothing_else(diff);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Inlined code lies in what holds it: where that is the same to the byte, another name is a rename, however little they
@@ -279,13 +259,11 @@ static void inlined_code_under_another_name_is_a_rename(void **state)
 		synthetic_runs("main#1;loop#2;^mix_step 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
 	struct profile *head =
 		synthetic_runs("main#1;loop#2;^scramble_round 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_renamed(diff, "mix_step", "scramble_round");
 	assert_nothing_else(diff);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 int main(void)

@@ -34,11 +34,8 @@ static struct profile *record(const struct stack stacks[MAX_STACKS], enum diff_s
 
 static struct diff *compare(const struct stack stacks[MAX_STACKS], const struct diff_options *options)
 {
-	struct profile *base = record(stacks, DIFF_BASE), *head = record(stacks, DIFF_HEAD);
-	struct diff *diff = synthetic_diff(base, head, options);
+	struct diff *diff = synthetic_compare(record(stacks, DIFF_BASE), record(stacks, DIFF_HEAD), options);
 
-	profile_destroy(base);
-	profile_destroy(head);
 	print_message("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
 	return diff;
 }

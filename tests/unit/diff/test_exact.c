@@ -80,18 +80,9 @@ static struct profile *of_lines(const char *metric, const char *unit, const char
 
 #define LINES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static struct diff *compare_with(struct profile *base, struct profile *head, const struct diff_options *options)
-{
-	struct diff *diff = synthetic_diff(base, head, options);
-
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
-}
-
 static struct diff *compare(struct profile *base, struct profile *head)
 {
-	return compare_with(base, head, NULL);
+	return synthetic_compare(base, head, NULL);
 }
 
 static size_t count_states(const struct diff *diff, bool self, enum diff_state state)
@@ -119,7 +110,7 @@ static bool fails(struct profile *base, struct profile *head, const char *rule)
 	bool failed;
 
 	must(diff_gate_parse(rule, &gate, &err), &err);
-	diff = compare_with(base, head, &options);
+	diff = synthetic_compare(base, head, &options);
 	failed = diff->gate_failed;
 	assert_true(failed || diff->verdict != DIFF_INCONCLUSIVE);
 	diff_destroy(diff);
@@ -183,7 +174,7 @@ static void what_is_below_the_least_effect_is_the_same(void **state)
 	assert_int_equal(synthetic_function(diff, "f0")->self.state, DIFF_STATE_SAME);
 	assert_says(diff, "differ by less than --min-effect (0.005 % of the total): head executes 0.00100 % more");
 	diff_destroy(diff);
-	diff = compare_with(program(1, MILLION, 0), program(1, MILLION + 1, 0), &options);
+	diff = synthetic_compare(program(1, MILLION, 0), program(1, MILLION + 1, 0), &options);
 	assert_int_equal(synthetic_function(diff, "f0")->self.state, DIFF_STATE_MORE);
 	assert_says(diff, "`f0` itself executes 0.000100 % more instructions (exact)");
 	assert_says(diff, "head as a whole executes less than 0.0001 % more instructions (exact)");
@@ -342,7 +333,7 @@ static void no_load_is_divided_out(void **state)
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_says(diff, "head executes 2.00 times as many instructions (exact)");
 	diff_destroy(diff);
-	diff = compare_with(sides[0], sides[1], &robust);
+	diff = synthetic_compare(sides[0], sides[1], &robust);
 	assert_true(fabs(diff->scale.factor - 0.5) < 1e-6);
 	diff_destroy(diff);
 }
@@ -364,7 +355,7 @@ static void the_machine_is_no_warning(void **state)
 			profile_intern(base, "Xeon", &base->facts.cpu_model, &err) &&
 			profile_intern(head, "EPYC", &head->facts.cpu_model, &err),
 		&err);
-	diff = compare_with(base, head, &options);
+	diff = synthetic_compare(base, head, &options);
 	assert_int_equal(diff->warning_count, 1);
 	assert_non_null(strstr(diff_string(diff, diff->warnings[0].text), "different CPU models"));
 	assert_true(diff->gate_failed);

@@ -4,12 +4,7 @@
 
 static struct diff *compare(const char *base_lines, const char *head_lines)
 {
-	struct profile *base = synthetic_runs(base_lines, 6), *head = synthetic_runs(head_lines, 6);
-	struct diff *diff = synthetic_diff(base, head, NULL);
-
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(synthetic_runs(base_lines, 6), synthetic_runs(head_lines, 6), NULL);
 }
 
 static size_t coloured_nodes(const struct diff *diff)

@@ -59,13 +59,11 @@ static struct outcome hold(const char *base_lines, const char *head_lines, const
 		assert_true(profile_intern(base, "Model A", &base->facts.cpu_model, &err));
 		assert_true(profile_intern(head, "Model B", &head->facts.cpu_model, &err));
 	}
-	diff = synthetic_diff(base, head, &options);
+	diff = synthetic_compare(base, head, &options);
 	outcome.failed = diff->gate_failed;
 	outcome.verdict = diff->verdict;
 	snprintf(outcome.text, sizeof(outcome.text), "%s", diff_string(diff, diff->verdict_text));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 	return outcome;
 }
 

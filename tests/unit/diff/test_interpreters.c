@@ -136,8 +136,7 @@ static struct profile *comparing_runs(int comparisons)
 
 static void the_verdict_names_the_function_whose_interpreter_took_more(void **state)
 {
-	struct profile *base = comparing_runs(300), *head = comparing_runs(600);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(comparing_runs(300), comparing_runs(600), NULL);
 	const char *verdict = diff_string(diff, diff->verdict_text);
 
 	assert_int_equal(synthetic_function(diff, CHECK)->self.state, DIFF_STATE_MORE);
@@ -147,33 +146,27 @@ static void the_verdict_names_the_function_whose_interpreter_took_more(void **st
 	if (!strstr(verdict, "`check` in rules.py takes") || strstr(verdict, "other function"))
 		fail_msg("%s", verdict);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void names_and_files_are_cleaned_for_sentences(void **state)
 {
-	struct profile *base = synthetic_runs("main;py::run:/srv/\033[31mw.py 400\nmain;b 600\n", 5),
-		       *head = synthetic_runs("main;py::run:/srv/\033[31mw.py 800\nmain;b 600\n", 5);
 	struct diff_gate gate;
 	struct diff_options options = { .gates = &gate, .gate_count = 1 };
 	struct error err;
 	struct diff *diff;
 
 	assert_true(diff_gate_parse("function:run>5%", &gate, &err));
-	diff = synthetic_diff(base, head, &options);
+	diff = synthetic_compare(synthetic_runs("main;py::run:/srv/\033[31mw.py 400\nmain;b 600\n", 5),
+		synthetic_runs("main;py::run:/srv/\033[31mw.py 800\nmain;b 600\n", 5), &options);
 	assert_true(diff->gate_failed);
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`run` in "));
 	assert_null(strchr(diff_string(diff, diff->verdict_text), '\033'));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void a_limit_names_a_function_as_people_or_the_interpreter_do(void **state)
 {
 	static const char *const rules[] = { "function:check>5%", "function:" CHECK ">5%" };
-	struct profile *base = comparing_runs(300), *head = comparing_runs(600);
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		struct diff_gate gate;
@@ -182,13 +175,11 @@ static void a_limit_names_a_function_as_people_or_the_interpreter_do(void **stat
 		struct diff *diff;
 
 		assert_true(diff_gate_parse(rules[i], &gate, &err));
-		diff = synthetic_diff(base, head, &options);
+		diff = synthetic_compare(comparing_runs(300), comparing_runs(600), &options);
 		assert_true(diff->gate_failed);
 		assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`check` in rules.py takes"));
 		diff_destroy(diff);
 	}
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 int main(void)

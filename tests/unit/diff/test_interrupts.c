@@ -22,7 +22,6 @@ static const struct diff_function *find(const struct diff *diff, const char *nam
 static struct diff *compare_with(const char *stack, int64_t samples)
 {
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = synthetic_create();
@@ -36,11 +35,8 @@ static struct diff *compare_with(const char *stack, int64_t samples)
 			synthetic_add(&s, synthetic_stack(&s, stack), 1, i * 10000.0 / (double)samples);
 		profiles[side] = synthetic_finish(&s);
 	}
-	diff = synthetic_diff(
+	return synthetic_compare(
 		profiles[DIFF_BASE], profiles[DIFF_HEAD], &(struct diff_options){ .scale = DIFF_SCALE_RATE });
-	profile_destroy(profiles[DIFF_BASE]);
-	profile_destroy(profiles[DIFF_HEAD]);
-	return diff;
 }
 
 static void assert_is_the_machines(const char *stack)
@@ -125,13 +121,11 @@ static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
 	struct profile *base = synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\n");
 	struct profile *head =
 		synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\nswapper 7\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_true(diff->raw_total[DIFF_BASE] == 20 * ms && diff->raw_total[DIFF_HEAD] == 27 * ms);
 	assert_null(find(diff, "handle_softirqs", true));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* ---- Run-time compilers ---- */
@@ -168,11 +162,7 @@ static struct profile *record_compiler(int64_t first, int64_t second, bool whole
 
 static struct diff *compare_compilers(struct profile *base, struct profile *head)
 {
-	struct diff *diff = synthetic_diff(base, head, &(struct diff_options){ .scale = DIFF_SCALE_RATE });
-
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(base, head, &(struct diff_options){ .scale = DIFF_SCALE_RATE });
 }
 
 static bool is_warned(const struct diff *diff, const char *start)

@@ -48,7 +48,7 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 	base = record(&s, setup, NULL);
 	s.load = setup->head_load;
 	head = record(&s, setup, &setup->change);
-	diff = synthetic_diff(base, head, NULL);
+	diff = synthetic_compare(base, head, NULL);
 	flagged = simulation_flagged(diff);
 	tally->pairs++;
 	tally->flagged += flagged.functions > 0 || flagged.nodes > 0 || flagged.whole;
@@ -62,8 +62,6 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 			tally->found += f->self.state != DIFF_STATE_SAME && f->self.state != DIFF_STATE_UNPROVEN;
 	}
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 	simulation_deinit(&s);
 }
 

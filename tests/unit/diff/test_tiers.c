@@ -143,12 +143,7 @@ static struct profile *record_few(const struct chain *c)
 
 static struct diff *diff_few(const struct chain *from, const struct chain *to)
 {
-	struct profile *base = record_few(from), *head = record_few(to);
-	struct diff *diff = synthetic_diff(base, head, NULL);
-
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(record_few(from), record_few(to), NULL);
 }
 
 static void expect_few(const struct chain *from, const struct chain *to, enum diff_state self, enum diff_state total)
@@ -268,14 +263,11 @@ static struct profile *record_waits(int until)
 
 static double interval_of_waits(int until)
 {
-	struct profile *base = record_waits(0), *head = record_waits(until);
-	struct diff *diff = synthetic_diff(base, head, &(struct diff_options){ 0 });
+	struct diff *diff = synthetic_compare(record_waits(0), record_waits(until), &(struct diff_options){ 0 });
 	const struct diff_function *wait = synthetic_function(diff, "wait");
 	double width = wait->self.ci_high - wait->self.ci_low;
 
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 	return width;
 }
 

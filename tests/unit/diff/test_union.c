@@ -24,7 +24,7 @@ static void nodes_are_the_union_in_preorder_and_order_of_key(void **state)
 {
 	struct profile *base = synthetic_profile("main;b;x 10\nmain;d 20\n");
 	struct profile *head = synthetic_profile("main;d 20\nmain;c 5\nmain;b;y 10\nmain;a 7\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(diff->node_count, 8);
 	assert_node(diff, 0, "", 30, 42);
@@ -41,8 +41,6 @@ static void nodes_are_the_union_in_preorder_and_order_of_key(void **state)
 	assert_int_equal(diff->nodes[4].depth, 3);
 	assert_true(diff->nodes[0].parent == PROFILE_NONE && diff->nodes[0].function == PROFILE_NONE);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void recursion_counts_once(void **state)
@@ -75,7 +73,7 @@ static void a_node_is_inlined_when_it_was_never_seen_otherwise(void **state)
 {
 	struct profile *base = synthetic_profile("main;f;^g 1\nmain;^h 1\n");
 	struct profile *head = synthetic_profile("main;f;^g 1\nmain;h 1\n");
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(diff->node_count, 5);
 	assert_int_equal(diff->nodes[1].flags, 0);
@@ -84,8 +82,6 @@ static void a_node_is_inlined_when_it_was_never_seen_otherwise(void **state)
 	assert_string_equal(node_name(diff, 4), "h");
 	assert_int_equal(diff->nodes[4].flags, 0);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void one_side_has_a_tree_and_no_deltas(void **state)

@@ -29,14 +29,10 @@ static struct diff *compare(
 	const char *metric, const char *unit, const int64_t base[FUNCTIONS], const int64_t head[FUNCTIONS])
 {
 	static const int64_t base_sizes[RUNS] = { 80, 100, 120 }, head_sizes[RUNS] = { 85, 95, 120 };
-	struct profile *b = uneven_runs(metric, unit, base, base_sizes),
-		       *h = uneven_runs(metric, unit, head, head_sizes);
 	struct diff_options options = { .metric = metric };
-	struct diff *diff = synthetic_diff(b, h, &options);
 
-	profile_destroy(b);
-	profile_destroy(h);
-	return diff;
+	return synthetic_compare(
+		uneven_runs(metric, unit, base, base_sizes), uneven_runs(metric, unit, head, head_sizes), &options);
 }
 
 static const int64_t before[FUNCTIONS] = { 4000, 3000, 2000 }, less[FUNCTIONS] = { 3400, 2550, 1700 };
@@ -161,14 +157,12 @@ static void an_interval_without_0_that_proves_nothing_says_why(void **state)
 
 	for (int more = 0; more <= 100; more += 5) {
 		struct profile *base = hundred(200, 200), *head = hundred(260 + more / 4, 260 + more);
-		struct diff *diff = synthetic_diff(base, head, &options);
+		struct diff *diff = synthetic_compare(base, head, &options);
 		const char *text = diff_string(diff, diff->verdict_text);
 		bool doubt = diff->total.state == DIFF_STATE_UNPROVEN && !holds_zero(&diff->total);
 
 		assert_int_equal(doubt, strstr(text, "; just short of proof)") != NULL);
 		doubts += doubt;
-		profile_destroy(base);
-		profile_destroy(head);
 		diff_destroy(diff);
 	}
 	assert_true(doubts > 0);
@@ -241,14 +235,12 @@ static void one_function_does_not_outvote_the_whole(void **state)
 		struct diff *diff;
 
 		made_in_turn(base, head);
-		diff = synthetic_diff(base, head, &options);
+		diff = synthetic_compare(base, head, &options);
 		assert_int_equal(synthetic_function(diff, "first")->self.state, DIFF_STATE_MORE);
 		/* A point or two do not speak for the whole, and never against it. */
 		assert_int_not_equal(diff->verdict, DIFF_REGRESSED);
 		disagreed += diff->total.ci_high < 0 && diff->total.state == DIFF_STATE_UNPROVEN;
 		diff_destroy(diff);
-		profile_destroy(base);
-		profile_destroy(head);
 	}
 	assert_true(disagreed > 0);
 }
@@ -295,13 +287,10 @@ static void what_runs_agree_on_is_no_matter_of_counting(void **state)
 
 static enum diff_verdict verdict_of(const char *base_lines, const char *head_lines)
 {
-	struct profile *base = synthetic_runs(base_lines, 6), *head = synthetic_runs(head_lines, 6);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(synthetic_runs(base_lines, 6), synthetic_runs(head_lines, 6), NULL);
 	enum diff_verdict verdict = diff->verdict;
 
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 	return verdict;
 }
 
@@ -340,8 +329,7 @@ static struct profile *one_place_changes(bool is_head)
 
 static void a_place_that_changed_is_told_where_no_function_is_proven(void **state)
 {
-	struct profile *base = one_place_changes(false), *head = one_place_changes(true);
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	struct diff *diff = synthetic_compare(one_place_changes(false), one_place_changes(true), NULL);
 	static const char start[] =
 		"no function's change is proven, only that of places in the call tree (1 more); a change of more than ";
 
@@ -349,8 +337,6 @@ static void a_place_that_changed_is_told_where_no_function_is_proven(void **stat
 	if (strncmp(diff_string(diff, diff->verdict_text), start, strlen(start)) != 0)
 		fail_msg("%s", diff_string(diff, diff->verdict_text));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Two functions take more with all they call; what they call varies so that none of it is proven, nor is the whole. */
@@ -385,15 +371,13 @@ static void the_greatest_total_is_named_whatever_the_order(void **state)
 	for (int greatest = 0; greatest < 2; greatest++) {
 		struct profile *base = two_totals_change(3000, 3000),
 			       *head = two_totals_change(greatest == 0 ? 9000 : 7000, greatest == 0 ? 7000 : 9000);
-		struct diff *diff = synthetic_diff(base, head, NULL);
+		struct diff *diff = synthetic_compare(base, head, NULL);
 
 		assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
 		if (strstr(diff_string(diff, diff->verdict_text), names[greatest]) !=
 			diff_string(diff, diff->verdict_text))
 			fail_msg("%s", diff_string(diff, diff->verdict_text));
 		diff_destroy(diff);
-		profile_destroy(base);
-		profile_destroy(head);
 	}
 }
 

@@ -215,7 +215,7 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 	gsl_rng_set(rng, seed);
 	base = record(setup->service, rng, setup->seconds, setup->runs, &(struct variant){ .times = 1 });
 	head = record(setup->service, rng, setup->seconds, setup->runs, &setup->head);
-	diff = synthetic_diff(base, head, &options);
+	diff = synthetic_compare(base, head, &options);
 	flagged = simulation_flagged(diff);
 	tally->pairs++;
 	tally->flagged += flagged.functions > 0 || flagged.nodes > 0 || flagged.whole;
@@ -226,8 +226,6 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 		tally->named += is_named(diff, setup->named);
 	}
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 	gsl_rng_free(rng);
 }
 

@@ -123,11 +123,8 @@ static struct diff *compare_cpu(size_t runs, double times, bool with_waits)
 {
 	struct profile *base = record(&(struct mixed){ 1, runs, 1, with_waits });
 	struct profile *head = record(&(struct mixed){ 2, runs, times, with_waits });
-	struct diff *diff = synthetic_diff(base, head, &(struct diff_options){ .metric = "cpu" });
 
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(base, head, &(struct diff_options){ .metric = "cpu" });
 }
 
 static void cpu_time_is_compared_as_if_there_were_no_waits(void **state)
@@ -209,13 +206,8 @@ static struct profile *serve(const struct service *service, unsigned long seed)
 static struct diff *compare_by(
 	const struct service *base, const struct service *head, const char *metric, enum diff_scale_mode scale)
 {
-	struct profile *profiles[] = { serve(base, 1), serve(head, 2) };
-	struct diff *diff =
-		synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = metric, .scale = scale });
-
-	profile_destroy(profiles[0]);
-	profile_destroy(profiles[1]);
-	return diff;
+	return synthetic_compare(
+		serve(base, 1), serve(head, 2), &(struct diff_options){ .metric = metric, .scale = scale });
 }
 
 static struct diff *compare_services(const struct service *base, const struct service *head, const char *metric)
@@ -625,13 +617,11 @@ static void waits_do_not_tell_the_load(void **state)
 	attached.runs = 0;
 	base = serve(&attached, 1);
 	head = serve(&attached, 2);
-	diff = synthetic_diff(base, head, &(struct diff_options){ .metric = "off-cpu", .scale = DIFF_SCALE_ROBUST });
+	diff = synthetic_compare(base, head, &(struct diff_options){ .metric = "off-cpu", .scale = DIFF_SCALE_ROBUST });
 	assert_true(diff->scale.load_is_unknown);
 	assert_int_equal(diff->scale.controls, 0);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void one_profile_tells_its_waits(void **state)

@@ -191,14 +191,12 @@ static void each_difference_is_named(void **state)
 		/* Of the evidence only. */
 		assert_int_equal(same->warning_count, 1);
 		cases[i].spoil(head);
-		diff = synthetic_diff(base, head, NULL);
+		diff = synthetic_compare(base, head, NULL);
 		if (!has_warning(diff, cases[i].words, &blocks))
 			fail_msg("nothing says '%s'", cases[i].words);
 		assert_int_equal(blocks, cases[i].blocks);
 		diff_destroy(same);
 		diff_destroy(diff);
-		profile_destroy(base);
-		profile_destroy(head);
 	}
 }
 
@@ -237,14 +235,12 @@ static void each_fact_is_compared(void **state)
 		head->facts.cgroup = profile_id(head, "same");
 		profile_fact_set(&base->facts, &facts[i], fact_value(base, &facts[i], false));
 		profile_fact_set(&head->facts, &facts[i], fact_value(head, &facts[i], true));
-		diff = synthetic_diff(base, head, NULL);
+		diff = synthetic_compare(base, head, NULL);
 		if (facts[i].differs[1]) {
 			assert_true(has_warning(diff, facts[i].differs[1], &blocks));
 			assert_int_equal(blocks, facts[i].blocks_gate);
 		}
 		diff_destroy(diff);
-		profile_destroy(base);
-		profile_destroy(head);
 	}
 }
 
@@ -300,13 +296,11 @@ static void expect_unnamed(const char *module, const char *advice)
 	for (size_t i = 0; i < head->function_count; i++)
 		if (head->functions[i].name_source == PROFILE_NAME_NONE)
 			head->functions[i].module = profile_id(head, module);
-	diff = synthetic_diff(base, head, NULL);
+	diff = synthetic_compare(base, head, NULL);
 	snprintf(warning, sizeof(warning), "0.0 %% of base's time and 10.0 %% of head's is in %s", advice);
 	assert_true(has_warning(diff, warning, &blocks));
 	assert_true(blocks);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void time_without_names_is_compared(void **state)
@@ -374,15 +368,13 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 	struct profile *head = synthetic_runs(
 		"main;a#1 13500\nmain;b#2 13500\nmain;c#3 13500\nmain;d 5500\nmain;e 4400\nmain;f 3300\n", 6);
 	struct diff_options robust = { .scale = DIFF_SCALE_ROBUST };
-	struct diff *diff = synthetic_diff(base, head, &robust);
+	struct diff *diff = synthetic_compare(base, head, &robust);
 	bool blocks = true;
 
 	assert_true(has_warning(diff,
 		"`d` takes less time at a guessed load but more per run; --scale per-run shows that view (2 other functions change direction too)",
 		&blocks));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* A file named twice, on both sides or on one. */
@@ -412,11 +404,9 @@ static void copies_of_a_recording_are_named(void **state)
 	assert_true(blocks);
 	diff_destroy(diff);
 	head->runs[0].duration_ns++;
-	diff = synthetic_diff(base, head, NULL);
+	diff = synthetic_compare(base, head, NULL);
 	assert_false(has_warning(diff, both, &blocks));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static struct profile *run_as(const char *command)

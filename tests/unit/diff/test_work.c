@@ -93,12 +93,7 @@ static struct profile *recording(const struct service *service)
 
 static struct diff *compare(const struct service *base, const struct service *head)
 {
-	struct profile *profiles[DIFF_SIDES] = { recording(base), recording(head) };
-	struct diff *diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
-
-	for (int side = 0; side < DIFF_SIDES; side++)
-		profile_destroy(profiles[side]);
-	return diff;
+	return synthetic_compare(recording(base), recording(head), NULL);
 }
 
 static void costs_are_per_request(void **state)
@@ -154,12 +149,10 @@ static void what_is_counted_must_be_the_same(void **state)
 	struct diff *diff;
 
 	head->requests.source = PROFILE_WORK_STATED;
-	diff = synthetic_diff(base, head, NULL);
+	diff = synthetic_compare(base, head, NULL);
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
 	assert_non_null(strstr(diff_string(diff, diff->requests_doubt), "different things"));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static double width(const struct diff *diff)
@@ -224,13 +217,11 @@ static void runs_are_divided_by_their_requests(void **state)
 	assert_float_equal(diff->total.delta / diff->total.base, 0, 1e-6);
 	assert_false(diff_state_is_difference(diff->total.state));
 	diff_destroy(diff);
-	diff = synthetic_diff(base, more, NULL);
+	diff = synthetic_compare(base, more, NULL);
 	assert_float_equal(diff->total.delta / diff->total.base, 0.5, 1e-6);
 	assert_int_equal(diff->total.state, DIFF_STATE_MORE);
 	diff_destroy(diff);
-	profile_destroy(base);
 	profile_destroy(same);
-	profile_destroy(more);
 }
 
 static void per_request_is_refused_without_requests(void **state)
