@@ -7,31 +7,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, size_t size)
-{
-	uint8_t *to = out;
-
-	if (!checked_range(offset, size, image->size))
-		return false;
-	if (image->fd < 0) {
-		if (size)
-			memcpy(out, image->bytes + offset, size);
-		return true;
-	}
-	while (size > 0) {
-		ssize_t got = pread(image->fd, to, size, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		to += got;
-		offset += (uint64_t)got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
 bool elf_build_id_equal(const struct elf_build_id *a, const struct elf_build_id *b)
 {
 	return a->size > 0 && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;

@@ -2,7 +2,9 @@
 #include "elf/image.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -10,6 +12,13 @@ struct elf_image *elf_image_ref(struct elf_image *image)
 {
 	atomic_fetch_add(&image->references, 1);
 	return image;
+}
+
+void elf_image_free_tables(struct elf_image *image)
+{
+	free(image->segments);
+	free(image->sections);
+	free(image->section_names);
 }
 
 void elf_image_unref(struct elf_image *image)
@@ -54,6 +63,31 @@ uint64_t elf_image_most_bytes(const struct elf_image *image)
 	enum { MOST_RATIO = 16, ANY_BYTES = 4 << 20 };
 
 	return image->disk_bytes * MOST_RATIO + ANY_BYTES;
+}
+
+bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, size_t size)
+{
+	uint8_t *to = out;
+
+	if (!checked_range(offset, size, image->size))
+		return false;
+	if (image->fd < 0) {
+		if (size)
+			memcpy(out, image->bytes + offset, size);
+		return true;
+	}
+	while (size > 0) {
+		ssize_t got = pread(image->fd, to, size, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		to += got;
+		offset += (uint64_t)got;
+		size -= (size_t)got;
+	}
+	return true;
 }
 
 bool elf_image_has_refused(struct elf_image *image)

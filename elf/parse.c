@@ -288,10 +288,3 @@ bool elf_image_parse(struct elf_image *image, struct error *err)
 	}
 	return true;
 }
-
-void elf_image_free_tables(struct elf_image *image)
-{
-	free(image->segments);
-	free(image->sections);
-	free(image->section_names);
-}
