@@ -38,3 +38,19 @@ struct child_memory child_memory(void)
 		return (struct child_memory){ 0 };
 	return (struct child_memory){ .mapped = mapped * page_bytes, .data = data * page_bytes };
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CHILD_IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define CHILD_IS_SANITIZED true
+#endif
+#endif
+#ifndef CHILD_IS_SANITIZED
+#define CHILD_IS_SANITIZED false
+#endif
+
+bool child_is_sanitized(void)
+{
+	return CHILD_IS_SANITIZED;
+}

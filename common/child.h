@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,3 +26,6 @@ struct child_memory {
 	uint64_t data;   /* RLIMIT_DATA */
 };
 struct child_memory child_memory(void);
+
+/* Of a program under a sanitizer, which cannot be confined, and whose confinement nobody relies on. */
+bool child_is_sanitized(void);

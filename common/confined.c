@@ -21,22 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define CONFINED_IS_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
-#define CONFINED_IS_SANITIZED true
-#endif
-#endif
-#ifndef CONFINED_IS_SANITIZED
-#define CONFINED_IS_SANITIZED false
-#endif
-
-bool confined_is_sanitized(void)
-{
-	return CONFINED_IS_SANITIZED;
-}
-
 /* ---- Start ---- */
 
 pid_t confined_fork(void)
@@ -76,7 +60,7 @@ void confined_keep(const int *descriptors, size_t count)
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = descriptors[i];
 	/* What a sanitizer finds in the process is to be read somewhere. */
-	if (CONFINED_IS_SANITIZED)
+	if (child_is_sanitized())
 		sorted[count++] = STDERR_FILENO;
 	qsort(sorted, count, sizeof(*sorted), compare_descriptors);
 	for (size_t i = 0; i < count; i++) {
@@ -196,7 +180,7 @@ static void limit_memory(uint64_t more)
 	uint64_t has = child_memory().data;
 	struct rlimit limit;
 
-	if (CONFINED_IS_SANITIZED || has == 0 || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= has + more)
+	if (child_is_sanitized() || has == 0 || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= has + more)
 		return;
 	limit.rlim_cur = has + more;
 	(void)setrlimit(RLIMIT_DATA, &limit);
@@ -206,7 +190,7 @@ void confined_limit_memory(pid_t pid, uint64_t bytes)
 {
 	struct rlimit limit;
 
-	if (CONFINED_IS_SANITIZED || prlimit(pid, RLIMIT_DATA, NULL, &limit) != 0)
+	if (child_is_sanitized() || prlimit(pid, RLIMIT_DATA, NULL, &limit) != 0)
 		return;
 	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
 	(void)prlimit(pid, RLIMIT_DATA, &limit, NULL);
@@ -216,7 +200,7 @@ unsigned int confined_slowdown(void)
 {
 	enum { SANITIZED = 16 };
 
-	return CONFINED_IS_SANITIZED ? SANITIZED : 1;
+	return child_is_sanitized() ? SANITIZED : 1;
 }
 
 int64_t confined_cpu_ns(pid_t pid)
@@ -249,7 +233,7 @@ static unsigned int change_identity(const struct confinement *confinement)
 	unsigned int lacks = 0, left;
 
 	/* A sanitizer reads what /proc says of the process. */
-	if (CONFINED_IS_SANITIZED || !enter_empty_root())
+	if (child_is_sanitized() || !enter_empty_root())
 		lacks |= CONFINED_WITHOUT_MOUNT_NAMESPACE;
 	left = rights_become(confinement->user);
 	left |= rights_keep(0);
@@ -289,7 +273,7 @@ unsigned int confined_enter(const struct confinement *confinement)
 	set_limit(RLIMIT_FSIZE, 0);
 	(void)!rights_undumpable();
 	end_with_parent(confinement->alive);
-	if (CONFINED_IS_SANITIZED || (rights_no_files() & RIGHTS_LEFT_FILES))
+	if (child_is_sanitized() || (rights_no_files() & RIGHTS_LEFT_FILES))
 		lacks |= CONFINED_WITHOUT_LANDLOCK;
 	/* Landlock's rules are a descriptor while they are made. */
 	set_limit(RLIMIT_NOFILE, (rlim_t)(highest(confinement) + 1) + confinement->more_descriptors);

@@ -41,9 +41,6 @@ enum {
 /* What these are called: "a system call filter (seccomp), Landlock". `text` has room for `size` bytes. */
 void confined_describe(unsigned int lacks, char *text, size_t size);
 
-/* Of a program under a sanitizer, which cannot be confined, and whose confinement nobody relies on. */
-bool confined_is_sanitized(void);
-
 /*
  * Like fork(). The child ends with its parent, and ignores the signals by which a terminal or a service manager ends
  * the parent, which decides what becomes of the child.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/filter.h"
 
+#include "common/child.h"
 #include "common/cleanup.h"
-#include "common/confined.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ static bool fill(scmp_filter_ctx filter, const struct filter_rule *rules, size_t
 
 bool filter_enter(const struct filter_rule *rules, size_t count)
 {
-	scmp_filter_ctx filter = confined_is_sanitized() ? NULL : seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	scmp_filter_ctx filter = child_is_sanitized() ? NULL : seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	bool ok = filter && fill(filter, rules, count) && seccomp_load(filter) == 0;
 
 	if (filter)

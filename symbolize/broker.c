@@ -105,7 +105,7 @@ bool broker_become(const struct broker *broker)
 	/* The change of user has cleared what confined_fork() set. */
 	child_end_with(parent);
 	/* What these cannot take here, the child lacks too, and says so. */
-	if (!confined_is_sanitized())
+	if (!child_is_sanitized())
 		(void)!rights_read_only();
 	(void)!filter_calls(broker);
 	return true;

@@ -336,7 +336,7 @@ static void note_lacks(const struct naming *n)
 {
 	char lacks[256];
 
-	if (!n->notices || n->lacks == 0 || n->options->require_confinement || confined_is_sanitized())
+	if (!n->notices || n->lacks == 0 || n->options->require_confinement || child_is_sanitized())
 		return;
 	confined_describe(n->lacks, lacks, sizeof(lacks));
 	buffer_printf(n->notices,

@@ -276,7 +276,7 @@ static void the_broker_is_the_owner(void **state)
 	assert_int_equal(told.user, USER);
 	assert_string_equal(told.groups, "\t");
 	assert_false(told.opens_secret);
-	assert_false(told.writes && !confined_is_sanitized());
+	assert_false(told.writes && !child_is_sanitized());
 	told = become((struct file_owner){ 0 });
 	assert_true(told.has_become);
 	assert_true(told.user >= 65520 && told.user != 65534);
