@@ -6,9 +6,11 @@
 /*
  * What is known of a processor: one record of constants and functions each, chosen while the program runs by the
  * e_machine of an image, or by the name that a recording gives, and never by the preprocessor. So a recording of one
- * processor can be read on another. A second processor is a second file with a record and a line in machine.c. Only for
- * x86-64 are, all the same: HotSpot's frames, reading of frames in the kernel (ebpf/), recording/verify/, and
- * simulate/.
+ * processor can be read on another. A second processor is files with its record and its system calls, a place in the
+ * list of machine.c, and a line in CMakeLists.txt; tests/unit/machine/test_choice.c examines every record. Only for
+ * x86-64 are, all the same: HotSpot's frames, reading of frames in the kernel (ebpf/), recording/verify/, what its
+ * counters tell (sampler/live/counter_sets.c), and simulate/. Rules for signed return addresses of aarch64
+ * (DW_CFA_AARCH64_negate_ra_state) are not read by frame/row.c.
  *
  * Registers go by DWARF's numbers. All bytes of code are foreign: nothing outside of what is handed over is read.
  */
