@@ -30,12 +30,9 @@ bool options_set_text(void *text, const char *value, struct error *err)
 
 bool options_set_output(void *path, const char *value, struct error *err)
 {
-	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+	bool is_stdout = glob_matches_any(GLOBS("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"), value);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(value, names[i]) == 0)
-			value = "-";
-	return options_set_text(path, value, err);
+	return options_set_text(path, is_stdout ? "-" : value, err);
 }
 
 bool options_ignore(void *at, const char *value, struct error *err)

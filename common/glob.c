@@ -13,7 +13,6 @@ bool glob_matches(const char *glob, const char *text)
 {
 	size_t length, size;
 
-	/* Nearly all pairs of a list's globs and a text end here. */
 	for (; *glob && !is_special(*glob); glob++, text++)
 		if (*glob != *text)
 			return false;
@@ -30,8 +29,9 @@ bool glob_matches(const char *glob, const char *text)
 
 bool glob_matches_any(const char *const *globs, const char *text)
 {
+	/* Nearly all globs of a list begin with another letter. */
 	for (; globs && *globs; globs++)
-		if (glob_matches(*globs, text))
+		if ((**globs == *text || is_special(**globs)) && glob_matches(*globs, text))
 			return true;
 	return false;
 }

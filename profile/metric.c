@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static bool metric_starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 bool profile_event_is_time(const char *event)
 {
 	return strstr(event, "cycles") || strstr(event, "clock");
@@ -57,11 +52,10 @@ static bool metric_is_of_processor(const char *type)
 static bool metric_is_in_use(const struct profile *profile, const char *type, const char *unit)
 {
 	const char *period = profile_string(profile, profile->period_type.type);
-	if (metric_starts_with(type, "inuse") || metric_starts_with(type, "in-use") || strstr(type, "live"))
-		return true;
-	if (strcmp(type, "space") == 0 || strcmp(type, "objects") == 0)
-		return true;
-	if (strcmp(type, "goroutine") == 0 || strcmp(type, "goroutines") == 0 || strcmp(type, "threadcreate") == 0)
+
+	if (glob_matches_any(
+		    GLOBS("inuse*", "in-use*", "*live*", "space", "objects", "goroutine", "goroutines", "threadcreate"),
+		    type))
 		return true;
 	return strcmp(unit, "count") == 0 && strcmp(period, type) == 0 && metric_is_exact(profile) &&
 	       !metric_is_of_processor(type);

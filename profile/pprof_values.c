@@ -18,20 +18,12 @@ static Pprof__ValueType read_value_type(struct byte_reader message)
 	return type;
 }
 
-static bool values_ends_with(const char *text, const char *end)
-{
-	size_t size = strlen(text), end_size = strlen(end);
-
-	return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 /* `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile. */
 static bool is_count(const struct pprof_reader *r, Pprof__ValueType type)
 {
 	const char *name = text_of(r, type.type);
 
-	return strcmp(text_of(r, type.unit), "count") == 0 &&
-	       (values_ends_with(name, "sample") || values_ends_with(name, "samples"));
+	return strcmp(text_of(r, type.unit), "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples"), name);
 }
 
 static bool list_value_types(struct pprof_reader *r, Pprof__ValueType *types, struct error *err)

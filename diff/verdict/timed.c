@@ -20,39 +20,26 @@ static const double least_wall_ns = 5e8;
 static const double least_moved_points = 3;
 static const double least_total_change = 0.05;
 
-enum { MAX_PREFIXES = 2, MAX_FIXED = 3 };
+enum { MAX_FIXED = 3 };
 
 struct harness {
 	const char *name;
-	const char *prefixes[MAX_PREFIXES]; /* of the names of its functions */
-	const char *fixed[MAX_FIXED];       /* options that fix the number of iterations if their value ends in 'x' */
+	const char *const *functions; /* globs of their names */
+	const char *fixed[MAX_FIXED]; /* options that fix the number of iterations if their value ends in 'x' */
 	const char *recipe;
 	bool analyses; /* it analyses its measurements after the iterations, and that time would be taken for load */
 };
 
 static const struct harness harnesses[] = {
-	{ "Google Benchmark", { "benchmark::internal::", "benchmark::RunSpecifiedBenchmarks" },
+	{ "Google Benchmark", GLOBS("benchmark::internal::*", "benchmark::RunSpecifiedBenchmarks*"),
 		{ "--benchmark_min_time=" }, "run a fixed number of iterations with --benchmark_min_time=1000x",
 		false },
-	{ "Criterion", { "criterion::" }, { NULL },
+	{ "Criterion", GLOBS("criterion::*"), { NULL },
 		"Criterion has no option for a fixed number of iterations, so call the function in a loop of your own",
 		true },
-	{ "Go's testing package", { "testing.(*B)." }, { "-benchtime=", "-benchtime ", "-test.benchtime=" },
+	{ "Go's testing package", GLOBS("testing.(\\*B).*"), { "-benchtime=", "-benchtime ", "-test.benchtime=" },
 		"run a fixed number of iterations with -benchtime=1000x", false },
 };
-
-static bool timed_starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool has_prefix(const struct harness *harness, const char *name)
-{
-	for (size_t i = 0; i < MAX_PREFIXES && harness->prefixes[i]; i++)
-		if (timed_starts_with(name, harness->prefixes[i]))
-			return true;
-	return false;
-}
 
 /* Whether the command fixes how often the work is done: "-benchtime=100x". */
 static bool is_fixed(const struct harness *harness, const char *command)
@@ -75,7 +62,7 @@ static bool runs_under(const struct diff_build *build, const struct harness *har
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
 
-		if (!has_prefix(harness, diff_string(diff, f->name)))
+		if (!glob_matches_any(harness->functions, diff_string(diff, f->name)))
 			continue;
 		for (int side = 0; side < DIFF_SIDES; side++)
 			most[side] = fmax(most[side], f->raw_total[side]);

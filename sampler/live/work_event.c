@@ -10,8 +10,6 @@
 
 enum { MOST_PARTS = 2, PART_BYTES = 256 };
 
-static const char uprobe_prefix[] = "uprobe:", usdt_prefix[] = "usdt:";
-
 /* What was written, in parts. A path may contain colons. */
 struct written {
 	bool is_uprobe, is_usdt;
@@ -21,11 +19,6 @@ struct written {
 };
 
 /* ---- What was written ---- */
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 /* Takes the last part off a text; false if there is none, or if it does not fit. */
 static bool take_last(char *text, char part[static PART_BYTES])
@@ -64,8 +57,8 @@ static bool parse(const char *text, struct written *written)
 {
 	char rest[PATH_MAX];
 
-	*written = (struct written){ .is_uprobe = starts_with(text, uprobe_prefix),
-		.is_usdt = starts_with(text, usdt_prefix) };
+	*written = (struct written){ .is_uprobe = glob_matches("uprobe:*", text),
+		.is_usdt = glob_matches("usdt:*", text) };
 	if (strlen(text) >= sizeof(rest))
 		return false;
 	strcpy(rest, text);
@@ -77,7 +70,7 @@ static bool parse(const char *text, struct written *written)
 	}
 	if (written->is_usdt && !take_last(rest, written->parts[0]))
 		return false;
-	if (!starts_with(rest, written->is_usdt ? usdt_prefix : uprobe_prefix))
+	if (!glob_matches(written->is_usdt ? "usdt:*" : "uprobe:*", rest))
 		return false;
 	strcpy(written->path, strchr(rest, ':') + 1);
 	return written->path[0] && (written->is_usdt || parse_offset(written->parts[1], &written->offset)) &&
