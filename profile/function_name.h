@@ -3,16 +3,10 @@
 
 #include "profile/language.h"
 
-/* Forms of functions' names. Those that interpreters and run-time compilers give have the functions' files in them. */
+/* Names that interpreters and run-time compilers give functions, which have the functions' files in them. */
 
 /* What a Python function is called whose code object could not be read. Its module is PROFILE_JIT_MODULE. */
 #define PROFILE_PYTHON_GONE "python frame (gone)"
-
-/*
- * What stands between the two parts of the name of a function without one where an exported function before it is
- * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
- */
-#define PROFILE_NEAR " near "
 
 /* The parts of a name. All point into it, and are not NUL-terminated. */
 struct profile_script_name {

@@ -14,6 +14,12 @@
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
+/*
+ * What stands between the two parts of the name of a function without one where an exported function before it is
+ * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
+ */
+#define PROFILE_NEAR " near "
+
 /* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
 void profile_module_name(const char *path, struct buffer *out);
 
