@@ -4,100 +4,42 @@
 #include <string.h>
 
 struct wait_name {
-	const char *glob;
+	const char *const *globs;
 	enum profile_wait_class wait_class;
 };
 
 /* Names without their prefixes. The first that matches decides. */
 static const struct wait_name wait_names[] = {
 	/* The kernel: what schedule() is called for. */
-	{ "futex_*", PROFILE_WAIT_LOCK },
-	{ "do_futex", PROFILE_WAIT_LOCK },
-	{ "mutex_lock*", PROFILE_WAIT_LOCK },
-	{ "rt_mutex_*", PROFILE_WAIT_LOCK },
-	{ "rwsem_down_*", PROFILE_WAIT_LOCK },
-	{ "down_*", PROFILE_WAIT_LOCK },
-	{ "do_semtimedop", PROFILE_WAIT_LOCK },
-	{ "fcntl_setlk*", PROFILE_WAIT_LOCK },
-	{ "do_nanosleep", PROFILE_WAIT_TIMER },
-	{ "timerfd_read*", PROFILE_WAIT_TIMER },
-	{ "ep_poll", PROFILE_WAIT_IDLE },
-	{ "do_epoll_*", PROFILE_WAIT_IDLE },
-	{ "do_poll*", PROFILE_WAIT_IDLE },
-	{ "do_sys_poll*", PROFILE_WAIT_IDLE },
-	{ "do_select*", PROFILE_WAIT_IDLE },
-	{ "do_sigtimedwait*", PROFILE_WAIT_IDLE },
-	{ "do_wait*", PROFILE_WAIT_IDLE },
-	{ "io_cqring_wait*", PROFILE_WAIT_IDLE },
-	{ "eventfd_read*", PROFILE_WAIT_IDLE },
-	{ "signalfd_*", PROFILE_WAIT_IDLE },
-	{ "inotify_read*", PROFILE_WAIT_IDLE },
-	{ "n_tty_read", PROFILE_WAIT_IDLE },
-	{ "inet_csk_accept", PROFILE_WAIT_IDLE },
-	{ "*_accept", PROFILE_WAIT_IDLE },
-	{ "sk_wait_*", PROFILE_WAIT_NETWORK },
-	{ "sk_stream_wait_*", PROFILE_WAIT_NETWORK },
-	{ "skb_wait_*", PROFILE_WAIT_NETWORK },
-	{ "unix_stream_*", PROFILE_WAIT_NETWORK },
-	{ "unix_wait_*", PROFILE_WAIT_NETWORK },
-	{ "inet_wait_*", PROFILE_WAIT_NETWORK },
-	{ "pipe_read", PROFILE_WAIT_IO },
-	{ "pipe_write", PROFILE_WAIT_IO },
-	{ "anon_pipe_*", PROFILE_WAIT_IO },
-	{ "io_schedule*", PROFILE_WAIT_IO },
-	{ "folio_wait_*", PROFILE_WAIT_IO },
-	{ "wait_on_page_*", PROFILE_WAIT_IO },
-	{ "wait_on_buffer", PROFILE_WAIT_IO },
-	{ "jbd2_*", PROFILE_WAIT_IO },
+	{ GLOBS("futex_*", "do_futex", "mutex_lock*", "rt_mutex_*", "rwsem_down_*", "down_*", "do_semtimedop",
+		  "fcntl_setlk*"),
+		PROFILE_WAIT_LOCK },
+	{ GLOBS("do_nanosleep", "timerfd_read*"), PROFILE_WAIT_TIMER },
+	{ GLOBS("ep_poll", "do_epoll_*", "do_poll*", "do_sys_poll*", "do_select*", "do_sigtimedwait*", "do_wait*",
+		  "io_cqring_wait*", "eventfd_read*", "signalfd_*", "inotify_read*", "n_tty_read", "inet_csk_accept",
+		  "*_accept"),
+		PROFILE_WAIT_IDLE },
+	{ GLOBS("sk_wait_*", "sk_stream_wait_*", "skb_wait_*", "unix_stream_*", "unix_wait_*", "inet_wait_*"),
+		PROFILE_WAIT_NETWORK },
+	{ GLOBS("pipe_read", "pipe_write", "anon_pipe_*", "io_schedule*", "folio_wait_*", "wait_on_page_*",
+		  "wait_on_buffer", "jbd2_*"),
+		PROFILE_WAIT_IO },
 	/* Threads of the kernel without work. */
-	{ "smpboot_thread_fn", PROFILE_WAIT_IDLE },
-	{ "kthread_worker_fn", PROFILE_WAIT_IDLE },
-	{ "kcompactd", PROFILE_WAIT_IDLE },
-	{ "kswapd", PROFILE_WAIT_IDLE },
-	{ "worker_thread", PROFILE_WAIT_IDLE },
+	{ GLOBS("smpboot_thread_fn", "kthread_worker_fn", "kcompactd", "kswapd", "worker_thread"), PROFILE_WAIT_IDLE },
 	/* The C library. */
-	{ "lll_lock_wait*", PROFILE_WAIT_LOCK },
-	{ "pthread_cond_*wait*", PROFILE_WAIT_CONDITION },
-	{ "pthread_barrier_wait", PROFILE_WAIT_CONDITION },
-	{ "pthread_*join*", PROFILE_WAIT_CONDITION },
+	{ GLOBS("lll_lock_wait*"), PROFILE_WAIT_LOCK },
+	{ GLOBS("pthread_cond_*wait*", "pthread_barrier_wait", "pthread_*join*"), PROFILE_WAIT_CONDITION },
 	/* After pthread_clockjoin. */
-	{ "pthread_*lock*", PROFILE_WAIT_LOCK },
-	{ "new_sem_*wait*", PROFILE_WAIT_CONDITION },
-	{ "sem_*wait*", PROFILE_WAIT_CONDITION },
-	{ "semop", PROFILE_WAIT_LOCK },
-	{ "flock", PROFILE_WAIT_LOCK },
-	{ "*nanosleep*", PROFILE_WAIT_TIMER },
-	{ "epoll_*wait*", PROFILE_WAIT_IDLE },
-	{ "poll", PROFILE_WAIT_IDLE },
-	{ "ppoll", PROFILE_WAIT_IDLE },
-	{ "select", PROFILE_WAIT_IDLE },
-	{ "select64", PROFILE_WAIT_IDLE },
-	{ "pselect*", PROFILE_WAIT_IDLE },
-	{ "accept", PROFILE_WAIT_IDLE },
-	{ "accept4", PROFILE_WAIT_IDLE },
-	{ "wait4", PROFILE_WAIT_IDLE },
-	{ "waitpid", PROFILE_WAIT_IDLE },
-	{ "waitid", PROFILE_WAIT_IDLE },
-	{ "pause", PROFILE_WAIT_IDLE },
-	{ "sigwait*", PROFILE_WAIT_IDLE },
-	{ "sigtimedwait", PROFILE_WAIT_IDLE },
-	{ "sigsuspend", PROFILE_WAIT_IDLE },
-	{ "connect", PROFILE_WAIT_NETWORK },
-	{ "recv", PROFILE_WAIT_NETWORK },
-	{ "recvfrom", PROFILE_WAIT_NETWORK },
-	{ "recv*msg", PROFILE_WAIT_NETWORK },
-	{ "send", PROFILE_WAIT_NETWORK },
-	{ "sendto", PROFILE_WAIT_NETWORK },
-	{ "send*msg", PROFILE_WAIT_NETWORK },
-	{ "read", PROFILE_WAIT_IO },
-	{ "readv", PROFILE_WAIT_IO },
-	{ "pread*", PROFILE_WAIT_IO },
-	{ "write", PROFILE_WAIT_IO },
-	{ "writev", PROFILE_WAIT_IO },
-	{ "pwrite*", PROFILE_WAIT_IO },
-	{ "fsync", PROFILE_WAIT_IO },
-	{ "fdatasync", PROFILE_WAIT_IO },
-	{ "open64", PROFILE_WAIT_IO },
+	{ GLOBS("pthread_*lock*"), PROFILE_WAIT_LOCK },
+	{ GLOBS("new_sem_*wait*", "sem_*wait*"), PROFILE_WAIT_CONDITION },
+	{ GLOBS("semop", "flock"), PROFILE_WAIT_LOCK },
+	{ GLOBS("*nanosleep*"), PROFILE_WAIT_TIMER },
+	{ GLOBS("epoll_*wait*", "poll", "ppoll", "select", "select64", "pselect*", "accept", "accept4", "wait4",
+		  "waitpid", "waitid", "pause", "sigwait*", "sigtimedwait", "sigsuspend"),
+		PROFILE_WAIT_IDLE },
+	{ GLOBS("connect", "recv", "recvfrom", "recv*msg", "send", "sendto", "send*msg"), PROFILE_WAIT_NETWORK },
+	{ GLOBS("read", "readv", "pread*", "write", "writev", "pwrite*", "fsync", "fdatasync", "open64"),
+		PROFILE_WAIT_IO },
 };
 
 static const char *without_prefixes(const char *name)
@@ -124,7 +66,7 @@ enum profile_wait_class wait_class_of_function(const char *name)
 	const char *known = without_prefixes(name);
 
 	for (size_t i = 0; i < sizeof(wait_names) / sizeof(wait_names[0]); i++)
-		if (glob_matches(wait_names[i].glob, known))
+		if (glob_matches_any(wait_names[i].globs, known))
 			return wait_names[i].wait_class;
 	return PROFILE_WAIT_NONE;
 }
@@ -134,7 +76,7 @@ enum profile_wait_class wait_class_of_function(const char *name)
 enum { LAYER_NONE, LAYER_C_LIBRARY, LAYER_RUN_TIME, LAYER_LIBRARY };
 
 struct wait_means_name {
-	const char *glob;
+	const char *const *globs;
 	struct wait_means means;
 };
 
@@ -149,57 +91,44 @@ struct wait_means_name {
 
 static const struct wait_means_name means_names[] = {
 	/* HotSpot (src/hotspot/share/runtime/objectMonitor.cpp) makes monitors of condition variables. */
-	{ "ObjectMonitor::enter*", LOCK(LAYER_RUN_TIME) },
-	{ "ObjectMonitor::EnterI*", LOCK(LAYER_RUN_TIME) },
-	{ "ObjectMonitor::wait*", CONDITION(LAYER_RUN_TIME) },
-	{ "ObjectSynchronizer::enter*", LOCK(LAYER_RUN_TIME) },
-	{ "ObjectSynchronizer::wait*", CONDITION(LAYER_RUN_TIME) },
-	{ "LinuxWaitBarrier::wait*", CONDITION(LAYER_RUN_TIME) },
-	{ "JavaThread::sleep*", { PROFILE_WAIT_TIMER, LAYER_LIBRARY } },
+	{ GLOBS("ObjectMonitor::enter*", "ObjectMonitor::EnterI*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("ObjectMonitor::wait*"), CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("ObjectSynchronizer::enter*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("ObjectSynchronizer::wait*", "LinuxWaitBarrier::wait*"), CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("JavaThread::sleep*"), { PROFILE_WAIT_TIMER, LAYER_LIBRARY } },
 	/* The JDK (java.util.concurrent.locks) makes locks of LockSupport.park(). */
-	{ "*java.util.concurrent.locks.AbstractQueued*Synchronizer.acquire*", LOCK(LAYER_RUN_TIME) },
-	{ "*java.util.concurrent.locks.AbstractQueued*ConditionObject.await*", CONDITION(LAYER_LIBRARY) },
-	{ "*java.util.concurrent.CountDownLatch.await*", CONDITION(LAYER_LIBRARY) },
-	{ "*java.util.concurrent.Semaphore.acquire*", CONDITION(LAYER_LIBRARY) },
-	{ "*java.util.concurrent.Semaphore.tryAcquire*", CONDITION(LAYER_LIBRARY) },
-	{ "*java.util.concurrent.locks.LockSupport.park*", CONDITION(LAYER_C_LIBRARY) },
-	{ "*java.lang.Object.wait*", CONDITION(LAYER_LIBRARY) },
-	{ "*java.lang.Thread.join*", CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("*java.util.concurrent.locks.AbstractQueued*Synchronizer.acquire*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("*java.util.concurrent.locks.AbstractQueued*ConditionObject.await*",
+		  "*java.util.concurrent.CountDownLatch.await*", "*java.util.concurrent.Semaphore.acquire*",
+		  "*java.util.concurrent.Semaphore.tryAcquire*"),
+		CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("*java.util.concurrent.locks.LockSupport.park*"), CONDITION(LAYER_C_LIBRARY) },
+	{ GLOBS("*java.lang.Object.wait*", "*java.lang.Thread.join*"), CONDITION(LAYER_LIBRARY) },
 	/* CPython (Python/ceval_gil.h, thread_pthread.h) makes its locks of semaphores and condition variables. */
-	{ "PyThread_acquire_lock*", LOCK(LAYER_RUN_TIME) },
-	{ "py::Condition.wait*:*threading.py", CONDITION(LAYER_LIBRARY) },
-	{ "py::Thread.join:*threading.py", CONDITION(LAYER_LIBRARY) },
-	{ "_queue_SimpleQueue_get*", CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("PyThread_acquire_lock*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("py::Condition.wait*:*threading.py", "py::Thread.join:*threading.py", "_queue_SimpleQueue_get*"),
+		CONDITION(LAYER_LIBRARY) },
 	/* Rust (library/std/src/sys, sync) has both of futexes. */
-	{ "*std::sys::*::Mutex*::lock*", LOCK(LAYER_RUN_TIME) },
-	{ "*std::sys::*::RwLock*::*", LOCK(LAYER_RUN_TIME) },
-	{ "*std::sys::*Condvar*::wait*", CONDITION(LAYER_RUN_TIME) },
-	{ "*std::sys::*Parker*::park*", CONDITION(LAYER_RUN_TIME) },
-	{ "std::thread::*park*", CONDITION(LAYER_RUN_TIME) },
-	{ "std::sync::mp?c::*", CONDITION(LAYER_LIBRARY) },
-	{ "std::sync::barrier::*", CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("*std::sys::*::Mutex*::lock*", "*std::sys::*::RwLock*::*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("*std::sys::*Condvar*::wait*", "*std::sys::*Parker*::park*", "std::thread::*park*"),
+		CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("std::sync::mp?c::*", "std::sync::barrier::*"), CONDITION(LAYER_LIBRARY) },
 	/* Crates that make locks and channels of parked threads. */
-	{ "parking_lot::raw_*", LOCK(LAYER_RUN_TIME) },
-	{ "parking_lot::condvar::*", CONDITION(LAYER_LIBRARY) },
-	{ "crossbeam_channel::*", CONDITION(LAYER_LIBRARY) },
-	{ "crossbeam_utils::sync::parker::*", CONDITION(LAYER_RUN_TIME) },
-	{ "tokio::runtime::*park*", CONDITION(LAYER_LIBRARY) },
-	{ "rayon_core::*", CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("parking_lot::raw_*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("parking_lot::condvar::*", "crossbeam_channel::*"), CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("crossbeam_utils::sync::parker::*"), CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("tokio::runtime::*park*", "rayon_core::*"), CONDITION(LAYER_LIBRARY) },
 	/* C++: libstdc++ (atomic_wait.h, of semaphores, latches and barriers), Abseil, Folly. */
-	{ "std::__detail::__*wait*", CONDITION(LAYER_RUN_TIME) },
-	{ "std::__atomic_wait*", CONDITION(LAYER_RUN_TIME) },
-	{ "absl::*Mutex::Lock*", LOCK(LAYER_RUN_TIME) },
-	{ "absl::*Mutex::Await*", CONDITION(LAYER_LIBRARY) },
-	{ "absl::*CondVar::*Wait*", CONDITION(LAYER_LIBRARY) },
-	{ "folly::*Baton<*>::*wait*", CONDITION(LAYER_LIBRARY) },
-	{ "folly::LifoSem*", CONDITION(LAYER_LIBRARY) },
+	{ GLOBS("std::__detail::__*wait*", "std::__atomic_wait*"), CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("absl::*Mutex::Lock*"), LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("absl::*Mutex::Await*", "absl::*CondVar::*Wait*", "folly::*Baton<*>::*wait*", "folly::LifoSem*"),
+		CONDITION(LAYER_LIBRARY) },
 	/* OpenMP's threads at a barrier, or without work (libgomp). */
-	{ "gomp_*wait*", CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("gomp_*wait*"), CONDITION(LAYER_RUN_TIME) },
 	/* Threads of Go that are parked (runtime/lock_futex.go), but not those at a lock of the run time's own. */
-	{ "runtime.notesleep", CONDITION(LAYER_RUN_TIME) },
-	{ "runtime.notetsleep*", CONDITION(LAYER_RUN_TIME) },
+	{ GLOBS("runtime.notesleep", "runtime.notetsleep*"), CONDITION(LAYER_RUN_TIME) },
 	/* PostgreSQL (storage/lmgr) makes locks of semaphores. */
-	{ "LWLockAcquire*", LOCK(LAYER_RUN_TIME) },
+	{ GLOBS("LWLockAcquire*"), LOCK(LAYER_RUN_TIME) },
 };
 
 struct wait_means wait_means_of_function(const char *name, bool is_of_system)
@@ -212,7 +141,7 @@ struct wait_means wait_means_of_function(const char *name, bool is_of_system)
 	if (of_library == PROFILE_WAIT_LOCK || of_library == PROFILE_WAIT_CONDITION)
 		return (struct wait_means){ of_library, LAYER_C_LIBRARY };
 	for (size_t i = 0; !is_of_system && i < sizeof(means_names) / sizeof(means_names[0]); i++)
-		if (glob_matches(means_names[i].glob, name))
+		if (glob_matches_any(means_names[i].globs, name))
 			return means_names[i].means;
 	return (struct wait_means){ PROFILE_WAIT_NONE, LAYER_NONE };
 }
