@@ -171,6 +171,12 @@ void suites_assert_says(const struct diff_suite *suite, const char *words)
 		fail_msg("'%s' does not say '%s'", text, words);
 }
 
+void suites_assert_near(double value, double expected)
+{
+	if (!(fabs(value - expected) <= 1e-9 * fabs(expected) + 1e-12))
+		fail_msg("%.12g is not %.12g", value, expected);
+}
+
 const struct diff_benchmark *suites_find(const struct diff_suite *suite, const char *name)
 {
 	struct error err;

@@ -37,6 +37,9 @@ struct diff_suite *suites_compare(
 /* Fails the test unless the verdict has these words. */
 void suites_assert_says(const struct diff_suite *suite, const char *words);
 
+/* Fails the test unless they are equal but for rounding. */
+void suites_assert_near(double value, double expected);
+
 /* The benchmark of that name; fails the test if there is none. */
 const struct diff_benchmark *suites_find(const struct diff_suite *suite, const char *name);
 

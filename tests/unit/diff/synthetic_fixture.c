@@ -221,6 +221,12 @@ struct diff *synthetic_compare(struct profile *base, struct profile *head, const
 	return diff;
 }
 
+void synthetic_assert_says(const struct diff *diff, const char *words)
+{
+	if (!strstr(diff_string(diff, diff->verdict_text), words))
+		fail_msg("'%s' is not in '%s'", words, diff_string(diff, diff->verdict_text));
+}
+
 const struct diff_function *synthetic_function(const struct diff *diff, const char *name)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {

@@ -45,5 +45,8 @@ struct diff *synthetic_diff(const struct profile *base, const struct profile *he
 /* The same of profiles that nobody needs behind it: it destroys them. */
 struct diff *synthetic_compare(struct profile *base, struct profile *head, const struct diff_options *options);
 
+/* Fails the test when the words are not in the verdict's sentence. */
+void synthetic_assert_says(const struct diff *diff, const char *words);
+
 /* The function of that name; fails the test when it is not there. */
 const struct diff_function *synthetic_function(const struct diff *diff, const char *name);

@@ -92,12 +92,6 @@ static void decide(struct comparison *c)
 	assert_null(verdict_check(c->build.diff));
 }
 
-static void assert_says(const struct comparison *c, const char *words)
-{
-	if (!strstr(diff_string(c->build.diff, c->build.diff->verdict_text), words))
-		fail_msg("'%s' is not in '%s'", words, diff_string(c->build.diff, c->build.diff->verdict_text));
-}
-
 static void a_change_beyond_every_load_decides(void **state)
 {
 	struct comparison c =
@@ -109,7 +103,7 @@ static void a_change_beyond_every_load_decides(void **state)
 	set_estimate(total, 20, 30, DIFF_STATE_MORE);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_REGRESSED);
-	assert_says(&c,
+	synthetic_assert_says(c.build.diff,
 		"26.0 times as much CPU time per second (95 % interval 21.0 to 31.0 times), unless the load rose 26-fold: `a` takes 101 times as much and is all of the increase");
 	/* The lower end lies within the range: the load may explain it. */
 	set_estimate(total, 1.99, 30, DIFF_STATE_UNPROVEN);
@@ -117,8 +111,9 @@ static void a_change_beyond_every_load_decides(void **state)
 	set_estimate(&function_of(&c, "a")->total, 60, 140, DIFF_STATE_UNPROVEN);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
-	assert_says(&c, "if the load was the same, head takes 26.0 times as much CPU time per second (95 % interval ");
-	assert_says(&c,
+	synthetic_assert_says(c.build.diff,
+		"if the load was the same, head takes 26.0 times as much CPU time per second (95 % interval ");
+	synthetic_assert_says(c.build.diff,
 		"; the load was not counted: record with the rights to count requests, or give --scale rate, or --scale work=BASE:HEAD");
 	destroy(&c);
 }
@@ -130,7 +125,7 @@ static void a_drop_below_every_load_decides(void **state)
 	set_estimate(&c.build.diff->total, -0.92, -0.85, DIFF_STATE_LESS);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_IMPROVED);
-	assert_says(&c,
+	synthetic_assert_says(c.build.diff,
 		"90.0 % less CPU time per second (95 % interval 85.0 to 92.0 %), unless the load fell 10-fold: no single function is proven to have changed");
 	set_estimate(&c.build.diff->total, -0.92, -0.65, DIFF_STATE_UNPROVEN);
 	decide(&c);
@@ -149,9 +144,9 @@ static void functions_decide_for_any_load(void **state)
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_REGRESSED);
 	assert_ptr_equal(synthetic_function(c.build.diff, "a"), &c.build.diff->functions[c.build.diff->cause.function]);
-	assert_says(&c,
+	synthetic_assert_says(c.build.diff,
 		"`a` takes 4.00 times as much CPU time per second (95 % interval 3.00 to 5.00 times), +300 ms per second, ");
-	assert_says(&c,
+	synthetic_assert_says(c.build.diff,
 		"; no load explains this, though it may explain the total's change: 75.0 % more CPU time per second");
 	/* In both directions, neither of which outweighs the other. */
 	set_estimate(&function_of(&c, "rest")->self, -1, -0.5, DIFF_STATE_LESS);
@@ -172,25 +167,26 @@ static void nothing_is_unchanged_without_a_load(void **state)
 		c.build.diff->functions[i].self.state = c.build.diff->functions[i].total.state = DIFF_STATE_SAME;
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
-	assert_says(&c, "if the load was the same, equal within 1.0 %: head takes as much CPU time per run as base");
-	assert_says(&c, "; the load was not counted: ");
-	assert_says(&c, "--scale per-run, or --scale work=BASE:HEAD");
+	synthetic_assert_says(c.build.diff,
+		"if the load was the same, equal within 1.0 %: head takes as much CPU time per run as base");
+	synthetic_assert_says(c.build.diff, "; the load was not counted: ");
+	synthetic_assert_says(c.build.diff, "--scale per-run, or --scale work=BASE:HEAD");
 	c.build.diff->scale.load_is_unknown = false;
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_UNCHANGED);
-	assert_says(&c, "equal within 1.0 %: head takes as much CPU time per run as base");
+	synthetic_assert_says(c.build.diff, "equal within 1.0 %: head takes as much CPU time per run as base");
 	/* The limit of the user is the smallest effect that matters, if it is larger too. */
 	struct diff_gate gate = { .subject = DIFF_GATE_TOTAL, .percent = 15 };
 
 	set_estimate(&c.build.diff->total, -0.12, 0.1, DIFF_STATE_SAME);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_INCONCLUSIVE);
-	assert_says(&c, "no change is proven; a change of more than 12 % is excluded; ");
+	synthetic_assert_says(c.build.diff, "no change is proven; a change of more than 12 % is excluded; ");
 	c.build.options.gates = &gate;
 	c.build.options.gate_count = 1;
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_UNCHANGED);
-	assert_says(&c, "equal within 12 %: ");
+	synthetic_assert_says(c.build.diff, "equal within 12 %: ");
 	destroy(&c);
 }
 
@@ -247,7 +243,7 @@ static void the_machine_says_how_long_and_what_else_is_known(void **state)
 	set_estimate(&c.build.diff->total, -0.3, 0.4, DIFF_STATE_UNPROVEN);
 	decide(&c);
 	assert_int_equal(c.build.diff->verdict, DIFF_MACHINE);
-	assert_says(&c, "; no change of its own work is proven: head takes ");
+	synthetic_assert_says(c.build.diff, "; no change of its own work is proven: head takes ");
 	/* A program that seems to do more makes its own threads wait. */
 	c.build.diff->total.delta = 7e9;
 	set_estimate(&c.build.diff->total, -0.3, 2.5, DIFF_STATE_UNPROVEN);

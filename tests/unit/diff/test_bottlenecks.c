@@ -88,15 +88,8 @@ static void a_function_and_its_places_have_classes(void **state)
 static struct diff *compare(const char *metric)
 {
 	struct diff_options options = { .scale = DIFF_SCALE_PER_RUN, .metric = metric };
-	struct profile *base = simulation(base_costs), *head = simulation(head_costs);
-	struct diff *diff = NULL;
-	struct error err;
 
-	if (!diff_create(base, head, &options, &diff, &err))
-		fail_msg("%s", err.message);
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(simulation(base_costs), simulation(head_costs), &options);
 }
 
 static void a_change_has_a_class_and_a_sentence(void **state)

@@ -54,12 +54,6 @@ static void assert_cause(const struct diff *diff, enum diff_verdict verdict, con
 	assert_null(verdict_check(diff));
 }
 
-static void assert_says(const struct diff *diff, const char *words)
-{
-	if (!strstr(diff_string(diff, diff->verdict_text), words))
-		fail_msg("'%s' is not in '%s'", words, diff_string(diff, diff->verdict_text));
-}
-
 /* A case of the table below: what is compared, and what the verdict names both ways round. */
 struct naming {
 	struct stack stacks[MAX_STACKS];
@@ -119,7 +113,7 @@ static void the_deepest_function_of_the_program_is_named(void **state)
 		struct diff *diff = compare(namings[i].stacks, NULL);
 
 		assert_cause(diff, DIFF_REGRESSED, namings[i].cause, namings[i].leaf);
-		assert_says(diff, namings[i].says);
+		synthetic_assert_says(diff, namings[i].says);
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "less"));
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "_start"));
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "0x"));
@@ -137,7 +131,7 @@ static void an_improvement_is_named_as_a_regression_is(void **state)
 		turn(&namings[i], turned);
 		diff = compare(turned, NULL);
 		assert_cause(diff, DIFF_IMPROVED, namings[i].cause, namings[i].leaf);
-		assert_says(diff, " of the decrease");
+		synthetic_assert_says(diff, " of the decrease");
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "more"));
 		diff_destroy(diff);
 	}
@@ -152,7 +146,7 @@ static void a_change_that_is_spread_names_the_largest(void **state)
 
 	/* All of it is below serve(), but so is the program. */
 	assert_cause(diff, DIFF_REGRESSED, "", "");
-	assert_says(diff, "): spread over functions: `a` is 34 % of the increase, `b` 26 % and `c` 21 %");
+	synthetic_assert_says(diff, "): spread over functions: `a` is 34 % of the increase, `b` 26 % and `c` 21 %");
 	diff_destroy(diff);
 }
 
@@ -178,10 +172,10 @@ static void functions_decide_where_the_total_does_not(void **state)
 	diff = synthetic_diff(profiles[0], profiles[1], NULL);
 	assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
 	assert_cause(diff, DIFF_REGRESSED, "serialize", "write");
-	assert_says(diff, "`serialize` takes 3.8");
-	assert_says(diff, " per run (95 % interval ");
-	assert_says(diff, ", +2.9 s per run, ");
-	assert_says(diff, ", most of it in `write` below it; the total is not proven to have changed: ");
+	synthetic_assert_says(diff, "`serialize` takes 3.8");
+	synthetic_assert_says(diff, " per run (95 % interval ");
+	synthetic_assert_says(diff, ", +2.9 s per run, ");
+	synthetic_assert_says(diff, ", most of it in `write` below it; the total is not proven to have changed: ");
 	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);

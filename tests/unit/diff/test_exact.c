@@ -94,12 +94,6 @@ static size_t count_states(const struct diff *diff, bool self, enum diff_state s
 	return count;
 }
 
-static void assert_says(const struct diff *diff, const char *words)
-{
-	if (!strstr(diff_string(diff, diff->verdict_text), words))
-		fail_msg("'%s' is not in '%s'", words, diff_string(diff, diff->verdict_text));
-}
-
 /* The verdict's sentence with the gate. */
 static bool fails(struct profile *base, struct profile *head, const char *rule)
 {
@@ -133,9 +127,9 @@ static void one_percent_of_one_percent_is_proven(void **state)
 	assert_int_equal(count_states(diff, false, DIFF_STATE_MORE), 3);
 	assert_int_equal(count_states(diff, false, DIFF_STATE_SAME), diff->function_count - 3);
 	assert_int_equal(diff->verdict, DIFF_MINOR);
-	assert_says(diff,
+	synthetic_assert_says(diff,
 		"`f0` itself executes 1.00 % more instructions (exact): 1.01 % of all instructions, after 1.00 % in base");
-	assert_says(diff, "head as a whole executes 0.0100 % more instructions (exact)");
+	synthetic_assert_says(diff, "head as a whole executes 0.0100 % more instructions (exact)");
 	assert_int_equal(diff->warning_count, 0);
 	assert_true(diff->scale.factor == 1);
 	diff_destroy(diff);
@@ -153,7 +147,8 @@ static void equal_runs_are_equal(void **state)
 		struct diff *diff = compare(program(runs[i][0], 1234567, 0), program(runs[i][1], 1234567, 0));
 
 		assert_int_equal(diff->verdict, DIFF_UNCHANGED);
-		assert_says(diff, "base and head are equal: head executes as many instructions as base (exact)");
+		synthetic_assert_says(
+			diff, "base and head are equal: head executes as many instructions as base (exact)");
 		assert_int_equal(count_states(diff, true, DIFF_STATE_SAME), diff->function_count);
 		assert_int_equal(count_states(diff, false, DIFF_STATE_SAME), diff->function_count);
 		for (size_t node = 0; node < diff->node_count; node++)
@@ -172,12 +167,13 @@ static void what_is_below_the_least_effect_is_the_same(void **state)
 
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_int_equal(synthetic_function(diff, "f0")->self.state, DIFF_STATE_SAME);
-	assert_says(diff, "differ by less than --min-effect (0.005 % of the total): head executes 0.00100 % more");
+	synthetic_assert_says(
+		diff, "differ by less than --min-effect (0.005 % of the total): head executes 0.00100 % more");
 	diff_destroy(diff);
 	diff = synthetic_compare(program(1, MILLION, 0), program(1, MILLION + 1, 0), &options);
 	assert_int_equal(synthetic_function(diff, "f0")->self.state, DIFF_STATE_MORE);
-	assert_says(diff, "`f0` itself executes 0.000100 % more instructions (exact)");
-	assert_says(diff, "head as a whole executes less than 0.0001 % more instructions (exact)");
+	synthetic_assert_says(diff, "`f0` itself executes 0.000100 % more instructions (exact)");
+	synthetic_assert_says(diff, "head as a whole executes less than 0.0001 % more instructions (exact)");
 	diff_destroy(diff);
 }
 
@@ -186,11 +182,12 @@ static void large_changes_decide(void **state)
 	struct diff *diff = compare(program(1, MILLION, 0), program(1, 31 * MILLION, 0));
 
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	assert_says(diff, "head executes 30.0 % more instructions (exact); the largest change is that of `f0` itself");
+	synthetic_assert_says(
+		diff, "head executes 30.0 % more instructions (exact); the largest change is that of `f0` itself");
 	diff_destroy(diff);
 	diff = compare(program(1, 31 * MILLION, 0), program(1, MILLION, 0));
 	assert_int_equal(diff->verdict, DIFF_IMPROVED);
-	assert_says(diff, "fewer instructions (exact)");
+	synthetic_assert_says(diff, "fewer instructions (exact)");
 	diff_destroy(diff);
 }
 
@@ -202,7 +199,7 @@ static void new_and_gone_functions_are_proven(void **state)
 	assert_int_equal(synthetic_function(diff, "old")->self.state, DIFF_STATE_GONE);
 	assert_int_equal(synthetic_function(diff, "checked")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_SAME);
-	assert_says(diff, "`checked` is new: 0.0700 % of all instructions; 1 other function changed too");
+	synthetic_assert_says(diff, "`checked` is new: 0.0700 % of all instructions; 1 other function changed too");
 	diff_destroy(diff);
 }
 
@@ -214,7 +211,7 @@ static void tiny_counts_are_counts(void **state)
 	assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	assert_says(diff, "head has 11.1 % more l1-misses (exact)");
+	synthetic_assert_says(diff, "head has 11.1 % more l1-misses (exact)");
 	diff_destroy(diff);
 }
 
@@ -224,7 +221,7 @@ static void counts_near_the_largest_number(void **state)
 	struct diff *diff = compare(of_lines("cycles", "count", lines), of_lines("cycles", "count", lines));
 
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
-	assert_says(diff, "base and head are equal");
+	synthetic_assert_says(diff, "base and head are equal");
 	diff_destroy(diff);
 	diff = compare(of_lines("cycles", "count", lines),
 		of_lines("cycles", "count", LINES("main;a 4611686018427387000", "main;b 5611686018427387")));
@@ -238,11 +235,11 @@ static void fingerprints_tell_whether_code_changed(void **state)
 	struct diff *diff = compare(of_lines("instructions", "count", LINES("main;a#1 1000000", "main;b#2 1000000")),
 		of_lines("instructions", "count", LINES("main;a#3 1009000", "main;b#2 1000000")));
 
-	assert_says(diff, "`a` itself executes 0.900 % more instructions (exact); its code changed: ");
+	synthetic_assert_says(diff, "`a` itself executes 0.900 % more instructions (exact); its code changed: ");
 	diff_destroy(diff);
 	diff = compare(of_lines("instructions", "count", LINES("main;a#1 1000000", "main;b#2 1000000")),
 		of_lines("instructions", "count", LINES("main;a#1 1009000", "main;b#2 1000000")));
-	assert_says(diff, "its code is the same, and only how often it is called, or its data, differs: ");
+	synthetic_assert_says(diff, "its code is the same, and only how often it is called, or its data, differs: ");
 	diff_destroy(diff);
 }
 
@@ -299,7 +296,7 @@ static void a_total_within_the_noise_is_unchanged_or_not_decided(void **state)
 
 	assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
-	assert_says(diff, "only more than 0.400 % is proven, because runs of one side differ; more runs");
+	synthetic_assert_says(diff, "only more than 0.400 % is proven, because runs of one side differ; more runs");
 	diff_destroy(diff);
 	diff = compare(program(3, MILLION, 5 * MILLION), program(3, 2 * MILLION, 5 * MILLION));
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
@@ -331,7 +328,7 @@ static void no_load_is_divided_out(void **state)
 	assert_true(diff->scale.factor == 1);
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	assert_says(diff, "head executes 2.00 times as many instructions (exact)");
+	synthetic_assert_says(diff, "head executes 2.00 times as many instructions (exact)");
 	diff_destroy(diff);
 	diff = synthetic_compare(sides[0], sides[1], &robust);
 	assert_true(fabs(diff->scale.factor - 0.5) < 1e-6);
@@ -359,7 +356,7 @@ static void the_machine_is_no_warning(void **state)
 	assert_int_equal(diff->warning_count, 1);
 	assert_non_null(strstr(diff_string(diff, diff->warnings[0].text), "different CPU models"));
 	assert_true(diff->gate_failed);
-	assert_says(diff, "total instructions grew by 1.00 %, above the limit of 0.5 %");
+	synthetic_assert_says(diff, "total instructions grew by 1.00 %, above the limit of 0.5 %");
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		assert_false(diff->runs.known[i]);
 	diff_destroy(diff);
@@ -513,7 +510,8 @@ static void runs_of_python_show_small_changes(void **state)
 		of_recorded(&recorded, "instructions", head, 1, (int64_t)(1000 + 0.7 / share)));
 	assert_true(diff->evidence.floor_rsd > 0);
 	assert_int_equal(synthetic_function(diff, recorded.names[row])->self.state, DIFF_STATE_UNPROVEN);
-	assert_says(diff, "because runs of programs that are not compiled differ; 3 or more runs on each side");
+	synthetic_assert_says(
+		diff, "because runs of programs that are not compiled differ; 3 or more runs on each side");
 	diff_destroy(diff);
 	diff = compare(of_recorded(&recorded, "instructions", base, 3, 1000),
 		of_recorded(&recorded, "instructions", head, 3, (int64_t)(1000 + 0.7 / share)));

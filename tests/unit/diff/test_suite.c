@@ -14,12 +14,6 @@ static bool warns(const struct diff_suite *suite, const char *words)
 	return false;
 }
 
-static void assert_near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-9 * fabs(expected) + 1e-12))
-		fail_msg("%.12g is not %.12g", value, expected);
-}
-
 /* Three executions of `parse`, `write` and `old` or `new`, which scatter by a part in a thousand. */
 static struct profile *three_executions(bool is_head)
 {
@@ -46,13 +40,13 @@ static void a_slower_benchmark_is_named_first(void **state)
 	assert_string_equal(diff_suite_string(suite, first->name), "test_parse");
 	assert_string_equal(diff_suite_string(suite, first->uri), "a.py::test_parse");
 	assert_int_equal(first->verdict, DIFF_REGRESSED);
-	assert_near(first->change, 0.2);
+	suites_assert_near(first->change, 0.2);
 	assert_true(first->change_low > 0.19 && first->change_high < 0.21);
 	assert_true(first->q < 0.05 && first->p <= first->q);
 	assert_int_equal(first->executions[DIFF_HEAD], 3);
 	assert_int_equal(first->rounds[DIFF_HEAD], 300);
 	assert_int_equal(first->iterations[DIFF_BASE], 1500);
-	assert_near(first->value[DIFF_HEAD] / first->value[DIFF_BASE], 1.2);
+	suites_assert_near(first->value[DIFF_HEAD] / first->value[DIFF_BASE], 1.2);
 	assert_int_equal(suites_find(suite, "test_write")->verdict, DIFF_UNCHANGED);
 	assert_int_equal(suites_find(suite, "test_new")->presence, DIFF_ADDED);
 	assert_true(isnan(suites_find(suite, "test_new")->value[DIFF_BASE]));
@@ -90,7 +84,7 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 		       *head = of_times(1, (double[]){ 104, 200, 600 }, 3);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
 
-	assert_near(suite->assumed_rsd, 0.05);
+	suites_assert_near(suite->assumed_rsd, 0.05);
 	assert_true(warns(suite, "one execution on each side, so 5 % variation"));
 	assert_int_equal(suites_find(suite, "b0")->verdict, DIFF_INCONCLUSIVE);
 	assert_int_equal(suites_find(suite, "b2")->verdict, DIFF_REGRESSED);
@@ -175,7 +169,7 @@ static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 	suites_add(head, "a", 20, 300);
 	suite = suites_compare(NULL, head, NULL);
 	assert_int_equal(suite->benchmark_count, 2);
-	assert_near(suites_find(suite, "a")->value[DIFF_HEAD], 17.5);
+	suites_assert_near(suites_find(suite, "a")->value[DIFF_HEAD], 17.5);
 	assert_int_equal(suites_find(suite, "a")->executions[DIFF_HEAD], 1);
 	assert_int_equal(suites_find(suite, "a")->rounds[DIFF_HEAD], 200);
 	diff_suite_destroy(suite);
@@ -436,7 +430,7 @@ static void counts_of_simulations_are_exact(void **state)
 
 	assert_true(suite->is_exact && !suite->is_measured);
 	assert_string_equal(diff_suite_string(suite, suite->unit), "count");
-	assert_near(suites_find(suite, "parse")->change, 0.03);
+	suites_assert_near(suites_find(suite, "parse")->change, 0.03);
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_REGRESSED);
 	assert_int_equal(suites_find(suite, "write")->verdict, DIFF_UNCHANGED);
 	assert_true(isnan(suites_find(suite, "parse")->q));
@@ -502,7 +496,7 @@ static void without_times_the_metric_is_compared(void **state)
 	profile_destroy(base);
 	base = sampled(1, 10);
 	suite = suites_compare(base, head, NULL);
-	assert_near(suites_find(suite, "parse")->change, -0.5);
+	suites_assert_near(suites_find(suite, "parse")->change, -0.5);
 	assert_int_equal(suite->verdict, DIFF_IMPROVED);
 	assert_false(warns(suite, "per execution"));
 	diff_suite_destroy(suite);

@@ -7,12 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static void assert_near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-9 * fabs(expected) + 1e-12))
-		fail_msg("%.12g is not %.12g", value, expected);
-}
-
 /* ---- Functions and lines ---- */
 
 /* Head makes twice the iterations in the same time; `lex` takes a line more, from 40 to 41, and line 45 is slow. */
@@ -68,7 +62,7 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 	assert_int_equal(part.profiles[DIFF_BASE]->run_count, 5);
 	assert_int_equal(part.diff->scale.mode, DIFF_SCALE_PER_RUN);
 	/* One of two benchmarks is proven to differ. */
-	assert_near(part.diff->evidence.q, 0.025);
+	suites_assert_near(part.diff->evidence.q, 0.025);
 	lex = function_of(part.diff, "lex", &id);
 	assert_int_equal(lex->self.state, DIFF_STATE_MORE);
 	/* 15,000 samples of base in five executions, and 48,000 / 2 of head. */
@@ -95,10 +89,10 @@ static void functions_of_what_is_not_proven_are_not_tested(void **state)
 
 	assert_true(diff_suite_find(suite, "write", &id, &err));
 	assert_true(diff_suite_explain(suite, id, &part, &err));
-	assert_near(part.diff->evidence.q, 1e-9);
+	suites_assert_near(part.diff->evidence.q, 1e-9);
 	diff_part_deinit(&part);
 	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
-	assert_near(part.diff->evidence.q, 0.025);
+	suites_assert_near(part.diff->evidence.q, 0.025);
 	/* What the harness does is no benchmark's. */
 	for (size_t i = 0; i < part.diff->function_count; i++)
 		assert_string_not_equal(diff_string(part.diff, part.diff->functions[i].name), "import");
@@ -128,7 +122,7 @@ static void sides_without_a_common_benchmark_are_explained(void **state)
 	suite = suites_compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
 	assert_int_equal(suite->added, 1);
 	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
-	assert_near(part.diff->raw_total[DIFF_HEAD], 100000000);
+	suites_assert_near(part.diff->raw_total[DIFF_HEAD], 100000000);
 	diff_part_deinit(&part);
 	diff_suite_destroy(suite);
 	profile_destroy(profiles[DIFF_BASE]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/diff.h"
+#include "synthetic_fixture.h"
+
 #include "foreign/foreign.h"
 #include "tests/unit/support/profile.h"
 
@@ -26,14 +27,7 @@ static struct profile *read_data(const char *name)
 
 static struct diff *compare(struct profile *base, struct profile *head, const char *metric)
 {
-	struct diff_options options = { .metric = metric };
-	struct diff *diff;
-	struct error err;
-
-	must(diff_create(base, head, &options, &diff, &err), &err);
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(base, head, &(struct diff_options){ .metric = metric });
 }
 
 static struct diff *compare_data(const char *base, const char *head, const char *metric)
@@ -49,20 +43,6 @@ static size_t differences(const struct diff *diff)
 		count += diff_state_is_difference(diff->functions[i].self.state) ||
 			 diff_state_is_difference(diff->functions[i].total.state);
 	return count;
-}
-
-static enum diff_state state_of(const struct diff *diff, const char *name)
-{
-	for (size_t i = 0; i < diff->function_count; i++)
-		if (strcmp(diff_string(diff, diff->functions[i].name), name) == 0)
-			return diff->functions[i].self.state;
-	fail_msg("no function %s", name);
-	return DIFF_STATE_SAME;
-}
-
-static bool says(const struct diff *diff, const char *words)
-{
-	return strstr(diff_string(diff, diff->verdict_text), words) != NULL;
 }
 
 /* One process, one recording, cut in two: as counts of samples their nanoseconds would prove anything. */
@@ -96,13 +76,13 @@ static void a_heap_that_grew_is_found(void **state)
 	struct diff *diff = compare_data("go-heap.pb.gz", "go-heap-more.pb.gz", NULL);
 
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	assert_int_equal(state_of(diff, "main.cacheRows"), DIFF_STATE_NEW);
-	assert_false(diff_state_is_difference(state_of(diff, "main.readBlocks")));
+	assert_int_equal(synthetic_function(diff, "main.cacheRows")->self.state, DIFF_STATE_NEW);
+	assert_false(diff_state_is_difference(synthetic_function(diff, "main.readBlocks")->self.state));
 	assert_true(diff->scale.factor == 1);
 	diff_destroy(diff);
 	diff = compare_data("go-allocs.pb.gz", "go-allocs-more.pb.gz", NULL);
 	assert_string_equal(diff_string(diff, diff->metric), "alloc_space");
-	assert_int_equal(state_of(diff, "main.cacheRows"), DIFF_STATE_NEW);
+	assert_int_equal(synthetic_function(diff, "main.cacheRows")->self.state, DIFF_STATE_NEW);
 	diff_destroy(diff);
 }
 
@@ -161,10 +141,10 @@ static void one_file_a_side_proves_nothing_of_weights(void **state)
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_NONE);
 	assert_true(diff->evidence.uncounted);
 	assert_int_equal(differences(diff), 0);
-	assert_int_equal(state_of(diff, "fa"), DIFF_STATE_UNPROVEN);
+	assert_int_equal(synthetic_function(diff, "fa")->self.state, DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
-	assert_true(says(diff, "weights are not counts of samples"));
-	assert_true(says(diff, "give 3 or more on each side, separated by commas"));
+	synthetic_assert_says(diff, "weights are not counts of samples");
+	synthetic_assert_says(diff, "give 3 or more on each side, separated by commas");
 	diff_destroy(diff);
 }
 
@@ -173,8 +153,8 @@ static void runs_prove_what_weights_alone_do_not(void **state)
 	struct diff *diff = compare(weighed(4, 1, 0, 0), weighed(4, 2, 5000000, 1), NULL);
 
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_RUNS);
-	assert_int_equal(state_of(diff, "fa"), DIFF_STATE_MORE);
-	assert_int_equal(state_of(diff, "fu"), DIFF_STATE_NEW);
+	assert_int_equal(synthetic_function(diff, "fa")->self.state, DIFF_STATE_MORE);
+	assert_int_equal(synthetic_function(diff, "fu")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	diff_destroy(diff);
 }

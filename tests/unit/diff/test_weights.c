@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/diff.h"
+#include "synthetic_fixture.h"
+
 #include "tests/unit/support/profile.h"
 
 #include <string.h>
@@ -51,14 +52,7 @@ static struct profile *attached(int64_t heavy, int64_t light, int64_t first_ligh
 
 static struct diff *compare_by(struct profile *base, struct profile *head, enum diff_scale_mode scale)
 {
-	struct diff_options options = { .scale = scale };
-	struct diff *diff;
-	struct error err;
-
-	must(diff_create(base, head, &options, &diff, &err), &err);
-	profile_destroy(base);
-	profile_destroy(head);
-	return diff;
+	return synthetic_compare(base, head, &(struct diff_options){ .scale = scale });
 }
 
 static struct diff *compare(struct profile *base, struct profile *head)
@@ -66,24 +60,15 @@ static struct diff *compare(struct profile *base, struct profile *head)
 	return compare_by(base, head, DIFF_SCALE_AUTO);
 }
 
-static enum diff_state state_of(const struct diff *diff, const char *name)
-{
-	for (size_t i = 0; i < diff->function_count; i++)
-		if (strcmp(diff_string(diff, diff->functions[i].name), name) == 0)
-			return diff->functions[i].self.state;
-	fail_msg("no function %s", name);
-	return DIFF_STATE_SAME;
-}
-
 /* Three samples against nine are nothing, however much each of them stands for. */
 static void few_heavy_samples_prove_nothing(void **state)
 {
 	struct diff *diff = compare(attached(3, 10, LIGHT_SAMPLES), attached(9, 10, LIGHT_SAMPLES));
 
-	assert_int_equal(state_of(diff, "heavy"), DIFF_STATE_UNPROVEN);
+	assert_int_equal(synthetic_function(diff, "heavy")->self.state, DIFF_STATE_UNPROVEN);
 	diff_destroy(diff);
 	diff = compare(attached(9, 10, LIGHT_SAMPLES), attached(3, 10, LIGHT_SAMPLES));
-	assert_int_equal(state_of(diff, "heavy"), DIFF_STATE_UNPROVEN);
+	assert_int_equal(synthetic_function(diff, "heavy")->self.state, DIFF_STATE_UNPROVEN);
 	diff_destroy(diff);
 }
 
@@ -92,8 +77,8 @@ static void many_light_samples_prove_as_ever(void **state)
 {
 	struct diff *diff = compare(attached(5, 10, LIGHT_SAMPLES), attached(5, 10, 8 * LIGHT_SAMPLES));
 
-	assert_int_equal(state_of(diff, "la"), DIFF_STATE_MORE);
-	assert_int_equal(state_of(diff, "lb"), DIFF_STATE_SAME);
+	assert_int_equal(synthetic_function(diff, "la")->self.state, DIFF_STATE_MORE);
+	assert_int_equal(synthetic_function(diff, "lb")->self.state, DIFF_STATE_SAME);
 	diff_destroy(diff);
 }
 
@@ -106,7 +91,7 @@ static void load_is_divided_out_of_counts_too(void **state)
 
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_ROBUST);
 	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
-	assert_int_equal(state_of(diff, "la"), DIFF_STATE_SAME);
+	assert_int_equal(synthetic_function(diff, "la")->self.state, DIFF_STATE_SAME);
 	assert_non_null(
 		strstr(diff_string(diff, diff->scale_text), "took 2.00 times as many page-faults per second in head"));
 	diff_destroy(diff);
