@@ -103,25 +103,30 @@ static bool child_said_yes(pid_t pid)
 	return WEXITSTATUS(status) == 1;
 }
 
-/* Whether the attack succeeds in a child process behind take(); NULL: with all rights. */
-static bool succeeds(take_fn *take, attack_fn *attack)
+/* Whether the attack succeeds in a child process behind take(); NULL: with all rights. The scene is removed. */
+static bool succeeds_in(struct scene *scene, take_fn *take, attack_fn *attack)
 {
-	struct scene scene;
 	bool success;
-	pid_t pid;
+	pid_t pid = fork();
 
-	make_scene(&scene);
-	pid = fork();
 	if (pid == 0) {
-		if (fchdir(scene.directory_fd) != 0)
+		if (fchdir(scene->directory_fd) != 0)
 			_exit(2);
 		if (take)
 			(void)!take();
-		_exit(attack(&scene));
+		_exit(attack(scene));
 	}
 	success = child_said_yes(pid);
-	remove_scene(&scene);
+	remove_scene(scene);
 	return success;
+}
+
+static bool succeeds(take_fn *take, attack_fn *attack)
+{
+	struct scene scene;
+
+	make_scene(&scene);
+	return succeeds_in(&scene, take, attack);
 }
 
 /* What the function cannot take on this kernel, by a child's word. */
@@ -400,23 +405,11 @@ static bool secure_bits_are_changed(const struct scene *scene)
 static bool succeeds_on_others_file(take_fn *take, attack_fn *attack)
 {
 	struct scene scene;
-	bool success;
-	pid_t pid;
 
 	make_scene(&scene);
 	assert_int_equal(chmod(scene.directory, 0755), 0);
 	assert_int_equal(fchown(scene.write_fd, ANYBODY, ANYBODY), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (fchdir(scene.directory_fd) != 0)
-			_exit(2);
-		if (take)
-			(void)!take();
-		_exit(attack(&scene));
-	}
-	success = child_said_yes(pid);
-	remove_scene(&scene);
-	return success;
+	return succeeds_in(&scene, take, attack);
 }
 
 static bool lacks_root(void)
