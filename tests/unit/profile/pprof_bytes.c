@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pprof_bytes.h"
+#include "profile_fixture.h"
 
 #include <string.h>
 
@@ -138,4 +139,21 @@ void pprof_sample(struct pprof_bytes *p, const struct pprof_sample *sample)
 void pprof_finish(struct pprof_bytes *p)
 {
 	buffer_append(&p->file, p->strings.data, p->strings.size);
+}
+
+struct profile *pprof_read(struct pprof_bytes *p)
+{
+	struct profile *profile;
+
+	pprof_finish(p);
+	profile = read_profile(p->file.data, p->file.size);
+	pprof_bytes_deinit(p);
+	return profile;
+}
+
+void pprof_refuse(struct pprof_bytes *p, const char *words)
+{
+	pprof_finish(p);
+	expect_refused(p->file.data, p->file.size, ERROR_FORMAT, words);
+	pprof_bytes_deinit(p);
 }

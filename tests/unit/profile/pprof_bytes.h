@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "profile/profile.h"
 
 /*
  * pprof files made by hand, as other tools write them: profile.proto's fields (github.com/google/pprof) in the order of
@@ -65,3 +65,7 @@ void pprof_sample(struct pprof_bytes *p, const struct pprof_sample *sample);
 
 /* Adds the strings: the file is complete then. */
 void pprof_finish(struct pprof_bytes *p);
+
+/* Finish the file, read it, and free it; the test fails unless it is read, or refused by ERROR_FORMAT with `words`. */
+struct profile *pprof_read(struct pprof_bytes *p);
+void pprof_refuse(struct pprof_bytes *p, const char *words);

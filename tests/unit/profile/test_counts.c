@@ -207,14 +207,12 @@ static void sampled_objects_are_recovered(void **state)
 		pprof_number(&p.file, PPROF_PERIOD, 524288);
 		pprof_sample(
 			&p, &(struct pprof_sample){ .values = { cases[i].objects, cases[i].space }, .value_count = 2 });
-		pprof_finish(&p);
-		profile = read_profile(p.file.data, p.file.size);
+		profile = pprof_read(&p);
 		off = (double)samples_of(profile, "space") - (double)cases[i].samples;
 		if (off > 1e-3 * (double)cases[i].samples || off < -1e-3 * (double)cases[i].samples)
 			fail_msg("case %zu: %lld samples", i, (long long)samples_of(profile, "space"));
 		assert_int_equal(profile_metric(profile, value_type(profile, "space")).kind, PROFILE_METRIC_IN_USE);
 		profile_destroy(profile);
-		pprof_bytes_deinit(&p);
 	}
 }
 
@@ -258,14 +256,12 @@ static void what_is_counted_together_is_named_alike(void **state)
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "alloc-samples", "count");
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "alloc-space", "bytes");
 	pprof_sample(&p, &(struct pprof_sample){ .values = { 5, 50000000, 2, 4096 }, .value_count = 4 });
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_int_equal(samples_of(profile, "cpu-time"), 5);
 	assert_int_equal(samples_of(profile, "alloc-space"), 2);
 	assert_string_equal(default_type(profile), "alloc-space");
 	expect_kept(profile);
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 /* Counted on one side only, they are not known together. */

@@ -59,11 +59,9 @@ static void repeated_numbers_are_read_packed_and_not(void **state)
 		pprof_bytes_init(&p);
 		p.packed = packed;
 		small_file(&p);
-		pprof_finish(&p);
-		profile = read_profile(p.file.data, p.file.size);
+		profile = pprof_read(&p);
 		assert_small_file(profile);
 		profile_destroy(profile);
-		pprof_bytes_deinit(&p);
 	}
 }
 
@@ -117,8 +115,7 @@ static void stacks_share_whole_frames_only(void **state)
 		sample.labels[0].number = (int64_t)i;
 		pprof_sample(&p, &sample);
 	}
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_int_equal(profile->sample_count, STACKS);
 	memset(sample.locations, 0, sizeof(sample.locations));
 	random = 42;
@@ -127,7 +124,6 @@ static void stacks_share_whole_frames_only(void **state)
 		assert_stack(profile, profile->samples[i].stack, sample.locations);
 	}
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
@@ -183,11 +179,9 @@ static void unknown_fields_are_skipped(void **state)
 	buffer_append(&p.file, "12345678", 8);
 	buffer_append_varint(&p.file, 80 << 3 | 5);
 	buffer_append(&p.file, "1234", 4);
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_small_file(profile);
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 /* perf_data_converter: `cycles_sample` counts, `cycles_event` weighs; ids are hashes; frames without names. */
@@ -208,8 +202,7 @@ static void perf_to_profile_is_read(void **state)
 				 .values = { 5, 123456 },
 				 .value_count = 2,
 				 .labels = { { "pid", NULL, 12 }, { "tid", NULL, 13 }, { "comm", "zip", 0 } } });
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_string_equal(profile_string(profile, profile->value_types[0].type), "samples");
 	assert_string_equal(profile_string(profile, profile->value_types[1].type), "cycles_event");
 	assert_int_equal(profile_sum(profile, 0), 5);
@@ -221,7 +214,6 @@ static void perf_to_profile_is_read(void **state)
 	assert_int_equal(profile->threads[0].tid, 13);
 	assert_string_equal(profile_string(profile, profile->threads[0].process_name), "zip");
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 /* Node's writer: `sample`/`count`, no mapping, all addresses 0, a location a line. */
@@ -239,15 +231,13 @@ static void files_without_mappings_and_addresses_are_read(void **state)
 	pprof_location(&p, 2, 0, 0, (uint64_t[]){ 2, 0 });
 	pprof_sample(&p, &(struct pprof_sample){ .locations = { 2, 1 }, .values = { 4, 40 }, .value_count = 2 });
 	pprof_sample(&p, &(struct pprof_sample){ .locations = { 1 }, .values = { 1, 10 }, .value_count = 2 });
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_int_equal(profile->value_type_count, 2);
 	assert_int_equal(profile_sum(profile, 0), 5);
 	assert_int_equal(profile->location_count, 2);
 	assert_int_equal(profile->stack_count, 3);
 	assert_string_equal(name_of(profile, profile->stacks[2].location, 0), "render");
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 static void the_default_sample_type_is_honoured(void **state)
@@ -258,11 +248,9 @@ static void the_default_sample_type_is_honoured(void **state)
 	pprof_bytes_init(&p);
 	small_file(&p);
 	pprof_number(&p.file, PPROF_DEFAULT_TYPE, (uint64_t)pprof_string(&p, "samples"));
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_int_equal(profile->default_value_type, 0);
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 /* Code made at run time: one address holds two functions in turn. Neither may take the other's samples. */
@@ -281,15 +269,13 @@ static void an_address_with_two_names_is_two_places(void **state)
 	pprof_sample(&p, &(struct pprof_sample){ .locations = { 1 }, .values = { 1 }, .value_count = 1 });
 	pprof_sample(&p, &(struct pprof_sample){ .locations = { 2 }, .values = { 2 }, .value_count = 1 });
 	pprof_sample(&p, &(struct pprof_sample){ .locations = { 3 }, .values = { 4 }, .value_count = 1 });
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_int_equal(profile->sample_count, 2);
 	assert_string_equal(name_of(profile, profile->stacks[profile->samples[0].stack].location, 0), "first");
 	assert_string_equal(name_of(profile, profile->stacks[profile->samples[1].stack].location, 0), "second");
 	assert_int_equal(profile->values[0], 5);
 	assert_int_equal(profile->values[1], 2);
 	profile_destroy(profile);
-	pprof_bytes_deinit(&p);
 }
 
 /* Files that do not count samples: how many there were is told by the value that the period is of, if one is. */
@@ -318,8 +304,7 @@ static void samples_are_counted_by_the_period(void **state)
 		pprof_value_type(&p, PPROF_PERIOD_TYPE, cases[i].period_type, cases[i].period_unit);
 		pprof_number(&p.file, PPROF_PERIOD, cases[i].period);
 		pprof_sample(&p, &(struct pprof_sample){ .values = { cases[i].value }, .value_count = 1 });
-		pprof_finish(&p);
-		profile = read_profile(p.file.data, p.file.size);
+		profile = pprof_read(&p);
 		assert_int_equal(profile->value_type_count, 2);
 		assert_int_equal(profile->default_value_type, 1);
 		assert_int_equal(profile_sum(profile, 1), cases[i].value);
@@ -327,21 +312,15 @@ static void samples_are_counted_by_the_period(void **state)
 			fail_msg("case %zu counts %lld samples, expected %lld", i, (long long)profile_sum(profile, 0),
 				(long long)cases[i].count);
 		profile_destroy(profile);
-		pprof_bytes_deinit(&p);
 	}
 }
 
 /* Recorded by Go's own runtime/pprof: see data/README.md. */
 static void a_recording_of_go_is_read(void **state)
 {
-	struct buffer file;
-	struct profile *profile;
-	struct error err;
+	struct profile *profile = read_data("data/go.pb.gz");
 	bool found = false;
 
-	buffer_init(&file, 1 << 20);
-	assert_true(file_read("data/go.pb.gz", &file, &err));
-	profile = read_profile(file.data, file.size);
 	assert_string_equal(profile_string(profile, profile->value_types[1].type), "cpu");
 	assert_int_equal(profile->default_value_type, 1);
 	assert_int_equal(profile->period, 10000000);
@@ -352,20 +331,14 @@ static void a_recording_of_go_is_read(void **state)
 		found |= strcmp(profile_string(profile, profile->functions[i].key), "main.burn`burn") == 0;
 	assert_true(found);
 	profile_destroy(profile);
-	buffer_deinit(&file);
 }
 
 /* Recorded by the crate pprof: bare and without mappings. */
 static void a_recording_of_rust_is_read(void **state)
 {
-	struct buffer file;
-	struct profile *profile;
-	struct error err;
+	struct profile *profile = read_data("data/rust.pprof");
 	bool found = false;
 
-	buffer_init(&file, 1 << 20);
-	assert_true(file_read("data/rust.pprof", &file, &err));
-	profile = read_profile(file.data, file.size);
 	assert_int_equal(profile->value_type_count, 2);
 	assert_string_equal(profile_string(profile, profile->value_types[1].unit), "nanoseconds");
 	assert_true(profile_sum(profile, 0) > 5);
@@ -375,7 +348,6 @@ static void a_recording_of_rust_is_read(void **state)
 		found |= strcmp(profile_string(profile, profile->functions[i].key), "burn::burn`") == 0;
 	assert_true(found);
 	profile_destroy(profile);
-	buffer_deinit(&file);
 }
 
 int main(void)

@@ -158,9 +158,7 @@ static void expect_refused_labels(const uint8_t *labels, size_t size, const char
 	pprof_string(&file, "\x1b[2J");
 	pprof_text(&extension, LABELS, labels, size);
 	pprof_text(&file.file, PPROF_KELVIN, extension.data, extension.size);
-	pprof_finish(&file);
-	expect_refused(file.file.data, file.file.size, ERROR_FORMAT, words);
-	pprof_bytes_deinit(&file);
+	pprof_refuse(&file, words);
 }
 
 static void labels_of_a_file_are_checked(void **state)

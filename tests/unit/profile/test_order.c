@@ -21,7 +21,6 @@ struct line {
 static struct profile *read_lines(const struct line *lines, size_t count)
 {
 	struct pprof_bytes p;
-	struct profile *profile;
 
 	pprof_bytes_init(&p);
 	p.packed = true;
@@ -37,10 +36,7 @@ static struct profile *read_lines(const struct line *lines, size_t count)
 		sample.labels[0].number = lines[i].thread;
 		pprof_sample(&p, &sample);
 	}
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
-	pprof_bytes_deinit(&p);
-	return profile;
+	return pprof_read(&p);
 }
 
 static void assert_all_different(const struct profile *profile)

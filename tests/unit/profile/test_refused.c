@@ -343,17 +343,13 @@ static void requests_that_contradict_themselves_are_refused(void **state)
 		pprof_bytes_init(&p);
 		valid_file(&p);
 		add_requests(&p, cases[i].field, cases[i].bytes, cases[i].size);
-		pprof_finish(&p);
-		expect_refused(p.file.data, p.file.size, ERROR_FORMAT, cases[i].words);
-		pprof_bytes_deinit(&p);
+		pprof_refuse(&p, cases[i].words);
 	}
 	pprof_bytes_init(&p);
 	valid_file(&p);
 	add_requests(&p, 0, NULL, 0);
-	pprof_finish(&p);
-	profile = read_profile(p.file.data, p.file.size);
+	profile = pprof_read(&p);
 	assert_int_equal(profile_requests_total(profile, PROFILE_EXCHANGE_ANSWERED), 6);
-	pprof_bytes_deinit(&p);
 }
 
 static void contradictions_are_named(void **state)
@@ -421,9 +417,7 @@ static void a_file_without_sample_types_is_refused(void **state)
 
 	pprof_bytes_init(&p);
 	pprof_mapping(&p, 1, 0x1000, "/srv/app", "abcd");
-	pprof_finish(&p);
-	expect_refused(p.file.data, p.file.size, ERROR_FORMAT, "names no sample type");
-	pprof_bytes_deinit(&p);
+	pprof_refuse(&p, "names no sample type");
 }
 
 static void the_first_string_must_be_empty(void **state)
@@ -433,9 +427,7 @@ static void the_first_string_must_be_empty(void **state)
 	pprof_bytes_init(&p);
 	pprof_text(&p.file, PPROF_STRING, "first", 5);
 	valid_file(&p);
-	pprof_finish(&p);
-	expect_refused(p.file.data, p.file.size, ERROR_FORMAT, "string table does not start with an empty string");
-	pprof_bytes_deinit(&p);
+	pprof_refuse(&p, "string table does not start with an empty string");
 }
 
 /* A gigabyte of zeros in a megabyte. */
