@@ -4,7 +4,6 @@
 #include "diff/statistics/median.h"
 #include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
-#include "diff/statistics/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -363,6 +362,20 @@ bool load_measure(struct diff_build *build, struct error *err)
 /* ---- Variance of rows due to the load ---- */
 
 /*
+ * The logarithm of head's rate of requests over base's; 0: the scale is not per request, or the length of a recording
+ * is not known.
+ */
+static double load_rate_change(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	double seconds = load_seconds(base) / load_seconds(head);
+
+	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST || !isfinite(seconds) || !(seconds > 0))
+		return 0;
+	return log(build->diff->requests[DIFF_HEAD].count / build->diff->requests[DIFF_BASE].count * seconds);
+}
+
+/*
  * The logarithm of the change that waiting may show: its cost lies between that of base and that in proportion to the
  * load, if nothing else is known.
  */
@@ -384,7 +397,7 @@ bool load_weigh_rows(const struct diff_build *build, struct experiment *experime
 		return true;
 	if (!find_waiting(build->diff, &waiting, err) || !row_shares_sum(build, waiting, &shares, err))
 		return false;
-	change = is_counted ? work_rate_change(build) : load_change(build);
+	change = is_counted ? load_rate_change(build) : load_change(build);
 	variance = is_counted ? pow(cost_by_load * change, 2) : build->load.variance;
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row *row = &experiment->rows[i];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/work.h"
 
-#include "diff/statistics/load.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/units.h"
 
@@ -250,14 +249,4 @@ void work_divide_runs(struct experiment *experiment, enum diff_evidence_mode mod
 		for (size_t row = 0; row < experiment->row_count; row++)
 			divide_row(s, mean, s->values + row * s->unit_count);
 	}
-}
-
-double work_rate_change(const struct diff_build *build)
-{
-	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-	double seconds = load_seconds(base) / load_seconds(head);
-
-	if (build->diff->scale.mode != DIFF_SCALE_PER_REQUEST || !isfinite(seconds) || !(seconds > 0))
-		return 0;
-	return log(build->diff->requests[DIFF_HEAD].count / build->diff->requests[DIFF_BASE].count * seconds);
 }

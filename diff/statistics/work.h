@@ -39,9 +39,3 @@ double work_sum(const struct experiment *experiment, enum diff_side side);
  * and not by their load. The sum of each row stays. Does nothing unless units are runs with work.
  */
 void work_divide_runs(struct experiment *experiment, enum diff_evidence_mode mode);
-
-/*
- * The logarithm of head's rate of requests over base's; 0: the scale is not per request, or the length of a recording
- * is not known.
- */
-double work_rate_change(const struct diff_build *build);
