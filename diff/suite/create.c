@@ -3,22 +3,10 @@
 
 #include "diff/suite/work.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 static const size_t max_string_bytes = (size_t)1 << 30;
 static const double default_q = 0.05, default_precision = 0.01;
-
-bool suite_text(struct diff_suite *suite, struct error *err, uint32_t *id, const char *format, ...)
-{
-	va_list args;
-	bool ok;
-
-	va_start(args, format);
-	ok = string_table_add_text(suite->strings, id, format, args, err);
-	va_end(args);
-	return ok;
-}
 
 static void suite_work_deinit(struct suite_work *work)
 {

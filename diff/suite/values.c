@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- The metric ---- */
 
@@ -15,6 +16,11 @@ static bool has_measured(const struct profile *profile)
 		if (profile->runs[i].name && profile->runs[i].measured.rounds > 0)
 			return true;
 	return false;
+}
+
+static bool intern(struct diff_suite *suite, const char *text, uint32_t *id, struct error *err)
+{
+	return string_table_add(suite->strings, text, strlen(text), id, err);
 }
 
 /* Chooses the metric as diff_create() does. */
@@ -33,9 +39,9 @@ static bool choose_total(struct suite_work *work, struct error *err)
 		work->metric[side] = build.metric[side];
 		work->counts[side] = build_is_counted(&build) && !diff->is_exact ? build.counts[side] : PROFILE_NONE;
 	}
-	return suite_text(suite, err, &suite->metric, "%s", diff_string(diff, diff->metric)) &&
-	       suite_text(suite, err, &suite->metric_words, "%s", diff_string(diff, diff->metric_words)) &&
-	       suite_text(suite, err, &suite->unit, "%s", diff_string(diff, diff->unit));
+	return intern(suite, diff_string(diff, diff->metric), &suite->metric, err) &&
+	       intern(suite, diff_string(diff, diff->metric_words), &suite->metric_words, err) &&
+	       intern(suite, diff_string(diff, diff->unit), &suite->unit, err);
 }
 
 static bool choose_metric(struct suite_work *work, struct error *err)
@@ -46,9 +52,9 @@ static bool choose_metric(struct suite_work *work, struct error *err)
 			     (suite->sides == 1 || has_measured(suite->profiles[DIFF_BASE]));
 	if (!suite->is_measured)
 		return choose_total(work, err);
-	return suite_text(suite, err, &suite->metric, "time") &&
-	       suite_text(suite, err, &suite->metric_words, "time per iteration") &&
-	       suite_text(suite, err, &suite->unit, "nanoseconds");
+	return intern(suite, "time", &suite->metric, err) &&
+	       intern(suite, "time per iteration", &suite->metric_words, err) &&
+	       intern(suite, "nanoseconds", &suite->unit, err);
 }
 
 /* ---- Values ---- */

@@ -51,10 +51,6 @@ struct diff_suite_private {
 	size_t proven, tested;            /* benchmarks */
 };
 
-/* Interns formatted text into the suite's strings. */
-COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool suite_text(
-	struct diff_suite *suite, struct error *err, uint32_t *id, const char *format, ...);
-
 /*
  * The values at each end that a mean over executions leaves out: a fifth, where there are ten or more (Yuen 1974). One
  * execution that another program disturbs then neither moves the mean nor widens its interval. With fewer executions
