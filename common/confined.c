@@ -149,12 +149,12 @@ unsigned int confined_separate(void)
  */
 static bool enter_empty_root(void)
 {
-	static const char place[] = "/proc";
+	static const char root[] = "/proc";
 
 	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-		mount("none", place, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,nr_inodes=2") !=
+		mount("none", root, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,nr_inodes=2") !=
 			0 ||
-		chdir(place) != 0)
+		chdir(root) != 0)
 		return false;
 	if (syscall(SYS_pivot_root, ".", ".") == 0)
 		return umount2(".", MNT_DETACH) == 0;

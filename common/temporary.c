@@ -44,7 +44,7 @@ static int open_below(int parent, const char *name, mode_t mode, struct error *e
 			       (unsigned int)info.st_uid),
 		       -1;
 	opened = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Also where the umask, a default list of access or an earlier owner of the place wanted it otherwise. */
+	/* Also where the umask, a default list of access or an earlier owner of the directory wanted it otherwise. */
 	if (opened < 0 || fchmod(opened, mode) != 0) {
 		error_set_errno(err, errno, "%s", name);
 		cleanup_close(&opened);
@@ -54,47 +54,47 @@ static int open_below(int parent, const char *name, mode_t mode, struct error *e
 }
 
 /* A directory in which Kelvin's own lies. */
-struct place {
-	char path[PATH_MAX]; /* of the parent; "": there is no such place for this user */
+struct base_directory {
+	char path[PATH_MAX]; /* of the parent; "": there is none for this user */
 	char name[32];       /* of Kelvin's own in it */
 };
 
-enum place_kind { PLACE_RUN, PLACE_RUNTIME, PLACE_TMPDIR, PLACE_TMP, PLACE_VAR_TMP, PLACE_SHM, PLACES };
+enum base_kind { BASE_RUN, BASE_RUNTIME, BASE_TMPDIR, BASE_TMP, BASE_VAR_TMP, BASE_SHM, BASES };
 
-static const char *place_parent(enum place_kind kind)
+static const char *base_parent(enum base_kind kind)
 {
 	switch (kind) {
-	case PLACE_RUN:
+	case BASE_RUN:
 		return geteuid() == 0 ? "/run/kelvin" : NULL;
-	case PLACE_RUNTIME:
+	case BASE_RUNTIME:
 		return getenv("XDG_RUNTIME_DIR");
-	case PLACE_TMPDIR:
+	case BASE_TMPDIR:
 		return getenv("TMPDIR");
-	case PLACE_TMP:
+	case BASE_TMP:
 		return "/tmp";
-	case PLACE_VAR_TMP:
+	case BASE_VAR_TMP:
 		return "/var/tmp";
-	case PLACE_SHM:
+	case BASE_SHM:
 		return "/dev/shm";
-	case PLACES:
+	case BASES:
 		break;
 	}
 	return NULL;
 }
 
-static void place_find(struct place *place, enum place_kind kind)
+static void base_find(struct base_directory *base, enum base_kind kind)
 {
-	const char *parent = place_parent(kind);
+	const char *parent = base_parent(kind);
 	unsigned int user = (unsigned int)geteuid();
 
-	if (snprintf(place->path, sizeof(place->path), "%s", parent ? parent : "") >= (int)sizeof(place->path))
-		place->path[0] = '\0';
-	if (kind == PLACE_RUN)
-		snprintf(place->name, sizeof(place->name), "%u", user);
-	else if (kind == PLACE_RUNTIME)
-		snprintf(place->name, sizeof(place->name), "kelvin");
+	if (snprintf(base->path, sizeof(base->path), "%s", parent ? parent : "") >= (int)sizeof(base->path))
+		base->path[0] = '\0';
+	if (kind == BASE_RUN)
+		snprintf(base->name, sizeof(base->name), "%u", user);
+	else if (kind == BASE_RUNTIME)
+		snprintf(base->name, sizeof(base->name), "kelvin");
 	else
-		snprintf(place->name, sizeof(place->name), "%s%u", prefix, user);
+		snprintf(base->name, sizeof(base->name), "%s%u", prefix, user);
 }
 
 /* /run has nothing of ours after each start of the machine. */
@@ -107,20 +107,20 @@ static void make_run(struct error *err)
 		made = open_below(run, "kelvin", 0755, err);
 }
 
-static int place_open(const struct place *place, enum place_kind kind, struct error *err)
+static int base_open(const struct base_directory *base, enum base_kind kind, struct error *err)
 {
 	CLEANUP(cleanup_close) int parent = -1;
 	struct error why = { .code = ERROR_NONE };
 	int fd;
 
-	if (kind == PLACE_RUN)
+	if (kind == BASE_RUN)
 		make_run(&why);
 	if (why.code == ERROR_NONE)
-		parent = own_directory_open(place->path, (uid_t)-1, &why);
-	fd = parent >= 0 ? open_below(parent, place->name, S_IRWXU, &why) : -1;
+		parent = own_directory_open(base->path, (uid_t)-1, &why);
+	fd = parent >= 0 ? open_below(parent, base->name, S_IRWXU, &why) : -1;
 	if (fd < 0) {
 		*err = why;
-		error_prefix(err, "%.200s", place->path);
+		error_prefix(err, "%.200s", base->path);
 	}
 	return fd;
 }
@@ -259,9 +259,10 @@ static int make_locked(int base, char name[32])
 	return fd;
 }
 
-static bool create_in(struct temporary *temporary, const struct place *place, enum place_kind kind, struct error *err)
+static bool create_in(
+	struct temporary *temporary, const struct base_directory *own, enum base_kind kind, struct error *err)
 {
-	int base = place_open(place, kind, err), directory;
+	int base = base_open(own, kind, err), directory;
 	char name[32];
 
 	if (base < 0)
@@ -269,17 +270,17 @@ static bool create_in(struct temporary *temporary, const struct place *place, en
 	remove_stale(base);
 	directory = make_locked(base, name);
 	if (directory < 0) {
-		error_set_errno(err, errno, "%.200s/%s", place->path, place->name);
+		error_set_errno(err, errno, "%.200s/%s", own->path, own->name);
 		close(base);
 		return false;
 	}
-	if ((size_t)snprintf(temporary->path, sizeof(temporary->path), "%s/%s/%s", place->path, place->name, name) >=
+	if ((size_t)snprintf(temporary->path, sizeof(temporary->path), "%s/%s/%s", own->path, own->name, name) >=
 		sizeof(temporary->path)) {
 		unlinkat(base, name, AT_REMOVEDIR);
 		close(directory);
 		close(base);
 		temporary->path[0] = '\0';
-		return error_set_errno(err, ENAMETOOLONG, "%.200s", place->path);
+		return error_set_errno(err, ENAMETOOLONG, "%.200s", own->path);
 	}
 	temporary->base = base;
 	temporary->directory = directory;
@@ -288,20 +289,20 @@ static bool create_in(struct temporary *temporary, const struct place *place, en
 
 static bool create_anywhere(struct temporary *temporary, enum temporary_size size, struct error *err)
 {
-	static const enum place_kind orders[][PLACES] = {
-		[TEMPORARY_SMALL] = { PLACE_RUN, PLACE_RUNTIME, PLACE_TMPDIR, PLACE_TMP, PLACE_VAR_TMP, PLACE_SHM },
-		[TEMPORARY_LARGE] = { PLACE_TMPDIR, PLACE_TMP, PLACE_VAR_TMP, PLACE_RUN, PLACE_RUNTIME, PLACE_SHM },
+	static const enum base_kind orders[][BASES] = {
+		[TEMPORARY_SMALL] = { BASE_RUN, BASE_RUNTIME, BASE_TMPDIR, BASE_TMP, BASE_VAR_TMP, BASE_SHM },
+		[TEMPORARY_LARGE] = { BASE_TMPDIR, BASE_TMP, BASE_VAR_TMP, BASE_RUN, BASE_RUNTIME, BASE_SHM },
 	};
 	CLEANUP(buffer_deinit) struct buffer reasons = { 0 };
 	struct error why;
-	struct place place;
+	struct base_directory base;
 
 	buffer_init(&reasons, MOST_REASON_BYTES);
-	for (int i = 0; i < PLACES; i++) {
-		place_find(&place, orders[size][i]);
-		if (!place.path[0])
+	for (int i = 0; i < BASES; i++) {
+		base_find(&base, orders[size][i]);
+		if (!base.path[0])
 			continue;
-		if (create_in(temporary, &place, orders[size][i], &why))
+		if (create_in(temporary, &base, orders[size][i], &why))
 			return true;
 		buffer_printf(&reasons, "%s%s", reasons.size ? "; " : "", why.message);
 	}
