@@ -201,7 +201,8 @@ bool dwarf_line_path(
 
 enum { FREE_ADDRESSES = 64 };
 
-struct machine {
+/* The registers of the state machine (DWARF 5, 6.2.2), and what is looked for with them. */
+struct line_state {
 	struct dwarf_file *of;
 	const struct dwarf_line_header *header;
 	struct byte_reader r;
@@ -222,132 +223,132 @@ struct machine {
 	int16_t special_lines[256];
 };
 
-static void start_sequence(struct machine *m)
+static void start_sequence(struct line_state *s)
 {
-	m->address = 0;
-	m->file = 1;
-	m->line = 1;
-	m->has_row = false;
-	m->is_dead = true; /* until an address is set */
+	s->address = 0;
+	s->file = 1;
+	s->line = 1;
+	s->has_row = false;
+	s->is_dead = true; /* until an address is set */
 }
 
-static void set_next(struct machine *m, size_t next)
+static void set_next(struct line_state *s, size_t next)
 {
-	m->next = next;
-	m->next_address = next < m->count ? m->addresses[next] : UINT64_MAX;
+	s->next = next;
+	s->next_address = next < s->count ? s->addresses[next] : UINT64_MAX;
 }
 
 /* Ends the previous row: it covers addresses up to this one. */
-static void close_row(struct machine *m)
+static void close_row(struct line_state *s)
 {
-	size_t next = m->next, first = next;
+	size_t next = s->next, first = next;
 
-	for (; next < m->count && m->addresses[next] < m->address; next++)
-		if (!m->lines[next].found)
-			m->lines[next] = (struct dwarf_line){ m->row_file,
-				m->row_line > 0 && m->row_line <= UINT32_MAX ? (uint32_t)m->row_line : 0, true };
-	set_next(m, next);
+	for (; next < s->count && s->addresses[next] < s->address; next++)
+		if (!s->lines[next].found)
+			s->lines[next] = (struct dwarf_line){ s->row_file,
+				s->row_line > 0 && s->row_line <= UINT32_MAX ? (uint32_t)s->row_line : 0, true };
+	set_next(s, next);
 	/* Rows can go back and forth over all addresses. */
-	if (next - first > FREE_ADDRESSES && !dwarf_file_spend(m->of, DWARF_SECTION_LINE, next - first))
-		m->r.failed = true;
+	if (next - first > FREE_ADDRESSES && !dwarf_file_spend(s->of, DWARF_SECTION_LINE, next - first))
+		s->r.failed = true;
 }
 
-static inline void emit_row(struct machine *m, bool is_end)
+static inline void emit_row(struct line_state *s, bool is_end)
 {
-	if (m->is_dead)
+	if (s->is_dead)
 		return;
-	if (!m->has_row || m->address < m->row_address)
-		set_next(m, addresses_lower_bound(m->addresses, m->count, m->address));
-	else if (m->next_address < m->address)
-		close_row(m);
-	m->row_file = m->file;
-	m->row_line = m->line;
-	m->row_address = m->address;
-	m->has_row = !is_end;
+	if (!s->has_row || s->address < s->row_address)
+		set_next(s, addresses_lower_bound(s->addresses, s->count, s->address));
+	else if (s->next_address < s->address)
+		close_row(s);
+	s->row_file = s->file;
+	s->row_line = s->line;
+	s->row_address = s->address;
+	s->has_row = !is_end;
 }
 
-static void set_address(struct machine *m, uint64_t size)
+static void set_address(struct line_state *s, uint64_t size)
 {
-	uint64_t address = byte_reader_uint(&m->r, size);
+	uint64_t address = byte_reader_uint(&s->r, size);
 	uint64_t all_ones = size == 4 ? UINT32_MAX : UINT64_MAX;
 
-	m->address = address;
-	m->is_dead = address == 0 || address == all_ones || address == all_ones - 1;
+	s->address = address;
+	s->is_dead = address == 0 || address == all_ones || address == all_ones - 1;
 }
 
-static void run_extended(struct machine *m)
+static void run_extended(struct line_state *s)
 {
-	uint64_t size = dwarf_read_uleb128(&m->r);
-	size_t start = byte_reader_offset(&m->r);
+	uint64_t size = dwarf_read_uleb128(&s->r);
+	size_t start = byte_reader_offset(&s->r);
 	uint8_t opcode;
 
-	if (!byte_reader_ok(&m->r) || size == 0 || size > byte_reader_left(&m->r)) {
-		m->r.failed = true;
+	if (!byte_reader_ok(&s->r) || size == 0 || size > byte_reader_left(&s->r)) {
+		s->r.failed = true;
 		return;
 	}
-	opcode = byte_reader_u8(&m->r);
+	opcode = byte_reader_u8(&s->r);
 	if (opcode == DW_LNE_end_sequence) {
-		emit_row(m, true);
-		start_sequence(m);
+		emit_row(s, true);
+		start_sequence(s);
 	} else if (opcode == DW_LNE_set_address && (size == 5 || size == 9)) {
-		set_address(m, size - 1);
+		set_address(s, size - 1);
 	}
-	byte_reader_seek(&m->r, start + size);
+	byte_reader_seek(&s->r, start + size);
 }
 
-static inline void advance(struct machine *m, uint64_t operations)
+static inline void advance(struct line_state *s, uint64_t operations)
 {
-	m->address += operations * m->header->minimum_length;
+	s->address += operations * s->header->minimum_length;
 }
 
-static void fill_special(struct machine *m)
+static void fill_special(struct line_state *s)
 {
-	for (unsigned int opcode = m->header->opcode_base; opcode < 256; opcode++) {
-		unsigned int adjusted = opcode - m->header->opcode_base;
+	for (unsigned int opcode = s->header->opcode_base; opcode < 256; opcode++) {
+		unsigned int adjusted = opcode - s->header->opcode_base;
 
-		m->special_operations[opcode] = (uint8_t)(adjusted / m->header->line_range);
-		m->special_lines[opcode] = (int16_t)(m->header->line_base + (int)(adjusted % m->header->line_range));
+		s->special_operations[opcode] = (uint8_t)(adjusted / s->header->line_range);
+		s->special_lines[opcode] = (int16_t)(s->header->line_base + (int)(adjusted % s->header->line_range));
 	}
 }
 
-static inline void run_special(struct machine *m, uint8_t opcode)
+static inline void run_special(struct line_state *s, uint8_t opcode)
 {
-	advance(m, m->special_operations[opcode]);
-	if (__builtin_add_overflow(m->line, m->special_lines[opcode], &m->line))
-		m->line = 0;
-	emit_row(m, false);
+	advance(s, s->special_operations[opcode]);
+	if (__builtin_add_overflow(s->line, s->special_lines[opcode], &s->line))
+		s->line = 0;
+	emit_row(s, false);
 }
 
-static void add_line(struct machine *m, int64_t delta)
+static void add_line(struct line_state *s, int64_t delta)
 {
-	if (__builtin_add_overflow(m->line, delta, &m->line))
-		m->line = 0;
+	if (__builtin_add_overflow(s->line, delta, &s->line))
+		s->line = 0;
 }
 
-static void run_standard(struct machine *m, uint8_t opcode)
+static void run_standard(struct line_state *s, uint8_t opcode)
 {
 	switch (opcode) {
 	case DW_LNS_copy:
-		emit_row(m, false);
+		emit_row(s, false);
 		break;
 	case DW_LNS_advance_pc:
-		advance(m, dwarf_read_uleb128(&m->r));
+		advance(s, dwarf_read_uleb128(&s->r));
 		break;
 	case DW_LNS_advance_line:
-		add_line(m, dwarf_read_sleb128(&m->r));
+		add_line(s, dwarf_read_sleb128(&s->r));
 		break;
 	case DW_LNS_set_file:
-		m->file = dwarf_read_uleb128(&m->r);
+		s->file = dwarf_read_uleb128(&s->r);
 		break;
 	case DW_LNS_const_add_pc:
-		advance(m, (uint8_t)(255 - m->header->opcode_base) / m->header->line_range);
+		advance(s, (uint8_t)(255 - s->header->opcode_base) / s->header->line_range);
 		break;
 	case DW_LNS_fixed_advance_pc:
-		m->address += byte_reader_u16(&m->r);
+		s->address += byte_reader_u16(&s->r);
 		break;
 	default:
-		for (uint8_t i = 0; i < m->header->opcode_lengths[opcode - 1]; i++)
-			dwarf_read_skip_leb128(&m->r);
+		for (uint8_t i = 0; i < s->header->opcode_lengths[opcode - 1]; i++)
+			dwarf_read_skip_leb128(&s->r);
 		break;
 	}
 }
@@ -355,25 +356,25 @@ static void run_standard(struct machine *m, uint8_t opcode)
 void dwarf_line_match(const struct dwarf_line_header *header, const struct dwarf_unit *unit, const uint64_t *addresses,
 	size_t count, struct dwarf_line *lines)
 {
-	struct machine m = {
+	struct line_state s = {
 		.of = unit->file, .header = header, .addresses = addresses, .count = count, .lines = lines
 	};
 
 	/* Many units may name the same program. */
 	if (header->program == 0 || !dwarf_file_spend(unit->file, DWARF_SECTION_LINE, header->end - header->program))
 		return;
-	m.r = byte_reader_over(unit->file->sections[DWARF_SECTION_LINE].bytes, header->end);
-	byte_reader_seek(&m.r, header->program);
-	fill_special(&m);
-	start_sequence(&m);
-	while (byte_reader_left(&m.r) > 0 && byte_reader_ok(&m.r)) {
-		uint8_t opcode = dwarf_read_u8(&m.r);
+	s.r = byte_reader_over(unit->file->sections[DWARF_SECTION_LINE].bytes, header->end);
+	byte_reader_seek(&s.r, header->program);
+	fill_special(&s);
+	start_sequence(&s);
+	while (byte_reader_left(&s.r) > 0 && byte_reader_ok(&s.r)) {
+		uint8_t opcode = dwarf_read_u8(&s.r);
 
 		if (opcode >= header->opcode_base)
-			run_special(&m, opcode);
+			run_special(&s, opcode);
 		else if (opcode == 0)
-			run_extended(&m);
+			run_extended(&s);
 		else
-			run_standard(&m, opcode);
+			run_standard(&s, opcode);
 	}
 }

@@ -9,15 +9,15 @@
 enum { LINE_TABLE_WEIGHT = 8 };
 
 /* Where a table begins, and what the meaning of its bytes depends on. */
-struct place {
+struct table_key {
 	uint64_t offset, format, strings;
 };
 
 void dwarf_shared_init(struct dwarf_shared *shared)
 {
 	*shared = (struct dwarf_shared){ 0 };
-	hash_map_init(&shared->abbrev_map, sizeof(struct place));
-	hash_map_init(&shared->line_map, sizeof(struct place));
+	hash_map_init(&shared->abbrev_map, sizeof(struct table_key));
+	hash_map_init(&shared->line_map, sizeof(struct table_key));
 }
 
 void dwarf_shared_deinit(struct dwarf_shared *shared)
@@ -36,9 +36,9 @@ void dwarf_shared_deinit(struct dwarf_shared *shared)
 	hash_map_deinit(&shared->line_map);
 }
 
-static struct place place_of(const struct dwarf_unit *unit, uint64_t offset)
+static struct table_key key_of(const struct dwarf_unit *unit, uint64_t offset)
 {
-	return (struct place){ offset,
+	return (struct table_key){ offset,
 		(uint64_t)unit->version << 16 | (uint64_t)unit->address_size << 8 | unit->offset_size,
 		unit->str_offsets_base };
 }
@@ -49,8 +49,8 @@ bool dwarf_shared_abbrevs(const struct dwarf_unit *unit, const struct dwarf_abbr
 	struct byte_reader r = dwarf_file_reader(unit->file, DWARF_SECTION_ABBREV);
 	struct dwarf_shared *shared = &unit->file->shared;
 	/* Abbreviations refer to no strings. */
-	struct place place = { unit->abbrev_offset, place_of(unit, 0).format, 0 };
-	uint32_t index = hash_map_get(&shared->abbrev_map, &place), *value;
+	struct table_key key = { unit->abbrev_offset, key_of(unit, 0).format, 0 };
+	uint32_t index = hash_map_get(&shared->abbrev_map, &key), *value;
 	struct dwarf_abbrevs *made;
 	bool added;
 
@@ -68,7 +68,7 @@ bool dwarf_shared_abbrevs(const struct dwarf_unit *unit, const struct dwarf_abbr
 		return false;
 	}
 	shared->abbrevs[shared->abbrev_count] = made;
-	if (!hash_map_add(&shared->abbrev_map, &place, (uint32_t)shared->abbrev_count++, &value, &added, err))
+	if (!hash_map_add(&shared->abbrev_map, &key, (uint32_t)shared->abbrev_count++, &value, &added, err))
 		return false;
 	*abbrevs = dwarf_file_spend(unit->file, DWARF_SECTION_ABBREV, made->bytes) ? made : NULL;
 	return true;
@@ -78,8 +78,8 @@ bool dwarf_shared_lines(const struct dwarf_unit *unit, const struct dwarf_line_h
 {
 	static const struct dwarf_line_header none = { 0 };
 	struct dwarf_shared *shared = &unit->file->shared;
-	struct place place = place_of(unit, unit->line_offset);
-	uint32_t index = hash_map_get(&shared->line_map, &place), *value;
+	struct table_key key = key_of(unit, unit->line_offset);
+	uint32_t index = hash_map_get(&shared->line_map, &key), *value;
 	struct dwarf_line_header *made;
 	bool added;
 
@@ -97,7 +97,7 @@ bool dwarf_shared_lines(const struct dwarf_unit *unit, const struct dwarf_line_h
 		return false;
 	}
 	shared->lines[shared->line_count] = made;
-	if (!hash_map_add(&shared->line_map, &place, (uint32_t)shared->line_count++, &value, &added, err))
+	if (!hash_map_add(&shared->line_map, &key, (uint32_t)shared->line_count++, &value, &added, err))
 		return false;
 	*lines = dwarf_file_spend(unit->file, DWARF_SECTION_LINE, LINE_TABLE_WEIGHT * made->header_bytes) ? made : NULL;
 	return true;

@@ -10,7 +10,7 @@
  * the bytes read are spent from the file's budget (dwarf_file_spend()).
  */
 struct dwarf_shared {
-	struct hash_map abbrev_map, line_map; /* place -> index */
+	struct hash_map abbrev_map, line_map; /* key -> index */
 	struct dwarf_abbrevs **abbrevs;       /* owned */
 	struct dwarf_line_header **lines;     /* owned */
 	size_t abbrev_count, abbrev_capacity, line_count, line_capacity;

@@ -13,12 +13,12 @@ enum { MAX_NESTING = 256 };
 enum { STEPS = 1 << 12, FREE_STEPS = 256 };
 
 /* The walk's position: the function that contains it, and the depth. */
-struct place {
+struct walk_position {
 	uint32_t node;
 	uint32_t depth;
 };
 
-static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct place place);
+static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct walk_position at);
 
 static uint32_t add_node(struct dwarf_walk *w, uint64_t die, uint32_t parent)
 {
@@ -69,40 +69,40 @@ static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
 }
 
 /* Marks covered addresses. The deepest function wins; of equally deep ones (folded identical code) the first. */
-static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place place)
+static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct walk_position at)
 {
 	uint64_t low, high;
 
 	while (spend(w) && dwarf_ranges_next(&ranges, &low, &high)) {
 		for (size_t i = addresses_lower_bound(w->addresses, w->count, low);
 			i < w->count && w->addresses[i] < high && spend(w); i++) {
-			if (w->depths[i] >= place.depth || !may_have(w, place.node, i))
+			if (w->depths[i] >= at.depth || !may_have(w, at.node, i))
 				continue;
-			w->depths[i] = place.depth;
-			w->deepest[i] = place.node;
+			w->depths[i] = at.depth;
+			w->deepest[i] = at.node;
 		}
 	}
 }
 
 /*
- * Decides whether to walk below the function; `place` is then inside it. An inlined function may list less code than
+ * Decides whether to walk below the function; `at` is then inside it. An inlined function may list less code than
  * the functions inside it: version 2 has no lists of ranges, and GCC's lists for it may end at their first entry.
  */
-static bool enter_function(
-	struct dwarf_walk *w, uint64_t offset, bool is_inlined, const struct dwarf_ranges *ranges, struct place *place)
+static bool enter_function(struct dwarf_walk *w, uint64_t offset, bool is_inlined, const struct dwarf_ranges *ranges,
+	struct walk_position *at)
 {
-	bool is_within = is_inlined && place->node != DWARF_NO_NODE;
+	bool is_within = is_inlined && at->node != DWARF_NO_NODE;
 
 	if (!is_within && !covers(w, *ranges) && !w->is_exhaustive)
 		return false;
 	/* Functions inlined below a function without code do not run. */
 	if (!is_within && (is_inlined || !dwarf_ranges_any(ranges))) {
-		place->node = DWARF_NO_NODE;
+		at->node = DWARF_NO_NODE;
 		return true;
 	}
-	place->node = add_node(w, offset, is_inlined ? place->node : DWARF_NO_NODE);
-	if (place->node != DWARF_NO_NODE)
-		mark(w, *ranges, *place);
+	at->node = add_node(w, offset, is_inlined ? at->node : DWARF_NO_NODE);
+	if (at->node != DWARF_NO_NODE)
+		mark(w, *ranges, *at);
 	return true;
 }
 
@@ -126,7 +126,7 @@ static bool init_ranges(const struct dwarf_walk *w, struct byte_reader r, const 
 }
 
 static void visit_code(struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, uint64_t offset,
-	struct place place)
+	struct walk_position at)
 {
 	struct byte_reader behind_code = *r;
 	struct dwarf_ranges ranges;
@@ -136,11 +136,10 @@ static void visit_code(struct dwarf_walk *w, struct byte_reader *r, const struct
 	dwarf_die_scan(w->unit, r, abbrev, &scan);
 	if (!byte_reader_ok(r) || !init_ranges(w, behind_code, abbrev, &scan, &ranges))
 		return;
-	place.depth++;
-	if (place.depth < MAX_NESTING &&
-		enter_function(w, offset, abbrev->role == DWARF_ROLE_INLINED, &ranges, &place)) {
+	at.depth++;
+	if (at.depth < MAX_NESTING && enter_function(w, offset, abbrev->role == DWARF_ROLE_INLINED, &ranges, &at)) {
 		if (abbrev->has_children)
-			walk_children(w, r, place);
+			walk_children(w, r, at);
 		return;
 	}
 	if (!abbrev->has_children)
@@ -159,18 +158,18 @@ static void visit_code(struct dwarf_walk *w, struct byte_reader *r, const struct
  * has no lists of ranges.
  */
 static void visit_scope(
-	struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct place place)
+	struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct walk_position at)
 {
-	if (place.depth >= MAX_NESTING || !abbrev->has_children) {
+	if (at.depth >= MAX_NESTING || !abbrev->has_children) {
 		dwarf_die_skip_tree(w->unit, r, abbrev);
 		return;
 	}
 	dwarf_die_skip(w->unit, r, abbrev);
-	place.depth++;
-	walk_children(w, r, place);
+	at.depth++;
+	walk_children(w, r, at);
 }
 
-static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct place place)
+static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct walk_position at)
 {
 	while (byte_reader_left(r) > 0 && byte_reader_ok(r) && !w->failed) {
 		uint64_t offset = byte_reader_offset(r);
@@ -188,18 +187,18 @@ static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct pl
 		case DWARF_ROLE_FUNCTION:
 		case DWARF_ROLE_INLINED:
 			if (abbrev->has_code || w->is_exhaustive ||
-				(abbrev->role == DWARF_ROLE_INLINED && place.node != DWARF_NO_NODE))
-				visit_code(w, r, abbrev, offset, place);
+				(abbrev->role == DWARF_ROLE_INLINED && at.node != DWARF_NO_NODE))
+				visit_code(w, r, abbrev, offset, at);
 			else
 				dwarf_die_skip_tree(w->unit, r, abbrev);
 			break;
 		case DWARF_ROLE_BLOCK:
 		case DWARF_ROLE_SCOPE:
-			visit_scope(w, r, abbrev, place);
+			visit_scope(w, r, abbrev, at);
 			break;
 		case DWARF_ROLE_TYPE:
 			if (w->is_exhaustive)
-				visit_scope(w, r, abbrev, place);
+				visit_scope(w, r, abbrev, at);
 			else
 				dwarf_die_skip_tree(w->unit, r, abbrev);
 			break;
@@ -220,7 +219,7 @@ static void walk_unit(struct dwarf_walk *w)
 		return;
 	dwarf_die_skip(w->unit, &r, root);
 	w->budget = STEPS + FREE_STEPS * (uint64_t)w->count;
-	walk_children(w, &r, (struct place){ DWARF_NO_NODE, 0 });
+	walk_children(w, &r, (struct walk_position){ DWARF_NO_NODE, 0 });
 }
 
 bool dwarf_walk_run(struct dwarf_walk *walk, struct error *err)
