@@ -71,7 +71,7 @@ static bool kernel_mapping(struct folded_reader *r, uint32_t *id, struct error *
 }
 
 /* Puts the location that is being read on the stack. A location has its innermost frame first. */
-static bool add_place(struct folded_reader *r, uint32_t *stack, struct error *err)
+static bool add_location(struct folded_reader *r, uint32_t *stack, struct error *err)
 {
 	size_t count = r->frame_count;
 	uint32_t location;
@@ -89,7 +89,7 @@ static bool add_place(struct folded_reader *r, uint32_t *stack, struct error *er
 	       profile_add_stack(r->profile, *stack, location, stack, err);
 }
 
-static bool start_place(struct folded_reader *r, const char *frame, size_t frames, uint32_t stack, struct error *err)
+static bool start_location(struct folded_reader *r, const char *frame, size_t frames, uint32_t stack, struct error *err)
 {
 	if (!ARRAY_RESERVE(&r->starts, &r->start_capacity, r->start_count + 1, MAX_FRAMES + 1, err))
 		return false;
@@ -139,7 +139,7 @@ static bool add_frame(struct folded_reader *r, struct span span, size_t number, 
 	struct profile_line *line;
 
 	if (mark != 'i' || r->frame_count == 0) {
-		if (!add_place(r, stack, err) || !start_place(r, span.text, number, *stack, err))
+		if (!add_location(r, stack, err) || !start_location(r, span.text, number, *stack, err))
 			return false;
 		r->mapping = PROFILE_NONE;
 		if (mark == 'k' && !kernel_mapping(r, &r->mapping, err))
@@ -211,7 +211,7 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 			return false;
 		text = stop + 1;
 	}
-	return add_place(r, stack, err);
+	return add_location(r, stack, err);
 }
 
 static bool parse_count(const char *text, const char *end, int64_t *count)

@@ -79,6 +79,6 @@ static inline int64_t pprof_zigzag(uint64_t number)
 	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
 }
 
-/* The place of a field of the extension, which is named by its member, in arrays of all fields. */
+/* The index of a field of the extension, which is named by its member, in arrays of all fields. */
 #define PPROF_COLUMN(member) (offsetof(Pprof__Extension, member) / sizeof(size_t))
 enum { PPROF_COLUMNS = sizeof(Pprof__Extension) / sizeof(size_t) };

@@ -10,7 +10,7 @@
  * in pprof_read.c. pprof_extension.c reads the fields that only Kelvin's files have.
  */
 
-/* The place of a table of the profile, which is named by its member, in an array of all fields. */
+/* The index of a table of the profile, which is named by its member, in an array of all fields. */
 #define PPROF_TABLE(member) (offsetof(Pprof__Profile, member) / sizeof(size_t))
 enum { PPROF_TABLES = sizeof(Pprof__Profile) / sizeof(size_t) };
 

@@ -264,7 +264,7 @@ static uint32_t *sort_by_location(struct pprof_writer *w)
 }
 
 /*
- * [stack] its place in preorder: a caller comes before what it calls; stacks of one caller are in order of their
+ * [stack] its rank in preorder: a caller comes before what it calls; stacks of one caller are in order of their
  * locations.
  */
 static uint32_t *rank_stacks(struct pprof_writer *w)
@@ -283,10 +283,10 @@ static uint32_t *rank_stacks(struct pprof_writer *w)
 	}
 	/* Places are relative to the parent first, then absolute: a parent has a smaller id. */
 	for (size_t i = 1; i < count; i++) {
-		uint32_t *place = &taken[profile->stacks[order[i]].parent];
+		uint32_t *rank = &taken[profile->stacks[order[i]].parent];
 
-		ranks[order[i]] = 1 + *place;
-		*place += sizes[order[i]];
+		ranks[order[i]] = 1 + *rank;
+		*rank += sizes[order[i]];
 	}
 	for (size_t i = 1; i < count; i++)
 		ranks[i] += ranks[profile->stacks[i].parent];

@@ -23,7 +23,7 @@ struct pprof_writer {
 	uint32_t *mapping_positions;   /* [mapping id] written position */
 	uint32_t *sample_order;        /* [written position] sample id */
 	uint32_t *sample_positions;    /* [sample id] written position */
-	uint32_t *stack_positions;     /* [stack id] place in the table of stacks; 0: not in it */
+	uint32_t *stack_positions;     /* [stack id] index in the table of stacks; 0: not in it */
 	Pprof__Label ***thread_labels; /* [thread id] */
 	/* [class] of samples that wait; NULL: the profile has none */
 	Pprof__Label *wait_labels[PROFILE_WAIT_COUNT];

@@ -109,7 +109,7 @@ static int compare_exchanges(const struct profile_exchanges *a, const struct pro
 	return order ? order : compare((int64_t)a->kind, (int64_t)b->kind);
 }
 
-static int compare_placed_exchanges(const void *left, const void *right, void *all)
+static int compare_exchanges_at(const void *left, const void *right, void *all)
 {
 	const struct profile_exchanges *exchanges = all;
 
@@ -140,22 +140,22 @@ static bool exchanges_in_order(const struct profile_requests *requests)
 	return true;
 }
 
-/* Gives the exchanges their places in order, and all that refers to them their new ids. */
+/* Gives the exchanges their order, and all that refers to them their new ids. */
 static bool sort_exchanges(struct profile *profile, struct error *err)
 {
 	struct profile_requests *requests = &profile->requests;
 	struct hash_map *map = &profile->index->exchanges;
 	size_t count = requests->exchange_count;
 	CLEANUP(cleanup_free) uint32_t *order = malloc((count + 1) * sizeof(*order));
-	CLEANUP(cleanup_free) uint32_t *places = malloc((count + 1) * sizeof(*places));
+	CLEANUP(cleanup_free) uint32_t *new_ids = malloc((count + 1) * sizeof(*new_ids));
 	CLEANUP(cleanup_free) struct profile_exchanges *before = malloc((count + 1) * sizeof(*before));
 
-	if (!order || !places || !before)
+	if (!order || !new_ids || !before)
 		return error_set_memory(err);
 	memcpy(before, requests->exchanges, count * sizeof(*before));
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
-	qsort_r(order, count, sizeof(*order), compare_placed_exchanges, before);
+	qsort_r(order, count, sizeof(*order), compare_exchanges_at, before);
 	hash_map_deinit(map);
 	hash_map_init(map, sizeof(struct profile_exchanges_key));
 	for (uint32_t i = 0; i < count; i++) {
@@ -164,14 +164,14 @@ static bool sort_exchanges(struct profile *profile, struct error *err)
 		bool added;
 
 		requests->exchanges[i] = before[order[i]];
-		places[order[i]] = i;
+		new_ids[order[i]] = i;
 		if (!hash_map_add(map, &key, i, &value, &added, err))
 			return false;
 	}
 	for (size_t i = 0; i < requests->reading_count; i++)
-		requests->readings[i].exchanges = places[requests->readings[i].exchanges];
+		requests->readings[i].exchanges = new_ids[requests->readings[i].exchanges];
 	for (size_t i = 0; i < requests->latency_count; i++)
-		requests->latencies[i].exchanges = places[requests->latencies[i].exchanges];
+		requests->latencies[i].exchanges = new_ids[requests->latencies[i].exchanges];
 	return true;
 }
 

@@ -4,7 +4,7 @@
 #include "common/common.h"
 
 struct elf_image;
-struct profile_lock_place;
+struct profile_lock_address;
 
 /*
  * Where the names of a profile's addresses are: a recording finds it out, and naming reads it. All zero: nothing is
@@ -14,9 +14,9 @@ struct profile_symbols {
 	struct elf_image **images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not
 					 readable) */
 	struct file_opened *jit_maps; /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
-	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
-	size_t mapping_count;                   /* of these arrays: that of the profile */
-	struct profile_lock_place *lock_places; /* by lock of the profile; NULL: waits were not sampled */
+	struct file_opened *inherited_jit_maps;      /* likewise, of the process that it was forked from; NULL: none */
+	size_t mapping_count;                        /* of these arrays: that of the profile */
+	struct profile_lock_address *lock_addresses; /* by lock of the profile; NULL: waits were not sampled */
 	char *kallsyms;         /* file with the recorded kernel's symbols; NULL: /proc/kallsyms; "": not to be had */
 	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */
 	/* The recording knew no system calls: waits of no known class get that of the function of the kernel or C

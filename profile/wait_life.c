@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_at_place = 0.9, least_lived = 0.5;
+static const double least_at_site = 0.9, least_lived = 0.5;
 
 struct life_key {
 	uint64_t path; /* hash of the functions' keys */
 	uint64_t wait_class;
 };
 
-/* A place of one profile, or of all. */
-struct life_place {
+/* A site of one profile, or of all. */
+struct life_site {
 	double at_ns;   /* waited there */
 	double life_ns; /* of all threads that did */
 	double run_ns;  /* the length of their runs */
@@ -30,9 +30,9 @@ struct lives {
 	double *life_ns;     /* owned: [thread] */
 	bool *is_only;       /* owned: [thread] no other one of its process was recorded */
 	bool *calls_out;     /* owned: [thread] its process calls others, or it is not known */
-	struct hash_map map; /* of life_key: index of the place */
-	struct life_place *places;
-	size_t place_count, place_capacity;
+	struct hash_map map; /* of life_key: index of the site */
+	struct life_site *sites;
+	size_t site_count, site_capacity;
 };
 
 static void lives_deinit(struct lives *l)
@@ -41,13 +41,13 @@ static void lives_deinit(struct lives *l)
 	free(l->life_ns);
 	free(l->is_only);
 	free(l->calls_out);
-	free(l->places);
+	free(l->sites);
 	hash_map_deinit(&l->map);
 }
 
 /* ---- Stacks ---- */
 
-/* What is below the place in which a thread waits: the kernel and the C library, which waits now so, now so. */
+/* What is below the site in which a thread waits: the kernel and the C library, which waits now so, now so. */
 static bool is_below(const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_mapping *in =
@@ -157,23 +157,23 @@ static bool find_threads(struct lives *l, struct error *err)
 
 /* ---- Places ---- */
 
-static bool add_place(struct lives *l, const struct life_key *key, uint32_t *place, struct error *err)
+static bool add_site(struct lives *l, const struct life_key *key, uint32_t *site, struct error *err)
 {
 	uint32_t *slot;
 	bool added;
 
-	if (!hash_map_add(&l->map, key, (uint32_t)l->place_count, &slot, &added, err))
+	if (!hash_map_add(&l->map, key, (uint32_t)l->site_count, &slot, &added, err))
 		return false;
-	*place = *slot;
+	*site = *slot;
 	if (!added)
 		return true;
-	if (!ARRAY_RESERVE(&l->places, &l->place_capacity, l->place_count + 1, ARRAY_MAX_IDS, err))
+	if (!ARRAY_RESERVE(&l->sites, &l->site_capacity, l->site_count + 1, ARRAY_MAX_IDS, err))
 		return false;
-	l->places[l->place_count++] = (struct life_place){ 0 };
+	l->sites[l->site_count++] = (struct life_site){ 0 };
 	return true;
 }
 
-/* Each thread's life counts once at a place. */
+/* Each thread's life counts once at a site. */
 static bool add_wait(struct lives *l, struct hash_map *members, size_t sample, double ns, struct error *err)
 {
 	const struct profile *profile = l->profile;
@@ -181,22 +181,22 @@ static bool add_wait(struct lives *l, struct hash_map *members, size_t sample, d
 	struct life_key key = { l->paths[profile->stacks[stack].parent],
 		(uint64_t)profile_wait_class_of_stack(profile, stack) };
 	uint32_t member[2] = { 0, thread }, *slot;
-	struct life_place *place;
+	struct life_site *site;
 	bool added;
 
-	if (!add_place(l, &key, &member[0], err) || !hash_map_add(members, member, 0, &slot, &added, err))
+	if (!add_site(l, &key, &member[0], err) || !hash_map_add(members, member, 0, &slot, &added, err))
 		return false;
-	place = &l->places[member[0]];
-	place->at_ns += ns;
+	site = &l->sites[member[0]];
+	site->at_ns += ns;
 	if (!added)
 		return true;
-	place->life_ns += l->life_ns[thread];
-	place->run_ns += (double)profile->runs[profile->threads[thread].run].duration_ns;
-	place->is_barred |= l->is_only[thread] || (key.wait_class == PROFILE_WAIT_NETWORK && l->calls_out[thread]);
+	site->life_ns += l->life_ns[thread];
+	site->run_ns += (double)profile->runs[profile->threads[thread].run].duration_ns;
+	site->is_barred |= l->is_only[thread] || (key.wait_class == PROFILE_WAIT_NETWORK && l->calls_out[thread]);
 	return true;
 }
 
-static bool collect_places(struct lives *l, struct error *err)
+static bool collect_sites(struct lives *l, struct error *err)
 {
 	const struct profile *profile = l->profile;
 	struct profile_wait_values types = profile_wait_values(profile);
@@ -209,12 +209,11 @@ static bool collect_places(struct lives *l, struct error *err)
 			ok = add_wait(l, &members, i, life_of_sample(profile, &types, i), err);
 	}
 	hash_map_deinit(&members);
-	for (size_t i = 0; i < l->place_count; i++) {
-		struct life_place *place = &l->places[i];
+	for (size_t i = 0; i < l->site_count; i++) {
+		struct life_site *site = &l->sites[i];
 
-		place->is_idle = !place->is_barred && place->run_ns > 0 &&
-				 place->at_ns >= least_at_place * place->life_ns &&
-				 place->life_ns >= least_lived * place->run_ns;
+		site->is_idle = !site->is_barred && site->run_ns > 0 && site->at_ns >= least_at_site * site->life_ns &&
+				site->life_ns >= least_lived * site->run_ns;
 	}
 	return ok;
 }
@@ -222,12 +221,12 @@ static bool collect_places(struct lives *l, struct error *err)
 static bool lives_init(struct lives *l, struct error *err)
 {
 	hash_map_init(&l->map, sizeof(struct life_key));
-	return !profile_has_waits(l->profile) || (find_paths(l, err) && find_threads(l, err) && collect_places(l, err));
+	return !profile_has_waits(l->profile) || (find_paths(l, err) && find_threads(l, err) && collect_sites(l, err));
 }
 
 /* ---- All profiles ---- */
 
-/* What the waits of one profile become: those at places that are idle in all. */
+/* What the waits of one profile become: those at sites that are idle in all. */
 struct judgement {
 	const struct lives *lives, *all;
 	size_t count;
@@ -242,9 +241,9 @@ static enum profile_wait_class class_by_life(void *context, uint32_t stack, enum
 	if (own == HASH_MAP_NONE || (j->lives->kept && j->lives->kept[stack]))
 		return wait_class;
 	for (size_t i = 0; i < j->count; i++) {
-		uint32_t place = hash_map_get(&j->all[i].map, &key);
+		uint32_t site = hash_map_get(&j->all[i].map, &key);
 
-		if (place != HASH_MAP_NONE && !j->all[i].places[place].is_idle)
+		if (site != HASH_MAP_NONE && !j->all[i].sites[site].is_idle)
 			return wait_class;
 	}
 	return PROFILE_WAIT_IDLE;

@@ -10,27 +10,27 @@
  * Threads that are idle by their life: workers of a pool without tasks, threads that look after something now and then.
  * Neither a system call nor a name tells that they wait for work; that they do nothing else does.
  *
- * Model: a place is a path of functions, from a thread's first one to that which waits, without those of the C library
- * and the kernel, and a class. All waits at a place are idle if the threads that wait there at all
+ * Model: a site is a path of functions, from a thread's first one to that which waits, without those of the C library
+ * and the kernel, and a class. All waits at a site are idle if the threads that wait there at all
  *
  *	- spend at least 90 % of their time there. A thread that also works has tasks, and what it waits for holds them
- *up;
- *	- lived for at least half of the recording. A thread that is made for one request waits at one place, too;
+ * up;
+ *	- lived for at least half of the recording. A thread that is made for one request waits at one site, too;
  *	- have others beside them in their process. A program of one thread waits for what it was started for.
  *
  * Waiting for a CPU is no part of a life: other programs decide how long it is. Places are judged as a whole, not
- *thread by thread, so that the threads of one pool are of one class. Of classes, the model is about conditions, timers,
- *and the network in processes that are known to call nobody. A mutex is never idle, since somebody holds it.
+ * thread by thread, so that the threads of one pool are of one class. Of classes, the model is about conditions,
+ * timers, and the network in processes that are known to call nobody. A mutex is never idle, since somebody holds it.
  *
  * What it cannot tell: a pool with less than a tenth of its threads' time in tasks, all of whose waiting is within the
- * tasks and at one place. Rules of waits can (`keep function Job::run*`).
+ * tasks and at one site. Rules of waits can (`keep function Job::run*`).
  */
 
 struct profile;
 
 /*
  * Gives waits that are idle by their threads' lives the class idle, in all profiles: those that are compared with each
- * other. A place that occurs in several of them is idle if it is so in each, lest an unchanged pool becomes a change.
+ * other. A site that occurs in several of them is idle if it is so in each, lest an unchanged pool becomes a change.
  * `kept`, by profile, by stack without its last frame: what stays as it is, because a rule says so; NULL: nothing. On
  * failure the profiles may only be destroyed.
  */

@@ -112,7 +112,7 @@ struct profile_lock {
  * Where the data lies that a lock is part of, while its recording is named: the lock itself has the name only. No file
  * has it.
  */
-struct profile_lock_place {
+struct profile_lock_address {
 	uint32_t mapping; /* of the image; PROFILE_NONE: the lock is in no image's data, as on the heap */
 	uint64_t address; /* image address */
 };

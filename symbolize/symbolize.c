@@ -82,11 +82,12 @@ static bool sort_into_batches(struct work *w, struct error *err)
 	return true;
 }
 
-/* The batch of a lock's place; NULL: it is in no image's data. */
+/* The batch of a lock's address; NULL: it is in no image's data. */
 static struct batch *batch_of_lock(struct work *w, size_t lock)
 {
-	const struct profile_lock_place *places = w->symbols->lock_places;
-	struct batch *batch = places && places[lock].mapping != PROFILE_NONE ? &w->batches[places[lock].mapping] : NULL;
+	const struct profile_lock_address *addresses = w->symbols->lock_addresses;
+	struct batch *batch =
+		addresses && addresses[lock].mapping != PROFILE_NONE ? &w->batches[addresses[lock].mapping] : NULL;
 
 	return batch && batch->image ? batch : NULL;
 }
@@ -100,7 +101,7 @@ static bool sort_locks_into_batches(struct work *w, struct error *err)
 			continue;
 		if (!ARRAY_RESERVE(&batch->data, &batch->data_capacity, batch->data_count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		batch->data[batch->data_count++] = w->symbols->lock_places[i].address;
+		batch->data[batch->data_count++] = w->symbols->lock_addresses[i].address;
 	}
 	return true;
 }
@@ -360,18 +361,18 @@ static bool name_locks(struct work *w, struct error *err)
 	for (size_t i = 0; i < profile->lock_count; i++) {
 		const struct batch *batch = batch_of_lock(w, i);
 		const struct naming_task *task = !batch || batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
-		const struct profile_lock_place *place = task ? &w->symbols->lock_places[i] : NULL;
+		const struct profile_lock_address *at = task ? &w->symbols->lock_addresses[i] : NULL;
 		struct symbolize_frames found = { 0 };
 
 		if (!task || !task->bytes)
 			continue;
-		if (!named_frames_find(&task->data_table, place->address, &w->arena, &found, err))
+		if (!named_frames_find(&task->data_table, at->address, &w->arena, &found, err))
 			return false;
 		if (found.count == 0)
 			continue;
 		if (!profile_intern(profile, found.frames[0].name, &profile->locks[i].name, err))
 			return false;
-		profile->locks[i].module = profile->mappings[place->mapping].module;
+		profile->locks[i].module = profile->mappings[at->mapping].module;
 	}
 	return true;
 }

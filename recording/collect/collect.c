@@ -26,8 +26,8 @@ static enum profile_stop stop_of_callchain(const struct unwind_code *outermost, 
 	if (outermost->table && frame_table_find_rule(outermost->table, outermost->image_address, &rule)) {
 		const struct machine *machine = frame_table_machine(outermost->table);
 
-		return rule.registers[machine->return_column].place == FRAME_UNDEFINED ? PROFILE_STOP_ROOT
-										       : PROFILE_STOP_CHAIN_END;
+		return rule.registers[machine->return_column].kind == FRAME_UNDEFINED ? PROFILE_STOP_ROOT
+										      : PROFILE_STOP_CHAIN_END;
 	}
 	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT
 										    : PROFILE_STOP_CHAIN_END;

@@ -167,7 +167,7 @@ bool collector_finish(struct collector *collector, struct recording *result, str
 	if (collector->counters)
 		counters_describe(collector->counters, collector->profile, notices);
 	if (collector->waits)
-		result->symbols.lock_places = wait_counter_take_places(collector->waits);
+		result->symbols.lock_addresses = wait_counter_take_places(collector->waits);
 	result->profile = TAKE(collector->profile);
 	return true;
 }

@@ -114,7 +114,7 @@ void recording_release_symbols(struct recording *result)
 	free(symbols->images);
 	close_maps(symbols->jit_maps, symbols->mapping_count);
 	close_maps(symbols->inherited_jit_maps, symbols->mapping_count);
-	free(symbols->lock_places);
+	free(symbols->lock_addresses);
 	free(symbols->kallsyms);
 	*symbols = (struct profile_symbols){ 0 };
 }

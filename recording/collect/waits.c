@@ -32,8 +32,8 @@ struct lock_key {
 struct wait_counter {
 	struct profile *profile; /* borrowed */
 	const struct machine *machine;
-	struct hash_map locks;             /* struct lock_key -> id in the profile */
-	struct profile_lock_place *places; /* owned: [lock] */
+	struct hash_map locks;               /* struct lock_key -> id in the profile */
+	struct profile_lock_address *places; /* owned: [lock] */
 	size_t place_capacity;
 	struct known_file files[FILES];    /* processes share places */
 	struct release releases[RELEASES]; /* a later one replaces an earlier one */
@@ -114,7 +114,7 @@ static bool meet_lock(
 {
 	const struct profile_lock made = { .pid = sample->pid };
 	const struct process_space *space = sample->space;
-	struct profile_lock_place *place;
+	struct profile_lock_address *place;
 	struct process_location at;
 
 	if (!profile_add_lock(waits->profile, &made, lock, err) ||
@@ -123,7 +123,7 @@ static bool meet_lock(
 	place = &waits->places[*lock];
 	place->mapping = PROFILE_NONE;
 	if (space && process_table_find_data(space->table, space->process, sample->wait.arguments[0], &at))
-		*place = (struct profile_lock_place){ at.mapping, at.address };
+		*place = (struct profile_lock_address){ at.mapping, at.address };
 	return true;
 }
 
@@ -233,7 +233,7 @@ bool wait_counter_add(struct wait_counter *waits, const struct wait_counter_samp
 						       (int64_t)wait->queued_weight_ns, &ignored, err));
 }
 
-struct profile_lock_place *wait_counter_take_places(struct wait_counter *waits)
+struct profile_lock_address *wait_counter_take_places(struct wait_counter *waits)
 {
 	return TAKE(waits->places);
 }

@@ -29,12 +29,12 @@ static int take_bias(struct dl_phdr_info *info, size_t size, void *bias)
 	return 1;
 }
 
-static struct profile_lock_place place_of(const void *object, size_t offset)
+static struct profile_lock_address place_of(const void *object, size_t offset)
 {
 	uint64_t bias = 0;
 
 	dl_iterate_phdr(take_bias, &bias);
-	return (struct profile_lock_place){ 0, (uint64_t)(uintptr_t)object + offset - bias };
+	return (struct profile_lock_address){ 0, (uint64_t)(uintptr_t)object + offset - bias };
 }
 
 enum { LOCKS = 8 };
@@ -42,12 +42,12 @@ enum { LOCKS = 8 };
 struct subject {
 	struct profile *profile;
 	struct elf_image *image;
-	struct profile_lock_place places[LOCKS];
+	struct profile_lock_address places[LOCKS];
 	struct symbolize_options options;
 	struct profile_symbols symbols;
 };
 
-static void subject_add(struct subject *s, struct profile_lock_place place)
+static void subject_add(struct subject *s, struct profile_lock_address place)
 {
 	const struct profile_lock lock = { .pid = 1 };
 	struct error err;
@@ -65,17 +65,17 @@ static void subject_init(struct subject *s)
 	uint32_t id;
 
 	*s = (struct subject){ .options = { .threads = 2 },
-		.symbols = { .images = &s->image, .kallsyms = (char *)"", .lock_places = s->places } };
+		.symbols = { .images = &s->image, .kallsyms = (char *)"", .lock_addresses = s->places } };
 	assert_true(profile_create(&s->profile, &err));
 	assert_true(elf_image_open_path("/proc/self/exe", &s->image, &err));
 	assert_true(profile_intern(s->profile, "/opt/server", &mapping.path, &err));
 	assert_true(profile_add_mapping(s->profile, &mapping, &id, &err));
 	subject_add(s, place_of(&zeroed_lock, 0));
-	subject_add(s, (struct profile_lock_place){ PROFILE_NONE, 0 });
+	subject_add(s, (struct profile_lock_address){ PROFILE_NONE, 0 });
 	subject_add(s, place_of(&tested_table, 0x18));
 	subject_add(s, place_of(lock_of_function(), 0));
 	subject_add(s, place_of(&initialized_lock, 0));
-	subject_add(s, (struct profile_lock_place){ 0, 1 });
+	subject_add(s, (struct profile_lock_address){ 0, 1 });
 	subject_add(s, place_of(&zeroed_lock, 0));
 	/* Where the thread has its own, the program's file has something else, or nothing. */
 	subject_add(s, place_of(&own_lock, 0));
@@ -123,7 +123,7 @@ static void locks_are_the_objects_that_they_are_in(void **state)
 static void code_is_named_as_without_locks(void **state)
 {
 	struct subject s;
-	struct profile_lock_place code = place_of((const void *)(uintptr_t)place_of, 4);
+	struct profile_lock_address code = place_of((const void *)(uintptr_t)place_of, 4);
 	const struct profile_location *location;
 	struct error err;
 	uint32_t id;
