@@ -12,7 +12,7 @@
  */
 
 /* Where a caller's register is found. */
-enum frame_place {
+enum frame_rule_kind {
 	FRAME_SAME,       /* not changed by the frame */
 	FRAME_AT_CFA,     /* in memory at CFA + offset */
 	FRAME_VAL_OFFSET, /* the value is CFA + offset */
@@ -24,8 +24,8 @@ enum frame_place {
 
 struct frame_register_rule {
 	int32_t offset;
-	uint16_t place; /* enum frame_place */
-	uint16_t size;  /* of an expression, in bytes */
+	uint16_t kind; /* enum frame_rule_kind */
+	uint16_t size; /* of an expression, in bytes */
 };
 
 /* The rules that hold at one instruction. */

@@ -17,17 +17,17 @@ struct row_maker {
 	bool failed;
 };
 
-static void set_register(struct row_maker *m, uint64_t number, enum frame_place place, int64_t offset)
+static void set_register(struct row_maker *m, uint64_t number, enum frame_rule_kind kind, int64_t offset)
 {
 	/* Vector and other registers lead to no caller. */
 	if (number >= m->register_count)
 		return;
 	if (offset != (int32_t)offset)
 		m->failed = true;
-	m->rule.registers[number] = (struct frame_register_rule){ .offset = (int32_t)offset, .place = (uint16_t)place };
+	m->rule.registers[number] = (struct frame_register_rule){ .offset = (int32_t)offset, .kind = (uint16_t)kind };
 }
 
-static struct frame_register_rule read_expression(struct row_maker *m, struct byte_reader *r, enum frame_place place)
+static struct frame_register_rule read_expression(struct row_maker *m, struct byte_reader *r, enum frame_rule_kind kind)
 {
 	uint64_t size = byte_reader_uleb128(r);
 	const uint8_t *bytes = byte_reader_bytes(r, size);
@@ -36,13 +36,13 @@ static struct frame_register_rule read_expression(struct row_maker *m, struct by
 		m->failed = true;
 		return (struct frame_register_rule){ 0 };
 	}
-	return (struct frame_register_rule){ (int32_t)(bytes - m->bytes), (uint16_t)place, (uint16_t)size };
+	return (struct frame_register_rule){ (int32_t)(bytes - m->bytes), (uint16_t)kind, (uint16_t)size };
 }
 
-static void set_expression(struct row_maker *m, struct byte_reader *r, enum frame_place place)
+static void set_expression(struct row_maker *m, struct byte_reader *r, enum frame_rule_kind kind)
 {
 	uint64_t number = byte_reader_uleb128(r);
-	struct frame_register_rule rule = read_expression(m, r, place);
+	struct frame_register_rule rule = read_expression(m, r, kind);
 
 	if (number < m->register_count)
 		m->rule.registers[number] = rule;
@@ -65,7 +65,7 @@ static void set_cfa(struct row_maker *m, uint64_t number, int64_t offset)
 		m->failed = true;
 		return;
 	}
-	m->rule.cfa = (struct frame_register_rule){ .offset = (int32_t)offset, .place = FRAME_REGISTER };
+	m->rule.cfa = (struct frame_register_rule){ .offset = (int32_t)offset, .kind = FRAME_REGISTER };
 	m->rule.cfa_register = (uint8_t)number;
 }
 
@@ -268,5 +268,5 @@ bool row_make(const struct entry_section *section, const struct machine *machine
 	rule->size = m.end - m.location;
 	rule->function_start = fde->start;
 	rule->function_size = fde->size;
-	return rule->cfa.place == FRAME_REGISTER || rule->cfa.place == FRAME_VAL_EXPRESSION;
+	return rule->cfa.kind == FRAME_REGISTER || rule->cfa.kind == FRAME_VAL_EXPRESSION;
 }

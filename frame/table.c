@@ -11,13 +11,13 @@
 enum { MAX_ENTRIES = 1 << 24 };
 
 /* A frame description entry by its code. */
-struct fde_place {
+struct fde_entry {
 	uint64_t start, size;
 	uint64_t offset; /* of the FDE in its section */
 };
 
 struct fde_index {
-	struct fde_place *places; /* owned, by start */
+	struct fde_entry *entries; /* owned, by start */
 	size_t count, capacity;
 };
 
@@ -34,17 +34,18 @@ struct frame_table {
 
 /* ---- Pair ---- */
 
-static bool add_place(struct fde_index *index, const struct fde *fde, uint64_t offset, struct error *err)
+static bool add_entry(struct fde_index *index, const struct fde *fde, uint64_t offset, struct error *err)
 {
-	if (!ARRAY_RESERVE(&index->places, &index->capacity, index->count + 1, MAX_ENTRIES, err))
+	if (!ARRAY_RESERVE(&index->entries, &index->capacity, index->count + 1, MAX_ENTRIES, err))
 		return false;
-	index->places[index->count++] = (struct fde_place){ fde->start, fde->size, offset };
+	index->entries[index->count++] = (struct fde_entry){ fde->start, fde->size, offset };
 	return true;
 }
 
 /*
  * The binary search table of .eh_frame_hdr: 4-byte pairs relative to the header, as every linker writes it. That it is
- * sorted is not checked: an entry that is found in a wrong place does not hold the address, and then there is no rule.
+ * sorted is not checked: an entry that is found in a wrong position does not hold the address, and then there is no
+ * rule.
  */
 static void find_search_table(struct frame_table *table)
 {
@@ -67,9 +68,9 @@ static void find_search_table(struct frame_table *table)
 }
 
 /* The order of equal starts is that of the section, so that it is the same each time. */
-static int compare_places(const void *left, const void *right)
+static int compare_entries(const void *left, const void *right)
 {
-	const struct fde_place *a = left, *b = right;
+	const struct fde_entry *a = left, *b = right;
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
@@ -89,13 +90,13 @@ static bool list_entries(
 	for (uint64_t offset = 0, next; offset < section->elf.size && offset < most_bytes; offset = next) {
 		bool found = entry_read_fde(section, offset, &fde, &next);
 
-		if (found && fde.start != 0 && fde.size > 0 && !add_place(index, &fde, offset, err))
+		if (found && fde.start != 0 && fde.size > 0 && !add_entry(index, &fde, offset, err))
 			return false;
 		if (next <= offset)
 			break;
 	}
 	if (index->count)
-		qsort(index->places, index->count, sizeof(*index->places), compare_places);
+		qsort(index->entries, index->count, sizeof(*index->entries), compare_entries);
 	return true;
 }
 
@@ -144,8 +145,8 @@ void frame_table_destroy(struct frame_table *table)
 	if (!table)
 		return;
 	elf_image_unref(table->image);
-	free(table->eh_index.places);
-	free(table->debug_index.places);
+	free(table->eh_index.entries);
+	free(table->debug_index.entries);
 	free(table);
 }
 
@@ -161,7 +162,7 @@ bool frame_table_is_empty(const struct frame_table *table)
 
 size_t frame_table_bytes(const struct frame_table *table)
 {
-	return (table->eh_index.capacity + table->debug_index.capacity) * sizeof(struct fde_place) + sizeof(*table);
+	return (table->eh_index.capacity + table->debug_index.capacity) * sizeof(struct fde_entry) + sizeof(*table);
 }
 
 bool frame_table_search(const struct frame_table *table, struct frame_search *search)
@@ -202,13 +203,13 @@ static bool find_by_header(const struct frame_table *table, uint64_t address, ui
 }
 
 /* NULL: no entry that was listed covers the address. */
-static const struct fde_place *find_by_index(const struct fde_index *index, uint64_t address)
+static const struct fde_entry *find_by_index(const struct fde_index *index, uint64_t address)
 {
-	size_t low = ARRAY_COUNT_UP_TO(index->places, index->count, start, address);
+	size_t low = ARRAY_COUNT_UP_TO(index->entries, index->count, start, address);
 
-	if (low == 0 || address - index->places[low - 1].start >= index->places[low - 1].size)
+	if (low == 0 || address - index->entries[low - 1].start >= index->entries[low - 1].size)
 		return NULL;
-	return &index->places[low - 1];
+	return &index->entries[low - 1];
 }
 
 static bool read_by_header(const struct frame_table *table, uint64_t address, struct fde *fde)
@@ -223,11 +224,11 @@ static bool read_by_header(const struct frame_table *table, uint64_t address, st
 static bool read_by_index(
 	const struct entry_section *section, const struct fde_index *index, uint64_t address, struct fde *fde)
 {
-	const struct fde_place *place = find_by_index(index, address);
+	const struct fde_entry *entry = find_by_index(index, address);
 	uint64_t next;
 
 	fde->cie.is_known = false;
-	return place && entry_read_fde(section, place->offset, fde, &next);
+	return entry && entry_read_fde(section, entry->offset, fde, &next);
 }
 
 /* The FDE of .eh_frame that covers the address. */
@@ -239,11 +240,10 @@ static bool read_eh_frame(const struct frame_table *table, uint64_t address, str
 
 static bool has_expression(const struct frame_rule *rule)
 {
-	bool found = rule->cfa.place == FRAME_VAL_EXPRESSION;
+	bool found = rule->cfa.kind == FRAME_VAL_EXPRESSION;
 
 	for (size_t i = 0; i < MACHINE_MAX_REGISTERS; i++)
-		found |= rule->registers[i].place == FRAME_EXPRESSION ||
-			 rule->registers[i].place == FRAME_VAL_EXPRESSION;
+		found |= rule->registers[i].kind == FRAME_EXPRESSION || rule->registers[i].kind == FRAME_VAL_EXPRESSION;
 	return found;
 }
 
@@ -256,35 +256,35 @@ bool frame_table_find_rule(const struct frame_table *table, uint64_t address, st
 		return false;
 	if (read_eh_frame(table, address, &fde) && row_make(&table->eh_frame, machine, &fde, address, rule))
 		return true;
-	/* Expressions are kept as places in .eh_frame: elsewhere, where compilers write none, they cannot be used. */
+	/* Expressions are kept as offsets in .eh_frame: elsewhere, where compilers write none, they cannot be used. */
 	return read_by_index(&table->debug_frame, &table->debug_index, address, &fde) &&
 	       row_make(&table->debug_frame, machine, &fde, address, rule) && !has_expression(rule);
 }
 
 /* Of listed entries the bounds are at hand. */
-static bool find_place(const struct frame_table *table, uint64_t address, struct fde_place *place)
+static bool find_entry(const struct frame_table *table, uint64_t address, struct fde_entry *entry)
 {
-	const struct fde_place *listed = find_by_index(&table->eh_index, address);
+	const struct fde_entry *listed = find_by_index(&table->eh_index, address);
 	struct fde fde;
 
 	if (table->search.count && read_by_header(table, address, &fde)) {
-		*place = (struct fde_place){ .start = fde.start, .size = fde.size };
+		*entry = (struct fde_entry){ .start = fde.start, .size = fde.size };
 		return true;
 	}
 	if (!listed)
 		listed = find_by_index(&table->debug_index, address);
 	if (listed)
-		*place = *listed;
+		*entry = *listed;
 	return listed;
 }
 
 bool frame_table_find_bounds(const struct frame_table *table, uint64_t address, uint64_t *start, uint64_t *end)
 {
-	struct fde_place place;
+	struct fde_entry entry;
 
-	if (!find_place(table, address, &place) || !checked_add(place.start, place.size, end))
+	if (!find_entry(table, address, &entry) || !checked_add(entry.start, entry.size, end))
 		return false;
-	*start = place.start;
+	*start = entry.start;
 	return true;
 }
 

@@ -21,7 +21,7 @@ void rules_deinit(struct rules *rules)
 
 static bool is_expression(const struct frame_register_rule *rule)
 {
-	return rule->place == FRAME_EXPRESSION || rule->place == FRAME_VAL_EXPRESSION;
+	return rule->kind == FRAME_EXPRESSION || rule->kind == FRAME_VAL_EXPRESSION;
 }
 
 bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rule, struct rules_pushes *pushes)
@@ -30,7 +30,7 @@ bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rul
 	const struct frame_register_rule *return_address = &rule->registers[machine->return_column];
 	struct rules_pushes made = { .cfa_offset = rule->cfa.offset, .cfa_register = rule->cfa_register };
 
-	if (rule->is_signal_frame || rule->cfa.place != FRAME_REGISTER || return_address->place != FRAME_AT_CFA ||
+	if (rule->is_signal_frame || rule->cfa.kind != FRAME_REGISTER || return_address->kind != FRAME_AT_CFA ||
 		return_address->offset != -WORD_BYTES)
 		return false;
 	for (uint32_t i = 0; i < machine->register_count; i++) {
@@ -38,9 +38,9 @@ bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rul
 		int32_t words = -(saved->offset / WORD_BYTES);
 		uint8_t at = machine->saved_index[i];
 
-		if (saved->place == FRAME_SAME || i == machine->return_column)
+		if (saved->kind == FRAME_SAME || i == machine->return_column)
 			continue;
-		if (at == MACHINE_NOT_SAVED || saved->place != FRAME_AT_CFA || saved->offset % WORD_BYTES != 0 ||
+		if (at == MACHINE_NOT_SAVED || saved->kind != FRAME_AT_CFA || saved->offset % WORD_BYTES != 0 ||
 			words < 1 || words > UINT8_MAX)
 			return false;
 		made.saved[at] = (uint8_t)words;
@@ -65,7 +65,7 @@ static void fill(struct rules_rule *made, const struct frame_rule *rule, const s
 		struct rules_place *place = &made->places[made->place_count];
 
 		/* The caller's stack pointer is the CFA unless it is said to be elsewhere. */
-		if (rule->registers[i].place == FRAME_SAME || i == machine->return_column)
+		if (rule->registers[i].kind == FRAME_SAME || i == machine->return_column)
 			continue;
 		place->rule = rule->registers[i];
 		place->number = i;

@@ -73,7 +73,7 @@ static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cf
 {
 	const struct frame_memory memory = { read_stack_for_expression, w->dump };
 
-	if (rule->cfa.place == FRAME_REGISTER) {
+	if (rule->cfa.kind == FRAME_REGISTER) {
 		*cfa = w->registers.values[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa.offset;
 		return true;
 	}
@@ -88,7 +88,7 @@ static bool recover(struct walk *w, const struct rules_place *place, const struc
 	const struct frame_register_rule *rule = &place->rule;
 	uint64_t address = 0;
 
-	switch ((enum frame_place)rule->place) {
+	switch ((enum frame_rule_kind)rule->kind) {
 	case FRAME_SAME:
 		*value = w->registers.values[place->number];
 		return true;
@@ -109,7 +109,7 @@ static bool recover(struct walk *w, const struct rules_place *place, const struc
 		*stop = PROFILE_STOP_UNWINDER;
 		if (!frame_evaluate(table, *rule, w->registers.values, &memory, cfa, &address))
 			return false;
-		if (rule->place == FRAME_VAL_EXPRESSION) {
+		if (rule->kind == FRAME_VAL_EXPRESSION) {
 			*value = address;
 			return true;
 		}
@@ -165,7 +165,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 {
 	uint64_t cfa = 0;
 
-	if (rule->return_address.place == FRAME_UNDEFINED) {
+	if (rule->return_address.kind == FRAME_UNDEFINED) {
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
@@ -174,7 +174,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 	w->registers.values[w->machine->stack_pointer] = w->stack_pointer;
 	*stop = PROFILE_STOP_UNWINDER;
 	/* A return address that is the function's own pc: the rule says nothing about it. */
-	if (rule->return_address.place == FRAME_SAME || !find_cfa(w, rule, &cfa))
+	if (rule->return_address.kind == FRAME_SAME || !find_cfa(w, rule, &cfa))
 		return false;
 	/* A signal handler may run on another stack. */
 	if (!rule->is_signal_frame && !walk_moves_up(w, cfa)) {

@@ -28,7 +28,7 @@ static void evaluate(const struct frame_table *table, struct frame_register_rule
 	static const uint64_t registers[REGISTERS];
 	uint64_t value;
 
-	if (rule.place != FRAME_EXPRESSION && rule.place != FRAME_VAL_EXPRESSION)
+	if (rule.kind != FRAME_EXPRESSION && rule.kind != FRAME_VAL_EXPRESSION)
 		return;
 	if (!frame_evaluate(table, rule, registers, &memory, ELF_AROUND_TEXT, &value))
 		return;

@@ -30,7 +30,7 @@ static bool loop_has(const struct search *search, uint64_t address)
 
 static bool is_same_place(const struct frame_register_rule *a, const struct frame_register_rule *b)
 {
-	return a->place == b->place && a->offset == b->offset;
+	return a->kind == b->kind && a->offset == b->offset;
 }
 
 static bool is_same_frame(const struct machine *machine, const struct frame_rule *a, const struct frame_rule *b)
@@ -46,7 +46,7 @@ static bool is_same_frame(const struct machine *machine, const struct frame_rule
 /* Whether nothing was done to the frame that the call has made. */
 static bool is_entry(const struct machine *machine, const struct frame_rule *rule)
 {
-	return rule->cfa.place == FRAME_REGISTER && rule->cfa_register == machine->stack_pointer &&
+	return rule->cfa.kind == FRAME_REGISTER && rule->cfa_register == machine->stack_pointer &&
 	       rule->cfa.offset == machine->call_push_bytes;
 }
 

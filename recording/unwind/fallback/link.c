@@ -49,7 +49,7 @@ static bool ends_function(const struct place *function, uint64_t image_address)
 	const struct machine *machine = machine_at(function);
 	struct frame_rule rule;
 
-	return !frame_table_find_rule(function->code.table, image_address, &rule) || rule.cfa.place != FRAME_REGISTER ||
+	return !frame_table_find_rule(function->code.table, image_address, &rule) || rule.cfa.kind != FRAME_REGISTER ||
 	       (rule.cfa_register == machine->stack_pointer && rule.cfa.offset == machine->call_push_bytes);
 }
 

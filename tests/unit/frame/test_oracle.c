@@ -45,10 +45,10 @@ static void compare_cfa(Dwarf_Frame *frame, const struct frame_rule *rule, struc
 
 	assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
 	if (!is_plain_sum(ops, count, &number, &offset)) {
-		assert_int_equal(rule->cfa.place, FRAME_VAL_EXPRESSION);
+		assert_int_equal(rule->cfa.kind, FRAME_VAL_EXPRESSION);
 		return;
 	}
-	assert_int_equal(rule->cfa.place, FRAME_REGISTER);
+	assert_int_equal(rule->cfa.kind, FRAME_REGISTER);
 	assert_int_equal(rule->cfa_register, number);
 	assert_int_equal(rule->cfa.offset, offset);
 	counts->compared++;
@@ -64,18 +64,18 @@ static void compare_register(Dwarf_Frame *frame, const struct frame_rule *rule, 
 	if (count == 0) {
 		/* libdw has the same operations for "same value" with ops NULL and "undefined" without; by default some
 		 * are undefined. */
-		assert_true(ours->place == FRAME_SAME || ours->place == FRAME_UNDEFINED);
+		assert_true(ours->kind == FRAME_SAME || ours->kind == FRAME_UNDEFINED);
 		if (number == X86_64_RIP)
-			assert_int_equal(ours->place, ops == NULL ? FRAME_SAME : FRAME_UNDEFINED);
+			assert_int_equal(ours->kind, ops == NULL ? FRAME_SAME : FRAME_UNDEFINED);
 	} else if (count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
-		assert_int_equal(ours->place, FRAME_AT_CFA);
+		assert_int_equal(ours->kind, FRAME_AT_CFA);
 		assert_int_equal(ours->offset, (int64_t)ops[1].number);
 	} else if (count == 1 && ops[0].atom == DW_OP_regx) {
-		assert_int_equal(ours->place, FRAME_REGISTER);
+		assert_int_equal(ours->kind, FRAME_REGISTER);
 		assert_int_equal(ours->offset, (int64_t)ops[0].number);
 	} else {
-		assert_true(ours->place == FRAME_EXPRESSION || ours->place == FRAME_VAL_EXPRESSION ||
-			    ours->place == FRAME_VAL_OFFSET || ours->place == FRAME_AT_CFA);
+		assert_true(ours->kind == FRAME_EXPRESSION || ours->kind == FRAME_VAL_EXPRESSION ||
+			    ours->kind == FRAME_VAL_OFFSET || ours->kind == FRAME_AT_CFA);
 		return;
 	}
 	counts->compared++;

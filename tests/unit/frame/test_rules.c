@@ -32,7 +32,7 @@ static struct frame_rule rule_at(const struct frame_table *table, uint64_t offse
 
 static void expect_cfa(const struct frame_rule *rule, unsigned int number, int32_t offset)
 {
-	assert_int_equal(rule->cfa.place, FRAME_REGISTER);
+	assert_int_equal(rule->cfa.kind, FRAME_REGISTER);
 	assert_int_equal(rule->cfa_register, number);
 	assert_int_equal(rule->cfa.offset, offset);
 }
@@ -63,9 +63,9 @@ static void check_prologue(bool has_header)
 	struct frame_rule rule = rule_at(table, 0);
 
 	expect_cfa(&rule, X86_64_RSP, 8);
-	assert_int_equal(rule.registers[X86_64_RIP].place, FRAME_AT_CFA);
+	assert_int_equal(rule.registers[X86_64_RIP].kind, FRAME_AT_CFA);
 	assert_int_equal(rule.registers[X86_64_RIP].offset, -8);
-	assert_int_equal(rule.registers[X86_64_RBP].place, FRAME_SAME);
+	assert_int_equal(rule.registers[X86_64_RBP].kind, FRAME_SAME);
 	rule = rule_at(table, 1);
 	expect_cfa(&rule, X86_64_RSP, 16);
 	assert_int_equal(rule.registers[X86_64_RBP].offset, -16);
@@ -75,10 +75,10 @@ static void check_prologue(bool has_header)
 	expect_cfa(&rule, X86_64_RBP, 16);
 	rule = rule_at(table, 0x84);
 	expect_cfa(&rule, X86_64_RSP, 8);
-	assert_int_equal(rule.registers[X86_64_RBP].place, FRAME_SAME);
+	assert_int_equal(rule.registers[X86_64_RBP].kind, FRAME_SAME);
 	rule = rule_at(table, 0x85);
 	expect_cfa(&rule, X86_64_RBP, 16);
-	assert_int_equal(rule.registers[X86_64_RBP].place, FRAME_AT_CFA);
+	assert_int_equal(rule.registers[X86_64_RBP].kind, FRAME_AT_CFA);
 	frame_table_destroy(table);
 }
 
@@ -136,7 +136,7 @@ static void test_root_and_signal_frame(void **state)
 
 	assert_true(elf_bytes_table(&wanted, &table, &err));
 	rule = rule_at(table, 0);
-	assert_int_equal(rule.registers[X86_64_RIP].place, FRAME_UNDEFINED);
+	assert_int_equal(rule.registers[X86_64_RIP].kind, FRAME_UNDEFINED);
 	assert_true(rule.is_signal_frame);
 	frame_table_destroy(table);
 }
@@ -159,7 +159,7 @@ static void test_plt_expression(void **state)
 	struct frame_rule rule = rule_at(table, 0);
 	uint64_t registers[X86_64_REGISTERS] = { 0 }, cfa;
 
-	assert_int_equal(rule.cfa.place, FRAME_VAL_EXPRESSION);
+	assert_int_equal(rule.cfa.kind, FRAME_VAL_EXPRESSION);
 	registers[X86_64_RSP] = 0x5000;
 	registers[X86_64_RIP] = 0x10;
 	assert_true(frame_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
