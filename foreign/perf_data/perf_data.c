@@ -11,87 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Limit for the records that wait to be ordered; perf's rounds are far smaller. */
-enum { MAX_WAITING_BYTES = 128 << 20, MAX_STREAMS = 1 << 14 };
-
-/* ---- In order of time ---- */
-
-static bool deliver_one(struct perf_data *data, const struct queued_record *record, struct error *err)
-{
-	const char *name = record->stream->name;
-
-	return perf_data_take(data, record, err) || error_prefix(err, "%s%srecord at offset %llu", name,
-							    name[0] ? ": " : "", (unsigned long long)record->offset);
-}
-
-static bool deliver(struct perf_data *data, uint64_t limit_ns, struct error *err)
-{
-	struct queued_record record;
-
-	while (record_queue_take(&data->queue, limit_ns, &record))
-		if (!deliver_one(data, &record, err))
-			return false;
-	return true;
-}
-
-/*
- * Limits the waiting records: a file without rounds, or with wrong times, is read in its own order rather than kept in
- * memory.
- */
-static bool make_room(struct perf_data *data, struct error *err)
-{
-	struct queued_record record;
-
-	if (data->pool.bytes_in_use < MAX_WAITING_BYTES)
-		return true;
-	while (data->pool.bytes_in_use > MAX_WAITING_BYTES / 2 && record_queue_take(&data->queue, UINT64_MAX, &record))
-		if (!deliver_one(data, &record, err))
-			return false;
-	return true;
-}
-
-bool perf_data_end_round(struct perf_data *data, struct error *err)
-{
-	uint64_t limit_ns = data->complete_ns;
-
-	/* The files of a directory have no rounds. */
-	if (data->stream_count > 1)
-		return true;
-
-	data->complete_ns = data->newest_ns;
-	return deliver(data, limit_ns, err);
-}
-
-bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, struct error *err)
-{
-	struct perf_data_events *events = &data->header.events;
-	bool is_sample = record->bytes[0] == PERF_RECORD_SAMPLE;
-
-	if (!data->collector && !perf_data_begin(data, err)) {
-		feed_release(record->feed, record->block);
-		return false;
-	}
-	record->event = perf_data_events_find(events, record->bytes, record->size);
-	if (record->event != PERF_DATA_NO_EVENT)
-		events->items[record->event].samples += is_sample;
-	if (record->event == PERF_DATA_NO_EVENT || (is_sample && record->event != data->event)) {
-		feed_release(record->feed, record->block);
-		return true;
-	}
-	record->time_ns = record_time(&events->items[record->event].layout, record->bytes, record->size);
-	/* perf writes these records when it begins: they describe what existed before. */
-	if (record->time_ns == 0 || record->time_ns == UINT64_MAX)
-		return deliver_one(data, record, err);
-	if (record->time_ns > data->newest_ns)
-		data->newest_ns = record->time_ns;
-	if (record->time_ns > record->stream->newest_ns)
-		record->stream->newest_ns = record->time_ns;
-	if (!record_queue_add(&data->queue, record, err)) {
-		feed_release(record->feed, record->block);
-		return false;
-	}
-	return make_room(data, err);
-}
+enum { MAX_STREAMS = 1 << 14 };
 
 /* ---- The whole file ---- */
 
@@ -139,7 +59,7 @@ static bool read_directory(struct perf_data *data, struct error *err)
 	uint64_t complete_ns;
 
 	while ((stream = find_last(data, &complete_ns))) {
-		if (!deliver(data, complete_ns, err) || !read_block(data, stream, true, err))
+		if (!perf_data_deliver(data, complete_ns, err) || !read_block(data, stream, true, err))
 			return false;
 		perf_data_stream_pass_marks(stream);
 	}
@@ -155,7 +75,7 @@ static bool read_data(struct perf_data *data, struct error *err)
 	while (!first->is_at_end)
 		if (!read_block(data, first, !data->header.is_pipe, err))
 			return false;
-	if (!read_directory(data, err) || !deliver(data, UINT64_MAX, err))
+	if (!read_directory(data, err) || !perf_data_deliver(data, UINT64_MAX, err))
 		return false;
 	if (data->header.is_unfinished && data->notices)
 		buffer_append_string(data->notices,

@@ -10,8 +10,8 @@
 
 /*
  * Reads a perf.data file into a profile. The bytes pass through: record_input (with skim), feed (zstd and a second
- * feed if compressed), queue by time, record.c, collector. records.c finds records, perf_data.c orders them, and
- * samples.c gives the collector records in the form that a ring has.
+ * feed if compressed), queue by time, record.c, collector. records.c finds records and orders them, and samples.c gives
+ * the collector records in the form that a ring has.
  */
 
 struct perf_data {
@@ -53,15 +53,9 @@ COMMON_MUST_CHECK
 bool perf_data_take_records(
 	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err);
 
-/* Queues a record of the kernel. Takes its block over. */
+/* Hands on the queued records up to a time. */
 COMMON_MUST_CHECK
-bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, struct error *err);
-
-/*
- * Ends a round: all records up to the end of the previous round are known, since perf reads each ring once in a round.
- */
-COMMON_MUST_CHECK
-bool perf_data_end_round(struct perf_data *data, struct error *err);
+bool perf_data_deliver(struct perf_data *data, uint64_t limit_ns, struct error *err);
 
 /* Called before the first record of the kernel: selects the event and creates the collector. */
 COMMON_MUST_CHECK

@@ -17,6 +17,94 @@ enum {
 	TYPE_COMPRESSED2 = 83,
 };
 
+/* Limit for the records that wait to be ordered; perf's rounds are far smaller. */
+enum { MAX_WAITING_BYTES = 128 << 20 };
+
+/* ---- In order of time ---- */
+
+static bool deliver_one(struct perf_data *data, const struct queued_record *record, struct error *err)
+{
+	const char *name = record->stream->name;
+
+	return perf_data_take(data, record, err) || error_prefix(err, "%s%srecord at offset %llu", name,
+							    name[0] ? ": " : "", (unsigned long long)record->offset);
+}
+
+bool perf_data_deliver(struct perf_data *data, uint64_t limit_ns, struct error *err)
+{
+	struct queued_record record;
+
+	while (record_queue_take(&data->queue, limit_ns, &record))
+		if (!deliver_one(data, &record, err))
+			return false;
+	return true;
+}
+
+/*
+ * Limits the waiting records: a file without rounds, or with wrong times, is read in its own order rather than kept in
+ * memory.
+ */
+static bool make_room(struct perf_data *data, struct error *err)
+{
+	struct queued_record record;
+
+	if (data->pool.bytes_in_use < MAX_WAITING_BYTES)
+		return true;
+	while (data->pool.bytes_in_use > MAX_WAITING_BYTES / 2 && record_queue_take(&data->queue, UINT64_MAX, &record))
+		if (!deliver_one(data, &record, err))
+			return false;
+	return true;
+}
+
+/*
+ * Ends a round: all records up to the end of the previous round are known, since perf reads each ring once in a round.
+ */
+static bool end_round(struct perf_data *data, struct error *err)
+{
+	uint64_t limit_ns = data->complete_ns;
+
+	/* The files of a directory have no rounds. */
+	if (data->stream_count > 1)
+		return true;
+
+	data->complete_ns = data->newest_ns;
+	return perf_data_deliver(data, limit_ns, err);
+}
+
+/* Queues a record of the kernel. Takes its block over. */
+static bool enqueue(struct perf_data *data, struct queued_record *record, struct error *err)
+{
+	struct perf_data_events *events = &data->header.events;
+	bool is_sample = record->bytes[0] == PERF_RECORD_SAMPLE;
+
+	if (!data->collector && !perf_data_begin(data, err)) {
+		feed_release(record->feed, record->block);
+		return false;
+	}
+	record->event = perf_data_events_find(events, record->bytes, record->size);
+	if (record->event != PERF_DATA_NO_EVENT)
+		events->items[record->event].samples += is_sample;
+	if (record->event == PERF_DATA_NO_EVENT || (is_sample && record->event != data->event)) {
+		feed_release(record->feed, record->block);
+		return true;
+	}
+	record->time_ns = record_time(&events->items[record->event].layout, record->bytes, record->size);
+	/* perf writes these records when it begins: they describe what existed before. */
+	if (record->time_ns == 0 || record->time_ns == UINT64_MAX)
+		return deliver_one(data, record, err);
+	if (record->time_ns > data->newest_ns)
+		data->newest_ns = record->time_ns;
+	if (record->time_ns > record->stream->newest_ns)
+		record->stream->newest_ns = record->time_ns;
+	if (!record_queue_add(&data->queue, record, err)) {
+		feed_release(record->feed, record->block);
+		return false;
+	}
+	return make_room(data, err);
+}
+
+/* ---- In the order of the file ---- */
+
 static uint32_t type_of(const uint8_t *bytes)
 {
 	struct byte_reader r = byte_reader_over(bytes, sizeof(uint32_t));
@@ -99,7 +187,7 @@ static bool take_own(
 		perf_data_header_take_update(header, bytes, size);
 		return true;
 	case TYPE_FINISHED_ROUND:
-		return perf_data_end_round(data, err);
+		return end_round(data, err);
 	case TYPE_COMPRESSED:
 	case TYPE_COMPRESSED2:
 		if (record->feed == &stream->inflated)
@@ -121,7 +209,7 @@ static bool take_one(
 	bool ok;
 
 	if (type_of(record->bytes) < TYPE_FIRST)
-		return perf_data_enqueue(data, record, err);
+		return enqueue(data, record, err);
 	ok = take_own(data, stream, record, err);
 	feed_release(record->feed, record->block);
 	return ok || error_prefix(err, "record at offset %llu", (unsigned long long)record->offset);
