@@ -38,14 +38,6 @@ struct interpreters {
 	struct error failed;   /* of a listener, which cannot tell; ERROR_NONE: none has */
 };
 
-uint64_t interpreter_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* ---- What images are ---- */
 
 static bool read_image(struct interpreters *interpreters, struct elf_image *elf, struct image *image, struct error *err)

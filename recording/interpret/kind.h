@@ -74,6 +74,12 @@ struct interpreter_kind {
 };
 
 /* In ns. CLOCK_MONOTONIC_COARSE, which is read quickly, is that by which kinds look at memory again. */
-uint64_t interpreter_clock_ns(clockid_t clock);
+static inline uint64_t interpreter_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 extern const struct interpreter_kind hotspot_interpreter, python_interpreter, v8_interpreter;
