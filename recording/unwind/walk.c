@@ -14,6 +14,29 @@ enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
 	return PROFILE_STOP_STACK_SWITCH;
 }
 
+uint64_t walk_saved_register(struct walk *w, size_t index)
+{
+	const struct unwind_frame *frames = w->result->frames;
+	uint64_t *value = &w->registers.values[w->machine->saved_registers[index]];
+	size_t here = w->result->count - 1;
+
+	for (size_t i = here; i-- > w->known_at[index];) {
+		uint64_t words = w->pushed[i].words[index];
+		uint64_t slot = frames[i + 1].stack_pointer - words * sizeof(*value);
+
+		/*
+		 * A word below the stack pointer was popped by an epilogue: the register holds the caller's value
+		 * already.
+		 */
+		if (words && slot >= frames[i].stack_pointer) {
+			(void)walk_read(w->dump, slot, value);
+			break;
+		}
+	}
+	w->known_at[index] = (uint32_t)here;
+	return *value;
+}
+
 void walk_take_registers(struct walk *w, const struct unwind_registers *registers)
 {
 	/* Registers that the machine does not have stay 0. */
