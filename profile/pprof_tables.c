@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the tables of pprof that samples refer to: strings, mappings, functions and locations. */
+/* Reads the tables of pprof that samples refer to: mappings, functions and locations. */
 #include "profile/pprof_reader.h"
 
 #include "profile/index.h"
@@ -7,76 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table)
-{
-	const struct pprof_section *section = &r->sections[table];
-
-	return pprof_walk(byte_reader_over(r->file.start + section->start, section->end - section->start),
-		&pprof__profile__descriptor, table * sizeof(size_t));
-}
-
 bool pprof_check(bool ok, const char *what, size_t position, struct error *err)
 {
 	return ok || error_set(err, ERROR_FORMAT, "%s %zu is malformed", what, position);
-}
-
-bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err)
-{
-	if (index < 0 || (uint64_t)index >= r->string_count)
-		return error_set(err, ERROR_FORMAT, "%s is string %lld, which is not there", what, (long long)index);
-	*id = r->strings[index];
-	return true;
-}
-
-/* What a label with this key means. Each tool has its own keys for process and thread. */
-static enum pprof_label label_of_key(const char *key)
-{
-	static const struct {
-		const char *key;
-		enum pprof_label label;
-	} keys[] = {
-		{ "pid", PPROF_LABEL_PID },
-		{ "process_id", PPROF_LABEL_PID },
-		{ "tid", PPROF_LABEL_TID },
-		{ "thread_id", PPROF_LABEL_TID },
-		{ "thread id", PPROF_LABEL_TID },
-		{ "comm", PPROF_LABEL_PROCESS },
-		{ "process", PPROF_LABEL_PROCESS },
-		{ "thread_comm", PPROF_LABEL_THREAD },
-		{ "thread", PPROF_LABEL_THREAD },
-		{ "thread_name", PPROF_LABEL_THREAD },
-		{ "thread name", PPROF_LABEL_THREAD },
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(key, keys[i].key) == 0)
-			return keys[i].label;
-	return PPROF_LABEL_OTHER;
-}
-
-static bool read_strings(struct pprof_reader *r, struct error *err)
-{
-	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
-	struct byte_reader string;
-	size_t count = r->sections[PPROF_TABLE(string_table)].count;
-
-	r->strings = malloc((count + 1) * sizeof(*r->strings));
-	r->labels = malloc(count + 1);
-	if (!r->strings || !r->labels)
-		return error_set_memory(err);
-	while (pprof_next_entry(&walk, &string)) {
-		uint32_t *id = &r->strings[r->string_count];
-		size_t size = byte_reader_left(&string);
-
-		if (r->string_count == 0 && size > 0)
-			break;
-		if (!string_table_add(r->profile->strings, (const char *)string.pos, size, id, err))
-			return false;
-		r->labels[r->string_count++] = label_of_key(profile_string(r->profile, *id));
-	}
-	return r->string_count > 0 ||
-	       error_set(
-		       err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
 }
 
 static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const char *path)
@@ -305,6 +238,6 @@ static bool read_locations(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_tables(struct pprof_reader *r, struct error *err)
 {
-	return read_strings(r, err) && pprof_read_value_types(r, err) && read_mappings(r, err) &&
-	       list_functions(r, err) && read_locations(r, err);
+	return pprof_read_value_types(r, err) && read_mappings(r, err) && list_functions(r, err) &&
+	       read_locations(r, err);
 }

@@ -1,8 +1,77 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the value types of pprof: which one counts samples, which is the default, and which has the period. */
+/* Reads the strings and the value types of pprof: which one counts samples, which is the default, and which has the
+ * period. */
 #include "profile/pprof_reader.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table)
+{
+	const struct pprof_section *section = &r->sections[table];
+
+	return pprof_walk(byte_reader_over(r->file.start + section->start, section->end - section->start),
+		&pprof__profile__descriptor, table * sizeof(size_t));
+}
+
+bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err)
+{
+	if (index < 0 || (uint64_t)index >= r->string_count)
+		return error_set(err, ERROR_FORMAT, "%s is string %lld, which is not there", what, (long long)index);
+	*id = r->strings[index];
+	return true;
+}
+
+/* What a label with this key means. Each tool has its own keys for process and thread. */
+static enum pprof_label label_of_key(const char *key)
+{
+	static const struct {
+		const char *key;
+		enum pprof_label label;
+	} keys[] = {
+		{ "pid", PPROF_LABEL_PID },
+		{ "process_id", PPROF_LABEL_PID },
+		{ "tid", PPROF_LABEL_TID },
+		{ "thread_id", PPROF_LABEL_TID },
+		{ "thread id", PPROF_LABEL_TID },
+		{ "comm", PPROF_LABEL_PROCESS },
+		{ "process", PPROF_LABEL_PROCESS },
+		{ "thread_comm", PPROF_LABEL_THREAD },
+		{ "thread", PPROF_LABEL_THREAD },
+		{ "thread_name", PPROF_LABEL_THREAD },
+		{ "thread name", PPROF_LABEL_THREAD },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(key, keys[i].key) == 0)
+			return keys[i].label;
+	return PPROF_LABEL_OTHER;
+}
+
+static bool read_strings(struct pprof_reader *r, struct error *err)
+{
+	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
+	struct byte_reader string;
+	size_t count = r->sections[PPROF_TABLE(string_table)].count;
+
+	r->strings = malloc((count + 1) * sizeof(*r->strings));
+	r->labels = malloc(count + 1);
+	if (!r->strings || !r->labels)
+		return error_set_memory(err);
+	while (pprof_next_entry(&walk, &string)) {
+		uint32_t *id = &r->strings[r->string_count];
+		size_t size = byte_reader_left(&string);
+
+		if (r->string_count == 0 && size > 0)
+			break;
+		if (!string_table_add(r->profile->strings, (const char *)string.pos, size, id, err))
+			return false;
+		r->labels[r->string_count++] = label_of_key(profile_string(r->profile, *id));
+	}
+	return r->string_count > 0 ||
+	       error_set(
+		       err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
+}
 
 static const char *text_of(const struct pprof_reader *r, int64_t index)
 {
@@ -89,7 +158,7 @@ bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
 	Pprof__ValueType types[PROFILE_MAX_VALUE_TYPES], period = read_value_type(r->period_type);
 	struct profile *profile = r->profile;
 
-	if (!list_value_types(r, types, err) || !add_value_types(r, types, err) ||
+	if (!read_strings(r, err) || !list_value_types(r, types, err) || !add_value_types(r, types, err) ||
 		!pprof_string_id(r, period.type, &profile->period_type.type, "the period type", err) ||
 		!pprof_string_id(r, period.unit, &profile->period_type.unit, "the period unit", err))
 		return false;
