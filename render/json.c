@@ -45,32 +45,9 @@ static void document_push(struct json_writer *w, json_t *array, json_t *value)
 		w->failed = true;
 }
 
-json_t *json_valid_string(const char *text)
-{
-	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
-	json_t *json = json_string(text);
-
-	if (json)
-		return json;
-	buffer_init(&valid, (size_t)256 << 20);
-	for (uint32_t code; (code = unicode_next(&text)) != 0;)
-		unicode_append(&valid, code);
-	return valid.failed || !valid.data ? NULL : json_string(valid.data);
-}
-
 static json_t *id_string(const struct json_writer *w, uint32_t id)
 {
 	return json_valid_string(diff_string(w->diff, id));
-}
-
-json_t *json_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *json_whole(double value)
-{
-	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
 }
 
 /* A measured value, rounded to whole units. No measurement reaches 2^63. */

@@ -3,16 +3,6 @@
 
 #include "render/suite.h"
 
-#include <jansson.h>
-
-/* A name as JSON, which is UTF-8: a name may hold any bytes of a foreign file. NULL: out of memory. */
-json_t *json_valid_string(const char *text);
-
-/* An unknown value is null, since JSON has no NaN; json_whole() rounds a known one, which no measurement lets reach
- * 2^63. */
-json_t *json_number(double value);
-json_t *json_whole(double value);
-
 /*
  * Writes the document of a diff or of one profile (docs/json.md). With a suite, `input` is that of all benchmarks
  * together: the verdict and the warnings are the suite's, and `members` are added, text with a comma before each member

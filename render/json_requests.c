@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/json_requests.h"
 
-#include "render/json_document.h"
+#include "render/json_text.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,6 @@
 #include "render/json_text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,20 +44,34 @@ int json_text_write(const char *bytes, size_t size, void *context)
 	return out->failed ? -1 : 0;
 }
 
-/* JSON is UTF-8, but a name may hold any bytes of a foreign file. */
-static bool append_special(struct buffer *out, const char *text)
+json_t *json_number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_whole(double value)
+{
+	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
+}
+
+json_t *json_valid_string(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
 	json_t *json = json_string(text);
-	bool ok;
 
-	if (!json) {
-		buffer_init(&valid, (size_t)256 << 20);
-		for (uint32_t code; (code = unicode_next(&text)) != 0;)
-			unicode_append(&valid, code);
-		json = valid.failed || !valid.data ? NULL : json_string(valid.data);
-	}
-	ok = json && json_dump_callback(json, json_text_write, out, JSON_ENCODE_ANY) == 0;
+	if (json)
+		return json;
+	buffer_init(&valid, (size_t)256 << 20);
+	for (uint32_t code; (code = unicode_next(&text)) != 0;)
+		unicode_append(&valid, code);
+	return valid.failed || !valid.data ? NULL : json_string(valid.data);
+}
+
+static bool append_special(struct buffer *out, const char *text)
+{
+	json_t *json = json_valid_string(text);
+	bool ok = json && json_dump_callback(json, json_text_write, out, JSON_ENCODE_ANY) == 0;
+
 	json_decref(json);
 	return ok;
 }

@@ -3,6 +3,8 @@
 
 #include "common/common.h"
 
+#include <jansson.h>
+
 /*
  * Writes JSON values as text, byte by byte as jansson does in its compact form with twelve digits. It is for members
  * that a document has by the ten thousand: an object for each and printf() took a tenth of the time of a large diff.
@@ -13,6 +15,14 @@
  * not escape, such as controls above U+007F and direction marks. A program reads the same text.
  */
 int json_text_write(const char *bytes, size_t size, void *context);
+
+/* An unknown value is null, since JSON has no NaN; json_whole() rounds a known one, which no measurement lets reach
+ * 2^63. */
+json_t *json_number(double value);
+json_t *json_whole(double value);
+
+/* A name as JSON, which is UTF-8: a name may hold any bytes of a foreign file. NULL: out of memory. */
+json_t *json_valid_string(const char *text);
 
 /* Quotes and escapes a name, and replaces what is not UTF-8. False: out of memory. */
 COMMON_MUST_CHECK
