@@ -28,17 +28,17 @@ static bool loop_has(const struct search *search, uint64_t address)
 	return false;
 }
 
-static bool is_same_place(const struct frame_register_rule *a, const struct frame_register_rule *b)
+static bool is_same_rule(const struct frame_register_rule *a, const struct frame_register_rule *b)
 {
 	return a->kind == b->kind && a->offset == b->offset;
 }
 
 static bool is_same_frame(const struct machine *machine, const struct frame_rule *a, const struct frame_rule *b)
 {
-	if (a->cfa_register != b->cfa_register || !is_same_place(&a->cfa, &b->cfa))
+	if (a->cfa_register != b->cfa_register || !is_same_rule(&a->cfa, &b->cfa))
 		return false;
 	for (size_t i = 0; i < machine->register_count; i++)
-		if (!is_same_place(&a->registers[i], &b->registers[i]))
+		if (!is_same_rule(&a->registers[i], &b->registers[i]))
 			return false;
 	return true;
 }

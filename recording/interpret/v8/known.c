@@ -23,7 +23,7 @@ static void init_known(struct v8_known *known)
 	v8_scripts_init(&known->scripts);
 	hash_map_init(&known->by_shared, sizeof(uint64_t));
 	hash_map_init(&known->by_bytecode, sizeof(uint64_t));
-	hash_map_init(&known->by_place, sizeof(struct v8_frame_rule_kind));
+	hash_map_init(&known->by_place, sizeof(struct v8_frame_place));
 	hash_map_init(&known->listed.by_bytecode, sizeof(uint64_t));
 }
 
@@ -439,7 +439,7 @@ void v8_known_begin(
 		forget_known(known);
 	if (known->by_place.count >= MOST_ITEMS) {
 		hash_map_deinit(&known->by_place);
-		hash_map_init(&known->by_place, sizeof(struct v8_frame_rule_kind));
+		hash_map_init(&known->by_place, sizeof(struct v8_frame_place));
 	}
 	known->heap.layout = layout;
 	known->heap.host = host;

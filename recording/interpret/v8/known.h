@@ -41,7 +41,7 @@ struct v8_known_list {
 };
 
 /* An interpreted frame. */
-struct v8_frame_rule_kind {
+struct v8_frame_place {
 	uint64_t frame_pointer, pc;
 };
 
@@ -59,7 +59,7 @@ struct v8_known {
 	struct v8_known_code *codes;
 	size_t code_count, code_capacity;
 	struct hash_map by_shared, by_bytecode;
-	struct hash_map by_place; /* struct v8_frame_rule_kind -> the function that was interpreted there last */
+	struct hash_map by_place; /* struct v8_frame_place -> the function that was interpreted there last */
 	struct v8_known_list listed;
 	struct v8_function read; /* the function that was read last */
 };

@@ -78,7 +78,7 @@ static uint64_t read_js_function(const struct naming *naming)
 /* What the frame had when its words were copied. */
 static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 {
-	const struct v8_frame_rule_kind place = { naming->frame_pointer, naming->frame->pc };
+	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint64_t ignored;
 
 	if (naming->frame_pointer == 0 || read_slot(naming, V8_FRAME_FUNCTION, &ignored))
@@ -89,7 +89,7 @@ static bool recall_interpreted(const struct naming *naming, uint32_t *function)
 
 static bool keep_interpreted(const struct naming *naming, uint32_t function, struct error *err)
 {
-	const struct v8_frame_rule_kind place = { naming->frame_pointer, naming->frame->pc };
+	const struct v8_frame_place place = { naming->frame_pointer, naming->frame->pc };
 	uint32_t *value;
 	bool added;
 
