@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/simulated/file.h"
+#include "sampler/simulated/simulation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,4 +379,13 @@ bool simulated_file_read(
 	free(reader.times);
 	free(reader.exit_counts);
 	return ok;
+}
+
+int simulation_open(const struct sampler_simulation *simulation, const struct simulation_file *file, struct error *err)
+{
+	int fd = openat(simulation->directory, file->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0)
+		error_set_errno(err, errno, "cannot read the simulation of process %d", file->pid);
+	return fd;
 }

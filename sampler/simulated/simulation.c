@@ -24,15 +24,6 @@ enum { MOST_LINES = 100000, MOST_FUNCTIONS = 4000000 };
 
 /* ---- Files ---- */
 
-int simulation_open(const struct sampler_simulation *simulation, const struct simulation_file *file, struct error *err)
-{
-	int fd = openat(simulation->directory, file->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-	if (fd < 0)
-		error_set_errno(err, errno, "cannot read the simulation of process %d", file->pid);
-	return fd;
-}
-
 /* Whether a directory's entry is the file of a process: PID.GENERATION. */
 static bool parse_name(const char *name, struct simulation_file *file)
 {
