@@ -10,7 +10,14 @@
 static const struct instrument_functions *const kinds[INSTRUMENT_COUNT] = { &contexts_functions, &waiting_functions,
 	&requests_functions };
 
-bool instrument_create(const struct instrument_functions *functions, struct instrument_session *session,
+static void instrument_destroy(struct instrument *instrument)
+{
+	if (instrument->functions->close)
+		instrument->functions->close(instrument);
+	free(instrument);
+}
+
+static bool instrument_create(const struct instrument_functions *functions, struct instrument_session *session,
 	struct instrument **instrument, struct error *err)
 {
 	struct instrument *made = calloc(1, functions->state_bytes);
@@ -24,13 +31,6 @@ bool instrument_create(const struct instrument_functions *functions, struct inst
 	}
 	*instrument = made;
 	return true;
-}
-
-void instrument_destroy(struct instrument *instrument)
-{
-	if (instrument->functions->close)
-		instrument->functions->close(instrument);
-	free(instrument);
 }
 
 /* Opens an instrument, or the one in its place. `*instrument` stays as it is where the recording goes on without it. */

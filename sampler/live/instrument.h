@@ -70,12 +70,6 @@ struct instrument {
 	struct instrument_session *session;
 };
 
-/* Opens one instrument. */
-COMMON_MUST_CHECK
-bool instrument_create(const struct instrument_functions *functions, struct instrument_session *session,
-	struct instrument **instrument, struct error *err);
-void instrument_destroy(struct instrument *instrument);
-
 /* ---- All instruments of a recording, in the order of the list ---- */
 
 enum { INSTRUMENT_COUNT = 3 };

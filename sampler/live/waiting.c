@@ -2,7 +2,7 @@
 #include "sampler/live/waiting.h"
 
 #include "recording/collect/sleeper.h"
-#include "sampler/live/event_choice.h"
+#include "sampler/live/event_open.h"
 #include "sampler/live/members.h"
 #include "sampler/live/pace.h"
 #include "sampler/live/proc_waits.h"
@@ -422,12 +422,11 @@ const char *waiting_probe(struct error *err)
 		.off_cpu_ns = second_ns,
 	};
 	struct instrument_session session = { .options = &options };
-	struct instrument *instrument;
-	const char *name;
+	struct waiting waiting = { .instrument = { .functions = &waiting_functions, .session = &session } };
+	const char *name = NULL;
 
-	if (!instrument_create(&waiting_functions, &session, &instrument, err))
-		return NULL;
-	name = names[ebpf_waiting_hook(((struct waiting *)instrument)->programs)];
-	instrument_destroy(instrument);
+	if (waiting_open(&waiting.instrument, err))
+		name = names[ebpf_waiting_hook(waiting.programs)];
+	waiting_close(&waiting.instrument);
 	return name;
 }
