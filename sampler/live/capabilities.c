@@ -5,6 +5,7 @@
 #include "recording/process/proc.h"
 #include "sampler/live/counter_sets.h"
 #include "sampler/live/event.h"
+#include "sampler/live/event_open.h"
 #include "sampler/live/requests.h"
 #include "sampler/live/task_layout.h"
 #include "sampler/live/waiting.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 /* What this machine allows, for kelvin doctor. */
 
@@ -28,7 +28,7 @@ static bool can_open(uint32_t type, uint64_t config, bool kernel, int pid, int c
 		.exclude_kernel = !kernel,
 		.sample_period = 1000000,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = event_open(&attr, pid, cpu, 0);
 
 	if (fd < 0)
 		return false;

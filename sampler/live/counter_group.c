@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/counter_group.h"
 
-#include "sampler/live/event_choice.h"
+#include "sampler/live/event_open.h"
 
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>

@@ -3,6 +3,7 @@
 
 #include "recording/process/proc.h"
 #include "sampler/live/event_choice.h"
+#include "sampler/live/event_open.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "machine/machine.h"
 #include "recording/records/record.h"
 #include "sampler/live/counter_sets.h"
+#include "sampler/live/event_open.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 struct known_event {
@@ -29,16 +29,6 @@ static const struct known_event known_events[] = {
 	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
 };
 enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5, MAX_PRECISE_IP = 3 };
-
-int event_open_in_group(struct perf_event_attr *attr, int pid, int cpu, int leader, unsigned long flags)
-{
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader, flags | PERF_FLAG_FD_CLOEXEC);
-}
-
-int event_open(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
-{
-	return event_open_in_group(attr, pid, cpu, -1, flags);
-}
 
 static void use_event(struct event_set *set, const struct known_event *event)
 {

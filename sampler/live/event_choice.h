@@ -10,9 +10,3 @@
 COMMON_MUST_CHECK
 bool event_choose(
 	struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err);
-
-/* perf_event_open(2), close-on-exec and without a group: a descriptor, or -1 and errno. */
-int event_open(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags);
-
-/* The same, counted together with an event that leads a group; -1: it leads one itself. */
-int event_open_in_group(struct perf_event_attr *attr, int pid, int cpu, int leader, unsigned long flags);

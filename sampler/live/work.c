@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/work.h"
 
-#include "sampler/live/event_choice.h"
+#include "sampler/live/event_open.h"
 #include "sampler/live/work_event.h"
 
 #include <errno.h>
