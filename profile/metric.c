@@ -61,7 +61,7 @@ static bool metric_is_in_use(const struct profile *profile, const char *type, co
 	       !metric_is_of_processor(type);
 }
 
-static enum profile_metric_kind metric_kind(const struct profile *profile, const char *type, const char *unit)
+static enum profile_metric_kind kind_of(const struct profile *profile, const char *type, const char *unit)
 {
 	if (strcmp(type, "samples") == 0)
 		return metric_samples_are_time(profile) ? PROFILE_METRIC_TIME : PROFILE_METRIC_EVENTS;
@@ -92,7 +92,7 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 		.type = ids->type,
 		.unit = ids->unit,
 		.words = metric_words(type, is_cpu, is_duration),
-		.kind = metric_kind(profile, type, unit),
+		.kind = kind_of(profile, type, unit),
 		.is_cpu_time = is_cpu && is_duration,
 		.is_duration = is_duration,
 		.is_counted = strcmp(unit, "count") == 0,
