@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/pprof_message.h"
+#include "profile/pprof_writer.h"
 
 #include <string.h>
+
+void *pprof_take(struct pprof_writer *w, size_t count, size_t size)
+{
+	void *memory = arena_alloc_array(&w->arena, count ? count : 1, size, 16);
+
+	if (!memory)
+		w->ok = false;
+	return memory;
+}
+
+void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size)
+{
+	void **pointers = pprof_take(w, count, sizeof(*pointers));
+	char *messages = pprof_take(w, count, size);
+
+	for (size_t i = 0; w->ok && i < count; i++)
+		pointers[i] = messages + i * size;
+	return pointers;
+}
 
 uint32_t pprof_number_of(const ProtobufCMessageDescriptor *message, size_t member)
 {

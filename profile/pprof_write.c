@@ -9,25 +9,6 @@
 
 enum { LABELS_PER_SAMPLE = 4 };
 
-void *pprof_take(struct pprof_writer *w, size_t count, size_t size)
-{
-	void *memory = arena_alloc_array(&w->arena, count ? count : 1, size, 16);
-
-	if (!memory)
-		w->ok = false;
-	return memory;
-}
-
-void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size)
-{
-	void **pointers = pprof_take(w, count, sizeof(*pointers));
-	char *messages = pprof_take(w, count, size);
-
-	for (size_t i = 0; w->ok && i < count; i++)
-		pointers[i] = messages + i * size;
-	return pointers;
-}
-
 static void write_strings(struct pprof_writer *w)
 {
 	const struct string_table *strings = w->profile->strings;
