@@ -381,6 +381,39 @@ static bool sort_events(struct profile *profile, struct error *err)
 	return true;
 }
 
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By everything but the weight. */
+static int compare_releases(const void *left, const void *right)
+{
+	const struct profile_release *a = left, *b = right;
+	int order = compare_numbers(a->stack, b->stack);
+
+	if (order == 0)
+		order = compare_numbers(a->lock, b->lock);
+	return order ? order : compare_numbers(a->releaser, b->releaser);
+}
+
+void profile_sum_releases(struct profile *profile)
+{
+	struct profile_release *releases = profile->releases;
+	size_t kept = 0;
+
+	if (profile->release_count == 0)
+		return;
+	qsort(releases, profile->release_count, sizeof(*releases), compare_releases);
+	for (size_t i = 1; i < profile->release_count; i++) {
+		if (compare_releases(&releases[kept], &releases[i]) == 0)
+			releases[kept].weight_ns = saturating_add(releases[kept].weight_ns, releases[i].weight_ns);
+		else
+			releases[++kept] = releases[i];
+	}
+	profile->release_count = kept + 1;
+}
+
 bool profile_finish(struct profile *profile, struct error *err)
 {
 	profile_sum_releases(profile);
