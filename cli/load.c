@@ -28,7 +28,7 @@ static bool add_source(struct load_inputs *inputs, struct source *source, struct
 	if (!ARRAY_RESERVE(&inputs->sources, &inputs->source_capacity, inputs->count + 1, MAX_INPUTS, err) ||
 		!ARRAY_RESERVE(&inputs->descriptors, &inputs->descriptor_capacity, inputs->count + 1, MAX_INPUTS, err))
 		return false;
-	inputs->descriptors[inputs->count] = source_file_descriptor(source);
+	inputs->descriptors[inputs->count] = source->fd;
 	inputs->sources[inputs->count++] = source;
 	return true;
 }

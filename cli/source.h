@@ -61,6 +61,7 @@ enum { SOURCE_ROOT_BYTES = 32 };
 struct source {
 	const struct source_functions *functions;
 	const char *name;  /* for messages; borrowed */
+	int fd;            /* that it reads, owned unless it is standard input; -1: none */
 	bool is_named;     /* its locations have names; only origins may be missing */
 	bool is_read_once; /* false: commands may read it again later, so its resolved frames are kept on disk */
 	char debug_root[SOURCE_ROOT_BYTES]; /* root directory of the target, whose debug files lie below it; "": ours */

@@ -18,7 +18,6 @@ static const size_t max_file_bytes = (size_t)2 << 30;
 struct source_file {
 	struct source source;
 	struct source_file_options options;
-	int fd;            /* owned, unless it is standard input */
 	bool is_stream;    /* a pipe: what has been read of it cannot be read again */
 	uint64_t offset;   /* bytes that have been read */
 	bool is_directory; /* what `perf record --threads` leaves; `fd` is its file `data` */
@@ -32,15 +31,15 @@ static bool enter_directory(struct source_file *file, struct error *err)
 	struct stat status;
 	int fd;
 
-	if (fstat(file->fd, &status) != 0 || !S_ISDIR(status.st_mode))
+	if (fstat(file->source.fd, &status) != 0 || !S_ISDIR(status.st_mode))
 		return true;
-	fd = openat(file->fd, "data", O_RDONLY | O_CLOEXEC);
+	fd = openat(file->source.fd, "data", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, ERROR_FORMAT,
 			"cannot read %s: it is a directory, but not one of 'perf record --threads', which contains a file 'data'; name a profile",
 			file->source.name);
-	close(file->fd);
-	file->fd = fd;
+	close(file->source.fd);
+	file->source.fd = fd;
 	file->is_directory = true;
 	return true;
 }
@@ -52,7 +51,8 @@ static bool read_on(void *context, void *into, size_t room, size_t *got, struct 
 	ssize_t count;
 
 	do {
-		count = file->is_stream ? read(file->fd, into, room) : pread(file->fd, into, room, (off_t)file->offset);
+		count = file->is_stream ? read(file->source.fd, into, room)
+					: pread(file->source.fd, into, room, (off_t)file->offset);
 	} while (count < 0 && errno == EINTR);
 	if (count < 0)
 		return error_set_errno(err, errno, "cannot read %s", file->source.name);
@@ -78,16 +78,16 @@ static bool open_input(const char *name, struct source_file *file, struct error 
 	bool is_stdin = strcmp(name, "-") == 0;
 
 	file->source.name = is_stdin ? "standard input" : name;
-	file->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	if (file->fd < 0 && errno == ENOENT)
+	file->source.fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	if (file->source.fd < 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name",
 			name, name);
-	if (file->fd < 0)
+	if (file->source.fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
 	if (!enter_directory(file, err))
 		return false;
-	file->is_stream = lseek(file->fd, 0, SEEK_CUR) < 0;
+	file->is_stream = lseek(file->source.fd, 0, SEEK_CUR) < 0;
 	return read_head(file, err);
 }
 
@@ -153,7 +153,8 @@ static bool read_rest(struct source_file *file, struct buffer *bytes, struct err
 	if (file->is_stream)
 		return read_stream(file, bytes, err);
 	bytes->size = 0;
-	return file_read_opened(&(struct file_opened){ (char *)(uintptr_t)file->source.name, file->fd }, bytes, err);
+	return file_read_opened(
+		&(struct file_opened){ (char *)(uintptr_t)file->source.name, file->source.fd }, bytes, err);
 }
 
 static bool read_profile(struct source_file *file, struct buffer *bytes, struct profile **profile, struct error *err)
@@ -193,7 +194,7 @@ static bool file_read_recording(struct source *source, struct source_result *res
 	const struct source_file *file = (const struct source_file *)source;
 	char cache[PATH_MAX];
 	struct recording_file recorded = {
-		.fd = file->fd,
+		.fd = file->source.fd,
 		.head = file->head,
 		.head_bytes = file->head_bytes,
 		.name = source->name,
@@ -215,8 +216,8 @@ static void file_destroy(struct source *source)
 {
 	struct source_file *file = (struct source_file *)source;
 
-	if (file->fd > STDIN_FILENO)
-		close(file->fd);
+	if (file->source.fd > STDIN_FILENO)
+		close(file->source.fd);
 	free(file);
 }
 
@@ -251,7 +252,7 @@ bool source_file_open(
 
 	if (!file)
 		return error_set_memory(err);
-	*file = (struct source_file){ .source.functions = &profile_functions, .options = *options, .fd = -1 };
+	*file = (struct source_file){ .source = { .functions = &profile_functions, .fd = -1 }, .options = *options };
 	made = &file->source;
 	if (!open_input(name, file, err) || !check_kind(file, err))
 		return false;
@@ -263,9 +264,4 @@ bool source_file_open(
 	}
 	*source = TAKE(made);
 	return true;
-}
-
-int source_file_descriptor(const struct source *source)
-{
-	return ((const struct source_file *)source)->fd;
 }

@@ -18,6 +18,3 @@ struct source_file_options {
 COMMON_MUST_CHECK
 bool source_file_open(
 	const char *name, const struct source_file_options *options, struct source **source, struct error *err);
-
-/* The descriptor that the source reads, borrowed. */
-int source_file_descriptor(const struct source *source);

@@ -226,7 +226,7 @@ bool source_simulated_create(const struct source_simulated_options *options, str
 
 	if (!made)
 		return error_set_memory(err);
-	made->source = (struct source){ .functions = &simulated_functions, .name = "a simulation" };
+	made->source = (struct source){ .functions = &simulated_functions, .name = "a simulation", .fd = -1 };
 	made->options = *options;
 	*source = &made->source;
 	return true;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/json_runs.h"
 
-#include "render/json_text.h"
-
 #include "render/json_document.h"
+#include "render/json_text.h"
 
 #include <math.h>
 
