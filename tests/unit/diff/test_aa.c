@@ -13,8 +13,8 @@ static void blocks_of_one_recording_agree(void **state)
 
 	for (unsigned long seed = 1; seed <= pairs; seed++) {
 		struct simulation s = simulation_create(seed * 6007, 200, 0.1);
-		struct profile *profile;
-		struct diff *diff;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		profile = simulation_attached(&s, 12, 4000, NULL);
 		diff = synthetic_diff(profile, profile, NULL);
@@ -22,8 +22,6 @@ static void blocks_of_one_recording_agree(void **state)
 		assert_true(diff->evidence.aa_done);
 		flagged += diff->evidence.aa_false_flags;
 		functions += diff->evidence.aa_functions;
-		diff_destroy(diff);
-		profile_destroy(profile);
 		simulation_deinit(&s);
 	}
 	print_message("flagged against themselves: %zu of %zu functions\n", flagged, functions);

@@ -61,8 +61,8 @@ static const struct cost head_costs[MAX_COSTS] = {
 
 static void a_function_and_its_places_have_classes(void **state)
 {
-	struct profile *profile = simulation(base_costs);
-	struct diff *diff;
+	CLEANUP(profile_cleanup) struct profile *profile = simulation(base_costs);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 	const struct diff_function *compute;
 	size_t of_cache = 0;
@@ -81,8 +81,6 @@ static void a_function_and_its_places_have_classes(void **state)
 	for (uint32_t node = 0; node < diff->node_count; node++)
 		of_cache += diff_node_bottleneck(diff, node).side[DIFF_HEAD] == PROFILE_BOTTLENECK_CACHE;
 	assert_int_equal(of_cache, 1);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 static struct diff *compare(const char *metric)
@@ -94,7 +92,7 @@ static struct diff *compare(const char *metric)
 
 static void a_change_has_a_class_and_a_sentence(void **state)
 {
-	struct diff *diff = compare(NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = compare(NULL);
 	const struct diff_function *chase = synthetic_function(diff, "chase");
 
 	assert_int_equal(diff_function_bottleneck(diff, chase).side[DIFF_BASE], PROFILE_BOTTLENECK_MEMORY);
@@ -110,24 +108,22 @@ static void a_change_has_a_class_and_a_sentence(void **state)
 		PROFILE_BOTTLENECK_NONE);
 	assert_int_equal(
 		diff_function_bottleneck(diff, synthetic_function(diff, "write")).change, PROFILE_BOTTLENECK_SYSTEM);
-	diff_destroy(diff);
 }
 
 /* The parts are those of the cycles: of another metric they explain nothing, but classes stay. */
 static void another_metric_has_no_cause(void **state)
 {
-	struct diff *diff = compare(COST_MODEL_FIRST_MISSES);
+	CLEANUP(diff_cleanup) struct diff *diff = compare(COST_MODEL_FIRST_MISSES);
 	const struct diff_function *chase = synthetic_function(diff, "chase");
 
 	assert_int_equal(diff_function_bottleneck(diff, chase).change, PROFILE_BOTTLENECK_MEMORY);
 	assert_string_equal(diff_cause(diff, chase), "");
-	diff_destroy(diff);
 }
 
 static void other_profiles_have_none(void **state)
 {
-	struct profile *sampled = synthetic_profile("main;parse 100\n");
-	struct diff *diff;
+	CLEANUP(profile_cleanup) struct profile *sampled = synthetic_profile("main;parse 100\n");
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	assert_true(diff_create_single(sampled, NULL, &diff, &err));
@@ -135,8 +131,6 @@ static void other_profiles_have_none(void **state)
 	assert_int_equal(diff_function_bottleneck(diff, &diff->functions[0]).side[DIFF_HEAD], PROFILE_BOTTLENECK_NONE);
 	assert_int_equal(diff_node_bottleneck(diff, 0).side[DIFF_HEAD], PROFILE_BOTTLENECK_NONE);
 	assert_string_equal(diff_cause(diff, &diff->functions[0]), "");
-	diff_destroy(diff);
-	profile_destroy(sampled);
 }
 
 int main(void)

@@ -110,14 +110,13 @@ static void turn(const struct naming *naming, struct stack turned[MAX_STACKS])
 static void the_deepest_function_of_the_program_is_named(void **state)
 {
 	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
-		struct diff *diff = compare(namings[i].stacks, NULL);
+		CLEANUP(diff_cleanup) struct diff *diff = compare(namings[i].stacks, NULL);
 
 		assert_cause(diff, DIFF_REGRESSED, namings[i].cause, namings[i].leaf);
 		synthetic_assert_says(diff, namings[i].says);
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "less"));
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "_start"));
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "0x"));
-		diff_destroy(diff);
 	}
 }
 
@@ -126,14 +125,13 @@ static void an_improvement_is_named_as_a_regression_is(void **state)
 {
 	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
 		struct stack turned[MAX_STACKS];
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		turn(&namings[i], turned);
 		diff = compare(turned, NULL);
 		assert_cause(diff, DIFF_IMPROVED, namings[i].cause, namings[i].leaf);
 		synthetic_assert_says(diff, " of the decrease");
 		assert_null(strstr(diff_string(diff, diff->verdict_text), "more"));
-		diff_destroy(diff);
 	}
 }
 
@@ -142,12 +140,11 @@ static void a_change_that_is_spread_names_the_largest(void **state)
 	static const struct stack stacks[MAX_STACKS] = { { REST, 9000, 9000 }, { "_start;main;serve;a", 1000, 3000 },
 		{ "_start;main;serve;b;memcpy!kernel", 1000, 2500 }, { "_start;main;serve;c", 1000, 2200 },
 		{ "_start;main;serve;d", 1000, 2100 } };
-	struct diff *diff = compare(stacks, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = compare(stacks, NULL);
 
 	/* All of it is below serve(), but so is the program. */
 	assert_cause(diff, DIFF_REGRESSED, "", "");
 	synthetic_assert_says(diff, "): spread over functions: `a` is 34 % of the increase, `b` 26 % and `c` 21 %");
-	diff_destroy(diff);
 }
 
 /* Where functions are proven and their sum is not, the verdict is theirs. */
@@ -155,7 +152,7 @@ static void functions_decide_where_the_total_does_not(void **state)
 {
 	static const int64_t noise[RUNS] = { 9000, 14000, 11000, 8000, 15000 };
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = synthetic_create();
@@ -176,7 +173,6 @@ static void functions_decide_where_the_total_does_not(void **state)
 	synthetic_assert_says(diff, " per run (95 % interval ");
 	synthetic_assert_says(diff, ", +2.9 s per run, ");
 	synthetic_assert_says(diff, ", most of it in `write` below it; the total is not proven to have changed: ");
-	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }
@@ -184,7 +180,7 @@ static void functions_decide_where_the_total_does_not(void **state)
 static void nothing_is_named_without_a_verdict(void **state)
 {
 	static const struct stack same[MAX_STACKS] = { { REST, 9000, 9000 } };
-	struct profile *profile = record(same, DIFF_BASE);
+	CLEANUP(profile_cleanup) struct profile *profile = record(same, DIFF_BASE);
 	struct diff *diff = compare(same, NULL), *single = NULL;
 	struct error err;
 
@@ -194,7 +190,6 @@ static void nothing_is_named_without_a_verdict(void **state)
 	assert_int_equal(single->cause.function, PROFILE_NONE);
 	assert_int_equal(single->cause.leaf, PROFILE_NONE);
 	diff_destroy(single);
-	profile_destroy(profile);
 }
 
 /* A function that grew while its old callees vanished is one story, although as much is proven less as more. */
@@ -210,7 +205,7 @@ static void what_took_the_place_of_calls_is_one_story(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *profiles[DIFF_SIDES];
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			struct synthetic s = synthetic_create();
@@ -232,7 +227,6 @@ static void what_took_the_place_of_calls_is_one_story(void **state)
 		assert_false(diff_state_is_difference(diff->total.state));
 		assert_cause(diff, cases[i].verdict, cases[i].cause,
 			diff->verdict == DIFF_IMPROVED ? "std::string::compare" : "");
-		diff_destroy(diff);
 		profile_destroy(profiles[0]);
 		profile_destroy(profiles[1]);
 	}
@@ -243,7 +237,7 @@ static void own_code_stands_for_what_is_below_it(void **state)
 {
 	static const int64_t noise[RUNS] = { 100, 23900, 12000, 400, 23600 };
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = synthetic_create();
@@ -265,7 +259,6 @@ static void own_code_stands_for_what_is_below_it(void **state)
 	print_message("%s\n", diff_string(diff, diff->verdict_text));
 	assert_int_equal(synthetic_function(diff, "find")->total.state, DIFF_STATE_UNPROVEN);
 	assert_cause(diff, DIFF_REGRESSED, "find", "memcmp");
-	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }

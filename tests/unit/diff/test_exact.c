@@ -99,7 +99,7 @@ static bool fails(struct profile *base, struct profile *head, const char *rule)
 {
 	struct diff_gate gate;
 	struct diff_options options = { .gates = &gate, .gate_count = 1 };
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 	bool failed;
 
@@ -107,7 +107,6 @@ static bool fails(struct profile *base, struct profile *head, const char *rule)
 	diff = synthetic_compare(base, head, &options);
 	failed = diff->gate_failed;
 	assert_true(failed || diff->verdict != DIFF_INCONCLUSIVE);
-	diff_destroy(diff);
 	return failed;
 }
 
@@ -144,6 +143,7 @@ static void equal_runs_are_equal(void **state)
 	static const size_t runs[][DIFF_SIDES] = { { 1, 1 }, { 1, 3 }, { 3, 7 }, { 10, 10 } };
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		CLEANUP(diff_cleanup)
 		struct diff *diff = compare(program(runs[i][0], 1234567, 0), program(runs[i][1], 1234567, 0));
 
 		assert_int_equal(diff->verdict, DIFF_UNCHANGED);
@@ -154,7 +154,6 @@ static void equal_runs_are_equal(void **state)
 		for (size_t node = 0; node < diff->node_count; node++)
 			assert_int_equal(diff->nodes[node].state, DIFF_STATE_SAME);
 		assert_int_equal(diff->warning_count, 0);
-		diff_destroy(diff);
 	}
 	assert_false(fails(program(1, MILLION, 0), program(1, MILLION, 0), "total>0%"));
 	assert_false(fails(program(1, MILLION, 0), program(1, MILLION, 0), "function>0%"));
@@ -193,6 +192,7 @@ static void large_changes_decide(void **state)
 
 static void new_and_gone_functions_are_proven(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare(of_lines("instructions", "count", LINES("main;a 1000000", "main;old 500")),
 		of_lines("instructions", "count", LINES("main;a 1000000", "main;checked 700", "main;zero 0")));
 
@@ -200,11 +200,11 @@ static void new_and_gone_functions_are_proven(void **state)
 	assert_int_equal(synthetic_function(diff, "checked")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_SAME);
 	synthetic_assert_says(diff, "`checked` is new: 0.0700 % of all instructions; 1 other function changed too");
-	diff_destroy(diff);
 }
 
 static void tiny_counts_are_counts(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare(of_lines("l1-misses", "count", LINES("main;a 7", "main;b 2")),
 		of_lines("l1-misses", "count", LINES("main;a 8", "main;b 2")));
 
@@ -212,7 +212,6 @@ static void tiny_counts_are_counts(void **state)
 	assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	synthetic_assert_says(diff, "head has 11.1 % more l1-misses (exact)");
-	diff_destroy(diff);
 }
 
 static void counts_near_the_largest_number(void **state)
@@ -248,11 +247,11 @@ static void fingerprints_tell_whether_code_changed(void **state)
 static enum diff_state state_of_first(size_t runs, int64_t step, int64_t more)
 {
 	/* Runs of base and of head differ by `step` from run to run. */
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare(program(runs, MILLION, step), program(runs, MILLION + more, step));
 	enum diff_state found = synthetic_function(diff, "f0")->self.state;
 
 	assert_int_equal(diff->evidence.runs[DIFF_BASE], runs);
-	diff_destroy(diff);
 	return found;
 }
 
@@ -284,10 +283,9 @@ static struct profile *of_parts(int64_t changed)
 
 static void parts_with_names_are_no_repeats(void **state)
 {
-	struct diff *diff = compare(of_parts(MILLION), of_parts(MILLION + MILLION / 10));
+	CLEANUP(diff_cleanup) struct diff *diff = compare(of_parts(MILLION), of_parts(MILLION + MILLION / 10));
 
 	assert_int_equal(count_states(diff, true, DIFF_STATE_MORE), 1);
-	diff_destroy(diff);
 }
 
 static void a_total_within_the_noise_is_unchanged_or_not_decided(void **state)
@@ -340,7 +338,7 @@ static void the_machine_is_no_warning(void **state)
 	struct profile *base = program(1, MILLION, 0), *head = program(1, 2 * MILLION, 0);
 	struct diff_gate gate = { .subject = DIFF_GATE_TOTAL, .percent = 0.5 };
 	struct diff_options options = { .gates = &gate, .gate_count = 1 };
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	base->runs[0].wall_ns = base->runs[0].cpu_ns = base->runs[0].duration_ns = 1000000000;
@@ -359,19 +357,18 @@ static void the_machine_is_no_warning(void **state)
 	synthetic_assert_says(diff, "total instructions grew by 1.00 %, above the limit of 0.5 %");
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		assert_false(diff->runs.known[i]);
-	diff_destroy(diff);
 }
 
 /* Time in the kernel is measured, not simulated, though nothing is sampled. */
 static void times_are_not_exact(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare(of_lines("system", "nanoseconds", LINES("main;a 1000000")),
 		of_lines("system", "nanoseconds", LINES("main;a 1500000")));
 
 	assert_false(diff->is_exact);
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_NONE);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
-	diff_destroy(diff);
 }
 
 /* ---- Recorded runs of Python ---- */
@@ -451,7 +448,7 @@ static size_t flagged_pairs(const char *metric, size_t run_count)
 
 	read_recorded(metric, &recorded);
 	for (int pair = 0; pair < PAIRS; pair++) {
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		shuffle(&random, runs);
 		diff = compare(of_recorded(&recorded, metric, runs, run_count, 1000),
@@ -459,7 +456,6 @@ static size_t flagged_pairs(const char *metric, size_t run_count)
 		flagged += count_states(diff, true, DIFF_STATE_SAME) + count_states(diff, true, DIFF_STATE_UNPROVEN) !=
 				   diff->function_count ||
 			   diff->verdict != DIFF_UNCHANGED;
-		diff_destroy(diff);
 	}
 	return flagged;
 }
@@ -481,6 +477,7 @@ static void runs_of_python_do_not_differ(void **state)
 /* Most misses may be in the C library that the interpreter calls: its functions run the program all the same. */
 static void an_interpreter_is_known_by_what_it_calls(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff =
 		compare(of_lines("ll-misses", "count",
 				LINES("main!python3.11;malloc!libc.so 9000", "main!python3.11;eval!python3.11 1000")),
@@ -490,7 +487,6 @@ static void an_interpreter_is_known_by_what_it_calls(void **state)
 	assert_true(diff->evidence.floor_rsd > 0);
 	assert_int_equal(synthetic_function(diff, "malloc")->self.state, DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
-	diff_destroy(diff);
 }
 
 /* What one run cannot prove three do. */

@@ -25,7 +25,7 @@ static void a_frame_that_comes_takes_nothing(void **state)
 		"main#1;wrap#6;call#2;work#3;mix#4 500\nmain#1;wrap#6;call#2;work#3 200\nmain#1;other#5 400\n";
 
 	for (int way = 0; way < 2; way++) {
-		struct diff *diff = way ? compare(with, without) : compare(without, with);
+		CLEANUP(diff_cleanup) struct diff *diff = way ? compare(with, without) : compare(without, with);
 
 		const struct diff_function *wrap = synthetic_function(diff, "wrap");
 
@@ -36,12 +36,12 @@ static void a_frame_that_comes_takes_nothing(void **state)
 		assert_int_equal(synthetic_function(diff, "mix")->self.state, DIFF_STATE_SAME);
 		assert_int_equal(coloured_nodes(diff), 0);
 		assert_int_equal(diff->verdict, DIFF_UNCHANGED);
-		diff_destroy(diff);
 	}
 }
 
 static void wrappers_of_wrappers_take_nothing(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare("main#1;work#3 700\nmain#1;other#5 400\n",
 		"main#1;first#6;second#7;third#8;work#3 700\nmain#1;other#5 400\n");
 
@@ -49,12 +49,12 @@ static void wrappers_of_wrappers_take_nothing(void **state)
 	assert_int_equal(synthetic_function(diff, "second")->total.state, DIFF_STATE_MOVED);
 	assert_int_equal(synthetic_function(diff, "third")->total.state, DIFF_STATE_MOVED);
 	assert_int_equal(coloured_nodes(diff), 0);
-	diff_destroy(diff);
 }
 
 /* What calls a dearer function takes more, and a new frame that works itself is new. */
 static void true_differences_stay(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare("main#1;call#2;work#3 500\nmain#1;other#5 900\nmain#1;rest#9 900\n",
 		"main#1;call#2;work#33 900\nmain#1;other#5 900\nmain#1;rest#9 900\nmain#1;added#6 300\nmain#1;added#6;helper#7 300\n");
 
@@ -63,7 +63,6 @@ static void true_differences_stay(void **state)
 	assert_int_equal(synthetic_function(diff, "added")->total.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "helper")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	diff_destroy(diff);
 }
 
 /* What all go through, as the entry to the kernel, hides nothing: another caller of it that makes it do other work is
@@ -75,17 +74,18 @@ static void a_common_callee_hides_nothing(void **state)
 		enum diff_state total;
 	} expected[] = { { "enter", DIFF_STATE_MORE }, { "old_way", DIFF_STATE_GONE }, { "new_way", DIFF_STATE_NEW },
 		{ "sync", DIFF_STATE_NEW } };
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare("main#1;old_way#2;enter#3;send#4 500\nmain#1;other#5;enter#3;wait#6 900\n",
 		"main#1;new_way#7;enter#3;sync#8 900\nmain#1;other#5;enter#3;wait#6 900\n");
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		assert_int_equal(synthetic_function(diff, expected[i].function)->total.state, expected[i].total);
-	diff_destroy(diff);
 }
 
 /* An interpreter runs a new function of the script: all its time is the interpreter's, and it came from nowhere. */
 static void a_new_function_of_a_script_is_new(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare(
 		"main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n",
 		"main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n"
@@ -94,7 +94,6 @@ static void a_new_function_of_a_script_is_new(void **state)
 	assert_int_equal(synthetic_function(diff, "py::added")->total.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "py::added")->moved_to, PROFILE_NONE);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	diff_destroy(diff);
 }
 
 /* Few samples, so that half of the functions are met on one side only: the frame above them all is nothing new for it.
@@ -103,7 +102,7 @@ static void a_frame_above_chance_takes_nothing(void **state)
 {
 	struct synthetic s[DIFF_SIDES] = { synthetic_create(), synthetic_create() };
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (int run = 0; run < 3; run++) {
@@ -120,7 +119,6 @@ static void a_frame_above_chance_takes_nothing(void **state)
 	}
 	diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
 	assert_int_equal(synthetic_function(diff, "wrap")->total.state, DIFF_STATE_MOVED);
-	diff_destroy(diff);
 	profile_destroy(profiles[DIFF_BASE]);
 	profile_destroy(profiles[DIFF_HEAD]);
 }

@@ -51,7 +51,7 @@ static struct outcome hold(const char *base_lines, const char *head_lines, const
 	struct diff_gate gate;
 	struct diff_options options = { .gates = &gate, .gate_count = 1 };
 	struct outcome outcome = { 0 };
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	assert_true(diff_gate_parse(rule, &gate, &err));
@@ -63,7 +63,6 @@ static struct outcome hold(const char *base_lines, const char *head_lines, const
 	outcome.failed = diff->gate_failed;
 	outcome.verdict = diff->verdict;
 	snprintf(outcome.text, sizeof(outcome.text), "%s", diff_string(diff, diff->verdict_text));
-	diff_destroy(diff);
 	return outcome;
 }
 

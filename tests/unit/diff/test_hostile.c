@@ -20,7 +20,9 @@ static void assert_refused(const struct profile *base, const struct profile *hea
 
 static void an_empty_side_is_named(void **state)
 {
-	struct profile *full = synthetic_profile("main 10\n"), *empty = synthetic_profile(""), *bare = NULL;
+	CLEANUP(profile_cleanup)
+	struct profile *full = synthetic_profile("main 10\n"),
+		       *empty = synthetic_profile(""), *bare = NULL;
 	struct diff *diff = NULL;
 	struct error err;
 
@@ -30,14 +32,13 @@ static void an_empty_side_is_named(void **state)
 	assert_refused(bare, bare, NULL, ERROR_EMPTY, "base has no");
 	assert_false(diff_create_single(empty, NULL, &diff, &err));
 	assert_int_equal(err.code, ERROR_EMPTY);
-	profile_destroy(full);
-	profile_destroy(empty);
-	profile_destroy(bare);
 }
 
 static void nothing_in_common_names_both_and_the_next_step(void **state)
 {
-	struct profile *base = synthetic_profile("main;a 10\n"), *head = synthetic_profile("start!x;b!x 10\n");
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_profile("main;a 10\n"),
+		       *head = synthetic_profile("start!x;b!x 10\n");
 	struct error err;
 
 	assert_true(profile_intern(base, "pid 1 (server)", &base->facts.command, &err));
@@ -45,23 +46,19 @@ static void nothing_in_common_names_both_and_the_next_step(void **state)
 	assert_refused(base, head, NULL, ERROR_EMPTY, "pid 1 (server)");
 	assert_refused(base, head, NULL, ERROR_EMPTY, "./other");
 	assert_refused(base, head, NULL, ERROR_EMPTY, "kelvin report");
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void an_unknown_metric_lists_what_there_is(void **state)
 {
-	struct profile *base = synthetic_profile("main 10\n");
+	CLEANUP(profile_cleanup) struct profile *base = synthetic_profile("main 10\n");
 	struct diff_options options = { .metric = "cycles" };
 
 	assert_refused(base, base, &options, ERROR_USAGE, "samples, cpu");
 	options.metric = "samples";
-	struct diff *diff = synthetic_diff(base, base, &options);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, base, &options);
 
 	assert_string_equal(diff_string(diff, diff->unit), "count");
 	assert_true(diff->raw_total[DIFF_BASE] == 10);
-	diff_destroy(diff);
-	profile_destroy(base);
 }
 
 static void odd_profiles_do_not_break_it(void **state)
@@ -72,11 +69,10 @@ static void odd_profiles_do_not_break_it(void **state)
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		for (size_t j = 0; j < sizeof(odd) / sizeof(odd[0]); j++) {
 			struct profile *base = synthetic_profile(odd[i]), *head = synthetic_runs(odd[j], 3);
-			struct diff *diff = synthetic_compare(base, head, NULL);
+			CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, NULL);
 
 			assert_true(isfinite(diff->scale.factor) && diff->scale.factor > 0);
 			assert_true(diff->nodes[0].subtree_end == diff->node_count);
-			diff_destroy(diff);
 		}
 	}
 }
@@ -85,8 +81,8 @@ static void odd_profiles_do_not_break_it(void **state)
 static void empty_runs_and_late_events_count(void **state)
 {
 	struct synthetic s = synthetic_create();
-	struct profile *profile;
-	struct diff *diff;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	synthetic_run(&s, false, 10000);
 	for (int i = 0; i <= 100; i++)
@@ -98,8 +94,6 @@ static void empty_runs_and_late_events_count(void **state)
 	assert_int_equal(diff->evidence.blocks[DIFF_HEAD], 40);
 	assert_int_equal(diff->evidence.runs[DIFF_HEAD], 2);
 	assert_true(diff->evidence.aa_done);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 int main(void)

@@ -25,13 +25,12 @@ static int samples(double raw)
 
 static struct diff *single_of(const char *lines)
 {
-	struct profile *profile = synthetic_profile(lines);
+	CLEANUP(profile_cleanup) struct profile *profile = synthetic_profile(lines);
 	struct diff *diff = NULL;
 	struct error err;
 
 	if (!diff_create_single(profile, NULL, &diff, &err))
 		fail_msg("%s", err.message);
-	profile_destroy(profile);
 	return diff;
 }
 
@@ -46,42 +45,39 @@ static void check_self(const struct diff *diff, const char *name, int self, int 
 
 static void a_function_has_the_time_of_its_interpreter(void **state)
 {
-	struct diff *diff = single_of(mixed);
+	CLEANUP(diff_cleanup) struct diff *diff = single_of(mixed);
 
 	check_self(diff, RUN, 2 + 4 + 8, 510);
 	check_self(diff, CHECK, 16 + 32, 48);
 	check_self(diff, "list_append", 0, 4 + 128 + 256);
 	check_self(diff, "long_add", 0, 32);
 	check_self(diff, "slot_tp_call", 0, 8);
-	diff_destroy(diff);
 }
 
 static void other_code_keeps_its_time(void **state)
 {
-	struct diff *diff = single_of(mixed);
+	CLEANUP(diff_cleanup) struct diff *diff = single_of(mixed);
 
 	check_self(diff, "run_mod", 1, 511);
 	check_self(diff, "PyLong_FromLong", 64, 64);
 	check_self(diff, "scan", 0, 64);
 	check_self(diff, "realloc", 128, 128);
 	check_self(diff, "page_fault", 256, 256);
-	diff_destroy(diff);
 }
 
 static void the_time_of_the_interpreter_has_the_origin_of_the_function(void **state)
 {
-	struct diff *diff = single_of(mixed);
+	CLEANUP(diff_cleanup) struct diff *diff = single_of(mixed);
 
 	assert_int_equal(samples(diff->origins[PROFILE_ORIGIN_USER].raw[DIFF_HEAD]), 14 + 48);
 	assert_int_equal(samples(diff->origins[PROFILE_ORIGIN_LIBRARY].raw[DIFF_HEAD]), 128);
 	assert_int_equal(samples(diff->origins[PROFILE_ORIGIN_SYSTEM].raw[DIFF_HEAD]), 1 + 64 + 256);
-	diff_destroy(diff);
 }
 
 static void who_claims_the_interpreter_as_their_own_sees_its_functions(void **state)
 {
-	struct profile *profile = synthetic_profile(mixed);
-	struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = synthetic_profile(mixed);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	for (size_t i = 0; i < profile->function_count; i++)
@@ -90,13 +86,11 @@ static void who_claims_the_interpreter_as_their_own_sees_its_functions(void **st
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
 	check_self(diff, RUN, 2, 510);
 	check_self(diff, "list_append", 4, 4 + 128 + 256);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 static void people_read_a_name_and_a_place(void **state)
 {
-	struct diff *diff = single_of(mixed);
+	CLEANUP(diff_cleanup) struct diff *diff = single_of(mixed);
 	const struct diff_function *run = synthetic_function(diff, RUN), *scan = synthetic_function(diff, "scan");
 
 	assert_string_equal(diff_string(diff, run->shown), "S.run");
@@ -106,7 +100,6 @@ static void people_read_a_name_and_a_place(void **state)
 	assert_string_equal(diff_string(diff, scan->shown), "scan");
 	assert_string_equal(diff_string(diff, scan->shown_in), "_json.so");
 	assert_int_equal(scan->language, PROFILE_LANGUAGE_NATIVE);
-	diff_destroy(diff);
 }
 
 /* The program spends most of its time in functions that do not change, though its runs differ in size. */
@@ -136,7 +129,7 @@ static struct profile *comparing_runs(int comparisons)
 
 static void the_verdict_names_the_function_whose_interpreter_took_more(void **state)
 {
-	struct diff *diff = synthetic_compare(comparing_runs(300), comparing_runs(600), NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(comparing_runs(300), comparing_runs(600), NULL);
 	const char *verdict = diff_string(diff, diff->verdict_text);
 
 	assert_int_equal(synthetic_function(diff, CHECK)->self.state, DIFF_STATE_MORE);
@@ -145,7 +138,6 @@ static void the_verdict_names_the_function_whose_interpreter_took_more(void **st
 	assert_int_equal(synthetic_function(diff, "PyObject_RichCompare")->total.state, DIFF_STATE_MORE);
 	if (!strstr(verdict, "`check` in rules.py takes") || strstr(verdict, "other function"))
 		fail_msg("%s", verdict);
-	diff_destroy(diff);
 }
 
 static void names_and_files_are_cleaned_for_sentences(void **state)
@@ -153,7 +145,7 @@ static void names_and_files_are_cleaned_for_sentences(void **state)
 	struct diff_gate gate;
 	struct diff_options options = { .gates = &gate, .gate_count = 1 };
 	struct error err;
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	assert_true(diff_gate_parse("function:run>5%", &gate, &err));
 	diff = synthetic_compare(synthetic_runs("main;py::run:/srv/\033[31mw.py 400\nmain;b 600\n", 5),
@@ -161,7 +153,6 @@ static void names_and_files_are_cleaned_for_sentences(void **state)
 	assert_true(diff->gate_failed);
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`run` in "));
 	assert_null(strchr(diff_string(diff, diff->verdict_text), '\033'));
-	diff_destroy(diff);
 }
 
 static void a_limit_names_a_function_as_people_or_the_interpreter_do(void **state)
@@ -172,13 +163,12 @@ static void a_limit_names_a_function_as_people_or_the_interpreter_do(void **stat
 		struct diff_gate gate;
 		struct diff_options options = { .gates = &gate, .gate_count = 1 };
 		struct error err;
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		assert_true(diff_gate_parse(rules[i], &gate, &err));
 		diff = synthetic_compare(comparing_runs(300), comparing_runs(600), &options);
 		assert_true(diff->gate_failed);
 		assert_non_null(strstr(diff_string(diff, diff->verdict_text), "`check` in rules.py takes"));
-		diff_destroy(diff);
 	}
 }
 

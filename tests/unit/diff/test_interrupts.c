@@ -41,7 +41,7 @@ static struct diff *compare_with(const char *stack, int64_t samples)
 
 static void assert_is_the_machines(const char *stack)
 {
-	struct diff *diff = compare_with(stack, 3000);
+	CLEANUP(diff_cleanup) struct diff *diff = compare_with(stack, 3000);
 
 	assert_true(diff->total.delta == 0);
 	assert_true(diff->interrupts.raw[DIFF_HEAD] == 3000 * ms);
@@ -51,7 +51,6 @@ static void assert_is_the_machines(const char *stack)
 			     diff_state_is_difference(diff->functions[i].total.state));
 	for (size_t node = 0; node < diff->node_count; node++)
 		assert_false(diff_state_is_difference((enum diff_state)diff->nodes[node].state));
-	diff_destroy(diff);
 }
 
 static void what_interrupts_a_thread_is_no_change_of_the_program(void **state)
@@ -75,12 +74,11 @@ static void what_interrupts_a_thread_is_no_change_of_the_program(void **state)
 
 static void assert_is_the_programs(const char *stack, const char *name)
 {
-	struct diff *diff = compare_with(stack, 3000);
+	CLEANUP(diff_cleanup) struct diff *diff = compare_with(stack, 3000);
 
 	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
 	assert_true(diff->total.delta == 3000 * ms);
 	assert_true(diff_state_is_difference(find(diff, name, false)->total.state));
-	diff_destroy(diff);
 }
 
 static void what_the_program_calls_stays_its_own(void **state)
@@ -98,11 +96,12 @@ static void what_the_program_calls_stays_its_own(void **state)
 
 static void a_function_in_both_is_two(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *profile = synthetic_profile(
 		"main;send!libc.so;do_syscall_64!kernel;__local_bh_enable_ip!kernel;handle_softirqs!kernel 30\n"
 		"main;parse;asm_common_interrupt!kernel;handle_softirqs!kernel 20\n"
 		"main;parse 50\n");
-	struct diff *diff = synthetic_diff(profile, profile, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(profile, profile, NULL);
 
 	assert_true(find(diff, "handle_softirqs", false)->raw_self[DIFF_HEAD] == 30 * ms);
 	assert_true(find(diff, "handle_softirqs", true)->raw_self[DIFF_HEAD] == 20 * ms);
@@ -112,8 +111,6 @@ static void a_function_in_both_is_two(void **state)
 	assert_true(find(diff, "main", false)->raw_total[DIFF_HEAD] == 80 * ms);
 	assert_true(diff->raw_total[DIFF_HEAD] == 80 * ms);
 	assert_true(diff->origins[PROFILE_ORIGIN_SYSTEM].raw[DIFF_HEAD] == 30 * ms);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
@@ -121,11 +118,10 @@ static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
 	struct profile *base = synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\n");
 	struct profile *head =
 		synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\nswapper 7\n");
-	struct diff *diff = synthetic_compare(base, head, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_true(diff->raw_total[DIFF_BASE] == 20 * ms && diff->raw_total[DIFF_HEAD] == 27 * ms);
 	assert_null(find(diff, "handle_softirqs", true));
-	diff_destroy(diff);
 }
 
 /* ---- Run-time compilers ---- */
@@ -176,6 +172,7 @@ static bool is_warned(const struct diff *diff, const char *start)
 /* It has a row of its own, and is part of nothing else; what it calls is not what the program calls. */
 static void compilers_are_beside_the_program(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare_compilers(record_compiler(0, 0, false), record_compiler(1500, 1500, false));
 	const struct diff_function *frame = find(diff, "[just-in-time compilation]", true);
 
@@ -189,7 +186,6 @@ static void compilers_are_beside_the_program(void **state)
 	assert_true(find(diff, "memcpy", false)->raw_self[DIFF_HEAD] == 4000 * ms);
 	for (size_t i = 0; i < diff->function_count; i++)
 		assert_false(diff_state_is_difference(diff->functions[i].total.state));
-	diff_destroy(diff);
 }
 
 static void a_side_that_compiles_first_is_warming_up(void **state)

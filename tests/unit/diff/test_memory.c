@@ -14,7 +14,7 @@ static void fail_each_allocation(const struct profile *base, const struct profil
 	bool succeeded = false;
 
 	for (size_t n = 0; !succeeded; n++) {
-		struct diff *diff = NULL;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 		struct error err = { 0 };
 
 		assert_true(n < 5000);
@@ -25,7 +25,6 @@ static void fail_each_allocation(const struct profile *base, const struct profil
 			assert_int_equal(err.code, ERROR_MEMORY);
 			assert_null(diff);
 		}
-		diff_destroy(diff);
 	}
 }
 

@@ -32,8 +32,8 @@ static void make_pair(unsigned long seed, struct profile **base, struct profile 
 static void a_profile_against_itself_is_neutral(void **state)
 {
 	for (unsigned long seed = 0; seed < SEEDS; seed++) {
-		struct profile *base, *head;
-		struct diff *diff;
+		CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		make_pair(seed, &base, &head);
 		diff = synthetic_diff(base, base, NULL);
@@ -46,9 +46,6 @@ static void a_profile_against_itself_is_neutral(void **state)
 		}
 		for (size_t i = 0; i < diff->node_count; i++)
 			assert_int_equal(diff->nodes[i].state, DIFF_STATE_SAME);
-		diff_destroy(diff);
-		profile_destroy(base);
-		profile_destroy(head);
 	}
 }
 
@@ -65,8 +62,8 @@ static const struct diff_function *by_key(const struct diff *diff, const char *k
 static void swapping_the_sides_negates_every_delta(void **state)
 {
 	for (unsigned long seed = 0; seed < SEEDS; seed++) {
-		struct profile *base, *head;
-		struct diff *there, *back;
+		CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
+		CLEANUP(diff_cleanup) struct diff *there = NULL, *back = NULL;
 
 		make_pair(seed, &base, &head);
 		there = synthetic_diff(base, head, NULL);
@@ -82,10 +79,6 @@ static void swapping_the_sides_negates_every_delta(void **state)
 			if (!isnan(f->total.q) && !isnan(g->total.q))
 				assert_true(fabs(f->total.q - g->total.q) < 1e-6);
 		}
-		diff_destroy(there);
-		diff_destroy(back);
-		profile_destroy(base);
-		profile_destroy(head);
 	}
 }
 
@@ -94,7 +87,7 @@ static void totals_are_sums_and_the_ledger_adds_up(void **state)
 	for (unsigned long seed = 0; seed < SEEDS; seed++) {
 		struct profile *base, *head;
 		double base_sum = 0, head_sum = 0, delta = 0;
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		make_pair(seed, &base, &head);
 		diff = synthetic_compare(base, head, NULL);
@@ -114,7 +107,6 @@ static void totals_are_sums_and_the_ledger_adds_up(void **state)
 			delta += diff->origins[i].delta;
 		}
 		assert_true(base_sum == diff->total.base && head_sum == diff->total.head && delta == diff->total.delta);
-		diff_destroy(diff);
 	}
 }
 
@@ -156,7 +148,7 @@ static void a_frame_with_all_of_its_functions_time_has_its_state(void **state)
 	for (unsigned int samples = BASE + STEP; samples < MOST; samples += STEP) {
 		CLEANUP(buffer_deinit) struct buffer before = { 0 }, after = { 0 };
 		struct profile *base, *head;
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		buffer_init(&before, 1 << 16);
 		buffer_init(&after, 1 << 16);
@@ -166,7 +158,6 @@ static void a_frame_with_all_of_its_functions_time_has_its_state(void **state)
 		head = synthetic_profile(after.data);
 		diff = synthetic_compare(base, head, NULL);
 		check_frame(diff);
-		diff_destroy(diff);
 	}
 }
 
@@ -196,18 +187,19 @@ static void merging_runs_first_gives_the_same_diff(void **state)
 	static const char *const lines[] = { "main;a 100\nmain;b 300\n", "main;b 290\nmain;c 20\n",
 		"main;a 120\nmain;b;c 280\n" };
 	struct synthetic all = synthetic_create();
-	struct profile *merged = NULL, *together, *head = synthetic_runs("main;a 110\nmain;b 250\n", 3);
-	struct diff *a, *b;
+	CLEANUP(profile_cleanup)
+	struct profile *merged = NULL,
+		       *together = NULL, *head = synthetic_runs("main;a 110\nmain;b 250\n", 3);
+	CLEANUP(diff_cleanup) struct diff *a = NULL, *b = NULL;
 	struct error err;
 
 	assert_true(profile_create(&merged, &err));
 	for (size_t i = 0; i < 3; i++) {
-		struct profile *one = synthetic_runs(lines[i], 1);
+		CLEANUP(profile_cleanup) struct profile *one = synthetic_runs(lines[i], 1);
 
 		if (i == 0)
 			assert_true(profile_add_value_type(merged, "cpu", "nanoseconds", &err));
 		assert_true(profile_merge(merged, one, &err));
-		profile_destroy(one);
 	}
 	for (size_t i = 0; i < 3; i++) {
 		char copy[64], *at = copy, *line;
@@ -226,26 +218,18 @@ static void merging_runs_first_gives_the_same_diff(void **state)
 	b = synthetic_diff(together, head, NULL);
 	assert_int_equal(a->evidence.mode, DIFF_EVIDENCE_RUNS);
 	assert_same_diff(a, b);
-	diff_destroy(a);
-	diff_destroy(b);
-	profile_destroy(merged);
-	profile_destroy(together);
-	profile_destroy(head);
 }
 
 static void the_order_of_samples_does_not_matter(void **state)
 {
-	struct profile *head = synthetic_profile("main;a 400\nmain;b 300\nmain;new 90\n");
+	CLEANUP(profile_cleanup) struct profile *head = synthetic_profile("main;a 400\nmain;b 300\nmain;new 90\n");
+	CLEANUP(profile_cleanup)
 	struct profile *one = synthetic_profile("main;a 200\nmain;b;c 70\nmain;b 310\nx;y 4\n");
+	CLEANUP(profile_cleanup)
 	struct profile *other = synthetic_profile("x;y 4\nmain;b 300\nmain;a 150\nmain;b;c 70\nmain;a 50\nmain;b 10\n");
-	struct diff *a = synthetic_diff(one, head, NULL), *b = synthetic_diff(other, head, NULL);
+	CLEANUP(diff_cleanup) struct diff *a = synthetic_diff(one, head, NULL), *b = synthetic_diff(other, head, NULL);
 
 	assert_same_diff(a, b);
-	diff_destroy(a);
-	diff_destroy(b);
-	profile_destroy(one);
-	profile_destroy(other);
-	profile_destroy(head);
 }
 
 int main(void)

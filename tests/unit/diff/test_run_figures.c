@@ -20,8 +20,9 @@ static struct profile *with_runs(const double *milliseconds, size_t count)
 /* Values worked out by hand: mean 100, standard deviation 2, t(3) = 3.182, so 100 +- 3.182. */
 static void means_have_intervals(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = with_runs((const double[]){ 98.267949, 98.267949, 101.732051, 101.732051 }, 4);
-	struct profile *head = with_runs((const double[]){ 110, 110, 110, 110 }, 4);
+	CLEANUP(profile_cleanup) struct profile *head = with_runs((const double[]){ 110, 110, 110, 110 }, 4);
 	struct diff_run_summary summary;
 
 	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, false, &summary));
@@ -31,13 +32,12 @@ static void means_have_intervals(void **state)
 	assert_float_equal(summary.low[DIFF_HEAD], 110e6, 1);
 	assert_true(summary.change > 0.0995 && summary.change < 0.101);
 	assert_true(summary.change_low < 0.1 && summary.change_high > 0.1);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* The machine was slow in the second pair; as pairs the runs agree that head takes 10 % more. */
 static void pairs_take_out_what_both_runs_met(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = with_runs((const double[]){ 100, 200, 120 }, 3),
 		       *head = with_runs((const double[]){ 110, 220, 132 }, 3);
 	struct diff_run_summary pairs, apart;
@@ -48,12 +48,11 @@ static void pairs_take_out_what_both_runs_met(void **state)
 	assert_float_equal(pairs.change_low, 0.1, 1e-6);
 	assert_float_equal(pairs.change_high, 0.1, 1e-6);
 	assert_true(apart.change_low < 0 && apart.change_high > 0.5);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void swapping_the_sides_inverts_the_change(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = with_runs((const double[]){ 100, 104, 99 }, 3),
 		       *head = with_runs((const double[]){ 131, 120, 125 }, 3);
 	struct diff_run_summary there, back;
@@ -62,30 +61,27 @@ static void swapping_the_sides_inverts_the_change(void **state)
 	assert_true(diff_summarize_runs(head, base, DIFF_RUN_MEMORY, true, &back));
 	assert_float_equal((1 + there.change) * (1 + back.change), 1, 1e-9);
 	assert_float_equal((1 + there.change_low) * (1 + back.change_high), 1, 1e-9);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void what_was_not_measured_is_not_summed_up(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = with_runs((const double[]){ 100, 100 }, 2),
 		       *head = with_runs((const double[]){ 100, 0 }, 2);
-	struct profile *one = with_runs((const double[]){ 100 }, 1);
+	CLEANUP(profile_cleanup) struct profile *one = with_runs((const double[]){ 100 }, 1);
 	struct diff_run_summary summary;
 
 	assert_false(diff_summarize_runs(base, head, DIFF_RUN_CPU, true, &summary));
 	assert_false(diff_summarize_runs(base, base, DIFF_RUN_WALL, true, &summary));
 	assert_true(diff_summarize_runs(one, one, DIFF_RUN_CPU, true, &summary));
 	assert_true(isnan(summary.low[DIFF_BASE]) && isnan(summary.change_low));
-	profile_destroy(base);
-	profile_destroy(head);
-	profile_destroy(one);
 }
 
 static void a_run_far_from_the_others_is_an_outlier(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *profile = with_runs((const double[]){ 100, 101, 99, 100.5, 160, 98 }, 6);
-	struct profile *steady = with_runs((const double[]){ 100, 100, 100, 100, 104 }, 5);
+	CLEANUP(profile_cleanup) struct profile *steady = with_runs((const double[]){ 100, 100, 100, 100, 104 }, 5);
 	struct error err;
 	double median;
 	bool outlier;
@@ -98,8 +94,6 @@ static void a_run_far_from_the_others_is_an_outlier(void **state)
 	/* 4 % off is nothing to name, however well the others agree. */
 	assert_true(diff_run_is_outlier(steady, DIFF_RUN_CPU, 4, &median, &outlier, &err));
 	assert_false(outlier);
-	profile_destroy(profile);
-	profile_destroy(steady);
 }
 
 int main(void)

@@ -25,10 +25,12 @@ static const char four_all_doubled[] = "main;a 8000\nmain;b 6000\nmain;c 4000\nm
 
 static void one_doubled_function_turns_no_other_blue(void **state)
 {
-	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four_one_doubled, 3);
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_runs(four, 3),
+		       *head = synthetic_runs(four_one_doubled, 3);
 
 	for (enum diff_scale_mode mode = DIFF_SCALE_AUTO; mode <= DIFF_SCALE_ROBUST; mode++) {
-		struct diff *diff = diff_in_mode(base, head, mode);
+		CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, mode);
 
 		assert_float_equal(diff->scale.factor, 1, 1e-9);
 		assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_MORE);
@@ -38,17 +40,16 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 		 * mix of requests. */
 		assert_int_equal(diff->verdict, mode == DIFF_SCALE_ROBUST ? DIFF_INCONCLUSIVE : DIFF_REGRESSED);
 		assert_true(diff->scale.load_is_unknown == (mode == DIFF_SCALE_ROBUST));
-		diff_destroy(diff);
 	}
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Four times the runs are no load, as long as each took as much. */
 static void more_runs_are_no_load(void **state)
 {
-	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four, 12),
-		       *doubled = synthetic_runs(four_all_doubled, 12);
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_runs(four, 3),
+		       *head = synthetic_runs(four, 12), *doubled = synthetic_runs(four_all_doubled, 12);
+	CLEANUP(diff_cleanup)
 	struct diff *same = diff_in_mode(base, head, DIFF_SCALE_ROBUST),
 		    *more = diff_in_mode(base, doubled, DIFF_SCALE_ROBUST);
 
@@ -57,24 +58,18 @@ static void more_runs_are_no_load(void **state)
 		diff_string(same, same->scale_text), "head is multiplied by 0.250 to compare both sides at equal load");
 	assert_non_null(strstr(diff_string(more, more->scale_text),
 		"the typical function took 2.00 times as much CPU time per run in head (95 % interval "));
-	diff_destroy(same);
-	diff_destroy(more);
-	profile_destroy(base);
-	profile_destroy(head);
-	profile_destroy(doubled);
 }
 
 /* One function's own change is no load: the sentence says what the factor rests on. */
 static void a_factor_of_few_functions_is_said(void **state)
 {
-	struct profile *base = synthetic_profile("main;a 400\n"), *head = synthetic_profile("main;a 800\n");
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_profile("main;a 400\n"),
+		       *head = synthetic_profile("main;a 800\n");
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_non_null(
 		strstr(diff_string(diff, diff->scale_text), "the few functions with enough samples took 2.00 times"));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static bool any_flag(const struct diff *diff)
@@ -94,11 +89,11 @@ static void an_unknown_load_flags_what_it_cannot_explain(void **state)
 		{ four_one_doubled, NULL }, { "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 12000\n", "d" },
 		{ "main;a 1600\nmain;b 1200\nmain;c 800\nmain;d 6000\n", "d" },
 		{ "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 1000\nmain;e 9000\n", "e" } };
-	struct profile *base = synthetic_profile(four);
+	CLEANUP(profile_cleanup) struct profile *base = synthetic_profile(four);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct profile *head = synthetic_profile(cases[i].head);
-		struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+		CLEANUP(profile_cleanup) struct profile *head = synthetic_profile(cases[i].head);
+		CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
 		assert_true(diff->scale.load_is_unknown);
 		assert_float_equal(diff->scale.factor, 1, 1e-9);
@@ -110,57 +105,51 @@ static void an_unknown_load_flags_what_it_cannot_explain(void **state)
 			assert_true(strcmp(name, "main") == 0 ||
 				    is_flag(diff->functions[f].self.state) == (strcmp(name, cases[i].more) == 0));
 		}
-		diff_destroy(diff);
-		profile_destroy(head);
 	}
-	profile_destroy(base);
 }
 
 static void twice_the_traffic_flags_nothing(void **state)
 {
-	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_profile(four),
+		       *head = synthetic_profile(four_all_doubled);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
 	assert_non_null(strstr(diff_string(diff, diff->scale_text), "we assume that head had 2.00 times the load"));
 	assert_false(diff->scale.load_is_unknown);
 	for (size_t i = 0; i < diff->function_count; i++)
 		assert_int_equal(diff->functions[i].total.state, DIFF_STATE_SAME);
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void a_uniform_change_of_whole_commands_is_a_regression(void **state)
 {
-	struct profile *base = synthetic_runs(four, 4), *head = synthetic_runs(four_all_doubled, 4);
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_runs(four, 4),
+		       *head = synthetic_runs(four_all_doubled, 4);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_int_equal(diff->total.state, DIFF_STATE_MORE);
 	assert_float_equal(diff->total.delta / diff->total.base, 1, 1e-9);
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "2.00 times as much CPU time per run"));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void runs_are_counted(void **state)
 {
-	struct profile *base = synthetic_runs(four, 2), *head = synthetic_runs(four, 6);
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+	CLEANUP(profile_cleanup) struct profile *base = synthetic_runs(four, 2), *head = synthetic_runs(four, 6);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
 	assert_float_equal(diff->scale.factor, 1.0 / 3, 1e-12);
 	assert_float_equal(diff->total.delta / diff->total.base, 0, 1e-12);
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void shares_and_work_scale_as_told(void **state)
 {
-	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_profile(four),
+		       *head = synthetic_profile(four_all_doubled);
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_SHARE);
 
 	assert_float_equal(diff->scale.factor, 0.5, 1e-12);
@@ -168,8 +157,6 @@ static void shares_and_work_scale_as_told(void **state)
 	diff = diff_in_mode(base, head, DIFF_SCALE_WORK);
 	assert_float_equal(diff->scale.factor, 100.0 / 150, 1e-12);
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static struct profile *recorded_for(double ms, const char *frames, int64_t count)
@@ -183,8 +170,9 @@ static struct profile *recorded_for(double ms, const char *frames, int64_t count
 
 static void rates_need_durations(void **state)
 {
-	struct profile *base = recorded_for(1000, "main", 500), *head = recorded_for(4000, "main", 1000),
-		       *bare = synthetic_profile(four);
+	CLEANUP(profile_cleanup)
+	struct profile *base = recorded_for(1000, "main", 500),
+		       *head = recorded_for(4000, "main", 1000), *bare = synthetic_profile(four);
 	struct diff_options options = { .scale = DIFF_SCALE_RATE };
 	struct diff *diff = synthetic_diff(base, head, &options), *none = NULL;
 	struct error err;
@@ -194,19 +182,18 @@ static void rates_need_durations(void **state)
 	assert_false(diff_create(base, bare, &options, &none, &err));
 	assert_int_equal(err.code, ERROR_USAGE);
 	assert_non_null(strstr(err.message, "which head does not hold"));
-	profile_destroy(base);
-	profile_destroy(head);
-	profile_destroy(bare);
 }
 
 /* Everything that was built anew got dearer; only the library that was not says how much load there was. */
 static void unchanged_code_carries_the_factor(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = synthetic_profile(
 		"m#1;a#2 3000\nm#1;b#3 3000\nm#1;c#4 2000\nm#1;x!l#5 900\nm#1;y!l#6 900\nm#1;z!l#7 900\n");
+	CLEANUP(profile_cleanup)
 	struct profile *head = synthetic_profile(
 		"m#11;a#12 6000\nm#11;b#13 6000\nm#11;c#14 4000\nm#11;x!l#5 900\nm#11;y!l#6 900\nm#11;z!l#7 900\n");
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_float_equal(diff->scale.factor, 1, 1e-9);
 	assert_int_equal(diff->scale.controls, 3);
@@ -214,50 +201,45 @@ static void unchanged_code_carries_the_factor(void **state)
 	assert_int_equal(synthetic_function(diff, "x")->self.state, DIFF_STATE_SAME);
 	assert_int_equal(synthetic_function(diff, "x")->code, DIFF_CODE_SAME);
 	assert_int_equal(synthetic_function(diff, "a")->code, DIFF_CODE_CHANGED);
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* An interpreter's functions do what the script asks for: the script's own functions, with all they run, tell the load.
  */
 static void what_the_program_runs_carries_the_load(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base =
 		synthetic_profile("main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
 				  "main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n");
+	CLEANUP(profile_cleanup)
 	struct profile *head = synthetic_profile(
 		"main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
 		"main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n"
 		"main;py::added;eval!python#1;alloc!python#2 2000\nmain;py::added;eval!python#1;free!python#3 2000\n");
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_float_equal(diff->scale.factor, 1, 1e-9);
 	assert_false(diff->scale.load_is_unknown);
 	assert_true(diff->scale.factor_low < 1 && diff->scale.factor_high > 1);
 	assert_true(is_flag(synthetic_function(diff, "py::added")->total.state));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Most of head's time is in what base hardly had: how much of the rest is less load, nobody can tell. */
 static void a_load_that_cannot_be_told_is_unknown(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base =
 		synthetic_profile("main;parse#1 4000\nmain;send#2 4000\nmain;log#3 1000\nmain;close#4 1000\n");
+	CLEANUP(profile_cleanup)
 	struct profile *head = synthetic_profile(
 		"main;parse#1 400\nmain;send#2 100\nmain;log#3 200\nmain;close#4 60\nmain;compress#5 9000\n");
-	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_true(diff->scale.load_is_unknown);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	assert_ptr_equal(strstr(diff_string(diff, diff->verdict_text), "how much of the change is load is unknown"),
 		diff_string(diff, diff->verdict_text));
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "--scale work=BASE:HEAD"));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void words_are_parsed(void **state)
@@ -295,6 +277,7 @@ static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
 		}
 		profiles[side] = synthetic_finish(&sides[side]);
 	}
+	CLEANUP(diff_cleanup)
 	struct diff *robust = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_ROBUST),
 		    *share = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_SHARE);
 
@@ -302,8 +285,6 @@ static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
 	assert_true(robust->total.ci_high - robust->total.ci_low > 1.1 * (share->total.ci_high - share->total.ci_low));
 	for (int side = 0; side < DIFF_SIDES; side++)
 		profile_destroy(profiles[side]);
-	diff_destroy(robust);
-	diff_destroy(share);
 }
 
 int main(void)

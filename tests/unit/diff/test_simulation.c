@@ -38,7 +38,7 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 	struct simulation s = simulation_create(seed, FUNCTIONS, setup->share);
 	struct profile *base, *head;
 	struct flagged flagged;
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	s.speed_rsd = setup->speed_rsd;
 	s.run_rsd = setup->run_rsd;
@@ -61,7 +61,6 @@ static void compare_once(const struct setup *setup, unsigned long seed, struct t
 		if (strcmp(diff_string(diff, f->name), "function_0") == 0)
 			tally->found += f->self.state != DIFF_STATE_SAME && f->self.state != DIFF_STATE_UNPROVEN;
 	}
-	diff_destroy(diff);
 	simulation_deinit(&s);
 }
 

@@ -31,7 +31,7 @@ static struct profile *three_executions(bool is_head)
 
 static void a_slower_benchmark_is_named_first(void **state)
 {
-	struct profile *base = three_executions(false), *head = three_executions(true);
+	CLEANUP(profile_cleanup) struct profile *base = three_executions(false), *head = three_executions(true);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	struct diff_suite *suite = suites_compare(base, head, &options);
 	const struct diff_benchmark *first = &suite->benchmarks[0];
@@ -59,8 +59,6 @@ static void a_slower_benchmark_is_named_first(void **state)
 	suites_assert_says(suite, "1 added, 1 removed");
 	assert_true(warns(suite, "1 benchmark is only in head: test_new"));
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static struct profile *of_times(size_t executions, const double *times, size_t count)
@@ -80,6 +78,7 @@ static struct profile *of_times(size_t executions, const double *times, size_t c
 
 static void with_one_execution_a_spread_is_assumed(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = of_times(1, (double[]){ 100, 200, 300 }, 3),
 		       *head = of_times(1, (double[]){ 104, 200, 600 }, 3);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
@@ -91,24 +90,22 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 	suites_assert_says(suite, "1 of 3 benchmarks is slower: b2 2.00 times (95 % interval");
 	suites_assert_says(suite, "; 2 undecided");
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void equal_suites_are_unchanged(void **state)
 {
-	struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3);
+	CLEANUP(profile_cleanup) struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3);
 	struct diff_suite *suite = suites_compare(base, base, NULL);
 
 	assert_int_equal(suite->verdict, DIFF_UNCHANGED);
 	suites_assert_says(suite, "none of 3 benchmarks is slower or faster by more than 1 %");
 	assert_int_equal(suite->warning_count, 0);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
 }
 
 static void both_directions_are_mixed_and_small_changes_minor(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3),
 		       *mixed = of_times(3, (double[]){ 150, 100, 300 }, 3),
 		       *minor = of_times(3, (double[]){ 100.8, 200, 300 }, 3);
@@ -123,14 +120,11 @@ static void both_directions_are_mixed_and_small_changes_minor(void **state)
 	assert_int_equal(suite->verdict, DIFF_MINOR);
 	suites_assert_says(suite, "1 of 3 benchmarks differs, by no more than 0.85 %: b0 by 0.8 % (95 % interval");
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(mixed);
-	profile_destroy(minor);
 }
 
 static void a_single_side_is_a_list(void **state)
 {
-	struct profile *head = of_times(2, (double[]){ 100, 200 }, 2);
+	CLEANUP(profile_cleanup) struct profile *head = of_times(2, (double[]){ 100, 200 }, 2);
 	struct diff_suite *suite = suites_compare(NULL, head, NULL);
 
 	assert_int_equal(suite->sides, 1);
@@ -139,12 +133,11 @@ static void a_single_side_is_a_list(void **state)
 	assert_true(isnan(suite->benchmarks[0].value[DIFF_BASE]) && isnan(suite->benchmarks[0].change));
 	assert_int_equal(suite->added, 0);
 	diff_suite_destroy(suite);
-	profile_destroy(head);
 }
 
 static void a_side_without_benchmarks_is_an_error(void **state)
 {
-	struct profile *head = of_times(1, (double[]){ 100 }, 1), *base = suites_profile();
+	CLEANUP(profile_cleanup) struct profile *head = of_times(1, (double[]){ 100 }, 1), *base = suites_profile();
 	struct diff_suite *suite = NULL;
 	struct error err;
 
@@ -153,14 +146,12 @@ static void a_side_without_benchmarks_is_an_error(void **state)
 	assert_int_equal(err.code, ERROR_EMPTY);
 	assert_non_null(strstr(err.message, "base has no benchmarks"));
 	assert_null(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Two runs of one benchmark in an execution are one value: 100 iterations of 10 ns, and 300 of 20 ns. */
 static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 {
-	struct profile *head = suites_profile();
+	CLEANUP(profile_cleanup) struct profile *head = suites_profile();
 	struct diff_suite *suite;
 
 	suites_add_execution(head);
@@ -173,14 +164,13 @@ static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 	assert_int_equal(suites_find(suite, "a")->executions[DIFF_HEAD], 1);
 	assert_int_equal(suites_find(suite, "a")->rounds[DIFF_HEAD], 200);
 	diff_suite_destroy(suite);
-	profile_destroy(head);
 }
 
 /* The benchmark failed in one execution of head. The pairs that are left are compared. */
 static void missing_executions_leave_the_other_pairs(void **state)
 {
 	static const double off[] = { 1, 1.5, 0.7, 1.2, 1.1 };
-	struct profile *base = suites_profile(), *head = suites_profile();
+	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	struct diff_suite *suite;
 
@@ -198,14 +188,14 @@ static void missing_executions_leave_the_other_pairs(void **state)
 	assert_true(fabs(suites_find(suite, "a")->change - 0.1) < 0.005);
 	assert_int_equal(suites_find(suite, "a")->verdict, DIFF_REGRESSED);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* A benchmark beside two that have times: what base and head know of it is no time of an iteration. */
 static void expect_not_compared(const char *uri, double median_ns, const uint64_t iterations[DIFF_SIDES])
 {
-	struct profile *base = of_times(3, (double[]){ 100, 200 }, 2), *head = of_times(3, (double[]){ 100, 200 }, 2);
+	CLEANUP(profile_cleanup)
+	struct profile *base = of_times(3, (double[]){ 100, 200 }, 2),
+		       *head = of_times(3, (double[]){ 100, 200 }, 2);
 	CLEANUP(buffer_deinit) struct buffer warning = { 0 };
 	struct diff_suite *suite;
 
@@ -219,8 +209,6 @@ static void expect_not_compared(const char *uri, double median_ns, const uint64_
 		"1 benchmark has nothing to compare it by on one side: no time, or no number of iterations: %s", uri);
 	assert_true(warns(suite, warning.data));
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void a_benchmark_without_times_is_told(void **state)
@@ -232,7 +220,7 @@ static void a_benchmark_without_times_is_told(void **state)
 static void a_disturbed_execution_widens_no_interval(void **state)
 {
 	enum { EXECUTIONS = 12, DISTURBED = 7 };
-	struct profile *base = suites_profile(), *head = suites_profile();
+	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	const struct diff_benchmark *benchmark;
 	struct diff_suite *suite;
@@ -250,8 +238,6 @@ static void a_disturbed_execution_widens_no_interval(void **state)
 	assert_true(benchmark->change_high - benchmark->change_low < 0.02);
 	assert_true(fabs(benchmark->value[DIFF_HEAD] - 105) < 0.5);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Head's process had a CPU for half of its time: one execution does not tell why. */
@@ -295,7 +281,7 @@ static void rounds_without_iterations_tell_no_time(void **state)
 /* Two checkouts outside of a repository: harnesses write whole paths. */
 static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
 {
-	struct profile *base = suites_profile(), *head = suites_profile();
+	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
 	struct diff_suite *suite;
 
 	for (int i = 0; i < 3; i++) {
@@ -311,8 +297,6 @@ static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
 	assert_int_equal(suites_find(suite, "sub/test_y.py::test_run")->presence, DIFF_IN_BOTH);
 	assert_true(warns(suite, "names are compared without their folders, '/srv/old/bench/' and '/srv/new/bench/'"));
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void names_are_as_short_as_they_are_unique(void **state)
@@ -329,7 +313,7 @@ static void names_are_as_short_as_they_are_unique(void **state)
 		{ "::", "::" },
 		{ "d::", "d::" },
 	};
-	struct profile *head = suites_profile();
+	CLEANUP(profile_cleanup) struct profile *head = suites_profile();
 	struct diff_suite *suite;
 	struct error err;
 	uint32_t id;
@@ -348,7 +332,6 @@ static void names_are_as_short_as_they_are_unique(void **state)
 	assert_non_null(strstr(err.message, "TestY::test_run"));
 	assert_false(diff_suite_find(suite, "qqq", &id, &err));
 	diff_suite_destroy(suite);
-	profile_destroy(head);
 }
 
 /* ---- The environment ---- */
@@ -449,6 +432,7 @@ static void counts_of_simulations_are_exact(void **state)
 
 static void repeats_show_the_noise_of_counts(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = simulated((int64_t[]){ 1000000, 2000000 }, 3, 10000),
 		       *head = simulated((int64_t[]){ 1030000, 2500000 }, 3, 10000);
 	struct diff_suite *suite = suites_compare(base, head, NULL);
@@ -457,8 +441,6 @@ static void repeats_show_the_noise_of_counts(void **state)
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_INCONCLUSIVE);
 	assert_int_equal(suites_find(suite, "write")->verdict, DIFF_REGRESSED);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Samples of suites whose harness tells no times: CPU time, of an iteration where those are known. */

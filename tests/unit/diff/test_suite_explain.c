@@ -45,7 +45,7 @@ static const struct diff_function *function_of(const struct diff *diff, const ch
 
 static void a_change_is_explained_by_functions_and_lines(void **state)
 {
-	struct profile *base = explained(false, 5), *head = explained(true, 5);
+	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	struct diff_suite *suite = suites_compare(base, head, &options);
 	const struct diff_function *lex;
@@ -74,13 +74,11 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 		    function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_UNPROVEN);
 	diff_part_deinit(&part);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void functions_of_what_is_not_proven_are_not_tested(void **state)
 {
-	struct profile *base = explained(false, 5), *head = explained(true, 5);
+	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	struct diff_suite *suite = suites_compare(base, head, &options);
 	struct diff_part part;
@@ -98,8 +96,6 @@ static void functions_of_what_is_not_proven_are_not_tested(void **state)
 		assert_string_not_equal(diff_string(part.diff, part.diff->functions[i].name), "import");
 	diff_part_deinit(&part);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* Each side is then scaled to itself. */
@@ -131,7 +127,7 @@ static void sides_without_a_common_benchmark_are_explained(void **state)
 
 static void what_one_side_has_is_explained_alone(void **state)
 {
-	struct profile *base = explained(false, 3), *head = explained(true, 3);
+	CLEANUP(profile_cleanup) struct profile *base = explained(false, 3), *head = explained(true, 3);
 	struct diff_suite *suite;
 	struct diff_part part;
 	struct diff_line line;
@@ -154,13 +150,11 @@ static void what_one_side_has_is_explained_alone(void **state)
 	assert_int_equal(err.code, ERROR_EMPTY);
 	assert_non_null(strstr(err.message, "no sample of head fell into new"));
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void gates_judge_functions_of_benchmarks(void **state)
 {
-	struct profile *base = explained(false, 5), *head = explained(true, 5);
+	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
 	struct diff_gate gates[2];
 	struct diff_suite_options options = { .diff = { .gates = gates, .gate_count = 1, .runs_in_pairs = true } };
 	struct diff_suite *suite;
@@ -178,8 +172,6 @@ static void gates_judge_functions_of_benchmarks(void **state)
 	assert_false(suite->gate_failed);
 	assert_int_equal(suite->verdict, DIFF_REGRESSED);
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* ---- Size and memory ---- */
@@ -189,7 +181,7 @@ static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
 	enum { COUNT = 10000 };
 	static double rsds[COUNT];
 	struct suites suites = suites_create(1, COUNT);
-	struct profile *base, *head;
+	CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
 	struct diff_suite *suite;
 
 	suites_draw_rsds(&suites, rsds);
@@ -199,14 +191,12 @@ static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
 	assert_int_equal(suite->benchmark_count, COUNT);
 	assert_string_equal(diff_suite_string(suite, suite->benchmarks[0].name), "test_17");
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 	suites_deinit(&suites);
 }
 
 static void memory_that_is_not_there_is_an_error(void **state)
 {
-	struct profile *base = explained(false, 3), *head = explained(true, 3);
+	CLEANUP(profile_cleanup) struct profile *base = explained(false, 3), *head = explained(true, 3);
 	struct diff_gate gate = { .subject = DIFF_GATE_FUNCTION, .percent = 5 };
 	struct diff_suite_options options = { .diff = { .runs_in_pairs = true, .gates = &gate, .gate_count = 1 } };
 	struct diff_suite *suite = NULL;
@@ -221,8 +211,6 @@ static void memory_that_is_not_there_is_an_error(void **state)
 		assert_true(ok || err.code == ERROR_MEMORY);
 	}
 	diff_suite_destroy(suite);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 int main(void)

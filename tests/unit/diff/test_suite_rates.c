@@ -152,11 +152,11 @@ static void looks_keep_the_rate_together(void **state)
 
 			for (; made < looks[look]; made++)
 				for (int side = 0; side < DIFF_SIDES; side++) {
+					CLEANUP(profile_cleanup)
 					struct profile *more = suites_record(&suites, rsds, 1, NONE, 1);
 					struct error err;
 
 					assert_true(profile_merge(sides[side], more, &err));
-					profile_destroy(more);
 				}
 			suite = suites_compare(sides[0], sides[1], &options);
 			any = alarms(suite);

@@ -71,13 +71,12 @@ static struct profile *record_runs(size_t with)
 
 static enum diff_state state_of(struct profile *base, struct profile *head, const char *name)
 {
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, head, NULL);
 	enum diff_state state = synthetic_function(diff, name)->self.state;
 
 	if (state == DIFF_STATE_UNPROVEN)
 		assert_true(diff->verdict != DIFF_REGRESSED && diff->verdict != DIFF_IMPROVED &&
 			    diff->verdict != DIFF_MIXED);
-	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);
 	return state;
@@ -148,18 +147,17 @@ static struct diff *diff_few(const struct chain *from, const struct chain *to)
 
 static void expect_few(const struct chain *from, const struct chain *to, enum diff_state self, enum diff_state total)
 {
-	struct diff *diff = diff_few(from, to);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_few(from, to);
 	const struct diff_function *f = synthetic_function(diff, "JS:function");
 
 	assert_int_equal(f->self.state, self);
 	assert_int_equal(f->total.state, total);
-	diff_destroy(diff);
 }
 
 /* Nothing but where the time is counted differs: no test finds anything, whatever is known of functions that moved. */
 static void expect_no_difference(const struct chain *from, const struct chain *to)
 {
-	struct diff *diff = diff_few(from, to);
+	CLEANUP(diff_cleanup) struct diff *diff = diff_few(from, to);
 
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
@@ -169,7 +167,6 @@ static void expect_no_difference(const struct chain *from, const struct chain *t
 				f->total.q);
 	}
 	assert_true(diff->verdict == DIFF_INCONCLUSIVE || diff->verdict == DIFF_UNCHANGED);
-	diff_destroy(diff);
 }
 
 /* A function that takes a fifth of the time more than before, while nothing takes less, is new or gone. */
@@ -263,11 +260,11 @@ static struct profile *record_waits(int until)
 
 static double interval_of_waits(int until)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = synthetic_compare(record_waits(0), record_waits(until), &(struct diff_options){ 0 });
 	const struct diff_function *wait = synthetic_function(diff, "wait");
 	double width = wait->self.ci_high - wait->self.ci_low;
 
-	diff_destroy(diff);
 	return width;
 }
 

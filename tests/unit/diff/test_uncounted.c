@@ -48,12 +48,12 @@ static size_t differences(const struct diff *diff)
 /* One process, one recording, cut in two: as counts of samples their nanoseconds would prove anything. */
 static void halves_of_one_recording_do_not_differ(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare_data("clock-first-half.folded.gz", "clock-second-half.folded.gz", NULL);
 
 	assert_string_equal(diff_string(diff, diff->metric), "time");
 	assert_int_equal(differences(diff), 0);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
-	diff_destroy(diff);
 }
 
 /* ---- Heaps of Go ---- */
@@ -136,7 +136,7 @@ static struct profile *weighed(size_t runs, int64_t factor, int64_t added, uint6
 
 static void one_file_a_side_proves_nothing_of_weights(void **state)
 {
-	struct diff *diff = compare(weighed(1, 1, 0, 0), weighed(2, 9, 5000000, 1), NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = compare(weighed(1, 1, 0, 0), weighed(2, 9, 5000000, 1), NULL);
 
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_NONE);
 	assert_true(diff->evidence.uncounted);
@@ -145,18 +145,16 @@ static void one_file_a_side_proves_nothing_of_weights(void **state)
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	synthetic_assert_says(diff, "weights are not counts of samples");
 	synthetic_assert_says(diff, "give 3 or more on each side, separated by commas");
-	diff_destroy(diff);
 }
 
 static void runs_prove_what_weights_alone_do_not(void **state)
 {
-	struct diff *diff = compare(weighed(4, 1, 0, 0), weighed(4, 2, 5000000, 1), NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = compare(weighed(4, 1, 0, 0), weighed(4, 2, 5000000, 1), NULL);
 
 	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_RUNS);
 	assert_int_equal(synthetic_function(diff, "fa")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "fu")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
-	diff_destroy(diff);
 }
 
 static struct profile *three_of(const char *name)
@@ -166,10 +164,9 @@ static struct profile *three_of(const char *name)
 
 	must(profile_create(&profile, &err), &err);
 	for (int i = 0; i < 3; i++) {
-		struct profile *one = read_data(name);
+		CLEANUP(profile_cleanup) struct profile *one = read_data(name);
 
 		must(profile_merge(profile, one, &err), &err);
-		profile_destroy(one);
 	}
 	return profile;
 }
@@ -197,10 +194,10 @@ static void runs_of_weights_that_are_alike_prove_nothing(void **state)
 	size_t flagged = 0;
 
 	for (uint64_t seed = 0; seed < 100; seed++) {
+		CLEANUP(diff_cleanup)
 		struct diff *diff = compare(weighed(4, 1, 0, 2 * seed), weighed(4, 1, 0, 2 * seed + 1), NULL);
 
 		flagged += differences(diff) > 0;
-		diff_destroy(diff);
 	}
 	if (flagged > 10)
 		fail_msg("%zu of 100 pairs", flagged);
@@ -210,7 +207,7 @@ static void runs_of_weights_that_are_alike_prove_nothing(void **state)
 static void weights_do_not_compare_with_counts(void **state)
 {
 	static const char counts[] = "main;fa 30\nmain;fb 40\n";
-	struct profile *base, *head = weighed(1, 1, 0, 0);
+	CLEANUP(profile_cleanup) struct profile *base = NULL, *head = weighed(1, 1, 0, 0);
 	struct diff_options options = { .metric = "samples" };
 	struct diff *diff;
 	struct error err;
@@ -220,8 +217,6 @@ static void weights_do_not_compare_with_counts(void **state)
 	assert_non_null(strstr(err.message, "base has samples, head has weight"));
 	assert_false(diff_create(base, head, &options, &diff, &err));
 	assert_int_equal(err.code, ERROR_USAGE);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 int main(void)

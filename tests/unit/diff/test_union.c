@@ -24,7 +24,7 @@ static void nodes_are_the_union_in_preorder_and_order_of_key(void **state)
 {
 	struct profile *base = synthetic_profile("main;b;x 10\nmain;d 20\n");
 	struct profile *head = synthetic_profile("main;d 20\nmain;c 5\nmain;b;y 10\nmain;a 7\n");
-	struct diff *diff = synthetic_compare(base, head, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(diff->node_count, 8);
 	assert_node(diff, 0, "", 30, 42);
@@ -40,40 +40,35 @@ static void nodes_are_the_union_in_preorder_and_order_of_key(void **state)
 	assert_int_equal(diff->nodes[4].parent, 3);
 	assert_int_equal(diff->nodes[4].depth, 3);
 	assert_true(diff->nodes[0].parent == PROFILE_NONE && diff->nodes[0].function == PROFILE_NONE);
-	diff_destroy(diff);
 }
 
 static void recursion_counts_once(void **state)
 {
-	struct profile *base = synthetic_profile("main;f;f;g;f 10\nmain;f;h 5\nmain;g 3\n");
-	struct diff *diff = synthetic_diff(base, base, NULL);
+	CLEANUP(profile_cleanup) struct profile *base = synthetic_profile("main;f;f;g;f 10\nmain;f;h 5\nmain;g 3\n");
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, base, NULL);
 	const struct diff_function *f = synthetic_function(diff, "f"), *g = synthetic_function(diff, "g");
 
 	assert_true(f->raw_total[DIFF_BASE] == 15 * ms);
 	assert_true(f->raw_self[DIFF_BASE] == 10 * ms);
 	assert_true(g->raw_total[DIFF_HEAD] == 13 * ms);
-	diff_destroy(diff);
-	profile_destroy(base);
 }
 
 static void samples_find_their_leaf(void **state)
 {
-	struct profile *base = synthetic_profile("main;b 1\nmain;a;^inner 2\n");
-	struct diff *diff = synthetic_diff(base, base, NULL);
+	CLEANUP(profile_cleanup) struct profile *base = synthetic_profile("main;b 1\nmain;a;^inner 2\n");
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, base, NULL);
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		assert_string_equal(node_name(diff, diff->sample_nodes[side][0]), "b");
 		assert_string_equal(node_name(diff, diff->sample_nodes[side][1]), "inner");
 	}
-	diff_destroy(diff);
-	profile_destroy(base);
 }
 
 static void a_node_is_inlined_when_it_was_never_seen_otherwise(void **state)
 {
 	struct profile *base = synthetic_profile("main;f;^g 1\nmain;^h 1\n");
 	struct profile *head = synthetic_profile("main;f;^g 1\nmain;h 1\n");
-	struct diff *diff = synthetic_compare(base, head, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, NULL);
 
 	assert_int_equal(diff->node_count, 5);
 	assert_int_equal(diff->nodes[1].flags, 0);
@@ -81,13 +76,12 @@ static void a_node_is_inlined_when_it_was_never_seen_otherwise(void **state)
 	assert_int_equal(diff->nodes[3].flags, DIFF_NODE_INLINED);
 	assert_string_equal(node_name(diff, 4), "h");
 	assert_int_equal(diff->nodes[4].flags, 0);
-	diff_destroy(diff);
 }
 
 static void one_side_has_a_tree_and_no_deltas(void **state)
 {
-	struct profile *profile = synthetic_profile("main;b 10\nmain;a 30\n");
-	struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = synthetic_profile("main;b 10\nmain;a 30\n");
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
@@ -100,8 +94,6 @@ static void one_side_has_a_tree_and_no_deltas(void **state)
 	assert_int_equal(diff->functions[1].total.state, DIFF_STATE_SAME);
 	assert_string_equal(diff_string(diff, diff->metric), "cpu");
 	assert_null(diff->sample_nodes[DIFF_BASE]);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 static void very_deep_stacks_work_and_deeper_ones_are_refused(void **state)
@@ -109,8 +101,8 @@ static void very_deep_stacks_work_and_deeper_ones_are_refused(void **state)
 	for (int too_deep = 0; too_deep < 2; too_deep++) {
 		struct synthetic s = synthetic_create();
 		uint32_t stack = 0, frame, depth = too_deep ? 65600 : 60000, location;
-		struct profile *profile;
-		struct diff *diff = NULL;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 		struct error err;
 
 		synthetic_run(&s, false, 0);
@@ -129,8 +121,6 @@ static void very_deep_stacks_work_and_deeper_ones_are_refused(void **state)
 			assert_int_equal(diff->nodes[diff->node_count - 1].depth, depth);
 			assert_true(synthetic_function(diff, "f")->raw_total[DIFF_BASE] == 10 * ms);
 		}
-		diff_destroy(diff);
-		profile_destroy(profile);
 	}
 }
 

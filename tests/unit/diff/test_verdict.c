@@ -52,11 +52,10 @@ static void what_all_functions_follow_is_not_divided_out(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		struct diff *diff = compare(metrics[i].metric, metrics[i].unit, before, less);
+		CLEANUP(diff_cleanup) struct diff *diff = compare(metrics[i].metric, metrics[i].unit, before, less);
 
 		assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
 		assert_float_equal(diff->scale.factor, 1, 1e-9);
-		diff_destroy(diff);
 	}
 }
 
@@ -84,13 +83,11 @@ static void the_next_step_fits_what_is_missing(void **state)
 		{ "main;f 3\nmain;g 2\n", "so few samples" } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct profile *profile = synthetic_profile(cases[i].lines);
-		struct diff *diff = synthetic_diff(profile, profile, NULL);
+		CLEANUP(profile_cleanup) struct profile *profile = synthetic_profile(cases[i].lines);
+		CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(profile, profile, NULL);
 
 		assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 		assert_non_null(strstr(diff_string(diff, diff->verdict_text), cases[i].step));
-		diff_destroy(diff);
-		profile_destroy(profile);
 	}
 }
 
@@ -103,7 +100,7 @@ static bool holds_zero(const struct diff_estimate *e)
 static void a_function_does_not_stand_for_the_whole(void **state)
 {
 	static const int64_t halved[FUNCTIONS] = { 4000, 3000, 0 };
-	struct diff *diff = compare("page-faults", "count", before, halved);
+	CLEANUP(diff_cleanup) struct diff *diff = compare("page-faults", "count", before, halved);
 
 	assert_int_equal(diff->verdict, DIFF_IMPROVED);
 	assert_true(holds_zero(&diff->total));
@@ -112,7 +109,6 @@ static void a_function_does_not_stand_for_the_whole(void **state)
 		strstr(diff_string(diff, diff->verdict_text), "`c` is gone, and had 22.2 % of all page-faults"),
 		diff_string(diff, diff->verdict_text));
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "; the total is not proven to have changed: "));
-	diff_destroy(diff);
 }
 
 /* Whatever is called more or less has an interval without 0, small counts and heavy rows included. */
@@ -122,7 +118,7 @@ static void what_is_proven_has_an_interval_without_0(void **state)
 		for (int64_t size = 8; size <= 8000; size *= 10) {
 			const int64_t base[FUNCTIONS] = { size, size / 2, size / 4 },
 				      head[FUNCTIONS] = { size * percent / 100, size / 2, size / 4 };
-			struct diff *diff = compare("page-faults", "count", base, head);
+			CLEANUP(diff_cleanup) struct diff *diff = compare("page-faults", "count", base, head);
 
 			if (diff_state_is_difference(diff->total.state))
 				assert_false(holds_zero(&diff->total));
@@ -132,7 +128,6 @@ static void what_is_proven_has_an_interval_without_0(void **state)
 				if (diff_state_is_difference(diff->functions[i].total.state))
 					assert_false(holds_zero(&diff->functions[i].total));
 			}
-			diff_destroy(diff);
 		}
 	}
 }
@@ -157,28 +152,25 @@ static void an_interval_without_0_that_proves_nothing_says_why(void **state)
 
 	for (int more = 0; more <= 100; more += 5) {
 		struct profile *base = hundred(200, 200), *head = hundred(260 + more / 4, 260 + more);
-		struct diff *diff = synthetic_compare(base, head, &options);
+		CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, &options);
 		const char *text = diff_string(diff, diff->verdict_text);
 		bool doubt = diff->total.state == DIFF_STATE_UNPROVEN && !holds_zero(&diff->total);
 
 		assert_int_equal(doubt, strstr(text, "; just short of proof)") != NULL);
 		doubts += doubt;
-		diff_destroy(diff);
 	}
 	assert_true(doubts > 0);
 }
 
 static void equal_totals_take_as_much(void **state)
 {
-	struct diff *diff;
-	struct profile *runs = synthetic_runs("main;a 4000\nmain;b 3000\n", 3);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *runs = synthetic_runs("main;a 4000\nmain;b 3000\n", 3);
 
 	diff = synthetic_diff(runs, runs, NULL);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
 	assert_ptr_equal(
 		strstr(diff_string(diff, diff->verdict_text), "equal within "), diff_string(diff, diff->verdict_text));
-	diff_destroy(diff);
-	profile_destroy(runs);
 }
 
 static void made_in_turn(struct profile *base, struct profile *head)
@@ -232,7 +224,7 @@ static void one_function_does_not_outvote_the_whole(void **state)
 
 	for (int64_t percent = 80; percent <= 100; percent++) {
 		struct profile *base = many_functions(50, 10000), *head = many_functions(150, 100 * percent);
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		made_in_turn(base, head);
 		diff = synthetic_compare(base, head, &options);
@@ -240,7 +232,6 @@ static void one_function_does_not_outvote_the_whole(void **state)
 		/* A point or two do not speak for the whole, and never against it. */
 		assert_int_not_equal(diff->verdict, DIFF_REGRESSED);
 		disagreed += diff->total.ci_high < 0 && diff->total.state == DIFF_STATE_UNPROVEN;
-		diff_destroy(diff);
 	}
 	assert_true(disagreed > 0);
 }
@@ -287,10 +278,10 @@ static void what_runs_agree_on_is_no_matter_of_counting(void **state)
 
 static enum diff_verdict verdict_of(const char *base_lines, const char *head_lines)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = synthetic_compare(synthetic_runs(base_lines, 6), synthetic_runs(head_lines, 6), NULL);
 	enum diff_verdict verdict = diff->verdict;
 
-	diff_destroy(diff);
 	return verdict;
 }
 
@@ -329,6 +320,7 @@ static struct profile *one_place_changes(bool is_head)
 
 static void a_place_that_changed_is_told_where_no_function_is_proven(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = synthetic_compare(one_place_changes(false), one_place_changes(true), NULL);
 	static const char start[] =
 		"no function's change is proven, only that of places in the call tree (1 more); a change of more than ";
@@ -336,7 +328,6 @@ static void a_place_that_changed_is_told_where_no_function_is_proven(void **stat
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
 	if (strncmp(diff_string(diff, diff->verdict_text), start, strlen(start)) != 0)
 		fail_msg("%s", diff_string(diff, diff->verdict_text));
-	diff_destroy(diff);
 }
 
 /* Two functions take more with all they call; what they call varies so that none of it is proven, nor is the whole. */
@@ -371,13 +362,12 @@ static void the_greatest_total_is_named_whatever_the_order(void **state)
 	for (int greatest = 0; greatest < 2; greatest++) {
 		struct profile *base = two_totals_change(3000, 3000),
 			       *head = two_totals_change(greatest == 0 ? 9000 : 7000, greatest == 0 ? 7000 : 9000);
-		struct diff *diff = synthetic_compare(base, head, NULL);
+		CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, NULL);
 
 		assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
 		if (strstr(diff_string(diff, diff->verdict_text), names[greatest]) !=
 			diff_string(diff, diff->verdict_text))
 			fail_msg("%s", diff_string(diff, diff->verdict_text));
-		diff_destroy(diff);
 	}
 }
 

@@ -205,8 +205,8 @@ static void try_pair(gsl_rng *rng, struct tally *tally)
 	struct manner recording = choose_recording(rng);
 	struct diff_options options = choose_options(rng, &recording);
 	struct program program = make_program(rng);
-	struct profile *base = record(rng, &program, &recording), *head;
-	struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *base = record(rng, &program, &recording), *head = NULL;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	if (gsl_rng_uniform_int(rng, 5) != 0)
@@ -219,9 +219,6 @@ static void try_pair(gsl_rng *rng, struct tally *tally)
 	} else {
 		assert_int_equal(err.code, ERROR_EMPTY);
 	}
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void random_pairs_are_told_without_contradiction(void **state)

@@ -134,15 +134,13 @@ static void cpu_time_is_compared_as_if_there_were_no_waits(void **state)
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++) {
-			struct diff *plain = compare_cpu(runs[i], times[k], false);
-			struct diff *waits = compare_cpu(runs[i], times[k], true);
+			CLEANUP(diff_cleanup) struct diff *plain = compare_cpu(runs[i], times[k], false);
+			CLEANUP(diff_cleanup) struct diff *waits = compare_cpu(runs[i], times[k], true);
 
 			if (runs[i] >= 3)
 				assert_int_equal(
 					synthetic_function(plain, "f_0")->self.state == DIFF_STATE_MORE, times[k] > 1);
 			assert_same_figures(plain, waits);
-			diff_destroy(plain);
-			diff_destroy(waits);
 		}
 }
 
@@ -271,12 +269,11 @@ static void a_class_of_waits_is_held_to_its_limit(void **state)
 		struct diff_gate gate;
 		struct diff_options options = { .metric = "off-cpu", .gates = &gate, .gate_count = 1 };
 		struct error err;
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		assert_true(diff_gate_parse(cases[i].rule, &gate, &err));
 		diff = synthetic_diff(profiles[0], profiles[1], &options);
 		assert_int_equal(diff->gate_failed, cases[i].fails);
-		diff_destroy(diff);
 	}
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
@@ -312,7 +309,7 @@ static void a_verdict_of_wall_clock_time_says_which_part_waits(void **state)
 static void a_wait_is_named_where_the_total_does_not_tell(void **state)
 {
 	struct service base = usual, head = usual;
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	base.disk = head.disk = 6000;
 	base.runs = head.runs = 0;
@@ -323,14 +320,13 @@ static void a_wait_is_named_where_the_total_does_not_tell(void **state)
 	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 4.9", " times)");
 	assert_non_null(
 		strstr(diff_string(diff, diff->verdict_text), "; released by `Cache::evict`; no load explains this"));
-	diff_destroy(diff);
 }
 
 /* The function holds the lock asleep, too, so that it is not proven itself: the way to its lock is. */
 static void a_wait_is_named_through_the_function_that_waits(void **state)
 {
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -350,7 +346,6 @@ static void a_wait_is_named_through_the_function_that_waits(void **state)
 	diff = synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = "off-cpu" });
 	assert_int_equal(synthetic_function(diff, "Cache::get")->total.state, DIFF_STATE_UNPROVEN);
 	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 3.", " times)");
-	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }
@@ -378,12 +373,11 @@ static void services_are_compared_per_second(void **state)
 
 	attached.runs = 0;
 	for (size_t i = 0; i < 3; i++) {
-		struct diff *diff = compare_services(&attached, &attached, metrics[i]);
+		CLEANUP(diff_cleanup) struct diff *diff = compare_services(&attached, &attached, metrics[i]);
 
 		assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
 		assert_true(diff->scale.factor == 1);
 		assert_true(diff->scale.other_factor == 0);
-		diff_destroy(diff);
 	}
 }
 
@@ -424,7 +418,7 @@ static size_t function_id(const struct diff *diff, const char *name)
 static void waits_are_told_by_class_and_place(void **state)
 {
 	struct service slow = usual;
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const struct diff_wait_site *place;
 	double lock, all = 0;
 
@@ -448,12 +442,11 @@ static void waits_are_told_by_class_and_place(void **state)
 	assert_int_equal(place->release_count, 1);
 	assert_true(diff->wait_releases[place->first_release].raw[DIFF_HEAD] == 1.2e9 * 8 * 5);
 	assert_int_equal(diff->wait_sites[diff->wait_site_count - 1].wait_class, PROFILE_WAIT_IDLE);
-	diff_destroy(diff);
 }
 
 static void frames_of_waits_come_last(void **state)
 {
-	struct diff *diff = compare_services(&usual, &usual, "wall");
+	CLEANUP(diff_cleanup) struct diff *diff = compare_services(&usual, &usual, "wall");
 	bool met = false;
 
 	for (size_t i = 0; i < diff->function_count; i++) {
@@ -463,7 +456,6 @@ static void frames_of_waits_come_last(void **state)
 		met = met || is_wait;
 	}
 	assert_true(met);
-	diff_destroy(diff);
 }
 
 /* ---- The machine's ---- */
@@ -471,7 +463,7 @@ static void frames_of_waits_come_last(void **state)
 /* The timer's interrupt took the CPU away; the time until it was given back is told, but as the machine's. */
 static void being_preempted_is_waiting(void **state)
 {
-	struct diff *diff = compare_services(&usual, &usual, "off-cpu");
+	CLEANUP(diff_cleanup) struct diff *diff = compare_services(&usual, &usual, "off-cpu");
 	double origins = 0;
 
 	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
@@ -484,7 +476,6 @@ static void being_preempted_is_waiting(void **state)
 		origins += diff->origins[i].head;
 	assert_true(origins == diff->total.head);
 	assert_true(fabs(diff->node_total[DIFF_HEAD][0] - diff->total.head) < 1);
-	diff_destroy(diff);
 }
 
 /* Other programs want the CPUs in head: no metric of an unchanged program grows by that. */
@@ -497,7 +488,7 @@ static void other_programs_are_no_change_of_this_one(void **state)
 		for (size_t k = 0; k < sizeof(metrics) / sizeof(metrics[0]); k++) {
 			struct service quiet = usual, noisy = usual;
 			const struct diff_estimate *waited;
-			struct diff *diff;
+			CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 			quiet.runs = noisy.runs = runs[i];
 			noisy.preempted = 3000;
@@ -513,7 +504,6 @@ static void other_programs_are_no_change_of_this_one(void **state)
 			for (size_t f = 0; f < diff->function_count; f++)
 				assert_true(!diff->functions[f].interrupt ||
 					    diff->functions[f].total.state == DIFF_STATE_SAME);
-			diff_destroy(diff);
 		}
 }
 
@@ -524,7 +514,7 @@ static void waits_for_others_are_less_certain_where_cpus_are_busy(void **state)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct service quiet = usual, slow = usual;
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		quiet.runs = slow.runs = 0;
 		slow.cache = 3 * usual.cache;
@@ -532,15 +522,14 @@ static void waits_for_others_are_less_certain_where_cpus_are_busy(void **state)
 		diff = compare_by(&quiet, &slow, "off-cpu", DIFF_SCALE_RATE);
 		assert_int_equal(diff_state_is_difference(diff->waits[PROFILE_WAIT_LOCK].total.state), i == 0);
 		assert_false(diff_state_is_difference(diff->waits[PROFILE_WAIT_IO].total.state));
-		diff_destroy(diff);
 	}
 }
 
 /* In the report of one recording it is where the time went. */
 static void one_recording_has_it_in_its_total(void **state)
 {
-	struct profile *profile = serve(&usual, 1);
-	struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = serve(&usual, 1);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	double all = 0;
 	struct error err;
 
@@ -549,15 +538,13 @@ static void one_recording_has_it_in_its_total(void **state)
 		all += i == PROFILE_WAIT_IDLE ? 0 : diff->waits[i].raw[DIFF_HEAD];
 	assert_true(fabs(all / diff->raw_total[DIFF_HEAD] - 1) < 1e-9);
 	assert_true(diff->run_queue.raw[DIFF_HEAD] == 0);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 /* Both frames stand in the same place, with similar names and as much time. */
 static void a_class_is_no_rename_of_another_one(void **state)
 {
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		enum profile_wait_class wait_class = side ? PROFILE_WAIT_IO : PROFILE_WAIT_OTHER;
@@ -571,7 +558,6 @@ static void a_class_is_no_rename_of_another_one(void **state)
 	diff = synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = "off-cpu" });
 	assert_int_equal(synthetic_function(diff, "[waiting: io]")->self.state, DIFF_STATE_NEW);
 	assert_int_equal(synthetic_function(diff, "[waiting: other]")->self.state, DIFF_STATE_GONE);
-	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }
@@ -580,7 +566,7 @@ static void a_class_is_no_rename_of_another_one(void **state)
 static void waits_in_another_place_have_not_moved(void **state)
 {
 	struct profile *profiles[DIFF_SIDES];
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct synthetic s = waiting_create();
@@ -602,7 +588,6 @@ static void waits_in_another_place_have_not_moved(void **state)
 	assert_int_equal(synthetic_function(diff, "get")->total.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "put")->total.state, DIFF_STATE_LESS);
 	assert_int_equal(diff->verdict, DIFF_MIXED);
-	diff_destroy(diff);
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }
@@ -612,7 +597,7 @@ static void waits_do_not_tell_the_load(void **state)
 {
 	struct service attached = usual;
 	struct profile *base, *head;
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	attached.runs = 0;
 	base = serve(&attached, 1);
@@ -621,13 +606,12 @@ static void waits_do_not_tell_the_load(void **state)
 	assert_true(diff->scale.load_is_unknown);
 	assert_int_equal(diff->scale.controls, 0);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
-	diff_destroy(diff);
 }
 
 static void one_profile_tells_its_waits(void **state)
 {
-	struct profile *profile = serve(&usual, 1);
-	struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = serve(&usual, 1);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 
 	assert_true(diff_create_single(profile, NULL, &diff, &err));
@@ -636,8 +620,6 @@ static void one_profile_tells_its_waits(void **state)
 	assert_int_equal(diff->wait_sites[0].function, function_id(diff, "Cache::get"));
 	assert_int_equal(diff_released_by(diff, &diff->wait_sites[0]), function_id(diff, "Cache::evict"));
 	assert_true(diff->waits[PROFILE_WAIT_IO].raw[DIFF_HEAD] > 0);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 int main(void)

@@ -180,7 +180,7 @@ static void each_difference_is_named(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct profile *base = recording(10, 1), *head = recording(10, 1);
-		struct diff *same, *diff;
+		CLEANUP(diff_cleanup) struct diff *same = NULL, *diff = NULL;
 		bool blocks = !cases[i].blocks;
 
 		set_facts(base, "same");
@@ -195,20 +195,17 @@ static void each_difference_is_named(void **state)
 		if (!has_warning(diff, cases[i].words, &blocks))
 			fail_msg("nothing says '%s'", cases[i].words);
 		assert_int_equal(blocks, cases[i].blocks);
-		diff_destroy(same);
-		diff_destroy(diff);
 	}
 }
 
 static void expect(struct profile *base, struct profile *head, const char *words, bool expected)
 {
-	struct diff *diff = synthetic_diff(base, head, NULL);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, head, NULL);
 	bool blocks = false;
 
 	if (has_warning(diff, words, &blocks) != expected)
 		fail_msg("'%s' is %ssaid", words, expected ? "not " : "");
 	assert_false(blocks);
-	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);
 }
@@ -228,7 +225,7 @@ static void each_fact_is_compared(void **state)
 
 	for (size_t i = 0; i < count; i++) {
 		struct profile *base = recording(10, 1), *head = recording(10, 1);
-		struct diff *diff;
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 		bool blocks = !facts[i].blocks_gate;
 
 		base->facts.cgroup = profile_id(base, "same");
@@ -240,7 +237,6 @@ static void each_fact_is_compared(void **state)
 			assert_true(has_warning(diff, facts[i].differs[1], &blocks));
 			assert_int_equal(blocks, facts[i].blocks_gate);
 		}
-		diff_destroy(diff);
 	}
 }
 
@@ -287,7 +283,7 @@ static void lengths_and_threads_are_compared(void **state)
 static void expect_unnamed(const char *module, const char *advice)
 {
 	struct profile *base = recording(10, 1), *head = recording_of("main;code+0x12", 10, 1);
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	char warning[160];
 	bool blocks = false;
 
@@ -300,7 +296,6 @@ static void expect_unnamed(const char *module, const char *advice)
 	snprintf(warning, sizeof(warning), "0.0 %% of base's time and 10.0 %% of head's is in %s", advice);
 	assert_true(has_warning(diff, warning, &blocks));
 	assert_true(blocks);
-	diff_destroy(diff);
 }
 
 static void time_without_names_is_compared(void **state)
@@ -313,7 +308,9 @@ static void time_without_names_is_compared(void **state)
  * load. */
 static void readings_that_disagree_are_both_given(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *base = synthetic_runs("main;a#1 5000\nmain;b#2 5000\nmain;c#3 5000\nmain;d#4 5000\n", 6);
+	CLEANUP(profile_cleanup)
 	struct profile *head = synthetic_runs("main;a#1 7500\nmain;b#2 7500\nmain;c#3 7500\nmain;d#4 5500\n", 6);
 	struct diff_options robust = { .scale = DIFF_SCALE_ROBUST };
 	struct diff *diff = synthetic_diff(base, head, &robust);
@@ -334,8 +331,6 @@ static void readings_that_disagree_are_both_given(void **state)
 	diff = synthetic_diff(base, base, NULL);
 	assert_false(has_warning(diff, "shows that view", &blocks));
 	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 /* "main" in two executables, each with functions of its own; the kernel's are everyone's. */
@@ -368,13 +363,12 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 	struct profile *head = synthetic_runs(
 		"main;a#1 13500\nmain;b#2 13500\nmain;c#3 13500\nmain;d 5500\nmain;e 4400\nmain;f 3300\n", 6);
 	struct diff_options robust = { .scale = DIFF_SCALE_ROBUST };
-	struct diff *diff = synthetic_compare(base, head, &robust);
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_compare(base, head, &robust);
 	bool blocks = true;
 
 	assert_true(has_warning(diff,
 		"`d` takes less time at a guessed load but more per run; --scale per-run shows that view (2 other functions change direction too)",
 		&blocks));
-	diff_destroy(diff);
 }
 
 /* A file named twice, on both sides or on one. */
@@ -497,8 +491,8 @@ static void missing_names_are_said(void **state)
 {
 	static const char python[] = "main;_PyEval_EvalFrameDefault;add 400\nmain;parse 100\n",
 			  plain[] = "main;add 400\nmain;parse 100\n";
-	struct profile *single = synthetic_profile(python);
-	struct diff *diff;
+	CLEANUP(profile_cleanup) struct profile *single = synthetic_profile(python);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct error err;
 	bool blocks = true;
 
@@ -514,8 +508,6 @@ static void missing_names_are_said(void **state)
 	assert_int_equal(diff->warning_count, 1);
 	assert_true(has_warning(diff, "80 % of the time passes through Python functions that have no names", &blocks));
 	assert_false(blocks);
-	diff_destroy(diff);
-	profile_destroy(single);
 }
 
 static void a_busier_machine_is_named(void **state)

@@ -75,11 +75,11 @@ static void few_heavy_samples_prove_nothing(void **state)
 /* Nor do the heavy ones hide what many light ones show. */
 static void many_light_samples_prove_as_ever(void **state)
 {
+	CLEANUP(diff_cleanup)
 	struct diff *diff = compare(attached(5, 10, LIGHT_SAMPLES), attached(5, 10, 8 * LIGHT_SAMPLES));
 
 	assert_int_equal(synthetic_function(diff, "la")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(diff, "lb")->self.state, DIFF_STATE_SAME);
-	diff_destroy(diff);
 }
 
 /* Twice the requests make twice the page faults: of an attached process that is load, of counts as of time, and it is

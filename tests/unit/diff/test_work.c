@@ -134,25 +134,23 @@ static void a_count_that_is_no_measure_of_the_work_is_not_used(void **state)
 	/* Health checks of 10 µs beside work that keeps a CPU busy. */
 	idle.latency_ns = 10000;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		struct diff *diff = compare(&ordinary, heads[i]);
+		CLEANUP(diff_cleanup) struct diff *diff = compare(&ordinary, heads[i]);
 
 		assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
 		assert_true(diff->scale.load_is_unknown);
 		assert_non_null(strstr(diff_string(diff, diff->requests_doubt), words[i]));
-		diff_destroy(diff);
 	}
 }
 
 static void what_is_counted_must_be_the_same(void **state)
 {
 	struct profile *base = recording(&ordinary), *head = recording(&ordinary);
-	struct diff *diff;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 	head->requests.source = PROFILE_WORK_STATED;
 	diff = synthetic_compare(base, head, NULL);
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
 	assert_non_null(strstr(diff_string(diff, diff->requests_doubt), "different things"));
-	diff_destroy(diff);
 }
 
 static double width(const struct diff *diff)
@@ -164,29 +162,25 @@ static double width(const struct diff *diff)
 static void bursts_of_load_widen_nothing(void **state)
 {
 	struct service bursts = ordinary;
-	struct diff *even, *uneven;
+	CLEANUP(diff_cleanup) struct diff *even = NULL, *uneven = NULL;
 
 	bursts.burst = 3;
 	even = compare(&ordinary, &ordinary);
 	uneven = compare(&bursts, &bursts);
 	assert_true(width(uneven) / uneven->total.base < 1.1 * width(even) / even->total.base);
-	diff_destroy(even);
-	diff_destroy(uneven);
 }
 
 /* If one worker's requests cost five times as much, other workers might have been another mix. */
 static void workers_that_differ_widen_the_interval(void **state)
 {
 	struct service alike = ordinary, one_differs = ordinary;
-	struct diff *narrow, *wide;
+	CLEANUP(diff_cleanup) struct diff *narrow = NULL, *wide = NULL;
 
 	alike.workers = one_differs.workers = WORKERS;
 	one_differs.odd_worker = 5;
 	narrow = compare(&alike, &alike);
 	wide = compare(&one_differs, &one_differs);
 	assert_true(width(wide) / wide->total.base > 2 * width(narrow) / narrow->total.base);
-	diff_destroy(narrow);
-	diff_destroy(wide);
 }
 
 static struct profile *three_runs(const int64_t requests[3], int64_t samples_per_50)
@@ -226,15 +220,13 @@ static void runs_are_divided_by_their_requests(void **state)
 
 static void per_request_is_refused_without_requests(void **state)
 {
-	struct profile *base = synthetic_profile("main;a 400\n"), *head = recording(&ordinary);
+	CLEANUP(profile_cleanup) struct profile *base = synthetic_profile("main;a 400\n"), *head = recording(&ordinary);
 	struct diff_options options = { .scale = DIFF_SCALE_PER_REQUEST };
 	struct diff *diff;
 	struct error err;
 
 	assert_false(diff_create(base, head, &options, &diff, &err));
 	assert_non_null(strstr(err.message, "base counted none"));
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 int main(void)

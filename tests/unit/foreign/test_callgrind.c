@@ -39,13 +39,12 @@ static const char *call_graph(const struct profile *profile)
 
 static void expect_folded(const char *text, const char *expected, const char *graph)
 {
-	struct profile *profile = read_profile(text, strlen(text));
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
 	char *folded = folded_of(profile);
 
 	assert_string_equal(folded, expected);
 	assert_string_equal(call_graph(profile), graph);
 	free(folded);
-	profile_destroy(profile);
 }
 
 /* ---- Real files ---- */
@@ -67,7 +66,7 @@ static void each_option_of_callgrind_gives_the_same_program(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct profile *profile = read_data(files[i].path);
+		CLEANUP(profile_cleanup) struct profile *profile = read_data(files[i].path);
 		char *folded = folded_of(profile);
 		uint32_t metric = value_type(profile, "instructions");
 
@@ -80,27 +79,25 @@ static void each_option_of_callgrind_gives_the_same_program(void **state)
 		assert_non_null(strstr(folded, START ";a 5\n"));
 		assert_non_null(strstr(folded, START ";b 6\n"));
 		free(folded);
-		profile_destroy(profile);
 	}
 }
 
 static void contexts_tell_the_cost_of_each_caller(void **state)
 {
-	struct profile *profile = read_data("data/callgrind-callers.gz");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/callgrind-callers.gz");
 	char *folded = folded_of(profile);
 
 	assert_non_null(strstr(folded, START ";a;leaf 327\n"));
 	assert_non_null(strstr(folded, START ";b;leaf 967\n"));
 	assert_non_null(strstr(folded, START ";even;odd;even;odd;even;odd;even;odd;even 9\n"));
 	free(folded);
-	profile_destroy(profile);
 }
 
 static void caches_give_cycles_by_the_model(void **state)
 {
 	static const char *const types[] = { "samples", "cycles", "instructions", "l1-misses", "ll-misses",
 		"branch-misses", "system-calls", "system", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw" };
-	struct profile *profile = read_data("data/callgrind-caches.gz");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/callgrind-caches.gz");
 
 	assert_int_equal(profile->value_type_count, sizeof(types) / sizeof(types[0]));
 	for (uint32_t i = 0; i < profile->value_type_count; i++)
@@ -111,12 +108,11 @@ static void caches_give_cycles_by_the_model(void **state)
 	assert_true(profile_sum(profile, 1) > profile_sum(profile, 2) / 2);
 	assert_int_equal(profile_sum(profile, 3),
 		profile_sum(profile, 10) + profile_sum(profile, 11) + profile_sum(profile, 12));
-	profile_destroy(profile);
 }
 
 static void cachegrind_has_functions_and_lines_alone(void **state)
 {
-	struct profile *profile = read_data("data/cachegrind.gz");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/cachegrind.gz");
 	char *folded = folded_of(profile);
 
 	assert_string_equal(call_graph(profile), "none");
@@ -124,13 +120,12 @@ static void cachegrind_has_functions_and_lines_alone(void **state)
 	assert_non_null(strstr(folded, "\nshop;leaf 1"));
 	assert_true(profile_metric(profile, profile->default_value_type).is_exact);
 	free(folded);
-	profile_destroy(profile);
 }
 
 static void lines_are_those_of_the_file_they_are_in(void **state)
 {
 	static const char text[] = HEADER "fl=(1) a.c\nfn=(1) f\n7 3\nfi=(2) a.h\n+2 4\nfe=(1)\n* 5\ntotals: 12\n";
-	struct profile *profile = read_profile(text, strlen(text));
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
 
 	assert_int_equal(profile->sample_count, 3);
 	for (size_t i = 0; i < 3; i++) {
@@ -143,7 +138,6 @@ static void lines_are_those_of_the_file_they_are_in(void **state)
 		assert_int_equal(line->line, lines[i]);
 		assert_string_equal(profile_string(profile, profile->functions[line->function].file), files[i]);
 	}
-	profile_destroy(profile);
 }
 
 /* ---- Texts ---- */
@@ -193,12 +187,11 @@ static void derived_events_are_computed(void **state)
 	static const char text[] = "version: 1\ncreator: callgrind-3\npositions: line\nevents: Ir Bc\n"
 				   "event: X = Ir + 10 Bc : long\nevent: Y = 2 * X + Bc\nevent: Z = nothing\n"
 				   "fn=f\n1 3 2\ntotals: 3 2\n";
-	struct profile *profile = read_profile(text, strlen(text));
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
 
 	assert_int_equal(profile_sum(profile, value_type(profile, "X")), 23);
 	assert_int_equal(profile_sum(profile, value_type(profile, "Y")), 48);
 	assert_int_equal(profile_find_metric(profile, "Z", NULL), PROFILE_NONE);
-	profile_destroy(profile);
 }
 
 static void expect_error(const char *text, const char *words)
@@ -273,7 +266,7 @@ static void pieces_are_one_text(void **state)
 	static const char whole[] = HEADER "fl=x\nfn=main\n1 10\ncfn=a\ncalls=1 2\n1 5\nfn=a\n2 5\ntotals: 15\n";
 	struct pieces pieces = { whole, strlen(whole), strlen(HEADER) - 3 };
 	const struct text_source text = { whole, pieces.at, next_piece, &pieces };
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 	char *folded;
 
@@ -281,13 +274,12 @@ static void pieces_are_one_text(void **state)
 	folded = folded_of(profile);
 	assert_string_equal(folded, "main 10\nmain;a 5\n");
 	free(folded);
-	profile_destroy(profile);
 }
 
 /* The share of a chain of functions that call the next one twice over is soon too small to be followed. */
 static void many_ways_are_bounded(void **state)
 {
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct buffer text;
 	enum { LEVELS = 40 };
 
@@ -302,7 +294,6 @@ static void many_ways_are_bounded(void **state)
 	profile = read_profile(text.data, text.size);
 	assert_int_equal(profile_sum(profile, value_type(profile, "instructions")), 1000801);
 	assert_true(profile->stack_count < 5000000);
-	profile_destroy(profile);
 	buffer_deinit(&text);
 }
 
@@ -327,7 +318,7 @@ static void what_is_recognised(void **state)
 
 static void a_file_is_written_and_read_back(void **state)
 {
-	struct profile *profile = read_data("data/callgrind-caches.gz"), *again;
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/callgrind-caches.gz"), *again = NULL;
 	struct buffer file = written_profile(profile);
 
 	again = read_profile(file.data, file.size);
@@ -338,8 +329,6 @@ static void a_file_is_written_and_read_back(void **state)
 	assert_true(profile_metric(again, 1).is_exact);
 	assert_string_equal(call_graph(again), PROFILE_CALL_GRAPH_ESTIMATED);
 	buffer_deinit(&file);
-	profile_destroy(again);
-	profile_destroy(profile);
 }
 
 static void every_failed_allocation_is_an_error(void **state)

@@ -36,7 +36,7 @@ static int64_t samples_of(const struct profile *profile, const char *type)
 static void expect_kept(const struct profile *profile)
 {
 	struct buffer file = written_profile(profile);
-	struct profile *again = read_profile(file.data, file.size), *merged;
+	CLEANUP(profile_cleanup) struct profile *again = read_profile(file.data, file.size), *merged = NULL;
 	struct error err;
 
 	assert_int_equal(again->value_type_count, profile->value_type_count);
@@ -49,8 +49,6 @@ static void expect_kept(const struct profile *profile)
 		assert_int_equal(profile_sum(again, i), profile_sum(profile, i));
 		assert_int_equal(profile_sum(merged, i), 2 * profile_sum(profile, i));
 	}
-	profile_destroy(merged);
-	profile_destroy(again);
 	buffer_deinit(&file);
 }
 
@@ -120,7 +118,7 @@ static void periods_of_clocks_are_known(void **state)
 
 static void time_of_a_clock_is_counted_by_its_period(void **state)
 {
-	struct profile *profile = read_data("data/clock-first-half.folded.gz");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/clock-first-half.folded.gz");
 
 	assert_int_equal(profile->value_type_count, 2);
 	assert_string_equal(default_type(profile), "time");
@@ -133,12 +131,11 @@ static void time_of_a_clock_is_counted_by_its_period(void **state)
 	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_TIME);
 	assert_int_equal(samples_of(profile, "time"), profile_sum(profile, 0));
 	expect_kept(profile);
-	profile_destroy(profile);
 }
 
 static void amounts_are_no_counts(void **state)
 {
-	struct profile *profile = read_data("data/offcpu.folded.gz"), *again;
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/offcpu.folded.gz"), *again = NULL;
 	struct buffer folded;
 	struct error err;
 
@@ -152,9 +149,7 @@ static void amounts_are_no_counts(void **state)
 	assert_true(profile_write_folded(profile, PROFILE_NONE, &folded, &err));
 	again = read_profile(folded.data, folded.size);
 	assert_int_equal(profile_sum(again, 1), profile_sum(profile, 1));
-	profile_destroy(again);
 	buffer_deinit(&folded);
-	profile_destroy(profile);
 }
 
 /* ---- pprof ---- */
@@ -197,7 +192,7 @@ static void sampled_objects_are_recovered(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pprof_bytes p;
-		struct profile *profile;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 		double off;
 
 		pprof_bytes_init(&p);
@@ -212,7 +207,6 @@ static void sampled_objects_are_recovered(void **state)
 		if (off > 1e-3 * (double)cases[i].samples || off < -1e-3 * (double)cases[i].samples)
 			fail_msg("case %zu: %lld samples", i, (long long)samples_of(profile, "space"));
 		assert_int_equal(profile_metric(profile, value_type(profile, "space")).kind, PROFILE_METRIC_IN_USE);
-		profile_destroy(profile);
 	}
 }
 
@@ -234,7 +228,7 @@ static void contentions_are_counted_by_their_rate(void **state)
 
 static void things_are_no_samples(void **state)
 {
-	struct profile *profile = read_data("data/go-goroutine.pb.gz");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/go-goroutine.pb.gz");
 
 	assert_string_equal(default_type(profile), "goroutine");
 	assert_int_equal(samples_of(profile, "goroutine"), -1);
@@ -242,13 +236,12 @@ static void things_are_no_samples(void **state)
 	assert_true(profile_metric(profile, 1).is_exact);
 	assert_true(profile_sum(profile, 1) > 100);
 	expect_kept(profile);
-	profile_destroy(profile);
 }
 
 static void what_is_counted_together_is_named_alike(void **state)
 {
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu-samples", "count");
@@ -261,13 +254,12 @@ static void what_is_counted_together_is_named_alike(void **state)
 	assert_int_equal(samples_of(profile, "alloc-space"), 2);
 	assert_string_equal(default_type(profile), "alloc-space");
 	expect_kept(profile);
-	profile_destroy(profile);
 }
 
 /* Counted on one side only, they are not known together. */
 static void merging_keeps_what_both_know(void **state)
 {
-	struct profile *known = read_data("data/clock-first-half.folded.gz"), *merged;
+	CLEANUP(profile_cleanup) struct profile *known = read_data("data/clock-first-half.folded.gz"), *merged = NULL;
 	struct error err;
 
 	assert_true(profile_create(&merged, &err) && profile_merge(merged, known, &err));
@@ -277,8 +269,6 @@ static void merging_keeps_what_both_know(void **state)
 	assert_int_equal(merged->counts_of[1], PROFILE_NONE);
 	known->counts_of[1] = 2;
 	assert_false(profile_validate(known, &err));
-	profile_destroy(merged);
-	profile_destroy(known);
 }
 
 int main(void)

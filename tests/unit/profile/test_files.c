@@ -83,7 +83,7 @@ static void assert_written_as(const struct profile *profile, const struct buffer
 
 static void what_is_written_reads_back_equal(void **state)
 {
-	struct profile *made = sample_profile(), *back;
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile(), *back = NULL;
 	struct buffer file = written_profile(made);
 
 	back = read_profile(file.data, file.size);
@@ -92,8 +92,6 @@ static void what_is_written_reads_back_equal(void **state)
 		assert_true(back->samples[i - 1].stack <= back->samples[i].stack);
 	assert_written_as(back, &file);
 	buffer_deinit(&file);
-	profile_destroy(back);
-	profile_destroy(made);
 }
 
 enum { WAITS = 40, WAITS_OF_EACH = 4 };
@@ -176,7 +174,7 @@ static void an_event_keeps_its_own_weight(void **state)
 /* A file of CPU time holds nothing of weights. */
 static void an_event_without_a_weight_costs_no_byte(void **state)
 {
-	struct profile *made = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 	struct error err;
 
@@ -184,7 +182,6 @@ static void an_event_without_a_weight_costs_no_byte(void **state)
 	made->event_weights[made->event_count - 1] = 0;
 	assert_written_as(made, &file);
 	buffer_deinit(&file);
-	profile_destroy(made);
 }
 
 /* A recording of an older version, from before events had weights. */
@@ -208,7 +205,7 @@ static void events_of_an_older_file_have_no_weight(void **state)
 
 static void an_empty_profile_is_a_file_too(void **state)
 {
-	struct profile *made, *back;
+	CLEANUP(profile_cleanup) struct profile *made = NULL, *back = NULL;
 	struct buffer file;
 	struct error err;
 
@@ -218,14 +215,12 @@ static void an_empty_profile_is_a_file_too(void **state)
 	assert_int_equal(back->sample_count, 0);
 	assert_string_equal(profile_string(back, back->value_types[0].type), "samples");
 	buffer_deinit(&file);
-	profile_destroy(back);
-	profile_destroy(made);
 }
 
 /* Reads bytes that may be anything: a profile or one clear line, never both. */
 static bool reads(const void *bytes, size_t size)
 {
-	struct profile *profile = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err = { 0 };
 	bool ok = foreign_read(bytes, size, "name.pb.gz", &profile, &err);
 
@@ -236,13 +231,12 @@ static bool reads(const void *bytes, size_t size)
 		assert_non_null(strstr(err.message, "name.pb.gz"));
 		assert_null(strchr(err.message, '\n'));
 	}
-	profile_destroy(profile);
 	return ok;
 }
 
 static void every_truncation_is_an_error(void **state)
 {
-	struct profile *made = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
 	for (size_t size = 0; size < file.size; size++) {
@@ -254,12 +248,11 @@ static void every_truncation_is_an_error(void **state)
 		free(bytes);
 	}
 	buffer_deinit(&file);
-	profile_destroy(made);
 }
 
 static void every_damaged_byte_is_survived(void **state)
 {
-	struct profile *made = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
 	for (size_t i = 0; i < file.size; i++) {
@@ -273,7 +266,6 @@ static void every_damaged_byte_is_survived(void **state)
 	}
 	assert_true(reads(file.data, file.size));
 	buffer_deinit(&file);
-	profile_destroy(made);
 }
 
 /* What they are, and the next step. */

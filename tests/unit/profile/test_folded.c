@@ -76,10 +76,9 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct profile *profile = read_text(cases[i].in);
+		CLEANUP(profile_cleanup) struct profile *profile = read_text(cases[i].in);
 
 		expect_folded(profile, cases[i].out);
-		profile_destroy(profile);
 	}
 }
 
@@ -104,6 +103,7 @@ static void lines_that_are_none_are_named(void **state)
 
 static void kernel_and_inlined_frames_are_known(void **state)
 {
+	CLEANUP(profile_cleanup)
 	struct profile *profile = read_text("main;outer;inner_[i];sys_read_[k];helper_[i] 3\n");
 	const struct profile_location *outer = &profile->locations[1], *kernel = &profile->locations[2];
 
@@ -117,12 +117,11 @@ static void kernel_and_inlined_frames_are_known(void **state)
 	assert_string_equal(
 		profile_string(profile, profile->functions[profile->lines[kernel->first_line].function].key),
 		"helper`[kernel.kallsyms]");
-	profile_destroy(profile);
 }
 
 static void threads_lead_and_names_cannot_break_lines(void **state)
 {
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_run run = { 0 };
 	struct profile_thread thread = { 0 };
 	struct profile_function function = { 0 };
@@ -139,7 +138,6 @@ static void threads_lead_and_names_cannot_break_lines(void **state)
 		    profile_add_thread(profile, &thread, &thread.run, &err) &&
 		    profile_add_sample(profile, stack, 0, (int64_t[]){ 2 }, -1, &err));
 	expect_folded(profile, "com:m;a:b c d 2\n");
-	profile_destroy(profile);
 }
 
 enum {
@@ -230,12 +228,11 @@ static void lines_are_in_the_order_of_their_bytes(void **state)
 
 static void our_own_files_become_folded(void **state)
 {
-	struct profile *profile = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *profile = sample_profile();
 
 	expect_folded(profile, "server;main;JS:*f a.js:1;ns::outer();ns::inlined(int)_[i] 3\n"
 			       "server;main;ns::outer();ns::inlined(int)_[i];deflate 3\n"
 			       "server;main;ns::outer();ns::inlined(int)_[i];deflate;do_syscall_64_[k] 3\n");
-	profile_destroy(profile);
 }
 
 /* A name of 8 MB, and a stack of 65,536 frames, are read; one frame more is refused. */
@@ -361,14 +358,13 @@ static void pieces_name_what_is_wrong(void **state)
 
 static void lines_of_python_are_lines(void **state)
 {
-	struct profile *profile = read_text("digest (shop/index.py:8) 3\n");
+	CLEANUP(profile_cleanup) struct profile *profile = read_text("digest (shop/index.py:8) 3\n");
 	const struct profile_line *line = &profile->lines[profile->locations[profile->stacks[1].location].first_line];
 	const struct profile_function *function = &profile->functions[line->function];
 
 	assert_int_equal(line->line, 8);
 	assert_string_equal(profile_string(profile, function->file), "shop/index.py");
 	assert_string_equal(profile_string(profile, function->key), "digest (shop/index.py)`");
-	profile_destroy(profile);
 }
 
 /* Of a metric, its values, and only stacks that have one. */
@@ -376,7 +372,7 @@ static void a_metric_has_its_values(void **state)
 {
 	struct profile *profile = read_text("main;work 3\nmain;lock 2\n");
 	struct profile_thread thread = { 0 };
-	struct profile *waits;
+	CLEANUP(profile_cleanup) struct profile *waits = NULL;
 	struct error err;
 	uint32_t stack, by;
 
@@ -401,7 +397,6 @@ static void a_metric_has_its_values(void **state)
 	expect_values(waits, profile_find_metric(waits, "idle", NULL), "[waiting: idle] 1005\n");
 	expect_values(waits, profile_find_metric(waits, "cpu", NULL), "");
 	assert_int_equal(profile_find_metric(waits, "idle", "bytes"), PROFILE_NONE);
-	profile_destroy(waits);
 }
 
 int main(void)

@@ -54,14 +54,13 @@ static void repeated_numbers_are_read_packed_and_not(void **state)
 {
 	for (int packed = 0; packed < 2; packed++) {
 		struct pprof_bytes p;
-		struct profile *profile;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 		pprof_bytes_init(&p);
 		p.packed = packed;
 		small_file(&p);
 		profile = pprof_read(&p);
 		assert_small_file(profile);
-		profile_destroy(profile);
 	}
 }
 
@@ -101,7 +100,7 @@ static void stacks_share_whole_frames_only(void **state)
 	struct pprof_sample sample = { .values = { 1 }, .value_count = 1 };
 	uint64_t random = 42;
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
@@ -123,14 +122,13 @@ static void stacks_share_whole_frames_only(void **state)
 		change_stack(&sample, &random);
 		assert_stack(profile, profile->samples[i].stack, sample.locations);
 	}
-	profile_destroy(profile);
 }
 
 static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 {
 	struct pprof_bytes p;
 	struct buffer gzipped;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 
 	pprof_bytes_init(&p);
@@ -141,7 +139,6 @@ static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 	assert_true(gzip_compress(p.file.data + 50, p.file.size - 50, &gzipped, &err));
 	profile = read_profile(gzipped.data, gzipped.size);
 	assert_small_file(profile);
-	profile_destroy(profile);
 	buffer_deinit(&gzipped);
 	pprof_bytes_deinit(&p);
 }
@@ -151,7 +148,7 @@ static void order_of_fields_does_not_matter(void **state)
 {
 	struct pprof_bytes p;
 	struct buffer file;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	small_file(&p);
@@ -160,7 +157,6 @@ static void order_of_fields_does_not_matter(void **state)
 	buffer_append(&file, p.file.data, p.file.size);
 	profile = read_profile(file.data, file.size);
 	assert_small_file(profile);
-	profile_destroy(profile);
 	buffer_deinit(&file);
 	pprof_bytes_deinit(&p);
 }
@@ -169,7 +165,7 @@ static void order_of_fields_does_not_matter(void **state)
 static void unknown_fields_are_skipped(void **state)
 {
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	small_file(&p);
@@ -181,7 +177,6 @@ static void unknown_fields_are_skipped(void **state)
 	buffer_append(&p.file, "1234", 4);
 	profile = pprof_read(&p);
 	assert_small_file(profile);
-	profile_destroy(profile);
 }
 
 /* perf_data_converter: `cycles_sample` counts, `cycles_event` weighs; ids are hashes; frames without names. */
@@ -189,7 +184,7 @@ static void perf_to_profile_is_read(void **state)
 {
 	const uint64_t kernel = 0xfedcba9876543210, program = 0x8000000000000001;
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cycles_sample", "count");
@@ -213,14 +208,13 @@ static void perf_to_profile_is_read(void **state)
 	assert_int_equal(profile->threads[0].pid, 12);
 	assert_int_equal(profile->threads[0].tid, 13);
 	assert_string_equal(profile_string(profile, profile->threads[0].process_name), "zip");
-	profile_destroy(profile);
 }
 
 /* Node's writer: `sample`/`count`, no mapping, all addresses 0, a location a line. */
 static void files_without_mappings_and_addresses_are_read(void **state)
 {
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "sample", "count");
@@ -237,27 +231,25 @@ static void files_without_mappings_and_addresses_are_read(void **state)
 	assert_int_equal(profile->location_count, 2);
 	assert_int_equal(profile->stack_count, 3);
 	assert_string_equal(name_of(profile, profile->stacks[2].location, 0), "render");
-	profile_destroy(profile);
 }
 
 static void the_default_sample_type_is_honoured(void **state)
 {
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	small_file(&p);
 	pprof_number(&p.file, PPROF_DEFAULT_TYPE, (uint64_t)pprof_string(&p, "samples"));
 	profile = pprof_read(&p);
 	assert_int_equal(profile->default_value_type, 0);
-	profile_destroy(profile);
 }
 
 /* Code made at run time: one address holds two functions in turn. Neither may take the other's samples. */
 static void an_address_with_two_names_is_two_places(void **state)
 {
 	struct pprof_bytes p;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
 	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
@@ -275,7 +267,6 @@ static void an_address_with_two_names_is_two_places(void **state)
 	assert_string_equal(name_of(profile, profile->stacks[profile->samples[1].stack].location, 0), "second");
 	assert_int_equal(profile->values[0], 5);
 	assert_int_equal(profile->values[1], 2);
-	profile_destroy(profile);
 }
 
 /* Files that do not count samples: how many there were is told by the value that the period is of, if one is. */
@@ -297,7 +288,7 @@ static void samples_are_counted_by_the_period(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pprof_bytes p;
-		struct profile *profile;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 		pprof_bytes_init(&p);
 		pprof_value_type(&p, PPROF_SAMPLE_TYPE, cases[i].type, cases[i].unit);
@@ -311,14 +302,13 @@ static void samples_are_counted_by_the_period(void **state)
 		if (profile_sum(profile, 0) != cases[i].count)
 			fail_msg("case %zu counts %lld samples, expected %lld", i, (long long)profile_sum(profile, 0),
 				(long long)cases[i].count);
-		profile_destroy(profile);
 	}
 }
 
 /* Recorded by Go's own runtime/pprof: see data/README.md. */
 static void a_recording_of_go_is_read(void **state)
 {
-	struct profile *profile = read_data("data/go.pb.gz");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/go.pb.gz");
 	bool found = false;
 
 	assert_string_equal(profile_string(profile, profile->value_types[1].type), "cpu");
@@ -330,13 +320,12 @@ static void a_recording_of_go_is_read(void **state)
 	for (size_t i = 0; i < profile->function_count; i++)
 		found |= strcmp(profile_string(profile, profile->functions[i].key), "main.burn`burn") == 0;
 	assert_true(found);
-	profile_destroy(profile);
 }
 
 /* Recorded by the crate pprof: bare and without mappings. */
 static void a_recording_of_rust_is_read(void **state)
 {
-	struct profile *profile = read_data("data/rust.pprof");
+	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/rust.pprof");
 	bool found = false;
 
 	assert_int_equal(profile->value_type_count, 2);
@@ -347,7 +336,6 @@ static void a_recording_of_rust_is_read(void **state)
 	for (size_t i = 0; i < profile->function_count; i++)
 		found |= strcmp(profile_string(profile, profile->functions[i].key), "burn::burn`") == 0;
 	assert_true(found);
-	profile_destroy(profile);
 }
 
 int main(void)

@@ -32,19 +32,17 @@ static char *folded_of(const struct profile *profile)
 
 static void a_merge_into_nothing_is_a_copy(void **state)
 {
-	struct profile *made = sample_profile(), *copy;
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile(), *copy = NULL;
 	struct error err;
 
 	assert_true(profile_create(&copy, &err));
 	merge(copy, made);
 	assert_profiles_equal(made, copy);
-	profile_destroy(made);
-	profile_destroy(copy);
 }
 
 static void values_add_and_runs_stay_runs(void **state)
 {
-	struct profile *into = sample_profile(), *from = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile();
 	size_t mappings = into->mapping_count, functions = into->function_count, locations = into->location_count,
 	       stacks = into->stack_count, events = into->event_count;
 	int64_t count = profile_sum(into, 0), cpu = profile_sum(into, 1);
@@ -75,8 +73,6 @@ static void values_add_and_runs_stay_runs(void **state)
 	assert_int_equal(into->runs[3].cpu_ns, from->runs[1].cpu_ns);
 	assert_string_equal(profile_string(into, into->runs[3].name), "suite::parse");
 	assert_int_equal(into->threads[into->samples[into->sample_count - 1].thread].run, 3);
-	profile_destroy(into);
-	profile_destroy(from);
 }
 
 /* All six orders of three profiles with stacks in common say the same. */
@@ -87,26 +83,24 @@ static void order_does_not_matter(void **state)
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
-		struct profile *into = folded(texts[orders[i][0]]);
+		CLEANUP(profile_cleanup) struct profile *into = folded(texts[orders[i][0]]);
 		char *text;
 
 		for (int k = 1; k < 3; k++) {
-			struct profile *from = folded(texts[orders[i][k]]);
+			CLEANUP(profile_cleanup) struct profile *from = folded(texts[orders[i][k]]);
 
 			merge(into, from);
-			profile_destroy(from);
 		}
 		text = folded_of(into);
 		assert_string_equal(text, "main;a 17\nmain;b;c 6\nmain;d_[k] 8\nother 32\n");
 		assert_int_equal(into->run_count, 3);
 		free(text);
-		profile_destroy(into);
 	}
 }
 
 static void what_is_merged_survives_a_file(void **state)
 {
-	struct profile *into = sample_profile(), *from = sample_profile(), *back;
+	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile(), *back = NULL;
 	struct buffer file;
 
 	merge(into, from);
@@ -114,27 +108,22 @@ static void what_is_merged_survives_a_file(void **state)
 	back = read_profile(file.data, file.size);
 	assert_profiles_equal(into, back);
 	buffer_deinit(&file);
-	profile_destroy(back);
-	profile_destroy(into);
-	profile_destroy(from);
 }
 
 static void a_profile_without_times_takes_the_timeline_away(void **state)
 {
-	struct profile *into = sample_profile(), *from = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile();
 
 	from->has_timeline = false;
 	from->event_count = 0;
 	merge(into, from);
 	assert_false(into->has_timeline);
 	assert_int_equal(into->event_count, 0);
-	profile_destroy(into);
-	profile_destroy(from);
 }
 
 static void facts_that_differ_become_unknown(void **state)
 {
-	struct profile *into = sample_profile(), *from = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile();
 	struct error err;
 
 	assert_true(profile_intern(from, "another CPU", &from->facts.cpu_model, &err));
@@ -145,8 +134,6 @@ static void facts_that_differ_become_unknown(void **state)
 	assert_int_equal(into->facts.cpu_count, 0);
 	assert_int_equal(into->period, 0);
 	assert_string_equal(profile_string(into, into->facts.kernel), "6.18");
-	profile_destroy(into);
-	profile_destroy(from);
 }
 
 static void requests_of_the_same_source_are_added(void **state)
@@ -215,7 +202,7 @@ static void add_sample(struct profile *profile, const int64_t *values)
 
 static void value_types_are_matched_by_name(void **state)
 {
-	struct profile *into, *from;
+	CLEANUP(profile_cleanup) struct profile *into = NULL, *from = NULL;
 	struct error err;
 
 	assert_true(profile_create(&into, &err) && profile_create(&from, &err));
@@ -229,8 +216,6 @@ static void value_types_are_matched_by_name(void **state)
 	assert_int_equal(profile_sum(into, 0), 3);
 	assert_int_equal(profile_sum(into, 1), 30);
 	assert_int_equal(profile_sum(into, 2), 300);
-	profile_destroy(into);
-	profile_destroy(from);
 }
 
 /* A file may name one twice, whatever that means; none may be lost. */
@@ -257,7 +242,7 @@ static void other_value_types_are_refused(void **state)
 	static const char *const types[][2] = { { "cpu", "microseconds" }, { "wall", "nanoseconds" }, { NULL, NULL } };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct profile *into = sample_profile(), *from;
+		CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = NULL;
 		struct error err = { 0 };
 		size_t samples = into->sample_count;
 
@@ -269,8 +254,6 @@ static void other_value_types_are_refused(void **state)
 		assert_int_equal(err.code, ERROR_FORMAT);
 		assert_non_null(strstr(err.message, "record both alike"));
 		assert_int_equal(into->sample_count, samples);
-		profile_destroy(into);
-		profile_destroy(from);
 	}
 }
 
@@ -311,7 +294,8 @@ static void an_address_means_what_it_did_in_its_own_recording(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct profile *into = one_place(cases[i].kind, cases[i].build_id, "first", 1);
+		CLEANUP(profile_cleanup) struct profile *into = one_place(cases[i].kind, cases[i].build_id, "first", 1);
+		CLEANUP(profile_cleanup)
 		struct profile *from = one_place(cases[i].kind, cases[i].build_id, "second", 2);
 		char *text;
 
@@ -319,15 +303,13 @@ static void an_address_means_what_it_did_in_its_own_recording(void **state)
 		text = folded_of(into);
 		assert_string_equal(text, cases[i].folded);
 		free(text);
-		profile_destroy(into);
-		profile_destroy(from);
 	}
 }
 
 /* One build of a library knows the fingerprint of its unnamed code, the other does not: what is known wins. */
 static void a_fingerprint_that_comes_later_makes_the_key(void **state)
 {
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_function function = { 0 };
 	struct error err;
 	uint32_t first, second;
@@ -341,7 +323,6 @@ static void a_fingerprint_that_comes_later_makes_the_key(void **state)
 	assert_true(profile_add_function(profile, &function, &second, &err));
 	assert_int_equal(first, second);
 	assert_string_equal(profile_string(profile, profile->functions[first].key), "[code 00000000000000ab]`libz.so");
-	profile_destroy(profile);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static uint32_t mapping_of(
 
 static void a_binary_is_one_mapping_wherever_it_lay(void **state)
 {
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 
 	assert_true(profile_create(&profile, &err));
@@ -45,13 +45,12 @@ static void a_binary_is_one_mapping_wherever_it_lay(void **state)
 	assert_int_equal(mapping_of(profile, "/no-id", "", 0, false), 2);
 	assert_int_equal(mapping_of(profile, "/other", "", 0, false), 3);
 	assert_string_equal(profile_string(profile, profile->mappings[0].module), "lib.so");
-	profile_destroy(profile);
 }
 
 static void events_are_put_in_order(void **state)
 {
 	static const int64_t times[] = { 30, 10, 20, 5 };
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_run run = { 0 };
 	struct profile_thread thread = { 0 };
 	uint32_t location, stack;
@@ -82,7 +81,6 @@ static void events_are_put_in_order(void **state)
 		assert_true(profile_add_sample(profile, stack, 0, &one, -1, &err));
 		assert_false(profile->has_timeline);
 	}
-	profile_destroy(profile);
 }
 
 static void value_types_come_before_samples_and_are_few(void **state)

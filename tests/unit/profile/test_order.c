@@ -72,21 +72,20 @@ static void nothing_is_there_twice_in_any_order(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct profile *profile = read_lines(cases[i].lines, cases[i].count);
+		CLEANUP(profile_cleanup) struct profile *profile = read_lines(cases[i].lines, cases[i].count);
 
 		assert_int_equal(profile->stack_count, cases[i].stacks);
 		assert_int_equal(profile->sample_count, cases[i].samples);
 		assert_int_equal(profile_sum(profile, 0), cases[i].count);
 		assert_int_equal(profile->index->indexed_stacks == 0, cases[i].in_order);
 		assert_all_different(profile);
-		profile_destroy(profile);
 	}
 }
 
 static void check_found(const struct profile *made, bool has_releases)
 {
 	struct buffer bytes = written_profile(made);
-	struct profile *profile = read_profile(bytes.data, bytes.size);
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(bytes.data, bytes.size);
 	size_t stacks = profile->stack_count, samples = profile->sample_count;
 	struct error err;
 	uint32_t id;
@@ -112,7 +111,6 @@ static void check_found(const struct profile *made, bool has_releases)
 	}
 	assert_int_equal(profile->stack_count, stacks);
 	assert_int_equal(profile->sample_count, samples);
-	profile_destroy(profile);
 	buffer_deinit(&bytes);
 }
 

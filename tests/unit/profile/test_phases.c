@@ -151,7 +151,7 @@ static int64_t sum_of_run(const struct profile *p, uint32_t run, uint32_t value_
 
 static void a_cut_gives_each_event_to_its_phase(void **state)
 {
-	struct profile *whole = recording(), *p = cut_recording(NULL);
+	CLEANUP(profile_cleanup) struct profile *whole = recording(), *p = cut_recording(NULL);
 	int64_t weights[2] = { 0 };
 
 	assert_int_equal(p->run_count, 3);
@@ -176,13 +176,11 @@ static void a_cut_gives_each_event_to_its_phase(void **state)
 	assert_int_equal(p->runs[0].duration_ns, 1000000000 - 200000001 - 250000000);
 	assert_true(p->runs[0].whole_command && p->runs[0].cpu_ns == 9);
 	assert_string_equal(profile_string(p, p->facts.harness), "pytest-codspeed 5.0.4");
-	profile_destroy(whole);
-	profile_destroy(p);
 }
 
 static void times_of_a_phase_count_from_its_first_stretch(void **state)
 {
-	struct profile *p = cut_recording(NULL);
+	CLEANUP(profile_cleanup) struct profile *p = cut_recording(NULL);
 	int64_t first[3] = { -1, -1, -1 }, last[3] = { 0 };
 
 	for (size_t i = 0; i < p->event_count; i++) {
@@ -196,7 +194,6 @@ static void times_of_a_phase_count_from_its_first_stretch(void **state)
 	assert_int_equal(last[1], 600000000);
 	assert_int_equal(last[2], 249000000);
 	assert_int_equal(last[0], 999000000);
-	profile_destroy(p);
 }
 
 static const char *outermost(const struct profile *p, uint32_t stack)
@@ -220,7 +217,7 @@ static size_t depth(const struct profile *p, uint32_t stack)
 
 static void stacks_of_phases_begin_at_their_root(void **state)
 {
-	struct profile *whole = recording(), *p = cut_recording("__codspeed_root_frame__");
+	CLEANUP(profile_cleanup) struct profile *whole = recording(), *p = cut_recording("__codspeed_root_frame__");
 	size_t deepest[3] = { 0 }, rooted = 0;
 
 	for (size_t i = 0; i < p->sample_count; i++) {
@@ -241,13 +238,11 @@ static void stacks_of_phases_begin_at_their_root(void **state)
 	assert_int_equal(p->release_count, 1);
 	assert_true(strstr(outermost(p, p->releases[0].stack), "__codspeed_root_frame__"));
 	assert_string_equal(outermost(p, p->releases[0].releaser), "main");
-	profile_destroy(whole);
-	profile_destroy(p);
 }
 
 static void a_cut_profile_is_read_back_equal(void **state)
 {
-	struct profile *p = cut_recording("__codspeed_root_frame__"), *again;
+	CLEANUP(profile_cleanup) struct profile *p = cut_recording("__codspeed_root_frame__"), *again = NULL;
 	struct buffer file = written_profile(p);
 
 	again = read_profile(file.data, file.size);
@@ -257,13 +252,11 @@ static void a_cut_profile_is_read_back_equal(void **state)
 		for (uint32_t run = 0; run < 3; run++)
 			assert_int_equal(sum_of_run(again, run, v), sum_of_run(p, run, v));
 	buffer_deinit(&file);
-	profile_destroy(again);
-	profile_destroy(p);
 }
 
 static void executions_are_runs_without_a_name(void **state)
 {
-	struct profile *p = cut_recording(NULL), *other = cut_recording(NULL);
+	CLEANUP(profile_cleanup) struct profile *p = cut_recording(NULL), *other = cut_recording(NULL);
 	struct error err;
 
 	assert_true(profile_has_phases(p));
@@ -278,14 +271,12 @@ static void executions_are_runs_without_a_name(void **state)
 	assert_int_equal(profile_execution(p, 0), 0);
 	assert_int_equal(profile_execution(p, 2), 2);
 	assert_int_equal(profile_execution_count(p), 4);
-	profile_destroy(p);
-	profile_destroy(other);
 }
 
 static void chosen_phases_of_an_execution_are_one_run(void **state)
 {
-	struct profile *p = cut_recording(NULL), *chosen;
-	struct profile *other = cut_recording(NULL);
+	CLEANUP(profile_cleanup) struct profile *p = cut_recording(NULL), *chosen = NULL;
+	CLEANUP(profile_cleanup) struct profile *other = cut_recording(NULL);
 	struct error err;
 
 	must(profile_merge(p, other, &err), &err);
@@ -306,9 +297,6 @@ static void chosen_phases_of_an_execution_are_one_run(void **state)
 	assert_int_equal(chosen->release_count, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_true(chosen->releases[i].weight_ns > 60000 * 0.3 && chosen->releases[i].weight_ns < 60000 * 0.4);
-	profile_destroy(chosen);
-	profile_destroy(other);
-	profile_destroy(p);
 }
 
 static void factors_multiply_values_but_not_counts(void **state)
@@ -352,7 +340,7 @@ static void expect_no_cut(const struct profile *p, const struct profile_cut *cut
 
 static void stretches_that_mean_harm_are_refused(void **state)
 {
-	struct profile *p = recording(), *cut = cut_recording(NULL);
+	CLEANUP(profile_cleanup) struct profile *p = recording(), *cut = cut_recording(NULL);
 	const struct profile_run phase = { .name = profile_id(p, "a") }, nameless = { 0 },
 				 beyond = { .name = UINT32_MAX };
 	const struct profile_run endless = { .name = profile_id(p, "a"), .measured.mean_ns = NAN };
@@ -369,8 +357,6 @@ static void stretches_that_mean_harm_are_refused(void **state)
 	expect_no_cut(cut, &(struct profile_cut){ &phase, 1, &whole, 1, NULL }, ERROR_UNSUPPORTED);
 	p->has_timeline = false;
 	expect_no_cut(p, &(struct profile_cut){ &phase, 1, &whole, 1, NULL }, ERROR_UNSUPPORTED);
-	profile_destroy(cut);
-	profile_destroy(p);
 }
 
 /* 10,000 benchmarks with a round each millisecond. */
@@ -379,7 +365,7 @@ static void many_phases_are_cut_in_proportion(void **state)
 	enum { PHASES = 10000 };
 	static struct profile_run phases[PHASES];
 	static struct profile_stretch each[PHASES];
-	struct profile *p = recording(), *made;
+	CLEANUP(profile_cleanup) struct profile *p = recording(), *made = NULL;
 	struct error err;
 	char name[32];
 
@@ -393,13 +379,11 @@ static void many_phases_are_cut_in_proportion(void **state)
 	assert_int_equal(made->runs[0].duration_ns, 0);
 	assert_int_equal(events_of_run(made, 0), 0);
 	assert_int_equal(events_of_run(made, 11), 1);
-	profile_destroy(made);
-	profile_destroy(p);
 }
 
 static void memory_that_is_not_there_is_an_error(void **state)
 {
-	struct profile *p = recording(), *made = NULL, *chosen = NULL;
+	CLEANUP(profile_cleanup) struct profile *p = recording(), *made = NULL, *chosen = NULL;
 	const struct profile_run phases[] = { { .name = profile_id(p, "a") }, { .name = profile_id(p, "b") } };
 	const struct profile_cut cut = { phases, 2, stretches, 3, "__codspeed_root_frame__" };
 	struct error err;
@@ -418,9 +402,6 @@ static void memory_that_is_not_there_is_an_error(void **state)
 		failing_malloc_after(SIZE_MAX);
 		assert_true(ok || err.code == ERROR_MEMORY);
 	}
-	profile_destroy(chosen);
-	profile_destroy(made);
-	profile_destroy(p);
 }
 
 int main(void)

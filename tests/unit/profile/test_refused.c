@@ -487,7 +487,7 @@ static void frames_out_of_nothing_are_refused(void **state)
 
 static void what_follows_the_gzip_data_is_refused(void **state)
 {
-	struct profile *made = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
 	buffer_append(&file, "garbage", 7);
@@ -497,19 +497,17 @@ static void what_follows_the_gzip_data_is_refused(void **state)
 	buffer_append(&file, "\0\0\0\0", 4);
 	profile_destroy(read_profile(file.data, file.size));
 	buffer_deinit(&file);
-	profile_destroy(made);
 }
 
 /* What says of itself that it inflates to 4 GB does not get them in advance. */
 static void a_false_size_is_survived(void **state)
 {
-	struct profile *made = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
 	struct buffer file = written_profile(made);
 
 	memset(file.data + file.size - 4, 0xff, 4);
 	expect_refused(file.data, file.size, ERROR_FORMAT, "damaged");
 	buffer_deinit(&file);
-	profile_destroy(made);
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static void expect_node(
 static void recursion_counts_once(void **state)
 {
 	static const char text[] = "f;f;f 1\nf;g;f 2\nf 4\n";
-	struct profile *profile = read_profile(text, strlen(text));
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
 	struct profile_tree *tree = tree_of(profile);
 
 	assert_int_equal(tree->node_count, 6);
@@ -87,24 +87,22 @@ static void recursion_counts_once(void **state)
 	expect_node(profile, tree, "f;f;f", 1, 1);
 	expect_node(profile, tree, "f;g;f", 2, 2);
 	profile_tree_destroy(tree);
-	profile_destroy(profile);
 }
 
 static void functions_of_one_key_are_one_node(void **state)
 {
 	static const char text[] = "main;work.isra.0 3\nmain;work.cold 2\nmain;work 1\n";
-	struct profile *profile = read_profile(text, strlen(text));
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
 	struct profile_tree *tree = tree_of(profile);
 
 	assert_int_equal(tree->node_count, 3);
 	assert_int_equal(self_of(profile, tree, 2, 0), 6);
 	profile_tree_destroy(tree);
-	profile_destroy(profile);
 }
 
 static void inlined_frames_are_nodes(void **state)
 {
-	struct profile *profile = sample_profile();
+	CLEANUP(profile_cleanup) struct profile *profile = sample_profile();
 	struct profile_tree *tree = tree_of(profile);
 	uint32_t main_node = node_at(profile, tree, "main");
 	uint32_t inlined = node_at(profile, tree, "main;ns::outer();ns::inlined(int)");
@@ -116,7 +114,6 @@ static void inlined_frames_are_nodes(void **state)
 	for (size_t i = 0; i < profile->sample_count; i++)
 		assert_true(tree->stack_nodes[profile->samples[i].stack] > 0);
 	profile_tree_destroy(tree);
-	profile_destroy(profile);
 }
 
 /* A stack with one frame more: at an address in the function of that number. */
@@ -141,7 +138,7 @@ static uint32_t add_call(struct profile *profile, uint32_t parent, uint32_t numb
 static void many_callees_are_one_node_each(void **state)
 {
 	enum { CALLEES = 40, PLACES = 2 * CALLEES };
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_tree *tree;
 	struct profile_thread thread = { 0 };
 	struct error err;
@@ -163,12 +160,11 @@ static void many_callees_are_one_node_each(void **state)
 		assert_int_equal(self_of(profile, tree, (uint32_t)node, 0), 2);
 	}
 	profile_tree_destroy(tree);
-	profile_destroy(profile);
 }
 
 static void an_empty_profile_has_a_root(void **state)
 {
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_tree *tree;
 	struct error err;
 
@@ -176,7 +172,6 @@ static void an_empty_profile_has_a_root(void **state)
 	tree = tree_of(profile);
 	assert_int_equal(tree->node_count, 1);
 	profile_tree_destroy(tree);
-	profile_destroy(profile);
 }
 
 int main(void)

@@ -181,7 +181,7 @@ static void what_does_not_hold_together_is_named(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct profile *profile = sample_profile();
+		CLEANUP(profile_cleanup) struct profile *profile = sample_profile();
 		struct error err = { 0 };
 
 		assert_true(profile_validate(profile, &err));
@@ -190,7 +190,6 @@ static void what_does_not_hold_together_is_named(void **state)
 		assert_int_equal(err.code, ERROR_FORMAT);
 		if (!strstr(err.message, cases[i].words))
 			fail_msg("'%s' does not say '%s'", err.message, cases[i].words);
-		profile_destroy(profile);
 	}
 }
 

@@ -283,7 +283,7 @@ static void a_place_on_one_side_is_judged_alone(void **state)
 
 static void what_a_rule_is_about_stays(void **state)
 {
-	struct profile *profile = pool(0);
+	CLEANUP(profile_cleanup) struct profile *profile = pool(0);
 	CLEANUP(cleanup_free) bool *kept = NULL;
 	struct error err;
 
@@ -293,18 +293,16 @@ static void what_a_rule_is_about_stays(void **state)
 	memset(kept, 1, profile->stack_count * sizeof(*kept));
 	assert_true(profile_find_idle_lives(&profile, (const bool *const[]){ kept }, 1, &err));
 	assert_int_equal(sum_ms(profile, PROFILE_WAIT_CONDITION), 40000);
-	profile_destroy(profile);
 }
 
 static void recordings_without_waits_pass_through(void **state)
 {
-	struct profile *profile = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 
 	assert_true(profile_find_idle_lives(NULL, NULL, 0, &err));
 	assert_true(profile_create(&profile, &err));
 	assert_true(profile_find_idle_lives(&profile, NULL, 1, &err));
-	profile_destroy(profile);
 }
 
 static void every_failed_allocation_is_an_error(void **state)

@@ -86,7 +86,7 @@ static void test_codes(void **state)
 		struct process_host host = { &functions, &hostile };
 		struct process_table table;
 		struct interpreter_names names;
-		struct profile *profile;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 		struct error err;
 
 		assert_true(profile_create(&profile, &err));
@@ -98,7 +98,6 @@ static void test_codes(void **state)
 		assert_true(is_found || err.code == ERROR_MEMORY);
 		interpreter_names_deinit(&names);
 		process_table_deinit(&table);
-		profile_destroy(profile);
 	}
 	assert_true(is_found);
 	assert_true(count > 10);

@@ -280,7 +280,7 @@ static void every_instruction_has_its_callers(void **state)
 	struct user_regs_struct before;
 	struct unwinder *unwinder;
 	struct process *process;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 	int signal_number = 0, delivered = 0, status;
 
@@ -317,7 +317,6 @@ static void every_instruction_has_its_callers(void **state)
 	assert_true(s->deepest > 6);
 	process_table_deinit(&table);
 	process_reader_destroy(reader);
-	profile_destroy(profile);
 	unwinder_destroy(unwinder);
 }
 

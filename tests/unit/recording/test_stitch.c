@@ -138,7 +138,7 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	struct process_reader *reader;
 	struct process_table table;
 	struct process_space space = { .table = &table };
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct process *process;
 	struct error err;
 
@@ -151,7 +151,6 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	assert_int_equal(stitch_from_chain(&space, &callchain, result), expected);
 	process_table_deinit(&table);
 	process_reader_destroy(reader);
-	profile_destroy(profile);
 }
 
 static void test_chain(void **state)

@@ -355,7 +355,7 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	struct unwind_space finder;
 	struct unwind_result result;
 	struct process *process;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 	size_t first;
 
@@ -385,7 +385,6 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	}
 	process_table_deinit(&table);
 	process_reader_destroy(reader);
-	profile_destroy(profile);
 }
 
 static void test_own_stack(void **state)

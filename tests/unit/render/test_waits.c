@@ -275,11 +275,11 @@ static void the_picture_has_a_colour_for_each_class(void **state)
 /* One place waits longer, for one lock. */
 static void a_comment_lists_places_that_changed(void **state)
 {
-	struct profile *base = make_server(), *head = make_server();
+	CLEANUP(profile_cleanup) struct profile *base = make_server(), *head = make_server();
 	struct render_input input = { .profiles = { base, head } };
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct diff_options options = { .metric = "wall" };
-	struct diff *diff = NULL;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const char *comment;
 	struct error err;
 
@@ -297,9 +297,6 @@ static void a_comment_lists_places_that_changed(void **state)
 		" | for a lock, most for <code>cache&#95;mutex</code> | 10.0 s | 40.0 s | +30.0 s | 4.00× | "
 		"<code>refill</code> |\n");
 	assert_null(strstr(comment, "fetch</code> | for the"));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 static void idle_waits_are_shown_when_they_are_asked_for(void **state)
@@ -358,8 +355,8 @@ static void a_comparison_has_both_sides(void **state)
 /* What does not wait is shown as before. */
 static void a_recording_of_cpu_time_has_none(void **state)
 {
-	struct profile *profile = NULL;
-	struct diff *diff = NULL;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct waits *waits;
 	struct error err;
 
@@ -368,8 +365,6 @@ static void a_recording_of_cpu_time_has_none(void **state)
 	assert_true(waits_create(
 		&(struct render_input){ .diff = diff, .profiles = { [DIFF_HEAD] = profile } }, &waits, &err));
 	assert_null(waits);
-	diff_destroy(diff);
-	profile_destroy(profile);
 }
 
 static void every_failed_allocation_is_an_error(void **state)
@@ -443,11 +438,11 @@ static void locks_of_one_name_are_one_and_nameless_ones_are_not(void **state)
 
 static void a_comparison_lists_the_locks_of_both_sides(void **state)
 {
-	struct profile *base = make_locks(), *head = make_server();
+	CLEANUP(profile_cleanup) struct profile *base = make_locks(), *head = make_server();
 	struct render_input input = { .profiles = { base, head } };
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct diff_options options = { .metric = "wall" };
-	struct diff *diff = NULL;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const char *json;
 	struct error err;
 
@@ -468,9 +463,6 @@ static void a_comparison_lists_the_locks_of_both_sides(void **state)
 	assert_says(out.data, "  cache_mutex  server  7.00 s     0  -7.00 s  -100 %  drop 57.1 %\n");
 	/* Locks without a name are not compared. */
 	assert_null(strstr(out.data, "no name"));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
 }
 
 int main(void)

@@ -138,7 +138,7 @@ static void the_profile_is_exact_and_valid(void **state)
 	struct fixture *fixture = *state;
 	struct profile_metric metric;
 	struct buffer file;
-	struct profile *again;
+	CLEANUP(profile_cleanup) struct profile *again = NULL;
 
 	simulated_add_example(&fixture->bytes, 100);
 	read_example(fixture);
@@ -154,7 +154,6 @@ static void the_profile_is_exact_and_valid(void **state)
 	assert_int_equal(again->sample_count, fixture->result.profile->sample_count);
 	assert_int_equal(again->default_value_type, CYCLES);
 	assert_true(profile_metric(again, CYCLES).is_exact);
-	profile_destroy(again);
 	buffer_deinit(&file);
 }
 

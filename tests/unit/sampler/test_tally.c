@@ -146,7 +146,7 @@ static void many_processes_share_the_bound(void **state)
 static void a_profile_has_them_all(void **state)
 {
 	const struct profile_run run = { .duration_ns = 600 * (int64_t)MS };
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct tally tally;
 	uint32_t run_id, id;
 	struct error err;
@@ -161,7 +161,6 @@ static void a_profile_has_them_all(void **state)
 	assert_int_equal(profile->requests.reading_count, 2);
 	assert_int_equal(profile->requests.exchanges[id].pid, 7);
 	assert_string_equal(profile_string(profile, profile->requests.exchanges[id].process_name), "server");
-	profile_destroy(profile);
 	tally_deinit(&tally);
 }
 

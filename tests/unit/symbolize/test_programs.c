@@ -374,7 +374,7 @@ static void names_a_profile(void **state)
 	struct elf_image *image = open_program("c-gcc-5");
 	const struct profile_function *function;
 	uint64_t address, fingerprint;
-	struct profile *profile;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 
 	assert_true(find_function(image, "compare", &address, &fingerprint));
@@ -385,7 +385,6 @@ static void names_a_profile(void **state)
 	assert_int_equal(function->origin, PROFILE_ORIGIN_USER);
 	assert_true(function->fingerprint == fingerprint);
 	assert_non_null(strstr(profile_string(profile, function->file), "inlines.c"));
-	profile_destroy(profile);
 	elf_image_unref(image);
 }
 
