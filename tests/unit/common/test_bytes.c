@@ -123,7 +123,7 @@ static void signed_leb128_keeps_its_sign(void **state)
 
 static void numbers_come_back_as_they_were_written(void **state)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct byte_reader r;
 
 	buffer_init(&out, 1 << 20);
@@ -143,7 +143,6 @@ static void numbers_come_back_as_they_were_written(void **state)
 		assert_int_equal((int64_t)(zigzag >> 1 ^ -(zigzag & 1)), INT64_MAX >> shift);
 	}
 	assert_true(byte_reader_ok(&r) && byte_reader_left(&r) == 0);
-	buffer_deinit(&out);
 }
 
 static void strings_need_their_nul(void **state)
@@ -250,7 +249,7 @@ static void a_buffer_keeps_to_its_cap(void **state)
 
 static void a_buffer_prints_what_is_longer_than_it(void **state)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	buffer_init(&out, 1 << 20);
 	for (int i = 0; i < 200; i++)
@@ -258,7 +257,6 @@ static void a_buffer_prints_what_is_longer_than_it(void **state)
 	assert_false(out.failed);
 	assert_int_equal(out.size, strlen(out.data));
 	assert_non_null(strstr(out.data, "199:"));
-	buffer_deinit(&out);
 }
 
 static void sums_that_do_not_fit_are_seen(void **state)

@@ -52,14 +52,13 @@ static int leave_folder(void **state)
 
 static void expect_content(const char *path, const char *expected)
 {
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err;
 
 	buffer_init(&bytes, 1 << 16);
 	if (!file_read(path, &bytes, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(bytes.data ? bytes.data : "", expected);
-	buffer_deinit(&bytes);
 }
 
 static void a_file_is_written_whole(void **state)
@@ -124,7 +123,7 @@ static void a_missing_folder_is_named(void **state)
 
 static void a_folder_cannot_be_written_or_read(void **state)
 {
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err = { 0 };
 
 	assert_int_equal(mkdir("folder", 0700), 0);
@@ -133,7 +132,6 @@ static void a_folder_cannot_be_written_or_read(void **state)
 	buffer_init(&bytes, 100);
 	assert_false(file_read("folder", &bytes, &err));
 	assert_non_null(strstr(err.message, "folder"));
-	buffer_deinit(&bytes);
 }
 
 /* A limit on file sizes stands for a full disk: the write fails in its middle. */

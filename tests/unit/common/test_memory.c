@@ -29,7 +29,7 @@ static bool fill_all(struct error *err)
 {
 	struct string_table *table = NULL;
 	struct hash_map map;
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	bool ok;
 
 	hash_map_init(&map, sizeof(uint32_t));
@@ -43,7 +43,6 @@ static bool fill_all(struct error *err)
 			fail_msg("string %u was lost", i);
 	hash_map_deinit(&map);
 	string_table_destroy(table);
-	buffer_deinit(&out);
 	return ok;
 }
 

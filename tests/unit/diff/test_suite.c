@@ -33,7 +33,7 @@ static void a_slower_benchmark_is_named_first(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = three_executions(false), *head = three_executions(true);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite = suites_compare(base, head, &options);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
 	const struct diff_benchmark *first = &suite->benchmarks[0];
 
 	assert_int_equal(suite->benchmark_count, 4);
@@ -58,7 +58,6 @@ static void a_slower_benchmark_is_named_first(void **state)
 	suites_assert_says(suite, "1 of 2 benchmarks is slower: test_parse by 20.0 % (95 % interval");
 	suites_assert_says(suite, "1 added, 1 removed");
 	assert_true(warns(suite, "1 benchmark is only in head: test_new"));
-	diff_suite_destroy(suite);
 }
 
 static struct profile *of_times(size_t executions, const double *times, size_t count)
@@ -81,7 +80,7 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 	CLEANUP(profile_cleanup)
 	struct profile *base = of_times(1, (double[]){ 100, 200, 300 }, 3),
 		       *head = of_times(1, (double[]){ 104, 200, 600 }, 3);
-	struct diff_suite *suite = suites_compare(base, head, NULL);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, NULL);
 
 	suites_assert_near(suite->assumed_rsd, 0.05);
 	assert_true(warns(suite, "one execution on each side, so 5 % variation"));
@@ -89,18 +88,16 @@ static void with_one_execution_a_spread_is_assumed(void **state)
 	assert_int_equal(suites_find(suite, "b2")->verdict, DIFF_REGRESSED);
 	suites_assert_says(suite, "1 of 3 benchmarks is slower: b2 2.00 times (95 % interval");
 	suites_assert_says(suite, "; 2 undecided");
-	diff_suite_destroy(suite);
 }
 
 static void equal_suites_are_unchanged(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = of_times(3, (double[]){ 100, 200, 300 }, 3);
-	struct diff_suite *suite = suites_compare(base, base, NULL);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, base, NULL);
 
 	assert_int_equal(suite->verdict, DIFF_UNCHANGED);
 	suites_assert_says(suite, "none of 3 benchmarks is slower or faster by more than 1 %");
 	assert_int_equal(suite->warning_count, 0);
-	diff_suite_destroy(suite);
 }
 
 static void both_directions_are_mixed_and_small_changes_minor(void **state)
@@ -125,14 +122,13 @@ static void both_directions_are_mixed_and_small_changes_minor(void **state)
 static void a_single_side_is_a_list(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *head = of_times(2, (double[]){ 100, 200 }, 2);
-	struct diff_suite *suite = suites_compare(NULL, head, NULL);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(NULL, head, NULL);
 
 	assert_int_equal(suite->sides, 1);
 	suites_assert_says(suite, "2 benchmarks in 2 executions");
 	assert_true(fabs(suite->benchmarks[0].value[DIFF_HEAD] - 100) < 1);
 	assert_true(isnan(suite->benchmarks[0].value[DIFF_BASE]) && isnan(suite->benchmarks[0].change));
 	assert_int_equal(suite->added, 0);
-	diff_suite_destroy(suite);
 }
 
 static void a_side_without_benchmarks_is_an_error(void **state)
@@ -152,7 +148,7 @@ static void a_side_without_benchmarks_is_an_error(void **state)
 static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *head = suites_profile();
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	suites_add_execution(head);
 	suites_add(head, "a", 10, 100);
@@ -163,7 +159,6 @@ static void runs_of_one_benchmark_are_weighted_by_iterations(void **state)
 	suites_assert_near(suites_find(suite, "a")->value[DIFF_HEAD], 17.5);
 	assert_int_equal(suites_find(suite, "a")->executions[DIFF_HEAD], 1);
 	assert_int_equal(suites_find(suite, "a")->rounds[DIFF_HEAD], 200);
-	diff_suite_destroy(suite);
 }
 
 /* The benchmark failed in one execution of head. The pairs that are left are compared. */
@@ -172,7 +167,7 @@ static void missing_executions_leave_the_other_pairs(void **state)
 	static const double off[] = { 1, 1.5, 0.7, 1.2, 1.1 };
 	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	for (int i = 0; i < 5; i++) {
 		suites_add_execution(base);
@@ -187,17 +182,15 @@ static void missing_executions_leave_the_other_pairs(void **state)
 	assert_int_equal(suites_find(suite, "a")->executions[DIFF_HEAD], 4);
 	assert_true(fabs(suites_find(suite, "a")->change - 0.1) < 0.005);
 	assert_int_equal(suites_find(suite, "a")->verdict, DIFF_REGRESSED);
-	diff_suite_destroy(suite);
 }
 
 /* A benchmark beside two that have times: what base and head know of it is no time of an iteration. */
 static void expect_not_compared(const char *uri, double median_ns, const uint64_t iterations[DIFF_SIDES])
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = of_times(3, (double[]){ 100, 200 }, 2),
-		       *head = of_times(3, (double[]){ 100, 200 }, 2);
+	struct profile *base = of_times(3, (double[]){ 100, 200 }, 2), *head = of_times(3, (double[]){ 100, 200 }, 2);
 	CLEANUP(buffer_deinit) struct buffer warning = { 0 };
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	suites_add(base, uri, median_ns, iterations[DIFF_BASE]);
 	suites_add(head, uri, median_ns, iterations[DIFF_HEAD]);
@@ -208,7 +201,6 @@ static void expect_not_compared(const char *uri, double median_ns, const uint64_
 	buffer_printf(&warning,
 		"1 benchmark has nothing to compare it by on one side: no time, or no number of iterations: %s", uri);
 	assert_true(warns(suite, warning.data));
-	diff_suite_destroy(suite);
 }
 
 static void a_benchmark_without_times_is_told(void **state)
@@ -223,7 +215,7 @@ static void a_disturbed_execution_widens_no_interval(void **state)
 	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
 	const struct diff_benchmark *benchmark;
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	for (int i = 0; i < EXECUTIONS; i++) {
 		suites_add_execution(base);
@@ -237,7 +229,6 @@ static void a_disturbed_execution_widens_no_interval(void **state)
 	assert_true(fabs(benchmark->change - 0.05) < 0.005);
 	assert_true(benchmark->change_high - benchmark->change_low < 0.02);
 	assert_true(fabs(benchmark->value[DIFF_HEAD] - 105) < 0.5);
-	diff_suite_destroy(suite);
 }
 
 /* Head's process had a CPU for half of its time: one execution does not tell why. */
@@ -247,7 +238,7 @@ static void one_execution_does_not_tell_why_it_waits(void **state)
 
 	for (int waits = 0; waits < 2; waits++) {
 		struct profile *profiles[DIFF_SIDES];
-		struct diff_suite *suite;
+		CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 		struct error err;
 
 		for (int side = 0; side < DIFF_SIDES; side++) {
@@ -264,7 +255,6 @@ static void one_execution_does_not_tell_why_it_waits(void **state)
 		suite = suites_compare(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
 		assert_int_equal(suites_find(suite, "a")->verdict, waits ? DIFF_INCONCLUSIVE : DIFF_REGRESSED);
 		assert_int_equal(warns(suite, "had a CPU for 100 % of their time in base and 50 % in head"), waits);
-		diff_suite_destroy(suite);
 		profile_destroy(profiles[DIFF_BASE]);
 		profile_destroy(profiles[DIFF_HEAD]);
 	}
@@ -282,7 +272,7 @@ static void rounds_without_iterations_tell_no_time(void **state)
 static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	for (int i = 0; i < 3; i++) {
 		suites_add_execution(base);
@@ -296,7 +286,6 @@ static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
 	assert_int_equal(suite->benchmark_count, 2);
 	assert_int_equal(suites_find(suite, "sub/test_y.py::test_run")->presence, DIFF_IN_BOTH);
 	assert_true(warns(suite, "names are compared without their folders, '/srv/old/bench/' and '/srv/new/bench/'"));
-	diff_suite_destroy(suite);
 }
 
 static void names_are_as_short_as_they_are_unique(void **state)
@@ -314,7 +303,7 @@ static void names_are_as_short_as_they_are_unique(void **state)
 		{ "d::", "d::" },
 	};
 	CLEANUP(profile_cleanup) struct profile *head = suites_profile();
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 	struct error err;
 	uint32_t id;
 
@@ -331,7 +320,6 @@ static void names_are_as_short_as_they_are_unique(void **state)
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
 	assert_non_null(strstr(err.message, "TestY::test_run"));
 	assert_false(diff_suite_find(suite, "qqq", &id, &err));
-	diff_suite_destroy(suite);
 }
 
 /* ---- The environment ---- */
@@ -435,12 +423,11 @@ static void repeats_show_the_noise_of_counts(void **state)
 	CLEANUP(profile_cleanup)
 	struct profile *base = simulated((int64_t[]){ 1000000, 2000000 }, 3, 10000),
 		       *head = simulated((int64_t[]){ 1030000, 2500000 }, 3, 10000);
-	struct diff_suite *suite = suites_compare(base, head, NULL);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, NULL);
 
 	/* A range of 20,000 in three executions: four times that is proven. */
 	assert_int_equal(suites_find(suite, "parse")->verdict, DIFF_INCONCLUSIVE);
 	assert_int_equal(suites_find(suite, "write")->verdict, DIFF_REGRESSED);
-	diff_suite_destroy(suite);
 }
 
 /* Samples of suites whose harness tells no times: CPU time, of an iteration where those are known. */

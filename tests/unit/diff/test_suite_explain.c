@@ -47,7 +47,7 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite = suites_compare(base, head, &options);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
 	const struct diff_function *lex;
 	struct diff_part part;
 	struct diff_line line;
@@ -73,14 +73,13 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 	assert_true(function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_SAME ||
 		    function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_UNPROVEN);
 	diff_part_deinit(&part);
-	diff_suite_destroy(suite);
 }
 
 static void functions_of_what_is_not_proven_are_not_tested(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
 	struct diff_suite_options options = { .diff.runs_in_pairs = true };
-	struct diff_suite *suite = suites_compare(base, head, &options);
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
 	struct diff_part part;
 	struct error err;
 	uint32_t id;
@@ -95,14 +94,13 @@ static void functions_of_what_is_not_proven_are_not_tested(void **state)
 	for (size_t i = 0; i < part.diff->function_count; i++)
 		assert_string_not_equal(diff_string(part.diff, part.diff->functions[i].name), "import");
 	diff_part_deinit(&part);
-	diff_suite_destroy(suite);
 }
 
 /* Each side is then scaled to itself. */
 static void sides_without_a_common_benchmark_are_explained(void **state)
 {
 	struct profile *profiles[DIFF_SIDES];
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 	struct diff_part part;
 	struct error err;
 
@@ -120,7 +118,6 @@ static void sides_without_a_common_benchmark_are_explained(void **state)
 	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
 	suites_assert_near(part.diff->raw_total[DIFF_HEAD], 100000000);
 	diff_part_deinit(&part);
-	diff_suite_destroy(suite);
 	profile_destroy(profiles[DIFF_BASE]);
 	profile_destroy(profiles[DIFF_HEAD]);
 }
@@ -128,7 +125,7 @@ static void sides_without_a_common_benchmark_are_explained(void **state)
 static void what_one_side_has_is_explained_alone(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = explained(false, 3), *head = explained(true, 3);
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 	struct diff_part part;
 	struct diff_line line;
 	struct error err;
@@ -149,7 +146,6 @@ static void what_one_side_has_is_explained_alone(void **state)
 	assert_false(diff_suite_explain(suite, id, &part, &err));
 	assert_int_equal(err.code, ERROR_EMPTY);
 	assert_non_null(strstr(err.message, "no sample of head fell into new"));
-	diff_suite_destroy(suite);
 }
 
 static void gates_judge_functions_of_benchmarks(void **state)
@@ -182,7 +178,7 @@ static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
 	static double rsds[COUNT];
 	struct suites suites = suites_create(1, COUNT);
 	CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
-	struct diff_suite *suite;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	suites_draw_rsds(&suites, rsds);
 	base = suites_record(&suites, rsds, 5, SIZE_MAX, 1);
@@ -190,7 +186,6 @@ static void ten_thousand_benchmarks_are_compared_in_proportion(void **state)
 	suite = suites_compare(base, head, &(struct diff_suite_options){ .diff.runs_in_pairs = true });
 	assert_int_equal(suite->benchmark_count, COUNT);
 	assert_string_equal(diff_suite_string(suite, suite->benchmarks[0].name), "test_17");
-	diff_suite_destroy(suite);
 	suites_deinit(&suites);
 }
 
@@ -199,7 +194,7 @@ static void memory_that_is_not_there_is_an_error(void **state)
 	CLEANUP(profile_cleanup) struct profile *base = explained(false, 3), *head = explained(true, 3);
 	struct diff_gate gate = { .subject = DIFF_GATE_FUNCTION, .percent = 5 };
 	struct diff_suite_options options = { .diff = { .runs_in_pairs = true, .gates = &gate, .gate_count = 1 } };
-	struct diff_suite *suite = NULL;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 	struct error err;
 	bool ok = false;
 
@@ -210,7 +205,6 @@ static void memory_that_is_not_there_is_an_error(void **state)
 		failing_malloc_after(SIZE_MAX);
 		assert_true(ok || err.code == ERROR_MEMORY);
 	}
-	diff_suite_destroy(suite);
 }
 
 int main(void)

@@ -148,7 +148,7 @@ static void looks_keep_the_rate_together(void **state)
 		suites_draw_rsds(&suites, rsds);
 		for (unsigned int look = 0; look < 4 && !any; look++) {
 			struct diff_suite_options options = { .diff.runs_in_pairs = true, .look = look + 1 };
-			struct diff_suite *suite;
+			CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 			for (; made < looks[look]; made++)
 				for (int side = 0; side < DIFF_SIDES; side++) {
@@ -160,7 +160,6 @@ static void looks_keep_the_rate_together(void **state)
 				}
 			suite = suites_compare(sides[0], sides[1], &options);
 			any = alarms(suite);
-			diff_suite_destroy(suite);
 		}
 		alarmed += any;
 		profile_destroy(sides[0]);

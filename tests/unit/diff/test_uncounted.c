@@ -13,7 +13,7 @@ enum { FUNCTIONS = 20 };
 
 static struct profile *read_data(const char *name)
 {
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct profile *profile;
 	struct error err;
 	char path[160];
@@ -21,7 +21,6 @@ static struct profile *read_data(const char *name)
 	snprintf(path, sizeof(path), "../profile/data/%s", name);
 	buffer_init(&file, 1 << 20);
 	must(file_read(path, &file, &err) && foreign_read(file.data, file.size, name, &profile, &err), &err);
-	buffer_deinit(&file);
 	return profile;
 }
 

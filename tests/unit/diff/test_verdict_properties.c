@@ -245,7 +245,7 @@ static void random_pairs_are_told_without_contradiction(void **state)
 static struct profile *read_pair(const char *name)
 {
 	struct profile *profile = NULL;
-	struct buffer bytes = { 0 };
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err;
 	char path[4096];
 
@@ -253,7 +253,6 @@ static struct profile *read_pair(const char *name)
 	buffer_init(&bytes, (size_t)64 << 20);
 	if (!file_read(path, &bytes, &err) || !foreign_read(bytes.data, bytes.size, path, &profile, &err))
 		fail_msg("%s", err.message);
-	buffer_deinit(&bytes);
 	return profile;
 }
 

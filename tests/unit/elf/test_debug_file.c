@@ -249,7 +249,7 @@ static void write_sup(const char *path, bool is_supplementary, const char *name,
 {
 	struct made_section section = { .name = ".debug_sup", .type = SHT_PROGBITS, .alignment = 1 };
 	const uint8_t header[] = { 5, 0, is_supplementary };
-	struct buffer sup, file;
+	CLEANUP(buffer_deinit) struct buffer sup = { 0 }, file = { 0 };
 	struct error err;
 
 	buffer_init(&sup, 1000);
@@ -261,8 +261,6 @@ static void write_sup(const char *path, bool is_supplementary, const char *name,
 	section.size = sup.size;
 	made_elf(&section, &file);
 	assert_true(file_write(path, file.data, file.size, 0600, &err));
-	buffer_deinit(&file);
-	buffer_deinit(&sup);
 }
 
 static bool finds_supplementary(const char *path)

@@ -158,7 +158,7 @@ static void many_sections_of_the_same_notes_end(void **state)
 	struct made_section section = { ".note", NULL, NOTES * sizeof(note), SHT_NOTE, 4, SECTIONS };
 	uint8_t *notes = malloc(section.size);
 	struct elf_image *image;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct error err;
 
 	assert_non_null(notes);
@@ -171,7 +171,6 @@ static void many_sections_of_the_same_notes_end(void **state)
 	alarm(0);
 	assert_int_equal(elf_image_build_id(image)->size, 0);
 	elf_image_unref(image);
-	buffer_deinit(&file);
 	free(notes);
 }
 
@@ -181,7 +180,7 @@ static void names_without_an_end_are_no_names(void **state)
 	struct made_section section = { ".text", "code", 4, SHT_PROGBITS, 1, 1 };
 	struct elf_section found;
 	struct elf_image *image;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct error err;
 
 	made_elf(&section, &file);
@@ -193,7 +192,6 @@ static void names_without_an_end_are_no_names(void **state)
 	assert_true(elf_image_open_memory(file.data, file.size, "endless", &image, &err));
 	assert_false(elf_image_section(image, ".text", &found));
 	elf_image_unref(image);
-	buffer_deinit(&file);
 }
 
 /* A segment whose end wraps round would make ranges that end before they start. */
@@ -230,7 +228,7 @@ static void every_value_of_every_byte_is_survived(void **state)
 {
 	static const uint8_t note[] = { 4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4 };
 	struct made_section section = { ".note", note, sizeof(note), SHT_NOTE, 4, 1 };
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 
 	made_elf(&section, &file);
 	for (size_t i = 0; i < file.size; i++) {
@@ -242,7 +240,6 @@ static void every_value_of_every_byte_is_survived(void **state)
 		}
 		file.data[i] = kept;
 	}
-	buffer_deinit(&file);
 }
 
 int main(void)

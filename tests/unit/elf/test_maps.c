@@ -46,14 +46,13 @@ static void damaged_lines_are_refused(void **state)
 		"1000-2000 r-xp -5 0:0 0 /x", "-1000-2000 r-xp 0 0:0 0 /x", "1000-2000 r-xp 0 0:0 7/x" };
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-		char *line = strdup(lines[i]);
+		CLEANUP(cleanup_free) char *line = strdup(lines[i]);
 		struct elf_maps_entry entry;
 		struct error err = { 0 };
 
 		if (elf_maps_parse_line(line, 1, &entry, &err))
 			fail_msg("taken: %s", lines[i]);
 		assert_int_equal(err.code, ERROR_FORMAT);
-		free(line);
 	}
 }
 

@@ -82,13 +82,12 @@ static pid_t run_copy(const char *path)
 
 static void copy_program(const char *from, const char *to)
 {
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err;
 
 	buffer_init(&bytes, 1 << 26);
 	if (!file_read(from, &bytes, &err) || !file_write(to, bytes.data, bytes.size, 0700, &err))
 		fail_msg("%s", err.message);
-	buffer_deinit(&bytes);
 }
 
 /* What an ordinary user can still open after a deploy. */

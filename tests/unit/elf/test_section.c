@@ -97,12 +97,11 @@ static struct elf_image *open_packed(const struct buffer *packed, const char *na
 {
 	struct made_section section = { name, packed->data, packed->size, SHT_PROGBITS, 1, 1, flags };
 	struct elf_image *image;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct error err;
 
 	made_elf(&section, &file);
 	assert_true(elf_image_open_memory(file.data, file.size, "packed", &image, &err));
-	buffer_deinit(&file);
 	return image;
 }
 
@@ -112,7 +111,7 @@ static struct elf_image *open_deflated(const uint8_t *bytes, int level, uint64_t
 	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
 	size_t room = libdeflate_zlib_compress_bound(compressor, PACKED_BYTES);
 	struct elf_image *image;
-	struct buffer packed;
+	CLEANUP(buffer_deinit) struct buffer packed = { 0 };
 	uint8_t *to;
 
 	buffer_init(&packed, 1 << 24);
@@ -124,7 +123,6 @@ static struct elf_image *open_deflated(const uint8_t *bytes, int level, uint64_t
 	buffer_commit(&packed, libdeflate_zlib_compress(compressor, bytes, PACKED_BYTES, to, room));
 	libdeflate_free_compressor(compressor);
 	image = open_packed(&packed, ".zdebug_info", 0);
-	buffer_deinit(&packed);
 	return image;
 }
 
@@ -133,7 +131,7 @@ static struct elf_image *open_zstd(const uint8_t *bytes)
 	const Elf64_Chdr header = { .ch_type = 2 /* ELFCOMPRESS_ZSTD */, .ch_size = PACKED_BYTES, .ch_addralign = 1 };
 	size_t room = ZSTD_compressBound(PACKED_BYTES);
 	struct elf_image *image;
-	struct buffer packed;
+	CLEANUP(buffer_deinit) struct buffer packed = { 0 };
 	uint8_t *to;
 
 	buffer_init(&packed, 1 << 24);
@@ -142,7 +140,6 @@ static struct elf_image *open_zstd(const uint8_t *bytes)
 	assert_non_null(to);
 	buffer_commit(&packed, ZSTD_compress(to, room, bytes, PACKED_BYTES, 1));
 	image = open_packed(&packed, ".debug_info", SHF_COMPRESSED);
-	buffer_deinit(&packed);
 	return image;
 }
 
@@ -314,7 +311,7 @@ static void a_section_says_how_its_notes_are_padded(void **state)
 
 	for (unsigned int alignment = 8; alignment >= 4; alignment -= 4) {
 		struct elf_image *image;
-		struct buffer file;
+		CLEANUP(buffer_deinit) struct buffer file = { 0 };
 		struct error err;
 
 		section.alignment = alignment;
@@ -322,7 +319,6 @@ static void a_section_says_how_its_notes_are_padded(void **state)
 		assert_true(elf_image_open_memory(file.data, file.size, "notes", &image, &err));
 		assert_int_equal(elf_image_build_id(image)->size, alignment == 8 ? 8 : 0);
 		elf_image_unref(image);
-		buffer_deinit(&file);
 	}
 }
 

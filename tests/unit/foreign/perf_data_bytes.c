@@ -46,7 +46,7 @@ static void put_padded(struct buffer *out, const char *text)
 void put_record(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint16_t misc,
 	const struct buffer *body, uint64_t time_ns, uint64_t id)
 {
-	struct buffer trailer;
+	CLEANUP(buffer_deinit) struct buffer trailer = { 0 };
 	uint16_t size;
 
 	buffer_init(&trailer, MAX_BYTES);
@@ -67,25 +67,23 @@ void put_record(struct buffer *out, const struct perf_event_attr *attr, uint32_t
 	if (body)
 		buffer_append(out, body->data ? body->data : "", body->size);
 	buffer_append(out, trailer.data ? trailer.data : "", trailer.size);
-	buffer_deinit(&trailer);
 }
 
 void put_comm(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, const char *name, uint64_t time_ns)
 {
-	struct buffer body;
+	CLEANUP(buffer_deinit) struct buffer body = { 0 };
 
 	buffer_init(&body, MAX_BYTES);
 	put_u32(&body, pid);
 	put_u32(&body, pid);
 	put_padded(&body, name);
 	put_record(out, attr, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, &body, time_ns, 1);
-	buffer_deinit(&body);
 }
 
 void put_mmap(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, uint64_t start, uint64_t size,
 	const char *path, uint64_t time_ns)
 {
-	struct buffer body;
+	CLEANUP(buffer_deinit) struct buffer body = { 0 };
 
 	buffer_init(&body, MAX_BYTES);
 	put_u32(&body, pid);
@@ -95,14 +93,13 @@ void put_mmap(struct buffer *out, const struct perf_event_attr *attr, uint32_t p
 	put_u64(&body, 0);
 	put_padded(&body, path);
 	put_record(out, attr, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, &body, time_ns, 1);
-	buffer_deinit(&body);
 }
 
 /* The kernel's order of fields (perf_output_sample()). */
 void put_sample(struct buffer *out, const struct perf_event_attr *attr, const struct perf_sample_bytes *sample)
 {
 	uint64_t type = attr->sample_type;
-	struct buffer body;
+	CLEANUP(buffer_deinit) struct buffer body = { 0 };
 
 	buffer_init(&body, MAX_BYTES);
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -143,13 +140,12 @@ void put_sample(struct buffer *out, const struct perf_event_attr *attr, const st
 		put_u64(&body, sample->copied_bytes ? sample->copied_bytes : sample->dump_bytes);
 	}
 	put_record(out, attr, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body, 0, 0);
-	buffer_deinit(&body);
 }
 
 /* With the trailer that put_record() makes, but of the thread. */
 void put_switch(struct buffer *out, uint32_t tid, uint16_t misc, uint64_t time_ns)
 {
-	struct buffer trailer;
+	CLEANUP(buffer_deinit) struct buffer trailer = { 0 };
 
 	buffer_init(&trailer, MAX_BYTES);
 	put_u32(&trailer, tid);
@@ -157,7 +153,6 @@ void put_switch(struct buffer *out, uint32_t tid, uint16_t misc, uint64_t time_n
 	put_u64(&trailer, time_ns);
 	put_u64(&trailer, 1);
 	put_record(out, NULL, PERF_RECORD_SWITCH, misc, &trailer, time_ns, 1);
-	buffer_deinit(&trailer);
 }
 
 void put_round(struct buffer *out)
@@ -214,13 +209,12 @@ void put_pipe(
 	buffer_append(out, "PERFILE2", 8);
 	put_u64(out, 16);
 	for (size_t i = 0; i < event_count; i++) {
-		struct buffer body;
+		CLEANUP(buffer_deinit) struct buffer body = { 0 };
 
 		buffer_init(&body, MAX_BYTES);
 		buffer_append(&body, &events[i].attr, ATTR_BYTES);
 		put_u64(&body, events[i].id);
 		put_record(out, NULL, PERF_TYPE_ATTR, 0, &body, 0, 0);
-		buffer_deinit(&body);
 	}
 	buffer_append(out, records->data ? records->data : "", records->size);
 }

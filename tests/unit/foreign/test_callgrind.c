@@ -40,11 +40,10 @@ static const char *call_graph(const struct profile *profile)
 static void expect_folded(const char *text, const char *expected, const char *graph)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
-	char *folded = folded_of(profile);
+	CLEANUP(cleanup_free) char *folded = folded_of(profile);
 
 	assert_string_equal(folded, expected);
 	assert_string_equal(call_graph(profile), graph);
-	free(folded);
 }
 
 /* ---- Real files ---- */
@@ -67,7 +66,7 @@ static void each_option_of_callgrind_gives_the_same_program(void **state)
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = read_data(files[i].path);
-		char *folded = folded_of(profile);
+		CLEANUP(cleanup_free) char *folded = folded_of(profile);
 		uint32_t metric = value_type(profile, "instructions");
 
 		assert_int_equal(profile_sum(profile, metric), 2421);
@@ -78,19 +77,17 @@ static void each_option_of_callgrind_gives_the_same_program(void **state)
 		assert_string_equal(profile_string(profile, profile->facts.command), "./shop");
 		assert_non_null(strstr(folded, START ";a 5\n"));
 		assert_non_null(strstr(folded, START ";b 6\n"));
-		free(folded);
 	}
 }
 
 static void contexts_tell_the_cost_of_each_caller(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/callgrind-callers.gz");
-	char *folded = folded_of(profile);
+	CLEANUP(cleanup_free) char *folded = folded_of(profile);
 
 	assert_non_null(strstr(folded, START ";a;leaf 327\n"));
 	assert_non_null(strstr(folded, START ";b;leaf 967\n"));
 	assert_non_null(strstr(folded, START ";even;odd;even;odd;even;odd;even;odd;even 9\n"));
-	free(folded);
 }
 
 static void caches_give_cycles_by_the_model(void **state)
@@ -113,13 +110,12 @@ static void caches_give_cycles_by_the_model(void **state)
 static void cachegrind_has_functions_and_lines_alone(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/cachegrind.gz");
-	char *folded = folded_of(profile);
+	CLEANUP(cleanup_free) char *folded = folded_of(profile);
 
 	assert_string_equal(call_graph(profile), "none");
 	assert_string_equal(profile_string(profile, profile->facts.tool), "cachegrind");
 	assert_non_null(strstr(folded, "\nshop;leaf 1"));
 	assert_true(profile_metric(profile, profile->default_value_type).is_exact);
-	free(folded);
 }
 
 static void lines_are_those_of_the_file_they_are_in(void **state)
@@ -268,19 +264,18 @@ static void pieces_are_one_text(void **state)
 	const struct text_source text = { whole, pieces.at, next_piece, &pieces };
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
-	char *folded;
+	CLEANUP(cleanup_free) char *folded = NULL;
 
 	assert_true(foreign_read_text(&text, "pieces", &profile, &err));
 	folded = folded_of(profile);
 	assert_string_equal(folded, "main 10\nmain;a 5\n");
-	free(folded);
 }
 
 /* The share of a chain of functions that call the next one twice over is soon too small to be followed. */
 static void many_ways_are_bounded(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	enum { LEVELS = 40 };
 
 	buffer_init(&text, 1 << 20);
@@ -294,7 +289,6 @@ static void many_ways_are_bounded(void **state)
 	profile = read_profile(text.data, text.size);
 	assert_int_equal(profile_sum(profile, value_type(profile, "instructions")), 1000801);
 	assert_true(profile->stack_count < 5000000);
-	buffer_deinit(&text);
 }
 
 static void what_is_recognised(void **state)
@@ -319,7 +313,7 @@ static void what_is_recognised(void **state)
 static void a_file_is_written_and_read_back(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/callgrind-caches.gz"), *again = NULL;
-	struct buffer file = written_profile(profile);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(profile);
 
 	again = read_profile(file.data, file.size);
 	assert_int_equal(again->value_type_count, profile->value_type_count);
@@ -328,7 +322,6 @@ static void a_file_is_written_and_read_back(void **state)
 		assert_int_equal(profile_sum(again, i), profile_sum(profile, i));
 	assert_true(profile_metric(again, 1).is_exact);
 	assert_string_equal(call_graph(again), PROFILE_CALL_GRAPH_ESTIMATED);
-	buffer_deinit(&file);
 }
 
 static void every_failed_allocation_is_an_error(void **state)

@@ -12,7 +12,7 @@ enum { MOST_ALLOCATIONS = 100000 };
 static bool read_without_memory(int fd, struct recording *result, size_t allocations, struct error *err)
 {
 	struct recording_file recorded = { .fd = fd, .name = "perf.data" };
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	bool succeeded;
 
 	assert_true(lseek(fd, 0, SEEK_SET) == 0);
@@ -20,7 +20,6 @@ static bool read_without_memory(int fd, struct recording *result, size_t allocat
 	failing_malloc_after(allocations);
 	succeeded = foreign_read_perf_data(&recorded, result, &notices, err);
 	failing_malloc_after(SIZE_MAX);
-	buffer_deinit(&notices);
 	return succeeded;
 }
 

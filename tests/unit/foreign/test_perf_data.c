@@ -81,7 +81,7 @@ static void put_compressed(struct buffer *out, const struct buffer *records, uin
 
 	assert_false(ZSTD_isError(size));
 	for (size_t i = 0; i < 2; i++) {
-		struct buffer body;
+		CLEANUP(buffer_deinit) struct buffer body = { 0 };
 		size_t bytes = i ? size - half : half;
 
 		buffer_init(&body, MAX_BYTES);
@@ -91,7 +91,6 @@ static void put_compressed(struct buffer *out, const struct buffer *records, uin
 		while (type == PERF_TYPE_COMPRESSED2 && body.size % 8 != 0)
 			buffer_append_byte(&body, 0);
 		put_record(out, NULL, type, 0, &body, 0, 0);
-		buffer_deinit(&body);
 	}
 }
 
@@ -390,13 +389,12 @@ static void test_a_mark_that_stands_twice_in_a_chain_ends_it(void **state)
 
 static void put_architecture(struct fixture *fixture, const struct perf_event_bytes *event, const char *name)
 {
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	struct perf_feature_bytes feature = { PERF_FEATURE_ARCH, &text };
 
 	buffer_init(&text, MAX_BYTES);
 	put_text(&text, name);
 	put_file(&fixture->file, event, 1, &fixture->records, &feature, 1);
-	buffer_deinit(&text);
 }
 
 static void test_stacks_of_another_machine_are_refused(void **state)
@@ -417,7 +415,7 @@ static void test_a_binary_that_is_another_build_stays_unnamed(void **state)
 	struct fixture *fixture = *state;
 	struct perf_event_bytes event = example_event();
 	struct perf_feature_bytes feature = { PERF_FEATURE_BUILD_ID, NULL };
-	struct buffer ids, body;
+	CLEANUP(buffer_deinit) struct buffer ids = { 0 }, body = { 0 };
 	char own[4096] = "";
 
 	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
@@ -436,20 +434,17 @@ static void test_a_binary_that_is_another_build_stays_unnamed(void **state)
 	expect_notice(fixture, "is another build");
 	expect_notice(fixture, "8877665544332211");
 	assert_null(fixture->result.symbols.images[fixture->result.profile->locations[0].mapping]);
-	buffer_deinit(&ids);
-	buffer_deinit(&body);
 }
 
 static void put_loss(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint64_t count, uint64_t id)
 {
-	struct buffer body;
+	CLEANUP(buffer_deinit) struct buffer body = { 0 };
 
 	buffer_init(&body, MAX_BYTES);
 	if (type == PERF_RECORD_LOST)
 		put_u64(&body, 1);
 	put_u64(&body, count);
 	put_record(out, attr, type, 0, &body, 5000, id);
-	buffer_deinit(&body);
 }
 
 /* perf record -c: every sample stands for the same, which only the event tells. */

@@ -288,7 +288,7 @@ static void test_a_second_recording_behind_the_first_is_named(void **state)
 {
 	struct fixture *fixture = *state;
 	struct perf_event_bytes event = example_event();
-	struct buffer second;
+	CLEANUP(buffer_deinit) struct buffer second = { 0 };
 	char text[80];
 
 	buffer_init(&second, MAX_BYTES);
@@ -298,7 +298,6 @@ static void test_a_second_recording_behind_the_first_is_named(void **state)
 	snprintf(text, sizeof(text), "another recording begins at offset %zu: make a file of each", fixture->file.size);
 	buffer_append(&fixture->file, second.data, second.size);
 	expect_failure(fixture, ERROR_UNSUPPORTED, text);
-	buffer_deinit(&second);
 }
 
 /* ---- Sizes that a file claims ---- */
@@ -310,7 +309,7 @@ static void test_ids_that_are_not_there_cost_nothing(void **state)
 	struct fixture *fixture = *state;
 	struct perf_event_bytes event = example_event();
 	struct perf_feature_bytes feature = { PERF_FEATURE_EVENT_DESC, NULL };
-	struct buffer names;
+	CLEANUP(buffer_deinit) struct buffer names = { 0 };
 
 	buffer_init(&names, MAX_BYTES);
 	feature.body = &names;
@@ -324,7 +323,6 @@ static void test_ids_that_are_not_there_cost_nothing(void **state)
 	alarm(SECONDS);
 	expect_read(fixture);
 	alarm(0);
-	buffer_deinit(&names);
 }
 
 /* Many events whose ids lie in the same bytes of the file, 60 MB of which nothing is written. */

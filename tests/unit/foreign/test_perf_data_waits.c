@@ -40,7 +40,7 @@ static void finish_file(
 	struct fixture *fixture, const struct perf_event_attr *attr, const char *name, const char *formats)
 {
 	struct perf_event_bytes event = { *attr, 1 };
-	struct buffer description, tracing;
+	CLEANUP(buffer_deinit) struct buffer description = { 0 }, tracing = { 0 };
 	struct perf_feature_bytes features[] = { { PERF_FEATURE_TRACING_DATA, &tracing },
 		{ PERF_FEATURE_EVENT_DESC, &description } };
 
@@ -54,8 +54,6 @@ static void finish_file(
 	put_text(&description, name);
 	put_u64(&description, 1);
 	put_file(&fixture->file, &event, 1, &fixture->records, features, 2);
-	buffer_deinit(&tracing);
-	buffer_deinit(&description);
 }
 
 /* The record of sched:sched_switch when a thread leaves its CPU to another one. */

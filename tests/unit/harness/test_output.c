@@ -279,7 +279,7 @@ static void the_time_of_an_iteration_has_an_error(void **state)
 {
 	struct harness_output *output = new_output();
 	struct harness_result result;
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 
 	say(output, 0, "Benchmark 1: x");
 	say(output, 10000000,
@@ -299,14 +299,13 @@ static void the_time_of_an_iteration_has_an_error(void **state)
 	assert_float_equal(result.windows[1].measured.error_ns, 100, 0.1);
 	assert_float_equal(result.windows[1].measured.stdev_ns, 1000, 1);
 	free_result(&result);
-	buffer_deinit(&notices);
 }
 
 static void benchmarks_that_were_named_too_late_are_told(void **state)
 {
 	struct harness_output *output = new_output();
 	struct harness_result result;
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 
 	for (int i = 0; i < 3; i++)
 		say(output, 1000, "BenchmarkX-2  \t  100\t   5 ns/op");
@@ -314,7 +313,6 @@ static void benchmarks_that_were_named_too_late_are_told(void **state)
 	assert_int_equal(result.window_count, 0);
 	assert_null(result.integration);
 	assert_non_null(strstr(notices.data, "3 benchmarks are left out"));
-	buffer_deinit(&notices);
 }
 
 /* Of a program that names more than are kept, the first are. */
@@ -322,7 +320,7 @@ static void there_may_be_many_benchmarks(void **state)
 {
 	struct harness_output *output = new_output();
 	struct harness_result result;
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	char line[100];
 
 	for (int i = 0; i < 100010; i++) {
@@ -335,7 +333,6 @@ static void there_may_be_many_benchmarks(void **state)
 	assert_string_equal(result.windows[99999].uri, "BenchmarkX/99999");
 	assert_non_null(strstr(notices.data, "10 benchmarks are left out"));
 	free_result(&result);
-	buffer_deinit(&notices);
 }
 
 /* ---- Hostile input ---- */
@@ -350,16 +347,15 @@ static void every_truncation_of_a_line_is_read(void **state)
 		FILE *file = open_recording(recordings[i]);
 		struct recorded_line line;
 		struct harness_result result;
-		struct buffer notices;
+		CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 
 		while (next_line(file, &line)) {
 			for (size_t size = 0; size <= line.size; size++) {
 				/* Of its own size, so that a read past the end is seen. */
-				char *text = malloc(size ? size : 1);
+				CLEANUP(cleanup_free) char *text = malloc(size ? size : 1);
 
 				memcpy(text, line.text, size);
 				harness_output_line(output, line.stream, text, size, line.time_ns, size % 2 == 0);
-				free(text);
 			}
 			free(line.line);
 		}
@@ -367,7 +363,6 @@ static void every_truncation_of_a_line_is_read(void **state)
 		fclose(file);
 		result = finish(output, INT64_MAX, &notices);
 		free_result(&result);
-		buffer_deinit(&notices);
 	}
 }
 
@@ -376,7 +371,7 @@ static void long_lines_are_cut(void **state)
 	static char line[3 * HARNESS_LINE_BYTES];
 	struct harness_output *output = new_output();
 	struct harness_result result;
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 
 	memset(line, 0xff, sizeof(line));
 	memcpy(line, "Benchmark 1: ", 13);
@@ -385,7 +380,6 @@ static void long_lines_are_cut(void **state)
 	result = finish(output, 10000, &notices);
 	assert_int_equal(result.window_count, 1);
 	free_result(&result);
-	buffer_deinit(&notices);
 }
 
 static void running_out_of_memory_is_told(void **state)
@@ -395,7 +389,7 @@ static void running_out_of_memory_is_told(void **state)
 	for (size_t allocations = 0; !ok; allocations++) {
 		struct harness_result result = { 0 };
 		struct harness_output *output;
-		struct buffer notices;
+		CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 		struct error err;
 
 		assert_true(allocations < 1000);
@@ -412,7 +406,6 @@ static void running_out_of_memory_is_told(void **state)
 		assert_true(ok || err.code == ERROR_MEMORY);
 		assert_int_equal(result.window_count, ok ? 2 : 0);
 		free_result(&result);
-		buffer_deinit(&notices);
 	}
 }
 

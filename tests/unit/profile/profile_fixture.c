@@ -459,14 +459,13 @@ struct profile *read_profile(const void *bytes, size_t size)
 struct profile *read_data(const char *path)
 {
 	struct profile *profile;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct error err;
 
 	buffer_init(&file, 1 << 20);
 	if (!file_read(path, &file, &err))
 		fail_msg("%s", err.message);
 	profile = read_profile(file.data, file.size);
-	buffer_deinit(&file);
 	return profile;
 }
 

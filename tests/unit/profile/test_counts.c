@@ -35,7 +35,7 @@ static int64_t samples_of(const struct profile *profile, const char *type)
 /* What is known of counts survives a file of our own and a merge. */
 static void expect_kept(const struct profile *profile)
 {
-	struct buffer file = written_profile(profile);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(profile);
 	CLEANUP(profile_cleanup) struct profile *again = read_profile(file.data, file.size), *merged = NULL;
 	struct error err;
 
@@ -49,7 +49,6 @@ static void expect_kept(const struct profile *profile)
 		assert_int_equal(profile_sum(again, i), profile_sum(profile, i));
 		assert_int_equal(profile_sum(merged, i), 2 * profile_sum(profile, i));
 	}
-	buffer_deinit(&file);
 }
 
 /* ---- Weights of folded stacks ---- */
@@ -136,7 +135,7 @@ static void time_of_a_clock_is_counted_by_its_period(void **state)
 static void amounts_are_no_counts(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_data("data/offcpu.folded.gz"), *again = NULL;
-	struct buffer folded;
+	CLEANUP(buffer_deinit) struct buffer folded = { 0 };
 	struct error err;
 
 	assert_string_equal(default_type(profile), "weight");
@@ -149,7 +148,6 @@ static void amounts_are_no_counts(void **state)
 	assert_true(profile_write_folded(profile, PROFILE_NONE, &folded, &err));
 	again = read_profile(folded.data, folded.size);
 	assert_int_equal(profile_sum(again, 1), profile_sum(profile, 1));
-	buffer_deinit(&folded);
 }
 
 /* ---- pprof ---- */

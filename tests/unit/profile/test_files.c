@@ -74,24 +74,22 @@ static void every_field_is_in_the_sample_profile(void **state)
 /* Writes the profile, which must be the same file again. */
 static void assert_written_as(const struct profile *profile, const struct buffer *file)
 {
-	struct buffer again = written_profile(profile);
+	CLEANUP(buffer_deinit) struct buffer again = written_profile(profile);
 
 	assert_int_equal(file->size, again.size);
 	assert_memory_equal(file->data, again.data, file->size);
-	buffer_deinit(&again);
 }
 
 static void what_is_written_reads_back_equal(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile(), *back = NULL;
-	struct buffer file = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made);
 
 	back = read_profile(file.data, file.size);
 	assert_profiles_equal(made, back);
 	for (size_t i = 1; i < back->sample_count; i++)
 		assert_true(back->samples[i - 1].stack <= back->samples[i].stack);
 	assert_written_as(back, &file);
-	buffer_deinit(&file);
 }
 
 enum { WAITS = 40, WAITS_OF_EACH = 4 };
@@ -175,13 +173,12 @@ static void an_event_keeps_its_own_weight(void **state)
 static void an_event_without_a_weight_costs_no_byte(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
-	struct buffer file = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made);
 	struct error err;
 
 	assert_true(profile_weigh_event(made, 1, &err));
 	made->event_weights[made->event_count - 1] = 0;
 	assert_written_as(made, &file);
-	buffer_deinit(&file);
 }
 
 /* A recording of an older version, from before events had weights. */
@@ -206,7 +203,7 @@ static void events_of_an_older_file_have_no_weight(void **state)
 static void an_empty_profile_is_a_file_too(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = NULL, *back = NULL;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct error err;
 
 	assert_true(profile_create(&made, &err));
@@ -214,7 +211,6 @@ static void an_empty_profile_is_a_file_too(void **state)
 	back = read_profile(file.data, file.size);
 	assert_int_equal(back->sample_count, 0);
 	assert_string_equal(profile_string(back, back->value_types[0].type), "samples");
-	buffer_deinit(&file);
 }
 
 /* Reads bytes that may be anything: a profile or one clear line, never both. */
@@ -237,7 +233,7 @@ static bool reads(const void *bytes, size_t size)
 static void every_truncation_is_an_error(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
-	struct buffer file = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made);
 
 	for (size_t size = 0; size < file.size; size++) {
 		/* A copy of exactly that size, so that a read behind it is seen. */
@@ -247,13 +243,12 @@ static void every_truncation_is_an_error(void **state)
 		assert_false(reads(bytes, size));
 		free(bytes);
 	}
-	buffer_deinit(&file);
 }
 
 static void every_damaged_byte_is_survived(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
-	struct buffer file = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made);
 
 	for (size_t i = 0; i < file.size; i++) {
 		char kept = file.data[i];
@@ -265,7 +260,6 @@ static void every_damaged_byte_is_survived(void **state)
 		file.data[i] = kept;
 	}
 	assert_true(reads(file.data, file.size));
-	buffer_deinit(&file);
 }
 
 /* What they are, and the next step. */

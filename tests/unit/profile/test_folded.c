@@ -12,13 +12,12 @@ static struct profile *read_text(const char *text)
 
 static void expect_values(const struct profile *profile, uint32_t value_type, const char *expected)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct error err;
 
 	buffer_init(&out, 1 << 28);
 	assert_true(profile_write_folded(profile, value_type, &out, &err));
 	assert_string_equal(out.data ? out.data : "", expected);
-	buffer_deinit(&out);
 }
 
 static void expect_folded(const struct profile *profile, const char *expected)
@@ -195,7 +194,7 @@ static void lines_are_in_the_order_of_their_bytes(void **state)
 {
 	struct order *order = calloc(1, sizeof(*order));
 	struct profile_run run = { 0 };
-	struct buffer expected;
+	CLEANUP(buffer_deinit) struct buffer expected = { 0 };
 	struct error err;
 
 	buffer_init(&expected, 1 << 28);
@@ -221,7 +220,6 @@ static void lines_are_in_the_order_of_their_bytes(void **state)
 	append_order(order, &expected);
 	assert_int_equal(order->line_count, ORDER_LINES);
 	expect_folded(order->profile, expected.data);
-	buffer_deinit(&expected);
 	profile_destroy(order->profile);
 	free(order);
 }
@@ -239,7 +237,7 @@ static void our_own_files_become_folded(void **state)
 static void huge_lines_are_bounded(void **state)
 {
 	enum { NAME = 1 << 23, FRAMES = 1 << 16 };
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	struct profile *profile;
 
 	buffer_init(&text, 1 << 26);
@@ -256,7 +254,6 @@ static void huge_lines_are_bounded(void **state)
 	text.size -= 4;
 	buffer_append_string(&text, "f;f 2\n");
 	expect_refused(text.data, text.size, ERROR_FORMAT, "line 2: more than 65,536 frames");
-	buffer_deinit(&text);
 }
 
 /* A text that comes in pieces of chance. */
@@ -316,7 +313,7 @@ static void pieces_are_as_good_as_the_whole(void **state)
 	static const struct {
 		size_t most, head_bytes;
 	} cases[] = { { 4 << 20, 0 }, { 4 << 20, 16 }, { 100000, 5000000 }, { 70001, 1 }, { 1999, 100000 } };
-	struct buffer text, whole;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, whole = { 0 };
 	struct profile *profile;
 	struct error err;
 
@@ -334,13 +331,11 @@ static void pieces_are_as_good_as_the_whole(void **state)
 		expect_folded(profile, whole.data);
 		profile_destroy(profile);
 	}
-	buffer_deinit(&whole);
-	buffer_deinit(&text);
 }
 
 static void pieces_name_what_is_wrong(void **state)
 {
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	struct drip drip = { .text = &text, .most = 1000, .fails = true };
 	struct profile *profile;
 	struct error err;
@@ -353,7 +348,6 @@ static void pieces_name_what_is_wrong(void **state)
 	buffer_append_string(&text, "main;a\n");
 	assert_false(read_drip(&drip, 0, &profile, &err));
 	assert_non_null(strstr(err.message, "cannot read drip: line 1001: no count at its end"));
-	buffer_deinit(&text);
 }
 
 static void lines_of_python_are_lines(void **state)

@@ -127,7 +127,7 @@ static void stacks_share_whole_frames_only(void **state)
 static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 {
 	struct pprof_bytes p;
-	struct buffer gzipped;
+	CLEANUP(buffer_deinit) struct buffer gzipped = { 0 };
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct error err;
 
@@ -139,7 +139,6 @@ static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 	assert_true(gzip_compress(p.file.data + 50, p.file.size - 50, &gzipped, &err));
 	profile = read_profile(gzipped.data, gzipped.size);
 	assert_small_file(profile);
-	buffer_deinit(&gzipped);
 	pprof_bytes_deinit(&p);
 }
 
@@ -147,7 +146,7 @@ static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 static void order_of_fields_does_not_matter(void **state)
 {
 	struct pprof_bytes p;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
 	pprof_bytes_init(&p);
@@ -157,7 +156,6 @@ static void order_of_fields_does_not_matter(void **state)
 	buffer_append(&file, p.file.data, p.file.size);
 	profile = read_profile(file.data, file.size);
 	assert_small_file(profile);
-	buffer_deinit(&file);
 	pprof_bytes_deinit(&p);
 }
 

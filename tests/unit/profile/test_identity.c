@@ -10,14 +10,13 @@ struct identity_case {
 
 static void expect_key(const struct identity_case *c, uint64_t fingerprint)
 {
-	struct buffer key;
+	CLEANUP(buffer_deinit) struct buffer key = { 0 };
 
 	buffer_init(&key, 1 << 16);
 	profile_function_key(c->name, c->module, fingerprint, &key);
 	assert_false(key.failed);
 	if (strcmp(key.data, c->key) != 0)
 		fail_msg("%s in %s has the key %s, expected %s", c->name, c->module, key.data, c->key);
-	buffer_deinit(&key);
 }
 
 #define EXPECT_KEYS(cases)                                                                                             \
@@ -236,13 +235,12 @@ static void modules_have_no_version_and_no_folder(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct buffer module;
+		CLEANUP(buffer_deinit) struct buffer module = { 0 };
 
 		buffer_init(&module, 1 << 12);
 		profile_module_name(cases[i][0], &module);
 		if (strcmp(module.data ? module.data : "", cases[i][1]) != 0)
 			fail_msg("%s is the module %s, expected %s", cases[i][0], module.data, cases[i][1]);
-		buffer_deinit(&module);
 	}
 }
 

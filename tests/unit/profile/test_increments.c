@@ -320,13 +320,12 @@ static void locations_move_with_their_mapping(void **state)
 static bool write_anew(const struct recording *recording, struct error *err)
 {
 	struct profile_written written = { 0 };
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	bool ok;
 
 	buffer_init(&file, 1 << 20);
 	ok = profile_write_increment(recording->profile, &recording->facts, &written, &file, err);
 	profile_written_deinit(&written);
-	buffer_deinit(&file);
 	return ok;
 }
 

@@ -47,23 +47,21 @@ static bool reads_pieces(const struct inputs *in, struct error *err)
 
 static bool writes_pprof(const struct inputs *in, struct error *err)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	bool ok;
 
 	buffer_init(&out, 1 << 24);
 	ok = profile_write_pprof(in->profile, &out, err);
-	buffer_deinit(&out);
 	return ok;
 }
 
 static bool writes_folded(const struct inputs *in, struct error *err)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	bool ok;
 
 	buffer_init(&out, 1 << 24);
 	ok = profile_write_folded(in->profile, PROFILE_NONE, &out, err);
-	buffer_deinit(&out);
 	return ok;
 }
 

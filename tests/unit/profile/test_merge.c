@@ -84,7 +84,7 @@ static void order_does_not_matter(void **state)
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		CLEANUP(profile_cleanup) struct profile *into = folded(texts[orders[i][0]]);
-		char *text;
+		CLEANUP(cleanup_free) char *text = NULL;
 
 		for (int k = 1; k < 3; k++) {
 			CLEANUP(profile_cleanup) struct profile *from = folded(texts[orders[i][k]]);
@@ -94,20 +94,18 @@ static void order_does_not_matter(void **state)
 		text = folded_of(into);
 		assert_string_equal(text, "main;a 17\nmain;b;c 6\nmain;d_[k] 8\nother 32\n");
 		assert_int_equal(into->run_count, 3);
-		free(text);
 	}
 }
 
 static void what_is_merged_survives_a_file(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile(), *back = NULL;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 
 	merge(into, from);
 	file = written_profile(into);
 	back = read_profile(file.data, file.size);
 	assert_profiles_equal(into, back);
-	buffer_deinit(&file);
 }
 
 static void a_profile_without_times_takes_the_timeline_away(void **state)
@@ -297,12 +295,11 @@ static void an_address_means_what_it_did_in_its_own_recording(void **state)
 		CLEANUP(profile_cleanup) struct profile *into = one_place(cases[i].kind, cases[i].build_id, "first", 1);
 		CLEANUP(profile_cleanup)
 		struct profile *from = one_place(cases[i].kind, cases[i].build_id, "second", 2);
-		char *text;
+		CLEANUP(cleanup_free) char *text = NULL;
 
 		merge(into, from);
 		text = folded_of(into);
 		assert_string_equal(text, cases[i].folded);
-		free(text);
 	}
 }
 

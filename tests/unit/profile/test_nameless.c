@@ -87,7 +87,7 @@ static void expect_sentences(const struct taken *taken, size_t count, const char
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of(taken, count);
 	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
-	struct buffer said;
+	CLEANUP(buffer_deinit) struct buffer said = { 0 };
 	struct error err;
 
 	buffer_init(&said, 1 << 12);
@@ -98,7 +98,6 @@ static void expect_sentences(const struct taken *taken, size_t count, const char
 	}
 	buffer_append_byte(&said, '\0');
 	assert_string_equal((const char *)said.data, expected);
-	buffer_deinit(&said);
 }
 
 #define PYTHON "/usr/bin/python3.11"

@@ -84,7 +84,7 @@ static void nothing_is_there_twice_in_any_order(void **state)
 
 static void check_found(const struct profile *made, bool has_releases)
 {
-	struct buffer bytes = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer bytes = written_profile(made);
 	CLEANUP(profile_cleanup) struct profile *profile = read_profile(bytes.data, bytes.size);
 	size_t stacks = profile->stack_count, samples = profile->sample_count;
 	struct error err;
@@ -111,7 +111,6 @@ static void check_found(const struct profile *made, bool has_releases)
 	}
 	assert_int_equal(profile->stack_count, stacks);
 	assert_int_equal(profile->sample_count, samples);
-	buffer_deinit(&bytes);
 }
 
 static void what_was_appended_is_found(void **state)

@@ -243,7 +243,7 @@ static void stacks_of_phases_begin_at_their_root(void **state)
 static void a_cut_profile_is_read_back_equal(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *p = cut_recording("__codspeed_root_frame__"), *again = NULL;
-	struct buffer file = written_profile(p);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(p);
 
 	again = read_profile(file.data, file.size);
 	assert_int_equal(again->run_count, 3);
@@ -251,7 +251,6 @@ static void a_cut_profile_is_read_back_equal(void **state)
 	for (uint32_t v = 0; v < p->value_type_count; v++)
 		for (uint32_t run = 0; run < 3; run++)
 			assert_int_equal(sum_of_run(again, run, v), sum_of_run(p, run, v));
-	buffer_deinit(&file);
 }
 
 static void executions_are_runs_without_a_name(void **state)

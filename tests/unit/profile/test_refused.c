@@ -20,13 +20,12 @@ static void valid_file(struct pprof_bytes *p)
 
 static void add_number_message(struct pprof_bytes *p, enum pprof_field field, uint32_t inner, uint64_t value)
 {
-	struct buffer message;
+	CLEANUP(buffer_deinit) struct buffer message = { 0 };
 
 	buffer_init(&message, 1 << 10);
 	pprof_number(&message, 1, 90);
 	pprof_number(&message, inner, value);
 	pprof_text(&p->file, field, message.data, message.size);
-	buffer_deinit(&message);
 }
 
 static void sample_of_no_location(struct pprof_bytes *p)
@@ -115,12 +114,11 @@ static void mapping_with_a_string_that_is_not_there(struct pprof_bytes *p)
 
 static void sample_type_with_a_string_that_is_not_there(struct pprof_bytes *p)
 {
-	struct buffer message;
+	CLEANUP(buffer_deinit) struct buffer message = { 0 };
 
 	buffer_init(&message, 1 << 10);
 	pprof_number(&message, 1, 1000);
 	pprof_text(&p->file, PPROF_SAMPLE_TYPE, message.data, message.size);
-	buffer_deinit(&message);
 }
 
 static void more_sample_types_than_are_held(struct pprof_bytes *p)
@@ -153,31 +151,28 @@ static void extension_of_the_future(struct pprof_bytes *p)
 
 static void thread_of_no_run(struct pprof_bytes *p)
 {
-	struct buffer extension, thread;
+	CLEANUP(buffer_deinit) struct buffer extension = { 0 }, thread = { 0 };
 
 	buffer_init(&extension, 1 << 10);
 	buffer_init(&thread, 1 << 10);
 	pprof_number(&thread, 1, 5);
 	pprof_text(&extension, 10, thread.data, thread.size);
 	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
-	buffer_deinit(&thread);
-	buffer_deinit(&extension);
 }
 
 static void sample_of_no_thread(struct pprof_bytes *p)
 {
-	struct buffer extension;
+	CLEANUP(buffer_deinit) struct buffer extension = { 0 };
 
 	buffer_init(&extension, 1 << 10);
 	pprof_text(&extension, 11, "\x07", 1);
 	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
-	buffer_deinit(&extension);
 }
 
 /* The extension's thread 0 and sample 0, with a timeline of `events` at the given times. */
 static void add_timeline(struct pprof_bytes *p, const int64_t *deltas, size_t count, uint32_t run_events)
 {
-	struct buffer extension, column;
+	CLEANUP(buffer_deinit) struct buffer extension = { 0 }, column = { 0 };
 
 	buffer_init(&extension, 1 << 10);
 	buffer_init(&column, 1 << 10);
@@ -192,8 +187,6 @@ static void add_timeline(struct pprof_bytes *p, const int64_t *deltas, size_t co
 	pprof_text(&extension, 17, "\0\0\0\0", count);
 	pprof_number(&extension, 18, 1000);
 	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
-	buffer_deinit(&column);
-	buffer_deinit(&extension);
 }
 
 static void timeline_before_the_start(struct pprof_bytes *p)
@@ -229,7 +222,7 @@ static void timeline_that_goes_back_too_far(struct pprof_bytes *p)
 /* Columns of a byte for each number, in the extension's fields from `first` on. */
 static void add_columns(struct pprof_bytes *p, uint32_t first, const char *const *columns, size_t count)
 {
-	struct buffer extension;
+	CLEANUP(buffer_deinit) struct buffer extension = { 0 };
 
 	buffer_init(&extension, 1 << 10);
 	/* A stack with the file's first location. */
@@ -238,7 +231,6 @@ static void add_columns(struct pprof_bytes *p, uint32_t first, const char *const
 	for (uint32_t i = 0; i < count; i++)
 		pprof_text(&extension, first + i, columns[i], strlen(columns[i]));
 	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
-	buffer_deinit(&extension);
 }
 
 static void locks_of_two_lengths(struct pprof_bytes *p)
@@ -293,7 +285,7 @@ static void add_requests(struct pprof_bytes *p, uint32_t spoiled, const char *by
 {
 	enum { WORK = 38, FIRST_COLUMN };
 	static const char numbers[] = { 0, 7, 0, 0, 5, 1, 1, 1, 0, 2, 1, 0, 3, 1 };
-	struct buffer extension;
+	CLEANUP(buffer_deinit) struct buffer extension = { 0 };
 
 	buffer_init(&extension, 1 << 10);
 	if (spoiled == WORK)
@@ -306,7 +298,6 @@ static void add_requests(struct pprof_bytes *p, uint32_t spoiled, const char *by
 		pprof_text(&extension, FIRST_COLUMN + i, is_spoiled ? bytes : &numbers[i], is_spoiled ? size : 1);
 	}
 	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
-	buffer_deinit(&extension);
 }
 
 static void requests_that_contradict_themselves_are_refused(void **state)
@@ -433,7 +424,7 @@ static void the_first_string_must_be_empty(void **state)
 /* A gigabyte of zeros in a megabyte. */
 static void a_gzip_bomb_costs_little(void **state)
 {
-	struct buffer bomb, zeros;
+	CLEANUP(buffer_deinit) struct buffer bomb = { 0 }, zeros = { 0 };
 	struct error err;
 
 	buffer_init(&bomb, 1 << 27);
@@ -444,15 +435,13 @@ static void a_gzip_bomb_costs_little(void **state)
 		assert_true(gzip_compress(zeros.data, zeros.size, &bomb, &err));
 	assert_true(bomb.size < 1 << 21);
 	expect_refused(bomb.data, bomb.size, ERROR_LIMIT, "inflates to more than");
-	buffer_deinit(&zeros);
-	buffer_deinit(&bomb);
 }
 
 /* 9 million frames of stacks that share nothing, in some 10 kB. */
 static void frames_out_of_nothing_are_refused(void **state)
 {
 	enum { SAMPLES = 300, DEPTH = 30000 };
-	struct buffer packed, locations, sample;
+	CLEANUP(buffer_deinit) struct buffer packed = { 0 }, locations = { 0 }, sample = { 0 };
 	struct pprof_bytes p;
 	struct error err;
 
@@ -479,16 +468,13 @@ static void frames_out_of_nothing_are_refused(void **state)
 	assert_true(gzip_compress(p.file.data, p.file.size, &packed, &err));
 	assert_true(packed.size < 1 << 18);
 	expect_refused(packed.data, packed.size, ERROR_LIMIT, "different stack frames");
-	buffer_deinit(&locations);
-	buffer_deinit(&sample);
-	buffer_deinit(&packed);
 	pprof_bytes_deinit(&p);
 }
 
 static void what_follows_the_gzip_data_is_refused(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
-	struct buffer file = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made);
 
 	buffer_append(&file, "garbage", 7);
 	expect_refused(file.data, file.size, ERROR_FORMAT, "7 bytes");
@@ -496,18 +482,16 @@ static void what_follows_the_gzip_data_is_refused(void **state)
 	/* Tapes and block devices pad with zeros; gzip(1) skips them too. */
 	buffer_append(&file, "\0\0\0\0", 4);
 	profile_destroy(read_profile(file.data, file.size));
-	buffer_deinit(&file);
 }
 
 /* What says of itself that it inflates to 4 GB does not get them in advance. */
 static void a_false_size_is_survived(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *made = sample_profile();
-	struct buffer file = written_profile(made);
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(made);
 
 	memset(file.data + file.size - 4, 0xff, 4);
 	expect_refused(file.data, file.size, ERROR_FORMAT, "damaged");
-	buffer_deinit(&file);
 }
 
 int main(void)

@@ -139,7 +139,7 @@ static void test_left_out(void **state)
 static void test_turns(void **state)
 {
 	struct fixture *fixture = *state;
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 
 	fixture->options.takes_turns = true;
 	begin(fixture);
@@ -152,7 +152,6 @@ static void test_turns(void **state)
 	buffer_append_byte(&notices, '\0');
 	assert_non_null(strstr((const char *)notices.data, "the counters ran 67 % of the time"));
 	assert_int_equal(fixture->profile->facts.counters_ran_percent, 66);
-	buffer_deinit(&notices);
 }
 
 /* The time to count of a thread goes on while it runs on another CPU: that is no turn of another group. */

@@ -278,7 +278,7 @@ static struct hotspot_text text_of(const char *text)
 
 static void expect_name(const char *class_name, const char *method, const char *signature, const char *expected)
 {
-	struct buffer name;
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	bool is_name;
 
 	buffer_init(&name, 4096);
@@ -286,7 +286,6 @@ static void expect_name(const char *class_name, const char *method, const char *
 	assert_int_equal(is_name, expected != NULL);
 	if (expected)
 		assert_string_equal(name.data, expected);
-	buffer_deinit(&name);
 }
 
 static void test_names_as_in_perf_maps(void **state)

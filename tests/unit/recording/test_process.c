@@ -276,7 +276,7 @@ static void test_data_is_found_by_its_image(void **state)
 {
 	static int zeroed, initialized = 1;
 	struct fixture *fixture = *state;
-	char *heap = malloc(1);
+	CLEANUP(cleanup_free) char *heap = malloc(1);
 	int local;
 
 	expect_data(fixture, &zeroed, "test_recording_process");
@@ -287,7 +287,6 @@ static void test_data_is_found_by_its_image(void **state)
 	expect_data(fixture, (const void *)(uintptr_t)test_data_is_found_by_its_image, NULL);
 	expect_data(fixture, NULL, NULL);
 	expect_data(fixture, (const void *)UINTPTR_MAX, NULL);
-	free(heap);
 }
 
 int main(void)

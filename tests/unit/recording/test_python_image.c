@@ -241,14 +241,13 @@ static void put_text(uint8_t *object, uint64_t length, uint32_t state, const voi
 
 static void expect_task(const uint8_t *object, const char *expected)
 {
-	struct buffer name;
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 
 	buffer_init(&name, 512);
 	buffer_append_string(&name, "task ");
 	assert_int_equal(python_task_name(&hostile_python_image, object, &name), expected != NULL);
 	if (expected)
 		assert_string_equal(name.data, expected);
-	buffer_deinit(&name);
 }
 
 static void test_names_of_tasks_are_those_that_somebody_gave(void **state)

@@ -29,7 +29,7 @@ static void read_image_file(struct buffer *file)
 static void test_images(void **state)
 {
 	bool is_read = false;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	size_t count = 0;
 
 	read_image_file(&file);
@@ -51,7 +51,6 @@ static void test_images(void **state)
 	}
 	assert_true(is_read);
 	assert_true(count > 2);
-	buffer_deinit(&file);
 }
 
 /* Code objects of two processes, of which one was forked from the other, and is forgotten. */

@@ -90,7 +90,7 @@ static ssize_t read_from(struct process_reader *reader, pid_t pid, const void *a
 
 static void expect_notice(const struct process_reader *reader, const char *part)
 {
-	struct buffer notices;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 
 	buffer_init(&notices, 4096);
 	process_reader_describe(reader, &notices);
@@ -99,7 +99,6 @@ static void expect_notice(const struct process_reader *reader, const char *part)
 		assert_non_null(strstr(notices.data, part));
 	else
 		assert_string_equal(notices.data, "");
-	buffer_deinit(&notices);
 }
 
 static void memory_is_copied(void **state)
@@ -162,7 +161,7 @@ static void maps_are_read_to_their_end(void **state)
 	enum { PIECES = 4000 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *range = mmap(NULL, 2 * PIECES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct buffer maps;
+	CLEANUP(buffer_deinit) struct buffer maps = { 0 };
 	struct error err;
 	bool is_denied, is_found = false;
 
@@ -180,7 +179,6 @@ static void maps_are_read_to_their_end(void **state)
 	maps.size = 0;
 	process_reader_maps(*state, 0x7ffffff0, &maps, &is_denied);
 	assert_int_equal(maps.size, 0);
-	buffer_deinit(&maps);
 }
 
 static bool count_line(void *context, const struct elf_maps_entry *entry, struct error *err)

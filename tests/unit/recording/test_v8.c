@@ -187,13 +187,12 @@ static uint64_t make_parts(struct fixture *fixture, enum type type, int32_t leng
 /* NULL: it is no string. */
 static void expect_text(struct fixture *fixture, uint64_t tagged, size_t most, const char *expected)
 {
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, 1 << 20);
 	assert_int_equal(v8_append_string(&fixture->heap, tagged, most, &text), expected != NULL);
 	if (expected)
 		assert_string_equal(text.data ? text.data : "", expected);
-	buffer_deinit(&text);
 }
 
 static void test_strings(void **state)
@@ -466,7 +465,7 @@ static void test_regular_expressions(void **state)
 	uint64_t data = make(fixture, TYPE_ARRAY, 15), regexp = make(fixture, TYPE_ODDBALL, 15);
 	uint64_t words[] = { 0, CODE_AT, CODE_AT + 1, described, regexp };
 	struct v8_code code;
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	buffer_init(&out, 1000);
 	put(fixture, data, 8, small(10));
@@ -484,7 +483,6 @@ static void test_regular_expressions(void **state)
 	put(fixture, data, 24, regexp);
 	assert_false(v8_append_regexp(&fixture->heap, &code, words, 5, &out));
 	assert_int_equal(out.size, 3);
-	buffer_deinit(&out);
 }
 
 static uint64_t make_listed(struct fixture *fixture, uint64_t script, const uint64_t *functions, size_t count)

@@ -61,13 +61,12 @@ static void percentages_keep_their_sign(void **state)
 static void check_form(
 	void (*shorten)(const char *, size_t, struct buffer *), const char *name, size_t width, const char *expected)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	buffer_init(&out, 4096);
 	shorten(name, width, &out);
 	assert_string_equal(out.data, expected);
 	assert_true(unicode_text_width(out.data) <= width);
-	buffer_deinit(&out);
 }
 
 static void check_short(const char *name, size_t width, const char *expected)
@@ -115,7 +114,7 @@ static void labels_keep_the_last_part_of_a_name(void **state)
 
 static void nothing_shown_can_move_the_cursor(void **state)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	buffer_init(&out, 4096);
 	unicode_append_clean(&out, "a\033[2J\x7f\xc2\x9b\xe2\x80\xae\xff\xed\xa0\x80\xf5z\xe2\x82");
@@ -124,13 +123,12 @@ static void nothing_shown_can_move_the_cursor(void **state)
 	assert_null(strstr(out.data, "\xe2\x80\xae"));
 	assert_null(strstr(out.data, "\xc2\x9b"));
 	assert_non_null(strchr(out.data, 'z'));
-	buffer_deinit(&out);
 }
 
 static void code_points_survive(void **state)
 {
 	static const uint32_t codes[] = { 'a', 0xe9, 0x6f22, 0x1f4a9 };
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	const char *at;
 
 	buffer_init(&out, 4096);
@@ -140,7 +138,6 @@ static void code_points_survive(void **state)
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(unicode_next(&at), codes[i]);
 	assert_int_equal(unicode_next(&at), 0);
-	buffer_deinit(&out);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 static void compare(const char *name, char *actual)
 {
-	struct buffer expected;
+	CLEANUP(buffer_deinit) struct buffer expected = { 0 };
 	struct error err;
 	char path[4096];
 
@@ -25,7 +25,6 @@ static void compare(const char *name, char *actual)
 	if (!file_read(path, &expected, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(actual, expected.data);
-	buffer_deinit(&expected);
 	free(actual);
 }
 

@@ -35,44 +35,41 @@ static void expect_in(char *output, const char *words)
 static void text_begins_with_the_versions(void **state)
 {
 	struct fixture fixture = deployed();
-	char *text = fixture_text(&fixture, 0, false);
+	CLEANUP(cleanup_free) char *text = fixture_text(&fixture, 0, false);
 
 	assert_memory_equal(text, "check*out 4.2.1 → 4.3.0<b>\n", strlen("check*out 4.2.1 → 4.3.0<b>\n"));
 	expect_in(text, ". Labels: commit 4f3c2a1, service check*out, version 4.2.1.");
 	expect_in(text, ". Labels: service check*out, version 4.3.0<b>.");
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void a_title_that_is_given_holds(void **state)
 {
 	struct fixture fixture = deployed();
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	fixture.input.title = "mine";
 	text = fixture_text(&fixture, 0, false);
 	assert_memory_equal(text, "mine\n", strlen("mine\n"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void without_a_version_there_is_no_title(void **state)
 {
 	struct fixture fixture = deployed();
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	profile_remove_label(fixture.profiles[DIFF_BASE], "version");
 	text = fixture_text(&fixture, 0, false);
 	assert_memory_equal(text, "Regressed", strlen("Regressed"));
 	expect_in(text, ". Labels: commit 4f3c2a1, service check*out.");
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void one_profile_has_its_own(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
-	char *text, *svg;
+	CLEANUP(cleanup_free) char *text = NULL, *svg = NULL;
 
 	set_label(&fixture, DIFF_HEAD, "service", "checkout");
 	set_label(&fixture, DIFF_HEAD, "version", "4.2.1");
@@ -80,26 +77,23 @@ static void one_profile_has_its_own(void **state)
 	svg = fixture_svg(&fixture, 0);
 	assert_memory_equal(text, "checkout 4.2.1\n", strlen("checkout 4.2.1\n"));
 	expect_in(svg, "font-weight=\"bold\">checkout 4.2.1</text>");
-	free(text);
-	free(svg);
 	fixture_destroy(&fixture);
 }
 
 static void markdown_names_and_escapes_them(void **state)
 {
 	struct fixture fixture = deployed();
-	char *markdown = fixture_markdown(&fixture);
+	CLEANUP(cleanup_free) char *markdown = fixture_markdown(&fixture);
 
 	expect_in(markdown, "\n\n**check&#42;out 4.2.1 → 4.3.0&#60;b&#62;**\n\n");
 	expect_in(markdown, "Labels: commit 4f3c2a1, service check&#42;out, version 4.2.1\n");
-	free(markdown);
 	fixture_destroy(&fixture);
 }
 
 static void json_has_them_by_side(void **state)
 {
 	struct fixture fixture = deployed();
-	char *text = fixture_json(&fixture);
+	CLEANUP(cleanup_free) char *text = fixture_json(&fixture);
 	json_t *root = json_loads(text, 0, NULL), *recordings = json_object_get(root, "recordings");
 	const json_t *base = json_object_get(json_object_get(recordings, "base"), "labels");
 	const json_t *head = json_object_get(json_object_get(recordings, "head"), "labels");
@@ -109,21 +103,19 @@ static void json_has_them_by_side(void **state)
 	assert_int_equal(json_object_size(head), 2);
 	assert_string_equal(json_string_value(json_object_get(head, "version")), "4.3.0<b>");
 	json_decref(root);
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void the_page_has_them_as_its_title(void **state)
 {
 	struct fixture fixture = deployed();
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct error err;
 
 	buffer_init(&out, (size_t)64 << 20);
 	assert_true(render_html(&fixture.input, &out, &err));
 	buffer_append_byte(&out, 0);
 	expect_in(out.data, "<title>check*out 4.2.1 → 4.3.0&lt;b&gt; – Kelvin diff</title>");
-	buffer_deinit(&out);
 	fixture_destroy(&fixture);
 }
 

@@ -27,7 +27,7 @@ static void fail_each_allocation(const struct render_input *input, render_functi
 
 	for (size_t n = 0; !succeeded; n += 1 + n / 64) {
 		struct error err = { 0 };
-		struct buffer out;
+		CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 		assert_true(n < MOST_ALLOCATIONS);
 		buffer_init(&out, MOST_BYTES);
@@ -36,7 +36,6 @@ static void fail_each_allocation(const struct render_input *input, render_functi
 		failing_malloc_after(SIZE_MAX);
 		assert_int_equal(err.code, succeeded ? ERROR_NONE : ERROR_MEMORY);
 		assert_true(!succeeded || (out.size > 0 && !out.failed));
-		buffer_deinit(&out);
 	}
 }
 

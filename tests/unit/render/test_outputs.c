@@ -25,12 +25,11 @@ static void text_fits_every_width(void **state)
 		struct fixture fixture = fixture_create((enum fixture_kind)kind);
 
 		for (unsigned int width = 40; width <= 200; width++) {
-			char *text = fixture_text(&fixture, width, false);
+			CLEANUP(cleanup_free) char *text = fixture_text(&fixture, width, false);
 
 			assert_null(strchr(text, '\033'));
 			assert_null(strstr(text, "nan"));
 			check_lines_fit(text, width);
-			free(text);
 		}
 		fixture_destroy(&fixture);
 	}
@@ -39,11 +38,10 @@ static void text_fits_every_width(void **state)
 static void colour_only_when_asked(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
-	char *text = fixture_text(&fixture, 100, true);
+	CLEANUP(cleanup_free) char *text = fixture_text(&fixture, 100, true);
 
 	assert_non_null(strstr(text, "\033[31m"));
 	assert_non_null(strstr(text, "\033[0m"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
@@ -59,7 +57,7 @@ static void undecided_runs_say_what_they_exclude(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fixture fixture = fixture_create(FIXTURE_SHOP);
 		struct diff_estimate *total = &fixture.diff->total;
-		char *text;
+		CLEANUP(cleanup_free) char *text = NULL;
 
 		fixture.diff->verdict = DIFF_INCONCLUSIVE;
 		total->ci_low = cases[i].low * total->base;
@@ -69,7 +67,6 @@ static void undecided_runs_say_what_they_exclude(void **state)
 			assert_non_null(strstr(text, cases[i].next));
 		else
 			assert_null(strstr(text, "Next:"));
-		free(text);
 		fixture_destroy(&fixture);
 	}
 }
@@ -77,7 +74,7 @@ static void undecided_runs_say_what_they_exclude(void **state)
 static void text_says_percentages_of_base_and_points(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
-	char *text = fixture_text(&fixture, 140, false);
+	CLEANUP(cleanup_free) char *text = fixture_text(&fixture, 140, false);
 	char *row = strstr(text, "  shop::normalize_query");
 
 	assert_ptr_equal(strstr(text, "Regressed: 21.0 % more CPU time per run"), text);
@@ -90,7 +87,6 @@ static void text_says_percentages_of_base_and_points(void **state)
 	assert_non_null(strstr(row, "+20.90"));
 	assert_non_null(strstr(row, "19.6 to 22.2"));
 	assert_non_null(strstr(row, "more"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
@@ -110,14 +106,13 @@ static void json_is_valid_whatever_the_names(void **state)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct fixture fixture = fixture_create((enum fixture_kind)kind);
-		char *text = fixture_json(&fixture);
+		CLEANUP(cleanup_free) char *text = fixture_json(&fixture);
 		json_t *json = parse(text);
 
 		assert_string_equal(json_string_value(json_object_get(json, "schema")),
 			kind == FIXTURE_SINGLE ? "kelvin.report/1" : "kelvin.diff/1");
 		assert_int_equal(json_array_size(json_object_get(json, "functions")), fixture.diff->function_count);
 		json_decref(json);
-		free(text);
 		fixture_destroy(&fixture);
 	}
 }
@@ -134,7 +129,7 @@ static void check_kind(json_t *object, const char *member, json_type type)
 static void json_names_values_by_what_they_are(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_EXACT);
-	char *text = fixture_json(&fixture);
+	CLEANUP(cleanup_free) char *text = fixture_json(&fixture);
 	json_t *json = parse(text), *totals = json_object_get(json, "totals");
 	json_t *function = json_array_get(json_object_get(json, "functions"), 0);
 
@@ -145,14 +140,13 @@ static void json_names_values_by_what_they_are(void **state)
 	assert_null(json_object_get(totals, "base_ns"));
 	assert_null(json_object_get(function, "base_self_ns"));
 	json_decref(json);
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void json_has_the_promised_members(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
-	char *text = fixture_json(&fixture);
+	CLEANUP(cleanup_free) char *text = fixture_json(&fixture);
 	json_t *json = parse(text), *f = json_array_get(json_object_get(json, "functions"), 3);
 	json_t *origin;
 	double deltas = 0;
@@ -174,7 +168,6 @@ static void json_has_the_promised_members(void **state)
 		json_real_value(json_object_get(origin, "delta_ns"));
 	assert_true(fabs(deltas - json_real_value(json_object_get(json_object_get(json, "totals"), "delta_ns"))) < 1);
 	json_decref(json);
-	free(text);
 	fixture_destroy(&fixture);
 }
 
@@ -206,7 +199,7 @@ static void check_words(char *text, const char *there, bool lost, bool whole)
 
 static void check_json_quality(const struct fixture *fixture, json_type lost, json_type whole)
 {
-	char *text = fixture_json(fixture);
+	CLEANUP(cleanup_free) char *text = fixture_json(fixture);
 	json_t *json = parse(text), *recording = json_object_get(json, "recording");
 
 	assert_int_equal(json_integer_value(json_object_get(recording, "samples")), 26);
@@ -214,7 +207,6 @@ static void check_json_quality(const struct fixture *fixture, json_type lost, js
 	check_kind(recording, "throttled", lost);
 	check_kind(recording, "whole_stacks_pct", whole);
 	json_decref(json);
-	free(text);
 }
 
 static void quality_is_said_where_it_was_recorded(void **state)
@@ -255,13 +247,12 @@ static void of_page_faults(struct diff *diff)
 static void what_is_counted_reads_as_counted(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	of_page_faults(fixture.diff);
 	fixture.diff->total.head = 235;
 	text = fixture_text(&fixture, 100, false);
 	assert_non_null(strstr(text, "\n235 page faults.\n"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
@@ -377,7 +368,7 @@ static void markdown_names_outliers_by_figure(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
 	struct diff_runs *runs = &fixture.diff->runs;
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	runs->outlier_count = 14;
 	runs->outliers = calloc(runs->outlier_count, sizeof(*runs->outliers));
@@ -394,14 +385,13 @@ static void markdown_names_outliers_by_figure(void **state)
 	assert_non_null(
 		strstr(text, "\n- outliers, which are included: peak memory of head, median 5.00 MB: run 1 9.00 MB\n"));
 	assert_true(strstr(text, "outliers") > strstr(text, "<details>"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void markdown_escapes_names(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_HOSTILE);
-	char *text = fixture_markdown(&fixture);
+	CLEANUP(cleanup_free) char *text = fixture_markdown(&fixture);
 
 	assert_ptr_equal(strstr(text, "<!-- kelvin-diff -->\n"), text);
 	assert_null(strstr(text, "<script"));
@@ -420,14 +410,13 @@ static void markdown_escapes_names(void **state)
 			pipes += *at == '|';
 		assert_int_equal(pipes, 10);
 	}
-	free(text);
 	fixture_destroy(&fixture);
 }
 
 static void markdown_stays_within_the_limit(void **state)
 {
 	struct fixture fixture = fixture_create_large(5000);
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	fixture.diff->warnings = calloc(2000, sizeof(*fixture.diff->warnings));
 	assert_non_null(fixture.diff->warnings);
@@ -437,7 +426,6 @@ static void markdown_stays_within_the_limit(void **state)
 	text = fixture_markdown(&fixture);
 	assert_true(strlen(text) <= 65536);
 	assert_non_null(strstr(text, "The rest does not fit into a comment"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
@@ -470,13 +458,12 @@ static void svg_nests_whatever_the_names(void **state)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct fixture fixture = fixture_create((enum fixture_kind)kind);
-		char *text = fixture_svg(&fixture, 0);
+		CLEANUP(cleanup_free) char *text = fixture_svg(&fixture, 0);
 
 		assert_non_null(strstr(text, "<svg xmlns="));
 		assert_null(strstr(text, "<script"));
 		assert_null(strstr(text, "nan"));
 		check_nesting(text);
-		free(text);
 		fixture_destroy(&fixture);
 	}
 }
@@ -484,11 +471,10 @@ static void svg_nests_whatever_the_names(void **state)
 static void svg_of_many_nodes_stays_small(void **state)
 {
 	struct fixture fixture = fixture_create_large(100000);
-	char *text = fixture_svg(&fixture, 1200);
+	CLEANUP(cleanup_free) char *text = fixture_svg(&fixture, 1200);
 
 	assert_true(strlen(text) < 2000000);
 	assert_non_null(strstr(text, "narrow frames"));
-	free(text);
 	fixture_destroy(&fixture);
 }
 
@@ -499,7 +485,7 @@ static void html_shows_the_command_cleaned(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
 	struct profile *profile = fixture.profiles[DIFF_HEAD];
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct error err;
 
 	assert_true(profile_intern(profile, "</title>\xff\033[1m\"&", &profile->facts.command, &err));
@@ -507,7 +493,6 @@ static void html_shows_the_command_cleaned(void **state)
 	assert_true(render_html(&fixture.input, &out, &err));
 	buffer_append_byte(&out, 0);
 	assert_non_null(strstr(out.data, "<title>&lt;/title&gt;\xef\xbf\xbd\xef\xbf\xbd[1m&quot;&amp; "));
-	buffer_deinit(&out);
 	fixture_destroy(&fixture);
 }
 

@@ -35,14 +35,13 @@ static void text_fits_every_width(void **state)
 
 		suite_fixture_create(&fixture, (enum suite_fixture_kind)kind);
 		for (unsigned int width = 40; width <= 160; width += 3) {
-			char *text = suite_fixture_text(&fixture, width, false);
+			CLEANUP(cleanup_free) char *text = suite_fixture_text(&fixture, width, false);
 
 			assert_null(strchr(text, '\033'));
 			assert_null(strstr(text, "nan"));
 			for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 				if (unicode_text_width(line) > width)
 					fail_msg("wider than %u: %s", width, line);
-			free(text);
 		}
 		suite_fixture_destroy(&fixture);
 	}
@@ -73,7 +72,7 @@ static void verdict_then_warnings_then_table(void **state)
 static void a_terminal_gets_some_and_a_file_all(void **state)
 {
 	struct suite_fixture fixture;
-	char *some, *all;
+	CLEANUP(cleanup_free) char *some = NULL, *all = NULL;
 
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	some = suite_fixture_text(&fixture, 100, false);
@@ -82,8 +81,6 @@ static void a_terminal_gets_some_and_a_file_all(void **state)
 	assert_non_null(strstr(some, "  and 30 unchanged\n"));
 	assert_int_equal(count_of(all, "  format["), 30);
 	assert_null(strstr(all, "and 30"));
-	free(some);
-	free(all);
 	suite_fixture_destroy(&fixture);
 }
 
@@ -92,7 +89,7 @@ static void a_terminal_gets_the_first_explanations(void **state)
 	enum { PARTS = 8 };
 	struct render_part parts[PARTS];
 	struct suite_fixture fixture;
-	char *some, *all;
+	CLEANUP(cleanup_free) char *some = NULL, *all = NULL;
 
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	for (uint32_t i = 0; i < PARTS; i++)
@@ -104,15 +101,13 @@ static void a_terminal_gets_the_first_explanations(void **state)
 	assert_int_equal(count_of(some, "- parse_number ("), 5);
 	assert_non_null(strstr(some, "The functions of 3 more benchmarks: --text FILE.\n"));
 	assert_int_equal(count_of(all, "- parse_number ("), PARTS);
-	free(some);
-	free(all);
 	suite_fixture_destroy(&fixture);
 }
 
 static void title_has_what_was_measured(void **state)
 {
 	struct suite_fixture fixture;
-	struct buffer title;
+	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	buffer_init(&title, 4096);
@@ -126,7 +121,6 @@ static void title_has_what_was_measured(void **state)
 	fixture.suite.is_measured = false;
 	render_benchmark_title(&fixture.suite, 0, &title);
 	assert_string_equal(title.data, "benchmark tests/bench.cpp::parse[numbers]");
-	buffer_deinit(&title);
 	suite_fixture_destroy(&fixture);
 }
 
@@ -136,7 +130,7 @@ static void json_is_valid_whatever_the_names(void **state)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct suite_fixture fixture;
-		char *text;
+		CLEANUP(cleanup_free) char *text = NULL;
 		json_t *json;
 
 		suite_fixture_create(&fixture, (enum suite_fixture_kind)kind);
@@ -147,7 +141,6 @@ static void json_is_valid_whatever_the_names(void **state)
 		assert_int_equal(json_array_size(json_object_get(json, "benchmarks")), fixture.suite.benchmark_count);
 		assert_int_equal(json_array_size(json_object_get(json, "functions")), fixture.diffs[0]->function_count);
 		json_decref(json);
-		free(text);
 		suite_fixture_destroy(&fixture);
 	}
 }
@@ -156,7 +149,7 @@ static void json_has_the_promised_members(void **state)
 {
 	struct suite_fixture fixture;
 	json_t *json, *first, *added;
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	text = suite_fixture_json(&fixture);
@@ -179,7 +172,6 @@ static void json_has_the_promised_members(void **state)
 	assert_true(json_is_null(json_object_get(added, "delta_pct")));
 	assert_true(json_is_null(json_object_get(added, "ci")));
 	json_decref(json);
-	free(text);
 	suite_fixture_destroy(&fixture);
 }
 
@@ -188,7 +180,7 @@ static void json_names_values_by_what_they_are(void **state)
 {
 	struct suite_fixture fixture;
 	json_t *json, *first;
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	fixture.suite.is_measured = false;
@@ -199,7 +191,6 @@ static void json_names_values_by_what_they_are(void **state)
 	assert_non_null(json_object_get(first, "base"));
 	assert_null(json_object_get(first, "base_ns"));
 	json_decref(json);
-	free(text);
 	suite_fixture_destroy(&fixture);
 }
 
@@ -208,7 +199,7 @@ static void json_names_values_by_what_they_are(void **state)
 static void a_comment_fits_and_says_what_is_left_out(void **state)
 {
 	struct suite_fixture fixture;
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	suite_fixture_create(&fixture, SUITE_LARGE);
 	text = suite_fixture_markdown(&fixture);
@@ -219,14 +210,13 @@ static void a_comment_fits_and_says_what_is_left_out(void **state)
 	assert_non_null(strstr(text, "6,000 benchmarks are unchanged"));
 	assert_non_null(strstr(text, "parse&#95;number"));
 	assert_non_null(strstr(text, "does not fit into a comment"));
-	free(text);
 	suite_fixture_destroy(&fixture);
 }
 
 static void names_cannot_write_markdown(void **state)
 {
 	struct suite_fixture fixture;
-	char *text;
+	CLEANUP(cleanup_free) char *text = NULL;
 
 	suite_fixture_create(&fixture, SUITE_HOSTILE);
 	text = suite_fixture_markdown(&fixture);
@@ -234,21 +224,19 @@ static void names_cannot_write_markdown(void **state)
 	assert_null(strstr(text, "@all"));
 	assert_null(strchr(text, '\033'));
 	assert_int_equal(count_of(text, "<!--"), 1);
-	free(text);
 	suite_fixture_destroy(&fixture);
 }
 
 static void one_side_has_no_comment(void **state)
 {
 	struct suite_fixture fixture;
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct error err;
 
 	suite_fixture_create(&fixture, SUITE_SINGLE);
 	buffer_init(&out, (size_t)1 << 20);
 	assert_false(render_suite_markdown(&fixture.input, &out, &err));
 	assert_int_equal(err.code, ERROR_USAGE);
-	buffer_deinit(&out);
 	suite_fixture_destroy(&fixture);
 }
 

@@ -45,7 +45,7 @@ static json_t *list_of(const char *page)
 	const char *text = find_block(page, "benchmarks");
 	size_t size, packed = 0;
 	uint8_t *bytes;
-	char *json = malloc(MAX_LIST_BYTES);
+	CLEANUP(cleanup_free) char *json = malloc(MAX_LIST_BYTES);
 	json_t *list;
 
 	assert_non_null(text);
@@ -68,7 +68,6 @@ static json_t *list_of(const char *page)
 	assert_non_null(list);
 	libdeflate_free_decompressor(decompressor);
 	free(bytes);
-	free(json);
 	return list;
 }
 
@@ -86,7 +85,7 @@ static void the_list_comes_first_and_every_part_behind_the_script(void **state)
 	struct suite_fixture fixture;
 	const char *script;
 	json_t *list;
-	char *page;
+	CLEANUP(cleanup_free) char *page = NULL;
 
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	page = page_of(&fixture.input);
@@ -103,7 +102,6 @@ static void the_list_comes_first_and_every_part_behind_the_script(void **state)
 	assert_string_equal(
 		json_string_value(json_array_get(json_array_get(json_object_get(list, "rows"), 0), 2)), "regressed");
 	json_decref(list);
-	free(page);
 	suite_fixture_destroy(&fixture);
 }
 
@@ -147,7 +145,7 @@ static void names_cannot_leave_their_block(void **state)
 {
 	struct suite_fixture fixture;
 	json_t *list;
-	char *page;
+	CLEANUP(cleanup_free) char *page = NULL;
 
 	suite_fixture_create(&fixture, SUITE_HOSTILE);
 	page = page_of(&fixture.input);
@@ -155,7 +153,6 @@ static void names_cannot_leave_their_block(void **state)
 	assert_int_equal(json_array_size(json_object_get(list, "rows")), fixture.suite.benchmark_count);
 	assert_null(strstr(page, "alert(1)"));
 	json_decref(list);
-	free(page);
 	suite_fixture_destroy(&fixture);
 }
 
@@ -163,7 +160,7 @@ static void one_side_has_no_verdicts(void **state)
 {
 	struct suite_fixture fixture;
 	json_t *list, *row;
-	char *page;
+	CLEANUP(cleanup_free) char *page = NULL;
 
 	suite_fixture_create(&fixture, SUITE_SINGLE);
 	page = page_of(&fixture.input);
@@ -175,7 +172,6 @@ static void one_side_has_no_verdicts(void **state)
 	assert_true(json_is_null(json_array_get(row, 3)));
 	assert_int_equal(json_array_size(json_object_get(list, "recordings")), 1);
 	json_decref(list);
-	free(page);
 	suite_fixture_destroy(&fixture);
 }
 

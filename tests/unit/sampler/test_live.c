@@ -199,7 +199,7 @@ static void test_known_call_chain(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	const struct profile *profile;
 	uint64_t with_chain = 0, samples = 0, bias;
 	struct error err;
@@ -231,7 +231,6 @@ static void test_known_call_chain(void **state)
 	assert_true(with_chain * 100 > samples * 90);
 	assert_int_equal(profile->threads[0].pid, pid);
 	assert_true(profile->runs[0].duration_ns >= half_second_ns);
-	recording_deinit(&result);
 }
 
 static void test_values_are_cpu_time(void **state)
@@ -239,7 +238,7 @@ static void test_values_are_cpu_time(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	int64_t sum_ns = 0;
 	struct error err;
 	double used_s;
@@ -252,7 +251,6 @@ static void test_values_are_cpu_time(void **state)
 	/* One busy thread on a machine that may be shared: never more than the time that went by. */
 	assert_in_range(sum_ns, (int64_t)(used_s * 1e9) / 2, result.profile->runs[0].duration_ns * 11 / 10);
 	assert_int_equal(result.profile->event_count, result.profile->quality.samples);
-	recording_deinit(&result);
 }
 
 /* Stacks of 60 kB: more of them is copied, and cut ones are joined to earlier ones. */
@@ -261,7 +259,7 @@ static void test_deep_stacks(void **state)
 	pid_t pid = start_target(deep);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct error err;
 	double used_s;
 
@@ -273,7 +271,6 @@ static void test_deep_stacks(void **state)
 	assert_true((double)result.profile->quality.samples > used_s * options.frequency_hz / 2);
 	assert_true(profile_quality_whole_percent(&result.profile->quality) > 70);
 	assert_true(profile_validate(result.profile, &err));
-	recording_deinit(&result);
 }
 
 /* Nobody reads the rings until they have long been full: what found no room is counted to the last sample. */
@@ -281,7 +278,7 @@ static void test_losses_are_counted(void **state)
 {
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	double before_s, used_s, most_s, counted;
 	struct sampler *sampler;
 	struct error err;
@@ -303,7 +300,6 @@ static void test_losses_are_counted(void **state)
 		assert_true(result.profile->quality.lost > 0);
 		assert_true(counted > used_s * 10000 * 0.95 && counted < most_s * 10000 * 1.05);
 	}
-	recording_deinit(&result);
 }
 
 static void test_target_that_exits(void **state)
@@ -311,7 +307,7 @@ static void test_target_that_exits(void **state)
 	pid_t pid = start_target(busy_then_exit);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct error err;
 
 	assert_true(record(&options, 60 * half_second_ns, &result, &progress, &err));
@@ -319,7 +315,6 @@ static void test_target_that_exits(void **state)
 	assert_int_equal(progress.state, SAMPLER_TARGET_GONE);
 	assert_true(result.profile->quality.samples > 5);
 	assert_true(profile_validate(result.profile, &err));
-	recording_deinit(&result);
 }
 
 static void test_sleeping_target(void **state)
@@ -354,7 +349,7 @@ static void test_threads_born_and_dying(void **state)
 	pid_t pid = start_target(churning);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct error err;
 
 	options.frequency_hz = 10000;
@@ -363,7 +358,6 @@ static void test_threads_born_and_dying(void **state)
 	assert_true(result.profile->thread_count > 20);
 	assert_int_equal(result.profile->quality.lost_sideband, 0);
 	assert_true(profile_quality_whole_percent(&result.profile->quality) > 95);
-	recording_deinit(&result);
 }
 
 static void test_command(void **state)
@@ -373,7 +367,7 @@ static void test_command(void **state)
 	struct sampler_options options = { .target = { .kind = SAMPLER_TARGET_COMMAND, .command = argv },
 		.event = "cpu-clock" };
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct error err;
 
 	assert_true(record(&options, 60 * half_second_ns, &result, &progress, &err));
@@ -383,7 +377,6 @@ static void test_command(void **state)
 	assert_true(result.profile->runs[0].whole_command);
 	assert_int_equal(result.profile->runs[0].exit_status, 7);
 	assert_true(result.profile->runs[0].cpu_ns > 0);
-	recording_deinit(&result);
 }
 
 static void test_command_that_cannot_be_executed(void **state)
@@ -411,7 +404,7 @@ static void test_start_disabled(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct sampler *sampler;
 	struct error err;
 
@@ -429,7 +422,6 @@ static void test_start_disabled(void **state)
 	sampler_destroy(sampler);
 	end_target(pid);
 	assert_true(result.profile->quality.samples > 0);
-	recording_deinit(&result);
 }
 
 /* A failure in the middle of a recording costs what would have come after it. */
@@ -438,7 +430,7 @@ static void test_ended_early(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress = { 0 };
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct sampler *sampler;
 	struct error err, why, later;
 
@@ -455,7 +447,6 @@ static void test_ended_early(void **state)
 	end_target(pid);
 	assert_true(result.profile->quality.samples >= progress.samples);
 	assert_string_equal(result.ended_early.message, "more than 7 items");
-	recording_deinit(&result);
 }
 
 /* The user is told when the recorder gives its priority back, here because it seems to have used all that it may. */
@@ -465,7 +456,7 @@ static void test_priority_that_is_given_back(void **state)
 	struct sampler_options options = options_for(&pid);
 	struct sampler_progress progress = { 0 };
 	CLEANUP(buffer_deinit) struct buffer notices;
-	struct recording result;
+	CLEANUP(recording_deinit) struct recording result = { 0 };
 	struct sampler *sampler;
 	struct error err;
 
@@ -486,7 +477,6 @@ static void test_priority_that_is_given_back(void **state)
 	assert_non_null(
 		strstr(notices.data, "the recorder gave its high priority back, because it took more than half of "
 				     "a CPU for seconds"));
-	recording_deinit(&result);
 }
 
 /* Without a sample the failure is the reason, not that the target slept. */

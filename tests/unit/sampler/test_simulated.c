@@ -137,7 +137,7 @@ static void the_profile_is_exact_and_valid(void **state)
 {
 	struct fixture *fixture = *state;
 	struct profile_metric metric;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	CLEANUP(profile_cleanup) struct profile *again = NULL;
 
 	simulated_add_example(&fixture->bytes, 100);
@@ -154,7 +154,6 @@ static void the_profile_is_exact_and_valid(void **state)
 	assert_int_equal(again->sample_count, fixture->result.profile->sample_count);
 	assert_int_equal(again->default_value_type, CYCLES);
 	assert_true(profile_metric(again, CYCLES).is_exact);
-	buffer_deinit(&file);
 }
 
 /* A killed process leaves a part of its file: what stands in it whole holds. */

@@ -18,7 +18,7 @@ static void every_failed_allocation_is_an_error(void **state)
 	simulated_add_example(&bytes, 100);
 	simulated_write(&bytes, "100.0", bytes.file.size);
 	for (size_t n = 0; !succeeded; n++) {
-		struct recording result;
+		CLEANUP(recording_deinit) struct recording result = { 0 };
 		struct error err = { 0 };
 
 		assert_true(n < MOST_ALLOCATIONS);
@@ -27,7 +27,6 @@ static void every_failed_allocation_is_an_error(void **state)
 		failing_malloc_after(SIZE_MAX);
 		if (!succeeded && err.code != ERROR_MEMORY)
 			assert_int_equal(err.system_errno, ENOMEM);
-		recording_deinit(&result);
 	}
 	simulated_bytes_deinit(&bytes);
 }

@@ -119,7 +119,7 @@ static void damaged_notes_lead_nowhere(void **state)
 	static const uint8_t values[] = { 0x00, 0x7f, 0xff };
 	struct elf_image *image = open_self(), *damaged;
 	struct elf_section notes;
-	struct buffer file;
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
 	struct error err;
 	uint8_t *at;
 
@@ -141,7 +141,6 @@ static void damaged_notes_lead_nowhere(void **state)
 			elf_image_unref(damaged);
 			at[i] = right;
 		}
-	buffer_deinit(&file);
 	elf_image_unref(image);
 }
 

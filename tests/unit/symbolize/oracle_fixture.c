@@ -155,7 +155,7 @@ static const char *qualified_name(struct resolver *r, Dwarf_Die *function)
 {
 	const char *name = string_attribute(function, DW_AT_name);
 	Dwarf_Die declaration = *function, *scopes = NULL;
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	const char *kept;
 	int count;
 
@@ -175,7 +175,6 @@ static const char *qualified_name(struct resolver *r, Dwarf_Die *function)
 	free(scopes);
 	buffer_append_string(&text, name);
 	kept = keep(r, text.failed ? name : text.data);
-	buffer_deinit(&text);
 	return kept;
 }
 

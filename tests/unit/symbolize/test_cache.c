@@ -103,13 +103,12 @@ static void path_in(char *path, size_t size, const char *name)
 
 static void copy_program(const char *path)
 {
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err;
 
 	buffer_init(&bytes, 1 << 24);
 	assert_true(file_read(PROGRAMS "/c-gcc-5", &bytes, &err));
 	assert_true(file_write(path, bytes.data, bytes.size, 0600, &err));
-	buffer_deinit(&bytes);
 }
 
 /* Whoever makes a file with the name, the build id and all bytes of another does not speak for that. */
@@ -192,7 +191,7 @@ static void damage_is_no_cache(void **state)
 	const struct frame_cache_key key = key_of(image);
 	DIR *stream = opendir(directory);
 	const struct dirent *entry;
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err;
 	char path[512] = "";
 
@@ -217,7 +216,6 @@ static void damage_is_no_cache(void **state)
 		arena_deinit(&arena);
 		frame_cache_close(cache);
 	}
-	buffer_deinit(&bytes);
 	elf_image_unref(image);
 }
 

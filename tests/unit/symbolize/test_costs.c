@@ -56,7 +56,7 @@ static void put_header(struct buffer *out, uint32_t name, uint32_t type, uint64_
 
 static void make_elf(const struct file *file, struct buffer *out)
 {
-	struct buffer names, headers;
+	CLEANUP(buffer_deinit) struct buffer names = { 0 }, headers = { 0 };
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN,
@@ -89,8 +89,6 @@ static void make_elf(const struct file *file, struct buffer *out)
 	buffer_append(out, headers.data, headers.size);
 	assert_false(out->failed || names.failed || headers.failed);
 	memcpy(out->data, &header, sizeof(header));
-	buffer_deinit(&names);
-	buffer_deinit(&headers);
 }
 
 static long peak_kib(void)
@@ -107,7 +105,7 @@ static void resolve(struct file *file, size_t count, bool is_refused)
 	struct dwarf_options options = { .threads = 1 };
 	uint64_t *addresses = malloc(count * sizeof(*addresses));
 	struct dwarf_result result;
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct error err;
 	long before;
 
@@ -126,7 +124,6 @@ static void resolve(struct file *file, size_t count, bool is_refused)
 	assert_true(peak_kib() - before < MAX_GROWTH_KIB);
 	dwarf_result_deinit(&result);
 	elf_image_unref(options.debug);
-	buffer_deinit(&bytes);
 	free(addresses);
 }
 

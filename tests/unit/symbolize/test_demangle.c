@@ -28,13 +28,12 @@ static const struct {
 static void demangles(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct buffer out;
+		CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 		buffer_init(&out, 1 << 16);
 		symbolize_demangle(cases[i].mangled, &out);
 		if (strcmp(out.data ? out.data : "", cases[i].name) != 0)
 			fail_msg("%s is %s, not %s", cases[i].mangled, out.data, cases[i].name);
-		buffer_deinit(&out);
 	}
 }
 
@@ -43,8 +42,8 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
 	static const size_t sizes[] = { 1000, 60000, 70000, 1000000 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		char *name = malloc(sizes[i] + 1);
-		struct buffer out;
+		CLEANUP(cleanup_free) char *name = malloc(sizes[i] + 1);
+		CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 		assert_non_null(name);
 		memset(name, 'P', sizes[i]);
@@ -54,8 +53,6 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
 		buffer_init(&out, (size_t)1 << 24);
 		symbolize_demangle(name, &out);
 		assert_true(out.size > 0);
-		buffer_deinit(&out);
-		free(name);
 	}
 }
 
@@ -63,7 +60,7 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
  */
 static void names_that_unfold_without_measure_stay_as_they_are(void **state)
 {
-	struct buffer name, out;
+	CLEANUP(buffer_deinit) struct buffer name = { 0 }, out = { 0 };
 
 	buffer_init(&name, 1 << 16);
 	buffer_init(&out, 1 << 16);
@@ -75,26 +72,23 @@ static void names_that_unfold_without_measure_stay_as_they_are(void **state)
 	assert_true(buffer_ok(&name, NULL));
 	symbolize_demangle(name.data, &out);
 	assert_string_equal(out.data, name.data);
-	buffer_deinit(&out);
-	buffer_deinit(&name);
 }
 
 static void assert_stays(const struct buffer *name)
 {
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
 	assert_true(buffer_ok(name, NULL));
 	buffer_init(&out, 1 << 16);
 	symbolize_demangle(name->data, &out);
 	assert_string_equal(out.data, name->data);
-	buffer_deinit(&out);
 }
 
 /* Functions that take a class within a function that takes ...: each was tried twice, within what was tried twice. */
 static void names_of_d_that_are_tried_without_end_stay_as_they_are(void **state)
 {
 	for (size_t depth = 1; depth <= 500; depth++) {
-		struct buffer name;
+		CLEANUP(buffer_deinit) struct buffer name = { 0 };
 
 		buffer_init(&name, 1 << 16);
 		buffer_append_string(&name, "_D");
@@ -102,7 +96,6 @@ static void names_of_d_that_are_tried_without_end_stay_as_they_are(void **state)
 			buffer_append_string(&name, "1aFC");
 		buffer_append_string(&name, "1aX");
 		assert_stays(&name);
-		buffer_deinit(&name);
 	}
 }
 

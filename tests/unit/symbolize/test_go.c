@@ -92,7 +92,7 @@ static struct elf_image *make_image(void)
 	};
 	Elf64_Shdr sections[4] = { 0 };
 	struct elf_image *image;
-	struct buffer out;
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	struct error err;
 
 	buffer_init(&out, 1 << 16);
@@ -107,13 +107,12 @@ static struct elf_image *make_image(void)
 	sections[1] =
 		(Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = TABLE_ADDRESS, .sh_offset = out.size };
 	{
-		struct buffer table;
+		CLEANUP(buffer_deinit) struct buffer table = { 0 };
 
 		buffer_init(&table, 1 << 16);
 		make_table(&table);
 		sections[1].sh_size = table.size;
 		buffer_append(&out, table.data, table.size);
-		buffer_deinit(&table);
 	}
 	sections[2] = (Elf64_Shdr){ .sh_name = 12,
 		.sh_type = SHT_PROGBITS,
@@ -130,7 +129,6 @@ static struct elf_image *make_image(void)
 	memcpy(out.data, &file, sizeof(file));
 	memcpy(out.data + sizeof(file), &text, sizeof(text));
 	assert_true(elf_image_open_memory(out.data, out.size, "go", &image, &err));
-	buffer_deinit(&out);
 	return image;
 }
 

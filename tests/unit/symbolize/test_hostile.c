@@ -60,7 +60,7 @@ static void survives_damaged_sections(void **state)
 	uint32_t seed = 7;
 
 	for (size_t p = 0; p < sizeof(programs) / sizeof(programs[0]); p++) {
-		struct buffer bytes;
+		CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 
 		read_program(programs[p], &bytes);
 		for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
@@ -80,7 +80,7 @@ static void survives_damaged_sections(void **state)
 			size = section.size;
 			elf_image_unref(image);
 			for (int round = 0; round < ROUNDS; round++) {
-				char *copy = malloc(bytes.size);
+				CLEANUP(cleanup_free) char *copy = malloc(bytes.size);
 
 				assert_non_null(copy);
 				memcpy(copy, bytes.data, bytes.size);
@@ -90,21 +90,18 @@ static void survives_damaged_sections(void **state)
 				memset(copy + offset + size * (size_t)round / ROUNDS, round % 2 ? 0xff : 0,
 					size - size * (size_t)round / ROUNDS);
 				resolve(copy, bytes.size);
-				free(copy);
 			}
 		}
-		buffer_deinit(&bytes);
 	}
 }
 
 static void survives_cut_files(void **state)
 {
-	struct buffer bytes;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 
 	read_program("c-gcc-5", &bytes);
 	for (size_t i = 1; i < 60; i++)
 		resolve(bytes.data, bytes.size * i / 60);
-	buffer_deinit(&bytes);
 }
 
 /* A name of 140 kB is cut, and says so; two that differ behind the cut stay two. */
@@ -146,7 +143,7 @@ static void names_without_measure_are_cut(void **state)
 static void a_name_is_cut_between_characters(void **state)
 {
 	CLEANUP(arena_deinit) struct arena arena;
-	char *name = malloc(NAME_MAX_BYTES + 10);
+	CLEANUP(cleanup_free) char *name = malloc(NAME_MAX_BYTES + 10);
 	const char *copy;
 
 	arena_init(&arena, 0);
@@ -159,7 +156,6 @@ static void a_name_is_cut_between_characters(void **state)
 	copy = name_copy(&arena, name, NAME_MAX_BYTES + 10);
 	assert_true(strlen(copy) <= NAME_MAX_BYTES);
 	assert_int_equal((strstr(copy, "... [cut: 65546 bytes, ") - copy - (NAME_MAX_BYTES - 128)) % 3, 0);
-	free(name);
 }
 
 int main(void)

@@ -274,7 +274,7 @@ static void lines_over_all_addresses_cost_what_others_do(void **state)
 	enum { LINES = 300000, ADDRESSES = 200000 };
 	uint64_t *addresses = malloc(ADDRESSES * sizeof(*addresses));
 	struct symbol_map *map;
-	struct buffer text;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	assert_non_null(addresses);
 	buffer_init(&text, 1 << 26);
@@ -291,7 +291,6 @@ static void lines_over_all_addresses_cost_what_others_do(void **state)
 	assert_found(map, 0x1fff, "last", "");
 	assert_found(map, addresses[ADDRESSES - 1], "last", "");
 	symbol_map_destroy(map);
-	buffer_deinit(&text);
 	free(addresses);
 }
 
