@@ -3,19 +3,6 @@
 
 #include <dwarf.h>
 
-struct dwarf_format dwarf_unit_format(const struct dwarf_unit *unit)
-{
-	return (struct dwarf_format){ unit->address_size, unit->offset_size, unit->version };
-}
-
-struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t offset)
-{
-	struct byte_reader r = byte_reader_over(unit->file->sections[DWARF_SECTION_INFO].bytes, unit->end);
-
-	byte_reader_seek(&r, offset);
-	return r;
-}
-
 /* Attributes that only a root entry has. */
 struct root {
 	struct dwarf_value directory, lines, addr_base, str_offsets_base, rnglists_base, ranges_base, dwo_name, dwo_id,

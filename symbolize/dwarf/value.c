@@ -6,6 +6,19 @@
 
 enum { FREE_ATTRIBUTES = 64 };
 
+struct dwarf_format dwarf_unit_format(const struct dwarf_unit *unit)
+{
+	return (struct dwarf_format){ unit->address_size, unit->offset_size, unit->version };
+}
+
+struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t offset)
+{
+	struct byte_reader r = byte_reader_over(unit->file->sections[DWARF_SECTION_INFO].bytes, unit->end);
+
+	byte_reader_seek(&r, offset);
+	return r;
+}
+
 /* Values that nothing asks for (blocks) are skipped and keep the number 0. */
 static void read_value(const struct dwarf_format *format, struct byte_reader *r,
 	const struct dwarf_attribute *attribute, struct dwarf_value *value)
