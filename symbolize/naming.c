@@ -17,16 +17,16 @@ static const int64_t owner_cpu_ns = 1000000000;
 /* Cells at work at once. They share the machine's CPUs, and each takes some memory. */
 enum { MOST_CELLS = 4 };
 
-static bool is_stopped(const struct naming *n)
+static bool is_stopped(const struct naming_job *n)
 {
 	return n->is_stopped || (n->options->is_stopped && n->options->is_stopped());
 }
 
 /* ---- Tasks that failed ---- */
 
-static void write_failure(const struct naming_cell *cell, size_t place, enum naming_failure failure, struct error *line)
+static void write_failure(const struct naming_cell *cell, size_t index, enum naming_failure failure, struct error *line)
 {
-	const char *label = cell->naming->tasks[cell->chosen[place]].label;
+	const char *label = cell->job->tasks[cell->chosen[index]].label;
 	char lacks[256];
 
 	switch (failure) {
@@ -38,37 +38,37 @@ static void write_failure(const struct naming_cell *cell, size_t place, enum nam
 		return;
 	case NAMING_CPU:
 		error_set(line, ERROR_LIMIT, "%.200s: naming its functions took more than %.1f s of CPU time", label,
-			(double)naming_cpu_limit_ns(cell, place) / 1e9);
+			(double)naming_cpu_limit_ns(cell, index) / 1e9);
 		return;
 	case NAMING_MEMORY:
 		error_set(line, ERROR_LIMIT, "%.200s: naming its functions took more than %" PRIu64 " MB of memory",
-			label, naming_memory_limit_bytes(cell, place) >> 20);
+			label, naming_memory_limit_bytes(cell, index) >> 20);
 		return;
 	case NAMING_STALLED:
 		error_set(line, ERROR_LIMIT, "%.200s: its files did not arrive within %u s", label,
 			naming_stall_seconds());
 		return;
 	case NAMING_UNCONFINED:
-		confined_describe(cell->naming->lacks, lacks, sizeof(lacks));
+		confined_describe(cell->job->lacks, lacks, sizeof(lacks));
 		error_set(line, ERROR_SYSTEM, "%.200s: the process that would read it lacks %s, which is required",
 			label, lacks);
 		return;
 	}
 }
 
-static void note_unnamed(const struct naming *n, const char *why)
+static void note_unnamed(const struct naming_job *n, const char *why)
 {
 	if (n->notices)
 		buffer_printf(n->notices, "%s: its code stays unnamed\n", why);
 }
 
-static void give_up(const struct naming_cell *cell, size_t place, enum naming_failure failure)
+static void give_up(const struct naming_cell *cell, size_t index, enum naming_failure failure)
 {
 	struct error line = { 0 };
 
-	cell->naming->progress[cell->chosen[place]].state = NAMING_ENDED;
-	write_failure(cell, place, failure, &line);
-	note_unnamed(cell->naming, line.message);
+	cell->job->progress[cell->chosen[index]].state = NAMING_ENDED;
+	write_failure(cell, index, failure, &line);
+	note_unnamed(cell->job, line.message);
 }
 
 /* Root's files are never given up. */
@@ -77,11 +77,11 @@ static bool is_given_up(const struct naming_owner *owner)
 	return !file_owner_is_root(&owner->who) && owner->wasted_ns > owner_cpu_ns * (int64_t)confined_slowdown();
 }
 
-static void waste(const struct naming_cell *cell, size_t place, int64_t ns)
+static void waste(const struct naming_cell *cell, size_t index, int64_t ns)
 {
-	struct naming *n = cell->naming;
+	struct naming_job *n = cell->job;
 
-	n->progress[cell->chosen[place]].wasted_ns += ns;
+	n->progress[cell->chosen[index]].wasted_ns += ns;
 	n->owners[cell->owner].wasted_ns += ns;
 }
 
@@ -89,7 +89,7 @@ static void waste(const struct naming_cell *cell, size_t place, int64_t ns)
 static void settle_tasks(const struct naming_cell *cell)
 {
 	for (size_t i = 0; i < cell->count; i++) {
-		struct naming_progress *progress = &cell->naming->progress[cell->chosen[i]];
+		struct naming_progress *progress = &cell->job->progress[cell->chosen[i]];
 		bool is_running = progress->state == NAMING_RUNNING;
 
 		if (!is_running && progress->state != NAMING_SUSPECT)
@@ -105,7 +105,7 @@ static void settle_tasks(const struct naming_cell *cell)
 	}
 }
 
-static void end_owner(struct naming *n, uint32_t owner, const char *why)
+static void end_owner(struct naming_job *n, uint32_t owner, const char *why)
 {
 	size_t count = 0;
 
@@ -124,21 +124,21 @@ static void settle(const struct naming_cell *cell)
 {
 	bool has_moved = false;
 
-	if (cell->naming->is_stopped)
+	if (cell->job->is_stopped)
 		return;
 	for (size_t i = 0; i < cell->count; i++) {
 		if (cell->failure == NAMING_UNCONFINED)
 			give_up(cell, i, cell->failure);
-		has_moved = has_moved || cell->naming->progress[cell->chosen[i]].state != NAMING_WAITING;
+		has_moved = has_moved || cell->job->progress[cell->chosen[i]].state != NAMING_WAITING;
 	}
 	settle_tasks(cell);
 	if (!has_moved)
-		end_owner(cell->naming, cell->owner, "the process that names functions ended at once");
+		end_owner(cell->job, cell->owner, "the process that names functions ended at once");
 }
 
 /* ---- Cells ---- */
 
-static size_t choose_in_state(const struct naming *n, uint32_t owner, enum naming_state state, uint32_t *chosen)
+static size_t choose_in_state(const struct naming_job *n, uint32_t owner, enum naming_state state, uint32_t *chosen)
 {
 	size_t count = 0;
 
@@ -149,7 +149,7 @@ static size_t choose_in_state(const struct naming *n, uint32_t owner, enum namin
 }
 
 /* What the next child is for. Alone, a suspect has its limits for itself, and fails for itself. */
-static size_t choose(struct naming *n, uint32_t owner, uint32_t *chosen)
+static size_t choose(struct naming_job *n, uint32_t owner, uint32_t *chosen)
 {
 	size_t count = choose_in_state(n, owner, NAMING_SUSPECT, chosen);
 
@@ -159,7 +159,7 @@ static size_t choose(struct naming *n, uint32_t owner, uint32_t *chosen)
 	return count;
 }
 
-static void give_up_owner(struct naming *n, uint32_t owner)
+static void give_up_owner(struct naming_job *n, uint32_t owner)
 {
 	for (size_t i = 0; i < n->count; i++) {
 		struct error line;
@@ -174,7 +174,7 @@ static void give_up_owner(struct naming *n, uint32_t owner)
 }
 
 /* Starts a child for what is left of an owner's tasks; the owner has ended if that cannot be. */
-static void start_cell(struct naming *n, uint32_t owner, struct naming_cell *cell)
+static void start_cell(struct naming_job *n, uint32_t owner, struct naming_cell *cell)
 {
 	uint32_t *chosen = calloc(n->count, sizeof(*chosen));
 	struct error why;
@@ -198,16 +198,16 @@ static void start_cell(struct naming *n, uint32_t owner, struct naming_cell *cel
 }
 
 /* Returns how many cells are at work. */
-static size_t start_cells(struct naming *n, struct naming_cell cells[MOST_CELLS])
+static size_t start_cells(struct naming_job *n, struct naming_cell cells[MOST_CELLS])
 {
 	uint32_t owner = 0;
 	size_t running = 0;
 
 	for (size_t i = 0; i < MOST_CELLS; i++) {
-		for (; !cells[i].naming && owner < n->owner_count; owner++)
+		for (; !cells[i].job && owner < n->owner_count; owner++)
 			if (!n->owners[owner].is_at_work)
 				start_cell(n, owner, &cells[i]);
-		running += cells[i].naming != NULL;
+		running += cells[i].job != NULL;
 	}
 	return running;
 }
@@ -218,7 +218,7 @@ static void wait_for_cells(const struct naming_cell cells[MOST_CELLS])
 	size_t count = 0;
 
 	for (size_t i = 0; i < MOST_CELLS; i++) {
-		if (!cells[i].naming)
+		if (!cells[i].job)
 			continue;
 		from[count++] = (struct pollfd){ .fd = cells[i].input, .events = POLLIN };
 		from[count++] = (struct pollfd){ .fd = cells[i].cache, .events = POLLIN };
@@ -226,7 +226,7 @@ static void wait_for_cells(const struct naming_cell cells[MOST_CELLS])
 	(void)poll(from, count, NAMING_TICK_MS);
 }
 
-static void end_cell(struct naming *n, struct naming_cell *cell)
+static void end_cell(struct naming_job *n, struct naming_cell *cell)
 {
 	n->owners[cell->owner].is_at_work = false;
 	naming_cell_end(cell);
@@ -234,14 +234,14 @@ static void end_cell(struct naming *n, struct naming_cell *cell)
 	naming_cell_deinit(cell);
 }
 
-static void run_all(struct naming *n)
+static void run_all(struct naming_job *n)
 {
 	struct naming_cell cells[MOST_CELLS] = { 0 };
 
 	while (!is_stopped(n) && start_cells(n, cells) > 0) {
 		wait_for_cells(cells);
 		for (size_t i = 0; i < MOST_CELLS; i++) {
-			if (!cells[i].naming)
+			if (!cells[i].job)
 				continue;
 			naming_cell_follow(&cells[i]);
 			if (cells[i].is_over || cells[i].failure != NAMING_UNHARMED)
@@ -250,13 +250,13 @@ static void run_all(struct naming *n)
 	}
 	n->is_stopped = is_stopped(n);
 	for (size_t i = 0; i < MOST_CELLS; i++)
-		if (cells[i].naming)
+		if (cells[i].job)
 			end_cell(n, &cells[i]);
 }
 
 /* ---- Owners ---- */
 
-static uint32_t find_owner(struct naming *n, const struct file_owner *who)
+static uint32_t find_owner(struct naming_job *n, const struct file_owner *who)
 {
 	for (uint32_t i = 0; i < n->owner_count; i++)
 		if (file_owner_is_same(&n->owners[i].who, who))
@@ -279,7 +279,7 @@ static struct file_owner owner_of_task(const struct naming_task *task)
 	return owner;
 }
 
-static void look_at(struct naming *n, size_t number)
+static void look_at(struct naming_job *n, size_t number)
 {
 	const struct naming_task *task = &n->tasks[number];
 	struct naming_progress *progress = &n->progress[number];
@@ -298,7 +298,7 @@ static void look_at(struct naming *n, size_t number)
 	progress->own_bytes += broker_disk_bytes(elf_image_descriptor(task->image));
 }
 
-static bool naming_init(struct naming *n, struct error *err)
+static bool naming_job_init(struct naming_job *n, struct error *err)
 {
 	const struct file_owner root = { .is_known = true };
 
@@ -312,7 +312,7 @@ static bool naming_init(struct naming *n, struct error *err)
 	return true;
 }
 
-static void naming_deinit(struct naming *n)
+static void naming_job_deinit(struct naming_job *n)
 {
 	free(n->progress);
 	free(n->owners);
@@ -320,7 +320,7 @@ static void naming_deinit(struct naming *n)
 
 /* ---- All of it ---- */
 
-static void note_stopped(const struct naming *n)
+static void note_stopped(const struct naming_job *n)
 {
 	size_t unnamed = 0;
 
@@ -332,7 +332,7 @@ static void note_stopped(const struct naming *n)
 			unnamed, n->count);
 }
 
-static void note_lacks(const struct naming *n)
+static void note_lacks(const struct naming_job *n)
 {
 	char lacks[256];
 
@@ -349,20 +349,20 @@ void naming_run(
 	struct naming_task *tasks, size_t count, const struct symbolize_options *options, struct buffer *notices)
 {
 	struct symbolize_options naming = *options;
-	struct naming n = { .tasks = tasks, .count = count, .options = &naming, .notices = notices };
+	struct naming_job n = { .tasks = tasks, .count = count, .options = &naming, .notices = notices };
 	struct error why;
 
 	naming.cache_program = frame_cache_program();
 	if (count == 0)
 		return;
-	if (naming_init(&n, &why))
+	if (naming_job_init(&n, &why))
 		run_all(&n);
 	else if (notices)
 		buffer_printf(notices, "%s: functions stay unnamed\n", why.message);
 	if (n.is_stopped)
 		note_stopped(&n);
 	note_lacks(&n);
-	naming_deinit(&n);
+	naming_job_deinit(&n);
 }
 
 void naming_task_deinit(struct naming_task *task)

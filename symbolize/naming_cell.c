@@ -43,28 +43,28 @@ static int64_t cell_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static struct naming_task *task_at(const struct naming_cell *cell, size_t place)
+static struct naming_task *task_at(const struct naming_cell *cell, size_t index)
 {
-	return &cell->naming->tasks[cell->chosen[place]];
+	return &cell->job->tasks[cell->chosen[index]];
 }
 
-static struct naming_progress *progress_at(const struct naming_cell *cell, size_t place)
+static struct naming_progress *progress_at(const struct naming_cell *cell, size_t index)
 {
-	return &cell->naming->progress[cell->chosen[place]];
+	return &cell->job->progress[cell->chosen[index]];
 }
 
 /* ---- Limits ---- */
 
-int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t place)
+int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t index)
 {
-	uint64_t bytes = atomic_load(&cell->shares->bytes[place]), most = (uint64_t)(INT64_MAX / 4 / cpu_ns_per_byte);
+	uint64_t bytes = atomic_load(&cell->shares->bytes[index]), most = (uint64_t)(INT64_MAX / 4 / cpu_ns_per_byte);
 
 	return (least_cpu_ns + cpu_ns_per_byte * (int64_t)(bytes < most ? bytes : most)) * (int64_t)confined_slowdown();
 }
 
-uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t place)
+uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t index)
 {
-	return least_memory_bytes + memory_factor * atomic_load(&cell->shares->bytes[place]);
+	return least_memory_bytes + memory_factor * atomic_load(&cell->shares->bytes[index]);
 }
 
 unsigned int naming_stall_seconds(void)
@@ -108,13 +108,13 @@ static void check_limits(struct naming_cell *cell)
  * The cache is the parent's: whoever took over the child can change what is kept of the images of the same owner, which
  * that owner can change as well.
  */
-static void keep_new(const struct naming_cell *cell, size_t place)
+static void keep_new(const struct naming_cell *cell, size_t index)
 {
-	const struct symbolize_options *options = cell->naming->options;
-	const struct naming_task *task = task_at(cell, place);
+	const struct symbolize_options *options = cell->job->options;
+	const struct naming_task *task = task_at(cell, index);
 	struct frame_cache_key key;
 
-	if (!cell->answer.is_new || !options->cache_directory || !task->image || !progress_at(cell, place)->is_kept)
+	if (!cell->answer.is_new || !options->cache_directory || !task->image || !progress_at(cell, index)->is_kept)
 		return;
 	key = frame_cache_key_of(options, task->image, NULL, NULL);
 	key.files[1] = cell->answer.debug;
@@ -124,8 +124,8 @@ static void keep_new(const struct naming_cell *cell, size_t place)
 
 static void note(const struct naming_cell *cell, const char *line)
 {
-	if (cell->naming->notices && line[0])
-		buffer_printf(cell->naming->notices, "%s\n", line);
+	if (cell->job->notices && line[0])
+		buffer_printf(cell->job->notices, "%s\n", line);
 }
 
 static bool read_tables(const struct naming_cell *cell, struct naming_task *task)
@@ -138,36 +138,36 @@ static bool read_tables(const struct naming_cell *cell, struct naming_task *task
 		       (size_t)(cell->table_size - code_bytes - padding));
 }
 
-static void take_done(struct naming_cell *cell, size_t place)
+static void take_done(struct naming_cell *cell, size_t index)
 {
-	struct naming_task *task = task_at(cell, place);
+	struct naming_task *task = task_at(cell, index);
 
 	task->bytes = TAKE(cell->table);
 	task->is_kallsyms_restricted = cell->answer.is_kallsyms_restricted;
 	note(cell, cell->answer.message);
-	keep_new(cell, place);
+	keep_new(cell, index);
 }
 
-static void take_failed(struct naming_cell *cell, size_t place)
+static void take_failed(struct naming_cell *cell, size_t index)
 {
 	struct error why = { 0 };
 
 	if (cell->answer.code == ERROR_MEMORY) {
-		progress_at(cell, place)->state = NAMING_SUSPECT;
+		progress_at(cell, index)->state = NAMING_SUSPECT;
 		return;
 	}
 	snprintf(why.message, sizeof(why.message), "%.480s: its code stays unnamed", cell->answer.message);
 	note(cell, why.message);
 }
 
-static void end_task(struct naming_cell *cell, size_t place)
+static void end_task(struct naming_cell *cell, size_t index)
 {
-	progress_at(cell, place)->state = NAMING_ENDED;
+	progress_at(cell, index)->state = NAMING_ENDED;
 	cell->is_over = ++cell->ended_count == cell->count;
 	for (size_t i = 0; i < cell->running_count; i++)
-		if (cell->running[i] == place)
+		if (cell->running[i] == index)
 			cell->running[i] = cell->running[--cell->running_count];
-	atomic_fetch_sub(&cell->shares->all_bytes, atomic_load(&cell->shares->bytes[place]));
+	atomic_fetch_sub(&cell->shares->all_bytes, atomic_load(&cell->shares->bytes[index]));
 }
 
 static bool take_confined(struct naming_cell *cell)
@@ -175,38 +175,38 @@ static bool take_confined(struct naming_cell *cell)
 	if (cell->is_confined)
 		return false;
 	cell->is_confined = true;
-	cell->naming->lacks |= cell->answer.lacks & CONFINED_WITHOUT_ANY;
-	if (cell->answer.lacks && cell->naming->options->require_confinement)
+	cell->job->lacks |= cell->answer.lacks & CONFINED_WITHOUT_ANY;
+	if (cell->answer.lacks && cell->job->options->require_confinement)
 		cell->failure = NAMING_UNCONFINED;
 	return true;
 }
 
-static bool take_begins(struct naming_cell *cell, uint32_t place)
+static bool take_begins(struct naming_cell *cell, uint32_t index)
 {
-	if (progress_at(cell, place)->state != NAMING_WAITING || cell->running_count == NAMING_MOST_RUNNING)
+	if (progress_at(cell, index)->state != NAMING_WAITING || cell->running_count == NAMING_MOST_RUNNING)
 		return false;
-	progress_at(cell, place)->state = NAMING_RUNNING;
-	cell->running[cell->running_count++] = place;
+	progress_at(cell, index)->state = NAMING_RUNNING;
+	cell->running[cell->running_count++] = index;
 	return true;
 }
 
-static bool take_end(struct naming_cell *cell, uint32_t place)
+static bool take_end(struct naming_cell *cell, uint32_t index)
 {
-	struct naming_task *task = task_at(cell, place);
+	struct naming_task *task = task_at(cell, index);
 	bool is_done = cell->answer.kind == NAMING_DONE;
 
-	if (progress_at(cell, place)->state != NAMING_RUNNING)
+	if (progress_at(cell, index)->state != NAMING_RUNNING)
 		return false;
 	/* What runs beside a task may have written into its table: the task is not done then, but is tried again. */
 	if (is_done && !read_tables(cell, task)) {
 		task->table = task->data_table = (struct named_frames){ 0 };
 		return false;
 	}
-	end_task(cell, place);
+	end_task(cell, index);
 	if (is_done)
-		take_done(cell, place);
+		take_done(cell, index);
 	else
-		take_failed(cell, place);
+		take_failed(cell, index);
 	return true;
 }
 
@@ -269,7 +269,7 @@ static enum taken take_bytes(struct naming_cell *cell)
 /* Gives the child a file of the cache, if it keeps frames of the image of that task. */
 static bool answer_cache_request(struct naming_cell *cell)
 {
-	const char *directory = cell->naming->options->cache_directory;
+	const char *directory = cell->job->options->cache_directory;
 	struct naming_cache_request request;
 	CLEANUP(cleanup_close) int fd = -1;
 	ssize_t got = message_receive(cell->cache, &request, sizeof(request), MSG_DONTWAIT, &fd);
@@ -328,7 +328,7 @@ static _Noreturn void run_broker(const struct staff *staff)
 	struct elf_image **images = calloc(cell->count + 1, sizeof(struct elf_image *));
 	struct broker broker = { .images = images,
 		.image_count = cell->count,
-		.owner = cell->naming->owners[cell->owner].who,
+		.owner = cell->job->owners[cell->owner].who,
 		.options = staff->child.options,
 		.shares = cell->shares,
 		.socket = staff->sockets[1] };
@@ -439,10 +439,10 @@ static bool open_channels(int output[2], int cache[2])
 static bool start(struct naming_cell *cell, int output[2], int cache[2])
 {
 	struct staff staff = { .cell = cell,
-		.child = { .tasks = cell->naming->tasks,
+		.child = { .tasks = cell->job->tasks,
 			.chosen = cell->chosen,
 			.chosen_count = cell->count,
-			.options = cell->naming->options } };
+			.options = cell->job->options } };
 
 	if (!open_channels(output, cache))
 		return false;
@@ -457,10 +457,10 @@ static bool start(struct naming_cell *cell, int output[2], int cache[2])
 	return cell->supervisor > 0;
 }
 
-bool naming_cell_init(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
+bool naming_cell_init(struct naming_cell *cell, struct naming_job *job, uint32_t owner, uint32_t *chosen, size_t count,
 	struct error *err)
 {
-	*cell = (struct naming_cell){ .naming = naming,
+	*cell = (struct naming_cell){ .job = job,
 		.owner = owner,
 		.chosen = chosen,
 		.count = count,

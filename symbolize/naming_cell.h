@@ -29,7 +29,7 @@ enum naming_failure {
 
 struct naming_progress {
 	enum naming_state state;
-	uint32_t owner;     /* among naming.owners */
+	uint32_t owner;     /* among job.owners */
 	bool is_kept;       /* the image is the owner's own: its frames may be cached */
 	uint64_t own_bytes; /* of the image and the maps, on disk */
 	int64_t used_ns;    /* CPU time in the present child, its share while that works on several */
@@ -43,7 +43,7 @@ struct naming_owner {
 };
 
 /* All tasks of naming_run(). */
-struct naming {
+struct naming_job {
 	struct naming_task *tasks;
 	struct naming_progress *progress; /* [task] */
 	size_t count;
@@ -58,9 +58,9 @@ struct naming {
 enum { NAMING_MOST_RUNNING = 64 }; /* tasks in progress of a cell: more than a pool has threads */
 
 struct naming_cell {
-	struct naming *naming; /* borrowed; NULL: the cell is not at work */
+	struct naming_job *job; /* borrowed; NULL: the cell is not at work */
 	uint32_t owner;
-	uint32_t *chosen; /* owned: the tasks, whose place here is their number in what the child sends */
+	uint32_t *chosen; /* owned: the tasks, whose index here is their number in what the child sends */
 	size_t count;
 
 	struct broker_shares *shares; /* NULL: none could be made */
@@ -70,7 +70,7 @@ struct naming_cell {
 	size_t cache_requests;
 	bool is_confined; /* the child has said how it is confined, as its first message */
 
-	uint32_t running[NAMING_MOST_RUNNING]; /* tasks in progress, by place */
+	uint32_t running[NAMING_MOST_RUNNING]; /* tasks in progress, by index */
 	size_t running_count;
 	struct naming_answer answer;
 	size_t answer_size; /* bytes of it that are here */
@@ -87,15 +87,15 @@ struct naming_cell {
 enum { NAMING_TICK_MS = 10 }; /* how often a cell's limits are checked, at least */
 
 /* The limits of one task, in proportion to the bytes that its files have on disk. */
-int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t place);
-uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t place);
+int64_t naming_cpu_limit_ns(const struct naming_cell *cell, size_t index);
+uint64_t naming_memory_limit_bytes(const struct naming_cell *cell, size_t index);
 unsigned int naming_stall_seconds(void);
 
 /*
  * Makes a cell for tasks of an owner, without processes yet. It takes over `chosen`, also on failure. ERROR_MEMORY.
  */
 COMMON_MUST_CHECK
-bool naming_cell_init(struct naming_cell *cell, struct naming *naming, uint32_t owner, uint32_t *chosen, size_t count,
+bool naming_cell_init(struct naming_cell *cell, struct naming_job *job, uint32_t owner, uint32_t *chosen, size_t count,
 	struct error *err);
 
 /* Starts the processes of a cell. ERROR_SYSTEM. */

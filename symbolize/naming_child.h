@@ -21,7 +21,7 @@ struct naming_answer {
 	uint64_t code_bytes;                 /* of the table of code; that of data is aligned */
 	struct elf_file_identity debug, alt; /* of the files that are part of the cache's key */
 	uint32_t kind;
-	uint32_t task;   /* its place among those that the child is for */
+	uint32_t task;   /* its index among those that the child is for */
 	uint32_t lacks;  /* CONFINED_WITHOUT_* */
 	uint32_t is_new; /* the table is worth to be kept in the cache */
 	uint32_t is_kallsyms_restricted;

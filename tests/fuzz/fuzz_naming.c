@@ -89,7 +89,7 @@ static bool is_chosen(size_t task)
 	return task % 2 == 1;
 }
 
-static void check(const struct naming *n, const struct naming_cell *cell)
+static void check(const struct naming_job *n, const struct naming_cell *cell)
 {
 	if (cell->running_count > NAMING_MOST_RUNNING)
 		abort();
@@ -107,7 +107,7 @@ static void check(const struct naming *n, const struct naming_cell *cell)
 }
 
 /* A cell without processes: what its child would have sent stands in the file. */
-static void follow(struct naming *n, int input)
+static void follow(struct naming_job *n, int input)
 {
 	uint32_t *chosen = calloc(CHOSEN, sizeof(*chosen));
 	struct naming_cell cell;
@@ -136,7 +136,7 @@ static void take_stream(const struct buffer *stream, int fd)
 	struct naming_progress progress[TASKS] = { 0 };
 	struct naming_owner owner = { .who = { .is_known = true } };
 	struct buffer notices;
-	struct naming n = { .tasks = tasks,
+	struct naming_job n = { .tasks = tasks,
 		.progress = progress,
 		.count = TASKS,
 		.owners = &owner,
