@@ -35,8 +35,8 @@ bool temporary_create(
 	struct temporary *temporary, enum temporary_size size, void (*remove_more)(pid_t owner), struct error *err);
 
 /*
- * Removes it. What cannot be removed stays, is removed later, and is told in a line of `notices` (NULL: to nobody). All
- * zero is allowed.
+ * Removes it. What cannot be removed stays, is removed later, and is reported in a line of `notices` (NULL: to nobody).
+ * All zero is allowed.
  */
 void temporary_remove(struct temporary *temporary, struct buffer *notices);
 

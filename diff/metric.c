@@ -5,8 +5,8 @@
 
 /*
  * The least effect that matters, in points of the total. Exact counts have no noise of sampling that would hide a small
- * change: half of 1 % in a function that has 1 % of the total is told. Below that, programs of equal code differ, by
- * the length of their own name, which the dynamic linker reads (decision 58).
+ * change: half of 1 % in a function that has 1 % of the total is reported. Below that, programs of equal code differ,
+ * by the length of their own name, which the dynamic linker reads (decision 58).
  */
 static const double default_min_effect_points = 0.1, default_min_exact_points = 0.005;
 

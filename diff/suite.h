@@ -11,7 +11,7 @@
  * may run for a fixed time. There are two levels of noise: rounds within a process, which the standard error of its
  * mean tells, and processes. With several executions on each side the executions are the replicates, and the spread
  * between them holds both levels; it is moderated across the benchmarks of the suite (Smyth 2004), and executions made
- * in turn are compared in pairs. With one execution a side, the difference between processes is assumed, and told.
+ * in turn are compared in pairs. With one execution a side, the difference between processes is assumed, and reported.
  * Benchmarks without such times (simulations: exact counts; programs that tell no iterations) are judged by the totals
  * of their profiles, as diff_create() judges them.
  *

@@ -226,18 +226,18 @@ static bool fail_empty(const struct harness *harness, const struct harness_resul
 static bool read_output(const struct harness *harness, int64_t end_ns, struct harness_result *result,
 	struct buffer *notices, struct error *err)
 {
-	CLEANUP(harness_result_deinit) struct harness_result heard = { 0 };
+	CLEANUP(harness_result_deinit) struct harness_result found = { 0 };
 
-	if (!harness_output_finish(harness->output, end_ns, &heard, notices, err))
+	if (!harness_output_finish(harness->output, end_ns, &found, notices, err))
 		return false;
-	if (heard.window_count == 0)
+	if (found.window_count == 0)
 		return true;
-	heard.ack_us[0] = result->ack_us[0];
-	heard.ack_us[1] = result->ack_us[1];
-	heard.acks = result->acks;
+	found.ack_us[0] = result->ack_us[0];
+	found.ack_us[1] = result->ack_us[1];
+	found.acks = result->acks;
 	harness_result_deinit(result);
-	*result = heard;
-	heard = (struct harness_result){ 0 };
+	*result = found;
+	found = (struct harness_result){ 0 };
 	return true;
 }
 

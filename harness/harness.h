@@ -14,7 +14,7 @@
  *
  *	harness_create()     makes the FIFOs and the directory for results, and starts the thread that answers
  *	harness_prepare()    sets the environment and the streams of the command; the caller starts it then
- *	harness_finish()     stops, removes what was made, and hands over what was heard
+ *	harness_finish()     stops, removes what was made, and hands over what was received
  *
  * All times are CLOCK_MONOTONIC in nanoseconds, as those of the sampler.
  */
@@ -97,7 +97,7 @@ bool harness_result_set_facts(const struct harness_result *result, struct profil
 
 /*
  * To be called when the command has ended. Lines for the user are appended to `notices`: an unknown command, a window
- * that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator hears of
+ * that never closed, results that cannot be read. In a simulation `result` has no windows, since the simulator receives
  * them, and it is never empty. ERROR_EMPTY: no benchmark was met; the message says what was tried
  * and how harnesses are switched on.
  */

@@ -33,7 +33,7 @@ void harness_output_line(
 	struct harness_output *output, int stream, const char *text, size_t size, int64_t time_ns, bool is_complete);
 
 /*
- * Makes windows of what was heard: fills windows, window_count, integration and toolchain of `result`, which is empty,
+ * Makes windows of what was read: fills windows, window_count, integration and toolchain of `result`, which is empty,
  * and leaves them so if no benchmark was named. Windows have their `measured`, when the output tells it. `end_ns`: the
  * command had ended by then. Lines for the user are appended to `notices`.
  */

@@ -11,8 +11,8 @@
  *
  * Formats, as these programs print them into a pipe:
  *	go test -bench       testing.BenchmarkResult.String() of Go 1.8 to 1.26;
- *golang.org/design/14313-benchmark-format google-benchmark     console_reporter.cc of 1.5 to 1.9 criterion the report
- *CliReport of 0.3 to 0.8; by `cargo bench` also the line of each binary hyperfine            1.0 to 1.20
+ * golang.org/design/14313-benchmark-format google-benchmark     console_reporter.cc of 1.5 to 1.9 criterion the report
+ * CliReport of 0.3 to 0.8; by `cargo bench` also the line of each binary hyperfine            1.0 to 1.20
  */
 enum output_dialect {
 	OUTPUT_GO,
@@ -50,10 +50,10 @@ struct output_event {
 	enum output_dialect dialect;
 	struct output_text name; /* of the line; empty: what began last */
 	double time_ns;          /* of one iteration */
-	double stdev_ns;         /* of this time, between rounds; 0: not told */
-	double error_ns;         /* of this time; 0: not told */
-	uint64_t rounds;         /* 0: not told */
-	uint64_t iterations;     /* 0: not told */
+	double stdev_ns;         /* of this time, between rounds; 0: not known */
+	double error_ns;         /* of this time; 0: not known */
+	uint64_t rounds;         /* 0: not known */
+	uint64_t iterations;     /* 0: not known */
 };
 
 /* Name of a dialect for people, such as "google-benchmark". */

@@ -298,7 +298,7 @@ static bool join_integrations(const struct session *session, char **joined, stru
 	return false;
 }
 
-static void tell_count(struct buffer *notices, uint64_t count, const char *one, const char *more)
+static void report_count(struct buffer *notices, uint64_t count, const char *one, const char *more)
 {
 	if (count == 1)
 		buffer_printf(notices, "benchmarks: %s\n", one);
@@ -306,29 +306,29 @@ static void tell_count(struct buffer *notices, uint64_t count, const char *one, 
 		buffer_printf(notices, "benchmarks: %llu %s\n", (unsigned long long)count, more);
 }
 
-static void tell_problems(const struct session *session, const struct harness_result *result, struct buffer *notices)
+static void report_problems(const struct session *session, const struct harness_result *result, struct buffer *notices)
 {
 	size_t nameless = 0;
 
 	for (size_t i = 0; i < result->window_count; i++)
 		nameless += !result->windows[i].uri;
-	tell_count(notices, session->unknown,
+	report_count(notices, session->unknown,
 		"the harness sent a command that is not known here; it was told so, and the recording went on",
 		"commands of the harness are not known here; it was told so, and the recording went on");
 	if (session->refused_version > 0)
 		buffer_printf(notices,
 			"benchmarks: a harness speaks version %llu of the protocol; this kelvin knows up to %d, so it was refused\n",
 			(unsigned long long)session->refused_version, PROTOCOL_VERSION_NOW);
-	tell_count(notices, session->unclosed, "one never ended: it was taken to end where the next began",
+	report_count(notices, session->unclosed, "one never ended: it was taken to end where the next began",
 		"never ended: they were taken to end where the next began");
-	tell_count(notices, nameless,
+	report_count(notices, nameless,
 		"one was cut off before the harness said its name; its samples count as the harness's own",
 		"were cut off before the harness said their names; their samples count as the harness's own");
-	tell_count(notices, session->unnamed, "one name came without a measurement, and is left out",
+	report_count(notices, session->unnamed, "one name came without a measurement, and is left out",
 		"names came without a measurement, and are left out");
-	tell_count(notices, session->unpaired, "a round without a start, an end or time of its own was left out",
+	report_count(notices, session->unpaired, "a round without a start, an end or time of its own was left out",
 		"rounds without a start, an end or time of their own were left out");
-	tell_count(notices, session->left_out, "there are too many windows or rounds: one was left out",
+	report_count(notices, session->left_out, "there are too many windows or rounds: one was left out",
 		"windows and rounds were left out, because there are too many");
 }
 
@@ -348,6 +348,6 @@ bool session_finish(struct session *session, int64_t end_ns, struct harness_resu
 	if (!make_windows(session, result, err) || !join_integrations(session, &result->integration, err))
 		return false;
 	if (notices)
-		tell_problems(session, result, notices);
+		report_problems(session, result, notices);
 	return true;
 }

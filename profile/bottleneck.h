@@ -7,9 +7,9 @@ struct profile;
 
 /*
  * What holds a function up, from its self cost: of a simulation's counts (profile/cost_model.h), or of the counters of
- * a real processor. The classes are those of the seed (CPU simulation); its rule is not public. A class is the largest
- * component of the self cost if it is at least PROFILE_BOTTLENECK_LEAST_SHARE of it and PROFILE_BOTTLENECK_LEAST_LEAD
- * times the second; else the cost is mixed. docs/decisions/59-bottlenecks.md has the reasons.
+ * a real processor. The classes are those of CodSpeed's CPU simulation, whose rule is not public. A class is the
+ * largest component of the self cost if it is at least PROFILE_BOTTLENECK_LEAST_SHARE of it and
+ * PROFILE_BOTTLENECK_LEAST_LEAD times the second; else the cost is mixed (docs/decisions/59-bottlenecks.md).
  */
 enum profile_bottleneck {
 	PROFILE_BOTTLENECK_NONE,        /* not known: the profile has no such data, or too little of this function */

@@ -6,7 +6,7 @@
 /*
  * How the estimated cycles of a simulation are made from its counts: the model of `kelvin simulate`. Real processors
  * overlap what is added up here; the figures are the latencies of today's server processors in cycles (L2 about 14, of
- * which a pipeline hides some; memory 80 to 100 ns at 2 GHz or more). The seed (CPU simulation) has no public
+ * which a pipeline hides some; memory 80 to 100 ns at 2 GHz or more). CodSpeed's CPU simulation has no public
  * constants; callgrind's users compute 10 and 100, iai-callgrind 5 and 35.
  */
 enum {

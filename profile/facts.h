@@ -49,10 +49,10 @@ struct profile_fact {
 	const char *one, *many; /* units of a number: "CPU", "CPUs" */
 	/*
 	 * What text reports write before the value; for a flag, all that they write when it is set. NULL: reports leave
-	 * the fact out. `told_chars`: they write at most this many characters of the value; 0: all.
+	 * the fact out. `shown_chars`: they write at most this many characters of the value; 0: all.
 	 */
-	const char *told;
-	int told_chars;
+	const char *prefix;
+	int shown_chars;
 	/*
 	 * What a comparison writes before, between and behind the values of base and head when they differ; for a flag
 	 * the values are the names of the side that has it and of the other. differs[1] NULL: the fact is not compared.

@@ -14,10 +14,10 @@ bool pprof_check(bool ok, const char *what, size_t position, struct error *err)
 
 static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const char *path)
 {
-	uint64_t told = pprof_column_next(&r->extension, PPROF_COLUMN(mapping_kind), UINT64_MAX);
+	uint64_t written = pprof_column_next(&r->extension, PPROF_COLUMN(mapping_kind), UINT64_MAX);
 
-	if (told <= PROFILE_MAPPING_ANON)
-		return (enum profile_mapping_kind)told;
+	if (written <= PROFILE_MAPPING_ANON)
+		return (enum profile_mapping_kind)written;
 	if (strstr(path, "[kernel") || strcmp(path, "[guest.kernel.kallsyms]") == 0 || strstr(path, ".ko"))
 		return PROFILE_MAPPING_KERNEL;
 	if (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0)

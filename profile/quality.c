@@ -14,14 +14,20 @@ const char *profile_stop_name(enum profile_stop stop)
 	return stop_names[stop];
 }
 
-bool profile_tells_whole(const struct profile *profile)
+static bool has_stops(const struct profile_quality *quality)
 {
-	const struct profile_quality *quality = &profile->quality;
-	uint64_t told = 0;
+	uint64_t stops = 0;
 
 	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
-		told |= quality->stops[i];
-	return told &&
+		stops |= quality->stops[i];
+	return stops != 0;
+}
+
+bool profile_knows_whole_stacks(const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+
+	return has_stops(quality) &&
 	       (quality->frames > 0 || strncmp(profile_string(profile, profile->facts.call_graph), "dwarf", 5) == 0);
 }
 
@@ -29,9 +35,6 @@ double profile_quality_whole_percent(const struct profile_quality *quality)
 {
 	uint64_t whole = quality->stops[PROFILE_STOP_ROOT] + quality->stops[PROFILE_STOP_STITCHED] +
 			 quality->stops[PROFILE_STOP_KERNEL_ONLY];
-	uint64_t told = 0;
 
-	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
-		told |= quality->stops[i];
-	return quality->samples && told ? 100.0 * (double)whole / (double)quality->samples : 100.0;
+	return quality->samples && has_stops(quality) ? 100.0 * (double)whole / (double)quality->samples : 100.0;
 }

@@ -48,4 +48,4 @@ double profile_quality_whole_percent(const struct profile_quality *quality);
 /*
  * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.
  */
-bool profile_tells_whole(const struct profile *profile);
+bool profile_knows_whole_stacks(const struct profile *profile);

@@ -375,16 +375,16 @@ double summary_samples(const struct profile *profile)
 
 bool summary_quality_recorded(const struct profile *profile)
 {
-	uint64_t told = profile->quality.lost;
+	uint64_t counted = profile->quality.lost;
 
 	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
-		told |= profile->quality.stops[i];
-	return told != 0;
+		counted |= profile->quality.stops[i];
+	return counted != 0;
 }
 
 double summary_whole_percent(const struct profile *profile)
 {
-	return profile_tells_whole(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
+	return profile_knows_whole_stacks(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
 }
 
 void summary_quality(const struct profile *profile, struct buffer *out)

@@ -13,14 +13,14 @@ static void append_fact(const struct profile *profile, const struct profile_fact
 {
 	CLEANUP(buffer_deinit) struct buffer value = { 0 };
 
-	if (!fact->told || profile_fact_get(&profile->facts, fact) == 0)
+	if (!fact->prefix || profile_fact_get(&profile->facts, fact) == 0)
 		return;
 	buffer_init(&value, (size_t)1 << 20);
 	profile_fact_words(profile, fact, &value);
 	text->failed |= value.failed;
 	if (!text->failed)
-		buffer_printf(text, "%s%s%.*s", text->size ? ", " : "", fact->told,
-			fact->told_chars ? fact->told_chars : -1, value.data ? value.data : "");
+		buffer_printf(text, "%s%s%.*s", text->size ? ", " : "", fact->prefix,
+			fact->shown_chars ? fact->shown_chars : -1, value.data ? value.data : "");
 }
 
 static bool write_facts(const struct text_writer *w, struct error *err)

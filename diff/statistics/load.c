@@ -236,7 +236,7 @@ static double agreeing_share(const struct function_times *times, enum kind kind,
 {
 	const struct diff *diff = times->build->diff;
 	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN;
-	double agreeing = 0, told = 0;
+	double agreeing = 0, judged = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		const double *values = own ? times->items[i].own : times->items[i].self;
@@ -244,13 +244,13 @@ static double agreeing_share(const struct function_times *times, enum kind kind,
 
 		if (base + head < 2 * min_ratio_samples)
 			continue;
-		told += values[side];
+		judged += values[side];
 		off = fabs(log(fmax(values[DIFF_BASE], times->build->sample_weight[DIFF_BASE])) -
 			   log(fmax(values[DIFF_HEAD], times->build->sample_weight[DIFF_HEAD])) - log(factor));
 		if (off <= log(agreeing_ratio) + counting_sigmas * sqrt(1 / fmax(base, 1) + 1 / fmax(head, 1)))
 			agreeing += values[side];
 	}
-	return told > 0 ? agreeing / told : 0;
+	return judged > 0 ? agreeing / judged : 0;
 }
 
 /*

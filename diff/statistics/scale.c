@@ -165,10 +165,10 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 /* Describes a difference that nearly every function shows and that the runs of one side show too. */
 static bool describe_speed(struct diff_build *build, struct error *err)
 {
-	static const double least_told = 0.01;
+	static const double least_reported = 0.01;
 	double change = expm1(build->speed_delta);
 
-	if (!build->speed_is_explained || fabs(change) < least_told)
+	if (!build->speed_is_explained || fabs(change) < least_reported)
 		return true;
 	return build_text(build->diff, err, &build->diff->scale_text,
 		"nearly every function took %.1f %% %s time per run in head, which may be the machine: its speed varied by %.1f %% between runs of the same side; functions count as changed where they differ from that",

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A difference of the waits for a CPU of this part of the program's time is told even where it is not proven. */
-static const double least_told = 0.05;
+/* A difference of the waits for a CPU of this share of the program's time is reported even where it is not proven. */
+static const double least_reported = 0.05;
 
 /* It must also be so many times as long, or as short, as on the other side. */
 static const double least_ratio = 1.5;
@@ -20,7 +20,7 @@ static const struct diff_estimate *queue_of(const struct diff *diff)
 
 static bool is_large(const struct diff *diff, const struct diff_estimate *queue)
 {
-	return fabs(queue->delta) >= least_told * build_points_of(diff) &&
+	return fabs(queue->delta) >= least_reported * build_points_of(diff) &&
 	       fmax(queue->base, queue->head) >= least_ratio * fmin(queue->base, queue->head);
 }
 

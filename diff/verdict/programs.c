@@ -21,10 +21,10 @@ struct side_code {
 };
 
 /*
- * Whether a function says nothing about the program: any two programs share the kernel and the C library, and code
+ * Whether a function tells no program from another: any two programs share the kernel and the C library, and code
  * without a name cannot be compared.
  */
-static bool tells_nothing(const struct diff_build *build, const struct diff_function *f)
+static bool is_in_any_program(const struct diff_build *build, const struct diff_function *f)
 {
 	const char *module = diff_string(build->diff, f->module);
 
@@ -41,7 +41,7 @@ static void sum_code(const struct diff_build *build, struct side_code code[DIFF_
 		const struct diff_function *f = &build->diff->functions[i];
 		bool both = f->raw_total[DIFF_BASE] > 0 && f->raw_total[DIFF_HEAD] > 0;
 
-		if (tells_nothing(build, f))
+		if (is_in_any_program(build, f))
 			continue;
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			code[side].own += f->raw_self[side];

@@ -54,14 +54,14 @@ static void append_chain(const struct diff *diff, const struct diff_cause *cause
 /* Appends " takes 10.1 times as much", " is new". */
 static void append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *text)
 {
-	static const double most_told = 1000;
+	static const double limit = 1000;
 	char words[WORDS_CHANGE];
 
 	words_ratio(diff, e->base, e->head, words);
 	if (!(e->base > 0) || !(e->head > 0))
 		buffer_append_string(text, e->head > 0 ? " is new" : " is gone");
-	else if (e->head > most_told * e->base)
-		buffer_printf(text, " takes more than %.0f times as %s", most_told, diff->is_counted ? "many" : "much");
+	else if (e->head > limit * e->base)
+		buffer_printf(text, " takes more than %.0f times as %s", limit, diff->is_counted ? "many" : "much");
 	else
 		buffer_printf(text, " takes %s", words);
 }

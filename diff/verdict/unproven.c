@@ -95,13 +95,13 @@ static double largest_open(const struct diff_estimate *total)
  */
 static void bound_words(const struct diff_estimate *total, char out[static UNPROVEN_BOUND])
 {
-	static const double most_told = 10;
+	static const double limit = 10;
 	double open = largest_open(total);
 
 	out[0] = '\0';
 	if (open < 1)
 		snprintf(out, UNPROVEN_BOUND, "; a change of more than %.*f %% is excluded", open < 0.1, open * 100);
-	else if (open < most_told)
+	else if (open < limit)
 		snprintf(out, UNPROVEN_BOUND, "; an increase to more than %.1f times is excluded", 1 + open);
 }
 

@@ -133,7 +133,7 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	char text[200];
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!profile_tells_whole(build->profiles[side]))
+		if (!profile_knows_whole_stacks(build->profiles[side]))
 			return true;
 		cut[side] = 100 - profile_quality_whole_percent(&build->profiles[side]->quality);
 	}

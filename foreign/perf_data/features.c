@@ -133,20 +133,20 @@ bool perf_data_header_take_build_id(
 	const uint8_t *read;
 	const char *path;
 	uint16_t misc;
-	uint8_t told;
+	uint8_t id_bytes;
 
 	byte_reader_skip(&r, sizeof(uint32_t));
 	misc = byte_reader_u16(&r);
 	byte_reader_skip(&r, sizeof(uint16_t) + sizeof(int32_t)); /* the record's size; a pid */
 	read = byte_reader_bytes(&r, BUILD_ID_ROOM);
-	told = byte_reader_u8(&r);
+	id_bytes = byte_reader_u8(&r);
 	byte_reader_skip(&r, 3);
 	path = byte_reader_string(&r, NULL);
 	if (!byte_reader_ok(&r))
 		return error_set(err, ERROR_FORMAT, "a build id is cut short");
 	memcpy(id.bytes, read, BUILD_ID_ROOM);
-	if (misc & MISC_BUILD_ID_SIZE && told <= BUILD_ID_ROOM)
-		id.size = told;
+	if (misc & MISC_BUILD_ID_SIZE && id_bytes <= BUILD_ID_ROOM)
+		id.size = id_bytes;
 	if (strncmp(path, "[kernel.kallsyms]", 17) == 0)
 		header->files.kernel = id;
 	return recorded_files_add(&header->files, path, &id, err);

@@ -146,12 +146,12 @@ void perf_data_skim_describe(struct perf_data_skim *skim, uint64_t stack_bytes)
 	size_t at = PERF_DATA_SKIM_STEPS;
 
 	skim->uses[step < PERF_DATA_SKIM_STEPS ? step : PERF_DATA_SKIM_STEPS]++;
-	if (++skim->told < RATED_STACKS)
+	if (++skim->counted < RATED_STACKS)
 		return;
 	while (at > 0 && above + skim->uses[at] <= RATED_STACKS / READ_TWICE)
 		above += skim->uses[at--];
 	skim->kept_bytes = at < PERF_DATA_SKIM_STEPS ? (at + 1) * STEP_BYTES : SIZE_MAX;
-	skim->told = 0;
+	skim->counted = 0;
 	memset(skim->uses, 0, sizeof(skim->uses));
 }
 

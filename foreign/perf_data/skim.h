@@ -14,7 +14,7 @@ enum { PERF_DATA_SKIM_STEPS = 128 };
 struct perf_data_skim {
 	size_t kept_bytes;                       /* bytes of a stack read at first */
 	size_t before_bytes;                     /* the most bytes found before a stack */
-	uint32_t told;                           /* number of stacks counted in `uses` */
+	uint32_t counted;                        /* number of stacks counted in `uses` */
 	uint32_t uses[PERF_DATA_SKIM_STEPS + 1]; /* number of stacks by the used bytes, in steps; the last: all bytes */
 	uint8_t *whole;                          /* owned: a record with its whole stack; NULL until needed */
 };

@@ -178,7 +178,7 @@ bool perf_data_waits_take_sample(
 bool perf_data_waits_finish(struct perf_data *data, struct error *err)
 {
 	struct switches *switches = &data->switches;
-	bool tells_ends = switches->ended > switches->unended;
+	bool has_ends = switches->ended > switches->unended;
 
 	collector_profile(data->collector)->quality.lost += switches->dropped;
 	if (switches->unended > 0 && data->notices)
@@ -186,7 +186,7 @@ bool perf_data_waits_finish(struct perf_data *data, struct error *err)
 			"%llu waits are left out, because the file does not tell when they ended: record with --switch-events, or with -a\n",
 			(unsigned long long)switches->unended);
 	/* Where most ends are missing, what seems to last may have ended long ago. */
-	for (size_t i = 0; i < switches->count && tells_ends; i++)
+	for (size_t i = 0; i < switches->count && has_ends; i++)
 		if (switches->items[i].record.bytes && !end_wait(data, switches->items[i].tid, data->last_ns, err))
 			return false;
 	return true;
