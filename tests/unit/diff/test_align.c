@@ -115,8 +115,7 @@ static void inlining_is_no_loss_and_gain(void **state)
 	CLEANUP(profile_cleanup)
 	struct profile *head = synthetic_runs("main;parse 7000\nmain;parse;fill 1000\nmain;rest 6000\n", 3);
 	CLEANUP(diff_cleanup)
-	struct diff *there = synthetic_diff(base, head, NULL),
-		    *back = synthetic_diff(head, base, NULL);
+	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
 
 	assert_int_equal(synthetic_function(there, "next_char")->total.state, DIFF_STATE_MOVED);
 	assert_int_equal(synthetic_function(there, "parse")->self.state, DIFF_STATE_MOVED);
@@ -195,8 +194,7 @@ static void addresses_do_not_name_each_other(void **state)
 	CLEANUP(profile_cleanup)
 	struct profile *two = synthetic_profile("main;lib.so+0x12!lib.so 60\nmain;lib.so+0x34!lib.so 40\nmain;f 100\n");
 	CLEANUP(diff_cleanup)
-	struct diff *diff = synthetic_diff(one, one, NULL),
-		    *both = synthetic_diff(one, two, NULL), *single = NULL;
+	struct diff *diff = synthetic_diff(one, one, NULL), *both = synthetic_diff(one, two, NULL), *single = NULL;
 	struct error err;
 
 	assert_float_equal(synthetic_function(diff, "lib.so+0x12")->raw_self[DIFF_HEAD], 100e6, 1);
@@ -212,8 +210,7 @@ static void no_self_time_on_one_side_is_neither_new_nor_gone(void **state)
 	CLEANUP(profile_cleanup)
 	struct profile *head = synthetic_runs("main;f;g 1000\nmain;f 900\nmain;rest 6000\n", 3);
 	CLEANUP(diff_cleanup)
-	struct diff *there = synthetic_diff(base, head, NULL),
-		    *back = synthetic_diff(head, base, NULL);
+	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
 
 	assert_int_equal(synthetic_function(there, "f")->self.state, DIFF_STATE_MORE);
 	assert_int_equal(synthetic_function(back, "f")->self.state, DIFF_STATE_LESS);

@@ -21,8 +21,7 @@ static void assert_refused(const struct profile *base, const struct profile *hea
 static void an_empty_side_is_named(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *full = synthetic_profile("main 10\n"),
-		       *empty = synthetic_profile(""), *bare = NULL;
+	struct profile *full = synthetic_profile("main 10\n"), *empty = synthetic_profile(""), *bare = NULL;
 	struct diff *diff = NULL;
 	struct error err;
 
@@ -37,8 +36,7 @@ static void an_empty_side_is_named(void **state)
 static void nothing_in_common_names_both_and_the_next_step(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_profile("main;a 10\n"),
-		       *head = synthetic_profile("start!x;b!x 10\n");
+	struct profile *base = synthetic_profile("main;a 10\n"), *head = synthetic_profile("start!x;b!x 10\n");
 	struct error err;
 
 	assert_true(profile_intern(base, "pid 1 (server)", &base->facts.command, &err));

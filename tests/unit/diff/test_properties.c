@@ -188,8 +188,7 @@ static void merging_runs_first_gives_the_same_diff(void **state)
 		"main;a 120\nmain;b;c 280\n" };
 	struct synthetic all = synthetic_create();
 	CLEANUP(profile_cleanup)
-	struct profile *merged = NULL,
-		       *together = NULL, *head = synthetic_runs("main;a 110\nmain;b 250\n", 3);
+	struct profile *merged = NULL, *together = NULL, *head = synthetic_runs("main;a 110\nmain;b 250\n", 3);
 	CLEANUP(diff_cleanup) struct diff *a = NULL, *b = NULL;
 	struct error err;
 

@@ -26,8 +26,7 @@ static const char four_all_doubled[] = "main;a 8000\nmain;b 6000\nmain;c 4000\nm
 static void one_doubled_function_turns_no_other_blue(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_runs(four, 3),
-		       *head = synthetic_runs(four_one_doubled, 3);
+	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four_one_doubled, 3);
 
 	for (enum diff_scale_mode mode = DIFF_SCALE_AUTO; mode <= DIFF_SCALE_ROBUST; mode++) {
 		CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, mode);
@@ -47,8 +46,8 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 static void more_runs_are_no_load(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_runs(four, 3),
-		       *head = synthetic_runs(four, 12), *doubled = synthetic_runs(four_all_doubled, 12);
+	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four, 12),
+		       *doubled = synthetic_runs(four_all_doubled, 12);
 	CLEANUP(diff_cleanup)
 	struct diff *same = diff_in_mode(base, head, DIFF_SCALE_ROBUST),
 		    *more = diff_in_mode(base, doubled, DIFF_SCALE_ROBUST);
@@ -64,8 +63,7 @@ static void more_runs_are_no_load(void **state)
 static void a_factor_of_few_functions_is_said(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_profile("main;a 400\n"),
-		       *head = synthetic_profile("main;a 800\n");
+	struct profile *base = synthetic_profile("main;a 400\n"), *head = synthetic_profile("main;a 800\n");
 	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_non_null(
@@ -111,8 +109,7 @@ static void an_unknown_load_flags_what_it_cannot_explain(void **state)
 static void twice_the_traffic_flags_nothing(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_profile(four),
-		       *head = synthetic_profile(four_all_doubled);
+	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
 	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
@@ -125,8 +122,7 @@ static void twice_the_traffic_flags_nothing(void **state)
 static void a_uniform_change_of_whole_commands_is_a_regression(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_runs(four, 4),
-		       *head = synthetic_runs(four_all_doubled, 4);
+	struct profile *base = synthetic_runs(four, 4), *head = synthetic_runs(four_all_doubled, 4);
 	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
@@ -148,8 +144,7 @@ static void runs_are_counted(void **state)
 static void shares_and_work_scale_as_told(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = synthetic_profile(four),
-		       *head = synthetic_profile(four_all_doubled);
+	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_SHARE);
 
 	assert_float_equal(diff->scale.factor, 0.5, 1e-12);
@@ -171,8 +166,8 @@ static struct profile *recorded_for(double ms, const char *frames, int64_t count
 static void rates_need_durations(void **state)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *base = recorded_for(1000, "main", 500),
-		       *head = recorded_for(4000, "main", 1000), *bare = synthetic_profile(four);
+	struct profile *base = recorded_for(1000, "main", 500), *head = recorded_for(4000, "main", 1000),
+		       *bare = synthetic_profile(four);
 	struct diff_options options = { .scale = DIFF_SCALE_RATE };
 	struct diff *diff = synthetic_diff(base, head, &options), *none = NULL;
 	struct error err;
