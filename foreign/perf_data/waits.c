@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* OFF_CPU_TIMESTAMP of perf, and what it counts up from there. */
-static const uint64_t first_fake_ns = (uint64_t)UINT32_MAX << 32;
-
 /*
  * States as sched:sched_switch has them (TASK_REPORT of linux/sched.h), and what they become in struct ebpf_wait, whose
  * states are those of the kernel itself.
@@ -37,11 +34,6 @@ enum perf_data_waits perf_data_waits_of(const struct perf_data_event *event)
 bool perf_data_waits_are_wanted(const char *metric)
 {
 	return metric && (strcmp(metric, "off-cpu") == 0 || strcmp(metric, "idle") == 0);
-}
-
-bool perf_data_waits_time_is_fake(uint64_t time_ns)
-{
-	return time_ns >= first_fake_ns;
 }
 
 /* Adds a sample as a wait that ended at the record's time. */
