@@ -94,7 +94,8 @@ struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
 COMMON_MUST_CHECK
 bool pprof_check(bool ok, const char *what, size_t position, struct error *err);
 
-/* Reads the strings, then the value types: the one that counts samples becomes value 0, the others follow in their order. */
+/* Reads the strings, then the value types: the one that counts samples becomes value 0, the others follow in their
+ * order. */
 COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
 
