@@ -370,7 +370,7 @@ bool symbolize_verify_locations(struct profile *profile, struct elf_image *const
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	struct findings findings = { .counts = &profile->verification, .differences = &text };
 
-	buffer_init(&text, PROFILE_MOST_DIFFERENCES * DIFFERENCE_BYTES);
+	buffer_init(&text, (size_t)PROFILE_MOST_DIFFERENCES * DIFFERENCE_BYTES);
 	if (!compare_locations(profile, images, locations, count, options, &findings, err) || !buffer_ok(&text, err))
 		return false;
 	for (char *line = text.data, *end; line && (end = strchr(line, '\n')); line = end + 1) {

@@ -47,8 +47,9 @@ static void append_fact(const struct profile *const profiles[DIFF_SIDES], const 
 	size_t most = text->size + MAX_FACT_BYTES;
 
 	if (fact->type == PROFILE_FACT_FLAG) {
-		buffer_append_string(
-			text, diff_side_name(side ^ (profile_fact_get(&profiles[DIFF_BASE]->facts, fact) ? 0 : 1)));
+		bool base_has_it = profile_fact_get(&profiles[DIFF_BASE]->facts, fact) != 0;
+
+		buffer_append_string(text, diff_side_name((side == DIFF_BASE) == base_has_it ? DIFF_BASE : DIFF_HEAD));
 		return;
 	}
 	profile_fact_words(profiles[side], fact, text);
