@@ -7,13 +7,16 @@
 
 #include <math.h>
 
-static bool put_id(const struct diff *diff, uint32_t id, struct buffer *out)
+/* Values are written with the text before them: the key as `,"q_self":`, or a separator. */
+static bool put_id(const struct diff *diff, struct buffer *out, const char *before, uint32_t id)
 {
+	buffer_append_string(out, before);
 	return json_text_string(out, diff_string(diff, id));
 }
 
-static void put_word(struct buffer *out, const char *word)
+static void put_word(struct buffer *out, const char *before, const char *word)
 {
+	buffer_append_string(out, before);
 	buffer_append_byte(out, '"');
 	buffer_append_string(out, word);
 	buffer_append_byte(out, '"');
@@ -28,7 +31,7 @@ static void put_measured(struct buffer *out, double value)
 		json_text_number(out, value);
 }
 
-/* Ends the key of a value in the metric's unit: those of times are called base_ns, all others base. */
+/* A value in the metric's unit, whose key lacks its end: those of times are called base_ns, all others base. */
 static void end_key(const struct diff *diff, struct buffer *out)
 {
 	if (diff->is_time)
@@ -36,45 +39,50 @@ static void end_key(const struct diff *diff, struct buffer *out)
 	JSON_TEXT(out, "\":");
 }
 
-static void put_points(const struct diff *diff, struct buffer *out, double delta)
+static void put_figure(const struct diff *diff, struct buffer *out, const char *before, double value)
 {
-	json_text_number(out, summary_points(diff, delta));
+	buffer_append_string(out, before);
+	end_key(diff, out);
+	put_measured(out, value);
+}
+
+static void put_number(struct buffer *out, const char *before, double value)
+{
+	buffer_append_string(out, before);
+	json_text_number(out, value);
+}
+
+static void put_points(const struct diff *diff, struct buffer *out, const char *before, double delta)
+{
+	put_number(out, before, summary_points(diff, delta));
 }
 
 /* [low, high] in points; null without evidence. */
-static void put_interval(const struct diff *diff, struct buffer *out, const struct diff_estimate *e)
+static void put_interval(const struct diff *diff, struct buffer *out, const char *before, const struct diff_estimate *e)
 {
+	buffer_append_string(out, before);
 	if (!isfinite(e->ci_low) || !isfinite(e->ci_high)) {
 		JSON_TEXT(out, "null");
 		return;
 	}
-	JSON_TEXT(out, "[");
-	put_points(diff, out, e->ci_low);
-	JSON_TEXT(out, ",");
-	put_points(diff, out, e->ci_high);
+	put_points(diff, out, "[", e->ci_low);
+	put_points(diff, out, ",", e->ci_high);
 	JSON_TEXT(out, "]");
 }
 
 static bool put_identity(const struct render_input *input, const struct diff_function *f, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
-	bool ok;
+	bool ok = put_id(diff, out, "{\"name\":", f->name) && put_id(diff, out, ",\"module\":", f->module) &&
+		  put_id(diff, out, ",\"file\":", f->file);
 
-	JSON_TEXT(out, "{\"name\":");
-	ok = put_id(diff, f->name, out);
-	JSON_TEXT(out, ",\"module\":");
-	ok = ok && put_id(diff, f->module, out);
-	JSON_TEXT(out, ",\"file\":");
-	ok = ok && put_id(diff, f->file, out);
 	JSON_TEXT(out, ",\"line\":");
 	if (f->line)
 		json_text_integer(out, f->line);
 	else
 		JSON_TEXT(out, "null");
-	JSON_TEXT(out, ",\"key\":");
-	ok = ok && put_id(diff, f->key, out);
-	JSON_TEXT(out, ",\"origin\":");
-	put_word(out, profile_origin_name(f->origin));
+	ok = ok && put_id(diff, out, ",\"key\":", f->key);
+	put_word(out, ",\"origin\":", profile_origin_name(f->origin));
 	JSON_TEXT(out, ",\"origin_rule\":");
 	json_text_integer(out, f->origin_rule);
 	if (input->origin_rule_text && f->origin_rule) {
@@ -93,10 +101,8 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 		JSON_TEXT(out, "false");
 	if (f->compiles)
 		JSON_TEXT(out, ",\"compiles\":true");
-	JSON_TEXT(out, ",\"language\":");
-	put_word(out, profile_languages[f->language].name);
-	JSON_TEXT(out, ",\"name_source\":");
-	put_word(out, profile_name_source_name(f->name_source));
+	put_word(out, ",\"language\":", profile_languages[f->language].name);
+	put_word(out, ",\"name_source\":", profile_name_source_name(f->name_source));
 	return ok;
 }
 
@@ -116,27 +122,17 @@ static enum diff_state overall_state(const struct diff_function *f)
 
 static void put_measurements(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"tier\":");
-	put_word(out, diff_tier_name(f->tier));
-	JSON_TEXT(out, ",\"code\":");
-	put_word(out, diff_code_name(f->code));
+	put_word(out, ",\"tier\":", diff_tier_name(f->tier));
+	put_word(out, ",\"code\":", diff_code_name(f->code));
 	JSON_TEXT(out, ",\"moved_to\":");
 	if (f->moved_to == PROFILE_NONE)
 		JSON_TEXT(out, "null");
 	else
 		json_text_integer(out, f->moved_to);
-	JSON_TEXT(out, ",\"base_self");
-	end_key(diff, out);
-	put_measured(out, f->raw_self[DIFF_BASE]);
-	JSON_TEXT(out, ",\"head_self");
-	end_key(diff, out);
-	put_measured(out, f->raw_self[DIFF_HEAD]);
-	JSON_TEXT(out, ",\"base_total");
-	end_key(diff, out);
-	put_measured(out, f->raw_total[DIFF_BASE]);
-	JSON_TEXT(out, ",\"head_total");
-	end_key(diff, out);
-	put_measured(out, f->raw_total[DIFF_HEAD]);
+	put_figure(diff, out, ",\"base_self", f->raw_self[DIFF_BASE]);
+	put_figure(diff, out, ",\"head_self", f->raw_self[DIFF_HEAD]);
+	put_figure(diff, out, ",\"base_total", f->raw_total[DIFF_BASE]);
+	put_figure(diff, out, ",\"head_total", f->raw_total[DIFF_HEAD]);
 }
 
 static void put_differences(const struct diff *diff, const struct diff_function *f, struct buffer *out)
@@ -147,52 +143,33 @@ static void put_differences(const struct diff *diff, const struct diff_function 
 	JSON_TEXT(out, ",\"delta_total");
 	end_key(diff, out);
 	json_text_number(out, f->total.delta);
-	JSON_TEXT(out, ",\"delta_self_pct_of_base\":");
-	json_text_number(out, summary_percent_of_base(&f->self));
-	JSON_TEXT(out, ",\"delta_total_pct_of_base\":");
-	json_text_number(out, summary_percent_of_base(&f->total));
-	JSON_TEXT(out, ",\"delta_self_pct_points\":");
-	put_points(diff, out, f->self.delta);
-	JSON_TEXT(out, ",\"delta_total_pct_points\":");
-	put_points(diff, out, f->total.delta);
+	put_number(out, ",\"delta_self_pct_of_base\":", summary_percent_of_base(&f->self));
+	put_number(out, ",\"delta_total_pct_of_base\":", summary_percent_of_base(&f->total));
+	put_points(diff, out, ",\"delta_self_pct_points\":", f->self.delta);
+	put_points(diff, out, ",\"delta_total_pct_points\":", f->total.delta);
 }
 
 static void put_evidence(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"ci_self\":");
-	put_interval(diff, out, &f->self);
-	JSON_TEXT(out, ",\"ci_total\":");
-	put_interval(diff, out, &f->total);
-	JSON_TEXT(out, ",\"q_self\":");
-	json_text_number(out, f->self.q);
-	JSON_TEXT(out, ",\"q_total\":");
-	json_text_number(out, f->total.q);
-	JSON_TEXT(out, ",\"detectable_self_pct_points\":");
-	put_points(diff, out, f->self.detectable);
-	JSON_TEXT(out, ",\"detectable_total_pct_points\":");
-	put_points(diff, out, f->total.detectable);
-	JSON_TEXT(out, ",\"state\":");
-	put_word(out, diff_state_name(overall_state(f)));
-	JSON_TEXT(out, ",\"state_self\":");
-	put_word(out, diff_state_name(f->self.state));
-	JSON_TEXT(out, ",\"state_total\":");
-	put_word(out, diff_state_name(f->total.state));
+	put_interval(diff, out, ",\"ci_self\":", &f->self);
+	put_interval(diff, out, ",\"ci_total\":", &f->total);
+	put_number(out, ",\"q_self\":", f->self.q);
+	put_number(out, ",\"q_total\":", f->total.q);
+	put_points(diff, out, ",\"detectable_self_pct_points\":", f->self.detectable);
+	put_points(diff, out, ",\"detectable_total_pct_points\":", f->total.detectable);
+	put_word(out, ",\"state\":", diff_state_name(overall_state(f)));
+	put_word(out, ",\"state_self\":", diff_state_name(f->self.state));
+	put_word(out, ",\"state_total\":", diff_state_name(f->total.state));
 }
 
 static void put_single(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
 	double whole = diff->raw_total[DIFF_HEAD];
 
-	JSON_TEXT(out, ",\"self");
-	end_key(diff, out);
-	put_measured(out, f->raw_self[DIFF_HEAD]);
-	JSON_TEXT(out, ",\"total");
-	end_key(diff, out);
-	put_measured(out, f->raw_total[DIFF_HEAD]);
-	JSON_TEXT(out, ",\"self_pct\":");
-	json_text_number(out, format_share(f->raw_self[DIFF_HEAD], whole));
-	JSON_TEXT(out, ",\"total_pct\":");
-	json_text_number(out, format_share(f->raw_total[DIFF_HEAD], whole));
+	put_figure(diff, out, ",\"self", f->raw_self[DIFF_HEAD]);
+	put_figure(diff, out, ",\"total", f->raw_total[DIFF_HEAD]);
+	put_number(out, ",\"self_pct\":", format_share(f->raw_self[DIFF_HEAD], whole));
+	put_number(out, ",\"total_pct\":", format_share(f->raw_total[DIFF_HEAD], whole));
 }
 
 /* ---- Waits ---- */
@@ -216,8 +193,7 @@ static void put_classes(const int64_t *sums, struct buffer *out)
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
 		if (sums[i] == 0)
 			continue;
-		buffer_append_string(out, separator);
-		put_word(out, profile_wait_info((enum profile_wait_class)i)->name);
+		put_word(out, separator, profile_wait_info((enum profile_wait_class)i)->name);
 		JSON_TEXT(out, ":");
 		json_text_integer(out, sums[i]);
 		separator = ",";
@@ -291,7 +267,7 @@ static void put_class(enum profile_bottleneck bottleneck, struct buffer *out)
 	if (bottleneck == PROFILE_BOTTLENECK_NONE)
 		JSON_TEXT(out, "null");
 	else
-		put_word(out, profile_bottleneck_name(bottleneck));
+		put_word(out, "", profile_bottleneck_name(bottleneck));
 }
 
 /* Of one profile a word; of two an object. Left out of a function that has no class. */
