@@ -137,7 +137,7 @@ changed() {
 mkdir rooms
 (cd "$ROOT" && cp -r common machine elf ebpf frame profile symbolize "$WORK/rooms/")
 cp -r "$ROOT/tests/unit/symbolize/programs/agreement" shelf
-change rooms symbolize/dwarf/line.c 'm->line = 0;' 'm->line = 1;'
+change rooms symbolize/dwarf/line.c 's->line = 0;' 's->line = 1;'
 change rooms symbolize/dwarf/read.h 'first \& 0x7f' 'first \& 0x3f'
 change shelf shelf.h 'grams > 900' 'grams > 700'
 mapfile -t files < <(cd rooms && ls elf/*.c symbolize/*.c symbolize/dwarf/*.c)
