@@ -149,9 +149,10 @@ struct tool_options {
 	bool instruments_at_start;
 };
 
-extern struct tool_options tool_options;
+/* --- tool_tree.c: what is counted; nodes, records, blocks, and the memory of them --- */
 
-/* --- tool_tree.c: nodes, records, blocks, and the memory of them --- */
+extern struct tool_options tool_options;
+extern uint32_t tool_collects; /* 0 or 1, added to each count */
 
 enum { TOOL_CHUNK_BITS = 17, TOOL_CHUNKS_MAX = 1 << (32 - TOOL_CHUNK_BITS) };
 
@@ -233,7 +234,13 @@ void tool_cache_flush(void);
 /* --- tool_run.c: what the translated program calls --- */
 
 extern struct tool_thread *tool_running; /* never NULL once the program runs */
-extern uint32_t tool_collects;           /* 0 or 1, added to each count */
+extern struct tool_thread *tool_threads; /* all that there were */
+
+/* The name of the program, as comm would have it. */
+void tool_program_name(char name[16]);
+
+/* The name that the kernel has of a thread that still runs. */
+void tool_thread_name(struct tool_thread *thread);
 
 /* Called at the beginning of a block: with the usual geometry of the caches, and with any other. */
 void tool_enter_usual(struct tool_block *block, VexGuestAMD64State *guest);
@@ -282,14 +289,3 @@ void tool_write_continue(void);
 
 /* The process is a fork of the one that wrote so far: its file is another one. */
 void tool_write_forked(void);
-
-/* --- tool_main.c --- */
-
-/* All threads that there were. */
-extern struct tool_thread *tool_threads;
-
-/* The name of the program, as comm would have it. */
-void tool_program_name(char name[16]);
-
-/* The name that the kernel has of a thread that still runs. */
-void tool_thread_name(struct tool_thread *thread);

@@ -3,7 +3,6 @@
 #include "simulate/tool_translate.h"
 
 #include <callgrind.h>
-#include <pub_tool_clientstate.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcprint.h>
@@ -17,47 +16,10 @@
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
 
-struct tool_options tool_options = {
-	.first_instructions = { 32768, 8, 64, 0 },
-	.first_data = { 32768, 8, 64, 0 },
-	.last = { 8388608, 16, 64, 0 },
-	.max_nodes = 32 << 20,
-	.instruments_at_start = true,
-};
-
-struct tool_thread *tool_threads;
 static struct tool_thread **threads; /* by the core's number; NULL: it has not run yet */
 static bool was_switched;            /* the program has said when it is to be measured */
 
 /* --- threads --- */
-
-void tool_program_name(char name[16])
-{
-	VG_(strlcpy)(name, VG_(basename)(VG_(args_the_exename)), 16);
-}
-
-void tool_thread_name(struct tool_thread *thread)
-{
-	HChar path[64], name[17];
-	SysRes opened;
-	int bytes;
-
-	if (thread->name[0])
-		return;
-	VG_(snprintf)(path, sizeof(path), "/proc/self/task/%d/comm", thread->tid);
-	opened = VG_(open)(path, VKI_O_RDONLY, 0);
-	if (sr_isError(opened))
-		return;
-	bytes = VG_(read)((int)sr_Res(opened), name, sizeof(name) - 1);
-	VG_(close)((int)sr_Res(opened));
-	/* Until the program names it, a thread has the name of the program that simulates it. */
-	if (bytes > 1 && VG_(strncmp)(name, "kelvin-amd64-li", 15) != 0) {
-		name[bytes - 1] = '\0';
-		VG_(strlcpy)(thread->name, name, sizeof(thread->name));
-	} else {
-		tool_program_name(thread->name);
-	}
-}
 
 static struct tool_thread *thread_new(void)
 {

@@ -1,13 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulate/tool_cache.h"
 
+#include <pub_tool_clientstate.h>
 #include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcprint.h>
 #include <pub_tool_mallocfree.h>
+#include <pub_tool_vki.h>
 
-struct tool_thread *tool_running;
-uint32_t tool_collects = 1;
+struct tool_thread *tool_running, *tool_threads;
 
 enum { FRAMES_MAX = 1 << 24 };
+
+void tool_program_name(char name[16])
+{
+	VG_(strlcpy)(name, VG_(basename)(VG_(args_the_exename)), 16);
+}
+
+void tool_thread_name(struct tool_thread *thread)
+{
+	HChar path[64], name[17];
+	SysRes opened;
+	int bytes;
+
+	if (thread->name[0])
+		return;
+	VG_(snprintf)(path, sizeof(path), "/proc/self/task/%d/comm", thread->tid);
+	opened = VG_(open)(path, VKI_O_RDONLY, 0);
+	if (sr_isError(opened))
+		return;
+	bytes = VG_(read)((int)sr_Res(opened), name, sizeof(name) - 1);
+	VG_(close)((int)sr_Res(opened));
+	/* Until the program names it, a thread has the name of the program that simulates it. */
+	if (bytes > 1 && VG_(strncmp)(name, "kelvin-amd64-li", 15) != 0) {
+		name[bytes - 1] = '\0';
+		VG_(strlcpy)(thread->name, name, sizeof(thread->name));
+	} else {
+		tool_program_name(thread->name);
+	}
+}
 
 static void frame_push(struct tool_thread *thread, uint64_t sp, struct tool_record *caller)
 {

@@ -5,6 +5,16 @@
 #include <pub_tool_libcbase.h>
 #include <pub_tool_mallocfree.h>
 
+struct tool_options tool_options = {
+	.first_instructions = { 32768, 8, 64, 0 },
+	.first_data = { 32768, 8, 64, 0 },
+	.last = { 8388608, 16, 64, 0 },
+	.max_nodes = 32 << 20,
+	.instruments_at_start = true,
+};
+
+uint32_t tool_collects = 1;
+
 enum { CHUNK_BYTES = 8 << TOOL_CHUNK_BITS, NODE_CHUNK = 1 << 14, MANY_NODE_CHUNKS = TOOL_NODES_MAX / NODE_CHUNK };
 enum { BLOCK_BUCKETS = 1 << 16, CELL_CHUNK = 1 << 14, CELL_CHUNKS_MAX = 1 << 16 };
 
