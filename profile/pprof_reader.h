@@ -10,7 +10,7 @@
  * in pprof_read.c. pprof_extension.c reads the fields that only Kelvin's files have.
  */
 
-/* The index of a table of the profile, which is named by its member, in an array of all fields. */
+/* The place of a table of the profile, which is named by its member, in an array of all fields. */
 #define PPROF_TABLE(member) (offsetof(Pprof__Profile, member) / sizeof(size_t))
 enum { PPROF_TABLES = sizeof(Pprof__Profile) / sizeof(size_t) };
 
@@ -94,8 +94,7 @@ struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
 COMMON_MUST_CHECK
 bool pprof_check(bool ok, const char *what, size_t position, struct error *err);
 
-/* Reads the strings, then the value types: the one that counts samples becomes value 0, the others follow in their
- * order. */
+/* Reads strings, then value types: the one that counts samples becomes value 0, the others follow in their order. */
 COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
 

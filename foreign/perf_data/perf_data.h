@@ -10,7 +10,7 @@
 
 /*
  * Reads a perf.data file into a profile. The bytes pass through: record_input (with skim), feed (zstd and a second
- * feed if compressed), queue by time, record.c, collector. records.c finds records and orders them, parse.c and
+ * feed if compressed), queue by time, record.c, collector. records.c finds records and orders them; parse.c and
  * samples.c give the collector records in the form that a ring has.
  */
 
