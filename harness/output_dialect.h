@@ -10,9 +10,10 @@
  * benchmark begins and ends. A line is read by itself; what follows from a sequence of them is harness/output.c's.
  *
  * Formats, as these programs print them into a pipe:
- *	go test -bench       testing.BenchmarkResult.String() of Go 1.8 to 1.26;
- * golang.org/design/14313-benchmark-format google-benchmark     console_reporter.cc of 1.5 to 1.9 criterion the report
- * CliReport of 0.3 to 0.8; by `cargo bench` also the line of each binary hyperfine            1.0 to 1.20
+ *	go test -bench    testing.BenchmarkResult.String() of Go 1.8 to 1.26 (golang.org/design/14313-benchmark-format)
+ *	google-benchmark  console_reporter.cc of 1.5 to 1.9
+ *	criterion         the report CliReport of 0.3 to 0.8; by `cargo bench` also the line of each binary
+ *	hyperfine         1.0 to 1.20
  */
 enum output_dialect {
 	OUTPUT_GO,

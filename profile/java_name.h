@@ -5,10 +5,11 @@
 
 /*
  * The names that a JVM gives to the code that it makes, in the spellings of those who write them down:
- *   `java.lang.Object java.util.HashMap.get(java.lang.Object)`   HotSpot's perf map (jcmd Compiler.perfmap,
- * DumpPerfMapAtExit) `Ljava/util/HashMap;get(Ljava/lang/Object;)V`                perf's libperf-jvmti.so
- *   `Ljava/util/HashMap;::get`                                    perf-map-agent
- *   `java/util/HashMap.get`                                       async-profiler
+ *	`java.lang.Object java.util.HashMap.get(java.lang.Object)`  HotSpot's perf map
+ *	`Ljava/util/HashMap;get(Ljava/lang/Object;)V`               perf's libperf-jvmti.so
+ *	`Ljava/util/HashMap;::get`                                  perf-map-agent
+ *	`java/util/HashMap.get`                                     async-profiler
+ *
  * What bears no class is the JVM's own: `vtable chunks`, `StubRoutines (2)`, `_new_array_Java`.
  */
 

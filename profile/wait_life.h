@@ -13,12 +13,11 @@
  * Model: a site is a path of functions, from a thread's first one to that which waits, without those of the C library
  * and the kernel, and a class. All waits at a site are idle if the threads that wait there at all
  *
- *	- spend at least 90 % of their time there. A thread that also works has tasks, and what it waits for holds them
- * up;
+ *	- spend at least 90 % of their time there. A thread that also works has tasks, which its waits hold up;
  *	- lived for at least half of the recording. A thread that is made for one request waits at one site, too;
  *	- have others beside them in their process. A program of one thread waits for what it was started for.
  *
- * Waiting for a CPU is no part of a life: other programs decide how long it is. Places are judged as a whole, not
+ * Waiting for a CPU is no part of a life: other programs decide how long it is. Sites are judged as a whole, not
  * thread by thread, so that the threads of one pool are of one class. Of classes, the model is about conditions,
  * timers, and the network in processes that are known to call nobody. A mutex is never idle, since somebody holds it.
  *

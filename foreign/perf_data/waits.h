@@ -6,13 +6,14 @@
 /*
  * Waits in perf.data files. Every wait that perf recorded counts with its own time.
  *
- *	PERF_DATA_OFF_CPU   `perf record --off-cpu`: a sample is the waiting time of a thread at a place, its period.
+ *	PERF_DATA_OFF_CPU   `perf record --off-cpu`: a sample's period is the time for which a thread waited at a stack.
  *	                    Until perf 6.15, and for waits below --off-cpu-thresh after that, they stand at the end of
- *the file, with times that are none. PERF_DATA_SWITCHES  `-e sched:sched_switch -g` or `-e context-switches -g`: a
- *sample is taken where a thread leaves its CPU. That it runs again tells PERF_RECORD_SWITCH (--switch-events), or the
- *thread that follows in another record of sched_switch (-a).
+ *	                    the file, with times that are none.
+ *	PERF_DATA_SWITCHES  `-e sched:sched_switch -g` or `-e context-switches -g`: a sample is taken where a thread
+ *	                    leaves its CPU. PERF_RECORD_SWITCH (--switch-events) says that it runs again, or the thread
+ *	                    that follows in another record of sched_switch does (-a).
  *
- * What a thread waited for is told by its state alone; functions of the stack tell more when they have names
+ * Its state alone says what a thread waited for; functions of the stack say more when they have names
  * (symbolize_waits()).
  */
 

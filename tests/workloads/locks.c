@@ -2,7 +2,7 @@
 /*
  * Threads that wait for one lock each, and a main thread that holds all locks half of the time, in hold_locks(). The
  * locks are in the program's initialized and zeroed data, within a larger object, in a function, in a library, and on
- *the heap.
+ * the heap.
  *
  *	workload_locks SECONDS
  */

@@ -2,9 +2,9 @@
 /*
  * Answers or sends a known number of requests.
  *
- *	workload_requests serve FILE WORKERS NAP_MS    writes the port that it listens on to FILE; so many processes
- *answer workload_requests ask PORT CONNECTIONS EACH    one after the other workload_requests both CONNECTIONS EACH asks
- *a child of its own
+ *	workload_requests serve FILE WORKERS NAP_MS   writes its port to FILE; so many processes answer
+ *	workload_requests ask PORT CONNECTIONS EACH   one after the other
+ *	workload_requests both CONNECTIONS EACH       asks a child of its own
  *
  * A request takes some CPU time, and NAP_MS of sleep between its first and its last byte. Each is a call of
  * handle_request(), and meets the probe workload:request while somebody counts that.

@@ -2,8 +2,7 @@
 /*
  * A service that says what it is by OpenTelemetry's process context (OTEP 4719), as its SDKs do.
  *
- *	workload_service NAME VERSION BEFORE_MS AFTER_MS   works for BEFORE_MS of CPU time, publishes, works for
- *AFTER_MS
+ *	workload_service NAME VERSION BEFORE_MS AFTER_MS  works for BEFORE_MS of CPU time, publishes, works for AFTER_MS
  */
 #include "burn.h"
 
