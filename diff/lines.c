@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The line of a function whose self value changed most, by pairing the sampled lines of both sides. */
 #include "diff/suite.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names of the model's enums, what is asked of a diff, and what frees it. */
 #include "diff/diff.h"
 
 #include <string.h>

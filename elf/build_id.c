@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds a build id in notes, and writes it in hexadecimal. */
 #include "elf/elf.h"
 
 #include <elf.h>

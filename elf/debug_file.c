@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds the separate debug file of an image by its build id or its debug link, and the supplementary one. */
 #include "elf/image.h"
 
 #include <libdeflate.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tells whether a mapped file is still the one that was opened, and fills a page that it has lost. */
 #include "elf/image.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses lines of /proc/PID/maps. */
 #include "elf/elf.h"
 
 #include <inttypes.h>

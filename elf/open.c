@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens image files: by path, through an opener, or as a process has mapped them. */
 #include "elf/image.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads an image's headers: segments, sections, and notes. */
 #include "elf/image.h"
 
 #include <elf.h>

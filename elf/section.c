@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds sections, inflates those that are compressed, and hands out their bytes. */
 #include "elf/image.h"
 
 #include <elf.h>

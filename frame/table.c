@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Call frame tables of an image: the rule of an address, by .eh_frame_hdr or an index that is made. */
 #include "frame/entry.h"
 #include "frame/expression.h"
 #include "frame/frame.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "machine/x86_64.h"
-
 /*
  * What the system calls of x86-64 wait for. Their numbers never change (Linux, arch/x86/entry/syscalls/syscall_64.tbl);
  * they stand here by themselves, since the C library's header has those of the processor that this is compiled for.
  */
+#include "machine/x86_64.h"
+
 const uint8_t x86_64_calls[X86_64_CALLS] = {
 	[202] = MACHINE_CALL_FUTEX,       /* futex */
 	[455] = MACHINE_CALL_FUTEX_WAIT,  /* futex_wait */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What instructions do to a stack frame, as far as a walk needs it. Encodings: Intel 64 manual, volume 2. */
 #include "machine/x86_64_decoder.h"
-
-/* What instructions do to a stack frame, as far as a walk up the stack needs it. Encodings: Intel 64 manual, volume 2.
- */
 
 enum {
 	MOST_FRAME_BYTES = 1 << 20,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Creates the decoder of x86-64 instructions, and decodes one by Zydis. */
 #include "machine/x86_64_decoder.h"
 
 #include <stdlib.h>

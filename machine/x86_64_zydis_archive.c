@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In place of x86_64_zydis_shared.c where the archive is linked (KELVIN_ZYDIS_ARCHIVE). */
 #include "machine/x86_64_decoder.h"
 
-/* In place of x86_64_zydis_shared.c where the archive is linked (KELVIN_ZYDIS_ARCHIVE). */
 bool x86_64_load_zydis(struct x86_64_decoder *decoder)
 {
 	decoder->decode = ZydisDecoderDecodeInstruction;

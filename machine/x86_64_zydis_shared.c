@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loads Zydis as a shared library when the first decoder is created. */
 #include "machine/x86_64_decoder.h"
 
 #include <dlfcn.h>

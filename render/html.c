@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the page of a report or of a suite: list, script, styles and blocks of data. */
 #include "render/escape.h"
 #include "render/page_data.h"
 #include "render/suite.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the members of a report in JSON (docs/json.md). */
 #include "render/format.h"
 #include "render/json_document.h"
 #include "render/json_functions.h"

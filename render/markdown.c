@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a report as a comment of a pull request. */
 #include "render/format.h"
 #include "render/headline.h"
 #include "render/markdown_writer.h"

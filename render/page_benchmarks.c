@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page's block of a suite: its list of benchmarks. */
 #include "render/json_text.h"
 #include "render/page_data.h"
 #include "render/suite_words.h"

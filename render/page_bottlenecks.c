@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page's block of what costs consist of, by function and by node. */
 #include "render/page_data.h"
 
 #include <math.h>

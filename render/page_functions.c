@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page's block of functions: names, values, intervals and states. */
 #include "render/page_data.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page's block of what holds for the whole report: metric, verdict, facts, warnings. */
 #include "render/page_data.h"
 #include "render/requests.h"
 #include "render/summary.h"

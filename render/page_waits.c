@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page's block of waits: their classes by node, and who ended them. */
 #include "render/page_data.h"
 #include "render/waits.h"
 

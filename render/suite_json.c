@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a comparison of suites in JSON: as of all benchmarks together, with a list of them. */
 #include "render/json_document.h"
 #include "render/json_text.h"
 #include "render/suite_words.h"

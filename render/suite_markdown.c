@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writes a comparison of suites as a comment of a pull request. What differs is written first, then what is unchanged,
+ * then what explains the differences; each section ends at its share of the comment, so that there is something of
+ * every one however many benchmarks there are.
+ */
 #include "render/markdown_writer.h"
 #include "render/suite_words.h"
 
 #include <string.h>
 
-/*
- * What differs is written first, then what is unchanged, then what explains the differences; each section ends at its
- * share of the comment, so that there is something of every one however many benchmarks there are.
- */
 enum {
 	NOTABLE_END = 24000,
 	UNCHANGED_END = 36000,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a comparison of suites as text: the table of benchmarks, then the functions behind changes. */
 #include "render/suite_words.h"
 #include "render/table.h"
 #include "render/text_writer.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A flame graph of head with the root on top. Adjacent frames narrower than a pixel are drawn as one. */
 #include "render/escape.h"
 #include "render/format.h"
 #include "render/label.h"
@@ -8,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A flame graph of head with the root on top. Adjacent frames narrower than a pixel are drawn as one. */
 enum {
 	DEFAULT_WIDTH = 1200,
 	MIN_WIDTH = 400,

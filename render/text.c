@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a report as text: of one profile here, of two by text_diff.c. */
 #include "render/format.h"
 #include "render/requests.h"
 #include "render/summary.h"

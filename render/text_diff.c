@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a comparison as text: its verdict and tables of functions, callers and measurements. */
 #include "render/format.h"
 #include "render/headline.h"
 #include "render/requests.h"

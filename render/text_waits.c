@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes what threads wait for as text: classes, functions, locks. */
 #include "render/format.h"
 #include "render/table.h"
 #include "render/text_writer.h"

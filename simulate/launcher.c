@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * launcher OPTION... COMMAND...: executes the tool that lies beside this program, for `kelvin simulate`. Valgrind's
+ * core accepts only a start by a launcher, whose path it finds in VALGRIND_LAUNCHER: it starts that one again for each
+ * program that a simulated process executes. Valgrind's own launcher chooses among tools and processors; here there is
+ * one tool, and no need for an installed valgrind.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -6,12 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * launcher OPTION... COMMAND...: executes the tool that lies beside this program, for `kelvin simulate`. Valgrind's
- * core accepts only a start by a launcher, whose path it finds in VALGRIND_LAUNCHER: it starts that one again for each
- * program that a simulated process executes. Valgrind's own launcher chooses among tools and processors; here there is
- * one tool, and no need for an installed valgrind.
- */
 int main(int argc, char **argv)
 {
 	static const char tool[] = "kelvin-amd64-linux";

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tool's entry from valgrind's core: options, threads, system calls, client requests, start and end. */
 #include "simulate/tool_cache.h"
 #include "simulate/tool_translate.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Mappings of executable memory, by address. */
 #include "simulate/tool.h"
 
 #include <pub_tool_aspacemgr.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What runs with the simulated program: the shadow stack of calls, and counts of blocks and misses. */
 #include "simulate/tool_cache.h"
 
 #include <pub_tool_clientstate.h>

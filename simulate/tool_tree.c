@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The calling-context tree, and tables of records in memory that is never freed. */
 #include "simulate/tool.h"
 
 #include <pub_tool_libcassert.h>

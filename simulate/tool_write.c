@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes what was counted to the process's file (simulate/format.h). */
 #include "simulate/tool.h"
 
 #include <pub_tool_libcassert.h>

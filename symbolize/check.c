@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checks that an image's file is whole enough to be named, and notes what it lacks. */
 #include "symbolize/symbolize.h"
 
 #include <elf.h>

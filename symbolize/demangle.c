@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Demangles names of C++, Rust and D for people. */
 #include "symbolize/symbolize.h"
 
 #include <ctype.h>

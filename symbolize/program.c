@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names the program that was profiled, for the rules of origin. */
 #include "symbolize/origin.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names a set of addresses of one image: from the cache, by debug information, or by symbols. */
 #include "symbolize/addresses.h"
 #include "symbolize/cache.h"
 #include "symbolize/debuginfod.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses rules of origin and of waits, and matches functions against them. */
 #include "symbolize/origin.h"
 
 #include <ctype.h>

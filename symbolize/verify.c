@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A second opinion on names (--verify): libdw names some addresses again. */
 #include "symbolize/symbolize.h"
 
 #include "symbolize/libdw.h"

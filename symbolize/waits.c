@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Classifies waits by the frames of their stacks, and applies the rules of waits. */
 #include "symbolize/origin.h"
 #include "symbolize/wait_names.h"
 #include "symbolize/wait_rules.h"

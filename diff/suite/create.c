@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes a comparison of suites in its steps, and frees it. */
 #include "diff/suite.h"
 
 #include "diff/suite/work.h"

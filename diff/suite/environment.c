@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Warnings of a comparison of suites: environments, programs and measurements that differ. */
 #include "diff/suite/work.h"
 
 #include "diff/verdict/warnings.h"

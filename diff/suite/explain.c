@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Compares the functions of one benchmark, or of all together, at the rate of tests that is left for them. */
 #include "diff/suite.h"
 
 #include "diff/suite/work.h"

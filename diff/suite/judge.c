@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Tests whether benchmarks changed. Each benchmark is a row: logarithms of its values, less the effects of executions
+ * (effects.h), and what is left over around their means. With pairs these are differences of head and base of one pair;
+ * else values of both sides.
+ *
+ * The variance of a row is moderated across rows (Smyth 2004), but not below the row's own. The effects of executions
+ * are common to all rows, so that more rows tell no more of them: their variance is added with its own degrees of
+ * freedom (Satterthwaite 1946). Decision 63 has the rates at which unchanged suites alarm.
+ */
 #include "diff/suite/work.h"
 
 #include "diff/statistics/bh.h"
@@ -10,15 +19,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/*
- * Each benchmark is a row: logarithms of its values, less the effects of executions (effects.h), and what is left over
- * around their means. With pairs these are differences of head and base of one pair; else values of both sides.
- *
- * The variance of a row is moderated across rows (Smyth 2004), but not below the row's own. The effects of executions
- * are common to all rows, so that more rows tell no more of them: their variance is added with its own degrees of
- * freedom (Satterthwaite 1946). Decision 63 has the rates at which unchanged suites alarm.
- */
 
 /*
  * Relative standard deviations between processes that are assumed where there is one execution a side, by the language.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Short names of benchmarks that are unique in their suite, and benchmarks by name. */
 #include "diff/suite/work.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds the benchmarks of both sides and pairs them by URI, and numbers the executions. */
 #include "diff/suite/work.h"
 
 #include <math.h>

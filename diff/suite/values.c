@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Collects the values of each benchmark in each execution: times of iterations, or totals. */
 #include "diff/suite/work.h"
 
 #include "diff/build.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Puts benchmarks in order, applies the gates, and writes the suite's verdict as a sentence. */
 #include "diff/suite/work.h"
 
 #include "diff/verdict/gate.h"

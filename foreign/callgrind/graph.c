@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Divides the costs of functions among their callers. The model is that of gprof (Graham, Kessler, McKusick 1982): a
+ * function costs the same whoever calls it, so that a caller's share of it is the caller's share of the inclusive costs
+ * of all calls. Functions that call each other in a circle share one cost.
+ */
 #include "foreign/callgrind/callgrind.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * The model is that of gprof (Graham, Kessler, McKusick 1982): a function costs the same whoever calls it, so that a
- * caller's share of it is the caller's share of the inclusive costs of all calls. Functions that call each other in a
- * circle share one cost.
- */
 
 /* Inclusive costs and self costs agree to this share; what is left over is noise of the measurement. */
 static const double graph_noise = 0.01;

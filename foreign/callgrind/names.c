@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Resolves compressed names of objects, files and functions, and makes the profile's strings of them. */
 #include "foreign/callgrind/callgrind.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses callgrind.out and cachegrind.out, line by line, into a table of costs and calls. */
 #include "foreign/callgrind/callgrind.h"
 
 #include <ctype.h>

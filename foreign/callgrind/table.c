@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of vertices, costs and calls that a file is read into. */
 #include "foreign/callgrind/callgrind.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes stacks of calls between two functions each. */
 #include "foreign/callgrind/callgrind.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The events that a file counts, their formulas, and the value types that they become. */
 #include "foreign/callgrind/callgrind.h"
 
 #include <ctype.h>

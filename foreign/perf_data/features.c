@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the feature sections of perf.data: facts of the machine, names of events, build ids. */
 #include "foreign/perf_data/header.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the records of perf.data, and delivers them in order of time. */
 #include "foreign/perf_data/perf_data.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From records of perf.data to the collector: begins and ends a profile, and takes each record. */
 #include "foreign/perf_data/perf_data.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads values of attributes by their forms, and entries with those that are wanted. */
 #include "symbolize/dwarf/read.h"
 #include "symbolize/dwarf/unit.h"
 
