@@ -4,10 +4,16 @@
 
 static const uint64_t second_ns = 1000000000;
 
+bool perf_data_time_is_fake(uint64_t time_ns)
+{
+	/* OFF_CPU_TIMESTAMP of perf, and what it counts up from there. */
+	return time_ns >= (uint64_t)UINT32_MAX << 32;
+}
+
 static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *err)
 {
 	if (time_ns == 0 || time_ns == UINT64_MAX ||
-		(data->waits == PERF_DATA_OFF_CPU && perf_data_waits_time_is_fake(time_ns)))
+		(data->waits == PERF_DATA_OFF_CPU && perf_data_time_is_fake(time_ns)))
 		return true;
 	if (data->first_ns == 0) {
 		data->first_ns = time_ns;

@@ -83,7 +83,7 @@ static bool read_raw_wait(struct perf_data *data, struct record *record, struct 
 
 static bool take_off_cpu(struct perf_data *data, struct record *record, struct error *err)
 {
-	if (perf_data_waits_time_is_fake(record->time_ns))
+	if (perf_data_time_is_fake(record->time_ns))
 		record->time_ns = data->last_ns;
 	if (record->sample.raw_bytes > 0 && !read_raw_wait(data, record, err))
 		return false;

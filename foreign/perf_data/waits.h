@@ -28,12 +28,6 @@ enum perf_data_waits perf_data_waits_of(const struct perf_data_event *event);
 /* Whether a metric is one of waits: off-cpu, idle. NULL is none. */
 bool perf_data_waits_are_wanted(const char *metric);
 
-/* Whether the time of a record is none, but OFF_CPU_TIMESTAMP of perf or what it counts up from there: at the end. */
-static inline bool perf_data_waits_time_is_fake(uint64_t time_ns)
-{
-	return time_ns >= (uint64_t)UINT32_MAX << 32;
-}
-
 /* Takes a sample, or that a thread leaves a CPU or runs again, while waits are read. */
 COMMON_MUST_CHECK
 bool perf_data_waits_take_sample(
