@@ -78,7 +78,7 @@ bool ebpf_requests_read(
 struct ebpf_exchange_latency {
 	int32_t process;
 	enum ebpf_exchange_kind kind;
-	uint16_t bucket; /* as profile_latency_bucket() numbers them */
+	uint16_t bucket; /* as profile_latency_bucket_start() numbers them */
 	uint64_t count;
 };
 

@@ -4,7 +4,7 @@
 #include <linux/types.h>
 
 /* What the programs of requests.bpf.c and the code that loads them agree on. Only these two include it,
- * and the test of the buckets. */
+ * and tests, which number latencies by it. */
 
 enum { REQUESTS_MOST_PROCESSES = 4096, REQUESTS_MOST_LATENCIES = 65536, REQUESTS_MOST_ENDS = 16384 };
 
@@ -63,7 +63,10 @@ static inline __u32 requests_bits_below_highest(__u64 value)
 	return bits + (value >> 1);
 }
 
-/* As profile_latency_bucket(). */
+/*
+ * The bucket of a latency: those below 2^REQUESTS_BUCKET_BITS have one each; so many are in each power of two above
+ * (profile_latency_bucket_start()).
+ */
 static inline __u32 requests_bucket(__u64 ns)
 {
 	__u32 exponent;

@@ -10,17 +10,6 @@
 /* Latencies below 2^LINEAR_BITS have a bucket each; so many are in each power of two above. */
 enum { LINEAR_BITS = 4, BUCKETS_OF_POWER = 1 << LINEAR_BITS };
 
-uint16_t profile_latency_bucket(uint64_t ns)
-{
-	int shift;
-
-	if (ns < BUCKETS_OF_POWER)
-		return (uint16_t)ns;
-	shift = 63 - __builtin_clzll(ns) - LINEAR_BITS;
-	/* The highest bit of the shifted number is set, so that the power of two is counted once more. */
-	return (uint16_t)(shift * BUCKETS_OF_POWER + (int)(ns >> shift));
-}
-
 uint64_t profile_latency_bucket_start(uint16_t bucket)
 {
 	int shift = bucket / BUCKETS_OF_POWER - 1;

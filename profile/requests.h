@@ -59,7 +59,7 @@ struct profile_exchange_reading {
 /* How many exchanges took a time, from the first byte of the request to the first byte of the answer. */
 struct profile_latency {
 	uint32_t exchanges; /* index in profile_requests.exchanges */
-	uint16_t bucket;    /* profile_latency_bucket() */
+	uint16_t bucket;    /* of the latency, as the program in the kernel numbers them (ebpf/requests_shared.h) */
 	uint64_t count;
 };
 
@@ -81,8 +81,7 @@ struct profile_requests {
 	size_t exchange_count, reading_count, latency_count;
 };
 
-/* The bucket of a latency, its lower end and the lower end of the next one, in nanoseconds. */
-uint16_t profile_latency_bucket(uint64_t ns);
+/* The lower end of a bucket, and that of the next one, in nanoseconds. */
 uint64_t profile_latency_bucket_start(uint16_t bucket);
 uint64_t profile_latency_bucket_end(uint16_t bucket);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/requests_shared.h"
 #include "kinds.h"
 
 #include "maker.h"
@@ -16,7 +17,7 @@ static void add_answers(struct profile *profile, uint32_t exchanges, double answ
 	for (int i = -STEPS; i <= STEPS; i++) {
 		double z = 3.0 * i / STEPS, part = exp(-z * z / 2) * 3 / STEPS / sqrt(2 * acos(-1));
 		struct profile_latency latency = { exchanges,
-			profile_latency_bucket((uint64_t)(median_ns * pow(spread, z / 3))),
+			(uint16_t)requests_bucket((uint64_t)(median_ns * pow(spread, z / 3))),
 			(uint64_t)llround(answers * part) };
 
 		maker_check(profile_add_latency(profile, &latency, &err), &err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/requests_shared.h"
 #include "synthetic_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -26,7 +27,7 @@ static void add(struct profile *profile, enum profile_exchange_kind kind, uint64
 
 	assert_true(profile_add_exchanges(profile, &exchanges, &id, &err));
 	assert_true(profile_add_latency(
-		profile, &(struct profile_latency){ id, profile_latency_bucket((uint64_t)ns), count }, &err));
+		profile, &(struct profile_latency){ id, (uint16_t)requests_bucket((uint64_t)ns), count }, &err));
 	assert_true(profile_finish(profile, &err));
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/requests_shared.h"
 #include "synthetic_fixture.h"
 #include "tests/unit/support/profile.h"
 
@@ -71,7 +72,7 @@ static void add_run(struct synthetic *s, const struct service *service)
 	for (int worker = 0; worker < service->workers; worker++) {
 		uint32_t exchanges = add_worker(s, service, worker);
 		struct profile_latency latency = { .exchanges = exchanges,
-			.bucket = profile_latency_bucket(service->latency_ns),
+			.bucket = (uint16_t)requests_bucket(service->latency_ns),
 			.count = (uint64_t)service->requests * BLOCKS };
 		struct error err;
 

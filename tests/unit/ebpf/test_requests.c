@@ -436,6 +436,14 @@ static void test_latency_is_from_first_byte_to_first_byte(void **state)
 	stop_listening(&place);
 }
 
+static void expect_bucket(uint64_t ns)
+{
+	uint16_t bucket = (uint16_t)requests_bucket(ns);
+
+	assert_true(ns >= profile_latency_bucket_start(bucket) &&
+		    (ns < profile_latency_bucket_end(bucket) || bucket + 1 == PROFILE_LATENCY_BUCKETS));
+}
+
 static void test_buckets_are_those_of_profiles(void **state)
 {
 	assert_int_equal((int)REQUESTS_BUCKETS, (int)PROFILE_LATENCY_BUCKETS);
@@ -443,10 +451,10 @@ static void test_buckets_are_those_of_profiles(void **state)
 		for (int part = 0; part < 64; part++) {
 			uint64_t ns = ((uint64_t)1 << bit) + (part * ((uint64_t)1 << bit) >> 6);
 
-			assert_int_equal(requests_bucket(ns), profile_latency_bucket(ns));
-			assert_int_equal(requests_bucket(ns - 1), profile_latency_bucket(ns - 1));
+			expect_bucket(ns);
+			expect_bucket(ns - 1);
 		}
-	assert_int_equal(requests_bucket(UINT64_MAX), PROFILE_LATENCY_BUCKETS - 1);
+	expect_bucket(UINT64_MAX);
 }
 
 /* ---- Rights ---- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/requests_shared.h"
 #include "profile/profile.h"
 
 #include "tests/unit/support/failing_malloc.h"
@@ -72,15 +73,15 @@ static void buckets_follow_each_other_without_gaps(void **state)
 		uint64_t start = profile_latency_bucket_start(i), end = profile_latency_bucket_end(i);
 
 		assert_true(start < end);
-		assert_int_equal(profile_latency_bucket(start), i);
-		assert_int_equal(profile_latency_bucket(end - 1), i);
+		assert_int_equal((uint16_t)requests_bucket(start), i);
+		assert_int_equal((uint16_t)requests_bucket(end - 1), i);
 		if (i + 1 < PROFILE_LATENCY_BUCKETS)
-			assert_int_equal(profile_latency_bucket(end), i + 1);
+			assert_int_equal((uint16_t)requests_bucket(end), i + 1);
 		/* At most 1/16 wider than its lower end. */
 		if (start >= 16)
 			assert_true(end - start <= start / 16);
 	}
-	assert_int_equal(profile_latency_bucket(UINT64_MAX), PROFILE_LATENCY_BUCKETS - 1);
+	assert_int_equal((uint16_t)requests_bucket(UINT64_MAX), PROFILE_LATENCY_BUCKETS - 1);
 	assert_true(profile_latency_bucket_end(PROFILE_LATENCY_BUCKETS - 1) == UINT64_MAX);
 }
 
@@ -90,22 +91,22 @@ static void quantiles_lie_in_the_bucket_that_reaches_the_part(void **state)
 
 	assert_true(isnan(profile_latency_quantile(counts, 0.5)));
 	/* 90 of 1 µs, 9 of 1 ms, 1 of 1 s. */
-	counts[profile_latency_bucket(1000)] = 90;
-	counts[profile_latency_bucket(1000000)] = 9;
-	counts[profile_latency_bucket((uint64_t)second_ns)] = 1;
-	assert_int_equal(
-		profile_latency_bucket((uint64_t)profile_latency_quantile(counts, 0.5)), profile_latency_bucket(1000));
+	counts[(uint16_t)requests_bucket(1000)] = 90;
+	counts[(uint16_t)requests_bucket(1000000)] = 9;
+	counts[(uint16_t)requests_bucket((uint64_t)second_ns)] = 1;
+	assert_int_equal((uint16_t)requests_bucket((uint64_t)profile_latency_quantile(counts, 0.5)),
+		(uint16_t)requests_bucket(1000));
 	/* Exactly at the end of the bucket. */
 	assert_near(profile_latency_quantile(counts, 0.9),
-		(double)profile_latency_bucket_end(profile_latency_bucket(1000)));
-	assert_int_equal(profile_latency_bucket((uint64_t)profile_latency_quantile(counts, 0.901)),
-		profile_latency_bucket(1000000));
+		(double)profile_latency_bucket_end((uint16_t)requests_bucket(1000)));
+	assert_int_equal((uint16_t)requests_bucket((uint64_t)profile_latency_quantile(counts, 0.901)),
+		(uint16_t)requests_bucket(1000000));
 	assert_near(profile_latency_quantile(counts, 0.99),
-		(double)profile_latency_bucket_end(profile_latency_bucket(1000000)));
+		(double)profile_latency_bucket_end((uint16_t)requests_bucket(1000000)));
 	assert_near(profile_latency_quantile(counts, 1),
-		(double)profile_latency_bucket_end(profile_latency_bucket((uint64_t)second_ns)));
+		(double)profile_latency_bucket_end((uint16_t)requests_bucket((uint64_t)second_ns)));
 	assert_near(profile_latency_quantile(counts, 0),
-		(double)profile_latency_bucket_start(profile_latency_bucket(1000)));
+		(double)profile_latency_bucket_start((uint16_t)requests_bucket(1000)));
 }
 
 static void quantiles_of_extreme_buckets_are_finite(void **state)
