@@ -24,6 +24,7 @@
 #include "common/installation.h"
 #include "common/isolated.h"
 #include "common/message.h"
+#include "common/order.h"
 #include "common/own_directory.h"
 #include "common/remove.h"
 #include "common/rights.h"

@@ -31,7 +31,7 @@ static int by_line(const void *left, const void *right)
 {
 	const struct line_sum *a = left, *b = right;
 
-	return (a->line > b->line) - (a->line < b->line);
+	return ORDER(a->line, b->line);
 }
 
 static void add_up(struct line_sums *sums)

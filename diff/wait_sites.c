@@ -205,7 +205,7 @@ static int by_site(const void *a, const void *b)
 	for (int side = DIFF_SIDES; side-- > 0;)
 		if (x->raw[side] != y->raw[side])
 			return x->raw[side] > y->raw[side] ? -1 : 1;
-	return (x->key.id > y->key.id) - (x->key.id < y->key.id);
+	return ORDER(x->key.id, y->key.id);
 }
 
 /* Releases of waits that were not written themselves belong to no site. */
@@ -250,9 +250,7 @@ static int by_falling_difference(const void *a, const void *b)
 		return x_is_idle ? 1 : -1;
 	if (fabs(x->delta) != fabs(y->delta))
 		return fabs(x->delta) > fabs(y->delta) ? -1 : 1;
-	if (x->wait_class != y->wait_class)
-		return x->wait_class < y->wait_class ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	return x->wait_class != y->wait_class ? ORDER(x->wait_class, y->wait_class) : ORDER(x->function, y->function);
 }
 
 static bool make_sites(struct collection *c, struct error *err)

@@ -73,9 +73,7 @@ static int compare_entries(const void *left, const void *right)
 {
 	const struct fde_entry *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return a->start != b->start ? ORDER(a->start, b->start) : ORDER(a->offset, b->offset);
 }
 
 /*

@@ -324,7 +324,7 @@ static int compare_times(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 /*

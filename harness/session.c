@@ -221,9 +221,8 @@ static int compare_rounds(const void *a, const void *b)
 {
 	const struct harness_round *left = a, *right = b;
 
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
+	return left->start_ns != right->start_ns ? ORDER(left->start_ns, right->start_ns)
+						 : ORDER(left->end_ns, right->end_ns);
 }
 
 /*

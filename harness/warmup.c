@@ -91,7 +91,7 @@ static int compare_times(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
 
-	return (left > right) - (left < right);
+	return ORDER(left, right);
 }
 
 void warmup_sort(double *times, size_t count)

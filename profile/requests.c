@@ -95,18 +95,13 @@ bool profile_add_latency(struct profile *profile, const struct profile_latency *
 
 /* ---- Order ---- */
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_exchanges(const struct profile_exchanges *a, const struct profile_exchanges *b)
 {
-	int order = compare(a->run, b->run);
+	int order = ORDER(a->run, b->run);
 
 	if (order == 0)
-		order = compare(a->pid, b->pid);
-	return order ? order : compare((int64_t)a->kind, (int64_t)b->kind);
+		order = ORDER(a->pid, b->pid);
+	return order ? order : ORDER(a->kind, b->kind);
 }
 
 static int compare_exchanges_at(const void *left, const void *right, void *all)
@@ -119,17 +114,17 @@ static int compare_exchanges_at(const void *left, const void *right, void *all)
 static int compare_readings(const void *left, const void *right)
 {
 	const struct profile_exchange_reading *a = left, *b = right;
-	int order = compare(a->exchanges, b->exchanges);
+	int order = ORDER(a->exchanges, b->exchanges);
 
-	return order ? order : compare(a->time_ns, b->time_ns);
+	return order ? order : ORDER(a->time_ns, b->time_ns);
 }
 
 static int compare_latencies(const void *left, const void *right)
 {
 	const struct profile_latency *a = left, *b = right;
-	int order = compare(a->exchanges, b->exchanges);
+	int order = ORDER(a->exchanges, b->exchanges);
 
-	return order ? order : compare(a->bucket, b->bucket);
+	return order ? order : ORDER(a->bucket, b->bucket);
 }
 
 static bool exchanges_in_order(const struct profile_requests *requests)

@@ -333,9 +333,8 @@ static int compare_events(const void *left, const void *right)
 
 	if (a->run != b->run)
 		return a->run < b->run ? -1 : 1;
-	if (a->event.time_ns != b->event.time_ns)
-		return a->event.time_ns < b->event.time_ns ? -1 : 1;
-	return a->position < b->position ? -1 : a->position > b->position;
+	return a->event.time_ns != b->event.time_ns ? ORDER(a->event.time_ns, b->event.time_ns)
+						    : ORDER(a->position, b->position);
 }
 
 static uint32_t run_of_event(const struct profile *profile, const struct profile_event *event)
@@ -381,20 +380,15 @@ static bool sort_events(struct profile *profile, struct error *err)
 	return true;
 }
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* By everything but the weight. */
 static int compare_releases(const void *left, const void *right)
 {
 	const struct profile_release *a = left, *b = right;
-	int order = compare_numbers(a->stack, b->stack);
+	int order = ORDER(a->stack, b->stack);
 
 	if (order == 0)
-		order = compare_numbers(a->lock, b->lock);
-	return order ? order : compare_numbers(a->releaser, b->releaser);
+		order = ORDER(a->lock, b->lock);
+	return order ? order : ORDER(a->releaser, b->releaser);
 }
 
 void profile_sum_releases(struct profile *profile)

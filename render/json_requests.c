@@ -23,7 +23,7 @@ static int by_count(const void *left, const void *right)
 	if ((*a)->count != (*b)->count)
 		return (*a)->count > (*b)->count ? -1 : 1;
 	/* They stand in order of run and process. */
-	return *a < *b ? -1 : *a > *b;
+	return ORDER(*a, *b);
 }
 
 /* The processes that answered most. */

@@ -107,7 +107,7 @@ static int compare_ranked(const void *left, const void *right)
 	const struct ranked *a = left, *b = right;
 	int order = strcmp(a->key, b->key);
 
-	return order ? order : a->function < b->function ? -1 : a->function > b->function;
+	return order ? order : ORDER(a->function, b->function);
 }
 
 /* Appends the rank of each function's key, by which the viewer sorts siblings that it makes. */

@@ -132,9 +132,7 @@ static int by_rank(const void *a, const void *b)
 		return x->proven ? -1 : 1;
 	if (x->is_of_others != y->is_of_others)
 		return x->is_of_others ? 1 : -1;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->id, y->id);
 }
 
 static bool change_listed(const struct diff *diff, const struct diff_estimate *estimate, int way)

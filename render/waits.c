@@ -182,27 +182,22 @@ static void sum_classes(struct waits_work *w)
 
 /* ---- Releases ---- */
 
-static int compare_ids(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_site_and_key(const void *left, const void *right)
 {
 	const struct waits_releaser *a = left, *b = right;
-	int order = compare_ids(a->site, b->site);
+	int order = ORDER(a->site, b->site);
 
-	return order ? order : compare_ids(a->key, b->key);
+	return order ? order : ORDER(a->key, b->key);
 }
 
 static int by_site_and_time(const void *left, const void *right)
 {
 	const struct waits_releaser *a = left, *b = right;
-	int order = compare_ids(a->site, b->site);
+	int order = ORDER(a->site, b->site);
 
 	if (order == 0 && a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return order ? order : compare_ids(a->key, b->key);
+	return order ? order : ORDER(a->key, b->key);
 }
 
 static void list_sum(struct waits_list *list)
@@ -253,11 +248,11 @@ static void add_releaser(const struct waits_work *w, struct waits_list *list, ui
 static int by_node_lock_and_releaser(const void *left, const void *right)
 {
 	const struct waits_release *a = left, *b = right;
-	int order = compare_ids(a->node, b->node);
+	int order = ORDER(a->node, b->node);
 
 	if (order == 0)
-		order = compare_ids(a->lock, b->lock);
-	return order ? order : compare_ids(a->by, b->by);
+		order = ORDER(a->lock, b->lock);
+	return order ? order : ORDER(a->by, b->by);
 }
 
 static int by_time_and_node(const void *left, const void *right)
@@ -311,10 +306,10 @@ struct lock_identity {
 static int by_identity(const void *left, const void *right)
 {
 	const struct lock_identity *a = left, *b = right;
-	int order = compare_ids(a->name, b->name);
+	int order = ORDER(a->name, b->name);
 
-	order = order ? order : compare_ids(a->module, b->module);
-	return order ? order : compare_ids(a->lock, b->lock);
+	order = order ? order : ORDER(a->module, b->module);
+	return order ? order : ORDER(a->lock, b->lock);
 }
 
 /* Makes one lock of those that have the same name. Sets `lock_of[lock of the profile]`, its index. */
@@ -348,7 +343,7 @@ static int by_lock_time(const void *left, const void *right)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return compare_ids(a->number, b->number);
+	return ORDER(a->number, b->number);
 }
 
 /* Leaves the locks that threads waited for, with their functions. */

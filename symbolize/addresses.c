@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/addresses.h"
 
+#include "common/common.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@ int addresses_compare(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
-	return a < b ? -1 : a > b;
+	return ORDER(a, b);
 }
 
 uint64_t *addresses_sorted(const uint64_t *addresses, size_t count)

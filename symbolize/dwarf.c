@@ -47,9 +47,7 @@ static int compare_claimed(const void *left, const void *right)
 {
 	const struct claimed *a = left, *b = right;
 
-	if (a->unit != b->unit)
-		return a->unit < b->unit ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return a->unit != b->unit ? ORDER(a->unit, b->unit) : ORDER(a->index, b->index);
 }
 
 static int compare_jobs(const void *left, const void *right)
@@ -57,9 +55,7 @@ static int compare_jobs(const void *left, const void *right)
 	const struct dwarf_job *a = left, *b = right;
 	uint64_t a_size = a->unit->end - a->unit->offset, b_size = b->unit->end - b->unit->offset;
 
-	if (a_size != b_size)
-		return a_size > b_size ? -1 : 1;
-	return a->unit->offset < b->unit->offset ? -1 : a->unit->offset > b->unit->offset;
+	return a_size != b_size ? ORDER(b_size, a_size) : ORDER(a->unit->offset, b->unit->offset);
 }
 
 static void run_job(void *context, size_t index)

@@ -234,7 +234,7 @@ static int compare_extents(const void *left, const void *right)
 {
 	const struct dwarf_extent *a = left, *b = right;
 
-	return a->low < b->low ? -1 : a->low > b->low;
+	return ORDER(a->low, b->low);
 }
 
 enum { MAX_EXTENTS = 64 };

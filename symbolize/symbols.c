@@ -340,7 +340,7 @@ static int compare_slots(const void *left, const void *right)
 {
 	const struct slot *a = left, *b = right;
 
-	return a->address < b->address ? -1 : a->address > b->address;
+	return ORDER(a->address, b->address);
 }
 
 static bool read_slots(struct symbols *symbols, const struct machine *machine, struct error *err)

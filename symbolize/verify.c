@@ -303,9 +303,7 @@ static int compare_images(const void *a, const void *b)
 {
 	const struct claim *one = a, *other = b;
 
-	if (one->image != other->image)
-		return one->image < other->image ? -1 : 1;
-	return one->address < other->address ? -1 : one->address > other->address;
+	return one->image != other->image ? ORDER(one->image, other->image) : ORDER(one->address, other->address);
 }
 
 static bool verify_claims(

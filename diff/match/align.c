@@ -389,9 +389,7 @@ static int by_falling_shared(const void *a, const void *b)
 
 	if (x->shared != y->shared)
 		return x->shared > y->shared ? -1 : 1;
-	if (x->base != y->base)
-		return x->base < y->base ? -1 : 1;
-	return (x->head > y->head) - (x->head < y->head);
+	return x->base != y->base ? ORDER(x->base, y->base) : ORDER(x->head, y->head);
 }
 
 /* Joins the modules that share the most names with each other: a program stays the same if its file is renamed. */

@@ -25,9 +25,7 @@ static int by_function(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return (x->fingerprint > y->fingerprint) - (x->fingerprint < y->fingerprint);
+	return x->function != y->function ? ORDER(x->function, y->function) : ORDER(x->fingerprint, y->fingerprint);
 }
 
 static bool code_collect_pieces(
@@ -249,9 +247,8 @@ static int by_fingerprint(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
-	if (x->fingerprint != y->fingerprint)
-		return x->fingerprint < y->fingerprint ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	return x->fingerprint != y->fingerprint ? ORDER(x->fingerprint, y->fingerprint)
+						: ORDER(x->function, y->function);
 }
 
 /*

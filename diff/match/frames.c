@@ -238,9 +238,7 @@ static int by_falling_size(const void *a, const void *b)
 {
 	const struct frame *x = a, *y = b;
 
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->function, y->function);
 }
 
 static bool list_frames(const struct diff *diff, struct frame **frames, size_t *count, struct error *err)

@@ -234,9 +234,7 @@ static int by_falling_time(const void *a, const void *b)
 
 	if (p != q)
 		return p > q ? -1 : 1;
-	if (x->base != y->base)
-		return x->base < y->base ? -1 : 1;
-	return (x->head > y->head) - (x->head < y->head);
+	return x->base != y->base ? ORDER(x->base, y->base) : ORDER(x->head, y->head);
 }
 
 static bool any_only_on(const struct diff_build *build, enum diff_side side)

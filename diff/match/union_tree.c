@@ -34,7 +34,7 @@ static int compare_keyed(const void *a, const void *b)
 	const struct keyed *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
-	return order ? order : (x->function > y->function) - (x->function < y->function);
+	return order ? order : ORDER(x->function, y->function);
 }
 
 /* The functions sorted by key: from rank to function, and back. */
@@ -91,9 +91,7 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	return x->rank != y->rank ? ORDER(x->rank, y->rank) : ORDER(x->node, y->node);
 }
 
 /* Sorts by insertion: most nodes have few children. */

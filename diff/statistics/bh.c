@@ -10,9 +10,7 @@ static int by_p(const void *a, const void *b)
 {
 	const struct bh_member *x = a, *y = b;
 
-	if (x->p != y->p)
-		return x->p < y->p ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return x->p != y->p ? ORDER(x->p, y->p) : ORDER(x->id, y->id);
 }
 
 void bh_step_up(struct bh_member *members, size_t count)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/median.h"
 
+#include "common/common.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +10,7 @@ static int compare_values(const void *a, const void *b)
 {
 	const struct weighted_value *x = a, *y = b;
 
-	return (x->value > y->value) - (x->value < y->value);
+	return ORDER(x->value, y->value);
 }
 
 static double sort_and_weigh(struct weighted_value *values, size_t count)

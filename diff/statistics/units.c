@@ -41,9 +41,7 @@ static int by_falling_size(const void *a, const void *b)
 {
 	const struct sized_node *x = a, *y = b;
 
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	return x->size != y->size ? ORDER(y->size, x->size) : ORDER(x->node, y->node);
 }
 
 static bool choose_nodes(const struct diff_build *build, struct sized_node **chosen, size_t *count, struct error *err)

@@ -49,9 +49,7 @@ static int by_process(const void *key, const void *member)
 
 	if (thread->run != e->run)
 		return thread->run < e->run ? -1 : 1;
-	if (thread->pid != e->pid)
-		return thread->pid < e->pid ? -1 : 1;
-	return ((int)PROFILE_EXCHANGE_ANSWERED > (int)e->kind) - ((int)PROFILE_EXCHANGE_ANSWERED < (int)e->kind);
+	return thread->pid != e->pid ? ORDER(thread->pid, e->pid) : ORDER((int)PROFILE_EXCHANGE_ANSWERED, (int)e->kind);
 }
 
 /* Gives the threads of each worker their unit, and counts the requests of each. `*units` 0: there are too few workers.

@@ -65,7 +65,7 @@ static int by_point_value(const void *left, const void *right)
 {
 	const struct effects_point *a = left, *b = right;
 
-	return (a->value > b->value) - (a->value < b->value);
+	return ORDER(a->value, b->value);
 }
 
 /*

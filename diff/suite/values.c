@@ -161,9 +161,7 @@ static int by_benchmark(const void *left, const void *right)
 {
 	const struct suite_sum *a = left, *b = right;
 
-	if (a->benchmark != b->benchmark)
-		return a->benchmark < b->benchmark ? -1 : 1;
-	return (a->execution > b->execution) - (a->execution < b->execution);
+	return a->benchmark != b->benchmark ? ORDER(a->benchmark, b->benchmark) : ORDER(a->execution, b->execution);
 }
 
 /*
@@ -226,7 +224,7 @@ static int by_value(const void *left, const void *right)
 {
 	const double a = *(const double *)left, b = *(const double *)right;
 
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 /*

@@ -16,9 +16,7 @@ static int by_date(const void *a, const void *b)
 {
 	const struct dated_run *x = a, *y = b;
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
+	return x->start_ns != y->start_ns ? ORDER(x->start_ns, y->start_ns) : ORDER(x->duration_ns, y->duration_ns);
 }
 
 static size_t copies_collect_runs(const struct diff_build *build, struct dated_run *runs)

@@ -55,9 +55,8 @@ static int edge_compare(const void *a, const void *b, void *context)
 
 	if (left->caller != right->caller)
 		return left->caller < right->caller ? -1 : 1;
-	if (left->inclusive != right->inclusive)
-		return left->inclusive > right->inclusive ? -1 : 1;
-	return left_id < right_id ? -1 : left_id > right_id;
+	return left->inclusive != right->inclusive ? ORDER(right->inclusive, left->inclusive)
+						   : ORDER(left_id, right_id);
 }
 
 static void graph_sort_edges(const struct callgrind_table *table, struct callgrind_graph *graph)

@@ -55,9 +55,7 @@ static int compare_files(const void *left, const void *right)
 {
 	const struct simulation_file *a = left, *b = right;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->generation < b->generation ? -1 : a->generation > b->generation;
+	return a->pid != b->pid ? ORDER(a->pid, b->pid) : ORDER(a->generation, b->generation);
 }
 
 static bool list_files(struct sampler_simulation *simulation, const char *path, struct error *err)

@@ -288,7 +288,7 @@ static int compare_codes(const void *left, const void *right)
 {
 	const struct dwarf_abbrev *a = left, *b = right;
 
-	return a->code < b->code ? -1 : a->code > b->code;
+	return ORDER(a->code, b->code);
 }
 
 bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format,

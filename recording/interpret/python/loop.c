@@ -114,7 +114,7 @@ static int compare_ranges(const void *left, const void *right)
 {
 	const struct python_range *a = left, *b = right;
 
-	return a->start < b->start ? -1 : a->start > b->start;
+	return ORDER(a->start, b->start);
 }
 
 static bool take_ranges(const struct search *search, struct python_range **loop, size_t *count, struct error *err)
