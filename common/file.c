@@ -424,16 +424,16 @@ bool file_normalize_path(char *path)
 	if (path[0] != '/')
 		return false;
 	while (*rest) {
-		size_t part = strcspn(rest + 1, "/");
+		size_t component = strcspn(rest + 1, "/");
 
-		if (part == 2 && strncmp(rest + 1, "..", 2) == 0) {
+		if (component == 2 && strncmp(rest + 1, "..", 2) == 0) {
 			while (size > 0 && path[--size] != '/')
 				;
-		} else if (part > 0 && !(part == 1 && rest[1] == '.')) {
-			memmove(path + size, rest, part + 1);
-			size += part + 1;
+		} else if (component > 0 && !(component == 1 && rest[1] == '.')) {
+			memmove(path + size, rest, component + 1);
+			size += component + 1;
 		}
-		rest += part + 1;
+		rest += component + 1;
 	}
 	path[size] = '\0';
 	return size > 0;

@@ -70,7 +70,7 @@ COMMON_MUST_CHECK
 bool file_check_writable(const char *path, struct error *err);
 
 /*
- * Removes ".", ".." and empty parts from an absolute path, in place and by the letters alone: no link is followed.
+ * Removes ".", ".." and empty components from an absolute path, in place and by the letters alone: no link is followed.
  * False if it is not absolute, which leaves it as it was, or nothing remains of it, which leaves "".
  */
 COMMON_MUST_CHECK

@@ -205,9 +205,9 @@ void frame_cache_store(const struct frame_cache_key *key, const struct named_fra
 static bool is_cached(const struct frame_cache *cache, uint64_t address)
 {
 	const struct named_frames *old = cache ? &cache->table : NULL;
-	size_t place = old ? addresses_lower_bound(old->addresses, old->address_count, address) : 0;
+	size_t index = old ? addresses_lower_bound(old->addresses, old->address_count, address) : 0;
 
-	return old && place < old->address_count && old->addresses[place] == address;
+	return old && index < old->address_count && old->addresses[index] == address;
 }
 
 void frame_cache_add(const struct frame_cache_key *key, const struct named_frames *table)

@@ -20,12 +20,12 @@ struct search {
 	uint64_t *addresses;     /* rising */
 	struct candidate *found; /* [address] */
 	size_t count;
-	size_t at; /* the last line's place: most lines follow their neighbours */
+	size_t at; /* the last line's position: most lines follow their neighbours */
 	bool nonzero;
 };
 
 /* The first address that is not below `start`; `count` if all are. */
-static size_t find_place(struct search *search, uint64_t start)
+static size_t find_position(struct search *search, uint64_t start)
 {
 	if ((search->at == search->count || start <= search->addresses[search->at]) &&
 		(search->at == 0 || start > search->addresses[search->at - 1]))
@@ -39,16 +39,16 @@ static void take_line(struct search *search, const char *line, const char *end)
 {
 	const char *pos = line;
 	uint64_t start = hex_take(&pos, end);
-	size_t place;
+	size_t position;
 
 	if (pos == line || end - pos < 4 || pos[0] != ' ' || pos[2] != ' ')
 		return;
 	search->nonzero |= start != 0;
 	if (start == 0 || !memchr("tTwWi", pos[1], 5))
 		return;
-	place = find_place(search, start);
-	if (place < search->count && start > search->found[place].start)
-		search->found[place] = (struct candidate){ start, pos + 3 };
+	position = find_position(search, start);
+	if (position < search->count && start > search->found[position].start)
+		search->found[position] = (struct candidate){ start, pos + 3 };
 }
 
 static bool add_found(const struct candidate *found, const char *end, struct symbol_map *map, struct error *err)

@@ -107,12 +107,12 @@ static bool frames_at(const struct named_frames *table, size_t index, struct are
 bool named_frames_find(const struct named_frames *table, uint64_t address, struct arena *arena,
 	struct symbolize_frames *frames, struct error *err)
 {
-	size_t place = addresses_lower_bound(table->addresses, table->address_count, address);
+	size_t index = addresses_lower_bound(table->addresses, table->address_count, address);
 
 	*frames = (struct symbolize_frames){ 0 };
-	if (place == table->address_count || table->addresses[place] != address)
+	if (index == table->address_count || table->addresses[index] != address)
 		return true;
-	return frames_at(table, place, arena, frames, err);
+	return frames_at(table, index, arena, frames, err);
 }
 
 const char *named_frames_source_directory(const struct named_frames *table)
