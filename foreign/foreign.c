@@ -146,11 +146,12 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	const void *bytes = from->bytes;
 	size_t size = from->size;
 	const struct text_source text = { .head = bytes, .head_bytes = size };
-	enum foreign_kind kind = foreign_kind(bytes, size);
 	const char *unsupported;
+	enum foreign_kind kind;
 
 	if (size == 0)
 		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty; record it again", name);
+	kind = foreign_kind(bytes, size);
 	switch (kind) {
 	case FOREIGN_PPROF:
 		return profile_read_pprof(bytes, size, stacks_limit(stored), profile, err) ||
