@@ -151,13 +151,13 @@ static bool simulate(struct simulation *simulation)
 	bool ok;
 
 	ok = source_read(source, &result, &err);
-	begin_ns = progress_now_ns();
+	begin_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (ok && !simulation->naming.no_names)
 		progress_phase(&simulation->progress, "naming functions");
 	ok = ok && source_name(source, &simulation->naming, &result, &err);
 	recording_release_symbols(&result.recording);
 	ok = ok && add_run(simulation, &result.recording, &err);
-	simulation->naming_ns += progress_now_ns() - begin_ns;
+	simulation->naming_ns += clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	progress_clear(&simulation->progress);
 	if (ok) {
 		simulation->code = child_exit_code(result.recording.child_status);
@@ -190,7 +190,7 @@ static void simulate_runs(struct simulation *simulation)
 
 static int finish(struct simulation *simulation)
 {
-	int64_t begin_ns = progress_now_ns();
+	int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
 	uint64_t file_bytes;
 	struct error err;
 
@@ -203,7 +203,7 @@ static int finish(struct simulation *simulation)
 		cli_print_error(&err);
 		return CLI_EXIT_RECORDER_FAILED;
 	}
-	simulation->naming_ns += progress_now_ns() - begin_ns;
+	simulation->naming_ns += clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	progress_clear(&simulation->progress);
 	if (!simulation->request->quiet) {
 		cli_print_notices(&simulation->notices);

@@ -20,12 +20,9 @@ static const int64_t same_wish_ns = 300000000;
 
 static void take_signal(int number, siginfo_t *info, void *context)
 {
-	struct timespec now;
-	int64_t now_ns;
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	if (!caught_signal) {
 		caught_ns = now_ns;
 		caught_signal = number;

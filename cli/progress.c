@@ -9,14 +9,6 @@
 
 static const int64_t interval_ns = 100000000;
 
-int64_t progress_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void progress_init(struct progress *progress, bool quiet)
 {
 	const char *term = getenv("TERM");
@@ -39,7 +31,7 @@ static void format_elapsed(double sampled_s, const struct progress_plan *plan, c
 void progress_show(struct progress *progress, const struct sampler_progress *state, const struct progress_plan *plan)
 {
 	double sampled_s = (double)state->elapsed_ns / 1e9 - plan->delay_s;
-	int64_t now_ns = progress_now_ns();
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	char samples[DIGITS_SIZE], lost[DIGITS_SIZE], elapsed[64];
 
 	if (!progress->is_terminal || now_ns - progress->last_ns < interval_ns)

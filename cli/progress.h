@@ -24,6 +24,3 @@ void progress_show(struct progress *progress, const struct sampler_progress *sta
 void progress_phase(struct progress *progress, const char *text);
 
 void progress_clear(struct progress *progress);
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-int64_t progress_now_ns(void);

@@ -101,7 +101,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 {
 	struct recording *recording = &result->recording;
 	struct progress *progress = &job->progress;
-	int64_t begin_ns = progress_now_ns();
+	int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (is_left_out(job, recording)) {
 		progress_clear(progress);
@@ -124,7 +124,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 		cli_print_error(&result->no_benchmarks);
 	job->answer_us = result->answer_us;
 	job->cpu_ns += recording->cpu_ns;
-	job->naming_ns += progress_now_ns() - begin_ns;
+	job->naming_ns += clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	if (job->quiet)
 		return true;
 	if (!job->merged || profile_execution_count(job->merged) == job->runs)

@@ -94,27 +94,19 @@ static void forget_benchmarks(struct source_simulated *simulated)
 
 /* ---- A reading ---- */
 
-static int64_t now_unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static bool run_command(
 	struct source_simulated *simulated, struct profile_run *run, struct source_result *result, struct error *err)
 {
-	int64_t begin_ns = progress_now_ns();
+	int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
 	pid_t pid;
 
-	*run = (struct profile_run){ .start_unix_ns = now_unix_ns(), .whole_command = true };
+	*run = (struct profile_run){ .start_unix_ns = clock_read_ns(CLOCK_REALTIME), .whole_command = true };
 	if (!start_command(simulated, &pid, err))
 		return false;
 	result->stage = SOURCE_RUNNING;
 	result->recording.child_status = child_wait_for(pid);
 	/* Its times and its memory are valgrind's: they say nothing of the command. */
-	run->duration_ns = progress_now_ns() - begin_ns;
+	run->duration_ns = clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	run->exit_status = result->recording.child_status;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "common/checked.h"
 #include "common/child.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/confined.h"
 #include "common/deadline.h"
 #include "common/digits.h"

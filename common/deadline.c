@@ -3,6 +3,7 @@
 
 #include "common/child.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/filter.h"
 #include "common/message.h"
 #include "common/rights.h"
@@ -84,14 +85,6 @@ struct order {
 	uint32_t slot;
 	bool starts; /* else the helper is killed */
 };
-
-static int64_t deadline_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
-}
 
 /* Futexes here are in shared memory, so they are not private ones. `wait_ns` 0: without end. */
 static void deadline_wait(_Atomic uint32_t *word, uint32_t value, int64_t wait_ns)
@@ -245,7 +238,7 @@ bool deadline_create(const struct deadline_limits *limits, const struct deadline
 	made->rights = rights;
 	made->control = -1;
 	made->keeper_scheduling = (struct scheduling){ sched_getscheduler(0), getpriority(PRIO_PROCESS, 0) };
-	made->forgiven_at_ns = deadline_now_ns();
+	made->forgiven_at_ns = clock_read_ns(CLOCK_MONOTONIC);
 	made->shared = mmap(
 		NULL, sizeof(*made->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (made->shared == MAP_FAILED) {
@@ -358,7 +351,8 @@ void *deadline_room(struct deadline *deadline)
 
 static void forgive(struct deadline *deadline)
 {
-	int64_t now_ns = deadline_now_ns(), ns = (now_ns - deadline->forgiven_at_ns) / deadline->limits.forgiveness;
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC),
+		ns = (now_ns - deadline->forgiven_at_ns) / deadline->limits.forgiveness;
 	size_t kept = 0;
 
 	deadline->forgiven_at_ns += ns * deadline->limits.forgiveness;
@@ -440,9 +434,9 @@ static bool wait_for_helper(struct slot *slot, int64_t wait_ns)
 	int waiting = 0;
 
 	for (int i = 0; i < MOST_LOOKS && waiting < LOOKS_PER_JOB; i++) {
-		int64_t until_ns = deadline_now_ns() + look_ns, now_ns;
+		int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + look_ns, now_ns;
 
-		while (atomic_load(&slot->turn) == TURN_HELPER && (now_ns = deadline_now_ns()) < until_ns)
+		while (atomic_load(&slot->turn) == TURN_HELPER && (now_ns = clock_read_ns(CLOCK_MONOTONIC)) < until_ns)
 			deadline_wait(&slot->turn, TURN_HELPER, until_ns - now_ns);
 		if (atomic_load(&slot->turn) == TURN_CALLER)
 			return true;

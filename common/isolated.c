@@ -2,6 +2,7 @@
 #include "common/isolated.h"
 
 #include "common/child.h"
+#include "common/clock.h"
 #include "common/confined.h"
 #include "common/filter.h"
 #include "common/rights.h"
@@ -16,14 +17,6 @@
 
 static const int64_t ns_per_s = 1000000000;
 static const long poll_ns = 1000000;
-
-static int64_t isolated_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * ns_per_s + now.tv_nsec;
-}
 
 /* Lowers a limit, unless it is lower already. */
 static void lower_limit(__rlimit_resource_t resource, rlim_t value)
@@ -102,7 +95,7 @@ bool isolated_start(struct isolated *isolated, const struct isolated_limits *lim
 		_exit(0);
 	}
 	isolated->pid = pid;
-	isolated->deadline_ns = isolated_now_ns() + limits->seconds * ns_per_s;
+	isolated->deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + limits->seconds * ns_per_s;
 	return true;
 }
 
@@ -124,7 +117,7 @@ bool isolated_has_ended(struct isolated *isolated)
 {
 	if (isolated->pid == 0 || isolated_reap(isolated, WNOHANG))
 		return true;
-	if (isolated_now_ns() < isolated->deadline_ns)
+	if (clock_read_ns(CLOCK_MONOTONIC) < isolated->deadline_ns)
 		return false;
 	(void)kill(isolated->pid, SIGKILL);
 	return isolated_reap(isolated, 0);

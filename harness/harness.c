@@ -243,7 +243,7 @@ static bool read_output(const struct harness *harness, int64_t end_ns, struct ha
 
 static bool collect(struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err)
 {
-	int64_t end_ns = thread_now_ns();
+	int64_t end_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (!harness->server)
 		return read_results(harness, result, notices, err);

@@ -53,7 +53,7 @@ static void server_answer(struct server *server, enum protocol_command answer, i
 		if (write(server->fifos.answers, bytes, size) < 0)
 			return;
 	}
-	server->answered_ns = thread_now_ns();
+	server->answered_ns = clock_read_ns(CLOCK_MONOTONIC);
 	took_ns = server->answered_ns - arrived_ns;
 	server->latencies_ns[server->answers++ % KEPT_LATENCIES] = (double)took_ns;
 	if (took_ns > server->most_ns)
@@ -103,7 +103,7 @@ static void take_frames(struct server *server, int64_t now_ns)
 static bool read_commands(struct server *server)
 {
 	struct protocol_stream *stream = &server->stream;
-	int64_t now_ns = thread_now_ns();
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	ssize_t got = read(server->fifos.commands, stream->bytes + stream->size, sizeof(stream->bytes) - stream->size);
 
 	if (got <= 0)
@@ -123,7 +123,7 @@ static void *serve(void *context)
 		int ready = poll(waits, 2, server->stream.size > 0 ? PATIENCE_MS : -1);
 
 		if (ready == 0)
-			drop_stream(server, thread_now_ns());
+			drop_stream(server, clock_read_ns(CLOCK_MONOTONIC));
 		if (waits[0].revents)
 			read_commands(server);
 	}

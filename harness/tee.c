@@ -116,7 +116,7 @@ static bool pass_some(struct tee_stream *stream, size_t most)
 
 	if (got <= 0)
 		return got < 0 && errno == EINTR;
-	take_lines(stream, stream->bytes, (size_t)got, thread_now_ns());
+	take_lines(stream, stream->bytes, (size_t)got, clock_read_ns(CLOCK_MONOTONIC));
 	stream->passed += (size_t)got;
 	return pass_on(stream, stream->bytes, (size_t)got);
 }
@@ -144,7 +144,7 @@ static void *run_stream(void *context)
 	if (is_open)
 		pass_rest(stream);
 	if (stream->has_line)
-		hand_over(stream, thread_now_ns(), true);
+		hand_over(stream, clock_read_ns(CLOCK_MONOTONIC), true);
 	close(stream->in);
 	stream->in = -1;
 	return NULL;

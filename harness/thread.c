@@ -15,11 +15,3 @@ bool thread_start(pthread_t *thread, void *(*run)(void *), void *context, struct
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return failure == 0 || error_set_errno(err, failure, "cannot start a thread");
 }
-
-int64_t thread_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}

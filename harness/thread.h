@@ -8,6 +8,3 @@
 /* Starts a thread that gets no signals: they are for the one that drives the recording. */
 COMMON_MUST_CHECK
 bool thread_start(pthread_t *thread, void *(*run)(void *), void *context, struct error *err);
-
-/* CLOCK_MONOTONIC. */
-int64_t thread_now_ns(void);

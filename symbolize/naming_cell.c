@@ -35,14 +35,6 @@ enum {
 	CACHE_REQUESTS_OF_A_TASK = 8, /* more than the code of the child makes */
 };
 
-static int64_t cell_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static struct naming_task *task_at(const struct naming_cell *cell, size_t index)
 {
 	return &cell->job->tasks[cell->chosen[index]];
@@ -88,7 +80,7 @@ static void charge(struct naming_cell *cell)
 
 static void check_limits(struct naming_cell *cell)
 {
-	int64_t now_ns = cell_now_ns();
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (now_ns - cell->checked_ns < NAMING_TICK_MS * 1000000L)
 		return;
@@ -467,7 +459,7 @@ bool naming_cell_init(struct naming_cell *cell, struct naming_job *job, uint32_t
 		.supervisor = -1,
 		.input = -1,
 		.cache = -1,
-		.checked_ns = cell_now_ns() };
+		.checked_ns = clock_read_ns(CLOCK_MONOTONIC) };
 	if (make_shares(cell))
 		return true;
 	naming_cell_deinit(cell);

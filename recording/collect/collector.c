@@ -38,11 +38,8 @@ static bool create_verifier(struct collector *collector, const struct collector_
 
 static bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
 {
-	struct profile_run run = { .exit_status = -1 };
-	struct timespec now;
+	struct profile_run run = { .exit_status = -1, .start_unix_ns = clock_read_ns(CLOCK_REALTIME) };
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	run.start_unix_ns = now.tv_sec * second_ns + now.tv_nsec;
 	*collector = (struct collector){
 		.start_ns = options->start_ns,
 		.has_stack = options->has_stack,
@@ -167,7 +164,7 @@ bool collector_finish(struct collector *collector, struct recording *result, str
 	if (collector->counters)
 		counters_describe(collector->counters, collector->profile, notices);
 	if (collector->waits)
-		result->symbols.lock_addresses = wait_counter_take_places(collector->waits);
+		result->symbols.lock_addresses = wait_counter_take_addresses(collector->waits);
 	result->profile = TAKE(collector->profile);
 	return true;
 }

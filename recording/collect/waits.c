@@ -233,7 +233,7 @@ bool wait_counter_add(struct wait_counter *waits, const struct wait_counter_samp
 						       (int64_t)wait->queued_weight_ns, &ignored, err));
 }
 
-struct profile_lock_address *wait_counter_take_places(struct wait_counter *waits)
+struct profile_lock_address *wait_counter_take_addresses(struct wait_counter *waits)
 {
 	return TAKE(waits->places);
 }

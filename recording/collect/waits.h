@@ -38,4 +38,4 @@ COMMON_MUST_CHECK
 bool wait_counter_add(struct wait_counter *waits, const struct wait_counter_sample *sample, struct error *err);
 
 /* Hands over where the locks of the profile are, by their number. */
-struct profile_lock_address *wait_counter_take_places(struct wait_counter *waits);
+struct profile_lock_address *wait_counter_take_addresses(struct wait_counter *waits);

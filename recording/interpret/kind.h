@@ -4,8 +4,6 @@
 #include "recording/interpret/interpret.h"
 #include "recording/interpret/names.h"
 
-#include <time.h>
-
 /* A file that is a part of interpreters of a kind. */
 struct interpreter_file {
 	/* Sets `*image` to what it tells of reading them, if it is such a file. `notices` gets a line on an unknown
@@ -72,14 +70,5 @@ struct interpreter_kind {
 	/* Appends lines about frames that could not be named. May be NULL. */
 	void (*describe)(const void *state, struct buffer *notices);
 };
-
-/* In ns. CLOCK_MONOTONIC_COARSE, which is read quickly, is that by which kinds look at memory again. */
-static inline uint64_t interpreter_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 extern const struct interpreter_kind hotspot_interpreter, python_interpreter, v8_interpreter;

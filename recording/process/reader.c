@@ -150,14 +150,6 @@ void process_reader_describe(const struct process_reader *reader, struct buffer 
 
 /* ---- Late processes ---- */
 
-static int64_t reader_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
-}
-
 /* One that is gone costs nobody. */
 static uint64_t owner_of(int32_t pid)
 {
@@ -189,7 +181,7 @@ static void add_late(struct lateness *late, int32_t pid)
 		process = &late->items[late->count++];
 		*process = (struct late_process){ 0 };
 	}
-	process->until_ns = reader_now_ns() + (first_rest_ns << process->times);
+	process->until_ns = clock_read_ns(CLOCK_MONOTONIC) + (first_rest_ns << process->times);
 	process->times += process->times < MOST_DOUBLINGS;
 }
 
@@ -201,7 +193,7 @@ static bool run_job(struct process_reader *reader, int32_t pid, enum subject sub
 	enum deadline_end end;
 
 	*fd = -1;
-	if (process && reader_now_ns() < process->until_ns)
+	if (process && clock_read_ns(CLOCK_MONOTONIC) < process->until_ns)
 		return false;
 	end = deadline_run(reader->deadline, owner_of(pid), wait_ns[subject], job, fd);
 	if (end == DEADLINE_LATE)
@@ -444,17 +436,18 @@ struct found_file {
 static bool copy_file(
 	struct process_reader *reader, struct file_request *request, const struct found_file *file, struct error *err)
 {
-	int64_t began_ns = reader_now_ns(), copied = 0;
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC), copied = 0;
 	int none;
 
 	while (run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none)) {
 		if (request->size <= 0) {
-			reader->copy_ns += reader_now_ns() - began_ns;
+			reader->copy_ns += clock_read_ns(CLOCK_MONOTONIC) - began_ns;
 			return lseek(file->fd, 0, SEEK_SET) == 0;
 		}
 		copied += request->size;
 		reader->copied_bytes += request->size;
-		if (copied > file->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns ||
+		if (copied > file->info.st_size ||
+			reader->copy_ns + clock_read_ns(CLOCK_MONOTONIC) - began_ns > copy_all_ns ||
 			!file_write_all(file->fd, request->bytes, (size_t)request->size)) {
 			(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);

@@ -159,16 +159,14 @@ static bool has_run(int leader)
 {
 	static const int64_t longest_ns = 100000000;
 	uint64_t words[TRIAL_WORDS];
-	struct timespec begin, now;
+	int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		if (read(leader, words, sizeof(words)) <= 0)
 			return false;
 		if (words[TRIAL_RUNNING] > 0)
 			return true;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000000000LL + now.tv_nsec - begin.tv_nsec < longest_ns);
+	} while (clock_read_ns(CLOCK_MONOTONIC) - begin_ns < longest_ns);
 	return false;
 }
 

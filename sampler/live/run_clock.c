@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/run_clock.h"
 
-int64_t clock_read_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 uint64_t run_clock_now(const struct run_clock *clock)
 {
 	return (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - clock->offset_ns);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "common/common.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 /* The clock of a recording, and when sampling was on. Times are in nanoseconds by the clock of the records. */
 struct run_clock {
@@ -18,6 +19,3 @@ uint64_t run_clock_now(const struct run_clock *clock);
 
 /* How long sampling was on from the start until `time_ns`. */
 int64_t run_clock_elapsed_ns(const struct run_clock *clock, uint64_t time_ns);
-
-/* One of the system's clocks. */
-int64_t clock_read_ns(clockid_t clock);

@@ -134,7 +134,7 @@ static bool begin_round(
 bool hotspot_process_keep_up(
 	struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias, struct error *err)
 {
-	uint64_t now = interpreter_clock_ns(CLOCK_MONOTONIC_COARSE);
+	uint64_t now = (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE);
 
 	if (now < process->due_ns)
 		return true;

@@ -150,7 +150,7 @@ static bool python_name(
 
 	return !sample->interpreter_frames || sample->interpreter_frames->kind != EBPF_PYTHON ||
 	       python_stack_join(
-		       &python->stack, sample, image_of(process), interpreter_clock_ns(CLOCK_MONOTONIC_COARSE), err);
+		       &python->stack, sample, image_of(process), (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
 }
 
 static bool python_read_sleeping(
@@ -176,7 +176,7 @@ static bool python_learn(
 	const struct python *python = state;
 
 	return python_codes_learn(
-		python->codes, image_of(process), code, interpreter_clock_ns(CLOCK_MONOTONIC_COARSE), err);
+		python->codes, image_of(process), code, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
 }
 
 /* ---- Tasks ---- */

@@ -190,10 +190,10 @@ static bool list_shared(struct v8_known *known, uint64_t bytecode, uint64_t *sha
 	*shared = find_listed(known, bytecode);
 	if (*shared || known->now_ns < listed->next_ns || known->scripts.count == 0)
 		return true;
-	start = interpreter_clock_ns(CLOCK_MONOTONIC);
+	start = (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
 	if (!list_functions(known, err))
 		return false;
-	taken = (interpreter_clock_ns(CLOCK_MONOTONIC) - start) * LISTING_SHARE;
+	taken = ((uint64_t)clock_read_ns(CLOCK_MONOTONIC) - start) * LISTING_SHARE;
 	*shared = find_listed(known, bytecode);
 	if (*shared || listed->wait_ns == 0)
 		listed->wait_ns = least_wait_ns;

@@ -170,7 +170,7 @@ static bool v8_name(
 	}
 	naming.known = process->state;
 	v8_known_begin(
-		naming.known, process->files[0].image, &table->host, interpreter_clock_ns(CLOCK_MONOTONIC_COARSE));
+		naming.known, process->files[0].image, &table->host, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE));
 	for (size_t i = 0; i < result->count; i++) {
 		bool is_made;
 
