@@ -263,7 +263,8 @@ static void print_verdict(const struct suite_view *view)
 			diff_string(diff, diff->verdict_text));
 }
 
-bool comparison_write_suite(const struct comparison *comparison, const struct diff_suite *suite,
+/* Writes every output of a suite, or of the benchmark that the user chose, and sets the exit code. */
+static bool comparison_write_suite(const struct comparison *comparison, const struct diff_suite *suite,
 	const char *const names[DIFF_SIDES], int *code, struct error *err)
 {
 	CLEANUP(suite_view_deinit) struct suite_view view = { 0 };

@@ -46,11 +46,6 @@ bool comparison_has_suites(const struct profile *const profiles[DIFF_SIDES], con
 /* The options of a suite; they borrow from `comparison`. `look` as in struct diff_suite_options. */
 struct diff_suite_options comparison_suite_options(const struct comparison *comparison, unsigned int look);
 
-/* Writes every output of a suite, or of the benchmark that the user chose, and sets the exit code. */
-COMMON_MUST_CHECK
-bool comparison_write_suite(const struct comparison *comparison, const struct diff_suite *suite,
-	const char *const names[DIFF_SIDES], int *code, struct error *err);
-
 /* Compares the sides benchmark by benchmark, writes every output and sets the exit code. */
 COMMON_MUST_CHECK
 bool comparison_run_suite(const struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],

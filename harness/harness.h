@@ -46,11 +46,6 @@ bool harness_create(const struct harness_options *options, struct harness **harn
  */
 void harness_destroy(struct harness *harness);
 
-static inline void harness_cleanup(struct harness **harness)
-{
-	harness_destroy(*harness);
-}
-
 /*
  * Sets environment variables of this process, which the command inherits. Descriptors that the command is to have as
  * standard output and error are written to `outputs`; they stay the harness's.

@@ -3,6 +3,7 @@
 
 #include "common/common.h"
 #include "harness/output_dialect.h"
+#include "harness/warmup.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -320,13 +321,6 @@ void harness_output_line(
 
 /* ---- Windows ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return ORDER(x, y);
-}
-
 /*
  * Nothing is measured where the time of an iteration is 0 in the unit that the program prints.
  *
@@ -339,7 +333,7 @@ static void window_measured(struct output_found *found, struct profile_measured 
 	const size_t count = found->time_count;
 	double sum = 0, squares = 0;
 
-	qsort(found->times_ns, count, sizeof(found->times_ns[0]), compare_times);
+	warmup_sort(found->times_ns, count);
 	for (size_t i = 0; i < count; i++)
 		sum += found->times_ns[i];
 	measured->mean_ns = sum / (double)count;

@@ -25,7 +25,7 @@ enum profile_language {
 	PROFILE_LANGUAGE_ERLANG,
 	PROFILE_LANGUAGE_UNKNOWN, /* none is known for the program's code, as it may be in files of other tools */
 };
-enum { PROFILE_LANGUAGE_COUNT = 13 };
+enum { PROFILE_LANGUAGE_COUNT = PROFILE_LANGUAGE_UNKNOWN + 1 };
 
 /*
  * What a program's variation from process to process depends on. diff/statistics/floor.c has the figures. A language
@@ -39,7 +39,7 @@ enum profile_variation {
 	PROFILE_VARIATION_GO,
 	PROFILE_VARIATION_UNKNOWN,
 };
-enum { PROFILE_VARIATION_COUNT = 6 };
+enum { PROFILE_VARIATION_COUNT = PROFILE_VARIATION_UNKNOWN + 1 };
 
 struct profile_script_name;
 

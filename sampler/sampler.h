@@ -14,7 +14,7 @@
  *	sampler_finish()   disables, drains the rest, and hands over the profile
  *
  * One thread drives a sampler. It installs no signal handlers and prints nothing. No byte of the target's stack is
- *kept.
+ * kept.
  */
 struct sampler;
 

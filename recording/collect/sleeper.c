@@ -18,18 +18,19 @@ void sleeper_deinit(struct sleeper *sleeper)
 	*sleeper = (struct sleeper){ 0 };
 }
 
-static size_t sleeper_place_of(const struct machine *machine, uint8_t number)
+/* Where perf has the value of a register. */
+static size_t index_of_register(const struct machine *machine, uint8_t number)
 {
-	size_t place = 0;
+	size_t index = 0;
 
-	while (machine->perf_order[place] != number)
-		place++;
-	return place;
+	while (machine->perf_order[index] != number)
+		index++;
+	return index;
 }
 
 void sleeper_set_register(struct sleeper *sleeper, uint8_t number, uint64_t value)
 {
-	sleeper->registers[sleeper_place_of(machine_host(), number)] = value;
+	sleeper->registers[index_of_register(machine_host(), number)] = value;
 }
 
 bool sleeper_read(struct sleeper *sleeper, struct collector *collector)
@@ -41,9 +42,9 @@ bool sleeper_read(struct sleeper *sleeper, struct collector *collector)
 	ssize_t size = 0;
 
 	if (collector->has_stack) {
-		size_t place = sleeper_place_of(machine, machine->stack_pointer);
+		size_t index = index_of_register(machine, machine->stack_pointer);
 
-		there.iov_base = (void *)(uintptr_t)sleeper->registers[place];
+		there.iov_base = (void *)(uintptr_t)sleeper->registers[index];
 		size = host->functions->read_memory(host->context, pid, &here, &there, 1);
 	}
 	sleeper->stack_bytes = size > 0 ? (size_t)size : 0;
@@ -57,8 +58,8 @@ bool sleeper_read(struct sleeper *sleeper, struct collector *collector)
 bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, uint64_t time_ns, struct error *err)
 {
 	const struct machine *machine = collector->processes.machine;
-	const uint64_t chain[] = { PERF_CONTEXT_USER,
-		sleeper->registers[sleeper_place_of(machine, machine->program_counter)] };
+	const uint64_t callchain[] = { PERF_CONTEXT_USER,
+		sleeper->registers[index_of_register(machine, machine->program_counter)] };
 	struct record record = { .kind = RECORD_SAMPLE,
 		.type = PERF_RECORD_SAMPLE,
 		.pid = (int32_t)sleeper->wait.process,
@@ -69,7 +70,7 @@ bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, ui
 	sample->raw = (const uint8_t *)&sleeper->wait;
 	sample->raw_bytes = sizeof(sleeper->wait);
 	if (sleeper->has_two_registers)
-		sample->callchain = (struct record_words){ (const uint8_t *)chain, 2 };
+		sample->callchain = (struct record_words){ (const uint8_t *)callchain, 2 };
 	if (collector->has_stack) {
 		sample->lacks_frame_pointer = sleeper->has_two_registers;
 		sample->registers_abi = PERF_SAMPLE_REGS_ABI_64;

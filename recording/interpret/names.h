@@ -37,9 +37,8 @@ bool interpreter_names_function(
 
 /*
  * Makes a frame of functions of the profile with their lines: one, or several of which the first is inlined into the
- * second and so on. Only the frame's pc, image and is_exact are set. At most INTERPRETER_MOST_LINES lines.
+ * second and so on. Only the frame's pc, image and is_exact are set.
  */
-enum { INTERPRETER_MOST_LINES = 64 };
 COMMON_MUST_CHECK
 bool interpreter_names_frame(struct interpreter_names *names, const struct profile_line *lines, size_t count,
 	struct unwind_frame *frame, struct error *err);

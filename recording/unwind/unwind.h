@@ -10,7 +10,7 @@
  * of fallback/caller.c for a frame without a rule. Otherwise the walk stops with a reason.
  */
 
-enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 32 };
+enum { UNWIND_MAX_FRAMES = 4096, UNWIND_TOGETHER = 32 };
 
 /* The machine's registers in DWARF's order; perf's REGS_USER are sorted into it. */
 struct unwind_registers {

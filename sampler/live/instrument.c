@@ -7,8 +7,11 @@
 
 #include <stdlib.h>
 
-static const struct instrument_functions *const kinds[INSTRUMENT_COUNT] = { &contexts_functions, &waiting_functions,
+static const struct instrument_functions *const kinds[] = { &contexts_functions, &waiting_functions,
 	&requests_functions };
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+_Static_assert((size_t)KINDS <= INSTRUMENTS_MOST, "there is room for all of them");
 
 static void instrument_destroy(struct instrument *instrument)
 {
@@ -57,7 +60,7 @@ static bool open_kind(const struct instrument_functions *functions, struct instr
 
 bool instruments_open(struct instruments *instruments, struct error *err)
 {
-	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		struct instrument *opened = NULL;
 
 		if (kinds[i]->is_wanted && !kinds[i]->is_wanted(instruments->session.options))

@@ -72,11 +72,11 @@ struct instrument {
 
 /* ---- All instruments of a recording, in the order of the list ---- */
 
-enum { INSTRUMENT_COUNT = 3 };
+enum { INSTRUMENTS_MOST = 8 };
 
 struct instruments {
 	struct instrument_session session;
-	struct instrument *open[INSTRUMENT_COUNT]; /* owned */
+	struct instrument *open[INSTRUMENTS_MOST]; /* owned */
 	size_t count;
 };
 

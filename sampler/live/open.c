@@ -65,7 +65,7 @@ bool sampler_counts_time(const struct sampler *sampler)
 	return sampler->events.is_time || profile_event_is_time(sampler->events.event_name);
 }
 
-/* Chains of 30 frames at 1 kHz fill 300 kB in a second; those of deep recursion fill as much as copies of stacks. */
+/* Stacks of 30 frames at 1 kHz fill 300 kB in a second; those of deep recursion fill as much as copies of stacks. */
 static size_t frame_bytes_for(uint32_t cpu_count)
 {
 	size_t bytes = 1 << 22;

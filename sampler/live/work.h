@@ -11,8 +11,8 @@
  *	usdt:PATH:PROVIDER:NAME             a probe that a program or library declares (<sys/sdt.h>)
  *
  * The kernel has one event for all threads, which a program of ours counts for those of the target: what threads
- *inherit is made anew at each fork, and for an event of a file the kernel then reads the file's name from the memory
- *of whoever forks, so that fork() fails.
+ * inherit is made anew at each fork, and for an event of a file the kernel then reads the file's name from the memory
+ * of whoever forks, so that fork() fails.
  */
 struct work {
 	int events[WORK_MOST_PLACES]; /* owned, until somebody takes them: descriptors of perf events, one for each
