@@ -22,8 +22,9 @@ enum profile_stop {
 	PROFILE_STOP_UNWINDER,     /* cut: any other failure of the unwinder */
 	/* cut: the kernel's walk along frame pointers ended, and does not say whether it reached the root */
 	PROFILE_STOP_CHAIN_END,
+	PROFILE_STOP_OPEN, /* open: the walk ended at a frame that is not known as the first one of a thread */
 };
-enum { PROFILE_STOP_COUNT = 12 };
+enum { PROFILE_STOP_COUNT = 13 };
 
 /* "root", "stitched", "dump end", ... */
 const char *profile_stop_name(enum profile_stop stop);
