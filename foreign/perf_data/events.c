@@ -180,6 +180,17 @@ uint32_t perf_data_events_find(const struct perf_data_events *events, const uint
 	return event;
 }
 
+bool perf_data_event_defers(const struct perf_event_attr *attr)
+{
+	/* The bit lies in the word of flags behind read_format; the headers here may not know its name. */
+	enum { DEFER_CALLCHAIN = 38 };
+	uint64_t flags;
+
+	memcpy(&flags, (const uint8_t *)attr + offsetof(struct perf_event_attr, read_format) + sizeof(flags),
+		sizeof(flags));
+	return flags >> DEFER_CALLCHAIN & 1;
+}
+
 bool perf_data_event_is_dummy(const struct perf_data_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY;

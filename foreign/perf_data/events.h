@@ -44,6 +44,9 @@ bool perf_data_events_check(const struct perf_data_events *events, struct error 
 /* The event of a record; PERF_DATA_NO_EVENT if no event has its id, or none is known yet. */
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size);
 
+/* Whether the user part of call chains comes in records of its own: attr.defer_callchain of Linux 6.19. */
+bool perf_data_event_defers(const struct perf_event_attr *attr);
+
 /* Whether the event takes no samples, and only reports mappings, names and tasks. */
 bool perf_data_event_is_dummy(const struct perf_data_event *event);
 

@@ -79,20 +79,29 @@ static bool is_of_cpus(const struct perf_data_header *header, uint32_t event)
 	return false;
 }
 
+/*
+ * Samples whose stack is told later come in the order of each thread's, not of a CPU's, so what a CPU has counted from
+ * one to the next cannot be told.
+ */
+static bool is_ordered(const struct perf_event_attr *attr, bool is_of_threads)
+{
+	return is_of_threads || !perf_data_event_defers(attr);
+}
+
 bool perf_data_group_find(const struct perf_data_header *header, uint32_t event, struct perf_data_group *group)
 {
 	const struct perf_data_events *events = &header->events;
 	const struct perf_event_attr *attr = &events->items[event].attr;
 	struct counters_options *counters = &group->counters;
+	bool is_of_threads = !is_of_cpus(header, event);
 
 	if (!(attr->sample_type & PERF_SAMPLE_READ) || !(attr->read_format & PERF_FORMAT_GROUP) ||
-		!(attr->read_format & PERF_FORMAT_ID))
+		!(attr->read_format & PERF_FORMAT_ID) || !is_ordered(attr, is_of_threads))
 		return false;
 	group->events = events;
 	group->first = first_of_group(events, event);
-	*counters = (struct counters_options){
-		.member_of = member_of, .context = group, .are_of_threads = !is_of_cpus(header, event)
-	};
+	*counters =
+		(struct counters_options){ .member_of = member_of, .context = group, .are_of_threads = is_of_threads };
 	for (uint32_t i = group->first; i < events->count && counters->columns.member_count < COUNTERS_MAX_MEMBERS;
 		i++) {
 		if (i > event && !is_counted(&events->items[i]))

@@ -81,7 +81,7 @@ static size_t chain_of_branches(const struct record_sample *sample, uint64_t *ch
 	for (size_t i = 0; i < sample->callchain.count; i++) {
 		uint64_t word = record_word(&sample->callchain, i);
 
-		if (word == PERF_CONTEXT_USER)
+		if (word == PERF_CONTEXT_USER || word == RECORD_CONTEXT_DEFERRED)
 			break;
 		chain[count++] = word;
 	}
@@ -99,7 +99,7 @@ static size_t chain_of_branches(const struct record_sample *sample, uint64_t *ch
 bool perf_data_take_sample(struct perf_data *data, struct record *record, struct error *err)
 {
 	struct record_sample *sample = &record->sample;
-	uint64_t chain[MAX_CHAIN];
+	uint64_t chain[MAX_CHAIN], cookie;
 	size_t count = 0;
 
 	if (!checked_add(data->total_period, sample->period, &data->total_period) || data->total_period > INT64_MAX)
@@ -115,6 +115,8 @@ bool perf_data_take_sample(struct perf_data *data, struct record *record, struct
 	} else if (sample->callchain.count == 0) {
 		chain[count++] = sample->is_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
 		chain[count++] = sample->ip;
+	} else if (record_is_deferred(&sample->callchain, &cookie)) {
+		return perf_data_deferred_take_sample(data, record, cookie, err);
 	}
 	if (count > 0)
 		sample->callchain = (struct record_words){ (const uint8_t *)chain, count };

@@ -152,6 +152,7 @@ static bool init(struct perf_data *data, const struct recording_file *from, stru
 	data->header.files.cache_directory = from->cache_directory;
 	perf_data_skim_init(&data->skim);
 	switches_init(&data->switches);
+	deferred_init(&data->deferred);
 	return true;
 }
 
@@ -159,6 +160,7 @@ static void deinit(struct perf_data *data)
 {
 	record_queue_deinit(&data->queue);
 	switches_deinit(&data->switches);
+	deferred_deinit(&data->deferred);
 	perf_data_release_held(data);
 	perf_data_skim_deinit(&data->skim);
 	for (size_t i = 0; i < data->stream_count; i++)

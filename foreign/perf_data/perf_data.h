@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "foreign/perf_data/deferred.h"
 #include "foreign/perf_data/groups.h"
 #include "foreign/perf_data/header.h"
 #include "foreign/perf_data/queue.h"
@@ -34,6 +35,7 @@ struct perf_data {
 	enum perf_data_waits waits;   /* what its samples tell of them */
 	struct perf_data_group group; /* that its samples have the totals of */
 	struct switches switches;
+	struct deferred deferred;
 	uint32_t verify_every;                          /* of struct recording_file */
 	const struct machine *machine;                  /* that the file was recorded on; NULL: not known */
 	uint8_t register_places[MACHINE_MAX_REGISTERS]; /* index of each of the ring's registers among the file's;

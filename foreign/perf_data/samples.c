@@ -316,6 +316,8 @@ static bool samples_take(
 	case RECORD_LOST:
 		take_loss(data, record, queued->event);
 		return true;
+	case RECORD_CALLCHAIN:
+		return perf_data_deferred_take_chain(data, record, err);
 	case RECORD_OTHER:
 		if (is_switch)
 			return perf_data_waits_take_switch(data, record, err);
@@ -418,7 +420,8 @@ bool perf_data_finish(struct perf_data *data, struct recording *result, struct e
 	struct recording made = { .child_status = -1 };
 	struct profile *profile = data->collector ? collector_profile(data->collector) : NULL;
 
-	if (profile && (!collector_flush(data->collector, err) || !perf_data_waits_finish(data, err)))
+	if (profile && (!collector_flush(data->collector, err) || !perf_data_waits_finish(data, err) ||
+			       !perf_data_deferred_finish(data, err)))
 		return false;
 	perf_data_release_held(data);
 	if (!profile || profile->quality.samples == 0)

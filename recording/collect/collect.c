@@ -38,8 +38,13 @@ static bool add_user_callchain(struct collector *collector, struct process_space
 {
 	struct callchain callchain = callchain_of(sample, PERF_CONTEXT_USER);
 	struct unwind_code code = { 0 };
+	uint64_t cookie;
 
-	*stop = callchain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
+	if (callchain.count > 0)
+		*stop = PROFILE_STOP_ROOT;
+	else
+		*stop = record_is_deferred(&sample->callchain, &cookie) ? PROFILE_STOP_CHAIN_END
+									: PROFILE_STOP_KERNEL_ONLY;
 	for (size_t i = callchain.count; i-- > 0;) {
 		uint64_t address = callchain_address(&callchain, i) - (i > 0);
 		bool found = process_space_find(space, address, &code);
@@ -484,6 +489,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 	case RECORD_COMM:
 	case RECORD_FORK:
 	case RECORD_EXIT:
+	case RECORD_CALLCHAIN:
 	case RECORD_OTHER:
 		break;
 	}

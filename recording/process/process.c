@@ -474,6 +474,7 @@ static bool update(struct process_table *table, const struct record *record, str
 	case RECORD_SAMPLE:
 	case RECORD_LOST:
 	case RECORD_THROTTLE:
+	case RECORD_CALLCHAIN:
 	case RECORD_OTHER:
 		break;
 	}

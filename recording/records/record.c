@@ -245,6 +245,8 @@ static enum record_kind record_kind_of(uint32_t type)
 		return RECORD_LOST;
 	case PERF_RECORD_THROTTLE:
 		return RECORD_THROTTLE;
+	case RECORD_TYPE_CALLCHAIN_DEFERRED:
+		return RECORD_CALLCHAIN;
 	default:
 		return RECORD_OTHER;
 	}
@@ -270,6 +272,10 @@ static void read_body(const struct record_layout *layout, struct byte_reader *r,
 		if (record->type == PERF_RECORD_LOST)
 			byte_reader_skip(r, sizeof(uint64_t)); /* the event's id */
 		record->lost = byte_reader_u64(r);
+		break;
+	case RECORD_CALLCHAIN:
+		record->callchain.cookie = byte_reader_u64(r);
+		record->callchain.words = read_words(r, byte_reader_u64(r));
 		break;
 	case RECORD_THROTTLE:
 	case RECORD_OTHER:
@@ -364,6 +370,16 @@ bool record_sample_pid(const struct record_layout *layout, const void *bytes, si
 	if (type != PERF_RECORD_SAMPLE)
 		return false;
 	memcpy(pid, (const uint8_t *)bytes + offset, sizeof(*pid));
+	return true;
+}
+
+bool record_is_deferred(const struct record_words *callchain, uint64_t *cookie)
+{
+	size_t count = callchain->count;
+
+	if (count < 2 || record_word(callchain, count - 2) != RECORD_CONTEXT_DEFERRED)
+		return false;
+	*cookie = record_word(callchain, count - 1);
 	return true;
 }
 

@@ -20,6 +20,10 @@ enum {
 	RECORD_STACK_TYPE = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 };
 
+/* Of Linux 6.19 (include/uapi/linux/perf_event.h), which the headers here may be older than. */
+enum { RECORD_TYPE_CALLCHAIN_DEFERRED = 22 };
+static const uint64_t RECORD_CONTEXT_DEFERRED = (uint64_t)-640;
+
 /* How the records of one event are laid out; from its perf_event_attr. */
 struct record_layout {
 	uint64_t sample_type;    /* PERF_SAMPLE_* */
@@ -39,7 +43,8 @@ enum record_kind {
 	RECORD_EXIT,
 	RECORD_LOST, /* PERF_RECORD_LOST and LOST_SAMPLES */
 	RECORD_THROTTLE,
-	RECORD_OTHER, /* its fields are not read */
+	RECORD_CALLCHAIN, /* PERF_RECORD_CALLCHAIN_DEFERRED */
+	RECORD_OTHER,     /* its fields are not read */
 };
 
 /* Little-endian 64-bit numbers that need not be aligned. */
@@ -89,6 +94,15 @@ struct record_comm {
 	const char *name;
 };
 
+/*
+ * The user part of call chains that samples of its thread lack, which end with RECORD_CONTEXT_DEFERRED and the cookie.
+ * All samples between two returns of the thread to user space have the same.
+ */
+struct record_callchain {
+	uint64_t cookie;
+	struct record_words words;
+};
+
 struct record_fork {
 	int32_t parent_pid, parent_tid;
 };
@@ -104,6 +118,7 @@ struct record {
 		struct record_sample sample;
 		struct record_mmap mmap;
 		struct record_comm comm;
+		struct record_callchain callchain;
 		struct record_fork fork; /* FORK and EXIT */
 		uint64_t lost;           /* number of lost records */
 	};
@@ -138,6 +153,10 @@ bool record_find_stack(
 /* Reads only the process of a sample; false for other records, and samples without it. */
 COMMON_MUST_CHECK
 bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid);
+
+/* Whether a call chain ends with the cookie of one that another record has (struct record_callchain). */
+COMMON_MUST_CHECK
+bool record_is_deferred(const struct record_words *callchain, uint64_t *cookie);
 
 /* `index` below `words->count`. */
 static inline uint64_t record_word(const struct record_words *words, size_t index)

@@ -53,6 +53,8 @@ static uint64_t use(const struct record *record)
 		return (uint64_t)record->fork.parent_pid;
 	case RECORD_LOST:
 		return record->lost;
+	case RECORD_CALLCHAIN:
+		return record->callchain.cookie + sum_words(&record->callchain.words);
 	case RECORD_THROTTLE:
 	case RECORD_OTHER:
 		break;

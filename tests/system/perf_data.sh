@@ -26,6 +26,10 @@ perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o dwarf.data -- "$
 expect dwarf.data "unwound"
 perf record -q -F 1990 -e cpu-clock --call-graph fp -o fp.data -- "${workload[@]}" 2>perf.log
 expect fp.data "frame pointers"
+# Of Linux 6.19 and perf 7.0: user stacks come in records of their own.
+if perf record -q -F 1990 -e cpu-clock --call-graph fp,defer -o defer.data -- "${workload[@]}" 2>perf.log; then
+	expect defer.data "frame pointers"
+fi
 if perf record -q -z -F 1990 -e cpu-clock --call-graph dwarf,16384 -o z.data -- "${workload[@]}" 2>perf.log; then
 	expect z.data "compressed"
 	perf record -q -z -F 1990 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" >zpipe.data 2>perf.log

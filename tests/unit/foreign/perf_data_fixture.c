@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "perf_data_fixture.h"
+#include "recording/records/record.h"
 #include "tests/unit/recording/used_locations_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -123,6 +124,68 @@ void make_group(struct fixture *fixture)
 	put_group_sample(&fixture->records, &events[0].attr, 8, 2500, 3, 0);
 	put_group_sample(&fixture->records, &events[0].attr, 7, 3000, 34, 2);
 	put_file(&fixture->file, events, EVENTS, &fixture->records, NULL, 0);
+}
+
+struct perf_event_bytes deferring_event(void)
+{
+	struct perf_event_bytes event = { perf_bytes_attr(), 1 };
+	uint64_t flags;
+	uint8_t *at = (uint8_t *)&event.attr + offsetof(struct perf_event_attr, read_format) + sizeof(flags);
+
+	memcpy(&flags, at, sizeof(flags));
+	flags |= (uint64_t)3 << 38;
+	memcpy(at, &flags, sizeof(flags));
+	return event;
+}
+
+/* A sample of a thread that was in the kernel. */
+void put_deferred_sample(struct fixture *fixture, uint32_t tid, uint64_t cookie, uint64_t time_ns)
+{
+	struct perf_event_bytes event = deferring_event();
+	uint64_t chain[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000110, DEFERRED_MARK, cookie };
+
+	put_sample(&fixture->records, &event.attr,
+		&(struct perf_sample_bytes){ tid, time_ns, 0x401010, 1, chain, sizeof(chain) / sizeof(chain[0]) });
+}
+
+/* What the kernel writes before the thread returns to user space, with the event's trailer behind it. */
+void put_deferred_chain(struct fixture *fixture, uint32_t tid, uint64_t cookie, uint64_t leaf, uint64_t time_ns)
+{
+	CLEANUP(buffer_deinit) struct buffer body = { 0 };
+
+	buffer_init(&body, MAX_BYTES);
+	put_u64(&body, cookie);
+	put_u64(&body, 2);
+	put_u64(&body, leaf);
+	put_u64(&body, 0x401101);
+	put_u32(&body, tid);
+	put_u32(&body, tid);
+	put_u64(&body, time_ns);
+	put_u64(&body, 1);
+	put_record(&fixture->records, NULL, RECORD_TYPE_CALLCHAIN_DEFERRED, PERF_RECORD_MISC_USER, &body, 0, 0);
+}
+
+void begin_deferred(struct fixture *fixture)
+{
+	struct perf_event_bytes event = deferring_event();
+
+	put_comm(&fixture->records, &event.attr, DEFERRED_THREAD, "program", 0);
+	put_mmap(&fixture->records, &event.attr, DEFERRED_THREAD, 0x401000, 0x1000, "/no/such/program", 0);
+	put_comm(&fixture->records, &event.attr, DEFERRED_OTHER, "other", 0);
+	put_mmap(&fixture->records, &event.attr, DEFERRED_OTHER, 0x401000, 0x1000, "/no/such/other", 0);
+}
+
+void make_deferred(struct fixture *fixture)
+{
+	struct perf_event_bytes event = deferring_event();
+
+	begin_deferred(fixture);
+	put_deferred_sample(fixture, DEFERRED_THREAD, DEFERRED_COOKIE, 1000);
+	put_deferred_sample(fixture, DEFERRED_OTHER, DEFERRED_COOKIE, 1100);
+	put_deferred_sample(fixture, DEFERRED_THREAD, DEFERRED_COOKIE, 1200);
+	put_deferred_chain(fixture, DEFERRED_THREAD, DEFERRED_COOKIE, 0x401021, 1300);
+	put_deferred_chain(fixture, DEFERRED_OTHER, DEFERRED_COOKIE, 0x401041, 1400);
+	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
 }
 
 const char *event_comm(const struct profile *profile, size_t event)

@@ -60,12 +60,22 @@ static void every_failed_allocation_for_a_group_is_an_error(void **state)
 	fail_each_allocation(fixture);
 }
 
+static void every_failed_allocation_for_deferred_chains_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_deferred(fixture);
+	fail_each_allocation(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_failed_allocation_is_an_error, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			every_failed_allocation_for_a_group_is_an_error, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			every_failed_allocation_for_deferred_chains_is_an_error, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
