@@ -111,11 +111,26 @@ static void read_raw(struct byte_reader *r, struct record_sample *sample)
 	sample->raw_bytes = sample->raw ? bytes : 0;
 }
 
+/* Vector and predicate registers: how many of each, how many words each has, and all of the words. */
+static void skip_vector_registers(struct byte_reader *r)
+{
+	uint64_t vectors = byte_reader_u16(r), vector_words = byte_reader_u16(r);
+	uint64_t predicates = byte_reader_u16(r), predicate_words = byte_reader_u16(r);
+
+	(void)read_words(r, vectors * vector_words + predicates * predicate_words);
+}
+
+/* Patches for Linux make a set of bits of the word that tells the ABI: one more says that vector registers follow. */
 static void read_user_registers(const struct record_layout *layout, struct byte_reader *r, struct record_sample *sample)
 {
-	sample->registers_abi = byte_reader_u64(r);
-	if (sample->registers_abi != PERF_SAMPLE_REGS_ABI_NONE)
+	enum { ABI_VECTORS = 1 << 2 };
+	uint64_t abi = byte_reader_u64(r);
+
+	sample->registers_abi = abi & (PERF_SAMPLE_REGS_ABI_32 | PERF_SAMPLE_REGS_ABI_64);
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		sample->user_registers = read_words(r, (uint64_t)__builtin_popcountll(layout->user_registers));
+	if (abi & ABI_VECTORS)
+		skip_vector_registers(r);
 }
 
 static void read_user_stack(struct byte_reader *r, struct record_sample *sample)

@@ -69,7 +69,7 @@ struct record_sample {
 	const uint8_t *raw;            /* what a program in the kernel has written with it; NULL: nothing */
 	size_t raw_bytes;
 	struct record_words branches;       /* three words each: from, to, flags; the latest first */
-	uint64_t registers_abi;             /* PERF_SAMPLE_REGS_ABI_* */
+	uint64_t registers_abi;             /* PERF_SAMPLE_REGS_ABI_NONE, _32 or _64 */
 	struct record_words user_registers; /* one for each bit of the layout's mask, lowest bit first */
 	const uint8_t *stack;               /* user stack from the stack pointer up; NULL: none */
 	size_t stack_bytes;                 /* bytes that the kernel copied */

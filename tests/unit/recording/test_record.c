@@ -125,6 +125,40 @@ static void test_sample_without_user_part(void **state)
 	assert_int_equal(record.sample.stack_bytes, 0);
 }
 
+/* Vector registers may follow the others (patches for Linux); a sample whose sizes lead out of it is refused. */
+static void test_vector_registers_are_skipped(void **state)
+{
+	static const uint64_t sizes[] = { 2 | 4 << 16 | (uint64_t)1 << 32 | (uint64_t)1 << 48, UINT64_MAX };
+	enum { ABI_VECTORS = 4, WORDS = 2 * 4 + 1 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct bytes bytes = start_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		struct record record;
+		struct error err;
+
+		for (int word = 0; word < 5; word++)
+			bytes_put64(&bytes, 0);
+		bytes_put64(&bytes, 0); /* callchain */
+		bytes_put64(&bytes, PERF_SAMPLE_REGS_ABI_64 | ABI_VECTORS);
+		for (uint64_t reg = 0; reg < USER_REGISTERS; reg++)
+			bytes_put64(&bytes, 100 + reg);
+		bytes_put64(&bytes, sizes[i]);
+		for (int word = 0; word < WORDS; word++)
+			bytes_put64(&bytes, 0xeeee);
+		bytes_put64(&bytes, 8); /* stack */
+		bytes_put64(&bytes, 200);
+		bytes_put64(&bytes, 8);
+		set_size(&bytes, bytes.size);
+		assert_int_equal(record_parse(&layout, bytes.data, bytes.size, &record, &err), i == 0);
+		if (i > 0)
+			continue;
+		assert_int_equal(record.sample.registers_abi, PERF_SAMPLE_REGS_ABI_64);
+		assert_int_equal(record_word(&record.sample.user_registers, 16), 116);
+		assert_int_equal(record.sample.stack_bytes, 8);
+	}
+}
+
 static struct bytes an_mmap2(void)
 {
 	struct bytes bytes = start_record(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
@@ -454,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_sample_without_user_part),
+		cmocka_unit_test(test_vector_registers_are_skipped),
 		cmocka_unit_test(test_mmap2),
 		cmocka_unit_test(test_mmap2_with_build_id),
 		cmocka_unit_test(test_mmap_that_wraps_the_address_space),
