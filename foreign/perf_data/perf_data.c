@@ -15,11 +15,17 @@ enum { MAX_STREAMS = 1 << 14 };
 
 /* ---- The whole file ---- */
 
-/* `is_sized`: all of the data should be present. */
+/* `is_sized`: all of the data should be present. A pipe's stream says nowhere that it is complete. */
 static bool check_end(struct perf_data *data, struct perf_data_stream *stream, bool is_sized, struct error *err)
 {
+	struct error ignored;
+
 	stream->is_at_end = true;
-	return data->header.is_unfinished || perf_data_stream_check_end(stream, is_sized, err);
+	if (!data->header.is_pipe)
+		return data->header.is_unfinished || perf_data_stream_check_end(stream, is_sized, err);
+	if (!perf_data_stream_check_end(stream, is_sized, &ignored))
+		perf_data_end_early(data, stream);
+	return true;
 }
 
 static bool read_block(struct perf_data *data, struct perf_data_stream *stream, bool is_sized, struct error *err)

@@ -55,6 +55,9 @@ COMMON_MUST_CHECK
 bool perf_data_take_records(
 	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err);
 
+/* Ends the reading of a stream that has no whole record at its current place, and says so. */
+void perf_data_end_early(struct perf_data *data, struct perf_data_stream *stream);
+
 /* Hands on the queued records up to a time. */
 COMMON_MUST_CHECK
 bool perf_data_deliver(struct perf_data *data, uint64_t limit_ns, struct error *err);

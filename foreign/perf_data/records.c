@@ -16,6 +16,7 @@ enum {
 	TYPE_FEATURE = 80,
 	TYPE_COMPRESSED = 81,
 	TYPE_COMPRESSED2 = 83,
+	TYPE_MAX = 255, /* no perf has a type above 86 */
 };
 
 /* Limit for the records that wait to be ordered; perf's rounds are far smaller. */
@@ -224,6 +225,26 @@ static bool is_another_file(const struct feed *feed)
 	return feed_left(feed) >= strlen(magic) && memcmp(feed->block->bytes + feed->read, magic, strlen(magic)) == 0;
 }
 
+void perf_data_end_early(struct perf_data *data, struct perf_data_stream *stream)
+{
+	stream->is_at_end = true;
+	if (data->notices)
+		buffer_printf(data->notices,
+			"from offset %llu on, the stream has no whole record of perf: what is there is left out\n",
+			(unsigned long long)stream->record_offset);
+}
+
+/*
+ * What stands behind a stream may be of another program that writes to the same file. Its bytes seldom pass as the
+ * type and size of a record, and those of a text never do.
+ */
+static bool is_behind_stream(const struct perf_data *data, const struct perf_data_stream *stream,
+	const struct feed *feed, enum feed_state state, const uint8_t *bytes)
+{
+	return data->header.is_pipe && feed == &stream->raw &&
+	       (state == FEED_BAD || (state == FEED_RECORD && type_of(bytes) > TYPE_MAX));
+}
+
 /* Takes all whole records. */
 bool perf_data_take_records(
 	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err)
@@ -245,6 +266,12 @@ bool perf_data_take_records(
 		state = feed_next(feed, &record.bytes, &size, &record.block);
 		if (state == FEED_PARTIAL)
 			return true;
+		if (is_behind_stream(data, stream, feed, state, record.bytes)) {
+			if (state == FEED_RECORD)
+				feed_release(feed, record.block);
+			perf_data_end_early(data, stream);
+			return true;
+		}
 		if (state == FEED_BAD)
 			return error_set(err, ERROR_FORMAT, "record at offset %llu is shorter than its own header",
 				(unsigned long long)stream->record_offset);

@@ -37,6 +37,11 @@ if perf record -q -z -F 1990 -e cpu-clock --call-graph dwarf,16384 -o z.data -- 
 fi
 perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log >pipe.data
 expect pipe.data "stream in a file"
+size=$(stat -c %s pipe.data)
+{ cat pipe.data; echo "done: what a program says behind perf"; } >text.data
+expect text.data "stream in a file with text behind it"
+run 0 kelvin report text.data --folded -
+says stderr "from offset $size on, the stream has no whole record of perf"
 perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log | kelvin report - --folded - >piped ||
 	fail "a stream from a pipe"
 grep -q ';main;serve;parse_input' piped || fail "no parse_input in a stream from a pipe"

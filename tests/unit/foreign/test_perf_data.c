@@ -61,15 +61,55 @@ static void test_a_stream_is_read_from_a_pipe_whose_head_was_read(void **state)
 	expect_example(fixture);
 }
 
-static void test_a_stream_may_lie_in_a_file(void **state)
+static void make_stream(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	struct perf_event_bytes event = example_event();
 
 	put_example_records(&fixture->records, &event.attr);
 	put_pipe(&fixture->file, &event, 1, &fixture->records);
+}
+
+static void test_what_stands_behind_a_stream_is_left_out(void **state)
+{
+	static const char *const behind[] = { "done\n", "1,234 requests served in 12.5 s, 0 of them failed\n",
+		"\1\0\0\0\0\0\3\0\0\0\0\0" };
+	static const size_t sizes[] = { 5, 20000, 12 };
+	struct fixture *fixture = *state;
+	char offset[64];
+	size_t size;
+
+	make_stream(fixture);
+	size = fixture->file.size;
+	snprintf(offset, sizeof(offset), "from offset %zu on, the stream has no whole record", size);
+	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
+		fixture->file.size = size;
+		while (fixture->file.size < size + sizes[i])
+			buffer_append(&fixture->file, behind[i], sizes[i] == 20000 ? strlen(behind[i]) : sizes[i]);
+		expect_read(fixture);
+		expect_example(fixture);
+		expect_notice(fixture, offset);
+		recording_deinit(&fixture->result);
+		fixture->result = (struct recording){ 0 };
+		fixture->notices.size = 0;
+	}
+}
+
+static void test_a_stream_that_was_cut_is_read_as_far_as_it_goes(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_stream(fixture);
+	fixture->file.size -= 8;
 	expect_read(fixture);
-	expect_example(fixture);
+	assert_int_equal(fixture->result.profile->quality.samples, 2);
+	expect_notice(fixture, "the stream has no whole record of perf");
+}
+
+static void test_a_stream_may_lie_in_a_file(void **state)
+{
+	make_stream(*state);
+	expect_read(*state);
+	expect_example(*state);
 }
 
 /* One zstd stream over several records, cut anywhere: also within a record. */
@@ -554,6 +594,8 @@ int main(void)
 		TEST(test_records_of_a_file_are_taken_in_order_of_time),
 		TEST(test_a_stream_is_read_from_a_pipe_whose_head_was_read),
 		TEST(test_a_stream_may_lie_in_a_file),
+		TEST(test_what_stands_behind_a_stream_is_left_out),
+		TEST(test_a_stream_that_was_cut_is_read_as_far_as_it_goes),
 		TEST(test_compressed_records_are_inflated),
 		TEST(test_padded_compressed_records_are_inflated),
 		TEST(test_bytes_that_are_not_zstd_are_refused),
