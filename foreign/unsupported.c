@@ -4,6 +4,12 @@
 #include <ctype.h>
 #include <string.h>
 
+/* The first object of marshal, a tuple of three in a dictionary, begins in two ways: with profiling.sampling and
+ * cProfile. */
+#define PSTATS                                                                                                              \
+	"it is for Python's pstats, which has no stacks; 'python -m profiling.sampling run --collapsed -o OUT SCRIPT' and " \
+	"'py-spy record --format raw' write folded stacks"
+
 #define MARK(bytes) bytes, sizeof(bytes) - 1
 
 static const struct {
@@ -24,6 +30,13 @@ static const struct {
 	       "ELF"),
 		0,
 		"it is a program or library; 'kelvin record -o FILE -- PROGRAM' makes a profile of a program that runs" },
+	{ MARK("HCAT\x01"), 0,
+		"it is a binary file of CPython's profiling.sampling; 'python -m profiling.sampling replay --collapsed -o OUT FILE' "
+		"makes folded stacks of it" },
+	{ MARK("MOJ\x03"), 0,
+		"it is a binary file of austin; 'mojo2austin FILE OUT' of austin-python makes folded stacks of it" },
+	{ MARK("{\xa9\x03"), 0, PSTATS },
+	{ MARK("\xfb)\x03"), 0, PSTATS },
 	{ MARK("FLR\0"), 0,
 		"it is a recording of Java Flight Recorder; 'jfrconv -o collapsed' of async-profiler makes folded stacks of it" },
 	{ MARK("# To display the perf.data header info"), 0,
@@ -48,8 +61,10 @@ static const struct {
 		"it is a speedscope file; have its tool write pprof or folded stacks (py-spy record --format raw, rbspy record "
 		"--format pprof)" },
 	{ "\"stackTable\"",
-		"it is a profile for the Firefox Profiler; give the perf.data file that it was made of, or record with 'kelvin "
-		"record'" },
+		"it is a profile for the Firefox Profiler; have its tool write another format (profiling.sampling --collapsed), give the "
+		"perf.data file that it was made of, or record with 'kelvin record'" },
+	{ "\"sample_interval_usec\"",
+		"it is JSON of CPython's profiling.sampling; with --collapsed in place of --jsonl it writes folded stacks" },
 	{ "\"traceEvents\"",
 		"it is a Chrome trace; have its tool write pprof or folded stacks (py-spy record --format raw)" },
 	{ "\"timeDeltas\"",
