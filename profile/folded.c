@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads Brendan Gregg's folded stacks (FlameGraph, stackcollapse-*.pl): `root;...;leaf count`, one stack a line. */
+#include "profile/frame_text.h"
 #include "profile/index.h"
 #include "profile/weights.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,44 +97,11 @@ static bool start_location(struct folded_reader *r, const char *frame, size_t fr
 	return true;
 }
 
-/* The text of a frame; not NUL-terminated. */
-struct span {
-	const char *text;
-	size_t size;
-};
-
-/*
- * py-spy writes `digest (shop/index.py:8)`: the line that was being executed, which differs between samples and between
- * versions of a file. Removes this from the name; `file` becomes the file's name, of size 0 if there is none.
- */
-static uint32_t folded_take_line(struct folded_reader *r, struct span *name, struct span *file)
-{
-	const char *end = name->text + name->size - 1, *digits = end, *open;
-	uint64_t line = 0;
-
-	while (digits > name->text && isdigit((unsigned char)digits[-1]))
-		digits--;
-	if (*end != ')' || digits == end || end - digits > 9 || digits < name->text + 2 || digits[-1] != ':')
-		return 0;
-	open = memrchr(name->text, '(', (size_t)(digits - 1 - name->text));
-	if (!open || open < name->text + 2 || open[-1] != ' ' || open + 1 == digits - 1)
-		return 0;
-	for (const char *digit = digits; digit < end; digit++)
-		line = line * 10 + (uint64_t)(*digit - '0');
-	*file = (struct span){ open + 1, (size_t)(digits - 1 - (open + 1)) };
-	r->name.size = 0;
-	buffer_append(&r->name, name->text, (size_t)(digits - 1 - name->text));
-	buffer_append_byte(&r->name, ')');
-	if (!r->name.failed)
-		*name = (struct span){ r->name.data, r->name.size };
-	return (uint32_t)line;
-}
-
-static bool add_frame(struct folded_reader *r, struct span span, size_t number, uint32_t *stack, struct error *err)
+static bool add_frame(
+	struct folded_reader *r, struct frame_span span, size_t number, uint32_t *stack, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
-	struct span file = { "", 0 };
-	uint32_t line_number;
+	struct frame_text parts;
 	char mark = take_mark(span.text, &span.size);
 	struct profile_line *line;
 
@@ -148,15 +115,15 @@ static bool add_frame(struct folded_reader *r, struct span span, size_t number, 
 	if (r->mapping != PROFILE_NONE)
 		function.module = r->profile->mappings[r->mapping].module;
 	if (span.size == 0)
-		span = (struct span){ "[unnamed]", strlen("[unnamed]") };
+		span = (struct frame_span){ "[unnamed]", strlen("[unnamed]") };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err))
 		return false;
-	line_number = folded_take_line(r, &span, &file);
+	parts = frame_text_split(span, &r->name);
 	line = &r->frames[r->frame_count++];
-	*line = (struct profile_line){ .line = line_number };
+	*line = (struct profile_line){ .line = parts.line };
 	return buffer_ok(&r->name, err) &&
-	       string_table_add(r->profile->strings, span.text, span.size, &function.name, err) &&
-	       string_table_add(r->profile->strings, file.text, file.size, &function.file, err) &&
+	       string_table_add(r->profile->strings, parts.name.text, parts.name.size, &function.name, err) &&
+	       string_table_add(r->profile->strings, parts.file.text, parts.file.size, &function.file, err) &&
 	       profile_add_function(r->profile, &function, &line->function, err);
 }
 
@@ -207,7 +174,7 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 		stop = stop ? stop : end;
 		if (frames >= MAX_FRAMES)
 			return fail_line(r, err, "more than 65,536 frames");
-		if (!add_frame(r, (struct span){ text, (size_t)(stop - text) }, frames, stack, err))
+		if (!add_frame(r, (struct frame_span){ text, (size_t)(stop - text) }, frames, stack, err))
 			return false;
 		text = stop + 1;
 	}
@@ -241,11 +208,31 @@ static bool has_two_counts(const char *text, const char *space)
 	return before && parse_count(before + 1, space, &ignored);
 }
 
+/* Skips the frames that stand for the thread, and finds that. */
+static bool find_thread(
+	struct folded_reader *r, const char **text, const char *end, uint32_t *thread, struct error *err)
+{
+	struct frame_owner owner;
+	struct profile_thread found = { 0 };
+	size_t skipped = frame_owner_take((struct frame_span){ *text, (size_t)(end - *text) }, &owner);
+
+	*thread = r->thread;
+	if (skipped == 0)
+		return true;
+	*text += skipped;
+	found.pid = owner.pid;
+	found.tid = owner.tid;
+	return string_table_add(
+		       r->profile->strings, owner.process.text, owner.process.size, &found.process_name, err) &&
+	       string_table_add(r->profile->strings, owner.thread.text, owner.thread.size, &found.name, err) &&
+	       profile_add_thread(r->profile, &found, thread, err);
+}
+
 static bool folded_read_line(struct folded_reader *r, const char *text, const char *end, struct error *err)
 {
 	const char *space;
 	int64_t values[2] = { 1, 0 };
-	uint32_t stack;
+	uint32_t stack, thread;
 
 	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
 		end--;
@@ -258,8 +245,8 @@ static bool folded_read_line(struct folded_reader *r, const char *text, const ch
 	r->two_counts += has_two_counts(text, space);
 	while (space > text && space[-1] == ' ')
 		space--;
-	return add_stack(r, text, space, &stack, err) &&
-	       profile_add_sample(r->profile, stack, r->thread, values, -1, err);
+	return find_thread(r, &text, space, &thread, err) && add_stack(r, text, space, &stack, err) &&
+	       profile_add_sample(r->profile, stack, thread, values, -1, err);
 }
 
 static bool read_lines(struct folded_reader *r, const char *text, size_t size, struct error *err)

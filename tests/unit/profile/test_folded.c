@@ -59,8 +59,12 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 		{ "caf\xc3\xa9;\xff\xfe 3\n", "caf\xc3\xa9;\xff\xfe 3\n" },
 		/* py-spy: the line is no part of the name. */
 		{ "<module> (app.py:15);digest (shop/index.py:8) 3\n<module> (app.py:15);digest (shop/index.py:9) 4\n",
-			"<module> (app.py);digest (shop/index.py) 7\n" },
-		{ "find (<frozen importlib._bootstrap>:1176) 3\n", "find (<frozen importlib._bootstrap>) 3\n" },
+			"py::<module>:app.py;py::digest:shop/index.py 7\n" },
+		/* Numbers of processes and threads are no functions. */
+		{ "process 7:\"/usr/bin/python3 app.py\";thread (8): MainThread;digest (a.py:8) 3\n"
+		  "process 9:\"/usr/bin/python3 app.py\";thread (9): MainThread;digest (a.py:9) 4\n",
+			"python3;py::digest:a.py 7\n" },
+		{ "P7;T0:7;a.py:f:8 1\nP9;T9;a.py:f:9 2\n", "py::f:a.py 3\n" },
 		{ "f(int:8) 1\nf (a:) 1\nf (:8) 1\nf (a:b8) 1\n(a:8) 1\n:8) 1\nf (a:1234567890) 1\n",
 			"(a:8) 1\n:8) 1\nf (:8) 1\nf (a:) 1\nf (a:1234567890) 1\nf (a:b8) 1\nf(int:8) 1\n" },
 		/* What a line shares with the one before it, up to a frame that is inlined in one of them only. */
@@ -358,7 +362,33 @@ static void lines_of_python_are_lines(void **state)
 
 	assert_int_equal(line->line, 8);
 	assert_string_equal(profile_string(profile, function->file), "shop/index.py");
-	assert_string_equal(profile_string(profile, function->key), "digest (shop/index.py)`");
+	assert_string_equal(profile_string(profile, function->key), "py::digest:index.py`");
+}
+
+/* Two lines of comments more above all functions are none of a function, whatever tool wrote the file. */
+static void lines_are_no_part_of_functions(void **state)
+{
+	static const char *const versions[][2] = {
+		{ "thread (1): a;main (w.py:15);digest (w.py:8) 7\n",
+			"thread (2): a;main (w.py:17);digest (w.py:10) 7\n" },
+		{ "tid:1;w.py:main:15;w.py:digest:8 7\n", "tid:2;w.py:main:17;w.py:digest:10 7\n" },
+		{ "P1;T0:1;/a/w.py:main:15;/a/w.py:digest:8 7\n", "P2;T0:2;/b/w.py:main:17;/b/w.py:digest:10 7\n" },
+		{ "app-1/1;main:w.c:15;digest:w.c:8 7\n", "app-2/2;main:w.c:17;digest:w.c:10 7\n" },
+		{ "[a tid=1];a/W.main:15;a/W.digest:8 7\n", "[a tid=2];a/W.main:17;a/W.digest:10 7\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		struct profile *profiles[2] = { read_text(versions[i][0]), read_text(versions[i][1]) };
+
+		assert_int_equal(profiles[0]->function_count, profiles[1]->function_count);
+		for (size_t k = 0; k < profiles[0]->function_count; k++)
+			assert_string_equal(profile_string(profiles[0], profiles[0]->functions[k].key),
+				profile_string(profiles[1], profiles[1]->functions[k].key));
+		assert_int_equal(profiles[0]->stack_count, 3);
+		profile_destroy(profiles[0]);
+		profile_destroy(profiles[1]);
+	}
 }
 
 /* Of a metric, its values, and only stacks that have one. */
@@ -400,6 +430,7 @@ int main(void)
 		cmocka_unit_test(lines_that_are_none_are_named),
 		cmocka_unit_test(kernel_and_inlined_frames_are_known),
 		cmocka_unit_test(lines_of_python_are_lines),
+		cmocka_unit_test(lines_are_no_part_of_functions),
 		cmocka_unit_test(threads_lead_and_names_cannot_break_lines),
 		cmocka_unit_test(lines_are_in_the_order_of_their_bytes),
 		cmocka_unit_test(our_own_files_become_folded),
