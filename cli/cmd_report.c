@@ -38,7 +38,8 @@ static const struct options_row cmd_report_rows[] = {
 	{ .name = "Options:" },
 	{ 0, "benchmark", "NAME", "of a profile with benchmarks: the functions of this one, by its name or URI",
 		OPTIONS_TEXT(struct request, benchmark) },
-	{ 0, "metric", "NAME", "which value to show: cpu, off-cpu, wall, idle or samples (default: the profile's\nown)",
+	{ 0, "metric", "NAME",
+		"which value to show: cpu, off-cpu, wall, idle, samples, or a sample type of a pprof\nfile (default: the profile's own)",
 		OPTIONS_TEXT(struct request, diff.metric), .words = OUTPUT_METRICS },
 	{ 0, "verify", "[=N]",
 		"of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"

@@ -82,7 +82,7 @@ const struct options_row comparison_rows[] = {
 	{ 0, "scale", "MODE", "auto, per-run, per-request, robust, share, rate or work=BASE:HEAD (default: auto)",
 		take_scale, .words = "auto per-run per-request robust share rate work=" },
 	{ 0, "metric", "NAME",
-		"which value to compare: cpu, off-cpu, wall, idle or samples (default: the profiles'\nown)",
+		"which value to compare: cpu, off-cpu, wall, idle, samples, or a sample type of pprof\nfiles (default: the profiles' own)",
 		OPTIONS_TEXT(struct comparison, diff.metric), .words = OUTPUT_METRICS },
 	{ 0, "min-effect", "POINTS",
 		"smallest difference that matters, in points of the total (default: 0.1, of exact\ncounts 0.005)",

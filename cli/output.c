@@ -148,7 +148,7 @@ static bool write_folded(
 	const struct outputs *outputs, const struct profile *profile, struct buffer *out, struct error *err)
 {
 	const char *path = outputs->paths[OUTPUT_FOLDED], *name = outputs->folded_metric;
-	uint32_t metric = name ? profile_find_metric(profile, name, NULL) : PROFILE_NONE;
+	uint32_t metric = name ? profile_named_metric(profile, name) : PROFILE_NONE;
 	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
 
 	if (!is_stdout(path) || !isatty(STDOUT_FILENO))

@@ -39,31 +39,35 @@ static bool match_both(struct diff_build *build, enum diff_side from, uint32_t i
 	return true;
 }
 
-static void list_metrics(const struct profile *profile, char *out, size_t size)
+/* The names of a profile's metrics, for a message; of many, those that fit. */
+struct metric_names {
+	char text[300];
+};
+
+static struct metric_names list_metrics(const struct profile *profile, bool valued)
 {
-	size_t used = 0;
+	CLEANUP(buffer_deinit) struct buffer list;
+	struct metric_names names = { "" };
 
-	out[0] = '\0';
-	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count && used < size; i++) {
-		int n = snprintf(out + used, size - used, "%s%s", used ? ", " : "", type_name(profile, i));
-
-		used += n > 0 ? (size_t)n : 0;
-	}
+	buffer_init(&list, (size_t)1 << 20);
+	profile_list_metrics(profile, valued, &list);
+	if (list.data)
+		snprintf(names.text, sizeof(names.text), "%s", list.data);
+	return names;
 }
 
 static bool choose_named(struct diff_build *build, struct error *err)
 {
 	const char *name = build->options.metric;
-	char known[160];
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!build->profiles[side] || profile_find_metric(build->profiles[side], name, NULL) != PROFILE_NONE)
+		if (!build->profiles[side] || profile_named_metric(build->profiles[side], name) != PROFILE_NONE)
 			continue;
-		list_metrics(build->profiles[side], known, sizeof(known));
 		return error_set(err, ERROR_USAGE, "%s has no metric '%.60s'; it has: %s",
-			build_two_sided(build) ? diff_side_name(side) : "the profile", name, known);
+			build_two_sided(build) ? diff_side_name(side) : "the profile", name,
+			list_metrics(build->profiles[side], false).text);
 	}
-	if (!match_both(build, DIFF_HEAD, profile_find_metric(build->profiles[DIFF_HEAD], name, NULL)))
+	if (!match_both(build, DIFF_HEAD, profile_named_metric(build->profiles[DIFF_HEAD], name)))
 		return error_set(err, ERROR_USAGE,
 			"metric '%.60s' has different units in base and head; choose another one with --metric", name);
 	return true;
@@ -73,7 +77,6 @@ static bool choose_named(struct diff_build *build, struct error *err)
 static bool choose_default(struct diff_build *build, struct error *err)
 {
 	const struct profile *head = build->profiles[DIFF_HEAD], *base = build->profiles[DIFF_BASE];
-	char known[2][160];
 
 	if (match_both(build, DIFF_HEAD, head->default_value_type))
 		return true;
@@ -83,10 +86,23 @@ static bool choose_default(struct diff_build *build, struct error *err)
 		return true;
 	if (!base)
 		return error_set(err, ERROR_EMPTY, "the profile has no value type; record it again");
-	list_metrics(base, known[0], sizeof(known[0]));
-	list_metrics(head, known[1], sizeof(known[1]));
-	return error_set(err, ERROR_USAGE, "base and head have no metric in common: base has %s, head has %s", known[0],
-		known[1]);
+	return error_set(err, ERROR_USAGE, "base and head have no metric in common: base has %.180s, head has %.180s",
+		list_metrics(base, false).text, list_metrics(head, false).text);
+}
+
+static bool fail_empty(const struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	struct metric_names valued = list_metrics(profile, true);
+	const char *name = build_two_sided(build) ? diff_side_name(side) : "the profile",
+		   *type = type_name(profile, build->metric[side]);
+
+	if (!valued.text[0])
+		return error_set(err, ERROR_EMPTY, "none of the %zu samples of %s has a value; record it again",
+			profile->sample_count, name);
+	return error_set(err, ERROR_EMPTY,
+		"none of the %zu samples of %s has a value for %.60s; choose another metric with --metric: %s",
+		profile->sample_count, name, type, valued.text);
 }
 
 static bool sum_side(struct diff_build *build, enum diff_side side, struct error *err)
@@ -107,10 +123,7 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
 			build_two_sided(build) ? diff_side_name(side) : "the profile");
 	if (total <= 0)
-		return error_set(err, ERROR_EMPTY,
-			"none of the %zu samples of %s has a value for %s; choose another metric with --metric, or record it again",
-			profile->sample_count, build_two_sided(build) ? diff_side_name(side) : "the profile",
-			type_name(profile, build->metric[side]));
+		return fail_empty(build, side, err);
 	build->diff->raw_total[side] = total;
 	build->sample_weight[side] = counts == PROFILE_NONE ? 0 : samples > 0 ? total / samples : 1;
 	return true;

@@ -67,6 +67,7 @@ static bool copy_value_types(struct profile_copy *copy, struct error *err)
 	if (copy->fresh) {
 		into->value_type_count = from->value_type_count;
 		into->default_value_type = from->default_value_type;
+		into->count_name = copy->strings[from->count_name];
 		into->period = from->period;
 		into->period_type = (struct profile_value_type){ copy->strings[from->period_type.type],
 			copy->strings[from->period_type.unit] };

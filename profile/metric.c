@@ -79,7 +79,7 @@ static const char *metric_words(const char *type, bool is_cpu, bool is_duration)
 {
 	const char *words = profile_wait_value_words(type);
 
-	return words && (is_duration || is_cpu) ? words : type;
+	return words && (is_duration || is_cpu) ? words : type[0] ? type : "values";
 }
 
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type)
@@ -116,4 +116,87 @@ uint32_t profile_find_metric(const struct profile *profile, const char *type, co
 			return i;
 	}
 	return PROFILE_NONE;
+}
+
+/* Writes what a user calls a metric. */
+static void metric_append_name(const struct profile *profile, uint32_t index, struct buffer *out)
+{
+	const struct profile_value_type *ids = &profile->value_types[index];
+	uint32_t type = index == 0 && profile->count_name ? profile->count_name : ids->type;
+	bool is_alone = true;
+
+	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count; i++)
+		is_alone = is_alone && (i == index || profile->value_types[i].type != ids->type);
+	buffer_append_string(out, profile_string(profile, type));
+	if (!is_alone)
+		buffer_printf(out, "/%s", profile_string(profile, ids->unit));
+}
+
+static bool metric_has_name(const struct profile *profile, uint32_t index, const char *name)
+{
+	const struct profile_value_type *ids = &profile->value_types[index];
+	const char *type = profile_string(profile, ids->type);
+	size_t size = strlen(type);
+
+	if (index == 0 && profile->count_name && strcmp(profile_string(profile, profile->count_name), name) == 0)
+		return true;
+	return strncmp(name, type, size) == 0 &&
+	       (!name[size] || (name[size] == '/' && strcmp(name + size + 1, profile_string(profile, ids->unit)) == 0));
+}
+
+uint32_t profile_named_metric(const struct profile *profile, const char *name)
+{
+	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count; i++)
+		if (metric_has_name(profile, i, name))
+			return i;
+	return PROFILE_NONE;
+}
+
+bool profile_has_values(const struct profile *profile, uint32_t value_type)
+{
+	for (size_t i = 0; i < profile->sample_count; i++)
+		if (profile->values[i * profile->value_type_count + value_type] > 0)
+			return true;
+	return false;
+}
+
+void profile_list_metrics(const struct profile *profile, bool valued, struct buffer *out)
+{
+	const char *between = "";
+
+	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count; i++) {
+		if (valued && !profile_has_values(profile, i))
+			continue;
+		buffer_append_string(out, between);
+		metric_append_name(profile, i, out);
+		between = ", ";
+	}
+}
+
+struct profile_unit profile_unit(const char *unit)
+{
+	static const struct {
+		const char *unit;
+		struct profile_unit kept;
+	} units[] = {
+		{ "ns", { "nanoseconds", 1 } },
+		{ "nanosecond", { "nanoseconds", 1 } },
+		{ "us", { "nanoseconds", 1000 } },
+		{ "µs", { "nanoseconds", 1000 } },
+		{ "microsecond", { "nanoseconds", 1000 } },
+		{ "microseconds", { "nanoseconds", 1000 } },
+		{ "ms", { "nanoseconds", 1000000 } },
+		{ "millisecond", { "nanoseconds", 1000000 } },
+		{ "milliseconds", { "nanoseconds", 1000000 } },
+		{ "s", { "nanoseconds", 1000000000 } },
+		{ "second", { "nanoseconds", 1000000000 } },
+		{ "seconds", { "nanoseconds", 1000000000 } },
+		{ "By", { "bytes", 1 } },
+		{ "byte", { "bytes", 1 } },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].unit, unit) == 0)
+			return units[i].kept;
+	return (struct profile_unit){ unit, 1 };
 }

@@ -47,6 +47,31 @@ uint32_t profile_first_metric(const struct profile *profile);
 uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit);
 
 /*
+ * The metric of a name that a user gives: its type, as the file calls it or as Kelvin does (`sample`, `samples`), or
+ * TYPE/UNIT where several metrics have the type. PROFILE_NONE: the profile has none.
+ */
+uint32_t profile_named_metric(const struct profile *profile, const char *name);
+
+/*
+ * Appends the names of the metrics, as a user gives them: "cpu, alloc_space". `valued`: only of those that have a value
+ * in a sample.
+ */
+void profile_list_metrics(const struct profile *profile, bool valued, struct buffer *out);
+
+/* Whether a sample has a value of this type. */
+bool profile_has_values(const struct profile *profile, uint32_t value_type);
+
+/*
+ * In what unit profiles keep values that a file has in `unit`, and how many of it one of those is: times of any unit
+ * are kept in nanoseconds, so that they can be compared. A unit that is not known is kept as it is.
+ */
+struct profile_unit {
+	const char *name; /* static, or the one that was given */
+	int64_t scale;
+};
+struct profile_unit profile_unit(const char *unit);
+
+/*
  * Whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling frequency.
  * `event` is perf's name.
  */

@@ -40,19 +40,71 @@ static bool same_family(const char *a, const char *b)
 	return size == family_size(b) && memcmp(a, b, size) == 0;
 }
 
+/* `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile. */
+static bool is_count(const char *type, const char *unit)
+{
+	return strcmp(unit, "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples"), type);
+}
+
+/* Whether the count of value `count` is that of times, and whether all other values are of its family. */
+static void examine_family(
+	const struct pprof_reader *r, const Pprof__ValueType *types, uint32_t count, bool *timed, bool *alone)
+{
+	const char *type = pprof_text_of(r, types[count].type);
+
+	*timed = false;
+	*alone = true;
+	for (uint32_t i = 0; i < r->type_count; i++) {
+		const char *other = pprof_text_of(r, types[i].type);
+
+		if (!same_family(type, other))
+			*alone = false;
+		else if (strstr(pprof_text_of(r, types[i].unit), "seconds") || profile_event_is_time(other))
+			*timed = true;
+	}
+}
+
+uint32_t pprof_find_count(const struct pprof_reader *r, const Pprof__ValueType *types, bool *all)
+{
+	uint32_t found = PROFILE_NONE;
+
+	for (uint32_t i = r->type_count; i-- > 0;) {
+		const char *type = pprof_text_of(r, types[i].type);
+		bool timed, alone;
+
+		if (!is_count(type, pprof_text_of(r, types[i].unit)))
+			continue;
+		examine_family(r, types, i, &timed, &alone);
+		if (family_size(type) == 0 || alone) {
+			*all = true;
+			return i;
+		}
+		if (timed)
+			found = i;
+	}
+	*all = false;
+	return found;
+}
+
 /*
  * Finds the value type that counts each value's samples, as `cpu-samples` counts those of `cpu-time`. A value type
- * without one of its own is counted by the one that counts all samples.
+ * without one of its own is counted by value 0, if that counts all samples, or those of its family.
  */
-static void find_counts_of(struct profile *profile)
+static void find_counts_of(struct pprof_reader *r)
 {
+	struct profile *profile = r->profile;
+	const char *first = profile_string(profile, profile->count_name);
+
+	profile->counts_of[0] = r->has_count ? 0 : PROFILE_NONE;
 	for (uint32_t i = 1; i < profile->value_type_count; i++) {
 		const char *type = profile_string(profile, profile->value_types[i].type);
 
+		profile->counts_of[i] = r->counts_all || (r->has_count && same_family(type, first)) ? 0 : PROFILE_NONE;
 		for (uint32_t k = 1; k < profile->value_type_count && family_size(type) > 0; k++) {
 			const char *other = profile_string(profile, profile->value_types[k].type);
 
-			if (same_family(type, other) && strcmp(other + family_size(other), "samples") == 0)
+			if (same_family(type, other) &&
+				is_count(other, profile_string(profile, profile->value_types[k].unit)))
 				profile->counts_of[i] = k;
 		}
 	}
@@ -133,16 +185,17 @@ static uint32_t find_contentions(const struct pprof_reader *r)
 }
 
 /*
- * Whether the number of samples follows from the period. A period of bytes needs the size of the objects too; a period
- * of 1 counts things.
+ * Whether the number of samples follows from the period. A period of bytes needs the size of the objects too. One of 1
+ * counts things, and a time in which nothing can be sampled only names the unit, as .NET's nanosecond.
  */
 static bool period_counts(const struct pprof_reader *r)
 {
+	static const int64_t least_period_ns = 10000;
 	const char *unit = r->period_value == PROFILE_NONE ? "" : unit_of(r, r->period_value);
 
-	if (r->profile->period <= 0 || r->period_value == PROFILE_NONE || strcmp(unit, "bytes") == 0)
+	if (r->period_value == PROFILE_NONE || strcmp(unit, "bytes") == 0)
 		return false;
-	return r->profile->period > 1 || strcmp(unit, "count") != 0;
+	return r->profile->period >= (strcmp(unit, "nanoseconds") == 0 ? least_period_ns : 2);
 }
 
 bool pprof_plan_counts(struct pprof_reader *r, struct error *err)
@@ -150,12 +203,9 @@ bool pprof_plan_counts(struct pprof_reader *r, struct error *err)
 	struct profile *profile = r->profile;
 	const char *period_unit = profile_string(profile, profile->period_type.unit);
 
-	if (r->has_count) {
-		find_counts_of(profile);
+	find_counts_of(r);
+	if (r->has_count)
 		return true;
-	}
-	for (uint32_t i = 0; i < PROFILE_MAX_VALUE_TYPES; i++)
-		profile->counts_of[i] = PROFILE_NONE;
 	if (profile->period > 0 && strcmp(period_unit, "bytes") == 0 && !find_heaps(r, err))
 		return false;
 	r->contentions = find_contentions(r);
@@ -163,7 +213,8 @@ bool pprof_plan_counts(struct pprof_reader *r, struct error *err)
 	if (r->heap_count > 0)
 		return true;
 	for (uint32_t i = 0; i < profile->value_type_count && (r->has_period || r->contentions != PROFILE_NONE); i++)
-		profile->counts_of[i] = 0;
+		if (profile->counts_of[i] == PROFILE_NONE)
+			profile->counts_of[i] = 0;
 	return true;
 }
 

@@ -78,6 +78,7 @@ static bool pprof_convert(struct pprof_reader *r, struct error *err)
 		!pprof_read_threads(r, err) || !read_stacks_and_samples(r, err) || !pprof_read_waits(r, err) ||
 		!pprof_read_requests(r, err))
 		return false;
+	pprof_settle_default(r);
 	pprof_settle_counts(r);
 	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_verification(r, err) ||
 		!pprof_read_facts(r, err) || !pprof_read_labels(r, err) || !pprof_extension_ok(&r->extension, err))

@@ -56,7 +56,9 @@ struct pprof_reader {
 	/* owned: [index in the file] enum pprof_label of the key with that string */
 	uint8_t *labels;
 	uint32_t types[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] value type of the profile */
+	int64_t scales[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] how many of the profile's unit one of its is */
 	bool has_count;                          /* one of the file's values counts samples */
+	bool counts_all; /* ... and does so for all other values that have no count of their own */
 	/* the number of samples follows from the period, where no value counts them */
 	bool has_period;
 	/* value in the file that counts contentions, where neither of the two above holds; PROFILE_NONE: none */
@@ -90,6 +92,9 @@ bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, 
 /* A walk over a table, which stands at PPROF_TABLE(). */
 struct pprof_walk pprof_walk_table(const struct pprof_reader *r, size_t table);
 
+/* A string of the file; "" where it is not there. Borrowed from the profile. */
+const char *pprof_text_of(const struct pprof_reader *r, int64_t index);
+
 /* Fails unless a message of the file was read well. */
 COMMON_MUST_CHECK
 bool pprof_check(bool ok, const char *what, size_t position, struct error *err);
@@ -97,6 +102,9 @@ bool pprof_check(bool ok, const char *what, size_t position, struct error *err);
 /* Reads strings, then value types: the one that counts samples becomes value 0, the others follow in their order. */
 COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
+
+/* After the samples: a default of which no sample has a value is replaced by the file's last value that has some. */
+void pprof_settle_default(struct pprof_reader *r);
 
 /*
  * How samples are counted (pprof_counts.c). pprof_plan_counts() decides it once the value types are known,
@@ -107,6 +115,12 @@ COMMON_MUST_CHECK
 bool pprof_plan_counts(struct pprof_reader *r, struct error *err);
 void pprof_count_samples(const struct pprof_reader *r, const int64_t *in_file, int64_t *values);
 void pprof_settle_counts(struct pprof_reader *r);
+
+/*
+ * Which of the file's values counts samples: its only one, or that of its times. PROFILE_NONE: none. `*all`: it counts
+ * the samples of all values, not only of those that share its prefix.
+ */
+uint32_t pprof_find_count(const struct pprof_reader *r, const Pprof__ValueType *types, bool *all);
 
 /* Reads from Kelvin's extension which value types count samples. */
 void pprof_read_counts_of(struct pprof_reader *r);

@@ -222,12 +222,15 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 	return pprof_check(byte_reader_ok(&message), "sample", sample->position, err);
 }
 
-static bool order_values(const struct pprof_reader *r, const struct sample *sample, int64_t *values, struct error *err)
+static bool order_values(const struct pprof_reader *r, struct sample *sample, int64_t *values, struct error *err)
 {
 	if (sample->value_count != r->type_count)
 		return error_set(err, ERROR_FORMAT, "sample %zu has %zu values for %zu sample types", sample->position,
 			sample->value_count, r->type_count);
 	for (size_t i = 0; i < r->type_count; i++) {
+		if (__builtin_mul_overflow(sample->values[i], r->scales[i], &sample->values[i]))
+			return error_set(
+				err, ERROR_FORMAT, "sample %zu has a value that is too large", sample->position);
 		values[r->types[i]] = sample->values[i];
 		if (sample->values[i] < 0)
 			return error_set(err, ERROR_FORMAT,

@@ -48,6 +48,23 @@ static enum pprof_label label_of_key(const char *key)
 	return PPROF_LABEL_OTHER;
 }
 
+/* Bytes of value 0, which would end a name, become spaces. */
+static bool add_string(const struct pprof_reader *r, const struct byte_reader *string, uint32_t *id, struct error *err)
+{
+	CLEANUP(cleanup_free) char *copy = NULL;
+	size_t size = byte_reader_left(string);
+
+	if (size == 0 || !memchr(string->pos, '\0', size))
+		return string_table_add(r->profile->strings, (const char *)string->pos, size, id, err);
+	copy = malloc(size);
+	if (!copy)
+		return error_set_memory(err);
+	memcpy(copy, string->pos, size);
+	for (char *zero = copy; (zero = memchr(zero, '\0', (size_t)(copy + size - zero)));)
+		*zero++ = ' ';
+	return string_table_add(r->profile->strings, copy, size, id, err);
+}
+
 static bool read_strings(struct pprof_reader *r, struct error *err)
 {
 	struct pprof_walk walk = pprof_walk_table(r, PPROF_TABLE(string_table));
@@ -60,11 +77,10 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 		return error_set_memory(err);
 	while (pprof_next_entry(&walk, &string)) {
 		uint32_t *id = &r->strings[r->string_count];
-		size_t size = byte_reader_left(&string);
 
-		if (r->string_count == 0 && size > 0)
+		if (r->string_count == 0 && byte_reader_left(&string) > 0)
 			break;
-		if (!string_table_add(r->profile->strings, (const char *)string.pos, size, id, err))
+		if (!add_string(r, &string, id, err))
 			return false;
 		r->labels[r->string_count++] = label_of_key(profile_string(r->profile, *id));
 	}
@@ -73,7 +89,7 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 		       err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
 }
 
-static const char *text_of(const struct pprof_reader *r, int64_t index)
+const char *pprof_text_of(const struct pprof_reader *r, int64_t index)
 {
 	return index >= 0 && (uint64_t)index < r->string_count ? profile_string(r->profile, r->strings[index]) : "";
 }
@@ -85,14 +101,6 @@ static Pprof__ValueType read_value_type(struct byte_reader message)
 
 	(void)!pprof_set_members(&type.base, message);
 	return type;
-}
-
-/* `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile. */
-static bool is_count(const struct pprof_reader *r, Pprof__ValueType type)
-{
-	const char *name = text_of(r, type.type);
-
-	return strcmp(text_of(r, type.unit), "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples"), name);
 }
 
 static bool list_value_types(struct pprof_reader *r, Pprof__ValueType *types, struct error *err)
@@ -117,52 +125,76 @@ static bool list_value_types(struct pprof_reader *r, Pprof__ValueType *types, st
 static void find_period_value(struct pprof_reader *r, const Pprof__ValueType *types)
 {
 	Pprof__ValueType period = read_value_type(r->period_type);
-	const char *name = text_of(r, period.type), *unit = text_of(r, period.unit);
+	const char *name = pprof_text_of(r, period.type), *unit = pprof_text_of(r, period.unit);
 
 	r->period_value = *name || *unit ? PROFILE_NONE : (uint32_t)r->type_count - 1;
 	for (uint32_t i = 0; i < r->type_count; i++)
-		if (strcmp(text_of(r, types[i].unit), unit) == 0)
+		if (strcmp(pprof_text_of(r, types[i].unit), unit) == 0)
 			r->period_value = i;
 	for (uint32_t i = 0; i < r->type_count; i++)
-		if (strcmp(text_of(r, types[i].unit), unit) == 0 && strcmp(text_of(r, types[i].type), name) == 0)
+		if (strcmp(pprof_text_of(r, types[i].unit), unit) == 0 &&
+			strcmp(pprof_text_of(r, types[i].type), name) == 0)
 			r->period_value = i;
 }
 
 static bool add_value_types(struct pprof_reader *r, const Pprof__ValueType *types, struct error *err)
 {
-	uint32_t count = PROFILE_NONE;
+	uint32_t count = pprof_find_count(r, types, &r->counts_all);
 
-	for (uint32_t i = 0; i < r->type_count && count == PROFILE_NONE; i++)
-		if (is_count(r, types[i]))
-			count = i;
 	r->has_count = count != PROFILE_NONE;
 	for (uint32_t i = 0; i < r->type_count; i++) {
+		struct profile_unit unit = profile_unit(pprof_text_of(r, types[i].unit));
+
 		r->types[i] = i == count ? 0 : r->profile->value_type_count;
-		if (i != count &&
-			!profile_add_value_type(r->profile, text_of(r, types[i].type), text_of(r, types[i].unit), err))
+		r->scales[i] = unit.scale;
+		if (i != count && !profile_add_value_type(r->profile, pprof_text_of(r, types[i].type), unit.name, err))
 			return false;
 	}
+	if (r->has_count && strcmp(pprof_text_of(r, types[count].type), "samples") != 0)
+		r->profile->count_name = r->strings[types[count].type];
 	/*
 	 * In pprof the last value is the default, unless the file names another. The number of samples is value 0 here,
 	 * so it is the default only if there is no other value.
 	 */
 	r->profile->default_value_type = r->profile->value_type_count - 1;
 	for (uint32_t i = 0; r->numbers.default_sample_type > 0 && i < r->type_count; i++)
-		if (strcmp(text_of(r, types[i].type), text_of(r, r->numbers.default_sample_type)) == 0)
+		if (strcmp(pprof_text_of(r, types[i].type), pprof_text_of(r, r->numbers.default_sample_type)) == 0)
 			r->profile->default_value_type = r->types[i];
 	return true;
+}
+
+static bool read_period(struct pprof_reader *r, Pprof__ValueType type, struct error *err)
+{
+	struct profile *profile = r->profile;
+	struct profile_unit unit = profile_unit(pprof_text_of(r, type.unit));
+	uint32_t ignored;
+
+	if (__builtin_mul_overflow(r->numbers.period > 0 ? r->numbers.period : 0, unit.scale, &profile->period))
+		return error_set(err, ERROR_FORMAT, "the period is too large");
+	return pprof_string_id(r, type.type, &profile->period_type.type, "the period type", err) &&
+	       pprof_string_id(r, type.unit, &ignored, "the period unit", err) &&
+	       profile_intern(profile, unit.name, &profile->period_type.unit, err);
 }
 
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
 {
 	Pprof__ValueType types[PROFILE_MAX_VALUE_TYPES], period = read_value_type(r->period_type);
-	struct profile *profile = r->profile;
 
-	if (!read_strings(r, err) || !list_value_types(r, types, err) || !add_value_types(r, types, err) ||
-		!pprof_string_id(r, period.type, &profile->period_type.type, "the period type", err) ||
-		!pprof_string_id(r, period.unit, &profile->period_type.unit, "the period unit", err))
+	if (!read_strings(r, err) || !list_value_types(r, types, err) || !add_value_types(r, types, err))
 		return false;
 	find_period_value(r, types);
-	profile->period = r->numbers.period > 0 ? r->numbers.period : 0;
-	return pprof_plan_counts(r, err);
+	return read_period(r, period, err) && pprof_plan_counts(r, err);
+}
+
+void pprof_settle_default(struct pprof_reader *r)
+{
+	struct profile *profile = r->profile;
+
+	if (profile_has_values(profile, profile->default_value_type))
+		return;
+	for (size_t i = r->type_count; i-- > 0;)
+		if (r->types[i] > 0 && profile_has_values(profile, r->types[i])) {
+			profile->default_value_type = r->types[i];
+			return;
+		}
 }

@@ -185,6 +185,7 @@ struct profile {
 	 * allocated by different ones. PROFILE_NONE: it is not known how many samples were taken.
 	 */
 	uint32_t counts_of[PROFILE_MAX_VALUE_TYPES];
+	uint32_t count_name;         /* string: what the file calls value type 0, as `cpu-samples`; 0: `samples` */
 	uint32_t default_value_type; /* the metric that reports show first: the CPU time */
 	struct profile_value_type period_type;
 	int64_t period;

@@ -133,8 +133,7 @@ void weights_settle(struct profile *profile, uint32_t weight)
 
 	for (size_t i = 0; known && i < profile->sample_count; i++)
 		profile->values[i * width] = profile->values[i * width + weight] / period;
-	for (uint32_t i = 0; i < profile->value_type_count; i++)
-		profile->counts_of[i] = known ? 0 : PROFILE_NONE;
+	profile->counts_of[0] = profile->counts_of[weight] = known ? 0 : PROFILE_NONE;
 	if (kind == WEIGHTS_MULTIPLES && profile->period == 0) {
 		profile->period = period;
 		profile->period_type = profile->value_types[weight];

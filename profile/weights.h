@@ -35,6 +35,6 @@ bool weights_is_clock_period(int64_t period);
 
 /*
  * Decides what the numbers of value type `weight` are, in a profile that has no other count of samples. Value type 0
- * becomes their quotients by the period, or stays 1 for each entry and is marked as not known. Fills counts_of.
+ * becomes their quotients by the period, or stays 1 for each entry and is marked as not known in counts_of.
  */
 void weights_settle(struct profile *profile, uint32_t weight);

@@ -254,6 +254,74 @@ static void what_is_counted_together_is_named_alike(void **state)
 	expect_kept(profile);
 }
 
+static struct profile *types_of_dotnet(const int64_t values[4])
+{
+	struct pprof_bytes p;
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu", "nanoseconds");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "alloc_samples", "count");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "alloc_size", "bytes");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "lock_time", "nanoseconds");
+	pprof_value_type(&p, PPROF_PERIOD_TYPE, "cpu", "nanoseconds");
+	pprof_number(&p.file, PPROF_PERIOD, 1);
+	pprof_sample(&p,
+		&(struct pprof_sample){ .values = { values[0], values[1], values[2], values[3] }, .value_count = 4 });
+	return pprof_read(&p);
+}
+
+/* Samples of allocations do not count those of CPU time, of which there is no count here. */
+static void a_count_is_that_of_its_family(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = types_of_dotnet((int64_t[]){ 9000000, 2, 4096, 0 });
+
+	assert_int_equal(samples_of(profile, "alloc_size"), 2);
+	assert_int_equal(samples_of(profile, "alloc_samples"), 2);
+	assert_int_equal(samples_of(profile, "cpu"), -1);
+	assert_int_equal(profile_first_metric(profile), 1);
+	expect_kept(profile);
+}
+
+/* .NET's last value is that of locks, for which often nobody waits. */
+static void a_default_without_values_is_the_last_that_has_some(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *some = types_of_dotnet((int64_t[]){ 9000000, 2, 4096, 0 });
+	CLEANUP(profile_cleanup) struct profile *all = types_of_dotnet((int64_t[]){ 9000000, 2, 4096, 1 });
+	CLEANUP(profile_cleanup) struct profile *none = types_of_dotnet((int64_t[]){ 0, 0, 0, 0 });
+
+	assert_string_equal(default_type(some), "alloc_size");
+	assert_string_equal(default_type(all), "lock_time");
+	assert_string_equal(default_type(none), "lock_time");
+}
+
+/* What a user calls a metric is what the file calls it, and what Kelvin does. */
+static void metrics_have_the_names_of_their_file(void **state)
+{
+	struct pprof_bytes p;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(buffer_deinit) struct buffer list;
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "sample", "count");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "wait", "count");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "wait", "nanoseconds");
+	pprof_sample(&p, &(struct pprof_sample){ .values = { 5, 0, 7 }, .value_count = 3 });
+	profile = pprof_read(&p);
+	assert_int_equal(profile_named_metric(profile, "sample"), 0);
+	assert_int_equal(profile_named_metric(profile, "samples"), 0);
+	assert_int_equal(profile_named_metric(profile, "wait"), 1);
+	assert_int_equal(profile_named_metric(profile, "wait/count"), 1);
+	assert_int_equal(profile_named_metric(profile, "wait/nanoseconds"), 2);
+	assert_int_equal(profile_named_metric(profile, "wait/bytes"), PROFILE_NONE);
+	assert_int_equal(profile_named_metric(profile, "wai"), PROFILE_NONE);
+	buffer_init(&list, 1 << 10);
+	profile_list_metrics(profile, false, &list);
+	assert_string_equal(list.data, "sample, wait/count, wait/nanoseconds");
+	list.size = 0;
+	profile_list_metrics(profile, true, &list);
+	assert_string_equal(list.data, "sample, wait/nanoseconds");
+}
+
 /* Counted on one side only, they are not known together. */
 static void merging_keeps_what_both_know(void **state)
 {
@@ -281,6 +349,9 @@ int main(void)
 		cmocka_unit_test(contentions_are_counted_by_their_rate),
 		cmocka_unit_test(things_are_no_samples),
 		cmocka_unit_test(what_is_counted_together_is_named_alike),
+		cmocka_unit_test(a_count_is_that_of_its_family),
+		cmocka_unit_test(a_default_without_values_is_the_last_that_has_some),
+		cmocka_unit_test(metrics_have_the_names_of_their_file),
 		cmocka_unit_test(merging_keeps_what_both_know),
 	};
 

@@ -275,9 +275,11 @@ static void samples_are_counted_by_the_period(void **state)
 		uint64_t period;
 		int64_t value, count;
 	} cases[] = {
-		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 10, 35, 4 },
-		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 10, 4, 1 },
-		{ "cpu", "nanoseconds", "", "", 10, 30, 3 },
+		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 10000, 35000, 4 },
+		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 10000, 4000, 1 },
+		{ "cpu", "nanoseconds", "", "", 10000, 30000, 3 },
+		/* A nanosecond is only the unit: nothing is sampled as often. */
+		{ "wall", "nanoseconds", "wall", "nanoseconds", 1, 4350000000, 1 },
 		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 0, 30, 1 },
 		{ "inuse_space", "bytes", "space", "bytes", 512, 1024, 1 },
 		{ "delay", "nanoseconds", "contentions", "count", 1, 123456789, 1 },
@@ -301,6 +303,46 @@ static void samples_are_counted_by_the_period(void **state)
 			fail_msg("case %zu counts %lld samples, expected %lld", i, (long long)profile_sum(profile, 0),
 				(long long)cases[i].count);
 	}
+}
+
+/* Node counts microseconds. They are kept in nanoseconds, and compared with those of others. */
+static void times_are_kept_in_nanoseconds(void **state)
+{
+	struct pprof_bytes p;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "wall", "microseconds");
+	pprof_value_type(&p, PPROF_PERIOD_TYPE, "wall", "microseconds");
+	pprof_number(&p.file, PPROF_PERIOD, 1000);
+	pprof_sample(&p, &(struct pprof_sample){ .values = { 3000 }, .value_count = 1 });
+	profile = pprof_read(&p);
+	assert_int_equal(profile_find_metric(profile, "wall", "nanoseconds"), 1);
+	assert_string_equal(profile_string(profile, profile->period_type.unit), "nanoseconds");
+	assert_int_equal(profile->period, 1000000);
+	assert_int_equal(profile_sum(profile, 1), 3000000);
+	assert_int_equal(profile_sum(profile, 0), 3);
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "wall", "seconds");
+	pprof_sample(&p, &(struct pprof_sample){ .values = { INT64_MAX / 1000 }, .value_count = 1 });
+	pprof_refuse(&p, "sample 0 has a value that is too large");
+}
+
+/* A name may hold any byte, and ends where the file says. */
+static void a_name_with_a_zero_is_whole(void **state)
+{
+	struct pprof_bytes p;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
+	pprof_function(&p, 1, "name");
+	pprof_location(&p, 1, 0, 0x1000, (uint64_t[]){ 1, 0 });
+	pprof_sample(&p, &(struct pprof_sample){ .locations = { 1 }, .values = { 1 }, .value_count = 1 });
+	*(char *)memmem(p.strings.data, p.strings.size, "name", 4) = '\0';
+	profile = pprof_read(&p);
+	assert_string_equal(name_of(profile, profile->stacks[1].location, 0), " ame");
 }
 
 /* Recorded by Go's own runtime/pprof: see data/README.md. */
@@ -349,6 +391,8 @@ int main(void)
 		cmocka_unit_test(the_default_sample_type_is_honoured),
 		cmocka_unit_test(an_address_with_two_names_is_two_places),
 		cmocka_unit_test(samples_are_counted_by_the_period),
+		cmocka_unit_test(times_are_kept_in_nanoseconds),
+		cmocka_unit_test(a_name_with_a_zero_is_whole),
 		cmocka_unit_test(a_recording_of_go_is_read),
 		cmocka_unit_test(a_recording_of_rust_is_read),
 	};
