@@ -10,6 +10,9 @@ enum { LEAST_UNROUNDED = 30 };
 
 static const double most_clock_hz = 10000, ns_per_second = 1e9;
 
+/* Bytes: of words, of malloc()'s objects, up to pages. */
+static const int64_t least_alignment = 4, greatest_alignment = 4096;
+
 enum { DECADES = 19 };
 
 /* Statistics over all numbers. Decade d holds those below 10^(d+1). */
@@ -96,6 +99,11 @@ static bool are_amounts(const struct weights_survey *survey, double least)
 	return survey->sum >= most_samples || (survey->sum >= least && lacks_small_counts(survey));
 }
 
+static bool is_alignment(int64_t divisor)
+{
+	return divisor >= least_alignment && divisor <= greatest_alignment && (divisor & (divisor - 1)) == 0;
+}
+
 enum weights_kind weights_kind(const int64_t *values, size_t count, size_t stride, int64_t *period)
 {
 	struct weights_survey survey = survey_weights(values, count, stride, 1), quotients;
@@ -103,6 +111,8 @@ enum weights_kind weights_kind(const int64_t *values, size_t count, size_t strid
 	*period = 1;
 	if (!are_multiples(&survey))
 		return are_amounts(&survey, long_recording) ? WEIGHTS_AMOUNTS : WEIGHTS_COUNTS;
+	if (is_alignment(survey.divisor))
+		return WEIGHTS_AMOUNTS;
 	quotients = survey_weights(values, count, stride, survey.divisor);
 	if (!weights_is_clock_period(survey.divisor) && are_amounts(&quotients, least_sum_of_quotients))
 		return WEIGHTS_AMOUNTS;

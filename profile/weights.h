@@ -10,7 +10,8 @@
  * Model. `n` numbers are above 0, one for each stack, and `sum` is their sum.
  * - Multiples: that n numbers have a common divisor of g or more by chance has a probability of about g^(1-n) (the sum
  * of k^-n over all k >= g). The divisor is the period where that is below 10^-9, and the numbers are not those of
- * someone who rounds: their sum is a million, or they are thirty.
+ * someone who rounds: their sum is a million, or they are thirty. A power of two from 4 to 4,096 is no period but the
+ * alignment of memory: such numbers are bytes.
  * - Amounts: a sampler meets stacks of all rates, evenly on a logarithmic scale, so that it meets a stack c times with
  * a probability in proportion to 1/c (Benford's law for counts), and most stacks a few times only. A sum of N above a
  * million is as rare as 10^6 / N. Numbers of which so few are small that both together have a probability below 10^-6

@@ -91,6 +91,9 @@ static void numbers_tell_what_they_are(void **state)
 		{ 100, 1000003, 7919, 1, WEIGHTS_AMOUNTS, 1 },
 		{ 100, 40001, 7919, 1000, WEIGHTS_AMOUNTS, 1 },
 		{ 100, 3001, 1001, 16, WEIGHTS_AMOUNTS, 1 },
+		/* Bytes of a heap with few and small objects, too. */
+		{ 100, 1, 1, 8, WEIGHTS_AMOUNTS, 1 },
+		{ 100, 1, 1, 10000, WEIGHTS_MULTIPLES, 10000 },
 		{ 0, 0, 0, 0, WEIGHTS_COUNTS, 1 },
 		{ 5, 0, 0, 1, WEIGHTS_COUNTS, 1 },
 	};
