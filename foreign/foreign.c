@@ -64,7 +64,7 @@ static bool looks_like_folded(const char *text, size_t size)
 		end--;
 	space = memrchr(text, ' ', (size_t)(end - text));
 	return memchr(text, '\0', size < 4096 ? size : 4096) == NULL && space && space + 1 < end && space[1] >= '0' &&
-	       space[1] <= '9' && end[-1] >= '0' && end[-1] <= '9';
+	       space[1] <= '9' && (end[-1] == '.' || (end[-1] >= '0' && end[-1] <= '9'));
 }
 
 /* Whether a word is among the keys of a header. */

@@ -4,10 +4,13 @@
 #include "profile/index.h"
 #include "profile/weights.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_FRAMES = 1 << 16, PIECE_BYTES = 1 << 20 };
+/* Two units only, so that most files of weights can be compared: the second is that of seconds in nanoseconds. */
+enum { USUAL_DECIMALS = 6, MAX_DECIMALS = 9 };
 static const size_t max_piece_bytes = (size_t)1 << 31;
 
 /*
@@ -24,6 +27,7 @@ struct folded_reader {
 	uint32_t thread, kernel_mapping; /* `kernel_mapping`: PROFILE_NONE until a frame of the kernel is met */
 	size_t line;
 	size_t stacks, two_counts; /* lines with a stack; lines with a stack that seem to end in two counts */
+	unsigned int decimals;     /* weights are kept in this power of ten's parts of one: 0, 6 or 9 */
 	/* The location that is being read: a frame with those inlined into it, outermost first. */
 	struct profile_line *frames;
 	size_t frame_count, frame_capacity;
@@ -181,19 +185,64 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 	return add_location(r, stack, err);
 }
 
-static bool parse_count(const char *text, const char *end, int64_t *count)
-{
-	uint64_t value = 0;
+/* ---- Counts ---- */
 
-	if (text == end)
+/* The number at the end of a line: `digits` without the point. Weights may have decimals, as FlameGraph's may. */
+struct folded_number {
+	int64_t digits;
+	unsigned int decimals; /* at most MAX_DECIMALS; zeros at the end are none */
+};
+
+static bool multiply_by_ten(int64_t *value, unsigned int times)
+{
+	while (times-- > 0)
+		if (__builtin_mul_overflow(*value, 10, value))
+			return false;
+	return true;
+}
+
+/* A number that is too large has more decimals than the most. */
+static bool parse_number(const char *text, const char *end, struct folded_number *number)
+{
+	const char *point = memchr(text, '.', (size_t)(end - text));
+
+	*number = (struct folded_number){ 0 };
+	if (point && end - point > MAX_DECIMALS + 1)
+		end = point + MAX_DECIMALS + 1;
+	while (point && end[-1] == '0')
+		end--;
+	if (text == end || !isdigit((unsigned char)*text))
 		return false;
 	for (; text < end; text++) {
-		if (*text < '0' || *text > '9' || !checked_mul(value, 10, &value) ||
-			!checked_add(value, (uint64_t)(*text - '0'), &value))
+		if (text == point)
+			continue;
+		if (!isdigit((unsigned char)*text))
 			return false;
+		if (!multiply_by_ten(&number->digits, 1) ||
+			__builtin_add_overflow(number->digits, *text - '0', &number->digits))
+			*number = (struct folded_number){ INT64_MAX, MAX_DECIMALS + 1 };
+		else if (point && text > point)
+			number->decimals++;
 	}
-	*count = (int64_t)value;
-	return value <= INT64_MAX;
+	return true;
+}
+
+/* Takes a weight in the unit of those before it; where it needs a smaller one, they are brought to that. */
+static bool scale_weight(
+	struct folded_reader *r, const struct folded_number *number, int64_t *weight, struct error *err)
+{
+	unsigned int needed = number->decimals == 0                ? 0
+			      : number->decimals <= USUAL_DECIMALS ? USUAL_DECIMALS
+								   : MAX_DECIMALS;
+	bool fits = number->decimals <= MAX_DECIMALS;
+
+	for (size_t i = 0; needed > r->decimals && fits && i < r->profile->sample_count; i++)
+		fits = multiply_by_ten(&r->profile->values[2 * i + 1], needed - r->decimals);
+	if (needed > r->decimals)
+		r->decimals = needed;
+	*weight = number->digits;
+	return (fits && multiply_by_ten(weight, r->decimals - number->decimals)) ||
+	       fail_line(r, err, "its count is too large");
 }
 
 /*
@@ -203,9 +252,9 @@ static bool parse_count(const char *text, const char *end, int64_t *count)
 static bool has_two_counts(const char *text, const char *space)
 {
 	const char *before = memrchr(text, ' ', (size_t)(space - text));
-	int64_t ignored;
+	struct folded_number ignored;
 
-	return before && parse_count(before + 1, space, &ignored);
+	return before && parse_number(before + 1, space, &ignored);
 }
 
 /* Skips the frames that stand for the thread, and finds that. */
@@ -231,6 +280,7 @@ static bool find_thread(
 static bool folded_read_line(struct folded_reader *r, const char *text, const char *end, struct error *err)
 {
 	const char *space;
+	struct folded_number number;
 	int64_t values[2] = { 1, 0 };
 	uint32_t stack, thread;
 
@@ -239,8 +289,10 @@ static bool folded_read_line(struct folded_reader *r, const char *text, const ch
 	if (end == text || *text == '#')
 		return true;
 	space = memrchr(text, ' ', (size_t)(end - text));
-	if (!space || !parse_count(space + 1, end, &values[1]))
+	if (!space || !parse_number(space + 1, end, &number))
 		return fail_line(r, err, "no count at its end; folded stacks are `root;...;leaf count`");
+	if (!scale_weight(r, &number, &values[1], err))
+		return false;
 	r->stacks++;
 	r->two_counts += has_two_counts(text, space);
 	while (space > text && space[-1] == ' ')
@@ -286,6 +338,15 @@ static void drop_weights(struct profile *profile)
 	profile->default_value_type = 0;
 }
 
+/* Numbers with decimals count no samples. Their unit tells which part of one it is. */
+static bool settle_decimals(struct profile *profile, unsigned int decimals, struct error *err)
+{
+	profile->default_value_type = 1;
+	profile->counts_of[0] = profile->counts_of[1] = PROFILE_NONE;
+	return profile_intern(
+		profile, decimals == USUAL_DECIMALS ? "1/1000000" : "1/1000000000", &profile->value_types[1].unit, err);
+}
+
 static bool settle_weights(struct profile *profile, struct error *err)
 {
 	int64_t period;
@@ -309,7 +370,8 @@ static bool folded_check(struct folded_reader *r, struct error *err)
 	if (r->stacks > 0 && r->two_counts == r->stacks)
 		return error_set(err, ERROR_FORMAT,
 			"two counts on every line: this is a difference of two profiles (difffolded.pl); give the two themselves");
-	if (!profile_validate(r->profile, err) || !settle_weights(r->profile, err))
+	if (!profile_validate(r->profile, err) ||
+		!(r->decimals ? settle_decimals(r->profile, r->decimals, err) : settle_weights(r->profile, err)))
 		return false;
 	for (size_t i = 0; i < r->profile->sample_count; i++)
 		r->profile->quality.samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];

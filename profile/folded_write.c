@@ -34,6 +34,7 @@ struct known {
 struct writer {
 	const struct profile *profile;
 	uint32_t value_type;
+	int64_t parts;                 /* a value is one of so many parts of what is written: a power of ten */
 	bool has_zeros;                /* stacks without a value have a line too */
 	struct string_table *texts;    /* owned; texts of frames, without the characters that would break a line */
 	uint32_t (*names)[NAME_KINDS]; /* owned: [function] its text; 0: not made yet */
@@ -266,7 +267,16 @@ struct level {
 
 static void append_count(const struct writer *w, uint32_t node, struct buffer *out)
 {
-	buffer_printf(out, " %lld\n", (long long)w->nodes[node].count);
+	int64_t count = w->nodes[node].count, part = w->parts;
+
+	buffer_printf(out, " %lld", (long long)(count / part));
+	for (count %= part; count > 0; count %= part) {
+		if (part == w->parts)
+			buffer_append_byte(out, '.');
+		part /= 10;
+		buffer_append_byte(out, (uint8_t)('0' + count / part));
+	}
+	buffer_append_byte(out, '\n');
 }
 
 static bool append_lines(struct writer *w, const struct entries *entries, struct buffer *out, struct error *err)
@@ -314,6 +324,7 @@ bool profile_write_folded(const struct profile *profile, uint32_t value_type, st
 	w.value_type = !w.has_zeros                            ? value_type
 		       : profile->counts_of[0] == PROFILE_NONE ? profile->default_value_type
 							       : 0;
+	w.parts = profile_unit_parts(profile_string(profile, profile->value_types[w.value_type].unit));
 	for (size_t i = 0; ok && i < profile->sample_count; i++)
 		ok = add_sample(&w, i, err);
 	ok = ok && entries_init(&entries, &w, err) && append_lines(&w, &entries, out, err);

@@ -71,7 +71,7 @@ static enum profile_metric_kind kind_of(const struct profile *profile, const cha
 		return PROFILE_METRIC_IN_USE;
 	if (strstr(type, "alloc") || strcmp(unit, "bytes") == 0)
 		return PROFILE_METRIC_ALLOCATED;
-	return unit[0] == '\0' ? PROFILE_METRIC_OTHER : PROFILE_METRIC_EVENTS;
+	return unit[0] == '\0' || profile_unit_parts(unit) > 1 ? PROFILE_METRIC_OTHER : PROFILE_METRIC_EVENTS;
 }
 
 /* What sentences call a value type. */
@@ -171,6 +171,11 @@ void profile_list_metrics(const struct profile *profile, bool valued, struct buf
 		metric_append_name(profile, i, out);
 		between = ", ";
 	}
+}
+
+int64_t profile_unit_parts(const char *unit)
+{
+	return strcmp(unit, "1/1000000") == 0 ? 1000000 : strcmp(unit, "1/1000000000") == 0 ? 1000000000 : 1;
 }
 
 struct profile_unit profile_unit(const char *unit)

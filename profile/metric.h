@@ -71,6 +71,9 @@ struct profile_unit {
 };
 struct profile_unit profile_unit(const char *unit);
 
+/* How many parts of one a unit is: 1000000 for "1/1000000", the unit of numbers with decimals; 1 for all others. */
+int64_t profile_unit_parts(const char *unit);
+
 /*
  * Whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling frequency.
  * `event` is perf's name.

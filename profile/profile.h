@@ -43,7 +43,8 @@
  */
 struct profile_value_type {
 	uint32_t type; /* string: "samples", "cpu", "off-cpu", ... */
-	uint32_t unit; /* string: "count", "nanoseconds", "bytes", ...; "": a folded file does not tell */
+	/* string: "count", "nanoseconds", "bytes", ...; "": a folded file does not tell; "1/1000000": parts of one */
+	uint32_t unit;
 };
 
 enum { PROFILE_MAX_VALUE_TYPES = 16 };
@@ -334,7 +335,8 @@ bool profile_read_pprof(
  * Reads folded stacks; of a text that is read in pieces only a few lines are in memory at a time: it can be 70 times as
  * large as the profile. The numbers at the ends of the lines decide what they are (profile/weights.h): counts of
  * samples; multiples of a period, which become value type 1, `time` for the period of a clock and `weight` else; or
- * amounts, a `weight` whose number of samples is not known. `name` is for messages; `most_stacks` as above.
+ * amounts, a `weight` whose number of samples is not known, in the unit 1/1000000 (or 1/1000000000) if any has
+ * decimals. `name` is for messages; `most_stacks` as above.
  */
 COMMON_MUST_CHECK
 bool profile_read_folded(const struct text_source *text, const char *name, size_t most_stacks, struct profile **profile,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
 
+#include "profile/profile.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +82,10 @@ static struct format_text magnitude(double value, const char *sign, const char *
 		return scaled(value, sign, times, sizeof(times) / sizeof(times[0]));
 	if (strcmp(unit, "bytes") == 0)
 		return scaled(value, sign, sizes, sizeof(sizes) / sizeof(sizes[0]));
-	group_digits(round(value), number, sizeof(number));
+	if (profile_unit_parts(unit) > 1)
+		three_digits(value / (double)profile_unit_parts(unit), number, sizeof(number));
+	else
+		group_digits(round(value), number, sizeof(number));
 	return join(sign, number, "", "");
 }
 

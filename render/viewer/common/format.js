@@ -24,6 +24,7 @@ const LEAST_NS = 0.5;
 export function amount(value, unit) {
   if (!Number.isFinite(value)) return '–';
   if (unit === 'bytes') return sizeText(value);
+  if (unit.startsWith('1/')) return digits(value / Number(unit.slice(2)));
   if (unit !== 'nanoseconds') return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
   const size = Math.abs(value);
   if (size < LEAST_NS) return '0 s';

@@ -92,10 +92,9 @@ static void lines_that_are_none_are_named(void **state)
 	} cases[] = {
 		{ "main;a 3\nmain;b\n", "line 2: no count" },
 		{ "main;a 3\nmain;b x\n", "line 2: no count" },
-		{ "main;a 3\nmain;b 3.5\n", "line 2: no count" },
 		{ "main;a 3\nmain;b -1\n", "line 2: no count" },
-		{ "main;a 3\nmain;b 18446744073709551616\n", "line 2: no count" },
-		{ "main;a 3\nmain;b 9223372036854775808\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 18446744073709551616\n", "line 2: its count is too large" },
+		{ "main;a 3\nmain;b 9223372036854775808\n", "line 2: its count is too large" },
 		{ "main;a 3 4\nmain;b 5 6\n", "difference" },
 		{ "main;a 9223372036854775807\nmain;b 1\n", "63 bits" },
 	};
@@ -423,11 +422,44 @@ static void a_metric_has_its_values(void **state)
 	assert_int_equal(profile_find_metric(waits, "idle", "bytes"), PROFILE_NONE);
 }
 
+/* Weights may be seconds, or percent: exact in parts of one, and no samples. */
+static void decimals_are_kept(void **state)
+{
+	static const struct {
+		const char *in, *out, *unit;
+	} cases[] = {
+		{ "a 12.5\nb 3\n", "a 12.5\nb 3\n", "1/1000000" },
+		{ "b 3\na 12.5\na 0.000001\n", "a 12.500001\nb 3\n", "1/1000000" },
+		{ "a 1.25\nb 0.123456789\nc 1.5\n", "a 1.25\nb 0.123456789\nc 1.5\n", "1/1000000000" },
+		{ "a 0.050\n", "a 0.05\n", "1/1000000" },
+		{ "a 0.30000000000000004\n", "a 0.3\n", "1/1000000" },
+		{ "a 14.2343983248722834234\n", "a 14.234398324\n", "1/1000000000" },
+		{ "a 2.0\nb 3.\nc 1.000\n", "a 2\nb 3\nc 1\n", NULL },
+	};
+	static const char *const refused[] = { "a 92233720368547758070\n", "a 9223372036854775807\nb 0.5\n",
+		"a 9223372036855.5\n", "a 1\nb 99999999999999999999.5\n" };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = read_text(cases[i].in);
+
+		assert_int_equal(profile->value_type_count, cases[i].unit ? 2 : 1);
+		assert_int_equal(profile_first_metric(profile), cases[i].unit ? 1 : 0);
+		expect_values(profile, cases[i].unit ? 1 : 0, cases[i].out);
+		if (!cases[i].unit)
+			continue;
+		assert_string_equal(profile_string(profile, profile->value_types[1].unit), cases[i].unit);
+		assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_OTHER);
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		expect_refused(refused[i], strlen(refused[i]), ERROR_FORMAT, "its count is too large");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_is_written_sorted_and_added_up),
 		cmocka_unit_test(lines_that_are_none_are_named),
+		cmocka_unit_test(decimals_are_kept),
 		cmocka_unit_test(kernel_and_inlined_frames_are_known),
 		cmocka_unit_test(lines_of_python_are_lines),
 		cmocka_unit_test(lines_are_no_part_of_functions),

@@ -26,6 +26,7 @@ static void times_have_a_unit_that_fits(void **state)
 	assert_string_equal(format_value(1536, "bytes").text, "1.54 kB");
 	assert_string_equal(format_value(9.45e6, "bytes").text, "9.45 MB");
 	assert_string_equal(format_value(1234567, "count").text, "1,234,567");
+	assert_string_equal(format_value(12500000, "1/1000000").text, "12.5");
 	assert_string_equal(format_delta(-1.5e6, "nanoseconds").text, "-1.50 ms");
 	assert_string_equal(format_delta(1.5e6, "nanoseconds").text, "+1.50 ms");
 	assert_string_equal(format_delta(0, "nanoseconds").text, "0");
