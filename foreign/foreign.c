@@ -78,14 +78,14 @@ static bool is_key(const char *key, size_t size, const char *const keys[], size_
 
 /*
  * Both formats start with lines `key: value`, of which `events:` is one. callgrind's first line may say what it is; its
- * header has keys that cachegrind's has not.
+ * header has keys that cachegrind's has not. pyprof2calltree's has nothing but events, cachegrind's at least a command.
  */
 static enum foreign_kind valgrind_kind(const char *text, size_t size)
 {
 	static const char *const own[] = { "version", "creator", "pid", "part", "thread", "positions" },
-				 *const both[] = { "desc", "cmd", "event", "events" };
+				 *const both[] = { "desc", "cmd" }, *const events[] = { "event", "events" };
 	const char *end = text + size;
-	bool is_callgrind = bytes_start_with(text, size, "# callgrind format");
+	bool is_callgrind = bytes_start_with(text, size, "# callgrind format"), is_cachegrind = false;
 
 	for (const char *line = text, *stop; line < end; line = stop + 1) {
 		const char *colon;
@@ -99,10 +99,13 @@ static enum foreign_kind valgrind_kind(const char *text, size_t size)
 			return FOREIGN_UNKNOWN;
 		if (is_key(line, (size_t)(colon - line), own, sizeof(own) / sizeof(own[0])))
 			is_callgrind = true;
-		else if (!is_callgrind && !is_key(line, (size_t)(colon - line), both, sizeof(both) / sizeof(both[0])))
+		else if (is_key(line, (size_t)(colon - line), both, sizeof(both) / sizeof(both[0])))
+			is_cachegrind = true;
+		else if (!is_callgrind &&
+			 !is_key(line, (size_t)(colon - line), events, sizeof(events) / sizeof(events[0])))
 			return FOREIGN_UNKNOWN;
 		if (bytes_start_with(line, (size_t)(stop - line), "events:"))
-			return is_callgrind ? FOREIGN_CALLGRIND : FOREIGN_CACHEGRIND;
+			return is_callgrind || !is_cachegrind ? FOREIGN_CALLGRIND : FOREIGN_CACHEGRIND;
 	}
 	return FOREIGN_UNKNOWN;
 }

@@ -161,7 +161,7 @@ static bool check_estimated(struct diff_build *build, struct error *err)
 	if (!estimated[DIFF_BASE] && !estimated[DIFF_HEAD])
 		return true;
 	snprintf(text, sizeof(text),
-		"stacks%s are estimated from calls between two functions each: what a function costs is shared among its callers in proportion to the cost of their calls; callgrind's option --separate-callers=N keeps N callers apart",
+		"stacks%s are estimated from calls between two functions each: what a function costs is shared among its callers in proportion to the cost of their calls; of valgrind's callgrind, --separate-callers=N keeps N callers apart",
 		!build_two_sided(build) ? ""
 		: !estimated[DIFF_HEAD] ? " of base"
 		: !estimated[DIFF_BASE] ? " of head"

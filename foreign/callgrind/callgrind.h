@@ -15,7 +15,7 @@
  *	tree.c	from there to stacks
  */
 
-enum { CALLGRIND_MAX_EVENTS = 32, CALLGRIND_EVENT_BYTES = 32 };
+enum { CALLGRIND_MAX_EVENTS = 32, CALLGRIND_EVENT_BYTES = 64 };
 
 /* ---- Names ---- */
 
@@ -30,6 +30,7 @@ struct callgrind_names {
 	struct callgrind_path *paths;              /* owned */
 	size_t path_count, path_capacity;
 	bool has_contexts; /* `'` in the name of a function separates it from its callers */
+	bool has_numbers;  /* pprof's trees: `name [2/3]` is the second place of a function in the tree */
 };
 
 enum callgrind_name_kind { CALLGRIND_FILE, CALLGRIND_FUNCTION, CALLGRIND_OBJECT };
@@ -89,6 +90,7 @@ void callgrind_events_values(
 /* A function in one of its contexts, in a thread of the profile. */
 struct callgrind_vertex {
 	uint32_t path, object, file, thread;
+	bool is_described;                  /* by a line `fn=`, not only by calls */
 	uint32_t first_record, last_record; /* PROFILE_NONE: no cost of its own */
 	int64_t self;                       /* of the main column */
 };
@@ -126,6 +128,12 @@ bool callgrind_table_vertex(
 COMMON_MUST_CHECK
 bool callgrind_table_cost(struct callgrind_table *table, const struct callgrind_record *record, const int64_t *columns,
 	struct error *err);
+/*
+ * Joins functions that only calls name with the function of that name and file, where there is one only: callgrind
+ * names the object of a call, pprof and others do not.
+ */
+COMMON_MUST_CHECK
+bool callgrind_table_join(struct callgrind_table *table, struct error *err);
 COMMON_MUST_CHECK
 bool callgrind_table_call(struct callgrind_table *table, const struct callgrind_edge *edge, struct error *err);
 

@@ -138,9 +138,27 @@ static size_t id_size(const char *text, size_t size, uint64_t *id)
 	return i > 1 && i < size && text[i] == ')' ? i + 1 : 0;
 }
 
+/* The size of ` [2/3]` at the end of a name; 0: there is none. Only names of calls have it. */
+static size_t number_size(const char *text, size_t size)
+{
+	const char *open = memrchr(text, '[', size), *at = open ? open + 1 : NULL, *end = text + size;
+
+	if (!open || open < text + 2 || open[-1] != ' ')
+		return 0;
+	while (at < end && isdigit((unsigned char)*at))
+		at++;
+	if (at == open + 1 || at == end || *at++ != '/')
+		return 0;
+	while (at < end && isdigit((unsigned char)*at))
+		at++;
+	return at + 1 == end && *at == ']' ? (size_t)(end - open) + 1 : 0;
+}
+
 static bool name_add(struct callgrind_names *names, struct profile *profile, enum callgrind_name_kind kind,
 	const char *text, size_t size, uint32_t *result, struct error *err)
 {
+	if (kind == CALLGRIND_FUNCTION && names->has_numbers)
+		size -= number_size(text, size);
 	if (kind == CALLGRIND_FUNCTION)
 		return path_of_text(names, profile, text, size, result, err);
 	/* Callgrind's word for what is not known. */

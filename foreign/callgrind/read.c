@@ -215,7 +215,10 @@ static bool read_function(
 					       (size_t)(name->end - name->at), &vertex.path, err))
 		return false;
 	vertex.thread = r->thread;
-	return callgrind_table_vertex(&r->table, &vertex, into, err);
+	if (!callgrind_table_vertex(&r->table, &vertex, into, err))
+		return false;
+	r->table.vertices[*into].is_described |= !is_called;
+	return true;
 }
 
 static bool read_name(struct callgrind_reader *r, enum callgrind_name_kind kind, const struct callgrind_text *name,
@@ -343,6 +346,8 @@ static bool read_events(struct callgrind_reader *r, struct callgrind_text *text,
 			return false;
 	if (r->column_count == 0)
 		return error_set(err, ERROR_FORMAT, "`events:` names no event");
+	/* pprof's files begin with `positions:` and this, such as `events: cpu(ms)`, and name no creator. */
+	r->names.has_numbers = r->column_count == 1 && !r->events.is_simulation && word[-1] == ')';
 	r->table.column_count = r->events.column_count;
 	r->table.main_column = callgrind_events_main(&r->events);
 	r->function = r->called = r->called_file = r->called_object = r->thread = PROFILE_NONE;
@@ -500,7 +505,7 @@ static bool reader_finish(struct callgrind_reader *r, struct error *err)
 	const char *graph = "exact";
 	double estimated = 0;
 
-	if (!callgrind_events_add_types(&r->events, r->profile, err) ||
+	if (!callgrind_table_join(&r->table, err) || !callgrind_events_add_types(&r->events, r->profile, err) ||
 		!callgrind_tree_add(&r->table, &r->names, &r->events, r->profile, &estimated, err))
 		return false;
 	if (r->table.edge_count == 0)

@@ -82,6 +82,36 @@ static bool record_append(struct callgrind_table *table, const struct callgrind_
 	return true;
 }
 
+bool callgrind_table_join(struct callgrind_table *table, struct error *err)
+{
+	struct hash_map described; /* -> the vertex, or `several` */
+	const uint32_t several = (uint32_t)table->vertex_count;
+	bool ok = true, added;
+
+	hash_map_init(&described, sizeof(struct vertex_key));
+	for (uint32_t i = 0; ok && i < table->vertex_count; i++) {
+		const struct callgrind_vertex *vertex = &table->vertices[i];
+		struct vertex_key key = { vertex->path, 0, vertex->file, vertex->thread };
+		uint32_t *found;
+
+		if (!vertex->is_described)
+			continue;
+		ok = hash_map_add(&described, &key, i, &found, &added, err);
+		if (ok && !added)
+			*found = several;
+	}
+	for (size_t i = 0; ok && i < table->edge_count; i++) {
+		const struct callgrind_vertex *callee = &table->vertices[table->edges[i].callee];
+		struct vertex_key key = { callee->path, 0, callee->file, callee->thread };
+		uint32_t found = callee->is_described ? several : hash_map_get(&described, &key);
+
+		if (found < several)
+			table->edges[i].callee = found;
+	}
+	hash_map_deinit(&described);
+	return ok;
+}
+
 bool callgrind_table_cost(
 	struct callgrind_table *table, const struct callgrind_record *record, const int64_t *columns, struct error *err)
 {

@@ -211,6 +211,60 @@ static bool event_add_common(
 	       event_add_system_time(events, profile, used, err);
 }
 
+/* What an event measures, and how many of the unit one of its is. */
+struct event_measure {
+	char type[CALLGRIND_EVENT_BYTES];
+	const char *unit;
+	int64_t factor;
+};
+
+/* What pprof scales by: it names 1,024 bytes kB. NULL: not known. */
+static const char *event_unit(const char *text, int64_t *scale)
+{
+	static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	struct profile_unit unit = profile_unit(text);
+
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (strcmp(text, sizes[i]) == 0) {
+			*scale = INT64_C(1) << (10 * i);
+			return "bytes";
+		}
+	*scale = unit.scale;
+	if (strcmp(unit.name, "nanoseconds") == 0 || strcmp(unit.name, "bytes") == 0)
+		return strcmp(unit.name, "bytes") == 0 ? "bytes" : "nanoseconds";
+	return strcmp(text, "count") == 0 ? "count" : NULL;
+}
+
+/* `cpu(ms)` of pprof, `Time_(10ns)` and `Memory_(bytes)` of Xdebug, `ns` of pyprof2calltree; else a number of `unit`.
+ */
+static struct event_measure event_measure_of(const char *name, const char *unit)
+{
+	struct event_measure measure = { .unit = unit, .factor = 1 };
+	const char *open = strrchr(name, '('), *text = open ? open + 1 : name, *known;
+	size_t size = strlen(text) - (open && text[strlen(text) - 1] == ')'), type = open ? (size_t)(open - name) : 0;
+	char own[CALLGRIND_EVENT_BYTES];
+	int64_t times = 0;
+
+	memcpy(measure.type, name, strlen(name));
+	for (; size > 0 && isdigit((unsigned char)*text) && times < 1000; text++, size--)
+		times = times * 10 + (*text - '0');
+	memcpy(own, text, size);
+	own[size] = '\0';
+	known = event_unit(own, &measure.factor);
+	if (!known || (!open && strcmp(known, "nanoseconds") != 0)) {
+		measure.factor = 1;
+		return measure;
+	}
+	measure.unit = known;
+	measure.factor *= times ? times : 1;
+	while (type > 0 && name[type - 1] == '_')
+		type--;
+	snprintf(measure.type, sizeof(measure.type), "%.*s", (int)type, name);
+	if (type == 0)
+		memcpy(measure.type, "time", sizeof("time"));
+	return measure;
+}
+
 static bool event_add_others(struct callgrind_events *events, struct profile *profile, uint32_t used, struct error *err)
 {
 	const char *unit = events->is_simulation ? "count" : "";
@@ -222,9 +276,12 @@ static bool event_add_others(struct callgrind_events *events, struct profile *pr
 			return false;
 	}
 	for (size_t i = 0; i < events->column_count; i++) {
-		struct callgrind_value value = { .kind = CALLGRIND_SUM, .columns = UINT32_C(1) << i, .factor = 1 };
+		struct event_measure measure = event_measure_of(events->columns[i].name, unit);
+		struct callgrind_value value = {
+			.kind = CALLGRIND_SUM, .columns = UINT32_C(1) << i, .factor = measure.factor
+		};
 
-		if (!(used >> i & 1) && !event_add_type(events, profile, events->columns[i].name, unit, &value, err))
+		if (!(used >> i & 1) && !event_add_type(events, profile, measure.type, measure.unit, &value, err))
 			return false;
 	}
 	return true;

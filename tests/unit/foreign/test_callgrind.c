@@ -46,6 +46,51 @@ static void expect_folded(const char *text, const char *expected, const char *gr
 	assert_string_equal(call_graph(profile), graph);
 }
 
+/* ---- Other writers ---- */
+
+static void expect_values(const char *text, const char *type, const char *unit, const char *expected)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
+	uint32_t metric = profile_find_metric(profile, type, unit);
+	CLEANUP(buffer_deinit) struct buffer out;
+	struct error err;
+
+	if (metric == PROFILE_NONE)
+		fail_msg("no %s in %s", type, unit);
+	buffer_init(&out, 1 << 20);
+	assert_true(profile_write_folded(profile, metric, &out, &err));
+	assert_string_equal(out.data, expected);
+}
+
+/* go tool pprof -callgrind -call_tree: calls name a place of the tree, and no object. */
+static void calls_of_pprof_find_their_functions(void **state)
+{
+	static const char tree[] =
+		"positions: instr line\nevents: inuse_space(kB)\n\n"
+		"ob=(1) /bin/shop\nfl=(1) a.c\nfn=(1) main\n0x10 3 0\n"
+		"cfl=(2) b.c\ncfn=(2) work [1/2]\ncalls=0 +4 7\n* * 5\n"
+		"cfl=(1)\ncfn=(3) rest\ncalls=0 +4 7\n* * 2\n"
+		"\nob=(2) /lib/libb.so\nfl=(2)\nfn=(4) work\n+4 7 5\n"
+		"\nob=(1)\nfl=(1)\nfn=(3)\n+4 7 1\ncfl=(2)\ncfn=(5) work [2/2]\ncalls=0 +4 7\n* * 1\n"
+		"\nob=(2)\nfl=(2)\nfn=(4)\n+4 7 1\n";
+
+	expect_values(tree, "inuse_space", "bytes", "main;rest 1024\nmain;rest;work 1024\nmain;work 5120\n");
+}
+
+static void units_of_events_are_known(void **state)
+{
+	expect_values("positions: instr line\nevents: cpu(ms)\nfl=a\nfn=main [1/2]\n0x1 1 3\n", "cpu", "nanoseconds",
+		"main 3000000\n");
+	expect_values("version: 1\nevents: Time_(10ns) Memory_(bytes)\nfn=main [1/2]\n1 3 4\n", "Time", "nanoseconds",
+		"main [1/2] 30\n");
+	expect_values(
+		"version: 1\nevents: Time_(10ns) Memory_(bytes)\nfn=main\n1 3 4\n", "Memory", "bytes", "main 4\n");
+	expect_values("event: ns : Nanoseconds\nevents: ns\nsummary: 7\nfl=a.py\nfn=page\n1 7\n", "time", "nanoseconds",
+		"page 7\n");
+	expect_values("version: 1\nevents: ()  ( x(B) 9(\nfn=main\n1 3 4 5 6\n", "x", "bytes", "main 5\n");
+	expect_values("version: 1\nevents: contentions(count)\nfn=main\n1 3\n", "contentions", "count", "main 3\n");
+}
+
 /* ---- Real files ---- */
 
 /* Whatever callgrind is told, a program has as many instructions, each in its function. */
@@ -349,6 +394,8 @@ static void every_failed_allocation_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_of_pprof_find_their_functions),
+		cmocka_unit_test(units_of_events_are_known),
 		cmocka_unit_test(each_option_of_callgrind_gives_the_same_program),
 		cmocka_unit_test(contexts_tell_the_cost_of_each_caller),
 		cmocka_unit_test(caches_give_cycles_by_the_model),
