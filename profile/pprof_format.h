@@ -17,6 +17,7 @@ enum {
 /* Interned keys of the labels that samples have. */
 struct pprof_label_keys {
 	uint32_t comm, thread_comm, pid, tid;
+	uint32_t benchmark;                   /* 0: the profile has no phases */
 	uint32_t wait;                        /* 0: no sample waits */
 	uint32_t classes[PROFILE_WAIT_COUNT]; /* what a sample waits for: not a key, but the value */
 };

@@ -16,6 +16,8 @@ bool pprof_label_keys_init(const struct profile *profile, struct pprof_label_key
 	if (!add_key(profile, "comm", &keys->comm, err) || !add_key(profile, "thread_comm", &keys->thread_comm, err) ||
 		!add_key(profile, "pid", &keys->pid, err) || !add_key(profile, "tid", &keys->tid, err))
 		return false;
+	if (profile_has_phases(profile) && !add_key(profile, "benchmark", &keys->benchmark, err))
+		return false;
 	if (!profile_has_waits(profile))
 		return true;
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)

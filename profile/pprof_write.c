@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABELS_PER_SAMPLE = 4 };
+/* Of a sample by its thread: those below, and the benchmark in which it was taken. */
+enum { MOST_THREAD_LABELS = 5 };
 
 static void write_strings(struct pprof_writer *w)
 {
@@ -169,7 +170,7 @@ static void set_label(Pprof__Label *label, uint32_t key, int64_t number, uint32_
 	label->str = string;
 }
 
-/* Makes the labels of each thread once; its samples share them. */
+/* Makes the labels of each thread once; its samples share them. A phase has threads of its own. */
 static void write_thread_labels(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
 	const struct profile *profile = w->profile;
@@ -177,16 +178,18 @@ static void write_thread_labels(struct pprof_writer *w, const struct pprof_label
 	w->thread_labels = pprof_take(w, profile->thread_count, sizeof(*w->thread_labels));
 	for (size_t i = 0; w->ok && i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
-		Pprof__Label **labels =
-			(Pprof__Label **)pprof_take_messages(w, LABELS_PER_SAMPLE, sizeof(Pprof__Label));
+		uint32_t benchmark = profile->runs[thread->run].name;
+		struct pprof_labels *out = &w->thread_labels[i];
 
+		out->labels = (Pprof__Label **)pprof_take_messages(w, MOST_THREAD_LABELS, sizeof(Pprof__Label));
 		if (!w->ok)
 			return;
-		set_label(labels[0], keys->comm, 0, thread->process_name);
-		set_label(labels[1], keys->thread_comm, 0, thread->name);
-		set_label(labels[2], keys->pid, thread->pid, 0);
-		set_label(labels[3], keys->tid, thread->tid, 0);
-		w->thread_labels[i] = labels;
+		set_label(out->labels[out->count++], keys->comm, 0, thread->process_name);
+		set_label(out->labels[out->count++], keys->thread_comm, 0, thread->name);
+		set_label(out->labels[out->count++], keys->pid, thread->pid, 0);
+		set_label(out->labels[out->count++], keys->tid, thread->tid, 0);
+		if (benchmark)
+			set_label(out->labels[out->count++], keys->benchmark, 0, benchmark);
 	}
 }
 
@@ -299,17 +302,18 @@ static void order_samples(struct pprof_writer *w)
 static void write_labels(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
 {
 	const struct profile_sample *sample = &w->profile->samples[id];
+	const struct pprof_labels *of_thread = &w->thread_labels[sample->thread];
 	enum profile_wait_class wait_class =
 		w->wait_labels[0] ? profile_wait_class_of_stack(w->profile, sample->stack) : PROFILE_WAIT_NONE;
 
-	out->n_label = LABELS_PER_SAMPLE;
-	out->label = w->thread_labels[sample->thread];
+	out->n_label = of_thread->count;
+	out->label = of_thread->labels;
 	if (wait_class == PROFILE_WAIT_NONE)
 		return;
-	out->label = pprof_take(w, LABELS_PER_SAMPLE + 1, sizeof(*out->label));
+	out->label = pprof_take(w, of_thread->count + 1, sizeof(*out->label));
 	if (!w->ok)
 		return;
-	memcpy(out->label, w->thread_labels[sample->thread], LABELS_PER_SAMPLE * sizeof(*out->label));
+	memcpy(out->label, of_thread->labels, of_thread->count * sizeof(*out->label));
 	out->label[out->n_label++] = w->wait_labels[wait_class];
 }
 

@@ -4,6 +4,11 @@
 #include "profile/pprof_format.h"
 #include "profile/pprof_message.h"
 
+struct pprof_labels {
+	Pprof__Label **labels;
+	size_t count;
+};
+
 /*
  * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), and what only Kelvin reads
  * (pprof_write_extension.c). One arena holds everything that the message points to; it is freed when the bytes are
@@ -19,12 +24,12 @@ struct pprof_writer {
 	struct arena arena;
 	Pprof__Profile message;
 	/* The five orders are NULL in an increment, which keeps the order of ids. */
-	uint32_t *mapping_order;       /* [written position] mapping id */
-	uint32_t *mapping_positions;   /* [mapping id] written position */
-	uint32_t *sample_order;        /* [written position] sample id */
-	uint32_t *sample_positions;    /* [sample id] written position */
-	uint32_t *stack_positions;     /* [stack id] index in the table of stacks; 0: not in it */
-	Pprof__Label ***thread_labels; /* [thread id] */
+	uint32_t *mapping_order;            /* [written position] mapping id */
+	uint32_t *mapping_positions;        /* [mapping id] written position */
+	uint32_t *sample_order;             /* [written position] sample id */
+	uint32_t *sample_positions;         /* [sample id] written position */
+	uint32_t *stack_positions;          /* [stack id] index in the table of stacks; 0: not in it */
+	struct pprof_labels *thread_labels; /* [thread id] */
 	/* [class] of samples that wait; NULL: the profile has none */
 	Pprof__Label *wait_labels[PROFILE_WAIT_COUNT];
 	struct buffer columns[PPROF_COLUMNS]; /* [PPROF_COLUMN()] packed numbers */

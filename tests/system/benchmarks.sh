@@ -57,6 +57,19 @@ kelvin report suite.pb.gz --json >report.json
 says report.json '"harness": ?"benchmark-client 1\.0"'
 says report.json '"toolchain": ?"rustc 1\.88\.0"'
 
+# Other readers of pprof tell the benchmarks apart by the label of their samples; the harness's own work has none.
+if command -v go >/dev/null; then
+	use_go_cache
+	for name in hash rotate divide 'mix[1::2]'; do
+		run 0 go tool pprof -sample_index=samples -tagfocus="benchmark=suite\\.c::${name%%[*}" -top suite.pb.gz
+		says stdout "^Showing nodes accounting for $(part "suite.c::$name" 2),"
+		says stdout " bench_${name%%[*}\$"
+	done
+	run 0 go tool pprof -sample_index=samples -tagignore=benchmark=. -top suite.pb.gz
+	says stdout "^Showing nodes accounting for $(part - 2),"
+	says stdout ' harness_work$'
+fi
+
 # Of rounds that grow the time of an iteration is the same.
 run 0 kelvin record --benchmarks -o linear.pb.gz -- "$client" linear
 table_of linear.pb.gz

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile_fixture.h"
+#include "common/gzip.h"
 #include "foreign/foreign.h"
+#include "profile/pprof_wire.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>
@@ -467,6 +469,39 @@ struct profile *read_data(const char *path)
 		fail_msg("%s", err.message);
 	profile = read_profile(file.data, file.size);
 	return profile;
+}
+
+/* The strings of a file have the ids of the profile. */
+static bool is_label(const struct profile *profile, struct byte_reader label, const char *key, const char *value)
+{
+	enum { KEY = 1, STRING = 2 };
+	uint64_t numbers[STRING + 1] = { 0 };
+	struct pprof_field number;
+
+	while (pprof_next_field(&label, &number))
+		if (number.id <= STRING)
+			numbers[number.id] = number.number;
+	return strcmp(profile_string(profile, (uint32_t)numbers[KEY]), key) == 0 &&
+	       strcmp(profile_string(profile, (uint32_t)numbers[STRING]), value) == 0;
+}
+
+size_t labelled_samples(const struct profile *profile, const char *key, const char *value)
+{
+	enum { SAMPLE = 2, LABEL = 3 };
+	CLEANUP(buffer_deinit) struct buffer file = written_profile(profile), inflated = { 0 };
+	struct pprof_field sample, label;
+	struct byte_reader messages;
+	size_t found = 0;
+	struct error err;
+
+	buffer_init(&inflated, 1 << 20);
+	if (!gzip_decompress(file.data, file.size, &inflated, &err))
+		fail_msg("%s", err.message);
+	messages = byte_reader_over(inflated.data, inflated.size);
+	while (pprof_next_field(&messages, &sample))
+		while (sample.id == SAMPLE && pprof_next_field(&sample.bytes, &label))
+			found += label.id == LABEL && is_label(profile, label.bytes, key, value);
+	return found;
 }
 
 int64_t profile_sum(const struct profile *profile, uint32_t value_type)

@@ -15,6 +15,9 @@ void assert_profiles_equal(const struct profile *left, const struct profile *rig
 /* As a file, to be freed with buffer_deinit(). */
 struct buffer written_profile(const struct profile *profile);
 
+/* How many samples of the profile's file have a label, as readers of pprof see them. */
+size_t labelled_samples(const struct profile *profile, const char *key, const char *value);
+
 /* Reads it back; fails the test with the message when that fails. */
 struct profile *read_profile(const void *bytes, size_t size);
 

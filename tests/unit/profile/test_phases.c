@@ -253,6 +253,21 @@ static void a_cut_profile_is_read_back_equal(void **state)
 			assert_int_equal(sum_of_run(again, run, v), sum_of_run(p, run, v));
 }
 
+static void samples_of_phases_are_labelled_for_other_readers(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *whole = recording(), *p = cut_recording("__codspeed_root_frame__");
+	size_t expected[3] = { 0 };
+
+	for (size_t i = 0; i < p->sample_count; i++)
+		expected[p->threads[p->samples[i].thread].run]++;
+	assert_true(expected[0] > 0 && expected[1] > 0 && expected[2] > 0);
+	assert_int_equal(labelled_samples(p, "benchmark", "suite::parse"), expected[1]);
+	assert_int_equal(labelled_samples(p, "benchmark", "suite::write"), expected[2]);
+	assert_int_equal(labelled_samples(p, "benchmark", ""), 0);
+	assert_int_equal(labelled_samples(p, "comm", "bench"), p->sample_count);
+	assert_int_equal(labelled_samples(whole, "benchmark", ""), 0);
+}
+
 static void executions_are_runs_without_a_name(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *p = cut_recording(NULL), *other = cut_recording(NULL);
@@ -410,6 +425,7 @@ int main(void)
 		cmocka_unit_test(times_of_a_phase_count_from_its_first_stretch),
 		cmocka_unit_test(stacks_of_phases_begin_at_their_root),
 		cmocka_unit_test(a_cut_profile_is_read_back_equal),
+		cmocka_unit_test(samples_of_phases_are_labelled_for_other_readers),
 		cmocka_unit_test(executions_are_runs_without_a_name),
 		cmocka_unit_test(chosen_phases_of_an_execution_are_one_run),
 		cmocka_unit_test(factors_multiply_values_but_not_counts),
