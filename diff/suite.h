@@ -43,7 +43,23 @@ struct diff_benchmark {
 	double p, q; /* NAN: not tested, or exact counts */
 	size_t executions[DIFF_SIDES];
 	uint64_t rounds[DIFF_SIDES], iterations[DIFF_SIDES]; /* in all executions; 0: not known */
+	/*
+	 * Values are of a round in place of an iteration: the harness marks rounds and tells no iterations, and all
+	 * executions of both sides ended by themselves with as many rounds, more than one.
+	 */
+	bool by_rounds;
 };
+
+/* How often a side did what the values are of; 0: not known. */
+static inline uint64_t diff_benchmark_times(const struct diff_benchmark *benchmark, enum diff_side side)
+{
+	return benchmark->by_rounds ? benchmark->rounds[side] : benchmark->iterations[side];
+}
+
+static inline const char *diff_benchmark_unit(const struct diff_benchmark *benchmark)
+{
+	return benchmark->by_rounds ? "round" : "iteration";
+}
 
 struct diff_suite_options {
 	struct diff_options diff;

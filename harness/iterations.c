@@ -75,13 +75,17 @@ static bool find_iterations(struct harness_window *window, const struct results_
 	return false;
 }
 
-/* `times` has room for all rounds twice. */
+/*
+ * `times` has room for all rounds twice. Where iterations are not known, rounds are compared with as many rounds of
+ * another execution, so none is left out.
+ */
 static bool measure_rounds(struct harness_window *window, double *times, struct error *err)
 {
 	struct profile_measured *measured = &window->measured;
 
 	divide(window, times);
-	window->warmup_rounds = warmup_count(times, window->round_count, times + window->round_count);
+	if (window->rounds[0].iterations > 0)
+		window->warmup_rounds = warmup_count(times, window->round_count, times + window->round_count);
 	*measured = (struct profile_measured){ .rounds = window->round_count - window->warmup_rounds };
 	for (size_t i = window->warmup_rounds; i < window->round_count; i++)
 		measured->iterations += window->rounds[i].iterations;

@@ -73,11 +73,12 @@ void render_benchmark_title(const struct diff_suite *suite, uint32_t benchmark, 
 	if (!suite->is_measured)
 		return;
 	if (suite->sides != DIFF_SIDES || b->presence != DIFF_IN_BOTH) {
-		buffer_printf(out, ": %s per iteration", suite_words_value(suite, b->value[side]).text);
+		buffer_printf(
+			out, ": %s per %s", suite_words_value(suite, b->value[side]).text, diff_benchmark_unit(b));
 		return;
 	}
-	buffer_printf(out, ": %s → %s per iteration, %s", suite_words_value(suite, b->value[DIFF_BASE]).text,
-		suite_words_value(suite, b->value[DIFF_HEAD]).text, suite_words_change(b).text);
+	buffer_printf(out, ": %s → %s per %s, %s", suite_words_value(suite, b->value[DIFF_BASE]).text,
+		suite_words_value(suite, b->value[DIFF_HEAD]).text, diff_benchmark_unit(b), suite_words_change(b).text);
 	if (suite_words_interval(suite, b).text[0])
 		buffer_printf(out, " (%s)", suite_words_interval(suite, b).text);
 	buffer_printf(out, ", %s", diff_benchmark_verdict_name(b));
@@ -178,8 +179,8 @@ static bool knows_iterations(const struct diff_suite *suite, const struct diff_b
 {
 	bool base = suite->sides == DIFF_SIDES && benchmark->presence != DIFF_ADDED;
 
-	return (!base || benchmark->iterations[DIFF_BASE] > 0) &&
-	       (benchmark->presence == DIFF_REMOVED || benchmark->iterations[DIFF_HEAD] > 0);
+	return (!base || diff_benchmark_times(benchmark, DIFF_BASE) > 0) &&
+	       (benchmark->presence == DIFF_REMOVED || diff_benchmark_times(benchmark, DIFF_HEAD) > 0);
 }
 
 /* What totals are of. */
@@ -194,12 +195,24 @@ static const char *unit_words(const struct diff_suite *suite)
 						 : "an iteration, or of an execution where iterations are not known";
 }
 
+/* What times are of. */
+static const char *time_words(const struct diff_suite *suite)
+{
+	size_t by_rounds = 0;
+
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		by_rounds += suite->benchmarks[i].by_rounds;
+	return by_rounds == 0                        ? "iteration"
+	       : by_rounds == suite->benchmark_count ? "round"
+						     : "iteration, or of one round where iterations are not known";
+}
+
 void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 {
 	double q = suite->options.diff.q > 0 ? suite->options.diff.q : 0.05;
 
 	if (suite->is_measured)
-		buffer_append_string(out, "Times are of one iteration, as the harness measured them.");
+		buffer_printf(out, "Times are of one %s, as the harness measured them.", time_words(suite));
 	else
 		buffer_printf(
 			out, "Values are %s of %s.", diff_suite_string(suite, suite->metric_words), unit_words(suite));
@@ -373,9 +386,11 @@ static double count_units(const struct diff_suite *suite, const struct render_pa
 	benchmark = &suite->benchmarks[part->benchmark];
 	/* What both sides have is scaled to base. */
 	side = suite->sides == DIFF_SIDES && benchmark->presence != DIFF_ADDED ? DIFF_BASE : DIFF_HEAD;
-	*unit = knows_iterations(suite, benchmark) ? "per iteration" : "per execution";
+	*unit = benchmark->by_rounds                 ? "per round"
+		: knows_iterations(suite, benchmark) ? "per iteration"
+						     : "per execution";
 	if (knows_iterations(suite, benchmark))
-		return (double)benchmark->iterations[side];
+		return (double)diff_benchmark_times(benchmark, side);
 	return benchmark->executions[side] > 0 ? (double)benchmark->executions[side] : 1;
 }
 

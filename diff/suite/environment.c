@@ -255,6 +255,11 @@ static bool has_no_iterations(const struct suite_work *work, size_t i)
 	return work->suite->benchmarks[i].presence == DIFF_IN_BOTH && work->uncounted[i];
 }
 
+static bool is_by_rounds(const struct suite_work *work, size_t i)
+{
+	return work->suite->benchmarks[i].presence == DIFF_IN_BOTH && work->suite->benchmarks[i].by_rounds;
+}
+
 static bool is_added(const struct suite_work *work, size_t i)
 {
 	return work->suite->benchmarks[i].presence == DIFF_ADDED;
@@ -293,6 +298,11 @@ static bool warn_of_missing(const struct suite_work *work, struct error *err)
 	if (!warn_of_benchmarks(work, has_no_time,
 		    "has nothing to compare it by on one side: no time, or no number of iterations",
 		    "have nothing to compare them by on one side: no times, or no numbers of iterations", err))
+		return false;
+	if (!warn_of_benchmarks(work, is_by_rounds,
+		    "is compared round by round, since its harness tells no number of iterations; if that fits the rounds to a time, this says nothing",
+		    "are compared round by round, since their harness tells no numbers of iterations; if that fits the rounds to a time, this says nothing",
+		    err))
 		return false;
 	if (!suite->is_exact && !suite->is_measured &&
 		!warn_of_benchmarks(work, has_no_iterations,

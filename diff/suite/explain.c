@@ -24,7 +24,7 @@ struct iterations_key {
 	uint32_t benchmark, execution;
 };
 
-/* The iterations of benchmarks, by execution. */
+/* The iterations of benchmarks, or rounds in place of them, by execution. */
 struct iterations {
 	struct hash_map known; /* owned: key -> index in `sums` */
 	double *sums;          /* owned */
@@ -79,12 +79,13 @@ static bool sum_iterations(const struct diff_suite *suite, enum diff_side side, 
 	for (size_t i = 0; i < profile->run_count; i++) {
 		struct iterations_key key = { suite->details->benchmarks[side][i],
 			suite->details->executions[side][i] };
-		uint64_t iterations = profile->runs[i].measured.iterations;
+		uint64_t iterations;
 		uint32_t *value;
 		bool added;
 
 		if (!is_chosen(suite, side, i, benchmark))
 			continue;
+		iterations = suite_times(suite, key.benchmark, &profile->runs[i]);
 		if (!ARRAY_RESERVE(&it->sums, &it->capacity, it->known.count + 1, ARRAY_MAX_IDS, err) ||
 			!hash_map_add(&it->known, &key, (uint32_t)it->known.count, &value, &added, err))
 			return false;

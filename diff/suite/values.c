@@ -69,15 +69,15 @@ struct suite_sum {
 
 /*
  * Other programs only add to the time of a round, so the lower quartile of the rounds varies less between processes
- * than their median, and far less than their mean (decision 63). Rounds whose iterations are not known, as of a harness
- * that was killed, tell no time: many harnesses make them of equal length.
+ * than their median, and far less than their mean (decision 63). `times`: how often the run did what this is the time
+ * of; 0: not known.
  */
-static struct suite_sum sum_measured(const struct profile_measured *measured)
+static struct suite_sum sum_measured(const struct profile_measured *measured, uint64_t times)
 {
-	double weight = (double)measured->iterations;
+	double weight = (double)times;
 	double time_ns = measured->quartile_ns > 0 ? measured->quartile_ns : measured->median_ns;
 
-	if (measured->iterations == 0 || !(time_ns > 0))
+	if (times == 0 || !(time_ns > 0))
 		return (struct suite_sum){ 0 };
 	return (struct suite_sum){
 		.weight = weight, .weighted = weight * time_ns, .variance = pow(weight * measured->error_ns, 2)
@@ -106,7 +106,56 @@ static bool sum_runs(
 	return true;
 }
 
-/* Where the number of iterations of a run is not known, totals of its benchmark are not of one iteration. */
+/* ---- Rounds in place of iterations ---- */
+
+/* The exit status of an execution that a signal ended, or of which it is not known how it ended. */
+static bool is_cut_short(int32_t exit_status)
+{
+	return exit_status < 0 || exit_status > 128;
+}
+
+/*
+ * Looks at the runs of a side: what each benchmark has so far is in `rounds` ([benchmark]; 0: nothing). Rounds count
+ * where nothing else does and all runs have as many: then these are what the suite makes, and not how far it came.
+ */
+static void find_rounds(struct suite_work *work, enum diff_side side, uint64_t *rounds)
+{
+	const struct profile *profile = work->sides[side].profile;
+	int32_t exit_status = -1;
+
+	for (size_t i = 0; profile && i < profile->run_count; i++) {
+		const struct profile_measured *measured = &profile->runs[i].measured;
+		uint32_t benchmark = work->suite->details->benchmarks[side][i];
+		bool *by_rounds;
+
+		if (benchmark == PROFILE_NONE) {
+			exit_status = profile->runs[i].exit_status;
+			continue;
+		}
+		by_rounds = &work->suite->benchmarks[benchmark].by_rounds;
+		if (rounds[benchmark] == 0) {
+			rounds[benchmark] = measured->rounds;
+			*by_rounds = measured->rounds > 1;
+		}
+		*by_rounds &= measured->iterations == 0 && measured->rounds == rounds[benchmark] &&
+			      !is_cut_short(exit_status);
+	}
+}
+
+static bool choose_rounds(struct suite_work *work, struct error *err)
+{
+	CLEANUP(cleanup_free) uint64_t *rounds = calloc(work->suite->benchmark_count + 1, sizeof(*rounds));
+
+	if (!rounds)
+		return error_set_memory(err);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		find_rounds(work, (enum diff_side)side, rounds);
+	return true;
+}
+
+/* ---- Totals ---- */
+
+/* Where it is not known how often a run did the work of its benchmark, totals are not of one iteration. */
 static bool find_uncounted(struct suite_work *work, struct error *err)
 {
 	work->uncounted = calloc(work->suite->benchmark_count + 1, sizeof(*work->uncounted));
@@ -118,7 +167,7 @@ static bool find_uncounted(struct suite_work *work, struct error *err)
 		for (size_t i = 0; profile && i < profile->run_count; i++) {
 			uint32_t benchmark = work->suite->details->benchmarks[side][i];
 
-			if (benchmark != PROFILE_NONE && profile->runs[i].measured.iterations == 0)
+			if (benchmark != PROFILE_NONE && suite_times(work->suite, benchmark, &profile->runs[i]) == 0)
 				work->uncounted[benchmark] = true;
 		}
 	}
@@ -143,14 +192,13 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 	if (!suite->is_measured && !sum_runs(work, side, &totals, &samples, err))
 		return false;
 	for (size_t i = 0; i < profile->run_count; i++) {
-		const struct profile_measured *measured = &profile->runs[i].measured;
 		uint32_t benchmark = suite->details->benchmarks[side][i];
+		uint64_t times = benchmark == PROFILE_NONE ? 0 : suite_times(suite, benchmark, &profile->runs[i]);
 
 		if (suite->is_measured)
-			sums[i] = sum_measured(measured);
+			sums[i] = sum_measured(&profile->runs[i].measured, times);
 		else if (benchmark != PROFILE_NONE)
-			sums[i] = sum_total(
-				totals[i], samples[i], work->uncounted[benchmark] ? 1 : (double)measured->iterations);
+			sums[i] = sum_total(totals[i], samples[i], work->uncounted[benchmark] ? 1 : (double)times);
 		sums[i].benchmark = benchmark;
 		sums[i].execution = suite->details->executions[side][i];
 	}
@@ -320,7 +368,7 @@ bool suite_collect(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
 
-	if (!choose_metric(work, err) || !find_uncounted(work, err))
+	if (!choose_metric(work, err) || !choose_rounds(work, err) || !find_uncounted(work, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (suite->profiles[side] &&

@@ -40,10 +40,16 @@ struct suite_work {
 	uint32_t metric[DIFF_SIDES]; /* value type that is summed up where harnesses did not measure */
 	uint32_t counts[DIFF_SIDES]; /* value type that counts its samples; PROFILE_NONE: none does */
 	bool is_counted;             /* the metric is a number of things */
-	bool *uncounted;             /* owned: [benchmark] the iterations of some of its runs are not known */
+	bool *uncounted;             /* owned: [benchmark] of some of its runs neither iterations nor rounds count */
 	size_t unmeasured;           /* benchmarks of which no time per iteration is known, in a suite that has such */
 	bool *proven;                /* owned: [benchmark] base and head are proven to differ */
 };
+
+/* How often a run did what the values of its benchmark are of; 0: not known. */
+static inline uint64_t suite_times(const struct diff_suite *suite, uint32_t benchmark, const struct profile_run *run)
+{
+	return suite->benchmarks[benchmark].by_rounds ? run->measured.rounds : run->measured.iterations;
+}
 
 struct diff_suite_private {
 	uint32_t *benchmarks[DIFF_SIDES]; /* owned: [run] its benchmark; PROFILE_NONE: the run is an execution */
@@ -71,8 +77,8 @@ COMMON_MUST_CHECK
 bool suite_pair(struct suite_work *work, struct error *err);
 
 /*
- * Collects what benchmarks took in each execution: fills value, executions, rounds and iterations of each, metric,
- * is_measured and is_exact.
+ * Collects what benchmarks took in each execution: fills value, executions, rounds, iterations and by_rounds of
+ * each, metric, is_measured and is_exact.
  */
 COMMON_MUST_CHECK
 bool suite_collect(struct suite_work *work, struct error *err);

@@ -266,6 +266,53 @@ static void rounds_without_iterations_tell_no_time(void **state)
 	expect_not_compared("killed", 1000000, (uint64_t[]){ 50, 0 });
 }
 
+/* Three executions of a harness that marks `rounds` rounds and tells no iterations. */
+static struct profile *of_rounds(double median_ns, uint64_t rounds, int32_t exit_status)
+{
+	struct profile *profile = suites_profile();
+
+	for (int i = 0; i < 3; i++) {
+		uint32_t run;
+
+		suites_add_execution(profile);
+		profile->runs[profile->run_count - 1].exit_status = exit_status;
+		run = suites_add(profile, "marked", median_ns * (1 + 0.001 * i), 0);
+		profile->runs[run].measured.rounds = rounds;
+	}
+	return profile;
+}
+
+/* It is compared by its rounds if `is_compared`. */
+static void expect_rounds(struct profile *base, struct profile *head, bool is_compared)
+{
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, NULL);
+	const struct diff_benchmark *benchmark = suites_find(suite, "marked");
+
+	assert_int_equal(benchmark->by_rounds, is_compared);
+	assert_int_equal(benchmark->verdict, is_compared ? DIFF_REGRESSED : DIFF_INCONCLUSIVE);
+	assert_int_equal(warns(suite, "1 benchmark is compared round by round"), is_compared);
+	assert_int_equal(isnan(benchmark->value[DIFF_HEAD]), !is_compared);
+	assert_int_equal(diff_benchmark_times(benchmark, DIFF_HEAD), is_compared ? benchmark->rounds[DIFF_HEAD] : 0);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void as_many_rounds_on_both_sides_are_compared(void **state)
+{
+	struct profile *uneven = of_rounds(130, 60, 0);
+
+	expect_rounds(of_rounds(100, 60, 0), of_rounds(130, 60, 1), true);
+	expect_rounds(of_rounds(100, 60, 0), of_rounds(130, 61, 0), false);
+	/* One execution made fewer. */
+	uneven->runs[uneven->run_count - 1].measured.rounds = 59;
+	expect_rounds(of_rounds(100, 60, 0), uneven, false);
+	/* Executions that were killed, or of which the end is not known. */
+	expect_rounds(of_rounds(100, 60, 137), of_rounds(130, 60, 137), false);
+	expect_rounds(of_rounds(100, 60, 0), of_rounds(130, 60, -1), false);
+	/* One round is a window without marks, or holds all iterations. */
+	expect_rounds(of_rounds(100, 1, 0), of_rounds(130, 1, 0), false);
+}
+
 /* ---- Names ---- */
 
 /* Two checkouts outside of a repository: harnesses write whole paths. */
@@ -488,6 +535,7 @@ int main(void)
 		cmocka_unit_test(a_disturbed_execution_widens_no_interval),
 		cmocka_unit_test(one_execution_does_not_tell_why_it_waits),
 		cmocka_unit_test(rounds_without_iterations_tell_no_time),
+		cmocka_unit_test(as_many_rounds_on_both_sides_are_compared),
 		cmocka_unit_test(folders_of_suites_are_left_out_where_nothing_pairs),
 		cmocka_unit_test(names_are_as_short_as_they_are_unique),
 		cmocka_unit_test(the_environment_is_told_first),
