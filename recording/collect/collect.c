@@ -122,7 +122,7 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 		return false;
 	}
 	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation,
-		process_space_is_code, machine };
+		process_space_is_code, machine, interpreters_maker(collector->interpreters, process->pid) };
 	take_registers(machine, sample, &job->registers);
 	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes,
 		job->registers.values[machine->stack_pointer] };

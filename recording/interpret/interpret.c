@@ -23,6 +23,7 @@ struct image {
 /* A process with files of interpreters, of which each kind has its own view. */
 struct interpreted {
 	struct interpreter_process kinds[KINDS];
+	struct interpreters *interpreters;
 };
 
 struct interpreters {
@@ -118,6 +119,7 @@ static bool add_process(struct interpreters *interpreters, int32_t pid, struct i
 		free(made);
 		return false;
 	}
+	made->interpreters = interpreters;
 	for (size_t i = 0; i < KINDS; i++)
 		made->kinds[i].pid = pid;
 	interpreters->processes[interpreters->process_count++] = made;
@@ -267,6 +269,37 @@ void interpreters_destroy(struct interpreters *interpreters)
 }
 
 /* ---- Stacks ---- */
+
+static bool knows_callers(const struct interpreted *process, size_t kind)
+{
+	return process->kinds[kind].files[0].image && kinds[kind]->find_caller;
+}
+
+static enum unwind_answer ask_kinds(
+	void *context, const struct unwind_made_frame *frame, struct unwind_made_caller *caller)
+{
+	struct interpreted *process = context;
+	struct interpreters *interpreters = process->interpreters;
+	enum unwind_answer answer = UNWIND_ANSWER_UNKNOWN;
+	struct error why;
+
+	for (size_t i = 0; i < KINDS && answer == UNWIND_ANSWER_UNKNOWN; i++)
+		if (knows_callers(process, i) && interpreters->failed.code == ERROR_NONE &&
+			!kinds[i]->find_caller(
+				interpreters->states[i], &process->kinds[i], frame, caller, &answer, &why))
+			interpreters->failed = why;
+	return answer;
+}
+
+struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_t pid)
+{
+	struct interpreted *process = interpreters ? find_process(interpreters, pid) : NULL;
+
+	for (size_t i = 0; process && i < KINDS; i++)
+		if (knows_callers(process, i))
+			return (struct unwind_maker){ ask_kinds, process };
+	return (struct unwind_maker){ 0 };
+}
 
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err)
 {

@@ -13,7 +13,8 @@
  *          activations of the interpreter's loop one by one.
  * v8       node's are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
  *          heap.
- * hotspot  Likewise, by the tables that libjvm exports for debuggers.
+ * hotspot  Likewise, by the tables that libjvm exports for debuggers. They also tell where frames of its code have
+ *          their callers, which the walk asks for.
  *
  * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
  * interpreter does not tell leaves the native frames as they were.
@@ -30,6 +31,12 @@ COMMON_MUST_CHECK
 bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *frame_reader,
 	struct interpreters **interpreters, struct error *err);
 void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed */
+
+/*
+ * Who is asked about frames in code that a process has made at run time, for the walk of its stacks. Valid until the
+ * process executes another program. `interpreters` may be NULL.
+ */
+struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_t pid);
 
 /* A walked stack. */
 struct interpret_sample {

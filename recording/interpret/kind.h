@@ -54,7 +54,14 @@ struct interpreter_kind {
 	/* A process executes another program, or its pid is another process's from now on. May be NULL. */
 	void (*forget)(void *state, const struct interpreter_process *process);
 
-	/* Names the frames of a walked stack: they are replaced in sample->job->result, or left as they were. */
+	/* As that of struct unwind_maker, for a frame of code that the process has made. May be NULL. */
+	bool (*find_caller)(void *state, struct interpreter_process *process, const struct unwind_made_frame *frame,
+		struct unwind_made_caller *caller, enum unwind_answer *answer, struct error *err);
+
+	/*
+	 * Names the frames of a walked stack: they are replaced in sample->job->result, or left as they were. A stack
+	 * that contradicts what the interpreter knows of it becomes PROFILE_STOP_OPEN.
+	 */
 	bool (*name)(void *state, struct interpreter_process *process, const struct interpret_sample *sample,
 		struct error *err);
 

@@ -170,6 +170,26 @@ static void keep_guess(
 	keep_places(entry, &scanned.pushes);
 }
 
+/* The code of a maker who does not know a frame is read when that is met: most are never read. */
+static bool is_made(const struct unwind_space *space, const struct unwind_code *code)
+{
+	return space->maker.find_caller && !code->table && !code->code.bytes;
+}
+
+void rule_cache_guess(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
+{
+	const struct unwind_space *space = place->space;
+	struct unwind_code code = { 0 };
+
+	if (entry->is_guessed || !space->find(space->context, place->address, &code))
+		return;
+	entry->is_guessed = true;
+	code.code.at += !place->is_exact;
+	keep_guess(cache, place, &code, entry);
+	if (code.code.bytes)
+		entry->is_called = !place->is_exact && space->machine->is_behind_call(&code.code);
+}
+
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
@@ -187,6 +207,10 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	entry->is_called = entry->may_return;
 	if (keep_described(cache, machine, &code, entry))
 		return;
+	if (is_made(space, &code)) {
+		entry->kind = CACHED_MADE;
+		return;
+	}
 	entry->kind = kind_without_rule(machine, &code, place->is_exact);
 	if (may_be_guessed(entry->kind))
 		keep_guess(cache, place, &code, entry);

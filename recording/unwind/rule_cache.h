@@ -20,6 +20,7 @@ enum cached_kind {
 	CACHED_ROOT,          /* no rule; the start of the image's execution, or of a thread's */
 	CACHED_SYSCALL,       /* no rule; directly after a system call */
 	CACHED_GO,            /* no rule; in a Go program */
+	CACHED_MADE,          /* no rule; whoever has made the code is asked first */
 	CACHED_NO_RULE,
 };
 
@@ -27,7 +28,8 @@ enum cached_kind {
 struct cached {
 	uint64_t generation, address;
 	uint32_t image;
-	uint8_t kind : 6;                           /* enum cached_kind */
+	uint8_t kind : 5;                           /* enum cached_kind */
+	uint8_t is_guessed : 1;                     /* of CACHED_MADE: the instructions were read */
 	uint8_t may_return : 1;                     /* a caller may stand there until its callee returns */
 	uint8_t is_called : 1;                      /* a call stands before it, as far as the code is readable */
 	uint8_t cfa_register, saved[MACHINE_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the
@@ -76,13 +78,16 @@ static inline struct cached *rule_cache_entry(const struct rule_cache *cache, ui
 /* Looks the rule up in the space and stores it. Tables are borrowed for the life of the cache. */
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry);
 
+/* Reads the rule of CACHED_MADE from the instructions, unless that is done. */
+void rule_cache_guess(struct rule_cache *cache, const struct code_place *place, struct cached *entry);
+
 static inline bool is_about(const struct cached *entry, const struct code_place *place)
 {
 	return entry->address == place->address && entry->generation == place->space->generation;
 }
 
 /* Valid until the next lookup. The first of the two entries is the one that was used last. */
-static inline const struct cached *rule_cache_find(struct rule_cache *cache, const struct code_place *place)
+static inline struct cached *rule_cache_find(struct rule_cache *cache, const struct code_place *place)
 {
 	struct cached *entry = rule_cache_entry(cache, place->space->generation, place->address), first;
 

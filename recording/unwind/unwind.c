@@ -191,6 +191,8 @@ static bool locate(struct walk *w)
 		result->stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}
+	w->carried = w->left;
+	w->left = 0;
 	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
 	result->frames[result->count++] = (struct unwind_frame){ pc, w->stack_pointer, w->cached.image, w->is_exact };
 	if (w->cached.kind == CACHED_PUSHES) {
@@ -202,12 +204,44 @@ static bool locate(struct walk *w)
 	return true;
 }
 
+/* The code's maker need not know the frame; then the walk goes on as in any code that nothing describes. */
+static bool step_from_made(struct walk *w, enum profile_stop *stop)
+{
+	const struct code_place place = { w->space, code_address(w), w->is_exact };
+	struct unwind_frame *frame = &w->result->frames[w->result->count - 1];
+	const struct unwind_made_frame made = { w->pc, w->stack_pointer, w->is_exact, &w->registers, w->dump,
+		w->carried };
+	struct unwind_made_caller caller = { .frame_pc = w->pc };
+	struct cached *entry;
+
+	read_saved_registers(w);
+	switch (w->space->maker.find_caller(w->space->maker.context, &made, &caller)) {
+	case UNWIND_ANSWER_CALLER:
+		frame->pc = caller.frame_pc;
+		memcpy(w->pushed[w->result->count - 1].words, caller.saved, sizeof(caller.saved));
+		w->left = caller.carried;
+		walk_go_to_caller(w, caller.stack_pointer, caller.pc);
+		return true;
+	case UNWIND_ANSWER_NOT_COPIED:
+		return cannot_read_return_address(w, caller.stack_pointer, stop);
+	case UNWIND_ANSWER_UNKNOWN:
+		break;
+	}
+	entry = rule_cache_find(w->cache, &place);
+	rule_cache_guess(w->cache, &place, entry);
+	w->cached = *entry;
+	memcpy(w->pushed[w->result->count - 1].words, entry->saved, sizeof(entry->saved));
+	return walk_step_without_rule(w, stop);
+}
+
 static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 {
 	switch ((enum cached_kind)w->cached.kind) {
 	case CACHED_RULE:
 		return step_by_rule(w, &w->cache->rules.rules[w->cached.rule], stop) ||
 		       (*stop == PROFILE_STOP_UNWINDER && walk_scan_for_caller(w));
+	case CACHED_MADE:
+		return step_from_made(w, stop);
 	case CACHED_SIGNAL_RETURN:
 		return walk_step_from_signal(w, stop);
 	case CACHED_ROOT:

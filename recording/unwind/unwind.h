@@ -6,8 +6,9 @@
 
 /*
  * Finds the frames of a user stack from the registers and the copy of its top, in memory. Each frame is stepped from by
- * the first that applies: the image's call frame information; a signal's frame, recognized by its code; the candidates
- * of fallback/caller.c for a frame without a rule. Otherwise the walk stops with a reason.
+ * the first that applies: the image's call frame information; whoever has made code that has no image; a signal's
+ * frame, recognized by its code; the candidates of fallback/caller.c for a frame without a rule. Otherwise the walk
+ * stops with a reason.
  */
 
 enum { UNWIND_MAX_FRAMES = 4096, UNWIND_TOGETHER = 32 };
@@ -49,6 +50,41 @@ struct unwind_code {
 enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 
 /*
+ * A frame in code that no call frame information describes, as whoever has made the code (a JIT compiler's run time)
+ * is asked about it.
+ */
+struct unwind_made_frame {
+	uint64_t pc, stack_pointer;
+	bool is_exact; /* the pc is an instruction's own address, not a return address */
+	/* Those that a callee must keep; of a frame that is_exact also the others. Borrowed. */
+	const struct unwind_registers *registers;
+	const struct unwind_stack_dump *dump; /* borrowed */
+	uint64_t carried;                     /* what the answer about its callee has left; 0: nothing */
+};
+
+/* The frame's caller. */
+struct unwind_made_caller {
+	uint64_t frame_pc; /* where the frame goes on, which need not be what its callee returns to */
+	uint64_t pc, stack_pointer;
+	uint8_t saved[MACHINE_SAVED]; /* where the frame keeps its registers, as in struct rules_pushes */
+	uint64_t carried;             /* for the question about the caller */
+};
+
+enum unwind_answer {
+	UNWIND_ANSWER_UNKNOWN,
+	UNWIND_ANSWER_CALLER,
+	UNWIND_ANSWER_NOT_COPIED, /* the caller's pc, below its stack pointer, is not in the copy of the stack */
+};
+
+/* Who has made code of a process. What it answers may change at any time, so it is asked in every walk. */
+struct unwind_maker {
+	/* NULL: nobody is known. */
+	enum unwind_answer (*find_caller)(
+		void *context, const struct unwind_made_frame *frame, struct unwind_made_caller *caller);
+	void *context; /* borrowed */
+};
+
+/*
  * Access to the code of a process. find() is false if no executable mapping holds the address; its results are cached,
  * address by address. Most addresses that are looked up appear in no stack, so a lookup changes nothing.
  */
@@ -61,6 +97,7 @@ struct unwind_space {
 	/* Whether an address lies in executable memory; NULL: not known. */
 	bool (*is_code)(void *context, uint64_t address);
 	const struct machine *machine; /* that the process runs on; NULL: not known, and its stacks have no frames */
+	struct unwind_maker maker;     /* of code without an image */
 };
 
 struct unwind_frame {

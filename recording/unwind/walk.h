@@ -58,6 +58,7 @@ struct walk {
 	 */
 	uint32_t known_at[MACHINE_SAVED];
 	size_t by_frame_pointer; /* number of frames below the last one that a frame pointer gave */
+	uint64_t carried, left;  /* of struct unwind_made_frame; what the step from the last frame left for the next */
 	struct trials trials;
 	struct recall *recall;
 };
