@@ -20,6 +20,7 @@ static void forget_debug(struct hotspot_codes *codes, struct hotspot_code *code)
 	free(code->debug_bytes);
 	code->debug_bytes = NULL;
 	code->debug_size = 0;
+	code->instructions = (struct machine_code){ 0 };
 	code->has_debug = false;
 }
 
@@ -180,6 +181,43 @@ static const char *find_name(struct hotspot_codes *codes, uint64_t address)
 	return name->text;
 }
 
+/* A name of a blob that tells what it is. */
+static enum hotspot_blob kind_of_name(const char *name, bool has_frames)
+{
+	static const struct {
+		const char *name;
+		enum hotspot_blob kind;
+	} kinds[] = { { "nmethod", HOTSPOT_BLOB_METHOD }, { "native nmethod", HOTSPOT_BLOB_METHOD },
+		{ "vtable chunks", HOTSPOT_BLOB_DISPATCH }, { "I2C/C2I adapters", HOTSPOT_BLOB_ADAPTER },
+		{ "MethodHandles adapters", HOTSPOT_BLOB_ADAPTER }, { "upcall_stub", HOTSPOT_BLOB_UPCALL } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(name, kinds[i].name) == 0)
+			return kinds[i].kind;
+	return has_frames ? HOTSPOT_BLOB_FRAMED : HOTSPOT_BLOB_OTHER;
+}
+
+/*
+ * What is known of its frames. Sizes are in words, and negative where there is none; offsets of 2 bytes likewise
+ * (CodeBlob::frame_size(), CodeOffsets::frame_never_safe). Deopt handlers are in the method's own code.
+ */
+static void find_frames(const struct hotspot_layout *layout, const uint8_t *blob, struct hotspot_code *code)
+{
+	enum { MOST_FRAME_WORDS = 1 << 17 };
+	uint64_t words = blob_field(&layout->blob_frame_size, blob, layout),
+		 complete = blob_field(&layout->blob_frame_complete_offset, blob, layout);
+	const uint64_t begins[] = { blob_field(&layout->nmethod_deopt_handler_begin, blob, layout),
+		blob_field(&layout->nmethod_deopt_mh_handler_begin, blob, layout) };
+	const uint64_t offsets[] = { blob_field(&layout->nmethod_deopt_handler_offset, blob, layout),
+		blob_field(&layout->nmethod_deopt_mh_handler_offset, blob, layout) };
+
+	code->frame_bytes = words <= MOST_FRAME_WORDS ? (uint32_t)words * sizeof(uint64_t) : 0;
+	code->complete_at = complete < code->end - code->start ? (uint32_t)complete : UINT32_MAX;
+	for (size_t i = 0; i < 2; i++)
+		code->deopt_handlers[i] = offsets[i] != 0 ? code->blob + offsets[i] : begins[i];
+	code->original_pc_offset = (uint32_t)blob_field(&layout->nmethod_orig_pc_offset, blob, layout);
+}
+
 /* A blob that is no method is called what it is; a compiled method is called one of two names for all of them. */
 static bool take_blob_name(
 	struct hotspot_codes *codes, const uint8_t *blob, struct hotspot_code *code, struct error *err)
@@ -187,7 +225,8 @@ static bool take_blob_name(
 	const struct hotspot_layout *layout = &codes->target->layout;
 	const char *name = find_name(codes, blob_field(&layout->blob_name, blob, layout));
 
-	if (strcmp(name, "nmethod") == 0 || strcmp(name, "native nmethod") == 0) {
+	code->kind = kind_of_name(name, code->frame_bytes > 0);
+	if (code->kind == HOTSPOT_BLOB_METHOD) {
 		code->method = blob_field(&layout->nmethod_method, blob, layout);
 		return true;
 	}
@@ -225,9 +264,11 @@ static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, st
 
 	forget_debug(codes, code);
 	code->method = code->start = code->end = 0;
+	code->kind = HOTSPOT_BLOB_OTHER;
 	code->function = PROFILE_NONE;
 	if (size >= head + layout->blob_bytes && hotspot_field(&layout->block_used, block, size) == 1) {
 		find_code(layout, block + head, code);
+		find_frames(layout, block + head, code);
 		find_debug(layout, block + head, code->blob, &code->places);
 		ok = take_blob_name(codes, block + head, code, err);
 	}
@@ -314,21 +355,29 @@ bool hotspot_codes_find(struct hotspot_codes *codes, uint64_t address, uint32_t 
 
 /* ---- Debug information ---- */
 
-/* The bytes of the three parts; false: they are none, or more than any method has. */
-static bool size_parts(const struct hotspot_debug_places *places, size_t *sizes, size_t *total)
+enum { PARTS = 4 };
+
+/*
+ * The bytes of the parts; false: they are none, or more than any method has. What calls native methods has instructions
+ * alone.
+ */
+static bool size_parts(const struct hotspot_code *code, const uint64_t *starts, size_t *sizes, size_t *total)
 {
 	enum { MOST_PART_BYTES = READER_MOST_BYTES };
-	const uint64_t starts[] = { places->metadata, places->pcs, places->scopes };
-	const uint64_t ends[] = { places->metadata_end, places->pcs_end, places->scopes_end };
+	const struct hotspot_debug_places *places = &code->places;
+	const uint64_t ends[PARTS] = { places->metadata_end, places->pcs_end, places->scopes_end, code->end };
 
 	*total = 0;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < PARTS; i++) {
 		if (ends[i] < starts[i] || ends[i] - starts[i] > MOST_PART_BYTES)
 			return false;
 		sizes[i] = (size_t)(ends[i] - starts[i]) & ~(i == 0 ? sizeof(uint64_t) - 1 : 0);
-		*total += sizes[i];
 	}
-	return sizes[1] > 0 && sizes[2] > 0 && *total <= MOST_PART_BYTES;
+	if (sizes[1] == 0 || sizes[2] == 0)
+		sizes[0] = sizes[1] = sizes[2] = 0;
+	for (size_t i = 0; i < PARTS; i++)
+		*total += sizes[i];
+	return *total > 0 && *total <= MOST_PART_BYTES;
 }
 
 static void take_parts(const struct hotspot_target *target, const size_t *sizes, struct hotspot_code *code)
@@ -346,6 +395,7 @@ static void take_parts(const struct hotspot_target *target, const size_t *sizes,
 		.scopes = hotspot_stream_over(
 			code->debug_bytes + sizes[0] + sizes[1], sizes[2], target->vm_major_version),
 	};
+	code->instructions = (struct machine_code){ code->debug_bytes + sizes[0] + sizes[1] + sizes[2], sizes[3], 0 };
 }
 
 /*
@@ -365,11 +415,12 @@ static bool make_room(struct hotspot_codes *codes, size_t size)
 
 static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
 {
-	struct iovec pieces[3];
-	size_t sizes[3], size;
+	const uint64_t starts[PARTS] = { code->places.metadata, code->places.pcs, code->places.scopes, code->start };
+	struct iovec pieces[PARTS];
+	size_t sizes[PARTS], size;
 
 	code->has_debug = true;
-	if (!size_parts(&code->places, sizes, &size))
+	if (!size_parts(code, starts, sizes, &size))
 		return true;
 	if (!make_room(codes, size))
 		return true;
@@ -380,15 +431,25 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 	code->debug_size = size;
 	codes->debug_bytes += size;
 	*codes->target->memory.costs->debug_bytes += size;
-	pieces[0] = interpreter_piece(code->places.metadata, sizes[0]);
-	pieces[1] = interpreter_piece(code->places.pcs, sizes[1]);
-	pieces[2] = interpreter_piece(code->places.scopes, sizes[2]);
-	if (hotspot_read_together(&codes->target->memory, pieces, 3, code->debug_bytes) == size) {
+	for (size_t i = 0; i < PARTS; i++)
+		pieces[i] = interpreter_piece(starts[i], sizes[i]);
+	if (hotspot_read_together(&codes->target->memory, pieces, PARTS, code->debug_bytes) == size) {
 		take_parts(codes->target, sizes, code);
 		return true;
 	}
 	forget_debug(codes, code);
 	code->has_debug = true;
+	return true;
+}
+
+bool hotspot_code_instructions(
+	struct hotspot_codes *codes, uint32_t id, struct machine_code *instructions, struct error *err)
+{
+	struct hotspot_code *code = &codes->items[id];
+
+	if (!code->has_debug && !read_debug(codes, code, err))
+		return false;
+	*instructions = code->instructions;
 	return true;
 }
 

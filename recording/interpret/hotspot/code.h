@@ -22,19 +22,35 @@ struct hotspot_debug_places {
 	uint64_t pcs, pcs_end, scopes, scopes_end, metadata, metadata_end;
 };
 
+/* What a blob is, as far as its frames depend on it. */
+enum hotspot_blob {
+	HOTSPOT_BLOB_OTHER,    /* stubs, of which no frame is known; the interpreter */
+	HOTSPOT_BLOB_METHOD,   /* a compiled method, or what calls a native one */
+	HOTSPOT_BLOB_FRAMED,   /* stubs of one frame each, which calls of Java return to */
+	HOTSPOT_BLOB_UPCALL,   /* likewise; it is called by native code */
+	HOTSPOT_BLOB_DISPATCH, /* calls of virtual methods: jumps without a frame */
+	HOTSPOT_BLOB_ADAPTER,  /* moves arguments between compiled and interpreted code: jumps without a frame */
+};
+
 /* A block in use. */
 struct hotspot_code {
 	uint64_t blob;       /* address of its CodeBlob */
 	uint64_t start, end; /* its code, half-open */
 	uint64_t method;     /* of the compiled method; 0: none */
+	enum hotspot_blob kind;
+	uint32_t frame_bytes;        /* of its frames, with the return address; 0: they have no size */
+	uint32_t complete_at;        /* offset in its code from which on there is a frame; UINT32_MAX: not known */
+	uint64_t deopt_handlers[2];  /* what deoptimised frames return to instead; 0: not known */
+	uint32_t original_pc_offset; /* in frames: what they would return to else */
 	struct hotspot_watch watch;
 	uint32_t read_version; /* of the watch, when it was read */
 	uint32_t function;     /* of the profile, if it is no method; PROFILE_NONE: it could not be read */
 	struct hotspot_debug_places places;
 	bool has_debug; /* `debug` was looked for */
 	struct hotspot_debug debug;
-	uint8_t *debug_bytes; /* owned: what `debug` refers to */
+	uint8_t *debug_bytes; /* owned: what `debug` and `instructions` refer to */
 	size_t debug_size;
+	struct machine_code instructions; /* from `start` on */
 };
 
 enum { HOTSPOT_MOST_HEAPS = 8, HOTSPOT_MOST_NAMES = 64 };
@@ -71,6 +87,11 @@ void hotspot_codes_read_heaps(struct hotspot_codes *codes);
  */
 COMMON_MUST_CHECK
 bool hotspot_codes_find(struct hotspot_codes *codes, uint64_t address, uint32_t *id, struct error *err);
+
+/* The instructions of a compiled method, from its start on; no bytes: not readable. */
+COMMON_MUST_CHECK
+bool hotspot_code_instructions(
+	struct hotspot_codes *codes, uint32_t id, struct machine_code *instructions, struct error *err);
 
 /* The methods in which the code of a compiled method is at `pc`, if that is known. */
 COMMON_MUST_CHECK

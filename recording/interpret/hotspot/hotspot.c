@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HotSpot as a kind of interpreter: names the frames of compiled and of interpreted methods. */
-#include "recording/interpret/hotspot/process.h"
+#include "recording/interpret/hotspot/caller.h"
 #include "recording/interpret/kind.h"
+#include "recording/unwind/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,13 @@ enum { METHOD_FROM_LAST_SP = -1, BCP_FROM_LAST_SP = -6, BCP_REGISTER = 13 };
 
 /* ---- Frames ---- */
 
-/* A frame that is named. */
+/* The frames of a stack while they are named, leaf first. */
 struct naming {
 	struct hotspot_process *process;
 	const struct interpret_sample *sample;
 	struct unwind_frame *frame;
+	bool is_in_java; /* native code can only follow behind the frame by which it calls Java */
+	bool is_torn;    /* it has followed otherwise */
 };
 
 static void take_known(const struct hotspot_frame *known, struct unwind_frame *frame)
@@ -49,6 +52,14 @@ static bool make_frame(struct naming *naming, const struct profile_line *lines, 
 }
 
 /* ---- Compiled methods, and HotSpot's own code ---- */
+
+static void note_code(struct naming *naming, enum hotspot_blob kind)
+{
+	if (kind == HOTSPOT_BLOB_METHOD)
+		naming->is_in_java = true;
+	if (kind == HOTSPOT_BLOB_UPCALL)
+		naming->is_in_java = false;
+}
 
 /* The lines of scopes. Those whose method cannot be read are left out; the count. */
 static bool lines_of_scopes(struct hotspot_process *process, const struct hotspot_scopes *scopes,
@@ -98,52 +109,24 @@ static bool lines_of_code(
 static bool name_code(struct naming *naming, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
-	const struct hotspot_frame_key key = { .address = naming->frame->pc, .is_exact = naming->frame->is_exact };
 	struct profile_line lines[HOTSPOT_MOST_SCOPES];
 	struct hotspot_frame *known;
 	size_t count = 0;
-	uint32_t id;
 
-	if (!hotspot_process_find_frame(process, &key, &known, err))
+	if (!hotspot_process_find_place(process, naming->frame->pc, naming->frame->is_exact, &known, err))
 		return false;
-	if (known->owner == PROFILE_NONE && known->version == process->target.round)
+	if (known->owner == PROFILE_NONE)
 		return true;
-	if (known->owner != PROFILE_NONE) {
-		struct hotspot_watch *watch = &process->codes.items[known->owner].watch;
-
-		watch->used = process->target.round;
-		hotspot_watch_check(&process->target.memory, &watch, 1, process->target.round);
-		if (known->version == watch->version) {
-			take_known(known, naming->frame);
-			return true;
-		}
+	note_code(naming, process->codes.items[known->owner].kind);
+	if (known->is_named) {
+		take_known(known, naming->frame);
+		return true;
 	}
-	if (!hotspot_codes_find(&process->codes, unwind_frame_address(naming->frame), &id, err))
-		return false;
-	known->owner = id;
-	known->version = id == PROFILE_NONE ? process->target.round : process->codes.items[id].watch.version;
-	return (id == PROFILE_NONE || lines_of_code(naming, id, lines, &count, err)) &&
-	       make_frame(naming, lines, count, known, err);
+	known->is_named = true;
+	return lines_of_code(naming, known->owner, lines, &count, err) && make_frame(naming, lines, count, known, err);
 }
 
 /* ---- Interpreted methods ---- */
-
-/* A word of the copied stack. */
-static bool stack_word(const struct naming *naming, uint64_t address, uint64_t *value)
-{
-	const struct unwind_stack_dump *dump = &naming->sample->job->dump;
-	const struct unwind_piece pieces[] = { { dump->bytes, dump->size, dump->address }, dump->far };
-
-	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-		uint64_t offset = address - pieces[i].address;
-
-		if (checked_range(offset, sizeof(*value), pieces[i].size)) {
-			memcpy(value, pieces[i].bytes + offset, sizeof(*value));
-			return true;
-		}
-	}
-	return false;
-}
 
 /*
  * The frame pointer of an interpreted method's frame, which is two words below the stack pointer of its caller. The
@@ -168,7 +151,7 @@ static int64_t find_bci(const struct naming *naming, const struct hotspot_method
 	uint64_t bcp[2] = { job->registers.values[BCP_REGISTER], 0 };
 	size_t first = naming->frame == job->result.frames ? 0 : 1;
 
-	if (!stack_word(naming, slot, &bcp[1]))
+	if (!walk_read(&naming->sample->job->dump, slot, &bcp[1]))
 		bcp[1] = 0;
 	for (size_t i = first; i < 2; i++)
 		if (bcp[i] - method->code_start < method->code_bytes)
@@ -212,9 +195,11 @@ static uint64_t find_method(const struct naming *naming, uint64_t *last_sp)
 		return 0;
 	end = frame_pointer + 2 * sizeof(uint64_t);
 	*last_sp = frame_pointer + layout->last_sp_offset * sizeof(uint64_t);
-	if (!stack_word(naming, frame_pointer + layout->sender_sp_offset * sizeof(uint64_t), &sender) ||
+	if (!walk_read(
+		    &naming->sample->job->dump, frame_pointer + layout->sender_sp_offset * sizeof(uint64_t), &sender) ||
 		sender - end + sizeof(uint64_t) > MOST_VARIABLES_BYTES ||
-		!stack_word(naming, *last_sp + METHOD_FROM_LAST_SP * (int64_t)sizeof(uint64_t), &method))
+		!walk_read(&naming->sample->job->dump, *last_sp + METHOD_FROM_LAST_SP * (int64_t)sizeof(uint64_t),
+			&method))
 		return 0;
 	return method % sizeof(uint64_t) == 0 ? method : 0;
 }
@@ -247,6 +232,8 @@ struct hotspot {
 	struct interpreter_process *processes[MOST_PROCESSES]; /* borrowed: those that have a state */
 	size_t count;
 	size_t debug_bytes;
+	bool has_decoder;                /* it was created, or could not be */
+	struct machine_decoder *decoder; /* owned; NULL: none */
 };
 
 static void hotspot_destroy_process(void *state, struct interpreter_process *process)
@@ -304,15 +291,65 @@ static bool start_process(struct hotspot *hotspot, struct interpreter_process *p
 static bool name_frame(struct naming *naming, struct error *err)
 {
 	const struct hotspot_process *process = naming->process;
-	uint64_t address = unwind_frame_address(naming->frame);
+	const struct unwind_frame *frame = naming->frame;
+	uint64_t address = unwind_frame_address(frame);
 	bool is_named = false;
 
-	if (address < process->low || address >= process->high)
+	if (address < process->low || address >= process->high) {
+		naming->is_torn |= naming->is_in_java;
 		return true;
-	if (address >= process->interpreter && address < process->interpreter_end &&
-		!name_interpreted(naming, &is_named, err))
-		return false;
+	}
+	if (hotspot_process_is_entry(process, frame->pc, frame->is_exact))
+		naming->is_in_java = false;
+	if (hotspot_loop_has(&process->loop, address)) {
+		naming->is_in_java = true;
+		if (!name_interpreted(naming, &is_named, err))
+			return false;
+	}
 	return is_named || name_code(naming, err);
+}
+
+/* A stack of Java is whole if native code has called it, by the frame that does so. */
+static void judge(const struct naming *naming, struct unwind_result *result)
+{
+	if ((naming->is_torn || naming->is_in_java) &&
+		(result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
+		result->stop = PROFILE_STOP_OPEN;
+}
+
+/* Whether a frame is in code that was made while the program runs. */
+static bool is_made(const struct hotspot *hotspot, const struct unwind_frame *frame)
+{
+	const struct process_table *table = hotspot->names->table;
+	const struct process_image *image = &table->images[table->places[frame->image].image];
+
+	return !image->elf && !image->is_file && !image->is_vdso;
+}
+
+/* What HotSpot does not tell of itself, or not yet, leaves the callers of its code to be guessed. */
+static void judge_unknown(const struct hotspot *hotspot, struct unwind_result *result)
+{
+	struct naming naming = { 0 };
+
+	for (size_t i = 0; i < result->count; i++)
+		naming.is_torn |= is_made(hotspot, &result->frames[i]);
+	judge(&naming, result);
+}
+
+/* `*ready`: NULL where nothing is known of the process, or not yet. */
+static bool find_ready(
+	struct hotspot *hotspot, struct interpreter_process *process, struct hotspot_process **ready, struct error *err)
+{
+	*ready = NULL;
+	if (!process->state && !start_process(hotspot, process, err))
+		return false;
+	if (!process->state)
+		return true;
+	if (!hotspot_process_keep_up(process->state, process->files[0].image, process->files[0].bias, err))
+		return false;
+	if (((struct hotspot_process *)process->state)->is_ready)
+		*ready = process->state;
+	return true;
 }
 
 static bool hotspot_name(
@@ -321,21 +358,36 @@ static bool hotspot_name(
 	struct unwind_result *result = &sample->job->result;
 	struct naming naming = { .sample = sample };
 
-	if (!process->state && !start_process(state, process, err))
+	if (!find_ready(state, process, &naming.process, err))
 		return false;
-	naming.process = process->state;
-	if (!naming.process)
+	if (!naming.process) {
+		judge_unknown(state, result);
 		return true;
-	if (!hotspot_process_keep_up(naming.process, process->files[0].image, process->files[0].bias, err))
-		return false;
-	if (!naming.process->is_ready)
-		return true;
+	}
 	for (size_t i = 0; i < result->count; i++) {
 		naming.frame = &result->frames[i];
 		if (!name_frame(&naming, err))
 			return false;
 	}
+	judge(&naming, result);
 	return true;
+}
+
+static bool hotspot_find_caller_of(void *state, struct interpreter_process *process,
+	const struct unwind_made_frame *frame, struct unwind_made_caller *caller, enum unwind_answer *answer,
+	struct error *err)
+{
+	struct hotspot *hotspot = state;
+	struct hotspot_process *ready;
+
+	if (!find_ready(hotspot, process, &ready, err))
+		return false;
+	if (!ready || hotspot->names->table->machine->elf_machine != EM_X86_64)
+		return true;
+	if (!hotspot->has_decoder)
+		hotspot->decoder = machine_decoder_create(hotspot->names->table->machine);
+	hotspot->has_decoder = true;
+	return hotspot_find_caller(ready, hotspot->decoder, frame, caller, answer, err);
 }
 
 static bool hotspot_create(
@@ -349,6 +401,14 @@ static bool hotspot_create(
 	hotspot->names = names;
 	*state = hotspot;
 	return true;
+}
+
+static void hotspot_destroy(void *state)
+{
+	struct hotspot *hotspot = state;
+
+	machine_decoder_destroy(hotspot->decoder);
+	free(hotspot);
 }
 
 /* Only of a process that was tried for long: a program that has just begun has nothing to read yet. */
@@ -368,8 +428,9 @@ static void hotspot_describe(const void *state, struct buffer *notices)
 const struct interpreter_kind hotspot_interpreter = {
 	.files = { { hotspot_image_read, hotspot_image_destroy } },
 	.create = hotspot_create,
-	.destroy = free,
+	.destroy = hotspot_destroy,
 	.destroy_process = hotspot_destroy_process,
+	.find_caller = hotspot_find_caller_of,
 	.name = hotspot_name,
 	.describe = hotspot_describe,
 };

@@ -126,6 +126,14 @@ void hotspot_image_destroy(void *image)
 	free(image);
 }
 
+const char *hotspot_image_text(const struct hotspot_image *image, uint64_t address)
+{
+	size_t size = 0;
+	const uint8_t *bytes = elf_image_bytes_at(image->elf, address, &size);
+
+	return bounded_name(bytes, size);
+}
+
 /* ---- What is looked for ---- */
 
 /* A row of the table of fields. Rows for the same member are tried in turn. */
@@ -154,6 +162,7 @@ static const struct wanted_field wanted_fields[] = {
 	STATIC("CodeCache", "_high_bound", code_cache_high_bound),
 	STATIC("AbstractInterpreter", "_code", interpreter_code),
 	STATIC("Abstract_VM_Version", "_vm_major_version", vm_major_version),
+	STATIC("StubRoutines", "_call_stub_return_address", call_stub_return_address),
 	FIELD("Array<int>", "_length", array_length),
 	FIELD("Array<u1>", "_data", array_data),
 	OPTIONAL("GenericGrowableArray", "_len", growable_length),
@@ -174,9 +183,16 @@ static const struct wanted_field wanted_fields[] = {
 	OPTIONAL("CodeBlob", "_mutable_data", blob_mutable_data),
 	OPTIONAL("CodeBlob", "_mutable_data_size", blob_mutable_data_size),
 	OPTIONAL("CodeBlob", "_relocation_size", blob_relocation_size),
+	FIELD("CodeBlob", "_frame_size", blob_frame_size),
+	FIELD("CodeBlob", "_frame_complete_offset", blob_frame_complete_offset),
 	OPTIONAL("CompiledMethod", "_method", nmethod_method),
 	OPTIONAL("nmethod", "_method", nmethod_method),
 	FIELD("nmethod", "_compile_id", nmethod_compile_id),
+	FIELD("nmethod", "_orig_pc_offset", nmethod_orig_pc_offset),
+	OPTIONAL("CompiledMethod", "_deopt_handler_begin", nmethod_deopt_handler_begin),
+	OPTIONAL("CompiledMethod", "_deopt_mh_handler_begin", nmethod_deopt_mh_handler_begin),
+	OPTIONAL("nmethod", "_deopt_handler_offset", nmethod_deopt_handler_offset),
+	OPTIONAL("nmethod", "_deopt_mh_handler_offset", nmethod_deopt_mh_handler_offset),
 	FIELD("nmethod", "_scopes_pcs_offset", nmethod_scopes_pcs_offset),
 	OPTIONAL("CompiledMethod", "_scopes_data_begin", nmethod_scopes_data_begin),
 	OPTIONAL("nmethod", "_dependencies_offset", nmethod_dependencies_offset),
@@ -203,6 +219,8 @@ static const struct wanted_field wanted_fields[] = {
 	FIELD("Symbol", "_body", symbol_body),
 	FIELD("StubQueue", "_stub_buffer", queue_buffer),
 	FIELD("StubQueue", "_buffer_limit", queue_limit),
+	FIELD("InterpreterCodelet", "_size", codelet_size),
+	FIELD("InterpreterCodelet", "_description", codelet_description),
 };
 
 /* A type's size, or a constant. */
@@ -224,6 +242,7 @@ static const struct wanted_number wanted_sizes[] = {
 	NUMBER("Method", method_bytes),
 	NUMBER("ConstMethod", const_method_bytes),
 	NUMBER("ConstantPool", pool_bytes),
+	NUMBER("InterpreterCodelet", codelet_bytes),
 };
 
 static const struct wanted_number wanted_ints[] = {
@@ -264,11 +283,7 @@ static uint64_t table_word(const struct table *table, size_t entry, enum announc
 /* Names are in the file's constants. */
 static const char *table_name(const struct table *table, size_t entry, enum announced member)
 {
-	size_t size = 0;
-	const uint8_t *bytes = elf_image_bytes_at(
-		table->image->elf, table_word(table, entry, member, sizeof(uint64_t)) + table->bias, &size);
-
-	return bounded_name(bytes, size);
+	return hotspot_image_text(table->image, table_word(table, entry, member, sizeof(uint64_t)) + table->bias);
 }
 
 static bool begin_table(struct table *table, const struct hotspot_memory *memory, enum announced start,

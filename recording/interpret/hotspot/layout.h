@@ -17,6 +17,9 @@ COMMON_MUST_CHECK
 bool hotspot_image_read(struct elf_image *elf, struct buffer *notices, void **image, struct error *err);
 void hotspot_image_destroy(void *image);
 
+/* A constant text of the file at an image address, borrowed; NULL: none is there. */
+const char *hotspot_image_text(const struct hotspot_image *image, uint64_t address);
+
 /* A field of a type; size 0: this version has none. */
 struct hotspot_field {
 	uint32_t offset;
@@ -27,6 +30,7 @@ struct hotspot_field {
 struct hotspot_layout {
 	/* Static fields, as runtime addresses. */
 	uint64_t code_cache_heaps, code_cache_low_bound, code_cache_high_bound, interpreter_code, vm_major_version;
+	uint64_t call_stub_return_address;
 
 	struct hotspot_field array_length, array_data;                         /* Array<T> */
 	struct hotspot_field growable_length, growable_data;                   /* GrowableArray<T> */
@@ -37,7 +41,10 @@ struct hotspot_layout {
 	struct hotspot_field blob_code_begin, blob_code_end;                   /* 22 and before */
 	struct hotspot_field blob_code_offset, blob_data_offset; /* 23 and later: of the code's begin and end */
 	struct hotspot_field blob_mutable_data, blob_mutable_data_size, blob_relocation_size; /* 25 and later */
-	struct hotspot_field nmethod_method, nmethod_compile_id;
+	struct hotspot_field blob_frame_size, blob_frame_complete_offset;
+	struct hotspot_field nmethod_method, nmethod_compile_id, nmethod_orig_pc_offset;
+	struct hotspot_field nmethod_deopt_handler_begin, nmethod_deopt_mh_handler_begin;   /* 22 and before */
+	struct hotspot_field nmethod_deopt_handler_offset, nmethod_deopt_mh_handler_offset; /* 23 and later */
 	struct hotspot_field nmethod_scopes_pcs_offset;
 	struct hotspot_field nmethod_scopes_data_begin, nmethod_dependencies_offset; /* 22 and before */
 	struct hotspot_field nmethod_scopes_data_offset;                             /* 23 and later */
@@ -51,10 +58,11 @@ struct hotspot_layout {
 	struct hotspot_field klass_name;
 	struct hotspot_field symbol_length, symbol_body;
 	struct hotspot_field queue_buffer, queue_limit; /* StubQueue */
+	struct hotspot_field codelet_size, codelet_description;
 
 	/* sizeof */
 	uint64_t heap_block_bytes, blob_bytes, nmethod_bytes, pc_desc_bytes, method_bytes, const_method_bytes;
-	uint64_t pool_bytes;
+	uint64_t pool_bytes, codelet_bytes;
 
 	/* Constants. */
 	uint64_t has_line_numbers; /* a bit of const_method_flags */

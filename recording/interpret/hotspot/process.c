@@ -22,6 +22,7 @@ static void process_clear(struct hotspot_process *process)
 	free(process->frames);
 	process->frames = NULL;
 	process->frame_count = process->frame_capacity = 0;
+	hotspot_loop_deinit(&process->loop);
 	process->is_ready = false;
 	process->retry_ns = first_retry_ns;
 	hotspot_codes_init(&process->codes, &process->target);
@@ -55,41 +56,27 @@ void hotspot_process_destroy(struct hotspot_process *process)
 
 /* ---- The start ---- */
 
-/* Its code is made in more room than it needs, which is given back. */
-static void read_interpreter(struct hotspot_process *process)
-{
-	const struct hotspot_layout *layout = &process->target.layout;
-	uint64_t queue = 0, words[2], addresses[2];
-
-	hotspot_read_words(&process->target.memory, &layout->interpreter_code, 1, &queue);
-	addresses[0] = queue + layout->queue_buffer.offset;
-	addresses[1] = queue + layout->queue_limit.offset;
-	hotspot_read_words(&process->target.memory, addresses, 2, words);
-	if (words[0] == 0)
-		return;
-	process->interpreter = words[0];
-	process->interpreter_end = words[0] + (uint32_t)words[1];
-}
-
 /* A program that has only begun has no code cache yet, and then no interpreter. */
 static void start_process(struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias)
 {
 	struct hotspot_target *target = &process->target;
-	uint64_t words[3], addresses[3];
+	uint64_t words[4], addresses[4];
 
 	if (!hotspot_layout_read(image, bias, &target->memory, &target->layout))
 		return;
 	addresses[0] = target->layout.code_cache_low_bound;
 	addresses[1] = target->layout.code_cache_high_bound;
 	addresses[2] = target->layout.vm_major_version;
-	hotspot_read_words(&target->memory, addresses, 3, words);
+	addresses[3] = target->layout.call_stub_return_address;
+	hotspot_read_words(&target->memory, addresses, 4, words);
 	process->low = words[0];
 	process->high = words[1];
 	target->vm_major_version = (uint32_t)words[2];
-	read_interpreter(process);
+	process->entry_return = words[3];
+	hotspot_loop_read(&process->loop, target, image, bias);
 	hotspot_codes_read_heaps(&process->codes);
 	process->is_ready = process->low < process->high && process->codes.heap_count > 0 &&
-			    process->interpreter < process->interpreter_end;
+			    process->entry_return != 0 && process->loop.start < process->loop.end;
 }
 
 /* ---- Rounds ---- */
@@ -127,7 +114,7 @@ static bool begin_round(
 		start_process(process, image, bias);
 		return true;
 	}
-	read_interpreter(process);
+	hotspot_loop_read(&process->loop, &process->target, image, bias);
 	return check_used(process, err);
 }
 
@@ -163,5 +150,35 @@ bool hotspot_process_find_frame(struct hotspot_process *process, const struct ho
 	*frame = &process->frames[*id];
 	if (added)
 		process->frames[process->frame_count++] = nothing;
+	return true;
+}
+
+static bool is_current(struct hotspot_process *process, const struct hotspot_frame *frame)
+{
+	struct hotspot_watch *watch;
+
+	if (frame->owner == PROFILE_NONE)
+		return frame->version == process->target.round;
+	watch = &process->codes.items[frame->owner].watch;
+	watch->used = process->target.round;
+	hotspot_watch_check(&process->target.memory, &watch, 1, process->target.round);
+	return frame->version == watch->version;
+}
+
+bool hotspot_process_find_place(
+	struct hotspot_process *process, uint64_t pc, bool is_exact, struct hotspot_frame **frame, struct error *err)
+{
+	const struct hotspot_frame_key key = { .address = pc, .is_exact = is_exact };
+	struct hotspot_frame made = { .image = PROFILE_NONE };
+
+	if (!hotspot_process_find_frame(process, &key, frame, err))
+		return false;
+	if (is_current(process, *frame))
+		return true;
+	if (!hotspot_codes_find(&process->codes, pc - !is_exact, &made.owner, err))
+		return false;
+	made.version =
+		made.owner == PROFILE_NONE ? process->target.round : process->codes.items[made.owner].watch.version;
+	**frame = made;
 	return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recording/interpret/hotspot/code.h"
+#include "recording/interpret/hotspot/loop.h"
 #include "recording/interpret/hotspot/methods.h"
 
 /* A process with a HotSpot: what was read of it, and the frames that were made of that. */
@@ -12,20 +13,32 @@ struct hotspot_frame_key {
 	uint64_t is_bci : 1, is_exact : 1, bci : 62;
 };
 
+/* How a frame at a place in code leads to its caller (hotspot/caller.c). */
+struct hotspot_step {
+	uint8_t kind;              /* enum step_kind; 0: not looked for yet */
+	bool keeps_frame_pointer;  /* the caller's, two words below the CFA */
+	bool may_be_frame_pointer; /* likewise, if the frame pointer shows there */
+	bool is_deoptimised;
+	uint32_t bytes; /* from the stack pointer to the CFA */
+};
+
 /* The frame of a key, as long as its owner, a block or a method, is what it was. */
 struct hotspot_frame {
 	uint32_t owner;   /* in `codes` or `methods`; PROFILE_NONE: nothing was found in `version`, a round */
 	uint32_t version; /* of its watch */
 	uint32_t image;   /* PROFILE_NONE: the frame stays as it was */
+	bool is_named;    /* `image` and `pc` were looked for */
+	struct hotspot_step step;
 	uint64_t pc;
 };
 
 struct hotspot_process {
 	bool is_ready;
-	uint64_t due_ns;                       /* of the next round, or the next try */
-	uint64_t retry_ns;                     /* until then: twice that of the try before, at most a round */
-	uint64_t low, high;                    /* the code cache, half-open */
-	uint64_t interpreter, interpreter_end; /* the interpreter's code, half-open */
+	uint64_t due_ns;       /* of the next round, or the next try */
+	uint64_t retry_ns;     /* until then: twice that of the try before, at most a round */
+	uint64_t low, high;    /* the code cache, half-open */
+	uint64_t entry_return; /* where Java returns to native code that has called it */
+	struct hotspot_loop loop;
 	struct hotspot_costs costs;
 	struct hotspot_target target;
 	struct hotspot_codes codes;
@@ -34,6 +47,12 @@ struct hotspot_process {
 	struct hotspot_frame *frames; /* owned */
 	size_t frame_count, frame_capacity;
 };
+
+/* Whether a pc is where Java returns to native code that has called it through JNI or for a thread's start. */
+static inline bool hotspot_process_is_entry(const struct hotspot_process *process, uint64_t pc, bool is_exact)
+{
+	return !is_exact && pc == process->entry_return;
+}
 
 /* `host`, `names` and `debug_bytes` (hotspot_costs) are borrowed. Owned by the caller. */
 COMMON_MUST_CHECK
@@ -56,3 +75,11 @@ bool hotspot_process_is_unknown(const struct hotspot_process *process);
 COMMON_MUST_CHECK
 bool hotspot_process_find_frame(struct hotspot_process *process, const struct hotspot_frame_key *key,
 	struct hotspot_frame **frame, struct error *err);
+
+/*
+ * The frame of a place in code, with the block that has it as owner: what else is known of it is kept as long as that
+ * is what it was. Valid until the next call.
+ */
+COMMON_MUST_CHECK
+bool hotspot_process_find_place(
+	struct hotspot_process *process, uint64_t pc, bool is_exact, struct hotspot_frame **frame, struct error *err);

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/interpret/hotspot/caller.h"
+
+#include "recording/unwind/walk.h"
+
+enum step_kind {
+	STEP_NOT_LOOKED_FOR,
+	STEP_UNKNOWN,
+	STEP_BY_SIZE,          /* the CFA is so many bytes above the stack pointer */
+	STEP_BY_SIZE_OR_FRAME, /* likewise, else the frame pointer leads to it */
+	STEP_TO_NATIVE,        /* by size, to code that need not be Java's */
+	STEP_BY_SEARCH,        /* in the few places where code without a frame has the return address */
+};
+
+enum {
+	WORD_BYTES = sizeof(uint64_t),
+	/* DWARF's numbers of x86-64. */
+	RAX = 0,
+	RBP = 6,
+	SENDER_SP = 13,
+	/* Of interpreted frames, above the stack pointer that they return to: arguments and variables. */
+	MOST_VARIABLES_BYTES = (255 + 65535) * 16,
+	MOST_ARGUMENT_BYTES = 256 * 16,
+};
+
+/* A question about a frame, and what answers it. */
+struct question {
+	struct hotspot_process *process;
+	const struct machine *machine;
+	const struct unwind_made_frame *frame;
+	struct unwind_made_caller *caller;
+	enum unwind_answer *answer;
+};
+
+/* ---- Steps from places in code ---- */
+
+/*
+ * What a method has pushed between its start and an instruction of its prologue; false: the instructions are not
+ * readable.
+ */
+static bool find_pushed(
+	struct machine_decoder *decoder, const struct machine_code *code, size_t offset, uint32_t *pushed)
+{
+	struct machine_frame frame = machine_frame_none(decoder->machine);
+	struct machine_step step;
+
+	for (size_t at = 0; at < offset; at += step.size)
+		if (!decoder->machine->step(decoder, code->bytes + at, code->size - at, &frame, &step))
+			return false;
+	*pushed = (uint32_t)-frame.stack_pointer.offset;
+	return frame.stack_pointer.base == decoder->machine->stack_pointer && frame.stack_pointer.offset <= 0;
+}
+
+/*
+ * The bytes up to the CFA at an instruction from which the code goes on to a return without a jump or a call, as in an
+ * epilogue, whose branches lead to where a safepoint is waited for. False: it does not.
+ */
+static bool find_left(struct machine_decoder *decoder, const struct machine_code *code, size_t offset, uint32_t *left)
+{
+	enum { MOST_INSTRUCTIONS = 32 };
+	struct machine_frame frame = machine_frame_none(decoder->machine);
+	struct machine_step step;
+	size_t at = offset;
+
+	for (size_t i = 0; i < MOST_INSTRUCTIONS; i++, at += step.size) {
+		if (at >= code->size ||
+			!decoder->machine->step(decoder, code->bytes + at, code->size - at, &frame, &step) ||
+			step.flow == MACHINE_FLOW_CALL || step.flow == MACHINE_FLOW_JUMP ||
+			step.flow == MACHINE_FLOW_UNKNOWN)
+			return false;
+		if (step.flow == MACHINE_FLOW_RETURN) {
+			*left = (uint32_t)frame.stack_pointer.offset + WORD_BYTES;
+			return frame.stack_pointer.base == decoder->machine->stack_pointer &&
+			       frame.stack_pointer.offset >= 0;
+		}
+	}
+	return false;
+}
+
+/* The step from an instruction of a method that runs, or that a signal interrupted. */
+static bool find_exact_step(struct hotspot_process *process, uint32_t id, struct machine_decoder *decoder, uint64_t pc,
+	struct hotspot_step *step, struct error *err)
+{
+	const struct hotspot_code *code = &process->codes.items[id];
+	size_t offset = (size_t)(pc - code->start);
+	struct machine_code instructions;
+	uint32_t bytes;
+
+	if (!hotspot_code_instructions(&process->codes, id, &instructions, err))
+		return false;
+	if (!decoder || offset >= instructions.size)
+		return true;
+	if (offset < code->complete_at) {
+		if (find_pushed(decoder, &instructions, offset, &bytes)) {
+			step->bytes = bytes + WORD_BYTES;
+			step->keeps_frame_pointer = false;
+			step->may_be_frame_pointer = true;
+		}
+	} else if (find_left(decoder, &instructions, offset, &bytes)) {
+		step->bytes = bytes;
+		step->keeps_frame_pointer = bytes > WORD_BYTES;
+	}
+	return true;
+}
+
+static bool is_deopt_handler(const struct hotspot_code *code, uint64_t pc)
+{
+	return pc != 0 && (pc == code->deopt_handlers[0] || pc == code->deopt_handlers[1]);
+}
+
+static bool find_step(struct hotspot_process *process, uint32_t id, struct machine_decoder *decoder,
+	const struct unwind_made_frame *frame, struct hotspot_step *step, struct error *err)
+{
+	const struct hotspot_code *code = &process->codes.items[id];
+	bool has_size = code->frame_bytes >= WORD_BYTES;
+
+	*step = (struct hotspot_step){ .kind = STEP_UNKNOWN, .bytes = code->frame_bytes, .keeps_frame_pointer = true };
+	switch (code->kind) {
+	case HOTSPOT_BLOB_METHOD:
+		step->kind = has_size || frame->is_exact ? STEP_BY_SIZE : STEP_UNKNOWN;
+		step->is_deoptimised = !frame->is_exact && is_deopt_handler(code, frame->pc);
+		return !frame->is_exact || find_exact_step(process, id, decoder, frame->pc, step, err);
+	case HOTSPOT_BLOB_FRAMED:
+		step->kind = frame->is_exact ? STEP_UNKNOWN : STEP_BY_SIZE_OR_FRAME;
+		return true;
+	case HOTSPOT_BLOB_UPCALL:
+		step->kind = has_size && !frame->is_exact ? STEP_TO_NATIVE : STEP_UNKNOWN;
+		return true;
+	case HOTSPOT_BLOB_DISPATCH:
+		*step = (struct hotspot_step){ .kind = STEP_BY_SIZE, .bytes = WORD_BYTES };
+		return true;
+	case HOTSPOT_BLOB_ADAPTER:
+		step->kind = STEP_BY_SEARCH;
+		return true;
+	case HOTSPOT_BLOB_OTHER:
+		break;
+	}
+	return true;
+}
+
+/* ---- Answers ---- */
+
+static bool is_in_code_cache(const struct hotspot_process *process, uint64_t address)
+{
+	return address >= process->low && address < process->high;
+}
+
+/* Whether Java may return to an address: to code that is in use. */
+static bool may_return_to(const struct question *question, uint64_t pc, bool *may, struct error *err)
+{
+	struct hotspot_frame *place;
+
+	*may = false;
+	if (!is_in_code_cache(question->process, pc - 1))
+		return true;
+	if (!hotspot_process_find_place(question->process, pc, false, &place, err))
+		return false;
+	*may = place->owner != PROFILE_NONE;
+	return true;
+}
+
+static void keep_frame_pointer(const struct question *question)
+{
+	question->caller->saved[question->machine->saved_index[RBP]] = 2;
+}
+
+/* Answers with the CFA, below which the return address is. False: the answer is not known yet. */
+static bool answer_with(
+	const struct question *question, uint64_t cfa, bool is_to_java, bool *is_answered, struct error *err)
+{
+	struct unwind_made_caller *caller = question->caller;
+	bool may = true;
+
+	*is_answered = false;
+	if (cfa - WORD_BYTES < question->frame->stack_pointer)
+		return true;
+	caller->stack_pointer = cfa;
+	if (!walk_read(question->frame->dump, cfa - WORD_BYTES, &caller->pc)) {
+		*question->answer = UNWIND_ANSWER_NOT_COPIED;
+		*is_answered = true;
+		return true;
+	}
+	if (is_to_java && !may_return_to(question, caller->pc, &may, err))
+		return false;
+	*is_answered = may;
+	if (may)
+		*question->answer = UNWIND_ANSWER_CALLER;
+	return true;
+}
+
+static uint64_t frame_pointer_of(const struct question *question)
+{
+	return question->frame->registers->values[RBP];
+}
+
+/*
+ * The frame by which native code calls Java; its frame pointer leads on, and it keeps the registers of its caller
+ * (src/hotspot/cpu/x86/stubGenerator_x86_64.cpp: generate_call_stub()).
+ */
+static bool answer_entry(const struct question *question, struct error *err)
+{
+	static const struct {
+		uint8_t number, words;
+	} kept[] = { { 3, 9 }, { RBP, 2 }, { 12, 10 }, { 13, 11 }, { 14, 12 }, { 15, 13 } };
+	bool ignored;
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		question->caller->saved[question->machine->saved_index[kept[i].number]] = kept[i].words;
+	return answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, false, &ignored, err);
+}
+
+/*
+ * An interpreted method's frame; a caller that is compiled has its own frame above the stack pointer that it had
+ * when it called, not above the arguments that were put between them.
+ */
+static bool answer_interpreted(const struct question *question, bool *is_answered, struct error *err)
+{
+	const struct hotspot_layout *layout = &question->process->target.layout;
+	uint64_t frame_pointer = frame_pointer_of(question), end = frame_pointer + 2 * (uint64_t)WORD_BYTES, sender;
+
+	*is_answered = false;
+	if (frame_pointer < question->frame->stack_pointer || frame_pointer % WORD_BYTES != 0)
+		return true;
+	keep_frame_pointer(question);
+	if (walk_read(question->frame->dump, frame_pointer + layout->sender_sp_offset * WORD_BYTES, &sender) &&
+		sender - end + WORD_BYTES <= MOST_VARIABLES_BYTES)
+		question->caller->carried = sender;
+	return answer_with(question, end, true, is_answered, err);
+}
+
+/*
+ * Code that moves arguments has the return address where its caller put it, or holds it in a register meanwhile;
+ * what it calls may have had the stack pointer aligned.
+ */
+static bool answer_by_search(const struct question *question, struct error *err)
+{
+	const struct unwind_made_frame *frame = question->frame;
+	const uint64_t *registers = frame->registers->values;
+	uint64_t sender = registers[SENDER_SP];
+	bool is_answered = false, may;
+
+	if (sender - frame->stack_pointer <= MOST_ARGUMENT_BYTES)
+		question->caller->carried = sender;
+	for (uint64_t cfa = frame->stack_pointer + WORD_BYTES, i = 0; i < 2 && !is_answered; i++, cfa += WORD_BYTES)
+		if (!answer_with(question, cfa, true, &is_answered, err))
+			return false;
+	if (is_answered || !frame->is_exact)
+		return true;
+	if (!may_return_to(question, registers[RAX], &may, err))
+		return false;
+	if (may) {
+		question->caller->pc = registers[RAX];
+		question->caller->stack_pointer = frame->stack_pointer;
+		*question->answer = UNWIND_ANSWER_CALLER;
+	}
+	return true;
+}
+
+/* Where a deoptimised frame goes on, which HotSpot has put into it. */
+static void take_original_pc(const struct question *question, const struct hotspot_code *code, uint64_t stack_pointer)
+{
+	uint64_t pc;
+
+	if (walk_read(question->frame->dump, stack_pointer + code->original_pc_offset, &pc) && pc > code->start &&
+		pc <= code->end)
+		question->caller->frame_pc = pc;
+}
+
+static bool answer_by_size(
+	const struct question *question, const struct hotspot_step *step, uint32_t owner, struct error *err)
+{
+	const struct unwind_made_frame *frame = question->frame;
+	uint64_t base = frame->carried != 0 && !frame->is_exact ? frame->carried : frame->stack_pointer,
+		 cfa = base + step->bytes;
+	bool is_answered;
+
+	if (step->keeps_frame_pointer ||
+		(step->may_be_frame_pointer && frame_pointer_of(question) == cfa - 2 * (uint64_t)WORD_BYTES))
+		keep_frame_pointer(question);
+	if (step->is_deoptimised)
+		take_original_pc(question, &question->process->codes.items[owner], base);
+	if (!answer_with(question, cfa, step->kind != STEP_TO_NATIVE, &is_answered, err))
+		return false;
+	if (is_answered || step->kind != STEP_BY_SIZE_OR_FRAME)
+		return true;
+	return answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, true, &is_answered, err);
+}
+
+static bool answer_in_code(const struct question *question, struct machine_decoder *decoder, struct error *err)
+{
+	struct hotspot_frame *place;
+	struct hotspot_step step;
+	uint32_t owner;
+
+	if (!hotspot_process_find_place(question->process, question->frame->pc, question->frame->is_exact, &place, err))
+		return false;
+	if (place->owner == PROFILE_NONE)
+		return true;
+	if (place->step.kind == STEP_NOT_LOOKED_FOR &&
+		!find_step(question->process, place->owner, decoder, question->frame, &place->step, err))
+		return false;
+	step = place->step;
+	owner = place->owner;
+	switch ((enum step_kind)step.kind) {
+	case STEP_BY_SIZE:
+	case STEP_BY_SIZE_OR_FRAME:
+	case STEP_TO_NATIVE:
+		return answer_by_size(question, &step, owner, err);
+	case STEP_BY_SEARCH:
+		return answer_by_search(question, err);
+	case STEP_NOT_LOOKED_FOR:
+	case STEP_UNKNOWN:
+		break;
+	}
+	return true;
+}
+
+bool hotspot_find_caller(struct hotspot_process *process, struct machine_decoder *decoder,
+	const struct unwind_made_frame *frame, struct unwind_made_caller *caller, enum unwind_answer *answer,
+	struct error *err)
+{
+	const struct question question = { process, process->target.names->table->machine, frame, caller, answer };
+	uint64_t address = frame->pc - !frame->is_exact;
+	bool is_answered = false;
+
+	*answer = UNWIND_ANSWER_UNKNOWN;
+	if (!is_in_code_cache(process, address))
+		return true;
+	if (hotspot_process_is_entry(process, frame->pc, frame->is_exact))
+		return answer_entry(&question, err);
+	if (!hotspot_loop_has(&process->loop, address))
+		return answer_in_code(&question, decoder, err);
+	if (hotspot_loop_is_framed(&process->loop, address) && !answer_interpreted(&question, &is_answered, err))
+		return false;
+	return is_answered || answer_by_search(&question, err);
+}
