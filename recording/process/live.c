@@ -54,7 +54,10 @@ static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, s
 					     process_table_map(reader->table, reader->process, mapping, err));
 }
 
-/* Text of maps is cut at a size, or where it did not arrive. Its last whole line is the end then. */
+/*
+ * Text of maps is cut at a size, or where it did not arrive. Its last whole line is the end then; what has not arrived
+ * is lost as records of the sideband are, and read again where code is missed.
+ */
 static bool read_maps(struct process_table *table, struct process *process, struct error *err)
 {
 	enum { MAX_MAPS_BYTES = 1 << 26 };
@@ -63,7 +66,7 @@ static bool read_maps(struct process_table *table, struct process *process, stru
 	bool is_denied, ok = true;
 
 	buffer_init(&text, MAX_MAPS_BYTES);
-	process_reader_maps(table->host.context, process->pid, &text, &is_denied);
+	table->losses += !process_reader_maps(table->host.context, process->pid, &text, &is_denied);
 	process->maps_bytes = text.size;
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.size--;

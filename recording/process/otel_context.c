@@ -211,7 +211,7 @@ static void find_headers(struct process_reader *reader, int32_t pid, struct head
 
 	*headers = (struct headers){ 0 };
 	buffer_init(&text, MAX_MAPS_BYTES);
-	process_reader_maps(reader, pid, &text, &is_denied);
+	(void)process_reader_maps(reader, pid, &text, &is_denied);
 	/* What is behind the last whole line did not arrive. */
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.data[--text.size] = '\0';

@@ -86,7 +86,8 @@ struct process_host_functions {
 	bool (*is_alive)(int32_t pid);
 	/* Whether a record's process has no pid in our namespace. */
 	bool (*is_outside)(const struct record *record);
-	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1 if it cannot be read. */
+	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1 if it cannot be read, with errno
+	 * EAGAIN if it may be a while later. */
 	ssize_t (*read_memory)(
 		void *context, int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count);
 

@@ -63,15 +63,16 @@ enum subject {
 static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SUBJECT_FILES] = 50000000 };
 
 /*
- * What was late is left alone for so long, and twice as long after each further late read in a row. On a busy machine
- * an innocent process is late as well, when one of its threads has its memory map locked and waits for a CPU.
+ * What was late is left alone for so long, and four times as long after each further late read in a row. On a busy
+ * machine an innocent process is late as well, when one of its threads has its memory map locked and waits for a CPU:
+ * that is over soon.
  */
-static const int64_t first_rest_ns = 300000000;
+static const int64_t first_rest_ns = 30000000;
 
 /* What is copied of files that must not be mapped, in one recording. */
 static const int64_t copy_file_bytes = 128 << 20, copy_all_bytes = 256 << 20, copy_all_ns = 1000000000;
 
-enum { MAX_LATE = 1 << 16, MOST_DOUBLINGS = 10, CHUNK_BYTES = 1 << 18 };
+enum { MAX_LATE = 1 << 16, MOST_QUADRUPLINGS = 6, CHUNK_BYTES = 1 << 18 };
 
 struct late_process {
 	int64_t until_ns; /* CLOCK_MONOTONIC */
@@ -181,8 +182,8 @@ static void add_late(struct lateness *late, int32_t pid)
 		process = &late->items[late->count++];
 		*process = (struct late_process){ 0 };
 	}
-	process->until_ns = clock_read_ns(CLOCK_MONOTONIC) + (first_rest_ns << process->times);
-	process->times += process->times < MOST_DOUBLINGS;
+	process->until_ns = clock_read_ns(CLOCK_MONOTONIC) + (first_rest_ns << 2 * process->times);
+	process->times += process->times < MOST_QUADRUPLINGS;
 }
 
 /* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
@@ -230,14 +231,18 @@ ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const 
 	struct memory_request *request = deadline_room(reader->deadline);
 	int none;
 
+	errno = request ? EINVAL : EAGAIN;
 	if (!request || from_count > READER_MOST_PIECES || into->iov_len > sizeof(request->bytes))
 		return -1;
 	request->pid = pid;
 	request->from_count = from_count;
 	request->size = into->iov_len;
 	memcpy(request->from, from, from_count * sizeof(*from));
-	if (!run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none))
+	if (!run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none)) {
+		errno = EAGAIN;
 		return -1;
+	}
+	errno = EFAULT;
 	if (request->got > 0)
 		memcpy(into->iov_base, request->bytes, (size_t)request->got);
 	return request->got;
@@ -272,22 +277,23 @@ static int read_maps(void *room)
 	return -1;
 }
 
-void process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied)
+bool process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied)
 {
 	struct maps_request *request = deadline_room(reader->deadline);
 	int none;
 
 	*denied = false;
 	if (!request)
-		return;
+		return false;
 	request->pid = pid;
 	request->fd = -1;
 	do {
 		if (!run_job(reader, pid, SUBJECT_FILES, read_maps, &none))
-			return;
+			return false;
 		*denied = request->is_denied;
 		buffer_append(text, request->text, request->size);
 	} while (request->size == sizeof(request->text));
+	return true;
 }
 
 /* ---- Files ---- */

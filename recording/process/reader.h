@@ -23,16 +23,17 @@ void process_reader_destroy(struct process_reader *reader); /* NULL is allowed *
 /* Appends lines about processes whose memory or files were late, if there were any. */
 void process_reader_describe(const struct process_reader *reader, struct buffer *notices);
 
-/* As process_vm_readv(2) into one piece of at most READER_MOST_BYTES; -1 if it fails, or is late. */
+/* As process_vm_readv(2) into one piece of at most READER_MOST_BYTES; -1 if it fails, with errno EAGAIN if it is late.
+ */
 enum { READER_MOST_BYTES = 1 << 18, READER_MOST_PIECES = 64 };
 ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const struct iovec *into,
 	const struct iovec *from, size_t from_count);
 
 /*
  * Appends the text of /proc/PID/maps, as far as it arrives. `*denied`: it exists but may not be read, as another
- * user's. A process that is gone has none, which is not an error.
+ * user's. A process that is gone has none, which is not an error. False: not all has arrived in time.
  */
-void process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied);
+bool process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied);
 
 /*
  * Opens the binary of a mapping, as elf_open_mapping() and elf_image_of_mapping(). A file on a file system that may
