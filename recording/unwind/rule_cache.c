@@ -183,10 +183,11 @@ void rule_cache_guess(struct rule_cache *cache, const struct code_place *place, 
 
 	if (entry->is_guessed || !space->find(space->context, place->address, &code))
 		return;
-	entry->is_guessed = true;
 	code.code.at += !place->is_exact;
 	keep_guess(cache, place, &code, entry);
-	if (code.code.bytes)
+	/* Else it was known for its neighbours, or could not be read, as it may be later. */
+	entry->is_guessed = code.code.bytes != NULL;
+	if (entry->is_guessed)
 		entry->is_called = !place->is_exact && space->machine->is_behind_call(&code.code);
 }
 

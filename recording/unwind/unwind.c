@@ -224,6 +224,9 @@ static bool step_from_made(struct walk *w, enum profile_stop *stop)
 		return true;
 	case UNWIND_ANSWER_NOT_COPIED:
 		return cannot_read_return_address(w, caller.stack_pointer, stop);
+	case UNWIND_ANSWER_UNREADABLE:
+		*stop = PROFILE_STOP_NO_RULE;
+		return false;
 	case UNWIND_ANSWER_UNKNOWN:
 		break;
 	}

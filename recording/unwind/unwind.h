@@ -74,6 +74,7 @@ enum unwind_answer {
 	UNWIND_ANSWER_UNKNOWN,
 	UNWIND_ANSWER_CALLER,
 	UNWIND_ANSWER_NOT_COPIED, /* the caller's pc, below its stack pointer, is not in the copy of the stack */
+	UNWIND_ANSWER_UNREADABLE, /* the code is the maker's, who could not be asked: no guess is better */
 };
 
 /* Who has made code of a process. What it answers may change at any time, so it is asked in every walk. */

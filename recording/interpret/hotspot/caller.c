@@ -129,6 +129,9 @@ static bool find_step(struct hotspot_process *process, uint32_t id, struct machi
 	case HOTSPOT_BLOB_DISPATCH:
 		*step = (struct hotspot_step){ .kind = STEP_BY_SIZE, .bytes = WORD_BYTES };
 		return true;
+	case HOTSPOT_BLOB_FRAMELESS:
+		step->kind = frame->is_exact ? STEP_UNKNOWN : STEP_BY_SEARCH;
+		return true;
 	case HOTSPOT_BLOB_ADAPTER:
 		step->kind = STEP_BY_SEARCH;
 		return true;
@@ -145,17 +148,17 @@ static bool is_in_code_cache(const struct hotspot_process *process, uint64_t add
 	return address >= process->low && address < process->high;
 }
 
-/* Whether Java may return to an address: to code that is in use. */
-static bool may_return_to(const struct question *question, uint64_t pc, bool *may, struct error *err)
+/* Whether there is code in use before an address. */
+static bool is_behind_code(const struct question *question, uint64_t pc, bool *is, struct error *err)
 {
 	struct hotspot_frame *place;
 
-	*may = false;
+	*is = false;
 	if (!is_in_code_cache(question->process, pc - 1))
 		return true;
 	if (!hotspot_process_find_place(question->process, pc, false, &place, err))
 		return false;
-	*may = place->owner != PROFILE_NONE;
+	*is = place->owner != PROFILE_NONE;
 	return true;
 }
 
@@ -164,28 +167,19 @@ static void keep_frame_pointer(const struct question *question)
 	question->caller->saved[question->machine->saved_index[RBP]] = 2;
 }
 
-/* Answers with the CFA, below which the return address is. False: the answer is not known yet. */
-static bool answer_with(
-	const struct question *question, uint64_t cfa, bool is_to_java, bool *is_answered, struct error *err)
+/* Answers with the CFA, below which the return address is. False: it cannot be there. */
+static bool answer_with(const struct question *question, uint64_t cfa, bool is_to_java)
 {
 	struct unwind_made_caller *caller = question->caller;
-	bool may = true;
 
-	*is_answered = false;
 	if (cfa - WORD_BYTES < question->frame->stack_pointer)
-		return true;
-	caller->stack_pointer = cfa;
-	if (!walk_read(question->frame->dump, cfa - WORD_BYTES, &caller->pc)) {
-		*question->answer = UNWIND_ANSWER_NOT_COPIED;
-		*is_answered = true;
-		return true;
-	}
-	if (is_to_java && !may_return_to(question, caller->pc, &may, err))
 		return false;
-	*is_answered = may;
-	if (may)
+	caller->stack_pointer = cfa;
+	if (!walk_read(question->frame->dump, cfa - WORD_BYTES, &caller->pc))
+		*question->answer = UNWIND_ANSWER_NOT_COPIED;
+	else if (!is_to_java || is_in_code_cache(question->process, caller->pc - 1))
 		*question->answer = UNWIND_ANSWER_CALLER;
-	return true;
+	return *question->answer != UNWIND_ANSWER_UNKNOWN;
 }
 
 static uint64_t frame_pointer_of(const struct question *question)
@@ -197,35 +191,33 @@ static uint64_t frame_pointer_of(const struct question *question)
  * The frame by which native code calls Java; its frame pointer leads on, and it keeps the registers of its caller
  * (src/hotspot/cpu/x86/stubGenerator_x86_64.cpp: generate_call_stub()).
  */
-static bool answer_entry(const struct question *question, struct error *err)
+static void answer_entry(const struct question *question)
 {
 	static const struct {
 		uint8_t number, words;
 	} kept[] = { { 3, 9 }, { RBP, 2 }, { 12, 10 }, { 13, 11 }, { 14, 12 }, { 15, 13 } };
-	bool ignored;
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		question->caller->saved[question->machine->saved_index[kept[i].number]] = kept[i].words;
-	return answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, false, &ignored, err);
+	(void)answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, false);
 }
 
 /*
  * An interpreted method's frame; a caller that is compiled has its own frame above the stack pointer that it had
  * when it called, not above the arguments that were put between them.
  */
-static bool answer_interpreted(const struct question *question, bool *is_answered, struct error *err)
+static bool answer_interpreted(const struct question *question)
 {
 	const struct hotspot_layout *layout = &question->process->target.layout;
 	uint64_t frame_pointer = frame_pointer_of(question), end = frame_pointer + 2 * (uint64_t)WORD_BYTES, sender;
 
-	*is_answered = false;
 	if (frame_pointer < question->frame->stack_pointer || frame_pointer % WORD_BYTES != 0)
-		return true;
+		return false;
 	keep_frame_pointer(question);
 	if (walk_read(question->frame->dump, frame_pointer + layout->sender_sp_offset * WORD_BYTES, &sender) &&
 		sender - end + WORD_BYTES <= MOST_VARIABLES_BYTES)
 		question->caller->carried = sender;
-	return answer_with(question, end, true, is_answered, err);
+	return answer_with(question, end, true);
 }
 
 /*
@@ -235,24 +227,23 @@ static bool answer_interpreted(const struct question *question, bool *is_answere
 static bool answer_by_search(const struct question *question, struct error *err)
 {
 	const struct unwind_made_frame *frame = question->frame;
-	const uint64_t *registers = frame->registers->values;
-	uint64_t sender = registers[SENDER_SP];
-	bool is_answered = false, may;
+	const uint64_t *registers = frame->registers->values, at = frame->stack_pointer;
+	uint64_t words[3] = { 0, 0, frame->is_exact ? registers[RAX] : 0 };
+	bool is_found = false;
 
-	if (sender - frame->stack_pointer <= MOST_ARGUMENT_BYTES)
-		question->caller->carried = sender;
-	for (uint64_t cfa = frame->stack_pointer + WORD_BYTES, i = 0; i < 2 && !is_answered; i++, cfa += WORD_BYTES)
-		if (!answer_with(question, cfa, true, &is_answered, err))
+	(void)walk_read(frame->dump, at, &words[0]);
+	(void)walk_read(frame->dump, at + WORD_BYTES, &words[1]);
+	for (size_t i = 0; i < 3 && !is_found; i++) {
+		if (!is_behind_code(question, words[i], &is_found, err))
 			return false;
-	if (is_answered || !frame->is_exact)
-		return true;
-	if (!may_return_to(question, registers[RAX], &may, err))
-		return false;
-	if (may) {
-		question->caller->pc = registers[RAX];
-		question->caller->stack_pointer = frame->stack_pointer;
-		*question->answer = UNWIND_ANSWER_CALLER;
+		question->caller->pc = words[i];
+		question->caller->stack_pointer = i < 2 ? at + (i + 1) * WORD_BYTES : at;
 	}
+	if (!is_found)
+		return true;
+	if (registers[SENDER_SP] - at <= MOST_ARGUMENT_BYTES)
+		question->caller->carried = registers[SENDER_SP];
+	*question->answer = UNWIND_ANSWER_CALLER;
 	return true;
 }
 
@@ -266,46 +257,47 @@ static void take_original_pc(const struct question *question, const struct hotsp
 		question->caller->frame_pc = pc;
 }
 
-static bool answer_by_size(
-	const struct question *question, const struct hotspot_step *step, uint32_t owner, struct error *err)
+static void answer_by_size(const struct question *question, const struct hotspot_step *step, uint32_t owner)
 {
 	const struct unwind_made_frame *frame = question->frame;
 	uint64_t base = frame->carried != 0 && !frame->is_exact ? frame->carried : frame->stack_pointer,
 		 cfa = base + step->bytes;
-	bool is_answered;
 
 	if (step->keeps_frame_pointer ||
 		(step->may_be_frame_pointer && frame_pointer_of(question) == cfa - 2 * (uint64_t)WORD_BYTES))
 		keep_frame_pointer(question);
 	if (step->is_deoptimised)
 		take_original_pc(question, &question->process->codes.items[owner], base);
-	if (!answer_with(question, cfa, step->kind != STEP_TO_NATIVE, &is_answered, err))
-		return false;
-	if (is_answered || step->kind != STEP_BY_SIZE_OR_FRAME)
-		return true;
-	return answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, true, &is_answered, err);
+	if (!answer_with(question, cfa, step->kind != STEP_TO_NATIVE) && step->kind == STEP_BY_SIZE_OR_FRAME)
+		(void)answer_with(question, frame_pointer_of(question) + 2 * (uint64_t)WORD_BYTES, true);
 }
 
 static bool answer_in_code(const struct question *question, struct machine_decoder *decoder, struct error *err)
 {
 	struct hotspot_frame *place;
 	struct hotspot_step step;
-	uint32_t owner;
 
 	if (!hotspot_process_find_place(question->process, question->frame->pc, question->frame->is_exact, &place, err))
 		return false;
-	if (place->owner == PROFILE_NONE)
+	if (place->owner == PROFILE_NONE) {
+		*question->answer = UNWIND_ANSWER_UNREADABLE;
 		return true;
-	if (place->step.kind == STEP_NOT_LOOKED_FOR &&
-		!find_step(question->process, place->owner, decoder, question->frame, &place->step, err))
-		return false;
+	}
 	step = place->step;
-	owner = place->owner;
+	if (step.kind == STEP_NOT_LOOKED_FOR) {
+		uint32_t late = question->process->costs.late;
+
+		if (!find_step(question->process, place->owner, decoder, question->frame, &step, err))
+			return false;
+		if (question->process->costs.late == late)
+			place->step = step;
+	}
 	switch ((enum step_kind)step.kind) {
 	case STEP_BY_SIZE:
 	case STEP_BY_SIZE_OR_FRAME:
 	case STEP_TO_NATIVE:
-		return answer_by_size(question, &step, owner, err);
+		answer_by_size(question, &step, place->owner);
+		break;
 	case STEP_BY_SEARCH:
 		return answer_by_search(question, err);
 	case STEP_NOT_LOOKED_FOR:
@@ -321,16 +313,16 @@ bool hotspot_find_caller(struct hotspot_process *process, struct machine_decoder
 {
 	const struct question question = { process, process->target.names->table->machine, frame, caller, answer };
 	uint64_t address = frame->pc - !frame->is_exact;
-	bool is_answered = false;
 
 	*answer = UNWIND_ANSWER_UNKNOWN;
 	if (!is_in_code_cache(process, address))
 		return true;
-	if (hotspot_process_is_entry(process, frame->pc, frame->is_exact))
-		return answer_entry(&question, err);
+	if (hotspot_process_is_entry(process, frame->pc, frame->is_exact)) {
+		answer_entry(&question);
+		return true;
+	}
 	if (!hotspot_loop_has(&process->loop, address))
 		return answer_in_code(&question, decoder, err);
-	if (hotspot_loop_is_framed(&process->loop, address) && !answer_interpreted(&question, &is_answered, err))
-		return false;
-	return is_answered || answer_by_search(&question, err);
+	return (hotspot_loop_is_framed(&process->loop, address) && answer_interpreted(&question)) ||
+	       answer_by_search(&question, err);
 }

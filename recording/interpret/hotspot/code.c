@@ -175,14 +175,15 @@ static const char *find_name(struct hotspot_codes *codes, uint64_t address)
 	for (size_t i = 0; i < codes->name_count; i++)
 		if (codes->names[i].address == address)
 			return codes->names[i].text;
-	name = &codes->names[codes->name_count < HOTSPOT_MOST_NAMES ? codes->name_count++ : 0];
+	name = &codes->names[codes->name_count < HOTSPOT_MOST_NAMES ? codes->name_count : 0];
 	*name = (struct hotspot_blob_name){ .address = address };
 	hotspot_read_some(&codes->target->memory, address, name->text, sizeof(name->text) - 1);
+	codes->name_count += name->text[0] != '\0' && codes->name_count < HOTSPOT_MOST_NAMES;
 	return name->text;
 }
 
 /* A name of a blob that tells what it is. */
-static enum hotspot_blob kind_of_name(const char *name, bool has_frames)
+static enum hotspot_blob kind_of_name(const char *name, int32_t frame_words)
 {
 	static const struct {
 		const char *name;
@@ -194,7 +195,9 @@ static enum hotspot_blob kind_of_name(const char *name, bool has_frames)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(name, kinds[i].name) == 0)
 			return kinds[i].kind;
-	return has_frames ? HOTSPOT_BLOB_FRAMED : HOTSPOT_BLOB_OTHER;
+	if (frame_words == 0)
+		return HOTSPOT_BLOB_OTHER;
+	return frame_words > 0 ? HOTSPOT_BLOB_FRAMED : HOTSPOT_BLOB_FRAMELESS;
 }
 
 /*
@@ -225,7 +228,7 @@ static bool take_blob_name(
 	const struct hotspot_layout *layout = &codes->target->layout;
 	const char *name = find_name(codes, blob_field(&layout->blob_name, blob, layout));
 
-	code->kind = kind_of_name(name, code->frame_bytes > 0);
+	code->kind = kind_of_name(name, (int32_t)blob_field(&layout->blob_frame_size, blob, layout));
 	if (code->kind == HOTSPOT_BLOB_METHOD) {
 		code->method = blob_field(&layout->nmethod_method, blob, layout);
 		return true;
@@ -251,7 +254,6 @@ static void watch_code(
 		code->watch.words[i] = hotspot_word(block, size, offset);
 	}
 	code->watch.checked = target->round;
-	code->read_version = code->watch.version;
 }
 
 static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
@@ -259,6 +261,7 @@ static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, st
 	const struct hotspot_layout *layout = &codes->target->layout;
 	const size_t head = layout->heap_block_bytes;
 	uint8_t block[2 * MOST_BLOB_HEAD] = { 0 };
+	uint32_t late = codes->target->memory.costs->late;
 	size_t size = hotspot_read_some(&codes->target->memory, code->blob - head, block, head + layout->nmethod_bytes);
 	bool ok = true;
 
@@ -273,6 +276,8 @@ static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, st
 		ok = take_blob_name(codes, block + head, code, err);
 	}
 	watch_code(codes->target, block, size, code);
+	/* What could not be read is read again. */
+	code->read_version = code->watch.version - (codes->target->memory.costs->late != late);
 	return ok;
 }
 
@@ -418,6 +423,7 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 	const uint64_t starts[PARTS] = { code->places.metadata, code->places.pcs, code->places.scopes, code->start };
 	struct iovec pieces[PARTS];
 	size_t sizes[PARTS], size;
+	uint32_t late = codes->target->memory.costs->late;
 
 	code->has_debug = true;
 	if (!size_parts(code, starts, sizes, &size))
@@ -438,7 +444,7 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 		return true;
 	}
 	forget_debug(codes, code);
-	code->has_debug = true;
+	code->has_debug = codes->target->memory.costs->late == late;
 	return true;
 }
 

@@ -24,12 +24,13 @@ struct hotspot_debug_places {
 
 /* What a blob is, as far as its frames depend on it. */
 enum hotspot_blob {
-	HOTSPOT_BLOB_OTHER,    /* stubs, of which no frame is known; the interpreter */
-	HOTSPOT_BLOB_METHOD,   /* a compiled method, or what calls a native one */
-	HOTSPOT_BLOB_FRAMED,   /* stubs of one frame each, which calls of Java return to */
-	HOTSPOT_BLOB_UPCALL,   /* likewise; it is called by native code */
-	HOTSPOT_BLOB_DISPATCH, /* calls of virtual methods: jumps without a frame */
-	HOTSPOT_BLOB_ADAPTER,  /* moves arguments between compiled and interpreted code: jumps without a frame */
+	HOTSPOT_BLOB_OTHER,     /* stubs of several functions, of which no frame is known; the interpreter */
+	HOTSPOT_BLOB_FRAMELESS, /* a stub that has no frame where it calls something */
+	HOTSPOT_BLOB_METHOD,    /* a compiled method, or what calls a native one */
+	HOTSPOT_BLOB_FRAMED,    /* stubs of one frame each, which calls of Java return to */
+	HOTSPOT_BLOB_UPCALL,    /* likewise; it is called by native code */
+	HOTSPOT_BLOB_DISPATCH,  /* calls of virtual methods: jumps without a frame */
+	HOTSPOT_BLOB_ADAPTER,   /* moves arguments between compiled and interpreted code: jumps without a frame */
 };
 
 /* A block in use. */

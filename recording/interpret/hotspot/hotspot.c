@@ -22,7 +22,7 @@ struct naming {
 	const struct interpret_sample *sample;
 	struct unwind_frame *frame;
 	bool is_in_java; /* native code can only follow behind the frame by which it calls Java */
-	bool is_torn;    /* it has followed otherwise */
+	bool is_torn;    /* it has followed otherwise, or a caller was guessed */
 };
 
 static void take_known(const struct hotspot_frame *known, struct unwind_frame *frame)
@@ -61,7 +61,7 @@ static void note_code(struct naming *naming, enum hotspot_blob kind)
 		naming->is_in_java = false;
 }
 
-/* The lines of scopes. Those whose method cannot be read are left out; the count. */
+/* The lines of scopes; none if a method of them cannot be read, since its callee would seem to be its caller's. */
 static bool lines_of_scopes(struct hotspot_process *process, const struct hotspot_scopes *scopes,
 	struct profile_line *lines, size_t *count, struct error *err)
 {
@@ -72,8 +72,10 @@ static bool lines_of_scopes(struct hotspot_process *process, const struct hotspo
 
 		if (!hotspot_methods_find(&process->methods, scope->method, &method, err))
 			return false;
-		if (method->function == PROFILE_NONE)
-			continue;
+		if (method->function == PROFILE_NONE) {
+			*count = 0;
+			return true;
+		}
 		lines[(*count)++] = (struct profile_line){ method->function,
 			hotspot_method_line(method, &process->target, scope->bci) };
 	}
@@ -110,11 +112,14 @@ static bool name_code(struct naming *naming, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
 	struct profile_line lines[HOTSPOT_MOST_SCOPES];
+	const uint32_t late = process->costs.late;
 	struct hotspot_frame *known;
 	size_t count = 0;
 
 	if (!hotspot_process_find_place(process, naming->frame->pc, naming->frame->is_exact, &known, err))
 		return false;
+	/* Of code that could not be read, the caller was guessed. */
+	naming->is_torn |= known->owner == PROFILE_NONE;
 	if (known->owner == PROFILE_NONE)
 		return true;
 	note_code(naming, process->codes.items[known->owner].kind);
@@ -122,8 +127,10 @@ static bool name_code(struct naming *naming, struct error *err)
 		take_known(known, naming->frame);
 		return true;
 	}
-	known->is_named = true;
-	return lines_of_code(naming, known->owner, lines, &count, err) && make_frame(naming, lines, count, known, err);
+	if (!lines_of_code(naming, known->owner, lines, &count, err) || !make_frame(naming, lines, count, known, err))
+		return false;
+	known->is_named = process->costs.late == late;
+	return true;
 }
 
 /* ---- Interpreted methods ---- */

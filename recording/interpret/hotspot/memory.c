@@ -3,7 +3,18 @@
 
 #include "recording/process/reader.h"
 
+#include <errno.h>
 #include <string.h>
+
+static size_t read_pieces(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
+{
+	size_t got;
+
+	errno = 0;
+	got = interpreter_read(memory->host, memory->pid, pieces, count, into);
+	memory->costs->late += got == 0 && errno == EAGAIN;
+	return got;
+}
 
 size_t hotspot_read_together(const struct hotspot_memory *memory, const struct iovec *pieces, size_t count, void *into)
 {
@@ -11,17 +22,21 @@ size_t hotspot_read_together(const struct hotspot_memory *memory, const struct i
 
 	for (size_t i = 0; i < count; i++)
 		size += pieces[i].iov_len;
-	if (count > READER_MOST_PIECES || size > READER_MOST_BYTES || memory->costs->reads_left == 0)
+	if (count > READER_MOST_PIECES || size > READER_MOST_BYTES)
 		return 0;
+	if (memory->costs->reads_left == 0) {
+		memory->costs->late++;
+		return 0;
+	}
 	memory->costs->reads_left--;
-	return interpreter_read(memory->host, memory->pid, pieces, count, into);
+	return read_pieces(memory, pieces, count, into);
 }
 
 size_t hotspot_read_some(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)
 {
 	const struct iovec piece = interpreter_piece(address, size);
 
-	return size <= READER_MOST_BYTES ? interpreter_read(memory->host, memory->pid, &piece, 1, into) : 0;
+	return size <= READER_MOST_BYTES ? read_pieces(memory, &piece, 1, into) : 0;
 }
 
 bool hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *into, size_t size)

@@ -6,6 +6,7 @@
 /* What a process may still cost: its owner decides how much there is to read. */
 struct hotspot_costs {
 	uint32_t reads_left;
+	uint32_t late;       /* how many reads gave nothing, and may give something later */
 	size_t name_bytes;   /* of functions that it has given to the profile */
 	size_t *debug_bytes; /* of debug information that is kept of all processes; borrowed */
 };

@@ -260,6 +260,7 @@ static void watch_method(
 static bool read_method(const struct hotspot_target *target, struct hotspot_method *method, struct error *err)
 {
 	const struct hotspot_layout *layout = &target->layout;
+	uint32_t late = target->memory.costs->late;
 	struct method_parts *parts;
 	bool ok = true;
 
@@ -276,7 +277,8 @@ static bool read_method(const struct hotspot_target *target, struct hotspot_meth
 		ok = read_lines(target, parts, method, err) && add_function(target, parts, method, err);
 	}
 	watch_method(target, parts, method);
-	method->read_version = method->watch.version;
+	/* What could not be read is read again. */
+	method->read_version = method->watch.version - (target->memory.costs->late != late);
 	free(parts);
 	return ok;
 }

@@ -170,6 +170,7 @@ bool hotspot_process_find_place(
 {
 	const struct hotspot_frame_key key = { .address = pc, .is_exact = is_exact };
 	struct hotspot_frame made = { .image = PROFILE_NONE };
+	uint32_t late = process->costs.late;
 
 	if (!hotspot_process_find_frame(process, &key, frame, err))
 		return false;
@@ -177,8 +178,11 @@ bool hotspot_process_find_place(
 		return true;
 	if (!hotspot_codes_find(&process->codes, pc - !is_exact, &made.owner, err))
 		return false;
-	made.version =
-		made.owner == PROFILE_NONE ? process->target.round : process->codes.items[made.owner].watch.version;
+	/* What could not be read is looked for again. */
+	if (made.owner == PROFILE_NONE)
+		made.version = process->target.round - (process->costs.late != late);
+	else
+		made.version = process->codes.items[made.owner].watch.version;
 	**frame = made;
 	return true;
 }

@@ -236,7 +236,7 @@ static int setup(void **state)
 	jvm->functions = *jvm->fixture->table.host.functions;
 	jvm->functions.read_memory = read_memory;
 	jvm->host = (struct process_host){ &jvm->functions, jvm };
-	jvm->costs = (struct hotspot_costs){ 1 << 24, 0, &jvm->debug_bytes };
+	jvm->costs = (struct hotspot_costs){ .reads_left = 1 << 24, .debug_bytes = &jvm->debug_bytes };
 	interpreter_names_init(&jvm->names, &jvm->fixture->table);
 	jvm->target = (struct hotspot_target){ { &jvm->host, PID, &jvm->costs }, layout, VERSION, &jvm->names, 1 };
 	hotspot_codes_init(&jvm->codes, &jvm->target);
