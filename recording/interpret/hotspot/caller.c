@@ -10,6 +10,7 @@ enum step_kind {
 	STEP_BY_SIZE_OR_FRAME, /* likewise, else the frame pointer leads to it */
 	STEP_TO_NATIVE,        /* by size, to code that need not be Java's */
 	STEP_BY_SEARCH,        /* in the few places where code without a frame has the return address */
+	STEP_OVER_FROZEN,      /* the caller is not on the stack; its thread's is found */
 };
 
 enum {
@@ -103,6 +104,25 @@ static bool find_exact_step(struct hotspot_process *process, uint32_t id, struct
 	return true;
 }
 
+/*
+ * The outermost frame of a virtual thread that is on the stack returns to a stub, which then brings its caller back
+ * from the heap. Nothing has called the stub, so no call stands before that address.
+ */
+static bool find_thawing_step(struct hotspot_process *process, uint32_t id, const struct unwind_made_frame *frame,
+	struct hotspot_step *step, struct error *err)
+{
+	const struct hotspot_code *code = &process->codes.items[id];
+	struct machine_code instructions;
+
+	if (!hotspot_code_instructions(&process->codes, id, &instructions, err))
+		return false;
+	instructions.at = (size_t)(frame->pc - code->start);
+	if (!frame->is_exact && instructions.at <= instructions.size &&
+		!process->target.names->table->machine->is_behind_call(&instructions))
+		*step = (struct hotspot_step){ .kind = STEP_OVER_FROZEN, .leaves_out_frozen = true };
+	return true;
+}
+
 static bool is_deopt_handler(const struct hotspot_code *code, uint64_t pc)
 {
 	return pc != 0 && (pc == code->deopt_handlers[0] || pc == code->deopt_handlers[1]);
@@ -126,6 +146,8 @@ static bool find_step(struct hotspot_process *process, uint32_t id, struct machi
 	case HOTSPOT_BLOB_UPCALL:
 		step->kind = has_size && !frame->is_exact ? STEP_TO_NATIVE : STEP_UNKNOWN;
 		return true;
+	case HOTSPOT_BLOB_THAWING:
+		return find_thawing_step(process, id, frame, step, err);
 	case HOTSPOT_BLOB_DISPATCH:
 		*step = (struct hotspot_step){ .kind = STEP_BY_SIZE, .bytes = WORD_BYTES };
 		return true;
@@ -247,6 +269,31 @@ static bool answer_by_search(const struct question *question, struct error *err)
 	return true;
 }
 
+/*
+ * The frame from which a virtual thread was entered has no address of code but its return address, behind the frame
+ * pointer (ContinuationEntry in src/hotspot/share/runtime/continuationEntry.hpp). There may be room for arguments
+ * before it.
+ */
+static bool answer_over_frozen(const struct question *question, struct error *err)
+{
+	enum { MOST_WORDS = 32 };
+	uint64_t at = question->frame->stack_pointer, word;
+	bool is_found = false;
+
+	for (size_t i = 0; i < MOST_WORDS && walk_read(question->frame->dump, at, &word); i++, at += WORD_BYTES) {
+		if (!is_behind_code(question, word, &is_found, err))
+			return false;
+		if (!is_found)
+			continue;
+		question->caller->pc = word;
+		question->caller->stack_pointer = at + WORD_BYTES;
+		keep_frame_pointer(question);
+		*question->answer = UNWIND_ANSWER_CALLER;
+		return true;
+	}
+	return true;
+}
+
 /* Where a deoptimised frame goes on, which HotSpot has put into it. */
 static void take_original_pc(const struct question *question, const struct hotspot_code *code, uint64_t stack_pointer)
 {
@@ -300,6 +347,8 @@ static bool answer_in_code(const struct question *question, struct machine_decod
 		break;
 	case STEP_BY_SEARCH:
 		return answer_by_search(question, err);
+	case STEP_OVER_FROZEN:
+		return answer_over_frozen(question, err);
 	case STEP_NOT_LOOKED_FOR:
 	case STEP_UNKNOWN:
 		break;

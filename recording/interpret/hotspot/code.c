@@ -190,7 +190,9 @@ static enum hotspot_blob kind_of_name(const char *name, int32_t frame_words)
 		enum hotspot_blob kind;
 	} kinds[] = { { "nmethod", HOTSPOT_BLOB_METHOD }, { "native nmethod", HOTSPOT_BLOB_METHOD },
 		{ "vtable chunks", HOTSPOT_BLOB_DISPATCH }, { "I2C/C2I adapters", HOTSPOT_BLOB_ADAPTER },
-		{ "MethodHandles adapters", HOTSPOT_BLOB_ADAPTER }, { "upcall_stub", HOTSPOT_BLOB_UPCALL } };
+		{ "MethodHandles adapters", HOTSPOT_BLOB_ADAPTER }, { "upcall_stub", HOTSPOT_BLOB_UPCALL },
+		{ "StubRoutines (continuation stubs)", HOTSPOT_BLOB_THAWING },
+		{ "StubRoutines (continuationstubs)", HOTSPOT_BLOB_THAWING } };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(name, kinds[i].name) == 0)
@@ -272,8 +274,10 @@ static bool read_code(struct hotspot_codes *codes, struct hotspot_code *code, st
 	if (size >= head + layout->blob_bytes && hotspot_field(&layout->block_used, block, size) == 1) {
 		find_code(layout, block + head, code);
 		find_frames(layout, block + head, code);
-		find_debug(layout, block + head, code->blob, &code->places);
 		ok = take_blob_name(codes, block + head, code, err);
+		code->places = (struct hotspot_debug_places){ 0 };
+		if (code->kind == HOTSPOT_BLOB_METHOD)
+			find_debug(layout, block + head, code->blob, &code->places);
 	}
 	watch_code(codes->target, block, size, code);
 	/* What could not be read is read again. */
@@ -363,8 +367,8 @@ bool hotspot_codes_find(struct hotspot_codes *codes, uint64_t address, uint32_t 
 enum { PARTS = 4 };
 
 /*
- * The bytes of the parts; false: they are none, or more than any method has. What calls native methods has instructions
- * alone.
+ * The bytes of the parts; false: they are none, or more than any method has. What is no method, or calls a native one,
+ * has instructions alone.
  */
 static bool size_parts(const struct hotspot_code *code, const uint64_t *starts, size_t *sizes, size_t *total)
 {

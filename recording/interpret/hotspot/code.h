@@ -29,6 +29,7 @@ enum hotspot_blob {
 	HOTSPOT_BLOB_METHOD,    /* a compiled method, or what calls a native one */
 	HOTSPOT_BLOB_FRAMED,    /* stubs of one frame each, which calls of Java return to */
 	HOTSPOT_BLOB_UPCALL,    /* likewise; it is called by native code */
+	HOTSPOT_BLOB_THAWING,   /* stubs that bring frames of virtual threads back from the heap */
 	HOTSPOT_BLOB_DISPATCH,  /* calls of virtual methods: jumps without a frame */
 	HOTSPOT_BLOB_ADAPTER,   /* moves arguments between compiled and interpreted code: jumps without a frame */
 };
@@ -89,7 +90,7 @@ void hotspot_codes_read_heaps(struct hotspot_codes *codes);
 COMMON_MUST_CHECK
 bool hotspot_codes_find(struct hotspot_codes *codes, uint64_t address, uint32_t *id, struct error *err);
 
-/* The instructions of a compiled method, from its start on; no bytes: not readable. */
+/* The instructions of a block, from its start on; no bytes: not readable. */
 COMMON_MUST_CHECK
 bool hotspot_code_instructions(
 	struct hotspot_codes *codes, uint32_t id, struct machine_code *instructions, struct error *err);

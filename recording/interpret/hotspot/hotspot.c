@@ -22,7 +22,7 @@ struct naming {
 	const struct interpret_sample *sample;
 	struct unwind_frame *frame;
 	bool is_in_java; /* native code can only follow behind the frame by which it calls Java */
-	bool is_torn;    /* it has followed otherwise, or a caller was guessed */
+	bool is_torn;    /* it has followed otherwise, a caller was guessed, or some are not on the stack */
 };
 
 static void take_known(const struct hotspot_frame *known, struct unwind_frame *frame)
@@ -108,6 +108,17 @@ static bool lines_of_code(
 	return true;
 }
 
+/* What stands for frames that are not on the stack. */
+static bool line_of_frozen(
+	struct hotspot_process *process, struct profile_line *lines, size_t *count, struct error *err)
+{
+	*count = 1;
+	lines[0].line = 0;
+	return interpreter_names_function(process->target.names,
+		&(const struct interpreter_function){ "[frames of the virtual thread in the heap]", "", 0 },
+		&lines[0].function, err);
+}
+
 static bool name_code(struct naming *naming, struct error *err)
 {
 	struct hotspot_process *process = naming->process;
@@ -122,12 +133,15 @@ static bool name_code(struct naming *naming, struct error *err)
 	naming->is_torn |= known->owner == PROFILE_NONE;
 	if (known->owner == PROFILE_NONE)
 		return true;
+	naming->is_torn |= known->step.leaves_out_frozen;
 	note_code(naming, process->codes.items[known->owner].kind);
 	if (known->is_named) {
 		take_known(known, naming->frame);
 		return true;
 	}
-	if (!lines_of_code(naming, known->owner, lines, &count, err) || !make_frame(naming, lines, count, known, err))
+	if (!(known->step.leaves_out_frozen ? line_of_frozen(process, lines, &count, err)
+					    : lines_of_code(naming, known->owner, lines, &count, err)) ||
+		!make_frame(naming, lines, count, known, err))
 		return false;
 	known->is_named = process->costs.late == late;
 	return true;

@@ -19,7 +19,8 @@ struct hotspot_step {
 	bool keeps_frame_pointer;  /* the caller's, two words below the CFA */
 	bool may_be_frame_pointer; /* likewise, if the frame pointer shows there */
 	bool is_deoptimised;
-	uint32_t bytes; /* from the stack pointer to the CFA */
+	bool leaves_out_frozen; /* frames between it and that caller are in the heap, those of a virtual thread */
+	uint32_t bytes;         /* from the stack pointer to the CFA */
 };
 
 /* The frame of a key, as long as its owner, a block or a method, is what it was. */
