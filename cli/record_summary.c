@@ -31,13 +31,47 @@ static bool is_whole(size_t stop)
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED || stop == PROFILE_STOP_KERNEL_ONLY;
 }
 
-static void print_stops(const struct profile_quality *quality)
+/* The function at a location; "" where it has no name. */
+static const char *function_at(const struct profile *profile, uint32_t id)
 {
+	const struct profile_location *location = &profile->locations[id];
+
+	return location->line_count == 0
+		       ? ""
+		       : profile_string(profile,
+				 profile->functions[profile->lines[location->first_line + location->line_count - 1]
+							    .function]
+					 .name);
+}
+
+/* "open stacks: 11, which nothing cut, but whose ...: 9 end at runtime.asmcgocall" */
+static void print_open(const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+	uint64_t open = quality->stops[PROFILE_STOP_OPEN];
+	char count[DIGITS_SIZE];
+
+	if (open == 0)
+		return;
+	digits_in_groups(open, count);
+	cli_say("open stacks: %s, which nothing cut, but whose last frame is not known to be the first one of a thread",
+		count);
+	if (quality->open_end_count > 0 && function_at(profile, quality->open_end)[0]) {
+		digits_in_groups(quality->open_end_count < open ? quality->open_end_count : open, count);
+		cli_say(": %s end at %s", count, function_at(profile, quality->open_end));
+	}
+	cli_say("\n");
+}
+
+static void print_stops(const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
 	const char *separator = "cut stacks: ";
 	char count[DIGITS_SIZE];
 
+	print_open(profile);
 	for (size_t stop = 0; stop < PROFILE_STOP_COUNT; stop++) {
-		if (is_whole(stop) || quality->stops[stop] == 0)
+		if (is_whole(stop) || stop == PROFILE_STOP_OPEN || quality->stops[stop] == 0)
 			continue;
 		digits_in_groups(quality->stops[stop], count);
 		cli_say("%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
@@ -412,7 +446,7 @@ void record_summary_print(const struct record_summary *summary)
 		cli_say("stacks from frame pointers\n");
 	} else {
 		cli_say("%.1f %% whole stacks\n", shown_percent(quality));
-		print_stops(quality);
+		print_stops(summary->profile);
 	}
 	verification_print(summary->profile);
 	print_losses(quality);

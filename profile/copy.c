@@ -279,8 +279,15 @@ bool profile_copy_requests(struct profile_copy *copy, uint32_t first_run, struct
 
 /* ---- Circumstances ---- */
 
-static void copy_quality(struct profile *into, const struct profile *from)
+static void copy_quality(const struct profile_copy *copy)
 {
+	struct profile *into = copy->into;
+	const struct profile *from = copy->from;
+
+	if (from->quality.open_end_count > into->quality.open_end_count) {
+		into->quality.open_end = copy->locations[from->quality.open_end];
+		into->quality.open_end_count = from->quality.open_end_count;
+	}
 	into->quality.samples += from->quality.samples;
 	into->quality.lost += from->quality.lost;
 	into->quality.throttled += from->quality.throttled;
@@ -341,7 +348,7 @@ static void copy_labels(struct profile_copy *copy)
 
 void profile_copy_circumstances(struct profile_copy *copy)
 {
-	copy_quality(copy->into, copy->from);
+	copy_quality(copy);
 	copy_verification(copy);
 	copy_facts(copy);
 	copy_labels(copy);

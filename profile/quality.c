@@ -38,3 +38,8 @@ double profile_quality_whole_percent(const struct profile_quality *quality)
 
 	return quality->samples && has_stops(quality) ? 100.0 * (double)whole / (double)quality->samples : 100.0;
 }
+
+double profile_quality_open_percent(const struct profile_quality *quality)
+{
+	return quality->samples ? 100.0 * (double)quality->stops[PROFILE_STOP_OPEN] / (double)quality->samples : 0;
+}

@@ -7,7 +7,10 @@
 
 struct profile;
 
-/* How the unwinding of a user stack ended. */
+/*
+ * How the unwinding of a user stack ended. A stack is whole when it is proven to be: it ends at what is known to begin
+ * a thread or a coroutine, and no step of the walk may have passed over frames.
+ */
 enum profile_stop {
 	PROFILE_STOP_ROOT,         /* whole: the walk reached the thread's first frame */
 	PROFILE_STOP_STITCHED,     /* whole: a cut stack was joined to an earlier whole one */
@@ -22,7 +25,7 @@ enum profile_stop {
 	PROFILE_STOP_UNWINDER,     /* cut: any other failure of the unwinder */
 	/* cut: the kernel's walk along frame pointers ended, and does not say whether it reached the root */
 	PROFILE_STOP_CHAIN_END,
-	PROFILE_STOP_OPEN, /* open: the walk ended at a frame that is not known as the first one of a thread */
+	PROFILE_STOP_OPEN, /* open: nothing was cut, but that all frames are there is not proven */
 };
 enum { PROFILE_STOP_COUNT = 13 };
 
@@ -38,6 +41,9 @@ struct profile_quality {
 	uint64_t stops[PROFILE_STOP_COUNT];
 	uint64_t frame_pointer_frames; /* frames found by the frame pointer because there was no unwind information */
 	uint64_t frames;
+	/* The location at which most open stacks end, and how many: while it is recorded only, files do not have it. */
+	uint32_t open_end;
+	uint64_t open_end_count; /* 0: there is none */
 };
 
 /*
@@ -45,6 +51,9 @@ struct profile_quality {
  * do not say.
  */
 double profile_quality_whole_percent(const struct profile_quality *quality);
+
+/* Open stacks, in percent of all; 0 likewise. */
+double profile_quality_open_percent(const struct profile_quality *quality);
 
 /*
  * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.

@@ -406,6 +406,8 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 		buffer_printf(out, ", %.1f %% whole stacks", whole);
 	else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0)
 		buffer_append_string(out, ", stacks from frame pointers");
+	if (isfinite(whole) && profile->quality.stops[PROFILE_STOP_OPEN] > 0)
+		buffer_printf(out, ", %.1f %% open", profile_quality_open_percent(&profile->quality));
 }
 
 void summary_verified(const struct profile *profile, const char *before, struct buffer *out)

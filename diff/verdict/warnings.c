@@ -141,7 +141,7 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	if (fabs(cut[0] - cut[1]) < max_cut_points)
 		return true;
 	snprintf(text, sizeof(text),
-		"%.1f %% of base's stacks and %.1f %% of head's are cut, so total times (with all that a function calls) are not comparable",
+		"%.1f %% of base's stacks and %.1f %% of head's are not whole, so total times (with all that a function calls) are not comparable",
 		cut[0], cut[1]);
 	return warnings_add(build->diff, true, text, err);
 }

@@ -180,16 +180,14 @@ static bool count_sample(struct collector *collector, size_t held, uint32_t samp
 	return profile_count_sample(profile, sample, values, time_of(collector, record), err);
 }
 
-/*
- * How many bytes of the stack a walk has used; UINT64_MAX if the walk did not reach the root, since it may need more.
- */
+/* How many bytes of the stack a walk has used; UINT64_MAX if the walk was cut, since it may need more. */
 static uint64_t used_bytes(const struct unwind_job *job)
 {
 	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above the frame's stack pointer */
 	const struct unwind_result *result = &job->result;
 	uint64_t used;
 
-	if (result->stop != PROFILE_STOP_ROOT || result->count == 0)
+	if ((result->stop != PROFILE_STOP_ROOT && result->stop != PROFILE_STOP_OPEN) || result->count == 0)
 		return UINT64_MAX;
 	used = result->frames[result->count - 1].stack_pointer - job->dump.address;
 	return used < RECORDING_MAX_STACK_BYTES ? used + SIGNAL_FRAME_BYTES : UINT64_MAX;
@@ -342,7 +340,9 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	struct stack_path *path = &walked->path;
 	const struct process_location nowhere = { PROFILE_NONE, sample->ip };
 
-	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
+	if (walked->job &&
+		(!stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err) ||
+			!open_ends_count(&collector->open_ends, &collector->processes, &walked->job->result, err)))
 		return false;
 	if (!collector->has_stack &&
 		(!heal_callchain(collector, &collector->held[held], &walked->space, err) ||

@@ -155,6 +155,7 @@ bool collector_finish(struct collector *collector, struct recording *result, str
 {
 	struct buffer *notices = collector->processes.notices;
 
+	open_ends_finish(&collector->open_ends, &collector->profile->quality);
 	if (!profile_finish(collector->profile, err) || !result_take_images(result, &collector->processes, err) ||
 		(collector->verifier &&
 			!verifier_finish(collector->verifier, collector->profile, &result->compared, notices, err))) {

@@ -57,10 +57,11 @@ test('the title names what was recorded, and both sides', () => {
 });
 
 test('what was counted in a recording is not said of its part', () => {
-  const line = (/** @type {boolean} */ isPart) =>
-    header.recordingLine({ samples: 17402, durationNs: 2e9, lost: 0, wholePercent: 99, runs: 4 }, isPart);
+  const line = (/** @type {boolean} */ isPart, openPercent = 0) =>
+    header.recordingLine({ samples: 17402, durationNs: 2e9, lost: 0, wholePercent: 99, openPercent, runs: 4 }, isPart);
   assert.equal(line(false), '17,402 samples in 2.0 s · 0 lost · 99.0 % whole stacks · 4 runs');
   assert.equal(line(true), '2.00 s · 17,402 samples in the whole recording · 0 lost · 99.0 % whole stacks · 4 runs');
+  assert.equal(line(false, 0.75), '17,402 samples in 2.0 s · 0 lost · 99.0 % whole stacks, 0.8 % open · 4 runs');
 });
 
 test('labels stand with their keys', () => {

@@ -47,6 +47,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {number|null} samples
  * @property {number|null} lost
  * @property {number|null} wholePercent
+ * @property {number} openPercent stacks that are neither proven to be whole nor cut
  * @property {string} verified how many stacks and names were compared with other libraries; "" where nobody asked
  * @property {[string, string][]} labels what it is of: key and value of each
  * @property {boolean} hasTimeline

@@ -21,7 +21,9 @@ const SENTENCES = 3;
 
 /** How many stacks are whole, where that was measured. @param {Recording} r */
 function stacksText(r) {
-  if (r.wholePercent !== null) return `${r.wholePercent.toFixed(1)} % whole stacks`;
+  const open = r.openPercent > 0 ? `, ${r.openPercent.toFixed(1)} % open` : '';
+
+  if (r.wholePercent !== null) return `${r.wholePercent.toFixed(1)} % whole stacks${open}`;
   return r.call_graph === 'fp' && 'stacks from frame pointers';
 }
 

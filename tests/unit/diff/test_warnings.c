@@ -169,7 +169,7 @@ static const struct {
 	{ cgroup, "base and head ran in different control groups: 'same' and '/docker/0123456789abcdef'", false },
 	{ user_only, "head was recorded without kernel code, base with it", true },
 	{ lost, "head lost 4.8 % of its samples; record with a lower -F", true },
-	{ cut, "0.0 % of base's stacks and 10.0 % of head's are cut, so total times (with all that a function calls) are not comparable",
+	{ cut, "0.0 % of base's stacks and 10.0 % of head's are not whole, so total times (with all that a function calls) are not comparable",
 		true },
 	{ whole_command, "head holds whole runs of a command and base does not, so only head includes start and exit",
 		false },
