@@ -178,8 +178,12 @@ struct machine {
 	bool (*is_behind_system_call)(const struct machine_code *code);
 	/* Whether a signal handler returns there: it is rt_sigreturn, where the C library has no rules for it. */
 	bool (*is_signal_return)(const struct machine_code *code);
-	/* Whether main() or a thread's first function returns there, behind which nothing returns, in musl. */
+	/* Whether main() or a thread's first function may return there, behind which nothing returns, in musl. */
 	bool (*is_last_return)(const struct machine_code *code);
+	/* Whether a thread's first function returns there: the thread ends by a system call at once. */
+	bool (*is_thread_start)(const struct machine_code *code);
+	/* Whether a function that keeps frame pointers begins a little before. */
+	bool (*keeps_frame_pointer)(const struct machine_code *code);
 	/* Whether it is glibc's __start_context, to which the function of makecontext() returns. */
 	bool (*is_context_start)(const struct machine_code *code);
 

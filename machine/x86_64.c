@@ -86,7 +86,32 @@ static bool is_last_return(const struct machine_code *code)
 		       BEGINS_WITH(code, 0x48, 0x63, 0xf8, 0xe8));
 }
 
+/*
+ * A call by a pointer, then exit(2): `mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall` in musl's __clone, and
+ * with a fixed code as Go's runtime.clone has it.
+ */
+static bool is_thread_start(const struct machine_code *code)
+{
+	return is_behind_indirect_call(code) &&
+	       (BEGINS_WITH(code, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05) ||
+		       BEGINS_WITH(code, 0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05));
+}
+
 /* ---- Parts of functions ---- */
+
+/* `push %rbp; mov %rsp, %rbp` */
+static bool keeps_frame_pointer(const struct machine_code *code)
+{
+	enum { MOST_BYTES = 4096 };
+	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+
+	if (!code->bytes || code->at > code->size)
+		return false;
+	for (size_t back = sizeof(prologue); back <= MOST_BYTES && back <= code->at; back++)
+		if (memcmp(code->bytes + code->at - back, prologue, sizeof(prologue)) == 0)
+			return true;
+	return false;
+}
 
 static bool find_call(const struct machine_code *code, int64_t *distance)
 {
@@ -229,6 +254,8 @@ const struct machine machine_x86_64 = {
 	.is_behind_system_call = is_behind_system_call,
 	.is_signal_return = is_signal_return,
 	.is_last_return = is_last_return,
+	.is_thread_start = is_thread_start,
+	.keeps_frame_pointer = keeps_frame_pointer,
 	.is_context_start = is_context_start,
 	.find_slot_jump = find_slot_jump,
 	.find_prologue = find_prologue,

@@ -20,10 +20,10 @@ struct recall_caller {
 	uint64_t refused; /* a hash of the refuted return addresses and their places */
 };
 
-/* Whether a call may have led to a function (fallback/link.h). */
+/* How a call may have led to a function (fallback/link.h). */
 struct recall_link {
 	uint64_t generation, return_address, callee;
-	bool is_possible;
+	uint32_t link; /* enum link */
 };
 
 /* How many further scans without a result a process may have. */

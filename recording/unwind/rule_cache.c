@@ -37,8 +37,10 @@ static enum cached_kind kind_without_rule(const struct machine *machine, const s
 		return CACHED_SIGNAL_RETURN;
 	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
 		return CACHED_ROOT;
-	if (!is_exact && (machine->is_last_return(&code->code) || machine->is_context_start(&code->code)))
+	if (!is_exact && (machine->is_thread_start(&code->code) || machine->is_context_start(&code->code)))
 		return CACHED_ROOT;
+	if (!is_exact && machine->is_last_return(&code->code))
+		return CACHED_LAST_RETURN;
 	if (machine->is_behind_system_call(&code->code))
 		return CACHED_SYSCALL;
 	return code->is_go ? CACHED_GO : CACHED_NO_RULE;
@@ -132,7 +134,7 @@ static bool keep_described(
 
 static bool may_be_guessed(enum cached_kind kind)
 {
-	return kind == CACHED_NO_RULE || kind == CACHED_GO || kind == CACHED_SYSCALL;
+	return kind == CACHED_NO_RULE || kind == CACHED_GO || kind == CACHED_SYSCALL || kind == CACHED_LAST_RETURN;
 }
 
 static bool read_code(const struct code_place *place, size_t bytes, struct unwind_code *code)
@@ -210,9 +212,12 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 		return;
 	if (is_made(space, &code)) {
 		entry->kind = CACHED_MADE;
+		entry->is_made = true;
 		return;
 	}
 	entry->kind = kind_without_rule(machine, &code, place->is_exact);
+	entry->is_made = !code.code.bytes;
+	entry->keeps_frame_pointer = code.is_go || machine->keeps_frame_pointer(&code.code);
 	if (may_be_guessed(entry->kind))
 		keep_guess(cache, place, &code, entry);
 	if (code.code.bytes)

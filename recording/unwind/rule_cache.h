@@ -18,6 +18,7 @@ enum cached_kind {
 	CACHED_RULE,
 	CACHED_SIGNAL_RETURN, /* no rule; the code that a signal handler returns to */
 	CACHED_ROOT,          /* no rule; the start of the image's execution, or of a thread's */
+	CACHED_LAST_RETURN,   /* no rule; the code that main() or a thread's first function may return to, in musl */
 	CACHED_SYSCALL,       /* no rule; directly after a system call */
 	CACHED_GO,            /* no rule; in a Go program */
 	CACHED_MADE,          /* no rule; whoever has made the code is asked first */
@@ -28,12 +29,14 @@ enum cached_kind {
 struct cached {
 	uint64_t generation, address;
 	uint32_t image;
-	uint8_t kind : 5;                           /* enum cached_kind */
-	uint8_t is_guessed : 1;                     /* of CACHED_MADE: the instructions were read */
-	uint8_t may_return : 1;                     /* a caller may stand there until its callee returns */
-	uint8_t is_called : 1;                      /* a call stands before it, as far as the code is readable */
-	uint8_t cfa_register, saved[MACHINE_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the
-						       instructions do */
+	uint16_t kind : 4;                /* enum cached_kind */
+	uint16_t may_return : 1;          /* a caller may stand there until its callee returns */
+	uint16_t is_called : 1;           /* a call stands before it, as far as the code is readable */
+	uint16_t is_made : 1;             /* code of no image: it was made while the program ran */
+	uint16_t is_guessed : 1;          /* of CACHED_MADE: the instructions were read */
+	uint16_t keeps_frame_pointer : 1; /* without a rule: functions keep frame pointers there */
+	uint16_t cfa_register : 7; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the instructions do */
+	uint8_t saved[MACHINE_SAVED]; /* likewise */
 	union {
 		int32_t cfa_offset; /* of CACHED_PUSHES; without a rule as the instructions give it, 0: they do not */
 		uint32_t rule;      /* of CACHED_RULE: its id */

@@ -250,6 +250,8 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 	case CACHED_ROOT:
 		*stop = PROFILE_STOP_ROOT;
 		return false;
+	case CACHED_LAST_RETURN:
+		return walk_step_to_start(w, stop);
 	case CACHED_SYSCALL:
 	case CACHED_GO:
 	case CACHED_NO_RULE:
@@ -280,6 +282,13 @@ static bool locate_or_try_another(struct walk *w)
 	return true;
 }
 
+/* A stack is not known to be whole where a step on its way may have passed over frames. */
+static void end(struct walk *w)
+{
+	if (w->result->stop == PROFILE_STOP_ROOT && w->unproven > 0)
+		w->result->stop = PROFILE_STOP_OPEN;
+}
+
 static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
 {
 	const struct machine *machine = job->space.machine;
@@ -300,6 +309,13 @@ static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *
 	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
 }
 
+/* A walk that has ended is replaced by the last one. */
+static void leave(struct walk **going, size_t *count, size_t index)
+{
+	end(going[index]);
+	going[index] = going[--*count];
+}
+
 void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count)
 {
 	struct walk walks[UNWIND_TOGETHER], *going[UNWIND_TOGETHER];
@@ -313,17 +329,16 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 		begin(&walks[i], unwinder, &jobs[i], i);
 		going[going_count++] = &walks[i];
 	}
-	/* A walk that has ended is replaced by the last one. */
 	while (going_count > 0) {
 		for (size_t i = 0; i < going_count;)
 			if (locate_or_try_another(going[i]))
 				i++;
 			else
-				going[i] = going[--going_count];
+				leave(going, &going_count, i);
 		for (size_t i = 0; i < going_count;)
 			if (unwind_step(going[i]) || walk_try_another_caller(going[i]))
 				i++;
 			else
-				going[i] = going[--going_count];
+				leave(going, &going_count, i);
 	}
 }

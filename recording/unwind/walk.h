@@ -25,6 +25,7 @@ struct trial {
 	uint64_t refused;             /* a hash of the return addresses that were refuted */
 	size_t count;                 /* of frames up to the one whose caller is searched for */
 	enum profile_stop stop;       /* the stop reason if all candidates are refuted */
+	bool passes_over_frame;       /* words below the candidate may be return addresses of frames without a rule */
 	bool is_by_frame_pointer;     /* the candidate's own caller is found by a frame pointer that may not be one */
 	uint64_t kept[MACHINE_SAVED]; /* machine->saved_registers in the frame whose caller is searched for */
 	size_t by_frame_pointer, frame_pointer_frames; /* of the walk, and of its result, at that frame */
@@ -59,6 +60,7 @@ struct walk {
 	uint32_t known_at[MACHINE_SAVED];
 	size_t by_frame_pointer; /* number of frames below the last one that a frame pointer gave */
 	uint64_t carried, left;  /* of struct unwind_made_frame; what the step from the last frame left for the next */
+	size_t unproven; /* number of frames below the first one before which others may be missing; 0: there is none */
 	struct trials trials;
 	struct recall *recall;
 };
@@ -136,6 +138,9 @@ bool walk_step_from_signal(struct walk *w, enum profile_stop *stop);
 
 /* Steps to the caller by the first candidate that the evidence supports. False at the end, with the reason. */
 bool walk_step_without_rule(struct walk *w, enum profile_stop *stop);
+
+/* Steps from where main() or a thread's first function returns to, to where execution began. */
+bool walk_step_to_start(struct walk *w, enum profile_stop *stop);
 
 /* The same by the words of the stack alone. The result has the stop reason for the case that no candidate holds. */
 bool walk_scan_for_caller(struct walk *w);

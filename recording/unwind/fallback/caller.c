@@ -28,6 +28,7 @@ struct candidate {
 	uint64_t slot;           /* where the return address stands */
 	uint64_t stack_pointer;  /* the caller's */
 	uint64_t return_address; /* 0 where it was not copied */
+	unsigned int evidence;   /* what was gathered */
 };
 
 enum evidence {
@@ -95,8 +96,10 @@ enum verdict {
 
 static enum verdict verdict_on_place(struct walk *w, struct candidate *c)
 {
-	unsigned int missing = needed[c->kind] & ~gather_evidence(w, c);
+	unsigned int missing;
 
+	c->evidence = gather_evidence(w, c);
+	missing = needed[c->kind] & ~c->evidence;
 	if (missing == 0)
 		return VERDICT_HOLDS;
 	return (missing & IS_COPIED) && !(missing & (IS_ABOVE | IS_ALIGNED)) &&
@@ -111,7 +114,7 @@ static bool propose_by_instructions(struct walk *w, struct candidate *c)
 	uint64_t cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset,
 		 slot = cfa - WORD_BYTES;
 
-	*c = (struct candidate){ BY_INSTRUCTIONS, slot, slot, cfa, 0 };
+	*c = (struct candidate){ BY_INSTRUCTIONS, slot, slot, cfa, 0, 0 };
 	return w->cached.cfa_offset != 0;
 }
 
@@ -123,7 +126,7 @@ static bool propose_by_system_call(struct walk *w, struct candidate *c)
 {
 	uint64_t slot = walk_stack_pointer(w);
 
-	*c = (struct candidate){ BY_SYSTEM_CALL, slot, slot, slot + WORD_BYTES, 0 };
+	*c = (struct candidate){ BY_SYSTEM_CALL, slot, slot, slot + WORD_BYTES, 0, 0 };
 	return w->cached.kind == CACHED_SYSCALL && w->result->count == 1;
 }
 
@@ -131,7 +134,7 @@ static bool propose_by_frame_pointer(struct walk *w, struct candidate *c)
 {
 	uint64_t frame = walk_register(w, w->machine->frame_pointer);
 
-	*c = (struct candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * (uint64_t)WORD_BYTES, 0 };
+	*c = (struct candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * (uint64_t)WORD_BYTES, 0, 0 };
 	return true;
 }
 
@@ -157,8 +160,62 @@ static void forget_registers(struct walk *w)
 	}
 }
 
-static void go_to_candidate(struct walk *w, const struct candidate *c)
+/* The first whole word at an address or above it. */
+static uint64_t whole_word(uint64_t address)
 {
+	return (address + WORD_MASK) & ~(uint64_t)WORD_MASK;
+}
+
+static uint64_t first_slot(const struct walk *w)
+{
+	return whole_word(walk_stack_pointer(w));
+}
+
+static const struct unwind_frame *last_frame(const struct walk *w)
+{
+	return &w->result->frames[w->result->count - 1];
+}
+
+static enum link link_to(struct walk *w, uint64_t return_address, const struct unwind_frame *callee)
+{
+	uint64_t generation = w->space->generation, address = unwind_frame_address(callee);
+	struct recall_link *known = recall_link_at(w->recall, generation, return_address, address);
+
+	if (known->generation != generation || known->return_address != return_address || known->callee != address)
+		*known = (struct recall_link){ generation, return_address, address,
+			link_between(w->space, return_address, address) };
+	return (enum link)known->link;
+}
+
+/*
+ * Whether the candidate is the caller of the frame, and not one further up. A call that leads to the frame's function
+ * proves it. Of code that was made while the program ran, calls do not tell: it is called by a pointer, or jumped to.
+ * What makes such code keeps frame pointers in all of it, or has it return as its instructions say, or lets it run in
+ * the frame of what called it.
+ */
+static bool is_next_caller(struct walk *w, const struct candidate *c, bool passes_over_frame)
+{
+	const struct unwind_frame *frame = last_frame(w);
+	const struct code_place place = { w->space, unwind_frame_address(frame), frame->is_exact };
+	struct cached code;
+	enum link link;
+
+	if (c->kind == BY_INSTRUCTIONS || c->kind == BY_SYSTEM_CALL)
+		return true;
+	link = link_to(w, c->return_address, frame);
+	if (link != LINK_UNKNOWN)
+		return link != LINK_IMPOSSIBLE;
+	code = *rule_cache_find(w->cache, &place);
+	if (c->kind == BY_FRAME_POINTER)
+		return code.is_made || code.keeps_frame_pointer || walk_find_call(w, c->return_address)->is_made;
+	return code.is_made && !passes_over_frame;
+}
+
+/* `is_next`: it is the caller of the frame, and not one further up. */
+static void go_to_candidate(struct walk *w, const struct candidate *c, bool is_next)
+{
+	if (w->unproven == 0 && !is_next)
+		w->unproven = w->result->count;
 	/* Only the instructions show where the frame keeps which registers. */
 	if (c->kind != BY_INSTRUCTIONS)
 		w->pushed[w->result->count - 1] = (struct pushed){ 0 };
@@ -187,15 +244,33 @@ static struct trial *last_trial(const struct walk *w)
 	return &w->trials.open[w->trials.count - 1];
 }
 
-/* Finds the next word from `slot` on, below `end`, that may be the return address; `slot` then is its place. */
-static bool scan_words(struct walk *w, uint64_t *slot, uint64_t end, struct candidate *c)
+/*
+ * Whether a word may be the return address of code that was made at run time and has a frame of its own: its
+ * instructions lead to a return.
+ */
+static bool is_of_made_frame(struct walk *w, const struct candidate *c)
+{
+	const struct cached *call;
+
+	if ((c->evidence & (IS_CALL | IS_DESCRIBED)) != IS_CALL)
+		return false;
+	call = walk_find_call(w, c->return_address);
+	return call->is_made && call->is_called && call->cfa_offset != 0;
+}
+
+/*
+ * Finds the next word from `slot` on, below `end`, that may be the return address; `slot` then is its place.
+ * `passes_over_frame` is set if one before may be that of another frame.
+ */
+static bool scan_words(struct walk *w, uint64_t *slot, uint64_t end, struct candidate *c, bool *passes_over_frame)
 {
 	uint64_t word;
 
 	for (; *slot < end && walk_read(w->dump, *slot, &word); *slot += WORD_BYTES) {
-		*c = (struct candidate){ BY_STACK_SCAN, *slot, *slot, *slot + WORD_BYTES, 0 };
+		*c = (struct candidate){ BY_STACK_SCAN, *slot, *slot, *slot + WORD_BYTES, 0, 0 };
 		if (verdict_on_place(w, c) == VERDICT_HOLDS)
 			return true;
+		*passes_over_frame |= is_of_made_frame(w, c);
 	}
 	return false;
 }
@@ -212,6 +287,8 @@ static void rewind_to(struct walk *w, const struct trial *trial)
 	w->result->caller_stack_pointer = 0;
 	w->result->frame_pointer_frames = trial->frame_pointer_frames;
 	w->by_frame_pointer = trial->by_frame_pointer;
+	if (w->unproven >= trial->count)
+		w->unproven = 0;
 }
 
 /* Puts the next candidate on trial; false, with the reason, if there is none. */
@@ -225,11 +302,11 @@ static bool try_next_candidate(struct walk *w, struct trial *trial)
 	if (trial->slot && walk_read(w->dump, trial->slot, &refuted))
 		trial->refused = with_refused(trial->refused, trial->slot, refuted);
 	if (trials->candidates < MOST_CANDIDATES && trials->links < MOST_LINKS &&
-		scan_words(w, &trial->next_slot, UINT64_MAX, &c)) {
+		scan_words(w, &trial->next_slot, UINT64_MAX, &c, &trial->passes_over_frame)) {
 		trials->candidates++;
 		trial->slot = c.slot;
 		trial->next_slot = c.stack_pointer;
-		go_to_candidate(w, &c);
+		go_to_candidate(w, &c, is_next_caller(w, &c, trial->passes_over_frame));
 		return true;
 	}
 	w->result->stop = trial->stop;
@@ -248,11 +325,6 @@ static bool try_candidates(struct walk *w)
 	return false;
 }
 
-static uint64_t first_slot(const struct walk *w)
-{
-	return (walk_stack_pointer(w) + WORD_MASK) & ~(uint64_t)WORD_MASK;
-}
-
 static void open_trial(struct walk *w)
 {
 	struct trial *trial = &w->trials.open[w->trials.count++];
@@ -269,35 +341,26 @@ static void open_trial(struct walk *w)
 
 static bool is_possible_link(struct walk *w, uint64_t return_address, const struct unwind_frame *callee)
 {
-	uint64_t generation = w->space->generation, address = unwind_frame_address(callee);
-	struct recall_link *link = recall_link_at(w->recall, generation, return_address, address);
-
-	if (link->generation != generation || link->return_address != return_address || link->callee != address)
-		*link = (struct recall_link){ generation, return_address, address,
-			link_is_possible(w->space, return_address, address) };
-	return link->is_possible;
-}
-
-static const struct unwind_frame *last_frame(const struct walk *w)
-{
-	return &w->result->frames[w->result->count - 1];
+	return link_to(w, return_address, callee) != LINK_IMPOSSIBLE;
 }
 
 /*
  * Tries the caller that an earlier scan found, if it is this frame's too: the candidates refuted then would be refuted
  * again.
  */
-static bool recall_candidate(struct walk *w, struct candidate *c)
+static bool recall_candidate(struct walk *w, struct candidate *c, bool *is_next)
 {
 	const struct recall_caller *known = recall_caller_at(w->recall, w->space->generation, walk_stack_pointer(w));
 	uint64_t slot = first_slot(w), refused = 0;
+	bool passes_over_frame = false;
 
 	if (known->generation != w->space->generation || known->stack_pointer != walk_stack_pointer(w))
 		return false;
-	for (; scan_words(w, &slot, known->slot, c); slot += WORD_BYTES)
+	for (; scan_words(w, &slot, known->slot, c, &passes_over_frame); slot += WORD_BYTES)
 		refused = with_refused(refused, slot, c->return_address);
 	*c = (struct candidate){ BY_STACK_SCAN, known->slot, known->slot, known->slot + WORD_BYTES,
-		known->return_address };
+		known->return_address, 0 };
+	*is_next = is_next_caller(w, c, passes_over_frame);
 	return refused == known->refused && walk_read(w->dump, known->slot, &slot) && slot == known->return_address &&
 	       is_possible_link(w, known->return_address, last_frame(w));
 }
@@ -305,11 +368,12 @@ static bool recall_candidate(struct walk *w, struct candidate *c)
 bool walk_scan_for_caller(struct walk *w)
 {
 	struct candidate c;
+	bool is_next;
 
 	if (!w->space->is_code)
 		return false;
-	if (recall_candidate(w, &c)) {
-		go_to_candidate(w, &c);
+	if (recall_candidate(w, &c, &is_next)) {
+		go_to_candidate(w, &c, is_next);
 		return true;
 	}
 	if (w->trials.count == WALK_TRIALS ||
@@ -482,21 +546,27 @@ bool walk_try_another_caller(struct walk *w)
 
 /* ---- A step without a rule ---- */
 
-/* Go maintains frame pointers. The first frame of a goroutine has none, and the words above it are left over. */
+/*
+ * Go maintains frame pointers, and where it begins or leaves a stack it sets the register to 0: in what starts a
+ * thread, in what a goroutine returns to, and in what schedules.
+ */
 static bool is_first_of_goroutine(struct walk *w)
 {
-	return w->cached.kind == CACHED_GO && walk_register(w, w->machine->frame_pointer) == 0;
+	return w->cached.kind == CACHED_GO && !w->is_exact && walk_register(w, w->machine->frame_pointer) == 0;
 }
 
-/* The ABI marks the first frame by a frame pointer of 0 (System V x86-64, 3.4.1); others by a return address of 0 above
- * it. */
+/*
+ * The ABI marks the first frame by a frame pointer of 0 (System V x86-64, 3.4.1); others by a return address of 0 above
+ * it. Where the frame below has no frame pointer, the register may have been used for another value.
+ */
 static bool is_marked_as_first(struct walk *w, const struct candidate *by_frame_pointer)
 {
 	uint64_t ignored, return_address = 0;
 
-	return by_frame_pointer->lowest == 0 ||
-	       (walk_read(w->dump, by_frame_pointer->lowest, &ignored) &&
-		       walk_read(w->dump, by_frame_pointer->slot, &return_address) && return_address == 0);
+	return w->by_frame_pointer + 1 == w->result->count && w->result->count > 1 &&
+	       (by_frame_pointer->lowest == 0 ||
+		       (walk_read(w->dump, by_frame_pointer->lowest, &ignored) &&
+			       walk_read(w->dump, by_frame_pointer->slot, &return_address) && return_address == 0));
 }
 
 /* Ends the walk with the reason for a frame without a caller. */
@@ -523,7 +593,7 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 			continue;
 		switch (verdict_on_place(w, &c)) {
 		case VERDICT_HOLDS:
-			go_to_candidate(w, &c);
+			go_to_candidate(w, &c, is_next_caller(w, &c, false));
 			return true;
 		case VERDICT_NOT_COPIED:
 			return end_walk(w, PROFILE_STOP_DUMP_END, kind == BY_INSTRUCTIONS ? c.stack_pointer : 0, stop);
@@ -535,10 +605,34 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 	}
 	if (is_put_there_by_hand(w) && w->by_frame_pointer + 1 != w->result->count)
 		return end_walk(w, PROFILE_STOP_ROOT, 0, stop);
+	/* A frame of Go whose caller its frame pointer does not show has it in another stack. */
+	if (w->cached.kind == CACHED_GO)
+		return end_walk(w, PROFILE_STOP_OPEN, 0, stop);
 	/*
 	 * The mark may also be a register that is used for another value: a candidate of the stack scan is better
 	 * evidence.
 	 */
 	(void)end_walk(w, is_marked_as_first(w, &c) ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE, 0, stop);
 	return walk_scan_for_caller(w);
+}
+
+/*
+ * musl's functions that call main() and threads' first functions have no rules, and never return, so that their
+ * instructions do not show the size of their frames: a few words above them stands the return address that leads to
+ * where execution began. Without one, the code is a function like any other.
+ */
+bool walk_step_to_start(struct walk *w, enum profile_stop *stop)
+{
+	enum { MOST_FRAME_WORDS = 16 };
+	uint64_t slot = first_slot(w), end = slot + MOST_FRAME_WORDS * (uint64_t)WORD_BYTES, word;
+
+	for (; slot < end && walk_read(w->dump, slot, &word); slot += WORD_BYTES) {
+		if (w->space->is_code && !w->space->is_code(w->space->context, word - 1))
+			continue;
+		if (walk_find_call(w, word)->kind != CACHED_ROOT)
+			continue;
+		walk_go_to_caller(w, slot + WORD_BYTES, word);
+		return true;
+	}
+	return walk_step_without_rule(w, stop);
 }

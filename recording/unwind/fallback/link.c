@@ -114,22 +114,27 @@ static bool is_one_gap(const struct frame_table *table, uint64_t start, uint64_t
 	return start <= end;
 }
 
-bool link_is_possible(const struct unwind_space *space, uint64_t return_address, uint64_t callee)
+static enum link when(bool is_possible)
+{
+	return is_possible ? LINK_BY_JUMP : LINK_IMPOSSIBLE;
+}
+
+enum link link_between(const struct unwind_space *space, uint64_t return_address, uint64_t callee)
 {
 	struct place call, called = { 0 }, target;
 	bool is_in_image, is_described, is_target_described;
 
 	if (!find_place(space, return_address - 1, &call) || !find_target(&call, &target))
-		return true;
+		return LINK_UNKNOWN;
 	is_target_described = find_rule(&target);
 	is_described = find_place(space, callee, &called);
 	is_in_image = target.code.table == called.code.table;
-	if (is_described && is_target_described)
-		return (is_in_image && target.rule.function_start == called.rule.function_start) ||
-		       may_end_by_jump(&target, false);
+	if (is_described && is_target_described && is_in_image &&
+		target.rule.function_start == called.rule.function_start)
+		return LINK_BY_CALL;
 	if (is_target_described)
-		return may_end_by_jump(&target, true);
-	return (is_in_image && !is_described &&
-		       is_one_gap(called.code.table, target.code.image_address, called.code.image_address)) ||
-	       jumps_at_once(&target);
+		return when(may_end_by_jump(&target, !is_described));
+	return when((is_in_image && !is_described &&
+			    is_one_gap(called.code.table, target.code.image_address, called.code.image_address)) ||
+		    jumps_at_once(&target));
 }

@@ -27,7 +27,7 @@ enum {
 
 struct image {
 	const struct frame_table *table, *framed, *resolver;
-	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
+	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES], made[MADE_END - MADE_AT];
 	size_t asked; /* whether an address is code */
 	struct unwinder *unwinder;
 };
@@ -66,6 +66,18 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 	}
 	code->code = (struct machine_code){ image->code, sizeof(image->code), address - ELF_BYTES_CODE };
 	return address - ELF_BYTES_CODE < ELF_BYTES_CODE_SIZE;
+}
+
+/* Code without an image is read in the process. */
+static bool read_made(void *context, uint64_t address, size_t bytes, struct machine_code *code)
+{
+	struct image *image = context;
+
+	(void)bytes;
+	if (address - MADE_AT >= sizeof(image->made))
+		return false;
+	*code = (struct machine_code){ image->made, sizeof(image->made), address - MADE_AT };
+	return true;
 }
 
 static bool is_code(void *context, uint64_t address)
@@ -140,7 +152,7 @@ static void forget(struct image *image)
 
 static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
 {
-	struct unwind_job job = { .space = { find, NULL, image, 1, is_code, &machine_x86_64 },
+	struct unwind_job job = { .space = { find, read_made, image, 1, is_code, &machine_x86_64 },
 		.registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = 0x99, [X86_64_RIP] = pc } },
 		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT } };
 
@@ -407,6 +419,47 @@ static void test_a_return_address_of_a_call_is_no_root(void **state)
 	assert_int_equal(result.count, 2);
 }
 
+/* Which function a call by a pointer has led to is not known: others may stand between. */
+static void test_what_a_call_by_a_pointer_leads_to_is_open(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwind_result result;
+
+	memcpy(&image->code[0x40 - 5], "\x90\x90\x90\xff\xd0", 5);
+	result = walk_from(image, words, SILENT_AT + 0x10);
+	assert_int_equal(result.stop, PROFILE_STOP_OPEN);
+	assert_int_equal(result.count, 4);
+	/* As it was found before. */
+	result = walk_from(image, words, SILENT_AT + 0x10);
+	assert_int_equal(result.stop, PROFILE_STOP_OPEN);
+	/* Code that was made at run time is called so, or jumped to. */
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 4);
+}
+
+/* Code that was made at run time and returns has a frame of its own, which the candidate further up passes over. */
+static void test_what_passes_over_a_frame_is_open(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, MADE_AT + 0x80, 6, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8,
+		START_AT + 0x10 };
+	struct unwind_result result;
+
+	memcpy(&image->code[0x40 - 5], "\x90\x90\x90\xff\xd0", 5);
+	/* It goes nowhere. */
+	image->made[0x80 - 5] = 0xe8;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 4);
+	forget(image);
+	image->made[0x80] = 0xc3;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_OPEN);
+	assert_int_equal(result.count, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +476,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_scans_in_vain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_return_address_put_there_by_hand, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_return_address_of_a_call_is_no_root, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_a_call_by_a_pointer_leads_to_is_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_passes_over_a_frame_is_open, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,8 @@ static void test_why_it_stops(void **state)
 	expect_stop(*state, words, STACK_AT - 8, PROFILE_STOP_NO_RULE, 1);
 	expect_stop(*state, words, at(WORDS - 1), PROFILE_STOP_DUMP_END, 1);
 	expect_stop(*state, words, UINT64_MAX & ~(uint64_t)7, PROFILE_STOP_NO_RULE, 1);
-	expect_stop(*state, words, 0, PROFILE_STOP_ROOT, 1);
+	/* The register of a leaf may have another use than that of a frame pointer. */
+	expect_stop(*state, words, 0, PROFILE_STOP_NO_RULE, 1);
 }
 
 static void test_an_unknown_processor_has_no_frames(void **state)
@@ -145,38 +146,67 @@ static bool find_in_bytes(void *context, uint64_t address, struct unwind_code *c
 	return true;
 }
 
-static void test_roots_that_only_their_code_tells(void **state)
+/* Code by its bytes, from two before the return address on. */
+struct told_by_code {
+	const char *bytes;
+	size_t size;
+	enum profile_stop stop;
+	size_t count;
+};
+
+/* In spaces of their own, since answers are kept. The frame pointer of the second frame leads nowhere. */
+static void expect_told_by_code(
+	struct unwinder *unwinder, const struct told_by_code *cases, size_t count, const uint64_t *words)
 {
-	static const struct {
-		const char *code; /* from two bytes before the return address on */
-		size_t size;
-		enum profile_stop stop;
-	} cases[] = {
-		{ "\xff\xd0\x89\xc7\xe8", 5, PROFILE_STOP_ROOT },             /* musl: exit(main()) */
-		{ "\xff\xd0\x48\x89\xc7\xe8", 6, PROFILE_STOP_ROOT },         /* musl: pthread_exit(start()) */
-		{ "\xff\xd0\x48\x63\xf8\xe8", 6, PROFILE_STOP_ROOT },         /* musl: the same of a C11 thread */
-		{ "\0\0\x48\x89\xdc\x48\x8b\x3c\x24", 9, PROFILE_STOP_ROOT }, /* glibc: __start_context */
-		{ "\xff\xd0\x89\xc7\x90", 5, PROFILE_STOP_NO_RULE },
-		{ "\0\0\x89\xc7\xe8", 5, PROFILE_STOP_NO_RULE }, /* f(g()) */
-	};
-	/* The frame pointer of the second frame leads nowhere. */
-	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200 };
-	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
+	struct unwind_stack_dump dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT };
 	struct unwind_registers registers = {
 		.values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 }
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint8_t code[CODE_END - CODE_AT] = { 0 };
-		/* Each in a space of its own: answers are kept. */
-		struct unwind_space space = { find_in_bytes, NULL, code, 100 + i, NULL, &machine_x86_64 };
+		struct unwind_space space = { find_in_bytes, NULL, code, hash_mix((uintptr_t)words, i), NULL,
+			&machine_x86_64 };
 		struct unwind_result result;
 
-		memcpy(code + 0x200 - 2, cases[i].code, cases[i].size);
-		result = unwind_one(*state, &space, &registers, &dump);
+		memcpy(code + 0x200 - 2, cases[i].bytes, cases[i].size);
+		/* The leaf keeps frame pointers: push %rbp; mov %rsp, %rbp */
+		memcpy(code + 0x80, "\x55\x48\x89\xe5", 4);
+		/* musl's __clone: call *%r9; mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall */
+		memcpy(code + 0x400 - 3, "\x41\xff\xd1\x89\xc7\x31\xc0\xb0\x3c\x0f\x05", 11);
+		result = unwind_one(unwinder, &space, &registers, &dump);
 		assert_int_equal(result.stop, cases[i].stop);
-		assert_int_equal(result.count, 2);
+		assert_int_equal(result.count, cases[i].count);
 	}
+}
+
+static void test_roots_that_only_their_code_tells(void **state)
+{
+	static const struct told_by_code cases[] = {
+		{ "\xff\xd0\x89\xc7\xe8", 5, PROFILE_STOP_ROOT, 3 },             /* musl: exit(main()) */
+		{ "\xff\xd0\x48\x89\xc7\xe8", 6, PROFILE_STOP_ROOT, 3 },         /* musl: pthread_exit(start()) */
+		{ "\xff\xd0\x48\x63\xf8\xe8", 6, PROFILE_STOP_ROOT, 3 },         /* musl: the same of a C11 thread */
+		{ "\0\0\x48\x89\xdc\x48\x8b\x3c\x24", 9, PROFILE_STOP_ROOT, 2 }, /* glibc: __start_context */
+		{ "\xff\xd0\x89\xc7\x31\xc0\xb0\x3c\x0f\x05", 10, PROFILE_STOP_ROOT, 2 }, /* musl: __clone */
+		{ "\xff\xd0\x89\xc7\x90", 5, PROFILE_STOP_NO_RULE, 2 },
+		{ "\0\0\x89\xc7\xe8", 5, PROFILE_STOP_NO_RULE, 2 }, /* f(g()) */
+	};
+	/* What the second frame keeps, and its return address. */
+	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200, [6] = 7, [7] = 0x1500, [8] = 0x1400 };
+
+	expect_told_by_code(*state, cases, sizeof(cases) / sizeof(cases[0]), words);
+}
+
+/* f(g()) looks like exit(main()): without what starts threads above it, it has a caller like any other. */
+static void test_what_looks_like_a_root_is_none(void **state)
+{
+	static const struct told_by_code cases[] = {
+		{ "\xff\xd0\x89\xc7\xe8", 5, PROFILE_STOP_NO_RULE, 2 },
+		{ "\xff\xd0\x48\x89\xc7\xe8", 6, PROFILE_STOP_NO_RULE, 2 },
+	};
+	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200, [6] = 7, [7] = 0x1500, [40] = 0x1400 };
+
+	expect_told_by_code(*state, cases, sizeof(cases) / sizeof(cases[0]), words);
 }
 
 /* ---- Code that its image's table says nothing of ---- */
@@ -424,6 +454,7 @@ int main(int argc, char **argv)
 		TEST(test_why_it_stops),
 		TEST(test_an_unknown_processor_has_no_frames),
 		TEST(test_roots_that_only_their_code_tells),
+		TEST(test_what_looks_like_a_root_is_none),
 		TEST(test_a_guess_is_no_rule_beside_it),
 		TEST(test_pc_in_no_mapping),
 		TEST(test_own_stack),
