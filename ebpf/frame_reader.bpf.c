@@ -14,7 +14,8 @@ static __always_inline int take_sample(_Bool by_helper)
 	if (is_filtering && !set_has_current())
 		return 0;
 	if (process_count)
-		write_current_frames(by_helper);
+		write_current_frames(
+			by_helper, by_helper ? (const char *)bpf_task_pt_regs(bpf_get_current_task_btf()) : (void *)0);
 	return 1;
 }
 

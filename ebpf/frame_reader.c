@@ -214,7 +214,7 @@ void ebpf_frame_reader_add(struct ebpf_frame_reader *reader, int32_t pid, const 
 	struct bpf_map *map = reader->object->maps.interpreters;
 	struct ebpf_interpreter own = *interpreter;
 
-	if (!is_readable(&interpreter->python) || (!reader->areas && !map_areas(reader)))
+	if ((interpreter->kind == EBPF_PYTHON && !is_readable(&interpreter->python)) || (!reader->areas && !map_areas(reader)))
 		return;
 	own.pid = (uint32_t)pid;
 	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) == 0)

@@ -13,6 +13,8 @@
  * CPython  The thread's state is found by the list of threads that CPython keeps (PyThreadState.native_thread_id, since
  *          3.11), and remembered by thread; what is remembered is checked against that id each time.
  *
+ * Go       Of a thread that has changed stacks, the one that it has left is copied, as far as there is room.
+ *
  * Frames are written to memory that this process has mapped, one area a CPU, and the samples of the event go into its
  * ring as ever: frames are joined to samples by CPU, thread and time. Before Linux 6.3 a sample has its time after its
  * program has run, since then before; what is between them is the time in which the frames were read. Nothing is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ebpf/go.h"
 #include "ebpf/python.h"
 
 /*
@@ -13,6 +14,8 @@
  * activation that has no frame yet.
  *
  * CPython  The code is a code object, the position that of the instruction, in code units of two bytes.
+ *
+ * Of Go it is no frames that are written, but the stack that the thread has left: its address, then its words.
  */
 enum { EBPF_MOST_FRAMES = 1024, EBPF_FRAME_POSITION_BITS = 19 };
 
@@ -48,17 +51,19 @@ enum { EBPF_TASK_BYTES = 128 };
 enum { EBPF_CODE_PIECES = 4 };
 
 /* Whose frames they are. */
-enum ebpf_interpreter_kind { EBPF_PYTHON = 1 };
+enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_GO };
 
 /* The interpreter of a process, and how its frames are read. */
 struct ebpf_interpreter {
 	__u32 kind; /* enum ebpf_interpreter_kind */
 	__u32 pid;  /* set by ebpf_frame_reader_add() */
 	struct ebpf_python python;
+	struct ebpf_go go;
 };
 
 /* Where the running kernel has what the program reads: offsets in bytes in its structs. */
 struct ebpf_task_layout {
 	__u32 real_parent, tgid, thread_pid; /* in struct task_struct */
 	__u32 level, numbers;                /* in struct pid */
+	__u32 fs_base;                       /* in struct task_struct, of x86-64; 0: none */
 };

@@ -288,11 +288,15 @@ static inline void read_call(const char *registers, struct ebpf_wait *wait)
 /* `with_frames`: the sample comes with its interpreter's frames; its thread is the current one. */
 static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait, _Bool with_frames)
 {
-	if (with_frames)
-		write_current_frames(1);
-	wait->system_call = EBPF_WAIT_NO_CALL;
+	const char *registers = (void *)0;
+
 	if (CAN_READ_REGISTERS)
-		read_call((const char *)bpf_task_pt_regs(bpf_get_current_task_btf()), wait);
+		registers = (const char *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (with_frames)
+		write_current_frames(1, registers);
+	wait->system_call = EBPF_WAIT_NO_CALL;
+	if (registers)
+		read_call(registers, wait);
 	if (bpf_perf_event_output(context, &rings, BPF_F_CURRENT_CPU, wait, sizeof(*wait)) != 0) {
 		COUNT(lost);
 		return 0;

@@ -106,6 +106,13 @@ static enum profile_stop stop_without_registers(struct collector *collector, con
 		       : PROFILE_STOP_NO_REGISTERS;
 }
 
+static void take_other_stack(const struct ebpf_frames *frames, struct unwind_piece *other)
+{
+	if (frames->count > 1)
+		*other = (struct unwind_piece){ (const uint8_t *)&frames->words[1],
+			(frames->count - 1) * sizeof(*frames->words), frames->words[0] };
+}
+
 /* Prepares the walk. False if the sample has no stack to walk; the reason is then set. */
 static bool prepare_job(struct collector *collector, const struct collector_held *held, struct process_space *space,
 	struct unwind_job *job, enum profile_stop *stop)
@@ -126,6 +133,8 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 	take_registers(machine, sample, &job->registers);
 	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes,
 		job->registers.values[machine->stack_pointer] };
+	if (sample->interpreter_frames && sample->interpreter_frames->kind == EBPF_GO)
+		take_other_stack(sample->interpreter_frames, &job->dump.other);
 	return true;
 }
 

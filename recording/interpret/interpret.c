@@ -10,7 +10,8 @@
  * In the order in which they name a stack: frames that come with the sample are put between the others, and so after
  * those that are found by their place on the stack.
  */
-static const struct interpreter_kind *const kinds[] = { &v8_interpreter, &hotspot_interpreter, &python_interpreter };
+static const struct interpreter_kind *const kinds[] = { &go_interpreter, &v8_interpreter, &hotspot_interpreter,
+	&python_interpreter };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST_PROCESSES = 1 << 22, MOST_UNKNOWN_BYTES = 4096 };
 

@@ -16,6 +16,8 @@
  * hotspot  Likewise, by the tables that libjvm exports for debuggers. They also tell where frames of its code have
  *          their callers, which the walk asks for.
  *
+ * go       Its frames are walked as those of any code, but they may be on two stacks (ebpf/frame_reader_go.h).
+ *
  * The memory of processes is hostile: every read is bounded, every list is cut, and names are capped. What an
  * interpreter does not tell leaves the native frames as they were.
  */

@@ -78,4 +78,4 @@ struct interpreter_kind {
 	void (*describe)(const void *state, struct buffer *notices);
 };
 
-extern const struct interpreter_kind hotspot_interpreter, python_interpreter, v8_interpreter;
+extern const struct interpreter_kind go_interpreter, hotspot_interpreter, python_interpreter, v8_interpreter;

@@ -34,6 +34,7 @@ struct unwind_stack_dump {
 	uint64_t size;
 	uint64_t address; /* runtime address of the first byte: the stack pointer */
 	struct unwind_piece far;
+	struct unwind_piece other; /* of another stack, which the thread has left (size 0: none) */
 };
 
 /* The properties of the code at a runtime address that the unwinder needs. */

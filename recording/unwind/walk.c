@@ -4,14 +4,19 @@
 /* Memory further above the stack copy than any stack is deep belongs to another stack. */
 static const uint64_t deepest_stack_bytes = 8 << 20;
 
+static bool is_above(const struct unwind_piece *piece, uint64_t address)
+{
+	return address >= piece->address && address - piece->address < piece->size + deepest_stack_bytes &&
+	       piece->address + piece->size > piece->address;
+}
+
 enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
 {
-	uint64_t end = w->dump->address + w->dump->size;
+	const struct unwind_piece copied = { w->dump->bytes, w->dump->size, w->dump->address };
 
-	if (address >= w->dump->address && address - w->dump->address < w->dump->size + deepest_stack_bytes &&
-		end > w->dump->address)
-		return PROFILE_STOP_DUMP_END;
-	return PROFILE_STOP_STACK_SWITCH;
+	return is_above(&copied, address) || (w->dump->other.size > 0 && is_above(&w->dump->other, address))
+		       ? PROFILE_STOP_DUMP_END
+		       : PROFILE_STOP_STACK_SWITCH;
 }
 
 uint64_t walk_saved_register(struct walk *w, size_t index)

@@ -76,9 +76,10 @@ static inline bool walk_read_piece(const uint8_t *bytes, uint64_t size, uint64_t
 /* False outside the stack copy; for addresses below it, the offset wraps and is larger than any size. */
 static inline bool walk_read(const struct unwind_stack_dump *dump, uint64_t address, uint64_t *value)
 {
-	const struct unwind_piece *far = &dump->far;
+	const struct unwind_piece *far = &dump->far, *other = &dump->other;
 
 	return walk_read_piece(dump->bytes, dump->size, address - dump->address, value) ||
+	       walk_read_piece(other->bytes, other->size, address - other->address, value) ||
 	       walk_read_piece(far->bytes, far->size, address - far->address, value);
 }
 

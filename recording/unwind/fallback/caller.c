@@ -14,6 +14,7 @@
  * have called. What earlier calls left behind contradicts a call that was made later.
  */
 #include "recording/unwind/fallback/link.h"
+#include "recording/unwind/fallback/other_stack.h"
 #include "recording/unwind/walk.h"
 
 enum { WORD_BYTES = 8, WORD_MASK = WORD_BYTES - 1 };
@@ -108,6 +109,11 @@ static enum verdict verdict_on_place(struct walk *w, struct candidate *c)
 		       : VERDICT_REFUTED;
 }
 
+static const struct unwind_frame *last_frame(const struct walk *w)
+{
+	return &w->result->frames[w->result->count - 1];
+}
+
 /* The instructions of a frame's function, up to its return or from its entry, show where the return address is. */
 static bool propose_by_instructions(struct walk *w, struct candidate *c)
 {
@@ -171,11 +177,6 @@ static uint64_t first_slot(const struct walk *w)
 	return whole_word(walk_stack_pointer(w));
 }
 
-static const struct unwind_frame *last_frame(const struct walk *w)
-{
-	return &w->result->frames[w->result->count - 1];
-}
-
 static enum link link_to(struct walk *w, uint64_t return_address, const struct unwind_frame *callee)
 {
 	uint64_t generation = w->space->generation, address = unwind_frame_address(callee);
@@ -220,7 +221,8 @@ static void go_to_candidate(struct walk *w, const struct candidate *c, bool is_n
 	if (c->kind != BY_INSTRUCTIONS)
 		w->pushed[w->result->count - 1] = (struct pushed){ 0 };
 	if (c->kind == BY_FRAME_POINTER) {
-		(void)walk_read(w->dump, c->lowest, &w->registers.values[w->machine->frame_pointer]);
+		if (c->lowest != 0)
+			(void)walk_read(w->dump, c->lowest, &w->registers.values[w->machine->frame_pointer]);
 		w->by_frame_pointer = w->result->count;
 		w->result->frame_pointer_frames++;
 	}
@@ -577,6 +579,19 @@ static bool end_walk(struct walk *w, enum profile_stop reason, uint64_t caller_s
 	return false;
 }
 
+static bool step_to_other_stack(struct walk *w)
+{
+	struct other_stack_caller caller;
+	struct candidate c;
+
+	if (!other_stack_find(w, &caller))
+		return false;
+	c = (struct candidate){ BY_FRAME_POINTER, caller.frame_pointer, caller.slot, caller.slot + WORD_BYTES,
+		caller.return_address, 0 };
+	go_to_candidate(w, &c, caller.is_next);
+	return true;
+}
+
 bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 {
 	static bool (*const propose[])(struct walk *, struct candidate *) = {
@@ -586,6 +601,8 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 	};
 	struct candidate c;
 
+	if (step_to_other_stack(w))
+		return true;
 	if (is_first_of_goroutine(w))
 		return end_walk(w, PROFILE_STOP_ROOT, 0, stop);
 	for (size_t kind = BY_INSTRUCTIONS; kind < BY_STACK_SCAN; kind++) {

@@ -138,3 +138,47 @@ enum link link_between(const struct unwind_space *space, uint64_t return_address
 			    is_one_gap(called.code.table, target.code.image_address, called.code.image_address)) ||
 		    jumps_at_once(&target));
 }
+
+/* Whether bytes of code belong to one function: traps stand between two. */
+static bool is_one_function(const struct machine_code *start, uint64_t bytes)
+{
+	enum { MOST_SMALL_BYTES = 512, TRAP = 0xcc };
+
+	if (bytes >= MOST_SMALL_BYTES || bytes > start->size - start->at)
+		return false;
+	for (size_t i = 1; i < bytes; i++)
+		if (start->bytes[start->at + i - 1] == TRAP && start->bytes[start->at + i] == TRAP)
+			return false;
+	return true;
+}
+
+/* Goes on to where a function of a few instructions jumps. False: it does not. */
+static bool follow_stub(const struct unwind_space *space, struct place *target)
+{
+	enum { STUB_BYTES = 8 };
+	struct machine_code code = target->code.code;
+	struct machine_jump jump;
+
+	for (size_t end = code.at + STUB_BYTES; code.at < end; code.at++) {
+		if (!space->machine->find_jump(&code, &jump) || jump.is_conditional || jump.is_indirect)
+			continue;
+		target->code.image_address += (uint64_t)jump.distance + (code.at - target->code.code.at);
+		target->code.code.at = code.at + (size_t)jump.distance;
+		return target->code.code.at < code.size;
+	}
+	return false;
+}
+
+bool link_is_of_small_function(const struct unwind_space *space, uint64_t return_address, uint64_t callee)
+{
+	struct place call, called, target;
+
+	if ((space->is_code && !space->is_code(space->context, return_address - 1)) ||
+		!space->find(space->context, return_address - 1, &call.code) ||
+		!space->find(space->context, callee, &called.code) || !call.code.table ||
+		call.code.table != called.code.table || !find_target(&call, &target))
+		return false;
+	return is_one_function(&target.code.code, called.code.image_address - target.code.image_address) ||
+	       (follow_stub(space, &target) &&
+		       is_one_function(&target.code.code, called.code.image_address - target.code.image_address));
+}

@@ -21,3 +21,9 @@ static inline bool link_is_possible(const struct unwind_space *space, uint64_t r
 {
 	return link_between(space, return_address, callee) != LINK_IMPOSSIBLE;
 }
+
+/*
+ * Whether the call before `return_address` leads to the function at `callee`, which no table describes: an image's
+ * function of some 100 bytes, as Go's that switch stacks, with padding before the next one.
+ */
+bool link_is_of_small_function(const struct unwind_space *space, uint64_t return_address, uint64_t callee);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <linux/types.h>
+
+/*
+ * Where a program of Go keeps what is read of it. Its structs g and m begin alike in all versions since 1.17
+ * (runtime/runtime2.go); where m has its current goroutine is found out each time.
+ */
+struct ebpf_go {
+	__s64 current; /* where a thread has its g: an offset from what its FS register shows */
+};

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Go changes stacks where it calls C, the vdso and its own run time, and C where it calls Go: callers are on both. Each C function has one
+# caller in Go, so that a wrong one shows; the two have frames of the same size, and calls are short.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs go
+needs gcc
+needs jq
+use_go_cache
+cat >main.go <<'END_OF_GO'
+package main
+
+/*
+static volatile unsigned long sink;
+static void burn(int n) { for (int i = 0; i < n; i++) sink += (unsigned long)i; }
+__attribute__((noinline)) static int c_one(int n) { burn(n); return n + (int)sink; }
+__attribute__((noinline)) static int c_two(int n) { burn(n); return n - (int)sink; }
+extern void goCallback(int);
+__attribute__((noinline)) static int c_calls_back(int n) { goCallback(n); return (int)sink; }
+*/
+import "C"
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+var total int
+
+//go:noinline
+func goOne(n int) { total += int(C.c_one(C.int(n))) }
+
+//go:noinline
+func goTwo(n int) { total += int(C.c_two(C.int(n))) }
+
+//go:noinline
+func goSpin(n int) {
+	for i := 0; i < n; i++ {
+		total += i ^ total
+	}
+}
+
+//export goCallback
+func goCallback(n C.int) { goSpin(int(n)); goOne(int(n)) }
+
+//go:noinline
+func goBack(n int) { total += int(C.c_calls_back(C.int(n))) }
+
+//go:noinline
+func goClock(n int) {
+	for i := 0; i < n; i++ {
+		total += int(time.Now().UnixNano() & 1)
+	}
+}
+
+func main() {
+	var used syscall.Rusage
+	for used.Utime.Sec < 2 {
+		for i := 0; i < 200; i++ {
+			switch os.Args[1] {
+			case "call":
+				goOne(3000)
+				goTwo(3000)
+			case "back":
+				goBack(3000)
+			case "clock":
+				goClock(100)
+			}
+		}
+		syscall.Getrusage(0, &used)
+	}
+}
+END_OF_GO
+cat >go.mod <<'END_OF_MOD'
+module stacks
+
+go 1.19
+END_OF_MOD
+
+# record FILE PROGRAM CASE
+record() {
+	run 0 kelvin record -F 499 -o "$1" -- "./$2" "$3"
+}
+
+# percent FILE OF CALLED: of the stacks that have the function CALLED, how many of a thousand have OF before it.
+per_thousand() {
+	awk -v of="$2" -v called="$3" '$0 ~ called { sum += $NF; if ($0 ~ of) part += $NF }
+		END { printf "%d\n", sum ? 1000 * part / sum : -1 }' "$(folded "$1")"
+}
+
+has_frames() {
+	kelvin doctor | grep -q '^ok   interpreters'
+}
+
+# expect_callers PROGRAM: with their callers in Go, and none with another one's.
+expect_callers() {
+	record call.pb.gz "$1" call
+	at_least "$(per_thousand call.pb.gz 'runtime.goexit;runtime.main;main.main;main.goOne;main._Cfunc_c_one;runtime.cgocall;runtime.asmcgocall;' ';c_one(;| )')" 985 "c_one below goOne in $1"
+	at_least "$(per_thousand call.pb.gz 'runtime.goexit;runtime.main;main.main;main.goTwo;main._Cfunc_c_two;runtime.cgocall;runtime.asmcgocall;' ';c_two(;| )')" 985 "c_two below goTwo in $1"
+	[[ $(samples_in call.pb.gz 'main.goTwo;.*;c_one|main.goOne;.*;c_two') -eq 0 ]] || fail "$1: C functions below another one's caller"
+	record back.pb.gz "$1" back
+	at_least "$(per_thousand back.pb.gz 'main.main;main.goBack;main._Cfunc_c_calls_back;runtime.cgocall;runtime.asmcgocall;.*crosscall2;runtime.cgocallback;.*main.goCallback;main.goSpin' ';main.goSpin')" 985 "goSpin below C and goBack in $1"
+	at_least "$(per_thousand back.pb.gz 'main.main;main.goBack;.*crosscall2;.*main.goCallback;main.goOne;.*asmcgocall;.*c_one' ';c_one(;| )')" 985 "c_one below both ways in $1"
+	record clock.pb.gz "$1" clock
+	at_least "$(per_thousand clock.pb.gz 'main.main;main.goClock;(time.Now;)?.*time.now' ';time.now|nanotime1')" 985 "time.now below goClock in $1"
+}
+
+build() {
+	go build "${@:2}" -o "$1" . 2>build.log || fail "go build: $(head -n 5 build.log)"
+}
+
+build plain
+if has_frames; then
+	expect_callers plain
+	build static -ldflags '-linkmode external -extldflags -static'
+	expect_callers static
+	build pie -buildmode=pie
+	expect_callers pie
+fi
+
+# Where the other stack is not copied, such stacks are not whole, and it is said where they end.
+run 0 kelvin record -F 499 --native -o native.pb.gz -- ./plain call
+says stderr '^open stacks: [0-9,]+, which nothing cut, .* end at runtime.asmcgocall$'
+at_most "$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)" 20 "percent of whole stacks without Go callers"
+run 0 kelvin report native.pb.gz --json native.json
+at_least "$(jq '.recording.stops.open' native.json)" 500 "open stacks in JSON"
+run 0 kelvin report native.pb.gz --text -
+says stdout 'whole stacks, [0-9.]+ % open'
+
+# Stripped: the names of C are gone, Go's are not.
+if has_frames; then
+	build stripped -ldflags '-s -w'
+	record stripped.pb.gz stripped call
+	at_least "$(per_thousand stripped.pb.gz 'main.main;main.go(One|Two);main._Cfunc_c_(one|two);runtime.cgocall;runtime.asmcgocall' 'asmcgocall')" 985 "Go callers of C in a stripped program"
+	# Of older versions, whose functions that change stacks keep no frame pointers.
+	for old in /usr/lib/go-1.*/bin/go; do
+		[[ -x $old ]] || continue
+		env -u GOFLAGS GOTOOLCHAIN=local GOCACHE="$work/old-cache" "$old" build -o old . 2>build.log || continue
+		expect_callers old
+	done
+fi
