@@ -21,6 +21,7 @@ enum {
 	MACHINE_SAVED = 6, /* registers that a short unwind rule has room for (struct machine_frame) */
 	MACHINE_NOT_SAVED = UINT8_MAX,
 	MACHINE_MAX_INSTRUCTION_BYTES = 15,
+	MACHINE_MOST_FUNCTION_BYTES = 1 << 17, /* longer ones are not searched for their beginning */
 };
 
 /* Code, and a position in it. */
@@ -196,8 +197,8 @@ struct machine {
 
 	/*
 	 * The prologue of a function with a frame (it saves the frame pointer and makes room for variables) that ends
-	 * at `code->at` or before, the nearest one; `end` is the offset behind it, `room_bytes` what it has made room
-	 * for.
+	 * at `code->at` or up to MACHINE_MOST_FUNCTION_BYTES before, the nearest one; `end` is the offset behind it,
+	 * `room_bytes` what it has made room for.
 	 */
 	bool (*find_prologue)(const struct machine_code *code, size_t *end, int32_t *room_bytes);
 

@@ -180,20 +180,26 @@ static bool read_prologue(const uint8_t *bytes, size_t at, size_t *end, int32_t 
 	return true;
 }
 
+/* The file of a large program is one piece of code, so the search has an end. */
 static bool find_prologue(const struct machine_code *code, size_t *end, int32_t *room_bytes)
 {
-	enum { MOST_BYTES = 8 };
-	size_t found_end;
+	enum { READ_BYTES = 8, PUSH_RBP = 0x55 };
+	size_t before, first, found_end;
 	int32_t found_room;
+	const uint8_t *found;
 
-	if (code->size < MOST_BYTES)
+	if (code->size < READ_BYTES)
 		return false;
-	for (size_t at = code->at < code->size - MOST_BYTES ? code->at : code->size - MOST_BYTES; at > 0; at--)
-		if (read_prologue(code->bytes, at - 1, &found_end, &found_room) && found_end <= code->at) {
-			*end = found_end;
-			*room_bytes = found_room;
-			return true;
-		}
+	before = code->at < code->size - READ_BYTES ? code->at : code->size - READ_BYTES;
+	first = before > MACHINE_MOST_FUNCTION_BYTES ? before - MACHINE_MOST_FUNCTION_BYTES : 0;
+	while ((found = memrchr(code->bytes + first, PUSH_RBP, before - first))) {
+		before = (size_t)(found - code->bytes);
+		if (!read_prologue(code->bytes, before, &found_end, &found_room) || found_end > code->at)
+			continue;
+		*end = found_end;
+		*room_bytes = found_room;
+		return true;
+	}
 	return false;
 }
 

@@ -206,6 +206,25 @@ static void test_prologues(void **state)
 	assert_false(machine_x86_64.find_prologue(&(struct machine_code){ bytes, 7, 7 }, &end, &room_bytes));
 }
 
+static void test_prologues_are_near(void **state)
+{
+	enum { FAR = 2 * MACHINE_MOST_FUNCTION_BYTES };
+	static const uint8_t prologue[] = { 0x55, 0x48, 0x83, 0xec, 96 };
+	uint8_t *bytes = malloc(FAR);
+	struct machine_code code = { bytes, FAR, MACHINE_MOST_FUNCTION_BYTES };
+	int32_t room_bytes;
+	size_t end;
+
+	assert_non_null(bytes);
+	memset(bytes, 0x55, FAR);
+	memcpy(bytes, prologue, sizeof(prologue));
+	assert_true(machine_x86_64.find_prologue(&code, &end, &room_bytes));
+	assert_int_equal(end, sizeof(prologue));
+	code.at++;
+	assert_false(machine_x86_64.find_prologue(&code, &end, &room_bytes));
+	free(bytes);
+}
+
 /* perf's numbers are those of the kernel's header, DWARF's those of the ABI. */
 static void test_registers_of_perf(void **state)
 {
@@ -314,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_context_starts),
 		cmocka_unit_test(test_slots_of_linkage_tables),
 		cmocka_unit_test(test_prologues),
+		cmocka_unit_test(test_prologues_are_near),
 		cmocka_unit_test(test_registers_of_perf),
 		cmocka_unit_test(test_where_instructions_lead),
 		cmocka_unit_test(test_what_instructions_do_to_the_frame),
