@@ -87,8 +87,24 @@ struct lateness {
 	int32_t latest; /* the pid that was late last */
 };
 
+/*
+ * Who pays for a process's late reads. It is asked anew after a while: a process may execute a program of another user,
+ * or its pid become that of another one. To ask costs ten system calls, and a process is read hundreds of times a
+ * second.
+ */
+struct payer {
+	int32_t pid;
+	int64_t until_ns; /* CLOCK_MONOTONIC */
+	uint64_t account;
+};
+
+static const int64_t payer_ns = 100000000;
+
+enum { MOST_PAYERS = 64 };
+
 struct process_reader {
 	struct deadline *deadline;
+	struct payer payers[MOST_PAYERS]; /* by pid */
 	struct lateness late[SUBJECT_COUNT];
 	int64_t copied_bytes, copy_ns;
 };
@@ -152,11 +168,16 @@ void process_reader_describe(const struct process_reader *reader, struct buffer 
 /* ---- Late processes ---- */
 
 /* One that is gone costs nobody. */
-static uint64_t owner_of(int32_t pid)
+static uint64_t find_payer(struct process_reader *reader, int32_t pid)
 {
-	uint64_t account;
+	struct payer *payer = &reader->payers[(uint32_t)pid % MOST_PAYERS];
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-	return account_of(pid, &account) ? account : UINT64_MAX;
+	if (payer->pid == pid && now_ns < payer->until_ns)
+		return payer->account;
+	*payer = (struct payer){ .pid = pid, .until_ns = now_ns + payer_ns, .account = UINT64_MAX };
+	(void)!account_of(pid, &payer->account);
+	return payer->account;
 }
 
 static struct late_process *find_late(const struct lateness *late, int32_t pid)
@@ -196,7 +217,7 @@ static bool run_job(struct process_reader *reader, int32_t pid, enum subject sub
 	*fd = -1;
 	if (process && clock_read_ns(CLOCK_MONOTONIC) < process->until_ns)
 		return false;
-	end = deadline_run(reader->deadline, owner_of(pid), wait_ns[subject], job, fd);
+	end = deadline_run(reader->deadline, find_payer(reader, pid), wait_ns[subject], job, fd);
 	if (end == DEADLINE_LATE)
 		add_late(late, pid);
 	else if (end == DEADLINE_DONE && process)
