@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads Brendan Gregg's folded stacks (FlameGraph, stackcollapse-*.pl): `root;...;leaf count`, one stack a line. */
-#include "profile/frame_text.h"
-#include "profile/index.h"
-#include "profile/weights.h"
+#include "profile/profile.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -102,10 +100,10 @@ static bool start_location(struct folded_reader *r, const char *frame, size_t fr
 }
 
 static bool add_frame(
-	struct folded_reader *r, struct frame_span span, size_t number, uint32_t *stack, struct error *err)
+	struct folded_reader *r, struct profile_frame_span span, size_t number, uint32_t *stack, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
-	struct frame_text parts;
+	struct profile_frame_text parts;
 	char mark = take_mark(span.text, &span.size);
 	struct profile_line *line;
 
@@ -119,10 +117,10 @@ static bool add_frame(
 	if (r->mapping != PROFILE_NONE)
 		function.module = r->profile->mappings[r->mapping].module;
 	if (span.size == 0)
-		span = (struct frame_span){ "[unnamed]", strlen("[unnamed]") };
+		span = (struct profile_frame_span){ "[unnamed]", strlen("[unnamed]") };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err))
 		return false;
-	parts = frame_text_split(span, &r->name);
+	parts = profile_frame_split(span, &r->name);
 	line = &r->frames[r->frame_count++];
 	*line = (struct profile_line){ .line = parts.line };
 	return buffer_ok(&r->name, err) &&
@@ -178,7 +176,7 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 		stop = stop ? stop : end;
 		if (frames >= MAX_FRAMES)
 			return fail_line(r, err, "more than 65,536 frames");
-		if (!add_frame(r, (struct frame_span){ text, (size_t)(stop - text) }, frames, stack, err))
+		if (!add_frame(r, (struct profile_frame_span){ text, (size_t)(stop - text) }, frames, stack, err))
 			return false;
 		text = stop + 1;
 	}
@@ -261,9 +259,9 @@ static bool has_two_counts(const char *text, const char *space)
 static bool find_thread(
 	struct folded_reader *r, const char **text, const char *end, uint32_t *thread, struct error *err)
 {
-	struct frame_owner owner;
+	struct profile_frame_owner owner;
 	struct profile_thread found = { 0 };
-	size_t skipped = frame_owner_take((struct frame_span){ *text, (size_t)(end - *text) }, &owner);
+	size_t skipped = profile_frame_owner((struct profile_frame_span){ *text, (size_t)(end - *text) }, &owner);
 
 	*thread = r->thread;
 	if (skipped == 0)
@@ -468,7 +466,7 @@ bool profile_read_folded(const struct text_source *text, const char *name, size_
 
 	if (!folded_begin(&r, err))
 		return false;
-	r.profile->index->max_stacks = most_stacks;
+	profile_limit_stacks(r.profile, most_stacks);
 	is_read = text->read ? read_all_pieces(&r, text, &failed, err)
 			     : read_lines(&r, text->head, text->head_bytes, err) && folded_check(&r, err);
 	if (!is_read)

@@ -8,30 +8,30 @@
 
 enum { MOST_DIGITS = 9 }; /* of a line, a column, a process or a thread */
 
-static const struct frame_span none = { "", 0 };
+static const struct profile_frame_span none = { "", 0 };
 
-static bool starts_with(struct frame_span s, const char *prefix)
+static bool starts_with(struct profile_frame_span s, const char *prefix)
 {
 	size_t size = strlen(prefix);
 
 	return s.size >= size && memcmp(s.text, prefix, size) == 0;
 }
 
-static bool ends_with(struct frame_span s, const char *suffix)
+static bool ends_with(struct profile_frame_span s, const char *suffix)
 {
 	size_t size = strlen(suffix);
 
 	return s.size >= size && memcmp(s.text + s.size - size, suffix, size) == 0;
 }
 
-static struct frame_span span_between(const char *from, const char *to)
+static struct profile_frame_span span_between(const char *from, const char *to)
 {
-	return (struct frame_span){ from, (size_t)(to - from) };
+	return (struct profile_frame_span){ from, (size_t)(to - from) };
 }
 
 /* ---- Numbers ---- */
 
-static size_t count_digits_at_end(struct frame_span s)
+static size_t count_digits_at_end(struct profile_frame_span s)
 {
 	size_t count = 0;
 
@@ -50,7 +50,7 @@ static uint32_t number_of(const char *digits, size_t count)
 }
 
 /* Cuts `:8` from the end. Something has to stand before it. */
-static bool cut_number(struct frame_span *s, uint32_t *number)
+static bool cut_number(struct profile_frame_span *s, uint32_t *number)
 {
 	size_t digits = count_digits_at_end(*s);
 
@@ -62,7 +62,7 @@ static bool cut_number(struct frame_span *s, uint32_t *number)
 }
 
 /* Cuts a line, or a line and a column. */
-static bool cut_line(struct frame_span *s, uint32_t *line)
+static bool cut_line(struct profile_frame_span *s, uint32_t *line)
 {
 	uint32_t last;
 
@@ -76,13 +76,14 @@ static bool cut_line(struct frame_span *s, uint32_t *line)
 /* ---- Functions and files ---- */
 
 /* Such as `shop/index.py`, and what CPython calls code without a file: `<frozen runpy>`. */
-static bool is_python_file(struct frame_span file)
+static bool is_python_file(struct profile_frame_span file)
 {
 	return ends_with(file, ".py") || ends_with(file, ".pyx") ||
 	       (file.size > 2 && file.text[0] == '<' && file.text[file.size - 1] == '>');
 }
 
-struct frame_span frame_name_of(struct frame_span name, struct frame_span file, struct buffer *scratch)
+struct profile_frame_span profile_frame_name(
+	struct profile_frame_span name, struct profile_frame_span file, struct buffer *scratch)
 {
 	if (!is_python_file(file) || memchr(name.text, ':', name.size))
 		return name;
@@ -91,11 +92,11 @@ struct frame_span frame_name_of(struct frame_span name, struct frame_span file, 
 	buffer_append(scratch, name.text, name.size);
 	buffer_append_byte(scratch, ':');
 	buffer_append(scratch, file.text, file.size);
-	return scratch->failed ? name : (struct frame_span){ scratch->data, scratch->size };
+	return scratch->failed ? name : (struct profile_frame_span){ scratch->data, scratch->size };
 }
 
 /* The last colon that divides: in C++ two of them are one word. */
-static const char *dividing_colon(struct frame_span s)
+static const char *dividing_colon(struct profile_frame_span s)
 {
 	const char *colon = memrchr(s.text, ':', s.size);
 
@@ -103,9 +104,9 @@ static const char *dividing_colon(struct frame_span s)
 }
 
 /* `digest (shop/index.py:8)`: a line must stand there, since a C++ function's arguments look alike. */
-static void split_bracketed(struct frame_span text, struct buffer *scratch, struct frame_text *parts)
+static void split_bracketed(struct profile_frame_span text, struct buffer *scratch, struct profile_frame_text *parts)
 {
-	struct frame_span inner = { text.text, text.size - 1 };
+	struct profile_frame_span inner = { text.text, text.size - 1 };
 	const char *open;
 	uint32_t line;
 
@@ -118,21 +119,21 @@ static void split_bracketed(struct frame_span text, struct buffer *scratch, stru
 	parts->file = span_between(open + 1, inner.text + inner.size);
 	parts->name = span_between(text.text, open - 1);
 	if (is_python_file(parts->file)) {
-		parts->name = frame_name_of(parts->name, parts->file, scratch);
+		parts->name = profile_frame_name(parts->name, parts->file, scratch);
 		return;
 	}
 	scratch->size = 0;
 	buffer_append(scratch, inner.text, inner.size);
 	buffer_append_byte(scratch, ')');
-	parts->name = scratch->failed ? text : (struct frame_span){ scratch->data, scratch->size };
+	parts->name = scratch->failed ? text : (struct profile_frame_span){ scratch->data, scratch->size };
 }
 
 /* What stands before a line: a file and a function in either order, or a function alone. */
-static void split_unbracketed(struct frame_span rest, struct buffer *scratch, struct frame_text *parts)
+static void split_unbracketed(struct profile_frame_span rest, struct buffer *scratch, struct profile_frame_text *parts)
 {
 	const char *end = rest.text + rest.size, *dash = memmem(rest.text, rest.size, " - ", 3);
 	const char *colon = dividing_colon(rest);
-	struct frame_span before, behind;
+	struct profile_frame_span before, behind;
 
 	parts->name = rest;
 	if (dash && dash > rest.text && dash + 3 < end) {
@@ -145,7 +146,7 @@ static void split_unbracketed(struct frame_span rest, struct buffer *scratch, st
 	behind = span_between(colon + 1, end);
 	if (is_python_file(before)) {
 		parts->file = before;
-		parts->name = frame_name_of(behind, before, scratch);
+		parts->name = profile_frame_name(behind, before, scratch);
 	} else if (before.size == 1 && *before.text == '~') {
 		/* CPython's own: `~:<native>:0`. */
 		parts->name = behind;
@@ -157,7 +158,7 @@ static void split_unbracketed(struct frame_span rest, struct buffer *scratch, st
 
 /* V8 puts the place where a function stands into its name; its reader takes it out again (profile_javascript_name()).
  */
-static bool is_of_v8(struct frame_span text, struct buffer *scratch)
+static bool is_of_v8(struct profile_frame_span text, struct buffer *scratch)
 {
 	struct profile_script_name parts;
 
@@ -167,10 +168,10 @@ static bool is_of_v8(struct frame_span text, struct buffer *scratch)
 	return !scratch->failed && profile_javascript_name(scratch->data, &parts);
 }
 
-struct frame_text frame_text_split(struct frame_span text, struct buffer *scratch)
+struct profile_frame_text profile_frame_split(struct profile_frame_span text, struct buffer *scratch)
 {
-	struct frame_text parts = { .name = text, .file = none };
-	struct frame_span rest = text;
+	struct profile_frame_text parts = { .name = text, .file = none };
+	struct profile_frame_span rest = text;
 
 	if (ends_with(text, ")"))
 		split_bracketed(text, scratch, &parts);
@@ -182,7 +183,7 @@ struct frame_text frame_text_split(struct frame_span text, struct buffer *scratc
 /* ---- Processes and threads ---- */
 
 /* Reads digits, and what must stand behind them. */
-static bool take_id(struct frame_span *s, char behind, int32_t *id)
+static bool take_id(struct profile_frame_span *s, char behind, int32_t *id)
 {
 	size_t digits = 0;
 
@@ -193,17 +194,17 @@ static bool take_id(struct frame_span *s, char behind, int32_t *id)
 		return false;
 	*id = (int32_t)number_of(s->text, digits);
 	digits += behind != '\0';
-	*s = (struct frame_span){ s->text + digits, s->size - digits };
+	*s = (struct profile_frame_span){ s->text + digits, s->size - digits };
 	return true;
 }
 
-static struct frame_span behind_prefix(struct frame_span s, size_t size)
+static struct profile_frame_span behind_prefix(struct profile_frame_span s, size_t size)
 {
-	return (struct frame_span){ s.text + size, s.size - size };
+	return (struct profile_frame_span){ s.text + size, s.size - size };
 }
 
 /* `7:"python app.py"` behind the word: the process is called by the name of its program's file. */
-static bool take_py_spy_process(struct frame_span rest, struct frame_owner *owner)
+static bool take_py_spy_process(struct profile_frame_span rest, struct profile_frame_owner *owner)
 {
 	const char *end, *slash;
 	int32_t pid;
@@ -220,7 +221,7 @@ static bool take_py_spy_process(struct frame_span rest, struct frame_owner *owne
 }
 
 /* `(8): worker` behind the word, or `(8)` alone. */
-static bool take_py_spy_thread(struct frame_span rest, struct frame_owner *owner)
+static bool take_py_spy_thread(struct profile_frame_span rest, struct profile_frame_owner *owner)
 {
 	int32_t tid;
 
@@ -233,11 +234,11 @@ static bool take_py_spy_thread(struct frame_span rest, struct frame_owner *owner
 }
 
 /* `[worker tid=8]`, or `[tid=8]`. */
-static bool take_async_profiler(struct frame_span frame, struct frame_owner *owner)
+static bool take_async_profiler(struct profile_frame_span frame, struct profile_frame_owner *owner)
 {
 	static const char mark[] = "tid=";
 	const char *at = memmem(frame.text, frame.size, mark, sizeof(mark) - 1);
-	struct frame_span rest;
+	struct profile_frame_span rest;
 	int32_t tid;
 
 	if (!at || (at[-1] != ' ' && at[-1] != '['))
@@ -252,10 +253,10 @@ static bool take_async_profiler(struct frame_span frame, struct frame_owner *own
 }
 
 /* `java-7/8`, or `java-?/8`. */
-static bool take_perf_thread(struct frame_span frame, struct frame_owner *owner)
+static bool take_perf_thread(struct profile_frame_span frame, struct profile_frame_owner *owner)
 {
 	size_t digits = count_digits_at_end(frame);
-	struct frame_span pid = { frame.text, frame.size - digits }, rest;
+	struct profile_frame_span pid = { frame.text, frame.size - digits }, rest;
 	const char *dash;
 
 	if (digits == 0 || digits > MOST_DIGITS || pid.size < 3 || pid.text[pid.size - 1] != '/')
@@ -272,10 +273,10 @@ static bool take_perf_thread(struct frame_span frame, struct frame_owner *owner)
 }
 
 /* `P7;T0:8`, or `P7;T8`: the interpreter's number stands before the thread's since austin 3.7. */
-static const char *take_austin(struct frame_span stack, struct frame_owner *owner)
+static const char *take_austin(struct profile_frame_span stack, struct profile_frame_owner *owner)
 {
 	const char *end = stack.text + stack.size, *divide = memchr(stack.text, ';', stack.size), *stop;
-	struct frame_span pid, tid;
+	struct profile_frame_span pid, tid;
 	int32_t ignored;
 
 	if (!divide || end - divide < 3 || divide[1] != 'T')
@@ -289,11 +290,11 @@ static const char *take_austin(struct frame_span stack, struct frame_owner *owne
 }
 
 /* Where the first frame ends if it stands for the stack's owner; NULL: it is a function. */
-static const char *take_owner(struct frame_span stack, struct frame_owner *owner)
+static const char *take_owner(struct profile_frame_span stack, struct profile_frame_owner *owner)
 {
 	const char *end = stack.text + stack.size, *divide = memchr(stack.text, ';', stack.size);
 	const char *stop = divide ? divide : end;
-	struct frame_span frame = span_between(stack.text, stop), rest;
+	struct profile_frame_span frame = span_between(stack.text, stop), rest;
 	bool is_owner;
 
 	if (starts_with(frame, "process ")) {
@@ -314,11 +315,11 @@ static const char *take_owner(struct frame_span stack, struct frame_owner *owner
 	return is_owner ? stop : NULL;
 }
 
-size_t frame_owner_take(struct frame_span stack, struct frame_owner *owner)
+size_t profile_frame_owner(struct profile_frame_span stack, struct profile_frame_owner *owner)
 {
 	const char *at = stack.text, *end = stack.text + stack.size, *stop;
 
-	*owner = (struct frame_owner){ .process = none, .thread = none };
+	*owner = (struct profile_frame_owner){ .process = none, .thread = none };
 	while (at < end && (stop = take_owner(span_between(at, end), owner)))
 		at = stop < end ? stop + 1 : end;
 	return (size_t)(at - stack.text);

@@ -6,7 +6,7 @@
 /* What frames are called in files of other tools, which put more than the function's name into one text. */
 
 /* Bytes of a text; not NUL-terminated. */
-struct frame_span {
+struct profile_frame_span {
 	const char *text;
 	size_t size;
 };
@@ -21,26 +21,27 @@ struct frame_span {
  *	digest:index.c:8             stackcollapse-perf.pl --srcline
  *	shop/Index.digest:8          jfrconv --lines
  */
-struct frame_text {
-	struct frame_span name; /* in the text, or in the scratch buffer */
-	struct frame_span file; /* of size 0: it is not told */
-	uint32_t line;          /* 0: it is not told */
+struct profile_frame_text {
+	struct profile_frame_span name; /* in the text, or in the scratch buffer */
+	struct profile_frame_span file; /* of size 0: it is not told */
+	uint32_t line;                  /* 0: it is not told */
 };
 
 /* Takes a frame's text apart. `scratch` is overwritten. */
-struct frame_text frame_text_split(struct frame_span text, struct buffer *scratch);
+struct profile_frame_text profile_frame_split(struct profile_frame_span text, struct buffer *scratch);
 
 /*
  * The name of a function of which a tool tells the file apart: of Python as CPython itself names it to perf
  * (profile_python_name()), so that recordings of any two tools compare; else the name alone. It may lie in `scratch`,
  * which is overwritten.
  */
-struct frame_span frame_name_of(struct frame_span name, struct frame_span file, struct buffer *scratch);
+struct profile_frame_span profile_frame_name(
+	struct profile_frame_span name, struct profile_frame_span file, struct buffer *scratch);
 
 /* What tools write for a process or a thread, in front of its frames. Numbers are 0 where they are not told. */
-struct frame_owner {
+struct profile_frame_owner {
 	int32_t pid, tid;
-	struct frame_span process, thread; /* names; of size 0: not told */
+	struct profile_frame_span process, thread; /* names; of size 0: not told */
 };
 
 /*
@@ -54,4 +55,4 @@ struct frame_owner {
  *	java-7/8                     stackcollapse-perf.pl --tid
  */
 COMMON_MUST_CHECK
-size_t frame_owner_take(struct frame_span stack, struct frame_owner *owner);
+size_t profile_frame_owner(struct profile_frame_span stack, struct profile_frame_owner *owner);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads pprof: finds where the tables of a file lie, and reads them in the order in which they need each other. */
-#include "profile/index.h"
 #include "profile/pprof_reader.h"
 
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static bool pprof_convert(struct pprof_reader *r, struct error *err)
 {
 	if (!profile_create(&r->profile, err))
 		return false;
-	r->profile->index->max_stacks = r->max_stacks;
+	profile_limit_stacks(r->profile, r->max_stacks);
 	if (!pprof_survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
 		!pprof_read_threads(r, err) || !read_stacks_and_samples(r, err) || !pprof_read_waits(r, err) ||
 		!pprof_read_requests(r, err))

@@ -7,6 +7,7 @@
 #include "profile/cost_model.h"
 #include "profile/counter_cost.h"
 #include "profile/facts.h"
+#include "profile/frame_text.h"
 #include "profile/function_name.h"
 #include "profile/identity.h"
 #include "profile/increments.h"
@@ -23,6 +24,7 @@
 #include "profile/verification.h"
 #include "profile/wait_life.h"
 #include "profile/waits.h"
+#include "profile/weights.h"
 
 /*
  * The shared model: what was sampled, in which stacks, at what cost. All other rooms exchange their data through it.

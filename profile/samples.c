@@ -46,6 +46,11 @@ static bool reserve_stacks(struct profile *profile, size_t need, struct error *e
 	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, need, index->max_stacks, err);
 }
 
+void profile_limit_stacks(struct profile *profile, size_t most)
+{
+	profile->index->max_stacks = most;
+}
+
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err)
 {
 	struct profile_index *index = profile->index;

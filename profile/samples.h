@@ -44,6 +44,12 @@ struct profile_event {
 	uint32_t sample;
 } __attribute__((packed, aligned(4)));
 
+/*
+ * From now on more stacks are ERROR_LIMIT. A frame of a stack takes a byte or two of a foreign file and 80 bytes in a
+ * report: a file must not take thousands of times its size.
+ */
+void profile_limit_stacks(struct profile *profile, size_t most);
+
 /* Adds or finds the stack of `parent` and one frame more towards the leaf. */
 COMMON_MUST_CHECK
 bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err);

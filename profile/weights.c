@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/weights.h"
 
+#include "profile/profile.h"
+
 #include <math.h>
 
 /* Thresholds of the model in weights.h. */

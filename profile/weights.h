@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "common/common.h"
+
+struct profile;
 
 /*
  * What numbers without a name are: counts of samples, multiples of a sampling period, or other amounts (of time,

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-static struct frame_span span_of(const char *text)
+static struct profile_frame_span span_of(const char *text)
 {
-	return (struct frame_span){ text, strlen(text) };
+	return (struct profile_frame_span){ text, strlen(text) };
 }
 
-static void expect_span(struct frame_span span, const char *expected, const char *whole)
+static void expect_span(struct profile_frame_span span, const char *expected, const char *whole)
 {
 	if (span.size != strlen(expected) || memcmp(span.text, expected, span.size) != 0)
 		fail_msg("'%.*s' instead of '%s' in '%s'", (int)span.size, span.text, expected, whole);
@@ -62,7 +62,7 @@ static void the_line_is_no_part_of_the_name(void **state)
 	(void)state;
 	buffer_init(&scratch, 1 << 16);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct frame_text parts = frame_text_split(span_of(cases[i].text), &scratch);
+		struct profile_frame_text parts = profile_frame_split(span_of(cases[i].text), &scratch);
 
 		expect_span(parts.name, cases[i].name, cases[i].text);
 		expect_span(parts.file, cases[i].file, cases[i].text);
@@ -101,11 +101,11 @@ static void processes_and_threads_are_no_functions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct frame_owner owner;
-		struct frame_span stack = span_of(cases[i].stack);
-		size_t skipped = frame_owner_take(stack, &owner);
+		struct profile_frame_owner owner;
+		struct profile_frame_span stack = span_of(cases[i].stack);
+		size_t skipped = profile_frame_owner(stack, &owner);
 
-		expect_span((struct frame_span){ stack.text + skipped, stack.size - skipped }, cases[i].rest,
+		expect_span((struct profile_frame_span){ stack.text + skipped, stack.size - skipped }, cases[i].rest,
 			cases[i].stack);
 		if (skipped == 0)
 			continue;
