@@ -164,8 +164,7 @@ static bool read_profile(struct source_file *file, struct buffer *bytes, struct 
 	if (!read_first(file, bytes, err))
 		return false;
 	kind = foreign_kind(bytes->data, bytes->size);
-	if (bytes->size == FIRST_BYTES &&
-		(kind == FOREIGN_FOLDED || kind == FOREIGN_CALLGRIND || kind == FOREIGN_CACHEGRIND))
+	if (bytes->size == FIRST_BYTES && foreign_is_lines(kind))
 		return foreign_read_text(&(struct text_source){ bytes->data, bytes->size, read_on, file },
 			file->source.name, profile, err);
 	if (!read_rest(file, bytes, err))

@@ -2,6 +2,7 @@
 #include "foreign/foreign.h"
 
 #include "foreign/callgrind/callgrind.h"
+#include "foreign/perf_script/perf_script.h"
 #include "foreign/unsupported.h"
 
 #include <string.h>
@@ -126,6 +127,8 @@ enum foreign_kind foreign_kind(const void *bytes, size_t size)
 	kind = valgrind_kind(bytes, size);
 	if (kind != FOREIGN_UNKNOWN)
 		return kind;
+	if (perf_script_is(bytes, size))
+		return FOREIGN_PERF_SCRIPT;
 	return looks_like_folded(bytes, size) ? FOREIGN_FOLDED : FOREIGN_UNKNOWN;
 }
 
@@ -164,6 +167,8 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	case FOREIGN_CALLGRIND:
 	case FOREIGN_CACHEGRIND:
 		return callgrind_read(&text, kind == FOREIGN_CACHEGRIND, name, profile, err);
+	case FOREIGN_PERF_SCRIPT:
+		return perf_script_read(&text, name, stacks_limit(stored), profile, err);
 	case FOREIGN_PERF_DATA:
 		return error_set(err, ERROR_UNSUPPORTED,
 			"cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
@@ -177,7 +182,7 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	if (unsupported)
 		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
 	return error_set(err, ERROR_FORMAT,
-		"cannot read %s: not a profile (pprof, perf.data, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
+		"cannot read %s: not a profile (pprof, perf.data, perf script, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
 		name);
 }
 
@@ -197,10 +202,18 @@ bool foreign_read(const void *bytes, size_t size, const char *name, struct profi
 	return ok;
 }
 
+bool foreign_is_lines(enum foreign_kind kind)
+{
+	return kind == FOREIGN_FOLDED || kind == FOREIGN_CALLGRIND || kind == FOREIGN_CACHEGRIND ||
+	       kind == FOREIGN_PERF_SCRIPT;
+}
+
 bool foreign_read_text(const struct text_source *text, const char *name, struct profile **profile, struct error *err)
 {
 	enum foreign_kind kind = foreign_kind(text->head, text->head_bytes);
 
+	if (kind == FOREIGN_PERF_SCRIPT)
+		return perf_script_read(text, name, ARRAY_MAX_IDS, profile, err);
 	return kind == FOREIGN_FOLDED ? profile_read_folded(text, name, ARRAY_MAX_IDS, profile, err)
 				      : callgrind_read(text, kind == FOREIGN_CACHEGRIND, name, profile, err);
 }

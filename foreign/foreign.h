@@ -10,6 +10,7 @@
  *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
  *	callgrind/	callgrind.out and cachegrind.out
  *	perf_data/	perf.data
+ *	perf_script/	the text of perf script
  *
  * pprof and folded stacks are read in profile/, which writes them too.
  */
@@ -19,6 +20,7 @@ enum foreign_kind {
 	FOREIGN_FOLDED,
 	FOREIGN_CALLGRIND,
 	FOREIGN_CACHEGRIND,
+	FOREIGN_PERF_SCRIPT,
 	FOREIGN_PERF_DATA,
 	FOREIGN_PART, /* the FILE.part of a killed recorder: sampler_read_part() */
 	FOREIGN_UNKNOWN
@@ -28,7 +30,7 @@ enum foreign_kind {
 enum foreign_kind foreign_kind(const void *bytes, size_t size);
 
 /*
- * Reads a file that memory holds: pprof, folded stacks, callgrind's and cachegrind's files, bare or gzipped. Everything
+ * Reads a file that memory holds, bare or gzipped: any kind but perf.data and what a killed recorder leaves. Everything
  * is checked: a bad reference or a contradiction is ERROR_FORMAT with its place. A decompression bomb (more than 64 MB
  * and more than 120 times its size) is ERROR_LIMIT. `name` is for messages.
  */
@@ -36,9 +38,9 @@ COMMON_MUST_CHECK
 bool foreign_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
 
 /*
- * Reads a text of one of the kinds FOREIGN_FOLDED, FOREIGN_CALLGRIND and FOREIGN_CACHEGRIND, of which memory never
- * holds more than a piece.
+ * Whether a kind is a text that is read line by line, and such a text, of which memory never holds more than a piece.
  */
+bool foreign_is_lines(enum foreign_kind kind);
 COMMON_MUST_CHECK
 bool foreign_read_text(const struct text_source *text, const char *name, struct profile **profile, struct error *err);
 

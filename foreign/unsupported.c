@@ -45,17 +45,21 @@ static const struct {
 	{ MARK("<!doctype"), 0, "it is a page or a picture; give the profile that it was made of" },
 	{ MARK("<!DOCTYPE"), 0, "it is a page or a picture; give the profile that it was made of" },
 	{ MARK("<html"), 0, "it is a page or a picture; give the profile that it was made of" },
+	{ MARK("<?xml version=\"1.0\"?>\n<trace-query-result"), 0,
+		"it is an export of Xcode's Instruments; inferno-collapse-xctrace makes folded stacks of it" },
 	{ MARK("<?xml"), 0, "it is a page or a picture; give the profile that it was made of" },
 	{ MARK("<svg"), 0, "it is a page or a picture; give the profile that it was made of" },
+};
+
+struct known_word {
+	const char *word, *text;
 };
 
 /*
  * JSON formats, each recognised by a word within the file. Firefox stands before the tools whose words may occur in its
  * profiles as names.
  */
-static const struct {
-	const char *word, *text;
-} json[] = {
+static const struct known_word json[] = {
 	{ "\"schema\": \"kelvin.", "it is JSON that kelvin wrote; give the profile that it was made of" },
 	{ "speedscope.app/file-format-schema",
 		"it is a speedscope file; have its tool write pprof or folded stacks (py-spy record --format raw, rbspy record "
@@ -85,37 +89,26 @@ bool unsupported_is_marked(const void *bytes, size_t size)
 	return marked_text(bytes, size) != NULL;
 }
 
-/* `perf script` puts a time before each sample, in seconds with six decimals or nine, and a colon behind it. */
-static bool is_perf_script(const char *text, size_t size)
+/* Texts of other profilers, each recognised by a word of its head. */
+static const struct known_word texts[] = {
+	{ "Analysis of sampling ", "it is of macOS's sample; inferno-collapse-sample makes folded stacks of it" },
+	{ "Function Stack", "it is a report of VTune; inferno-collapse-vtune makes folded stacks of it" },
+	{ "Level,Function Name",
+		"it is a call tree of Visual Studio; inferno-collapse-vsprof makes folded stacks of it" },
+	{ "COST CENTRE", "it is a profile of GHC; inferno-collapse-ghcprof makes folded stacks of it" },
+};
+
+static const char *text_of_word(const struct known_word *words, size_t count, const char *text, size_t size)
 {
-	const char *line = text, *end = memchr(text, '\n', size);
-
-	while (end && *line == '#') {
-		line = end + 1;
-		end = memchr(line, '\n', size - (size_t)(line - text));
-	}
-	for (const char *dot = line; end && (dot = memchr(dot, '.', (size_t)(end - dot))); dot++) {
-		const char *decimal = dot + 1;
-
-		while (decimal < end && isdigit((unsigned char)*decimal))
-			decimal++;
-		if (decimal - dot > 6 && decimal < end && *decimal == ':' && dot > line &&
-			isdigit((unsigned char)dot[-1]))
-			return true;
-	}
-	return false;
-}
-
-static const char *json_text(const char *text, size_t size)
-{
-	for (size_t i = 0; i < sizeof(json) / sizeof(json[0]); i++)
-		if (memmem(text, size, json[i].word, strlen(json[i].word)))
-			return json[i].text;
+	for (size_t i = 0; i < count; i++)
+		if (memmem(text, size, words[i].word, strlen(words[i].word)))
+			return words[i].text;
 	return NULL;
 }
 
 const char *unsupported_text(const void *bytes, size_t size)
 {
+	enum { HEAD_BYTES = 1 << 16 };
 	const char *text = bytes, *known = marked_text(bytes, size);
 
 	if (known)
@@ -125,8 +118,6 @@ const char *unsupported_text(const void *bytes, size_t size)
 		size--;
 	}
 	if (size > 0 && (*text == '{' || *text == '['))
-		return json_text(text, size);
-	return is_perf_script(text, size)
-		       ? "it is the text of 'perf script'; give the perf.data file that it was made of, or fold it: stackcollapse-perf.pl"
-		       : NULL;
+		return text_of_word(json, sizeof(json) / sizeof(json[0]), text, size);
+	return text_of_word(texts, sizeof(texts) / sizeof(texts[0]), text, size < HEAD_BYTES ? size : HEAD_BYTES);
 }

@@ -150,3 +150,19 @@ cat dwarf.data | kelvin report - >stdout 2>stderr || code=$?
 [[ $code -eq 2 ]] || fail "exit code $code for a file that came through a pipe"
 says stderr 'cannot read standard input: a perf.data file that comes through a pipe'
 run 0 kelvin report - --folded - <dwarf.data
+
+# The text of perf script has the same stacks and counts; perf calls some functions otherwise.
+perf script -i dwarf.data >script.txt 2>perf.log
+expect_text() {
+	at_least "$(share "$1" ';main;serve;parse_input')" 50 "share of parse_input under main and serve, $1"
+	at_least "$(share "$1" ';serve;hash_output')" 15 "share of hash_output, $1"
+	[[ $(awk '{ sum += $NF } END { print sum }' "$(folded "$1")") -eq $(awk '{ sum += $NF } END { print sum }' "$(folded dwarf.data)") ]] ||
+		fail "another number of samples than in perf.data, $1"
+}
+expect_text script.txt
+run 0 kelvin report script.txt --json script.json
+run 0 kelvin report dwarf.data --json data.json
+[[ $(jq .metric.name script.json) == '"cpu"' ]] || fail "the times of perf script are no CPU times"
+[[ $(jq .totals.ns script.json) == $(jq .totals.ns data.json) ]] || fail "another total than that of perf.data"
+perf script -F comm,tid,ip,sym -i dwarf.data >fields.txt 2>perf.log
+expect_text fields.txt
