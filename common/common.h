@@ -27,6 +27,7 @@
 #include "common/message.h"
 #include "common/order.h"
 #include "common/own_directory.h"
+#include "common/protobuf.h"
 #include "common/remove.h"
 #include "common/rights.h"
 #include "common/string_table.h"

@@ -83,9 +83,9 @@ static size_t find_whole(const void *bytes, size_t size)
 	struct byte_reader walk = byte_reader_over(bytes, size);
 	size_t whole = 0, before = 0;
 	uint32_t number = hash_number();
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	for (; pprof_next_field(&walk, &field); before = byte_reader_offset(&walk)) {
+	for (; protobuf_next_field(&walk, &field); before = byte_reader_offset(&walk)) {
 		if (field.id != number)
 			continue;
 		if (hash_bytes(walk.start + whole, before - whole) != field.number)

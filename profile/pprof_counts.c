@@ -274,7 +274,7 @@ void pprof_read_counts_of(struct pprof_reader *r)
 	struct byte_reader *column = &r->extension.columns[PPROF_COLUMN(counts_of)];
 
 	for (uint32_t i = 0; i < r->profile->value_type_count && column->pos < column->end; i++) {
-		uint64_t counts = pprof_varint(column);
+		uint64_t counts = protobuf_varint(column);
 
 		r->profile->counts_of[r->types[i]] =
 			counts == 0 || counts > PROFILE_MAX_VALUE_TYPES ? PROFILE_NONE : (uint32_t)counts - 1;

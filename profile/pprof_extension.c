@@ -56,10 +56,10 @@ static bool add_piece(struct pprof_extension *extension, const ProtobufCFieldDes
 
 bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader message, struct error *err)
 {
-	struct pprof_field field;
+	struct protobuf_field field;
 
 	extension->is_there |= byte_reader_left(&message) > 0;
-	while (pprof_next_field(&message, &field)) {
+	while (protobuf_next_field(&message, &field)) {
 		const ProtobufCFieldDescriptor *described = pprof_describe(&pprof__extension__descriptor, field.id);
 
 		pprof_set_member(&extension->numbers.base, &field);
@@ -96,12 +96,12 @@ bool pprof_read_numbers(struct byte_reader bytes, ProtobufCMessage *message, con
 bool pprof_columns_agree(const struct pprof_reader *r, size_t first, size_t last, const char *what, struct error *err)
 {
 	const ProtobufCMessageDescriptor *message = &pprof__extension__descriptor;
-	size_t count = pprof_count_varints(&r->extension.columns[first]);
+	size_t count = protobuf_count_varints(&r->extension.columns[first]);
 
 	for (unsigned i = 0; i < message->n_fields; i++) {
 		size_t column = message->fields[i].offset / sizeof(size_t);
 
-		if (column > first && column <= last && pprof_count_varints(&r->extension.columns[column]) != count)
+		if (column > first && column <= last && protobuf_count_varints(&r->extension.columns[column]) != count)
 			return error_set(err, ERROR_FORMAT, "the columns of %s do not agree", what);
 	}
 	return true;
@@ -199,7 +199,7 @@ bool pprof_read_threads(struct pprof_reader *r, struct error *err)
 		if (!read_thread(r, message, i, err))
 			return false;
 	r->has_thread_column = r->sections[PPROF_TABLE(sample)].count > 0 &&
-			       pprof_count_varints(&r->extension.columns[PPROF_COLUMN(sample_thread)]) ==
+			       protobuf_count_varints(&r->extension.columns[PPROF_COLUMN(sample_thread)]) ==
 				       r->sections[PPROF_TABLE(sample)].count;
 	return true;
 }
@@ -210,14 +210,14 @@ bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *parents = &r->extension.columns[PPROF_COLUMN(stack_parent)],
 			   *locations = &r->extension.columns[PPROF_COLUMN(stack_location)];
-	size_t count = pprof_count_varints(parents);
+	size_t count = protobuf_count_varints(parents);
 
 	r->stacks = malloc((count + 1) * sizeof(*r->stacks));
 	if (!r->stacks)
 		return error_set_memory(err);
 	r->stacks[r->stack_count++] = 0;
 	for (size_t i = 1; i <= count; i++) {
-		uint64_t parent = pprof_varint(parents), location = pprof_varint(locations);
+		uint64_t parent = protobuf_varint(parents), location = protobuf_varint(locations);
 
 		if (parents->failed || locations->failed || parent >= i ||
 			location >= r->sections[PPROF_TABLE(location)].count)
@@ -250,8 +250,8 @@ static bool read_run_events(
 	bool one_run = profile->run_count == 1, went_back = false;
 
 	for (uint64_t i = 0; i < count; i++) {
-		int64_t delta = pprof_zigzag(pprof_varint(&deltas));
-		uint64_t sample = pprof_varint(&samples);
+		int64_t delta = pprof_zigzag(protobuf_varint(&deltas));
+		uint64_t sample = protobuf_varint(&samples);
 
 		if (delta > last - time || time + delta < 0 || sample >= sample_count ||
 			(!one_run && profile->threads[profile->samples[sample].thread].run != run))
@@ -292,7 +292,7 @@ static bool read_event_weights(struct pprof_reader *r, struct error *err)
 	uint64_t count = r->profile->event_count, event = 0;
 
 	for (; gaps->pos < gaps->end; event++) {
-		uint64_t gap = pprof_varint(gaps), weight = pprof_varint(weights);
+		uint64_t gap = protobuf_varint(gaps), weight = protobuf_varint(weights);
 
 		if (gaps->failed || weights->failed || gap >= count - event || weight == 0 || weight > INT64_MAX)
 			return error_set(err, ERROR_FORMAT, "the weights of the timeline's events are malformed");
@@ -320,7 +320,7 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 		!read_run_events(profile, 0, count, &timeline, err))
 		return false;
 	for (uint32_t run = 0; lengths->pos < lengths->end; run++) {
-		uint64_t length = pprof_varint(lengths);
+		uint64_t length = protobuf_varint(lengths);
 
 		if (run >= profile->run_count || length > count - profile->event_count)
 			return error_set(err, ERROR_FORMAT, "the timeline of run %u is longer than its columns", run);
@@ -340,16 +340,16 @@ static bool read_sums(struct pprof_reader *r, struct error *err)
 	struct profile *profile = r->profile;
 	size_t width = profile->value_type_count;
 
-	if (pprof_count_varints(values) != pprof_count_varints(samples) * width)
+	if (protobuf_count_varints(values) != protobuf_count_varints(samples) * width)
 		return error_set(err, ERROR_FORMAT, "the columns of sums do not agree");
 	while (samples->pos < samples->end) {
-		uint64_t sample = pprof_varint(samples);
+		uint64_t sample = protobuf_varint(samples);
 
 		if (sample >= profile->sample_count)
 			return error_set(
 				err, ERROR_FORMAT, "there are sums of sample %" PRIu64 ", which is not there", sample);
 		for (size_t v = 0; v < width; v++)
-			profile->values[sample * width + r->types[v]] = (int64_t)pprof_varint(values);
+			profile->values[sample * width + r->types[v]] = (int64_t)protobuf_varint(values);
 	}
 	return true;
 }
@@ -358,13 +358,13 @@ static bool read_sums(struct pprof_reader *r, struct error *err)
 bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 {
 	int64_t unit = r->extension.numbers.time_unit;
-	size_t count = pprof_count_varints(&r->extension.columns[PPROF_COLUMN(event_sample)]);
+	size_t count = protobuf_count_varints(&r->extension.columns[PPROF_COLUMN(event_sample)]);
 
 	r->profile->has_timeline = false;
 	if (!r->extension.numbers.has_timeline || unit <= 0 || unit > max_time_unit_ns)
 		return true;
-	if (pprof_count_varints(&r->extension.columns[PPROF_COLUMN(event_time_delta)]) != count || count > UINT32_MAX ||
-		r->profile->sample_count != r->sections[PPROF_TABLE(sample)].count)
+	if (protobuf_count_varints(&r->extension.columns[PPROF_COLUMN(event_time_delta)]) != count ||
+		count > UINT32_MAX || r->profile->sample_count != r->sections[PPROF_TABLE(sample)].count)
 		return error_set(err, ERROR_FORMAT, "the timeline's columns do not agree");
 	return read_sums(r, err) && read_events(r, count, err);
 }
@@ -393,7 +393,7 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 		.frames = in.frames };
 	if (pprof_next_entry(&walk, &stops))
 		for (size_t i = 0; i < PROFILE_STOP_COUNT && stops.pos < stops.end; i++)
-			out->stops[i] = pprof_varint(&stops);
+			out->stops[i] = protobuf_varint(&stops);
 	return true;
 }
 
@@ -415,11 +415,11 @@ bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 	};
 	if (pprof_next_entry(&stacks, &column))
 		for (size_t i = 0; i < PROFILE_COMPARISON_COUNT && column.pos < column.end; i++)
-			out->stacks[i] = pprof_varint(&column);
+			out->stacks[i] = protobuf_varint(&column);
 	if (!pprof_next_entry(&differences, &column))
 		return true;
 	while (column.pos < column.end && out->difference_count < PROFILE_ROOM_FOR_DIFFERENCES)
-		if (!pprof_string_id(r, (int64_t)pprof_varint(&column), &out->differences[out->difference_count++],
+		if (!pprof_string_id(r, (int64_t)protobuf_varint(&column), &out->differences[out->difference_count++],
 			    "a difference", err))
 			return false;
 	return true;
@@ -439,9 +439,9 @@ static const struct profile_fact *fact_of_field(uint32_t field)
 bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader message = r->extension.columns[PPROF_COLUMN(facts)];
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	while (pprof_next_field(&message, &field)) {
+	while (protobuf_next_field(&message, &field)) {
 		const struct profile_fact *fact = fact_of_field(field.id);
 		uint32_t value = (uint32_t)field.number;
 
@@ -460,7 +460,7 @@ bool pprof_read_labels(struct pprof_reader *r, struct error *err)
 	struct byte_reader *column = &r->extension.columns[PPROF_COLUMN(labels)];
 
 	while (column->pos < column->end) {
-		uint64_t key = pprof_varint(column), value = pprof_varint(column);
+		uint64_t key = protobuf_varint(column), value = protobuf_varint(column);
 		struct profile_label label;
 
 		if (column->failed)

@@ -38,5 +38,5 @@ static inline uint64_t pprof_column_next(struct pprof_extension *extension, size
 {
 	struct byte_reader *column = &extension->columns[column_at];
 
-	return column->pos < column->end ? pprof_varint(column) : absent;
+	return column->pos < column->end ? protobuf_varint(column) : absent;
 }

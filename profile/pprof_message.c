@@ -46,7 +46,7 @@ static void set_number(void *at, ProtobufCType type, uint64_t number)
 		*(protobuf_c_boolean *)at = number != 0;
 }
 
-void pprof_set_member(ProtobufCMessage *message, const struct pprof_field *field)
+void pprof_set_member(ProtobufCMessage *message, const struct protobuf_field *field)
 {
 	const ProtobufCFieldDescriptor *member = pprof_describe(message->descriptor, field->id);
 
@@ -61,9 +61,9 @@ void pprof_set_member(ProtobufCMessage *message, const struct pprof_field *field
 
 bool pprof_set_members(ProtobufCMessage *message, struct byte_reader bytes)
 {
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	while (pprof_next_field(&bytes, &field))
+	while (protobuf_next_field(&bytes, &field))
 		pprof_set_member(message, &field);
 	return byte_reader_ok(&bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/pprof_wire.h"
+#include "common/common.h"
 
 #include <stddef.h>
 
@@ -13,9 +13,9 @@
  * the offset in the generated struct:
  *
  *	Pprof__Location location = PPROF__LOCATION__INIT;
- *	struct pprof_field field;
+ *	struct protobuf_field field;
  *
- *	while (pprof_next_field(&message, &field)) {
+ *	while (protobuf_next_field(&message, &field)) {
  *		pprof_set_member(&location.base, &field);
  *		if (pprof_member(&pprof__location__descriptor, field.id) == offsetof(Pprof__Location, line))
  *			...
@@ -46,7 +46,7 @@ uint32_t pprof_number_of(const ProtobufCMessageDescriptor *message, size_t membe
  * Sets a member that is a number. Of a repeated member only the count is set, to the number of pieces with a length. A
  * number that is too large for 32 bits becomes UINT32_MAX, which is no valid index.
  */
-void pprof_set_member(ProtobufCMessage *message, const struct pprof_field *field);
+void pprof_set_member(ProtobufCMessage *message, const struct protobuf_field *field);
 
 /* Sets the members of a whole message. False: it is malformed. */
 COMMON_MUST_CHECK
@@ -63,9 +63,9 @@ struct pprof_walk pprof_walk(struct byte_reader bytes, const ProtobufCMessageDes
 /* Moves to the next entry: while (pprof_next_entry(&walk, &entry)) ... False at the end, and where it is malformed. */
 static inline bool pprof_next_entry(struct pprof_walk *walk, struct byte_reader *entry)
 {
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	while (pprof_next_field(&walk->left, &field)) {
+	while (protobuf_next_field(&walk->left, &field)) {
 		if (field.id != walk->id || !field.has_bytes)
 			continue;
 		*entry = field.bytes;

@@ -37,9 +37,9 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader walk = r->file;
 	size_t start = 0;
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	for (; pprof_next_field(&walk, &field); start = byte_reader_offset(&walk)) {
+	for (; protobuf_next_field(&walk, &field); start = byte_reader_offset(&walk)) {
 		size_t member = pprof_member(&pprof__profile__descriptor, field.id);
 
 		if (!field.has_bytes) {

@@ -29,17 +29,17 @@ static bool read_work(struct pprof_reader *r, struct error *err)
 static bool read_exchanges(struct pprof_reader *r, uint32_t *id, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
-	uint64_t run = pprof_varint(&columns[PPROF_COLUMN(exchanges_run)]),
-		 kind = pprof_varint(&columns[PPROF_COLUMN(exchanges_kind)]);
-	int64_t name = (int64_t)pprof_varint(&columns[PPROF_COLUMN(exchanges_process_name)]);
+	uint64_t run = protobuf_varint(&columns[PPROF_COLUMN(exchanges_run)]),
+		 kind = protobuf_varint(&columns[PPROF_COLUMN(exchanges_kind)]);
+	int64_t name = (int64_t)protobuf_varint(&columns[PPROF_COLUMN(exchanges_process_name)]);
 	struct profile_exchanges exchanges = {
 		.run = (uint32_t)run,
-		.pid = (int32_t)pprof_varint(&columns[PPROF_COLUMN(exchanges_pid)]),
+		.pid = (int32_t)protobuf_varint(&columns[PPROF_COLUMN(exchanges_pid)]),
 		.kind = (enum profile_exchange_kind)kind,
-		.count = pprof_varint(&columns[PPROF_COLUMN(exchanges_count)]),
-		.connections = pprof_varint(&columns[PPROF_COLUMN(exchanges_connections)]),
-		.received_bytes = pprof_varint(&columns[PPROF_COLUMN(exchanges_received)]),
-		.sent_bytes = pprof_varint(&columns[PPROF_COLUMN(exchanges_sent)]),
+		.count = protobuf_varint(&columns[PPROF_COLUMN(exchanges_count)]),
+		.connections = protobuf_varint(&columns[PPROF_COLUMN(exchanges_connections)]),
+		.received_bytes = protobuf_varint(&columns[PPROF_COLUMN(exchanges_received)]),
+		.sent_bytes = protobuf_varint(&columns[PPROF_COLUMN(exchanges_sent)]),
 	};
 
 	if (run >= r->profile->run_count || kind >= PROFILE_EXCHANGE_KIND_COUNT)
@@ -57,8 +57,8 @@ static bool read_exchange_readings(struct pprof_reader *r, const uint32_t *ids, 
 	int64_t time = 0;
 
 	while (exchanges->pos < exchanges->end) {
-		uint64_t position = pprof_varint(exchanges), count = pprof_varint(counts);
-		int64_t delta = pprof_zigzag(pprof_varint(times));
+		uint64_t position = protobuf_varint(exchanges), count = protobuf_varint(counts);
+		int64_t delta = pprof_zigzag(protobuf_varint(times));
 
 		if (position >= id_count || delta > INT64_MAX - time || time + delta < 0)
 			return error_set(err, ERROR_FORMAT, "reading %zu of requests is malformed",
@@ -78,8 +78,8 @@ static bool read_latencies(struct pprof_reader *r, const uint32_t *ids, size_t i
 			   *counts = &r->extension.columns[PPROF_COLUMN(latency_count)];
 
 	while (exchanges->pos < exchanges->end) {
-		uint64_t position = pprof_varint(exchanges), bucket = pprof_varint(buckets),
-			 count = pprof_varint(counts);
+		uint64_t position = protobuf_varint(exchanges), bucket = protobuf_varint(buckets),
+			 count = protobuf_varint(counts);
 
 		if (position >= id_count || bucket >= PROFILE_LATENCY_BUCKETS)
 			return error_set(
@@ -93,7 +93,7 @@ static bool read_latencies(struct pprof_reader *r, const uint32_t *ids, size_t i
 
 bool pprof_read_requests(struct pprof_reader *r, struct error *err)
 {
-	size_t count = pprof_count_varints(&r->extension.columns[PPROF_COLUMN(exchanges_run)]);
+	size_t count = protobuf_count_varints(&r->extension.columns[PPROF_COLUMN(exchanges_run)]);
 	CLEANUP(cleanup_free) uint32_t *ids = calloc(count + 1, sizeof(*ids));
 
 	if (!ids)

@@ -78,7 +78,7 @@ static bool append_location(struct pprof_reader *r, struct sample *sample, uint6
 static bool append_packed(struct pprof_reader *r, struct sample *sample, struct byte_reader packed, struct error *err)
 {
 	while (packed.pos < packed.end) {
-		uint64_t id = pprof_varint(&packed);
+		uint64_t id = protobuf_varint(&packed);
 
 		if (packed.failed)
 			return error_set(err, ERROR_FORMAT, "sample %zu is malformed", sample->position);
@@ -126,7 +126,7 @@ static bool comes_after(const struct pprof_reader *r, const struct sample *sampl
 static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
 {
 	struct byte_reader fresh = sample->locations, left = r->before;
-	size_t size = pprof_shared_tail(&sample->locations, &r->before), shared;
+	size_t size = protobuf_shared_tail(&sample->locations, &r->before), shared;
 
 	if (sample->depth > 0) {
 		r->in_order = false;
@@ -136,7 +136,7 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 	}
 	fresh.end -= size;
 	left.end -= size;
-	shared = r->depth_before - pprof_count_varints(&left);
+	shared = r->depth_before - protobuf_count_varints(&left);
 	if (!append_packed(r, sample, fresh, err))
 		return false;
 	r->in_order = r->in_order && comes_after(r, sample, shared);
@@ -147,7 +147,7 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 	return true;
 }
 
-static bool take_locations(struct pprof_reader *r, struct byte_reader *message, struct pprof_field *field,
+static bool take_locations(struct pprof_reader *r, struct byte_reader *message, struct protobuf_field *field,
 	struct sample *sample, struct error *err)
 {
 	uint64_t id;
@@ -159,7 +159,7 @@ static bool take_locations(struct pprof_reader *r, struct byte_reader *message, 
 	if (!append_packed(r, sample, sample->locations, err))
 		return false;
 	sample->locations = byte_reader_over(NULL, 0);
-	while (pprof_next_number(message, field, &id))
+	while (protobuf_next_number(message, field, &id))
 		if (!append_location(r, sample, id, err))
 			return false;
 	return true;
@@ -183,11 +183,11 @@ static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint3
 
 /* ---- Samples ---- */
 
-static void take_values(struct byte_reader *message, struct pprof_field *field, struct sample *sample)
+static void take_values(struct byte_reader *message, struct protobuf_field *field, struct sample *sample)
 {
 	uint64_t value;
 
-	for (; pprof_next_number(message, field, &value); sample->value_count++)
+	for (; protobuf_next_number(message, field, &value); sample->value_count++)
 		if (sample->value_count < PROFILE_MAX_VALUE_TYPES)
 			sample->values[sample->value_count] = (int64_t)value;
 }
@@ -204,9 +204,9 @@ static void skip_labels(const struct pprof_reader *r, struct byte_reader *messag
 
 static bool take_fields(struct pprof_reader *r, struct byte_reader message, struct sample *sample, struct error *err)
 {
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	while (pprof_next_field(&message, &field)) {
+	while (protobuf_next_field(&message, &field)) {
 		size_t member = pprof_member(&pprof__sample__descriptor, field.id);
 
 		if (member == offsetof(Pprof__Sample, location_id) && !take_locations(r, &message, &field, sample, err))

@@ -12,10 +12,10 @@ static bool read_locks(struct pprof_reader *r, struct error *err)
 	uint32_t id;
 
 	while (columns[PPROF_COLUMN(lock_name)].pos < columns[PPROF_COLUMN(lock_name)].end) {
-		int64_t name = (int64_t)pprof_varint(&columns[PPROF_COLUMN(lock_name)]),
-			module = (int64_t)pprof_varint(&columns[PPROF_COLUMN(lock_module)]);
+		int64_t name = (int64_t)protobuf_varint(&columns[PPROF_COLUMN(lock_name)]),
+			module = (int64_t)protobuf_varint(&columns[PPROF_COLUMN(lock_module)]);
 		struct profile_lock lock = { .pid = (int32_t)pprof_zigzag(
-						     pprof_varint(&columns[PPROF_COLUMN(lock_pid)])) };
+						     protobuf_varint(&columns[PPROF_COLUMN(lock_pid)])) };
 
 		if (!pprof_string_id(r, name, &lock.name, "the name of a lock", err) ||
 			!pprof_string_id(r, module, &lock.module, "the module of a lock", err) ||
@@ -28,10 +28,10 @@ static bool read_locks(struct pprof_reader *r, struct error *err)
 static bool read_release(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *columns = r->extension.columns;
-	uint64_t stack = pprof_varint(&columns[PPROF_COLUMN(release_stack)]),
-		 lock = pprof_varint(&columns[PPROF_COLUMN(release_lock)]),
-		 releaser = pprof_varint(&columns[PPROF_COLUMN(release_releaser)]),
-		 weight = pprof_varint(&columns[PPROF_COLUMN(release_weight)]);
+	uint64_t stack = protobuf_varint(&columns[PPROF_COLUMN(release_stack)]),
+		 lock = protobuf_varint(&columns[PPROF_COLUMN(release_lock)]),
+		 releaser = protobuf_varint(&columns[PPROF_COLUMN(release_releaser)]),
+		 weight = protobuf_varint(&columns[PPROF_COLUMN(release_weight)]);
 	struct profile_release release = { .lock = lock == 0 ? PROFILE_NONE : (uint32_t)(lock - 1) };
 
 	if (stack >= r->stack_count || releaser >= r->stack_count || lock > r->profile->lock_count ||

@@ -10,17 +10,17 @@
 enum { MOST_BYTES = 1 << 20, MOST_DEPTH = 4, VARINT_BYTES = 10, MOST_GROWTH = 16 };
 
 struct message {
-	struct pprof_field *fields; /* owned */
+	struct protobuf_field *fields; /* owned */
 	size_t count, capacity;
 };
 
 static bool message_read(struct byte_reader bytes, struct message *message)
 {
-	struct pprof_field field;
+	struct protobuf_field field;
 	struct error err;
 
 	*message = (struct message){ 0 };
-	while (pprof_next_field(&bytes, &field)) {
+	while (protobuf_next_field(&bytes, &field)) {
 		if (!ARRAY_RESERVE(&message->fields, &message->capacity, message->count + 1, MOST_BYTES, &err))
 			return false;
 		message->fields[message->count++] = field;
@@ -42,7 +42,7 @@ static void put_field(struct buffer *out, uint32_t id, bool has_bytes, uint64_t 
 	put_varint(out, number);
 }
 
-static void put_unchanged(struct buffer *out, const struct pprof_field *field)
+static void put_unchanged(struct buffer *out, const struct protobuf_field *field)
 {
 	size_t size = byte_reader_left(&field->bytes);
 
@@ -61,10 +61,10 @@ static uint64_t another_number(struct mutation *m, uint64_t old)
 
 static void mutate_column(struct mutation *m, struct byte_reader column, struct buffer *out)
 {
-	size_t chosen = mutation_below(m, pprof_count_varints(&column)), change = mutation_below(m, 8);
+	size_t chosen = mutation_below(m, protobuf_count_varints(&column)), change = mutation_below(m, 8);
 
 	for (size_t i = 0; byte_reader_left(&column) > 0 && byte_reader_ok(&column); i++) {
-		uint64_t number = pprof_varint(&column);
+		uint64_t number = protobuf_varint(&column);
 
 		if (i != chosen) {
 			put_varint(out, number);
@@ -82,8 +82,8 @@ static bool is_string(const ProtobufCMessageDescriptor *type, uint32_t id)
 	return type == &pprof__profile__descriptor && pprof_member(type, id) == offsetof(Pprof__Profile, string_table);
 }
 
-static void mutate_bytes(
-	struct mutation *m, const ProtobufCMessageDescriptor *type, const struct pprof_field *field, struct buffer *out)
+static void mutate_bytes(struct mutation *m, const ProtobufCMessageDescriptor *type, const struct protobuf_field *field,
+	struct buffer *out)
 {
 	struct mutation_span span = { field->bytes.pos, byte_reader_left(&field->bytes) };
 
@@ -114,7 +114,7 @@ static const ProtobufCMessageDescriptor *nested_in(const ProtobufCMessageDescrip
 static void mutate_message(struct mutation *m, const ProtobufCMessageDescriptor *type, struct byte_reader bytes,
 	unsigned int depth, struct buffer *out);
 
-static void put_changed(struct mutation *m, const ProtobufCMessageDescriptor *type, const struct pprof_field *field,
+static void put_changed(struct mutation *m, const ProtobufCMessageDescriptor *type, const struct protobuf_field *field,
 	unsigned int depth, struct buffer *out)
 {
 	const ProtobufCMessageDescriptor *nested = nested_in(type, field->id);
@@ -136,7 +136,7 @@ static void put_changed(struct mutation *m, const ProtobufCMessageDescriptor *ty
 
 /* Whether the reader refuses the whole if the field is changed: ids of entries, and the first string, which is empty.
  */
-static bool is_fixed(const ProtobufCMessageDescriptor *type, const struct pprof_field *field)
+static bool is_fixed(const ProtobufCMessageDescriptor *type, const struct protobuf_field *field)
 {
 	if (is_string(type, field->id))
 		return byte_reader_left(&field->bytes) == 0;
@@ -173,7 +173,7 @@ static void mutate_message(struct mutation *m, const ProtobufCMessageDescriptor 
 		enum change change = (enum change)mutation_below(m, CHANGES);
 
 		for (size_t i = 0; i < message.count; i++) {
-			const struct pprof_field *field = &message.fields[i];
+			const struct protobuf_field *field = &message.fields[i];
 
 			if (change == EXCHANGE && (i == chosen || i == other))
 				put_unchanged(out, &message.fields[i == chosen ? other : chosen]);

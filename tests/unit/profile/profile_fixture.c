@@ -2,7 +2,6 @@
 #include "profile_fixture.h"
 #include "common/gzip.h"
 #include "foreign/foreign.h"
-#include "profile/pprof_wire.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>
@@ -476,9 +475,9 @@ static bool is_label(const struct profile *profile, struct byte_reader label, co
 {
 	enum { KEY = 1, STRING = 2 };
 	uint64_t numbers[STRING + 1] = { 0 };
-	struct pprof_field number;
+	struct protobuf_field number;
 
-	while (pprof_next_field(&label, &number))
+	while (protobuf_next_field(&label, &number))
 		if (number.id <= STRING)
 			numbers[number.id] = number.number;
 	return strcmp(profile_string(profile, (uint32_t)numbers[KEY]), key) == 0 &&
@@ -489,7 +488,7 @@ size_t labelled_samples(const struct profile *profile, const char *key, const ch
 {
 	enum { SAMPLE = 2, LABEL = 3 };
 	CLEANUP(buffer_deinit) struct buffer file = written_profile(profile), inflated = { 0 };
-	struct pprof_field sample, label;
+	struct protobuf_field sample, label;
 	struct byte_reader messages;
 	size_t found = 0;
 	struct error err;
@@ -498,8 +497,8 @@ size_t labelled_samples(const struct profile *profile, const char *key, const ch
 	if (!gzip_decompress(file.data, file.size, &inflated, &err))
 		fail_msg("%s", err.message);
 	messages = byte_reader_over(inflated.data, inflated.size);
-	while (pprof_next_field(&messages, &sample))
-		while (sample.id == SAMPLE && pprof_next_field(&sample.bytes, &label))
+	while (protobuf_next_field(&messages, &sample))
+		while (sample.id == SAMPLE && protobuf_next_field(&sample.bytes, &label))
 			found += label.id == LABEL && is_label(profile, label.bytes, key, value);
 	return found;
 }

@@ -25,9 +25,9 @@ static bool is_found(const struct found_fields *found, const ProtobufCFieldDescr
 static void find_fields(
 	struct found_fields *found, struct byte_reader message, const ProtobufCMessageDescriptor *described)
 {
-	struct pprof_field field;
+	struct protobuf_field field;
 
-	while (pprof_next_field(&message, &field)) {
+	while (protobuf_next_field(&message, &field)) {
 		const ProtobufCFieldDescriptor *is = pprof_describe(described, field.id);
 
 		assert_non_null(is);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/pprof_wire.h"
+#include "common/protobuf.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static size_t count_low_bytes(uint64_t word)
 	return (size_t)(((~word & high_bits) >> 7) * 0x0101010101010101 >> 56);
 }
 
-size_t pprof_count_varints(const struct byte_reader *column)
+size_t protobuf_count_varints(const struct byte_reader *column)
 {
 	const uint8_t *pos = column->pos;
 	size_t count = 0;
@@ -54,7 +54,7 @@ static bool is_boundary(const struct byte_reader *column, size_t size)
 	return size == byte_reader_left(column) || column->end[-1 - (ptrdiff_t)size] < 0x80;
 }
 
-size_t pprof_shared_tail(const struct byte_reader *a, const struct byte_reader *b)
+size_t protobuf_shared_tail(const struct byte_reader *a, const struct byte_reader *b)
 {
 	size_t a_size = byte_reader_left(a), b_size = byte_reader_left(b);
 	size_t size = equal_tail(a->end, b->end, a_size < b_size ? a_size : b_size);

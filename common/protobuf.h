@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "common/byte_reader.h"
 
 /*
  * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read
@@ -10,14 +10,14 @@
  */
 
 /* A field's content: `number` of a varint or fixed-size number, `bytes` of a field with a length. */
-struct pprof_field {
+struct protobuf_field {
 	uint64_t number;
 	struct byte_reader bytes;
 	uint32_t id;
 	bool has_bytes;
 };
 
-static inline uint64_t pprof_varint(struct byte_reader *r)
+static inline uint64_t protobuf_varint(struct byte_reader *r)
 {
 	const uint8_t *pos = r->pos;
 
@@ -39,7 +39,7 @@ static inline uint64_t pprof_varint(struct byte_reader *r)
 }
 
 /* As byte_reader_split(). */
-static inline struct byte_reader pprof_split(struct byte_reader *r, uint64_t size)
+static inline struct byte_reader protobuf_split(struct byte_reader *r, uint64_t size)
 {
 	const uint8_t *start = r->pos;
 
@@ -52,24 +52,24 @@ static inline struct byte_reader pprof_split(struct byte_reader *r, uint64_t siz
 }
 
 /* The next field; false at the end of the message and where it is malformed: byte_reader_ok() tells the two apart. */
-static inline bool pprof_next_field(struct byte_reader *message, struct pprof_field *field)
+static inline bool protobuf_next_field(struct byte_reader *message, struct protobuf_field *field)
 {
 	uint64_t tag;
 
 	if (message->failed || message->pos == message->end)
 		return false;
-	tag = pprof_varint(message);
-	*field = (struct pprof_field){ .id = (uint32_t)(tag >> 3), .has_bytes = (tag & 7) == 2 };
+	tag = protobuf_varint(message);
+	*field = (struct protobuf_field){ .id = (uint32_t)(tag >> 3), .has_bytes = (tag & 7) == 2 };
 	message->failed |= tag >> 3 == 0 || tag >> 3 > UINT32_MAX;
 	switch (tag & 7) {
 	case 0:
-		field->number = pprof_varint(message);
+		field->number = protobuf_varint(message);
 		break;
 	case 1:
 		field->number = byte_reader_u64(message);
 		break;
 	case 2:
-		field->bytes = pprof_split(message, pprof_varint(message));
+		field->bytes = protobuf_split(message, protobuf_varint(message));
 		break;
 	case 5:
 		field->number = byte_reader_u32(message);
@@ -81,10 +81,10 @@ static inline bool pprof_next_field(struct byte_reader *message, struct pprof_fi
 }
 
 /*
- * The next number of a repeated field, packed or not: while (pprof_next_number(&field, &number)) ...
+ * The next number of a repeated field, packed or not: while (protobuf_next_number(&field, &number)) ...
  * A packed column that is malformed marks `message` failed.
  */
-static inline bool pprof_next_number(struct byte_reader *message, struct pprof_field *field, uint64_t *number)
+static inline bool protobuf_next_number(struct byte_reader *message, struct protobuf_field *field, uint64_t *number)
 {
 	if (!field->has_bytes) {
 		*number = field->number;
@@ -94,15 +94,15 @@ static inline bool pprof_next_number(struct byte_reader *message, struct pprof_f
 	}
 	if (field->bytes.pos == field->bytes.end)
 		return false;
-	*number = pprof_varint(&field->bytes);
+	*number = protobuf_varint(&field->bytes);
 	message->failed |= field->bytes.failed;
 	return !message->failed;
 }
 /* How many numbers a packed column holds: each ends with a byte below 128. */
-size_t pprof_count_varints(const struct byte_reader *column);
+size_t protobuf_count_varints(const struct byte_reader *column);
 
 /*
  * The number of bytes, at the ends of both columns, that are the same whole numbers. Stacks stand leaf first, so these
  * are the frames that two stacks share from the root on, which need not be read twice.
  */
-size_t pprof_shared_tail(const struct byte_reader *a, const struct byte_reader *b);
+size_t protobuf_shared_tail(const struct byte_reader *a, const struct byte_reader *b);
