@@ -2,6 +2,7 @@
 #include "foreign/foreign.h"
 
 #include "foreign/callgrind/callgrind.h"
+#include "foreign/otlp/otlp.h"
 #include "foreign/perf_script/perf_script.h"
 #include "foreign/unsupported.h"
 
@@ -122,8 +123,12 @@ enum foreign_kind foreign_kind(const void *bytes, size_t size)
 		return FOREIGN_PART;
 	if (unsupported_is_marked(bytes, size))
 		return FOREIGN_UNKNOWN;
+	if (otlp_is(bytes, size))
+		return FOREIGN_OTLP;
 	if (gzip_is(bytes, size) || looks_like_pprof(bytes, size))
 		return FOREIGN_PPROF;
+	if (otlp_is_json(bytes, size))
+		return FOREIGN_OTLP_JSON;
 	kind = valgrind_kind(bytes, size);
 	if (kind != FOREIGN_UNKNOWN)
 		return kind;
@@ -162,6 +167,10 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	case FOREIGN_PPROF:
 		return profile_read_pprof(bytes, size, stacks_limit(stored), profile, err) ||
 		       error_prefix(err, "cannot read %s", name);
+	case FOREIGN_OTLP:
+	case FOREIGN_OTLP_JSON:
+		return otlp_read(bytes, size, kind == FOREIGN_OTLP_JSON, stacks_limit(stored), profile, err) ||
+		       error_prefix(err, "cannot read %s", name);
 	case FOREIGN_FOLDED:
 		return profile_read_folded(&text, name, stacks_limit(stored), profile, err);
 	case FOREIGN_CALLGRIND:
@@ -182,7 +191,7 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	if (unsupported)
 		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
 	return error_set(err, ERROR_FORMAT,
-		"cannot read %s: not a profile (pprof, perf.data, perf script, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
+		"cannot read %s: not a profile (pprof, OTLP, perf.data, perf script, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
 		name);
 }
 

@@ -9,6 +9,8 @@
  *	foreign.c	which kind it is, and who reads it
  *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
  *	callgrind/	callgrind.out and cachegrind.out
+ *	otlp/		OTLP profiles, protobuf and JSON
+ *	json/		reads JSON for those who need it
  *	perf_data/	perf.data
  *	perf_script/	the text of perf script
  *
@@ -17,6 +19,8 @@
 
 enum foreign_kind {
 	FOREIGN_PPROF,
+	FOREIGN_OTLP,
+	FOREIGN_OTLP_JSON,
 	FOREIGN_FOLDED,
 	FOREIGN_CALLGRIND,
 	FOREIGN_CACHEGRIND,
