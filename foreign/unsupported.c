@@ -12,6 +12,9 @@
 
 #define MARK(bytes) bytes, sizeof(bytes) - 1
 
+static const char older_pprof[] =
+	"it is in a format older than pprof's (of gperftools, or a text of Go's); 'go tool pprof -proto -output=OUT PROGRAM FILE' converts it";
+
 static const struct {
 	const char *mark;
 	size_t size, offset;
@@ -39,6 +42,15 @@ static const struct {
 	{ MARK("\xfb)\x03"), 0, PSTATS },
 	{ MARK("FLR\0"), 0,
 		"it is a recording of Java Flight Recorder; 'jfrconv -o collapsed' of async-profiler makes folded stacks of it" },
+	{ MARK("heap profile: "), 0, older_pprof },
+	{ MARK("goroutine profile: "), 0, older_pprof },
+	{ MARK("threadcreate profile: "), 0, older_pprof },
+	{ MARK("--- heapz "), 0, older_pprof },
+	{ MARK("--- growthz "), 0, older_pprof },
+	{ MARK("--- contentionz "), 0, older_pprof },
+	{ MARK("--- contention:"), 0, older_pprof },
+	{ MARK("--- mutex:"), 0, older_pprof },
+	{ MARK("--- threadz "), 0, older_pprof },
 	{ MARK("# To display the perf.data header info"), 0,
 		"it is the text of 'perf report'; give the perf.data file that it was made of" },
 	{ MARK("version https://git-lfs"), 0, "it only stands for a file in Git LFS; 'git lfs pull' fetches that" },
@@ -75,13 +87,33 @@ static const struct known_word json[] = {
 		"it is a CPU profile of V8; 'kelvin record -o FILE -- node --perf-basic-prof SCRIPT' makes one to compare" },
 };
 
+/*
+ * A CPU profile of gperftools begins with words of the machine that wrote it: 0, the number 3 of those that follow, a
+ * version of 0 (Java: 1), the period in microseconds, 0.
+ */
+static bool is_gperftools(const uint8_t *bytes, size_t size)
+{
+	for (size_t width = 4; width <= 8; width += 4) {
+		for (int is_big = 0; is_big < 2 && size >= 5 * width; is_big++) {
+			uint64_t words[5] = { 0 };
+
+			for (size_t i = 0; i < 5 * width; i++)
+				words[i / width] |= (uint64_t)bytes[i]
+						    << 8 * (is_big ? width - 1 - i % width : i % width);
+			if (words[0] == 0 && words[1] == 3 && words[2] <= 1 && words[3] > 0 && words[4] == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static const char *marked_text(const char *bytes, size_t size)
 {
 	for (size_t i = 0; i < sizeof(marked) / sizeof(marked[0]); i++)
 		if (size >= marked[i].offset + marked[i].size &&
 			memcmp(bytes + marked[i].offset, marked[i].mark, marked[i].size) == 0)
 			return marked[i].text;
-	return NULL;
+	return is_gperftools((const uint8_t *)bytes, size) ? older_pprof : NULL;
 }
 
 bool unsupported_is_marked(const void *bytes, size_t size)

@@ -86,7 +86,7 @@ func main() {
 	for i := 0; i < 4; i++ {
 		runtime.GC()
 	}
-	pprof.Lookup("heap").WriteTo(os.Stdout, 0)
+	pprof.Lookup("heap").WriteTo(os.Stdout, len(os.Args)-1)
 }
 GO
 run 0 go build -o freed freed.go
@@ -97,6 +97,21 @@ says stdout '[0-9] MB of alloc_space'
 jq -e '.metric.name == "alloc_space" and .metric.unit == "bytes"' fill.json >/dev/null || fail "not alloc_space"
 refuses 'has a value for inuse_space; choose another metric with --metric: alloc_objects, alloc_space' kelvin report fill.pb.gz --metric inuse_space
 refuses "has no metric 'inuse'; it has: alloc_objects, alloc_space, inuse_objects, inuse_space" kelvin report fill.pb.gz --metric inuse
+
+# Texts, and files of gperftools, are from before the format; pprof makes it of them.
+run 0 ./freed text
+mv stdout heap.text
+says heap.text '^heap profile: '
+refuses "cannot read heap.text: it is in a format older than pprof.s .*'go tool pprof -proto -output=OUT PROGRAM FILE'" \
+	kelvin report heap.text
+go tool pprof -proto -output=converted.pb.gz freed heap.text >stdout 2>stderr || fail "pprof does not convert"
+run 0 kelvin report converted.pb.gz --metric alloc_space
+says stdout 'main.fill'
+profiler=$(ldconfig -p | awk '/libprofiler[.]so/ { print $NF; exit }')
+if [[ -n $profiler ]]; then
+	run 0 env LD_PRELOAD="$profiler" CPUPROFILE=old.cpu "$WORKLOADS/system_workload" --cpu 0.3
+	refuses "cannot read old.cpu: it is in a format older than pprof.s" kelvin report old.cpu
+fi
 
 # In callgrind's format, merged and as a tree.
 go tool pprof -callgrind -sample_index=alloc_space -unit=B -output=graph heap.pb.gz >stdout 2>stderr || fail "pprof writes no callgrind"
