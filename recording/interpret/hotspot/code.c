@@ -47,23 +47,37 @@ static bool read_heap(const struct hotspot_target *target, uint64_t address, str
 	return heap->start < heap->end && heap->segments != 0 && heap->log2_segment_bytes < 32;
 }
 
-void hotspot_codes_read_heaps(struct hotspot_codes *codes)
+/* The addresses of the heaps; the count. JDK 8 has one. */
+static size_t find_heaps(const struct hotspot_target *target, uint64_t *heaps)
 {
-	const struct hotspot_layout *layout = &codes->target->layout;
-	uint64_t array = 0, words[2], addresses[HOTSPOT_MOST_HEAPS], heaps[HOTSPOT_MOST_HEAPS];
+	const struct hotspot_layout *layout = &target->layout;
+	uint64_t array = 0, words[2], addresses[HOTSPOT_MOST_HEAPS];
 	size_t count;
 
-	hotspot_read_words(&codes->target->memory, &layout->code_cache_heaps, 1, &array);
+	if (layout->code_cache_heap != 0) {
+		hotspot_read_words(&target->memory, &layout->code_cache_heap, 1, heaps);
+		return 1;
+	}
+	hotspot_read_words(&target->memory, &layout->code_cache_heaps, 1, &array);
 	if (array == 0)
-		return;
-	codes->heap_count = 0;
+		return 0;
 	addresses[0] = array + layout->growable_length.offset;
 	addresses[1] = array + layout->growable_data.offset;
-	hotspot_read_words(&codes->target->memory, addresses, 2, words);
+	hotspot_read_words(&target->memory, addresses, 2, words);
 	count = (uint32_t)words[0] < HOTSPOT_MOST_HEAPS ? (uint32_t)words[0] : HOTSPOT_MOST_HEAPS;
 	for (size_t i = 0; i < count; i++)
 		addresses[i] = words[1] + i * sizeof(uint64_t);
-	hotspot_read_words(&codes->target->memory, addresses, count, heaps);
+	hotspot_read_words(&target->memory, addresses, count, heaps);
+	return count;
+}
+
+void hotspot_codes_read_heaps(struct hotspot_codes *codes)
+{
+	uint64_t heaps[HOTSPOT_MOST_HEAPS];
+	size_t count = find_heaps(codes->target, heaps);
+
+	if (count > 0)
+		codes->heap_count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (heaps[i] != 0 && read_heap(codes->target, heaps[i], &codes->heaps[codes->heap_count]))
 			codes->heap_count++;

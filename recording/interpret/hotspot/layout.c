@@ -155,11 +155,16 @@ struct wanted_field {
 	{                                                                                                              \
 		type, name, offsetof(struct hotspot_layout, member), true, true                                        \
 	}
+#define OPTIONAL_STATIC(type, name, member)                                                                            \
+	{                                                                                                              \
+		type, name, offsetof(struct hotspot_layout, member), true, false                                       \
+	}
 
 static const struct wanted_field wanted_fields[] = {
-	STATIC("CodeCache", "_heaps", code_cache_heaps),
-	STATIC("CodeCache", "_low_bound", code_cache_low_bound),
-	STATIC("CodeCache", "_high_bound", code_cache_high_bound),
+	OPTIONAL_STATIC("CodeCache", "_heaps", code_cache_heaps),
+	OPTIONAL_STATIC("CodeCache", "_low_bound", code_cache_low_bound),
+	OPTIONAL_STATIC("CodeCache", "_high_bound", code_cache_high_bound),
+	OPTIONAL_STATIC("CodeCache", "_heap", code_cache_heap),
 	STATIC("AbstractInterpreter", "_code", interpreter_code),
 	STATIC("Abstract_VM_Version", "_vm_major_version", vm_major_version),
 	STATIC("StubRoutines", "_call_stub_return_address", call_stub_return_address),
@@ -193,6 +198,8 @@ static const struct wanted_field wanted_fields[] = {
 	OPTIONAL("CompiledMethod", "_deopt_mh_handler_begin", nmethod_deopt_mh_handler_begin),
 	OPTIONAL("nmethod", "_deopt_handler_offset", nmethod_deopt_handler_offset),
 	OPTIONAL("nmethod", "_deopt_mh_handler_offset", nmethod_deopt_mh_handler_offset),
+	OPTIONAL("nmethod", "_deoptimize_offset", nmethod_deopt_handler_offset),
+	OPTIONAL("nmethod", "_deoptimize_mh_offset", nmethod_deopt_mh_handler_offset),
 	FIELD("nmethod", "_scopes_pcs_offset", nmethod_scopes_pcs_offset),
 	OPTIONAL("CompiledMethod", "_scopes_data_begin", nmethod_scopes_data_begin),
 	OPTIONAL("nmethod", "_dependencies_offset", nmethod_dependencies_offset),
@@ -397,7 +404,9 @@ static bool has_fields(const struct hotspot_layout *layout)
 		if (wanted_fields[i].is_needed && (wanted_fields[i].is_static ? address == 0 : field.size == 0))
 			return false;
 	}
-	return layout->growable_length.size > 0 && layout->nmethod_method.size > 0 &&
+	return (layout->code_cache_heap != 0 || (layout->code_cache_heaps != 0 && layout->code_cache_low_bound != 0 &&
+							layout->code_cache_high_bound != 0)) &&
+	       layout->growable_length.size > 0 && layout->nmethod_method.size > 0 &&
 	       layout->const_method_flags.size > 0 &&
 	       (layout->blob_code_begin.size > 0 || layout->blob_code_offset.size > 0) &&
 	       (layout->nmethod_scopes_data_begin.size > 0 || layout->nmethod_scopes_data_offset.size > 0);
@@ -424,7 +433,10 @@ bool hotspot_layout_read(const struct hotspot_image *image, uint64_t bias, const
 	for (size_t i = 0; i < ANNOUNCED; i++)
 		addresses[i] = image->addresses[i] - bias;
 	hotspot_read_words(memory, addresses, ANNOUNCED, announced);
-	*layout = (struct hotspot_layout){ 0 };
+	/* JDK 8 does not tell what is the same in all versions. */
+	*layout = (struct hotspot_layout){
+		.tag_utf8 = 1, .last_sp_offset = (uint64_t)-2, .sender_sp_offset = (uint64_t)-1
+	};
 	table.bytes = malloc(READER_MOST_BYTES);
 	if (!table.bytes)
 		return false;

@@ -29,8 +29,9 @@ struct hotspot_field {
 /* The members are named as in HotSpot. Those that may be missing are marked by the versions that have them. */
 struct hotspot_layout {
 	/* Static fields, as runtime addresses. */
-	uint64_t code_cache_heaps, code_cache_low_bound, code_cache_high_bound, interpreter_code, vm_major_version;
-	uint64_t call_stub_return_address;
+	uint64_t interpreter_code, vm_major_version, call_stub_return_address;
+	uint64_t code_cache_heaps, code_cache_low_bound, code_cache_high_bound; /* 9 and later */
+	uint64_t code_cache_heap;                                               /* 8 */
 
 	struct hotspot_field array_length, array_data;                         /* Array<T> */
 	struct hotspot_field growable_length, growable_data;                   /* GrowableArray<T> */

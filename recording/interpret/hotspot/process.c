@@ -56,6 +56,18 @@ void hotspot_process_destroy(struct hotspot_process *process)
 
 /* ---- The start ---- */
 
+/* JDK 8 has no bounds but those of its heap, and calls its own version 25. */
+static void complete_jdk_8(struct hotspot_process *process)
+{
+	enum { JDK_8 = 8 };
+
+	if (process->target.layout.code_cache_heap == 0 || process->codes.heap_count == 0)
+		return;
+	process->low = process->codes.heaps[0].start;
+	process->high = process->codes.heaps[0].end;
+	process->target.vm_major_version = JDK_8;
+}
+
 /* A program that has only begun has no code cache yet, and then no interpreter. */
 static void start_process(struct hotspot_process *process, const struct hotspot_image *image, uint64_t bias)
 {
@@ -75,6 +87,7 @@ static void start_process(struct hotspot_process *process, const struct hotspot_
 	process->entry_return = words[3];
 	hotspot_loop_read(&process->loop, target, image, bias);
 	hotspot_codes_read_heaps(&process->codes);
+	complete_jdk_8(process);
 	process->is_ready = process->low < process->high && process->codes.heap_count > 0 &&
 			    process->entry_return != 0 && process->loop.start < process->loop.end;
 }
