@@ -440,7 +440,7 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 {
 	const uint64_t starts[PARTS] = { code->places.metadata, code->places.pcs, code->places.scopes, code->start };
 	struct iovec pieces[PARTS];
-	size_t sizes[PARTS], size;
+	size_t sizes[PARTS], size, count = 0;
 	uint32_t late = codes->target->memory.costs->late;
 
 	code->has_debug = true;
@@ -456,8 +456,9 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 	codes->debug_bytes += size;
 	*codes->target->memory.costs->debug_bytes += size;
 	for (size_t i = 0; i < PARTS; i++)
-		pieces[i] = interpreter_piece(starts[i], sizes[i]);
-	if (hotspot_read_together(&codes->target->memory, pieces, PARTS, code->debug_bytes) == size) {
+		if (sizes[i] > 0)
+			pieces[count++] = interpreter_piece(starts[i], sizes[i]);
+	if (hotspot_read_together(&codes->target->memory, pieces, count, code->debug_bytes) == size) {
 		take_parts(codes->target, sizes, code);
 		return true;
 	}
