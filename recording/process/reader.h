@@ -25,7 +25,7 @@ void process_reader_describe(const struct process_reader *reader, struct buffer 
 
 /* As process_vm_readv(2) into one piece of at most READER_MOST_BYTES; -1 if it fails, with errno EAGAIN if it is late.
  */
-enum { READER_MOST_BYTES = 1 << 18, READER_MOST_PIECES = 64 };
+enum { READER_MOST_BYTES = 1 << 18, READER_MOST_PIECES = 256 };
 ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const struct iovec *into,
 	const struct iovec *from, size_t from_count);
 

@@ -32,7 +32,7 @@ void hotspot_read_words(const struct hotspot_memory *memory, const uint64_t *add
 
 /*
  * Words that stay as they are as long as a thing is at its place: another one that takes its place has others. They are
- * looked at again in each round, which is about a second: those that were used in the round before together. Where none
+ * looked at again in each round, which is about a second: those that were used lately together. Where none
  * can be read any more, as of a process that has ended, the thing is taken to be what it was.
  */
 enum { HOTSPOT_WATCHED = 4 };

@@ -94,7 +94,14 @@ static void start_process(struct hotspot_process *process, const struct hotspot_
 
 /* ---- Rounds ---- */
 
-/* What was used in the last round is looked at together, before it is used in the next one. */
+static bool was_used(const struct hotspot_watch *watch, uint32_t round)
+{
+	enum { RECENT_ROUNDS = 16 };
+
+	return round - watch->used <= RECENT_ROUNDS;
+}
+
+/* What was used lately is looked at together: a read of much takes hardly longer than one of little. */
 static bool check_used(struct hotspot_process *process, struct error *err)
 {
 	const uint32_t round = process->target.round;
@@ -104,10 +111,10 @@ static bool check_used(struct hotspot_process *process, struct error *err)
 	if (!used)
 		return error_set_memory(err);
 	for (size_t i = 0; i < process->codes.count; i++)
-		if (process->codes.items[i].watch.used == round - 1)
+		if (was_used(&process->codes.items[i].watch, round))
 			used[count++] = &process->codes.items[i].watch;
 	for (size_t i = 0; i < process->methods.count; i++)
-		if (process->methods.items[i].watch.used == round - 1)
+		if (was_used(&process->methods.items[i].watch, round))
 			used[count++] = &process->methods.items[i].watch;
 	hotspot_watch_check(&process->target.memory, used, count, round);
 	free(used);
