@@ -14,7 +14,10 @@
 
 #include <bpf/bpf_helpers.h>
 
-enum { SEARCH_PAUSE_NS = 10000000 }; /* after a search that has found nothing */
+enum {
+	SEARCH_PAUSE_NS = 10000000, /* after a search that has found nothing */
+	SIGNATURE_NS = 4000000,     /* for so long code is believed to be the same */
+};
 
 /* ---- What the recorder sets ---- */
 
@@ -190,3 +193,59 @@ static inline void publish(struct frames_area *area, __u64 begin_ns, __u64 threa
 		if (bpf_probe_read_user((to), (bytes), (const void *)from) != 0)                                       \
 			bpf_probe_read_user((to), (0 - from) & ((bytes)-1), (const void *)from);                       \
 	} while (0)
+
+/* ---- Frames ---- */
+
+/* What is read is in the area itself: the verifier need not follow each value that it may take. */
+struct walk {
+	const struct ebpf_interpreter *interpreter;
+	struct frames_area *area;
+};
+
+/* The activation that the last word belongs to ends with it; where that one has ended already, this one is empty. */
+static inline _Bool end_activation(struct frames_area *area)
+{
+	__u64 count = area->walk.count, *word = word_at(area, count - 1);
+
+	if (count <= FRAMES_BLOCK_HEADER || ebpf_frame_is_first(*word))
+		return write_word(area, ebpf_frame_word(0, EBPF_FRAME_NO_POSITION, 1));
+	*word |= 1;
+	return 1;
+}
+
+/* What is remembered of code, if it has to be looked at: frames had other code in its place, or had it a while ago. */
+static inline struct frames_known *find_known(
+	const struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)
+{
+	__u64 object = (code ^ (__u64)interpreter->pid << 48) * 0x9e3779b97f4a7c15;
+	__u32 index = object >> 48;
+	struct frames_known *known;
+
+	if (area->walk.fresh_count >= FRAMES_MOST_FRESH)
+		return (void *)0;
+	known = bpf_map_lookup_elem(&codes, &index);
+	if (!known || (known->object == object && area->walk.begin_ns - known->checked_ns < SIGNATURE_NS))
+		return (void *)0;
+	if (known->object != object)
+		known->signature = 0;
+	known->object = object;
+	return known;
+}
+
+/* Code whose signature is another one than is remembered is written behind the frames. */
+static inline void note_code(struct frames_area *area, struct frames_known *known, __u64 code, __u64 signature)
+{
+	__u64 count = area->walk.fresh_count;
+
+	known->checked_ns = area->walk.begin_ns;
+	if (known->signature == (signature | 1))
+		return;
+	known->signature = signature | 1;
+	area->walk.fresh[count & (FRAMES_MOST_FRESH - 1)] = code;
+	area->walk.fresh_count = count + 1;
+}
+
+static inline void publish_code(struct frames_area *area, const struct ebpf_interpreter *interpreter)
+{
+	publish(area, 0, FRAMES_IS_CODE | FRAMES_KIND(interpreter->kind), FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS);
+}

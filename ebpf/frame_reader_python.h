@@ -5,12 +5,9 @@
 #include "ebpf/frame_reader_area.h"
 
 enum {
-	FOLLOWED_FRAMES = 256, /* at most, where there is no helper that loops */
-	FOLLOWED_STEPS = 16,
-	MOST_STEPS = 2 * EBPF_MOST_FRAMES, /* shims are no frames */
-	SEARCH_STEPS = 64,                 /* threads and interpreters that one sample looks at */
-	SEARCH_ROUNDS = 1024,              /* samples that one search may take */
-	SIGNATURE_NS = 4000000,            /* for so long a code object is believed to be the same one */
+	FOLLOWED_STEPS = 16,  /* where there is no helper that loops */
+	SEARCH_STEPS = 64,    /* threads and interpreters that one sample looks at */
+	SEARCH_ROUNDS = 1024, /* samples that one search may take */
 };
 
 #define MEMBER_MASK (PYTHON_FRAME_ROOM - 8U) /* of the offset of a pointer in a frame */
@@ -81,7 +78,7 @@ static inline _Bool begin_search(const struct ebpf_python *python, struct frames
  * The state of the current thread: where it was at its last sample, or among those of its process, of which each sample
  * looks at a part. 0: not found.
  */
-static __always_inline __u64 find_state(
+static __always_inline __u64 find_python_state(
 	const struct ebpf_python *python, struct frames_place *place, const char *task, _Bool by_helper)
 {
 	struct search search = { python, place };
@@ -106,23 +103,6 @@ static __always_inline __u64 find_state(
 }
 
 /* ---- Frames ---- */
-
-/* What is read is in the area itself: the verifier need not follow each value that it may take. */
-struct walk {
-	const struct ebpf_interpreter *interpreter;
-	struct frames_area *area;
-};
-
-/* The activation that the last word belongs to ends with it; where that one has ended already, this one is empty. */
-static inline _Bool end_activation(struct frames_area *area)
-{
-	__u64 count = area->walk.count, *word = word_at(area, count - 1);
-
-	if (count <= FRAMES_BLOCK_HEADER || ebpf_frame_is_first(*word))
-		return write_word(area, ebpf_frame_word(0, EBPF_FRAME_NO_POSITION, 1));
-	*word |= 1;
-	return 1;
-}
 
 /* Reads the members of a frame one by one: it may end before a border of pages, behind which nothing can be read. */
 static inline _Bool read_members(const struct ebpf_python *python, struct frames_walk *walk)
@@ -168,53 +148,27 @@ static inline __u64 signature_of(const struct ebpf_python *python, __u64 code)
 	return (members[0] ^ members[1] << 7 ^ members[2] << 14 ^ members[3] << 21) * 0xd6e8feb86659fd93;
 }
 
-/* Whether no frame had the code object before, as far as is remembered. */
-static inline _Bool is_fresh(const struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)
-{
-	__u64 object = (code ^ (__u64)interpreter->pid << 48) * 0x9e3779b97f4a7c15;
-	__u64 now = area->walk.begin_ns, signature;
-	__u32 index = object >> 48;
-	struct frames_known *known = bpf_map_lookup_elem(&codes, &index);
-	_Bool is_other;
-
-	if (!known || (known->object == object && now - known->checked_ns < SIGNATURE_NS))
-		return 0;
-	signature = signature_of(&interpreter->python, code);
-	is_other = known->object != object || known->signature != signature;
-	known->object = object;
-	known->signature = signature;
-	known->checked_ns = now;
-	return is_other;
-}
-
-static inline void note_code(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)
-{
-	__u64 count = area->walk.fresh_count;
-
-	if (count >= FRAMES_MOST_FRESH || !is_fresh(area, interpreter, code))
-		return;
-	area->walk.fresh[count & (FRAMES_MOST_FRESH - 1)] = code;
-	area->walk.fresh_count = count + 1;
-}
-
-static inline _Bool write_frame(struct frames_area *area, const struct ebpf_interpreter *interpreter)
+static inline _Bool write_python_frame(struct frames_area *area, const struct ebpf_interpreter *interpreter)
 {
 	const struct ebpf_python *python = &interpreter->python;
 	const char *members = (const char *)area->walk.members;
 	__u32 mark = *(const __u8 *)(members + (python->mark & (MEMBER_MASK | 7)));
 	__u64 code = *(const __u64 *)(members + (python->code & MEMBER_MASK)) & ~3ULL;
 	__u64 instruction = *(const __u64 *)(members + (python->instruction & MEMBER_MASK));
+	struct frames_known *known;
 
 	if (python->shim_mark && mark >= python->shim_mark)
 		return end_activation(area);
-	note_code(area, interpreter, code);
+	known = find_known(area, interpreter, code);
+	if (known)
+		note_code(area, known, code, signature_of(python, code));
 	return write_word(
 		area, ebpf_frame_word(code, position_of(find_instructions(python, code, members), instruction),
 			      !python->shim_mark && mark == 1));
 }
 
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */
-static long walk_frame(__u32 index, void *context)
+static long walk_python_frame(__u32 index, void *context)
 {
 	const struct walk *walk = context;
 	const struct ebpf_python *python = &walk->interpreter->python;
@@ -225,13 +179,13 @@ static long walk_frame(__u32 index, void *context)
 		at->is_unread = 1;
 		return 1;
 	}
-	if (!write_frame(walk->area, walk->interpreter))
+	if (!write_python_frame(walk->area, walk->interpreter))
 		return 1;
 	at->frame = *(__u64 *)((char *)at->members + (python->previous & MEMBER_MASK));
 	return at->frame == 0;
 }
 
-static inline _Bool find_first_frame(const struct ebpf_python *python, __u64 state, __u64 *frame)
+static inline _Bool find_first_python_frame(const struct ebpf_python *python, __u64 state, __u64 *frame)
 {
 	if (!read_user(frame, state + python->frame))
 		return 0;
@@ -256,25 +210,14 @@ static inline __u64 write_task(struct frames_area *area, const struct ebpf_pytho
 	return FRAMES_HAS_TASK;
 }
 
-static inline void publish_frames(struct frames_area *area, const struct ebpf_python *python, __u64 state)
-{
-	__u64 thread = bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(EBPF_PYTHON);
-
-	if (area->walk.frame)
-		thread |= FRAMES_IS_CUT;
-
-	thread |= write_task(area, python, state);
-	area->stacks++;
-	publish(area, area->walk.begin_ns, thread, area->walk.count);
-}
-
 /* A member of the code object that was read. */
 static inline __u64 member_of(const struct frames_code *code, __u32 offset)
 {
 	return code->bytes[0][offset / 8 & (FRAMES_PIECE_WORDS - 1)];
 }
 
-static inline void write_code(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 address)
+static inline void write_python_code(
+	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 address)
 {
 	const struct ebpf_python *python = &interpreter->python;
 	struct frames_code *code = (struct frames_code *)word_at(area, FRAMES_BLOCK_HEADER);
@@ -290,72 +233,5 @@ static inline void write_code(struct frames_area *area, const struct ebpf_interp
 	READ_PIECE(code->bytes[1], FRAMES_PIECE_BYTES, code->addresses[1]);
 	READ_PIECE(code->bytes[2], FRAMES_PIECE_BYTES, code->addresses[2]);
 	READ_PIECE(code->table, FRAMES_TABLE_BYTES, code->addresses[3]);
-	publish(area, 0, FRAMES_IS_CODE | FRAMES_KIND(EBPF_PYTHON), FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS);
-}
-
-/* Writes the code objects that no frame had before. */
-static __always_inline void write_codes(struct frames_area *area, const struct ebpf_interpreter *interpreter)
-{
-	for (__u32 i = 0; i < FRAMES_MOST_FRESH; i++)
-		if (i < area->walk.fresh_count)
-			write_code(area, interpreter, area->walk.fresh[i]);
-}
-
-/*
- * Reads all frames. The helper is there since Linux 5.17, and its callback since 5.13 without a refusal of the whole
- * program; otherwise the verifier follows each turn of a loop, which takes its time.
- */
-static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
-{
-	if (by_helper)
-		bpf_loop(MOST_STEPS, walk_frame, walk, 0);
-	else
-		for (__u32 i = 0; i < FOLLOWED_FRAMES; i++)
-			if (walk_frame(i, walk))
-				return;
-}
-
-static __always_inline void write_frames(
-	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state, _Bool by_helper)
-{
-	const struct ebpf_python *python = &interpreter->python;
-	struct walk walk = { interpreter, area };
-
-	area->walk.begin_ns = bpf_ktime_get_ns();
-	if (!find_first_frame(python, state, &area->walk.frame)) {
-		area->unread++;
-		return;
-	}
-	if (!area->walk.frame)
-		return;
-	area->walk.count = FRAMES_BLOCK_HEADER;
-	area->walk.most = room_of(area);
-	area->walk.is_full = 0;
-	area->walk.is_unread = 0;
-	area->walk.fresh_count = 0;
-	walk_frames(&walk, by_helper);
-	area->unread += area->walk.is_unread;
-	if (area->walk.is_full && area->walk.most < FRAMES_MOST_BLOCK)
-		area->lost++;
-	else
-		publish_frames(area, python, state);
-	write_codes(area, interpreter);
-}
-
-/* A program may interrupt another one that writes to the same area. Returns whether the thread's state was found. */
-static __always_inline _Bool write_python_frames(struct frames_area *area, const struct ebpf_interpreter *interpreter,
-	struct frames_place *place, const char *task, _Bool by_helper)
-{
-	__u64 state = find_state(&interpreter->python, place, task, by_helper);
-
-	if (!state)
-		return 0;
-	if (area->is_busy) {
-		area->lost++;
-		return 1;
-	}
-	area->is_busy = 1;
-	write_frames(area, interpreter, state, by_helper);
-	area->is_busy = 0;
-	return 1;
+	publish_code(area, interpreter);
 }

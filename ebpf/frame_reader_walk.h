@@ -5,6 +5,98 @@
 #include "ebpf/frame_reader_go.h"
 #include "ebpf/frame_reader_python.h"
 
+enum {
+	FOLLOWED_FRAMES = 256,             /* at most, where there is no helper that loops */
+	MOST_STEPS = 2 * EBPF_MOST_FRAMES, /* what marks an activation is no frame */
+};
+
+/* Where the interpreter has what leads to the current thread's frames. 0: not found. */
+static __always_inline __u64 find_state(
+	const struct ebpf_interpreter *interpreter, struct frames_place *place, const char *task, _Bool by_helper)
+{
+	return find_python_state(&interpreter->python, place, task, by_helper);
+}
+
+/* False: it could not be read. */
+static __always_inline _Bool find_first_frame(
+	const struct ebpf_interpreter *interpreter, __u64 state, struct frames_walk *walk)
+{
+	return find_first_python_frame(&interpreter->python, state, &walk->frame);
+}
+
+/*
+ * Reads all frames. The helper is there since Linux 5.17, and its callback since 5.13 without a refusal of the whole
+ * program; otherwise the verifier follows each turn of a loop, which takes its time.
+ */
+static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
+{
+	if (by_helper)
+		bpf_loop(MOST_STEPS, walk_python_frame, walk, 0);
+	else
+		for (__u32 i = 0; i < FOLLOWED_FRAMES; i++)
+			if (walk_python_frame(i, walk))
+				return;
+}
+
+/* Writes the code that no frame had before. */
+static __always_inline void write_codes(struct frames_area *area, const struct ebpf_interpreter *interpreter)
+{
+	for (__u32 i = 0; i < FRAMES_MOST_FRESH; i++)
+		if (i < area->walk.fresh_count)
+			write_python_code(area, interpreter, area->walk.fresh[i]);
+}
+
+static inline void publish_frames(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state)
+{
+	__u64 thread = bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(interpreter->kind);
+
+	if (area->walk.frame)
+		thread |= FRAMES_IS_CUT;
+
+	thread |= write_task(area, &interpreter->python, state);
+	area->stacks++;
+	publish(area, area->walk.begin_ns, thread, area->walk.count);
+}
+
+static __always_inline void write_frames(
+	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state, _Bool by_helper)
+{
+	struct walk walk = { interpreter, area };
+
+	area->walk.begin_ns = bpf_ktime_get_ns();
+	if (!find_first_frame(interpreter, state, &area->walk)) {
+		area->unread++;
+		return;
+	}
+	if (!area->walk.frame)
+		return;
+	area->walk.count = FRAMES_BLOCK_HEADER;
+	area->walk.most = room_of(area);
+	area->walk.is_full = 0;
+	area->walk.is_unread = 0;
+	area->walk.fresh_count = 0;
+	walk_frames(&walk, by_helper);
+	area->unread += area->walk.is_unread;
+	if (area->walk.is_full && area->walk.most < FRAMES_MOST_BLOCK)
+		area->lost++;
+	else
+		publish_frames(area, interpreter, state);
+	write_codes(area, interpreter);
+}
+
+/* A program may interrupt another one that writes to the same area. */
+static __always_inline void write_frames_alone(
+	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state, _Bool by_helper)
+{
+	if (area->is_busy) {
+		area->lost++;
+		return;
+	}
+	area->is_busy = 1;
+	write_frames(area, interpreter, state, by_helper);
+	area->is_busy = 0;
+}
+
 /*
  * Writes the frames of the current thread, if its process has an interpreter. `registers`: the kernel's struct pt_regs
  * of the thread; NULL: not known.
@@ -16,7 +108,7 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 	struct frames_area *area = bpf_map_lookup_elem(&areas, &cpu);
 	struct frames_place *place = find_place();
 	const struct ebpf_interpreter *interpreter;
-	_Bool is_found = 0;
+	__u64 state = 0;
 
 	if (!area || !place)
 		return;
@@ -27,10 +119,12 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 			return;
 		}
 		if (interpreter)
-			is_found = write_python_frames(area, interpreter, place, task, by_helper);
+			state = find_state(interpreter, place, task, by_helper);
 		else
 			pause_search(place);
+		if (state)
+			write_frames_alone(area, interpreter, state, by_helper);
 	}
-	if (!is_found)
+	if (!state)
 		area->unknown += place->is_interpreted;
 }
