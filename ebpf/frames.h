@@ -8,10 +8,10 @@
  * The frames of an interpreter, as the programs of ebpf/frame_reader.h write them down. Programs (.bpf.c) and the
  * recorder include this.
  *
- * Each frame is one word, the innermost first: the address of the code that it runs, which is a multiple of 16, without
- * its low four bits, in the upper 44 bits; then in 19 bits its position in that code; the lowest bit is set for the
- * first frame of an activation of the interpreter's loop: the one that C code has called. A word without code is an
- * activation that has no frame yet.
+ * Each frame is one word, the innermost first: the address of the code that it runs, which is a multiple of 8 and has 47
+ * bits, without its low three bits, in the upper 44 bits; then in 19 bits its position in that code; the lowest bit is
+ * set for the first frame of an activation of the interpreter's loop: the one that C code has called. A word without
+ * code is an activation that has no frame yet.
  *
  * CPython  The code is a code object, the position that of the instruction, in code units of two bytes.
  *
@@ -23,12 +23,12 @@ enum { EBPF_MOST_FRAMES = 1024, EBPF_FRAME_POSITION_BITS = 19 };
 
 static inline __u64 ebpf_frame_word(__u64 code, __u32 position, _Bool is_first)
 {
-	return (code >> 4) << (EBPF_FRAME_POSITION_BITS + 1) | (__u64)position << 1 | is_first;
+	return (code >> 3) << (EBPF_FRAME_POSITION_BITS + 1) | (__u64)position << 1 | is_first;
 }
 
 static inline __u64 ebpf_frame_code(__u64 word)
 {
-	return word >> (EBPF_FRAME_POSITION_BITS + 1) << 4;
+	return word >> (EBPF_FRAME_POSITION_BITS + 1) << 3;
 }
 
 static inline __u32 ebpf_frame_position(__u64 word)

@@ -29,10 +29,17 @@ struct python_code_reader {
 	const struct ebpf_code *copy; /* that is read in place of the process; NULL: none */
 	struct object objects[OBJECTS];
 	struct buffer name, file;
-	struct python_line lines[MOST_TABLE_BYTES + 1];
-	uint8_t room[PYTHON_MOST_MARKS * MOST_HEADER_BYTES + 4 * (MOST_NAME_BYTES + MOST_FILE_BYTES) +
+	struct interpreter_line lines[MOST_TABLE_BYTES + 1];
+	uint8_t room[INTERPRETER_MOST_MARKS * MOST_HEADER_BYTES + 4 * (MOST_NAME_BYTES + MOST_FILE_BYTES) +
 		     MOST_TABLE_BYTES];
 };
+
+/* What two code objects at the same address differ in. */
+struct python_marks {
+	uint64_t type, qualname, filename, line_table;
+	uint32_t first_line, argument_count, flags, reserved;
+};
+_Static_assert(sizeof(struct python_marks) == sizeof(struct interpreter_marks), "marks are compared as bytes");
 
 bool python_code_reader_create(const struct process_host *host, struct python_code_reader **reader, struct error *err)
 {
@@ -47,10 +54,10 @@ bool python_code_reader_create(const struct process_host *host, struct python_co
 	return true;
 }
 
-void python_code_reader_destroy(struct python_code_reader *reader)
+static void destroy_reader(void *context)
 {
-	if (!reader)
-		return;
+	struct python_code_reader *reader = context;
+
 	buffer_deinit(&reader->name);
 	buffer_deinit(&reader->file);
 	free(reader);
@@ -66,8 +73,10 @@ static uint32_t code_half(const uint8_t *bytes, uint32_t offset)
 
 /* ---- Memory ---- */
 
-void python_code_reader_use(struct python_code_reader *reader, const struct ebpf_code *copy)
+static void use_copy(void *context, const struct ebpf_code *copy)
 {
+	struct python_code_reader *reader = context;
+
 	reader->copy = copy;
 }
 
@@ -123,9 +132,9 @@ static size_t bytes_up_to(const uint32_t *offsets, size_t count)
 	return end <= MOST_HEADER_BYTES ? end : 0;
 }
 
-static struct python_marks marks_of(const struct python_image *python, const uint8_t *bytes)
+static struct interpreter_marks marks_of(const struct python_image *python, const uint8_t *bytes)
 {
-	return (struct python_marks){
+	const struct python_marks marks = {
 		.type = interpreter_word(bytes, python->type),
 		.qualname = interpreter_word(bytes, python->qualname),
 		.filename = interpreter_word(bytes, python->filename),
@@ -134,15 +143,21 @@ static struct python_marks marks_of(const struct python_image *python, const uin
 		.argument_count = code_half(bytes, python->argument_count),
 		.flags = code_half(bytes, python->flags),
 	};
+	struct interpreter_marks same;
+
+	memcpy(&same, &marks, sizeof(same));
+	return same;
 }
 
-size_t python_code_read_marks(struct python_code_reader *reader, const struct python_image *python, int32_t pid,
-	const uint64_t *addresses, size_t count, struct python_marks *marks)
+static size_t read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses, size_t count,
+	struct interpreter_marks *marks)
 {
+	struct python_code_reader *reader = context;
+	const struct python_image *python = image;
 	const uint32_t offsets[] = { python->type, python->qualname, python->filename, python->line_table,
 		python->first_line, python->argument_count, python->flags };
 	size_t size = bytes_up_to(offsets, sizeof(offsets) / sizeof(*offsets)), read;
-	struct iovec from[PYTHON_MOST_MARKS];
+	struct iovec from[INTERPRETER_MOST_MARKS];
 
 	if (size == 0)
 		return 0;
@@ -311,13 +326,18 @@ static bool read_content(struct python_code_reader *reader, const struct python_
 	return true;
 }
 
-bool python_code_read(struct python_code_reader *reader, const struct python_image *python, int32_t pid,
-	const struct python_marks *marks, struct python_code *code, bool *is_gone, struct error *err)
+static bool read_code(void *context, const void *image, int32_t pid, uint64_t address,
+	const struct interpreter_marks *told, struct interpreter_code *code, bool *is_gone, struct error *err)
 {
+	struct python_code_reader *reader = context;
+	const struct python_image *python = image;
 	const struct object *objects = reader->objects;
+	struct python_marks marks;
 	struct content content;
 
-	*is_gone = !read_content(reader, python, pid, marks, &content);
+	(void)address;
+	memcpy(&marks, told, sizeof(marks));
+	*is_gone = !read_content(reader, python, pid, &marks, &content);
 	if (*is_gone)
 		return true;
 	reader->name.size = 0;
@@ -332,11 +352,19 @@ bool python_code_read(struct python_code_reader *reader, const struct python_ima
 	buffer_append_string(&reader->name, reader->file.data);
 	if (!buffer_ok(&reader->name, err))
 		return false;
-	*code = (struct python_code){ .name = reader->name.data,
+	*code = (struct interpreter_code){ .name = reader->name.data,
 		.file = reader->file.data,
-		.first_line = marks->first_line <= INT32_MAX ? marks->first_line : 0,
+		.first_line = marks.first_line <= INT32_MAX ? marks.first_line : 0,
 		.lines = reader->lines };
 	code->line_count = python_lines_decode(
 		objects[LINE_TABLE].bytes + python->bytes_data, content.table_bytes, code->first_line, reader->lines);
 	return true;
 }
+
+const struct interpreter_code_reader python_code_reads = {
+	.gone = PROFILE_PYTHON_GONE,
+	.destroy = destroy_reader,
+	.use = use_copy,
+	.read_marks = read_marks,
+	.read = read_code,
+};

@@ -2,7 +2,6 @@
 /* Reads what the file of an interpreter tells: its version, offsets, and the code of its loop. */
 #include "recording/interpret/python/python.h"
 
-#include "recording/interpret/python/loop.h"
 #include "recording/interpret/python/symbols.h"
 
 #include <inttypes.h>
@@ -247,9 +246,9 @@ static bool read_interpreter(struct elf_image *elf, const struct python_symbols 
 	python->read.filename = python->filename;
 	python->read.line_table = python->line_table;
 	python->read.type = python->type;
-	if (!python_loop_read(elf, symbols, &python->loop, &python->loop_count, err))
+	if (!interpreter_loop_read(elf, &symbols->loop, &python->loop, err))
 		return false;
-	if (python->loop_count == 0)
+	if (python->loop.count == 0)
 		(void)error_set(why, ERROR_UNSUPPORTED, "it has no symbol _PyEval_EvalFrameDefault");
 	return true;
 }
@@ -269,7 +268,7 @@ bool python_image_read(struct elf_image *elf, struct python_image **python, stru
 		python_image_destroy(made);
 		return false;
 	}
-	if (made->loop_count > 0)
+	if (made->loop.count > 0)
 		*python = TAKE(made);
 	python_image_destroy(made);
 	return true;
@@ -279,13 +278,6 @@ void python_image_destroy(struct python_image *python)
 {
 	if (!python)
 		return;
-	free(python->loop);
+	interpreter_loop_deinit(&python->loop);
 	free(python);
-}
-
-bool python_image_is_loop(const struct python_image *python, uint64_t address)
-{
-	size_t below = ARRAY_COUNT_UP_TO(python->loop, python->loop_count, start, address);
-
-	return below > 0 && address < python->loop[below - 1].end;
 }

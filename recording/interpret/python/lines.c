@@ -60,15 +60,15 @@ static int64_t read_distance(struct byte_reader *r, uint8_t kind)
 	return distance;
 }
 
-static void add_line(struct python_line *lines, size_t *count, uint32_t unit, int64_t line)
+static void add_line(struct interpreter_line *lines, size_t *count, uint32_t unit, int64_t line)
 {
 	uint32_t known = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 
 	if (*count == 0 || lines[*count - 1].line != known)
-		lines[(*count)++] = (struct python_line){ unit, known };
+		lines[(*count)++] = (struct interpreter_line){ unit, known };
 }
 
-size_t python_lines_decode(const void *table, size_t size, uint32_t first_line, struct python_line *lines)
+size_t python_lines_decode(const void *table, size_t size, uint32_t first_line, struct interpreter_line *lines)
 {
 	struct byte_reader r = byte_reader_over(table, size);
 	int64_t line = first_line;
@@ -87,19 +87,4 @@ size_t python_lines_decode(const void *table, size_t size, uint32_t first_line, 
 	}
 	add_line(lines, &count, unit, 0);
 	return count;
-}
-
-uint32_t python_lines_find(const struct python_line *lines, size_t count, uint32_t unit)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines[middle].unit <= unit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? lines[low - 1].line : 0;
 }

@@ -3,7 +3,8 @@
 #include "recording/interpret/python/python.h"
 
 #include "recording/interpret/kind.h"
-#include "recording/interpret/python/stack.h"
+#include "recording/interpret/python/code.h"
+#include "recording/interpret/stack.h"
 #include "recording/process/proc.h"
 
 #include <inttypes.h>
@@ -16,8 +17,8 @@ enum { INTERPRETER, ASYNCIO };
 
 struct python {
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted */
-	struct python_codes *codes;
-	struct python_stack stack;
+	struct interpreter_codes *codes;
+	struct interpreter_stack stack;
 	struct hash_map task_names; /* hashes of those that were met */
 	uint64_t unnamed_tasks;     /* samples in tasks with a name that was one too many */
 	bool is_met;                /* a process had CPython */
@@ -98,7 +99,7 @@ static void python_fork(void *state, const struct interpreter_process *parent, c
 {
 	const struct python *python = state;
 
-	python_codes_fork(python->codes, parent->pid, child->pid);
+	interpreter_codes_fork(python->codes, parent->pid, child->pid);
 	python_attach(state, child);
 }
 
@@ -108,7 +109,7 @@ static void python_forget(void *state, const struct interpreter_process *process
 
 	if (python->frame_reader)
 		ebpf_frame_reader_remove(python->frame_reader, process->pid);
-	python_codes_forget(python->codes, process->pid);
+	interpreter_codes_forget(python->codes, process->pid);
 }
 
 static void python_destroy(void *state)
@@ -117,7 +118,7 @@ static void python_destroy(void *state)
 
 	if (!python)
 		return;
-	python_codes_destroy(python->codes);
+	interpreter_codes_destroy(python->codes);
 	hash_map_deinit(&python->task_names);
 	free(python);
 }
@@ -126,12 +127,14 @@ static bool python_create(
 	struct interpreter_names *names, struct ebpf_frame_reader *frame_reader, void **state, struct error *err)
 {
 	struct python *made = calloc(1, sizeof(*made));
+	struct python_code_reader *reader;
 
 	if (!made)
 		return error_set_memory(err);
 	made->frame_reader = frame_reader;
 	hash_map_init(&made->task_names, sizeof(uint64_t));
-	if (!python_codes_create(names, &made->codes, err)) {
+	if (!python_code_reader_create(&names->table->host, &reader, err) ||
+		!interpreter_codes_create(names, &python_code_reads, reader, &made->codes, err)) {
 		python_destroy(made);
 		return false;
 	}
@@ -146,11 +149,15 @@ static bool python_create(
 static bool python_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
+	const struct python_image *image = image_of(process);
+	const struct interpreter_stack_image of = {
+		.elf = image->elf, .loop = &image->loop, .image = image, .has_trampolines = true
+	};
 	struct python *python = state;
 
 	return !sample->interpreter_frames || sample->interpreter_frames->kind != EBPF_PYTHON ||
-	       python_stack_join(
-		       &python->stack, sample, image_of(process), (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
+	       interpreter_stack_join(
+		       &python->stack, sample, &of, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
 }
 
 static bool python_read_sleeping(
@@ -167,7 +174,7 @@ static bool python_know(const void *state, const struct ebpf_code *code)
 {
 	const struct python *python = state;
 
-	return python_codes_know(python->codes, code->pid, code->pieces[0].address);
+	return interpreter_codes_know(python->codes, code->pid, code->pieces[0].address);
 }
 
 static bool python_learn(
@@ -175,7 +182,7 @@ static bool python_learn(
 {
 	const struct python *python = state;
 
-	return python_codes_learn(
+	return interpreter_codes_learn(
 		python->codes, image_of(process), code, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
 }
 
@@ -229,8 +236,8 @@ static bool is_worth_telling(const struct python *python, uint64_t stacks)
 
 static void describe_fit(const struct python *python, struct buffer *notices)
 {
-	const struct python_stack *stack = &python->stack;
-	uint64_t gone = python_codes_gone(python->codes);
+	const struct interpreter_stack *stack = &python->stack;
+	uint64_t gone = interpreter_codes_gone(python->codes);
 
 	if (stack->mismatched > 0 && is_worth_telling(python, stack->mismatched))
 		buffer_printf(notices,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "recording/interpret/codes.h"
 #include "recording/interpret/interpret.h"
+#include "recording/interpret/loop.h"
 #include "recording/interpret/memory.h"
 #include "recording/interpret/names.h"
 
@@ -12,28 +14,20 @@
 
 /* ---- What the file of an interpreter tells ---- */
 
-/* A range of image addresses, half-open. */
-struct python_range {
-	uint64_t start, end;
-};
-
 /*
  * `_PyEval_EvalFrameDefault`, and the parts that a compiler has moved away from it. In a build whose opcodes are
  * functions that jump to each other (--with-tail-call-interp, since 3.14) it is this function all the same that stands
  * on the C stack once for each activation: it calls the first opcode, whose frame the others take over. They are
  * functions of the interpreter like others.
  */
-enum { PYTHON_MOST_RANGES = 64 };
-
 struct python_image {
 	const struct elf_image *elf; /* borrowed: of the file; to compare with */
 	uint32_t version;            /* PY_VERSION_HEX */
 	bool is_free_threaded;
-	uint64_t runtime;          /* image address of _PyRuntime */
-	uint64_t text_type;        /* image address of PyUnicode_Type, from 3.14 on; 0: not known */
-	struct ebpf_python read;   /* how its frames are read; `runtime` is 0 */
-	struct python_range *loop; /* owned, sorted: the code of the interpreter's loop */
-	size_t loop_count;
+	uint64_t runtime;        /* image address of _PyRuntime */
+	uint64_t text_type;      /* image address of PyUnicode_Type, from 3.14 on; 0: not known */
+	struct ebpf_python read; /* how its frames are read; `runtime` is 0 */
+	struct interpreter_loop loop;
 	/* Offsets in PyObject, PyCodeObject, PyUnicodeObject and PyBytesObject, in bytes. */
 	uint32_t type;
 	uint32_t qualname, filename, first_line, line_table, argument_count, flags;
@@ -48,9 +42,6 @@ struct python_image {
 COMMON_MUST_CHECK
 bool python_image_read(struct elf_image *elf, struct python_image **python, struct error *why, struct error *err);
 void python_image_destroy(struct python_image *python); /* NULL is allowed */
-
-/* Whether an image address is in the code of the loop. */
-bool python_image_is_loop(const struct python_image *python, uint64_t address);
 
 /* ---- Names of asyncio tasks ---- */
 
@@ -72,50 +63,6 @@ bool python_asyncio_read(struct elf_image *elf, struct python_asyncio *asyncio);
  * itself (Task-17), or memory is out.
  */
 bool python_task_name(const struct python_image *python, const uint8_t *object, struct buffer *name);
-
-/* ---- Names of code objects ---- */
-
-/*
- * The names and lines of code objects by process and address. Each is read once, and looked at again about once a
- * second: another object may have its address by then. Of a process that has ended, or that cannot be read, what the
- * process that it was forked from has at the address is taken, if that was read.
- */
-struct python_codes;
-
-COMMON_MUST_CHECK
-bool python_codes_create(struct interpreter_names *names, struct python_codes **codes, struct error *err);
-void python_codes_destroy(struct python_codes *codes);
-
-/* The line of a frame: its function of the profile, and where in it the frame is. */
-COMMON_MUST_CHECK
-bool python_codes_find(struct python_codes *codes, const struct python_image *python, int32_t pid, uint64_t word,
-	uint64_t clock_ns, struct profile_line *line, struct error *err);
-
-/* Whether the names of a code object at an address of a process are known. */
-bool python_codes_know(const struct python_codes *codes, int32_t pid, uint64_t address);
-
-/*
- * Learns a code object from a copy that was made when a frame met it. What is known of its address before is forgotten
- * if it is another one.
- */
-COMMON_MUST_CHECK
-bool python_codes_learn(struct python_codes *codes, const struct python_image *python, const struct ebpf_code *code,
-	uint64_t clock_ns, struct error *err);
-
-/* Whether a line that was found stands for a code object that could not be read (PROFILE_PYTHON_GONE). */
-bool python_codes_is_gone(const struct python_codes *codes, const struct profile_line *line);
-
-/*
- * A number that changes whenever python_codes_find() may find something else, or is to look again: as long as it is the
- * same at `clock_ns`, what was found for a frame stays. Frames without names are to be asked for each time.
- */
-uint64_t python_codes_epoch(struct python_codes *codes, uint64_t clock_ns);
-
-/* How many frames were found whose code object could not be read. */
-uint64_t python_codes_gone(const struct python_codes *codes);
-
-void python_codes_fork(struct python_codes *codes, int32_t parent, int32_t child);
-void python_codes_forget(struct python_codes *codes, int32_t pid);
 
 /* ---- Frames ---- */
 

@@ -24,13 +24,13 @@ static bool has_name(const struct table *table, const Elf64_Sym *symbol, const c
 	       memcmp(table->names.bytes + symbol->st_name, name, size) == 0;
 }
 
-static void take_part(struct python_symbols *symbols, const Elf64_Sym *symbol)
+static void take_part(struct interpreter_loop_symbols *symbols, const Elf64_Sym *symbol)
 {
 	uint64_t end;
 
-	if (symbols->part_count < PYTHON_MOST_RANGES && symbol->st_size > 0 &&
+	if (symbols->part_count < INTERPRETER_MOST_RANGES && symbol->st_size > 0 &&
 		checked_add(symbol->st_value, symbol->st_size, &end))
-		symbols->parts[symbols->part_count++] = (struct python_range){ symbol->st_value, end };
+		symbols->parts[symbols->part_count++] = (struct interpreter_range){ symbol->st_value, end };
 }
 
 /* True: it is the loop. */
@@ -39,11 +39,11 @@ static bool take_code(struct python_symbols *symbols, const struct table *table,
 	uint64_t end;
 
 	if (has_name(table, symbol, "_PyEval_EvalFrameDefault.", true))
-		take_part(symbols, symbol);
+		take_part(&symbols->loop, symbol);
 	if (!has_name(table, symbol, "_PyEval_EvalFrameDefault", false) ||
 		!checked_add(symbol->st_value, symbol->st_size, &end))
 		return false;
-	symbols->loop = (struct python_range){ symbol->st_value, end };
+	symbols->loop.loop = (struct interpreter_range){ symbol->st_value, end };
 	return true;
 }
 
@@ -104,7 +104,7 @@ bool python_symbols_read(struct elf_image *elf, struct python_symbols *symbols)
 	if (has_dynamic)
 		take_table(symbols, &dynamic);
 	if (find_table(elf, ".symtab", ".strtab", &all))
-		symbols->has_all = take_table(symbols, &all);
+		symbols->loop.has_all = take_table(symbols, &all);
 	if (has_section)
 		symbols->runtime = runtime.address;
 	return symbols->runtime != 0;

@@ -5,14 +5,10 @@
 
 /* Where the file of CPython has what is read of it, in image addresses; 0: it is not told. */
 struct python_symbols {
-	uint64_t runtime;         /* _PyRuntime */
-	uint64_t version;         /* Py_Version, since 3.11 */
-	uint64_t text_type;       /* PyUnicode_Type */
-	struct python_range loop; /* _PyEval_EvalFrameDefault; both 0: none */
-	struct python_range
-		parts[PYTHON_MOST_RANGES]; /* that .symtab tells of it, such as _PyEval_EvalFrameDefault.cold */
-	size_t part_count;
-	bool has_all; /* .symtab is there: the loop has no other parts */
+	uint64_t runtime;                     /* _PyRuntime */
+	uint64_t version;                     /* Py_Version, since 3.11 */
+	uint64_t text_type;                   /* PyUnicode_Type */
+	struct interpreter_loop_symbols loop; /* of _PyEval_EvalFrameDefault */
 };
 
 /* False: the image is no CPython. That is found without a look at its symbols in nearly all images. */

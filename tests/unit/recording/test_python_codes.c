@@ -22,24 +22,26 @@ static const uint64_t second_ns = 1000000000;
 struct codes {
 	struct fixture *fixture;
 	struct interpreter_names names;
-	struct python_codes *codes;
+	struct interpreter_codes *codes;
 	struct python_process process;
 	uint64_t clock_ns;
 };
 
 static void start(struct codes *codes, void **state)
 {
+	struct python_code_reader *reader;
 	struct error err;
 
 	codes->fixture = *state;
 	codes->clock_ns = 10 * second_ns;
 	interpreter_names_init(&codes->names, &codes->fixture->table);
-	assert_true(python_codes_create(&codes->names, &codes->codes, &err));
+	assert_true(python_code_reader_create(&codes->fixture->table.host, &reader, &err));
+	assert_true(interpreter_codes_create(&codes->names, &python_code_reads, reader, &codes->codes, &err));
 }
 
 static void end(struct codes *codes)
 {
-	python_codes_destroy(codes->codes);
+	interpreter_codes_destroy(codes->codes);
 	interpreter_names_deinit(&codes->names);
 }
 
@@ -49,8 +51,8 @@ static struct profile_line find(struct codes *codes, int32_t pid, uint64_t addre
 	struct profile_line line;
 	struct error err;
 
-	assert_true(python_codes_find(codes->codes, codes->process.python, pid, ebpf_frame_word(address, unit, false),
-		codes->clock_ns, &line, &err));
+	assert_true(interpreter_codes_find(codes->codes, codes->process.python, pid,
+		ebpf_frame_word(address, unit, false), codes->clock_ns, &line, &err));
 	return line;
 }
 
@@ -116,7 +118,7 @@ static void expect_codes(struct codes *codes)
 	}
 	assert_string_equal(words[0], "end");
 	assert_true(count > 60);
-	assert_int_equal(python_codes_gone(codes->codes), 0);
+	assert_int_equal(interpreter_codes_gone(codes->codes), 0);
 }
 
 /* ---- Frames ---- */
@@ -211,8 +213,8 @@ static void expect_reuse(struct codes *codes)
 static void expect_gone(struct codes *codes)
 {
 	const uint64_t addresses[] = { 16, codes->process.python->runtime - codes->process.bias,
-		UINT64_MAX >> 20 << 4 };
-	uint64_t before = python_codes_gone(codes->codes);
+		UINT64_MAX >> 20 << 3 };
+	uint64_t before = interpreter_codes_gone(codes->codes);
 
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++)
 		for (size_t time = 0; time < 2; time++) {
@@ -222,24 +224,24 @@ static void expect_gone(struct codes *codes)
 			assert_int_equal(line.line, 0);
 			codes->clock_ns += 2 * second_ns;
 		}
-	assert_int_equal(python_codes_gone(codes->codes), before + 6);
+	assert_int_equal(interpreter_codes_gone(codes->codes), before + 6);
 }
 
 /* A child that cannot be read has what its parent had read, as has its own child, but none that is not its. */
 static void expect_inherited(struct codes *codes, uint64_t address, const char *name)
 {
-	python_codes_fork(codes->codes, codes->process.pid, PID);
-	python_codes_fork(codes->codes, PID, CHILD);
+	interpreter_codes_fork(codes->codes, codes->process.pid, PID);
+	interpreter_codes_fork(codes->codes, PID, CHILD);
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), name);
 	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), name);
-	python_codes_forget(codes->codes, CHILD);
+	interpreter_codes_forget(codes->codes, CHILD);
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), PROFILE_PYTHON_GONE);
 	codes->clock_ns += 2 * second_ns;
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), PROFILE_PYTHON_GONE);
 	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), name);
-	python_codes_fork(codes->codes, PID, CHILD);
+	interpreter_codes_fork(codes->codes, PID, CHILD);
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), name);
-	python_codes_forget(codes->codes, PID);
+	interpreter_codes_forget(codes->codes, PID);
 	assert_string_equal(name_of(codes, find(codes, CHILD, address, 0)), name);
 	assert_string_equal(name_of(codes, find(codes, PID, address, 0)), PROFILE_PYTHON_GONE);
 }
@@ -268,9 +270,9 @@ static void expect_learned(struct codes *codes, const struct ebpf_code *copy, co
 {
 	struct error err;
 
-	python_codes_forget(codes->codes, copy->pid);
+	interpreter_codes_forget(codes->codes, copy->pid);
 	assert_string_equal(name_of(codes, find(codes, copy->pid, copy->pieces[0].address, 0)), PROFILE_PYTHON_GONE);
-	assert_true(python_codes_learn(codes->codes, codes->process.python, copy, codes->clock_ns, &err));
+	assert_true(interpreter_codes_learn(codes->codes, codes->process.python, copy, codes->clock_ns, &err));
 	assert_string_equal(name_of(codes, find(codes, copy->pid, copy->pieces[0].address, 0)), name);
 }
 
@@ -330,9 +332,10 @@ static void test_location_tables_are_decoded_to_their_damage(void **state)
 	 */
 	static const uint8_t table[] = { 0x81, 0x00, 0xe0, 0x01, 0x02, 0xf9, 0xf0, 0x07, 0x41, 0x01, 0x02, 0x03, 0xef,
 		0x02, 0xc8, 0x11 };
-	static const struct python_line expected[] = { { 0, 10 }, { 2, 12 }, { 3, 0 }, { 5, 9 }, { 6, 10 }, { 15, 0 } };
+	static const struct interpreter_line expected[] = { { 0, 10 }, { 2, 12 }, { 3, 0 }, { 5, 9 }, { 6, 10 },
+		{ 15, 0 } };
 	static const uint8_t endless[] = { 0xf0, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f };
-	struct python_line lines[sizeof(table) + 1];
+	struct interpreter_line lines[sizeof(table) + 1];
 
 	assert_int_equal(python_lines_decode(table, sizeof(table), 10, lines), 6);
 	assert_memory_equal(lines, expected, sizeof(expected));
@@ -343,7 +346,7 @@ static void test_location_tables_are_decoded_to_their_damage(void **state)
 		for (size_t i = 0; i + 1 < count; i++)
 			assert_memory_equal(&lines[i], &expected[i], sizeof(*expected));
 		assert_int_equal(lines[count - 1].line, 0);
-		assert_true(lines[count - 1].unit <= expected[count - 1].unit);
+		assert_true(lines[count - 1].position <= expected[count - 1].position);
 	}
 	assert_int_equal(python_lines_decode(endless, sizeof(endless), 10, lines), 1);
 	assert_int_equal(lines[0].line, 0);
@@ -376,7 +379,7 @@ static void test_endless_code_objects_have_an_end(void **state)
 		reads = hostile.reads;
 	}
 	/* A process that is not there any more has left its room to others. */
-	python_codes_forget(codes.codes, PID);
+	interpreter_codes_forget(codes.codes, PID);
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_string_not_equal(name_of(&codes, find(&codes, CHILD, i << 4, 1)), PROFILE_PYTHON_GONE);
 	end(&codes);
@@ -404,7 +407,7 @@ static void test_many_code_objects_are_looked_at_with_one_call(void **state)
 		assert_in_range(hostile.reads - reads, 1, second == 0 ? 3 * 640 : 20);
 		codes.clock_ns += 2 * second_ns;
 	}
-	assert_int_equal(python_codes_gone(codes.codes), 0);
+	assert_int_equal(interpreter_codes_gone(codes.codes), 0);
 	end(&codes);
 	codes.fixture->table.host = before;
 }

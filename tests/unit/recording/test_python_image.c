@@ -85,17 +85,17 @@ static void test_moved_parts_are_found_without_symbols(void **state)
 		put_offsets(&file, 0x030d00f0, 0);
 		pythons[i] = read_file(&file, &why);
 		assert_non_null(pythons[i]);
-		assert_int_equal(pythons[i]->loop_count, 3);
+		assert_int_equal(pythons[i]->loop.count, 3);
 		buffer_deinit(&file.bytes);
 	}
 	for (size_t i = 0; i < 3; i++) {
-		const struct python_range *range = &pythons[0]->loop[i];
+		const struct interpreter_range *range = &pythons[0]->loop.ranges[i];
 
-		assert_memory_equal(range, &pythons[1]->loop[i], sizeof(*range));
-		assert_false(python_image_is_loop(pythons[1], range->start - 1));
-		assert_true(python_image_is_loop(pythons[1], range->start));
-		assert_true(python_image_is_loop(pythons[1], range->end - 1));
-		assert_false(python_image_is_loop(pythons[1], range->end));
+		assert_memory_equal(range, &pythons[1]->loop.ranges[i], sizeof(*range));
+		assert_false(interpreter_loop_has(&pythons[1]->loop, range->start - 1));
+		assert_true(interpreter_loop_has(&pythons[1]->loop, range->start));
+		assert_true(interpreter_loop_has(&pythons[1]->loop, range->end - 1));
+		assert_false(interpreter_loop_has(&pythons[1]->loop, range->end));
 	}
 	python_image_destroy(pythons[0]);
 	python_image_destroy(pythons[1]);

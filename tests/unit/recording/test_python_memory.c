@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "hostile_python_fixture.h"
+#include "recording/interpret/python/code.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -56,21 +57,23 @@ static void test_images(void **state)
 /* Code objects of two processes, of which one was forked from the other, and is forgotten. */
 static bool find_codes(struct interpreter_names *names, struct error *err)
 {
-	struct python_codes *codes;
+	struct python_code_reader *reader;
+	struct interpreter_codes *codes;
 	struct profile_line line;
 	bool is_found = true;
 
-	if (!python_codes_create(names, &codes, err))
+	if (!python_code_reader_create(&names->table->host, &reader, err) ||
+		!interpreter_codes_create(names, &python_code_reads, reader, &codes, err))
 		return false;
 	for (uint64_t i = 0; is_found && i < CODES; i++) {
 		if (i == CODES / 2)
-			python_codes_fork(codes, 1, 2);
+			interpreter_codes_fork(codes, 1, 2);
 		if (i == CODES * 3 / 4)
-			python_codes_forget(codes, 1);
-		is_found = python_codes_find(codes, &hostile_python_image, i < CODES / 2 ? 1 : 2,
+			interpreter_codes_forget(codes, 1);
+		is_found = interpreter_codes_find(codes, &hostile_python_image, i < CODES / 2 ? 1 : 2,
 			ebpf_frame_word(i % (CODES / 2) << 4, 1, false), i * 10000000, &line, err);
 	}
-	python_codes_destroy(codes);
+	interpreter_codes_destroy(codes);
 	return is_found;
 }
 

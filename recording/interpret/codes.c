@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known of the code objects of all processes. */
-#include "recording/interpret/python/python.h"
-
-#include "recording/interpret/python/code.h"
+/* What is known of the code of all processes. */
+#include "recording/interpret/codes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +29,9 @@ struct code_key {
 
 struct code_entry {
 	struct code_key key;
-	struct python_marks marks;
-	uint64_t read_ns;          /* when its marks were looked at */
-	struct python_line *lines; /* owned */
+	struct interpreter_marks marks;
+	uint64_t read_ns;               /* when its marks were looked at */
+	struct interpreter_line *lines; /* owned */
 	uint32_t line_count;
 	uint32_t function; /* of the profile */
 	uint32_t next;     /* of its process, or unused ones; PROFILE_NONE: none */
@@ -54,11 +52,12 @@ struct code_process {
 	uint64_t used_ns;
 };
 
-struct python_codes {
-	struct interpreter_names *names; /* borrowed */
-	struct python_code_reader *reader;
-	struct hash_map by_address; /* struct code_key -> entry */
-	struct hash_map by_pid;     /* pid -> process */
+struct interpreter_codes {
+	struct interpreter_names *names;             /* borrowed */
+	const struct interpreter_code_reader *reads; /* borrowed */
+	void *reader;                                /* owned */
+	struct hash_map by_address;                  /* struct code_key -> entry */
+	struct hash_map by_pid;                      /* pid -> process */
 	struct code_process *processes;
 	size_t process_count, process_capacity;
 	struct code_entry *entries;
@@ -73,38 +72,39 @@ struct python_codes {
 
 /* What a frame is looked up for. */
 struct code_search {
-	struct python_codes *codes;
-	const struct python_image *python;
+	struct interpreter_codes *codes;
+	const void *image;
 	uint64_t clock_ns;
 	uint32_t process;
 };
 
-bool python_codes_create(struct interpreter_names *names, struct python_codes **codes, struct error *err)
+bool interpreter_codes_create(struct interpreter_names *names, const struct interpreter_code_reader *reads,
+	void *reader, struct interpreter_codes **codes, struct error *err)
 {
-	struct python_codes *made = calloc(1, sizeof(*made));
+	struct interpreter_codes *made = calloc(1, sizeof(*made));
 
-	if (!made)
+	if (!made) {
+		reads->destroy(reader);
 		return error_set_memory(err);
+	}
 	made->names = names;
+	made->reads = reads;
+	made->reader = reader;
 	made->unused = PROFILE_NONE;
 	made->gone_function = PROFILE_NONE;
 	hash_map_init(&made->by_address, sizeof(struct code_key));
 	hash_map_init(&made->by_pid, sizeof(int32_t));
-	if (!python_code_reader_create(&names->table->host, &made->reader, err)) {
-		python_codes_destroy(made);
-		return false;
-	}
 	*codes = made;
 	return true;
 }
 
-void python_codes_destroy(struct python_codes *codes)
+void interpreter_codes_destroy(struct interpreter_codes *codes)
 {
 	if (!codes)
 		return;
 	for (size_t i = 0; i < codes->entry_count; i++)
 		free(codes->entries[i].lines);
-	python_code_reader_destroy(codes->reader);
+	codes->reads->destroy(codes->reader);
 	hash_map_deinit(&codes->by_address);
 	hash_map_deinit(&codes->by_pid);
 	free(codes->processes);
@@ -114,7 +114,7 @@ void python_codes_destroy(struct python_codes *codes)
 
 /* ---- Processes ---- */
 
-static bool find_process(struct python_codes *codes, int32_t pid, uint32_t *process, struct error *err)
+static bool find_process(struct interpreter_codes *codes, int32_t pid, uint32_t *process, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -133,7 +133,7 @@ static bool find_process(struct python_codes *codes, int32_t pid, uint32_t *proc
 	return true;
 }
 
-static void clear_entry(struct python_codes *codes, struct code_entry *entry)
+static void clear_entry(struct interpreter_codes *codes, struct code_entry *entry)
 {
 	codes->epoch++;
 	codes->line_bytes -= entry->line_count * sizeof(*entry->lines);
@@ -143,7 +143,7 @@ static void clear_entry(struct python_codes *codes, struct code_entry *entry)
 	entry->is_gone = true;
 }
 
-static void clear_process(struct python_codes *codes, struct code_process *process)
+static void clear_process(struct interpreter_codes *codes, struct code_process *process)
 {
 	while (process->first != PROFILE_NONE) {
 		uint32_t id = process->first;
@@ -160,7 +160,7 @@ static void clear_process(struct python_codes *codes, struct code_process *proce
 	process->visited = PROFILE_NONE;
 }
 
-void python_codes_forget(struct python_codes *codes, int32_t pid)
+void interpreter_codes_forget(struct interpreter_codes *codes, int32_t pid)
 {
 	uint32_t id = hash_map_get(&codes->by_pid, &pid);
 
@@ -172,12 +172,12 @@ void python_codes_forget(struct python_codes *codes, int32_t pid)
 	codes->processes[id].name_bytes = 0;
 }
 
-void python_codes_fork(struct python_codes *codes, int32_t parent, int32_t child)
+void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int32_t child)
 {
 	struct error ignored;
 	uint32_t from, to;
 
-	python_codes_forget(codes, child);
+	interpreter_codes_forget(codes, child);
 	if (parent == child || !find_process(codes, parent, &from, &ignored) ||
 		!find_process(codes, child, &to, &ignored))
 		return;
@@ -185,7 +185,7 @@ void python_codes_fork(struct python_codes *codes, int32_t parent, int32_t child
 	codes->processes[to].parent_life = codes->processes[from].life;
 }
 
-/* Whether a process may cost another read: one that makes endless code objects may not. */
+/* Whether a process may cost another read: one that makes endless code may not. */
 static bool pay_read(struct code_process *process, uint64_t clock_ns)
 {
 	uint64_t earned = clock_ns > process->reads_ns ? (clock_ns - process->reads_ns) / (second_ns / READS_PER_S) : 0;
@@ -203,7 +203,7 @@ static bool pay_read(struct code_process *process, uint64_t clock_ns)
 /* Makes room for another entry: the process that was met the longest time ago loses all of its own. */
 static void make_room(struct code_search *search)
 {
-	struct python_codes *codes = search->codes;
+	struct interpreter_codes *codes = search->codes;
 
 	while (codes->used_count >= MOST_CODES || codes->line_bytes >= MOST_LINE_BYTES) {
 		struct code_process *oldest = NULL;
@@ -217,7 +217,7 @@ static void make_room(struct code_search *search)
 
 /* ---- Entries ---- */
 
-static uint32_t find_entry(const struct python_codes *codes, uint32_t process, uint64_t address)
+static uint32_t find_entry(const struct interpreter_codes *codes, uint32_t process, uint64_t address)
 {
 	struct code_key key = { address, process };
 	uint32_t id = hash_map_get(&codes->by_address, &key);
@@ -228,7 +228,7 @@ static uint32_t find_entry(const struct python_codes *codes, uint32_t process, u
 	return id;
 }
 
-static bool map_entry(struct python_codes *codes, uint32_t id, struct error *err)
+static bool map_entry(struct interpreter_codes *codes, uint32_t id, struct error *err)
 {
 	uint32_t *value;
 	bool added;
@@ -239,7 +239,7 @@ static bool map_entry(struct python_codes *codes, uint32_t id, struct error *err
 	return true;
 }
 
-static bool map_anew(struct python_codes *codes, struct error *err)
+static bool map_anew(struct interpreter_codes *codes, struct error *err)
 {
 	hash_map_deinit(&codes->by_address);
 	hash_map_init(&codes->by_address, sizeof(struct code_key));
@@ -249,7 +249,7 @@ static bool map_anew(struct python_codes *codes, struct error *err)
 	return true;
 }
 
-static bool take_unused(struct python_codes *codes, uint32_t *id, struct error *err)
+static bool take_unused(struct interpreter_codes *codes, uint32_t *id, struct error *err)
 {
 	if (codes->unused != PROFILE_NONE) {
 		*id = codes->unused;
@@ -264,7 +264,7 @@ static bool take_unused(struct python_codes *codes, uint32_t *id, struct error *
 
 static bool add_entry(struct code_search *search, uint64_t address, uint32_t *id, struct error *err)
 {
-	struct python_codes *codes = search->codes;
+	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 
 	make_room(search);
@@ -284,7 +284,7 @@ static bool add_entry(struct code_search *search, uint64_t address, uint32_t *id
 /* What the processes that this one was forked from have at the address; NULL: none has read it. */
 static const struct code_entry *find_inherited(const struct code_search *search, uint64_t address)
 {
-	const struct python_codes *codes = search->codes;
+	const struct interpreter_codes *codes = search->codes;
 	const struct code_process *process = &codes->processes[search->process];
 
 	for (size_t i = 0; i < MOST_GENERATIONS && process->parent != PROFILE_NONE; i++) {
@@ -301,13 +301,15 @@ static const struct code_entry *find_inherited(const struct code_search *search,
 	return NULL;
 }
 
-static bool set_lines(struct python_codes *codes, struct code_entry *entry, const struct python_line *lines,
+static bool set_lines(struct interpreter_codes *codes, struct code_entry *entry, const struct interpreter_line *lines,
 	size_t count, struct error *err)
 {
-	entry->lines = malloc(count * sizeof(*lines));
-	if (!entry->lines)
-		return error_set_memory(err);
-	memcpy(entry->lines, lines, count * sizeof(*lines));
+	if (count > 0) {
+		entry->lines = malloc(count * sizeof(*lines));
+		if (!entry->lines)
+			return error_set_memory(err);
+		memcpy(entry->lines, lines, count * sizeof(*lines));
+	}
 	entry->line_count = (uint32_t)count;
 	entry->is_gone = false;
 	codes->line_bytes += count * sizeof(*lines);
@@ -315,23 +317,23 @@ static bool set_lines(struct python_codes *codes, struct code_entry *entry, cons
 }
 
 static bool inherit(
-	struct python_codes *codes, struct code_entry *entry, const struct code_entry *from, struct error *err)
+	struct interpreter_codes *codes, struct code_entry *entry, const struct code_entry *from, struct error *err)
 {
 	entry->marks = from->marks;
 	entry->function = from->function;
 	return set_lines(codes, entry, from->lines, from->line_count, err);
 }
 
-/* Reads all of a code object whose marks are read. */
+/* Reads all of code whose marks are read. */
 static bool read_code(const struct code_search *search, struct code_entry *entry, struct error *err)
 {
-	struct python_codes *codes = search->codes;
+	struct interpreter_codes *codes = search->codes;
 	struct interpreter_function function;
-	struct python_code code;
+	struct interpreter_code code;
 	bool is_gone;
 
-	if (!python_code_read(codes->reader, search->python, codes->processes[search->process].pid, &entry->marks,
-		    &code, &is_gone, err))
+	if (!codes->reads->read(codes->reader, search->image, codes->processes[search->process].pid, entry->key.address,
+		    &entry->marks, &code, &is_gone, err))
 		return false;
 	if (is_gone || !interpreter_names_pay(codes->names, &codes->processes[search->process].name_bytes,
 			       strlen(code.name) + strlen(code.file)))
@@ -344,9 +346,9 @@ static bool read_code(const struct code_search *search, struct code_entry *entry
 /* Fills an entry that knows nothing. */
 static bool read_entry(const struct code_search *search, struct code_entry *entry, struct error *err)
 {
-	struct python_codes *codes = search->codes;
+	struct interpreter_codes *codes = search->codes;
 	const struct code_entry *inherited = find_inherited(search, entry->key.address);
-	bool is_read = python_code_read_marks(codes->reader, search->python, codes->processes[search->process].pid,
+	bool is_read = codes->reads->read_marks(codes->reader, search->image, codes->processes[search->process].pid,
 			       &entry->key.address, 1, &entry->marks) == 1;
 
 	entry->read_ns = search->clock_ns;
@@ -355,7 +357,7 @@ static bool read_entry(const struct code_search *search, struct code_entry *entr
 	return !is_read || read_code(search, entry, err);
 }
 
-/* ---- Whether code objects are still the same ---- */
+/* ---- Whether code is still the same ---- */
 
 static bool is_due(const struct code_entry *entry, uint64_t clock_ns)
 {
@@ -366,13 +368,13 @@ static bool is_due(const struct code_entry *entry, uint64_t clock_ns)
  */
 static size_t gather_due(const struct code_search *search, uint32_t id, uint32_t *ids, uint64_t *addresses)
 {
-	const struct python_codes *codes = search->codes;
+	const struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 	size_t count = 1;
 
 	ids[0] = id;
 	addresses[0] = codes->entries[id].key.address;
-	for (size_t i = 0; i < process->count && i < MOST_VISITED && count < PYTHON_MOST_MARKS; i++) {
+	for (size_t i = 0; i < process->count && i < MOST_VISITED && count < INTERPRETER_MOST_MARKS; i++) {
 		uint32_t at = process->visited == PROFILE_NONE ? process->first : process->visited;
 		const struct code_entry *entry = &codes->entries[at];
 
@@ -388,13 +390,13 @@ static size_t gather_due(const struct code_search *search, uint32_t id, uint32_t
 /* Those that are others by now are read when they are asked for; what cannot be looked at is believed. */
 static bool look_again(const struct code_search *search, uint32_t id, struct error *err)
 {
-	struct python_codes *codes = search->codes;
-	uint64_t addresses[PYTHON_MOST_MARKS];
-	struct python_marks marks[PYTHON_MOST_MARKS];
-	uint32_t ids[PYTHON_MOST_MARKS];
+	struct interpreter_codes *codes = search->codes;
+	uint64_t addresses[INTERPRETER_MOST_MARKS];
+	struct interpreter_marks marks[INTERPRETER_MOST_MARKS];
+	uint32_t ids[INTERPRETER_MOST_MARKS];
 	size_t count = gather_due(search, id, ids, addresses);
-	size_t read = python_code_read_marks(
-		codes->reader, search->python, codes->processes[search->process].pid, addresses, count, marks);
+	size_t read = codes->reads->read_marks(
+		codes->reader, search->image, codes->processes[search->process].pid, addresses, count, marks);
 
 	for (size_t i = 0; i < count && i <= read; i++) {
 		struct code_entry *entry = &codes->entries[ids[i]];
@@ -412,7 +414,7 @@ static bool look_again(const struct code_search *search, uint32_t id, struct err
 /* Finds the entry of an address, which is read if it is time to. PROFILE_NONE: there is no room for it. */
 static bool find_code(struct code_search *search, uint64_t address, uint32_t *id, struct error *err)
 {
-	struct python_codes *codes = search->codes;
+	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 
 	process->used_ns = search->clock_ns;
@@ -429,9 +431,9 @@ static bool find_code(struct code_search *search, uint64_t address, uint32_t *id
 	return look_again(search, *id, err);
 }
 
-static bool take_gone(struct python_codes *codes, struct profile_line *line, struct error *err)
+static bool take_gone(struct interpreter_codes *codes, struct profile_line *line, struct error *err)
 {
-	const struct interpreter_function gone = { PROFILE_PYTHON_GONE, "", 0 };
+	const struct interpreter_function gone = { codes->reads->gone, "", 0 };
 
 	if (codes->gone_function == PROFILE_NONE &&
 		!interpreter_names_function(codes->names, &gone, &codes->gone_function, err))
@@ -441,10 +443,27 @@ static bool take_gone(struct python_codes *codes, struct profile_line *line, str
 	return true;
 }
 
-bool python_codes_find(struct python_codes *codes, const struct python_image *python, int32_t pid, uint64_t word,
+static uint32_t find_line(const struct code_entry *entry, uint32_t position)
+{
+	size_t low = 0, high = entry->line_count;
+
+	if (entry->line_count == 0)
+		return position < EBPF_FRAME_NO_POSITION ? position : 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entry->lines[middle].position <= position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? entry->lines[low - 1].line : 0;
+}
+
+bool interpreter_codes_find(struct interpreter_codes *codes, const void *image, int32_t pid, uint64_t word,
 	uint64_t clock_ns, struct profile_line *line, struct error *err)
 {
-	struct code_search search = { .codes = codes, .python = python, .clock_ns = clock_ns };
+	struct code_search search = { .codes = codes, .image = image, .clock_ns = clock_ns };
 	const struct code_entry *entry;
 	uint32_t id;
 
@@ -453,12 +472,11 @@ bool python_codes_find(struct python_codes *codes, const struct python_image *py
 	entry = id == PROFILE_NONE ? NULL : &codes->entries[id];
 	if (!entry || entry->is_gone)
 		return take_gone(codes, line, err);
-	*line = (struct profile_line){ entry->function,
-		python_lines_find(entry->lines, entry->line_count, ebpf_frame_position(word)) };
+	*line = (struct profile_line){ entry->function, find_line(entry, ebpf_frame_position(word)) };
 	return true;
 }
 
-bool python_codes_know(const struct python_codes *codes, int32_t pid, uint64_t address)
+bool interpreter_codes_know(const struct interpreter_codes *codes, int32_t pid, uint64_t address)
 {
 	uint32_t process = hash_map_get(&codes->by_pid, &pid);
 	uint32_t id = process == HASH_MAP_NONE ? PROFILE_NONE : find_entry(codes, process, address);
@@ -469,12 +487,12 @@ bool python_codes_know(const struct python_codes *codes, int32_t pid, uint64_t a
 /* The marks of the copy are those of its moment; an entry that has others is of an object that was there before. */
 static bool learn_code(struct code_search *search, uint64_t address, struct error *err)
 {
-	struct python_codes *codes = search->codes;
+	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 	uint32_t id = find_entry(codes, search->process, address);
-	struct python_marks marks;
+	struct interpreter_marks marks;
 
-	if (python_code_read_marks(codes->reader, search->python, process->pid, &address, 1, &marks) != 1)
+	if (codes->reads->read_marks(codes->reader, search->image, process->pid, &address, 1, &marks) != 1)
 		return true;
 	if (id == PROFILE_NONE && process->count >= MOST_CODES_OF_PROCESS)
 		return true;
@@ -488,27 +506,27 @@ static bool learn_code(struct code_search *search, uint64_t address, struct erro
 	return read_code(search, &codes->entries[id], err);
 }
 
-bool python_codes_learn(struct python_codes *codes, const struct python_image *python, const struct ebpf_code *code,
+bool interpreter_codes_learn(struct interpreter_codes *codes, const void *image, const struct ebpf_code *code,
 	uint64_t clock_ns, struct error *err)
 {
-	struct code_search search = { .codes = codes, .python = python, .clock_ns = clock_ns };
+	struct code_search search = { .codes = codes, .image = image, .clock_ns = clock_ns };
 	bool is_learned;
 
 	if (!find_process(codes, code->pid, &search.process, err))
 		return false;
 	codes->processes[search.process].used_ns = clock_ns;
-	python_code_reader_use(codes->reader, code);
+	codes->reads->use(codes->reader, code);
 	is_learned = learn_code(&search, code->pieces[0].address, err);
-	python_code_reader_use(codes->reader, NULL);
+	codes->reads->use(codes->reader, NULL);
 	return is_learned;
 }
 
-bool python_codes_is_gone(const struct python_codes *codes, const struct profile_line *line)
+bool interpreter_codes_is_gone(const struct interpreter_codes *codes, const struct profile_line *line)
 {
 	return line->function == codes->gone_function;
 }
 
-uint64_t python_codes_epoch(struct python_codes *codes, uint64_t clock_ns)
+uint64_t interpreter_codes_epoch(struct interpreter_codes *codes, uint64_t clock_ns)
 {
 	enum { EPOCHS_PER_S = 8 };
 
@@ -519,7 +537,7 @@ uint64_t python_codes_epoch(struct python_codes *codes, uint64_t clock_ns)
 	return codes->epoch;
 }
 
-uint64_t python_codes_gone(const struct python_codes *codes)
+uint64_t interpreter_codes_gone(const struct interpreter_codes *codes)
 {
 	return codes->gone;
 }

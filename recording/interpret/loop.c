@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/python/loop.h"
+#include "recording/interpret/loop.h"
 
 #include "frame/frame.h"
 
@@ -15,7 +15,7 @@ struct search {
 	const struct frame_table *table;
 	const struct machine *machine;
 	struct machine_decoder *decoder;
-	struct python_range ranges[PYTHON_MOST_RANGES];
+	struct interpreter_range ranges[INTERPRETER_MOST_RANGES];
 	size_t count;
 	size_t bytes; /* that were decoded */
 };
@@ -55,7 +55,7 @@ static void follow_jump(struct search *search, uint64_t from, uint64_t to)
 {
 	struct frame_rule source, target, entry;
 
-	if (loop_has(search, to) || search->count == PYTHON_MOST_RANGES ||
+	if (loop_has(search, to) || search->count == INTERPRETER_MOST_RANGES ||
 		!frame_table_find_rule(search->table, to, &target) ||
 		!frame_table_find_rule(search->table, from, &source) ||
 		!frame_table_find_rule(search->table, target.function_start, &entry))
@@ -63,10 +63,10 @@ static void follow_jump(struct search *search, uint64_t from, uint64_t to)
 	if (is_entry(search->machine, &entry) || !is_same_frame(search->machine, &source, &target))
 		return;
 	search->ranges[search->count++] =
-		(struct python_range){ target.function_start, target.function_start + target.function_size };
+		(struct interpreter_range){ target.function_start, target.function_start + target.function_size };
 }
 
-static void follow_jumps(struct search *search, struct python_range range)
+static void follow_jumps(struct search *search, struct interpreter_range range)
 {
 	struct machine_frame frame = machine_frame_none(search->machine);
 	struct machine_step step;
@@ -112,35 +112,44 @@ static bool find_parts(struct search *search, struct error *err)
 
 static int compare_ranges(const void *left, const void *right)
 {
-	const struct python_range *a = left, *b = right;
+	const struct interpreter_range *a = left, *b = right;
 
 	return ORDER(a->start, b->start);
 }
 
-static bool take_ranges(const struct search *search, struct python_range **loop, size_t *count, struct error *err)
+static bool take_ranges(const struct search *search, struct interpreter_loop *loop, struct error *err)
 {
-	struct python_range *made = calloc(search->count, sizeof(*made));
-
-	if (!made)
+	loop->ranges = calloc(search->count, sizeof(*loop->ranges));
+	if (!loop->ranges)
 		return error_set_memory(err);
-	memcpy(made, search->ranges, search->count * sizeof(*made));
-	qsort(made, search->count, sizeof(*made), compare_ranges);
-	*loop = made;
-	*count = search->count;
+	memcpy(loop->ranges, search->ranges, search->count * sizeof(*loop->ranges));
+	qsort(loop->ranges, search->count, sizeof(*loop->ranges), compare_ranges);
+	loop->count = search->count;
 	return true;
 }
 
-bool python_loop_read(struct elf_image *elf, const struct python_symbols *symbols, struct python_range **loop,
-	size_t *count, struct error *err)
+bool interpreter_loop_read(struct elf_image *elf, const struct interpreter_loop_symbols *symbols,
+	struct interpreter_loop *loop, struct error *err)
 {
 	struct search search = { .elf = elf, .ranges = { symbols->loop }, .count = 1 };
 
-	*loop = NULL;
-	*count = 0;
+	*loop = (struct interpreter_loop){ 0 };
 	if (symbols->loop.start >= symbols->loop.end)
 		return true;
-	for (size_t i = 0; i < symbols->part_count && search.count < PYTHON_MOST_RANGES; i++)
+	for (size_t i = 0; i < symbols->part_count && search.count < INTERPRETER_MOST_RANGES; i++)
 		if (!loop_has(&search, symbols->parts[i].start))
 			search.ranges[search.count++] = symbols->parts[i];
-	return (symbols->has_all || find_parts(&search, err)) && take_ranges(&search, loop, count, err);
+	return (symbols->has_all || find_parts(&search, err)) && take_ranges(&search, loop, err);
+}
+
+void interpreter_loop_deinit(struct interpreter_loop *loop)
+{
+	free(loop->ranges);
+}
+
+bool interpreter_loop_has(const struct interpreter_loop *loop, uint64_t address)
+{
+	size_t below = ARRAY_COUNT_UP_TO(loop->ranges, loop->count, start, address);
+
+	return below > 0 && address < loop->ranges[below - 1].end;
 }

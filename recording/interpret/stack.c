@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/interpret/python/stack.h"
+#include "recording/interpret/stack.h"
 
 #include <string.h>
 
 /* A stack that is joined. */
 struct joining {
-	struct python_stack *stack;
+	struct interpreter_stack *stack;
 	const struct interpret_sample *sample;
-	const struct python_image *python;
+	const struct interpreter_stack_image *image;
 	uint64_t clock_ns, epoch;
 	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
@@ -18,17 +18,16 @@ static bool is_loop(const struct joining *joining, const struct unwind_frame *fr
 	const struct process_table *table = joining->stack->names->table;
 	const struct process_place *place = &table->places[frame->image];
 
-	return table->images[place->image].elf == joining->python->elf &&
-	       python_image_is_loop(joining->python, unwind_frame_address(frame) + place->bias);
+	return table->images[place->image].elf == joining->image->elf &&
+	       interpreter_loop_has(joining->image->loop, unwind_frame_address(frame) + place->bias);
 }
 
-/* Code made at run time that calls the loop: with -X perf, CPython's own name for the function that the loop runs. */
 static bool is_trampoline(const struct joining *joining, const struct unwind_frame *frame)
 {
 	const struct process_table *table = joining->stack->names->table;
 	enum profile_mapping_kind kind = table->profile->mappings[table->places[frame->image].mapping].kind;
 
-	return kind == PROFILE_MAPPING_JIT || kind == PROFILE_MAPPING_ANON;
+	return joining->image->has_trampolines && (kind == PROFILE_MAPPING_JIT || kind == PROFILE_MAPPING_ANON);
 }
 
 static size_t count_loops(const struct joining *joining, const struct unwind_result *result)
@@ -50,7 +49,7 @@ static size_t count_activations(const struct ebpf_frames *frames)
 	return count + (frames->count > 0 && !ebpf_frame_is_first(frames->words[frames->count - 1]));
 }
 
-static void add_frame(struct python_stack *stack, const struct unwind_frame *frame)
+static void add_frame(struct interpreter_stack *stack, const struct unwind_frame *frame)
 {
 	if (stack->count < UNWIND_MAX_FRAMES)
 		stack->frames[stack->count++] = *frame;
@@ -59,9 +58,10 @@ static void add_frame(struct python_stack *stack, const struct unwind_frame *fra
 /* Finds the frame of a word. Most words were in the stack before it. */
 static bool find_frame(struct joining *joining, uint64_t word, struct unwind_frame *frame, struct error *err)
 {
-	struct python_stack *stack = joining->stack;
+	struct interpreter_stack *stack = joining->stack;
 	int32_t pid = joining->sample->pid;
-	struct python_known *known = &stack->known[hash_mix(word, (uint32_t)pid | 1ULL << 63) % PYTHON_STACK_KNOWN];
+	struct interpreter_known *known =
+		&stack->known[hash_mix(word, (uint32_t)pid | 1ULL << 63) % INTERPRETER_STACK_KNOWN];
 	struct profile_line line;
 
 	if (known->word == word && known->pid == pid && known->epoch == joining->epoch) {
@@ -70,15 +70,15 @@ static bool find_frame(struct joining *joining, uint64_t word, struct unwind_fra
 		frame->is_exact = true;
 		return true;
 	}
-	if (!python_codes_find(stack->codes, joining->python, pid, word, joining->clock_ns, &line, err) ||
+	if (!interpreter_codes_find(stack->codes, joining->image->image, pid, word, joining->clock_ns, &line, err) ||
 		!interpreter_names_frame(stack->names, &line, 1, frame, err))
 		return false;
-	if (!python_codes_is_gone(stack->codes, &line))
-		*known = (struct python_known){ word, joining->epoch, pid, frame->image, frame->pc };
+	if (!interpreter_codes_is_gone(stack->codes, &line))
+		*known = (struct interpreter_known){ word, joining->epoch, pid, frame->image, frame->pc };
 	return true;
 }
 
-static bool add_python(struct joining *joining, uint64_t word, uint64_t stack_pointer, struct error *err)
+static bool add_interpreted(struct joining *joining, uint64_t word, uint64_t stack_pointer, struct error *err)
 {
 	struct unwind_frame frame = { .stack_pointer = stack_pointer };
 
@@ -99,7 +99,7 @@ static bool add_activation(struct joining *joining, uint64_t stack_pointer, bool
 
 		if (ebpf_frame_code(word) != 0) {
 			*has_frames = true;
-			if (!add_python(joining, word, stack_pointer, err))
+			if (!add_interpreted(joining, word, stack_pointer, err))
 				return false;
 		}
 		if (ebpf_frame_is_first(word) || (joining->next == 1 && joining->has_unmarked_first))
@@ -113,7 +113,7 @@ static bool is_whole(enum profile_stop stop)
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED;
 }
 
-/* Adds the native frames; those of the loop but the first `unmatched` become Python's. */
+/* Adds the native frames; those of the loop but the first `unmatched` become the interpreter's. */
 static bool add_native(struct joining *joining, size_t unmatched, struct error *err)
 {
 	const struct unwind_result *result = &joining->sample->job->result;
@@ -150,7 +150,7 @@ static bool has_unmarked_first(const struct ebpf_frames *frames)
 	       ebpf_frame_position(frames->words[0]) == EBPF_FRAME_NO_POSITION;
 }
 
-static void take_frames(struct python_stack *stack, struct unwind_result *result)
+static void take_frames(struct interpreter_stack *stack, struct unwind_result *result)
 {
 	memcpy(result->frames, stack->frames, stack->count * sizeof(*stack->frames));
 	result->count = stack->count;
@@ -158,14 +158,14 @@ static void take_frames(struct python_stack *stack, struct unwind_result *result
 		result->stop = PROFILE_STOP_DEPTH;
 }
 
-bool python_stack_join(struct python_stack *stack, const struct interpret_sample *sample,
-	const struct python_image *python, uint64_t clock_ns, struct error *err)
+bool interpreter_stack_join(struct interpreter_stack *stack, const struct interpret_sample *sample,
+	const struct interpreter_stack_image *image, uint64_t clock_ns, struct error *err)
 {
 	struct joining joining = { .stack = stack,
 		.sample = sample,
-		.python = python,
+		.image = image,
 		.clock_ns = clock_ns,
-		.epoch = python_codes_epoch(stack->codes, clock_ns) };
+		.epoch = interpreter_codes_epoch(stack->codes, clock_ns) };
 	struct unwind_result *result = &sample->job->result;
 	size_t loops = count_loops(&joining, result), activations = count_activations(sample->interpreter_frames);
 	bool from_root = is_whole(result->stop) && !sample->interpreter_frames->is_cut, ignored;

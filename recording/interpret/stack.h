@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "recording/interpret/codes.h"
+#include "recording/interpret/interpret.h"
+#include "recording/interpret/loop.h"
+
+/*
+ * Joins an interpreter's frames, which came with a sample, with a walked stack: each native frame of the interpreter's
+ * loop is one activation, and becomes the frames that it runs; the interpreter's other functions stay between them. The
+ * activations of a whole stack are matched from its root; where it or the interpreter's frames are cut, from the leaf.
+ * What finds no activation stands at the end that is not matched, and is counted.
+ *
+ * A sample may be taken where the loop begins or ends: its innermost activation, which is the leaf, then has no frame
+ * of the interpreter. It stays a native frame. Or it has a frame that is not marked as its first one yet: no
+ * instruction of it was executed.
+ */
+enum { INTERPRETER_STACK_KNOWN = 4096 };
+
+/* A word of frames, and the frame that was made of it. */
+struct interpreter_known {
+	uint64_t word, epoch; /* of interpreter_codes_epoch(); 0: none */
+	int32_t pid;
+	uint32_t image;
+	uint64_t pc;
+};
+
+struct interpreter_stack {
+	struct interpreter_names *names; /* borrowed */
+	struct interpreter_codes *codes; /* borrowed */
+	uint64_t joined;                 /* stacks that had frames of the interpreter */
+	uint64_t mismatched; /* of these, whose activations of the loop are not as many as those of the frames */
+	struct unwind_frame frames[UNWIND_MAX_FRAMES]; /* of the stack that is made */
+	size_t count;
+	struct interpreter_known known[INTERPRETER_STACK_KNOWN]; /* words share places */
+};
+
+/* The interpreter of a process. All is borrowed. */
+struct interpreter_stack_image {
+	const struct elf_image *elf;
+	const struct interpreter_loop *loop;
+	const void *image; /* for interpreter_codes_find() */
+	/*
+	 * Code made at run time that calls the loop is left out: with -X perf, CPython's own name for the function that
+	 * the loop runs.
+	 */
+	bool has_trampolines;
+};
+
+COMMON_MUST_CHECK
+bool interpreter_stack_join(struct interpreter_stack *stack, const struct interpret_sample *sample,
+	const struct interpreter_stack_image *image, uint64_t clock_ns, struct error *err);
