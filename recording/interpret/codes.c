@@ -541,3 +541,8 @@ uint64_t interpreter_codes_gone(const struct interpreter_codes *codes)
 {
 	return codes->gone;
 }
+
+const char *interpreter_codes_gone_name(const struct interpreter_codes *codes)
+{
+	return codes->reads->gone;
+}

@@ -87,8 +87,9 @@ bool interpreter_codes_is_gone(const struct interpreter_codes *codes, const stru
  */
 uint64_t interpreter_codes_epoch(struct interpreter_codes *codes, uint64_t clock_ns);
 
-/* How many frames were found whose code could not be read. */
+/* How many frames were found whose code could not be read, and what it is called. */
 uint64_t interpreter_codes_gone(const struct interpreter_codes *codes);
+const char *interpreter_codes_gone_name(const struct interpreter_codes *codes);
 
 void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int32_t child);
 void interpreter_codes_forget(struct interpreter_codes *codes, int32_t pid);

@@ -3,6 +3,7 @@
 
 #include "recording/interpret/kind.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct interpreted {
 
 struct interpreters {
 	struct process_table *table;
+	const struct ebpf_frame_reader *frame_reader; /* NULL: not permitted */
 	struct interpreter_names names;
 	struct image *images; /* by image of the table */
 	size_t image_count, image_capacity;
@@ -230,6 +232,7 @@ bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *
 	if (!made)
 		return error_set_memory(err);
 	made->table = table;
+	made->frame_reader = frame_reader;
 	hash_map_init(&made->by_pid, sizeof(int32_t));
 	interpreter_names_init(&made->names, table);
 	buffer_init(&made->unknown, MOST_UNKNOWN_BYTES);
@@ -354,6 +357,30 @@ bool interpreters_read_frames(struct interpreters *interpreters, int32_t pid, in
 	return false;
 }
 
+/* What is worth a line: one stack in so many. */
+static bool is_worth_telling(const struct ebpf_frame_reader_counts *counts, uint64_t stacks)
+{
+	enum { FEW = 200 };
+
+	return stacks > 0 && stacks * FEW > counts->stacks;
+}
+
+static void describe_losses(const struct ebpf_frame_reader *frame_reader, struct buffer *notices)
+{
+	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(frame_reader);
+
+	if (is_worth_telling(&counts, counts.lost))
+		buffer_printf(notices,
+			"frames of interpreters in %" PRIu64
+			" samples were lost, because stacks are deep and the recorder had no time to read them: a lower -F loses fewer\n",
+			counts.lost);
+	if (is_worth_telling(&counts, counts.unread))
+		buffer_printf(notices,
+			"frames of interpreters in %" PRIu64
+			" samples are missing in part, because the memory they are in could not be read\n",
+			counts.unread);
+}
+
 void interpreters_describe(const struct interpreters *interpreters, struct buffer *notices)
 {
 	if (interpreters->unknown.size > 0)
@@ -361,4 +388,6 @@ void interpreters_describe(const struct interpreters *interpreters, struct buffe
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->describe)
 			kinds[i]->describe(interpreters->states[i], notices);
+	if (interpreters->frame_reader)
+		describe_losses(interpreters->frame_reader, notices);
 }

@@ -4,7 +4,7 @@
 
 #include "recording/interpret/kind.h"
 #include "recording/interpret/python/code.h"
-#include "recording/interpret/stack.h"
+#include "recording/interpret/sampled.h"
 #include "recording/process/proc.h"
 
 #include <inttypes.h>
@@ -16,12 +16,9 @@ enum { MOST_TASK_NAMES = 256, MOST_TASK_BYTES = 512 };
 enum { INTERPRETER, ASYNCIO };
 
 struct python {
-	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: not permitted */
-	struct interpreter_codes *codes;
-	struct interpreter_stack stack;
+	struct interpreter_sampled sampled;
 	struct hash_map task_names; /* hashes of those that were met */
 	uint64_t unnamed_tasks;     /* samples in tasks with a name that was one too many */
-	bool is_met;                /* a process had CPython */
 	uint64_t words[EBPF_MOST_FRAMES];
 };
 
@@ -84,32 +81,27 @@ static struct ebpf_python layout_of(const struct interpreter_process *process)
 
 /* ---- Processes ---- */
 
-/* Has the program in the kernel read the frames of a process. */
 static void python_attach(void *state, const struct interpreter_process *process)
 {
 	const struct ebpf_interpreter interpreter = { .kind = EBPF_PYTHON, .python = layout_of(process) };
 	struct python *python = state;
 
-	python->is_met = true;
-	if (python->frame_reader)
-		ebpf_frame_reader_add(python->frame_reader, process->pid, &interpreter);
+	interpreter_sampled_add(&python->sampled, process->pid, &interpreter);
 }
 
 static void python_fork(void *state, const struct interpreter_process *parent, const struct interpreter_process *child)
 {
 	const struct python *python = state;
 
-	interpreter_codes_fork(python->codes, parent->pid, child->pid);
+	interpreter_codes_fork(python->sampled.codes, parent->pid, child->pid);
 	python_attach(state, child);
 }
 
 static void python_forget(void *state, const struct interpreter_process *process)
 {
-	const struct python *python = state;
+	struct python *python = state;
 
-	if (python->frame_reader)
-		ebpf_frame_reader_remove(python->frame_reader, process->pid);
-	interpreter_codes_forget(python->codes, process->pid);
+	interpreter_sampled_forget(&python->sampled, process->pid);
 }
 
 static void python_destroy(void *state)
@@ -118,7 +110,7 @@ static void python_destroy(void *state)
 
 	if (!python)
 		return;
-	interpreter_codes_destroy(python->codes);
+	interpreter_sampled_deinit(&python->sampled);
 	hash_map_deinit(&python->task_names);
 	free(python);
 }
@@ -131,15 +123,12 @@ static bool python_create(
 
 	if (!made)
 		return error_set_memory(err);
-	made->frame_reader = frame_reader;
 	hash_map_init(&made->task_names, sizeof(uint64_t));
 	if (!python_code_reader_create(&names->table->host, &reader, err) ||
-		!interpreter_codes_create(names, &python_code_reads, reader, &made->codes, err)) {
+		!interpreter_sampled_init(&made->sampled, names, frame_reader, &python_code_reads, reader, err)) {
 		python_destroy(made);
 		return false;
 	}
-	made->stack.names = names;
-	made->stack.codes = made->codes;
 	*state = made;
 	return true;
 }
@@ -155,9 +144,7 @@ static bool python_name(
 	};
 	struct python *python = state;
 
-	return !sample->interpreter_frames || sample->interpreter_frames->kind != EBPF_PYTHON ||
-	       interpreter_stack_join(
-		       &python->stack, sample, &of, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
+	return interpreter_sampled_join(&python->sampled, sample, EBPF_PYTHON, &of, err);
 }
 
 static bool python_read_sleeping(
@@ -166,7 +153,7 @@ static bool python_read_sleeping(
 	const struct ebpf_python layout = layout_of(process);
 	struct python *python = state;
 
-	return python_read_frames(&python->stack.names->table->host, &layout, process->pid,
+	return python_read_frames(&python->sampled.stack.names->table->host, &layout, process->pid,
 		proc_inner_tid(process->pid, tid), python->words, EBPF_MOST_FRAMES, frames);
 }
 
@@ -174,16 +161,15 @@ static bool python_know(const void *state, const struct ebpf_code *code)
 {
 	const struct python *python = state;
 
-	return interpreter_codes_know(python->codes, code->pid, code->pieces[0].address);
+	return interpreter_codes_know(python->sampled.codes, code->pid, code->pieces[0].address);
 }
 
 static bool python_learn(
 	void *state, const struct interpreter_process *process, const struct ebpf_code *code, struct error *err)
 {
-	const struct python *python = state;
+	struct python *python = state;
 
-	return interpreter_codes_learn(
-		python->codes, image_of(process), code, (uint64_t)clock_read_ns(CLOCK_MONOTONIC_COARSE), err);
+	return interpreter_sampled_learn(&python->sampled, image_of(process), code, err);
 }
 
 /* ---- Tasks ---- */
@@ -203,7 +189,7 @@ static bool take_task_name(struct python *python, const struct buffer *text, uin
 		if (!hash_map_add(&python->task_names, &hash, 0, &value, &added, err))
 			return false;
 	}
-	return profile_intern(python->stack.names->table->profile, text->data, name, err);
+	return profile_intern(python->sampled.stack.names->table->profile, text->data, name, err);
 }
 
 static bool python_name_task(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
@@ -226,62 +212,16 @@ static bool python_name_task(void *state, const struct interpreter_process *proc
 
 /* ---- What is told ---- */
 
-/* What is worth a line: one stack in so many. */
-static bool is_worth_telling(const struct python *python, uint64_t stacks)
-{
-	enum { FEW = 200 };
-
-	return stacks * FEW > python->stack.joined;
-}
-
-static void describe_fit(const struct python *python, struct buffer *notices)
-{
-	const struct interpreter_stack *stack = &python->stack;
-	uint64_t gone = interpreter_codes_gone(python->codes);
-
-	if (stack->mismatched > 0 && is_worth_telling(python, stack->mismatched))
-		buffer_printf(notices,
-			"%" PRIu64 " of %" PRIu64
-			" stacks with Python frames (%.1f %%) did not fit the native frames exactly: there the order of Python and native frames is uncertain\n",
-			stack->mismatched, stack->joined, 100.0 * (double)stack->mismatched / (double)stack->joined);
-	if (gone > 0 && is_worth_telling(python, gone))
-		buffer_printf(notices,
-			"%" PRIu64
-			" Python frames have no names, because their code was gone before it could be read: they are called '%s'\n",
-			gone, PROFILE_PYTHON_GONE);
-}
-
-static void describe_losses(const struct python *python, struct buffer *notices)
-{
-	const struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(python->frame_reader);
-
-	if (counts.lost > 0 && is_worth_telling(python, counts.lost))
-		buffer_printf(notices,
-			"Python frames of %" PRIu64
-			" samples were lost, because stacks are deep and the recorder had no time to read them: a lower -F loses fewer\n",
-			counts.lost);
-	if (counts.unread > 0 && is_worth_telling(python, counts.unread))
-		buffer_printf(notices,
-			"Python frames of %" PRIu64
-			" samples are missing in part, because the memory they are in could not be read\n",
-			counts.unread);
-}
-
 static void python_describe(const void *state, struct buffer *notices)
 {
 	const struct python *python = state;
 
-	if (python->is_met && !python->frame_reader)
-		buffer_append_string(notices,
-			"Python frames are not shown: reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\n");
-	describe_fit(python, notices);
+	interpreter_sampled_describe(&python->sampled, "Python", notices);
 	if (python->unnamed_tasks > 0)
 		buffer_printf(notices,
 			"%" PRIu64
 			" samples in asyncio tasks have the name of their thread, because there are more than %d names of tasks\n",
 			python->unnamed_tasks, MOST_TASK_NAMES);
-	if (python->frame_reader)
-		describe_losses(python, notices);
 }
 
 const struct interpreter_kind python_interpreter = {
