@@ -201,8 +201,12 @@ static bool is_in_frame(uint32_t offset, size_t bytes)
 }
 
 /* Whether the program finds the members of frames in what it reads of them. */
-static bool is_readable(const struct ebpf_python *python)
+static bool is_readable(const struct ebpf_interpreter *interpreter)
 {
+	const struct ebpf_python *python = &interpreter->python;
+
+	if (interpreter->kind != EBPF_PYTHON)
+		return true;
 	return is_in_frame(python->code, sizeof(uint64_t)) && is_in_frame(python->previous, sizeof(uint64_t)) &&
 	       is_in_frame(python->instruction, sizeof(uint64_t)) && is_in_frame(python->mark, 1) &&
 	       is_in_frame(python->copy_index, sizeof(uint32_t)) && python->copy_index % sizeof(uint32_t) == 0 &&
@@ -214,7 +218,7 @@ void ebpf_frame_reader_add(struct ebpf_frame_reader *reader, int32_t pid, const 
 	struct bpf_map *map = reader->object->maps.interpreters;
 	struct ebpf_interpreter own = *interpreter;
 
-	if ((interpreter->kind == EBPF_PYTHON && !is_readable(&interpreter->python)) || (!reader->areas && !map_areas(reader)))
+	if (!is_readable(interpreter) || (!reader->areas && !map_areas(reader)))
 		return;
 	own.pid = (uint32_t)pid;
 	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) == 0)

@@ -245,6 +245,12 @@ static inline void note_code(struct frames_area *area, struct frames_known *know
 	area->walk.fresh_count = count + 1;
 }
 
+/* A member of the code that was read. */
+static inline __u64 member_of(const struct frames_code *code, __u32 offset)
+{
+	return code->bytes[0][offset / 8 & (FRAMES_PIECE_WORDS - 1)];
+}
+
 static inline void publish_code(struct frames_area *area, const struct ebpf_interpreter *interpreter)
 {
 	publish(area, 0, FRAMES_IS_CODE | FRAMES_KIND(interpreter->kind), FRAMES_BLOCK_HEADER + FRAMES_CODE_WORDS);

@@ -210,12 +210,6 @@ static inline __u64 write_task(struct frames_area *area, const struct ebpf_pytho
 	return FRAMES_HAS_TASK;
 }
 
-/* A member of the code object that was read. */
-static inline __u64 member_of(const struct frames_code *code, __u32 offset)
-{
-	return code->bytes[0][offset / 8 & (FRAMES_PIECE_WORDS - 1)];
-}
-
 static inline void write_python_code(
 	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 address)
 {

@@ -3,6 +3,7 @@
 
 /* Reads the frames of the current thread's interpreter, whichever it is. Only programs (.bpf.c) include this. */
 #include "ebpf/frame_reader_go.h"
+#include "ebpf/frame_reader_php.h"
 #include "ebpf/frame_reader_python.h"
 
 enum {
@@ -10,18 +11,28 @@ enum {
 	MOST_STEPS = 2 * EBPF_MOST_FRAMES, /* what marks an activation is no frame */
 };
 
-/* Where the interpreter has what leads to the current thread's frames. 0: not found. */
+/*
+ * Where the interpreter has what leads to the current thread's frames. 0: not found. Where the verifier follows each
+ * turn of a loop, it does so for CPython's frames alone.
+ */
 static __always_inline __u64 find_state(
 	const struct ebpf_interpreter *interpreter, struct frames_place *place, const char *task, _Bool by_helper)
 {
-	return find_python_state(&interpreter->python, place, task, by_helper);
+	switch (interpreter->kind) {
+	case EBPF_PYTHON:
+		return find_python_state(&interpreter->python, place, task, by_helper);
+	case EBPF_PHP:
+		return by_helper ? find_php_state(&interpreter->php, place) : 0;
+	}
+	return 0;
 }
 
 /* False: it could not be read. */
 static __always_inline _Bool find_first_frame(
 	const struct ebpf_interpreter *interpreter, __u64 state, struct frames_walk *walk)
 {
-	return find_first_python_frame(&interpreter->python, state, &walk->frame);
+	return interpreter->kind == EBPF_PYTHON ? find_first_python_frame(&interpreter->python, state, &walk->frame)
+						: find_first_php_frame(state, &walk->frame);
 }
 
 /*
@@ -30,7 +41,9 @@ static __always_inline _Bool find_first_frame(
  */
 static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
 {
-	if (by_helper)
+	if (by_helper && walk->interpreter->kind == EBPF_PHP)
+		bpf_loop(MOST_STEPS, walk_php_frame, walk, 0);
+	else if (by_helper)
 		bpf_loop(MOST_STEPS, walk_python_frame, walk, 0);
 	else
 		for (__u32 i = 0; i < FOLLOWED_FRAMES; i++)
@@ -42,7 +55,11 @@ static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
 static __always_inline void write_codes(struct frames_area *area, const struct ebpf_interpreter *interpreter)
 {
 	for (__u32 i = 0; i < FRAMES_MOST_FRESH; i++)
-		if (i < area->walk.fresh_count)
+		if (i >= area->walk.fresh_count)
+			return;
+		else if (interpreter->kind == EBPF_PHP)
+			write_php_code(area, interpreter, area->walk.fresh[i]);
+		else
 			write_python_code(area, interpreter, area->walk.fresh[i]);
 }
 
@@ -52,8 +69,8 @@ static inline void publish_frames(struct frames_area *area, const struct ebpf_in
 
 	if (area->walk.frame)
 		thread |= FRAMES_IS_CUT;
-
-	thread |= write_task(area, &interpreter->python, state);
+	if (interpreter->kind == EBPF_PYTHON)
+		thread |= write_task(area, &interpreter->python, state);
 	area->stacks++;
 	publish(area, area->walk.begin_ns, thread, area->walk.count);
 }

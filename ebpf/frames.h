@@ -2,18 +2,20 @@
 #pragma once
 
 #include "ebpf/go.h"
+#include "ebpf/php.h"
 #include "ebpf/python.h"
 
 /*
  * The frames of an interpreter, as the programs of ebpf/frame_reader.h write them down. Programs (.bpf.c) and the
  * recorder include this.
  *
- * Each frame is one word, the innermost first: the address of the code that it runs, which is a multiple of 8 and has 47
- * bits, without its low three bits, in the upper 44 bits; then in 19 bits its position in that code; the lowest bit is
- * set for the first frame of an activation of the interpreter's loop: the one that C code has called. A word without
+ * Each frame is one word, the innermost first: the address of the code that it runs, which is a multiple of 8 and has
+ * 47 bits, without its low three bits, in the upper 44 bits; then in 19 bits its position in that code; the lowest bit
+ * is set for the first frame of an activation of the interpreter's loop: the one that C code has called. A word without
  * code is an activation that has no frame yet.
  *
  * CPython  The code is a code object, the position that of the instruction, in code units of two bytes.
+ * PHP      The code is a zend_function, of the program or of C code, the position the line of the source.
  *
  * Of Go it is no frames that are written, but the stack that the thread has left: its address, then its words.
  */
@@ -51,14 +53,17 @@ enum { EBPF_TASK_BYTES = 128 };
 enum { EBPF_CODE_PIECES = 4 };
 
 /* Whose frames they are. */
-enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_GO };
+enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_GO };
 
 /* The interpreter of a process, and how its frames are read. */
 struct ebpf_interpreter {
 	__u32 kind; /* enum ebpf_interpreter_kind */
 	__u32 pid;  /* set by ebpf_frame_reader_add() */
-	struct ebpf_python python;
-	struct ebpf_go go;
+	union {
+		struct ebpf_python python;
+		struct ebpf_php php;
+		struct ebpf_go go;
+	};
 };
 
 /* Where the running kernel has what the program reads: offsets in bytes in its structs. */

@@ -19,6 +19,36 @@ bool profile_python_name(const char *name, struct profile_script_name *parts)
 	return true;
 }
 
+/* A colon that is none of `::`, and in no {closure:WHERE}; NULL: there is none. */
+static const char *php_separator(const char *function)
+{
+	size_t depth = 0;
+
+	for (const char *at = function; *at; at++) {
+		depth += *at == '{';
+		depth -= *at == '}' && depth > 0;
+		if (at[0] == ':' && at[1] == ':')
+			at++;
+		else if (at[0] == ':' && depth == 0)
+			return at;
+	}
+	return NULL;
+}
+
+bool profile_php_name(const char *name, struct profile_script_name *parts)
+{
+	static const char prefix[] = "php::";
+	const char *function = name + sizeof(prefix) - 1, *colon;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	colon = php_separator(function);
+	if (!colon || colon == function || colon[1] == '\0')
+		return false;
+	*parts = (struct profile_script_name){ function, (size_t)(colon - function), colon + 1, strlen(colon + 1), 0 };
+	return true;
+}
+
 /* V8 has the function's tier and name follow one of these; node uses the first, older versions the others. */
 static const char *const javascript_kinds[] = {
 	"JS:", "LazyCompile:", "Function:", "InterpretedFunction:", "Script:", "Eval:"

@@ -310,26 +310,30 @@ static bool is_unnamed(struct span s, const char *module)
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out)
 {
 	struct span s = { name, name + strlen(name) }, file;
-	struct profile_script_name javascript;
+	struct profile_script_name script;
 
 	if (is_unnamed(s, module)) {
 		if (fingerprint)
 			buffer_printf(out, "[code %016" PRIx64 "]", fingerprint);
 		else
 			buffer_append_string(out, "[unnamed]");
-	} else if (profile_javascript_name(name, &javascript)) {
+	} else if (profile_javascript_name(name, &script)) {
 		/* All anonymous functions of a file are one: only their lines tell them apart, which any edit changes.
 		 */
-		s = (struct span){ javascript.function, javascript.function + javascript.function_bytes };
+		s = (struct span){ script.function, script.function + script.function_bytes };
 		append_unnumbered(s, out);
 		buffer_append_byte(out, ' ');
-		file = script_part((struct span){ javascript.file, javascript.file + javascript.file_bytes });
+		file = script_part((struct span){ script.file, script.file + script.file_bytes });
 		buffer_append(out, file.start, span_size(file));
 	} else if (span_starts_with(s, "py::") && find_last(s, ':') > s.start + 3) {
 		const char *colon = find_last(s, ':');
 
 		file = last_part((struct span){ colon + 1, s.end });
 		buffer_append(out, s.start, (size_t)(colon + 1 - s.start));
+		buffer_append(out, file.start, span_size(file));
+	} else if (profile_php_name(name, &script)) {
+		file = last_part((struct span){ script.file, script.file + script.file_bytes });
+		buffer_append(out, s.start, (size_t)(script.file - s.start));
 		buffer_append(out, file.start, span_size(file));
 	} else {
 		trim_suffixes(&s);

@@ -12,7 +12,7 @@
  * those that are found by their place on the stack.
  */
 static const struct interpreter_kind *const kinds[] = { &go_interpreter, &v8_interpreter, &hotspot_interpreter,
-	&python_interpreter };
+	&python_interpreter, &php_interpreter };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST_PROCESSES = 1 << 22, MOST_UNKNOWN_BYTES = 4096 };
 
@@ -326,7 +326,8 @@ bool interpreters_task(struct interpreters *interpreters, int32_t pid, const str
 	size_t kind;
 	const struct interpreter_process *process = find_by_frames(interpreters, pid, frames->kind, &kind);
 
-	return !process || kinds[kind]->name_task(interpreters->states[kind], process, frames, name, err);
+	return !process || !kinds[kind]->name_task ||
+	       kinds[kind]->name_task(interpreters->states[kind], process, frames, name, err);
 }
 
 bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code)

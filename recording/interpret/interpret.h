@@ -11,6 +11,7 @@
  *
  * python   Frames of CPython are read at the sample by a program in the kernel (ebpf/frame_reader.h), and replace the
  *          activations of the interpreter's loop one by one.
+ * php      Likewise those of PHP, in processes without threads of PHP's.
  * v8       node's are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
  *          heap.
  * hotspot  Likewise, by the tables that libjvm exports for debuggers. They also tell where frames of its code have
@@ -27,7 +28,7 @@ struct interpreters;
  * Call it before the first process is met. Owned by the caller.
  *
  * table         borrowed; its listener is set, and unset by interpreters_destroy()
- * frame_reader  borrowed; NULL: not permitted, and CPython's frames are not shown
+ * frame_reader  borrowed; NULL: not permitted, and frames that it reads are not shown
  */
 COMMON_MUST_CHECK
 bool interpreters_create(struct process_table *table, struct ebpf_frame_reader *frame_reader,

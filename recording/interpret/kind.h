@@ -68,6 +68,7 @@ struct interpreter_kind {
 	/* Those of interpret.h, for frames that a program in the kernel reads. */
 	bool (*read_frames)(
 		void *state, const struct interpreter_process *process, int32_t tid, struct ebpf_frames *frames);
+	/* May be NULL. */
 	bool (*name_task)(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
 		uint32_t *name, struct error *err);
 	bool (*know)(const void *state, const struct ebpf_code *code);
@@ -78,4 +79,5 @@ struct interpreter_kind {
 	void (*describe)(const void *state, struct buffer *notices);
 };
 
-extern const struct interpreter_kind go_interpreter, hotspot_interpreter, python_interpreter, v8_interpreter;
+extern const struct interpreter_kind go_interpreter, hotspot_interpreter, php_interpreter, python_interpreter,
+	v8_interpreter;

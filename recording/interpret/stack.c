@@ -11,23 +11,33 @@ struct joining {
 	uint64_t clock_ns, epoch;
 	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
+	bool made_are_loops;     /* code made at run time stands for the loop */
 };
 
-static bool is_loop(const struct joining *joining, const struct unwind_frame *frame)
+static bool is_of_image(const struct joining *joining, const struct unwind_frame *frame)
 {
 	const struct process_table *table = joining->stack->names->table;
-	const struct process_place *place = &table->places[frame->image];
 
-	return table->images[place->image].elf == joining->image->elf &&
-	       interpreter_loop_has(joining->image->loop, unwind_frame_address(frame) + place->bias);
+	return table->images[table->places[frame->image].image].elf == joining->image->elf;
 }
 
-static bool is_trampoline(const struct joining *joining, const struct unwind_frame *frame)
+static bool is_made(const struct joining *joining, const struct unwind_frame *frame)
 {
 	const struct process_table *table = joining->stack->names->table;
 	enum profile_mapping_kind kind = table->profile->mappings[table->places[frame->image].mapping].kind;
 
-	return joining->image->has_trampolines && (kind == PROFILE_MAPPING_JIT || kind == PROFILE_MAPPING_ANON);
+	return kind == PROFILE_MAPPING_JIT || kind == PROFILE_MAPPING_ANON;
+}
+
+static bool is_loop(const struct joining *joining, const struct unwind_result *result, size_t i)
+{
+	const struct unwind_frame *frame = &result->frames[i];
+	uint64_t bias = joining->stack->names->table->places[frame->image].bias;
+
+	if (is_of_image(joining, frame))
+		return interpreter_loop_has(joining->image->loop, unwind_frame_address(frame) + bias);
+	return joining->made_are_loops && is_made(joining, frame) && i + 1 < result->count &&
+	       is_of_image(joining, &result->frames[i + 1]);
 }
 
 static size_t count_loops(const struct joining *joining, const struct unwind_result *result)
@@ -35,7 +45,7 @@ static size_t count_loops(const struct joining *joining, const struct unwind_res
 	size_t count = 0;
 
 	for (size_t i = 0; i < result->count; i++)
-		count += is_loop(joining, &result->frames[i]);
+		count += is_loop(joining, result, i);
 	return count;
 }
 
@@ -122,7 +132,7 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 		const struct unwind_frame *frame = &result->frames[i];
 		bool has_frames = false;
 
-		if (is_loop(joining, frame)) {
+		if (is_loop(joining, result, i)) {
 			if (unmatched > 0)
 				unmatched--;
 			else if (!add_activation(joining, frame->stack_pointer, &has_frames, err))
@@ -130,7 +140,8 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 		}
 		if (!has_frames)
 			add_frame(joining->stack, frame);
-		else if (i + 1 < result->count && is_trampoline(joining, &result->frames[i + 1]))
+		else if (i + 1 < result->count && joining->image->has_trampolines &&
+			 is_made(joining, &result->frames[i + 1]))
 			i++;
 	}
 	return true;
@@ -140,7 +151,7 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 static bool is_entering(
 	const struct joining *joining, const struct unwind_result *result, size_t loops, size_t activations)
 {
-	return loops == activations + 1 && is_loop(joining, &result->frames[0]);
+	return loops == activations + 1 && result->count > 0 && is_loop(joining, result, 0);
 }
 
 /* Whether the innermost frame is the first of such an activation, and is not marked yet. */
@@ -148,6 +159,11 @@ static bool has_unmarked_first(const struct ebpf_frames *frames)
 {
 	return frames->count > 0 && !ebpf_frame_is_first(frames->words[0]) &&
 	       ebpf_frame_position(frames->words[0]) == EBPF_FRAME_NO_POSITION;
+}
+
+static bool is_near(const struct interpreter_stack_image *image, size_t loops, size_t activations)
+{
+	return image->has_early_frames && (loops == activations + 1 || activations == loops + 1);
 }
 
 static void take_frames(struct interpreter_stack *stack, struct unwind_result *result)
@@ -169,11 +185,16 @@ bool interpreter_stack_join(struct interpreter_stack *stack, const struct interp
 	struct unwind_result *result = &sample->job->result;
 	size_t loops = count_loops(&joining, result), activations = count_activations(sample->interpreter_frames);
 	bool from_root = is_whole(result->stop) && !sample->interpreter_frames->is_cut, ignored;
-	bool enters = from_root && is_entering(&joining, result, loops, activations);
+	bool enters;
 
+	if (image->has_made_loops && activations > loops) {
+		joining.made_are_loops = true;
+		loops = count_loops(&joining, result);
+	}
+	enters = from_root && is_entering(&joining, result, loops, activations);
 	stack->count = 0;
 	stack->joined++;
-	stack->mismatched += from_root && loops != activations && !enters;
+	stack->mismatched += from_root && loops != activations && !enters && !is_near(image, loops, activations);
 	joining.has_unmarked_first = enters && has_unmarked_first(sample->interpreter_frames);
 	activations += joining.has_unmarked_first;
 	for (; from_root && activations > loops; activations--)

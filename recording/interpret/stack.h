@@ -45,6 +45,17 @@ struct interpreter_stack_image {
 	 * the loop runs.
 	 */
 	bool has_trampolines;
+	/*
+	 * The frame of an activation is there before the loop is called, or is gone before it returns, while other
+	 * functions run: one activation more or less at the leaf is no mismatch.
+	 */
+	bool has_early_frames;
+	/*
+	 * Code made at run time takes the place of the loop's in an activation: where activations are more than native
+	 * frames of the loop, such code that the interpreter's own has called is one. (Other code is made as well, as
+	 * that of regular expressions, but runs no activation.)
+	 */
+	bool has_made_loops;
 };
 
 COMMON_MUST_CHECK
