@@ -3,6 +3,7 @@
 
     oracle.py chains PROFILE LOG    of steps.py: how many samples of its steps have the right chain of Python functions
     oracle.py shares PROFILE LOG    of shares.py: how far the shares of functions are off, in percentage points
+    oracle.py php-chains PROFILE LOG, and so on    likewise of programs in PHP or Ruby
     oracle.py tasks PROFILE LOG     of tasks.py: how far the shares of named tasks are off, in percentage points
     oracle.py names PROFILE         the Python functions, each once
     oracle.py stacks PROFILE        each stack with its count, thread and lines, for the eye
@@ -57,6 +58,13 @@ def numbers(message, field):
             one, at = varint(value, at)
             yield one
 
+
+# How names of the language begin, and what steps.* itself calls below the end of a chain.
+LANGUAGES = {
+    "py": ("tick", "NamedThread.__enter__", "NamedThread.__exit__"),
+    "php": ("tick", "cpu_time", "getrusage", "NamedThread::begin", "NamedThread::end", "md5", "sort", "preg_match_all"),
+}
+language = "py"
 
 Sample = collections.namedtuple("Sample", "count thread pid frames")
 Frame = collections.namedtuple("Frame", "name file line start")
@@ -137,8 +145,17 @@ def read_folded(path):
 READERS = {"script": read_script, "folded": read_folded}
 
 
-def python_frames(sample):
-    return [frame for frame in sample.frames if frame.name.startswith("py::")]
+def own_frames(sample):
+    return [frame for frame in sample.frames if frame.name.startswith(f"{language}::")]
+
+
+def short(frame):
+    """The name of a function without its file."""
+    name = frame.name[len(language) + 2 :]
+    for file in (frame.file, "<internal>"):
+        if file and name.endswith(":" + file):
+            return name[: -len(file) - 1]
+    return name.split(":")[0]
 
 
 def read_chains(path):
@@ -147,26 +164,21 @@ def read_chains(path):
         for block in file.read().split("\n\n"):
             lines = [line.split("\t") for line in block.splitlines()]
             if lines:
-                chains[lines[0][0][:10]] = [(f"py::{name}:{file}", int(line)) for _, name, file, line in lines]
+                chains[lines[0][0][:10]] = [(f"{language}::{name}:{file}", int(line)) for _, name, file, line in lines]
     return chains
-
-
-# What steps.py itself calls below the end of a chain.
-BELOW = ("tick", "NamedThread.__enter__", "NamedThread.__exit__")
 
 
 def is_right(frames, chain):
     names = [name for name, _ in chain]
     found = [frame.name for frame in frames]
-    return found[: len(names)] == names and (
-        found == names or (len(found) == len(names) + 1 and found[-1].split(":")[2] in BELOW)
-    )
+    below = [short(frame) for frame in frames[len(names) :]]
+    return found[: len(names)] == names and len(below) <= 2 and all(name in LANGUAGES[language] for name in below)
 
 
 def find_step(frames, chains):
     """Of a sample without a name of its thread: the step whose chain it has, None where it is in no step."""
-    inside = [number for number, frame in enumerate(frames) if frame.name.split(":")[2].startswith("here")]
-    if not inside or any(frame.name.split(":")[2].startswith(("NamedThread", "own_chain")) for frame in frames):
+    inside = [number for number, frame in enumerate(frames) if short(frame).startswith("here")]
+    if not inside or any(short(frame).startswith(("NamedThread", "own_chain")) for frame in frames):
         return None
     fitting = [step for step, chain in chains.items() if is_right(frames, chain)]
     # Chains of several steps have the same names, on other lines.
@@ -175,7 +187,7 @@ def find_step(frames, chains):
 
 def wrong_lines(frames, chain):
     return [
-        f"{frame.name.split(':')[2]}: {frame.line} for {line}"
+        f"{short(frame)}: {frame.line} for {line}"
         for frame, (_, line) in zip(frames, chain)
         if line not in (0, frame.line)
     ]
@@ -187,7 +199,7 @@ def check_chains(samples, log, has_threads=True):
     steps = collections.Counter()
     wrong = collections.Counter()
     for sample in samples:
-        frames = python_frames(sample)
+        frames = own_frames(sample)
         step = sample.thread[5:] if sample.thread.startswith("step:") else None
         if not has_threads:
             step = find_step(frames, chains)
@@ -196,7 +208,7 @@ def check_chains(samples, log, has_threads=True):
         sums["samples"] += sample.count
         steps[step] += sample.count
         if not is_right(frames, chains.get(step, [])):
-            wrong[step, " ".join(frame.name.split(":")[2] for frame in frames)] += sample.count
+            wrong[step, " ".join(short(frame) for frame in frames)] += sample.count
             continue
         sums["right"] += sample.count
         bad = wrong_lines(frames, chains[step])
@@ -224,7 +236,7 @@ def check_shares(samples, log):
     with open(log) as file:
         for line in file:
             name, path, share = line.rstrip("\n").split("\t")
-            lines.append((100 * found[f"py::{name}:{path}"] / (total or 1) - float(share), name, float(share)))
+            lines.append((100 * found[f"{language}::{name}:{path}"] / (total or 1) - float(share), name, float(share)))
     lines.sort(key=lambda line: -abs(line[0]))
     print(f"samples={total} functions={len(lines)} worst={abs(lines[0][0]):.3f}")
     for off, name, share in lines:
@@ -250,7 +262,10 @@ def check_tasks(samples, log):
 
 
 def main():
+    global language
     what, profile, *rest = sys.argv[1:]
+    if what.split("-")[0] in LANGUAGES:
+        language, _, what = what.partition("-")
     what, _, kind = what.partition("-")
     samples = READERS.get(kind, read)(profile)
     if what == "chains":
@@ -260,7 +275,7 @@ def main():
     elif what == "tasks":
         check_tasks(samples, rest[0])
     elif what == "names":
-        for name in sorted({frame.name for sample in samples for frame in python_frames(sample)}):
+        for name in sorted({frame.name for sample in samples for frame in own_frames(sample)}):
             print(name)
     elif what == "stacks":
         for sample in samples:
