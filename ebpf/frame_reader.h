@@ -13,6 +13,7 @@
  * CPython  The thread's state is found by the list of threads that CPython keeps (PyThreadState.native_thread_id, since
  *          3.11), and remembered by thread; what is remembered is checked against that id each time.
  * PHP      Without its option for threads it runs in the first thread of a process alone, and a variable has the frame.
+ * Ruby     The execution context of a thread is in its thread-local storage, since 3.0.
  *
  * Go       Of a thread that has changed stacks, the one that it has left is copied, as far as there is room.
  *
@@ -86,8 +87,8 @@ struct ebpf_piece {
 /*
  * Code that no frames had before, as far as the program remembers: the begin of its memory, and of what it leads to. Of
  * a code object of CPython this is its qualified name, file name and table of lines, of a function of PHP its name,
- * file name and the name of its class. Its process may have ended since. Of a child that is not known itself the
- * process is the one that it was forked from.
+ * file name and the name of its class, of Ruby its name and file name. Its process may have ended since. Of a child
+ * that is not known itself the process is the one that it was forked from.
  */
 struct ebpf_code {
 	int32_t pid;

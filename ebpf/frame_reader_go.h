@@ -43,7 +43,7 @@ static inline _Bool find_stacks(const struct ebpf_go *go, const char *task, stru
 {
 	__u64 base, m;
 
-	if (!read_kernel(&base, sizeof(base), task, constants.layout.fs_base) ||
+	if (!read_kernel(&base, sizeof(base), task, constants.layout.thread_pointer) ||
 		!read_user(&stacks->g, base + go->current) || !stacks->g || !read_user(&m, stacks->g + GO_M) || !m ||
 		!read_user(&stacks->g0, m) || !is_of_m(stacks->g0, m))
 		return 0;

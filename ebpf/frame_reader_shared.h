@@ -49,6 +49,7 @@ struct frames_known {
 struct frames_walk {
 	__u64 begin_ns;
 	__u64 frame;       /* address of the frame to read next */
+	__u64 end;         /* of the frames, where they lie side by side */
 	__u64 count, most; /* words of the block */
 	__u64 is_full, is_unread;
 	__u64 fresh_count;

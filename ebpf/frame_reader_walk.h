@@ -5,6 +5,7 @@
 #include "ebpf/frame_reader_go.h"
 #include "ebpf/frame_reader_php.h"
 #include "ebpf/frame_reader_python.h"
+#include "ebpf/frame_reader_ruby.h"
 
 enum {
 	FOLLOWED_FRAMES = 256,             /* at most, where there is no helper that loops */
@@ -23,6 +24,8 @@ static __always_inline __u64 find_state(
 		return find_python_state(&interpreter->python, place, task, by_helper);
 	case EBPF_PHP:
 		return by_helper ? find_php_state(&interpreter->php, place) : 0;
+	case EBPF_RUBY:
+		return by_helper ? find_ruby_state(&interpreter->ruby, place, task) : 0;
 	}
 	return 0;
 }
@@ -31,8 +34,15 @@ static __always_inline __u64 find_state(
 static __always_inline _Bool find_first_frame(
 	const struct ebpf_interpreter *interpreter, __u64 state, struct frames_walk *walk)
 {
-	return interpreter->kind == EBPF_PYTHON ? find_first_python_frame(&interpreter->python, state, &walk->frame)
-						: find_first_php_frame(state, &walk->frame);
+	switch (interpreter->kind) {
+	case EBPF_PYTHON:
+		return find_first_python_frame(&interpreter->python, state, &walk->frame);
+	case EBPF_PHP:
+		return find_first_php_frame(state, &walk->frame);
+	case EBPF_RUBY:
+		return find_first_ruby_frame(state, walk);
+	}
+	return 0;
 }
 
 /*
@@ -43,6 +53,8 @@ static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
 {
 	if (by_helper && walk->interpreter->kind == EBPF_PHP)
 		bpf_loop(MOST_STEPS, walk_php_frame, walk, 0);
+	else if (by_helper && walk->interpreter->kind == EBPF_RUBY)
+		bpf_loop(MOST_STEPS, walk_ruby_frame, walk, 0);
 	else if (by_helper)
 		bpf_loop(MOST_STEPS, walk_python_frame, walk, 0);
 	else
@@ -59,6 +71,8 @@ static __always_inline void write_codes(struct frames_area *area, const struct e
 			return;
 		else if (interpreter->kind == EBPF_PHP)
 			write_php_code(area, interpreter, area->walk.fresh[i]);
+		else if (interpreter->kind == EBPF_RUBY)
+			write_ruby_code(area, interpreter, area->walk.fresh[i]);
 		else
 			write_python_code(area, interpreter, area->walk.fresh[i]);
 }

@@ -4,6 +4,7 @@
 #include "ebpf/go.h"
 #include "ebpf/php.h"
 #include "ebpf/python.h"
+#include "ebpf/ruby.h"
 
 /*
  * The frames of an interpreter, as the programs of ebpf/frame_reader.h write them down. Programs (.bpf.c) and the
@@ -16,6 +17,7 @@
  *
  * CPython  The code is a code object, the position that of the instruction, in code units of two bytes.
  * PHP      The code is a zend_function, of the program or of C code, the position the line of the source.
+ * Ruby     The code is an instruction sequence (rb_iseq_t), the position that of the instruction, in words.
  *
  * Of Go it is no frames that are written, but the stack that the thread has left: its address, then its words.
  */
@@ -53,7 +55,7 @@ enum { EBPF_TASK_BYTES = 128 };
 enum { EBPF_CODE_PIECES = 4 };
 
 /* Whose frames they are. */
-enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_GO };
+enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_RUBY, EBPF_GO };
 
 /* The interpreter of a process, and how its frames are read. */
 struct ebpf_interpreter {
@@ -62,6 +64,7 @@ struct ebpf_interpreter {
 	union {
 		struct ebpf_python python;
 		struct ebpf_php php;
+		struct ebpf_ruby ruby;
 		struct ebpf_go go;
 	};
 };
@@ -69,6 +72,6 @@ struct ebpf_interpreter {
 /* Where the running kernel has what the program reads: offsets in bytes in its structs. */
 struct ebpf_task_layout {
 	__u32 real_parent, tgid, thread_pid; /* in struct task_struct */
+	__u32 thread_pointer;                /* likewise, of x86-64: thread.fsbase; 0: none */
 	__u32 level, numbers;                /* in struct pid */
-	__u32 fs_base;                       /* in struct task_struct, of x86-64; 0: none */
 };

@@ -35,18 +35,41 @@ static const char *php_separator(const char *function)
 	return NULL;
 }
 
-bool profile_php_name(const char *name, struct profile_script_name *parts)
+static bool split_name(const char *function, const char *colon, struct profile_script_name *parts)
 {
-	static const char prefix[] = "php::";
-	const char *function = name + sizeof(prefix) - 1, *colon;
-
-	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-		return false;
-	colon = php_separator(function);
 	if (!colon || colon == function || colon[1] == '\0')
 		return false;
 	*parts = (struct profile_script_name){ function, (size_t)(colon - function), colon + 1, strlen(colon + 1), 0 };
 	return true;
+}
+
+bool profile_php_name(const char *name, struct profile_script_name *parts)
+{
+	static const char prefix[] = "php::";
+	const char *function = name + sizeof(prefix) - 1;
+
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 && split_name(function, php_separator(function), parts);
+}
+
+/* A colon that is neither one of `::` nor that of <class:NAME> or <module:NAME>; NULL: there is none. */
+static const char *ruby_separator(const char *label)
+{
+	for (const char *at = strchr(label, ':'); at; at = strchr(at + 1, ':')) {
+		if (at[1] == ':')
+			at++;
+		else if (!(at - label >= 6 && strncmp(at - 6, "<class", 6) == 0) &&
+			 !(at - label >= 7 && strncmp(at - 7, "<module", 7) == 0))
+			return at;
+	}
+	return NULL;
+}
+
+bool profile_ruby_name(const char *name, struct profile_script_name *parts)
+{
+	static const char prefix[] = "rb::";
+	const char *label = name + sizeof(prefix) - 1;
+
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 && split_name(label, ruby_separator(label), parts);
 }
 
 /* V8 has the function's tier and name follow one of these; node uses the first, older versions the others. */

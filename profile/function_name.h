@@ -8,8 +8,10 @@
 /* What a Python function is called whose code object could not be read. Its module is PROFILE_JIT_MODULE. */
 #define PROFILE_PYTHON_GONE "python frame (gone)"
 
-/* Likewise a function of PHP, and what stands for the file of those that are written in C. */
+/* Likewise a function of PHP or a method of Ruby; and what stands for the file of functions of PHP that are written in
+ * C. */
 #define PROFILE_PHP_GONE "php frame (gone)"
+#define PROFILE_RUBY_GONE "ruby frame (gone)"
 #define PROFILE_PHP_INTERNAL_FILE "<internal>"
 
 /* The parts of a name. All point into it, and are not NUL-terminated. */
@@ -29,6 +31,9 @@ bool profile_python_name(const char *name, struct profile_script_name *parts);
 
 /* Splits `php::CLASS::FUNCTION:FILENAME`, as Kelvin names a function of PHP; false if it has another form. */
 bool profile_php_name(const char *name, struct profile_script_name *parts);
+
+/* Splits `rb::LABEL:FILENAME`, as Kelvin names code of Ruby; false if it has another form. */
+bool profile_ruby_name(const char *name, struct profile_script_name *parts);
 
 /*
  * Splits `JS:*NAME FILE:LINE:COLUMN`, as V8 names a function to perf; false if it has another form. V8 compiles a

@@ -331,7 +331,7 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 		file = last_part((struct span){ colon + 1, s.end });
 		buffer_append(out, s.start, (size_t)(colon + 1 - s.start));
 		buffer_append(out, file.start, span_size(file));
-	} else if (profile_php_name(name, &script)) {
+	} else if (profile_php_name(name, &script) || profile_ruby_name(name, &script)) {
 		file = last_part((struct span){ script.file, script.file + script.file_bytes });
 		buffer_append(out, s.start, (size_t)(script.file - s.start));
 		buffer_append(out, file.start, span_size(file));

@@ -12,7 +12,7 @@
  * those that are found by their place on the stack.
  */
 static const struct interpreter_kind *const kinds[] = { &go_interpreter, &v8_interpreter, &hotspot_interpreter,
-	&python_interpreter, &php_interpreter };
+	&python_interpreter, &php_interpreter, &ruby_interpreter };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST_PROCESSES = 1 << 22, MOST_UNKNOWN_BYTES = 4096 };
 

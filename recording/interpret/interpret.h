@@ -12,6 +12,7 @@
  * python   Frames of CPython are read at the sample by a program in the kernel (ebpf/frame_reader.h), and replace the
  *          activations of the interpreter's loop one by one.
  * php      Likewise those of PHP, in processes without threads of PHP's.
+ * ruby     Likewise those of Ruby.
  * v8       node's are on the C stack: interpreted and compiled functions are named by what V8 has there, and in its
  *          heap.
  * hotspot  Likewise, by the tables that libjvm exports for debuggers. They also tell where frames of its code have

@@ -80,4 +80,4 @@ struct interpreter_kind {
 };
 
 extern const struct interpreter_kind go_interpreter, hotspot_interpreter, php_interpreter, python_interpreter,
-	v8_interpreter;
+	ruby_interpreter, v8_interpreter;

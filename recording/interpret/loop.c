@@ -89,8 +89,22 @@ static void follow_jumps(struct search *search, struct interpreter_range range)
 	}
 }
 
-/* What is found is searched as well: some compilers make several parts. Without a decoder there are none. */
-static bool find_parts(struct search *search, struct error *err)
+/* The function that an address is in; false: there is no rule for it. */
+static bool find_function(const struct frame_table *table, uint64_t address, struct interpreter_range *function)
+{
+	struct frame_rule rule;
+
+	if (!frame_table_find_rule(table, address, &rule))
+		return false;
+	*function = (struct interpreter_range){ rule.function_start, rule.function_start + rule.function_size };
+	return true;
+}
+
+/*
+ * What is found is searched as well: some compilers make several parts. Without a decoder there are none. The first
+ * range is that of the function that `address` is in, unless that is 0.
+ */
+static bool find_parts(struct search *search, uint64_t address, struct error *err)
 {
 	struct frame_table *table;
 	struct error why;
@@ -101,6 +115,8 @@ static bool find_parts(struct search *search, struct error *err)
 		return why.code != ERROR_MEMORY;
 	}
 	search->table = table;
+	if (address != 0 && !find_function(table, address, &search->ranges[0]))
+		search->count = 0;
 	search->machine = frame_table_machine(table);
 	search->decoder = search->machine ? machine_decoder_create(search->machine) : NULL;
 	for (size_t i = 0; search->decoder && i < search->count; i++)
@@ -139,7 +155,17 @@ bool interpreter_loop_read(struct elf_image *elf, const struct interpreter_loop_
 	for (size_t i = 0; i < symbols->part_count && search.count < INTERPRETER_MOST_RANGES; i++)
 		if (!loop_has(&search, symbols->parts[i].start))
 			search.ranges[search.count++] = symbols->parts[i];
-	return (symbols->has_all || find_parts(&search, err)) && take_ranges(&search, loop, err);
+	return (symbols->has_all || find_parts(&search, 0, err)) && take_ranges(&search, loop, err);
+}
+
+bool interpreter_loop_find(struct elf_image *elf, uint64_t address, struct interpreter_loop *loop, struct error *err)
+{
+	struct search search = { .elf = elf, .count = 1 };
+
+	*loop = (struct interpreter_loop){ 0 };
+	if (!find_parts(&search, address, err))
+		return false;
+	return search.count == 0 || search.ranges[0].start == search.ranges[0].end || take_ranges(&search, loop, err);
 }
 
 void interpreter_loop_deinit(struct interpreter_loop *loop)

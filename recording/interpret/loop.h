@@ -34,6 +34,10 @@ struct interpreter_loop {
 COMMON_MUST_CHECK
 bool interpreter_loop_read(struct elf_image *elf, const struct interpreter_loop_symbols *symbols,
 	struct interpreter_loop *loop, struct error *err);
+/* Reads likewise the loop that an image address is in, by call frame information alone; none: there is no rule for it.
+ */
+COMMON_MUST_CHECK
+bool interpreter_loop_find(struct elf_image *elf, uint64_t address, struct interpreter_loop *loop, struct error *err);
 void interpreter_loop_deinit(struct interpreter_loop *loop);
 
 /* Whether an image address is in it. */

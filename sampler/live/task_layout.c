@@ -6,19 +6,19 @@
 enum { MAX_BTF_BYTES = 1 << 26 };
 
 /* What the register FS shows lies in a structure within the task's; 0 on other processors. */
-static uint32_t find_fs_base(const struct buffer *btf)
+static uint32_t find_thread_pointer(const struct buffer *btf)
 {
-	uint32_t thread, base;
+	uint32_t thread, pointer;
 
 	return btf_find_member(btf->data, btf->size, "task_struct", "thread", &thread) &&
-			       btf_find_member(btf->data, btf->size, "thread_struct", "fsbase", &base)
-		       ? thread + base
+			       btf_find_member(btf->data, btf->size, "thread_struct", "fsbase", &pointer)
+		       ? thread + pointer
 		       : 0;
 }
 
 static bool find_members(const struct buffer *btf, struct ebpf_task_layout *layout)
 {
-	layout->fs_base = find_fs_base(btf);
+	layout->thread_pointer = find_thread_pointer(btf);
 	return btf_find_member(btf->data, btf->size, "task_struct", "real_parent", &layout->real_parent) &&
 	       btf_find_member(btf->data, btf->size, "task_struct", "tgid", &layout->tgid) &&
 	       btf_find_member(btf->data, btf->size, "task_struct", "thread_pid", &layout->thread_pid) &&
