@@ -3,7 +3,7 @@
 
     oracle.py chains PROFILE LOG    of steps.py: how many samples of its steps have the right chain of Python functions
     oracle.py shares PROFILE LOG    of shares.py: how far the shares of functions are off, in percentage points
-    oracle.py php-chains PROFILE LOG, and so on    likewise of programs in PHP or Ruby
+    oracle.py php-chains PROFILE LOG, and so on    likewise of programs in PHP (php-) and Ruby (rb-)
     oracle.py tasks PROFILE LOG     of tasks.py: how far the shares of named tasks are off, in percentage points
     oracle.py names PROFILE         the Python functions, each once
     oracle.py stacks PROFILE        each stack with its count, thread and lines, for the eye
@@ -63,6 +63,7 @@ def numbers(message, field):
 LANGUAGES = {
     "py": ("tick", "NamedThread.__enter__", "NamedThread.__exit__"),
     "php": ("tick", "cpu_time", "getrusage", "NamedThread::begin", "NamedThread::end", "md5", "sort", "preg_match_all"),
+    "rb": ("tick", "enter", "leave"),
 }
 language = "py"
 
@@ -146,7 +147,15 @@ READERS = {"script": read_script, "folded": read_folded}
 
 
 def own_frames(sample):
-    return [frame for frame in sample.frames if frame.name.startswith(f"{language}::")]
+    frames = [frame for frame in sample.frames if frame.name.startswith(f"{language}::")]
+    if language == "rb":
+        frames = [frame for frame in frames if not is_hidden_in_ruby(frame.name, frame.file)]
+    return frames
+
+
+def is_hidden_in_ruby(name, file):
+    """Backtraces of Ruby 3.4 have neither code that is Ruby's own nor the bodies of rescue and ensure apart."""
+    return file.startswith("<internal:") or name.startswith(("rb::rescue in ", "rb::ensure in "))
 
 
 def short(frame):
@@ -164,7 +173,11 @@ def read_chains(path):
         for block in file.read().split("\n\n"):
             lines = [line.split("\t") for line in block.splitlines()]
             if lines:
-                chains[lines[0][0][:10]] = [(f"{language}::{name}:{file}", int(line)) for _, name, file, line in lines]
+                chains[lines[0][0][:10]] = [
+                    (f"{language}::{name}:{file}", int(line))
+                    for _, name, file, line in lines
+                    if language != "rb" or not is_hidden_in_ruby(f"rb::{name}", file)
+                ]
     return chains
 
 
