@@ -157,14 +157,33 @@ static inline _Bool write_python_frame(struct frames_area *area, const struct eb
 	__u64 instruction = *(const __u64 *)(members + (python->instruction & MEMBER_MASK));
 	struct frames_known *known;
 
-	if (python->shim_mark && mark >= python->shim_mark)
-		return end_activation(area);
+	if (!python->outer_in_cframe && mark >= python->shim_mark)
+		return write_word(area, ebpf_python_activation_word(area->walk.frame));
 	known = find_known(area, interpreter, code);
 	if (known)
 		note_code(area, known, code, signature_of(python, code));
 	return write_word(
-		area, ebpf_frame_word(code, position_of(find_instructions(python, code, members), instruction),
-			      !python->shim_mark && mark == 1));
+		area, ebpf_frame_word(code, position_of(find_instructions(python, code, members), instruction), 0));
+}
+
+/* Where activations are told by cframes: a frame whose caller is the one of the next cframe outwards is the first. */
+static inline _Bool enter_cframe(const struct ebpf_python *python, struct frames_walk *walk, __u64 cframe)
+{
+	walk->cframe = cframe;
+	walk->outer_frame = 0;
+	return read_user(&walk->outer_cframe, cframe + python->outer_in_cframe) &&
+	       (!walk->outer_cframe || read_user(&walk->outer_frame, walk->outer_cframe + python->frame_in_cframe));
+}
+
+/* Returns whether there are no more frames, as walk_python_frame() does. */
+static inline long leave_cframe(struct frames_area *area, const struct ebpf_python *python)
+{
+	struct frames_walk *walk = &area->walk;
+
+	if (!write_word(area, ebpf_python_activation_word(walk->cframe)) || !walk->frame)
+		return 1;
+	walk->is_unread = !enter_cframe(python, walk, walk->outer_cframe);
+	return walk->is_unread;
 }
 
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */
@@ -174,6 +193,8 @@ static long walk_python_frame(__u32 index, void *context)
 	const struct ebpf_python *python = &walk->interpreter->python;
 	struct frames_walk *at = &walk->area->walk;
 
+	if (python->outer_in_cframe && at->frame == at->outer_frame)
+		return leave_cframe(walk->area, python);
 	if (bpf_probe_read_user(at->members, PYTHON_FRAME_BYTES, (const void *)at->frame) != 0 &&
 		!read_members(python, at)) {
 		at->is_unread = 1;
@@ -182,14 +203,17 @@ static long walk_python_frame(__u32 index, void *context)
 	if (!write_python_frame(walk->area, walk->interpreter))
 		return 1;
 	at->frame = *(__u64 *)((char *)at->members + (python->previous & MEMBER_MASK));
-	return at->frame == 0;
+	return at->frame == 0 && !python->outer_in_cframe;
 }
 
-static inline _Bool find_first_python_frame(const struct ebpf_python *python, __u64 state, __u64 *frame)
+static inline _Bool find_first_python_frame(const struct ebpf_python *python, __u64 state, struct frames_walk *walk)
 {
-	if (!read_user(frame, state + python->frame))
-		return 0;
-	return !python->has_cframe || !*frame || read_user(frame, *frame + python->frame_in_cframe);
+	__u64 cframe;
+
+	if (!python->has_cframe)
+		return read_user(&walk->frame, state + python->frame);
+	return read_user(&cframe, state + python->frame) && read_user(&walk->frame, cframe + python->frame_in_cframe) &&
+	       (!python->outer_in_cframe || enter_cframe(python, walk, cframe));
 }
 
 /*

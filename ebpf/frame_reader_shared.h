@@ -48,8 +48,10 @@ struct frames_known {
 /* Frames that are being read. */
 struct frames_walk {
 	__u64 begin_ns;
-	__u64 frame;       /* address of the frame to read next */
-	__u64 end;         /* of the frames, where they lie side by side */
+	__u64 frame; /* address of the frame to read next */
+	__u64 end;   /* of the frames, where they lie side by side */
+	/* 3.11: of the activation's _PyCFrame, of the next one outwards, and of the frame that is the latter's. */
+	__u64 cframe, outer_cframe, outer_frame;
 	__u64 count, most; /* words of the block */
 	__u64 is_full, is_unread;
 	__u64 fresh_count;

@@ -36,7 +36,7 @@ static __always_inline _Bool find_first_frame(
 {
 	switch (interpreter->kind) {
 	case EBPF_PYTHON:
-		return find_first_python_frame(&interpreter->python, state, &walk->frame);
+		return find_first_python_frame(&interpreter->python, state, walk);
 	case EBPF_PHP:
 		return find_first_php_frame(state, &walk->frame);
 	case EBPF_RUBY:

@@ -15,7 +15,8 @@
  * is set for the first frame of an activation of the interpreter's loop: the one that C code has called. A word without
  * code is an activation that has no frame yet.
  *
- * CPython  The code is a code object, the position that of the instruction, in code units of two bytes.
+ * CPython  The code is a code object, the position that of the instruction, in code units of two bytes. An activation
+ *          ends with a word of its own (ebpf/python.h); the frames before it are not marked.
  * PHP      The code is a zend_function, of the program or of C code, the position the line of the source.
  * Ruby     The code is an instruction sequence (rb_iseq_t), the position that of the instruction, in words.
  *

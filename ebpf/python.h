@@ -15,17 +15,13 @@ struct ebpf_python {
 	__u32 next_thread, native_thread_id;  /* PyThreadState */
 	__u32 frame; /* PyThreadState: current_frame; or cframe, which has it at `frame_in_cframe` */
 	__u32 frame_in_cframe;
-	__u32 has_cframe; /* 3.11 and 3.12 */
+	__u32 has_cframe;      /* 3.11 and 3.12 */
+	__u32 outer_in_cframe; /* _PyCFrame: previous, where activations are told by it (3.11); 0: by shims */
 	__u32 code, previous,
 		instruction; /* _PyInterpreterFrame: f_code or f_executable, previous, prev_instr or instr_ptr */
-	__u32 mark;          /* _PyInterpreterFrame, one byte: is_entry (3.11), or owner */
-	/*
-	 * 0: a frame whose mark is 1 is the first of its activation (3.11). Otherwise a frame whose mark is at least
-	 * this is a shim, which stands before the first one: FRAME_OWNED_BY_CSTACK, from 3.14 on also
-	 * FRAME_OWNED_BY_INTERPRETER.
-	 */
-	__u32 shim_mark;
-	__u32 instructions; /* PyCodeObject: co_code_adaptive */
+	__u32 mark;          /* _PyInterpreterFrame, one byte: owner; not read where activations are told by cframes */
+	__u32 shim_mark;     /* a frame whose mark is at least this is a shim: FRAME_OWNED_BY_CSTACK or _INTERPRETER */
+	__u32 instructions;  /* PyCodeObject: co_code_adaptive */
 	/*
 	 * Without the GIL each thread but the first one that runs a function has a copy of its instructions (since
 	 * 3.14). PyCodeObject: co_tlbc, an array of their addresses behind a word; 0: there are none. And
@@ -38,3 +34,25 @@ struct ebpf_python {
 	/* PyThreadState: asyncio_running_task; TaskObj: task_name; PyObject: ob_type. Only with a text_type. */
 	__u32 running_task, task_name, type;
 };
+
+/*
+ * Each activation of the interpreter's loop (_PyEval_EvalFrameDefault) keeps a structure on the C stack, in its own
+ * frame, to which what it runs is linked: the shim that stands before its first frame, a _PyInterpreterFrame (since
+ * 3.12), or its _PyCFrame (3.11). So its address tells which native frame the activation is, whatever the code of the
+ * loop is and however it was built. It stands in a word behind the activation's frames, of which there may be none: a
+ * multiple of 8 below 2^63.
+ */
+static inline __u64 ebpf_python_activation_word(__u64 address)
+{
+	return address << 1 | 1;
+}
+
+static inline _Bool ebpf_python_is_activation(__u64 word)
+{
+	return word & 1;
+}
+
+static inline __u64 ebpf_python_activation_address(__u64 word)
+{
+	return word >> 1;
+}

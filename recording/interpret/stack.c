@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_COMPARED = 1 << 16 }; /* native frames, for the activations of one stack */
+
 /* A stack that is joined. */
 struct joining {
 	struct interpreter_stack *stack;
@@ -12,6 +14,9 @@ struct joining {
 	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
 	bool made_are_loops;     /* code made at run time stands for the loop */
+	/* Where activations have addresses: the next native frame, and native frames that were compared. */
+	size_t native, compared;
+	bool is_uncertain;
 };
 
 static bool is_of_image(const struct joining *joining, const struct unwind_frame *frame)
@@ -140,9 +145,6 @@ static bool add_native(struct joining *joining, size_t unmatched, struct error *
 		}
 		if (!has_frames)
 			add_frame(joining->stack, frame);
-		else if (i + 1 < result->count && joining->image->has_trampolines &&
-			 is_made(joining, &result->frames[i + 1]))
-			i++;
 	}
 	return true;
 }
@@ -166,12 +168,143 @@ static bool is_near(const struct interpreter_stack_image *image, size_t loops, s
 	return image->has_early_frames && (loops == activations + 1 || activations == loops + 1);
 }
 
+/* The address of the activation that the next words belong to; 0: they are cut before it. `*end`: of its frames. */
+static uint64_t find_activation(const struct joining *joining, size_t *end)
+{
+	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+
+	for (*end = joining->next; *end < frames->count; (*end)++)
+		if (ebpf_python_is_activation(frames->words[*end]))
+			return ebpf_python_activation_address(frames->words[*end]);
+	return 0;
+}
+
+/* The native frame that an address lies in, of those that have no frames yet; result->count: none. */
+static size_t find_native(struct joining *joining, uint64_t address)
+{
+	const struct unwind_result *result = &joining->sample->job->result;
+
+	for (size_t i = joining->native; i < result->count && joining->compared < MOST_COMPARED; i++) {
+		uint64_t end =
+			i + 1 < result->count ? result->frames[i + 1].stack_pointer : result->caller_stack_pointer;
+
+		joining->compared++;
+		if (address >= result->frames[i].stack_pointer && address < end)
+			return i;
+	}
+	return result->count;
+}
+
+/* Whether an activation's native frame is one that was not walked to. */
+static bool is_beyond(const struct unwind_result *result, uint64_t address)
+{
+	return result->count > 0 && !is_whole(result->stop) &&
+	       address >= result->frames[result->count - 1].stack_pointer;
+}
+
+static void add_natives(struct joining *joining, size_t end)
+{
+	const struct unwind_result *result = &joining->sample->job->result;
+
+	while (joining->native < end)
+		add_frame(joining->stack, &result->frames[joining->native++]);
+}
+
+/*
+ * Leaves out the native frame whose place the interpreter's take, and code made at run time that has called it: with
+ * -X perf, CPython's own name for the function that the loop runs.
+ */
+static void skip_native(struct joining *joining)
+{
+	const struct unwind_result *result = &joining->sample->job->result;
+
+	joining->native++;
+	if (joining->native < result->count && is_made(joining, &result->frames[joining->native]))
+		joining->native++;
+}
+
+/* The frames up to a word, and that one, which is their activation's. */
+static bool add_words(struct joining *joining, size_t end, uint64_t stack_pointer, struct error *err)
+{
+	const uint64_t *words = joining->sample->interpreter_frames->words;
+
+	for (; joining->next < end; joining->next++)
+		if (!add_interpreted(joining, words[joining->next], stack_pointer, err))
+			return false;
+	joining->next++;
+	return true;
+}
+
+/* Adds the next activation in the place of its native frame, and the native frames before that. */
+static bool place_activation(struct joining *joining, struct error *err)
+{
+	const struct unwind_result *result = &joining->sample->job->result;
+	size_t end, native;
+	uint64_t address = find_activation(joining, &end);
+	bool has_frames = end > joining->next;
+
+	if (!has_frames) {
+		joining->next++;
+		return true;
+	}
+	native = find_native(joining, address);
+	if (native < result->count) {
+		add_natives(joining, native);
+		skip_native(joining);
+		return add_words(joining, end, result->frames[native].stack_pointer, err);
+	}
+	if (is_beyond(result, address))
+		add_natives(joining, result->count);
+	else if (address != 0)
+		joining->is_uncertain = true;
+	return add_words(joining, end, 0, err);
+}
+
 static void take_frames(struct interpreter_stack *stack, struct unwind_result *result)
 {
 	memcpy(result->frames, stack->frames, stack->count * sizeof(*stack->frames));
 	result->count = stack->count;
 	if (stack->count == UNWIND_MAX_FRAMES)
 		result->stop = PROFILE_STOP_DEPTH;
+}
+
+/* The activations of the loop are matched with the native frames that are the loop's, one by one. */
+static bool join_by_loops(struct joining *joining, struct error *err)
+{
+	struct interpreter_stack *stack = joining->stack;
+	const struct interpreter_stack_image *image = joining->image;
+	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+	struct unwind_result *result = &joining->sample->job->result;
+	size_t loops = count_loops(joining, result), activations = count_activations(frames);
+	bool from_root = is_whole(result->stop) && !frames->is_cut, ignored, enters;
+
+	if (image->has_made_loops && activations > loops) {
+		joining->made_are_loops = true;
+		loops = count_loops(joining, result);
+	}
+	enters = from_root && is_entering(joining, result, loops, activations);
+	stack->mismatched += from_root && loops != activations && !enters && !is_near(image, loops, activations);
+	joining->has_unmarked_first = enters && has_unmarked_first(frames);
+	activations += joining->has_unmarked_first;
+	for (; from_root && activations > loops; activations--)
+		if (!add_activation(joining, result->count > 0 ? result->frames[0].stack_pointer : 0, &ignored, err))
+			return false;
+	if (!add_native(joining, from_root ? loops - activations : 0, err))
+		return false;
+	while (joining->next < frames->count)
+		if (!add_activation(joining, 0, &ignored, err))
+			return false;
+	return true;
+}
+
+static bool join_by_addresses(struct joining *joining, struct error *err)
+{
+	while (joining->next < joining->sample->interpreter_frames->count)
+		if (!place_activation(joining, err))
+			return false;
+	add_natives(joining, joining->sample->job->result.count);
+	joining->stack->mismatched += joining->is_uncertain;
+	return true;
 }
 
 bool interpreter_stack_join(struct interpreter_stack *stack, const struct interpret_sample *sample,
@@ -182,29 +315,11 @@ bool interpreter_stack_join(struct interpreter_stack *stack, const struct interp
 		.image = image,
 		.clock_ns = clock_ns,
 		.epoch = interpreter_codes_epoch(stack->codes, clock_ns) };
-	struct unwind_result *result = &sample->job->result;
-	size_t loops = count_loops(&joining, result), activations = count_activations(sample->interpreter_frames);
-	bool from_root = is_whole(result->stop) && !sample->interpreter_frames->is_cut, ignored;
-	bool enters;
 
-	if (image->has_made_loops && activations > loops) {
-		joining.made_are_loops = true;
-		loops = count_loops(&joining, result);
-	}
-	enters = from_root && is_entering(&joining, result, loops, activations);
 	stack->count = 0;
 	stack->joined++;
-	stack->mismatched += from_root && loops != activations && !enters && !is_near(image, loops, activations);
-	joining.has_unmarked_first = enters && has_unmarked_first(sample->interpreter_frames);
-	activations += joining.has_unmarked_first;
-	for (; from_root && activations > loops; activations--)
-		if (!add_activation(&joining, result->count > 0 ? result->frames[0].stack_pointer : 0, &ignored, err))
-			return false;
-	if (!add_native(&joining, from_root ? loops - activations : 0, err))
+	if (!(image->loop ? join_by_loops : join_by_addresses)(&joining, err))
 		return false;
-	while (joining.next < sample->interpreter_frames->count)
-		if (!add_activation(&joining, 0, &ignored, err))
-			return false;
-	take_frames(stack, result);
+	take_frames(stack, &sample->job->result);
 	return true;
 }

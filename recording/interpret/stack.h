@@ -7,9 +7,15 @@
 
 /*
  * Joins an interpreter's frames, which came with a sample, with a walked stack: each native frame of the interpreter's
- * loop is one activation, and becomes the frames that it runs; the interpreter's other functions stay between them. The
- * activations of a whole stack are matched from its root; where it or the interpreter's frames are cut, from the leaf.
- * What finds no activation stands at the end that is not matched, and is counted.
+ * loop is one activation, and becomes the frames that it runs; the interpreter's other functions stay between them.
+ *
+ * CPython's activations tell where they are on the stack: the native frame that the address lies in is theirs.
+ * Activations beyond the end of a cut walk follow its last frame. One whose address is in no frame follows the
+ * activation that it has called, and is counted.
+ *
+ * Others are matched with the native frames of the loop: those of a whole stack from its root; where it or the
+ * interpreter's frames are cut, from the leaf. What finds no activation stands at the end that is not matched, and is
+ * counted.
  *
  * A sample may be taken where the loop begins or ends: its innermost activation, which is the leaf, then has no frame
  * of the interpreter. It stays a native frame. Or it has a frame that is not marked as its first one yet: no
@@ -29,7 +35,7 @@ struct interpreter_stack {
 	struct interpreter_names *names; /* borrowed */
 	struct interpreter_codes *codes; /* borrowed */
 	uint64_t joined;                 /* stacks that had frames of the interpreter */
-	uint64_t mismatched; /* of these, whose activations of the loop are not as many as those of the frames */
+	uint64_t mismatched; /* of these, with an activation that has no native frame, or another way round */
 	struct unwind_frame frames[UNWIND_MAX_FRAMES]; /* of the stack that is made */
 	size_t count;
 	struct interpreter_known known[INTERPRETER_STACK_KNOWN]; /* words share places */
@@ -37,14 +43,12 @@ struct interpreter_stack {
 
 /* The interpreter of a process. All is borrowed. */
 struct interpreter_stack_image {
-	const struct elf_image *elf;
-	const struct interpreter_loop *loop;
 	const void *image; /* for interpreter_codes_find() */
 	/*
-	 * Code made at run time that calls the loop is left out: with -X perf, CPython's own name for the function that
-	 * the loop runs.
+	 * NULL: activations have addresses (ebpf/python.h), and what follows is not asked for. Otherwise of that file.
 	 */
-	bool has_trampolines;
+	const struct interpreter_loop *loop;
+	const struct elf_image *elf;
 	/*
 	 * The frame of an activation is there before the loop is called, or is gone before it returns, while other
 	 * functions run: one activation more or less at the leaf is no mismatch.

@@ -50,11 +50,12 @@ value() {
 }
 
 # chains_are_right PROFILE LOG LEAST [PERCENT]: of the samples of all steps in the log, PERCENT (99) have the right chain, and of these 98 % the right
-# lines of callers; there are at least LEAST samples.
+# lines of callers, and those of the step `libc` have C functions between Python's; there are at least LEAST samples.
 chains_are_right() {
 	oracle chains "$1" "$2" >told
 	at_least "$(value samples)" "$3" "samples of steps in $1: $(head -n 1 told)"
 	[[ $(value steps) -eq $(value of) ]] || fail "steps without samples: $(<told)"
 	at_least "$(value right)" "${4:-99}" "percent of the samples of steps with the right chain: $(<told)"
 	at_least "$(value lines)" 98 "percent of these with the right lines of callers: $(<told)"
+	at_least "$(value ordered)" 99 "percent of these with C functions where they were called: $(<told)"
 }

@@ -86,7 +86,27 @@ static uint64_t find_thread(const struct frame_reading *reading, uint32_t native
 	return thread;
 }
 
-static bool find_first_frame(const struct frame_reading *reading, uint64_t thread, uint64_t *frame)
+/* ---- Activations that are told by cframes ---- */
+
+/* A frame whose caller is the frame of the next cframe outwards is the first of its activation. */
+struct activation {
+	uint64_t cframe, outer_cframe, outer_frame;
+};
+
+static bool enter_cframe(const struct frame_reading *reading, uint64_t cframe, struct activation *activation)
+{
+	const struct ebpf_python *python = reading->python;
+
+	*activation = (struct activation){ .cframe = cframe };
+	return read_at(reading, cframe + python->outer_in_cframe, &activation->outer_cframe, sizeof(uint64_t)) &&
+	       (!activation->outer_cframe || read_at(reading, activation->outer_cframe + python->frame_in_cframe,
+						     &activation->outer_frame, sizeof(uint64_t)));
+}
+
+/* ---- Frames ---- */
+
+static bool find_first_frame(
+	const struct frame_reading *reading, uint64_t thread, struct activation *activation, uint64_t *frame)
 {
 	const struct ebpf_python *python = reading->python;
 	uint64_t cframe;
@@ -94,10 +114,9 @@ static bool find_first_frame(const struct frame_reading *reading, uint64_t threa
 	if (!python->has_cframe)
 		return read_at(reading, thread + python->frame, frame, sizeof(*frame));
 	return read_at(reading, thread + python->frame, &cframe, sizeof(cframe)) &&
-	       read_at(reading, cframe + python->frame_in_cframe, frame, sizeof(*frame));
+	       read_at(reading, cframe + python->frame_in_cframe, frame, sizeof(*frame)) &&
+	       (!python->outer_in_cframe || enter_cframe(reading, cframe, activation));
 }
-
-/* ---- Frames ---- */
 
 static size_t max_size(size_t a, size_t b)
 {
@@ -161,24 +180,27 @@ static uint32_t position_of(const struct frame_reading *reading, const struct py
 }
 
 /*
- * Adds the word of a frame. A shim marks the frame that it has called as the first of its activation, or stands for an
- * activation that has none yet.
+ * Makes the next word, of a frame or of the activation that ends, and goes to the caller. `*has_more`: there is another
+ * word. False: memory is missing.
  */
-static bool add_word(const struct frame_reading *reading, const struct python_frame *frame, uint64_t *words,
-	size_t room, size_t *count)
+static bool read_word(
+	struct frame_reading *reading, struct activation *activation, uint64_t *address, uint64_t *word, bool *has_more)
 {
 	const struct ebpf_python *python = reading->python;
-	bool is_shim = python->shim_mark && frame->mark >= python->shim_mark;
+	struct python_frame frame;
 
-	if (is_shim && *count > 0 && !ebpf_frame_is_first(words[*count - 1])) {
-		words[*count - 1] |= 1;
-		return true;
+	if (python->outer_in_cframe && *address == activation->outer_frame) {
+		*word = ebpf_python_activation_word(activation->cframe);
+		*has_more = *address != 0;
+		return !*has_more || enter_cframe(reading, activation->outer_cframe, activation);
 	}
-	if (*count == room)
+	if (!read_frame(reading, *address, &frame))
 		return false;
-	words[(*count)++] = is_shim ? ebpf_frame_word(0, EBPF_FRAME_NO_POSITION, true)
-				    : ebpf_frame_word(frame->code, position_of(reading, frame),
-					      !python->shim_mark && frame->mark == 1);
+	*word = !python->outer_in_cframe && frame.mark >= python->shim_mark
+			? ebpf_python_activation_word(*address)
+			: ebpf_frame_word(frame.code, position_of(reading, &frame), false);
+	*address = frame.previous;
+	*has_more = *address != 0 || python->outer_in_cframe;
 	return true;
 }
 
@@ -189,18 +211,15 @@ bool python_read_frames(const struct process_host *host, const struct ebpf_pytho
 		.host = host, .python = python, .pid = pid, .frame_bytes = frame_bytes_of(python)
 	};
 	uint64_t thread = reading.frame_bytes > 0 ? find_thread(&reading, native_thread_id) : 0, address;
-	struct python_frame frame;
+	struct activation activation = { 0 };
 	size_t count = 0;
-	bool is_cut = false;
+	bool has_more;
 
-	if (!thread || !find_first_frame(&reading, thread, &address))
+	if (!thread || !find_first_frame(&reading, thread, &activation, &address))
 		return false;
-	/* A shim has a frame, or a word of its own, so twice as many are read at most. */
-	for (size_t i = 0; address && !is_cut; i++) {
-		is_cut = i == 2 * room || !read_frame(&reading, address, &frame) ||
-			 !add_word(&reading, &frame, words, room, &count);
-		address = frame.previous;
-	}
-	*frames = (struct ebpf_frames){ .words = words, .count = count, .kind = EBPF_PYTHON, .is_cut = is_cut };
+	has_more = address != 0;
+	while (has_more && count < room && read_word(&reading, &activation, &address, &words[count], &has_more))
+		count++;
+	*frames = (struct ebpf_frames){ .words = words, .count = count, .kind = EBPF_PYTHON, .is_cut = has_more };
 	return count > 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads what the file of an interpreter tells: its version, offsets, and the code of its loop. */
+/* Reads what the file of an interpreter tells: its version, and offsets. */
 #include "recording/interpret/python/python.h"
 
 #include "recording/interpret/python/symbols.h"
@@ -33,11 +33,10 @@ static const struct python_image offsets_3_11 = {
 		.frame = 56,
 		.frame_in_cframe = 8,
 		.has_cframe = 1,
+		.outer_in_cframe = 16,
 		.code = 32,
 		.previous = 48,
 		.instruction = 56,
-		.mark = 68,
-		.shim_mark = 0,
 		.instructions = 184 },
 	.type = 8,
 	.qualname = 128,
@@ -213,7 +212,6 @@ static bool read_offsets(
 		*python = offsets_3_11;
 	else if (version >> 16 == VERSION_3_12 && !are_told)
 		*python = offsets_3_12;
-	python->elf = elf;
 	python->version = version;
 	python->runtime = symbols->runtime;
 	python->text_type = version >> 16 == VERSION_3_14 ? symbols->text_type : 0;
@@ -237,47 +235,26 @@ static bool read_offsets(
 
 /* ---- Images ---- */
 
-static bool read_interpreter(struct elf_image *elf, const struct python_symbols *symbols, struct python_image *python,
-	struct error *why, struct error *err)
-{
-	if (!read_offsets(elf, symbols, python, why))
-		return true;
-	python->read.qualname = python->qualname;
-	python->read.filename = python->filename;
-	python->read.line_table = python->line_table;
-	python->read.type = python->type;
-	if (!interpreter_loop_read(elf, &symbols->loop, &python->loop, err))
-		return false;
-	if (python->loop.count == 0)
-		(void)error_set(why, ERROR_UNSUPPORTED, "it has no symbol _PyEval_EvalFrameDefault");
-	return true;
-}
-
 bool python_image_read(struct elf_image *elf, struct python_image **python, struct error *why, struct error *err)
 {
 	struct python_symbols symbols;
-	struct python_image *made;
+	struct python_image made = { 0 };
 
 	*python = NULL;
-	if (!python_symbols_read(elf, &symbols))
+	if (!python_symbols_read(elf, &symbols) || !read_offsets(elf, &symbols, &made, why))
 		return true;
-	made = calloc(1, sizeof(*made));
-	if (!made)
+	made.read.qualname = made.qualname;
+	made.read.filename = made.filename;
+	made.read.line_table = made.line_table;
+	made.read.type = made.type;
+	*python = malloc(sizeof(made));
+	if (!*python)
 		return error_set_memory(err);
-	if (!read_interpreter(elf, &symbols, made, why, err)) {
-		python_image_destroy(made);
-		return false;
-	}
-	if (made->loop.count > 0)
-		*python = TAKE(made);
-	python_image_destroy(made);
+	**python = made;
 	return true;
 }
 
 void python_image_destroy(struct python_image *python)
 {
-	if (!python)
-		return;
-	interpreter_loop_deinit(&python->loop);
 	free(python);
 }

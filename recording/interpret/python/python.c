@@ -138,10 +138,7 @@ static bool python_create(
 static bool python_name(
 	void *state, struct interpreter_process *process, const struct interpret_sample *sample, struct error *err)
 {
-	const struct python_image *image = image_of(process);
-	const struct interpreter_stack_image of = {
-		.elf = image->elf, .loop = &image->loop, .image = image, .has_trampolines = true
-	};
+	const struct interpreter_stack_image of = { .image = image_of(process) };
 	struct python *python = state;
 
 	return interpreter_sampled_join(&python->sampled, sample, EBPF_PYTHON, &of, err);

@@ -3,7 +3,6 @@
 
 #include "recording/interpret/codes.h"
 #include "recording/interpret/interpret.h"
-#include "recording/interpret/loop.h"
 #include "recording/interpret/memory.h"
 #include "recording/interpret/names.h"
 
@@ -14,20 +13,12 @@
 
 /* ---- What the file of an interpreter tells ---- */
 
-/*
- * `_PyEval_EvalFrameDefault`, and the parts that a compiler has moved away from it. In a build whose opcodes are
- * functions that jump to each other (--with-tail-call-interp, since 3.14) it is this function all the same that stands
- * on the C stack once for each activation: it calls the first opcode, whose frame the others take over. They are
- * functions of the interpreter like others.
- */
 struct python_image {
-	const struct elf_image *elf; /* borrowed: of the file; to compare with */
-	uint32_t version;            /* PY_VERSION_HEX */
+	uint32_t version; /* PY_VERSION_HEX */
 	bool is_free_threaded;
 	uint64_t runtime;        /* image address of _PyRuntime */
 	uint64_t text_type;      /* image address of PyUnicode_Type, from 3.14 on; 0: not known */
 	struct ebpf_python read; /* how its frames are read; `runtime` is 0 */
-	struct interpreter_loop loop;
 	/* Offsets in PyObject, PyCodeObject, PyUnicodeObject and PyBytesObject, in bytes. */
 	uint32_t type;
 	uint32_t qualname, filename, first_line, line_table, argument_count, flags;

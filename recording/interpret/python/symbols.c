@@ -15,68 +15,36 @@ static bool find_table(struct elf_image *elf, const char *symbols, const char *n
 	return elf_image_section(elf, symbols, &table->symbols) && elf_image_section(elf, names, &table->names);
 }
 
-/* Whether the symbol's name is `name`, or begins with it, if `is_prefix`. */
-static bool has_name(const struct table *table, const Elf64_Sym *symbol, const char *name, bool is_prefix)
+static bool has_name(const struct table *table, const Elf64_Sym *symbol, const char *name)
 {
-	size_t size = strlen(name) + !is_prefix;
+	size_t size = strlen(name) + 1;
 
 	return checked_range(symbol->st_name, size, table->names.size) &&
 	       memcmp(table->names.bytes + symbol->st_name, name, size) == 0;
 }
 
-static void take_part(struct interpreter_loop_symbols *symbols, const Elf64_Sym *symbol)
+static void take_symbol(struct python_symbols *symbols, const struct table *table, const Elf64_Sym *symbol)
 {
-	uint64_t end;
-
-	if (symbols->part_count < INTERPRETER_MOST_RANGES && symbol->st_size > 0 &&
-		checked_add(symbol->st_value, symbol->st_size, &end))
-		symbols->parts[symbols->part_count++] = (struct interpreter_range){ symbol->st_value, end };
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
+		return;
+	if (has_name(table, symbol, "_PyRuntime"))
+		symbols->runtime = symbol->st_value;
+	else if (has_name(table, symbol, "Py_Version"))
+		symbols->version = symbol->st_value;
+	else if (has_name(table, symbol, "PyUnicode_Type"))
+		symbols->text_type = symbol->st_value;
 }
 
-/* True: it is the loop. */
-static bool take_code(struct python_symbols *symbols, const struct table *table, const Elf64_Sym *symbol)
-{
-	uint64_t end;
-
-	if (has_name(table, symbol, "_PyEval_EvalFrameDefault.", true))
-		take_part(&symbols->loop, symbol);
-	if (!has_name(table, symbol, "_PyEval_EvalFrameDefault", false) ||
-		!checked_add(symbol->st_value, symbol->st_size, &end))
-		return false;
-	symbols->loop.loop = (struct interpreter_range){ symbol->st_value, end };
-	return true;
-}
-
-static bool take_symbol(struct python_symbols *symbols, const struct table *table, const Elf64_Sym *symbol)
-{
-	if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0)
-		return false;
-	if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
-		return take_code(symbols, table, symbol);
-	if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT) {
-		if (has_name(table, symbol, "_PyRuntime", false))
-			symbols->runtime = symbol->st_value;
-		else if (has_name(table, symbol, "Py_Version", false))
-			symbols->version = symbol->st_value;
-		else if (has_name(table, symbol, "PyUnicode_Type", false))
-			symbols->text_type = symbol->st_value;
-	}
-	return false;
-}
-
-/* Whether the loop is among its symbols. */
-static bool take_table(struct python_symbols *symbols, const struct table *table)
+static void take_table(struct python_symbols *symbols, const struct table *table)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
-	bool has_loop = false;
 
 	while (byte_reader_left(&r) >= sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 
 		byte_reader_copy(&r, &symbol, sizeof(symbol));
-		has_loop |= take_symbol(symbols, table, &symbol);
+		take_symbol(symbols, table, &symbol);
 	}
-	return has_loop;
 }
 
 /* Versions before 3.10 have no section for it. Their tables of names have 40 kB; larger ones are not looked through. */
@@ -104,7 +72,7 @@ bool python_symbols_read(struct elf_image *elf, struct python_symbols *symbols)
 	if (has_dynamic)
 		take_table(symbols, &dynamic);
 	if (find_table(elf, ".symtab", ".strtab", &all))
-		symbols->loop.has_all = take_table(symbols, &all);
+		take_table(symbols, &all);
 	if (has_section)
 		symbols->runtime = runtime.address;
 	return symbols->runtime != 0;

@@ -5,10 +5,9 @@
 
 /* Where the file of CPython has what is read of it, in image addresses; 0: it is not told. */
 struct python_symbols {
-	uint64_t runtime;                     /* _PyRuntime */
-	uint64_t version;                     /* Py_Version, since 3.11 */
-	uint64_t text_type;                   /* PyUnicode_Type */
-	struct interpreter_loop_symbols loop; /* of _PyEval_EvalFrameDefault */
+	uint64_t runtime;   /* _PyRuntime */
+	uint64_t version;   /* Py_Version, since 3.11 */
+	uint64_t text_type; /* PyUnicode_Type */
 };
 
 /* False: the image is no CPython. That is found without a look at its symbols in nearly all images. */

@@ -28,6 +28,9 @@ struct fake {
 	} threads[2];
 	struct fake_frame frames[2];
 	struct {
+		uint64_t reserved, frame, outer;
+	} cframes[2];
+	struct {
 		uint64_t reserved, name;
 	} task;
 	struct {
@@ -41,7 +44,7 @@ struct fake {
 /* The child runs in a copy of this memory, at the same addresses. */
 static struct fake fake;
 
-enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890 };
+enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890, SHIM = 3 };
 
 static uint64_t address_of(const void *object)
 {
@@ -55,7 +58,7 @@ static void make_fake(void)
 	fake.first_interpreter = address_of(&fake.interpreters[0]);
 	fake.interpreters[0].first_thread = address_of(&fake.threads[0]);
 	fake.threads[0].frame = address_of(&fake.frames[0]);
-	fake.frames[0] = (struct fake_frame){ FAKE_CODE, 0, FAKE_CODE + 2 * FAKE_UNIT, 1 };
+	fake.frames[0] = (struct fake_frame){ FAKE_CODE, 0, FAKE_CODE + 2 * FAKE_UNIT, 0 };
 }
 
 /* `flags`: of clone(2). */
@@ -76,8 +79,9 @@ static pid_t start_fake(void (*change)(void), int flags)
 	return pid;
 }
 
-/* What the next fake has as the offset of its list of copies; 0: none. */
+/* What the next fake has as the offset of its list of copies; 0: none. And whether its activations have cframes. */
 static uint32_t copies;
+static bool has_cframes;
 
 /* Samples such a process, and returns what was counted. `frames` receives the last ones, whose words are copied. */
 static struct ebpf_frame_reader_counts sample_fake_of(void (*change)(void), int flags, struct ebpf_frames *frames)
@@ -95,6 +99,10 @@ static struct ebpf_frame_reader_counts sample_fake_of(void (*change)(void), int 
 		.previous = offsetof(struct fake_frame, previous),
 		.instruction = offsetof(struct fake_frame, instruction),
 		.mark = offsetof(struct fake_frame, mark),
+		.shim_mark = SHIM,
+		.has_cframe = has_cframes,
+		.frame_in_cframe = has_cframes ? 8 : 0,
+		.outer_in_cframe = has_cframes ? 16 : 0,
 		.copies = copies,
 		.copy_index = offsetof(struct fake_frame, copy),
 		.text_type = address_of(&fake.text_type),
@@ -137,7 +145,7 @@ static void expect_fake_frame(const struct ebpf_frames *frames)
 	assert_false(frames->is_cut);
 	assert_int_equal(ebpf_frame_code(frames->words[0]), FAKE_CODE);
 	assert_int_equal(ebpf_frame_position(frames->words[0]), FAKE_UNIT);
-	assert_true(ebpf_frame_is_first(frames->words[0]));
+	assert_false(ebpf_python_is_activation(frames->words[0]));
 }
 
 static void test_a_fake_has_its_frame(void **state)
@@ -161,6 +169,63 @@ static void test_a_namespace_has_ids_of_its_own(void **state)
 	expect_fake_frame(&frames);
 }
 
+/* ---- Activations ---- */
+
+static void expect_activation(uint64_t word, const void *structure)
+{
+	assert_true(ebpf_python_is_activation(word));
+	assert_int_equal(ebpf_python_activation_address(word), address_of(structure));
+}
+
+/* C code has called the loop, which has no frame yet, from a frame. */
+static void make_shims(void)
+{
+	fake.threads[0].frame = address_of(&fake.frames[1]);
+	fake.frames[1] = (struct fake_frame){ 0, address_of(&fake.frames[0]), 0, SHIM + 1 };
+}
+
+static void make_cframes(void)
+{
+	fake.threads[0].frame = address_of(&fake.cframes[0]);
+	fake.cframes[0].frame = fake.cframes[1].frame = address_of(&fake.frames[0]);
+	fake.cframes[0].outer = address_of(&fake.cframes[1]);
+}
+
+static void make_cframe_cycle(void)
+{
+	make_cframes();
+	fake.cframes[1].outer = address_of(&fake.cframes[0]);
+}
+
+static void make_wild_cframe(void)
+{
+	make_cframes();
+	fake.cframes[0].outer = WILD;
+}
+
+static void test_activations_tell_their_place_on_the_stack(void **state)
+{
+	struct ebpf_frames frames;
+
+	(void)sample_fake(make_shims, &frames);
+	assert_int_equal(frames.count, 2);
+	expect_activation(frames.words[0], &fake.frames[1]);
+	assert_int_equal(ebpf_frame_code(frames.words[1]), FAKE_CODE);
+	has_cframes = true;
+	(void)sample_fake(make_cframes, &frames);
+	assert_int_equal(frames.count, 3);
+	assert_false(frames.is_cut);
+	expect_activation(frames.words[0], &fake.cframes[0]);
+	assert_int_equal(ebpf_frame_code(frames.words[1]), FAKE_CODE);
+	expect_activation(frames.words[2], &fake.cframes[1]);
+	(void)sample_fake(make_cframe_cycle, &frames);
+	assert_int_equal(frames.count, EBPF_MOST_FRAMES);
+	assert_true(frames.is_cut);
+	(void)sample_fake(make_wild_cframe, &frames);
+	assert_int_equal(frames.count, 0);
+	has_cframes = false;
+}
+
 /* ---- Copies of instructions ---- */
 
 /* Its code object lies before the fake's list of copies, whose third one the frame runs. */
@@ -170,7 +235,7 @@ static void make_copy(void)
 
 	fake.copies = address_of(&fake.copy) - 8;
 	fake.copy[2] = WILD;
-	fake.frames[0] = (struct fake_frame){ code, 0, WILD + 2 * FAKE_UNIT, 1, 2 };
+	fake.frames[0] = (struct fake_frame){ code, 0, WILD + 2 * FAKE_UNIT, 0, 2 };
 }
 
 static void make_wild_copy(void)
@@ -404,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fake_has_its_frame),
 		cmocka_unit_test(test_a_namespace_has_ids_of_its_own),
+		cmocka_unit_test(test_activations_tell_their_place_on_the_stack),
 		cmocka_unit_test(test_a_thread_runs_a_copy),
 		cmocka_unit_test(test_a_task_has_its_name),
 		cmocka_unit_test(test_hostile_frames_are_bounded),

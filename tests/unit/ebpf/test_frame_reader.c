@@ -24,20 +24,31 @@ static void expect_names(const struct script *script, const struct ebpf_frames *
 	size_t count = 0;
 	char name[64];
 
-	for (; names[count]; count++) {
-		assert_true(count < frames->count);
-		script_name_frame(script, frames->words[count], name, sizeof(name));
-		assert_string_equal(name, names[count]);
-		assert_int_not_equal(ebpf_frame_position(frames->words[count]), EBPF_FRAME_NO_POSITION);
+	for (size_t i = 0; i < frames->count; i++) {
+		if (ebpf_python_is_activation(frames->words[i]))
+			continue;
+		assert_non_null(names[count]);
+		script_name_frame(script, frames->words[i], name, sizeof(name));
+		assert_string_equal(name, names[count++]);
+		assert_int_not_equal(ebpf_frame_position(frames->words[i]), EBPF_FRAME_NO_POSITION);
 	}
-	assert_int_equal(frames->count, count);
+	assert_null(names[count]);
 	assert_false(frames->is_cut);
 }
 
-static void expect_activations(const struct ebpf_frames *frames, const char *first)
+/* Each activation further out on the stack than those that it has called. */
+static void expect_activations(const struct ebpf_frames *frames, const char *are_activations)
 {
-	for (size_t i = 0; i < frames->count; i++)
-		assert_int_equal(ebpf_frame_is_first(frames->words[i]), first[i] == '1');
+	uint64_t address = 0;
+
+	assert_in_range(frames->count, strlen(are_activations), strlen(are_activations) + 1);
+	for (size_t i = 0; are_activations[i]; i++) {
+		assert_int_equal(ebpf_python_is_activation(frames->words[i]), are_activations[i] == '1');
+		if (are_activations[i] == '0')
+			continue;
+		assert_true(ebpf_python_activation_address(frames->words[i]) > address);
+		address = ebpf_python_activation_address(frames->words[i]);
+	}
 }
 
 static void test_each_sample_has_its_frames(void **state)
@@ -67,7 +78,7 @@ static void test_each_sample_has_its_frames(void **state)
 			assert_true(ebpf_frame_reader_find(
 				sampling.frame_reader, sample.cpu, sample.tid, sample.time_ns, &frames));
 			expect_names(&script, &frames, names);
-			expect_activations(&frames, "1001");
+			expect_activations(&frames, "010001");
 			samples++;
 		}
 		assert_true(samples >= ENOUGH);
@@ -231,7 +242,7 @@ static void test_deep_stacks(void **state)
 		assert_true(with_frames > 0);
 		assert_int_equal(with_frames, samples);
 		assert_int_equal(frames.is_cut, !is_whole);
-		assert_int_equal(frames.count, is_whole ? (size_t)depths[i] + 1 : EBPF_MOST_FRAMES);
+		assert_int_equal(frames.count, is_whole ? (size_t)depths[i] + 2 : EBPF_MOST_FRAMES);
 		sampling_stop(&sampling);
 		script_stop(&script);
 	}
@@ -284,7 +295,7 @@ static void test_losses_are_counted(void **state)
 	assert_true(counts.lost > 0);
 	assert_true(counts.stacks > 0);
 	assert_int_equal(sampling_count_frames(&sampling, (uint32_t)script.pid, &samples, &frames), counts.stacks);
-	assert_int_equal(frames.count, 101);
+	assert_int_equal(frames.count, 102);
 	assert_int_equal(counts.stacks + counts.lost, samples);
 	/* Samples of a later time pass over what there is. */
 	for (uint32_t cpu = 0; cpu < sampling.cpu_count; cpu++)
@@ -297,7 +308,7 @@ static void test_losses_are_counted(void **state)
 	assert_true(after.stacks > counts.stacks);
 	assert_int_equal(sampling_count_frames(&sampling, (uint32_t)script.pid, &samples, &frames),
 		after.stacks - counts.stacks);
-	assert_int_equal(frames.count, 101);
+	assert_int_equal(frames.count, 102);
 	sampling_stop(&sampling);
 	script_stop(&script);
 }

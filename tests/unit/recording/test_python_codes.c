@@ -137,22 +137,39 @@ static void read_frames(struct codes *codes, const struct ebpf_python *python, u
 	assert_false(frames->is_cut);
 }
 
+/* Passes over the words of activations that end, each further out on the stack than those that it has called. */
+static size_t pass_activations(const struct ebpf_frames *frames, size_t at, uint64_t *address, size_t *count)
+{
+	for (; at < frames->count && ebpf_python_is_activation(frames->words[at]); at++) {
+		uint64_t own = ebpf_python_activation_address(frames->words[at]);
+
+		/* Since 3.15 the thread's state has a last one, which runs nothing. */
+		if (*count > 0 && at + 1 == frames->count && own < *address)
+			break;
+		assert_true(own > *address);
+		*address = own;
+		(*count)++;
+	}
+	return at;
+}
+
 /* The frames that a process tells of, from the innermost one, and how often C code has called the loop. */
 static void compare_frames(const struct ebpf_frames *frames, char *told_frames, size_t told_activations)
 {
-	size_t count = 0, activations = 0;
+	size_t at = 0, activations = 0;
+	uint64_t address = 0;
 	char *rest, *unit;
 
 	for (char *told = strtok_r(told_frames, ",", &rest); told; told = strtok_r(NULL, ",", &rest)) {
-		assert_true(count < frames->count);
-		assert_int_equal(ebpf_frame_code(frames->words[count]), strtoull(told, &unit, 10));
-		if (count > 0)
-			assert_int_equal(ebpf_frame_position(frames->words[count]), strtoul(unit + 1, NULL, 10));
-		activations += ebpf_frame_is_first(frames->words[count++]);
+		assert_true(at < frames->count);
+		assert_int_equal(ebpf_frame_code(frames->words[at]), strtoull(told, &unit, 10));
+		if (at > 0)
+			assert_int_equal(ebpf_frame_position(frames->words[at]), strtoul(unit + 1, NULL, 10));
+		at = pass_activations(frames, at + 1, &address, &activations);
 	}
-	assert_int_equal(count, frames->count);
+	assert_in_range(frames->count - at, 0, 1);
 	assert_int_equal(activations, told_activations);
-	assert_true(ebpf_frame_is_first(frames->words[count - 1]));
+	assert_true(ebpf_python_is_activation(frames->words[frames->count - 1]));
 }
 
 static void expect_frames(struct codes *codes)

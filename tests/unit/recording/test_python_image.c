@@ -71,36 +71,6 @@ static void put_offsets(const struct file *file, uint32_t version, uint64_t is_f
 	}
 }
 
-/* ---- The code of the loop ---- */
-
-static void test_moved_parts_are_found_without_symbols(void **state)
-{
-	struct python_image *pythons[2];
-	struct error why;
-
-	for (size_t i = 0; i < 2; i++) {
-		struct file file;
-
-		open_file(i == 0 ? PYTHON_IMAGE : PYTHON_IMAGE ".stripped", &file);
-		put_offsets(&file, 0x030d00f0, 0);
-		pythons[i] = read_file(&file, &why);
-		assert_non_null(pythons[i]);
-		assert_int_equal(pythons[i]->loop.count, 3);
-		buffer_deinit(&file.bytes);
-	}
-	for (size_t i = 0; i < 3; i++) {
-		const struct interpreter_range *range = &pythons[0]->loop.ranges[i];
-
-		assert_memory_equal(range, &pythons[1]->loop.ranges[i], sizeof(*range));
-		assert_false(interpreter_loop_has(&pythons[1]->loop, range->start - 1));
-		assert_true(interpreter_loop_has(&pythons[1]->loop, range->start));
-		assert_true(interpreter_loop_has(&pythons[1]->loop, range->end - 1));
-		assert_false(interpreter_loop_has(&pythons[1]->loop, range->end));
-	}
-	python_image_destroy(pythons[0]);
-	python_image_destroy(pythons[1]);
-}
-
 /* ---- Versions ---- */
 
 static void test_offsets_are_those_of_the_version(void **state)
@@ -389,7 +359,6 @@ static void test_damaged_files_are_read_within_their_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moved_parts_are_found_without_symbols),
 		cmocka_unit_test(test_offsets_are_those_of_the_version),
 		cmocka_unit_test(test_versions_that_are_not_known_are_told),
 		cmocka_unit_test(test_offsets_of_tasks_are_read),

@@ -206,6 +206,13 @@ def wrong_lines(frames, chain):
     ]
 
 
+def is_in_order(sample):
+    """Of the step `libc`: whether the C library's function stands between the one that calls it and the one that it calls."""
+    names = [frame.name.split(":")[2] if frame.name.startswith("py::") else frame.name for frame in sample.frames]
+    outer, inner = names.index("call_from_libc"), names.index("call_from_libc.<locals>.compare")
+    return any("qsort" in name for name in names[outer:inner])
+
+
 def check_chains(samples, log, has_threads=True):
     chains = read_chains(log)
     sums = collections.Counter()
@@ -224,13 +231,16 @@ def check_chains(samples, log, has_threads=True):
             wrong[step, " ".join(short(frame) for frame in frames)] += sample.count
             continue
         sums["right"] += sample.count
+        sums["libc"] += sample.count * (step == "libc")
+        sums["ordered"] += sample.count * (step == "libc" and is_in_order(sample))
         bad = wrong_lines(frames, chains[step])
         sums["lines"] += sample.count * (not bad)
         if bad:
             wrong[step, "lines " + ", ".join(bad)] += sample.count
     print(
         f"samples={sums['samples']} right={100 * sums['right'] / (sums['samples'] or 1):.2f} "
-        f"lines={100 * sums['lines'] / (sums['right'] or 1):.2f} steps={len(steps.keys() & chains.keys())} of={len(chains)} "
+        f"lines={100 * sums['lines'] / (sums['right'] or 1):.2f} "
+        f"ordered={100 * (sums['ordered'] + (not sums['libc'])) / (sums['libc'] or 1):.2f} steps={len(steps.keys() & chains.keys())} of={len(chains)} "
         f"missing={','.join(chains.keys() - steps.keys())}"
     )
     # Wrong chains first, then wrong lines.
