@@ -115,7 +115,7 @@ static void print_requests(const struct sampler_capabilities *can)
 static void print_interpreters(const struct sampler_capabilities *can)
 {
 	print_line(can->can_read_python, "interpreters",
-		"functions of CPython 3.11 to 3.14, node and HotSpot are shown",
+		"functions of CPython 3.11 to 3.15, node and HotSpot are shown",
 		"functions of node and HotSpot are shown, those of CPython are not");
 	if (!can->can_read_python)
 		print_program_advice(&can->no_python);

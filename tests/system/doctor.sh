@@ -40,7 +40,7 @@ else
 fi
 # Languages by what the text says.
 languages=$(jq -c .interpreters stdout)
-if grep -qE '^ok +interpreters +functions of CPython 3\.11 to 3\.14, node and HotSpot are shown$' said; then
+if grep -qE '^ok +interpreters +functions of CPython 3\.11 to 3\.15, node and HotSpot are shown$' said; then
 	[[ $languages == '["java","javascript","python"]' ]] || fail "the languages are $languages"
 else
 	says said '^no +interpreters +functions of node and HotSpot are shown, those of CPython are not$'

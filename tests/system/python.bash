@@ -4,11 +4,11 @@
 
 programs=$ROOT/tests/workloads/python
 
-# name_python PYTHON: the program that it is (pyenv puts scripts into PATH), if its frames can be read: CPython 3.11 to 3.14.
+# name_python PYTHON: the program that it is (pyenv puts scripts into PATH), if its frames can be read: CPython 3.11 to 3.15.
 name_python() {
 	"$1" -c '
 import os, sys
-if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info[:2] <= (3, 14):
+if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info[:2] <= (3, 15):
     sys.exit(1)
 print(os.path.realpath(sys.executable))' 2>/dev/null
 }
@@ -22,13 +22,13 @@ find_pythons() {
 	pythons=()
 	# shellcheck disable=SC2086
 	for candidate in ${KELVIN_TEST_PYTHONS:-/usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3 \
-		"$HOME"/.local/share/uv/python/cpython-3.1*/bin/python3 python3.14 python3.14t}; do
+		"$HOME"/.local/share/uv/python/cpython-3.1*/bin/python3 python3.14 python3.14t python3.15 python3.15t}; do
 		if candidate=$(command -v "$candidate") && program=$(name_python "$candidate"); then
 			[[ -n ${found[$program]:-} ]] || pythons+=("$candidate")
 			found[$program]=1
 		fi
 	done
-	[[ ${#pythons[@]} -gt 0 ]] || skip "no Python from 3.11 to 3.14 is installed"
+	[[ ${#pythons[@]} -gt 0 ]] || skip "no Python from 3.11 to 3.15 is installed"
 	python=${pythons[0]}
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Py_AsyncioModuleDebugOffsets of 3.14 (Modules/_asynciomodule.c): three structures in words of 8 bytes, each of which
- * begins with the size of what it is about. Another version has another number of them.
+ * Py_AsyncioModuleDebugOffsets of 3.14 and 3.15 (Modules/_asynciomodule.c): three structures in words of 8 bytes, each
+ * of which begins with the size of what it is about. Another version has another number of them.
  */
 enum { TASK = 0, TASK_NAME = 1, THREAD = 9, RUNNING_TASK = 11, WORDS = 13, MOST_OFFSET = 1 << 20 };
 

@@ -12,9 +12,10 @@ enum {
 	VERSION_3_11 = 0x030b,
 	VERSION_3_12 = 0x030c,
 	VERSION_3_13 = 0x030d,
-	VERSION_3_14 = 0x030e, /* PY_VERSION_HEX >> 16 */
+	VERSION_3_14 = 0x030e,
+	VERSION_3_15 = 0x030f, /* PY_VERSION_HEX >> 16 */
 	MOST_OFFSET = 1 << 20,
-	MOST_OFFSETS = 81, /* words of _Py_DebugOffsets that are read */
+	MOST_OFFSETS = 94, /* words of _Py_DebugOffsets that are read */
 };
 
 /* enum _frameowner: frames from here on are no function's, but mark where C code has called the loop. */
@@ -89,14 +90,19 @@ static const struct python_image offsets_3_12 = {
 
 /*
  * Where the structures of _Py_DebugOffsets begin (Include/internal/pycore_debug_offsets.h), in words of 8 bytes. Each
- * begins with a size, and the members that are read have the same places in them in all versions.
+ * begins with a size, and the members that are read have the same places in them in all versions, but one.
  */
 struct debug_layout {
+	uint32_t version; /* the first one */
 	size_t runtime, interpreter, thread, frame, code, object, bytes, unicode;
+	size_t native_thread_id; /* of `thread` */
 };
 
-static const struct debug_layout layout_3_13 = { 3, 6, 19, 28, 34, 44, 64, 67 };
-static const struct debug_layout layout_3_14 = { 3, 6, 22, 31, 39, 50, 74, 77 };
+static const struct debug_layout layouts[] = {
+	{ VERSION_3_13, 3, 6, 19, 28, 34, 44, 64, 67, 6 },
+	{ VERSION_3_14, 3, 6, 22, 31, 39, 50, 74, 77, 6 },
+	{ VERSION_3_15, 3, 6, 22, 39, 47, 58, 86, 89, 9 },
+};
 
 /* The words of a file, of which those that are offsets are checked as they are taken. */
 struct debug_offsets {
@@ -125,12 +131,12 @@ static void take_frame_offsets(
 		.first_thread = take_offset(offsets, layout->interpreter, 3, 8),
 		.next_thread = take_offset(offsets, layout->thread, 2, 8),
 		.frame = take_offset(offsets, layout->thread, 4, 8),
-		.native_thread_id = take_offset(offsets, layout->thread, 6, 8),
+		.native_thread_id = take_offset(offsets, layout->thread, layout->native_thread_id, 8),
 		.previous = take_offset(offsets, layout->frame, 1, 8),
 		.code = take_offset(offsets, layout->frame, 2, 8),
 		.instruction = take_offset(offsets, layout->frame, 3, 8),
 		.mark = take_offset(offsets, layout->frame, 5, 1),
-		.shim_mark = layout == &layout_3_13 ? OWNED_BY_CSTACK : OWNED_BY_INTERPRETER,
+		.shim_mark = layout->version == VERSION_3_13 ? OWNED_BY_CSTACK : OWNED_BY_INTERPRETER,
 		.instructions = take_offset(offsets, layout->code, 9, 1),
 	};
 }
@@ -155,7 +161,7 @@ static void take_object_offsets(
 	python->unicode_length = take_offset(offsets, layout->unicode, 2, 8);
 	python->unicode_ascii = (uint32_t)offsets->words[layout->unicode + 3];
 	python->unicode_compact = python->unicode_ascii + 2 * (uint32_t)sizeof(uint64_t);
-	python->unicode_kind_bit = layout == &layout_3_14 && python->is_free_threaded ? 8 : 2;
+	python->unicode_kind_bit = layout->version > VERSION_3_13 && python->is_free_threaded ? 8 : 2;
 	if (python->argument_count < 4 || offsets->words[layout->unicode + 3] > MOST_OFFSET)
 		offsets->is_damaged = true;
 }
@@ -163,12 +169,12 @@ static void take_object_offsets(
 /* False: the offsets are not those of an interpreter. */
 static bool read_debug_offsets(struct debug_offsets *offsets, struct python_image *python)
 {
-	const struct debug_layout *layout = python->version >> 16 == VERSION_3_13 ? &layout_3_13 : &layout_3_14;
+	const struct debug_layout *layout = &layouts[(python->version >> 16) - VERSION_3_13];
 
 	python->is_free_threaded = offsets->words[2] != 0;
 	take_frame_offsets(offsets, layout, &python->read);
 	take_object_offsets(offsets, layout, python);
-	if (layout == &layout_3_14 && python->is_free_threaded) {
+	if (layout->version > VERSION_3_13 && python->is_free_threaded) {
 		python->read.copy_index = take_offset(offsets, layout->frame, 7, 4);
 		python->read.copies = take_offset(offsets, layout->code, 10, 8);
 	}
@@ -214,13 +220,14 @@ static bool read_offsets(
 		*python = offsets_3_12;
 	python->version = version;
 	python->runtime = symbols->runtime;
-	python->text_type = version >> 16 == VERSION_3_14 ? symbols->text_type : 0;
+	python->text_type = version >> 16 >= VERSION_3_14 ? symbols->text_type : 0;
 	switch (version >> 16) {
 	case VERSION_3_11:
 	case VERSION_3_12:
 		return !are_told || error_set(why, ERROR_FORMAT, "the offsets that it tells are damaged");
 	case VERSION_3_13:
 	case VERSION_3_14:
+	case VERSION_3_15:
 		return (are_told && read_debug_offsets(&offsets, python)) ||
 		       error_set(why, ERROR_FORMAT, "the offsets that it tells are damaged");
 	default:
@@ -228,8 +235,8 @@ static bool read_offsets(
 	}
 	if (version >> 16 < VERSION_3_11)
 		return error_set(why, ERROR_UNSUPPORTED,
-			"it is older than CPython 3.11; use 3.11 to 3.14, or 3.12 or later with -X perf");
-	return error_set(why, ERROR_UNSUPPORTED, "CPython %" PRIu32 ".%" PRIu32 " is not known, 3.11 to 3.14 are",
+			"it is older than CPython 3.11; use 3.11 to 3.15, or 3.12 or later with -X perf");
+	return error_set(why, ERROR_UNSUPPORTED, "CPython %" PRIu32 ".%" PRIu32 " is not known, 3.11 to 3.15 are",
 		version >> 24, version >> 16 & 0xff);
 }
 

@@ -7,7 +7,7 @@
 #include "recording/interpret/names.h"
 
 /*
- * CPython 3.11 to 3.14, whatever it was built as: with and without the GIL, linked statically or as libpython, stripped
+ * CPython 3.11 to 3.15, whatever it was built as: with and without the GIL, linked statically or as libpython, stripped
  * (its section .PyRuntime stays) or not.
  */
 
@@ -45,7 +45,7 @@ struct python_asyncio {
 	uint32_t task_name;    /* offset in TaskObj */
 };
 
-/* False: the file does not tell, or its offsets are not those of CPython 3.14. */
+/* False: the file does not tell, or its offsets are not those of CPython 3.14 and 3.15. */
 bool python_asyncio_read(struct elf_image *elf, struct python_asyncio *asyncio);
 
 /*

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 81, MOST_FILE_BYTES = 1 << 20, MOST_OFFSET = 1 << 20 };
+enum { WORDS = 94, MOST_FILE_BYTES = 1 << 20, MOST_OFFSET = 1 << 20 };
 
 /* A file that is changed before it is read. */
 struct file {
@@ -52,12 +52,15 @@ static struct python_image *read_file(const struct file *file, struct error *why
 	return read_bytes(file->bytes.data, file->bytes.size, why);
 }
 
-/* What 3.13 and 3.14 tell, in the order of their structures: sizes of all, and offsets that grow. */
+/* What 3.13, 3.14 and 3.15 tell, in the order of their structures: sizes of all, and offsets that grow. */
 static void put_offsets(const struct file *file, uint32_t version, uint64_t is_free_threaded)
 {
-	static const uint8_t starts_3_13[] = { 3, 6, 19, 28, 34, 44, 46, 50, 53, 56, 59, 61, 64, 67, 71, WORDS };
-	static const uint8_t starts_3_14[] = { 3, 6, 22, 31, 39, 50, 52, 56, 59, 62, 66, 69, 71, 74, 77, WORDS };
-	const uint8_t *starts = version >> 16 == 0x030d ? starts_3_13 : starts_3_14;
+	static const uint8_t starts_3_13[] = { 3, 6, 19, 28, 34, 44, 46, 50, 53, 56, 59, 61, 64, 67, 71, 73, WORDS };
+	static const uint8_t starts_3_14[] = { 3, 6, 22, 31, 39, 50, 52, 56, 59, 62, 66, 69, 71, 74, 77, 81, WORDS };
+	static const uint8_t starts_3_15[] = { 3, 6, 22, 39, 47, 58, 60, 66, 68, 71, 74, 78, 81, 83, 86, 89, WORDS };
+	const uint8_t *starts = version >> 16 == 0x030d   ? starts_3_13
+				: version >> 16 == 0x030e ? starts_3_14
+							  : starts_3_15;
 	size_t next = 0;
 
 	memcpy(file->runtime, "xdebugpy", 8);
@@ -109,6 +112,49 @@ static void test_offsets_are_those_of_the_version(void **state)
 	assert_non_null(python);
 	assert_int_equal(python->read.copies, 0);
 	python_image_destroy(python);
+	put_offsets(&file, 0x030f02f0, 1);
+	python = read_file(&file, &why);
+	assert_non_null(python);
+	assert_int_equal(python->read.frame, 8 * 26);
+	assert_int_equal(python->read.native_thread_id, 8 * 31);
+	assert_int_equal(python->read.mark, 8 * 44);
+	assert_int_equal(python->read.copy_index, 8 * 46);
+	assert_int_equal(python->read.copies, 8 * 57);
+	assert_int_equal(python->type, 8 * 59);
+	assert_int_equal(python->bytes_data, 8 * 88);
+	assert_int_equal(python->unicode_length, 8 * 91);
+	python_image_destroy(python);
+	buffer_deinit(&file.bytes);
+}
+
+/* Those of 3.15.2 without the GIL, as a program over Debian's headers has them with Py_GIL_DISABLED. */
+static void test_offsets_of_a_free_threaded_version(void **state)
+{
+	static const uint32_t told[] = { 409296, 912, 936, 250328, 7272, 7264, 7336, 7352, 7400, 7592, 7576, 7584, 16,
+		7736, 0, 7760, 7752, 7952, 17252, 888, 0, 8, 16, 72, 80, 88, 96, 176, 184, 256, 32, 36, 40, 136, 288, 0,
+		88, 8, 0, 56, 80, 78, 64, 72, 240, 128, 136, 144, 152, 84, 68, 112, 120, 232, 224, 32, 24, 440, 40, 104,
+		184, 48, 304, 968, 904, 56, 48, 32, 56, 40, 32, 216, 40, 56, 48, 64, 48, 56, 40, 32, 48, 32, 40, 56, 32,
+		48, 80, 48, 32, 56, 72 };
+	struct python_image *python;
+	struct error why;
+	struct file file;
+
+	open_file(PYTHON_IMAGE, &file);
+	put_offsets(&file, 0x030f02f0, 1);
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		set_word(&file, 3 + i, told[i]);
+	python = read_file(&file, &why);
+	assert_non_null(python);
+	assert_int_equal(python->read.frame, 72);
+	assert_int_equal(python->read.native_thread_id, 184);
+	assert_int_equal(python->read.mark, 78);
+	assert_int_equal(python->read.copy_index, 72);
+	assert_int_equal(python->read.copies, 224);
+	assert_int_equal(python->read.instructions, 232);
+	assert_int_equal(python->flags, 64);
+	assert_int_equal(python->unicode_compact, 72);
+	assert_int_equal(python->unicode_kind_bit, 8);
+	python_image_destroy(python);
 	buffer_deinit(&file.bytes);
 }
 
@@ -121,15 +167,16 @@ struct version_case {
 static void test_versions_that_are_not_known_are_told(void **state)
 {
 	static const struct version_case cases[] = {
-		{ 0, 0, "it is older than CPython 3.11; use 3.11 to 3.14, or 3.12 or later with -X perf" },
-		{ 0, 0x030a0df0, "it is older than CPython 3.11; use 3.11 to 3.14, or 3.12 or later with -X perf" },
+		{ 0, 0, "it is older than CPython 3.11; use 3.11 to 3.15, or 3.12 or later with -X perf" },
+		{ 0, 0x030a0df0, "it is older than CPython 3.11; use 3.11 to 3.15, or 3.12 or later with -X perf" },
 		{ 0, 0x030b02f0, NULL },
 		{ 0, 0x030c01f0, NULL },
 		{ 0, 0x030d00f0, "the offsets that it tells are damaged" },
 		{ 0x030b02f0, 0x030b02f0, "the offsets that it tells are damaged" },
 		{ 0x030e0af0, 0, NULL },
-		{ 0x030f00a1, 0x030f00a1, "CPython 3.15 is not known, 3.11 to 3.14 are" },
-		{ 0, 0x040000f0, "CPython 4.0 is not known, 3.11 to 3.14 are" },
+		{ 0x030f02f0, 0, NULL },
+		{ 0x031000a1, 0x031000a1, "CPython 3.16 is not known, 3.11 to 3.15 are" },
+		{ 0, 0x040000f0, "CPython 4.0 is not known, 3.11 to 3.15 are" },
 	};
 	struct file file;
 
@@ -322,7 +369,7 @@ static void test_absurd_offsets_are_refused(void **state)
 			struct python_image *python;
 			struct error why;
 
-			put_offsets(&file, 0x030e00f0, i % 2);
+			put_offsets(&file, i % 4 < 2 ? 0x030e00f0 : 0x030f00f0, i % 2);
 			set_word(&file, word, values[i]);
 			python = read_file(&file, &why);
 			assert_int_equal(python == NULL, why.code != ERROR_NONE);
@@ -360,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_offsets_are_those_of_the_version),
+		cmocka_unit_test(test_offsets_of_a_free_threaded_version),
 		cmocka_unit_test(test_versions_that_are_not_known_are_told),
 		cmocka_unit_test(test_offsets_of_tasks_are_read),
 		cmocka_unit_test(test_names_of_tasks_are_those_that_somebody_gave),
