@@ -328,12 +328,25 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	return true;
 }
 
+/*
+ * Where a thread was ready to run and lost its CPU, the kernel's part of its stack is how that was done: in an
+ * interrupt, or as a system call returned (exit_to_user_mode_loop), where kernels that preempt lazily do it. The wait
+ * is the program's own code's.
+ */
+static bool is_preempted(const struct walked *walked)
+{
+	return walked->is_wait && walked->wait.kind != EBPF_WAIT_RELEASE && walked->wait.state == 0 &&
+	       walked->path.stack != 0;
+}
+
 static bool add_kernel(
 	struct collector *collector, const struct record_sample *sample, struct walked *walked, struct error *err)
 {
 	struct callchain callchain = callchain_of(sample, PERF_CONTEXT_KERNEL);
 	uint32_t mapping;
 
+	if (is_preempted(walked))
+		return true;
 	if (walked->is_wait && walked->wait.hook != 0)
 		callchain_leave_hook(&callchain, walked->wait.hook);
 	return callchain.count == 0 ||

@@ -55,7 +55,7 @@ says_not() {
 	! sed -n "/^begin $1\$/,/^end $1 /p" "$work/console" | grep -E -- "$2" >/dev/null || fail "$1: '$2' found"
 }
 
-for section in programs command process children cpus counters waiting waits interrupted; do
+for section in programs command process children cpus counters waiting waits preempted interrupted; do
 	says "$section" "^end $section 0\$"
 done
 says programs 'PASSED .* 6 test'
@@ -90,4 +90,7 @@ sed -n '/^begin waits$/,/^end waits /p' "$work/console" | awk '
 		}
 		if (threads != 4) exit 1
 	}' || fail "waits: other times than the threads have logged"
+# A thread that has lost its CPU waits in its own code, not in what the kernel did to take it.
+says preempted ';serve;parse_input;\[waiting: run queue\] [0-9]+$'
+says_not preempted '(exit_to_user|irqentry_exit|preempt_schedule)[^;]*;.*\[waiting: run queue\]'
 says interrupted 'wrote recovered\.pb\.gz'

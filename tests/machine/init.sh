@@ -77,6 +77,12 @@ waits() {
 	done
 }
 
+# More threads than CPUs.
+preempted() {
+	kelvin record --off-cpu -F 100 -o preempted.pb.gz -- system_workload --parse 1 --threads 4 --seconds 2 &&
+		kelvin report --metric off-cpu --folded - preempted.pb.gz
+}
+
 interrupted() {
 	system_workload --seconds 60 &
 	target=$!
@@ -90,7 +96,7 @@ interrupted() {
 }
 
 kelvin doctor
-for name in programs command process children cpus counters waiting waits interrupted; do
+for name in programs command process children cpus counters waiting waits preempted interrupted; do
 	section $name
 done
 echo "all done"
