@@ -210,7 +210,8 @@ static bool is_readable(const struct ebpf_interpreter *interpreter)
 	return is_in_frame(python->code, sizeof(uint64_t)) && is_in_frame(python->previous, sizeof(uint64_t)) &&
 	       is_in_frame(python->instruction, sizeof(uint64_t)) && is_in_frame(python->mark, 1) &&
 	       is_in_frame(python->copy_index, sizeof(uint32_t)) && python->copy_index % sizeof(uint32_t) == 0 &&
-	       (python->code | python->previous | python->instruction) % sizeof(uint64_t) == 0;
+	       is_in_frame(python->stack_pointer, sizeof(uint64_t)) &&
+	       (python->code | python->previous | python->instruction | python->stack_pointer) % sizeof(uint64_t) == 0;
 }
 
 void ebpf_frame_reader_add(struct ebpf_frame_reader *reader, int32_t pid, const struct ebpf_interpreter *interpreter)

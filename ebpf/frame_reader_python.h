@@ -8,6 +8,7 @@ enum {
 	FOLLOWED_STEPS = 16,  /* where there is no helper that loops */
 	SEARCH_STEPS = 64,    /* threads and interpreters that one sample looks at */
 	SEARCH_ROUNDS = 1024, /* samples that one search may take */
+	AWAITER_STEPS = 64,   /* coroutines and tasks that await the one that runs */
 };
 
 #define MEMBER_MASK (PYTHON_FRAME_ROOM - 8U) /* of the offset of a pointer in a frame */
@@ -186,6 +187,101 @@ static inline long leave_cframe(struct frames_area *area, const struct ebpf_pyth
 	return walk->is_unread;
 }
 
+/* ---- What awaits the task ---- */
+
+/* Two words of the coroutines of a task, which were read from the outermost one on. */
+static long swap_words(__u32 index, void *context)
+{
+	struct frames_area *area = ((const struct walk *)context)->area;
+	__u64 *outer = word_at(area, area->walk.section + index), *inner = word_at(area, area->walk.count - 1 - index);
+	__u64 word = *outer;
+
+	*outer = *inner;
+	*inner = word;
+	return 0;
+}
+
+static inline _Bool read_byte(__u8 *byte, __u64 address)
+{
+	return bpf_probe_read_user(byte, 1, (const void *)address) == 0;
+}
+
+/* Goes on to the task that awaits this one, if it is the only one. Returns whether there is none. */
+static inline long find_awaiter(const struct ebpf_python *python, struct frames_walk *at)
+{
+	__u64 awaiter;
+	__u8 has_many, is_task;
+
+	if (!read_byte(&has_many, at->task + python->has_many_awaiters) || has_many ||
+		!read_user(&awaiter, at->task + python->awaiter) || !awaiter ||
+		!read_byte(&is_task, awaiter + python->is_task) || is_task != 1 ||
+		!read_user(&at->coroutine, awaiter + python->task_coroutine))
+		return 1;
+	at->task = awaiter;
+	at->section = at->count;
+	return at->coroutine == 0;
+}
+
+/* The coroutine that a coroutine awaits, whose frame was read; 0: it awaits something else. */
+static inline __u64 find_awaited(const struct ebpf_python *python, const struct frames_walk *at)
+{
+	__u64 top = *(const __u64 *)((const char *)at->members + (python->stack_pointer & MEMBER_MASK));
+	__u64 awaited, type, awaited_type;
+	__u8 state;
+
+	if (!read_byte(&state, at->coroutine + python->coroutine_state) || state != python->awaiting_state ||
+		!read_user(&awaited, top - python->awaited_below))
+		return 0;
+	awaited &= ~3ULL;
+	return read_user(&type, at->coroutine + python->type) && read_user(&awaited_type, awaited + python->type) &&
+			       type == awaited_type
+		       ? awaited
+		       : 0;
+}
+
+/* Writes the frame of one coroutine, or goes on to the next task. Returns whether there are no more, as bpf_loop()
+ * wants it. */
+static long walk_awaiter(__u32 index, void *context)
+{
+	const struct walk *walk = context;
+	const struct ebpf_python *python = &walk->interpreter->python;
+	struct frames_walk *at = &walk->area->walk;
+
+	if (!at->coroutine)
+		return find_awaiter(python, at);
+	if (bpf_probe_read_user(
+		    at->members, PYTHON_FRAME_BYTES, (const void *)(at->coroutine + python->coroutine_frame)) != 0 ||
+		!write_python_frame(walk->area, walk->interpreter))
+		return 1;
+	at->coroutine = find_awaited(python, at);
+	if (!at->coroutine)
+		bpf_loop((at->count - at->section) / 2, swap_words, context, 0);
+	return 0;
+}
+
+/* The tasks that await the current one continue its stack, as their coroutines would if they had called its own. */
+static inline void write_awaiters(const struct walk *walk)
+{
+	struct frames_walk *at = &walk->area->walk;
+
+	at->coroutine = 0;
+	bpf_loop(AWAITER_STEPS, walk_awaiter, (void *)walk, 0);
+	if (at->coroutine)
+		bpf_loop((at->count - at->section) / 2, swap_words, (void *)walk, 0);
+}
+
+static inline void find_task(struct frames_walk *at, const struct ebpf_python *python, __u64 state)
+{
+	__u64 coroutine;
+
+	at->task_frame = 0;
+	if (python->running_task && read_user(&at->task, state + python->running_task) && at->task &&
+		read_user(&coroutine, at->task + python->task_coroutine) && coroutine)
+		at->task_frame = coroutine + python->coroutine_frame;
+}
+
+/* ---- All frames ---- */
+
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */
 static long walk_python_frame(__u32 index, void *context)
 {
@@ -204,6 +300,18 @@ static long walk_python_frame(__u32 index, void *context)
 		return 1;
 	at->frame = *(__u64 *)((char *)at->members + (python->previous & MEMBER_MASK));
 	return at->frame == 0 && !python->outer_in_cframe;
+}
+
+/* Behind the outermost coroutine of the task it writes those of the tasks that await it. */
+static long walk_python_frame_of_task(__u32 index, void *context)
+{
+	const struct walk *walk = context;
+	__u64 frame = walk->area->walk.frame;
+	long is_last = walk_python_frame(index, context);
+
+	if (frame == walk->area->walk.task_frame)
+		write_awaiters(walk);
+	return is_last;
 }
 
 static inline _Bool find_first_python_frame(const struct ebpf_python *python, __u64 state, struct frames_walk *walk)

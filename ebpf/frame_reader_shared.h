@@ -52,6 +52,9 @@ struct frames_walk {
 	__u64 end;   /* of the frames, where they lie side by side */
 	/* 3.11: of the activation's _PyCFrame, of the next one outwards, and of the frame that is the latter's. */
 	__u64 cframe, outer_cframe, outer_frame;
+	/* The task that runs, or awaits it; where the frame of its outermost coroutine is, and the next coroutine. */
+	__u64 task, task_frame, coroutine;
+	__u64 section;     /* the word at which the coroutines of the task begin */
 	__u64 count, most; /* words of the block */
 	__u64 is_full, is_unread;
 	__u64 fresh_count;

@@ -56,7 +56,7 @@ static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
 	else if (by_helper && walk->interpreter->kind == EBPF_RUBY)
 		bpf_loop(MOST_STEPS, walk_ruby_frame, walk, 0);
 	else if (by_helper)
-		bpf_loop(MOST_STEPS, walk_python_frame, walk, 0);
+		bpf_loop(MOST_STEPS, walk_python_frame_of_task, walk, 0);
 	else
 		for (__u32 i = 0; i < FOLLOWED_FRAMES; i++)
 			if (walk_python_frame(i, walk))
@@ -106,6 +106,8 @@ static __always_inline void write_frames(
 	area->walk.is_full = 0;
 	area->walk.is_unread = 0;
 	area->walk.fresh_count = 0;
+	if (interpreter->kind == EBPF_PYTHON)
+		find_task(&area->walk, &interpreter->python, state);
 	walk_frames(&walk, by_helper);
 	area->unread += area->walk.is_unread;
 	if (area->walk.is_full && area->walk.most < FRAMES_MOST_BLOCK)

@@ -31,8 +31,17 @@ struct ebpf_python {
 	/* PyCodeObject: what names it. Where an offset is none of a small object, its names are not read in the kernel.
 	 */
 	__u32 qualname, filename, line_table;
-	/* PyThreadState: asyncio_running_task; TaskObj: task_name; PyObject: ob_type. Only with a text_type. */
-	__u32 running_task, task_name, type;
+	__u32 type; /* PyObject: ob_type */
+	/*
+	 * PyThreadState: asyncio_running_task; 0: not known, nor is what follows. TaskObj: task_name, task_coro,
+	 * task_awaited_by, and in a byte each task_awaited_by_is_set and task_is_task.
+	 */
+	__u32 running_task, task_name, task_coroutine, awaiter, has_many_awaiters, is_task;
+	/*
+	 * PyGenObject: gi_iframe, and in a byte gi_frame_state, which is `awaiting_state` while it awaits another one:
+	 * that lies so many bytes below the top of its stack. _PyInterpreterFrame: stackpointer.
+	 */
+	__u32 coroutine_frame, coroutine_state, awaiting_state, stack_pointer, awaited_below;
 };
 
 /*

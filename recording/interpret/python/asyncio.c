@@ -10,7 +10,18 @@
  * Py_AsyncioModuleDebugOffsets of 3.14 and 3.15 (Modules/_asynciomodule.c): three structures in words of 8 bytes, each
  * of which begins with the size of what it is about. Another version has another number of them.
  */
-enum { TASK = 0, TASK_NAME = 1, THREAD = 9, RUNNING_TASK = 11, WORDS = 13, MOST_OFFSET = 1 << 20 };
+enum {
+	TASK = 0,
+	TASK_NAME = 1,
+	AWAITED_BY = 2,
+	IS_TASK = 3,
+	AWAITED_BY_IS_SET = 4,
+	COROUTINE = 5,
+	THREAD = 9,
+	RUNNING_TASK = 11,
+	WORDS = 13,
+	MOST_OFFSET = 1 << 20
+};
 
 /* The offset of a pointer that lies in its structure behind its first word; 0: it does not. */
 static uint32_t asyncio_offset(const uint64_t *words, size_t size, size_t offset)
@@ -19,6 +30,12 @@ static uint32_t asyncio_offset(const uint64_t *words, size_t size, size_t offset
 		!checked_range(words[offset], sizeof(uint64_t), words[size]))
 		return 0;
 	return (uint32_t)words[offset];
+}
+
+/* The offset of a byte of a task that lies behind its first word; 0: it does not. */
+static uint32_t asyncio_byte_offset(const uint64_t *words, size_t offset)
+{
+	return words[offset] < words[TASK] && words[TASK] <= MOST_OFFSET ? (uint32_t)words[offset] : 0;
 }
 
 bool python_asyncio_read(struct elf_image *elf, struct python_asyncio *asyncio)
@@ -35,7 +52,12 @@ bool python_asyncio_read(struct elf_image *elf, struct python_asyncio *asyncio)
 	byte_reader_copy(&r, words, sizeof(words));
 	asyncio->running_task = asyncio_offset(words, THREAD, RUNNING_TASK);
 	asyncio->task_name = asyncio_offset(words, TASK, TASK_NAME);
-	if (asyncio->running_task && asyncio->task_name)
+	asyncio->task_coroutine = asyncio_offset(words, TASK, COROUTINE);
+	asyncio->awaiter = asyncio_offset(words, TASK, AWAITED_BY);
+	asyncio->has_many_awaiters = asyncio_byte_offset(words, AWAITED_BY_IS_SET);
+	asyncio->is_task = asyncio_byte_offset(words, IS_TASK);
+	if (asyncio->running_task && asyncio->task_name && asyncio->task_coroutine && asyncio->awaiter &&
+		asyncio->has_many_awaiters && asyncio->is_task)
 		return true;
 	*asyncio = (struct python_asyncio){ 0 };
 	return false;

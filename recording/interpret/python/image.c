@@ -15,7 +15,7 @@ enum {
 	VERSION_3_14 = 0x030e,
 	VERSION_3_15 = 0x030f, /* PY_VERSION_HEX >> 16 */
 	MOST_OFFSET = 1 << 20,
-	MOST_OFFSETS = 94, /* words of _Py_DebugOffsets that are read */
+	MOST_OFFSETS = 103, /* words of _Py_DebugOffsets that are read */
 };
 
 /* enum _frameowner: frames from here on are no function's, but mark where C code has called the loop. */
@@ -96,12 +96,15 @@ struct debug_layout {
 	uint32_t version; /* the first one */
 	size_t runtime, interpreter, thread, frame, code, object, bytes, unicode;
 	size_t native_thread_id; /* of `thread` */
+	/* Of generators and coroutines, since they are told; and how one that awaits another one is. */
+	size_t generator;
+	uint32_t awaiting_state, awaited_below;
 };
 
 static const struct debug_layout layouts[] = {
-	{ VERSION_3_13, 3, 6, 19, 28, 34, 44, 64, 67, 6 },
-	{ VERSION_3_14, 3, 6, 22, 31, 39, 50, 74, 77, 6 },
-	{ VERSION_3_15, 3, 6, 22, 39, 47, 58, 86, 89, 9 },
+	{ VERSION_3_13, 3, 6, 19, 28, 34, 44, 64, 67, 6, 0, 0, 0 },
+	{ VERSION_3_14, 3, 6, 22, 31, 39, 50, 74, 77, 6, 83, 0xff, 8 },
+	{ VERSION_3_15, 3, 6, 22, 39, 47, 58, 86, 89, 9, 99, 2, 16 },
 };
 
 /* The words of a file, of which those that are offsets are checked as they are taken. */
@@ -141,6 +144,16 @@ static void take_frame_offsets(
 	};
 }
 
+static void take_coroutine_offsets(
+	struct debug_offsets *offsets, const struct debug_layout *layout, struct ebpf_python *read)
+{
+	read->coroutine_frame = take_offset(offsets, layout->generator, 2, 8);
+	read->coroutine_state = take_offset(offsets, layout->generator, 3, 1);
+	read->stack_pointer = take_offset(offsets, layout->frame, 6, 8);
+	read->awaiting_state = layout->awaiting_state;
+	read->awaited_below = layout->awaited_below;
+}
+
 /*
  * `co_flags` stands before `co_argcount`, and the data of a string that is not ASCII behind two words more than that of
  * one that is: neither is told. Without the GIL `interned` is a byte of its own from 3.14 on.
@@ -174,6 +187,8 @@ static bool read_debug_offsets(struct debug_offsets *offsets, struct python_imag
 	python->is_free_threaded = offsets->words[2] != 0;
 	take_frame_offsets(offsets, layout, &python->read);
 	take_object_offsets(offsets, layout, python);
+	if (layout->generator)
+		take_coroutine_offsets(offsets, layout, &python->read);
 	if (layout->version > VERSION_3_13 && python->is_free_threaded) {
 		python->read.copy_index = take_offset(offsets, layout->frame, 7, 4);
 		python->read.copies = take_offset(offsets, layout->code, 10, 8);

@@ -75,6 +75,10 @@ static struct ebpf_python layout_of(const struct interpreter_process *process)
 		python.text_type = image->text_type - bias;
 		python.running_task = asyncio->running_task;
 		python.task_name = asyncio->task_name;
+		python.task_coroutine = asyncio->task_coroutine;
+		python.awaiter = asyncio->awaiter;
+		python.has_many_awaiters = asyncio->has_many_awaiters;
+		python.is_task = asyncio->is_task;
 	}
 	return python;
 }

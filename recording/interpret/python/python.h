@@ -42,7 +42,8 @@ void python_image_destroy(struct python_image *python); /* NULL is allowed */
  */
 struct python_asyncio {
 	uint32_t running_task; /* offset in PyThreadState; 0: the file has no such section */
-	uint32_t task_name;    /* offset in TaskObj */
+	/* Offsets in TaskObj; of those that are bytes: whether several await the task, and whether it is one. */
+	uint32_t task_name, task_coroutine, awaiter, has_many_awaiters, is_task;
 };
 
 /* False: the file does not tell, or its offsets are not those of CPython 3.14 and 3.15. */

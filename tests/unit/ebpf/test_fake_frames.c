@@ -16,6 +16,18 @@ struct fake_frame {
 	uint64_t code, previous, instruction;
 	uint8_t mark;
 	uint32_t copy;
+	uint64_t stack_pointer;
+};
+
+struct fake_coroutine {
+	uint64_t reserved, type, awaited;
+	uint8_t state;
+	struct fake_frame frame;
+};
+
+struct fake_task {
+	uint64_t reserved, name, coroutine, awaiter;
+	uint8_t has_many_awaiters, is_task;
 };
 
 struct fake {
@@ -30,9 +42,8 @@ struct fake {
 	struct {
 		uint64_t reserved, frame, outer;
 	} cframes[2];
-	struct {
-		uint64_t reserved, name;
-	} task;
+	struct fake_task task, awaiter;
+	struct fake_coroutine coroutines[4];
 	struct {
 		uint64_t reserved, type;
 		char text[EBPF_TASK_BYTES];
@@ -44,7 +55,7 @@ struct fake {
 /* The child runs in a copy of this memory, at the same addresses. */
 static struct fake fake;
 
-enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890, SHIM = 3 };
+enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890, SHIM = 3, AWAITING = 2 };
 
 static uint64_t address_of(const void *object)
 {
@@ -109,6 +120,15 @@ static struct ebpf_frame_reader_counts sample_fake_of(void (*change)(void), int 
 		.running_task = 24,
 		.task_name = 8,
 		.type = 8,
+		.task_coroutine = offsetof(struct fake_task, coroutine),
+		.awaiter = offsetof(struct fake_task, awaiter),
+		.has_many_awaiters = offsetof(struct fake_task, has_many_awaiters),
+		.is_task = offsetof(struct fake_task, is_task),
+		.coroutine_frame = offsetof(struct fake_coroutine, frame),
+		.coroutine_state = offsetof(struct fake_coroutine, state),
+		.awaiting_state = AWAITING,
+		.stack_pointer = offsetof(struct fake_frame, stack_pointer),
+		.awaited_below = 8,
 	};
 	static uint8_t task[EBPF_TASK_BYTES];
 	struct ebpf_frame_reader_counts counts;
@@ -336,6 +356,106 @@ static void test_a_task_has_its_name(void **state)
 	}
 }
 
+/* ---- Tasks that await others ---- */
+
+/* The awaiter's coroutine 1 awaits 2 and that one 3; the task that runs has coroutine 0, whose frame is the thread's.
+ */
+static void make_awaiter(void)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		struct fake_coroutine *coroutine = &fake.coroutines[i];
+
+		coroutine->type = WILD;
+		coroutine->state = i == 1 || i == 2 ? AWAITING : 0;
+		coroutine->awaited = address_of(coroutine + 1);
+		coroutine->frame = (struct fake_frame){ .code = FAKE_CODE + 16 * i,
+			.instruction = FAKE_CODE + 16 * i,
+			.stack_pointer = address_of(&coroutine->awaited + 1) };
+	}
+	fake.threads[0].frame = address_of(&fake.coroutines[0].frame);
+	fake.coroutines[0].frame.previous = address_of(&fake.frames[0]);
+	fake.threads[0].task = address_of(&fake.task);
+	fake.task.coroutine = address_of(&fake.coroutines[0]);
+	fake.task.awaiter = address_of(&fake.awaiter);
+	fake.awaiter.is_task = 1;
+	fake.awaiter.coroutine = address_of(&fake.coroutines[1]);
+}
+
+static void make_many_awaiters(void)
+{
+	make_awaiter();
+	fake.task.has_many_awaiters = 1;
+}
+
+static void make_future_as_awaiter(void)
+{
+	make_awaiter();
+	fake.awaiter.is_task = 0;
+}
+
+static void make_wild_awaiter(void)
+{
+	make_awaiter();
+	fake.task.awaiter = WILD;
+}
+
+static void make_wild_coroutine(void)
+{
+	make_awaiter();
+	fake.awaiter.coroutine = WILD;
+}
+
+static void make_task_cycle(void)
+{
+	make_awaiter();
+	fake.awaiter.awaiter = address_of(&fake.awaiter);
+}
+
+static void make_coroutine_cycle(void)
+{
+	make_awaiter();
+	fake.coroutines[2].awaited = address_of(&fake.coroutines[1]);
+}
+
+static void make_wild_stack_of_coroutine(void)
+{
+	make_awaiter();
+	fake.coroutines[1].frame.stack_pointer = WILD;
+}
+
+/* The codes of frames, each as the number of its coroutine; 0 is the thread's own too. */
+static void expect_codes(const struct ebpf_frames *frames, const char *numbers)
+{
+	assert_int_equal(frames->count, strlen(numbers));
+	assert_false(frames->is_cut);
+	for (size_t i = 0; numbers[i]; i++)
+		assert_int_equal(ebpf_frame_code(frames->words[i]), FAKE_CODE + 16 * (uint64_t)(numbers[i] - '0'));
+}
+
+static void test_awaiters_continue_the_stack(void **state)
+{
+	static void (*const none[])(
+		void) = { make_many_awaiters, make_future_as_awaiter, make_wild_awaiter, make_wild_coroutine };
+	static void (*const cycles[])(void) = { make_task_cycle, make_coroutine_cycle };
+	struct ebpf_frames frames;
+
+	(void)sample_fake(make_awaiter, &frames);
+	expect_codes(&frames, "03210");
+	(void)sample_fake(make_wild_stack_of_coroutine, &frames);
+	expect_codes(&frames, "010");
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		(void)sample_fake(none[i], &frames);
+		expect_codes(&frames, "00");
+	}
+	for (size_t i = 0; i < sizeof(cycles) / sizeof(*cycles); i++) {
+		struct ebpf_frame_reader_counts counts = sample_fake(cycles[i], &frames);
+
+		assert_int_equal(counts.unread, 0);
+		assert_in_range(frames.count, 32, 66);
+		assert_int_equal(ebpf_frame_code(frames.words[frames.count - 1]), FAKE_CODE);
+	}
+}
+
 /* ---- Frames that mean harm ---- */
 
 static void make_frame_cycle(void)
@@ -472,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_activations_tell_their_place_on_the_stack),
 		cmocka_unit_test(test_a_thread_runs_a_copy),
 		cmocka_unit_test(test_a_task_has_its_name),
+		cmocka_unit_test(test_awaiters_continue_the_stack),
 		cmocka_unit_test(test_hostile_frames_are_bounded),
 		cmocka_unit_test(test_hostile_threads_are_bounded),
 		cmocka_unit_test(test_a_search_goes_on_at_the_next_sample),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 94, MOST_FILE_BYTES = 1 << 20, MOST_OFFSET = 1 << 20 };
+enum { WORDS = 103, MOST_FILE_BYTES = 1 << 20, MOST_OFFSET = 1 << 20 };
 
 /* A file that is changed before it is read. */
 struct file {
@@ -56,8 +56,10 @@ static struct python_image *read_file(const struct file *file, struct error *why
 static void put_offsets(const struct file *file, uint32_t version, uint64_t is_free_threaded)
 {
 	static const uint8_t starts_3_13[] = { 3, 6, 19, 28, 34, 44, 46, 50, 53, 56, 59, 61, 64, 67, 71, 73, WORDS };
-	static const uint8_t starts_3_14[] = { 3, 6, 22, 31, 39, 50, 52, 56, 59, 62, 66, 69, 71, 74, 77, 81, WORDS };
-	static const uint8_t starts_3_15[] = { 3, 6, 22, 39, 47, 58, 60, 66, 68, 71, 74, 78, 81, 83, 86, 89, WORDS };
+	static const uint8_t starts_3_14[] = { 3, 6, 22, 31, 39, 50, 52, 56, 59, 62, 66, 69, 71, 74, 77, 81, 83, 87,
+		WORDS };
+	static const uint8_t starts_3_15[] = { 3, 6, 22, 39, 47, 58, 60, 66, 68, 71, 74, 78, 81, 83, 86, 89, 94, 99,
+		WORDS };
 	const uint8_t *starts = version >> 16 == 0x030d   ? starts_3_13
 				: version >> 16 == 0x030e ? starts_3_14
 							  : starts_3_15;
@@ -134,7 +136,7 @@ static void test_offsets_of_a_free_threaded_version(void **state)
 		7736, 0, 7760, 7752, 7952, 17252, 888, 0, 8, 16, 72, 80, 88, 96, 176, 184, 256, 32, 36, 40, 136, 288, 0,
 		88, 8, 0, 56, 80, 78, 64, 72, 240, 128, 136, 144, 152, 84, 68, 112, 120, 232, 224, 32, 24, 440, 40, 104,
 		184, 48, 304, 968, 904, 56, 48, 32, 56, 40, 32, 216, 40, 56, 48, 64, 48, 56, 40, 32, 48, 32, 40, 56, 32,
-		48, 80, 48, 32, 56, 72 };
+		48, 80, 48, 32, 56, 72, 176, 112, 120, 224, 104, 176, 40, 88, 83 };
 	struct python_image *python;
 	struct error why;
 	struct file file;
@@ -151,6 +153,9 @@ static void test_offsets_of_a_free_threaded_version(void **state)
 	assert_int_equal(python->read.copy_index, 72);
 	assert_int_equal(python->read.copies, 224);
 	assert_int_equal(python->read.instructions, 232);
+	assert_int_equal(python->read.coroutine_frame, 88);
+	assert_int_equal(python->read.coroutine_state, 83);
+	assert_int_equal(python->read.stack_pointer, 64);
 	assert_int_equal(python->flags, 64);
 	assert_int_equal(python->unicode_compact, 72);
 	assert_int_equal(python->unicode_kind_bit, 8);
@@ -228,6 +233,10 @@ static void test_offsets_of_tasks_are_read(void **state)
 	assert_true(read_asyncio(&file, told, &asyncio));
 	assert_int_equal(asyncio.task_name, 136);
 	assert_int_equal(asyncio.running_task, 872);
+	assert_int_equal(asyncio.task_coroutine, 128);
+	assert_int_equal(asyncio.awaiter, 96);
+	assert_int_equal(asyncio.is_task, 108);
+	assert_int_equal(asyncio.has_many_awaiters, 109);
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(*absurd); i++) {
 		memcpy(words, told, sizeof(words));
 		words[1] = absurd[i];

@@ -43,13 +43,30 @@ log = os.open(options.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 sys.setrecursionlimit(5000)
 
 
+def own_awaiters():
+    """The frame of the outermost coroutine of the task that runs, and those of the tasks that await it, from the innermost on: since 3.14
+    asyncio tells them."""
+    try:
+        task = asyncio.current_task()
+        graph = asyncio.capture_call_graph()
+    except (AttributeError, RuntimeError):
+        return None, []
+    frames = []
+    while graph and len(graph.awaited_by) == 1:
+        graph = graph.awaited_by[0]
+        frames += [entry.frame for entry in graph.call_stack]
+    return task and task.get_coro().cr_frame, frames
+
+
 def own_chain():
     frames = []
     frame = sys._getframe(2)
+    outermost, awaiters = own_awaiters()
     while frame:
-        code = frame.f_code
-        name = getattr(code, "co_qualname", code.co_name)
-        frames.append((name, code.co_filename, frame.f_lineno if frames else 0))
+        for one in [frame, *awaiters] if frame is outermost else [frame]:
+            code = one.f_code
+            name = getattr(code, "co_qualname", code.co_name)
+            frames.append((name, code.co_filename, one.f_lineno if frames else 0))
         frame = frame.f_back
     return frames[::-1]
 
@@ -210,6 +227,25 @@ async def gather(step):
     await asyncio.gather(asyncio.create_task(task(step)))
 
 
+async def group(step):
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(gather(step))
+
+
+async def nested(step):
+    await asyncio.wait_for(asyncio.create_task(group(step)), None)
+
+
+async def shared(step):
+    """Two tasks await one: the chain ends there."""
+    one = asyncio.create_task(gather(step))
+
+    async def other():
+        await one
+
+    await asyncio.gather(asyncio.create_task(other()), one)
+
+
 async def asynchronous(step):
     yield 1
     here(step)
@@ -312,6 +348,8 @@ STEPS = [
     ("generator", lambda s: list(generator(s))),
     ("delegate", lambda s: [x for x in delegating(s)]),
     ("task", lambda s: asyncio.run(gather(s))),
+    ("tasks", lambda s: asyncio.run(nested(s))),
+    ("shared", lambda s: asyncio.run(shared(s))),
     ("asyncgen", lambda s: asyncio.run(iterate(s))),
     ("attribute", lambda s: getattr(Quiet(), s)),
     ("operator", lambda s: Quiet() + s),
