@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* At each sample: the frames of the interrupted thread's interpreter. One of the programs is loaded. */
+#define SAMPLES_WAITS 0
+
 #include "ebpf/process_set_map.h"
 
 #include "ebpf/frame_reader_walk.h"

@@ -7,6 +7,8 @@
  * share.
  *
  * All that is read of the process is foreign: each loop has a bound, each offset a mask.
+ *
+ * SAMPLES_WAITS  whether the samples of the program are of threads that have waited
  */
 #include "ebpf/frame_reader_shared.h"
 

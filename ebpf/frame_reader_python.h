@@ -259,12 +259,14 @@ static long walk_awaiter(__u32 index, void *context)
 	return 0;
 }
 
-/* The tasks that await the current one continue its stack, as their coroutines would if they had called its own. */
+/*
+ * The tasks that await a task continue its stack, as their coroutines would if they had called its own. Begins with the
+ * coroutine that was found, or with the first task that awaits.
+ */
 static inline void write_awaiters(const struct walk *walk)
 {
 	struct frames_walk *at = &walk->area->walk;
 
-	at->coroutine = 0;
 	bpf_loop(AWAITER_STEPS, walk_awaiter, (void *)walk, 0);
 	if (at->coroutine)
 		bpf_loop((at->count - at->section) / 2, swap_words, (void *)walk, 0);
@@ -274,10 +276,78 @@ static inline void find_task(struct frames_walk *at, const struct ebpf_python *p
 {
 	__u64 coroutine;
 
+	at->task = 0;
 	at->task_frame = 0;
 	if (python->running_task && read_user(&at->task, state + python->running_task) && at->task &&
 		read_user(&coroutine, at->task + python->task_coroutine) && coroutine)
 		at->task_frame = coroutine + python->coroutine_frame;
+}
+
+static inline __u64 *awaiter_word(struct frames_walk *at, __u64 task)
+{
+	return &at->awaiters[ebpf_python_task_bit(task) / 64 & (FRAMES_AWAITER_WORDS - 1)];
+}
+
+/* Notes the one that awaits a task of the ring. */
+static long note_awaiter(__u32 index, void *context)
+{
+	const struct walk *walk = context;
+	struct frames_walk *at = &walk->area->walk;
+	__u64 awaiter;
+
+	if (at->node == at->nodes)
+		return 1;
+	if (read_user(&awaiter, at->node - walk->interpreter->python.task_node + walk->interpreter->python.awaiter))
+		*awaiter_word(at, awaiter) |= 1ULL << (ebpf_python_task_bit(awaiter) & 63);
+	return !read_user(&at->node, at->node);
+}
+
+/* Each that awaits no other one is chosen with the same chance, without their number being known (Vitter 1985). */
+static long choose_task(__u32 index, void *context)
+{
+	const struct walk *walk = context;
+	struct frames_walk *at = &walk->area->walk;
+	__u64 task = at->node - walk->interpreter->python.task_node;
+
+	if (at->node == at->nodes)
+		return 1;
+	if (!(*awaiter_word(at, task) >> (ebpf_python_task_bit(task) & 63) & 1) &&
+		bpf_get_prandom_u32() % (__u32)++at->choices == 0)
+		at->task = task;
+	return !read_user(&at->node, at->node);
+}
+
+static __always_inline _Bool pass_tasks(const struct walk *walk, long (*step)(__u32 index, void *context))
+{
+	struct frames_walk *at = &walk->area->walk;
+
+	if (!read_user(&at->node, at->nodes))
+		return 0;
+	bpf_loop(EBPF_PYTHON_MOST_TASKS, step, (void *)walk, 0);
+	return 1;
+}
+
+/* While an event loop waits, all of its tasks do: the wait is that of one of them, which so has its part of the time.
+ */
+static inline void write_waiting_task(const struct walk *walk, __u64 state)
+{
+	const struct ebpf_python *python = &walk->interpreter->python;
+	struct frames_walk *at = &walk->area->walk;
+	__u64 loop;
+
+	if (!python->tasks || at->task || !read_user(&loop, state + python->running_loop) || !loop)
+		return;
+	at->nodes = state + python->tasks;
+	at->choices = 0;
+	for (__u32 i = 0; i < FRAMES_AWAITER_WORDS; i++)
+		((volatile __u64 *)at->awaiters)[i] = 0;
+	if (!pass_tasks(walk, note_awaiter) || !pass_tasks(walk, choose_task) || !at->task ||
+		!read_user(&at->coroutine, at->task + python->task_coroutine) || !at->coroutine)
+		return;
+	at->section = at->count;
+	write_awaiters(walk);
+	if (at->count > FRAMES_BLOCK_HEADER)
+		write_word(walk->area, ebpf_python_activation_word(0));
 }
 
 /* ---- All frames ---- */
@@ -309,8 +379,10 @@ static long walk_python_frame_of_task(__u32 index, void *context)
 	__u64 frame = walk->area->walk.frame;
 	long is_last = walk_python_frame(index, context);
 
-	if (frame == walk->area->walk.task_frame)
+	if (frame == walk->area->walk.task_frame) {
+		walk->area->walk.coroutine = 0;
 		write_awaiters(walk);
+	}
 	return is_last;
 }
 

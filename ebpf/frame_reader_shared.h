@@ -29,6 +29,7 @@ enum {
 	FRAMES_PIECE_WORDS = FRAMES_PIECE_BYTES / 8,
 	FRAMES_TABLE_WORDS = FRAMES_TABLE_BYTES / 8,
 	FRAMES_TASK_WORDS = EBPF_TASK_BYTES / 8,
+	FRAMES_AWAITER_WORDS = EBPF_PYTHON_TASK_BITS / 64,
 	FRAMES_SLACK_WORDS = FRAMES_TABLE_WORDS, /* behind the longest block: pieces are read to where a word may lie */
 };
 
@@ -54,8 +55,11 @@ struct frames_walk {
 	__u64 cframe, outer_cframe, outer_frame;
 	/* The task that runs, or awaits it; where the frame of its outermost coroutine is, and the next coroutine. */
 	__u64 task, task_frame, coroutine;
-	__u64 section;     /* the word at which the coroutines of the task begin */
-	__u64 count, most; /* words of the block */
+	__u64 node, nodes;                    /* the next one of the ring of tasks, and its begin */
+	__u64 choices;                        /* tasks of which one is chosen */
+	__u64 awaiters[FRAMES_AWAITER_WORDS]; /* a set of tasks that await others, by ebpf_python_task_bit() */
+	__u64 section;                        /* the word at which the coroutines of the task begin */
+	__u64 count, most;                    /* words of the block */
 	__u64 is_full, is_unread;
 	__u64 fresh_count;
 	__u64 fresh[FRAMES_MOST_FRESH];       /* code that no frames had before */

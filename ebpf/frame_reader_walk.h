@@ -108,6 +108,8 @@ static __always_inline void write_frames(
 	area->walk.fresh_count = 0;
 	if (interpreter->kind == EBPF_PYTHON)
 		find_task(&area->walk, &interpreter->python, state);
+	if (interpreter->kind == EBPF_PYTHON && SAMPLES_WAITS && by_helper)
+		write_waiting_task(&walk, state);
 	walk_frames(&walk, by_helper);
 	area->unread += area->walk.is_unread;
 	if (area->walk.is_full && area->walk.most < FRAMES_MOST_BLOCK)

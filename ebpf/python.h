@@ -37,6 +37,8 @@ struct ebpf_python {
 	 * task_awaited_by, and in a byte each task_awaited_by_is_set and task_is_task.
 	 */
 	__u32 running_task, task_name, task_coroutine, awaiter, has_many_awaiters, is_task;
+	/* PyThreadState: asyncio_running_loop, and asyncio_tasks_head, a ring of the tasks' task_node. */
+	__u32 running_loop, tasks, task_node;
 	/*
 	 * PyGenObject: gi_iframe, and in a byte gi_frame_state, which is `awaiting_state` while it awaits another one:
 	 * that lies so many bytes below the top of its stack. _PyInterpreterFrame: stackpointer.
@@ -50,7 +52,21 @@ struct ebpf_python {
  * 3.12), or its _PyCFrame (3.11). So its address tells which native frame the activation is, whatever the code of the
  * loop is and however it was built. It stands in a word behind the activation's frames, of which there may be none: a
  * multiple of 8 below 2^63.
+ *
+ * Where a thread waits that runs an event loop and none of its tasks, the coroutines of one of them, by chance, come
+ * before all frames, and end with a word of address 0: none of them is on the C stack.
  */
+/*
+ * That task is one that awaits no other one. A set of those that do has a bit for each, which others may share: then
+ * they are not chosen either, which befalls one in eighty of 100 tasks that others await.
+ */
+enum { EBPF_PYTHON_TASK_BITS = 8192, EBPF_PYTHON_MOST_TASKS = 512 };
+
+static inline __u32 ebpf_python_task_bit(__u64 task)
+{
+	return ((task >> 4) * 0x9e3779b97f4a7c15ULL) >> 51;
+}
+
 static inline __u64 ebpf_python_activation_word(__u64 address)
 {
 	return address << 1 | 1;

@@ -10,6 +10,8 @@
  * very wait on another CPU. It would then be charged twice for what it had waited since the last visit. That takes
  * two writes within some 50 ns of each other, once in a second.
  */
+#define SAMPLES_WAITS 1
+
 #include "ebpf/frame_reader_walk.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/waiting_shared.h"

@@ -116,6 +116,11 @@ bool wait_is_futex(const struct machine *machine, const struct ebpf_wait *wait)
 	}
 }
 
+bool wait_is_for_events(const struct machine *machine, const struct ebpf_wait *wait)
+{
+	return wait->state != 0 && call_of(machine, wait) == MACHINE_CALL_EVENTS;
+}
+
 /* fcntl() waits for locks that other processes hold, those of a process or those of an open file. */
 static bool is_file_lock(const struct ebpf_wait *wait)
 {

@@ -29,5 +29,8 @@ bool wait_class_needs_file(const struct machine *machine, const struct ebpf_wait
  */
 enum profile_wait_class wait_class_of(const struct machine *machine, const struct ebpf_wait *wait, enum wait_file file);
 
+/* Whether the thread waits for any of several events, as an event loop does. */
+bool wait_is_for_events(const struct machine *machine, const struct ebpf_wait *wait);
+
 /* Whether the wait is one for a lock, whose address is wait->arguments[0]. */
 bool wait_is_futex(const struct machine *machine, const struct ebpf_wait *wait);

@@ -47,6 +47,7 @@ struct interpret_sample {
 	int32_t pid;
 	const struct ebpf_frames *interpreter_frames; /* that came with it; NULL: none */
 	struct unwind_job *job;                       /* walked; its frames are changed */
+	bool waits_for_events;                        /* it is one of a wait, in an event loop's call */
 };
 
 /* Gives the frames of a walked stack the names of the program. */

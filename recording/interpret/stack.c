@@ -16,6 +16,7 @@ struct joining {
 	bool made_are_loops;     /* code made at run time stands for the loop */
 	/* Where activations have addresses: the next native frame, and native frames that were compared. */
 	size_t native, compared;
+	bool replaces_leaf; /* the next activation has nothing below it but a task */
 	bool is_uncertain;
 };
 
@@ -249,6 +250,9 @@ static bool place_activation(struct joining *joining, struct error *err)
 	}
 	native = find_native(joining, address);
 	if (native < result->count) {
+		if (joining->replaces_leaf)
+			joining->native = native;
+		joining->replaces_leaf = false;
 		add_natives(joining, native);
 		skip_native(joining);
 		return add_words(joining, end, result->frames[native].stack_pointer, err);
@@ -297,8 +301,30 @@ static bool join_by_loops(struct joining *joining, struct error *err)
 	return true;
 }
 
+/*
+ * The coroutines of a task that waits in an event loop: they stand in place of the native frames in which the loop
+ * waits.
+ */
+static bool add_waiting_task(struct joining *joining, struct error *err)
+{
+	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+	const struct unwind_result *result = &joining->sample->job->result;
+	size_t end;
+
+	if (find_activation(joining, &end) != 0 || end == frames->count)
+		return true;
+	if (!joining->sample->waits_for_events) {
+		joining->next = end + 1;
+		return true;
+	}
+	joining->replaces_leaf = true;
+	return add_words(joining, end, result->count > 0 ? result->frames[0].stack_pointer : 0, err);
+}
+
 static bool join_by_addresses(struct joining *joining, struct error *err)
 {
+	if (!add_waiting_task(joining, err))
+		return false;
 	while (joining->next < joining->sample->interpreter_frames->count)
 		if (!place_activation(joining, err))
 			return false;

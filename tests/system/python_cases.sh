@@ -76,6 +76,17 @@ for python in "${pythons[@]}"; do
 	# Names that are endless are not all taken.
 	run 0 kelvin record -o names.pb.gz -- "$python" "$programs/tasks.py" tasks 0.1 300
 	says stderr '^[0-9]+ samples in asyncio tasks have the name of their thread, because there are more than 256 names of tasks$'
+
+	# What an event loop waits for is what its tasks await, below what awaits them: `brief` has 20 %, `long` 80 %.
+	run 0 kelvin record --off-cpu -o awaits.pb.gz -- "$python" "$programs/awaits.py" 4
+	run 0 kelvin report --metric idle --folded - awaits.pb.gz
+	awk '{ of = "loop" }
+		/;py::serve:[^;]*;py::handle:[^;]*;.*;py::brief:[^;]*;py::pause:[^;]*;/ { of = "brief" }
+		/;py::serve:[^;]*;py::handle:[^;]*;.*;py::long:[^;]*;py::pause:[^;]*;/ { of = "long" }
+		{ sum[of] += $NF; all += $NF }
+		END { for (of in sum) printf "%s=%d ", of, 100 * sum[of] / all }' stdout >told
+	at_least "$(value brief)" 12 "percent of the waiting time in the brief task: $(<told)"
+	at_least "$(value long)" 68 "percent of the waiting time in the long task: $(<told)"
 done
 python=${pythons[0]}
 

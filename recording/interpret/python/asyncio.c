@@ -17,8 +17,11 @@ enum {
 	IS_TASK = 3,
 	AWAITED_BY_IS_SET = 4,
 	COROUTINE = 5,
+	TASK_NODE = 6,
 	THREAD = 9,
+	RUNNING_LOOP = 10,
 	RUNNING_TASK = 11,
+	TASKS = 12,
 	WORDS = 13,
 	MOST_OFFSET = 1 << 20
 };
@@ -56,8 +59,12 @@ bool python_asyncio_read(struct elf_image *elf, struct python_asyncio *asyncio)
 	asyncio->awaiter = asyncio_offset(words, TASK, AWAITED_BY);
 	asyncio->has_many_awaiters = asyncio_byte_offset(words, AWAITED_BY_IS_SET);
 	asyncio->is_task = asyncio_byte_offset(words, IS_TASK);
+	asyncio->running_loop = asyncio_offset(words, THREAD, RUNNING_LOOP);
+	asyncio->tasks = asyncio_offset(words, THREAD, TASKS);
+	asyncio->task_node = asyncio_offset(words, TASK, TASK_NODE);
 	if (asyncio->running_task && asyncio->task_name && asyncio->task_coroutine && asyncio->awaiter &&
-		asyncio->has_many_awaiters && asyncio->is_task)
+		asyncio->has_many_awaiters && asyncio->is_task && asyncio->running_loop && asyncio->tasks &&
+		asyncio->task_node)
 		return true;
 	*asyncio = (struct python_asyncio){ 0 };
 	return false;

@@ -7,6 +7,7 @@ enum {
 	MOST_THREADS = 1024,    /* that are looked at for one stack */
 	PAGE_BYTES = 4096,      /* what is mapped at an address is mapped from there to the next multiple */
 	MOST_FRAME_BYTES = 256, /* of _PyInterpreterFrame, up to the last member that is read */
+	MOST_AWAITERS = 64,     /* coroutines and tasks that await a task */
 };
 
 /* A process whose frames are read, and memory of it around the last one: frames that call each other lie side by side.
@@ -19,10 +20,12 @@ struct frame_reading {
 	uint64_t start; /* address of `bytes` */
 	size_t size;
 	uint8_t bytes[PAGE_BYTES + MOST_FRAME_BYTES];
+	uint64_t *words; /* of frames; borrowed */
+	size_t room, count;
 };
 
 struct python_frame {
-	uint64_t code, previous, instruction;
+	uint64_t code, previous, instruction, stack_pointer;
 	uint32_t copy;
 	uint8_t mark;
 };
@@ -126,7 +129,8 @@ static size_t max_size(size_t a, size_t b)
 /* How much of a frame is read; 0: more than any version has. */
 static size_t frame_bytes_of(const struct ebpf_python *python)
 {
-	size_t words = max_size(max_size(python->code, python->previous), python->instruction) + sizeof(uint64_t);
+	size_t members = max_size(max_size(python->code, python->previous), python->instruction);
+	size_t words = max_size(members, python->stack_pointer) + sizeof(uint64_t);
 	size_t bytes = max_size(max_size(words, (size_t)python->mark + 1), python->copy_index + sizeof(uint32_t));
 
 	return bytes <= MOST_FRAME_BYTES ? bytes : 0;
@@ -153,9 +157,9 @@ static bool read_frame(struct frame_reading *reading, uint64_t address, struct p
 		!read_around(reading, address))
 		return false;
 	bytes = reading->bytes + (address - reading->start);
-	*frame =
-		(struct python_frame){ interpreter_word(bytes, python->code), interpreter_word(bytes, python->previous),
-			interpreter_word(bytes, python->instruction), 0, bytes[python->mark] };
+	*frame = (struct python_frame){ interpreter_word(bytes, python->code),
+		interpreter_word(bytes, python->previous), interpreter_word(bytes, python->instruction),
+		interpreter_word(bytes, python->stack_pointer), 0, bytes[python->mark] };
 	memcpy(&frame->copy, bytes + python->copy_index, sizeof(frame->copy));
 	return true;
 }
@@ -204,22 +208,164 @@ static bool read_word(
 	return true;
 }
 
+/* ---- Tasks ---- */
+
+static bool read_byte(const struct frame_reading *reading, uint64_t address, uint8_t *byte)
+{
+	return read_at(reading, address, byte, sizeof(*byte));
+}
+
+/* The coroutine that a coroutine awaits, whose frame was read; 0: it awaits something else. */
+static uint64_t find_awaited(const struct frame_reading *reading, uint64_t coroutine, const struct python_frame *frame)
+{
+	const struct ebpf_python *python = reading->python;
+	uint64_t awaited, type, awaited_type;
+	uint8_t state;
+
+	if (!read_byte(reading, coroutine + python->coroutine_state, &state) || state != python->awaiting_state ||
+		!read_at(reading, frame->stack_pointer - python->awaited_below, &awaited, sizeof(awaited)))
+		return 0;
+	awaited &= ~UINT64_C(3);
+	return read_at(reading, coroutine + python->type, &type, sizeof(type)) &&
+			       read_at(reading, awaited + python->type, &awaited_type, sizeof(type)) &&
+			       type == awaited_type
+		       ? awaited
+		       : 0;
+}
+
+/* Adds the coroutines of a task, the innermost first, from the outermost one on. Returns how many are left to add. */
+static size_t add_coroutines(struct frame_reading *reading, uint64_t coroutine, size_t most)
+{
+	size_t begin = reading->count;
+	struct python_frame frame;
+
+	for (; coroutine && most > 0 && reading->count < reading->room &&
+		read_frame(reading, coroutine + reading->python->coroutine_frame, &frame);
+		most--) {
+		reading->words[reading->count++] = ebpf_frame_word(frame.code, position_of(reading, &frame), false);
+		coroutine = find_awaited(reading, coroutine, &frame);
+	}
+	for (size_t i = begin, k = reading->count; i + 1 < k; i++) {
+		uint64_t word = reading->words[--k];
+
+		reading->words[k] = reading->words[i];
+		reading->words[i] = word;
+	}
+	return most;
+}
+
+/* The task that awaits a task, if it is the only one; 0: there is none. */
+static uint64_t find_awaiter(const struct frame_reading *reading, uint64_t task)
+{
+	const struct ebpf_python *python = reading->python;
+	uint8_t has_many, is_task;
+	uint64_t awaiter;
+
+	return read_byte(reading, task + python->has_many_awaiters, &has_many) && !has_many &&
+			       read_at(reading, task + python->awaiter, &awaiter, sizeof(awaiter)) && awaiter &&
+			       read_byte(reading, awaiter + python->is_task, &is_task) && is_task == 1
+		       ? awaiter
+		       : 0;
+}
+
+static uint64_t find_coroutine(const struct frame_reading *reading, uint64_t task)
+{
+	uint64_t coroutine;
+
+	return task && read_at(reading, task + reading->python->task_coroutine, &coroutine, sizeof(coroutine))
+		       ? coroutine
+		       : 0;
+}
+
+static void add_awaiters(struct frame_reading *reading, uint64_t task)
+{
+	for (size_t left = MOST_AWAITERS; left > 0 && (task = find_awaiter(reading, task)) != 0; left--)
+		left = add_coroutines(reading, find_coroutine(reading, task), left - 1) + 1;
+}
+
+/* The tasks of a thread. */
+struct task_list {
+	uint64_t tasks[EBPF_PYTHON_MOST_TASKS];
+	size_t count;
+	uint64_t awaiters[EBPF_PYTHON_TASK_BITS / 64];
+};
+
+static void read_tasks(const struct frame_reading *reading, uint64_t thread, struct task_list *list)
+{
+	uint64_t end = thread + reading->python->tasks, node = end;
+
+	while (list->count < EBPF_PYTHON_MOST_TASKS && read_at(reading, node, &node, sizeof(node)) && node != end) {
+		uint64_t task = node - reading->python->task_node, awaiter = find_awaiter(reading, task);
+
+		list->tasks[list->count++] = task;
+		list->awaiters[ebpf_python_task_bit(awaiter) / 64] |= UINT64_C(1) << ebpf_python_task_bit(awaiter) % 64;
+	}
+}
+
+/* One of the tasks of an event loop that waits, by chance, of those that await no other one; 0: there is none. */
+static uint64_t choose_task(const struct frame_reading *reading, uint64_t thread)
+{
+	uint64_t chance = (uint64_t)clock_read_ns(CLOCK_MONOTONIC), loop;
+	struct task_list list = { 0 };
+	size_t count = 0;
+
+	if (!read_at(reading, thread + reading->python->running_loop, &loop, sizeof(loop)) || !loop)
+		return 0;
+	read_tasks(reading, thread, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		uint32_t bit = ebpf_python_task_bit(list.tasks[i]);
+
+		if (!(list.awaiters[bit / 64] >> bit % 64 & 1))
+			list.tasks[count++] = list.tasks[i];
+	}
+	return count > 0 ? list.tasks[hash_mix(chance, thread) % count] : 0;
+}
+
+static void add_waiting_task(struct frame_reading *reading, uint64_t thread)
+{
+	uint64_t task = choose_task(reading, thread);
+
+	if (!task)
+		return;
+	(void)add_coroutines(reading, find_coroutine(reading, task), MOST_AWAITERS);
+	add_awaiters(reading, task);
+	if (reading->count > 0 && reading->count < reading->room)
+		reading->words[reading->count++] = ebpf_python_activation_word(0);
+}
+
+/* ---- All frames ---- */
+
 bool python_read_frames(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
 	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_frames *frames)
 {
-	struct frame_reading reading = {
-		.host = host, .python = python, .pid = pid, .frame_bytes = frame_bytes_of(python)
-	};
-	uint64_t thread = reading.frame_bytes > 0 ? find_thread(&reading, native_thread_id) : 0, address;
+	struct frame_reading reading = { .host = host,
+		.python = python,
+		.pid = pid,
+		.frame_bytes = frame_bytes_of(python),
+		.words = words,
+		.room = room };
+	uint64_t thread = reading.frame_bytes > 0 ? find_thread(&reading, native_thread_id) : 0, address, task = 0;
 	struct activation activation = { 0 };
-	size_t count = 0;
+	uint64_t task_frame;
 	bool has_more;
 
 	if (!thread || !find_first_frame(&reading, thread, &activation, &address))
 		return false;
 	has_more = address != 0;
-	while (has_more && count < room && read_word(&reading, &activation, &address, &words[count], &has_more))
-		count++;
-	*frames = (struct ebpf_frames){ .words = words, .count = count, .kind = EBPF_PYTHON, .is_cut = has_more };
-	return count > 0;
+	if (has_more && python->running_task && read_at(&reading, thread + python->running_task, &task, sizeof(task)) &&
+		!task)
+		add_waiting_task(&reading, thread);
+	task_frame = task ? find_coroutine(&reading, task) + python->coroutine_frame : 0;
+	while (has_more && reading.count < room) {
+		uint64_t frame = address;
+
+		if (!read_word(&reading, &activation, &address, &words[reading.count], &has_more))
+			break;
+		reading.count++;
+		if (task && frame == task_frame)
+			add_awaiters(&reading, task);
+	}
+	*frames =
+		(struct ebpf_frames){ .words = words, .count = reading.count, .kind = EBPF_PYTHON, .is_cut = has_more };
+	return reading.count > 0;
 }

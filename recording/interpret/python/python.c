@@ -79,6 +79,9 @@ static struct ebpf_python layout_of(const struct interpreter_process *process)
 		python.awaiter = asyncio->awaiter;
 		python.has_many_awaiters = asyncio->has_many_awaiters;
 		python.is_task = asyncio->is_task;
+		python.running_loop = asyncio->running_loop;
+		python.tasks = asyncio->tasks;
+		python.task_node = asyncio->task_node;
 	}
 	return python;
 }

@@ -44,6 +44,7 @@ struct python_asyncio {
 	uint32_t running_task; /* offset in PyThreadState; 0: the file has no such section */
 	/* Offsets in TaskObj; of those that are bytes: whether several await the task, and whether it is one. */
 	uint32_t task_name, task_coroutine, awaiter, has_many_awaiters, is_task;
+	uint32_t running_loop, tasks, task_node; /* in PyThreadState, and in TaskObj */
 };
 
 /* False: the file does not tell, or its offsets are not those of CPython 3.14 and 3.15. */

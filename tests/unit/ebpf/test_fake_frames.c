@@ -26,7 +26,7 @@ struct fake_coroutine {
 };
 
 struct fake_task {
-	uint64_t reserved, name, coroutine, awaiter;
+	uint64_t reserved, name, coroutine, awaiter, node;
 	uint8_t has_many_awaiters, is_task;
 };
 
@@ -36,7 +36,7 @@ struct fake {
 		uint64_t next, first_thread;
 	} interpreters[2];
 	struct {
-		uint64_t next, id, frame, task;
+		uint64_t next, id, frame, task, loop, tasks;
 	} threads[2];
 	struct fake_frame frames[2];
 	struct {
@@ -54,6 +54,9 @@ struct fake {
 
 /* The child runs in a copy of this memory, at the same addresses. */
 static struct fake fake;
+
+/* Samples are of waits. */
+static bool is_waiting;
 
 enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890, SHIM = 3, AWAITING = 2 };
 
@@ -85,7 +88,8 @@ static pid_t start_fake(void (*change)(void), int flags)
 		if (change)
 			change();
 		for (;;)
-			;
+			if (is_waiting)
+				usleep(5000);
 	}
 	return pid;
 }
@@ -129,6 +133,9 @@ static struct ebpf_frame_reader_counts sample_fake_of(void (*change)(void), int 
 		.awaiting_state = AWAITING,
 		.stack_pointer = offsetof(struct fake_frame, stack_pointer),
 		.awaited_below = 8,
+		.running_loop = 32,
+		.tasks = 40,
+		.task_node = offsetof(struct fake_task, node),
 	};
 	static uint8_t task[EBPF_TASK_BYTES];
 	struct ebpf_frame_reader_counts counts;
@@ -137,9 +144,9 @@ static struct ebpf_frame_reader_counts sample_fake_of(void (*change)(void), int 
 	size_t samples;
 
 	*frames = (struct ebpf_frames){ 0 };
-	sampling_start(&sampling, PLENTY_BYTES);
+	(is_waiting ? sampling_start_waits : sampling_start)(&sampling, PLENTY_BYTES);
 	sampling_add(&sampling, child, &python);
-	sampling_wait(&sampling, 20);
+	sampling_wait(&sampling, is_waiting ? 5 : 20);
 	counts = ebpf_frame_reader_counts(sampling.frame_reader);
 	(void)sampling_count_frames(&sampling, (uint32_t)child, &samples, frames);
 	assert_true(frames->count <= EBPF_MOST_FRAMES);
@@ -456,6 +463,56 @@ static void test_awaiters_continue_the_stack(void **state)
 	}
 }
 
+/* The loop's tasks are the one of coroutine 0 and that which awaits it. */
+static void make_waiting_tasks(void)
+{
+	make_awaiter();
+	fake.threads[0].frame = address_of(&fake.frames[0]);
+	fake.threads[0].task = 0;
+	fake.threads[0].loop = WILD;
+	fake.threads[0].tasks = address_of(&fake.awaiter.node);
+	fake.awaiter.node = address_of(&fake.task.node);
+	fake.task.node = address_of(&fake.threads[0].tasks);
+}
+
+static void make_no_loop(void)
+{
+	make_waiting_tasks();
+	fake.threads[0].loop = 0;
+}
+
+static void make_cycle_of_tasks(void)
+{
+	make_waiting_tasks();
+	fake.task.node = address_of(&fake.task.node);
+}
+
+static void make_wild_task_of_loop(void)
+{
+	make_waiting_tasks();
+	fake.threads[0].tasks = WILD;
+}
+
+static void test_a_loop_waits_for_a_task_that_awaits_none(void **state)
+{
+	static void (*const chosen[])(void) = { make_waiting_tasks, make_cycle_of_tasks };
+	static void (*const none[])(void) = { make_no_loop, make_wild_task_of_loop };
+	struct ebpf_frames frames;
+
+	is_waiting = true;
+	for (size_t i = 0; i < 2; i++) {
+		(void)sample_fake(chosen[i], &frames);
+		assert_int_equal(frames.count, 6);
+		assert_int_equal(frames.words[4], ebpf_python_activation_word(0));
+		assert_int_equal(ebpf_frame_code(frames.words[5]), FAKE_CODE);
+		frames.count = 4;
+		expect_codes(&frames, "0321");
+		(void)sample_fake(none[i], &frames);
+		expect_codes(&frames, "0");
+	}
+	is_waiting = false;
+}
+
 /* ---- Frames that mean harm ---- */
 
 static void make_frame_cycle(void)
@@ -593,6 +650,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_runs_a_copy),
 		cmocka_unit_test(test_a_task_has_its_name),
 		cmocka_unit_test(test_awaiters_continue_the_stack),
+		cmocka_unit_test(test_a_loop_waits_for_a_task_that_awaits_none),
 		cmocka_unit_test(test_hostile_frames_are_bounded),
 		cmocka_unit_test(test_hostile_threads_are_bounded),
 		cmocka_unit_test(test_a_search_goes_on_at_the_next_sample),

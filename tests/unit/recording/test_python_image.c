@@ -237,6 +237,9 @@ static void test_offsets_of_tasks_are_read(void **state)
 	assert_int_equal(asyncio.awaiter, 96);
 	assert_int_equal(asyncio.is_task, 108);
 	assert_int_equal(asyncio.has_many_awaiters, 109);
+	assert_int_equal(asyncio.running_loop, 864);
+	assert_int_equal(asyncio.tasks, 880);
+	assert_int_equal(asyncio.task_node, 152);
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(*absurd); i++) {
 		memcpy(words, told, sizeof(words));
 		words[1] = absurd[i];
