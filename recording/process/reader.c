@@ -67,12 +67,12 @@ static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SU
  * machine an innocent process is late as well, when one of its threads has its memory map locked and waits for a CPU:
  * that is over soon.
  */
-static const int64_t first_rest_ns = 30000000;
+static const int64_t first_rest_ns = 5000000;
 
 /* What is copied of files that must not be mapped, in one recording. */
 static const int64_t copy_file_bytes = 128 << 20, copy_all_bytes = 256 << 20, copy_all_ns = 1000000000;
 
-enum { MAX_LATE = 1 << 16, MOST_QUADRUPLINGS = 6, CHUNK_BYTES = 1 << 18 };
+enum { MAX_LATE = 1 << 16, MOST_QUADRUPLINGS = 7, CHUNK_BYTES = 1 << 18 };
 
 struct late_process {
 	int64_t until_ns; /* CLOCK_MONOTONIC */

@@ -122,14 +122,14 @@ static void memory_is_copied(void **state)
 static void memory_that_never_arrives_is_left_alone(void **state)
 {
 	struct child hostile = start_child(), innocent = start_child();
-	const useconds_t rest_us[] = { 40000, 150000, 550000 }; /* longer each time */
+	const useconds_t rest_us[] = { 10000, 30000, 100000, 400000 }; /* longer each time */
 	char got[sizeof(text)], part[64];
 	struct buffer maps;
 	bool is_denied;
 
 	if (hostile.missing != MAP_FAILED) {
 		assert_int_equal(read_from(*state, hostile.pid, text, got), sizeof(text));
-		for (size_t i = 0; i < 3; i++) {
+		for (size_t i = 0; i < 4; i++) {
 			usleep(i > 0 ? rest_us[i - 1] : 0);
 			assert_int_equal(read_from(*state, hostile.pid, hostile.missing, got), -1);
 			assert_int_equal(errno, EAGAIN);
@@ -144,7 +144,7 @@ static void memory_that_never_arrives_is_left_alone(void **state)
 		assert_true(maps.size > 0);
 		buffer_deinit(&maps);
 		/* It may have been late by chance: after a while it is asked again, and answers. */
-		usleep(rest_us[2]);
+		usleep(rest_us[3]);
 		assert_int_equal(read_from(*state, hostile.pid, text, got), sizeof(text));
 	}
 	end_child(&hostile);
