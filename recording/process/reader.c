@@ -24,9 +24,9 @@
 /*
  * Rings are read before they are three quarters full, and the last quarter takes 130 ms at the usual rate. So the
  * recorder may wait for 20 or 50 ms at once; up to 5 late reads of a user follow each other, and 15 of all, then one in
- * 2 s.
+ * 0.4 s.
  */
-static const struct deadline_limits reader_limits = { 100000000, 300000000, 100 };
+static const struct deadline_limits reader_limits = { 100000000, 300000000, 20 };
 
 #define READER_READS_ONLY 2, O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY), O_RDONLY
 
