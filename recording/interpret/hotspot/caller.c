@@ -9,6 +9,7 @@ enum step_kind {
 	STEP_BY_SIZE,          /* the CFA is so many bytes above the stack pointer */
 	STEP_BY_SIZE_OR_FRAME, /* likewise, else the frame pointer leads to it */
 	STEP_TO_NATIVE,        /* by size, to code that need not be Java's */
+	STEP_BY_CALL,          /* where a return address is that a call of this code has left */
 	STEP_BY_SEARCH,        /* in the few places where code without a frame has the return address */
 	STEP_OVER_FROZEN,      /* the caller is not on the stack; its thread's is found */
 };
@@ -158,6 +159,7 @@ static bool find_step(struct hotspot_process *process, uint32_t id, struct machi
 		step->kind = STEP_BY_SEARCH;
 		return true;
 	case HOTSPOT_BLOB_OTHER:
+		step->kind = STEP_BY_CALL;
 		break;
 	}
 	return true;
@@ -269,6 +271,63 @@ static bool answer_by_search(const struct question *question, struct error *err)
 	return true;
 }
 
+/* Whether the call before a return address in a compiled method leads to a block. */
+static bool is_call_of(
+	const struct question *question, uint64_t pc, const struct hotspot_code *called, bool *is, struct error *err)
+{
+	struct hotspot_codes *codes = &question->process->codes;
+	uint64_t start = called->start, size = called->end - called->start;
+	struct machine_code instructions;
+	struct hotspot_frame *place;
+	int64_t distance;
+
+	*is = false;
+	if (!is_in_code_cache(question->process, pc - 1))
+		return true;
+	if (!hotspot_process_find_place(question->process, pc, false, &place, err))
+		return false;
+	if (place->owner == PROFILE_NONE || codes->items[place->owner].kind != HOTSPOT_BLOB_METHOD)
+		return true;
+	if (!hotspot_code_instructions(codes, place->owner, &instructions, err))
+		return false;
+	instructions.at = (size_t)(pc - codes->items[place->owner].start);
+	*is = instructions.at <= instructions.size && question->machine->find_call(&instructions, &distance) &&
+	      pc + (uint64_t)distance - start < size;
+	return true;
+}
+
+/*
+ * Stubs of one block differ in their frames: many begin with the frame pointer, that of a method's entry barrier with a
+ * word before it (MacroAssembler::enter(), generate_method_entry_barrier()), others have none. A compiled method calls
+ * them directly, so the true return address is known by its call.
+ */
+static bool answer_by_call(const struct question *question, uint32_t owner, struct error *err)
+{
+	const uint64_t frame_pointer = frame_pointer_of(question), stack_pointer = question->frame->stack_pointer;
+	const struct {
+		uint64_t at;
+		uint8_t saved;
+	} places[] = { { frame_pointer + WORD_BYTES, 2 }, { frame_pointer + 2 * (uint64_t)WORD_BYTES, 3 },
+		{ stack_pointer, 0 } };
+	uint64_t word;
+	bool is;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (places[i].at < stack_pointer || !walk_read(question->frame->dump, places[i].at, &word))
+			continue;
+		if (!is_call_of(question, word, &question->process->codes.items[owner], &is, err))
+			return false;
+		if (!is)
+			continue;
+		question->caller->pc = word;
+		question->caller->stack_pointer = places[i].at + WORD_BYTES;
+		question->caller->saved[question->machine->saved_index[RBP]] = places[i].saved;
+		*question->answer = UNWIND_ANSWER_CALLER;
+		return true;
+	}
+	return true;
+}
+
 /*
  * The frame from which a virtual thread was entered has no address of code but its return address, behind the frame
  * pointer (ContinuationEntry in src/hotspot/share/runtime/continuationEntry.hpp). There may be room for arguments
@@ -345,6 +404,8 @@ static bool answer_in_code(const struct question *question, struct machine_decod
 	case STEP_TO_NATIVE:
 		answer_by_size(question, &step, place->owner);
 		break;
+	case STEP_BY_CALL:
+		return answer_by_call(question, place->owner, err);
 	case STEP_BY_SEARCH:
 		return answer_by_search(question, err);
 	case STEP_OVER_FROZEN:

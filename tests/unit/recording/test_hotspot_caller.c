@@ -269,6 +269,27 @@ static void frozen_frames_are_left_out(void **state)
 	assert_int_equal(ask(asking, stub_code(THAWING_SEGMENT) + 0x40, false, 12, 0), UNWIND_ANSWER_UNKNOWN);
 }
 
+static void stubs_are_known_by_their_calls(void **state)
+{
+	/* call STUB + 0x100, which ends at offset 0x35 of the method */
+	const uint64_t behind = NMETHOD_CODE + 0x35;
+	struct asking *asking = *state;
+
+	hotspot_fixture_put(asking->jvm, behind - 5, 0xe8, 1);
+	hotspot_fixture_put(asking->jvm, behind - 4, STUB + 0x100 - behind, 4);
+	asking->registers.values[RBP] = slot(20);
+	asking->stack[21] = NMETHOD_CODE + 0x30;
+	asking->stack[3] = behind;
+	assert_int_equal(ask(asking, STUB + 0x110, true, 3, 0), UNWIND_ANSWER_CALLER);
+	expect_caller(asking, behind, 4, 0);
+	asking->stack[21] = behind;
+	assert_int_equal(ask(asking, STUB + 0x110, true, 3, 0), UNWIND_ANSWER_CALLER);
+	expect_caller(asking, behind, 22, 2);
+	/* What lies there may be left over from other calls. */
+	asking->stack[3] = asking->stack[21] = NMETHOD_CODE + 0x30;
+	assert_int_equal(ask(asking, STUB + 0x110, true, 3, 0), UNWIND_ANSWER_UNKNOWN);
+}
+
 static void what_cannot_be_read_is_not_guessed(void **state)
 {
 	struct asking *asking = *state;
@@ -317,6 +338,7 @@ int main(void)
 		ASKING_TEST(interpreted_methods_are_linked),
 		ASKING_TEST(the_entry_frame_leads_to_native_code),
 		ASKING_TEST(frozen_frames_are_left_out),
+		ASKING_TEST(stubs_are_known_by_their_calls),
 		ASKING_TEST(what_cannot_be_read_is_not_guessed),
 		ASKING_TEST(memory_that_means_harm),
 	};
