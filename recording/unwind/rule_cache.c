@@ -12,7 +12,7 @@ bool rule_cache_init(struct rule_cache *cache, struct error *err)
 
 	*cache = (struct rule_cache){ .entries = aligned_alloc(LINE_BYTES, bytes),
 		.rows = calloc((size_t)1 << RULE_ROW_BITS, sizeof(*cache->rows)) };
-	if (!cache->entries || !cache->rows) {
+	if (!cache->entries || !cache->rows || !negative_cache_init(&cache->negative, err)) {
 		rule_cache_deinit(cache);
 		return error_set_memory(err);
 	}
@@ -26,6 +26,7 @@ void rule_cache_deinit(struct rule_cache *cache)
 	if (cache->entries && cache->rows)
 		rules_deinit(&cache->rules);
 	scanner_deinit(&cache->scanner);
+	negative_cache_deinit(&cache->negative);
 	free(cache->entries);
 	free(cache->rows);
 	*cache = (struct rule_cache){ 0 };
@@ -147,6 +148,16 @@ static bool read_code(const struct code_place *place, size_t bytes, struct unwin
 	return true;
 }
 
+/* Nothing has a rule of all that the last scan met. */
+static void keep_hopeless(struct rule_cache *cache, uint64_t owner, uint64_t code_start)
+{
+	const struct scanner *scanner = &cache->scanner;
+
+	for (size_t i = 0; i < scanner->run_count; i++)
+		negative_cache_add(&cache->negative, owner, code_start + scanner->runs[i].start,
+			code_start + scanner->runs[i].end);
+}
+
 /* Stores the rule that the instructions give, and reads the code if its rule is not stored yet. */
 static void keep_guess(
 	struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
@@ -161,12 +172,16 @@ static void keep_guess(
 		keep_places(entry, &row->pushes);
 		return;
 	}
+	if (negative_cache_has(&cache->negative, owner, pc))
+		return;
 	if (!code->code.bytes && !read_code(place, UNWIND_CODE_BYTES, code))
 		return;
 	scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
 	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image &&
 		read_code(place, UNWIND_MOST_CODE_BYTES, code))
 		scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
+	if (scanned.is_hopeless)
+		keep_hopeless(cache, owner, pc - code->code.at);
 	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
 		*row_of(cache, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
 	keep_places(entry, &scanned.pushes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "recording/unwind/negative.h"
 #include "recording/unwind/rules.h"
 #include "recording/unwind/scan.h"
 #include "recording/unwind/unwind.h"
@@ -57,6 +58,7 @@ struct rule_cache {
 	struct rule_row *rows;  /* owned */
 	struct rules rules;
 	struct scanner scanner;
+	struct negative_cache negative;
 };
 
 COMMON_MUST_CHECK

@@ -31,9 +31,11 @@ struct scan {
 	struct marks met, left_for_later;
 	bool is_behind_call; /* the last instruction other than padding was a call */
 	struct scan_result *result;
-	bool is_straight; /* the path had no jump so far, and the frame is unchanged */
-	size_t lowest;    /* lowest instruction on the path */
-	size_t target;    /* the instruction that is searched for; no_target: a return is */
+	struct scanner *scanner; /* gets the runs */
+	bool is_hopeless;        /* so far no path has a return, or an end that is not known */
+	bool is_straight;        /* the path had no jump so far, and the frame is unchanged */
+	size_t lowest;           /* lowest instruction on the path */
+	size_t target;           /* the instruction that is searched for; no_target: a return is */
 };
 
 enum outcome { OUTCOME_ON, OUTCOME_DEAD_END, OUTCOME_FOUND };
@@ -49,7 +51,8 @@ static struct machine_decoder *find_decoder(struct scanner *scanner, const struc
 {
 	if (scanner->machine != machine) {
 		machine_decoder_destroy(scanner->decoder);
-		*scanner = (struct scanner){ machine_decoder_create(machine), machine };
+		scanner->decoder = machine_decoder_create(machine);
+		scanner->machine = machine;
 	}
 	return scanner->decoder;
 }
@@ -101,7 +104,9 @@ static size_t target_of(const struct scan *scan, size_t at, const struct machine
 /* Adds a pending path. An instruction is added once: in long code most branches lead to the same few places. */
 static void leave_for_later(struct scan *scan, size_t at, const struct machine_frame *frame)
 {
-	if (scan->pending_count < MOST_PENDING && !marks_set(&scan->left_for_later, at))
+	if (scan->pending_count == MOST_PENDING)
+		scan->is_hopeless = false;
+	else if (!marks_set(&scan->left_for_later, at))
 		scan->pending[scan->pending_count++] = (struct pending){ scan->result->bytes, at, *frame };
 }
 
@@ -110,6 +115,7 @@ static enum outcome follow(
 {
 	switch ((enum machine_flow)step->flow) {
 	case MACHINE_FLOW_RETURN:
+		scan->is_hopeless = false;
 		return found(scan, frame);
 	case MACHINE_FLOW_UNKNOWN:
 		return OUTCOME_DEAD_END;
@@ -124,8 +130,10 @@ static enum outcome follow(
 	case MACHINE_FLOW_PADDING:
 	case MACHINE_FLOW_CALL:
 		/* After a call that never returns, the next function begins. */
-		if (scan->is_behind_call && step->begins_function)
+		if (scan->is_behind_call && step->begins_function) {
+			scan->scanner->runs[scan->scanner->run_count - 1].end = *at;
 			return OUTCOME_DEAD_END;
+		}
 	}
 	*at += step->size;
 	if (step->flow != MACHINE_FLOW_PADDING)
@@ -143,6 +151,20 @@ static void note_straight(struct scan *scan, size_t end)
 		scan->result->bytes = end - scan->code->at;
 }
 
+/* Adds an instruction to the run that it continues, or to a new one. False: there is no room for it. */
+static bool add_to_run(struct scanner *scanner, size_t start, size_t end)
+{
+	struct scan_run *last = scanner->run_count > 0 ? &scanner->runs[scanner->run_count - 1] : NULL;
+
+	if (last && last->end == start)
+		last->end = end;
+	else if (scanner->run_count == SCAN_MOST_RUNS)
+		return false;
+	else
+		scanner->runs[scanner->run_count++] = (struct scan_run){ start, end };
+	return true;
+}
+
 static enum outcome scan_take(struct scan *scan, size_t *at, struct machine_frame *frame)
 {
 	const struct machine_code *code = scan->code;
@@ -152,6 +174,7 @@ static enum outcome scan_take(struct scan *scan, size_t *at, struct machine_fram
 		return OUTCOME_FOUND;
 	if (*at >= code->size) {
 		scan->result->leaves_code = true;
+		scan->is_hopeless = false;
 		return OUTCOME_DEAD_END;
 	}
 	scan->lowest = *at < scan->lowest ? *at : scan->lowest;
@@ -159,6 +182,7 @@ static enum outcome scan_take(struct scan *scan, size_t *at, struct machine_fram
 	if (marks_set(&scan->met, *at) ||
 		!scan->machine->step(scan->decoder, code->bytes + *at, code->size - *at, frame, &step))
 		return OUTCOME_DEAD_END;
+	scan->is_hopeless &= add_to_run(scan->scanner, *at, *at + step.size);
 	note_straight(scan, *at + step.size);
 	return follow(scan, &step, at, frame);
 }
@@ -194,6 +218,7 @@ static bool follow_ways(struct scan *scan, size_t at, struct machine_frame *fram
 		if (outcome == OUTCOME_DEAD_END && !go_back(scan, &at, frame))
 			return false;
 	}
+	scan->is_hopeless = false;
 	return false;
 }
 
@@ -214,6 +239,7 @@ static void scan_from_prologue(struct scan *scan)
 	before.at = scan->lowest;
 	if (!machine->find_prologue(&before, &end, &room_bytes)) {
 		scan->result->leaves_code = true;
+		scan->result->is_hopeless = scan->is_hopeless;
 		return;
 	}
 	if (room_bytes < 0 || !follow_ways(scan, end, &frame) || reached->base != machine->stack_pointer ||
@@ -244,6 +270,10 @@ void scan_rule(struct scanner *scanner, const struct machine *machine, const str
 	scan.code = code;
 	scan.is_straight = true;
 	scan.result = result;
+	scan.scanner = scanner;
+	scanner->run_count = 0;
+	/* In longer code a path may have been missed. */
+	scan.is_hopeless = code->size <= (size_t)8 * MARKED_BYTES;
 	scan.lowest = code->at;
 	scan.target = no_target;
 	if (!follow_ways(&scan, code->at, &frame))

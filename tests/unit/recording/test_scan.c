@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/x86_64.h"
+#include "recording/unwind/negative.h"
 #include "recording/unwind/scan.h"
 #include "tests/unit/support/unit_test.h"
 
@@ -177,6 +178,90 @@ static void test_code_that_is_not_at_hand(void **state)
 	assert_false(result.leaves_code);
 }
 
+/* ---- Code in which nothing is found ---- */
+
+static bool is_met(const struct scanner *scanner, size_t at)
+{
+	for (size_t i = 0; i < scanner->run_count; i++)
+		if (at >= scanner->runs[i].start && at < scanner->runs[i].end)
+			return true;
+	return false;
+}
+
+/*
+ * As V8 compiles a function: push %rbp; mov %rsp, %rbp; loop: test %eax, %eax; je to jmp *%rax; dec %ecx; jne loop; mov
+ * %rbp, %rsp; pop %rbp; ret $16; and behind them another function, push %rbx; pop %rbx; ret.
+ */
+static void test_code_without_a_return(void **state)
+{
+	static const uint8_t bytes[] = { 0x55, 0x48, 0x89, 0xe5, 0x85, 0xc0, 0x74, 11, 0xff, 0xc9, 0x75, 0xf8, 0x48,
+		0x89, 0xec, 0x5d, 0xc2, 16, 0, 0xff, 0xe0, 0x53, 0x5b, 0xc3 };
+	static const size_t starts[] = { 0, 1, 4, 6, 8, 10, 12, 15, 16, 19 };
+	struct scanner *scanner = *state;
+	struct machine_code code = { bytes, sizeof(bytes), 4 };
+	struct scan_result result;
+
+	scan_rule(scanner, &machine_x86_64, &code, &result);
+	assert_true(result.is_hopeless);
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		assert_int_equal(is_met(scanner, starts[i]), starts[i] >= 4);
+	assert_false(is_met(scanner, 21));
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		code.at = starts[i];
+		scan_rule(scanner, &machine_x86_64, &code, &result);
+		assert_int_equal(result.pushes.cfa_offset, 0);
+		assert_true(result.is_hopeless);
+	}
+	code.at = 21;
+	scan_rule(scanner, &machine_x86_64, &code, &result);
+	assert_int_equal(result.pushes.cfa_offset, 8);
+	assert_false(result.is_hopeless);
+}
+
+/* Where one is met, or might be, nothing is said of other instructions. */
+static void test_code_that_may_return(void **state)
+{
+	const struct {
+		const char *what;
+		const uint8_t *bytes;
+		size_t size, at;
+	} cases[] = {
+		{ "more is popped than was pushed on the way to a return", CODE(0x6a, 0, 0x48, 0x83, 0xec, 8, 0xc3),
+			0 },
+		{ "a path leads out of the code", CODE(0x74, 100, 0xff, 0xe0), 0 },
+		{ "another function's prologue", CODE(0x55, 0x48, 0x83, 0xec, 96, 0xeb, 0xfe, 0x90, 0xeb, 0xfe), 8 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct machine_code code = { cases[i].bytes, cases[i].size, cases[i].at };
+		struct scan_result result;
+
+		scan_rule(*state, &machine_x86_64, &code, &result);
+		if (result.pushes.cfa_offset != 0 || result.is_hopeless)
+			fail_msg("%s: %d", cases[i].what, result.pushes.cfa_offset);
+	}
+}
+
+static void test_what_is_kept_of_it(void **state)
+{
+	enum { START = 5 * NEGATIVE_BLOCK_BYTES - 3, END = 6 * NEGATIVE_BLOCK_BYTES + 2 };
+	struct negative_cache cache;
+	struct error err;
+
+	assert_true(negative_cache_init(&cache, &err));
+	assert_false(negative_cache_has(&cache, 6, START));
+	negative_cache_add(&cache, 6, START, END);
+	for (uint64_t at = START - 2; at < END + 2; at++)
+		assert_int_equal(negative_cache_has(&cache, 6, at), at >= START && at < END);
+	assert_false(negative_cache_has(&cache, 10, START));
+	/* The memory is mapped anew, and other code is in it. */
+	negative_cache_add(&cache, 10, START + 1, START + 2);
+	assert_false(negative_cache_has(&cache, 6, START));
+	assert_false(negative_cache_has(&cache, 10, START));
+	assert_true(negative_cache_has(&cache, 10, START + 1));
+	negative_cache_deinit(&cache);
+}
+
 /* ---- Against what the compiler says of all the C library ---- */
 
 struct agreement {
@@ -275,6 +360,9 @@ int main(void)
 		TEST(test_code_that_never_returns),
 		TEST(test_long_loops_with_many_ways_out),
 		TEST(test_code_that_is_not_at_hand),
+		TEST(test_code_without_a_return),
+		TEST(test_code_that_may_return),
+		TEST(test_what_is_kept_of_it),
 		TEST(test_the_c_library),
 	};
 
