@@ -4,7 +4,7 @@
 # document that the schema does not speak of are named too: the schema is to describe all of them.
 def types: if type == "number" and . == floor then ["number", "integer"] else [type] end;
 def known: ["$schema", "$defs", "title", "type", "properties", "required", "items", "enum", "const", "$ref", "oneOf", "minItems", "maxItems",
-	"additionalProperties"];
+	"additionalProperties", "propertyNames"];
 def check($root; $schema; $at):
 	. as $value
 	| if $schema == true then empty
@@ -23,6 +23,7 @@ def check($root; $schema; $at):
 			(if $schema.items then to_entries[] | .key as $i | .value | check($root; $schema.items; "\($at)[\($i)]") else empty end)
 		elif type == "object" then
 			(($schema.required // [])[] as $name | select(has($name) | not) | "\($at): lacks \($name)"),
+			(if $schema.propertyNames then keys[] | check($root; $schema.propertyNames; "\($at): the name \(.)") else empty end),
 			(to_entries[] | .key as $key | .value
 				| if $schema.properties | has($key)? then check($root; $schema.properties[$key]; "\($at).\($key)")
 				elif ($schema.additionalProperties | type) == "object" then check($root; $schema.additionalProperties; "\($at).\($key)")
