@@ -15,13 +15,18 @@ static void must(bool ok)
 		abort();
 }
 
-static int64_t sum(const struct profile *profile, uint32_t value_type)
+/* Numbers of lines may have nine decimals: their sums are exact in billionths. */
+__extension__ typedef __int128 billionths;
+enum { BILLION = 1000000000 };
+
+static billionths sum(const struct profile *profile, uint32_t value_type)
 {
-	int64_t all = 0;
+	const char *unit = profile_string(profile, profile->value_types[value_type].unit);
+	billionths all = 0;
 
 	for (size_t i = 0; i < profile->sample_count; i++)
-		all = saturating_add(all, profile->values[i * profile->value_type_count + value_type]);
-	return all;
+		all += profile->values[i * profile->value_type_count + value_type];
+	return all * (BILLION / profile_unit_parts(unit));
 }
 
 /* The value that is written: the number of samples, or amounts where that number is not known. */
@@ -36,11 +41,22 @@ static uint32_t number_type(const struct profile *profile)
 	return profile->value_type_count - 1;
 }
 
+static billionths number_of(const char *text, const char *end)
+{
+	char *point;
+	billionths number = strtoll(text, &point, 10), part = BILLION;
+
+	number *= BILLION;
+	for (const char *digit = point + 1; digit < end; digit++)
+		number += (*digit - '0') * (part /= 10);
+	return number;
+}
+
 /* The sum of the numbers at the ends of the lines. */
-static int64_t sum_lines(const struct buffer *text)
+static billionths sum_lines(const struct buffer *text)
 {
 	const char *line = text->data, *end = text->size ? line + text->size : line;
-	int64_t all = 0;
+	billionths all = 0;
 
 	while (line < end) {
 		const char *stop = memchr(line, '\n', (size_t)(end - line)), *space;
@@ -48,7 +64,7 @@ static int64_t sum_lines(const struct buffer *text)
 		must(stop != NULL);
 		space = memrchr(line, ' ', (size_t)(stop - line));
 		must(space != NULL);
-		all = saturating_add(all, strtoll(space + 1, NULL, 10));
+		all += number_of(space + 1, stop);
 		line = stop + 1;
 	}
 	return all;
