@@ -40,10 +40,13 @@ static bool same_family(const char *a, const char *b)
 	return size == family_size(b) && memcmp(a, b, size) == 0;
 }
 
-/* `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile. */
+/*
+ * `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile; of
+ * async-profiler `cpu` and `wall`, which is counted by samples alone.
+ */
 static bool is_count(const char *type, const char *unit)
 {
-	return strcmp(unit, "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples"), type);
+	return strcmp(unit, "count") == 0 && glob_matches_any(GLOBS("*sample", "*samples", "cpu", "wall"), type);
 }
 
 /* Whether the count of value `count` is that of times, and whether all other values are of its family. */

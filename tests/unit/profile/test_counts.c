@@ -257,6 +257,22 @@ static void what_is_counted_together_is_named_alike(void **state)
 	expect_kept(profile);
 }
 
+/* async-profiler's `cpu` in the unit count. */
+static void time_that_is_counted_is_counted_by_samples(void **state)
+{
+	struct pprof_bytes p;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu", "count");
+	pprof_sample(&p, &(struct pprof_sample){ .values = { 5 }, .value_count = 1 });
+	profile = pprof_read(&p);
+	assert_int_equal(profile->value_type_count, 1);
+	assert_int_equal(profile_named_metric(profile, "cpu"), 0);
+	assert_int_equal(profile_sum(profile, 0), 5);
+	assert_int_equal(samples_of(profile, "samples"), 5);
+}
+
 static struct profile *types_of_dotnet(const int64_t values[4])
 {
 	struct pprof_bytes p;
@@ -352,6 +368,7 @@ int main(void)
 		cmocka_unit_test(contentions_are_counted_by_their_rate),
 		cmocka_unit_test(things_are_no_samples),
 		cmocka_unit_test(what_is_counted_together_is_named_alike),
+		cmocka_unit_test(time_that_is_counted_is_counted_by_samples),
 		cmocka_unit_test(a_count_is_that_of_its_family),
 		cmocka_unit_test(a_default_without_values_is_the_last_that_has_some),
 		cmocka_unit_test(metrics_have_the_names_of_their_file),
