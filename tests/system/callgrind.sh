@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A program is counted by callgrind and cachegrind with their options: the report has what callgrind_annotate has, function by
 # function; a comparison of two versions names the function that takes more.
+# READS | callgrind.out | Valgrind 3.19 | exact counts; stacks with `--separate-callers=N`, else estimated from calls
+# READS | cachegrind.out | Valgrind 3.19 | exact counts of functions, no stacks
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

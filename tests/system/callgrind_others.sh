@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Who else writes callgrind's format: PHP's Xdebug and Python's pyprof2calltree. Their times are read in their unit, with the calls.
+# READS | callgrind.out | Xdebug 3.2 (PHP 8.2), pyprof2calltree 1.4 | times and memory; stacks estimated from calls
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

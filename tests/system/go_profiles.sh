@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Profiles of all kinds that Go's runtime writes: each value of each stack is what go tool pprof has; and what pprof makes of them in
 # callgrind's format is read with its calls.
+# READS | pprof | Go 1.26: CPU, heap, allocs, mutex, block, goroutine | each value of each stack as `go tool pprof` has it
+# READS | callgrind.out | `go tool pprof -callgrind`, also with `-call_tree` | values in their units; stacks estimated from calls
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

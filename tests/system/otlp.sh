@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # OTLP profiles that OpenTelemetry's own messages wrote, as protobuf and as JSON in both spellings, are read as the same.
+# READS | OTLP profiles, protobuf and JSON | opentelemetry-proto 1.10 and 1.11 | stacks, sample types, processes and threads; resources as labels
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

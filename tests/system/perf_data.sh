@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Files of `perf record`, of every mode, are profiles like any other: the same samples as `perf script` shows, the same shares.
+# READS | perf.data | perf 6.1, of every mode | samples, stacks and names as of a recording
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

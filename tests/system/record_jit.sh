@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Code made at run time is named by what its process writes of it: a perf map, or a jitdump that it maps.
+# STACKS | any that compile while they run | perf map, jitdump | names that the process writes
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

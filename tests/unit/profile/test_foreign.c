@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * READS | pprof | the crate pprof 0.14 (Rust), by a recording of it | each value of each stack
+ */
 #include "pprof_bytes.h"
 #include "profile_fixture.h"
 
