@@ -6,9 +6,11 @@
 . "$(dirname "$0")/lib.sh"
 
 needs jq
-python3 -c 'from opentelemetry.proto.profiles.v1development import profiles_pb2 as p; assert p.Sample.VALUES_FIELD_NUMBER == 4' \
+python=$ROOT/build/python/bin/python3
+[[ -x $python ]] || python=python3
+"$python" -c 'from opentelemetry.proto.profiles.v1development import profiles_pb2 as p; assert p.Sample.VALUES_FIELD_NUMBER == 4' \
 	2>/dev/null || skip "no opentelemetry-proto of OTLP 1.10 or newer is installed"
-run 0 python3 "$ROOT/tests/system/otlp.py" shop
+run 0 "$python" "$ROOT/tests/system/otlp.py" shop
 cat >samples <<'END'
 shop;main;work;inner_[i] 3
 shop;main;work;inner_[i];ksys_read_[k] 1
