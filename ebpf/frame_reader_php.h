@@ -15,9 +15,12 @@ static inline __u64 find_php_state(const struct ebpf_php *php, struct frames_pla
 	return 0;
 }
 
+/* As long as the variable was never written, its page may not be there: there is no frame then. */
 static inline _Bool find_first_php_frame(__u64 state, __u64 *frame)
 {
-	return read_user(frame, state);
+	if (!read_user(frame, state))
+		*frame = 0;
+	return 1;
 }
 
 static inline __u32 line_of_php(__u64 instruction)

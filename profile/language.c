@@ -185,7 +185,7 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 	[PROFILE_LANGUAGE_ERLANG] = {
 		.name = "erlang",
 		.functions = "Erlang functions",
-		.next_step = "start it with 'erl +JPperf true'",
+		.next_step = "start it with 'erl +JPperf true', or with ERL_FLAGS=\"+JPperf true\" in its environment",
 		.modules = GLOBS("beam.smp"),
 		.makes_code = true,
 	},

@@ -129,12 +129,19 @@ void sampling_stop(struct sampling *sampling)
 	ebpf_process_set_destroy(sampling->processes);
 }
 
-void sampling_add(struct sampling *sampling, pid_t pid, const struct ebpf_python *python)
+void sampling_add_interpreter(struct sampling *sampling, pid_t pid, const struct ebpf_interpreter *interpreter)
 {
 	ebpf_process_set_add(sampling->processes, pid);
+	ebpf_frame_reader_add(sampling->frame_reader, pid, interpreter);
+}
+
+void sampling_add(struct sampling *sampling, pid_t pid, const struct ebpf_python *python)
+{
 	if (python)
-		ebpf_frame_reader_add(sampling->frame_reader, pid,
-			&(const struct ebpf_interpreter){ .kind = EBPF_PYTHON, .python = *python });
+		sampling_add_interpreter(
+			sampling, pid, &(const struct ebpf_interpreter){ .kind = EBPF_PYTHON, .python = *python });
+	else
+		ebpf_process_set_add(sampling->processes, pid);
 }
 
 static void switch_events(const struct sampling *sampling, unsigned long request)

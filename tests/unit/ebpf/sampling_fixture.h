@@ -40,6 +40,7 @@ void sampling_stop(struct sampling *sampling);
 
 /* Adds a process to the set. `python`: NULL where the kernel has to find it out from its parent. */
 void sampling_add(struct sampling *sampling, pid_t pid, const struct ebpf_python *python);
+void sampling_add_interpreter(struct sampling *sampling, pid_t pid, const struct ebpf_interpreter *interpreter);
 
 /* Has the events on until the set's processes have so many samples more. */
 void sampling_wait(struct sampling *sampling, uint64_t samples);

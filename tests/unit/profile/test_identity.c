@@ -162,6 +162,10 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 		{ "JS:~ /srv/view.js:11:5", "[jit]", " view.js`[jit]" },
 		{ "py::parse:/usr/lib/python3.12/json/decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
 		{ "py::parse:decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
+		{ "php::App\\Shop::price:/srv/v1/shop.php", "[jit]", "php::App\\Shop::price:shop.php`[jit]" },
+		{ "php::{closure:price()}:/srv/shop.php", "[jit]", "php::{closure:price()}:shop.php`[jit]" },
+		{ "rb::block in price:/srv/v1/shop.rb", "[jit]", "rb::block in price:shop.rb`[jit]" },
+		{ "rb::<class:A>:/srv/shop.rb", "[jit]", "rb::<class:A>:shop.rb`[jit]" },
 		{ "py::", "[jit]", "py::`[jit]" },
 	};
 

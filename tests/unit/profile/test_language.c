@@ -26,6 +26,19 @@ static const struct {
 	{ "PyObject_Call", "libpython3.12.so", LANGUAGE(NATIVE), LANGUAGE(PYTHON) },
 	{ "scan_once_unicode", "_json.cpython-312-x86_64-linux-gnu.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
 	{ "main", "pythonic", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	/* PHP */
+	{ "php::App\\Shop::price:/srv/shop.php", "[jit]", LANGUAGE(PHP), LANGUAGE(NATIVE) },
+	{ "php::{closure:App\\Shop::price()}:/srv/shop.php", "[jit]", LANGUAGE(PHP), LANGUAGE(NATIVE) },
+	{ "php::preg_match:" PROFILE_PHP_INTERNAL_FILE, "[jit]", LANGUAGE(PHP), LANGUAGE(NATIVE) },
+	{ PROFILE_PHP_GONE, "[jit]", LANGUAGE(PHP), LANGUAGE(NATIVE) },
+	{ "php::cast", "libx.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "zend_call_function", "php8.2", LANGUAGE(NATIVE), LANGUAGE(PHP) },
+	/* Ruby */
+	{ "rb::block in price:/srv/shop.rb", "[jit]", LANGUAGE(RUBY), LANGUAGE(NATIVE) },
+	{ "rb::<class:Shop>:/srv/shop.rb", "[jit]", LANGUAGE(RUBY), LANGUAGE(NATIVE) },
+	{ PROFILE_RUBY_GONE, "[jit]", LANGUAGE(RUBY), LANGUAGE(NATIVE) },
+	{ "rb::Value::call", "libx.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "rb_ary_each", "libruby-3.3.so", LANGUAGE(NATIVE), LANGUAGE(RUBY) },
 	/* JavaScript */
 	{ "JS:*sum /srv/x.js:1:2", "[jit]", LANGUAGE(JAVASCRIPT), LANGUAGE(NATIVE) },
 	{ "LazyCompile:~sum file:///srv/x.js:1:2", "[jit]", LANGUAGE(JAVASCRIPT), LANGUAGE(NATIVE) },
