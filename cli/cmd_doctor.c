@@ -115,8 +115,8 @@ static void print_requests(const struct sampler_capabilities *can)
 static void print_interpreters(const struct sampler_capabilities *can)
 {
 	print_line(can->can_read_python, "interpreters",
-		"functions of CPython 3.11 to 3.15, node and HotSpot are shown",
-		"functions of node and HotSpot are shown, those of CPython are not");
+		"functions of CPython 3.11 to 3.15, PHP 7.4 to 8.5, Ruby 3.0 to 3.4, node and HotSpot are shown",
+		"functions of node and HotSpot are shown, those of CPython, PHP and Ruby are not");
 	if (!can->can_read_python)
 		print_program_advice(&can->no_python);
 }
@@ -182,8 +182,11 @@ static json_t *interpreted_languages(const struct sampler_capabilities *can)
 {
 	json_t *languages = json_pack("[s, s]", "java", "javascript");
 
-	if (languages && can->can_read_python)
+	if (languages && can->can_read_python) {
+		json_array_append_new(languages, json_string("php"));
 		json_array_append_new(languages, json_string("python"));
+		json_array_append_new(languages, json_string("ruby"));
+	}
 	return languages;
 }
 

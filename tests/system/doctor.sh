@@ -22,7 +22,7 @@ if is_root && command -v setpriv >/dev/null; then
 	setpriv --reuid 65534 --regid 65534 --clear-groups ./kelvin doctor >stdout 2>stderr || true
 	says stdout '^no +other users. processes'
 	says stdout '^no +waits +cannot be sampled \(--off-cpu\)$'
-	says stdout '^no +interpreters +functions of node and HotSpot are shown, those of CPython are not$'
+	says stdout '^no +interpreters +functions of node and HotSpot are shown, those of CPython, PHP and Ruby are not$'
 	says stdout 'chgrp kelvin "\$k" && sudo chmod 0750 "\$k" && sudo setcap cap_perfmon,cap_bpf,'
 fi
 needs jq
@@ -40,10 +40,10 @@ else
 fi
 # Languages by what the text says.
 languages=$(jq -c .interpreters stdout)
-if grep -qE '^ok +interpreters +functions of CPython 3\.11 to 3\.15, node and HotSpot are shown$' said; then
-	[[ $languages == '["java","javascript","python"]' ]] || fail "the languages are $languages"
+if grep -qE '^ok +interpreters +functions of CPython 3\.11 to 3\.15, PHP 7\.4 to 8\.5, Ruby 3\.0 to 3\.4, node and HotSpot are shown$' said; then
+	[[ $languages == '["java","javascript","php","python","ruby"]' ]] || fail "the languages are $languages"
 else
-	says said '^no +interpreters +functions of node and HotSpot are shown, those of CPython are not$'
+	says said '^no +interpreters +functions of node and HotSpot are shown, those of CPython, PHP and Ruby are not$'
 	[[ $languages == '["java","javascript"]' ]] || fail "the languages are $languages"
 	[[ $(grep -A1 '^no +interpreters' -E said | tail -1) == "     -> "* ]] || fail "not told what would show functions of CPython"
 fi
