@@ -32,6 +32,23 @@ size_t interpreter_source_read(const struct interpreter_source *source, uint64_t
 	return size < copied ? size : copied;
 }
 
+size_t interpreter_source_read_together(
+	const struct interpreter_source *source, const uint64_t *addresses, size_t count, void *into, size_t size)
+{
+	struct iovec pieces[INTERPRETER_MOST_TOGETHER];
+	size_t read = 0;
+
+	if (source->copy) {
+		while (read < count &&
+			interpreter_source_read(source, addresses[read], (uint8_t *)into + read * size, size) == size)
+			read++;
+		return read;
+	}
+	for (size_t i = 0; i < count; i++)
+		pieces[i] = interpreter_piece(addresses[i], size);
+	return interpreter_read(source->host, source->pid, pieces, count, into) / size;
+}
+
 void interpreter_append_text(struct buffer *out, const char *bytes, size_t size)
 {
 	enum { MOST_SEQUENCE = 4 };

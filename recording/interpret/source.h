@@ -17,5 +17,13 @@ struct interpreter_source {
  */
 size_t interpreter_source_read(const struct interpreter_source *source, uint64_t address, void *into, size_t size);
 
+/*
+ * Reads pieces of equal size at several addresses, at most INTERPRETER_MOST_TOGETHER, with one system call: how many of
+ * them could be read before the first that could not.
+ */
+enum { INTERPRETER_MOST_TOGETHER = 64 };
+size_t interpreter_source_read_together(
+	const struct interpreter_source *source, const uint64_t *addresses, size_t count, void *into, size_t size);
+
 /* Appends bytes as UTF-8, up to a NUL or `size`; what is none, and what a terminal would obey, becomes U+FFFD. */
 void interpreter_append_text(struct buffer *out, const char *bytes, size_t size);

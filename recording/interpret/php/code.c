@@ -67,41 +67,56 @@ static void use_copy(void *context, const struct ebpf_code *copy)
 
 /* ---- Marks ---- */
 
-static bool read_function(
-	const struct php_code_reader *reader, const struct php_image *php, uint64_t address, struct php_marks *marks)
-{
-	uint8_t function[FUNCTION_BYTES], source[SOURCE_BYTES];
+/* Where functions of the program have their source, which are read together. */
+struct sources {
+	uint64_t addresses[INTERPRETER_MOST_MARKS];
+	size_t owners[INTERPRETER_MOST_MARKS]; /* whose they are */
+	size_t count;
+	uint8_t bytes[INTERPRETER_MOST_MARKS][SOURCE_BYTES];
+};
 
-	if (interpreter_source_read(&reader->source, address, function, FUNCTION_BYTES) != FUNCTION_BYTES)
-		return false;
-	*marks = (struct php_marks){ .kind = interpreter_word(function, PHP_FUNCTION_TYPE),
-		.function = interpreter_word(function, PHP_FUNCTION_NAME),
-		.class = interpreter_word(function, PHP_FUNCTION_SCOPE) };
-	if (!PHP_IS_USER_CODE(marks->kind))
-		return true;
-	if (interpreter_source_read(&reader->source, address + php->read.filename, source, SOURCE_BYTES) !=
-		SOURCE_BYTES)
-		return false;
+static void take_source(struct php_marks *marks, const uint8_t *source)
+{
 	marks->file = interpreter_word(source, 0);
 	memcpy(&marks->first_line, source + sizeof(uint64_t), sizeof(marks->first_line));
 	memcpy(&marks->last_line, source + sizeof(uint64_t) + sizeof(uint32_t), sizeof(marks->last_line));
-	return true;
+}
+
+static size_t read_functions(const struct php_code_reader *reader, const struct php_image *php,
+	const uint64_t *addresses, size_t count, struct php_marks *marks)
+{
+	const struct interpreter_source *source = &reader->source;
+	uint8_t functions[INTERPRETER_MOST_MARKS][FUNCTION_BYTES];
+	struct sources sources = { .count = 0 };
+	size_t read = interpreter_source_read_together(source, addresses, count, functions, FUNCTION_BYTES),
+	       sources_read;
+
+	for (size_t i = 0; i < read; i++) {
+		marks[i] = (struct php_marks){ .kind = interpreter_word(functions[i], PHP_FUNCTION_TYPE),
+			.function = interpreter_word(functions[i], PHP_FUNCTION_NAME),
+			.class = interpreter_word(functions[i], PHP_FUNCTION_SCOPE) };
+		if (PHP_IS_USER_CODE(marks[i].kind)) {
+			sources.addresses[sources.count] = addresses[i] + php->read.filename;
+			sources.owners[sources.count++] = i;
+		}
+	}
+	sources_read =
+		interpreter_source_read_together(source, sources.addresses, sources.count, sources.bytes, SOURCE_BYTES);
+	for (size_t i = 0; i < sources_read; i++)
+		take_source(&marks[sources.owners[i]], sources.bytes[i]);
+	return sources_read < sources.count ? sources.owners[sources_read] : read;
 }
 
 static size_t read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses, size_t count,
 	struct interpreter_marks *marks)
 {
 	struct php_code_reader *reader = context;
-	size_t read = 0;
+	struct php_marks of[INTERPRETER_MOST_MARKS];
+	size_t read;
 
 	reader->source.pid = pid;
-	for (; read < count; read++) {
-		struct php_marks of;
-
-		if (!read_function(reader, image, addresses[read], &of))
-			break;
-		memcpy(&marks[read], &of, sizeof(of));
-	}
+	read = read_functions(reader, image, addresses, count, of);
+	memcpy(marks, of, read * sizeof(*of));
 	return read;
 }
 

@@ -70,42 +70,59 @@ static bool is_code(uint64_t flags)
 	return RUBY_TYPE(flags) == IMEMO && (flags >> IMEMO_SHIFT & IMEMO_MASK) == IMEMO_CODE;
 }
 
-static bool read_code_marks(const struct interpreter_source *source, const struct ruby_image *ruby, uint64_t address,
-	struct ruby_marks *marks)
-{
-	uint8_t object[RUBY_CODE_BODY + 8], body[BODY_BYTES];
+/* Code of which bodies are read together: what is no code any more has none. */
+struct bodies {
+	uint64_t addresses[INTERPRETER_MOST_MARKS];
+	size_t owners[INTERPRETER_MOST_MARKS]; /* whose they are */
+	size_t count;
+	uint8_t bytes[INTERPRETER_MOST_MARKS][BODY_BYTES];
+};
 
-	*marks = (struct ruby_marks){ 0 };
-	if (interpreter_source_read(source, address, object, sizeof(object)) != sizeof(object))
-		return false;
-	/* What is no code any more has no body. */
-	if (!is_code(interpreter_word(object, RUBY_OBJECT_FLAGS)))
-		return true;
-	marks->body = interpreter_word(object, RUBY_CODE_BODY);
-	if (interpreter_source_read(source, marks->body, body, sizeof(body)) != sizeof(body))
-		return false;
-	marks->instructions = interpreter_word(body, RUBY_BODY_INSTRUCTIONS);
-	marks->path = interpreter_word(body, RUBY_BODY_PATH);
-	marks->label = interpreter_word(body, RUBY_BODY_LABEL);
-	marks->first_line = interpreter_word(body, RUBY_BODY_FIRST_LINE);
-	marks->first_line = ruby->has_tagged_first_line ? marks->first_line >> 1 : (uint32_t)marks->first_line;
-	return true;
+static struct ruby_marks marks_of(const struct ruby_image *ruby, uint64_t address, const uint8_t *body)
+{
+	uint64_t first_line = interpreter_word(body, RUBY_BODY_FIRST_LINE);
+
+	return (struct ruby_marks){
+		.body = address,
+		.instructions = interpreter_word(body, RUBY_BODY_INSTRUCTIONS),
+		.path = interpreter_word(body, RUBY_BODY_PATH),
+		.label = interpreter_word(body, RUBY_BODY_LABEL),
+		.first_line = ruby->has_tagged_first_line ? first_line >> 1 : (uint32_t)first_line,
+	};
+}
+
+static size_t read_codes(const struct interpreter_source *source, const struct ruby_image *ruby,
+	const uint64_t *addresses, size_t count, struct ruby_marks *marks)
+{
+	uint8_t objects[INTERPRETER_MOST_MARKS][RUBY_CODE_BODY + 8];
+	struct bodies bodies = { .count = 0 };
+	size_t read = interpreter_source_read_together(source, addresses, count, objects, sizeof(objects[0])),
+	       bodies_read;
+
+	for (size_t i = 0; i < read; i++) {
+		marks[i] = (struct ruby_marks){ 0 };
+		if (is_code(interpreter_word(objects[i], RUBY_OBJECT_FLAGS))) {
+			bodies.addresses[bodies.count] = interpreter_word(objects[i], RUBY_CODE_BODY);
+			bodies.owners[bodies.count++] = i;
+		}
+	}
+	bodies_read =
+		interpreter_source_read_together(source, bodies.addresses, bodies.count, bodies.bytes, BODY_BYTES);
+	for (size_t i = 0; i < bodies_read; i++)
+		marks[bodies.owners[i]] = marks_of(ruby, bodies.addresses[i], bodies.bytes[i]);
+	return bodies_read < bodies.count ? bodies.owners[bodies_read] : read;
 }
 
 static size_t read_marks(void *context, const void *image, int32_t pid, const uint64_t *addresses, size_t count,
 	struct interpreter_marks *marks)
 {
 	struct ruby_code_reader *reader = context;
-	size_t read = 0;
+	struct ruby_marks of[INTERPRETER_MOST_MARKS];
+	size_t read;
 
 	reader->source.pid = pid;
-	for (; read < count; read++) {
-		struct ruby_marks of;
-
-		if (!read_code_marks(&reader->source, image, addresses[read], &of))
-			break;
-		memcpy(&marks[read], &of, sizeof(of));
-	}
+	read = read_codes(&reader->source, image, addresses, count, of);
+	memcpy(marks, of, read * sizeof(*of));
 	return read;
 }
 
@@ -201,19 +218,12 @@ static bool read_texts(struct ruby_code_reader *reader, const struct ruby_image 
 	return reader->file.size > 0;
 }
 
-/*
- * Lines are in no copy: they are read from the process, if it has the same code yet. Where they cannot be read, all are
- * unknown.
- */
-static size_t read_lines(struct ruby_code_reader *reader, const struct ruby_image *ruby, uint64_t address,
-	const struct ruby_marks *marks)
+/* Lines are in no copy: they are read from the process. Where they cannot be, all are unknown. */
+static size_t read_lines(struct ruby_code_reader *reader, const struct ruby_image *ruby, const struct ruby_marks *marks)
 {
 	const struct interpreter_source source = { .host = reader->source.host, .pid = reader->source.pid };
-	struct ruby_marks now;
-	size_t count = 0;
+	size_t count = ruby_lines_read(ruby, &source, marks->body, marks->instructions, reader->lines, MOST_LINES);
 
-	if (read_code_marks(&source, ruby, address, &now) && memcmp(&now, marks, sizeof(now)) == 0)
-		count = ruby_lines_read(ruby, &source, marks->body, reader->lines, MOST_LINES);
 	if (count == 0)
 		reader->lines[count++] = (struct interpreter_line){ 0, 0 };
 	return count;
@@ -225,6 +235,7 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 	struct ruby_code_reader *reader = context;
 	struct ruby_marks marks;
 
+	(void)address;
 	memcpy(&marks, told, sizeof(marks));
 	reader->source.pid = pid;
 	*is_gone = !read_texts(reader, image, &marks);
@@ -241,7 +252,7 @@ static bool read_code(void *context, const void *image, int32_t pid, uint64_t ad
 		.file = reader->file.data,
 		.first_line = marks.first_line <= INT32_MAX ? (uint32_t)marks.first_line : 0,
 		.lines = reader->lines,
-		.line_count = read_lines(reader, image, address, &marks) };
+		.line_count = read_lines(reader, image, &marks) };
 	return true;
 }
 
@@ -263,7 +274,7 @@ bool ruby_find_loop(const struct ruby_image *ruby, uint64_t bias, const struct p
 	struct ruby_marks marks;
 	uint64_t executes;
 
-	if (loop->is_sought || !read_code_marks(&source, ruby, code, &marks) || !marks.body ||
+	if (loop->is_sought || read_codes(&source, ruby, &code, 1, &marks) != 1 || !marks.body ||
 		interpreter_source_read(&source, marks.instructions, &executes, sizeof(executes)) != sizeof(executes))
 		return true;
 	loop->is_sought = true;

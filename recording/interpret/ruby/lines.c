@@ -24,6 +24,7 @@ enum {
 	MOST_INSTRUCTIONS = 1 << 15, /* words, as iseq_encoded has them */
 	MOST_LINES = 1 << 15,
 	MOST_LINE_BYTES = 12,
+	BODY_BYTES = 152, /* up to the last member that is read */
 };
 
 struct line_table {
@@ -53,30 +54,29 @@ static uint64_t count_up_to(const struct line_table *table, size_t position)
 	return before + count + (uint64_t)__builtin_popcountll(bits);
 }
 
-static bool read_table(
-	const struct ruby_image *ruby, const struct interpreter_source *source, uint64_t body, struct line_table *table)
+static bool read_table(const struct ruby_image *ruby, const struct interpreter_source *source, uint64_t body,
+	uint64_t told, struct line_table *table)
 {
-	uint64_t header[2], lines, counts;
+	uint8_t members[BODY_BYTES];
 	uint32_t instructions, entries;
 	size_t bytes = FIRST_BYTES;
 
-	if (interpreter_source_read(source, body, header, sizeof(header)) != sizeof(header) ||
-		interpreter_source_read(source, body + ruby->lines, &lines, sizeof(lines)) != sizeof(lines) ||
-		interpreter_source_read(source, body + ruby->line_count, &entries, sizeof(entries)) !=
-			sizeof(entries) ||
-		interpreter_source_read(source, body + ruby->line_table, &counts, sizeof(counts)) != sizeof(counts))
+	if (interpreter_source_read(source, body, members, sizeof(members)) != sizeof(members) ||
+		interpreter_word(members, RUBY_BODY_INSTRUCTIONS) != told)
 		return false;
-	instructions = (uint32_t)(header[0] >> 32);
+	memcpy(&instructions, members + RUBY_BODY_SIZE, sizeof(instructions));
+	memcpy(&entries, members + ruby->line_count, sizeof(entries));
 	if (instructions > MOST_INSTRUCTIONS || entries == 0 || entries > MOST_LINES)
 		return false;
 	table->instructions = instructions;
 	table->entries = entries;
 	if (instructions > FIRST_POSITIONS)
-		bytes += ((instructions - FIRST_POSITIONS - 1) / BLOCK_POSITIONS + 1) * BLOCK_BYTES;
-	if (entries > 1 && interpreter_source_read(source, counts, table->counts, bytes) != bytes)
+		bytes += ((size_t)(instructions - FIRST_POSITIONS - 1) / BLOCK_POSITIONS + 1) * BLOCK_BYTES;
+	if (entries > 1 && interpreter_source_read(
+				   source, interpreter_word(members, ruby->line_table), table->counts, bytes) != bytes)
 		return false;
-	return interpreter_source_read(source, lines, table->lines, entries * ruby->line_bytes) ==
-	       entries * ruby->line_bytes;
+	return interpreter_source_read(source, interpreter_word(members, ruby->lines), table->lines,
+		       (size_t)entries * ruby->line_bytes) == (size_t)entries * ruby->line_bytes;
 }
 
 static uint32_t line_at(const struct ruby_image *ruby, const struct line_table *table, size_t position)
@@ -91,12 +91,12 @@ static uint32_t line_at(const struct ruby_image *ruby, const struct line_table *
 }
 
 size_t ruby_lines_read(const struct ruby_image *ruby, const struct interpreter_source *source, uint64_t body,
-	struct interpreter_line *lines, size_t most)
+	uint64_t instructions, struct interpreter_line *lines, size_t most)
 {
 	struct line_table *table = malloc(sizeof(*table));
 	size_t count = 0;
 
-	if (table && read_table(ruby, source, body, table))
+	if (table && read_table(ruby, source, body, instructions, table))
 		for (size_t i = 0; i < table->instructions && count + 1 < most; i++) {
 			uint32_t line = line_at(ruby, table, i);
 

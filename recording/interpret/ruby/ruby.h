@@ -55,8 +55,8 @@ bool ruby_find_loop(const struct ruby_image *ruby, uint64_t bias, const struct p
 /* ---- Lines ---- */
 
 /*
- * Reads which lines the instructions of a body have: `lines` has room for `most`. Returns how many lines there are; 0:
- * they could not be read.
+ * Reads which lines the instructions of a body have, if it still has these: `lines` has room for `most`. Returns how
+ * many lines there are; 0: they could not be read.
  */
 size_t ruby_lines_read(const struct ruby_image *ruby, const struct interpreter_source *source, uint64_t body,
-	struct interpreter_line *lines, size_t most);
+	uint64_t instructions, struct interpreter_line *lines, size_t most);
