@@ -12,6 +12,8 @@
 enum {
 	MOST_NAME_BYTES = 512, /* of a function, and of its class */
 	MOST_FILE_BYTES = 1024,
+	TEXT_ROOM = 4 * MOST_FILE_BYTES, /* for text whose characters may be replaced by longer ones */
+	NAME_ROOM = 4 * TEXT_ROOM,
 	MOST_LENGTH = 1 << 24, /* of text that is believed */
 	/* zend_function, from its type up to what names an internal function */
 	FUNCTION_BYTES = PHP_FUNCTION_SCOPE + 8,
@@ -39,10 +41,10 @@ bool php_code_reader_create(const struct process_host *host, struct php_code_rea
 	if (!made)
 		return error_set_memory(err);
 	made->source.host = host;
-	buffer_init(&made->function, 4 * MOST_NAME_BYTES);
-	buffer_init(&made->class, 4 * MOST_NAME_BYTES);
-	buffer_init(&made->file, 4 * MOST_FILE_BYTES);
-	buffer_init(&made->name, 16 * MOST_FILE_BYTES);
+	buffer_init(&made->function, TEXT_ROOM);
+	buffer_init(&made->class, TEXT_ROOM);
+	buffer_init(&made->file, TEXT_ROOM);
+	buffer_init(&made->name, NAME_ROOM);
 	*reader = made;
 	return true;
 }

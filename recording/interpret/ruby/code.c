@@ -11,6 +11,8 @@
 enum {
 	MOST_NAME_BYTES = 512,
 	MOST_FILE_BYTES = 1024,
+	TEXT_ROOM = 4 * MOST_FILE_BYTES, /* for text whose characters may be replaced by longer ones */
+	NAME_ROOM = 4 * TEXT_ROOM,
 	MOST_LENGTH = 1 << 24, /* of text that is believed */
 	MOST_LINES = 1 << 15,
 	OBJECT_BYTES = 40,
@@ -41,8 +43,8 @@ bool ruby_code_reader_create(const struct process_host *host, struct ruby_code_r
 	if (!made)
 		return error_set_memory(err);
 	made->source.host = host;
-	buffer_init(&made->name, 16 * MOST_FILE_BYTES);
-	buffer_init(&made->file, 4 * MOST_FILE_BYTES);
+	buffer_init(&made->name, NAME_ROOM);
+	buffer_init(&made->file, TEXT_ROOM);
 	*reader = made;
 	return true;
 }

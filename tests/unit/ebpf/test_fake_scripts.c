@@ -109,8 +109,9 @@ static struct ebpf_frame_reader_counts sample(const struct ebpf_interpreter *int
 		change();
 	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	assert_true(child >= 0);
-	while (child == 0)
-		;
+	if (child == 0)
+		for (;;)
+			;
 	*frames = (struct ebpf_frames){ 0 };
 	sampling_start(&sampling, PLENTY_BYTES);
 	sampling_add_interpreter(&sampling, child, interpreter);
