@@ -10,9 +10,9 @@
 static const char cmd_diff_usage[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
 	"Compares two profiles: which functions take more or less time, and which of the changes are proven.\n"
-	"BASE and HEAD are profiles (Kelvin's, any pprof, OTLP, perf.data, the text of perf script, folded stacks, callgrind.out),\n"
-	"'-' for standard input, or several profiles of the same program separated by commas. 'man kelvin' has a glossary:\n"
-	"share, point, proven, load.\n";
+	"BASE and HEAD are profiles (Kelvin's, any pprof, OTLP, perf.data, the text of perf script, folded stacks, callgrind.out,\n"
+	".cpuprofile, speedscope), '-' for standard input, or several profiles of the same program separated by commas.\n"
+	"'man kelvin' has a glossary: share, point, proven, load.\n";
 
 static const char cmd_diff_notes[] = "Examples:\n"
 				     "  kelvin diff before.pb.gz after.pb.gz -o diff.html\n"

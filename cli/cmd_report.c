@@ -12,8 +12,8 @@
 
 static const char cmd_report_usage[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
-	"Shows one profile (Kelvin's, any pprof, OTLP, perf.data, the text of perf script, folded stacks, callgrind.out; '-':\n"
-	"standard input), or the sum of several, separated by commas.\n";
+	"Shows one profile (Kelvin's, any pprof, OTLP, perf.data, the text of perf script, folded stacks, callgrind.out,\n"
+	".cpuprofile, speedscope; '-': standard input), or the sum of several, separated by commas.\n";
 
 static const char cmd_report_notes[] = "Examples:\n"
 				       "  kelvin report kelvin.pb.gz\n"

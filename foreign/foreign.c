@@ -2,10 +2,13 @@
 #include "foreign/foreign.h"
 
 #include "foreign/callgrind/callgrind.h"
+#include "foreign/cpuprofile/cpuprofile.h"
 #include "foreign/otlp/otlp.h"
 #include "foreign/perf_script/perf_script.h"
+#include "foreign/speedscope/speedscope.h"
 #include "foreign/unsupported.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /*
@@ -112,6 +115,33 @@ static enum foreign_kind valgrind_kind(const char *text, size_t size)
 	return FOREIGN_UNKNOWN;
 }
 
+/* By words that stand in such a file as keys or values; each of the two that are read may begin with either. */
+static enum foreign_kind json_kind(const char *text, size_t size)
+{
+	static const char schema[] = "speedscope.app/file-format-schema", frame[] = "\"callFrame\"";
+	static const char *const keys[] = { "nodes", "startTime", "endTime", "samples", "timeDeltas", "typeId", "uid",
+		"title" };
+	const char *end = text + size, *key;
+
+	while (text < end && isspace((unsigned char)*text))
+		text++;
+	if (text == end || *text != '{')
+		return FOREIGN_UNKNOWN;
+	if (memmem(text, (size_t)(end - text), schema, strlen(schema)))
+		return FOREIGN_SPEEDSCOPE;
+	do {
+		text++;
+	} while (text < end && isspace((unsigned char)*text));
+	if (text == end || *text++ != '"')
+		return FOREIGN_UNKNOWN;
+	key = text;
+	text = memchr(key, '"', (size_t)(end - key));
+	return text && is_key(key, (size_t)(text - key), keys, sizeof(keys) / sizeof(keys[0])) &&
+			       memmem(text, (size_t)(end - text), frame, strlen(frame))
+		       ? FOREIGN_CPUPROFILE
+		       : FOREIGN_UNKNOWN;
+}
+
 enum foreign_kind foreign_kind(const void *bytes, size_t size)
 {
 	enum foreign_kind kind;
@@ -130,6 +160,8 @@ enum foreign_kind foreign_kind(const void *bytes, size_t size)
 	if (otlp_is_json(bytes, size))
 		return FOREIGN_OTLP_JSON;
 	kind = valgrind_kind(bytes, size);
+	if (kind == FOREIGN_UNKNOWN)
+		kind = json_kind(bytes, size);
 	if (kind != FOREIGN_UNKNOWN)
 		return kind;
 	if (perf_script_is(bytes, size))
@@ -178,6 +210,12 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 		return callgrind_read(&text, kind == FOREIGN_CACHEGRIND, name, profile, err);
 	case FOREIGN_PERF_SCRIPT:
 		return perf_script_read(&text, name, stacks_limit(stored), profile, err);
+	case FOREIGN_CPUPROFILE:
+		return cpuprofile_read(bytes, size, stacks_limit(stored), profile, err) ||
+		       error_prefix(err, "cannot read %s", name);
+	case FOREIGN_SPEEDSCOPE:
+		return speedscope_read(bytes, size, stacks_limit(stored), profile, err) ||
+		       error_prefix(err, "cannot read %s", name);
 	case FOREIGN_PERF_DATA:
 		return error_set(err, ERROR_UNSUPPORTED,
 			"cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
@@ -191,7 +229,7 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	if (unsupported)
 		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
 	return error_set(err, ERROR_FORMAT,
-		"cannot read %s: not a profile (pprof, OTLP, perf.data, perf script, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
+		"cannot read %s: not a profile (pprof, OTLP, perf.data, perf script, folded stacks, callgrind.out, .cpuprofile or speedscope); 'kelvin record -o FILE' makes one",
 		name);
 }
 

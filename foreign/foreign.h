@@ -9,10 +9,12 @@
  *	foreign.c	which kind it is, and who reads it
  *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
  *	callgrind/	callgrind.out and cachegrind.out
+ *	cpuprofile/	CPU profiles of V8
+ *	json/		JSON, value by value
  *	otlp/		OTLP profiles, protobuf and JSON
- *	json/		reads JSON for those who need it
  *	perf_data/	perf.data
  *	perf_script/	the text of perf script
+ *	speedscope/	speedscope's files
  *
  * pprof and folded stacks are read in profile/, which writes them too.
  */
@@ -24,6 +26,8 @@ enum foreign_kind {
 	FOREIGN_FOLDED,
 	FOREIGN_CALLGRIND,
 	FOREIGN_CACHEGRIND,
+	FOREIGN_CPUPROFILE,
+	FOREIGN_SPEEDSCOPE,
 	FOREIGN_PERF_SCRIPT,
 	FOREIGN_PERF_DATA,
 	FOREIGN_PART, /* the FILE.part of a killed recorder: sampler_read_part() */

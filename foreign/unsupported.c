@@ -10,6 +10,9 @@
 	"it is for Python's pstats, which has no stacks; 'python -m profiling.sampling run --collapsed -o OUT SCRIPT' and " \
 	"'py-spy record --format raw' write folded stacks"
 
+#define CHROME_TRACE                                                                                                   \
+	"it is a Chrome trace; have its tool write pprof, folded stacks or a speedscope file (py-spy record --format raw)"
+
 #define MARK(bytes) bytes, sizeof(bytes) - 1
 
 static const char older_pprof[] =
@@ -73,18 +76,18 @@ struct known_word {
  */
 static const struct known_word json[] = {
 	{ "\"schema\": \"kelvin.", "it is JSON that kelvin wrote; give the profile that it was made of" },
-	{ "speedscope.app/file-format-schema",
-		"it is a speedscope file; have its tool write pprof or folded stacks (py-spy record --format raw, rbspy record "
-		"--format pprof)" },
 	{ "\"stackTable\"",
 		"it is a profile for the Firefox Profiler; have its tool write another format (profiling.sampling --collapsed), give the "
 		"perf.data file that it was made of, or record with 'kelvin record'" },
 	{ "\"sample_interval_usec\"",
 		"it is JSON of CPython's profiling.sampling; with --collapsed in place of --jsonl it writes folded stacks" },
-	{ "\"traceEvents\"",
-		"it is a Chrome trace; have its tool write pprof or folded stacks (py-spy record --format raw)" },
-	{ "\"timeDeltas\"",
-		"it is a CPU profile of V8; 'kelvin record -o FILE -- node --perf-basic-prof SCRIPT' makes one to compare" },
+	{ "\"bailoutReason\"",
+		"it is a CPU profile of V8 in an old form; 'node --cpu-prof' and the DevTools write the one that can be read" },
+	{ "\"selfSize\"", "it is a heap profile of V8; the package 'pprof' of npm writes pprof instead" },
+	{ "\"missed_samples\"",
+		"it is JSON of stackprof; 'stackprof --stackcollapse DUMP' makes folded stacks of the dump" },
+	{ "\"traceEvents\"", CHROME_TRACE },
+	{ "\"ph\"", CHROME_TRACE },
 };
 
 /*

@@ -22,7 +22,7 @@ zeros_gz 300 >zeros.gz
 printf 'PERFILE2 and so on' >perf.data
 mkdir folder
 printf "PK\3\4 and so on" >archive.zip
-printf "{\"\$schema\":\"https://www.speedscope.app/file-format-schema.json\"}" >speedscope.json
+printf "{\"\$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"profiles\":[" >speedscope.json
 
 for command in "report FILE" "diff FILE good.folded" "diff good.folded FILE" "diff good.folded,FILE good.folded"; do
 	try() {
@@ -40,7 +40,7 @@ for command in "report FILE" "diff FILE good.folded" "diff good.folded FILE" "di
 	try 'perf\.data' perf.data
 	try 'folder' folder
 	try "archive.zip: it is a zip archive; unpack it first: unzip" archive.zip
-	try "speedscope.json: it is a speedscope file; have its tool write pprof or folded stacks" speedscope.json
+	try "speedscope.json: offset [0-9]+: the JSON ends early: the file was cut short" speedscope.json
 done
 refuses 'none/a.html: directory none does not exist' kelvin report good.folded -o none/a.html
 refuses 'no function|share no|nothing in common' kelvin diff good.folded other.folded

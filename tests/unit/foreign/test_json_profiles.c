@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign/foreign.h"
+#include "tests/unit/profile/profile_fixture.h"
+#include "tests/unit/support/failing_malloc.h"
+#include "tests/unit/support/unit_test.h"
+
+#include <string.h>
+
+/* Profiles that are JSON: CPU profiles of V8, and speedscope's files. */
+
+enum { MOST_ALLOCATIONS = 100000 };
+
+#define FRAME(name, url, line)                                                                                         \
+	"\"callFrame\":{\"functionName\":\"" name "\",\"scriptId\":\"1\",\"url\":\"" url "\",\"lineNumber\":" #line    \
+	",\"columnNumber\":4}"
+#define NODES                                                                                                          \
+	"{\"nodes\":[{\"id\":1," FRAME("(root)", "", -1) ",\"hitCount\":0,\"children\":[2,5]},{\"id\":2," FRAME(       \
+		"main", "file:///srv/w.js", 0) ",\"hitCount\":1,\"children\":[3,4]},{\"id\":3," FRAME("get size",      \
+		"file:///srv/w.js", 7) ",\"hitCount\":1},{\"id\":4," FRAME("", "node:fs",                              \
+		9) ",\"hitCount\":0},{\"id\":5," FRAME("(idle)", "", -1) ",\"hitCount\":1}]"
+
+static const char cpuprofile[] = NODES ",\"startTime\":1000,\"endTime\":1100,\"samples\":[3,2,3,5],"
+				       "\"timeDeltas\":[10,20,-5,40]}";
+
+#define SCHEMA "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+#define FRAMES                                                                                                         \
+	"\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"parse\",\"file\":\"/srv/w.py\",\"line\":8,\"col\":null}]}"
+
+static const char sampled[] =
+	SCHEMA "\"profiles\":[{\"type\":\"sampled\",\"name\":\"Thread 7 \\\"worker\\\"\","
+	       "\"samples\":[[0],[0,1],[0,1]],\"weights\":[0.01,0.02,0.01],\"unit\":\"seconds\"}]," FRAMES "}";
+static const char evented[] = SCHEMA FRAMES
+	",\"profiles\":[{\"type\":\"evented\",\"name\":\"a\",\"unit\":\"milliseconds\",\"startValue\":5,\"endValue\":20,"
+	"\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},{\"type\":\"O\",\"frame\":1,\"at\":7.5},"
+	"{\"type\":\"C\",\"frame\":1,\"at\":9},{\"type\":\"C\",\"frame\":0,\"at\":20}]}]}";
+
+static void expect_folded(const struct profile *profile, uint32_t value_type, const char *expected)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	struct error err;
+
+	buffer_init(&out, 1 << 20);
+	assert_true(profile_write_folded(profile, value_type, &out, &err));
+	assert_string_equal(out.data ? out.data : "", expected);
+}
+
+static struct profile *read_text(const char *text)
+{
+	return read_profile(text, strlen(text));
+}
+
+/* A sample lasts until the next one, the last one to the end of the recording; where the clock stepped back, not at
+ * all. */
+static void samples_of_v8_last_until_the_next_one(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = read_text(cpuprofile);
+	const struct profile_function *function = &profile->functions[1];
+
+	(void)state;
+	expect_folded(profile, 0,
+		"(idle) 1\nJS:main file:///srv/w.js:1:5 1\nJS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 2\n");
+	expect_folded(
+		profile, 1, "(idle) 35000\nJS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 60000\n");
+	assert_int_equal(profile->quality.samples, 4);
+	assert_int_equal(profile->runs[0].duration_ns, 100000);
+	assert_string_equal(profile_string(profile, function->key), "get size w.js`[jit]");
+	assert_int_equal(function->start_line, 8);
+}
+
+/* Then each hit stands for an equal part of the time. */
+static void hits_are_samples_where_no_times_are_told(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = read_text(NODES ",\"startTime\":0,\"endTime\":300}");
+
+	(void)state;
+	assert_int_equal(profile_sum(profile, 0), 3);
+	assert_int_equal(profile_sum(profile, 1), 300000);
+}
+
+static void stacks_with_weights_are_read(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = read_text(sampled);
+
+	(void)state;
+	expect_folded(profile, 1, "main 10000000\nmain;py::parse:/srv/w.py 30000000\n");
+	assert_string_equal(profile_string(profile, profile->threads[0].name), "worker");
+	assert_string_equal(profile_string(profile, profile->value_types[1].type), "time");
+	assert_int_equal(profile->lines[1].line, 8);
+}
+
+static void what_is_open_takes_the_time(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = read_text(evented);
+
+	(void)state;
+	expect_folded(profile, 1, "main 13500000\nmain;py::parse:/srv/w.py 1500000\n");
+}
+
+static void what_is_never_closed_lasts_to_the_end(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *profile = read_text(SCHEMA FRAMES
+		",\"profiles\":[{\"unit\":\"none\",\"endValue\":9,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":2}]}]}");
+
+	(void)state;
+	assert_int_equal(profile_sum(profile, profile->default_value_type), 7);
+}
+
+static void units_are_value_types(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *profile = read_text(SCHEMA FRAMES
+		",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"bytes\",\"samples\":[[0]],\"weights\":[7]},"
+		"{\"type\":\"sampled\",\"unit\":\"microseconds\",\"samples\":[[1]],\"weights\":[3]},"
+		"{\"type\":\"sampled\",\"unit\":\"nanoseconds\",\"samples\":[[1]],\"weights\":[5]}]}");
+
+	(void)state;
+	assert_int_equal(profile->value_type_count, 3);
+	assert_int_equal(profile->default_value_type, 1);
+	assert_int_equal(profile_sum(profile, 1), 7);
+	assert_int_equal(profile_sum(profile, 2), 3005);
+}
+
+static void what_contradicts_itself_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{ NODES ",\"samples\":[9],\"timeDeltas\":[1]}", "node 9, which is missing" },
+		{ NODES ",\"samples\":[2,2],\"timeDeltas\":[1]}", "2 samples, but 1 times" },
+		{ "{\"nodes\":[{\"id\":1," FRAME("a", "", 1) ",\"children\":[7]}],\"samples\":[1],\"timeDeltas\":[1]}",
+			"no tree: 7 is missing" },
+		{ "{\"nodes\":[{\"id\":1," FRAME("a", "", 1) ",\"children\":[2]},{\"id\":2," FRAME(
+			  "b", "", 1) ",\"children\":[1]}],\"samples\":[1],\"timeDeltas\":[1]}",
+			"its own caller" },
+		{ "{\"nodes\":[{\"id\":1," FRAME("a", "", 1) ",\"children\":[1]}],\"samples\":[1],\"timeDeltas\":[1]}",
+			"its own caller" },
+		{ "{\"nodes\":[{\"id\":1," FRAME("a", "", 1) "},{\"id\":1," FRAME("b", "", 1) "}]}", "the same id" },
+		{ "{\"nodes\":[{\"id\":1," FRAME("a", "", 1) ",\"hitCount\":-1}]}", "counts no samples, but -1" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[2]],\"weights\":[1]}]}",
+			"none of those" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[-1]],\"weights\":[1]}]}",
+			"none of those" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[]}]}",
+			"fewer weights" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[1,2]}]}",
+			"more weights" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[-1]}]}", "negative" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[1e19]}]}",
+			"too large" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"hours\"}]}", "none of speedscope's" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\"}]}", "neither samples with weights nor events" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"events\":[{\"type\":\"C\",\"frame\":0,\"at\":1}]}]}", "innermost" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"events\":[{\"type\":\"X\",\"frame\":0,\"at\":1}]}]}",
+			"neither opens" },
+		{ SCHEMA "\"profiles\":[{\"events\":[{\"type\":\"O\",\"at\":1}]}]}", "none of those" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect_refused(cases[i].text, strlen(cases[i].text), ERROR_FORMAT, cases[i].words);
+}
+
+static void every_file_that_was_cut_is_refused(void **state)
+{
+	static const char *const whole[] = { cpuprofile, sampled, evented };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		for (size_t size = 1; size < strlen(whole[i]); size++)
+			expect_refused(whole[i], size, ERROR_NONE, "cannot read");
+}
+
+static void every_failed_allocation_is_an_error(void **state)
+{
+	static const char *const texts[] = { cpuprofile, sampled, evented };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		bool succeeded = false;
+
+		for (size_t n = 0; !succeeded; n++) {
+			CLEANUP(profile_cleanup) struct profile *profile = NULL;
+			struct error err = { 0 };
+
+			assert_true(n < MOST_ALLOCATIONS);
+			failing_malloc_after(n);
+			succeeded = foreign_read(texts[i], strlen(texts[i]), "text", &profile, &err);
+			failing_malloc_after(SIZE_MAX);
+			if (!succeeded && err.code != ERROR_MEMORY)
+				fail_msg("allocation %zu: %s", n, err.message);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_of_v8_last_until_the_next_one),
+		cmocka_unit_test(hits_are_samples_where_no_times_are_told),
+		cmocka_unit_test(stacks_with_weights_are_read),
+		cmocka_unit_test(what_is_open_takes_the_time),
+		cmocka_unit_test(what_is_never_closed_lasts_to_the_end),
+		cmocka_unit_test(units_are_value_types),
+		cmocka_unit_test(what_contradicts_itself_is_refused),
+		cmocka_unit_test(every_file_that_was_cut_is_refused),
+		cmocka_unit_test(every_failed_allocation_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
