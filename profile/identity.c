@@ -267,9 +267,27 @@ static struct span module_stem(struct span file, const char **suffix)
 	return (struct span){ file.start, dash && is_version(dash + 1, so) ? dash : so };
 }
 
+/*
+ * `jitted-19425-2210.so`: `perf inject --jit` makes such a file of each function that was compiled at run time, and
+ * names it by the process and a running number.
+ */
+static bool is_injected(struct span file)
+{
+	static const char prefix[] = "jitted-", suffix[] = ".so";
+	struct span numbers = { file.start + sizeof(prefix) - 1, file.end - sizeof(suffix) + 1 };
+
+	if (span_size(file) < sizeof(prefix) + sizeof(suffix) || !span_starts_with(file, prefix) ||
+		memcmp(numbers.end, suffix, sizeof(suffix) - 1) != 0)
+		return false;
+	for (const char *c = numbers.start; c < numbers.end; c++)
+		if (!isdigit((unsigned char)*c) && *c != '-')
+			return false;
+	return true;
+}
+
 void profile_module_name(const char *path, struct buffer *out)
 {
-	struct span stem;
+	struct span stem, file = last_part((struct span){ path, path + strlen(path) });
 	const char *suffix;
 
 	/* "[vdso]", "[kernel.kallsyms]" and "//anon" are names, not paths. */
@@ -277,7 +295,11 @@ void profile_module_name(const char *path, struct buffer *out)
 		buffer_append_string(out, path);
 		return;
 	}
-	stem = module_stem(last_part((struct span){ path, path + strlen(path) }), &suffix);
+	if (is_injected(file)) {
+		buffer_append_string(out, PROFILE_JIT_MODULE);
+		return;
+	}
+	stem = module_stem(file, &suffix);
 	buffer_append(out, stem.start, span_size(stem));
 	buffer_append_string(out, suffix);
 }

@@ -20,7 +20,8 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
  */
 #define PROFILE_NEAR " near "
 
-/* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
+/* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`; what `perf inject --jit` makes,
+ * `jitted-12-3.so`, -> PROFILE_JIT_MODULE. `out` is appended to. */
 void profile_module_name(const char *path, struct buffer *out);
 
 /*

@@ -42,20 +42,15 @@ void script_samples_deinit(struct script_samples *r)
 	free(r->tallies);
 }
 
-/* perf names code that was made at run time by the file of its map, or by one that `perf inject --jit` made of it. */
+/* perf names code that was made at run time by the file of its map. */
 static enum profile_mapping_kind kind_of_binary(struct script_span binary)
 {
-	const char *slash = memrchr(binary.at, '/', script_size(binary));
-	struct script_span file = { slash ? slash + 1 : binary.at, binary.end };
-
 	if (script_starts_with(binary, "[vdso]"))
 		return PROFILE_MAPPING_VDSO;
 	if (script_starts_with(binary, "//anon") || script_starts_with(binary, "[heap]"))
 		return PROFILE_MAPPING_ANON;
-	return script_starts_with(binary, "/tmp/perf-") || script_starts_with(binary, "[JIT]") ||
-			       script_starts_with(file, "jitted-")
-		       ? PROFILE_MAPPING_JIT
-		       : PROFILE_MAPPING_FILE;
+	return script_starts_with(binary, "/tmp/perf-") || script_starts_with(binary, "[JIT]") ? PROFILE_MAPPING_JIT
+											       : PROFILE_MAPPING_FILE;
 }
 
 static bool add_mapping(

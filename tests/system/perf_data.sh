@@ -152,6 +152,16 @@ cat dwarf.data | kelvin report - >stdout 2>stderr || code=$?
 says stderr 'cannot read standard input: a perf.data file that comes through a pipe'
 run 0 kelvin report - --folded - <dwarf.data
 
+# Code that was made at run time is in no file, whatever `perf inject --jit` makes of it.
+if command -v node >/dev/null && perf record -q -k mono -F 1990 -e cpu-clock -g -o mono.data -- \
+	node --perf-prof -e 'function spin(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
+		for (let end = process.cpuUsage().user + 3e5; process.cpuUsage().user < end;) spin(50000);' 2>perf.log &&
+	perf inject --jit -i mono.data -o jit.data 2>perf.log && [[ -n $(find . -name "jitted-*.so") ]]; then
+	run 0 kelvin report jit.data --json jit.json
+	[[ $(jq -r '[.functions[] | select(.key | startswith("spin")) | .module] | unique | join(" ")' jit.json) == "[jit]" ]] ||
+		fail "a function of JavaScript is not that of one module: $(jq -c '[.functions[].key | select(startswith("spin"))]' jit.json)"
+fi
+
 # The text of perf script has the same stacks and counts; perf calls some functions otherwise.
 perf script -i dwarf.data >script.txt 2>perf.log
 expect_text() {

@@ -220,6 +220,9 @@ static void modules_have_no_version_and_no_folder(void **state)
 	static const char *const cases[][2] = {
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", "libc.so" },
 		{ "/lib/libc-2.36.so", "libc.so" },
+		{ "/root/.debug/jit/x/jitted-19425-2210.so", "[jit]" },
+		{ "jitted-a.so", "jitted-a.so" },
+		{ "jitted-.so", "jitted-.so" },
 		{ "/lib/ld-linux-x86-64.so.2", "ld-linux-x86-64.so" },
 		{ "libstdc++.so.6.0.30", "libstdc++.so" },
 		{ "libQt5Core.so.5.15.8", "libQt5Core.so" },
