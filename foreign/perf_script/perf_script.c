@@ -223,15 +223,20 @@ static struct script_span next_line(struct script_span *text)
 	return line;
 }
 
-/* Whether a line is a frame: an address, and a function, whose binary is told unless the line is indented. */
+/*
+ * Whether a line is a frame: an address, and a function, whose binary is told unless the line is indented. A count at
+ * its end makes a folded stack of it.
+ */
 static bool looks_like_frame(struct script_span line)
 {
 	enum { LEAST_ADDRESS = 0x1000 };
 	bool is_indented = line.at < line.end && isspace((unsigned char)*line.at);
-	struct script_span binary;
+	struct script_span binary, before;
 	uint64_t address;
+	int64_t count;
 
-	return script_take_address(&line, &address) && address >= LEAST_ADDRESS &&
+	return !script_is_number(script_last_word(line, &before), &count) && script_take_address(&line, &address) &&
+	       address >= LEAST_ADDRESS &&
 	       (is_indented ? script_size(script_trim(line)) > 0 : script_take_binary(&line, &binary));
 }
 
