@@ -231,12 +231,12 @@ static bool looks_like_frame(struct script_span line)
 {
 	enum { LEAST_ADDRESS = 0x1000 };
 	bool is_indented = line.at < line.end && isspace((unsigned char)*line.at);
-	struct script_span binary, before;
+	struct script_span binary, before, last = script_last_word(line, &before);
 	uint64_t address;
-	int64_t count;
 
-	return !script_is_number(script_last_word(line, &before), &count) && script_take_address(&line, &address) &&
-	       address >= LEAST_ADDRESS &&
+	while (last.at < last.end && isdigit((unsigned char)*last.at))
+		last.at++;
+	return last.at < last.end && script_take_address(&line, &address) && address >= LEAST_ADDRESS &&
 	       (is_indented ? script_size(script_trim(line)) > 0 : script_take_binary(&line, &binary));
 }
 

@@ -103,8 +103,8 @@ static void fields_may_be_missing(void **state)
 static void what_is_recognised(void **state)
 {
 	static const char *const others[] = { "main;a 3\n", "abcdef 12\nmain;a 3\n", "abcdef (x) 12\n",
-		" 0\n 020902 4\n", "main 1.5: 7\n", "letter of 3.1234567 pages\nand more", "a 1\n  2\n", "\n\n",
-		"# only\n# comments\n" };
+		" 0\n 020902 4\n", " 2090 1010001100000000600\n", "main 1.5: 7\n",
+		"letter of 3.1234567 pages\nand more", "a 1\n  2\n", "\n\n", "# only\n# comments\n" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
