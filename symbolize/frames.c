@@ -236,7 +236,9 @@ static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_
 {
 	const struct dwarf_answer *answer = &n->answers[n->at];
 	struct symbolize_frame frame = { .linkage_name = "", .file = "", .decl_file = "", .source = PROFILE_NAME_FDE };
+	enum { ENTRY_BYTES = 64 }; /* of code that execution begins with and nothing describes */
 	struct dwarf_extent extent = { .low = address };
+	bool is_entry;
 
 	if (!symbols_find_fde(n->symbols, address, &extent.low, &extent.high))
 		frame.source = PROFILE_NAME_NONE;
@@ -246,8 +248,11 @@ static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_
 		frame.file = answer->file;
 		frame.line = answer->line;
 	}
-	if (n->entry > 0 && extent.low == n->entry && frame.source == PROFILE_NAME_FDE) {
-		frame.name = frame.linkage_name = "_start";
+	is_entry = n->entry > 0 &&
+		   (frame.source == PROFILE_NAME_FDE ? extent.low == n->entry : address - n->entry < ENTRY_BYTES);
+	/* C libraries have no exported name for what signal handlers return to; all call it the same. */
+	if (is_entry || symbols_is_signal_return(n->symbols, address)) {
+		frame.name = frame.linkage_name = is_entry ? "_start" : "__restore_rt";
 		frame.source = PROFILE_NAME_SYMTAB;
 		return one_frame(n, &frame, out, err);
 	}

@@ -215,11 +215,47 @@ static bool find_code_end(const struct symbols *symbols, uint64_t address, uint6
 	return false;
 }
 
+/* Where the instructions of a function end, of the one that was asked for last: addresses rise. */
+struct code_end {
+	uint64_t start, end; /* end: UINT64_MAX if it is not known */
+};
+
+/*
+ * Finds where the instructions from the start of a function on end: at a return, or a jump, behind which none of the
+ * branches before leads.
+ */
+static uint64_t find_end(struct elf_image *image, uint64_t start)
+{
+	enum { MOST_BYTES = 4096 };
+	const struct machine *machine = machine_of(elf_image_machine(image));
+	struct machine_decoder *decoder = machine ? machine_decoder_create(machine) : NULL;
+	size_t size = 0, at = 0, reached = 0;
+	const uint8_t *bytes = elf_image_bytes_at(image, start, &size);
+	uint64_t end = UINT64_MAX;
+	struct machine_step step;
+
+	size = bytes && size > MOST_BYTES ? MOST_BYTES : size;
+	while (decoder && bytes && end == UINT64_MAX && at < size) {
+		struct machine_frame frame = machine_frame_none(machine);
+
+		if (!machine->step(decoder, bytes + at, size - at, &frame, &step) || step.flow == MACHINE_FLOW_UNKNOWN)
+			break;
+		at += step.size;
+		if ((step.flow == MACHINE_FLOW_BRANCH || step.flow == MACHINE_FLOW_JUMP) && step.distance > 0 &&
+			at + (uint64_t)step.distance > reached)
+			reached = at + (uint64_t)step.distance;
+		if ((step.flow == MACHINE_FLOW_RETURN || step.flow == MACHINE_FLOW_JUMP) && at > reached)
+			end = start + at;
+	}
+	machine_decoder_destroy(decoder);
+	return end;
+}
+
 /*
  * Whether the symbol covers the address. Without a size it covers up to the next symbol, but neither beyond the start
- * of another function nor its segment, nor more than functions of assembly have.
+ * of another function, the end of its own, its segment, nor more than functions of assembly have.
  */
-static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address)
+static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address, struct code_end *code)
 {
 	uint64_t end, start, fde_end;
 
@@ -227,7 +263,11 @@ static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, u
 		return address - hit->start < hit->size;
 	if (address - hit->start >= MAX_SIZELESS_BYTES || !find_code_end(symbols, hit->start, &end) || address >= end)
 		return false;
-	return !symbols_find_fde(symbols, address, &start, &fde_end) || start <= hit->start;
+	if (symbols_find_fde(symbols, address, &start, &fde_end) && start > hit->start)
+		return false;
+	if (code->end == 0 || code->start != hit->start)
+		*code = (struct code_end){ hit->start, find_end(symbols->image, hit->start) };
+	return address < code->end;
 }
 
 /* Finds for each address the nearest symbol of the kind that is not after it. */
@@ -272,6 +312,7 @@ static bool match_labels(const struct symbols *symbols, const uint64_t *addresse
 	struct symbol_hit *hits, struct error *err)
 {
 	CLEANUP(cleanup_free) struct symbol_hit *labels = calloc(count, sizeof(*labels));
+	struct code_end code = { 0 };
 
 	if (!labels)
 		return error_set_memory(err);
@@ -279,7 +320,8 @@ static bool match_labels(const struct symbols *symbols, const uint64_t *addresse
 	for (size_t i = 0; i < count; i++) {
 		if (is_held[i])
 			continue;
-		if (labels[i].name && is_behind(&labels[i], &hits[i]) && holds(symbols, &labels[i], addresses[i]))
+		if (labels[i].name && is_behind(&labels[i], &hits[i]) &&
+			holds(symbols, &labels[i], addresses[i], &code))
 			hits[i] = labels[i];
 		else
 			hits[i] = (struct symbol_hit){ .near = near_name(symbols, &hits[i], addresses[i]) };
@@ -292,12 +334,13 @@ bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, siz
 {
 	CLEANUP(cleanup_free) bool *is_held = calloc(count + 1, sizeof(*is_held));
 	bool are_all_held = true;
+	struct code_end code = { 0 };
 
 	if (!is_held)
 		return error_set_memory(err);
 	find_nearest(symbols, KIND_FUNCTION, addresses, count, hits);
 	for (size_t i = 0; i < count; i++) {
-		is_held[i] = hits[i].name && holds(symbols, &hits[i], addresses[i]);
+		is_held[i] = hits[i].name && holds(symbols, &hits[i], addresses[i], &code);
 		are_all_held &= is_held[i];
 	}
 	return are_all_held || match_labels(symbols, addresses, count, is_held, hits, err);
@@ -443,6 +486,15 @@ static bool open_tables(struct symbols *made, struct elf_image *debug, struct er
 	if (made->mini)
 		add_table(made, made->mini, ".symtab", ".strtab");
 	return true;
+}
+
+bool symbols_is_signal_return(const struct symbols *symbols, uint64_t address)
+{
+	const struct machine *machine = machine_of(elf_image_machine(symbols->image));
+	struct machine_code code = { .at = 0 };
+
+	code.bytes = elf_image_bytes_at(symbols->image, address, &code.size);
+	return machine && code.bytes && machine->is_signal_return(&code);
 }
 
 bool symbols_create(struct elf_image *image, struct elf_image *debug, struct symbols **symbols, struct error *err)

@@ -33,10 +33,10 @@ struct symbol_hit {
 
 /*
  * Finds the functions at image addresses (rising, without repetition) in one pass over the tables, without sorting. A
- * function covers the addresses up to its size; one without a size covers up to the next symbol, within a limit.
- * Addresses in no function are named by labels, in the same way. Of several names at one start: global before weak
- * before local, one without a leading "__" first, then the shortest, then alphabetical, by their first 4,096 bytes.
- * Fails if memory runs out.
+ * function covers the addresses up to its size; one without a size covers up to the next symbol or to where its
+ * instructions end, within a limit. Addresses in no function are named by labels, in the same way. Of several names at
+ * one start: global before weak before local, one without a leading "__" first, then the shortest, then alphabetical,
+ * by their first 4,096 bytes. Fails if memory runs out.
  */
 COMMON_MUST_CHECK
 bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits,
@@ -54,6 +54,9 @@ bool symbols_is_plt(const struct symbols *symbols, uint64_t address);
  */
 COMMON_MUST_CHECK
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err);
+
+/* Whether the code at an address is what signal handlers return to (struct machine). */
+bool symbols_is_signal_return(const struct symbols *symbols, uint64_t address);
 
 /* The function [start, end) in unwind information; false if none contains the address. */
 COMMON_MUST_CHECK

@@ -194,7 +194,9 @@ static bool locate(struct walk *w)
 	w->carried = w->left;
 	w->left = 0;
 	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
-	result->frames[result->count++] = (struct unwind_frame){ pc, w->stack_pointer, w->cached.image, w->is_exact };
+	/* A handler returns to the first instruction of a signal's frame, which nothing has called. */
+	result->frames[result->count++] = (struct unwind_frame){ pc, w->stack_pointer, w->cached.image,
+		w->is_exact || w->cached.kind == CACHED_SIGNAL_RETURN };
 	if (w->cached.kind == CACHED_PUSHES) {
 		w->cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
 		offset = w->cfa - sizeof(uint64_t) - w->dump->address;
