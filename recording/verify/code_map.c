@@ -2,6 +2,34 @@
 #include "recording/verify/code_map.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/*
+ * Whether a program of Go is of a version whose run time sets the frame pointer wherever it changes stacks, from 1.21
+ * on. The version stands behind a header of 32 bytes, with its length (debug/buildinfo).
+ */
+static bool keeps_frame_pointers(struct elf_image *image)
+{
+	enum { HEADER_BYTES = 32, FIRST_MINOR = 21 };
+	static const char go1[] = "go1.";
+	struct elf_section section;
+	struct byte_reader r;
+	const uint8_t *text;
+	unsigned int minor = 0;
+	size_t size;
+
+	if (!elf_image_section(image, ".go.buildinfo", &section))
+		return false;
+	r = byte_reader_over(section.bytes, section.size);
+	byte_reader_skip(&r, HEADER_BYTES);
+	size = byte_reader_uleb128(&r);
+	text = byte_reader_bytes(&r, size);
+	if (!text || size <= sizeof(go1) - 1 || memcmp(text, go1, sizeof(go1) - 1) != 0)
+		return false;
+	for (size_t i = sizeof(go1) - 1; i < size && text[i] >= '0' && text[i] <= '9' && minor < FIRST_MINOR; i++)
+		minor = minor * 10 + (unsigned int)(text[i] - '0');
+	return minor >= FIRST_MINOR;
+}
 
 bool code_map_create(
 	const struct process_table *table, const struct process *process, struct code_map **map, struct error *err)
@@ -23,7 +51,7 @@ bool code_map_create(
 		const struct process_image *image = &table->images[place->image];
 
 		made->regions[i] = (struct code_region){ mapping->start, mapping->end, place->bias, place->mapping,
-			image->elf, image->table };
+			image->elf, image->table, image->is_go && keeps_frame_pointers(image->elf) };
 	}
 	*map = made;
 	return true;

@@ -13,6 +13,7 @@ struct code_region {
 	uint32_t mapping_id;              /* of the profile */
 	struct elf_image *image;          /* borrowed from the process table; NULL: none */
 	const struct frame_table *frames; /* of the image, likewise */
+	bool is_go;                       /* of Go, of a version whose frame pointers lead to the end of each stack */
 };
 
 struct code_map {

@@ -52,13 +52,14 @@ static bool read_piece(const struct loaded_piece *piece, uint64_t address, unw_w
 static int reference_read(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *context)
 {
 	struct reference *reference = context;
-	const struct unwind_piece *copy = &reference->stack->copy;
+	const struct unwind_piece *copy = &reference->stack->copy, *other = &reference->stack->other;
 
 	(void)space;
 	if (write || reference->reads_left == 0)
 		return -UNW_EINVAL;
 	reference->reads_left--;
-	if (copy_word(copy->bytes, copy->address, copy->size, address, value))
+	if (copy_word(copy->bytes, copy->address, copy->size, address, value) ||
+		copy_word(other->bytes, other->address, other->size, address, value))
 		return 0;
 	if (reference->piece_count > 0 && read_piece(&reference->pieces[reference->last_piece], address, value))
 		return 0;
@@ -257,22 +258,67 @@ static bool reference_step(struct reference *reference, unw_cursor_t *cursor)
 	return reference->library->step(cursor) > 0 && (is_signal || !reference->met_unknown_code);
 }
 
-size_t reference_walk(
+/* Whether an address lies in the stack of a copied piece, further up. */
+static bool is_above(const struct unwind_piece *piece, uint64_t address)
+{
+	enum { MOST_STACK_BYTES = 8 << 20 };
+
+	return piece->size > 0 && address - piece->address < piece->size + MOST_STACK_BYTES;
+}
+
+static bool is_of_go(const struct reference *reference, uint64_t address)
+{
+	const struct code_region *region = code_map_find(reference->map, address);
+
+	return region && region->is_go;
+}
+
+/*
+ * Goes on along frame pointers while they lead through code of Go. The first one may be that of the leaf's caller: what
+ * compares the walks knows.
+ */
+static void follow_frame_pointers(
+	struct reference *reference, unw_cursor_t *cursor, uint64_t *addresses, size_t room, struct reference_end *end)
+{
+	unw_word_t frame, saved, address;
+
+	if (reference->library->get_reg(cursor, UNW_X86_64_RBP, &frame) < 0)
+		return;
+	while (end->count < room && frame != 0 && is_of_go(reference, addresses[end->count - 1] - (end->count > 1))) {
+		if (reference_read(reference->space, frame, &saved, 0, reference) < 0 ||
+			reference_read(reference->space, frame + sizeof(frame), &address, 0, reference) < 0) {
+			end->is_elsewhere = end->count > 1 && !is_above(&reference->stack->copy, frame) &&
+					    !is_above(&reference->stack->other, frame);
+			return;
+		}
+		if (address == 0 || !code_map_find(reference->map, address - 1))
+			return;
+		addresses[end->count++] = address;
+		frame = saved;
+	}
+}
+
+struct reference_end reference_walk(
 	struct reference *reference, const struct reference_stack *stack, uint64_t *addresses, size_t room)
 {
-	unw_cursor_t cursor;
+	struct reference_end end = { 0 };
+	unw_cursor_t cursor, last;
 	unw_word_t address;
-	size_t count = 0;
 
 	reference->stack = stack;
 	reference->reads_left = MAX_READS;
 	if (room == 0 || reference->library->init_remote(&cursor, reference->space, reference) < 0)
-		return 0;
+		return end;
 	do {
 		/* After the first frame of a thread there may be a caller at address 0. */
 		if (reference->library->get_reg(&cursor, UNW_REG_IP, &address) < 0 || address == 0)
 			break;
-		addresses[count++] = address;
-	} while (count < room && reference_step(reference, &cursor));
-	return count;
+		addresses[end.count++] = address;
+		/* A step that would be a guess has changed the registers. */
+		last = cursor;
+	} while (end.count < room && reference_step(reference, &cursor));
+	end.by_frame_pointer = end.count;
+	if (end.count > 0)
+		follow_frame_pointers(reference, &last, addresses, room, &end);
+	return end;
 }

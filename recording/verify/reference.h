@@ -6,9 +6,10 @@
 #include "recording/verify/library.h"
 
 /*
- * libunwind's walk of a copied stack. It reads only the registers, the copy, and the bytes of the image files that were
- * mapped; the number of frames and of memory reads is bounded. Call it in a child process (common/isolated.h): the
- * library is not safe with hostile call frame information, and its memory is not freed.
+ * libunwind's walk of a copied stack, and along frame pointers from where it ends in a program of Go, which has them in
+ * all of its functions and no tables that libunwind reads. It reads only the registers, the copy, and the bytes of the
+ * image files that were mapped; the number of frames and of memory reads is bounded. Call it in a child process
+ * (common/isolated.h): the library is not safe with hostile call frame information, and its memory is not freed.
  */
 struct reference;
 
@@ -20,12 +21,20 @@ void reference_destroy(struct reference *reference);
 
 struct reference_stack {
 	struct unwind_registers registers;
-	struct unwind_piece copy; /* from the stack pointer on; borrowed */
+	struct unwind_piece copy;  /* from the stack pointer on; borrowed */
+	struct unwind_piece other; /* of the stack that the thread has left, likewise; size 0: none */
+};
+
+/* A walk, and what else it tells. */
+struct reference_end {
+	size_t count;            /* of addresses */
+	size_t by_frame_pointer; /* of addresses before the first one that a frame pointer gave; `count`: none */
+	bool is_elsewhere;       /* a frame pointer leads to a stack that was not copied: frames go on there */
 };
 
 /*
- * Writes up to `room` addresses, leaf first, and returns how many; callers have their return addresses. The walk
- * follows call frame information and signal frames only: it ends where libunwind would guess by the frame pointer.
+ * Writes up to `room` addresses, leaf first; callers have their return addresses. libunwind follows call frame
+ * information and signal frames only: it ends where it would guess by the frame pointer.
  */
-size_t reference_walk(
+struct reference_end reference_walk(
 	struct reference *reference, const struct reference_stack *stack, uint64_t *addresses, size_t room);

@@ -24,12 +24,13 @@ struct verify_stack {
 	uint8_t *copy;       /* owned */
 	uint64_t *addresses; /* owned: Kelvin's own walk */
 	size_t count;
+	bool is_whole; /* as Kelvin says */
 };
 
 /* The data that the child writes into shared memory. It is foreign: the library may have overwritten it. */
 struct reference_answer {
 	uint32_t is_done;
-	uint32_t count;
+	struct reference_end end;
 	uint64_t addresses[UNWIND_MAX_FRAMES];
 };
 
@@ -78,7 +79,8 @@ static void batch_clear(struct batch *batch)
 {
 	isolated_deinit(&batch->child);
 	for (size_t i = 0; i < batch->count; i++) {
-		undumped_free(batch->stacks[i].copy, batch->stacks[i].stack.copy.size);
+		undumped_free(
+			batch->stacks[i].copy, batch->stacks[i].stack.copy.size + batch->stacks[i].stack.other.size);
 		free(batch->stacks[i].addresses);
 	}
 	for (size_t i = 0; i < batch->map_count; i++)
@@ -113,8 +115,7 @@ static void walk_batch(void *context, void *result)
 		if (stack->map != map && !reference_create(batch->library, stack->map, &reference, &ignored))
 			return;
 		map = stack->map;
-		answers[i].count =
-			(uint32_t)reference_walk(reference, &stack->stack, answers[i].addresses, UNWIND_MAX_FRAMES);
+		answers[i].end = reference_walk(reference, &stack->stack, answers[i].addresses, UNWIND_MAX_FRAMES);
 		answers[i].is_done = 1;
 	}
 }
@@ -161,7 +162,7 @@ static struct verify_difference describe_difference(const struct verify_stack *s
 	const struct reference_answer *answer, size_t common, enum profile_comparison comparison)
 {
 	const uint64_t *const walks[VERIFY_WALKS] = { stack->addresses, answer->addresses };
-	const size_t depths[VERIFY_WALKS] = { stack->count, answer->count };
+	const size_t depths[VERIFY_WALKS] = { stack->count, answer->end.count };
 	struct verify_difference difference = { .comparison = comparison };
 
 	difference.first = common > FRAMES_BEFORE_PARTING ? common - FRAMES_BEFORE_PARTING : 0;
@@ -207,19 +208,44 @@ static void note_difference(struct verifier *verifier, const struct verify_diffe
 		*room = *difference;
 }
 
+/*
+ * Compares the walks. A function of Go without a frame is not in the chain of frame pointers, which shows its caller's:
+ * one may be missing there, as the caller of a leaf that has not set the frame pointer yet, or cgocall before Go 1.21.
+ * Where frame pointers show that frames go on in a stack that was not copied, a stack that is called whole, or has
+ * other frames there, is wrong.
+ */
+static enum profile_comparison compare_walks(
+	const struct verify_stack *stack, const struct reference_answer *answer, size_t count, size_t *common)
+{
+	const uint64_t *ours = stack->addresses, *reference = answer->addresses;
+	enum profile_comparison comparison = verify_compare(ours, stack->count, reference, count, common);
+	size_t parting = *common;
+
+	if (parting >= answer->end.by_frame_pointer && parting < count && parting + 1 < stack->count &&
+		ours[parting + 1] == reference[parting]) {
+		comparison = verify_compare(
+			ours + parting + 1, stack->count - parting - 1, reference + parting, count - parting, common);
+		*common += parting + 1;
+	}
+	if (answer->end.is_elsewhere && (comparison == PROFILE_COMPARISON_LONGER ||
+						(comparison == PROFILE_COMPARISON_EQUAL && stack->is_whole)))
+		return PROFILE_COMPARISON_OTHER;
+	return comparison;
+}
+
 static bool take_answer(struct verifier *verifier, const struct verify_stack *stack,
 	const struct reference_answer *answer, struct error *err)
 {
 	struct verify_difference difference;
 	enum profile_comparison comparison;
-	size_t common;
+	size_t common, count = answer->end.count;
 
 	/* The library's walk may have no frame at all: there is nothing to compare then. */
-	if (answer->count > UNWIND_MAX_FRAMES || answer->count == 0) {
+	if (count > UNWIND_MAX_FRAMES || count == 0) {
 		verifier->unfinished++;
 		return true;
 	}
-	comparison = verify_compare(stack->addresses, stack->count, answer->addresses, answer->count, &common);
+	comparison = compare_walks(stack, answer, count, &common);
 	verifier->counts.stacks[comparison]++;
 	if (comparison != PROFILE_COMPARISON_EQUAL) {
 		difference = describe_difference(stack, answer, common, comparison);
@@ -318,18 +344,22 @@ static bool copy_stack(struct batch *batch, const struct process_table *table, c
 	struct verify_stack *stack = &batch->stacks[batch->count];
 
 	*stack = (struct verify_stack){ .map = map_of(batch, table, process), .count = result->count };
-	stack->copy = undumped_alloc(job->dump.size);
+	stack->copy = undumped_alloc(job->dump.size + job->dump.other.size);
 	stack->addresses = malloc(result->count * sizeof(*stack->addresses));
 	if (!stack->map || !stack->copy || !stack->addresses) {
-		undumped_free(stack->copy, job->dump.size);
+		undumped_free(stack->copy, job->dump.size + job->dump.other.size);
 		free(stack->addresses);
 		return false;
 	}
 	if (job->dump.size > 0)
 		memcpy(stack->copy, job->dump.bytes, job->dump.size);
+	if (job->dump.other.size > 0)
+		memcpy(stack->copy + job->dump.size, job->dump.other.bytes, job->dump.other.size);
 	for (size_t i = 0; i < result->count; i++)
 		stack->addresses[i] = result->frames[i].pc;
-	stack->stack = (struct reference_stack){ job->registers, { stack->copy, job->dump.size, job->dump.address } };
+	stack->stack = (struct reference_stack){ job->registers, { stack->copy, job->dump.size, job->dump.address },
+		{ stack->copy + job->dump.size, job->dump.other.size, job->dump.other.address } };
+	stack->is_whole = result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED;
 	batch->count++;
 	return true;
 }

@@ -131,6 +131,16 @@ at_least "$(jq '.recording.stops.open' native.json)" 500 "open stacks in JSON"
 run 0 kelvin report native.pb.gz --text -
 says stdout 'whole stacks, [0-9.]+ % open'
 
+# The second opinion follows Go's frame pointers, on both stacks. Few stacks go on through C again, which it does not follow.
+if has_frames; then
+	for case in call clock; do
+		run 0 kelvin record -F 499 --verify=1 -o verified.pb.gz -- ./plain "$case"
+		run 0 kelvin report verified.pb.gz --json verified.json
+		jq -e '.verified.stacks | .equal * 100 >= .compared * 95 and .shorter == 0 and .other * 100 <= .compared and .compared > 500' verified.json >/dev/null ||
+			fail "$case: $(jq -c .verified.stacks verified.json)"
+	done
+fi
+
 # Stripped: the names of C are gone, Go's are not.
 if has_frames; then
 	build stripped -ldflags '-s -w'

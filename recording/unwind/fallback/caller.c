@@ -588,7 +588,7 @@ static bool step_to_other_stack(struct walk *w)
 		return false;
 	c = (struct candidate){ BY_FRAME_POINTER, caller.frame_pointer, caller.slot, caller.slot + WORD_BYTES,
 		caller.return_address, 0 };
-	go_to_candidate(w, &c, caller.is_next);
+	go_to_candidate(w, &c, true);
 	return true;
 }
 

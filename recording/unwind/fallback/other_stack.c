@@ -33,9 +33,8 @@ static bool is_called_there(const struct walk *w, uint64_t slot, struct other_st
 {
 	const struct unwind_frame *last = &w->result->frames[w->result->count - 1];
 
-	caller->is_next = read_slot(w, slot, caller) &&
-			  link_is_of_small_function(w->space, caller->return_address, unwind_frame_address(last));
-	return caller->is_next;
+	return read_slot(w, slot, caller) &&
+	       link_is_of_small_function(w->space, caller->return_address, unwind_frame_address(last));
 }
 
 bool other_stack_find(struct walk *w, struct other_stack_caller *caller)
@@ -54,9 +53,5 @@ bool other_stack_find(struct walk *w, struct other_stack_caller *caller)
 	for (uint64_t i = 1; i < MOST_FRAME_WORDS; i++)
 		if (is_called_there(w, frame - i * WORD_BYTES, caller))
 			return true;
-	if (!read_slot(w, frame + WORD_BYTES, caller) ||
-		(w->space->is_code && !w->space->is_code(w->space->context, caller->return_address - 1)))
-		return false;
-	caller->frame_pointer = frame;
-	return walk_find_call(w, caller->return_address)->may_return;
+	return false;
 }

@@ -17,7 +17,6 @@ struct other_stack_caller {
 	uint64_t slot;          /* where the return address stands */
 	uint64_t frame_pointer; /* where the caller's frame pointer stands; 0: in its register */
 	uint64_t return_address;
-	bool is_next; /* the call leads to the function; else callers may stand between */
 };
 
 /* False where there is none, or where it was not copied. */

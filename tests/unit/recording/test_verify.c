@@ -340,7 +340,7 @@ static void walk_hostile(void *context, void *result)
 
 	if (!reference_create(&hostile->library, hostile->map, &reference, &err))
 		return;
-	*(size_t *)result = reference_walk(reference, &stack, addresses, UNWIND_MAX_FRAMES);
+	*(size_t *)result = reference_walk(reference, &stack, addresses, UNWIND_MAX_FRAMES).count;
 }
 
 static void hostile_images_end(void **state)
