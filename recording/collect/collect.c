@@ -318,7 +318,12 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	 * A stack copy may also end early, at a page of the stack that was never touched; a larger copy would not help
 	 * then.
 	 */
-	collector->cuts.by_room += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	if (result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room) {
+		collector->cuts.by_room++;
+		stack_depths_count(&collector->depths, record->tid, walked->job->dump.address, sample->stack_room);
+	} else if (result->stop == PROFILE_STOP_ROOT) {
+		stack_depths_note_whole(&collector->depths, record->tid, result, sample->stack_room);
+	}
 	collector->cuts.by_rules += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
 	quality->frame_pointer_frames += result->frame_pointer_frames;
 	quality->frames += result->count;

@@ -143,6 +143,7 @@ void collector_describe_limits(const struct collector *collector)
 		buffer_append_string(notices,
 			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
 	owners_describe(&processes->owners, quality->lost_sideband > 0, notices);
+	stack_depths_describe(&collector->depths, quality->samples, notices);
 	if (collector->interpreters)
 		interpreters_describe(collector->interpreters, notices);
 	if (processes->met_outside)

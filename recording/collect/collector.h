@@ -5,6 +5,7 @@
 #include "recording/collect/live_stack.h"
 #include "recording/collect/open_ends.h"
 #include "recording/collect/stack_builder.h"
+#include "recording/collect/stack_depths.h"
 #include "recording/collect/waits.h"
 #include "recording/interpret/interpret.h"
 #include "recording/verify/verify.h"
@@ -39,6 +40,7 @@ struct collector {
 	struct collector_rest rest;
 	struct live_stack live_stack;
 	struct open_ends open_ends;
+	struct stack_depths depths;
 	struct interpreters *interpreters;      /* NULL: stacks have no frames of interpreters */
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: none */
 	struct wait_counter *waits;             /* NULL: waits are not sampled */

@@ -56,7 +56,12 @@ build -fno-asynchronous-unwind-tables -fno-unwind-tables -o debug_frame
 at_least "$(whole ./debug_frame 20)" 99 "whole stacks of a program with .debug_frame alone"
 at_least "$(share whole.pb.gz ';main;descend;descend;.*;leaf')" 85 "share below main by .debug_frame"
 
+# It is said what would make them whole: the thread's stack begins where its whole stacks do.
 build -o deep
+run 0 kelvin record -F 2991 --call-graph dwarf,8192 -o cut.pb.gz -- ./deep 300
+says stderr '^[0-9]+ % of the stacks are larger than their copies of 8192 bytes: of those whose size is known --call-graph dwarf,32768 would hold (100|9[0-9]) %.*; -g fp reads'
+run 0 kelvin record -F 2991 --call-graph dwarf,8192 -o cut.pb.gz -- ./deep 10
+says_not stderr 'larger than their copies'
 at_least "$(whole ./deep 1400)" 90 "whole stacks of 1,400 frames"
 
 # Code made at run time, without frame pointers: what it does behind its call says where its caller is (CPython's trampolines).
