@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Go changes stacks where it calls C, the vdso and its own run time, and C where it calls Go: callers are on both. Each C function has one
 # caller in Go, so that a wrong one shows; the two have frames of the same size, and calls are short.
+# STACKS | Go | 1.26; 1.19 to 1.26 by hand | functions and lines; C, callbacks and the vdso have their Go callers where BPF programs may be loaded
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A Java program has its methods' names and lines without doing anything for it: compiled, inlined and interpreted ones, and the same
 # names as its own perf map has.
-# STACKS | HotSpot (Java) | JDK 17 | methods and lines: compiled, inlined, interpreted
+# STACKS | HotSpot (Java) | JDK 17 and 25; 8 to 25 by hand | methods and lines: compiled, inlined, interpreted, deoptimised
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `node --cpu-prof` writes is a profile: with node's own counts and times, and with functions that comparisons know again.
+# READS | .cpuprofile | node 18 to 24, DevTools | counts and times of each stack
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Functions of PHP programs that were started without any option: each call chain of a program that says itself in which it is, and the
 # shares of one that measures its own, with every PHP that is installed, or all of KELVIN_TEST_PHPS, separated by spaces.
+# STACKS | PHP | 8.2; 7.4 to 8.5 by hand | functions and lines in place of the interpreter's C functions, also with opcache's JIT; builds without threads
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Functions of Python programs that were started without any option: each call chain of a program that says itself in which it is, and
 # the shares of one that measures its own, with every Python that is installed.
-# STACKS | CPython | 3.11 to 3.14 | functions and lines in place of the interpreter's C functions
+# STACKS | CPython | 3.11 to 3.15 | functions and lines in place of the interpreter's C functions
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=python.bash

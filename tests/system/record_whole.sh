@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A stack is whole where it is proven to be: threads and coroutines of several kinds, to their first frame; and stacks of which nobody
 # can know are open.
+# STACKS | C, C++, Rust | glibc and musl, static and dynamic | functions, lines and inlined functions; coroutines up to their first function
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Methods of Ruby programs that were started without any option: each call chain of a program that says itself in which it is, and the
 # shares of one that measures its own, with every Ruby that is installed, or all of KELVIN_TEST_RUBIES, separated by spaces.
+# STACKS | Ruby | 3.1; 3.0 to 3.4 by hand | methods and lines in place of the interpreter's C functions, also with YJIT
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* READS | speedscope | its own files, py-spy's; sampled and evented | weights in their units */
+
 /* Profiles that are JSON: CPU profiles of V8, and speedscope's files. */
 
 enum { MOST_ALLOCATIONS = 100000 };

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* READS | text of `perf script` | perf 6.1, with any fields | stacks of samples, with their periods */
+
 enum { MOST_ALLOCATIONS = 100000 };
 
 /* What the default fields look like: two threads, the kernel, an inlined frame, and names that have spaces. */

@@ -10,7 +10,7 @@ page=docs/reads.md
 # rows WORD: in the order of the first column.
 rows() {
   grep -roHE "^[#/ *]*$1 [|] .*" tests/system tests/unit | grep -v '^tests/unit/house/' |
-    sed -E "s/^([^:]*):[#\/ *]*$1 [|] (.*)/| \2 | \`\1\` |/; s/[[:space:]]*\*\/ [|] /| /" | LC_ALL=C sort
+    sed -E "s/^([^:]*):[#\/ *]*$1 [|] (.*)/| \2 | \`\1\` |/; s/[[:space:]]*\*\/ [|] / | /" | LC_ALL=C sort
 }
 
 declare -A heads=(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * READS | folded stacks | FlameGraph, inferno, py-spy, difffolded.pl | counts, also with nine decimals; files and lines of py-spy; differences are refused
+ * READS | folded stacks | FlameGraph, inferno, py-spy, austin, profiling.sampling, difffolded.pl | counts, also with nine decimals; files and lines that these tools write into frames; differences are refused
  */
 #include "profile_fixture.h"
 #include "tests/unit/support/unit_test.h"
