@@ -102,26 +102,6 @@ static bool read_hex(struct json_reader *json, uint32_t *code)
 	return true;
 }
 
-static void append_utf8(struct buffer *out, uint32_t code)
-{
-	if (code < 0x80) {
-		buffer_append_byte(out, (uint8_t)code);
-		return;
-	}
-	if (code < 0x800) {
-		buffer_append_byte(out, (uint8_t)(0xc0 | code >> 6));
-	} else {
-		if (code < 0x10000) {
-			buffer_append_byte(out, (uint8_t)(0xe0 | code >> 12));
-		} else {
-			buffer_append_byte(out, (uint8_t)(0xf0 | code >> 18));
-			buffer_append_byte(out, (uint8_t)(0x80 | (code >> 12 & 0x3f)));
-		}
-		buffer_append_byte(out, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-	}
-	buffer_append_byte(out, (uint8_t)(0x80 | (code & 0x3f)));
-}
-
 /* A character beyond 16 bits is two escapes; half of one, and NUL, become the character for what cannot be shown. */
 static void read_code(struct json_reader *json)
 {
@@ -140,7 +120,7 @@ static void read_code(struct json_reader *json)
 		}
 		code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : REPLACEMENT;
 	}
-	append_utf8(&json->text, code == 0 || (code >= 0xd800 && code < 0xe000) ? REPLACEMENT : code);
+	unicode_append(&json->text, code == 0 || (code >= 0xd800 && code < 0xe000) ? REPLACEMENT : code);
 }
 
 static void read_escape(struct json_reader *json)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign_fixture.h"
 #include "tests/unit/profile/profile_fixture.h"
 
 #include "foreign/foreign.h"
-#include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_ALLOCATIONS = 5000 };
 
 #define HEADER "version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\n"
 #define START "shop;ld-linux-x86-64.so.2+0x1ab70;(below main);__libc_start_main@@GLIBC_2.34;(below main);main"
@@ -258,13 +256,6 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	expect_error("version: 1\nevents: Ir Ir\n", "line 2: the event Ir occurs twice");
 }
 
-static bool nothing_more(void *context, void *into, size_t room, size_t *got, struct error *err)
-{
-	(void)context, (void)into, (void)room, (void)err;
-	*got = 0;
-	return true;
-}
-
 static bool endless(void *context, void *into, size_t room, size_t *got, struct error *err)
 {
 	(void)context, (void)err;
@@ -371,24 +362,10 @@ static void a_file_is_written_and_read_back(void **state)
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	static const char whole[] =
+	read_with_failing_allocations(
 		HEADER "event: X = Ir\nob=o\nfl=x\nfn=main\n1 10\ncfn=a'main\ncalls=1 2\n1 31\ncfn=b\n"
 		       "calls=1 3\n1 92\nfn=a'main\n2 1\ncfn=(4) 0x1\ncalls=1 4\n2 30\nfn=b\n3 2\n"
-		       "cfn=(4)\ncalls=3 4\n3 90\nfn=(4)\n4 120\ntotals: 133\n";
-	const struct text_source text = { whole, strlen(whole), nothing_more, NULL };
-	bool succeeded = false;
-
-	for (size_t n = 0; !succeeded; n++) {
-		CLEANUP(profile_cleanup) struct profile *profile = NULL;
-		struct error err = { 0 };
-
-		assert_true(n < MOST_ALLOCATIONS);
-		failing_malloc_after(n);
-		succeeded = foreign_read_text(&text, "text", &profile, &err);
-		failing_malloc_after(SIZE_MAX);
-		if (!succeeded && err.code != ERROR_MEMORY)
-			fail_msg("allocation %zu: %s", n, err.message);
-	}
+		       "cfn=(4)\ncalls=3 4\n3 90\nfn=(4)\n4 120\ntotals: 133\n");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign.h"
+#include "foreign_fixture.h"
 #include "tests/unit/profile/profile_fixture.h"
-#include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>
@@ -9,8 +9,6 @@
 /* READS | speedscope | its own files, py-spy's; sampled and evented | weights in their units */
 
 /* Profiles that are JSON: CPU profiles of V8, and speedscope's files. */
-
-enum { MOST_ALLOCATIONS = 100000 };
 
 #define FRAME(name, url, line)                                                                                         \
 	"\"callFrame\":{\"functionName\":\"" name "\",\"scriptId\":\"1\",\"url\":\"" url "\",\"lineNumber\":" #line    \
@@ -175,24 +173,9 @@ static void every_file_that_was_cut_is_refused(void **state)
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	static const char *const texts[] = { cpuprofile, sampled, evented };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		bool succeeded = false;
-
-		for (size_t n = 0; !succeeded; n++) {
-			CLEANUP(profile_cleanup) struct profile *profile = NULL;
-			struct error err = { 0 };
-
-			assert_true(n < MOST_ALLOCATIONS);
-			failing_malloc_after(n);
-			succeeded = foreign_read(texts[i], strlen(texts[i]), "text", &profile, &err);
-			failing_malloc_after(SIZE_MAX);
-			if (!succeeded && err.code != ERROR_MEMORY)
-				fail_msg("allocation %zu: %s", n, err.message);
-		}
-	}
+	read_with_failing_allocations(cpuprofile);
+	read_with_failing_allocations(sampled);
+	read_with_failing_allocations(evented);
 }
 
 int main(void)

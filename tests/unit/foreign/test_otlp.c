@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "foreign_fixture.h"
 #include "tests/unit/profile/profile_fixture.h"
 
 #include "foreign/foreign.h"
 #include "foreign/otlp/schema.h"
-#include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_ALLOCATIONS = 5000 };
 
 /* What most tests share: strings, and two stacks, of which the second one enters the kernel. */
 #define STRINGS                                                                                                         \
@@ -217,19 +215,7 @@ static void parts_are_bounded(void **state)
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	bool succeeded = false;
-
-	for (size_t n = 0; !succeeded; n++) {
-		CLEANUP(profile_cleanup) struct profile *profile = NULL;
-		struct error err = { 0 };
-
-		assert_true(n < MOST_ALLOCATIONS);
-		failing_malloc_after(n);
-		succeeded = foreign_read(two_samples, strlen(two_samples), "text", &profile, &err);
-		failing_malloc_after(SIZE_MAX);
-		if (!succeeded && err.code != ERROR_MEMORY)
-			fail_msg("allocation %zu: %s", n, err.message);
-	}
+	read_with_failing_allocations(two_samples);
 }
 
 int main(void)

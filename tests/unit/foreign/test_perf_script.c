@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign.h"
+#include "foreign_fixture.h"
 #include "tests/unit/profile/profile_fixture.h"
-#include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>
 
 /* READS | text of `perf script` | perf 6.1, with any fields | stacks of samples, with their periods */
-
-enum { MOST_ALLOCATIONS = 100000 };
 
 /* What the default fields look like: two threads, the kernel, an inlined frame, and names that have spaces. */
 static const char example[] =
@@ -126,33 +124,9 @@ static void texts_may_end_anywhere(void **state)
 	}
 }
 
-static bool nothing_more(void *context, void *into, size_t room, size_t *got, struct error *err)
-{
-	(void)context;
-	(void)into;
-	(void)room;
-	(void)err;
-	*got = 0;
-	return true;
-}
-
 static void every_failed_allocation_is_an_error(void **state)
 {
-	const struct text_source text = { example, strlen(example), nothing_more, NULL };
-	bool succeeded = false;
-
-	(void)state;
-	for (size_t n = 0; !succeeded; n++) {
-		CLEANUP(profile_cleanup) struct profile *profile = NULL;
-		struct error err = { 0 };
-
-		assert_true(n < MOST_ALLOCATIONS);
-		failing_malloc_after(n);
-		succeeded = foreign_read_text(&text, "text", &profile, &err);
-		failing_malloc_after(SIZE_MAX);
-		if (!succeeded && err.code != ERROR_MEMORY)
-			fail_msg("allocation %zu: %s", n, err.message);
-	}
+	read_with_failing_allocations(example);
 }
 
 int main(void)
