@@ -28,11 +28,13 @@ void interpreter_sampled_add(
 		ebpf_frame_reader_add(sampled->frame_reader, pid, interpreter);
 }
 
-void interpreter_sampled_forget(struct interpreter_sampled *sampled, int32_t pid)
+void interpreter_sampled_forget(void *state, const struct interpreter_process *process)
 {
+	struct interpreter_sampled *sampled = state;
+
 	if (sampled->frame_reader)
-		ebpf_frame_reader_remove(sampled->frame_reader, pid);
-	interpreter_codes_forget(sampled->codes, pid);
+		ebpf_frame_reader_remove(sampled->frame_reader, process->pid);
+	interpreter_codes_forget(sampled->codes, process->pid);
 }
 
 static uint64_t read_clock(void)
@@ -47,10 +49,19 @@ bool interpreter_sampled_join(struct interpreter_sampled *sampled, const struct 
 	       interpreter_stack_join(&sampled->stack, sample, image, read_clock(), err);
 }
 
-bool interpreter_sampled_learn(
-	struct interpreter_sampled *sampled, const void *image, const struct ebpf_code *code, struct error *err)
+bool interpreter_sampled_know(const void *state, const struct ebpf_code *code)
 {
-	return interpreter_codes_learn(sampled->codes, image, code, read_clock(), err);
+	const struct interpreter_sampled *sampled = state;
+
+	return interpreter_codes_know(sampled->codes, code->pid, code->pieces[0].address);
+}
+
+bool interpreter_sampled_learn(
+	void *state, const struct interpreter_process *process, const struct ebpf_code *code, struct error *err)
+{
+	struct interpreter_sampled *sampled = state;
+
+	return interpreter_codes_learn(sampled->codes, process->files[0].image, code, read_clock(), err);
 }
 
 /* What is worth a line: one stack in so many. */

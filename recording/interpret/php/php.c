@@ -60,13 +60,6 @@ static void php_fork(void *state, const struct interpreter_process *parent, cons
 	php_attach(state, child);
 }
 
-static void php_forget(void *state, const struct interpreter_process *process)
-{
-	struct php *php = state;
-
-	interpreter_sampled_forget(&php->sampled, process->pid);
-}
-
 static void php_destroy(void *state)
 {
 	struct php *php = state;
@@ -121,21 +114,6 @@ static bool php_read_sleeping(
 					      php->words, EBPF_MOST_FRAMES, frames);
 }
 
-static bool php_know(const void *state, const struct ebpf_code *code)
-{
-	const struct php *php = state;
-
-	return interpreter_codes_know(php->sampled.codes, code->pid, code->pieces[0].address);
-}
-
-static bool php_learn(
-	void *state, const struct interpreter_process *process, const struct ebpf_code *code, struct error *err)
-{
-	struct php *php = state;
-
-	return interpreter_sampled_learn(&php->sampled, image_of(process), code, err);
-}
-
 static void php_describe(const void *state, struct buffer *notices)
 {
 	const struct php *php = state;
@@ -150,10 +128,10 @@ const struct interpreter_kind php_interpreter = {
 	.destroy = php_destroy,
 	.attach = php_attach,
 	.fork = php_fork,
-	.forget = php_forget,
+	.forget = interpreter_sampled_forget,
 	.name = php_name,
 	.read_frames = php_read_sleeping,
-	.know = php_know,
-	.learn = php_learn,
+	.know = interpreter_sampled_know,
+	.learn = interpreter_sampled_learn,
 	.describe = php_describe,
 };

@@ -104,13 +104,6 @@ static void python_fork(void *state, const struct interpreter_process *parent, c
 	python_attach(state, child);
 }
 
-static void python_forget(void *state, const struct interpreter_process *process)
-{
-	struct python *python = state;
-
-	interpreter_sampled_forget(&python->sampled, process->pid);
-}
-
 static void python_destroy(void *state)
 {
 	struct python *python = state;
@@ -159,21 +152,6 @@ static bool python_read_sleeping(
 
 	return python_read_frames(&python->sampled.stack.names->table->host, &layout, process->pid,
 		proc_inner_tid(process->pid, tid), python->words, EBPF_MOST_FRAMES, frames);
-}
-
-static bool python_know(const void *state, const struct ebpf_code *code)
-{
-	const struct python *python = state;
-
-	return interpreter_codes_know(python->sampled.codes, code->pid, code->pieces[0].address);
-}
-
-static bool python_learn(
-	void *state, const struct interpreter_process *process, const struct ebpf_code *code, struct error *err)
-{
-	struct python *python = state;
-
-	return interpreter_sampled_learn(&python->sampled, image_of(process), code, err);
 }
 
 /* ---- Tasks ---- */
@@ -235,11 +213,11 @@ const struct interpreter_kind python_interpreter = {
 	.destroy = python_destroy,
 	.attach = python_attach,
 	.fork = python_fork,
-	.forget = python_forget,
+	.forget = interpreter_sampled_forget,
 	.name = python_name,
 	.read_frames = python_read_sleeping,
 	.name_task = python_name_task,
-	.know = python_know,
-	.learn = python_learn,
+	.know = interpreter_sampled_know,
+	.learn = interpreter_sampled_learn,
 	.describe = python_describe,
 };

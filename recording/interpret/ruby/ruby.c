@@ -52,13 +52,6 @@ static void ruby_fork(void *state, const struct interpreter_process *parent, con
 	ruby_attach(state, child);
 }
 
-static void ruby_forget(void *state, const struct interpreter_process *process)
-{
-	struct ruby *ruby = state;
-
-	interpreter_sampled_forget(&ruby->sampled, process->pid);
-}
-
 static void ruby_destroy(void *state)
 {
 	struct ruby *ruby = state;
@@ -107,21 +100,6 @@ static bool ruby_name(
 	       interpreter_sampled_join(&ruby->sampled, sample, EBPF_RUBY, &of, err);
 }
 
-static bool ruby_know(const void *state, const struct ebpf_code *code)
-{
-	const struct ruby *ruby = state;
-
-	return interpreter_codes_know(ruby->sampled.codes, code->pid, code->pieces[0].address);
-}
-
-static bool ruby_learn(
-	void *state, const struct interpreter_process *process, const struct ebpf_code *code, struct error *err)
-{
-	struct ruby *ruby = state;
-
-	return interpreter_sampled_learn(&ruby->sampled, image_of(process), code, err);
-}
-
 static void ruby_describe(const void *state, struct buffer *notices)
 {
 	const struct ruby *ruby = state;
@@ -136,9 +114,9 @@ const struct interpreter_kind ruby_interpreter = {
 	.destroy = ruby_destroy,
 	.attach = ruby_attach,
 	.fork = ruby_fork,
-	.forget = ruby_forget,
+	.forget = interpreter_sampled_forget,
 	.name = ruby_name,
-	.know = ruby_know,
-	.learn = ruby_learn,
+	.know = interpreter_sampled_know,
+	.learn = interpreter_sampled_learn,
 	.describe = ruby_describe,
 };
