@@ -18,14 +18,6 @@ static const char *was(uint64_t count)
 	return count == 1 ? "was" : "were";
 }
 
-/* The share of whole stacks; rounding must not turn it into 100 % while a stack is cut. */
-static double shown_percent(const struct profile_quality *quality)
-{
-	double percent = profile_quality_whole_percent(quality);
-
-	return percent < 100 && percent > 99.9 ? 99.9 : percent;
-}
-
 static bool is_whole(size_t stop)
 {
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED || stop == PROFILE_STOP_KERNEL_ONLY;
@@ -445,7 +437,7 @@ void record_summary_print(const struct record_summary *summary)
 	if (is_by_frame_pointers(summary->profile)) {
 		cli_say("stacks from frame pointers\n");
 	} else {
-		cli_say("%.1f %% whole stacks\n", shown_percent(quality));
+		cli_say("%.1f %% whole stacks\n", profile_quality_whole_percent(quality));
 		print_stops(summary->profile);
 	}
 	verification_print(summary->profile);

@@ -35,8 +35,11 @@ double profile_quality_whole_percent(const struct profile_quality *quality)
 {
 	uint64_t whole = quality->stops[PROFILE_STOP_ROOT] + quality->stops[PROFILE_STOP_STITCHED] +
 			 quality->stops[PROFILE_STOP_KERNEL_ONLY];
+	double percent = 100;
 
-	return quality->samples && has_stops(quality) ? 100.0 * (double)whole / (double)quality->samples : 100.0;
+	if (quality->samples > 0 && has_stops(quality))
+		percent = 100 * (double)whole / (double)quality->samples;
+	return percent < 100 && percent > 99.9 ? 99.9 : percent;
 }
 
 double profile_quality_open_percent(const struct profile_quality *quality)

@@ -48,7 +48,7 @@ struct profile_quality {
 
 /*
  * Whole stacks, stitched ones included, in percent of all. 100 if there are none, and for files of other tools, which
- * do not say.
+ * do not say; at most 99.9 while one is not, which rounding does not turn into 100.
  */
 double profile_quality_whole_percent(const struct profile_quality *quality);
 
