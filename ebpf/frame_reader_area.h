@@ -204,17 +204,6 @@ struct walk {
 	struct frames_area *area;
 };
 
-/* The activation that the last word belongs to ends with it; where that one has ended already, this one is empty. */
-static inline _Bool end_activation(struct frames_area *area)
-{
-	__u64 count = area->walk.count, *word = word_at(area, count - 1);
-
-	if (count <= FRAMES_BLOCK_HEADER || ebpf_frame_is_first(*word))
-		return write_word(area, ebpf_frame_word(0, EBPF_FRAME_NO_POSITION, 1));
-	*word |= 1;
-	return 1;
-}
-
 /* What is remembered of code, if it has to be looked at: frames had other code in its place, or had it a while ago. */
 static inline struct frames_known *find_known(
 	const struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 code)

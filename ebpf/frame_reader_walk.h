@@ -119,16 +119,19 @@ static __always_inline void write_frames(
 	write_codes(area, interpreter);
 }
 
-/* A program may interrupt another one that writes to the same area. */
-static __always_inline void write_frames_alone(
-	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state, _Bool by_helper)
+/* A program may interrupt another one that writes to the same area. Whoever enters it leaves it. */
+static inline _Bool enter_area(struct frames_area *area)
 {
 	if (area->is_busy) {
 		area->lost++;
-		return;
+		return 0;
 	}
 	area->is_busy = 1;
-	write_frames(area, interpreter, state, by_helper);
+	return 1;
+}
+
+static inline void leave_area(struct frames_area *area)
+{
 	area->is_busy = 0;
 }
 
@@ -150,15 +153,20 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 	if (!is_pausing(place)) {
 		interpreter = find_interpreter(task, place);
 		if (interpreter && interpreter->kind == EBPF_GO) {
-			write_go_stack(area, &interpreter->go, task, registers);
+			if (enter_area(area)) {
+				write_go_stack(area, &interpreter->go, task, registers);
+				leave_area(area);
+			}
 			return;
 		}
 		if (interpreter)
 			state = find_state(interpreter, place, task, by_helper);
 		else
 			pause_search(place);
-		if (state)
-			write_frames_alone(area, interpreter, state, by_helper);
+		if (state && enter_area(area)) {
+			write_frames(area, interpreter, state, by_helper);
+			leave_area(area);
+		}
 	}
 	if (!state)
 		area->unknown += place->is_interpreted;
