@@ -25,8 +25,8 @@ static bool find_current(struct elf_image *elf, int64_t *current)
 	size_t size;
 	const uint8_t *bytes = elf_image_bytes(elf, &size);
 	struct byte_reader r = byte_reader_over(bytes, size);
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
+	Elf64_Ehdr header = { 0 };
+	Elf64_Phdr segment = { 0 };
 
 	*current = -(int64_t)sizeof(uint64_t);
 	byte_reader_copy(&r, &header, sizeof(header));
