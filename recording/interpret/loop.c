@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is decoded of a file that claims more: a loop that is not optimized has 200 kB. */
-enum { MOST_LOOP_BYTES = 1 << 19 };
+/*
+ * What is decoded of a file that claims more: a loop that is not optimized has 200 kB. Each jump that leaves the loop
+ * costs the reading of rules, which a file may make as long as it is.
+ */
+enum { MOST_LOOP_BYTES = 1 << 19, MOST_JUMPS = 1 << 14 };
 
 /* A loop whose parts are looked for. */
 struct search {
@@ -17,7 +20,7 @@ struct search {
 	struct machine_decoder *decoder;
 	struct interpreter_range ranges[INTERPRETER_MOST_RANGES];
 	size_t count;
-	size_t bytes; /* that were decoded */
+	size_t bytes, jumps; /* that were decoded, and followed */
 };
 
 static bool loop_has(const struct search *search, uint64_t address)
@@ -55,7 +58,7 @@ static void follow_jump(struct search *search, uint64_t from, uint64_t to)
 {
 	struct frame_rule source, target, entry;
 
-	if (loop_has(search, to) || search->count == INTERPRETER_MOST_RANGES ||
+	if (loop_has(search, to) || search->count == INTERPRETER_MOST_RANGES || search->jumps++ >= MOST_JUMPS ||
 		!frame_table_find_rule(search->table, to, &target) ||
 		!frame_table_find_rule(search->table, from, &source) ||
 		!frame_table_find_rule(search->table, target.function_start, &entry))
