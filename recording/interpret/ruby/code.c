@@ -15,6 +15,7 @@ enum {
 	NAME_ROOM = 4 * TEXT_ROOM,
 	MOST_LENGTH = 1 << 24, /* of text that is believed */
 	MOST_LINES = 1 << 15,
+	MOST_SEARCHES = 8, /* for the loop of a file: memory may have told an address that is in none */
 	OBJECT_BYTES = 40,
 	BODY_BYTES = RUBY_BODY_FIRST_LINE + 8,
 	IMEMO = 0x1a, /* T_IMEMO, the type of what is no object of the program; imemo_iseq of these: */
@@ -276,9 +277,10 @@ bool ruby_find_loop(const struct ruby_image *ruby, uint64_t bias, const struct p
 	struct ruby_marks marks;
 	uint64_t executes;
 
-	if (loop->is_sought || read_codes(&source, ruby, &code, 1, &marks) != 1 || !marks.body ||
+	if (loop->loop.count > 0 || loop->searches == MOST_SEARCHES ||
+		read_codes(&source, ruby, &code, 1, &marks) != 1 || !marks.body ||
 		interpreter_source_read(&source, marks.instructions, &executes, sizeof(executes)) != sizeof(executes))
 		return true;
-	loop->is_sought = true;
+	loop->searches++;
 	return interpreter_loop_find(ruby->elf, executes + bias, &loop->loop, err);
 }

@@ -20,7 +20,7 @@ struct ruby_image {
 	bool has_tagged_first_line; /* it is a VALUE */
 	/* The loop is found when a process has told where instructions are executed. */
 	struct ruby_loop {
-		bool is_sought;
+		uint32_t searches;
 		struct interpreter_loop loop;
 	} * loop; /* owned */
 };
@@ -46,7 +46,8 @@ extern const struct interpreter_code_reader ruby_code_reads;
 
 /*
  * Finds the function that executes instructions: in an instruction sequence each has the address of the code that
- * executes it. `code` is one of a process; where it cannot be read, the loop is looked for again with another one.
+ * executes it. `code` is one of a process; where it cannot be read, or leads to no function, the loop is looked for
+ * again with another one.
  */
 COMMON_MUST_CHECK
 bool ruby_find_loop(const struct ruby_image *ruby, uint64_t bias, const struct process_host *host, int32_t pid,
