@@ -63,6 +63,6 @@ void interpreter_append_text(struct buffer *out, const char *bytes, size_t size)
 		memcpy(sequence, bytes + at, size - at < MOST_SEQUENCE ? size - at : MOST_SEQUENCE);
 		code = unicode_next(&next);
 		at += (size_t)(next - sequence);
-		unicode_append(out, code < ' ' || code == 0x7f ? 0xfffd : code);
+		unicode_append(out, code < ' ' || (code >= 0x7f && code < 0xa0) ? 0xfffd : code);
 	}
 }
