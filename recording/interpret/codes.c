@@ -484,7 +484,10 @@ bool interpreter_codes_know(const struct interpreter_codes *codes, int32_t pid, 
 	return id != PROFILE_NONE && !codes->entries[id].is_gone;
 }
 
-/* The marks of the copy are those of its moment; an entry that has others is of an object that was there before. */
+/*
+ * The marks of the copy are those of its moment; an entry that has others is of an object that was there before. What
+ * the copy lacks, because its page was not there at that moment, is read from the process when a frame has the code.
+ */
 static bool learn_code(struct code_search *search, uint64_t address, struct error *err)
 {
 	struct interpreter_codes *codes = search->codes;
@@ -503,7 +506,11 @@ static bool learn_code(struct code_search *search, uint64_t address, struct erro
 	clear_entry(codes, &codes->entries[id]);
 	codes->entries[id].marks = marks;
 	codes->entries[id].read_ns = search->clock_ns;
-	return read_code(search, &codes->entries[id], err);
+	if (!read_code(search, &codes->entries[id], err))
+		return false;
+	if (codes->entries[id].is_gone)
+		codes->entries[id].read_ns = 0;
+	return true;
 }
 
 bool interpreter_codes_learn(struct interpreter_codes *codes, const void *image, const struct ebpf_code *code,

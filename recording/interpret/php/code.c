@@ -124,7 +124,7 @@ static size_t read_marks(void *context, const void *image, int32_t pid, const ui
 
 /* ---- Texts ---- */
 
-/* Reads a zend_string, or its begin. False: it is none. */
+/* Reads a zend_string, or its begin. False: it is none, or nothing of it can be read: no name is empty. */
 static bool read_text(const struct php_code_reader *reader, uint64_t address, size_t most, struct buffer *text)
 {
 	char bytes[MOST_FILE_BYTES];
@@ -138,7 +138,7 @@ static bool read_text(const struct php_code_reader *reader, uint64_t address, si
 	size = length < most ? (size_t)length : most;
 	size = interpreter_source_read(&reader->source, address + PHP_TEXT, bytes, size);
 	interpreter_append_text(text, bytes, size);
-	return true;
+	return text->size > 0;
 }
 
 static bool read_class(const struct php_code_reader *reader, uint64_t class, struct buffer *text)

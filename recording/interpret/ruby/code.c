@@ -131,7 +131,7 @@ static size_t read_marks(void *context, const void *image, int32_t pid, const ui
 
 /* ---- Texts ---- */
 
-/* Reads a string, or its begin. False: it is none. */
+/* Reads a string, or its begin. False: it is none, or nothing of it can be read. */
 static bool read_text(const struct interpreter_source *source, const struct ruby_image *ruby, uint64_t address,
 	size_t most, struct buffer *text)
 {
@@ -156,7 +156,7 @@ static bool read_text(const struct interpreter_source *source, const struct ruby
 		return false;
 	length = interpreter_source_read(source, at, bytes, length < most ? (size_t)length : most);
 	interpreter_append_text(text, bytes, (size_t)length);
-	return true;
+	return length > 0;
 }
 
 /* A path is a string, or an array of what the program calls the file and of its absolute path, if it has one. */
@@ -206,11 +206,12 @@ static void cut_eval(struct buffer *file)
 
 static bool read_texts(struct ruby_code_reader *reader, const struct ruby_image *ruby, const struct ruby_marks *marks)
 {
+	static const char prefix[] = "rb::";
 	const struct interpreter_source *source = &reader->source;
 
 	reader->name.size = 0;
 	reader->file.size = 0;
-	buffer_append_string(&reader->name, "rb::");
+	buffer_append_string(&reader->name, prefix);
 	if (!marks->body)
 		return false;
 	if (source->copy)
@@ -218,7 +219,7 @@ static bool read_texts(struct ruby_code_reader *reader, const struct ruby_image 
 	else if (!read_text(source, ruby, marks->label, MOST_NAME_BYTES, &reader->name) ||
 		 !read_path(source, ruby, marks->path, &reader->file))
 		return false;
-	return reader->file.size > 0;
+	return reader->name.size > sizeof(prefix) - 1 && reader->file.size > 0;
 }
 
 /* Lines are in no copy: they are read from the process. Where they cannot be, all are unknown. */
