@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/remote.h"
 
+#include "machine/machine.h"
 #include "symbolize/broker.h"
 #include "symbolize/cache.h"
 #include "symbolize/debuginfod.h"
@@ -85,6 +86,8 @@ void remote_keep(
 void symbolize_remote_init(
 	struct symbolize_remote *remote, const struct elf_image *image, struct symbolize_options *options)
 {
+	const struct machine *machine = machine_of(elf_image_machine(image));
+
 	pthread_mutex_init(&remote->lock, NULL);
 	remote->opener = (struct elf_opener){ remote_open, remote_real_path, remote };
 	remote->cache_opener = (struct frame_cache_opener){ remote_open_cached, remote };
@@ -92,6 +95,9 @@ void symbolize_remote_init(
 		remote->real_path[0] = '\0';
 	if (!getcwd(remote->directory, sizeof(remote->directory)))
 		remote->directory[0] = '\0';
+	/* The library stays when it was loaded once: where functions without a size end is decoded. */
+	if (machine)
+		machine_decoder_destroy(machine_decoder_create(machine));
 	options->cache_program = frame_cache_program();
 	options->debug.opener = &remote->opener;
 	options->cache_opener = &remote->cache_opener;

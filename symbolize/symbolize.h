@@ -189,7 +189,10 @@ struct symbolize_remote {
 	char directory[PATH_MAX]; /* that relative paths begin in */
 };
 
-/* To be called in the process that may open files, before it forks the other. Sets what the options need. */
+/*
+ * To be called in the process that may open files, before it forks the other, which loads no library any more. Sets
+ * what the options need.
+ */
 void symbolize_remote_init(
 	struct symbolize_remote *remote, const struct elf_image *image, struct symbolize_options *options);
 
