@@ -28,10 +28,17 @@ static bool describe_values(struct collector *collector, const struct collector_
 	return !options->counters || counters_create(profile, options->counters, &collector->counters, err);
 }
 
+static bool are_frame_pointers_kept(void *context, int32_t pid, const struct elf_image *elf)
+{
+	return interpreters_keep_frame_pointers(context, pid, elf);
+}
+
 static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
 {
 	const struct verifier_options verifying = { .every = options->verify_every,
-		.may_wait = options->verifier_may_wait };
+		.may_wait = options->verifier_may_wait,
+		.frame_pointers = {
+			collector->interpreters ? are_frame_pointers_kept : NULL, collector->interpreters } };
 
 	return verifier_create(&verifying, &collector->verifier, err);
 }

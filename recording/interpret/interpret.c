@@ -305,6 +305,17 @@ struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_
 	return (struct unwind_maker){ 0 };
 }
 
+bool interpreters_keep_frame_pointers(const struct interpreters *interpreters, int32_t pid, const struct elf_image *elf)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		const struct interpreter_process *process = find_of_kind(interpreters, pid, i);
+
+		if (process && kinds[i]->keeps_frame_pointers && kinds[i]->keeps_frame_pointers(process, elf))
+			return true;
+	}
+	return false;
+}
+
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err)
 {
 	struct interpreted *process = find_process(interpreters, sample->pid);

@@ -42,6 +42,13 @@ void interpreters_destroy(struct interpreters *interpreters); /* NULL is allowed
  */
 struct unwind_maker interpreters_maker(struct interpreters *interpreters, int32_t pid);
 
+/*
+ * Whether code of a process that has no call frame information keeps frame pointers all the same: that of an image, or
+ * (NULL) code that was made while the program runs.
+ */
+bool interpreters_keep_frame_pointers(
+	const struct interpreters *interpreters, int32_t pid, const struct elf_image *elf);
+
 /* A walked stack. */
 struct interpret_sample {
 	int32_t pid;

@@ -58,6 +58,9 @@ struct interpreter_kind {
 	bool (*find_caller)(void *state, struct interpreter_process *process, const struct unwind_made_frame *frame,
 		struct unwind_made_caller *caller, enum unwind_answer *answer, struct error *err);
 
+	/* As interpreters_keep_frame_pointers(). May be NULL. */
+	bool (*keeps_frame_pointers)(const struct interpreter_process *process, const struct elf_image *elf);
+
 	/*
 	 * Names the frames of a walked stack: they are replaced in sample->job->result, or left as they were. A stack
 	 * that contradicts what the interpreter knows of it becomes PROFILE_STOP_OPEN.

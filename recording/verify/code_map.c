@@ -31,9 +31,22 @@ static bool keeps_frame_pointers(struct elf_image *image)
 	return minor >= FIRST_MINOR;
 }
 
-bool code_map_create(
-	const struct process_table *table, const struct process *process, struct code_map **map, struct error *err)
+static void describe_region(
+	const struct process_table *table, const struct process_mapping *mapping, struct code_region *region)
 {
+	const struct process_place *place = &table->places[mapping->place];
+	const struct process_image *image = &table->images[place->image];
+
+	*region = (struct code_region){ mapping->start, mapping->end, place->bias, place->mapping, image->elf,
+		image->table, .is_go = image->is_go && keeps_frame_pointers(image->elf) };
+	region->is_made = !image->elf && !image->is_file && !image->is_vdso;
+}
+
+bool code_map_create(const struct process_table *table, const struct process *process,
+	const struct code_frame_pointers *frame_pointers, struct code_map **map, struct error *err)
+{
+	bool knows = frame_pointers->are_kept != NULL,
+	     made_code_keeps = knows && frame_pointers->are_kept(frame_pointers->context, process->pid, NULL);
 	struct code_map *made = calloc(1, sizeof(*made));
 
 	if (made)
@@ -46,12 +59,14 @@ bool code_map_create(
 	made->generation = process->generation;
 	made->count = process->mappings.count;
 	for (size_t i = 0; i < made->count; i++) {
-		const struct process_mapping *mapping = &process->mappings.items[i];
-		const struct process_place *place = &table->places[mapping->place];
-		const struct process_image *image = &table->images[place->image];
+		struct code_region *region = &made->regions[i];
 
-		made->regions[i] = (struct code_region){ mapping->start, mapping->end, place->bias, place->mapping,
-			image->elf, image->table, image->is_go && keeps_frame_pointers(image->elf) };
+		describe_region(table, &process->mappings.items[i], region);
+		if (region->is_made)
+			region->keeps_frame_pointers = made_code_keeps;
+		else if (knows && region->image)
+			region->keeps_frame_pointers =
+				frame_pointers->are_kept(frame_pointers->context, process->pid, region->image);
 	}
 	*map = made;
 	return true;

@@ -53,13 +53,15 @@ static void append_row(
 	buffer_append_byte(out, '\n');
 }
 
-/* Appends "a stack of 12 frames here, of 3 by libunwind:" and the frames around the first difference, side by side. */
+/* Appends "a stack of 12 frames here, of 3 by libunwind:", or by what else, and the frames around the first difference,
+ * side by side. */
 static void append_difference(
 	const struct profile *profile, const struct verify_difference *difference, struct buffer *out)
 {
-	buffer_printf(out, "a stack of %zu frame%s here, of %zu by libunwind:\n", difference->depths[VERIFY_OURS],
-		difference->depths[VERIFY_OURS] == 1 ? "" : "s", difference->depths[VERIFY_REFERENCE]);
-	buffer_printf(out, " frame  %-*s  %s\n", NAME_COLUMNS, "here", "libunwind");
+	buffer_printf(out, "a stack of %zu frame%s here, of %zu by %s:\n", difference->depths[VERIFY_OURS],
+		difference->depths[VERIFY_OURS] == 1 ? "" : "s", difference->depths[VERIFY_REFERENCE],
+		difference->has_frame_pointers ? "libunwind and frame pointers" : "libunwind");
+	buffer_printf(out, " frame  %-*s  %s\n", NAME_COLUMNS, "here", "there");
 	for (size_t row = 0; row < difference->counts[VERIFY_OURS] || row < difference->counts[VERIFY_REFERENCE]; row++)
 		append_row(profile, difference, row, out);
 }

@@ -21,6 +21,7 @@ struct reference {
 	size_t last_piece; /* the piece that was read last */
 	unw_addr_space_t space;
 	const struct reference_stack *stack; /* the stack that is walked now */
+	struct unwind_registers registers;   /* from which libunwind walks; its pc is in the call of a caller */
 	size_t reads_left;
 	bool met_unknown_code; /* unwind information was not found for some code, since this was last cleared */
 };
@@ -80,7 +81,7 @@ static int reference_register(unw_addr_space_t space, unw_regnum_t number, unw_w
 	/* libunwind numbers the general registers as DWARF does. */
 	if (write || number < 0 || number >= MACHINE_MAX_REGISTERS)
 		return -UNW_EBADREG;
-	*value = reference->stack->registers.values[number];
+	*value = reference->registers.values[number];
 	return 0;
 }
 
@@ -266,59 +267,93 @@ static bool is_above(const struct unwind_piece *piece, uint64_t address)
 	return piece->size > 0 && address - piece->address < piece->size + MOST_STACK_BYTES;
 }
 
-static bool is_of_go(const struct reference *reference, uint64_t address)
-{
-	const struct code_region *region = code_map_find(reference->map, address);
+/* ---- The walk ---- */
 
-	return region && region->is_go;
+/* The code that a frame is named by. */
+static const struct code_region *region_of(
+	const struct reference *reference, const uint64_t *addresses, const struct reference_end *end)
+{
+	return code_map_find(reference->map, addresses[end->count - 1] - (end->count > 1));
+}
+
+/* Keeps what is needed to go on from a frame. */
+static bool take_registers(struct reference *reference, unw_cursor_t *cursor)
+{
+	unw_word_t frame, stack;
+
+	if (reference->library->get_reg(cursor, UNW_X86_64_RBP, &frame) < 0 ||
+		reference->library->get_reg(cursor, UNW_X86_64_RSP, &stack) < 0)
+		return false;
+	reference->registers.values[UNW_X86_64_RBP] = frame;
+	reference->registers.values[UNW_X86_64_RSP] = stack;
+	return true;
+}
+
+/* Adds the callers of the frame that was added last, as far as there are tables; false if it cannot be gone on from. */
+static bool walk_by_tables(struct reference *reference, uint64_t *addresses, size_t room, struct reference_end *end)
+{
+	unw_cursor_t cursor, last;
+	unw_word_t address;
+
+	if (reference->library->init_remote(&cursor, reference->space, reference) < 0)
+		return false;
+	for (;;) {
+		/* A step that would be a guess has changed the registers. */
+		last = cursor;
+		/* After the first frame of a thread there may be a caller at address 0. */
+		if (end->count == room || !reference_step(reference, &cursor) ||
+			reference->library->get_reg(&cursor, UNW_REG_IP, &address) < 0 || address == 0)
+			return take_registers(reference, &last);
+		addresses[end->count++] = address;
+	}
 }
 
 /*
- * Goes on along frame pointers while they lead through code of Go. The first one may be that of the leaf's caller: what
- * compares the walks knows.
+ * Adds the caller that the frame pointer leads to, in code that keeps it. The first one may be that of the leaf's
+ * caller: what compares the walks knows. Go may leave a stack for another one.
  */
-static void follow_frame_pointers(
-	struct reference *reference, unw_cursor_t *cursor, uint64_t *addresses, size_t room, struct reference_end *end)
+static bool step_by_frame_pointer(
+	struct reference *reference, uint64_t *addresses, size_t room, struct reference_end *end)
 {
-	unw_word_t frame, saved, address;
+	const struct code_region *region = region_of(reference, addresses, end);
+	uint64_t *registers = reference->registers.values, frame = registers[UNW_X86_64_RBP];
+	unw_word_t saved, address;
 
-	if (reference->library->get_reg(cursor, UNW_X86_64_RBP, &frame) < 0)
-		return;
-	while (end->count < room && frame != 0 && is_of_go(reference, addresses[end->count - 1] - (end->count > 1))) {
-		if (reference_read(reference->space, frame, &saved, 0, reference) < 0 ||
-			reference_read(reference->space, frame + sizeof(frame), &address, 0, reference) < 0) {
-			end->is_elsewhere = end->count > 1 && !is_above(&reference->stack->copy, frame) &&
-					    !is_above(&reference->stack->other, frame);
-			return;
-		}
-		if (address == 0 || !code_map_find(reference->map, address - 1))
-			return;
-		addresses[end->count++] = address;
-		frame = saved;
+	if (end->count == room || frame == 0 || !region ||
+		!(region->is_go || (region->keeps_frame_pointers && frame >= registers[UNW_X86_64_RSP])))
+		return false;
+	if (reference_read(reference->space, frame, &saved, 0, reference) < 0 ||
+		reference_read(reference->space, frame + sizeof(frame), &address, 0, reference) < 0) {
+		end->is_elsewhere = region->is_go && end->count > 1 && !is_above(&reference->stack->copy, frame) &&
+				    !is_above(&reference->stack->other, frame);
+		return false;
 	}
+	if (address == 0 || !code_map_find(reference->map, address - 1))
+		return false;
+	if (end->by_frame_pointer == 0)
+		end->by_frame_pointer = end->count;
+	addresses[end->count++] = address;
+	registers[UNW_X86_64_RBP] = saved;
+	registers[UNW_X86_64_RSP] = frame + 2 * sizeof(frame);
+	registers[UNW_X86_64_RIP] = address - 1;
+	return true;
 }
 
 struct reference_end reference_walk(
 	struct reference *reference, const struct reference_stack *stack, uint64_t *addresses, size_t room)
 {
 	struct reference_end end = { 0 };
-	unw_cursor_t cursor, last;
-	unw_word_t address;
 
 	reference->stack = stack;
+	reference->registers = stack->registers;
 	reference->reads_left = MAX_READS;
-	if (room == 0 || reference->library->init_remote(&cursor, reference->space, reference) < 0)
+	if (room == 0 || stack->registers.values[UNW_X86_64_RIP] == 0)
 		return end;
-	do {
-		/* After the first frame of a thread there may be a caller at address 0. */
-		if (reference->library->get_reg(&cursor, UNW_REG_IP, &address) < 0 || address == 0)
-			break;
-		addresses[end.count++] = address;
-		/* A step that would be a guess has changed the registers. */
-		last = cursor;
-	} while (end.count < room && reference_step(reference, &cursor));
-	end.by_frame_pointer = end.count;
-	if (end.count > 0)
-		follow_frame_pointers(reference, &last, addresses, room, &end);
+	addresses[end.count++] = stack->registers.values[UNW_X86_64_RIP];
+	while (walk_by_tables(reference, addresses, room, &end) &&
+		step_by_frame_pointer(reference, addresses, room, &end))
+		;
+	if (end.by_frame_pointer == 0)
+		end.by_frame_pointer = end.count;
 	return end;
 }

@@ -50,7 +50,7 @@ struct verifier {
 	struct batch *filling, *running;
 	struct batch batches[BATCHES];
 	struct profile_verification counts;
-	uint64_t unfinished, no_room;
+	uint64_t unfinished, no_room, by_frame_pointer; /* stacks */
 	unsigned int failures;
 	struct verify_difference differences[PROFILE_MOST_DIFFERENCES];
 	size_t difference_count;
@@ -163,7 +163,8 @@ static struct verify_difference describe_difference(const struct verify_stack *s
 {
 	const uint64_t *const walks[VERIFY_WALKS] = { stack->addresses, answer->addresses };
 	const size_t depths[VERIFY_WALKS] = { stack->count, answer->end.count };
-	struct verify_difference difference = { .comparison = comparison };
+	struct verify_difference difference = { .comparison = comparison,
+		.has_frame_pointers = answer->end.by_frame_pointer < answer->end.count };
 
 	difference.first = common > FRAMES_BEFORE_PARTING ? common - FRAMES_BEFORE_PARTING : 0;
 	for (size_t walk = 0; walk < VERIFY_WALKS; walk++) {
@@ -247,6 +248,7 @@ static bool take_answer(struct verifier *verifier, const struct verify_stack *st
 	}
 	comparison = compare_walks(stack, answer, count, &common);
 	verifier->counts.stacks[comparison]++;
+	verifier->by_frame_pointer += answer->end.by_frame_pointer < count;
 	if (comparison != PROFILE_COMPARISON_EQUAL) {
 		difference = describe_difference(stack, answer, common, comparison);
 		note_difference(verifier, &difference);
@@ -325,25 +327,44 @@ static bool run_filled(struct verifier *verifier)
 /* ---- Choosing and copying ---- */
 
 static const struct code_map *map_of(
-	struct batch *batch, const struct process_table *table, const struct process *process)
+	const struct verifier *verifier, const struct process_table *table, const struct process *process)
 {
+	struct batch *batch = verifier->filling;
 	struct error ignored;
 
 	for (size_t i = 0; i < batch->map_count; i++)
 		if (batch->maps[i]->pid == process->pid && batch->maps[i]->generation == process->generation)
 			return batch->maps[i];
-	return code_map_create(table, process, &batch->maps[batch->map_count], &ignored)
+	return code_map_create(
+		       table, process, &verifier->options.frame_pointers, &batch->maps[batch->map_count], &ignored)
 		       ? batch->maps[batch->map_count++]
 		       : NULL;
 }
 
-static bool copy_stack(struct batch *batch, const struct process_table *table, const struct process *process,
-	const struct unwind_job *job)
+/*
+ * Where a frame goes on in code that was made while the program runs, as the stack has it: a deoptimised frame's return
+ * address leads to what will replace it, and its own is kept elsewhere.
+ */
+static uint64_t return_address_of(const struct code_map *map, const struct unwind_job *job, size_t i)
 {
+	const struct unwind_frame *frame = &job->result.frames[i];
+	const struct code_region *region = code_map_find(map, unwind_frame_address(frame));
+	uint64_t at = frame->stack_pointer - sizeof(uint64_t) - job->dump.address, address = frame->pc;
+
+	if (i > 0 && !frame->is_exact && region && region->is_made &&
+		checked_range(at, sizeof(address), job->dump.size))
+		memcpy(&address, job->dump.bytes + at, sizeof(address));
+	return address;
+}
+
+static bool copy_stack(const struct verifier *verifier, const struct process_table *table,
+	const struct process *process, const struct unwind_job *job)
+{
+	struct batch *batch = verifier->filling;
 	const struct unwind_result *result = &job->result;
 	struct verify_stack *stack = &batch->stacks[batch->count];
 
-	*stack = (struct verify_stack){ .map = map_of(batch, table, process), .count = result->count };
+	*stack = (struct verify_stack){ .map = map_of(verifier, table, process), .count = result->count };
 	stack->copy = undumped_alloc(job->dump.size + job->dump.other.size);
 	stack->addresses = malloc(result->count * sizeof(*stack->addresses));
 	if (!stack->map || !stack->copy || !stack->addresses) {
@@ -356,7 +377,7 @@ static bool copy_stack(struct batch *batch, const struct process_table *table, c
 	if (job->dump.other.size > 0)
 		memcpy(stack->copy + job->dump.size, job->dump.other.bytes, job->dump.other.size);
 	for (size_t i = 0; i < result->count; i++)
-		stack->addresses[i] = result->frames[i].pc;
+		stack->addresses[i] = return_address_of(stack->map, job, i);
 	stack->stack = (struct reference_stack){ job->registers, { stack->copy, job->dump.size, job->dump.address },
 		{ stack->copy + job->dump.size, job->dump.other.size, job->dump.other.address } };
 	stack->is_whole = result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED;
@@ -384,7 +405,7 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 		verifier->no_room++;
 		return;
 	}
-	if (!copy_stack(verifier->filling, table, process, job))
+	if (!copy_stack(verifier, table, process, job))
 		verifier->no_room++;
 }
 
@@ -392,6 +413,11 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 
 static void describe(const struct verifier *verifier, struct buffer *notices)
 {
+	if (notices && verifier->by_frame_pointer > 0)
+		buffer_printf(notices,
+			"--verify: %" PRIu64
+			" stack%s compared along frame pointers where libunwind knows no code, as in that of Go and V8\n",
+			verifier->by_frame_pointer, verifier->by_frame_pointer == 1 ? " was" : "s were");
 	if (notices && verifier->unfinished > 0)
 		buffer_printf(notices,
 			"--verify: libunwind found no way into %" PRIu64 " stack%s: it crashed or took too long\n",

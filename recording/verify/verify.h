@@ -3,6 +3,7 @@
 
 #include "recording/process/process.h"
 #include "recording/recording.h"
+#include "recording/verify/code_map.h"
 
 /*
  * A second opinion on stacks (--verify): one in N is copied and unwound again by libunwind in a child process, a batch
@@ -24,9 +25,10 @@ struct verify_place {
 enum { VERIFY_DIFFERENCE_FRAMES = 8 };
 enum { VERIFY_OURS, VERIFY_REFERENCE, VERIFY_WALKS };
 
-/* A stack that libunwind unwound differently: the frames from a little before the first difference. */
+/* A stack that the reference has otherwise: the frames from a little before the first difference. */
 struct verify_difference {
 	enum profile_comparison comparison;
+	bool has_frame_pointers;     /* they gave some of the reference's frames */
 	size_t depths[VERIFY_WALKS]; /* frames of the whole stack */
 	size_t first;                /* first frame shown, counted from the leaf, which is 0 */
 	size_t counts[VERIFY_WALKS]; /* frames shown */
@@ -45,6 +47,7 @@ void compared_stacks_destroy(struct compared_stacks *compared); /* NULL is allow
 struct verifier_options {
 	uint32_t every; /* one stack in so many is chosen; at least 1 */
 	bool may_wait;  /* may wait for a batch to end; otherwise stacks without room are not compared */
+	struct code_frame_pointers frame_pointers; /* asked as stacks are offered */
 };
 
 COMMON_MUST_CHECK

@@ -52,6 +52,41 @@ if command -v perf >/dev/null && perf record -q -F 997 -e cpu-clock --call-graph
 	expect perf.json 20
 fi
 
+# Code that is made at run time and keeps frame pointers: V8's always does, HotSpot's if it is told to, and else nothing is known of it.
+# expect_made FILE EQUAL LONGER: so many percent of the stacks are equal and longer here, at least, and 1 % are others at most.
+expect_made() {
+	run 0 kelvin report "$1" --json made.json
+	at_least "$(jq .verified.stacks.compared made.json)" 200 "stacks compared of $1"
+	jq -e --argjson equal "$2" --argjson longer "$3" '.verified.stacks | (.shorter + .other) * 100 <= .compared and
+		.equal * 100 >= .compared * $equal and .longer * 100 >= .compared * $longer' made.json >/dev/null || fail "$1: $(jq -c .verified made.json)"
+}
+
+if command -v node >/dev/null; then
+	echo 'function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
+		for (const end = Date.now() + 1500; Date.now() < end;) [20, 21, 22].map(f);' >recursive.js
+	run 0 kelvin record -F 499 --verify=1 -o node.pb.gz -- node recursive.js
+	says stderr '^--verify: [0-9]+ stacks were compared along frame pointers'
+	expect_made node.pb.gz 97 0
+fi
+if command -v javac >/dev/null; then
+	cat >Recursive.java <<'END'
+public class Recursive {
+	interface Op { int apply(int n); }
+	static final Op[] ops = { n -> f(n - 1), n -> f(n - 2), n -> f(n - 1) + 1 };
+	static int f(int n) { return n < 3 ? n : ops[n % 3].apply(n) + ops[(n + 1) % 3].apply(n); }
+	public static void main(String[] arguments) {
+		for (long sum = 0, end = System.nanoTime() + 2500000000L; System.nanoTime() < end || sum == 1;)
+			sum += f(20);
+	}
+}
+END
+	javac Recursive.java
+	run 0 kelvin record -F 499 --verify=1 -o kept.pb.gz -- java -XX:+PreserveFramePointer Recursive
+	expect_made kept.pb.gz 80 0
+	run 0 kelvin record -F 499 --verify=1 -o free.pb.gz -- java -XX:-PreserveFramePointer Recursive
+	expect_made free.pb.gz 0 80
+fi
+
 # shellcheck disable=SC2046
 run 0 kelvin symbolize --no-cache --verify --json -e "$WORKLOADS/system_workload" \
 	$(nm "$WORKLOADS/system_workload" | awk '$2 == "T" && $3 != "_init" && $3 != "_fini" { print $1 }')

@@ -411,6 +411,16 @@ static bool hotspot_find_caller_of(void *state, struct interpreter_process *proc
 	return hotspot_find_caller(ready, hotspot->decoder, frame, caller, answer, err);
 }
 
+/* Compiled methods do if they were told to, as the interpreter and most stubs always do. */
+static bool hotspot_keeps_frame_pointers(const struct interpreter_process *process, const struct elf_image *elf)
+{
+	const struct hotspot_process *ready = process->state;
+
+	return !elf && ready && ready->is_ready &&
+	       hotspot_flag_is_set(process->files[0].image, process->files[0].bias, &ready->target.memory,
+		       &ready->target.layout, "PreserveFramePointer");
+}
+
 static bool hotspot_create(
 	struct interpreter_names *names, struct ebpf_frame_reader *frame_reader, void **state, struct error *err)
 {
@@ -452,6 +462,7 @@ const struct interpreter_kind hotspot_interpreter = {
 	.destroy = hotspot_destroy,
 	.destroy_process = hotspot_destroy_process,
 	.find_caller = hotspot_find_caller_of,
+	.keeps_frame_pointers = hotspot_keeps_frame_pointers,
 	.name = hotspot_name,
 	.describe = hotspot_describe,
 };

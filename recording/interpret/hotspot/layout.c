@@ -168,6 +168,10 @@ static const struct wanted_field wanted_fields[] = {
 	STATIC("AbstractInterpreter", "_code", interpreter_code),
 	STATIC("Abstract_VM_Version", "_vm_major_version", vm_major_version),
 	STATIC("StubRoutines", "_call_stub_return_address", call_stub_return_address),
+	OPTIONAL_STATIC("Flag", "flags", flags),
+	OPTIONAL_STATIC("Flag", "numFlags", flag_count),
+	OPTIONAL_STATIC("JVMFlag", "flags", flags),
+	OPTIONAL_STATIC("JVMFlag", "numFlags", flag_count),
 	FIELD("Array<int>", "_length", array_length),
 	FIELD("Array<u1>", "_data", array_data),
 	OPTIONAL("GenericGrowableArray", "_len", growable_length),
@@ -228,6 +232,10 @@ static const struct wanted_field wanted_fields[] = {
 	FIELD("StubQueue", "_buffer_limit", queue_limit),
 	FIELD("InterpreterCodelet", "_size", codelet_size),
 	FIELD("InterpreterCodelet", "_description", codelet_description),
+	OPTIONAL("Flag", "_name", flag_name),
+	OPTIONAL("Flag", "_addr", flag_addr),
+	OPTIONAL("JVMFlag", "_name", flag_name),
+	OPTIONAL("JVMFlag", "_addr", flag_addr),
 };
 
 /* A type's size, or a constant. */
@@ -250,6 +258,8 @@ static const struct wanted_number wanted_sizes[] = {
 	NUMBER("ConstMethod", const_method_bytes),
 	NUMBER("ConstantPool", pool_bytes),
 	NUMBER("InterpreterCodelet", codelet_bytes),
+	NUMBER("Flag", flag_bytes),
+	NUMBER("JVMFlag", flag_bytes),
 };
 
 static const struct wanted_number wanted_ints[] = {
@@ -433,10 +443,11 @@ bool hotspot_layout_read(const struct hotspot_image *image, uint64_t bias, const
 	for (size_t i = 0; i < ANNOUNCED; i++)
 		addresses[i] = image->addresses[i] - bias;
 	hotspot_read_words(memory, addresses, ANNOUNCED, announced);
-	/* JDK 8 does not tell what is the same in all versions. */
-	*layout = (struct hotspot_layout){
-		.tag_utf8 = 1, .last_sp_offset = (uint64_t)-2, .sender_sp_offset = (uint64_t)-1
-	};
+	/* JDK 8 does not tell what is the same in all versions. Without flags none is set. */
+	*layout = (struct hotspot_layout){ .tag_utf8 = 1,
+		.flag_bytes = sizeof(uint64_t),
+		.last_sp_offset = (uint64_t)-2,
+		.sender_sp_offset = (uint64_t)-1 };
 	table.bytes = malloc(READER_MOST_BYTES);
 	if (!table.bytes)
 		return false;
@@ -454,4 +465,28 @@ uint64_t hotspot_field(const struct hotspot_field *field, const void *bytes, siz
 	if (field->size <= sizeof(value) && field->size <= size && field->offset <= size - field->size)
 		memcpy(&value, (const char *)bytes + field->offset, field->size);
 	return value;
+}
+
+bool hotspot_flag_is_set(const struct hotspot_image *image, uint64_t bias, const struct hotspot_memory *memory,
+	const struct hotspot_layout *layout, const char *name)
+{
+	const uint64_t addresses[] = { layout->flags, layout->flag_count };
+	const size_t stride = layout->flag_bytes;
+	CLEANUP(cleanup_free) uint8_t *bytes = malloc(READER_MOST_BYTES);
+	size_t size = 0;
+	uint64_t words[2];
+
+	hotspot_read_words(memory, addresses, 2, words);
+	if (bytes && words[1] <= READER_MOST_BYTES / stride)
+		size = hotspot_read_some(memory, words[0], bytes, words[1] * stride);
+	for (size_t at = 0; size - at >= stride; at += stride) {
+		const char *flag =
+			hotspot_image_text(image, hotspot_field(&layout->flag_name, bytes + at, stride) + bias);
+		uint8_t value;
+
+		if (flag && strcmp(flag, name) == 0)
+			return hotspot_read(memory, hotspot_field(&layout->flag_addr, bytes + at, stride), &value, 1) &&
+			       value != 0;
+	}
+	return false;
 }

@@ -32,6 +32,7 @@ struct hotspot_layout {
 	uint64_t interpreter_code, vm_major_version, call_stub_return_address;
 	uint64_t code_cache_heaps, code_cache_low_bound, code_cache_high_bound; /* 9 and later */
 	uint64_t code_cache_heap;                                               /* 8 */
+	uint64_t flags, flag_count;
 
 	struct hotspot_field array_length, array_data;                         /* Array<T> */
 	struct hotspot_field growable_length, growable_data;                   /* GrowableArray<T> */
@@ -60,10 +61,11 @@ struct hotspot_layout {
 	struct hotspot_field symbol_length, symbol_body;
 	struct hotspot_field queue_buffer, queue_limit; /* StubQueue */
 	struct hotspot_field codelet_size, codelet_description;
+	struct hotspot_field flag_name, flag_addr; /* JVMFlag; in 10 and before Flag */
 
 	/* sizeof */
 	uint64_t heap_block_bytes, blob_bytes, nmethod_bytes, pc_desc_bytes, method_bytes, const_method_bytes;
-	uint64_t pool_bytes, codelet_bytes;
+	uint64_t pool_bytes, codelet_bytes, flag_bytes;
 
 	/* Constants. */
 	uint64_t has_line_numbers; /* a bit of const_method_flags */
@@ -79,6 +81,10 @@ struct hotspot_layout {
 COMMON_MUST_CHECK
 bool hotspot_layout_read(const struct hotspot_image *image, uint64_t bias, const struct hotspot_memory *memory,
 	struct hotspot_layout *layout);
+
+/* Whether a flag of the command line that is a bool is set. */
+bool hotspot_flag_is_set(const struct hotspot_image *image, uint64_t bias, const struct hotspot_memory *memory,
+	const struct hotspot_layout *layout, const char *name);
 
 /* A field of what was read into `bytes`; 0 if there is none, or if it lies outside of them. */
 uint64_t hotspot_field(const struct hotspot_field *field, const void *bytes, size_t size);

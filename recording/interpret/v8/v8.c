@@ -184,6 +184,14 @@ static bool v8_name(
 
 /* ---- The kind ---- */
 
+/* What its compilers make, and what they have made of its own functions when its file was built. */
+static bool v8_keeps_frame_pointers(const struct interpreter_process *process, const struct elf_image *elf)
+{
+	const struct v8_layout *layout = process->files[0].image;
+
+	return !elf || elf == layout->elf;
+}
+
 static void v8_destroy_process(void *state, struct interpreter_process *process)
 {
 	(void)state;
@@ -194,5 +202,6 @@ static void v8_destroy_process(void *state, struct interpreter_process *process)
 const struct interpreter_kind v8_interpreter = {
 	.files = { { v8_layout_read, free } },
 	.destroy_process = v8_destroy_process,
+	.keeps_frame_pointers = v8_keeps_frame_pointers,
 	.name = v8_name,
 };

@@ -101,9 +101,8 @@ __attribute__((noinline)) static int outer(struct fixture *fixture, int x)
 	return room[x] + 1;
 }
 
-static void start(struct fixture *fixture, uint32_t every)
+static void start_with(struct fixture *fixture, const struct verifier_options *options)
 {
-	const struct verifier_options options = { .every = every, .may_wait = true };
 	struct error err;
 
 	assert_int_equal(outer(fixture, 1), 3);
@@ -113,7 +112,12 @@ static void start(struct fixture *fixture, uint32_t every)
 		fixture->process->generation, process_space_is_code, machine_host() };
 	unwind_stacks(fixture->unwinder, &fixture->job, 1);
 	assert_true(fixture->job.result.count > 3);
-	assert_true(verifier_create(&options, &fixture->verifier, &err));
+	assert_true(verifier_create(options, &fixture->verifier, &err));
+}
+
+static void start(struct fixture *fixture, uint32_t every)
+{
+	start_with(fixture, &(struct verifier_options){ .every = every, .may_wait = true });
 }
 
 static int setup(void **state)
@@ -257,6 +261,110 @@ static void locations_are_those_of_the_profile(void **state)
 	assert_int_equal(fixture->out->location_count, fixture->job.result.count);
 }
 
+/* ---- Code that was made while the program runs ---- */
+
+enum { MADE_CODE = 0x10000, MADE_BYTES = 0x1000, MADE_STACK = 0x7000000, RBP = 6 };
+
+/* The stack of a leaf that two functions have called, each with a frame pointer, and the frames of it. */
+static const uint64_t made_stack[] = { 0, MADE_STACK + 0x20, MADE_CODE + 0x20, 0, MADE_STACK + 0x40, MADE_CODE + 0x30,
+	0, 0, 0, MADE_CODE + 0x40 };
+static const struct unwind_frame made_frames[] = {
+	{ .pc = MADE_CODE + 0x10, .stack_pointer = MADE_STACK, .is_exact = true },
+	{ .pc = MADE_CODE + 0x20, .stack_pointer = MADE_STACK + 0x18 },
+	{ .pc = MADE_CODE + 0x30, .stack_pointer = MADE_STACK + 0x30 },
+	{ .pc = MADE_CODE + 0x40, .stack_pointer = MADE_STACK + 0x50 }
+};
+enum { MADE_FRAMES = sizeof(made_frames) / sizeof(made_frames[0]) };
+
+static bool made_code_keeps(void *context, int32_t pid, const struct elf_image *elf)
+{
+	(void)context;
+	return pid == getpid() && !elf;
+}
+
+/* Offers the stack with its frames but for one. */
+static void offer_made(struct fixture *fixture, size_t missing, uint64_t frame_pointer)
+{
+	struct unwind_job *job = &fixture->job;
+	struct unwind_frame *frames = job->result.frames;
+	size_t count = 0;
+
+	memset(&job->registers, 0, sizeof(job->registers));
+	job->registers.values[RIP] = MADE_CODE + 0x10;
+	job->registers.values[RSP] = MADE_STACK;
+	job->registers.values[RBP] = frame_pointer;
+	job->dump = (struct unwind_stack_dump){ (const uint8_t *)made_stack, sizeof(made_stack), MADE_STACK };
+	for (size_t i = 0; i < MADE_FRAMES; i++)
+		if (i != missing)
+			frames[count++] = made_frames[i];
+	job->result.count = count;
+	offer(fixture);
+}
+
+static void start_made(struct fixture *fixture, bool keeps)
+{
+	const struct elf_mapping made = {
+		.pid = getpid(), .start = MADE_CODE, .end = MADE_CODE + MADE_BYTES, .path = "//anon"
+	};
+	struct error err;
+
+	start_with(fixture,
+		&(struct verifier_options){
+			.every = 1, .may_wait = true, .frame_pointers = { keeps ? made_code_keeps : NULL, NULL } });
+	assert_true(process_table_map(&fixture->table, fixture->process, &made, &err));
+}
+
+static void expect_made(struct fixture *fixture, uint64_t equal, uint64_t longer, uint64_t other)
+{
+	const struct profile_verification *found = finish(fixture);
+
+	assert_int_equal(found->stacks[PROFILE_COMPARISON_EQUAL], equal);
+	assert_int_equal(found->stacks[PROFILE_COMPARISON_LONGER], longer);
+	assert_int_equal(found->stacks[PROFILE_COMPARISON_SHORTER], 0);
+	assert_int_equal(found->stacks[PROFILE_COMPARISON_OTHER], other);
+}
+
+static void frame_pointers_of_made_code_are_followed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	start_made(fixture, true);
+	offer_made(fixture, MADE_FRAMES, MADE_STACK + 8);
+	/* A leaf without a frame yet: its caller is not in the chain. */
+	offer_made(fixture, MADE_FRAMES, MADE_STACK + 0x20);
+	/* A callee's frame that was left, and what is no frame pointer: nothing to compare with. */
+	offer_made(fixture, MADE_FRAMES, MADE_STACK - 0x20);
+	offer_made(fixture, MADE_FRAMES, 1);
+	/* A caller was passed over. */
+	offer_made(fixture, 1, MADE_STACK + 8);
+	offer_made(fixture, 2, MADE_STACK + 8);
+	expect_made(fixture, 2, 2, 2);
+}
+
+static void made_code_without_frame_pointers_is_not_compared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	start_made(fixture, false);
+	offer_made(fixture, MADE_FRAMES, MADE_STACK + 8);
+	offer_made(fixture, 1, MADE_STACK + 8);
+	expect_made(fixture, 0, 2, 0);
+}
+
+/* The walk tells where a deoptimised frame was; the stack tells what it returns to. */
+static void deoptimised_frames_are_the_same(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_frame *frames;
+
+	start_made(fixture, true);
+	frames = fixture->job.result.frames;
+	offer_made(fixture, MADE_FRAMES, MADE_STACK + 8);
+	frames[2].pc = MADE_CODE + 0x38;
+	offer(fixture);
+	expect_made(fixture, 2, 0, 0);
+}
+
 /* ---- Hostile bytes ---- */
 
 static uint64_t next_random(uint64_t *seed)
@@ -359,7 +467,8 @@ static void hostile_images_end(void **state)
 		struct frame_table *frames;
 
 		assert_true(frame_table_create(image, FRAME_RULES, &frames, &err));
-		assert_true(code_map_create(&fixture->table, fixture->process, &hostile.map, &err));
+		assert_true(code_map_create(
+			&fixture->table, fixture->process, &(struct code_frame_pointers){ 0 }, &hostile.map, &err));
 		for (size_t i = 0; i < hostile.map->count; i++) {
 			struct code_region *region = &hostile.map->regions[i];
 
@@ -390,6 +499,9 @@ int main(int argc, char **argv)
 		TEST(nothing_to_compare_is_an_answer),
 		TEST(wrong_walks_are_found),
 		TEST(locations_are_those_of_the_profile),
+		TEST(frame_pointers_of_made_code_are_followed),
+		TEST(made_code_without_frame_pointers_is_not_compared),
+		TEST(deoptimised_frames_are_the_same),
 		TEST(hostile_stacks_end),
 		TEST(hostile_images_end),
 	};
