@@ -387,7 +387,28 @@ static size_t gather_due(const struct code_search *search, uint32_t id, uint32_t
 	return count;
 }
 
-/* Those that are others by now are read when they are asked for; what cannot be looked at is believed. */
+/*
+ * Takes what is at the address of code that was another one. Where that is none, it stays what it was: memory was freed
+ * since the frame, which would have brought a copy of other code (interpreter_codes_learn()).
+ */
+static bool read_other(const struct code_search *search, struct code_entry *entry,
+	const struct interpreter_marks *marks, struct error *err)
+{
+	struct code_entry other = {
+		.key = entry->key, .marks = *marks, .next = entry->next, .is_used = true, .is_gone = true
+	};
+
+	entry->read_ns = other.read_ns = search->clock_ns;
+	if (!read_code(search, &other, err))
+		return false;
+	if (other.is_gone)
+		return true;
+	clear_entry(search->codes, entry);
+	*entry = other;
+	return true;
+}
+
+/* Others than the entry itself that changed are read when they are asked for; what cannot be looked at is believed. */
 static bool look_again(const struct code_search *search, uint32_t id, struct error *err)
 {
 	struct interpreter_codes *codes = search->codes;
@@ -398,15 +419,11 @@ static bool look_again(const struct code_search *search, uint32_t id, struct err
 	size_t read = codes->reads->read_marks(
 		codes->reader, search->image, codes->processes[search->process].pid, addresses, count, marks);
 
-	for (size_t i = 0; i < count && i <= read; i++) {
-		struct code_entry *entry = &codes->entries[ids[i]];
-
-		if (i == read || memcmp(&marks[i], &entry->marks, sizeof(marks[i])) == 0)
-			entry->read_ns = search->clock_ns;
-		else
-			clear_entry(codes, entry);
-	}
-	return !codes->entries[id].is_gone || read_entry(search, &codes->entries[id], err);
+	for (size_t i = 0; i < count && i <= read; i++)
+		if (i == read || memcmp(&marks[i], &codes->entries[ids[i]].marks, sizeof(marks[i])) == 0)
+			codes->entries[ids[i]].read_ns = search->clock_ns;
+	return codes->entries[id].read_ns == search->clock_ns ||
+	       read_other(search, &codes->entries[id], &marks[0], err);
 }
 
 /* ---- Frames ---- */

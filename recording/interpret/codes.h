@@ -6,8 +6,9 @@
 
 /*
  * The names and lines of an interpreter's code by process and address. Each is read once, and looked at again about
- * once a second: another object may have its address by then. Of a process that has ended, or that cannot be read, what
- * the process that it was forked from has at the address is taken, if that was read.
+ * once a second: another object may have its address by then; where there is none, it is believed. Of a process that
+ * has ended, or that cannot be read, what the process that it was forked from has at the address is taken, if that was
+ * read.
  */
 
 /* What two pieces of code at the same address differ in, as far as it can be told by a look at them. */

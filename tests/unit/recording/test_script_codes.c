@@ -202,6 +202,27 @@ static void test_php_copies_lack_what_was_not_there(void **state)
 	end(&codes);
 }
 
+/* What was at an address stays where memory was freed since, up to another function. */
+static void test_php_that_was_freed_stays_known(void **state)
+{
+	struct codes codes;
+
+	start(&codes, state);
+	expect_php(&codes, "php::Server::serve:/srv/a.php");
+	script_put_word(&codes.memory, PHP_FUNCTION + PHP_FUNCTION_TYPE, MEMORY_AT);
+	script_put_word(&codes.memory, PHP_FUNCTION + 152, 0);
+	for (size_t second = 0; second < 3; second++) {
+		codes.clock_ns += 2 * second_ns;
+		expect(&codes, find_php(&codes, PHP_FUNCTION, 12), "php::Server::serve:/srv/a.php", 12);
+	}
+	script_put_php_text(&codes.memory, PHP_FUNCTION_TEXT, "other");
+	script_put_word(&codes.memory, PHP_FUNCTION + 152, PHP_FILE_TEXT);
+	codes.clock_ns += 2 * second_ns;
+	expect(&codes, find_php(&codes, PHP_FUNCTION, 12), "php::Server::other:/srv/a.php", 12);
+	assert_int_equal(interpreter_codes_gone(codes.php), 0);
+	end(&codes);
+}
+
 /* ---- Frames of PHP, read from outside ---- */
 
 static struct ebpf_frames read_frames(struct codes *codes, uint64_t *words, size_t room)
@@ -376,6 +397,7 @@ int main(void)
 		PROCESS_TEST(test_php_that_leads_nowhere_is_gone),
 		PROCESS_TEST(test_php_names_are_cut),
 		PROCESS_TEST(test_php_copies_lack_what_was_not_there),
+		PROCESS_TEST(test_php_that_was_freed_stays_known),
 		PROCESS_TEST(test_php_frames_are_bounded),
 		PROCESS_TEST(test_ruby_names),
 		PROCESS_TEST(test_ruby_that_leads_nowhere_is_gone),
