@@ -136,9 +136,10 @@ static bool refuse_calls(const struct deadline_rights *rights, int socket)
 static _Noreturn void run_helper(
 	struct shared *shared, struct slot *slot, const struct deadline_rights *rights, int socket)
 {
+	/* Before getpid() is refused. */
+	atomic_store(&slot->pid, getpid());
 	if (!refuse_calls(rights, socket))
 		atomic_fetch_or(&shared->left, RIGHTS_LEFT_CALLS);
-	atomic_store(&slot->pid, getpid());
 	for (;;) {
 		int fd;
 

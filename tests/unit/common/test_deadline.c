@@ -137,6 +137,27 @@ static void a_late_job_is_given_up(void **state)
 	deadline_destroy(deadline);
 }
 
+/* A job that never waits in the kernel is as one that waits for a CPU: it may take longer than a job may wait. */
+static int run_for_long(void *room)
+{
+	int64_t end_ns = now_ns() + 10 * brief_ns;
+
+	while (now_ns() < end_ns)
+		;
+	return -1;
+}
+
+static void a_job_that_runs_is_not_late(void **state)
+{
+	struct deadline *deadline = create(&roomy);
+	int fd;
+
+	expect_works(deadline, 1);
+	(void)deadline_room(deadline);
+	assert_int_equal(deadline_run(deadline, 1, 5 * brief_ns, run_for_long, &fd), DEADLINE_DONE);
+	deadline_destroy(deadline);
+}
+
 static void a_crash_is_a_late_job(void **state)
 {
 	struct deadline *deadline = create(&roomy);
@@ -404,6 +425,7 @@ int main(void)
 		cmocka_unit_test(a_job_shares_its_room),
 		cmocka_unit_test(a_descriptor_is_handed_over),
 		cmocka_unit_test(a_late_job_is_given_up),
+		cmocka_unit_test(a_job_that_runs_is_not_late),
 		cmocka_unit_test(a_crash_is_a_late_job),
 		cmocka_unit_test(debts_are_bounded),
 		cmocka_unit_test(debts_are_forgiven),
