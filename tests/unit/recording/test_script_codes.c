@@ -178,7 +178,7 @@ static void test_php_names_are_cut(void **state)
 	interpreter_codes_forget(codes.php, PID);
 	name = profile_string(codes.fixture->profile,
 		codes.fixture->profile->functions[find_php(&codes, PHP_FUNCTION, 1).function].name);
-	assert_int_equal(strlen(name), strlen("php::") + strlen("::") + strlen(":") + 3 * (512 + 512 + 1024));
+	assert_int_equal(strlen(name), strlen("php::") + strlen("::") + strlen(":") + (size_t)3 * (512 + 512 + 1024));
 	assert_int_equal(codes.fixture->profile->functions[find_php(&codes, PHP_FUNCTION, 1).function].start_line, 0);
 	end(&codes);
 }
