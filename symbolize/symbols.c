@@ -222,7 +222,7 @@ struct code_end {
 
 /*
  * Finds where the instructions from the start of a function on end: at a return, or a jump, behind which none of the
- * branches before leads.
+ * branches before leads. What fills up to the next function belongs to it, as for those who go by symbols alone.
  */
 static uint64_t find_end(struct elf_image *image, uint64_t start)
 {
@@ -235,16 +235,18 @@ static uint64_t find_end(struct elf_image *image, uint64_t start)
 	struct machine_step step;
 
 	size = bytes && size > MOST_BYTES ? MOST_BYTES : size;
-	while (decoder && bytes && end == UINT64_MAX && at < size) {
+	while (decoder && bytes && at < size) {
 		struct machine_frame frame = machine_frame_none(machine);
 
-		if (!machine->step(decoder, bytes + at, size - at, &frame, &step) || step.flow == MACHINE_FLOW_UNKNOWN)
+		if (!machine->step(decoder, bytes + at, size - at, &frame, &step) ||
+			step.flow == MACHINE_FLOW_UNKNOWN || (end != UINT64_MAX && step.flow != MACHINE_FLOW_PADDING))
 			break;
 		at += step.size;
 		if ((step.flow == MACHINE_FLOW_BRANCH || step.flow == MACHINE_FLOW_JUMP) && step.distance > 0 &&
 			at + (uint64_t)step.distance > reached)
 			reached = at + (uint64_t)step.distance;
-		if ((step.flow == MACHINE_FLOW_RETURN || step.flow == MACHINE_FLOW_JUMP) && at > reached)
+		if (end != UINT64_MAX ||
+			((step.flow == MACHINE_FLOW_RETURN || step.flow == MACHINE_FLOW_JUMP) && at > reached))
 			end = start + at;
 	}
 	machine_decoder_destroy(decoder);
