@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign.h"
+#include "pieces.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* The second byte on is the file: in one piece, and in pieces as large as the first byte says, which must make no
- * difference. */
-struct pieces {
-	const uint8_t *at, *end;
-	size_t most;
-};
-
-static bool next_piece(void *context, void *into, size_t room, size_t *got, struct error *err)
-{
-	struct pieces *pieces = context;
-	size_t size = (size_t)(pieces->end - pieces->at);
-
-	(void)err;
-	size = size < room ? size : room;
-	size = size < pieces->most ? size : pieces->most;
-	memcpy(into, pieces->at, size);
-	pieces->at += size;
-	*got = size;
-	return true;
-}
 
 static int64_t sum(const struct profile *profile)
 {
@@ -36,6 +16,7 @@ static int64_t sum(const struct profile *profile)
 	return all;
 }
 
+/* The second byte on is the file: in one piece, and in pieces as large as the first byte says. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL, *again = NULL;

@@ -25,3 +25,13 @@ void read_with_failing_allocations(const char *text)
 			fail_msg("allocation %zu: %s", n, err.message);
 	}
 }
+
+void expect_stacks(const struct profile *profile, uint32_t value_type, const char *expected)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	struct error err;
+
+	buffer_init(&out, 1 << 20);
+	assert_true(profile_write_folded(profile, value_type, &out, &err));
+	assert_string_equal(out.data ? out.data : "", expected);
+}

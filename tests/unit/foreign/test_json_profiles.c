@@ -34,16 +34,6 @@ static const char evented[] = SCHEMA FRAMES
 	"\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},{\"type\":\"O\",\"frame\":1,\"at\":7.5},"
 	"{\"type\":\"C\",\"frame\":1,\"at\":9},{\"type\":\"C\",\"frame\":0,\"at\":20}]}]}";
 
-static void expect_folded(const struct profile *profile, uint32_t value_type, const char *expected)
-{
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
-	struct error err;
-
-	buffer_init(&out, 1 << 20);
-	assert_true(profile_write_folded(profile, value_type, &out, &err));
-	assert_string_equal(out.data ? out.data : "", expected);
-}
-
 static struct profile *read_text(const char *text)
 {
 	return read_profile(text, strlen(text));
@@ -57,9 +47,9 @@ static void samples_of_v8_last_until_the_next_one(void **state)
 	const struct profile_function *function = &profile->functions[1];
 
 	(void)state;
-	expect_folded(profile, 0,
+	expect_stacks(profile, 0,
 		"(idle) 1\nJS:main file:///srv/w.js:1:5 1\nJS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 2\n");
-	expect_folded(
+	expect_stacks(
 		profile, 1, "(idle) 35000\nJS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 60000\n");
 	assert_int_equal(profile->quality.samples, 4);
 	assert_int_equal(profile->runs[0].duration_ns, 100000);
@@ -82,7 +72,7 @@ static void stacks_with_weights_are_read(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = read_text(sampled);
 
 	(void)state;
-	expect_folded(profile, 1, "main 10000000\nmain;py::parse:/srv/w.py 30000000\n");
+	expect_stacks(profile, 1, "main 10000000\nmain;py::parse:/srv/w.py 30000000\n");
 	assert_string_equal(profile_string(profile, profile->threads[0].name), "worker");
 	assert_string_equal(profile_string(profile, profile->value_types[1].type), "time");
 	assert_int_equal(profile->lines[1].line, 8);
@@ -93,7 +83,7 @@ static void what_is_open_takes_the_time(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = read_text(evented);
 
 	(void)state;
-	expect_folded(profile, 1, "main 13500000\nmain;py::parse:/srv/w.py 1500000\n");
+	expect_stacks(profile, 1, "main 13500000\nmain;py::parse:/srv/w.py 1500000\n");
 }
 
 static void what_is_never_closed_lasts_to_the_end(void **state)

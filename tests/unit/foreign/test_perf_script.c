@@ -25,22 +25,12 @@ static struct profile *read_text(const char *text)
 	return read_profile(text, strlen(text));
 }
 
-static void expect_folded(const struct profile *profile, uint32_t value_type, const char *expected)
-{
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
-	struct error err;
-
-	buffer_init(&out, 1 << 20);
-	assert_true(profile_write_folded(profile, value_type, &out, &err));
-	assert_string_equal(out.data ? out.data : "", expected);
-}
-
 static void samples_have_their_stacks(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_text(example);
 
 	(void)state;
-	expect_folded(profile, 1,
+	expect_stacks(profile, 1,
 		"my app;[unnamed];entry_SYSCALL_64_after_hwframe_[k];vma_interval_tree_insert_[k] 1003009\n"
 		"my app;main;serve_[i];std::map<int, int>::at(int const&) const 1003009\n");
 	assert_string_equal(profile_string(profile, profile->value_types[1].type), "cpu");
@@ -96,7 +86,7 @@ static void fields_may_be_missing(void **state)
 
 		assert_int_equal(foreign_kind(cases[i].text, strlen(cases[i].text)), FOREIGN_PERF_SCRIPT);
 		profile = read_text(cases[i].text);
-		expect_folded(profile, profile->default_value_type, cases[i].folded);
+		expect_stacks(profile, profile->default_value_type, cases[i].folded);
 	}
 }
 
