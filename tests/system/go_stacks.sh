@@ -82,9 +82,9 @@ module stacks
 go 1.19
 END_OF_MOD
 
-# record FILE PROGRAM CASE
+# record FILE PROGRAM CASE: but for the first moments, in which the recorder has not met the program.
 record() {
-	run 0 kelvin record -F 499 -o "$1" -- "./$2" "$3"
+	run 0 kelvin record -D 200 -F 499 -o "$1" -- "./$2" "$3"
 }
 
 # percent FILE OF CALLED: of the stacks that have the function CALLED, how many of a thousand have OF before it.
