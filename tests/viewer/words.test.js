@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { header, inspector, status } from './lib/modules.js';
+import { figures, header, inspector, status } from './lib/modules.js';
 
 const CPU = { metric: 'cpu', unit: 'nanoseconds' };
 
 /** @param {string} state @param {number} base @param {number} head @param {any} [meta] */
 const said = (state, base, head, meta = CPU) =>
-  header.changeSentence({ e: { state, base, head, delta: head - base }, own: true }, meta).trim();
+  header.changeSentence(state, true, new figures.Figure([base, head], { unit: meta.unit, totals: [1, 1] }), meta).trim();
 
 test('a proven change in a sentence; what base lacks has no percentage', () => {
   assert.equal(said('more', 1e6, 15e5), 'itself takes 50.0 % more time (+500 µs).');

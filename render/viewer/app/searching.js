@@ -2,7 +2,8 @@
 // The search field, what it found, and the way from match to match.
 
 import { h, renew } from '../common/dom.js';
-import { count, measureOf, percent } from '../common/format.js';
+import { count, measureOf } from '../common/format.js';
+import { figureOf } from '../model/figures.js';
 import { signButton } from '../common/widgets.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -95,8 +96,7 @@ export class Searching {
     const { model } = this;
     const { names } = model;
     const { nodes, sum } = model.found;
-    const [base, head] = model.totals();
-    const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
+    const share = figureOf(model, [sum[0], sum[1] * model.factor]).share(sum[model.side] ? model.side : 1 - model.side);
     const frames = `${count(nodes.length)} frame${nodes.length === 1 ? '' : 's'}, nested ones counted once`;
     const parts = names.texts(model.functionHits);
     const of = `${names.part}${parts.length === 1 ? '' : 's'}`;

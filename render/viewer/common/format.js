@@ -89,7 +89,15 @@ export function percent(part, whole) {
 /** A share in percent with its sign. @param {number} part @param {number} whole */
 export function signedPercent(part, whole) {
   if (!(whole > 0) || !Number.isFinite(part)) return '–';
-  return signed(part) + percent(Math.abs(part), whole);
+  const size = percent(Math.abs(part), whole);
+  // What rounds to nothing has no direction.
+  return signed(size === '0.00 %' ? 0 : part) + size;
+}
+
+/** A difference in points of the total, as '+5.59 points of total'. @param {number} points */
+export function pointsText(points) {
+  const size = Math.abs(points).toFixed(2);
+  return `${signed(size === '0.00' ? 0 : points)}${size} points of total`;
 }
 
 /** From this factor on a change is told as a factor instead of in percent. */

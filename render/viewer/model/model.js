@@ -8,7 +8,7 @@ import { foundIn, walkSeen } from './finding.js';
 import { foldedTree } from './folding.js';
 import { hashOf } from '../data/hash.js';
 import { hasInterpreters, interprets, selfWithInterpreter } from './interpreter.js';
-import { around, inverted } from './lazy.js';
+import { around, inverted, outermost } from './lazy.js';
 import { depthBelow, findRemoved, removedWidths, sideOf } from './layout.js';
 import { Memo, sameSources } from '../common/memo.js';
 import { NameSearch } from './names.js';
@@ -18,6 +18,7 @@ import { nodeAt, pathOf } from './state.js';
 import { covered, functionSums, largestChange, withoutInterrupts } from './sums.js';
 import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
 import { splicerOf } from './system.js';
+import { Tested } from './tested.js';
 import { grouped, sameValue, withMovedSelf } from '../data/tree.js';
 import { classesOf, classSums, shadesOf, withoutWaits } from './waiting.js';
 
@@ -41,6 +42,7 @@ export class Model {
     this.tables = tables;
     this.meta = tables.meta;
     this.functions = tables.functions;
+    this.tested = new Tested(tables);
     this.factor = tables.meta.factor || 1;
     this.sides = tables.meta.sides;
     this.hasInterrupts = hasInterrupts(tables.functions);
@@ -56,6 +58,7 @@ export class Model {
     /** @type {LazyTree|null} the same as `tree` where that is turned around */ this.turned = null;
     /** @type {OrderedTree|null} the same as `tree` where that is the call tree in another order */
     this.reordered = null;
+    /** @type {State['view']} */ this.view = 'diff';
     /** The side whose values are the widths. */ this.side = 1;
     /** @type {Float64Array|null} widths of stacks that are gone, where these are drawn */ this.gone = null;
     this.width = (/** @type {number} */ node) => (this.gone ? this.gone[node] : this.tree.total[this.side][node]);
@@ -314,11 +317,9 @@ export class Model {
   /** Which functions have other figures under the filters than those that were tested, as 1 by function. */
   get changed() {
     if (this.changedMade) return this.changedMade;
-    const { functions, part, tables } = this;
-    const { tree } = tables;
-    const whole = this.hasInterpreters ? withMovedSelf(tree, selfWithInterpreter(tree, functions)) : tree;
+    const { functions, part } = this;
     const sumsOf = (/** @type {Tree} */ of) => functionSums(of, functions.length, of.total);
-    const [tested, shown] = [whole, this.#withInterpreter(part)].map(sumsOf);
+    const [tested, shown] = [this.tested.tree, this.#withInterpreter(part)].map(sumsOf);
     const compared = (/** @type {'self'|'total'} */ of) =>
       Uint8Array.from(functions, (_, f) =>
         [0, 1].every((side) => sameValue(tested[of][side][f], shown[of][side][f])) ? 0 : 1,
@@ -364,6 +365,7 @@ export class Model {
 
   /** Decides which widths are drawn. @param {State} state */
   #draws({ view, reversed, removed }) {
+    this.view = view;
     this.side = this.sides === 1 ? 1 : sideOf({ view, reversed });
     const showsGone = removed && this.canShowRemoved({ view });
     if (this.memo.isNew('gone', this.tree, showsGone)) this.gone = showsGone && this.removed ? removedWidths(this.callTree, this.removed) : null;
@@ -400,6 +402,16 @@ export class Model {
   /** Self and total of every function under the filters. */
   get sums() {
     return (this.sumsMade ||= functionSums(this.callTree, this.functions.length));
+  }
+
+  /**
+   * The nodes of the call tree that a frame stands for: itself, or where a turned tree is drawn the outermost ones of its
+   * function.
+   * @param {number} node @returns {Int32Array|number[]}
+   */
+  placesOf(node) {
+    const func = this.tree.func[node];
+    return this.turned && func >= 0 ? outermost(this.callTree, func) : [node];
   }
 
   /** The self time on the side that is drawn, by origin of the function; head is scaled. */

@@ -2,7 +2,8 @@
 // The path to the zoomed frame, the figures of a frame in a line, and the name of the root.
 
 import { h } from '../common/dom.js';
-import { amount, change as changeOf, measureOf, percent, signedAmount } from '../common/format.js';
+import { measureOf } from '../common/format.js';
+import { frameFigures } from '../model/figures.js';
 import { verdictWords } from '../views/verdict.js';
 import { button } from '../common/widgets.js';
 
@@ -15,15 +16,10 @@ const LAST = 5;
 
 /** The figures of a frame in a line. @param {Model} model @param {number} node */
 export function figuresOf(model, node) {
-  const { unit } = model;
-  const [base, head] = model.valueOf(node);
-  const [totalBase, totalHead] = model.totals();
-  if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
-  const before = `base ${amount(base, unit)} ${percent(base, totalBase)}`;
-  const after = `head ${amount(head, unit)} ${percent(head, totalHead)}`;
-  const change = `${signedAmount(head - base, unit)} ${base ? changeOf(base, head) : 'none in base'}`;
-  const tested = model.shownMetric.tested;
-  return `${before} → ${after} · ${change}${tested ? ` · ${verdictWords(model, node)}` : ''}`;
+  const { total } = frameFigures(model, node);
+  if (model.sides === 1) return total.withShare(1);
+  const verdict = model.shownMetric.tested ? ` · ${verdictWords(model, node)}` : '';
+  return `base ${total.withShare(0)} → head ${total.withShare(1)} · ${total.differenceWithChange}${verdict}`;
 }
 
 /**

@@ -2,7 +2,8 @@
 // What is known of a frame, beside the pointer.
 
 import { h } from '../common/dom.js';
-import { amount, change, count, percent, plainStrings } from '../common/format.js';
+import { count, plainStrings } from '../common/format.js';
+import { frameFigures } from '../model/figures.js';
 import { verdictWords } from '../views/verdict.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -13,14 +14,9 @@ const BESIDE = 14;
 /** How far it stands from the edges of the window at least. */
 const MARGIN = 4;
 
-/** The figures of a frame: self or total [base, head]. @param {Model} model @param {string} label @param {number[]} pair */
-function row(model, label, [base, head]) {
-  const { sides, unit } = model;
-  const totals = model.totals();
-  const figures =
-    sides === 1
-      ? [amount(head, unit), percent(head, totals[1])]
-      : [`${amount(base, unit)} → ${amount(head, unit)}`, base ? change(base, head) : head ? 'none in base' : '–'];
+/** The figures of a frame. @param {Model} model @param {string} label @param {import('../model/figures.js').Figure} figure */
+function row(model, label, figure) {
+  const figures = model.sides === 1 ? [figure.amount(1), figure.share(1)] : [figure.span, figure.change];
   return h('tr', {}, h('th', { scope: 'row' }, label), ...figures.map((text) => h('td', {}, text)));
 }
 
@@ -29,7 +25,8 @@ function content(model, { node, merged }) {
   const compared = model.sides === 2 && model.shownMetric.tested && node > 0;
   const verdict = compared && h(`p.s-${model.stateOf(node)}`, {}, verdictWords(model, node));
   const head = model.sides === 2 && h('tr', {}, h('th'), h('th', { scope: 'col' }, 'base → head'), h('th'));
-  const rows = [row(model, 'self', model.selfOf(node)), row(model, 'total', model.valueOf(node))];
+  const { self, total } = frameFigures(model, node);
+  const rows = [row(model, 'self', self), row(model, 'total', total)];
   return [
     h('p.name', {}, h('bdi', {}, plainStrings(model.nameOf(node)))),
     merged > 1 && h('p.dim', {}, `the first of ${count(merged)} frames too narrow to draw`),

@@ -3,7 +3,8 @@
 // changed.
 
 import { h, renew } from '../common/dom.js';
-import { amount, count, percent } from '../common/format.js';
+import { count } from '../common/format.js';
+import { figureOf } from '../model/figures.js';
 import { OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { button, select, signButton, themeButton, toggle } from '../common/widgets.js';
 
@@ -118,9 +119,10 @@ const ORDERS = [
  */
 function removedText(model) {
   const { count: stacks, base } = model.removed || { count: 0, base: 0 };
-  const share = percent(base, model.totals()[0]);
+  const gone = figureOf(model, [base, 0]);
+  const share = gone.share(0);
   const what = stacks === 1 ? '1 stack is' : `${count(stacks)} stacks are`;
-  const hint = `${what} proven to be gone: ${amount(base, model.unit)}, ${share} of base; shown in base widths (e)`;
+  const hint = `${what} proven to be gone: ${gone.amount(0)}, ${share} of base; shown in base widths (e)`;
   return [`Removed (${share})`, hint];
 }
 

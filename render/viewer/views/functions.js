@@ -5,8 +5,8 @@ import { functionBottleneck } from '../model/bottleneck.js';
 import { bottleneckColumn } from './bottleneckviews.js';
 import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, ORIGINS } from '../data/codes.js';
 import { h } from '../common/dom.js';
-import { amount, change, count, interval, listName, measureOf, moduleName, percent } from '../common/format.js';
-import { signedAmount, signedPercent } from '../common/format.js';
+import { count, interval, listName, measureOf, moduleName, percent } from '../common/format.js';
+import { functionFigures } from '../model/figures.js';
 import { Memo } from '../common/memo.js';
 import { remember, remembered } from '../common/storage.js';
 import { isProven, isWhole } from '../data/symbols.js';
@@ -18,16 +18,17 @@ import { button } from '../common/widgets.js';
 /** @typedef {import('../model/model.js').Model} Model */
 /** @typedef {import('../model/state.js').State} State */
 /** @typedef {import('../data/symbols.js').Estimate} Estimate */
+/** @typedef {import('../model/figures.js').Figure} Figure */
 /** @typedef {import('../data/symbols.js').Func} Func */
 
 /**
- * A function in the list: what was tested of it, and its time [base, head] under the filters, head scaled.
+ * A function in the list: what was tested of it, and its time under the filters.
  * @typedef {object} FunctionRow
  * @property {Func} f
  * @property {Estimate|undefined} e what its verdict is about
  * @property {boolean} own whether that is its own time
- * @property {number[]} self
- * @property {number[]} total
+ * @property {Figure} self
+ * @property {Figure} total
  */
 
 /**
@@ -54,11 +55,6 @@ const WAYS = [
   ['less', 'Decreases'],
 ];
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
-
-/** @param {number[]} pair [base, head] */
-function difference(pair) {
-  return pair[1] - pair[0];
-}
 
 /** What tells a function beside the program from the same one in it. @param {Func} f */
 const suffixOf = (f) => (f.origin < INTERRUPTS ? '' : f.origin === COMPILATION ? ' (compiler)' : ' (interrupt)');
@@ -107,8 +103,8 @@ function waitColumn(model) {
   };
   const shareOf = (/** @type {FunctionRow} */ r) => {
     const { side } = model;
-    const total = side ? r.total[1] / model.factor : r.total[0];
-    return percent(most(r).ns, total);
+    const [base, head] = r.total.pair;
+    return percent(most(r).ns, side ? head / model.factor : base);
   };
   return [
     {
@@ -129,13 +125,13 @@ function singleColumns(model) {
   const width = model.meta.unit === 'count' ? '8.5em' : '6em';
   /** @param {'self'|'total'} id @returns {FunctionColumn[]} */
   const pair = (id) => [
-    { id, title: id, width, text: (r) => amount(r[id][1], model.unit), value: (r) => r[id][1] },
+    { id, title: id, width, text: (r) => r[id].amount(1), value: (r) => r[id].pair[1] },
     {
       id: `${id}-share`,
       title: `${id} %`,
       width: '5em',
-      text: (r) => percent(r[id][1], model.totals()[1]),
-      value: (r) => r[id][1],
+      text: (r) => r[id].share(1),
+      value: (r) => r[id].pair[1],
     },
   ];
   return [...NAMES, ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
@@ -161,12 +157,12 @@ function verdictWord({ e, own }) {
 }
 
 /** The difference that the verdict is about. @param {FunctionRow} r */
-const changeOf = (r) => difference(r.own ? r.self : r.total);
+const changeOf = (r) => (r.own ? r.self : r.total).delta;
 
 /** The place of a verdict in the list. @param {Model} model @param {FunctionRow} r */
 function rankOf(model, r) {
   if (r.f.origin >= INTERRUPTS) return RANK_INTERRUPT;
-  if (!r.own && (model.isOwned(r.f) || isWhole(r.total, model.totals()))) return RANK_WHOLE;
+  if (!r.own && (model.isOwned(r.f) || isWhole(r.total.pair, model.totals()))) return RANK_WHOLE;
   return RANK[r.e?.state || ''] || 0;
 }
 
@@ -187,8 +183,8 @@ function allProvenColumns(model) {
       title: 'Δ total %',
       hint: 'total in head against base',
       width: '5em',
-      text: (r) => change(r.total[0], r.total[1]),
-      value: (r) => (r.total[0] ? r.total[1] / r.total[0] - 1 : Infinity),
+      text: (r) => r.total.change,
+      value: ({ total }) => (total.pair[0] ? total.delta / total.pair[0] : Infinity),
     },
     {
       id: 'interval',
@@ -220,27 +216,26 @@ function sideColumn(model, side) {
     title: `total ${name}`,
     hint: `total ${measureOf(model.shownMetric)} in ${name}${side ? ', scaled' : ''}, and its part of all`,
     width: '8em',
-    text: (/** @type {FunctionRow} */ r) =>
-      `${amount(r.total[side], model.unit)}  ${percent(r.total[side], model.totals()[side])}`,
-    value: (/** @type {FunctionRow} */ r) => r.total[side],
+    text: (/** @type {FunctionRow} */ r) => r.total.withShare(side),
+    value: (/** @type {FunctionRow} */ r) => r.total.pair[side],
   };
 }
 
 /**
  * A column of differences, with bars beside the largest of the list.
- * @param {Model} model @param {'self'|'total'} part @param {() => number} largest
+ * @param {'self'|'total'} part @param {() => number} largest
  */
-function differenceColumn(model, part, largest) {
+function differenceColumn(part, largest) {
   const own = part === 'self';
   return {
     id: own ? 'self' : 'delta',
     title: `Δ ${part}`,
     hint: own ? 'difference of the function itself' : 'difference of the function with all it calls',
     width: '5em',
-    text: (/** @type {FunctionRow} */ r) => signedAmount(difference(r[part]), model.unit),
-    full: (/** @type {FunctionRow} */ r) => `${signedPercent(difference(r[part]), model.scaleTotal())} of the total`,
-    value: (/** @type {FunctionRow} */ r) => difference(r[part]),
-    bar: (/** @type {FunctionRow} */ r) => Math.abs(difference(r[part])) / largest(),
+    text: (/** @type {FunctionRow} */ r) => r[part].difference,
+    full: (/** @type {FunctionRow} */ r) => r[part].ofTotal,
+    value: (/** @type {FunctionRow} */ r) => r[part].delta,
+    bar: (/** @type {FunctionRow} */ r) => Math.abs(r[part].delta) / largest(),
     className: (/** @type {FunctionRow} */ r) => (r.own === own && isProven(r.e?.state || '') ? `s-${r.e?.state}` : ''),
   };
 }
@@ -251,8 +246,8 @@ function diffColumns(model, largest) {
     ...NAMES,
     sideColumn(model, 0),
     sideColumn(model, 1),
-    differenceColumn(model, 'self', largest),
-    differenceColumn(model, 'total', largest),
+    differenceColumn('self', largest),
+    differenceColumn('total', largest),
     ...provenColumns(model),
     ...bottleneckColumn(model),
     ...waitColumn(model),
@@ -383,8 +378,8 @@ export class FunctionList {
     const totals = this.model.totals();
     let largest = Number.MIN_VALUE;
     for (const { self, total } of rows) {
-      largest = Math.max(largest, Math.abs(difference(self)));
-      if (!isWhole(total, totals)) largest = Math.max(largest, Math.abs(difference(total)));
+      largest = Math.max(largest, Math.abs(self.delta));
+      if (!isWhole(total.pair, totals)) largest = Math.max(largest, Math.abs(total.delta));
     }
     return largest;
   }
@@ -399,14 +394,14 @@ export class FunctionList {
 
   /** The functions that have time under the filters. @param {(f: Func) => boolean} isShown @returns {FunctionRow[]} */
   #rows(isShown) {
-    const { functions, sums, factor } = this.model;
-    const { self, total } = sums;
+    const { model } = this;
     const rows = [];
-    for (const f of functions) {
-      const totals = [total[0][f.id], total[1][f.id] * factor];
-      if ((!totals[0] && !totals[1]) || f.isProcess || !isShown(f)) continue;
-      const { e, own = false } = this.model.verdictOn(f) || {};
-      rows.push({ f, e, own, total: totals, self: [self[0][f.id], self[1][f.id] * factor] });
+    for (const f of model.functions) {
+      if (f.isProcess) continue;
+      const { self, total } = functionFigures(model, f.id);
+      if (total.isNothing || !isShown(f)) continue;
+      const { e, own = false } = model.verdictOn(f) || {};
+      rows.push({ f, e, own, self, total });
     }
     return rows;
   }

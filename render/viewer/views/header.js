@@ -5,9 +5,11 @@ import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
 import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from '../common/format.js';
+import { testedFigure, wholeFigure } from '../model/figures.js';
 import { requestsLine } from './latencies.js';
 import { swatch } from '../common/widgets.js';
 
+/** @typedef {import('../model/figures.js').Figure} Figure */
 /** @typedef {import('../model/model.js').Model} Model */
 /** @typedef {import('../data/report.js').LedgerRow} LedgerRow */
 /** @typedef {import('../data/report.js').Meta} Meta */
@@ -69,24 +71,25 @@ function machineLine(r) {
 
 /**
  * What a sentence says of a function that changed, after its name.
- * @param {Pick<FunctionChange, 'e'|'own'>} change @param {Pick<Meta, 'metric'|'unit'>} meta
+ * @param {string} state @param {boolean} own whether it is about the function itself @param {Figure} figure as it was tested
+ * @param {Pick<Meta, 'metric'|'unit'>} meta
  */
-export function changeSentence({ e, own }, { metric, unit }) {
+export function changeSentence(state, own, figure, { metric, unit }) {
   const measure = measureOf({ name: metric, unit });
-  const counted = unit === 'count' ? ` ${measure}` : '';
-  const much = (/** @type {number} */ value) => `${amount(value, unit)}${counted}`;
+  const [base, head] = figure.pair;
+  const much = (/** @type {number} */ side) => `${figure.amount(side)}${unit === 'count' ? ` ${measure}` : ''}`;
   const whose = own ? ' itself' : ' with all it calls';
-  if (e.state === 'new') return ` is new and takes ${much(e.head)}${whose}. `;
-  if (e.state === 'gone') return ` is gone; it took ${much(e.base)}${whose}. `;
+  if (state === 'new') return ` is new and takes ${much(1)}${whose}. `;
+  if (state === 'gone') return ` is gone; it took ${much(0)}${whose}. `;
   const part = own ? ' itself' : ', with all it calls,';
-  if (!e.base) return `${part} takes ${much(e.head)}, and took none in base. `;
-  return `${part} takes ${changeWords(e.base, e.head, measure, unit === 'count')} (${signedAmount(e.delta, unit)}). `;
+  if (!base) return `${part} takes ${much(1)}, and took none in base. `;
+  return `${part} takes ${changeWords(base, head, measure, unit === 'count')} (${figure.difference}). `;
 }
 
-/** A change in a sentence to quote. @param {FunctionChange} change @param {Meta} meta */
-function sentence(change, meta) {
-  const { name } = change.f;
-  return [h('bdi', { title: name }, listName(name)), changeSentence(change, meta)];
+/** A change in a sentence to quote. @param {Model} model @param {FunctionChange} change */
+function sentence(model, { f, e, own }) {
+  const figure = testedFigure(model, f.id, own ? 'self' : 'total');
+  return [h('bdi', { title: f.name }, listName(f.name)), changeSentence(e.state, own, figure, model.meta)];
 }
 
 /** The name of a recording's file, without what every such file ends with. @param {Recording} r */
@@ -118,7 +121,7 @@ function scaleSentence({ factor, scaleWords, scaleText }) {
 function sentences(model) {
   const changed = model.provenChanges();
   if (!changed.length) return h('p.changes', {}, 'No function is proven to have changed.');
-  const first = changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta));
+  const first = changed.slice(0, SENTENCES).flatMap((change) => sentence(model, change));
   const others = changed.length - SENTENCES;
   const rest = others > 0 && `${others} other function${others === 1 ? '' : 's'} changed too. `;
   return h('p.changes', {}, ...first, rest);
@@ -231,8 +234,8 @@ function details(model, warnings, isPart) {
 
 /** How much of the shown metric there is under the filters. @param {Model} model */
 function metricText(model) {
-  const [base, head] = model.totals().map((total) => amount(total, model.unit));
-  return `shown: ${measureOf(model.shownMetric)} ${model.sides === 2 ? `${base} → ${head}` : head}`;
+  const whole = wholeFigure(model);
+  return `shown: ${measureOf(model.shownMetric)} ${model.sides === 2 ? whole.span : whole.amount(1)}`;
 }
 
 /** The parts of a sentence in which names stand between backquotes. @param {string} text */

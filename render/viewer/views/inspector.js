@@ -6,20 +6,8 @@ import { bottleneckSection } from './bottleneckviews.js';
 import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import {
-  amount,
-  change,
-  count,
-  interval as intervalText,
-  listName,
-  measureOf,
-  moduleName,
-  pasted,
-  percent,
-  plainStrings,
-  signedAmount,
-} from '../common/format.js';
-
+import { count, interval as intervalText, listName, measureOf, moduleName, pasted, plainStrings } from '../common/format.js';
+import { changeFigure, Figure, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
 import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
 import { waitSection } from './waitviews.js';
@@ -27,6 +15,7 @@ import { button, swatch } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
 /** @typedef {import('../model/model.js').Model} Model */
+/** @typedef {import('../model/figures.js').Neighbour} Neighbour */
 /** @typedef {import('../data/symbols.js').FunctionChange} FunctionChange */
 /** @typedef {import('../data/symbols.js').Func} Func */
 
@@ -45,46 +34,19 @@ function row(label, ...values) {
 
 /**
  * A row with base, head and difference.
- * @param {Model} model @param {string} label @param {number[]} pair @param {number[]} totals
+ * @param {Model} model @param {string} label @param {Figure} figure
  */
-function sideBySide(model, label, pair, totals) {
-  const unit = model.unit;
-  if (model.sides === 1) return row(label, amount(pair[1], unit), percent(pair[1], totals[1]));
-  if (!pair[0] && !pair[1]) return row(label, amount(0, unit), amount(0, unit), '–');
-  const delta = pair[1] - pair[0];
-  const points = (100 * delta) / Math.max(...totals, 1e-9);
+function sideBySide(model, label, figure) {
+  if (model.sides === 1) return row(label, figure.amount(1), figure.share(1));
+  if (figure.isNothing) return row(label, figure.amount(0), figure.amount(1), '–');
   const both = (/** @type {string} */ large, /** @type {string[]} */ ...small) =>
     h('span', {}, large, ...small.flatMap((text) => [h('br'), h('small', {}, text)]));
   return row(
     label,
-    both(amount(pair[0], unit), percent(pair[0], totals[0])),
-    both(amount(pair[1], unit), percent(pair[1], totals[1])),
-    both(signedAmount(delta, unit), pair[0] ? change(pair[0], pair[1]) : 'none in base', ofTotalText(points)),
+    both(figure.amount(0), figure.share(0)),
+    both(figure.amount(1), figure.share(1)),
+    both(figure.difference, figure.change, figure.ofTotal),
   );
-}
-
-/**
- * Callers or callees of a function, the greatest first, with their time [base, head].
- * @param {Model} model @param {number} func @param {boolean} callers @returns {[number, number[]][]}
- */
-function neighbours(model, func, callers) {
-  const tree = model.callTree;
-  const [base, head] = tree.figures;
-  /** @type {Map<number, number[]>} */
-  const sums = new Map();
-  const add = (/** @type {number} */ other, /** @type {number} */ node) => {
-    if (other < 0) return;
-    const sum = sums.get(other) || [0, 0];
-    sum[0] += base[node];
-    sum[1] += head[node] * model.factor;
-    sums.set(other, sum);
-  };
-  for (const node of model.framesOf(func)) {
-    if (callers) add(tree.func[tree.parent[node]], node);
-    else for (let child = tree.first(node); child >= 0; child = tree.next(child)) add(tree.func[child], child);
-  }
-  const some = [...sums].filter(([, [base, head]]) => base > 0 || head > 0);
-  return some.sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, MOST_NEIGHBOURS);
 }
 
 /** The file and the line of a function; empty where they are not known. @param {Func} f */
@@ -99,34 +61,26 @@ function neighbourHint(f) {
   return where ? `${f.name}\n${where}` : f.name;
 }
 
+/** The shares of a neighbour on the sides that the view shows. @param {Model} model @param {Figure} figure */
+function sharesText(model, figure) {
+  const shares = sidesShown(model).map((side) => figure.share(side));
+  return shares.length === 1 ? shares[0] : `${shares.join(' → ')}  ${figure.difference}`;
+}
+
 /**
  * A list of callers or callees.
- * @param {Model} model @param {string} title @param {[number, number[]][]} list @param {(func: number) => void} pick
+ * @param {Model} model @param {string} title @param {Neighbour[]} list @param {(func: number) => void} pick
+ * @param {number} [most] how many are listed
  */
-function neighbourList(model, title, list, pick) {
-  if (!list.length) return null;
-  const totals = model.totals();
-  return h(
-    'section',
-    {},
-    h('h3', {}, title),
-    h(
-      'ul.neighbours',
-      {},
-      ...list.map(([func, sum]) =>
-        h(
-          'li',
-          {},
-          button(
-            'button.link',
-            { title: neighbourHint(model.functions[func]), onclick: () => pick(func) },
-            listName(model.functions[func].name),
-          ),
-          h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0])),
-        ),
-      ),
-    ),
-  );
+function neighbourList(model, title, list, pick, most = MOST_NEIGHBOURS) {
+  const shown = list.filter(({ func, figure }) => func >= 0 && sidesShown(model).some((side) => figure.pair[side] > 0));
+  if (!shown.length) return null;
+  const items = shown.slice(0, most).map(({ func, figure }) => {
+    const f = model.functions[func];
+    const link = button('button.link', { title: neighbourHint(f), onclick: () => pick(func) }, listName(f.name));
+    return h('li', {}, link, h('span', {}, sharesText(model, figure)));
+  });
+  return h('section', {}, h('h3', {}, title), h('ul.neighbours', {}, ...items));
 }
 
 /**
@@ -144,13 +98,13 @@ export function stackText(model, node) {
  * @param {Model} model @param {FunctionChange} change @param {(func: number) => void} pick
  */
 function changeItem(model, { f, e, own }, pick) {
-  const { unit } = model.meta;
+  const figure = changeFigure(model, { f, own });
   const figures =
     e.state === 'new'
-      ? amount(e.head, unit)
+      ? figure.amount(1)
       : e.state === 'gone'
-        ? amount(e.base, unit)
-        : [signedAmount(e.delta, unit), e.base ? change(e.base, e.head) : 'none in base'].join(', ');
+        ? figure.amount(0)
+        : `${figure.difference}, ${figure.change}`;
   const cause = own ? causeOf(model, f.id) : '';
   return h(
     'li',
@@ -195,8 +149,9 @@ function busiestList(model, pick) {
   const busiest = model.functions.filter((f) => self[f.id] > 0 && !model.isInterrupt(f.id));
   if (!busiest.length) return null;
   busiest.sort((a, b) => self[b.id] - self[a.id]);
-  const list = busiest.slice(0, MOST_CHANGES).map((f) => /** @type {[number, number[]]} */ ([f.id, [0, self[f.id]]]));
-  return neighbourList(model, `Most ${measureOf(model.shownMetric)} in the function itself`, list, pick);
+  const list = busiest.slice(0, MOST_CHANGES).map((f) => ({ func: f.id, figure: functionFigures(model, f.id).self }));
+  const title = `Most ${measureOf(model.shownMetric)} in the function itself`;
+  return neighbourList(model, title, list, pick, MOST_CHANGES);
 }
 
 const HINT =
@@ -228,12 +183,6 @@ const DIFFERENCE_HINT =
   'the difference, head against base, and in percentage points of the total: from 3 % to 5 % is +2 points';
 const OTHER_HINT = 'the recordings cannot tell which of the two is right: see the top of the page';
 
-/** A difference in points of the total. @param {number} points */
-function ofTotalText(points) {
-  const size = Math.abs(points).toFixed(2);
-  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} points of total`;
-}
-
 /** What was done to the figures of head. @param {Model} model */
 function scaleHint({ meta, factor }) {
   if (factor === 1) return 'as measured';
@@ -242,29 +191,26 @@ function scaleHint({ meta, factor }) {
 
 /**
  * What a total is when the load is read in the other way, where two ways disagree.
- * @param {Model} model @param {number[]} total base, and head scaled
+ * @param {Model} model @param {Figure} total
  */
-function otherReading({ meta, factor, unit }, [base, head]) {
+function otherReading({ meta, factor }, { pair: [base, head], scale }) {
   if (!meta.otherFactor || !(factor > 0)) return null;
-  const other = (head / factor) * meta.otherFactor;
-  const figures = `${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${change(base, other)}` : ''}`;
-  return h('p.dim.reading', { title: OTHER_HINT }, `Compared ${meta.otherWords}: ${figures}`);
+  const other = new Figure([base, (head / factor) * meta.otherFactor], scale);
+  return h('p.dim.reading', { title: OTHER_HINT }, `Compared ${meta.otherWords}: ${other.span}, ${other.change}`);
 }
 
 /**
  * A table of the time of a frame, or of a function in all its frames.
- * @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled
- * @param {number[]} [interrupts] the time of its interrupts
+ * @param {Model} model @param {{total: Figure, self: Figure, interrupts?: Figure}} figures @param {boolean} titled
  */
-function figures(model, total, self, titled, interrupts) {
-  const totals = model.totals();
+function figureTable(model, { total, self, interrupts }, titled) {
   const scaled = model.factor === 1 ? 'head' : 'head, scaled';
   const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', scaled, 'difference'];
   const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), DIFFERENCE_HINT];
   const cells = titles.map((text, i) => h('th', { scope: 'col', title: hints[i] }, text));
   const head = h('thead', {}, h('tr', {}, h('th'), ...cells));
-  const rows = [sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals)];
-  if (interrupts?.some((value) => value > 0)) rows.push(sideBySide(model, 'interrupts', interrupts, totals));
+  const rows = [sideBySide(model, 'total', total), sideBySide(model, 'self', self)];
+  if (interrupts?.pair.some((value) => value > 0)) rows.push(sideBySide(model, 'interrupts', interrupts));
   const body = h('tbody', {}, ...rows);
   return h('table', {}, titled && head, body);
 }
@@ -337,12 +283,12 @@ const everywhere = (count) => `This function, ${count === 1 ? 'only here' : `in 
  */
 export function inspect(model, node, pinned, actions) {
   const func = model.tree.func[node];
-  const table = figures(model, model.valueOf(node), model.selfOf(node), true, model.interruptsOf(node));
+  const figures = frameFigures(model, node);
+  const table = figureTable(model, figures, true);
   const waits = pinned && waitSection(model, node, actions.pick);
   if (func < 0) return h('div', {}, h('h2', {}, 'all'), table, waits);
   const f = model.functions[func];
-  const { total, self } = model.sums;
-  const scaled = (/** @type {Float64Array[]} */ of) => [of[0][func], of[1][func] * model.factor];
+  const { callers, callees } = pinned ? neighbourFigures(model, func) : { callers: [], callees: [] };
   const places = model.framesOf(func).length;
   const beside = functionBesideFrame(model, node, places);
   return h(
@@ -352,7 +298,7 @@ export function inspect(model, node, pinned, actions) {
     ...provenance(model, f, node),
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,
-    otherReading(model, model.valueOf(node)),
+    otherReading(model, figures.total),
     bottleneckSection(model, node),
     waits,
     h(
@@ -360,10 +306,10 @@ export function inspect(model, node, pinned, actions) {
       {},
       h('h3', {}, f.isProcess ? 'In all' : everywhere(places)),
       !!beside && h('p.beside', {}, beside),
-      figures(model, scaled(total), scaled(self), false),
+      figureTable(model, functionFigures(model, func), false),
     ),
-    pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
-    pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
+    neighbourList(model, 'Callers', callers, actions.pick),
+    neighbourList(model, 'Callees', callees, actions.pick),
     pinned && buttons(model, node, actions),
   );
 }

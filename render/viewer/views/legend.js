@@ -6,7 +6,8 @@ import { bottleneckLegend } from './bottleneckviews.js';
 import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, ORIGINS, STATES } from '../data/codes.js';
 import { css, ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { amount, count, measureOf, percent, signedPercent } from '../common/format.js';
+import { count, measureOf, percent, signedPercent } from '../common/format.js';
+import { wholeFigure } from '../model/figures.js';
 import { laneLegend, waitLegend } from './waitviews.js';
 import { button, select, swatch } from '../common/widgets.js';
 
@@ -59,8 +60,8 @@ function scale(model, colours) {
 
 /** The totals of both sides. @param {Model} model */
 function totals(model) {
-  const [base, head] = model.totals();
-  const text = `base ${amount(base, model.unit)} → head ${amount(head, model.unit)}`;
+  const whole = wholeFigure(model);
+  const text = `base ${whole.amount(0)} → head ${whole.amount(1)}`;
   const hint = 'what the picture shows in all on each side; head as it is compared';
   return h('span.dim', { title: hint }, text);
 }

@@ -23,7 +23,7 @@ reportTest('all functions, proven changes first, the largest on top', 'diff', as
     first.map((row) => row[0]),
     ['compress', 'new_audit', 'old_cache', 'lex', 'parse'],
   );
-  assert.deepEqual(first[4].slice(2, 7), ['1.23 s  6.99 %', '2.23 s  12.5 %', '+500 ms', '+1.00 s', '+81.3 %']);
+  assert.deepEqual(first[4].slice(2, 7), ['1.23 s 6.99 %', '2.23 s 12.5 %', '+500 ms', '+1.00 s', '+81.3 %']);
   assert.deepEqual(
     first.map((row) => row[8]),
     ['less self', 'new self', 'gone self', 'more self', 'more self'],

@@ -88,7 +88,12 @@ reportTest('callers and callees with their shares; a click leads there', 'diff',
           .flatMap((s) => [...s.querySelectorAll('li')].map((li) => li.textContent)),
       title,
     );
-  assert.deepEqual(await list('Callers'), ['main12.5 %']);
+  assert.deepEqual(await list('Callers'), ['main6.99 % → 12.5 %  +1.00 s']);
+  assert.deepEqual(await list('Callees'), ['lex3.41 % → 6.15 %  +500 ms', 'malloc1.31 % → 1.28 %  ±0 s']);
+  await report.press('b');
+  assert.deepEqual(await list('Callers'), ['main6.99 %'], "base's share beside base's widths");
+  assert.deepEqual(await list('Callees'), ['lex3.41 %', 'malloc1.31 %']);
+  await report.press('h');
   assert.deepEqual(await list('Callees'), ['lex6.15 %', 'malloc1.28 %']);
   await report.click('.inspector section button:text-is("lex")');
   assert.equal(await report.text('.inspector h2'), 'lex');

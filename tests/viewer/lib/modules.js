@@ -12,6 +12,7 @@ export * as tree from '../../../render/viewer/data/tree.js';
 export * as ancestors from '../../../render/viewer/model/ancestors.js';
 export * as bottleneck from '../../../render/viewer/model/bottleneck.js';
 export * as filters from '../../../render/viewer/model/filters.js';
+export * as figures from '../../../render/viewer/model/figures.js';
 export * as folding from '../../../render/viewer/model/folding.js';
 export * as layout from '../../../render/viewer/model/layout.js';
 export * as lazy from '../../../render/viewer/model/lazy.js';
