@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The report in a real browser, for all who read it: by contrast, by finger, by keyboard, by voice, in any window.
+
+import './browser/contrast.js';
