@@ -338,6 +338,23 @@ struct diff_cause {
 	uint32_t leaf; /* the function below it in which most of the difference is spent; PROFILE_NONE: it is itself */
 };
 
+/* ---- Changes ---- */
+
+/*
+ * A change: functions of a chain of calls whose proven differences are one and the same (verdict/changes.h). A function
+ * belongs to one change at most. What is listed and counted as proven, in any output, are these.
+ */
+struct diff_change {
+	/* that names it: the innermost of the user's own code, else of a library, else the innermost one */
+	uint32_t function;
+	bool is_self;        /* the difference is that of the function's self time; else of its total */
+	bool is_of_others;   /* other changes say all of it: it is listed behind them, and not counted */
+	size_t first, count; /* its functions: diff.change_functions[first] and those after it, the outermost first */
+	/* the user's function that nearly all of it is called from, where none of its own is one; PROFILE_NONE */
+	uint32_t caller;
+	uint32_t wait_site; /* the place that most of its difference is waiting at; PROFILE_NONE: it is no waiting */
+};
+
 /* ---- Bottlenecks ---- */
 
 /* What holds a function or a node up on each side, and what the difference between them consists of. */
@@ -369,6 +386,7 @@ struct diff_wait_site {
 	double raw[DIFF_SIDES];
 	double base, head, delta; /* scaled */
 	uint32_t lock;            /* string: the name of the lock that most of these waits in head are for; "": none */
+	uint32_t lock_number;     /* where that lock has no name: which of its recording it is, from 1; 0: none */
 	/* releases of these waits: diff.wait_releases[first_release] and those after it */
 	size_t first_release, release_count;
 };
@@ -446,6 +464,11 @@ struct diff {
 	/* the site that the verdict names: most of a proven difference in the metric is waiting there; PROFILE_NONE */
 	uint32_t named_wait;
 
+	/* Those that are of others come last; else by falling |delta|. Owned, as is change_functions. */
+	struct diff_change *changes;
+	uint32_t *change_functions;
+	size_t change_count;
+
 	enum diff_verdict verdict;
 	struct diff_cause cause;
 	bool gate_failed;
@@ -501,8 +524,23 @@ static inline const char *diff_string(const struct diff *diff, uint32_t id)
 	return string_table_get(diff->strings, id);
 }
 
+/* The estimate of a change: that of the total or self time of the function that names it. */
+static inline const struct diff_estimate *diff_change_estimate(
+	const struct diff *diff, const struct diff_change *change)
+{
+	const struct diff_function *f = &diff->functions[change->function];
+
+	return change->is_self ? &f->self : &f->total;
+}
+
 /* The function that ended most of a site's waits in head; PROFILE_NONE: it is not known. */
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *site);
+
+/* The same of one side. Of a lock it is the function that held it, until it let it go. */
+uint32_t diff_released_by_on(const struct diff *diff, const struct diff_wait_site *site, enum diff_side side);
+
+/* What is said of the function that ended waits of a class: "held by" of a lock, else "ended by". Static. */
+const char *diff_release_words(enum profile_wait_class wait_class);
 
 /*
  * What explains a change of a function whose machine code is the same, as a clause: "only its placement or its workload

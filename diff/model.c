@@ -152,6 +152,21 @@ uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *
 	return site->release_count > 0 ? diff->wait_releases[site->first_release].function : PROFILE_NONE;
 }
 
+uint32_t diff_released_by_on(const struct diff *diff, const struct diff_wait_site *site, enum diff_side side)
+{
+	const struct diff_wait_release *first = &diff->wait_releases[site->first_release], *found = NULL;
+
+	for (size_t i = 0; i < site->release_count; i++)
+		if (first[i].raw[side] > (found ? found->raw[side] : 0))
+			found = &first[i];
+	return found ? found->function : PROFILE_NONE;
+}
+
+const char *diff_release_words(enum profile_wait_class wait_class)
+{
+	return wait_class == PROFILE_WAIT_LOCK ? "held by" : "ended by";
+}
+
 const char *diff_same_code_words(const struct diff *diff, bool with_callees)
 {
 	static const char *const counted_by_instruction[] = { "instructions", "system-calls" };
@@ -196,6 +211,8 @@ void diff_destroy(struct diff *diff)
 	free(diff->runs.outliers);
 	free(diff->wait_sites);
 	free(diff->wait_releases);
+	free(diff->changes);
+	free(diff->change_functions);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(diff->node_self[side]);
 		free(diff->node_total[side]);

@@ -2,6 +2,7 @@
 #include "diff/order.h"
 
 #include "diff/verdict/cause.h"
+#include "diff/verdict/changes.h"
 #include "diff/wait_sites.h"
 
 #include <math.h>
@@ -108,6 +109,7 @@ bool order_functions(struct diff_build *build, struct error *err)
 	diff->functions = functions;
 	diff->function_count = count;
 	wait_sites_reorder(diff, new_ids);
+	changes_reorder(diff, new_ids);
 	cause_reorder(&diff->cause, new_ids);
 	return true;
 }

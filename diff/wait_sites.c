@@ -62,11 +62,11 @@ uint32_t wait_sites_responsible(const struct diff *diff, uint32_t node)
 }
 
 /* What is added up of a site: its waits, those that one function ended, or those for one lock. */
-enum sum_kind { SUM_WAITS, SUM_RELEASER, SUM_LOCK };
+enum sum_kind { SUM_WAITS, SUM_RELEASER, SUM_LOCK, SUM_NAMELESS_LOCK };
 
 struct sum_key {
 	uint32_t function, wait_class, kind;
-	uint32_t id; /* function or string; 0 for SUM_WAITS */
+	uint32_t id; /* function, string, or number of a lock; 0 for SUM_WAITS */
 };
 
 struct wait_sum {
@@ -179,7 +179,17 @@ static bool collect_release(struct collection *c, enum diff_side side, size_t re
 	if (key.id != PROFILE_NONE && !add_to_sum(c, &key, side, ns, err))
 		return false;
 	key.kind = SUM_LOCK;
-	return name_lock(c->build, side, r, &key.id, err) && (key.id == 0 || add_to_sum(c, &key, side, ns, err));
+	if (!name_lock(c->build, side, r, &key.id, err))
+		return false;
+	if (key.id != 0)
+		return add_to_sum(c, &key, side, ns, err);
+	/* Locks of different recordings that have no name are not the same one; those of head are told from each other.
+	 */
+	if (side != DIFF_HEAD || r->lock >= c->build->profiles[side]->lock_count)
+		return true;
+	key.kind = SUM_NAMELESS_LOCK;
+	key.id = r->lock + 1;
+	return add_to_sum(c, &key, side, ns, err);
 }
 
 static bool collect_releases(struct collection *c, struct error *err)
@@ -212,6 +222,7 @@ static int by_site(const void *a, const void *b)
 static void fill_sites(struct diff *diff, const struct wait_sum *sums, size_t count)
 {
 	struct diff_wait_site *site = NULL;
+	double of_lock = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct wait_sum *sum = &sums[i];
@@ -227,12 +238,22 @@ static void fill_sites(struct diff *diff, const struct wait_sum *sums, size_t co
 				.first_release = diff->wait_release_count,
 			};
 			site->delta = site->head - site->base;
+			of_lock = 0;
 			continue;
 		}
 		if (!site || site->function != sum->key.function || site->wait_class != sum->key.wait_class)
 			continue;
 		if (sum->key.kind == SUM_LOCK) {
+			of_lock = site->lock ? of_lock : sum->raw[DIFF_HEAD];
 			site->lock = site->lock ? site->lock : sum->key.id;
+			continue;
+		}
+		if (sum->key.kind == SUM_NAMELESS_LOCK) {
+			if (sum->raw[DIFF_HEAD] > of_lock) {
+				of_lock = sum->raw[DIFF_HEAD];
+				site->lock = 0;
+				site->lock_number = sum->key.id;
+			}
 			continue;
 		}
 		diff->wait_releases[diff->wait_release_count++] = (struct diff_wait_release){ .function = sum->key.id,

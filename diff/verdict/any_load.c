@@ -65,7 +65,7 @@ static bool decide_functions(
 /* What is proven of single functions, if anything: too little to decide. */
 static void small_words(const struct proven *proven, char out[static ANY_LOAD_WORDS])
 {
-	size_t functions = proven->more.functions + proven->less.functions;
+	size_t functions = proven->more.changes + proven->less.changes;
 
 	out[0] = '\0';
 	if (functions > 0)
@@ -84,7 +84,7 @@ static bool say_if_equal(struct diff_build *build, const struct proven *proven, 
 	struct diff *diff = build->diff;
 	char words[WORDS_CHANGE], small[ANY_LOAD_WORDS];
 
-	if (proven->more.functions + proven->less.functions == 0 && holds_zero(&diff->total)) {
+	if (proven->more.changes + proven->less.changes == 0 && holds_zero(&diff->total)) {
 		if (!unproven_decide(build, err))
 			return false;
 	} else {

@@ -65,8 +65,8 @@ bool explained_has_no_name(const struct diff *diff, const struct diff_function *
 	       strncmp(diff_string(diff, f->key), "[unnamed]", strlen("[unnamed]")) == 0;
 }
 
-/* `is_interpreter`: its functions have names, so that what the interpreter does is theirs. */
-static enum explained_kind kind_of(const struct diff *diff, const struct diff_function *f, bool is_interpreter)
+/* What the interpreter does is its functions'. */
+enum explained_kind explained_kind_of(const struct diff *diff, const struct diff_function *f, bool is_interpreter)
 {
 	if (f->interrupt || is_interpreter || explained_has_no_name(diff, f) ||
 		diff_wait_class(diff, f) != PROFILE_WAIT_NONE || glob_matches_any(entries, diff_string(diff, f->name)))
@@ -133,7 +133,7 @@ static void classify_functions(struct explained *s)
 
 	proven_named_languages(diff, is_named);
 	for (size_t i = 0; i < diff->function_count; i++)
-		s->kind[i] = kind_of(diff, &diff->functions[i], is_named[diff->functions[i].interprets]);
+		s->kind[i] = explained_kind_of(diff, &diff->functions[i], is_named[diff->functions[i].interprets]);
 }
 
 /* Adds up what is below the topmost nodes of each function, and how deep they are. */

@@ -34,6 +34,10 @@ struct explained {
 	uint32_t *caller; /* [node] the nearest one at or above it that a chain of callers may name; owned */
 };
 
+/* The kind of a function. `is_interpreter`: it interprets a language whose functions have names. */
+enum explained_kind explained_kind_of(
+	const struct diff *diff, const struct diff_function *function, bool is_interpreter);
+
 /* Fills `e`, whose `build`, `diff` and `way` are set. Needs the states. On failure it may only be freed. */
 COMMON_MUST_CHECK
 bool explained_init(struct explained *e, struct error *err);

@@ -38,18 +38,15 @@ static struct proven_side *side_of(struct proven *proven, enum proven_way way)
 	return way == PROVEN_LESS ? &proven->less : &proven->more;
 }
 
-/* `is_interpreter`: its total is that of the functions which the interpreter runs, and they are named. */
-static void count_function(
-	struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_interpreter)
+/* Lists show the same number. */
+static void count_changes(struct proven *proven, const struct diff *diff)
 {
-	enum proven_way self = proven_way_of(f->self.state), way = self ? self : proven_way_of(f->total.state);
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct diff_change *change = &diff->changes[i];
 
-	/* Exact counts show in which function a change is: its callers, which do nothing new, are not counted. */
-	if (!way || (diff->is_exact && !self))
-		return;
-	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE || (is_interpreter && !self))
-		return;
-	side_of(proven, way)->functions++;
+		if (!change->is_of_others)
+			side_of(proven, proven_way_of(diff_change_estimate(diff, change)->state))->changes++;
+	}
 }
 
 /*
@@ -88,8 +85,7 @@ struct proven proven_find(const struct diff_build *build)
 	bool counts_totals, is_named[PROFILE_LANGUAGE_COUNT];
 
 	proven_named_languages(diff, is_named);
-	for (size_t i = 0; i < diff->function_count; i++)
-		count_function(&proven, diff, &diff->functions[i], is_named[diff->functions[i].interprets]);
+	count_changes(&proven, diff);
 	for (size_t i = 0; i < diff->function_count; i++)
 		add_estimate(&proven, diff, &diff->functions[i], true);
 	/*

@@ -15,9 +15,8 @@ void proven_named_languages(const struct diff *diff, bool is_named[static PROFIL
 
 /* All that is proven in one direction. */
 struct proven_side {
-	double points; /* of self time; if hardly any self time is proven, the largest total time of a function */
-	/* number of functions, without the frames of waits and those of an interpreter that only pass time on */
-	size_t functions;
+	double points;  /* of self time; if hardly any self time is proven, the largest total time of a function */
+	size_t changes; /* number of the diff's changes, without those that are of others */
 	/* the one with the largest difference; self time goes before total time */
 	const struct diff_function *greatest;
 	const struct diff_estimate *estimate; /* its estimate: self or total */
@@ -34,7 +33,7 @@ struct proven {
  */
 extern const double proven_decisive_points;
 
-/* Needs the states. */
+/* Needs the states and the changes. */
 struct proven proven_find(const struct diff_build *build);
 
 /* The direction in which the functions decide. */

@@ -235,8 +235,8 @@ static void append_function(const struct diff_build *build, const struct diff_fu
 static void append_count(
 	const struct diff_build *build, const struct proven_side *side, enum proven_way way, struct buffer *text)
 {
-	buffer_printf(text, "%zu function%s %s %s%s (%.1f %% of the total)", side->functions,
-		side->functions == 1 ? " takes" : "s take", way == PROVEN_LESS ? metric_less(build) : "more",
+	buffer_printf(text, "%zu function%s %s %s%s (%.1f %% of the total)", side->changes,
+		side->changes == 1 ? " takes" : "s take", way == PROVEN_LESS ? metric_less(build) : "more",
 		words_metric(build->diff), words_scale(build->diff->scale.mode), side->points);
 }
 
@@ -245,7 +245,7 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 {
 	struct diff *diff = build->diff;
 	const struct proven_side *side = proven_side(proven, cause->way);
-	size_t counted = proven->more.functions + proven->less.functions;
+	size_t counted = proven->more.changes + proven->less.changes;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	if (diff->is_exact)
@@ -278,12 +278,12 @@ bool sentence_of_counts(struct diff_build *build, const struct proven *proven, c
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, SENTENCE_BYTES);
-	if (more->functions > 0)
+	if (more->changes > 0)
 		append_count(build, more, PROVEN_MORE, &text);
-	if (more->functions > 0 && less->functions > 0)
-		buffer_printf(&text, " and %zu %s %s (%.1f %%)", less->functions,
-			less->functions == 1 ? "takes" : "take", metric_less(build), less->points);
-	else if (less->functions > 0)
+	if (more->changes > 0 && less->changes > 0)
+		buffer_printf(&text, " and %zu %s %s (%.1f %%)", less->changes, less->changes == 1 ? "takes" : "take",
+			metric_less(build), less->points);
+	else if (less->changes > 0)
 		append_count(build, less, PROVEN_LESS, &text);
 	buffer_append_string(&text, rest);
 	return sentence_set(build->diff, &text, err);

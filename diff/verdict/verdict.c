@@ -3,6 +3,7 @@
 
 #include "diff/statistics/load.h"
 #include "diff/verdict/any_load.h"
+#include "diff/verdict/changes.h"
 #include "diff/verdict/exact.h"
 #include "diff/verdict/gate.h"
 #include "diff/verdict/machine.h"
@@ -113,7 +114,7 @@ static bool decide_small(struct diff_build *build, const struct proven *proven, 
 	/* Of waits, those above a site where threads wait longer wait longer too, and only the site is worth naming.
 	 */
 	if (diff->verdict == DIFF_MINOR &&
-		(diff->is_exact || proven->more.functions + proven->less.functions <= 1 || is_waiting))
+		(diff->is_exact || proven->more.changes + proven->less.changes <= 1 || is_waiting))
 		return cause_find(build, way, &cause, err) && sentence_of_functions(build, &cause, proven, rest, err);
 	return sentence_of_counts(build, proven, rest, err);
 }
@@ -147,7 +148,7 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
  */
 static bool decide_compiled(struct diff_build *build, const struct proven *proven, struct error *err)
 {
-	size_t count = proven->more.functions + proven->less.functions;
+	size_t count = proven->more.changes + proven->less.changes;
 	struct diff *diff = build->diff;
 	char total[SENTENCE_TOTAL];
 
@@ -178,8 +179,8 @@ static bool decide_proven(struct diff_build *build, struct error *err)
 		return decide_total(build, &proven, err);
 	if (proven_greater(&proven)->greatest)
 		return decide_functions(build, &proven, err);
-	return proven.more.functions + proven.less.functions > 0 ? decide_compiled(build, &proven, err)
-								 : unproven_decide(build, err);
+	return proven.more.changes + proven.less.changes > 0 ? decide_compiled(build, &proven, err)
+							     : unproven_decide(build, err);
 }
 
 static bool decide_by_evidence(struct diff_build *build, struct error *err)
@@ -288,5 +289,6 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 	build->diff->cause = cause_none();
 	if (!build_two_sided(build))
 		return true;
-	return decide_by_evidence(build, err) && decide_gates(build, err) && name_cause(build, err);
+	return changes_collect(build, err) && decide_by_evidence(build, err) && decide_gates(build, err) &&
+	       name_cause(build, err);
 }
