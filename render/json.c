@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the members of a report in JSON (docs/json.md). */
 #include "render/format.h"
+#include "render/json_changes.h"
 #include "render/json_document.h"
 #include "render/json_functions.h"
 #include "render/json_requests.h"
@@ -631,6 +632,8 @@ bool json_document(const struct render_input *input, const struct diff_suite *su
 		out->size -= strlen("\n}");
 	if (members)
 		buffer_append(out, members->data, members->size);
+	if (input->diff->sides == DIFF_SIDES && !json_changes(input->diff, out))
+		w.failed = true;
 	write_functions(&w, out);
 	if (w.failed && !out->failed)
 		return error_set_memory(err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a report as a comment of a pull request. */
+#include "render/changes.h"
 #include "render/format.h"
 #include "render/headline.h"
 #include "render/markdown_writer.h"
@@ -178,14 +179,25 @@ static bool has_causes(const struct markdown_writer *w, enum summary_order order
 	return w->diff->bottlenecks_explain && order != SUMMARY_TOTAL_CHANGES;
 }
 
+/* Whether changes of total values have a column that says what threads wait for. */
+static bool has_waits(const struct markdown_writer *w, enum summary_order order)
+{
+	return w->diff->waiting != DIFF_WAITING_NONE && order == SUMMARY_TOTAL_CHANGES;
+}
+
 static void emit_change(struct markdown_writer *w, const struct diff_function *f, enum summary_order order)
 {
 	const struct diff_estimate *e = order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self;
+	const struct diff_change *change =
+		order == SUMMARY_TOTAL_CHANGES ? change_of(w->diff, (uint32_t)(f - w->diff->functions)) : NULL;
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_append_string(&row, "| ");
-	markdown_name(&row, diff_string(w->diff, f->shown));
+	if (change && change_has_names(change))
+		change_append_names(w->diff, change, markdown_name, &row);
+	else
+		markdown_name(&row, diff_string(w->diff, f->shown));
 	buffer_append_string(&row, " | ");
 	markdown_escape(&row, format_module(diff_string(w->diff, f->shown_in)), 100);
 	append_figures(w, &row, e);
@@ -193,6 +205,12 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 		summary_short_of_proof(e) ? "\\*" : "");
 	if (has_causes(w, order))
 		buffer_printf(&row, " %s |", diff_cause(w->diff, f));
+	if (has_waits(w, order)) {
+		buffer_append_byte(&row, ' ');
+		if (change)
+			change_append_wait(w->diff, change, markdown_name, &row);
+		buffer_append_string(&row, " |");
+	}
 	buffer_append_byte(&row, '\n');
 	markdown_emit(w, &row);
 }
@@ -212,10 +230,12 @@ static void write_columns(struct markdown_writer *w, enum summary_order order)
 
 	markdown_emit_string(w, "| function | module | base | head | Δ | change | points |");
 	markdown_emit_string(w, has_interval ? " 95 % interval | state |" : " state |");
-	markdown_emit_string(w, has_causes(w, order) ? " because of |\n" : "\n");
+	markdown_emit_string(w, has_causes(w, order)  ? " because of |\n"
+				: has_waits(w, order) ? " waiting for |\n"
+						      : "\n");
 	markdown_emit_string(w, "|:--|:--|--:|--:|--:|--:|--:|");
 	markdown_emit_string(w, has_interval ? "--:|:--|" : ":--|");
-	markdown_emit_string(w, has_causes(w, order) ? ":--|\n" : "\n");
+	markdown_emit_string(w, has_causes(w, order) || has_waits(w, order) ? ":--|\n" : "\n");
 }
 
 static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)

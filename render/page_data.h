@@ -10,7 +10,7 @@
  *
  * - meta: JSON of the compared recordings and the verdict.
  * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, their total size
- * in bytes and their UTF-8 with a NUL between two; then the columns that the first picture does not need. An origin is
+ * in bytes and their UTF-8 with a NUL between two, before which the changes of a diff stand; then the columns that the first picture does not need. An origin is
  * a number of enum profile_origin, or the one after its last, for a function in interrupts. A language is a
  * number of enum profile_language. The name is the one that people read; a name that identifies the function, and a
  * place other than the module, are there where they differ.

@@ -183,6 +183,45 @@ static void append_estimates(struct buffer *out, const struct diff *diff, size_t
 	}
 }
 
+/* A number that PROFILE_NONE has, too. */
+static void append_id(struct buffer *out, uint32_t id)
+{
+	buffer_append_varint(out, id == PROFILE_NONE ? 0 : (uint64_t)id + 1);
+}
+
+/* The place that most of a change is waiting at, its lock, and who ended most of these waits on each side. */
+static void append_wait(
+	struct buffer *out, struct text_table *table, const struct diff *diff, const struct diff_wait_site *site)
+{
+	buffer_append_varint(out, (uint64_t)site->wait_class + 1);
+	append_id(out, site->function);
+	append_id(out, site->lock ? text_number(table, diff, site->lock) : PROFILE_NONE);
+	buffer_append_varint(out, site->lock_number);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		append_id(out, diff_released_by_on(diff, site, (enum diff_side)side));
+}
+
+enum { CHANGE_IS_SELF = 1, CHANGE_IS_OF_OTHERS = 2, CHANGE_WAITS = 4 };
+
+static void append_changes(struct buffer *out, struct text_table *table, const struct diff *diff)
+{
+	buffer_append_varint(out, diff->change_count);
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct diff_change *change = &diff->changes[i];
+
+		buffer_append_varint(out, (change->is_self ? CHANGE_IS_SELF : 0) |
+						  (change->is_of_others ? CHANGE_IS_OF_OTHERS : 0) |
+						  (change->wait_site != PROFILE_NONE ? CHANGE_WAITS : 0));
+		buffer_append_varint(out, change->function);
+		append_id(out, change->caller);
+		buffer_append_varint(out, change->count);
+		for (size_t k = 0; k < change->count; k++)
+			buffer_append_varint(out, diff->change_functions[change->first + k]);
+		if (change->wait_site != PROFILE_NONE)
+			append_wait(out, table, diff, &diff->wait_sites[change->wait_site]);
+	}
+}
+
 /* Appends what the first picture needs; the viewer reads the rest when it is asked about a function. */
 static bool append_first(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
 {
@@ -201,6 +240,8 @@ static bool append_first(struct buffer *out, struct text_table *table, const str
 	for (size_t i = 0; i < diff->function_count; i++)
 		names[i] = text_number(table, diff, diff->functions[i].shown);
 	page_data_append_fixed(out, names, diff->function_count);
+	if (diff->sides == 2)
+		append_changes(out, table, diff);
 	return true;
 }
 

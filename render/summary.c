@@ -11,9 +11,6 @@
 enum { MIN_ROWS = 5 };
 static const double least_unproven_points = 0.1;
 
-/* From this part of both totals on the time of a function is that of the whole program. */
-static const double least_whole = 0.9;
-
 const char summary_interrupts_title[] = "interrupts";
 const char summary_interrupts_words[] =
 	"Interrupts are the machine's work in the program's threads (interrupts and preemption): not in the total, nor in the verdict.";
@@ -144,17 +141,11 @@ static bool change_listed(const struct diff *diff, const struct diff_estimate *e
 		       fabs(summary_points(diff, estimate->delta)) >= least_unproven_points);
 }
 
-/* Whether a function runs nearly all the time on both sides, as main() does. */
 struct listing {
 	const struct diff *diff;
 	enum summary_order order;
 	bool has_interpreter;
 };
-
-static bool is_whole(const struct diff *diff, const struct diff_estimate *total)
-{
-	return total->base >= least_whole * diff->total.base && total->head >= least_whole * diff->total.head;
-}
 
 static bool consider(const struct listing *listing, uint32_t id, struct candidate *candidate)
 {
@@ -162,7 +153,7 @@ static bool consider(const struct listing *listing, uint32_t id, struct candidat
 	enum summary_order order = listing->order;
 	const struct diff_function *f = &diff->functions[id];
 	bool is_interpreter = listing->has_interpreter && f->interprets != PROFILE_LANGUAGE_NATIVE;
-	bool is_total = order == SUMMARY_TOTAL_CHANGES || order == SUMMARY_TOTAL || order == SUMMARY_MOVED;
+	bool is_total = order == SUMMARY_TOTAL || order == SUMMARY_MOVED;
 	const struct diff_estimate *estimate = is_total ? &f->total : &f->self;
 
 	*candidate = (struct candidate){
@@ -174,8 +165,7 @@ static bool consider(const struct listing *listing, uint32_t id, struct candidat
 	case SUMMARY_SELF_DECREASES:
 		return change_listed(diff, estimate, -1);
 	case SUMMARY_TOTAL_CHANGES:
-		candidate->is_of_others = is_whole(diff, estimate) || is_interpreter;
-		return candidate->proven;
+		return false;
 	case SUMMARY_MOVED:
 		candidate->size = fmax(estimate->base, estimate->head);
 		/* Only the function that moved is listed, not the caller that took its time over. */
@@ -190,6 +180,20 @@ static bool consider(const struct listing *listing, uint32_t id, struct candidat
 		return estimate->head > 0;
 	}
 	return false;
+}
+
+/* A chain of callers whose changes are one is one row: that of the function that names it. */
+static bool consider_change(const struct diff *diff, const struct diff_change *change, struct candidate *candidate)
+{
+	const struct diff_estimate *total = &diff->functions[change->function].total;
+
+	*candidate = (struct candidate){
+		.id = change->function,
+		.size = fabs(total->delta),
+		.proven = summary_proven(total->state),
+		.is_of_others = change->is_of_others,
+	};
+	return candidate->proven;
 }
 
 /* The number of ranked candidates that are shown. */
@@ -217,8 +221,9 @@ bool summary_list(
 
 	if (!candidates)
 		return error_set_memory(err);
-	for (size_t id = 0; id < diff->function_count; id++)
-		count += consider(&listing, (uint32_t)id, &candidates[count]);
+	for (size_t i = 0; i < (order == SUMMARY_TOTAL_CHANGES ? diff->change_count : diff->function_count); i++)
+		count += order == SUMMARY_TOTAL_CHANGES ? consider_change(diff, &diff->changes[i], &candidates[count])
+							: consider(&listing, (uint32_t)i, &candidates[count]);
 	qsort(candidates, count, sizeof(*candidates), by_rank);
 	shown = choose_count(candidates, count, order, limit);
 	ids = malloc((shown + 1) * sizeof(*ids));

@@ -53,7 +53,8 @@ enum summary_order {
 	/* proven first, then by size; unproven ones only if there is room in the first few rows */
 	SUMMARY_SELF_INCREASES,
 	SUMMARY_SELF_DECREASES,
-	/* proven ones only; those that run nearly all the time, and those of an interpreter, come last */
+	/* the functions that name changes (diff.changes), if their total is proven; those that are of others come last
+	 */
 	SUMMARY_TOTAL_CHANGES,
 	SUMMARY_MOVED, /* moved or renamed: the entry that has the values */
 	SUMMARY_SELF,  /* one-sided: by self value */

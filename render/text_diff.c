@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a comparison as text: its verdict and tables of functions, callers and measurements. */
+#include "render/changes.h"
 #include "render/format.h"
 #include "render/headline.h"
 #include "render/requests.h"
@@ -142,6 +143,32 @@ enum { CHANGE_COLUMNS = 13, CHANGE_INTERVAL = 8 };
 
 static const char same_code_mark[] = "°", short_of_proof_mark[] = "*";
 
+static void append_part(struct buffer *out, const char *name)
+{
+	enum { PART_COLUMNS = 60 };
+
+	profile_shorten_name(name, PART_COLUMNS, out);
+}
+
+/* Of a row of total times, the names of the change, and what is waited for in it; else the name of the function. */
+static void name_change(const struct text_writer *w, const struct diff_function *f, bool is_total, struct buffer *name,
+	struct buffer *because)
+{
+	const struct diff_change *change = is_total ? change_of(w->diff, (uint32_t)(f - w->diff->functions)) : NULL;
+
+	buffer_init(name, MAX_LINE_BYTES);
+	buffer_init(because, MAX_LINE_BYTES);
+	if (change && change_has_names(change))
+		change_append_names(w->diff, change, append_part, name);
+	else
+		buffer_append_string(name, diff_string(w->diff, f->shown));
+	if (change)
+		change_append_wait(w->diff, change, append_part, because);
+	else if (!is_total)
+		buffer_append_string(because, diff_cause(w->diff, f));
+	w->out->failed = w->out->failed || name->failed || because->failed;
+}
+
 static void add_change(const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_total)
 {
 	const struct diff_estimate *e = is_total ? &f->total : &f->self, *other = is_total ? &f->self : &f->total;
@@ -149,10 +176,13 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	char state[24];
 	struct format_text other_base = format_value(other->base, w->unit),
 			   other_head = format_value(other->head, w->unit);
-	const char *cells[CHANGE_COLUMNS] = { diff_string(w->diff, f->shown),
+	CLEANUP(buffer_deinit) struct buffer name = { 0 }, because = { 0 };
+
+	name_change(w, f, is_total, &name, &because);
+	const char *cells[CHANGE_COLUMNS] = { name.data ? name.data : "",
 		format_module(diff_string(w->diff, f->shown_in)), profile_origin_name(f->origin), figures.base.text,
 		figures.head.text, figures.delta.text, figures.change.text, figures.points.text, figures.interval.text,
-		other_base.text, other_head.text, state, diff_cause(w->diff, f) };
+		other_base.text, other_head.text, state, because.data ? because.data : "" };
 
 	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state),
 		summary_same_code(f, e->state) ? same_code_mark
@@ -200,7 +230,7 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 
 static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
 {
-	bool is_total = order == SUMMARY_TOTAL_CHANGES, has_causes;
+	bool is_total = order == SUMMARY_TOTAL_CHANGES, has_reasons;
 	struct table_column columns[CHANGE_COLUMNS] = {
 		{ .title = "function", .left = true, .flexible = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 6 },
@@ -214,8 +244,8 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 		{ .title = is_total ? "base self" : "base total", .drop = 7 },
 		{ .title = is_total ? "head self" : "head total", .drop = 7 },
 		{ .title = "state", .left = true, .drop = 1 },
-		/* Of self values only, and where the profiles tell of bottlenecks. */
-		{ .title = "because of", .left = true, .drop = 2 },
+		/* Of self values where the profiles tell of bottlenecks; of total values where threads wait. */
+		{ .title = is_total ? "waiting for" : "because of", .left = true, .flexible = is_total, .drop = 2 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
@@ -224,8 +254,8 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 		return false;
 	if (list.count == 0)
 		return true;
-	has_causes = w->diff->bottlenecks_explain && !is_total;
-	table_init(&table, columns, shown_columns(w, columns, CHANGE_INTERVAL, CHANGE_COLUMNS - !has_causes));
+	has_reasons = is_total ? w->diff->waiting != DIFF_WAITING_NONE : w->diff->bottlenecks_explain;
+	table_init(&table, columns, shown_columns(w, columns, CHANGE_INTERVAL, CHANGE_COLUMNS - !has_reasons));
 	for (size_t i = 0; i < list.count; i++)
 		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
 	text_list_heading(w, order);

@@ -65,6 +65,53 @@ class Details {
   }
 }
 
+/**
+ * What most of a change is waiting for: the class of waits, the function that waits, the lock, and who ended most of
+ * these waits in base and in head, of a lock by letting it go. Functions are numbers; -1 for none.
+ * @typedef {{one: number, func: number, lock: string, by: [number, number]}} ChangeWait
+ */
+
+/**
+ * A change as the report has it (`diff/verdict/changes.h`): functions of a chain of calls whose proven differences are
+ * one, the outermost first, and the one that names it.
+ * @typedef {object} Change
+ * @property {number} func @property {boolean} own whether its figures are those of the function itself
+ * @property {boolean} isOfOthers other changes say all of it: it is listed behind them, and not counted
+ * @property {number} caller the user's function that it is called from, where it has none of its own; -1 for none
+ * @property {number[]} chain @property {ChangeWait|null} wait
+ */
+
+const CHANGE_IS_SELF = 1;
+const CHANGE_IS_OF_OTHERS = 2;
+const CHANGE_WAITS = 4;
+
+/**
+ * Reads the changes; the names of locks are known when the texts behind them have been read.
+ * @param {Columns} columns @returns {(texts: string[]) => Change[]}
+ */
+function changesOf(columns) {
+  const numbers = (/** @type {number} */ count) => Array.from({ length: count }, () => columns.varint());
+  const entries = Array.from({ length: columns.varint() }, () => {
+    const [flags, func, caller, length] = numbers(4);
+    return { flags, func, caller: caller - 1, chain: numbers(length), wait: flags & CHANGE_WAITS ? numbers(6) : null };
+  });
+  return (texts) =>
+    entries.map(({ flags, wait, ...change }) => {
+      const [one, func, lock, number, base, head] = wait || [];
+      return {
+        ...change,
+        own: (flags & CHANGE_IS_SELF) !== 0,
+        isOfOthers: (flags & CHANGE_IS_OF_OTHERS) !== 0,
+        wait: wait && {
+          one,
+          func: func - 1,
+          lock: lock ? texts[lock - 1] : number ? `${number} (no name)` : '',
+          by: [base - 1, head - 1],
+        },
+      };
+    });
+}
+
 /** The columns of all functions. */
 class Symbols {
   /** @param {Uint8Array} bytes @param {number} sides */
@@ -81,9 +128,11 @@ class Symbols {
     // The kind of match is for readers of JSON: no view shows it.
     if (sides === 2) columns.raw(count);
     this.name = columns.fixed(count);
+    const readChanges = sides === 2 ? changesOf(columns) : () => [];
     const texts = columns.varint();
     this.texts = texts ? columns.text(columns.varint()).split('\0') : [];
     if (this.texts.length !== texts) throw new Error("the page's names are cut off");
+    /** What the report lists as changes. */ this.changes = readChanges(this.texts);
     /** @type {Details|null} */ this.read = null;
     this.readDetails = () => new Details(columns, count, sides);
   }

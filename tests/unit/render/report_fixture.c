@@ -178,6 +178,35 @@ static struct diff *make_diff(
 	return diff;
 }
 
+static void add_change(struct diff *diff, uint32_t function, const uint32_t *chain, size_t count, bool is_self)
+{
+	struct diff_change *change = &diff->changes[diff->change_count];
+	size_t first = diff->change_count > 0 ? change[-1].first + change[-1].count : 0;
+
+	memcpy(diff->change_functions + first, chain, count * sizeof(*chain));
+	*change = (struct diff_change){ function, is_self, false, first, count, PROFILE_NONE, PROFILE_NONE };
+	diff->change_count++;
+}
+
+/* Makes a change of each function that is proven to differ but not in `chain`, and of that one change, if it is longer.
+ */
+static void add_changes(struct diff *diff, const uint32_t *chain, size_t count)
+{
+	diff->changes = allocate(diff->function_count + 1, sizeof(*diff->changes));
+	diff->change_functions = allocate(diff->function_count + 1, sizeof(*diff->change_functions));
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+		bool is_self = diff_state_is_difference(f->self.state), is_in_chain = false;
+
+		for (size_t k = 0; k < count; k++)
+			is_in_chain |= chain[k] == i;
+		if ((is_self || diff_state_is_difference(f->total.state)) && !is_in_chain)
+			add_change(diff, i, &i, 1, is_self);
+	}
+	if (count > 0)
+		add_change(diff, chain[count - 1], chain, count, false);
+}
+
 /* Two workers that answered; the first one called out, too. */
 static void add_requests(struct profile *profile)
 {
@@ -291,6 +320,7 @@ static struct diff *make_shop(void)
 		make_diff(shop_functions, SHOP_FUNCTIONS, shop_nodes, sizeof(shop_nodes) / sizeof(shop_nodes[0]));
 
 	set_requests(diff);
+	add_changes(diff, (const uint32_t[]){ MAIN, RUN, HANDLE }, 3);
 	diff->cause = (struct diff_cause){ .function = NORMALIZE,
 		.is_self = true,
 		.share = 0.77,
@@ -352,6 +382,7 @@ static struct diff *make_hostile(void)
 	};
 	struct diff *diff = make_diff(functions, 6, nodes, 6);
 
+	add_changes(diff, (const uint32_t[]){ 0, 1 }, 2);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		diff->requests[side] = (struct diff_requests){ .source = PROFILE_WORK_EVENT,
 			.count = 5,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/changes.h"
+
+#include <inttypes.h>
+
+struct change_names change_names(const struct diff *diff, const struct diff_change *change)
+{
+	const uint32_t *functions = &diff->change_functions[change->first];
+	bool has_caller = change->caller != PROFILE_NONE;
+	struct change_names names = { .from = has_caller ? change->caller : change->function, .to = PROFILE_NONE };
+	size_t last = change->count - 1, named = 0;
+
+	/* What is waited for is said by other words. */
+	while (last > 0 && diff_wait_class(diff, &diff->functions[functions[last]]) != PROFILE_WAIT_NONE)
+		last--;
+	while (functions[named] != change->function)
+		named++;
+	if (last > named)
+		names.to = functions[last];
+	else if (has_caller)
+		names.to = change->function;
+	names.is_cut = last > named + !has_caller;
+	return names;
+}
+
+const struct diff_change *change_of(const struct diff *diff, uint32_t function)
+{
+	for (size_t i = 0; i < diff->change_count; i++)
+		if (diff->changes[i].function == function)
+			return &diff->changes[i];
+	return NULL;
+}
+
+bool change_has_names(const struct diff_change *change)
+{
+	return change->count > 1 || change->caller != PROFILE_NONE;
+}
+
+static const char *shown(const struct diff *diff, uint32_t function)
+{
+	return diff_string(diff, diff->functions[function].shown);
+}
+
+void change_append_names(const struct diff *diff, const struct diff_change *change,
+	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+{
+	struct change_names names = change_names(diff, change);
+
+	append(out, shown(diff, names.from));
+	if (names.to != PROFILE_NONE) {
+		buffer_append_string(out, names.is_cut ? " → … → " : " → ");
+		append(out, shown(diff, names.to));
+	}
+}
+
+void change_append_wait(const struct diff *diff, const struct diff_change *change,
+	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+{
+	const struct diff_wait_site *site;
+	uint32_t holder;
+
+	if (change->wait_site == PROFILE_NONE)
+		return;
+	site = &diff->wait_sites[change->wait_site];
+	buffer_append_string(out, profile_wait_info(site->wait_class)->words);
+	if (diff_string(diff, site->lock)[0]) {
+		buffer_append_byte(out, ' ');
+		append(out, diff_string(diff, site->lock));
+	} else if (site->lock_number > 0) {
+		buffer_printf(out, " %" PRIu32 " (no name)", site->lock_number);
+	}
+	holder = diff_released_by(diff, site);
+	if (holder == PROFILE_NONE)
+		return;
+	buffer_printf(out, ", %s ", diff_release_words(site->wait_class));
+	append(out, shown(diff, holder));
+}
