@@ -14,6 +14,7 @@
 #include "diff/requests.h"
 #include "diff/statistics/evidence.h"
 #include "diff/statistics/load.h"
+#include "diff/statistics/places.h"
 #include "diff/statistics/run_figures.h"
 #include "diff/statistics/scale.h"
 #include "diff/totals.h"
@@ -92,7 +93,8 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	if (!scale_choose(build, err))
 		return false;
 	totals_scale(build->diff);
-	if (!evidence_weigh(build, err) || !moved_link(build, err) || !frames_link(build, err))
+	if (!evidence_weigh(build, err) || !moved_link(build, err) || !frames_link(build, err) ||
+		!places_mark(build, err))
 		return false;
 	readings_choose(build);
 	return run_figures_collect(build, err);

@@ -213,6 +213,12 @@ enum {
 	DIFF_NODE_INLINED = 1, /* every occurrence was inlined into the parent */
 	/* within an interrupt of the thread, or the run-time compiler: its time is not part of the totals above it */
 	DIFF_NODE_INTERRUPT = 2,
+	/*
+	 * its function is proven to have changed, and this node has changed in the same direction: in its self time
+	 * where that of the function is proven, else in its total. A node whose own state already says so of its total
+	 * has no such flag for the total of its function.
+	 */
+	DIFF_NODE_PLACE = 4,
 };
 
 /*

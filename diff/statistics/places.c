@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/places.h"
+
+#include <math.h>
+
+/* Scaled values that are equal may differ by this part of them, as they were multiplied and added up. */
+static const double rounding = 1e-9;
+
+/* The self times of all nodes, those of an interpreter's frames at the functions that they run. */
+static void sum_self(const struct diff_build *build, double *const self[DIFF_SIDES])
+{
+	const struct diff *diff = build->diff;
+
+	for (uint32_t n = 1; n < diff->node_count; n++) {
+		if (diff->nodes[n].flags & DIFF_NODE_INTERRUPT)
+			continue;
+		self[DIFF_BASE][build->owners[n]] += diff->node_self[DIFF_BASE][n];
+		self[DIFF_HEAD][build->owners[n]] += diff->node_self[DIFF_HEAD][n] * diff->scale.factor;
+	}
+}
+
+static bool has_direction(double base, double head, double delta)
+{
+	return (head - base) * delta > 0 && fabs(head - base) > rounding * fmax(base, head);
+}
+
+static bool is_place(const struct diff_build *build, double *const self[DIFF_SIDES], uint32_t n)
+{
+	const struct diff *diff = build->diff;
+	const struct diff_node *node = &diff->nodes[n];
+	const struct diff_function *f = &diff->functions[node->function];
+
+	if (node->flags & DIFF_NODE_INTERRUPT)
+		return false;
+	if (diff_state_is_difference(f->self.state))
+		return has_direction(self[DIFF_BASE][n], self[DIFF_HEAD][n], f->self.delta);
+	return diff_state_is_difference(f->total.state) && build->topmost[n] &&
+	       !diff_state_is_difference((enum diff_state)node->state) &&
+	       has_direction(diff->node_total[DIFF_BASE][n], diff->node_total[DIFF_HEAD][n] * diff->scale.factor,
+		       f->total.delta);
+}
+
+bool places_mark(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) double *base = calloc(diff->node_count + 1, sizeof(*base));
+	CLEANUP(cleanup_free) double *head = calloc(diff->node_count + 1, sizeof(*head));
+	double *const self[DIFF_SIDES] = { base, head };
+
+	if (!base || !head)
+		return error_set_memory(err);
+	sum_self(build, self);
+	for (uint32_t n = 1; n < diff->node_count; n++)
+		if (is_place(build, self, n))
+			diff->nodes[n].flags |= DIFF_NODE_PLACE;
+	return true;
+}
