@@ -17,6 +17,8 @@ enum {
 	HEADER = 64,
 	ROW = 17,
 	FOOTER = 34,
+	EDGE = 3,        /* height of the lower edge of a frame */
+	LEAST_EDGE = 12, /* an edge is as wide as this at least, if its frame is */
 	MAX_FRAMES = 200000
 };
 static const double least_pixels = 1, pixels_per_column = 6.6;
@@ -44,7 +46,7 @@ struct colour {
 
 static const struct colour colour_same = { 0xe6, 0xe4, 0xe0 }, colour_more = { 0xd5, 0x5e, 0x00 },
 			   colour_less = { 0x43, 0x93, 0xc3 }, colour_new = { 0x8c, 0x2d, 0x04 },
-			   colour_gone = { 0x08, 0x51, 0x9c };
+			   colour_gone = { 0x08, 0x51, 0x9c }, colour_paper = { 0xff, 0xff, 0xff };
 
 static struct colour origin_colour(enum profile_origin origin)
 {
@@ -97,24 +99,27 @@ static bool node_is_new(const struct svg_writer *w, uint32_t node)
 	return node > 0 && w->diff->sides == DIFF_SIDES && w->diff->nodes[node].state == DIFF_STATE_NEW;
 }
 
-static struct colour node_colour(const struct svg_writer *w, uint32_t node)
+/*
+ * What is proven of a node's function, if the node has a part in it that its own state does not tell; else NULL. A
+ * frame's lower edge has its colour.
+ */
+static const struct diff_estimate *edge_of(const struct svg_writer *w, uint32_t node)
 {
-	double points = fabs(node_points(w, node)), part = 1;
+	const struct diff_function *f;
 
-	if (node == 0)
-		return colour_same;
-	if (w->diff->sides != DIFF_SIDES && wait_class_of(w, node) != PROFILE_WAIT_NONE)
-		return wait_colour(wait_class_of(w, node));
-	if (w->diff->sides != DIFF_SIDES)
-		return origin_colour(w->diff->functions[w->diff->nodes[node].function].origin);
-	/* A proven difference is never so pale that it looks like none. */
-	if (isfinite(points) && w->most_points > 0)
-		part = fmax(0.35, sqrt(fmin(points / w->most_points, 1)));
-	switch ((enum diff_state)w->diff->nodes[node].state) {
+	if (node == 0 || w->diff->sides != DIFF_SIDES || !(w->diff->nodes[node].flags & DIFF_NODE_PLACE))
+		return NULL;
+	f = &w->diff->functions[w->diff->nodes[node].function];
+	return summary_proven(f->self.state) ? &f->self : &f->total;
+}
+
+static struct colour state_colour(enum diff_state state)
+{
+	switch (state) {
 	case DIFF_STATE_MORE:
-		return blend(colour_more, part);
+		return colour_more;
 	case DIFF_STATE_LESS:
-		return blend(colour_less, part);
+		return colour_less;
 	case DIFF_STATE_NEW:
 		return colour_new;
 	case DIFF_STATE_GONE:
@@ -125,6 +130,24 @@ static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 		return colour_same;
 	}
 	return colour_same;
+}
+
+static struct colour node_colour(const struct svg_writer *w, uint32_t node)
+{
+	enum diff_state state = (enum diff_state)w->diff->nodes[node].state;
+	double points = fabs(node_points(w, node)), part = 1;
+
+	if (node == 0 && w->diff->sides != DIFF_SIDES)
+		return colour_same;
+	if (w->diff->sides != DIFF_SIDES && wait_class_of(w, node) != PROFILE_WAIT_NONE)
+		return wait_colour(wait_class_of(w, node));
+	if (w->diff->sides != DIFF_SIDES)
+		return origin_colour(w->diff->functions[w->diff->nodes[node].function].origin);
+	/* A proven difference is never so pale that it looks like none. */
+	if (isfinite(points) && w->most_points > 0)
+		part = fmax(0.35, sqrt(fmin(points / w->most_points, 1)));
+	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS ? blend(state_colour(state), part)
+								    : state_colour(state);
 }
 
 /* Relative luminance as defined by WCAG 2. */
@@ -172,6 +195,7 @@ static void append_title(struct svg_writer *w, uint32_t node)
 	double base = w->diff->node_total[DIFF_BASE][node],
 	       head = w->diff->node_total[DIFF_HEAD][node] * w->diff->scale.factor;
 	double percent = format_share(w->diff->node_total[DIFF_HEAD][node], w->diff->node_total[DIFF_HEAD][0]);
+	const struct diff_estimate *edge = edge_of(w, node);
 
 	buffer_append_string(w->out, "<title>");
 	append_short(w, node_name(w, node), TITLE_COLUMNS);
@@ -188,7 +212,10 @@ static void append_title(struct svg_writer *w, uint32_t node)
 			format_delta(head - base, w->unit).text, format_change(base, head).text,
 			format_points(node_points(w, node)).text,
 			diff_state_name((enum diff_state)w->diff->nodes[node].state));
-	else
+	if (edge)
+		buffer_printf(w->out, "; its function: %s in %s", diff_state_name(edge->state),
+			edge == &w->diff->functions[w->diff->nodes[node].function].self ? "itself" : "all its places");
+	if (w->diff->sides != DIFF_SIDES)
 		buffer_printf(w->out, " %s, %s", format_value(head, w->unit).text, format_percent(percent).text);
 	buffer_append_string(w->out, "</title>");
 }
@@ -200,10 +227,15 @@ static double row_y(unsigned int depth)
 	return HEADER + (double)depth * ROW;
 }
 
+static void draw_bar(struct svg_writer *w, double x, double y, double width, double height, struct colour c)
+{
+	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" fill=\"#%02x%02x%02x\"/>", x,
+		y, width, height, c.red, c.green, c.blue);
+}
+
 static void draw_rectangle(struct svg_writer *w, double x, double y, double width, struct colour c)
 {
-	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"#%02x%02x%02x\"/>", x, y,
-		width, ROW - 1, c.red, c.green, c.blue);
+	draw_bar(w, x, y, width, ROW - 1, c);
 }
 
 /*
@@ -214,6 +246,21 @@ static void draw_texture(struct svg_writer *w, double x, double y, double width)
 {
 	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"url(#new)\"/>", x, y,
 		width, ROW - 1);
+}
+
+/* The lower edge of a frame, below its own time where the function itself is proven to have changed. */
+static void draw_edge(struct svg_writer *w, uint32_t node, double x, double y, double width)
+{
+	const struct diff_estimate *edge = edge_of(w, node);
+	double part = width;
+
+	if (!edge)
+		return;
+	if (edge == &w->diff->functions[w->diff->nodes[node].function].self)
+		part = fmin(width, fmax(w->diff->node_self[DIFF_HEAD][node] * w->scale, LEAST_EDGE));
+	/* A line of paper sets the edge off from a frame of its colour. */
+	draw_bar(w, x + width - part, y + ROW - 2 - EDGE, part, 1, colour_paper);
+	draw_bar(w, x + width - part, y + ROW - 1 - EDGE, part, EDGE, state_colour(edge->state));
 }
 
 static void draw_label(struct svg_writer *w, uint32_t node, double x, double y, size_t columns)
@@ -244,6 +291,7 @@ static void draw_frame(struct svg_writer *w, uint32_t node, double x, double wid
 	draw_rectangle(w, x, y, drawn, node_colour(w, node));
 	if (node_is_new(w, node))
 		draw_texture(w, x, y, drawn);
+	draw_edge(w, node, x, y, drawn);
 	if (columns >= LEAST_COLUMNS)
 		draw_label(w, node, x, y, columns);
 	buffer_append_string(w->out, "</g>\n");
@@ -341,6 +389,8 @@ static unsigned int svg_survey(struct svg_writer *w)
 {
 	unsigned int deepest = 0;
 
+	if (summary_proven((enum diff_state)w->diff->nodes[0].state))
+		w->most_points = fabs(node_points(w, 0));
 	for (uint32_t node = 1; node < w->diff->node_count; node++) {
 		const struct diff_node *n = &w->diff->nodes[node];
 		const double *total = w->diff->node_total[DIFF_HEAD];
@@ -388,12 +438,17 @@ static void write_left_out(struct svg_writer *w, double x, double y)
 
 static void write_legend(struct svg_writer *w, double y)
 {
-	double x = MARGIN;
+	double x = MARGIN, at;
 
 	if (w->diff->sides == DIFF_SIDES) {
 		write_legend_entry(w, &x, y, colour_more, "more");
 		write_legend_entry(w, &x, y, colour_less, "less");
 		write_legend_entry(w, &x, y, colour_new, "new");
+		at = round(x);
+		write_legend_entry(w, &x, y, colour_same, "self");
+		draw_bar(w, at, y + 11 - EDGE, 12, 1, colour_paper);
+		draw_bar(w, at, y + 12 - EDGE, 12, EDGE, colour_more);
+		buffer_append_string(w->out, "\n");
 		write_legend_entry(w, &x, y, colour_same, "same or unproven");
 	} else {
 		for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
