@@ -2,6 +2,7 @@
 // The report in a real browser, from file://: the other views, addresses, other media, and large pages.
 
 import './browser/timeline.js';
+import './browser/lanes.js';
 import './browser/filters.js';
 import './browser/address.js';
 import './browser/around.js';

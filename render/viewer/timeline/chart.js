@@ -3,7 +3,7 @@
 // canvas that holds all rows breaks where it has more than 65,535 pixels.
 
 import { ticks } from './axis.js';
-import { inkOn } from '../drawing/colour.js';
+import { css, inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
 import { Memo } from '../common/memo.js';
 import { blend, SUBPIXELS, unpacked } from '../drawing/pixels.js';
@@ -28,8 +28,10 @@ const LEAST_WIDTH = 0.8;
 /** How much of a colour is left of frames that are not searched for, and while a thread is not sampled. */
 const FAINT = 0.28 * SUBPIXELS;
 const PALE = 0.45 * SUBPIXELS;
-/** The ink of a text that lies on both a colour and its pale form is chosen for the colour between them. */
+/** How much of a colour is left under a text where the box is pale in part. */
 const BETWEEN = (PALE + SUBPIXELS) / 2;
+/** How much of the picture is left outside of the selected time. */
+const SHADED = 0.4;
 /** Room that the text of a tick takes. */
 const TICK_ROOM = 90;
 const FONT = '11px system-ui, sans-serif';
@@ -65,9 +67,22 @@ const DARK = { ink: '#e8e8e6', dim: '#a3a5aa', line: '#37393d', panel: '#202124'
  */
 
 /**
- * A text in a box.
- * @typedef {{x: number, w: number, y: number, node: number, ground: number}} Text `ground`: the colour below it
+ * A text in a box, and the colour that lies under it.
+ * @typedef {{x: number, w: number, y: number, node: number, ground: number}} Text
  */
+
+/** @typedef {ReturnType<typeof ticks>} Ticks */
+
+/**
+ * Where a text has room: in the selected time, where that will do, else in the wider part outside of it.
+ * @param {Text} text @param {number[]|null} edges of the selected time, in pixels
+ */
+function roomIn({ x, w }, edges) {
+  if (!edges) return { x, w, isShaded: false };
+  const [from, to] = edges.map((edge) => Math.max(x, Math.min(x + w, edge)));
+  if (to - from >= LABEL_FROM) return { x: from, w: to - from, isShaded: false };
+  return from - x > x + w - to ? { x, w: from - x, isShaded: true } : { x: to, w: x + w - to, isShaded: true };
+}
 
 export class Chart extends Surface {
   /** @param {HTMLCanvasElement} canvas */
@@ -132,8 +147,11 @@ export class Chart extends Surface {
     pixels.begin(this.canvas.width, Math.max(1, lines), this.paper, false);
     for (const placed of lanes) this.#lane(scene, placed);
     this.put((line) => this.spans[line] || [0, 0], 0);
+    const inks = scene.dark ? DARK : LIGHT;
+    const marks = ticks(scene.range, this.width / TICK_ROOM);
+    this.#rule(scene, lanes, marks, inks);
     this.#label(scene);
-    this.#frame(scene, lanes, scene.dark ? DARK : LIGHT);
+    this.#axis(scene, marks, inks);
   }
 
   /** Paints a lane. @param {ChartScene} scene @param {Placed} placed */
@@ -162,12 +180,13 @@ export class Chart extends Surface {
         const right = Math.min(x + (w >= GAP_FROM ? w - GAP : w), this.width);
         const left = Math.max(x, 0);
         const line = start + row - first;
+        const y = placed.top + HEAD + row * ROW;
         pixels.fill(line, (left * grain) | 0, (right * grain) | 0, colour);
         if (right - left < LABEL_FROM) return;
         const gap = covered.indexOf(0, left * this.ratio);
         // The time of a wait is known, so that little of its box is pale.
         const ground = !kind && gap >= 0 && gap < right * this.ratio - 1 ? blend(paper, colour, BETWEEN) : colour;
-        this.texts.push({ x: left, w: right - left, y: placed.top + HEAD + row * ROW, node, ground });
+        this.texts.push({ x: left, w: right - left, y, node, ground });
       },
     });
     this.#fade(covered, start, start + behind - first);
@@ -219,35 +238,56 @@ export class Chart extends Surface {
     return made;
   }
 
-  /** Writes the names of frames. @param {ChartScene} scene */
-  #label({ name }) {
-    const { context, labels, texts } = this;
-    for (const { x, w, y, node, ground } of texts) {
-      const text = labels.fit(name(node), w - 2 * PAD);
-      if (!text) continue;
-      context.fillStyle = inkOn(unpacked(ground));
-      context.fillText(isolated(text), x + PAD, AXIS + y - this.scroll + ROW / 2 - 0.5);
+  /**
+   * Writes the names of frames. What lies under a name is filled with one colour, on which its ink can be read: a box
+   * may be pale in part, crossed by a line of the axis, and shaded outside of the selected time.
+   * @param {ChartScene} scene
+   */
+  #label({ brush, name, range }) {
+    const { context, labels, paper, texts } = this;
+    const edges = brush && brush.map((time) => this.#xOf(time, range));
+    for (const text of texts) {
+      const { x, w, isShaded } = roomIn(text, edges);
+      const words = labels.fit(name(text.node), w - 2 * PAD);
+      if (!words) continue;
+      const top = AXIS + text.y - this.scroll;
+      const ground = unpacked(isShaded ? blend(paper, text.ground, SHADED * SUBPIXELS) : text.ground);
+      context.fillStyle = css(ground);
+      context.fillRect(x, top, Math.min(w - GAP, labels.width(words) + 2 * PAD), ROW - 1);
+      context.fillStyle = inkOn(ground);
+      context.fillText(isolated(words), x + PAD, top + ROW / 2 - 0.5);
     }
   }
 
   /**
-   * Draws what lies over the lanes: lines between them, the axis and the selected time.
-   * @param {ChartScene} scene @param {Placed[]} lanes @param {typeof LIGHT} inks
+   * Draws lines between lanes and at the ticks of the axis, and shades the time that is not selected.
+   * @param {ChartScene} scene @param {Placed[]} lanes @param {Ticks} marks @param {typeof LIGHT} inks
    */
-  #frame({ brush, range }, lanes, inks) {
+  #rule({ brush, range }, lanes, marks, inks) {
     const { context, height, width } = this;
     context.fillStyle = inks.line;
     for (const { top } of lanes) context.fillRect(0, AXIS + top - this.scroll, width, 1);
-    const list = ticks(range, width / TICK_ROOM);
     context.globalAlpha = 0.3;
-    for (const { time } of list) context.fillRect(Math.round(this.#xOf(time, range)), AXIS, 1, height);
+    for (const { time } of marks) context.fillRect(Math.round(this.#xOf(time, range)), AXIS, 1, height);
     context.globalAlpha = 1;
-    if (brush) this.#brush(brush, range, inks);
+    if (!brush) return;
+    const [left, right] = brush.map((time) => Math.max(-2, Math.min(width + 2, this.#xOf(time, range))));
+    context.fillStyle = `rgba(${unpacked(this.paper)},${1 - SHADED})`;
+    context.fillRect(0, AXIS, left, height);
+    context.fillRect(right, AXIS, width - right, height);
+    context.fillStyle = inks.ink;
+    context.fillRect(Math.round(left) - 1, AXIS, 1, height);
+    context.fillRect(Math.round(right), AXIS, 1, height);
+  }
+
+  /** Draws the axis. @param {ChartScene} scene @param {Ticks} marks @param {typeof LIGHT} inks */
+  #axis({ range }, marks, inks) {
+    const { context, width } = this;
     context.fillStyle = inks.panel;
     context.fillRect(0, 0, width, AXIS);
     context.font = FONT;
     this.labels.reset();
-    for (const { time, text } of list) {
+    for (const { time, text } of marks) {
       const x = this.#xOf(time, range);
       context.fillStyle = inks.dim;
       context.fillRect(Math.round(x), AXIS - 5, 1, 5);
@@ -255,21 +295,6 @@ export class Chart extends Surface {
       const last = width - context.measureText(text).width - PAD;
       context.fillText(text, Math.max(PAD, Math.min(x + PAD, last)), AXIS / 2);
     }
-  }
-
-  /**
-   * Shades the time that is not selected.
-   * @param {number[]} brush @param {number[]} range @param {typeof LIGHT} inks
-   */
-  #brush(brush, range, inks) {
-    const { context, height, width } = this;
-    const [left, right] = brush.map((time) => Math.max(-2, Math.min(width + 2, this.#xOf(time, range))));
-    context.fillStyle = `rgba(${unpacked(this.paper)},.6)`;
-    context.fillRect(0, AXIS, left, height);
-    context.fillRect(right, AXIS, width - right, height);
-    context.fillStyle = inks.ink;
-    context.fillRect(Math.round(left) - 1, AXIS, 1, height);
-    context.fillRect(Math.round(right), AXIS, 1, height);
   }
 
   /** The lane at a height; null for none. @param {number} y @returns {Placed|null} */
