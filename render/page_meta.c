@@ -11,6 +11,8 @@
 
 enum { MAX_SENTENCE_BYTES = 4096 };
 
+static const double ns_per_s = 1e9, ns_per_us = 1e3;
+
 /* Names are any bytes, but JSON is UTF-8: U+FFFD replaces what is not. */
 static json_t *meta_text(const char *string)
 {
@@ -255,22 +257,79 @@ static json_t *latencies(const struct render_input *input, enum diff_side side)
 		"p99", meta_number(requests->p99_ns));
 }
 
+/* The time of the longest run, in nanoseconds. */
+static int64_t longest_run(const struct profile *profile)
+{
+	int64_t longest = 0;
+
+	for (size_t run = 0; run < profile->run_count; run++)
+		if (profile->runs[run].duration_ns > longest)
+			longest = profile->runs[run].duration_ns;
+	return longest;
+}
+
+/* The mean rate, in 1/s, of the runs that last until then. */
+static double rate_between(
+	const struct profile *profile, enum profile_exchange_kind kind, int64_t from_ns, int64_t until_ns)
+{
+	double sum = 0;
+	int runs = 0;
+
+	for (uint32_t run = 0; run < profile->run_count; run++) {
+		if (profile->runs[run].duration_ns < until_ns)
+			continue;
+		sum += profile_requests_between(profile, run, kind, from_ns, until_ns);
+		runs++;
+	}
+	return runs > 0 ? sum / runs / ((double)(until_ns - from_ns) / ns_per_s) : 0;
+}
+
+/*
+ * How many requests a second a side answered, or sent where it answered none, in equal parts of its longest run; null
+ * where nothing tells when they were.
+ */
+static json_t *rates(const struct render_input *input, enum diff_side side)
+{
+	enum { MOST_PARTS = 300, LEAST_PART_MS = 500, NS_PER_MS = 1000000 };
+	const struct profile *profile = input->profiles[side];
+	const struct diff_requests *requests = &input->diff->requests[side];
+	enum profile_exchange_kind kind = requests->count > 0 ? PROFILE_EXCHANGE_ANSWERED : PROFILE_EXCHANGE_CALLED_OUT;
+	int64_t length_ns = longest_run(profile), parts = length_ns / ((int64_t)LEAST_PART_MS * NS_PER_MS);
+	json_t *array;
+
+	if (profile->requests.reading_count == 0 || parts < 1)
+		return json_null();
+	if (parts > MOST_PARTS)
+		parts = MOST_PARTS;
+	array = json_array();
+	for (int64_t i = 0; i < parts; i++) {
+		int64_t from_ns = i * (length_ns / parts), until_ns = from_ns + length_ns / parts;
+
+		json_array_append_new(
+			array, json_real(round(100 * rate_between(profile, kind, from_ns, until_ns)) / 100));
+	}
+	return json_pack("{s:f,s:o}", "endUs", (double)length_ns / ns_per_us, "perSecond", array);
+}
+
 /* What the sides did, in words, and how long their answers took; null where nothing was counted. */
 static json_t *requests(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
 	bool is_diff = diff->sides == DIFF_SIDES;
-	json_t *sides;
+	json_t *sides, *in_time;
 
 	if (!render_has_requests(diff, DIFF_HEAD) && !(is_diff && render_has_requests(diff, DIFF_BASE)))
 		return json_null();
 	sides = json_array();
-	for (size_t side = is_diff ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++)
+	in_time = json_array();
+	for (size_t side = is_diff ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++) {
 		json_array_append_new(sides, latencies(input, (enum diff_side)side));
-	return json_pack("{s:o,s:s,s:o}", "words",
+		json_array_append_new(in_time, rates(input, (enum diff_side)side));
+	}
+	return json_pack("{s:o,s:s,s:o,s:o}", "words",
 		sentences(diff, is_diff ? render_requests_words : render_requests_report_words), "state",
 		is_diff && diff->latency.is_known ? diff_state_name(diff->latency.state) : "unproven", "latencies",
-		sides);
+		sides, "rates", in_time);
 }
 
 _Static_assert(PROFILE_WAIT_COUNT < 16, "they and CPU time are as many as CLASSES of render/viewer/model/waiting.js");

@@ -34,6 +34,20 @@ static uint32_t add_exchanges(struct profile *profile, enum profile_exchange_kin
 	return id;
 }
 
+/* One reading a second: base answers 30 requests in the first one and 20 more in each that follows, head 119 in each.
+ */
+static void add_readings(struct profile *profile, uint32_t exchanges, int side)
+{
+	struct error err;
+
+	for (int second = 0; second < SECONDS; second++) {
+		struct profile_exchange_reading reading = { exchanges, (second + 1) * (int64_t)1000000000,
+			side ? 119 : 30 + 20 * (uint64_t)second };
+
+		maker_check(profile_add_exchange_reading(profile, &reading, &err), &err);
+	}
+}
+
 struct profile *kinds_requests(int side)
 {
 	struct maker maker = maker_create("./server", side ? "22" : "11");
@@ -46,7 +60,8 @@ struct profile *kinds_requests(int side)
 	maker_add(&maker, maker_stack_of(&maker, "main;serve;write"), 400, 1500);
 	profile = maker.profile;
 	profile->requests.source = PROFILE_WORK_SOCKETS;
-	answered = add_exchanges(profile, PROFILE_EXCHANGE_ANSWERED, side ? 1190 : 1200);
+	answered = add_exchanges(profile, PROFILE_EXCHANGE_ANSWERED, 0);
+	add_readings(profile, answered, side);
 	add_answers(profile, answered, side ? 500 : 1150, 17e6, 3);
 	add_answers(profile, answered, side ? 690 : 50, side ? 130e6 : 41e6, 2);
 	add_answers(profile, add_exchanges(profile, PROFILE_EXCHANGE_CALLED_OUT, 2400), 2400, 800e3, 4);

@@ -66,8 +66,15 @@ import { decodeFunctions } from './symbols.js';
  */
 
 /**
- * What the recorded program did, in words; null for a side that does not tell how long its answers took.
- * @typedef {{words: string, state: string, latencies: (Latencies|null)[]}} Requests
+ * How many requests a second one side answered, or sent where it answered none, in equal parts of the time up to
+ * `endUs`, in microseconds.
+ * @typedef {{endUs: number, perSecond: number[]}} Rates
+ */
+
+/**
+ * What the recorded program did, in words; null for a side that does not tell how long its answers took, or when they
+ * were.
+ * @typedef {{words: string, state: string, latencies: (Latencies|null)[], rates: (Rates|null)[]}} Requests
  */
 
 /**

@@ -3,13 +3,21 @@
 
 import { lengthText, timeText } from './axis.js';
 import { h } from '../common/dom.js';
+import { digits } from '../common/format.js';
 
 /** A pointer that is so near to an end of the brush moves that end, in pixels. */
 const NEAR = 5;
 /** A pointer that moves less than this makes no brush, in pixels. */
 const LEAST_MOVE = 3;
+/** How many requests a second there were is a line in this colour of a side, in light and in the dark. */
+const RATE_COLOURS = [['#63666b', '#1c1d1f'], ['#a3a5aa', '#e8e8e6']];
+const SIDES = ['base ', 'head '];
+/** Room above the largest rate, in pixels. */
+const RATE_TOP = 5;
 /** How far a key moves the brush, as part of the whole time. */
 const KEY_STEP = 1 / 50;
+
+/** @typedef {import('../data/report.js').Rates} Rates */
 
 /**
  * What the strip needs of the timeline.
@@ -18,6 +26,7 @@ const KEY_STEP = 1 / 50;
  * @property {() => number[]|null} range that is selected
  * @property {() => number[]} shown the time that the chart shows
  * @property {(range: number[]|null, goesOn: boolean) => void} select `goesOn`: it changes what is being selected
+ * @property {(text: string) => void} tell shows a text in the status line
  */
 
 export class Strip {
@@ -33,6 +42,7 @@ export class Strip {
       tabIndex: 0,
       hidden: true,
     });
+    /** @type {(Rates|null)[]} requests a second of each side */ this.rates = [];
     /** @type {{anchor: number, moves: number[]|null, x: number, begun: boolean}|null} */ this.drag = null;
     this.#bind();
   }
@@ -85,6 +95,7 @@ export class Strip {
       const { anchor, moves } = this.#grip(e.offsetX);
       const edge = host.range() && anchor !== this.#timeAt(e.offsetX);
       this.canvas.dataset.grip = moves ? 'move' : edge ? 'edge' : '';
+      this.#tellAt(this.#timeAt(e.offsetX));
       return;
     }
     if (!drag.begun && Math.abs(e.offsetX - drag.x) < LEAST_MOVE) return;
@@ -113,11 +124,23 @@ export class Strip {
     e.stopPropagation();
   }
 
+  /** Tells the rates of requests at a time, where they are known. @param {number} time */
+  #tellAt(time) {
+    const known = this.rates.map((rates, side) => {
+      const rate = rates && rates.perSecond[Math.floor((time / rates.endUs) * rates.perSecond.length)];
+      return rate === null || rate === undefined ? '' : `${this.rates[1 - side] ? SIDES[side] : ''}${digits(rate)}`;
+    });
+    const text = known.filter(Boolean).join(', ');
+    this.host.tell(text && `at ${timeText(time, this.host.end())}: ${text} requests a second`);
+  }
+
   /**
-   * Draws how busy each side was, the selected time and the time that is shown.
+   * Draws how busy each side was, how many requests there were, the selected time and the time that is shown.
    * @param {Float64Array[]} counts samples by bucket of time, for each side @param {string[]} colours by side
+   * @param {(Rates|null)[]} rates of each side @param {boolean} dark
    */
-  draw(counts, colours) {
+  draw(counts, colours, rates, dark) {
+    this.rates = rates;
     const { canvas, host } = this;
     const ratio = window.devicePixelRatio || 1;
     const width = canvas.clientWidth;
@@ -129,6 +152,7 @@ export class Strip {
     c.clearRect(0, 0, width, height);
     const most = counts.reduce((max, side) => side.reduce((a, b) => Math.max(a, b), max), 1);
     counts.forEach((side, i) => drawBars(c, side, colours[i], most, width, height));
+    drawRates(c, rates, RATE_COLOURS[Number(dark)], (time) => this.#xOf(time), height);
     this.#drawBrush(c, width, height);
     this.#describe(host.range());
   }
@@ -174,6 +198,32 @@ function drawBars(c, counts, colour, most, width, height) {
     c.fillRect(i * step, height - size, Math.max(step - 0.3, 0.5), size);
   });
   c.globalAlpha = 1;
+}
+
+/** The largest rate of any side; 0 where none is known. @param {(Rates|null)[]} rates */
+export const mostOfRates = (rates) => rates.reduce((most, one) => Math.max(most, ...(one?.perSecond || [])), 0);
+
+/**
+ * Draws how many requests a second there were as a thin line of each side, on one scale.
+ * @param {CanvasRenderingContext2D} c @param {(Rates|null)[]} rates @param {string[]} colours by side
+ * @param {(time: number) => number} xOf @param {number} height
+ */
+function drawRates(c, rates, colours, xOf, height) {
+  const most = mostOfRates(rates);
+  rates.forEach((one, side) => {
+    if (!one || !most) return;
+    const { endUs, perSecond } = one;
+    c.strokeStyle = colours[side];
+    c.lineWidth = side ? 1.5 : 1;
+    c.beginPath();
+    perSecond.forEach((rate, i) => {
+      const y = height - 1 - (rate / most) * (height - 1 - RATE_TOP);
+      c.lineTo(xOf((i * endUs) / perSecond.length), y);
+      c.lineTo(xOf(((i + 1) * endUs) / perSecond.length), y);
+    });
+    c.stroke();
+  });
+  c.lineWidth = 1;
 }
 
 /** A range that is moved as far as it can be. @param {number[]} range @param {number} by @param {number} end */

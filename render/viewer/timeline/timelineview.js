@@ -90,6 +90,7 @@ export class TimelineView {
       range: () => this.state?.range || null,
       shown: () => this.shown,
       select: (range, goesOn) => host.set({ range }, goesOn),
+      tell: host.tell,
     });
     const canvas = h('canvas.chart', { 'aria-hidden': 'true' });
     this.chart = new Chart(canvas);
@@ -323,7 +324,10 @@ export class TimelineView {
   }
 
   #drawStrip() {
-    this.strip.draw(this.counts, this.model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS);
+    const { meta, sides } = this.model;
+    const rates = meta.requests?.rates || [];
+    const colours = sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS;
+    this.strip.draw(this.counts, colours, sides === 1 ? [null, ...rates] : rates, this.host.colours.dark);
   }
 
   /** The lanes that the state shows. @param {State} state @returns {Lane[]} */

@@ -227,3 +227,14 @@ reportTest('without a timeline there is no view of it', 'diff', async (report) =
   assert.ok(!(await report.texts('.choice button')).includes('Timeline'));
   assert.ok(await report.page.locator('.strip').isHidden());
 });
+
+reportTest('the strip has a line of requests a second, and tells them', 'requests', async (report) => {
+  await openLanes(report);
+  const box = await report.page.locator('.strip').boundingBox();
+  const end = await report.run(() => /** @type {any} */ (window).kelvin.timeline.all.end);
+  const pointAt = (/** @type {number} */ seconds) => report.point(box.x + ((1e6 * seconds) / end) * box.width, box.y + 20);
+  await pointAt(0.5);
+  assert.match(await report.text('.status'), /^at 0\.\d+ s: base 30\.0?, head 119 requests a second/);
+  await pointAt(1.5);
+  assert.match(await report.text('.status'), /base 50\.0?, head 119 requests a second/);
+});
