@@ -15,6 +15,9 @@ import { statesUnder } from '../data/tree.js';
 /** @typedef {import('../data/symbols.js').Func} Func */
 /** @typedef {import('../data/tree.js').Tree} Tree */
 
+/** What a thread is called. @param {import('../data/report.js').Thread} thread */
+const nameOf = ([, , tid, process, own]) => own || process || `thread ${tid}`;
+
 export class Narrowing {
   /**
    * @param {Tables} tables @param {(hash: string) => Func|undefined} functionOf
@@ -31,6 +34,10 @@ export class Narrowing {
     /** The names of the processes. */ this.processes = processNames(tables.meta.recordings);
     /** The number of the function of the first row of a process; -1 until there are rows. */ this.firstProcess = -1;
     this.memo = new Memo();
+    /** @type {Map<string, Set<number>[]>|null} */ this.namesMade = null;
+    /** @type {[value: string, text: string][]|null} */ this.choicesMade = null;
+    /** @type {Map<string, (side: number, thread: number) => boolean>} what keeps threads, by what it is made for */
+    this.kept = new Map();
     /** @type {Meant[]} what the last text of filters means */ this.meant = [];
     /** @type {Uint8Array|null} the stacks that it keeps */ this.chosen = null;
   }
@@ -40,18 +47,53 @@ export class Narrowing {
     return this.firstProcess < 0 ? this.functions.length : this.firstProcess;
   }
 
-  /** The ids of threads by name, as a set for each side. @returns {Map<string, Set<number>[]>} */
+  /**
+   * The ids of threads by what a state calls them, as a set for each side: by name, and where several of one run share
+   * that, also by number, as "#812".
+   */
   threadNames() {
+    return (this.namesMade ||= this.#nameThreads());
+  }
+
+  #nameThreads() {
+    /** @type {Map<string, Set<number>[]>} */
     const names = new Map();
-    this.tables.meta.recordings.forEach((recording, i) => {
-      const side = this.sides === 1 ? 1 : i;
-      recording.threads.forEach(([, , tid, process, thread], id) => {
-        const name = thread || process || `thread ${tid}`;
-        if (!names.has(name)) names.set(name, [new Set(), new Set()]);
-        names.get(name)[side].add(id);
-      });
+    const note = (/** @type {string} */ name, /** @type {number} */ side, /** @type {number} */ id) => {
+      const ids = names.get(name) || [new Set(), new Set()];
+      ids[side].add(id);
+      names.set(name, ids);
+    };
+    const listed = this.threads.map((threads) => threads.map((thread) => [nameOf(thread), thread[0]].join('\0')));
+    this.threads.forEach((threads, side) => threads.forEach((thread, id) => note(nameOf(thread), side, id)));
+    this.threads.forEach((threads, side) => {
+      const seen = new Set();
+      const shared = new Set(listed[side].filter((name) => seen.size === seen.add(name).size));
+      threads.forEach((thread, id) => shared.has(listed[side][id]) && note(`#${thread[2]}`, side, id));
     });
     return names;
+  }
+
+  /** The threads to choose from, each with what a reader calls it. @returns {[value: string, text: string][]} */
+  get threadChoices() {
+    return (this.choicesMade ||= this.#listThreads());
+  }
+
+  /** What a reader calls the threads of a state. @param {string} thread */
+  threadText(thread) {
+    return this.threadChoices.find(([value]) => value === thread)?.[1] || thread;
+  }
+
+  /** @returns {[value: string, text: string][]} */
+  #listThreads() {
+    const names = [...this.threadNames()].map(([name, ids]) => {
+      const side = ids[0].size ? 0 : 1;
+      const [id] = ids[side];
+      const own = nameOf(this.threads[side][id]);
+      return { name, text: own === name ? name : `${own} ${name}` };
+    });
+    const order = new Intl.Collator(undefined, { numeric: true });
+    names.sort((a, b) => order.compare(a.text, b.text));
+    return [['', 'all'], .../** @type {[string, string][]} */ (names.map(({ name, text }) => [name, text]))];
   }
 
   /** Whether processes are the first row. @param {State} state */
@@ -115,9 +157,16 @@ export class Narrowing {
   keepsThread(thread, process) {
     const ids = thread ? this.threadNames().get(thread) : null;
     if (!ids && !process) return undefined;
-    const threads = this.threads;
-    return (/** @type {number} */ side, /** @type {number} */ id) =>
-      (!ids || ids[side].has(id)) && (!process || (!!threads[side][id] && processOf(threads[side][id]) === process));
+    const key = JSON.stringify([thread, process]);
+    const known = this.kept.get(key);
+    if (known) return known;
+    const isKept = this.threads.map((threads) =>
+      Uint8Array.from(threads, (one) => (!process || processOf(one) === process ? 1 : 0)),
+    );
+    if (ids) isKept.forEach((marks, side) => marks.forEach((_, id) => ids[side].has(id) || (marks[id] = 0)));
+    const keeps = (/** @type {number} */ side, /** @type {number} */ id) => isKept[side][id] === 1;
+    this.kept.set(key, keeps);
+    return keeps;
   }
 
   /** The threads of both sides. */

@@ -100,7 +100,7 @@ function markedChips({ model, state, set }) {
 function sampleChips({ model, state, set }, { all, range, thread }) {
   const out = [];
   const share = (/** @type {number[]} */ part) => ` · ${shareText(model, part, all)}`;
-  if (thread) out.push(chip(state.thread, () => set({ thread: '' }), 'only thread ', share(thread)));
+  if (thread) out.push(chip(model.narrowing.threadText(state.thread), () => set({ thread: '' }), 'only thread ', share(thread)));
   if (state.range) {
     const times = state.range.map((us) => (us / 1e6).toFixed(2)).join('–');
     out.push(chip(`${times} s`, () => set({ range: null }), '', range ? share(range) : ''));

@@ -165,8 +165,7 @@ export function drawControls(bar, controlled) {
   const { model, state, set } = controlled;
   const metrics = metricOptions(model);
   const colours = COLOURS.filter(([value]) => hasColour(model, value));
-  const threads = [...model.narrowing.threadNames().keys()].sort();
-  const threadOptions = [['', 'all'], ...threads.map((name) => [name, name])];
+  const threads = model.narrowing.threadChoices;
   renew(bar, [
     metrics.length > 1 && select('Metric', metrics, state.metric, (metric) => set({ metric })),
     select('Colour', colours, state.colour, (colour) => set({ colour })),
@@ -174,8 +173,7 @@ export function drawControls(bar, controlled) {
     ...interrupts(controlled),
     ...interpreters(controlled),
     ...flameControls(controlled),
-    threads.length > 1 &&
-      select('Thread', /** @type {Options} */ (threadOptions), state.thread, (thread) => set({ thread, zoom: '' })),
+    threads.length > 2 && select('Thread', threads, state.thread, (thread) => set({ thread, zoom: '' })),
   ]);
 }
 
