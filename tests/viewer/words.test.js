@@ -35,13 +35,25 @@ test('the root says whose widths are drawn, and what colours mean where they are
   assert.equal(name({ view: 'base', colour: 'origin' }), 'all – base');
 });
 
-test('a copied stack commands no terminal', () => {
+test('a copied stack has a line with figures for each frame, and commands no terminal', () => {
   const names = ['all', 'main', 'a\nrm -rf x\n', 'b\x1b[31m\x9b\u202e\u200bc', 'naïve<int> 漢字'];
-  const model = { tree: { parent: [-1, 0, 1, 2, 3] }, nameOf: (/** @type {number} */ node) => names[node] };
-  assert.equal(
-    inspector.stackText(model, 4),
-    'main\na\ufffdrm -rf x\ufffd\nb\ufffd[31m\ufffd\ufffd\ufffdc\nnaïve<int> 漢字',
-  );
+  const [module, place] = ['app\r', 'app\r'];
+  const model = {
+    sides: 2,
+    unit: 'nanoseconds',
+    tree: { parent: [-1, 0, 1, 2, 3], func: [-1, 0, 1, 2, 3] },
+    functions: [0, 1, 2, 3].map((i) => ({ module, place, file: i ? '' : 'main.c\n', line: 7 })),
+    valueOf: (/** @type {number} */ node) => [2e9 / node, 3e9 / node],
+    nameOf: (/** @type {number} */ node) => names[node],
+  };
+  const lines = inspector.stackText(model, 4).split('\n');
+  assert.deepEqual(lines, [
+    '  base    head  difference  function',
+    '2.00 s  3.00 s     +1.00 s  main (app\ufffd · main.c\ufffd:7)',
+    '1.00 s  1.50 s     +500 ms  a\ufffdrm -rf x\ufffd (app\ufffd)',
+    '667 ms  1.00 s     +333 ms  b\ufffd[31m\ufffd\ufffd\ufffdc (app\ufffd)',
+    '500 ms  750 ms     +250 ms  naïve<int> 漢字 (app\ufffd)',
+  ]);
 });
 
 test('the title names what was recorded, and both sides', () => {

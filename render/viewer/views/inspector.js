@@ -83,14 +83,28 @@ function neighbourList(model, title, list, pick, most = MOST_NEIGHBOURS) {
   return h('section', {}, h('h3', {}, title), h('ul.neighbours', {}, ...items));
 }
 
+/** The figures of a frame as columns of a text. @param {Model} model @param {number} node */
+function stackFigures(model, node) {
+  const [base, head] = model.valueOf(node);
+  const { unit } = model;
+  if (model.sides === 1) return [amount(head, unit), percent(head, model.totals()[1])];
+  return [amount(base, unit), amount(head, unit), signedAmount(head - base, unit)];
+}
+
 /**
- * The stack of a node as text, root first.
- * @param {{tree: {parent: ArrayLike<number>}, nameOf: (node: number) => string}} model @param {number} node
+ * The stack of a node as text, root first: a line for each frame, with its figures in columns, its name, and where it is.
+ * @param {Model} model @param {number} node
  */
 export function stackText(model, node) {
-  const out = [];
-  for (let at = node; at > 0; at = model.tree.parent[at]) out.push(pasted(model.nameOf(at)));
-  return out.reverse().join('\n');
+  const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', 'head', 'difference'];
+  const lines = [[...titles, 'function']];
+  for (let at = node; at > 0; at = model.tree.parent[at]) {
+    const where = whereText(model.functions[model.tree.func[at]]);
+    const name = pasted(plainStrings(model.nameOf(at)));
+    lines.splice(1, 0, [...stackFigures(model, at), where ? `${name} (${pasted(where)})` : name]);
+  }
+  const widths = titles.map((_, i) => Math.max(...lines.map((line) => line[i].length)));
+  return lines.map((line) => line.map((text, i) => text.padStart(widths[i] || 0)).join('  ')).join('\n');
 }
 
 /**

@@ -123,7 +123,16 @@ reportTest('name and stack are copied', 'diff', async (report) => {
   assert.equal(await pasted(report), 'compare');
   await report.click('.inspector button:text-is("Copy stack")');
   await report.until(() => document.querySelector('[role=status]')?.textContent === 'stack copied');
-  assert.equal(await pasted(report), known.frameOf('compare').join('\n'));
+  const [titles, ...lines] = (await pasted(report)).split('\n');
+  assert.match(titles, /^ *base +head +difference +function$/);
+  assert.deepEqual(
+    lines.map((line) => line.split(/ {2,}/).filter(Boolean)[3].replace(/ \(.*/, '')),
+    known.frameOf('compare'),
+  );
+  // The last line has the figures of the frame that is selected.
+  const status = await report.text('.status');
+  for (const figure of lines[lines.length - 1].split(/ {2,}/).filter(Boolean).slice(0, 3))
+    assert.ok(status.includes(figure), `${figure} in ${status}`);
 });
 
 reportTest('a link to what is seen is copied: the selected frame, the filters', 'diff', async (report) => {

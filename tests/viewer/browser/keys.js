@@ -137,7 +137,11 @@ reportTest('c copies the stack, root first', 'diff', async (report) => {
   await report.clickFrame('lex');
   await report.press('c');
   await report.until(() => document.querySelector('[role=status]')?.textContent === 'stack copied');
-  assert.equal(await pasted(report), '__libc_start_main\nmain\nparse\nlex');
+  const lines = (await pasted(report)).split('\n');
+  assert.deepEqual(
+    lines.map((line) => line.split(/ {2,}/).pop()?.replace(/ \(.*/, '')),
+    ['function', '__libc_start_main', 'main', 'parse', 'lex'],
+  );
 });
 
 /** What is in the clipboard. @param {any} report @returns {Promise<string>} */
