@@ -18,6 +18,7 @@ import { inspect, overview, stackText } from '../views/inspector.js';
 import { onKey } from './keys.js';
 import { legend } from '../views/legend.js';
 import { Menu } from '../common/menu.js';
+import { unfollowed } from '../model/following.js';
 import { Model } from '../model/model.js';
 import { textOf } from '../model/names.js';
 import { Searcher } from '../model/pattern.js';
@@ -53,6 +54,8 @@ export class App {
     const single = { view: 'head', colour: model.hasWaits ? 'waiting' : 'origin' };
     const changed = (/** @type {State} */ state) => {
       this.state = state;
+      this.isLinked = true;
+      this.note = '';
       this.#show();
     };
     this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, changed, within);
@@ -70,6 +73,8 @@ export class App {
     /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
     /** @type {TimelineView|null} made after the first picture */ this.timeline = null;
     /** @type {Searching|null} made after the first picture */ this.searching = null;
+    /** Whether the state comes from an address, which may be a link into another report. */ this.isLinked = !!location.hash;
+    /** What of such a link is not here; empty from the next change on. */ this.note = '';
     this.set = this.set.bind(this);
     this.tell = this.tell.bind(this);
     this.status = h('div.status');
@@ -251,6 +256,7 @@ export class App {
   /** Changes the state. @param {Change} change @param {boolean} [replace] whether this makes no step in the history */
   set(change, replace = false) {
     this.state = { ...this.state, ...change };
+    this.note = '';
     this.address.note(this.state, replace);
     this.#show();
   }
@@ -428,6 +434,7 @@ export class App {
     if (this.#isOver) return;
     this.address.write();
     if (!this.whole) this.#complete();
+    if (this.isLinked) this.#noteLink();
     this.#drawPlace();
     this.#drawLegend();
     this.#drawInspector();
@@ -505,15 +512,25 @@ export class App {
     this.#say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
   }
 
+  /** Says what of a link is not in this report. */
+  #noteLink() {
+    this.isLinked = false;
+    this.note = unfollowed(this.model, this.state);
+    if (this.note) this.live.textContent = this.note;
+  }
+
   /** Copies the address, which holds the state. */
   #copyLink() {
     this.address.write();
     this.#copy(location.href, 'link');
   }
 
-  /** Shows a text in the status line. @param {...(Node|string)} content */
+  /**
+   * Shows a text in the status line; while nothing is pointed at, what of a link is not here stays there.
+   * @param {...(Node|string)} content
+   */
   tell(...content) {
-    this.status.replaceChildren(...content);
+    this.status.replaceChildren(...(this.note && this.picture.hover < 0 ? [this.note] : content));
   }
 
   /** Shows a text in the status line and tells it to screen readers. @param {string} text */

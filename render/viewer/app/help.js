@@ -77,7 +77,8 @@ const INTRODUCTION =
 
 const ADDRESS =
   'The address of the page holds what you see: the view, the selected frame, the zoom, the filters. ' +
-  'To show it to somebody, send this file with the link of the menu; with another report, a link opens the same frame.';
+  'To show it to somebody, send this file with the link of the menu. With a page of later recordings a link opens the ' +
+  'same view: functions and threads are found by their names, and a line says what is not there.';
 
 /** A table of two columns. @param {[Node|string, string][]} rows */
 function table(rows) {

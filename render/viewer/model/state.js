@@ -126,22 +126,25 @@ function follow(tree, functions, node, steps) {
 }
 
 /**
- * The node at the end of a path, or where the path leaves the tree. A path from a tree without rows of processes begins
- * below the one where it leads furthest.
- * @param {FrameTree} tree @param {Named[]} functions @param {string} path
+ * Where a path leads: the node at its end, or where it leaves the tree, and how many of its steps are left there. A path
+ * from a tree without rows of processes begins below the one where it leads furthest.
+ * @param {FrameTree} tree @param {Named[]} functions @param {string} path @returns {{node: number, left: number}}
  */
-export function nodeAt(tree, functions, path) {
-  if (!path) return 0;
+export function pathEnd(tree, functions, path) {
+  if (!path || path === ROOT) return { node: 0, left: 0 };
   const steps = path.split('.');
   let best = follow(tree, functions, 0, steps);
-  if (best.node !== 0) return best.node;
-  if (steps[0][0] === PROCESS) return follow(tree, functions, 0, steps.slice(1)).node;
+  if (best.node !== 0) return best;
+  if (steps[0][0] === PROCESS) return follow(tree, functions, 0, steps.slice(1));
   for (let child = tree.first(0); child >= 0; child = tree.next(child)) {
     const found = functions[tree.func[child]].isProcess ? follow(tree, functions, child, steps) : best;
     if (found.left < best.left) best = found;
   }
-  return best.node;
+  return best;
 }
+
+/** The node that a path leads to, as far as it leads. @param {FrameTree} tree @param {Named[]} functions @param {string} path */
+export const nodeAt = (tree, functions, path) => pathEnd(tree, functions, path).node;
 
 /** A value as a text. @param {State[keyof State]} value */
 function valueText(value) {

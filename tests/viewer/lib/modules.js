@@ -13,6 +13,7 @@ export * as ancestors from '../../../render/viewer/model/ancestors.js';
 export * as bottleneck from '../../../render/viewer/model/bottleneck.js';
 export * as filters from '../../../render/viewer/model/filters.js';
 export * as figures from '../../../render/viewer/model/figures.js';
+export * as following from '../../../render/viewer/model/following.js';
 export * as folding from '../../../render/viewer/model/folding.js';
 export * as layout from '../../../render/viewer/model/layout.js';
 export * as lazy from '../../../render/viewer/model/lazy.js';

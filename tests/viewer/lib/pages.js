@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pages of known content, made by make_page once a run, and what is in them.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -14,9 +14,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kelvin-pages-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
+/** The program under test. */
+const kelvin = process.env.KELVIN || join(here, '../../../build/dev/cli/kelvin');
+
 /** The generator lies beside the program under test (KELVIN), unless KELVIN_MAKE_PAGE says where. */
 function generator() {
-  const kelvin = process.env.KELVIN || join(here, '../../../build/dev/cli/kelvin');
   const path = process.env.KELVIN_MAKE_PAGE || join(dirname(kelvin), '../tests/viewer/make_page');
   if (!existsSync(path)) throw new Error(`${path} is not there: build the project, or set KELVIN_MAKE_PAGE`);
   return resolve(path);
@@ -32,6 +34,19 @@ export function pageFile(kind) {
 /** @param {string} kind @param {string} [hash] */
 export function pageUrl(kind, hash = '') {
   return pathToFileURL(pageFile(kind)).href + (hash && `#${hash}`);
+}
+
+/**
+ * The page of real recordings: a report of one, a comparison of two.
+ * @param {string[]} recordings in tests/data/pairs @param {string} [hash]
+ */
+export function realUrl(recordings, hash = '') {
+  const file = join(folder, `${recordings.join('-')}.html`);
+  const paths = recordings.map((name) => join(here, `../../data/pairs/${name}.pb.gz`));
+  const command = paths.length === 1 ? 'report' : 'diff';
+  // A comparison that finds a regression ends with 1.
+  if (!existsSync(file)) spawnSync(kelvin, [command, ...paths, '-o', file], { stdio: 'ignore' });
+  return pathToFileURL(file).href + (hash && `#${hash}`);
 }
 
 /** One block's bytes. @param {string} html @param {string} name */
