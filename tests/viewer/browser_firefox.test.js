@@ -68,6 +68,27 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
   }
 });
 
+test('Firefox saves pictures from file:// under the policy of the page', { skip, timeout: 180000 }, async () => {
+  const firefox = await Firefox.start();
+  try {
+    await firefox.open(pageUrl('diff'));
+    await firefox.until('!!document.documentElement.dataset.ready');
+    for (const kind of ['PNG', 'SVG']) {
+      await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'E', bubbles: true }))`);
+      await firefox.until(`document.activeElement?.getAttribute('role') === 'menuitem'`);
+      await firefox.run(
+        `[...document.querySelectorAll('.menu button')].find((button) => button.textContent.includes('${kind}')).click()`,
+      );
+      await firefox.until(`document.querySelector('[role=status]').textContent.startsWith('saved as ')`);
+      const file = await firefox.saved(`.${kind.toLowerCase()}`);
+      assert.ok(kind === 'PNG' ? file.subarray(1, 4).toString() === 'PNG' : file.toString().includes('>parse</text>'), kind);
+    }
+    assert.deepEqual(firefox.complaints(), []);
+  } finally {
+    await firefox.close();
+  }
+});
+
 test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180000 }, async () => {
   const firefox = await Firefox.start();
   const name = `document.querySelector('.suite-bar:not([hidden]) b')?.textContent`;

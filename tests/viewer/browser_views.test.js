@@ -13,6 +13,7 @@ import './browser/bottlenecks.js';
 import './browser/requests.js';
 import './browser/benchmarks.js';
 import './browser/hostile.js';
+import './browser/handover.js';
 import './browser/links.js';
 import './browser/media.js';
 import './browser/access.js';

@@ -10,6 +10,7 @@ import { Colours } from '../drawing/colour.js';
 import { drawControls, drawCorner } from '../views/controls.js';
 import { copied, h, renew } from '../common/dom.js';
 import { Filtering } from './filtering.js';
+import { HandOver } from '../export/handover.js';
 import { FunctionList } from '../views/functions.js';
 import { hashOf } from '../data/hash.js';
 import { header } from '../views/header.js';
@@ -73,6 +74,7 @@ export class App {
     /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
     /** @type {TimelineView|null} made after the first picture */ this.timeline = null;
     /** @type {Searching|null} made after the first picture */ this.searching = null;
+    /** @type {HandOver|null} made after the first picture */ this.handOver = null;
     /** Whether the state comes from an address, which may be a link into another report. */ this.isLinked = !!location.hash;
     /** What of such a link is not here; empty from the next change on. */ this.note = '';
     this.set = this.set.bind(this);
@@ -112,13 +114,11 @@ export class App {
       set: this.set,
       redraw: () => this.#refresh(false),
       flush: () => this.#flush(),
-      setDark: (dark) => this.#setDark(dark),
       menu: (node, place) => this.#openMenu(node < 0 ? -1 : this.model.tree.func[node], node, place),
       hovered: () => this.model.selected < 0 && this.#drawInspector(),
       magnified: () => this.#refresh(true),
       tell: this.tell,
       announce: (text) => (this.live.textContent = text),
-      until: this.within.until,
     });
   }
 
@@ -141,6 +141,31 @@ export class App {
   #openMenu(func, node, place) {
     const f = this.model.functions[func];
     this.menu.open(f ? f.name : 'All stacks', this.filtering.items(func, node), place);
+  }
+
+  #makeHandOver() {
+    const { colours, list, model, picture, root, within } = this;
+    return new HandOver({
+      root,
+      model,
+      colours,
+      list,
+      state: () => this.state,
+      scene: (state) => picture.scene(state),
+      setDark: (dark) => this.#setDark(dark),
+      chosen: () => this.chosen,
+      copyStack: () => this.#copySelection(),
+      copyLink: () => this.#copyLink(),
+      say: (text) => this.#say(text),
+      name: within.name,
+      until: within.until,
+    });
+  }
+
+  /** Opens the menu of the ways to give to somebody what is seen: below its button, wherever the key was pressed. */
+  #openHandOver() {
+    const { left, bottom } = this.corner.querySelector('[aria-haspopup]')?.getBoundingClientRect() || { left: 0, bottom: 0 };
+    if (this.handOver) this.menu.open('Hand over', this.handOver.items(), { x: left, y: bottom });
   }
 
   /** The frame that keys are about: the selected one, or the one that is pointed at; or -1. */
@@ -167,6 +192,7 @@ export class App {
     this.whole = true;
     this.header.complete();
     this.searching = this.#makeSearching();
+    this.handOver = this.#makeHandOver();
     this.bar.append(this.controls, h('span.grow'), this.searching.field);
     this.chips.before(this.searching.found);
     const pick = (/** @type {number} */ func) => this.#pickFunction(func);
@@ -218,6 +244,7 @@ export class App {
       removeFilter: () => filtering.removeLast(),
       processes: () => filtering.switchProcesses(),
       menu: () => this.#openMenu(funcOf(model.selected), model.selected, picture.placeOf(model.selected)),
+      handOver: () => this.#openHandOver(),
       help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
@@ -395,7 +422,12 @@ export class App {
     drawCorner(
       this.corner,
       { model, state, set },
-      { dark: colours.dark, switchTheme: () => this.#switchTheme(), showHelp: () => this.#showHelp() },
+      {
+        dark: colours.dark,
+        switchTheme: () => this.#switchTheme(),
+        handOver: () => this.#openHandOver(),
+        showHelp: () => this.#showHelp(),
+      },
     );
   }
 

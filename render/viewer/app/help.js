@@ -65,7 +65,8 @@ const KEYS = [
   ['p', 'processes as the first row, where there are several'],
   ['Delete', 'take away the filter that was added last'],
   ['Menu, Shift F10', 'the menu of the selected frame or row; arrows move in it, Escape leaves it'],
-  ['c', 'copy the stack'],
+  ['c', 'copy the stack with its figures'],
+  ['E', 'hand over: the picture as PNG or SVG, one page to print, the list as Markdown, the stack, a link'],
   ['Escape', 'clear the selection and the search'],
   ['← → ↑ ↓ + − 0', 'in the timeline: move, scroll, zoom, show everything; Enter selects the time that is shown'],
 ];

@@ -30,6 +30,7 @@ import { COLOURS, hasColour } from '../views/controls.js';
  * @property {() => void} removeFilter takes away the filter that was added last
  * @property {() => void} processes shows processes as the first row, or not
  * @property {() => void} menu opens the menu of the selected frame
+ * @property {() => void} handOver opens the menu of the ways to give to somebody what is seen
  * @property {() => void} help
  * @property {() => boolean} isHelpOpen
  */
@@ -144,6 +145,7 @@ const KEYS = {
   Delete: (to) => to.removeFilter(),
   c: (to) => to.copy(),
   l: (to) => to.list(),
+  E: (to) => to.handOver(),
   '?': (to) => to.help(),
   Escape: (to) => to.set({ selected: '', search: '', picked: '', ...NO_MARKS }),
 };

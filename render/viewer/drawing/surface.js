@@ -20,6 +20,7 @@ export class Surface {
     this.width = 0;
     this.height = 0;
     this.ratio = 0;
+    /** How many pixels a pixel of the page has, where that is not the screen's to decide; else 0. */ this.fixedRatio = 0;
     this.pixels = new Pixels();
     this.labels = new Labels(this.context);
     this.dark = false;
@@ -33,7 +34,7 @@ export class Surface {
 
   /** Sets the size of the picture, and tells whether that has changed. @param {number} width @param {number} height */
   resize(width, height) {
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = this.fixedRatio || window.devicePixelRatio || 1;
     width = Math.max(1, Math.floor(width));
     height = Math.max(1, Math.floor(height));
     if (width === this.width && height === this.height && ratio === this.ratio) return false;

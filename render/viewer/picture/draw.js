@@ -33,7 +33,7 @@ const UPRIGHT = [[3, 0, 3, 6]];
 /** Where the texture of a wait begins in its row, in pixels. */
 const EDGE_FROM = 14;
 /** The strokes of each texture. @type {Record<string, number[][]>} */
-const STROKES = { new: RISING, gone: FALLING, waiting: UPRIGHT };
+export const STROKES = { new: RISING, gone: FALLING, waiting: UPRIGHT };
 /** Signs that say the same as a texture. @type {Record<string, string>} */
 const SIGNS = { new: '+', gone: '−', waiting: WAIT_SIGN };
 /** Frames that are searched for get an outline; all others may fade. */

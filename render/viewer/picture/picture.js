@@ -21,10 +21,6 @@ import { Tooltip } from './tooltip.js';
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */
 /** @typedef {import('./walk.js').Box} Box */
 
-/** More rows than these are not printed: their letters could not be read. */
-const MOST_ROWS_PRINTED = 60;
-/** How high a printed picture may be, as part of its width. */
-const PAGE_SHAPE = 0.9;
 /** The part of the height above the function where callers stand above callees. */
 const CALLERS_PART = 0.45;
 /** A frame that comes into view stands this far down, as a divisor of the height. */
@@ -42,13 +38,11 @@ const LEAST_REVEALED = 40;
  * @property {(change: Change, replace?: boolean) => void} set changes the state
  * @property {() => void} redraw draws the picture with the next frame of the browser
  * @property {() => boolean} flush draws now what is due, and tells whether something was
- * @property {(dark: boolean) => void} setDark
  * @property {(node: number, place: {x: number, y: number}) => void} menu opens the menu of a frame; of none for -1
  * @property {() => void} hovered another frame is pointed at
  * @property {() => void} magnified the picture has become wider than its place, or fits again
  * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
  * @property {(text: string) => void} announce tells a text to screen readers
- * @property {AbortSignal} [until] the picture is taken off the page
  */
 
 export class Picture {
@@ -66,8 +60,6 @@ export class Picture {
     /** @type {MouseEvent|null} where the pointer is */ this.pointer = null;
     /** Whether another frame may be at the pointer because the picture has moved. */ this.moved = false;
     /** The zoomed node that the picture fits, or is stretched for. */ this.fitted = 0;
-    /** @type {{scroll: number, stretch: number, left: number, dark: boolean}|null} how the screen looked before printing */
-    this.unprinted = null;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.hoverMark = h('div.mark');
     this.selectedMark = h('div.mark.pinned');
@@ -81,10 +73,9 @@ export class Picture {
     };
     this.overlay = h('div.overlay', tree, this.hoverMark, this.selectedMark, this.active);
     this.flame = new Flame(canvas);
-    this.cut = h('p.cut');
     this.tip = new Tooltip();
     this.scrollbar = new Scrollbar((by) => this.#pan(0, by));
-    this.element = h('div.flame-host', {}, canvas, this.overlay, this.scrollbar.element, this.cut);
+    this.element = h('div.flame-host', {}, canvas, this.overlay, this.scrollbar.element);
     this.#bind();
   }
 
@@ -99,9 +90,6 @@ export class Picture {
       open: (e) => this.zoom(boxAt(e)?.node ?? 0),
       menu: (e) => this.#menuAt(e, boxAt(e)),
     });
-    const listening = { signal: this.host.until };
-    window.addEventListener('beforeprint', () => this.#print(), listening);
-    window.addEventListener('afterprint', () => this.#printed(), listening);
   }
 
   /** Fits the picture to its place on the page, now and whenever that changes. */
@@ -113,7 +101,7 @@ export class Picture {
 
   /** @param {DOMRectReadOnly} box */
   #resized({ width, height }) {
-    if (this.unprinted || !this.flame.resize(width, height)) return;
+    if (!this.flame.resize(width, height)) return;
     if (!this.host.flush() && this.state) this.draw(this.state);
   }
 
@@ -140,7 +128,7 @@ export class Picture {
   }
 
   /** What is to be drawn. @param {State} state @returns {import('./draw.js').Scene} */
-  #scene(state) {
+  scene(state) {
     const { model } = this;
     const { tree } = model;
     const { tested } = model.shownMetric;
@@ -174,7 +162,7 @@ export class Picture {
     if (flame.width <= 1) return;
     if (flame.flipped !== state.flipped) this.moved = true;
     flame.flipped = state.flipped;
-    const scene = this.#scene(state);
+    const scene = this.scene(state);
     flame.scene = scene;
     if (this.treeDrawn !== tree || this.fitted !== model.zoom) this.#fit();
     if (this.treeDrawn !== tree) {
@@ -398,36 +386,6 @@ export class Picture {
     const before = flame.scroll;
     flame.scroll = Math.max(first, Math.min(last, before + by));
     return flame.scroll !== before;
-  }
-
-  /**
-   * Draws all rows on white, so wide that they fit on a page below the header: paper is white and cannot be scrolled.
-   */
-  #print() {
-    const { flame, host, model } = this;
-    const [first, last] = model.rowRange();
-    const rows = last - first + 1;
-    const height = Math.min(rows, MOST_ROWS_PRINTED) * ROW;
-    this.unprinted ??= { scroll: flame.scroll, stretch: flame.stretch, left: flame.left, dark: host.colours.dark };
-    flame.fit();
-    const more = rows - MOST_ROWS_PRINTED;
-    this.cut.textContent = more > 0 ? `${more} more row${more === 1 ? ' is' : 's are'} not printed.` : '';
-    flame.resize(Math.max(flame.width, height / PAGE_SHAPE), height);
-    flame.scroll = first * ROW;
-    host.setDark(false);
-    host.flush();
-  }
-
-  #printed() {
-    const { flame, host, unprinted } = this;
-    const { width, height } = this.element.getBoundingClientRect();
-    if (!unprinted) return;
-    this.unprinted = null;
-    flame.resize(width, height);
-    const { dark, ...place } = unprinted;
-    Object.assign(flame, place);
-    host.setDark(dark);
-    host.flush();
   }
 
   /**

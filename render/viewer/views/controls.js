@@ -27,6 +27,7 @@ import { button, select, signButton, themeButton, toggle } from '../common/widge
  * @typedef {object} CornerActions
  * @property {boolean} dark whether the page is dark
  * @property {() => void} switchTheme
+ * @property {() => void} handOver opens the menu of the ways to give to somebody what is seen
  * @property {() => void} showHelp
  */
 
@@ -194,9 +195,10 @@ function views({ model, state, set }) {
  * Makes the controls in the upper right corner, which concern the page and not the picture.
  * @param {HTMLElement} corner @param {Controlled} controlled @param {CornerActions} actions
  */
-export function drawCorner(corner, controlled, { dark, switchTheme, showHelp }) {
+export function drawCorner(corner, controlled, { dark, switchTheme, handOver, showHelp }) {
   renew(corner, [
     ...views(controlled),
+    button('button', { title: 'picture, page, list, stack or link for somebody else (E)', 'aria-haspopup': 'menu', onclick: handOver }, 'Hand over ▾'),
     h('span.tool', {}, controlled.model.meta.tool),
     themeButton(dark, switchTheme),
     signButton('?', 'Help', 'keys (?)', showHelp),

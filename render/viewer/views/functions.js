@@ -340,11 +340,28 @@ export class FunctionList {
 
   /** @param {State} state */
   fill(state) {
-    const { model } = this;
     this.state = state;
     this.parts ||= this.#make();
-    if (this.isFolded && state.tab !== 'functions') return;
-    const { grid, shown, ...controls } = this.parts;
+    if (!this.isFolded || state.tab === 'functions') this.#fill(state, this.parts);
+  }
+
+  /**
+   * What the list shows, or would show where it is folded: its columns, its rows in their order, and what its controls
+   * leave, in words; empty for all.
+   * @param {State} state
+   */
+  listed(state) {
+    const parts = (this.parts ||= this.#make());
+    this.#fill(state, parts);
+    const { text, origin, verdict, way, grid } = parts;
+    const pressed = way.querySelector('[aria-pressed=true]');
+    const narrowed = [text.value, origin.value, verdict.value, pressed?.getAttribute('value') && pressed.textContent];
+    return { columns: grid.columns, rows: grid.rows, narrowed: narrowed.filter(Boolean).join(', ') };
+  }
+
+  /** @param {State} state @param {ReturnType<typeof partsOf>} parts */
+  #fill(state, { grid, shown, ...controls }) {
+    const { model } = this;
     const text = controls.text.value.toLowerCase();
     const wanted = controls.verdict.value;
     const origin = ORIGINS.indexOf(controls.origin.value);

@@ -71,78 +71,71 @@ reportTest(
   { context: { reducedMotion: 'reduce' } },
 );
 
-reportTest('on paper: header and picture, no controls, on one page or two', 'diff', async (report) => {
+/** How many pages a PDF has. @param {Buffer} pdf */
+const pagesOf = (pdf) => pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length || 0;
+
+/** Shows the page as it is printed, on A4 in landscape between its margins. @param {any} report */
+async function onPaper(report) {
+  await report.page.setViewportSize({ width: 1047, height: 718 });
+  await report.page.emulateMedia({ media: 'print' });
+  await report.until(() => !!document.querySelector('.paper'));
+}
+
+reportTest('on paper: verdict, proven changes, picture and legend; no controls; one page', 'diff', async (report) => {
   await report.openList();
-  await report.page.emulateMedia({ media: 'print' });
-  await report.settle();
-  for (const selector of ['.controls', '.inspector', '.functions'])
-    assert.ok(await report.page.locator(selector).isHidden(), selector);
-  for (const selector of ['h1', '.verdict', 'canvas.flame', '.legend'])
-    assert.ok(await report.page.locator(selector).isVisible(), selector);
-  assert.ok((await report.run(() => document.querySelector('canvas.flame')?.clientHeight)) > 150);
-  const pdf = await report.page.pdf({ format: 'A4', landscape: true });
-  const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length || 0;
-  assert.ok(pages >= 1 && pages <= 2, `${pages} pages`);
-});
-
-reportTest('on paper: the whole picture, in its own shape', 'deep', async (report) => {
-  const shape = () =>
-    report.run(() => {
-      const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.flame'));
-      const { width, height } = canvas.getBoundingClientRect();
-      return { stretched: width / height / (canvas.width / canvas.height), rows: canvas.height, shown: height };
-    });
-  const before = await shape();
-  await report.page.emulateMedia({ media: 'print' });
-  await report.run(() => dispatchEvent(new Event('beforeprint')));
-  const printed = await shape();
-  assert.ok(Math.abs(printed.stretched - 1) < 0.02, JSON.stringify(printed));
-  assert.equal(printed.rows, 60 * ROW);
-  assert.match(await report.text('.cut'), /^1\D?941 more rows are not printed/);
-  assert.ok(await report.page.locator('.cut').isVisible());
-  const pdf = await report.page.pdf({ format: 'A4' });
-  assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length, 1, 'one page');
+  const verdict = await report.text('.verdict .words');
+  const changes = await report.texts('.inspector .changes .link');
+  await onPaper(report);
+  for (const selector of ['.controls', '.inspector', '.functions', 'header', 'footer', '.flame-host', '.corner'])
+    assert.ok(await report.page.locator(selector).first().isHidden(), selector);
+  assert.ok((await report.text('.paper .sentence')).includes(verdict));
+  for (const name of changes.slice(0, 4)) assert.ok((await report.text('.paper tbody')).includes(name), name);
+  const place = (/** @type {string} */ selector) => report.page.locator(selector).boundingBox();
+  const picture = await place('.paper > svg');
+  assert.ok(picture.width > 1040 && picture.height > 150, JSON.stringify(picture));
+  const keys = await place('.paper .keys');
+  assert.ok(keys.y + keys.height <= 718 && keys.y >= picture.y + picture.height, JSON.stringify(keys));
+  // Figures are those of the inspector.
+  const figures = await report.texts('.paper tbody tr:first-child td');
+  assert.match(figures[3], /^[+−][\d.]+ m?s, /);
+  assert.equal(pagesOf(await report.page.pdf({ preferCSSPageSize: true })), 1);
   await report.page.emulateMedia({ media: 'screen' });
-  await report.run(() => dispatchEvent(new Event('afterprint')));
-  await report.settle();
-  assert.deepEqual(await shape(), before);
-  assert.ok(await report.page.locator('.cut').isHidden());
+  await report.until(() => !document.querySelector('.paper'));
+  assert.ok(await report.page.locator('.controls').isVisible());
 });
 
-reportTest(
-  'on paper of either direction the picture stands on the first page',
-  'deep',
-  async (report) => {
-    await report.page.emulateMedia({ media: 'print' });
-    await report.run(() => dispatchEvent(new Event('beforeprint')));
-    for (const [width, height] of [
-      [1047, 718],
-      [718, 1047],
-    ]) {
-      await report.page.setViewportSize({ width, height });
-      await report.settle();
-      const canvas = await report.page.locator('canvas.flame').boundingBox();
-      assert.ok(canvas.y + canvas.height <= height, `${width} × ${height}: ${JSON.stringify(canvas)}`);
-    }
-    const pdf = await report.page.pdf({ format: 'A4', landscape: true });
-    assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length, 1, 'one page');
-  },
-);
+reportTest('on paper: all rows that can be read, and how many are not there', 'deep', async (report) => {
+  await onPaper(report);
+  const boxes = await report.run(() => new Set([...document.querySelectorAll('.paper > svg rect')].map((e) => e.getAttribute('y'))).size);
+  assert.ok(boxes >= 60 && boxes <= 66, String(boxes));
+  assert.match(await report.text('.paper'), /Left out: [\d,]+ more rows of frames too narrow to read, or below row 64\./);
+  assert.equal(pagesOf(await report.page.pdf({ preferCSSPageSize: true })), 1);
+});
+
+reportTest('printing by the browser makes the same page, and takes it away', 'diff', async (report) => {
+  await report.run(() => {
+    /** @type {any} */ (window).printed = [];
+    addEventListener('beforeprint', () => /** @type {any} */ (window).printed.push(document.querySelectorAll('.paper').length));
+  });
+  const pdf = await report.page.pdf({ preferCSSPageSize: true });
+  assert.equal(pagesOf(pdf), 1);
+  assert.match(pdf.toString('latin1'), /\/MediaBox\s*\[\s*0 0 84[12][\d.]* 59[456]/, 'A4 in landscape');
+  assert.deepEqual(await report.run(() => /** @type {any} */ (window).printed), [1]);
+  assert.equal(await report.page.locator('.paper').count(), 0);
+});
 
 reportTest(
   'on paper it is light',
   'diff',
   async (report) => {
-    const theme = async () => [
-      await report.run(() => document.documentElement.dataset.theme),
-      (await report.pixels([[20, 12 * ROW]]))[0][0] > 128 ? 'white' : 'black',
-    ];
-    assert.deepEqual(await theme(), ['dark', 'black']);
-    await report.run(() => dispatchEvent(new Event('beforeprint')));
-    assert.equal((await theme())[0], 'light');
-    assert.ok((await report.pixels([[20, 4 * ROW]]))[0][0] > 128);
-    await report.run(() => dispatchEvent(new Event('afterprint')));
-    assert.deepEqual(await theme(), ['dark', 'black']);
+    const theme = () => report.run(() => document.documentElement.dataset.theme);
+    assert.equal(await theme(), 'dark');
+    await onPaper(report);
+    assert.equal(await theme(), 'light');
+    const paper = await report.run(() => document.querySelector('.paper > svg rect')?.getAttribute('fill'));
+    assert.equal(paper, 'rgb(255,255,255)');
+    await report.page.emulateMedia({ media: 'screen' });
+    await report.until(() => document.documentElement.dataset.theme === 'dark');
   },
   { context: { colorScheme: 'dark' } },
 );

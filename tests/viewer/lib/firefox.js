@@ -2,7 +2,7 @@
 // Debian's Firefox over WebDriver BiDi (https://w3c.github.io/webdriver-bidi/): playwright drives patched builds only.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import WebSocket from 'ws';
@@ -61,12 +61,15 @@ export class Firefox {
   static async start() {
     const profile = mkdtempSync(join(tmpdir(), 'kelvin-firefox-'));
     // No greeting, no update, no telemetry: nothing but the page.
-    writeFileSync(
-      join(profile, 'user.js'),
-      ['browser.shell.checkDefaultBrowser', 'app.update.enabled', 'datareporting.policy.dataSubmissionEnabled']
-        .map((name) => `user_pref("${name}", false);\n`)
-        .join(''),
-    );
+    const off = ['browser.shell.checkDefaultBrowser', 'app.update.enabled', 'datareporting.policy.dataSubmissionEnabled'];
+    const preferences = [
+      ...off.map((name) => [name, false]),
+      ['browser.download.folderList', 2],
+      ['browser.download.dir', join(profile, 'saved')],
+      ['browser.download.useDownloadDir', true],
+    ];
+    const lines = preferences.map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`);
+    writeFileSync(join(profile, 'user.js'), lines.join(''));
     const child = spawn(
       executable(),
       ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', '--width', '1280', '--height', '800'],
@@ -142,6 +145,18 @@ export class Firefox {
       };
       image.src = 'data:image/png;base64,${data}';
     })`);
+  }
+
+  /** A file that the page saved. @param {string} ending @returns {Promise<Buffer>} */
+  async saved(ending) {
+    const folder = join(this.profile, 'saved');
+    for (const end = Date.now() + ANSWER_MS; Date.now() < end;) {
+      const names = existsSync(folder) ? readdirSync(folder) : [];
+      const name = names.find((one) => one.endsWith(ending) && !names.includes(`${one}.part`));
+      if (name && statSync(join(folder, name)).size) return readFileSync(join(folder, name));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`no file ${ending} was saved`);
   }
 
   /** What was complained about, and what was loaded. */

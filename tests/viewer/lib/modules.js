@@ -36,4 +36,6 @@ export * as axis from '../../../render/viewer/timeline/axis.js';
 export * as chart from '../../../render/viewer/timeline/chart.js';
 export * as lanes from '../../../render/viewer/timeline/lanes.js';
 export * as timeline from '../../../render/viewer/timeline/timeline.js';
+export * as markdown from '../../../render/viewer/export/markdown.js';
+export * as vector from '../../../render/viewer/export/vector.js';
 export * as benchmarks from '../../../render/viewer/suite/benchmarks.js';
