@@ -85,10 +85,8 @@ function neighbourList(model, title, list, pick, most = MOST_NEIGHBOURS) {
 
 /** The figures of a frame as columns of a text. @param {Model} model @param {number} node */
 function stackFigures(model, node) {
-  const [base, head] = model.valueOf(node);
-  const { unit } = model;
-  if (model.sides === 1) return [amount(head, unit), percent(head, model.totals()[1])];
-  return [amount(base, unit), amount(head, unit), signedAmount(head - base, unit)];
+  const { total } = frameFigures(model, node);
+  return model.sides === 1 ? [total.amount(1), total.share(1)] : [total.amount(0), total.amount(1), total.difference];
 }
 
 /**
