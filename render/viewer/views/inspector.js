@@ -7,7 +7,7 @@ import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
 import { count, interval as intervalText, listName, measureOf, moduleName, pasted, plainStrings } from '../common/format.js';
-import { changeFigure, Figure, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
+import { changeFigure, Figure, figureOf, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
 import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
 import { waitSection } from './waitviews.js';
@@ -85,7 +85,7 @@ function neighbourList(model, title, list, pick, most = MOST_NEIGHBOURS) {
 
 /** The figures of a frame as columns of a text. @param {Model} model @param {number} node */
 function stackFigures(model, node) {
-  const { total } = frameFigures(model, node);
+  const total = figureOf(model, model.valueOf(node));
   return model.sides === 1 ? [total.amount(1), total.share(1)] : [total.amount(0), total.amount(1), total.difference];
 }
 

@@ -118,6 +118,7 @@ reportTest('all callers and all callees of a function, and back', 'diff', async 
 
 reportTest('name and stack are copied', 'diff', async (report) => {
   await report.clickFrame('compare');
+  const status = await report.text('.status');
   await report.click('.inspector button:text-is("Copy name")');
   await report.until(() => document.querySelector('[role=status]')?.textContent === 'name copied');
   assert.equal(await pasted(report), 'compare');
@@ -130,7 +131,6 @@ reportTest('name and stack are copied', 'diff', async (report) => {
     known.frameOf('compare'),
   );
   // The last line has the figures of the frame that is selected.
-  const status = await report.text('.status');
   for (const figure of lines[lines.length - 1].split(/ {2,}/).filter(Boolean).slice(0, 3))
     assert.ok(status.includes(figure), `${figure} in ${status}`);
 });
