@@ -346,6 +346,8 @@ struct diff_cause {
 
 /* ---- Changes ---- */
 
+enum { DIFF_CHANGE_WAITS = 2 };
+
 /*
  * A change: functions of a chain of calls whose proven differences are one and the same (verdict/changes.h). A function
  * belongs to one change at most. What is listed and counted as proven, in any output, are these.
@@ -358,7 +360,9 @@ struct diff_change {
 	size_t first, count; /* its functions: diff.change_functions[first] and those after it, the outermost first */
 	/* the user's function that nearly all of it is called from, where none of its own is one; PROFILE_NONE */
 	uint32_t caller;
-	uint32_t wait_site; /* the place that most of its difference is waiting at; PROFILE_NONE: it is no waiting */
+	/* the places where much of it is waiting, those with most of it first, each with a fifth of it or more */
+	uint32_t wait_sites[DIFF_CHANGE_WAITS];
+	size_t wait_count;
 };
 
 /* ---- Bottlenecks ---- */

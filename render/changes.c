@@ -53,15 +53,11 @@ void change_append_names(const struct diff *diff, const struct diff_change *chan
 	}
 }
 
-void change_append_wait(const struct diff *diff, const struct diff_change *change,
+static void append_site(const struct diff *diff, const struct diff_wait_site *site,
 	void (*append)(struct buffer *out, const char *name), struct buffer *out)
 {
-	const struct diff_wait_site *site;
-	uint32_t holder;
+	uint32_t holder = diff_released_by(diff, site);
 
-	if (change->wait_site == PROFILE_NONE)
-		return;
-	site = &diff->wait_sites[change->wait_site];
 	buffer_append_string(out, profile_wait_info(site->wait_class)->words);
 	if (diff_string(diff, site->lock)[0]) {
 		buffer_append_byte(out, ' ');
@@ -69,9 +65,17 @@ void change_append_wait(const struct diff *diff, const struct diff_change *chang
 	} else if (site->lock_number > 0) {
 		buffer_printf(out, " %" PRIu32 " (no name)", site->lock_number);
 	}
-	holder = diff_released_by(diff, site);
 	if (holder == PROFILE_NONE)
 		return;
 	buffer_printf(out, ", %s ", diff_release_words(site->wait_class));
 	append(out, shown(diff, holder));
+}
+
+void change_append_waits(const struct diff *diff, const struct diff_change *change,
+	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+{
+	for (size_t i = 0; i < change->wait_count; i++) {
+		buffer_append_string(out, i > 0 ? "; " : "");
+		append_site(diff, &diff->wait_sites[change->wait_sites[i]], append, out);
+	}
 }

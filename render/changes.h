@@ -27,5 +27,5 @@ void change_append_names(const struct diff *diff, const struct diff_change *chan
  * Appends what threads wait for in a change, and who held the lock: "lock cache_lock, held by evict"; nothing if it is
  * not waiting.
  */
-void change_append_wait(const struct diff *diff, const struct diff_change *change,
+void change_append_waits(const struct diff *diff, const struct diff_change *change,
 	void (*append)(struct buffer *out, const char *name), struct buffer *out);

@@ -24,7 +24,7 @@ static bool put_lock(const struct diff *diff, const struct diff_wait_site *site,
 	return true;
 }
 
-/* The place that most of the change is waiting at, and who let threads go on there. */
+/* A place that much of the change is waiting at, and who let threads go on there. */
 static bool put_wait(const struct diff *diff, const struct diff_wait_site *site, struct buffer *out)
 {
 	JSON_TEXT(out, "{\"class\":\"");
@@ -61,12 +61,14 @@ static bool put_change(const struct diff *diff, const struct diff_change *change
 			JSON_TEXT(out, ",");
 		put_function(out, diff->change_functions[change->first + i]);
 	}
-	JSON_TEXT(out, "],\"wait\":");
-	if (change->wait_site == PROFILE_NONE)
-		JSON_TEXT(out, "null");
-	else if (!put_wait(diff, &diff->wait_sites[change->wait_site], out))
-		return false;
-	JSON_TEXT(out, "}");
+	JSON_TEXT(out, "],\"waits\":[");
+	for (size_t i = 0; i < change->wait_count; i++) {
+		if (i > 0)
+			JSON_TEXT(out, ",");
+		if (!put_wait(diff, &diff->wait_sites[change->wait_sites[i]], out))
+			return false;
+	}
+	JSON_TEXT(out, "]}");
 	return true;
 }
 

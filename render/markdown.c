@@ -208,7 +208,7 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	if (has_waits(w, order)) {
 		buffer_append_byte(&row, ' ');
 		if (change)
-			change_append_wait(w->diff, change, markdown_name, &row);
+			change_append_waits(w->diff, change, markdown_name, &row);
 		buffer_append_string(&row, " |");
 	}
 	buffer_append_byte(&row, '\n');

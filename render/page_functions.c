@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's block of functions: names, values, intervals and states. */
+#include "render/changes.h"
 #include "render/page_data.h"
 
 #include <stddef.h>
@@ -189,7 +190,7 @@ static void append_id(struct buffer *out, uint32_t id)
 	buffer_append_varint(out, id == PROFILE_NONE ? 0 : (uint64_t)id + 1);
 }
 
-/* The place that most of a change is waiting at, its lock, and who ended most of these waits on each side. */
+/* A place that much of a change is waiting at, its lock, and who ended most of these waits on each side. */
 static void append_wait(
 	struct buffer *out, struct text_table *table, const struct diff *diff, const struct diff_wait_site *site)
 {
@@ -201,24 +202,26 @@ static void append_wait(
 		append_id(out, diff_released_by_on(diff, site, (enum diff_side)side));
 }
 
-enum { CHANGE_IS_SELF = 1, CHANGE_IS_OF_OTHERS = 2, CHANGE_WAITS = 4 };
+enum { CHANGE_IS_SELF = 1, CHANGE_IS_OF_OTHERS = 2, CHANGE_IS_CUT = 4 };
 
 static void append_changes(struct buffer *out, struct text_table *table, const struct diff *diff)
 {
 	buffer_append_varint(out, diff->change_count);
 	for (size_t i = 0; i < diff->change_count; i++) {
 		const struct diff_change *change = &diff->changes[i];
+		struct change_names names = change_names(diff, change);
 
-		buffer_append_varint(out, (change->is_self ? CHANGE_IS_SELF : 0) |
-						  (change->is_of_others ? CHANGE_IS_OF_OTHERS : 0) |
-						  (change->wait_site != PROFILE_NONE ? CHANGE_WAITS : 0));
+		buffer_append_varint(out, (names.is_cut ? CHANGE_IS_CUT : 0) | (change->is_self ? CHANGE_IS_SELF : 0) |
+						  (change->is_of_others ? CHANGE_IS_OF_OTHERS : 0));
 		buffer_append_varint(out, change->function);
 		append_id(out, change->caller);
+		append_id(out, names.to);
 		buffer_append_varint(out, change->count);
 		for (size_t k = 0; k < change->count; k++)
 			buffer_append_varint(out, diff->change_functions[change->first + k]);
-		if (change->wait_site != PROFILE_NONE)
-			append_wait(out, table, diff, &diff->wait_sites[change->wait_site]);
+		buffer_append_varint(out, change->wait_count);
+		for (size_t k = 0; k < change->wait_count; k++)
+			append_wait(out, table, diff, &diff->wait_sites[change->wait_sites[k]]);
 	}
 }
 

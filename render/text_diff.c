@@ -163,7 +163,7 @@ static void name_change(const struct text_writer *w, const struct diff_function 
 	else
 		buffer_append_string(name, diff_string(w->diff, f->shown));
 	if (change)
-		change_append_wait(w->diff, change, append_part, because);
+		change_append_waits(w->diff, change, append_part, because);
 	else if (!is_total)
 		buffer_append_string(because, diff_cause(w->diff, f));
 	w->out->failed = w->out->failed || name->failed || because->failed;

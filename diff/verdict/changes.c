@@ -10,8 +10,8 @@
 /* The part of the larger one of two differences from which on they are one, and a part that is nearly all. */
 static const double same_share = 0.9;
 
-/* The part of a difference from which on it is called that of the function itself, or waiting at one place. */
-static const double greater_share = 0.5;
+/* The part of a difference from which on it is called that of the function itself, and waiting at a place. */
+static const double greater_share = 0.5, least_waiting = 0.2;
 
 /* What a function's difference is, and how it is linked. */
 struct proven_function {
@@ -281,7 +281,7 @@ static void make_change(struct changes *c, uint32_t innermost)
 	struct diff_change *change = &diff->changes[diff->change_count];
 	size_t count = 0;
 
-	*change = (struct diff_change){ .caller = PROFILE_NONE, .wait_site = PROFILE_NONE };
+	*change = (struct diff_change){ .caller = PROFILE_NONE };
 	if (diff->change_count > 0)
 		change->first = change[-1].first + change[-1].count;
 	for (uint32_t at = innermost; at != PROFILE_NONE; at = c->functions[at].outer)
@@ -372,7 +372,8 @@ static bool list_wait_nodes(const struct changes *c, struct wait_node *nodes, si
 
 /* What is known of a change while the waits of one site after the other are added up. */
 struct change_waits {
-	double sum, greatest; /* of the site that is added up, and of change.wait_site */
+	double sum;                         /* of the site that is added up */
+	double greatest[DIFF_CHANGE_WAITS]; /* of change.wait_sites */
 	bool is_touched;
 };
 
@@ -395,12 +396,21 @@ static void add_waits(
 	}
 }
 
-/* A site that has most of a change is its place. */
+/* Keeps the sites that have most of a change. */
 static void choose_site(struct diff_change *change, struct change_waits *waits, double size, uint32_t site)
 {
-	if (waits->sum > waits->greatest && waits->sum >= greater_share * size) {
-		waits->greatest = waits->sum;
-		change->wait_site = site;
+	size_t place = change->wait_count;
+
+	while (place > 0 && waits->sum > waits->greatest[place - 1])
+		place--;
+	if (place < DIFF_CHANGE_WAITS && waits->sum >= least_waiting * size) {
+		change->wait_count += change->wait_count < DIFF_CHANGE_WAITS;
+		for (size_t i = change->wait_count - 1; i > place; i--) {
+			waits->greatest[i] = waits->greatest[i - 1];
+			change->wait_sites[i] = change->wait_sites[i - 1];
+		}
+		waits->greatest[place] = waits->sum;
+		change->wait_sites[place] = site;
 	}
 	waits->sum = 0;
 	waits->is_touched = false;

@@ -66,7 +66,7 @@ class Details {
 }
 
 /**
- * What most of a change is waiting for: the class of waits, the function that waits, the lock, and who ended most of
+ * What much of a change is waiting for: the class of waits, the function that waits, the lock, and who ended most of
  * these waits in base and in head, of a lock by letting it go. Functions are numbers; -1 for none.
  * @typedef {{one: number, func: number, lock: string, by: [number, number]}} ChangeWait
  */
@@ -78,12 +78,14 @@ class Details {
  * @property {number} func @property {boolean} own whether its figures are those of the function itself
  * @property {boolean} isOfOthers other changes say all of it: it is listed behind them, and not counted
  * @property {number} caller the user's function that it is called from, where it has none of its own; -1 for none
- * @property {number[]} chain @property {ChangeWait|null} wait
+ * @property {number} to the last function of its title, which begins with the caller, else the function; -1 for none
+ * @property {boolean} isCut whether the title leaves functions out before that
+ * @property {number[]} chain @property {ChangeWait[]} waits where much of it waits
  */
 
 const CHANGE_IS_SELF = 1;
 const CHANGE_IS_OF_OTHERS = 2;
-const CHANGE_WAITS = 4;
+const CHANGE_IS_CUT = 4;
 
 /**
  * Reads the changes; the names of locks are known when the texts behind them have been read.
@@ -92,24 +94,26 @@ const CHANGE_WAITS = 4;
 function changesOf(columns) {
   const numbers = (/** @type {number} */ count) => Array.from({ length: count }, () => columns.varint());
   const entries = Array.from({ length: columns.varint() }, () => {
-    const [flags, func, caller, length] = numbers(4);
-    return { flags, func, caller: caller - 1, chain: numbers(length), wait: flags & CHANGE_WAITS ? numbers(6) : null };
+    const [flags, func, caller, to, length] = numbers(5);
+    const chain = numbers(length);
+    const waits = Array.from({ length: columns.varint() }, () => numbers(6));
+    return { flags, func, caller: caller - 1, to: to - 1, chain, waits };
+  });
+  /** @param {string[]} texts @param {number[]} wait @returns {ChangeWait} */
+  const waitOf = (texts, [one, func, lock, number, base, head]) => ({
+    one,
+    func: func - 1,
+    lock: lock ? texts[lock - 1] : number ? `${number} (no name)` : '',
+    by: [base - 1, head - 1],
   });
   return (texts) =>
-    entries.map(({ flags, wait, ...change }) => {
-      const [one, func, lock, number, base, head] = wait || [];
-      return {
-        ...change,
-        own: (flags & CHANGE_IS_SELF) !== 0,
-        isOfOthers: (flags & CHANGE_IS_OF_OTHERS) !== 0,
-        wait: wait && {
-          one,
-          func: func - 1,
-          lock: lock ? texts[lock - 1] : number ? `${number} (no name)` : '',
-          by: [base - 1, head - 1],
-        },
-      };
-    });
+    entries.map(({ flags, waits, ...change }) => ({
+      ...change,
+      own: (flags & CHANGE_IS_SELF) !== 0,
+      isOfOthers: (flags & CHANGE_IS_OF_OTHERS) !== 0,
+      isCut: (flags & CHANGE_IS_CUT) !== 0,
+      waits: waits.map((wait) => waitOf(texts, wait)),
+    }));
 }
 
 /** The columns of all functions. */
@@ -216,8 +220,9 @@ export class Func {
 }
 
 /**
- * A proven change of a function: in itself (own), or with all that it calls.
- * @typedef {{f: Func, e: Estimate, own: boolean}} FunctionChange
+ * A proven change with the function that names it and its estimate: of the function itself (own), or with all that it
+ * calls.
+ * @typedef {Change & {f: Func, e: Estimate}} FunctionChange
  */
 
 /**
@@ -237,16 +242,15 @@ export function isProven(state) {
 }
 
 /**
- * Functions whose change is proven, in themselves or with what they call.
+ * The proven changes, in the order in which they are listed.
  * @param {Func[]} functions @returns {FunctionChange[]}
  */
 export function provenIn(functions) {
-  const states = ['self', 'total'].map((part) => functions[0]?.table?.[/** @type {'self'|'total'} */ (part)]?.state);
   const out = [];
-  for (const f of functions) {
-    if (states[0] && states[1] && !PROVEN.has(states[0][f.id]) && !PROVEN.has(states[1][f.id])) continue;
-    const verdict = verdictOn(f);
-    if (verdict && isProven(verdict.e.state)) out.push({ f, ...verdict });
+  for (const change of functions[0]?.table?.changes || []) {
+    const f = functions[change.func];
+    const e = change.own ? f.self : f.total;
+    if (e) out.push({ ...change, f, e });
   }
   return out;
 }

@@ -16,7 +16,7 @@ import { Narrowing } from './narrowing.js';
 import { changesIn, OrderedTree } from './order.js';
 import { nodeAt, pathOf } from './state.js';
 import { covered, functionSums, largestChange, withoutInterrupts } from './sums.js';
-import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
+import { hasInterrupts, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
 import { splicerOf } from './system.js';
 import { Tested } from './tested.js';
 import { grouped, sameValue, withMovedSelf } from '../data/tree.js';
@@ -431,36 +431,35 @@ export class Model {
   }
 
   /**
-   * All proven changes, the largest first; those of the whole program, and of what an interpreter runs, come last. The
-   * header, the list and the inspector show these.
+   * All proven changes, one for a chain of callers whose changes are one, the largest first; those that others say all of
+   * come last, and are not counted. The header, the legend, the list and the inspector show these.
    * @returns {FunctionChange[]}
    */
   provenChanges() {
-    const [base, head] = this.tables.tree.figures;
-    return this.sides === 1 ? [] : this.#ordered(provenIn(this.functions), [base[0], head[0] * this.factor]);
+    return this.sides === 1 ? [] : provenIn(this.functions);
+  }
+
+  /** How many of the changes that are counted some functions are part of. @param {Func[]} functions */
+  changesAmong(functions) {
+    const among = new Set(functions.map(({ id }) => id));
+    return this.shownChanges().filter(({ chain, isOfOthers }) => !isOfOthers && chain.some((id) => among.has(id))).length;
   }
 
   /** Proven changes of what the filters leave, with the figures under them. @returns {FunctionChange[]} */
   shownChanges() {
     if (!this.isNarrowed) return this.provenChanges();
-    const held = provenIn(this.functions).filter(({ f }) => isProven(this.verdictOn(f)?.e.state || ''));
-    const left = held.map(({ f, e, own }) => {
+    const isTested = !this.isPart && !this.isApart;
+    const held = this.provenChanges().filter(({ f, own }) => isTested || !this.changed[own ? 'self' : 'total'][f.id]);
+    const left = held.map((change) => {
+      const { f, e, own } = change;
       const sums = own ? this.sums.self : this.sums.total;
       const base = sums[0][f.id];
       const head = sums[1][f.id] * this.factor;
-      return { f, e: { ...e, base, head, delta: head - base }, own };
+      return { ...change, e: { ...e, base, head, delta: head - base } };
     });
-    return this.#ordered(
-      left.filter(({ e }) => e.base || e.head),
-      this.totals(),
-    );
-  }
-
-  /** @param {FunctionChange[]} changes @param {number[]} totals [base, head] */
-  #ordered(changes, totals) {
-    const last = (/** @type {FunctionChange} */ { f, e, own }) =>
-      Number(!own && (this.isOwned(f) || isWhole([e.base, e.head], totals)));
-    return changes.sort((a, b) => last(a) - last(b) || Math.abs(b.e.delta) - Math.abs(a.e.delta));
+    const there = left.filter(({ e }) => e.base || e.head);
+    const last = (/** @type {FunctionChange} */ { isOfOthers }) => Number(isOfOthers);
+    return there.sort((a, b) => last(a) - last(b) || Math.abs(b.e.delta) - Math.abs(a.e.delta));
   }
 
   /**

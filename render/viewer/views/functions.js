@@ -383,8 +383,8 @@ export class FunctionList {
       (!marked || marked[f.id] === 1);
     const sign = way === 'more' ? 1 : -1;
     const rows = this.#rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
-    const proven = rows.filter((r) => r.f.origin < INTERRUPTS && isProven(r.e?.state || '')).length;
-    const provenText = model.sides === 2 && model.shownMetric.tested ? `, ${count(proven)} proven` : '';
+    const changes = model.sides === 2 && model.shownMetric.tested ? model.changesAmong(rows.map(({ f }) => f)) : -1;
+    const provenText = changes < 0 ? '' : `, ${count(changes)} proven change${changes === 1 ? '' : 's'}`;
     shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}`;
     this.largest = this.#largestOf(rows);
     grid.setRows(rows, selected);

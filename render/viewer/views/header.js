@@ -4,8 +4,9 @@
 import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from '../common/format.js';
+import { amount, changeWords, count, measureOf, percent, signedAmount } from '../common/format.js';
 import { testedFigure, wholeFigure } from '../model/figures.js';
+import { changeHint, changeTitle, waitText } from './changes.js';
 import { requestsLine } from './latencies.js';
 import { swatch } from '../common/widgets.js';
 
@@ -87,9 +88,12 @@ export function changeSentence(state, own, figure, { metric, unit }) {
 }
 
 /** A change in a sentence to quote. @param {Model} model @param {FunctionChange} change */
-function sentence(model, { f, e, own }) {
+function sentence(model, change) {
+  const { f, e, own } = change;
   const figure = testedFigure(model, f.id, own ? 'self' : 'total');
-  return [h('bdi', { title: f.name }, listName(f.name)), changeSentence(e.state, own, figure, model.meta)];
+  const name = h('bdi', { title: changeHint(model, change) }, changeTitle(model, change));
+  const waits = waitText(model, change);
+  return [name, changeSentence(e.state, own, figure, model.meta), waits && `It ${waits}. `];
 }
 
 /** The name of a recording's file, without what every such file ends with. @param {Recording} r */
@@ -119,11 +123,11 @@ function scaleSentence({ factor, scaleWords, scaleText }) {
 
 /** The largest changes in sentences. @param {Model} model */
 function sentences(model) {
-  const changed = model.provenChanges();
+  const changed = model.provenChanges().filter(({ isOfOthers }) => !isOfOthers);
   if (!changed.length) return h('p.changes', {}, 'No function is proven to have changed.');
   const first = changed.slice(0, SENTENCES).flatMap((change) => sentence(model, change));
   const others = changed.length - SENTENCES;
-  const rest = others > 0 && `${others} other function${others === 1 ? '' : 's'} changed too. `;
+  const rest = others > 0 && `${others} other change${others === 1 ? ' is' : 's are'} proven, too. `;
   return h('p.changes', {}, ...first, rest);
 }
 

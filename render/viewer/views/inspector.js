@@ -10,6 +10,7 @@ import { count, interval as intervalText, listName, measureOf, moduleName, paste
 import { changeFigure, Figure, figureOf, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
 import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
+import { changeHint, changeTitle, waitLine } from './changes.js';
 import { waitSection } from './waitviews.js';
 import { button, swatch } from '../common/widgets.js';
 
@@ -109,7 +110,8 @@ export function stackText(model, node) {
  * A proven change in a line.
  * @param {Model} model @param {FunctionChange} change @param {(func: number) => void} pick
  */
-function changeItem(model, { f, e, own }, pick) {
+function changeItem(model, change, pick) {
+  const { f, e, own } = change;
   const figure = changeFigure(model, { f, own });
   const figures =
     e.state === 'new'
@@ -121,8 +123,9 @@ function changeItem(model, { f, e, own }, pick) {
   return h(
     'li',
     {},
-    button('button.link', { title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
+    button('button.link', { title: changeHint(model, change), onclick: () => pick(f.id) }, changeTitle(model, change)),
     h('span', {}, h(`span.s-${e.state}`, {}, `${e.state} ${partText(own)}`), ` ${figures}${cause && `: ${cause}`}`),
+    waitLine(model, change),
   );
 }
 
@@ -150,9 +153,12 @@ function changeList(model, pick) {
     const rest = more > 0 && h('p.dim', {}, `and ${more} more in the function list`);
     return [h('h3', {}, `${title} (${changes.length})`), h('ul.changes', {}, ...items), rest];
   };
-  const increases = changed.filter(({ e }) => e.delta > 0);
-  const decreases = changed.filter(({ e }) => e.delta <= 0);
-  return h('div', {}, ...list('Proven increases', increases), ...list('Proven decreases', decreases), left);
+  const counted = changed.filter(({ isOfOthers }) => !isOfOthers);
+  const increases = counted.filter(({ e }) => e.delta > 0);
+  const decreases = counted.filter(({ e }) => e.delta <= 0);
+  const sums = changed.filter(({ isOfOthers }) => isOfOthers);
+  const lists = [list('Proven increases', increases), list('Proven decreases', decreases), list('Sums of these', sums)];
+  return h('div', {}, ...lists.flat(), left);
 }
 
 /** The functions with the most own time. @param {Model} model @param {(func: number) => void} pick */

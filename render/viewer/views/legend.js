@@ -119,7 +119,7 @@ function originKeys(model, key) {
 }
 
 /**
- * The verdicts, with how many functions have them; or, if none, how many places in the tree.
+ * The verdicts, with how many changes have them; or, if none, how many places in the tree.
  * @param {Model} model @param {Colours} colours @param {(mark: Mark) => Node} key makes an entry
  */
 function verdictKeys(model, colours, key) {
@@ -130,15 +130,15 @@ function verdictKeys(model, colours, key) {
     ['new', '+ new'],
     ['gone', '− gone'],
   ]);
-  const proven = model.shownChanges();
+  const proven = model.shownChanges().filter(({ isOfOthers }) => !isOfOthers);
   const totalOf = (/** @type {string} */ verdict) => {
-    const functions = proven.filter(({ e }) => e.state === verdict).length;
-    const places = functions ? 0 : model.placesWith(STATES.indexOf(verdict));
-    if (!places) return { total: count(functions), totalHint: 'so many functions' };
+    const changes = proven.filter(({ e }) => e.state === verdict).length;
+    const places = changes ? 0 : model.placesWith(STATES.indexOf(verdict));
+    if (!places) return { total: count(changes), totalHint: 'so many changes' };
     const totalHint = 'proven in so many places of the call tree, but of no function in all its places together';
     return { total: `${count(places)} place${places === 1 ? '' : 's'}`, totalHint };
   };
-  const changes = words.map(([verdict, word]) =>
+  const keys = words.map(([verdict, word]) =>
     key({
       ...totalOf(verdict),
       name: 'states',
@@ -149,5 +149,5 @@ function verdictKeys(model, colours, key) {
     }),
   );
   const hint = 'noise can explain the difference, or the difference is too small to matter';
-  return [...changes, h('span.key', { title: hint }, swatch(css(colours.neutral())), 'same, or not proven')];
+  return [...keys, h('span.key', { title: hint }, swatch(css(colours.neutral())), 'same, or not proven')];
 }

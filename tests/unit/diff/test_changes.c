@@ -127,8 +127,8 @@ static void a_change_names_the_lock_and_who_held_it(void **state)
 
 	assert_true(diff->change_count > 0);
 	assert_string_equal(diff_string(diff, diff->functions[diff->changes[0].function].name), "lookup");
-	assert_int_not_equal(diff->changes[0].wait_site, PROFILE_NONE);
-	site = &diff->wait_sites[diff->changes[0].wait_site];
+	assert_int_equal(diff->changes[0].wait_count, 1);
+	site = &diff->wait_sites[diff->changes[0].wait_sites[0]];
 	assert_string_equal(diff_string(diff, site->lock), "cache_lock");
 	for (int side = 0; side < DIFF_SIDES; side++)
 		assert_string_equal(

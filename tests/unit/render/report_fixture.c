@@ -184,7 +184,7 @@ static void add_change(struct diff *diff, uint32_t function, const uint32_t *cha
 	size_t first = diff->change_count > 0 ? change[-1].first + change[-1].count : 0;
 
 	memcpy(diff->change_functions + first, chain, count * sizeof(*chain));
-	*change = (struct diff_change){ function, is_self, false, first, count, PROFILE_NONE, PROFILE_NONE };
+	*change = (struct diff_change){ function, is_self, false, first, count, PROFILE_NONE, .wait_count = 0 };
 	diff->change_count++;
 }
 
