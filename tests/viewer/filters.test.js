@@ -116,7 +116,7 @@ test('deep recursions with branches fold to what the loop erasure of each stack 
   for (const seed of SEEDS) {
     const page = randomPage(seed, { stacks: 300 });
     for (let i = 1; i < page.tree.count; i++) page.tree.func[i] %= 3;
-    const { tree, repeated } = folding.foldedTree(page.tree, symbols.ranksOf(page.functions), { merged: null, recursion: true });
+    const { tree, repeated } = folding.foldedTree(page.tree, page.functions, { merged: null, recursion: true });
     const byHand = new Map();
     const loops = [0, 0];
     for (let i = 1; i < page.tree.count; i++) {
@@ -185,16 +185,19 @@ test('processes are the first row: each has the stacks of its samples', () => {
   }
 });
 
-test('a frame of one process alone keeps its verdict and its interval below the row of the process', () => {
+test('below the row of a process a frame keeps its verdict where it has a part in it, and its interval where it is all of it', () => {
   const page = severalProcesses(7);
   page.tree.state.fill(2, 1);
   page.tree.intervals = new Map(Array.from({ length: page.tree.count }, (_, i) => [i, [i, i + 1]]));
-  const { callTree, ...model } = shown(page);
+  const model = shown(page);
+  const { callTree } = model;
   let kept = 0;
   for (let i = 1; i < callTree.count; i++) {
     const from = callTree.from[i];
     const same = from > 0 && [0, 1].every((side) => callTree.total[side][i] === page.tree.total[side][from]);
-    assert.equal(codes.STATES[callTree.state[i]], same ? 'more' : 'untested');
+    const grows = from > 0 && callTree.total[1][i] > callTree.total[0][i];
+    assert.equal(codes.STATES[callTree.state[i]], same || grows ? 'more' : 'untested');
+    assert.equal(model.intervalOf(i) !== null, same);
     if (same) kept++;
   }
   assert.ok(kept > 0);
@@ -218,7 +221,7 @@ test('a tree that would be too large with its processes stays as it is', () => {
   const page = severalProcesses(2);
   const values = page.samples.map((/** @type {any} */ side) => side.values[0]);
   const threads = page.meta.recordings.map((/** @type {any} */ r) => r.threads);
-  const split = { ...page, values, threads, names: ['cc', 'sh'], first: 14 };
+  const split = { ...page, values, threads, rows: processes.processRows(page.meta.recordings), factor: 1, isPart: false, first: 14 };
   const { count } = processes.splitTree(split);
   assert.equal(processes.splitTree({ ...split, most: count })?.count, count);
   assert.equal(processes.splitTree({ ...split, most: count - 1 }), null);

@@ -21,13 +21,21 @@ export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved
 export const UNPROVEN = 1;
 export const MORE = 2;
 export const LESS = 3;
+export const NEW = 4;
 export const GONE = 5;
 export const UNTESTED = 7;
+/** A number beside those of the verdicts, for what the legend marks: the frames with a part in their function's. */
+export const OF_FUNCTION = 8;
 
 /** Flag of a frame: the compiler inlined it into its caller. */
 export const INLINED = 1;
 /** Flag of a frame: it is beside the program, in an interrupt or a compiler; the figures of those above leave it out. */
 export const INTERRUPT = 2;
+/**
+ * Flag of a frame: its function is proven to have changed, and the frame has a part in that which its own verdict does
+ * not tell. That verdict is about the total of the frame alone.
+ */
+export const PLACE = 4;
 
 /** The number of the verdict on a function. @param {{state: string}|null|undefined} estimate */
 export function stateOf(estimate) {

@@ -3,7 +3,7 @@
 // are read.
 
 import { Columns } from './block.js';
-import { INTERRUPTS, STATES } from './codes.js';
+import { INTERRUPTS, STATES, stateOf } from './codes.js';
 
 /** Numbers of the verdicts that are proven changes of a function in its place. */
 export const PROVEN = new Set(['more', 'less', 'new', 'gone'].map((state) => STATES.indexOf(state)));
@@ -242,6 +242,16 @@ export function isProven(state) {
 }
 
 /**
+ * The functions whose change is proven, in themselves or with what they call.
+ * @param {Func[]} functions
+ */
+export function provenFunctions(functions) {
+  const table = functions[0]?.table;
+  const isProvenIn = (/** @type {Uint8Array|undefined} */ states, /** @type {number} */ id) => !!states && PROVEN.has(states[id]);
+  return functions.filter(({ id }) => isProvenIn(table?.self?.state, id) || isProvenIn(table?.total?.state, id));
+}
+
+/**
  * The proven changes, in the order in which they are listed.
  * @param {Func[]} functions @returns {FunctionChange[]}
  */
@@ -287,6 +297,12 @@ export function originsOf(functions) {
  */
 export function languagesOf(functions) {
   return columnOf(functions, functions[0]?.table?.languages, (f) => f.languages || 0);
+}
+
+/** The numbers of the verdicts on the totals of all functions, by id. @param {{total?: {state: string}}[]} functions */
+export function totalStatesOf(functions) {
+  const all = /** @type {Func[]} */ (functions);
+  return columnOf(all, all[0]?.table?.total?.state, (f) => stateOf(f.total));
 }
 
 /** Whether the report knows of interrupts, or of compilers beside the program. @param {Func[]} functions */

@@ -3,7 +3,10 @@
 // those of recursions. One pass over the nodes gives each its place, another one puts siblings into their order.
 
 import { ancestorAt, jumpOf } from './ancestors.js';
-import { grouped, linkTree, statesUnder, Tree } from '../data/tree.js';
+import { PLACE } from '../data/codes.js';
+import { Joining } from './joining.js';
+import { ranksOf } from '../data/symbols.js';
+import { grouped, linkTree, Tree } from '../data/tree.js';
 import { sortByRank } from './order.js';
 
 /**
@@ -23,8 +26,6 @@ class Made {
     this.depth = new Uint16Array(most);
     /** Nodes further up, by which a caller is found in few steps: see `ancestors.js`. */
     this.jump = new Int32Array(most);
-    /** The first node of the source that became a node; -1 - node where others were joined with it. */
-    this.from = new Int32Array(most);
     this.self = [new Float64Array(most), new Float64Array(most)];
     this.count = 1;
     this.bits = Math.max(4, Math.ceil(Math.log2(most + 1)) + 1);
@@ -34,23 +35,20 @@ class Made {
 
   /**
    * The child of a node with a function, which is made where there is none.
-   * @param {number} parent @param {number} func @param {number} source
+   * @param {number} parent @param {number} func
    */
-  child(parent, func, source) {
+  child(parent, func) {
     const { table } = this;
     const mask = table.length - 1;
     let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(func + 1, 0x85ebca6b)) >>> (32 - this.bits);
     for (; table[at]; at = (at + 1) & mask) {
       const node = table[at];
-      if (this.parent[node] !== parent || this.func[node] !== func) continue;
-      if (this.from[node] >= 0) this.from[node] = -1 - this.from[node];
-      return node;
+      if (this.parent[node] === parent && this.func[node] === func) return node;
     }
     const node = this.count++;
     table[at] = node;
     this.parent[node] = parent;
     this.func[node] = func;
-    this.from[node] = source;
     this.depth[node] = this.depth[parent] + 1;
     this.jump[node] = jumpOf(this.depth, this.jump, parent);
     return node;
@@ -93,13 +91,15 @@ class Open {
 /**
  * Gives each node of a tree its place among the nodes that are made, and its self values to them.
  * @param {Tree} tree @param {Made} made @param {Folds} folds @param {Open} open
- * @returns {number[]} the self time [base, head] of stacks with a recursion
+ * @returns {{repeated: number[], frames: Int32Array}} the self time [base, head] of stacks with a recursion; the node that
+ * each frame became, 0 for those that were merged
  */
 function place(tree, made, { merged, recursion }, open) {
   const { count, depth, func, parent } = tree;
   const [from0, from1] = tree.self;
   const [self0, self1] = made.self;
   const to = new Int32Array(count);
+  const frames = new Int32Array(count);
   const repeats = new Uint8Array(recursion ? count : 0);
   const repeated = [0, 0];
   self0[0] = from0[0];
@@ -114,8 +114,9 @@ function place(tree, made, { merged, recursion }, open) {
       if (outer && made.holds(outer, above)) {
         node = outer;
         repeats[i] = 1;
-      } else node = made.child(above, f, i);
+      } else node = made.child(above, f);
       if (recursion) open.push(depth[i], f, node);
+      frames[i] = node;
     }
     to[i] = node;
     self0[node] += from0[i];
@@ -126,7 +127,7 @@ function place(tree, made, { merged, recursion }, open) {
     repeated[0] += from0[i];
     repeated[1] += from1[i];
   }
-  return repeated;
+  return { repeated, frames };
 }
 
 /** The places of the nodes that were made, in preorder. @param {Made} made @param {ArrayLike<number>} ranks */
@@ -148,28 +149,31 @@ function preorder({ count, func, parent }, ranks) {
 }
 
 /**
- * The tree without the frames that are taken out. A frame keeps its verdict where it is one frame as before, with the
- * same figures; others were never tested. Self values add up to what they were.
- * @param {Tree} tree @param {ArrayLike<number>} ranks the order of siblings, by function @param {Folds} folds
+ * The tree without the frames that are taken out. Frames keep their verdicts, as `joining.js` says. Self values add up
+ * to what they were.
+ * @param {Tree} tree @param {import('../data/symbols.js').Func[]} functions @param {Folds} folds
  * @returns {{tree: Tree, repeated: number[]}} and the time [base, head] of stacks in which a recursion was folded
  */
-export function foldedTree(tree, ranks, folds) {
+export function foldedTree(tree, functions, folds) {
   const made = new Made(tree.count);
   let deepest = 0;
   for (let i = 0; i < tree.count; i++) if (tree.depth[i] > deepest) deepest = tree.depth[i];
-  const repeated = place(tree, made, folds, new Open(ranks.length, deepest + 1));
-  const places = preorder(made, ranks);
+  const { repeated, frames } = place(tree, made, folds, new Open(functions.length, deepest + 1));
+  const places = preorder(made, ranksOf(functions));
   const out = new Tree(made.count);
-  const from = new Int32Array(made.count);
+  const { starts, members } = grouped(frames, made.count, tree.count, 1);
+  const joining = new Joining(tree, functions);
+  out.state[0] = tree.state[0];
+  out.flags[0] = tree.flags[0];
   for (let i = 0; i < made.count; i++) {
     const at = places[i];
     out.func[at] = made.func[i];
     out.depth[at] = made.depth[i];
-    from[at] = made.from[i];
-    out.flags[at] = tree.flags[made.from[i] < 0 ? -1 - made.from[i] : made.from[i]];
     for (let side = 0; side < 2; side++) out.self[side][at] = made.self[side][i];
+    if (!i) continue;
+    out.flags[at] = (tree.flags[members[starts[i]]] & ~PLACE) | joining.place(members, starts[i], starts[i + 1]);
+    out.state[at] = joining.state(members, starts[i], starts[i + 1]);
   }
   linkTree(out);
-  out.state = statesUnder(tree, out, from);
   return { tree: out, repeated };
 }

@@ -4,6 +4,7 @@
 // them, which only happens to nodes that are wide enough to be seen.
 
 import { stateOf, UNPROVEN } from '../data/codes.js';
+import { Joining } from './joining.js';
 import { BY_NAME, Siblings } from './order.js';
 import { isProven } from '../data/symbols.js';
 import { joinedShade } from './waiting.js';
@@ -49,6 +50,7 @@ export class LazyTree {
     this.source = source;
     this.functions = functions;
     this.weights = weights;
+    this.joining = new Joining(source, functions);
     this.siblings = new Siblings(functions, order);
     /** @type {Uint8Array|null} what nodes of the call tree wait for that count with these weights; null for unknown */
     this.shades = (weights === source.self ? source.shades?.own : source.shades?.all) || null;
@@ -280,19 +282,17 @@ export class LazyTree {
     const { source } = this;
     const { at, from, to } = /** @type {Slice} */ (this.slices[node]);
     let flags = source.flags[at[from]];
-    let state = source.state[at[from]];
     for (let i = from; i < to; i++) {
       for (let side = 0; side < 2; side++) {
         this.self[side][node] += source.self[side][at[i]];
         this.total[side][node] += source.total[side][at[i]];
       }
       flags &= source.flags[at[i]];
-      if (source.state[at[i]] !== state) state = UNPROVEN;
     }
     this.#sumOwn(node, at, from, to);
     this.#sumShade(node, at, from, to);
-    this.flags[node] = flags;
-    this.state[node] = state;
+    this.flags[node] = flags | this.joining.place(at, from, to);
+    this.state[node] = this.joining.state(at, from, to);
   }
 
   /**

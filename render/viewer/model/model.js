@@ -16,10 +16,11 @@ import { Narrowing } from './narrowing.js';
 import { changesIn, OrderedTree } from './order.js';
 import { nodeAt, pathOf } from './state.js';
 import { covered, functionSums, largestChange, withoutInterrupts } from './sums.js';
-import { hasInterrupts, originsOf, provenIn, ranksOf, verdictOn } from '../data/symbols.js';
+import { hasInterrupts, originsOf, provenIn } from '../data/symbols.js';
 import { splicerOf } from './system.js';
 import { Tested } from './tested.js';
 import { grouped, sameValue, withMovedSelf } from '../data/tree.js';
+import { Verdicts } from './verdicts.js';
 import { classesOf, classSums, shadesOf, withoutWaits } from './waiting.js';
 
 /** Frames are taken out of smaller trees at once, and out of larger ones step by step. */
@@ -87,12 +88,11 @@ export class Model {
     /** @type {Meant[]} the filters of the state that is shown */ this.meant = [];
     /** @type {number[]} time [base, head] of stacks with a recursion that was folded */ this.repeated = [0, 0];
     /** Whether filters leave a part of the samples. */ this.isPart = false;
-    /** In how many places each verdict is proven. */ this.places = new Uint32Array(STATES.length);
+    /** What is proven of it. */ this.verdicts = new Verdicts(this);
+    /** How figures are others than those that were tested, beside filters that leave a part of the samples. */
+    this.figuresAre = { hides: false, folds: false, interrupts: false, apart: false, merges: false };
     /** Whether figures are others than those that were tested. */ this.filtered = false;
     /** @type {Tree} the tree of the report under the filters, before frames are taken out */ this.part = tables.tree;
-    /** @type {{self: Uint8Array, total: Uint8Array}|null} 1 for functions whose figures are others in `part` */
-    this.changedMade = null;
-    this.marked = new Uint8Array(0);
     /** Whether the report is of recordings of waits. */ this.hasWaits = !!tables.meta.waits;
     /** @type {Uint8Array|null} the class of waits that each function is; null where there are none */
     this.classesMade = null;
@@ -212,7 +212,6 @@ export class Model {
     this.coming = null;
     const spliced = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
     this.part = whole;
-    this.changedMade = null;
     this.meant = this.narrowing.meantBy(state);
     const tree = this.#fold(spliced.tree);
     this.hidden = spliced.hidden;
@@ -221,6 +220,13 @@ export class Model {
     this.isApart = this.hasInterpreters && state.interpreter === 'apart' && state.system === 'show';
     this.callTree = this.#withInterpreter(tree);
     this.isPart = this.narrowing.isPart(state);
+    this.figuresAre = {
+      hides: !!splicer && state.system === 'hide',
+      folds: !!splicer && state.system === 'fold',
+      interrupts: !!splicer && state.system === 'show',
+      apart: this.isApart,
+      merges: tree !== spliced.tree,
+    };
     this.filtered = this.isPart || this.isApart || !this.narrowing.isTested(state) || !!splicer || tree !== spliced.tree;
     this.sumsMade = null;
     this.placesMade = null;
@@ -281,7 +287,7 @@ export class Model {
     const recursion = meant.some(({ filter }) => filter.kind === 'recursion');
     this.repeated = [0, 0];
     if (!merged && !recursion) return tree;
-    const folded = foldedTree(tree, ranksOf(functions), { merged, recursion });
+    const folded = foldedTree(tree, functions, { merged, recursion });
     this.repeated = folded.repeated;
     return folded.tree;
   }
@@ -299,68 +305,15 @@ export class Model {
     else if (state.inverted) this.turned = inverted(this.callTree, this.functions, order);
     this.reordered = this.turned || order.by === 'name' ? null : new OrderedTree(this.callTree, order);
     this.tree = this.turned || this.reordered || this.callTree;
-    if (this.turned) this.#untest(this.turned);
+    if (this.turned) this.verdicts.untest(this.turned);
     const known = this.sides === 2 && !this.turned && this.shownMetric.tested;
     this.removed = known ? findRemoved(this.callTree) : null;
     this.most = this.#largestPoints();
   }
 
-  /** Takes the verdicts from the functions of a turned tree whose figures the filters change. @param {LazyTree} tree */
-  #untest(tree) {
-    if ((!this.isPart && !this.isApart) || this.sides === 1) return;
-    const changed = tree.around ? this.changed.total : this.changed.self;
-    for (let node = tree.first(0); node >= 0; node = tree.next(node))
-      if (changed[tree.func[node]]) tree.state[node] = UNTESTED;
-    if (tree.twin) tree.state[tree.twin] = tree.state[1];
-  }
-
-  /** Which functions have other figures under the filters than those that were tested, as 1 by function. */
-  get changed() {
-    if (this.changedMade) return this.changedMade;
-    const { functions, part } = this;
-    const sumsOf = (/** @type {Tree} */ of) => functionSums(of, functions.length, of.total);
-    const [tested, shown] = [this.tested.tree, this.#withInterpreter(part)].map(sumsOf);
-    const compared = (/** @type {'self'|'total'} */ of) =>
-      Uint8Array.from(functions, (_, f) =>
-        [0, 1].every((side) => sameValue(tested[of][side][f], shown[of][side][f])) ? 0 : 1,
-      );
-    return (this.changedMade = { self: compared('self'), total: compared('total') });
-  }
-
-  /**
-   * The verdict on a function. It is about the figures that were tested: where filters leave a part of them, there is
-   * none.
-   * @param {Func} f
-   */
+  /** The verdict on a function. @param {Func} f */
   verdictOn(f) {
-    const verdict = verdictOn(f);
-    if (!verdict || (!this.isPart && !this.isApart)) return verdict;
-    if (!this.changed[verdict.own ? 'self' : 'total'][f.id]) return verdict;
-    return { e: { ...verdict.e, state: STATES[UNTESTED] }, own: verdict.own };
-  }
-
-  /** The functions with a frame of some verdicts, as 1 by function. @param {string} states their digits */
-  functionsWith(states) {
-    if (this.memo.isNew('marked', states, this.callTree)) {
-      const { callTree, functions } = this;
-      const wanted = STATES.map((_, i) => this.shownMetric.tested && states.includes(String(i)));
-      this.marked = new Uint8Array(functions.length);
-      for (let i = 1; i < callTree.count; i++) if (wanted[callTree.state[i]]) this.marked[callTree.func[i]] = 1;
-    }
-    return this.marked;
-  }
-
-  /**
-   * In how many places a verdict is proven. Frames right below one of the same verdict are part of its place.
-   * @param {number} state
-   */
-  placesWith(state) {
-    if (this.memo.isNew('places', this.callTree)) {
-      const { count, parent, state: states } = this.callTree;
-      this.places.fill(0);
-      for (let i = 1; i < count; i++) if (states[i] !== states[parent[i]]) this.places[states[i]]++;
-    }
-    return this.shownMetric.tested ? this.places[state] : 0;
+    return this.verdicts.on(f);
   }
 
   /** Decides which widths are drawn. @param {State} state */
@@ -448,8 +401,8 @@ export class Model {
   /** Proven changes of what the filters leave, with the figures under them. @returns {FunctionChange[]} */
   shownChanges() {
     if (!this.isNarrowed) return this.provenChanges();
-    const isTested = !this.isPart && !this.isApart;
-    const held = this.provenChanges().filter(({ f, own }) => isTested || !this.changed[own ? 'self' : 'total'][f.id]);
+    const { isPart, verdicts } = this;
+    const held = this.provenChanges().filter(({ f, own }) => !isPart || !verdicts.changed[own ? 'self' : 'total'][f.id]);
     const left = held.map((change) => {
       const { f, e, own } = change;
       const sums = own ? this.sums.self : this.sums.total;
@@ -520,7 +473,11 @@ export class Model {
   intervalOf(node) {
     const { from } = this.callTree;
     if (this.filtered || this.turned || this.tree.state[node] === UNTESTED) return null;
-    return this.tables.tree.intervals?.get(from ? from[node] : node) || null;
+    const tested = from ? from[node] : node;
+    const { total } = this.tables.tree;
+    // An interval is that of all processes that share a frame.
+    if (from && ![0, 1].every((side) => sameValue(total[side][tested], this.tree.total[side][node]))) return null;
+    return this.tables.tree.intervals?.get(tested) || null;
   }
 
   /** The highest and the deepest row below the zoomed node that have something to draw. */
@@ -544,7 +501,7 @@ export class Model {
     if (turned?.around) return Math.max(most, (100 * largestChange(this.callTree, this.factor)) / this.scaleTotal());
     // In a tree of callers only the functions right below the root were tested.
     if (turned) for (let i = tree.first(0); i >= 0; i = tree.next(i)) see(i);
-    else for (let i = 1; i < this.callTree.count; i++) see(i);
+    else for (let i = 0; i < this.callTree.count; i++) see(i);
     return most;
   }
 
@@ -561,8 +518,8 @@ export class Model {
       if ((only && f !== only) || (origins && (f.isProcess || !origins.includes(String(f.origin))))) hits[f.id] = 0;
     this.functionHits = hits;
     const { tree } = this;
-    const wanted = STATES.map((_, i) => !states || (this.shownMetric.tested && states.includes(String(i))));
-    const isWanted = (/** @type {number} */ node) => wanted[tree.state[node]] && (!isHeld || isHeld(node));
+    const isWanted = (/** @type {number} */ node) =>
+      (!states || this.verdicts.marks(node, states)) && (!isHeld || isHeld(node));
     const marks = states || isHeld ? isWanted : null;
     this.matches = (node) => node > 0 && hits[tree.func[node]] === 1 && isWanted(node);
     if (this.turned) this.found = foundIn(this, this.turned, this.matches, marks ? null : hits);

@@ -4,7 +4,7 @@
 
 import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
 import { Memo } from '../common/memo.js';
-import { addProcessRows, processNames, processOf, splitTree } from './processes.js';
+import { addProcessRows, processOf, processRows, splitTree } from './processes.js';
 import { filteredSelf, filteredValues, selfOfSamples, timeWithoutInterrupts } from './sums.js';
 import { originsOf } from '../data/symbols.js';
 import { statesUnder } from '../data/tree.js';
@@ -31,7 +31,7 @@ export class Narrowing {
     this.sides = tables.meta.sides;
     /** Whether every recording tells when its samples were taken. */
     this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
-    /** The names of the processes. */ this.processes = processNames(tables.meta.recordings);
+    /** The processes as rows. */ this.rows = processRows(tables.meta.recordings);
     /** The number of the function of the first row of a process; -1 until there are rows. */ this.firstProcess = -1;
     this.memo = new Memo();
     /** @type {Map<string, Set<number>[]>|null} */ this.namesMade = null;
@@ -40,6 +40,11 @@ export class Narrowing {
     this.kept = new Map();
     /** @type {Meant[]} what the last text of filters means */ this.meant = [];
     /** @type {Uint8Array|null} the stacks that it keeps */ this.chosen = null;
+  }
+
+  /** The names of the rows of processes. */
+  get processes() {
+    return this.rows.map(({ name }) => name);
   }
 
   /** How many functions the report has: a row of a process is none. */
@@ -98,7 +103,7 @@ export class Narrowing {
 
   /** Whether processes are the first row. @param {State} state */
   showsProcesses({ processes }) {
-    return processes && this.processes.length > 1;
+    return processes && this.rows.length > 1;
   }
 
   /** The number of the metric that the evidence is about. */
@@ -152,7 +157,7 @@ export class Narrowing {
 
   /**
    * Whether a thread passes the filters by thread and by process; undefined where all do.
-   * @param {string} thread @param {string} process
+   * @param {string} thread @param {string} process the name of a row of processes
    */
   keepsThread(thread, process) {
     const ids = thread ? this.threadNames().get(thread) : null;
@@ -160,8 +165,9 @@ export class Narrowing {
     const key = JSON.stringify([thread, process]);
     const known = this.kept.get(key);
     if (known) return known;
-    const isKept = this.threads.map((threads) =>
-      Uint8Array.from(threads, (one) => (!process || processOf(one) === process ? 1 : 0)),
+    const of = this.rows.find(({ name }) => name === process)?.of || [process, process];
+    const isKept = this.threads.map((threads, side) =>
+      Uint8Array.from(threads, (one) => (!process || processOf(one) === of[side] ? 1 : 0)),
     );
     if (ids) isKept.forEach((marks, side) => marks.forEach((_, id) => ids[side].has(id) || (marks[id] = 0)));
     const keeps = (/** @type {number} */ side, /** @type {number} */ id) => isKept[side][id] === 1;
@@ -195,7 +201,7 @@ export class Narrowing {
     const passes = this.passesIn(state);
     if (this.showsProcesses(state)) {
       const values = filteredValues(samples, timelines, { keepThread, range, metric, passes });
-      return this.#splitByProcess(values) || this.#withValues(selfOfSamples(tree, samples, values), tested);
+      return this.#splitByProcess(values, this.isPart(state)) || this.#withValues(selfOfSamples(tree, samples, values), tested);
     }
     if (!keepThread && !range && tested) return passes ? this.#withValues(selfOf(tree.self, passes), true) : tree;
     const self = filteredSelf(tree, samples, timelines, { keepThread, range, metric, passes });
@@ -210,15 +216,19 @@ export class Narrowing {
     return other;
   }
 
-  /** The tree with a row of each process. @param {(Float64Array|null)[]} values of the samples */
-  #splitByProcess(values) {
-    const { functions, processes: names, tables, threads } = this;
+  /**
+   * The tree with a row of each process.
+   * @param {(Float64Array|null)[]} values of the samples @param {boolean} isPart
+   */
+  #splitByProcess(values, isPart) {
+    const { functions, rows, tables, threads } = this;
     if (this.firstProcess < 0) {
       this.firstProcess = functions.length;
-      addProcessRows(functions, names);
+      addProcessRows(functions, rows);
       this.functionsAdded();
     }
-    return splitTree({ ...tables, values, threads, names, first: this.firstProcess });
+    const factor = tables.meta.factor || 1;
+    return splitTree({ ...tables, values, threads, rows, factor, isPart, first: this.firstProcess });
   }
 
   /**

@@ -2,7 +2,10 @@
 // Processes as the first row of the call tree. A row is a function that the report does not have, and is added to its
 // functions when rows are asked for.
 
-import { grouped, linkTree, statesUnder, Tree } from '../data/tree.js';
+import { MORE, NEW, PLACE, UNTESTED } from '../data/codes.js';
+import { hasInterpreters, selfWithInterpreter } from './interpreter.js';
+import { PROVEN, verdictOn } from '../data/symbols.js';
+import { grouped, linkTree, sameValue, Tree } from '../data/tree.js';
 
 /** @typedef {import('../data/decode.js').Samples} Samples */
 /** @typedef {import('../data/report.js').Recording} Recording */
@@ -17,11 +20,22 @@ const DEEPEST = 65535;
 /** The name of a process; several with one name are one. @param {Thread} thread */
 export const processOf = ([, pid, , process]) => process || (pid ? `process ${pid}` : '');
 
-/** The names of the processes of recordings, in order. @param {Recording[]} recordings */
-export function processNames(recordings) {
-  const names = new Set();
-  for (const { threads } of recordings) for (const thread of threads) names.add(processOf(thread));
-  return [...names].filter(Boolean).sort();
+/**
+ * A row of processes: its name, and the name of its process on each side; '' where a side has none.
+ * @typedef {{name: string, of: string[]}} Row
+ */
+
+/**
+ * The processes of recordings as rows, in order: those of one name are one.
+ * @param {Recording[]} recordings base and head, or head alone @returns {Row[]}
+ */
+export function processRows(recordings) {
+  const sides = recordings.map(({ threads }) => new Set(threads.map(processOf)));
+  const names = [...new Set(sides.flatMap((side) => [...side]))].filter(Boolean).sort();
+  return names.map((name) => {
+    const of = sides.map((side) => (side.has(name) ? name : ''));
+    return { name, of: of.length === 1 ? ['', of[0]] : of };
+  });
 }
 
 /** A row of a process: what a tree and its views ask of a function. */
@@ -41,19 +55,20 @@ class ProcessRow {
   }
 }
 
-/** Adds rows of processes to the functions of a report. @param {Func[]} functions @param {string[]} names */
-export function addProcessRows(functions, names) {
-  names.forEach((name, rank) =>
+/** Adds rows of processes to the functions of a report. @param {Func[]} functions @param {Row[]} rows */
+export function addProcessRows(functions, rows) {
+  rows.forEach(({ name }, rank) =>
     functions.push(/** @type {Func} */ (/** @type {unknown} */ (new ProcessRow(name, functions.length, rank)))),
   );
 }
 
 /**
  * The samples of one side by process: those of no process last.
- * @param {Samples} samples @param {Thread[]} threads @param {string[]} names
+ * @param {Samples} samples @param {Thread[]} threads @param {string[]} names of the processes, by row
  */
 function byProcess({ count, thread }, threads, names) {
   const places = new Map(names.map((name, i) => [name, i]));
+  places.delete('');
   const processes = threads.map((one) => places.get(processOf(one)) ?? names.length);
   const bySample = Int32Array.from(thread, (one) => processes[one] ?? names.length);
   return grouped(bySample, names.length + 1, count);
@@ -66,7 +81,9 @@ function byProcess({ count, thread }, threads, names) {
  * @property {(Samples|null)[]} samples [base, head]
  * @property {(Float64Array|null)[]} values [base, head]: what each sample counts for
  * @property {Thread[][]} threads [base, head]
- * @property {string[]} names of the processes
+ * @property {Row[]} rows of the processes
+ * @property {Func[]} functions @property {number} factor multiplies the values of head
+ * @property {boolean} isPart whether filters leave a part of the samples
  * @property {number} first the number of the function of the first row
  * @property {number} [most] nodes
  */
@@ -89,18 +106,19 @@ function nodesOf({ parent }, nodes, seen, mark) {
 
 /**
  * The call tree with a row of each process between the root and its stacks; null where it would be too large. Samples
- * of no process stay right below the root, and a process without samples has no row. A frame keeps its verdict where
- * one process alone has it.
+ * of no process stay right below the root, and a process without samples has no row.
  * @param {Split} split @returns {Tree|null}
  */
-export function splitTree({ tree, samples, values, threads, names, first, most = MOST_NODES }) {
+export function splitTree(split) {
+  const { tree, samples, values, threads, rows, first, most = MOST_NODES } = split;
   if (tree.depth.some((level) => level >= DEEPEST)) return null;
-  const parts = samples.map((one, side) => one && byProcess(one, threads[side], names));
+  const names = samples.map((_, side) => rows.map(({ of }) => of[side]));
+  const parts = samples.map((one, side) => one && byProcess(one, threads[side], names[side]));
   const seen = new Int32Array(tree.count).fill(-1);
-  const isRow = (/** @type {number} */ p, /** @type {Int32Array} */ nodes) => p < names.length && nodes.length > 0;
+  const isRow = (/** @type {number} */ p, /** @type {Int32Array} */ nodes) => p < rows.length && nodes.length > 0;
   /** @type {Int32Array[]} */ const lists = [];
   let count = 1;
-  for (let p = 0; p <= names.length; p++) {
+  for (let p = 0; p <= rows.length; p++) {
     const nodes = parts.map((part, side) => {
       if (!part) return new Int32Array(0);
       const own = part.members.subarray(part.starts[p], part.starts[p + 1]);
@@ -141,8 +159,33 @@ export function splitTree({ tree, samples, values, threads, names, first, most =
     });
   });
   linkTree(out);
-  out.state = statesUnder(tree, out, from);
-  out.state[0] = tree.state[0];
   out.from = from;
+  divideVerdicts(split, out, from);
   return out;
+}
+
+/** Whether a difference has the direction of a proven verdict. @param {number} state @param {number} delta */
+const hasDirection = (state, delta) => (state === MORE || state === NEW ? delta > 0 : delta < 0);
+
+/**
+ * Gives the frames of processes the verdicts of the frames that were tested, in which processes are not told apart. Where
+ * several processes share a frame, what is proven of it is shown at those that have a part in it: whose own difference
+ * has that direction. A row of a process that is the whole program has the verdict on that.
+ * @param {Split} split @param {Tree} out @param {Int32Array} from the node of the tested tree, below 0 for a row
+ */
+function divideVerdicts({ tree, functions, factor, isPart }, out, from) {
+  const self = hasInterpreters(functions) ? selfWithInterpreter(out, functions) : out.self;
+  const deltaOf = (/** @type {Float64Array[]} */ of, /** @type {number} */ i) => of[1][i] * factor - of[0][i];
+  out.state.set([tree.state[0]]);
+  for (let i = 1; i < out.count; i++) {
+    const node = Math.max(0, from[i]);
+    const isWhole = [0, 1].every((side) => sameValue(tree.total[side][node], out.total[side][i]));
+    const state = tree.state[node];
+    if (isWhole) out.state[i] = state;
+    else if (from[i] < 0 || isPart) out.state[i] = UNTESTED;
+    else out.state[i] = PROVEN.has(state) && !hasDirection(state, deltaOf(out.total, i)) ? UNTESTED : state;
+    if (isWhole || !(out.flags[i] & PLACE)) continue;
+    const verdict = verdictOn(functions[tree.func[node]]);
+    if (!verdict || !(deltaOf(verdict.own ? self : out.total, i) * verdict.e.delta > 0)) out.flags[i] &= ~PLACE;
+  }
 }

@@ -3,7 +3,8 @@
 // runtime, or without those of interrupts alone. Most of a tree is copied as it is, in one pass. Only where a system
 // frame stands between others, the frames below it are joined with the ones beside it.
 
-import { SYSTEM, UNPROVEN } from '../data/codes.js';
+import { PLACE, SYSTEM } from '../data/codes.js';
+import { Joining } from './joining.js';
 import { originsOf, ranksOf } from '../data/symbols.js';
 import { linkTree, Tree } from '../data/tree.js';
 import { sortByRank } from './order.js';
@@ -32,6 +33,7 @@ export class Splicer {
   /** @param {Tree} tree @param {Func[]} functions @param {Uint8Array} isSystem by function @param {boolean} fold */
   constructor(tree, functions, isSystem, fold) {
     this.tree = tree;
+    this.joining = new Joining(tree, functions);
     this.ranks = ranksOf(functions);
     this.isSystem = isSystem;
     this.fold = fold;
@@ -118,15 +120,14 @@ export class Splicer {
    * @param {number} first @param {number} level
    */
   #join(first, level) {
-    const { tree, open, self } = this;
+    const { tree, joining, left, open, self } = this;
     const at = this.count++;
     this.last[level] = at;
     this.func[at] = tree.func[open[first]];
     this.depth[at] = level;
-    this.flags[at] = tree.flags[open[first]];
-    this.state[at] = tree.state[open[first]];
-    for (let i = first; i < this.left; i++) {
-      if (tree.state[open[i]] !== this.state[at]) this.state[at] = UNPROVEN;
+    this.flags[at] = (tree.flags[open[first]] & ~PLACE) | joining.place(open, first, left);
+    this.state[at] = joining.state(open, first, left);
+    for (let i = first; i < left; i++) {
       self[0][at] += tree.self[0][open[i]];
       self[1][at] += tree.self[1][open[i]];
     }

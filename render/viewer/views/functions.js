@@ -373,7 +373,7 @@ export class FunctionList {
       grid.select(selected);
       return;
     }
-    const marked = state.states ? model.functionsWith(state.states) : null;
+    const marked = state.states ? model.verdicts.functionsWith(state.states) : null;
     const isShown = (/** @type {Func} */ f) =>
       (!text || [f.name, f.fullName, moduleName(f.module), f.file].some((part) => part.toLowerCase().includes(text))) &&
       (!wanted || (model.verdictOn(f)?.e.state === wanted && f.origin < INTERRUPTS)) &&

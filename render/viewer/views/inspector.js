@@ -9,7 +9,7 @@ import { h } from '../common/dom.js';
 import { count, interval as intervalText, listName, measureOf, moduleName, pasted, plainStrings } from '../common/format.js';
 import { changeFigure, Figure, figureOf, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
-import { functionBesideFrame, besideWords, partText, verdictWords } from './verdict.js';
+import { functionBesideFrame, besideWords, partText, verdictWords, wholeWords } from './verdict.js';
 import { changeHint, changeTitle, waitLine } from './changes.js';
 import { waitSection } from './waitviews.js';
 import { button, swatch } from '../common/widgets.js';
@@ -131,7 +131,7 @@ function changeItem(model, change, pick) {
 
 /** Why frames are coloured although no function is proven to have changed. @param {Model} model */
 function placesLine(model) {
-  const places = [...PROVEN].reduce((sum, state) => sum + model.placesWith(state), 0);
+  const places = [...PROVEN].reduce((sum, state) => sum + model.verdicts.placesWith(state), 0);
   const are = places === 1 ? '1 place in the call tree is' : `${count(places)} places in the call tree are`;
   const why = 'the noise of a function in its other places can hide a change';
   return places > 0 && h('p.dim', {}, `But ${are}, and coloured: ${why}.`);
@@ -183,8 +183,8 @@ const HINT =
 export function overview(model, pick) {
   const hint = h('p.hint', {}, HINT);
   if (model.sides === 1) return h('div', {}, busiestList(model, pick), hint);
-  const proven = 'Proven without filters; the figures are those of what is shown.';
-  const filtered = model.isNarrowed && h('p.dim', {}, proven);
+  const proven = wholeWords(model);
+  const filtered = !!proven && h('p.dim', {}, proven);
   return h('div', {}, filtered, changeList(model, pick), hint);
 }
 

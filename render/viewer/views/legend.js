@@ -133,7 +133,7 @@ function verdictKeys(model, colours, key) {
   const proven = model.shownChanges().filter(({ isOfOthers }) => !isOfOthers);
   const totalOf = (/** @type {string} */ verdict) => {
     const changes = proven.filter(({ e }) => e.state === verdict).length;
-    const places = changes ? 0 : model.placesWith(STATES.indexOf(verdict));
+    const places = changes ? 0 : model.verdicts.placesWith(STATES.indexOf(verdict));
     if (!places) return { total: count(changes), totalHint: 'so many changes' };
     const totalHint = 'proven in so many places of the call tree, but of no function in all its places together';
     return { total: `${count(places)} place${places === 1 ? '' : 's'}`, totalHint };

@@ -28,6 +28,24 @@ export const besideWords = (f) =>
     ? 'what the run time compiled while the program ran; not compared'
     : 'what the machine did in this thread; not compared';
 
+/**
+ * What verdicts are about where the figures are about something else; empty where both are about the same.
+ * @param {Model} model
+ */
+export function wholeWords(model) {
+  if (!model.isNarrowed) return '';
+  if (model.isPart) return 'Proven without filters; the figures are those of what is shown.';
+  const { hides, folds, interrupts, apart, merges } = model.figuresAre;
+  const words = [
+    hides && 'without system calls',
+    folds && 'with system calls in their callers',
+    interrupts && 'with interrupts in their callers',
+    apart && "with the interpreter's own time apart",
+    merges && 'with frames merged',
+  ];
+  return `Verdicts are of the whole; figures are ${words.filter(Boolean).join(', ')}.`;
+}
+
 /** Whether nothing was sampled: such counts have no intervals. @param {import('../data/report.js').Meta} meta */
 export const isExact = (meta) => meta.evidence?.mode === 'exact';
 
@@ -62,21 +80,25 @@ export function functionWords({ e, own }, measure) {
  */
 export function functionBesideFrame(model, node, places) {
   const f = model.functions[model.tree.func[node]];
-  const verdict = model.shownMetric.tested && !model.filtered && f.origin < INTERRUPTS && verdictOn(f);
+  const verdict = model.shownMetric.tested && !model.isPart && f.origin < INTERRUPTS && verdictOn(f);
   if (!verdict) return '';
   const { e } = verdict;
   const here = model.stateOf(node);
   const all = places === 1 ? 'for the function as a whole' : `in all ${places} places together`;
   const measure = measureOf(model.shownMetric);
   if (isProven(e.state)) {
-    if (here === e.state) return '';
-    const whole = `${functionWords(verdict, measure)} (${signedAmount(e.delta, model.unit)})`;
+    const tells = here === e.state && model.verdicts.edgeOf(node) > 0;
+    if (here === e.state && !tells) return '';
+    // The figures of a verdict are those of what was tested: with frames hidden or folded the page shows others.
+    const figure = model.filtered ? '' : ` (${signedAmount(e.delta, model.unit)})`;
+    const whole = `${functionWords(verdict, measure)}${figure}`;
+    if (tells) return `${all[0].toUpperCase()}${all.slice(1)}: ${whole}.`;
     return isProven(here)
       ? `Here ${stateText(here, measure)}; ${all}: ${whole}.`
       : `In this place alone no change is proven; ${all}: ${whole}.`;
   }
   if (isProven(here)) return `The colour is that of this place; ${all} no change is proven.`;
-  if (e.detectable === null || Math.abs(e.delta) >= e.detectable) return '';
+  if (model.filtered || e.detectable === null || Math.abs(e.delta) >= e.detectable) return '';
   const least = amount(e.detectable, model.unit);
   return isExact(model.meta)
     ? `Only a change of more than ${least} in it would be proven.`
@@ -88,4 +110,13 @@ export function verdictWords(model, node) {
   if (model.isInterrupt(model.tree.func[node])) return 'not compared';
   const [low, high] = model.intervalOf(node) || [];
   return stateText(model.stateOf(node), measureOf(model.shownMetric), low, high);
+}
+
+/**
+ * What the lower edge of a frame says in words; empty where it has none.
+ * @param {Model} model @param {number} node
+ */
+export function edgeWords(model, node) {
+  const verdict = model.verdicts.edgeOf(node) > 0 && model.verdictOn(model.functions[model.tree.func[node]]);
+  return verdict ? `its function ${functionWords(verdict, measureOf(model.shownMetric))}` : '';
 }

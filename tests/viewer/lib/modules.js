@@ -17,6 +17,7 @@ export * as following from '../../../render/viewer/model/following.js';
 export * as folding from '../../../render/viewer/model/folding.js';
 export * as layout from '../../../render/viewer/model/layout.js';
 export * as lazy from '../../../render/viewer/model/lazy.js';
+export * as joining from '../../../render/viewer/model/joining.js';
 export { Model } from '../../../render/viewer/model/model.js';
 export * as order from '../../../render/viewer/model/order.js';
 export * as pattern from '../../../render/viewer/model/pattern.js';

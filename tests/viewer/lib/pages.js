@@ -62,8 +62,23 @@ export function readSuite(kind) {
 }
 
 /** What the browser would decode. @param {string} kind */
-export function readPage(kind) {
-  const html = readFileSync(pageFile(kind), 'utf8');
+export const readPage = (kind) => readHtml(readFileSync(pageFile(kind), 'utf8'));
+
+/** The same of the comparison of two recordings in tests/data. @param {string} base @param {string} head */
+export function comparedPage(base, head) {
+  const kelvin = process.env.KELVIN || join(here, '../../../build/dev/cli/kelvin');
+  const file = join(folder, 'compared.html');
+  const paths = [base, head].map((name) => join(here, '../../data', name));
+  // The exit code tells the verdict.
+  const { stderr } = spawnSync(kelvin, ['diff', ...paths, '-o', file], { encoding: 'utf8' });
+  if (!existsSync(file)) throw new Error(stderr);
+  const html = readFileSync(file, 'utf8');
+  rmSync(file);
+  return readHtml(html);
+}
+
+/** @param {string} html */
+function readHtml(html) {
   const meta = JSON.parse(new TextDecoder().decode(block(html, 'meta')));
   return {
     meta,
