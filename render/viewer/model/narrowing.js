@@ -4,7 +4,7 @@
 
 import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
 import { Memo } from '../common/memo.js';
-import { addProcessRows, processOf, processRows, splitTree } from './processes.js';
+import { addProcessRows, pairedRows, processOf, processRows, splitTree } from './processes.js';
 import { filteredSelf, filteredValues, selfOfSamples, timeWithoutInterrupts } from './sums.js';
 import { originsOf } from '../data/symbols.js';
 import { statesUnder } from '../data/tree.js';
@@ -31,7 +31,7 @@ export class Narrowing {
     this.sides = tables.meta.sides;
     /** Whether every recording tells when its samples were taken. */
     this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
-    /** The processes as rows. */ this.rows = processRows(tables.meta.recordings);
+    this.rowsMade = processRows(tables.meta.recordings);
     /** The number of the function of the first row of a process; -1 until there are rows. */ this.firstProcess = -1;
     this.memo = new Memo();
     /** @type {Map<string, Set<number>[]>|null} */ this.namesMade = null;
@@ -40,6 +40,17 @@ export class Narrowing {
     this.kept = new Map();
     /** @type {Meant[]} what the last text of filters means */ this.meant = [];
     /** @type {Uint8Array|null} the stacks that it keeps */ this.chosen = null;
+  }
+
+  /**
+   * The processes as rows. Which of base and head are one is known when there are samples.
+   * @returns {import('./processes.js').Row[]}
+   */
+  get rows() {
+    const [base, head] = this.tables.samples;
+    if (this.sides === 2 && base && head && this.memo.isNew('rows', base, head))
+      this.rowsMade = pairedRows(this.rowsMade, this.tables.tree, [base, head], this.testedMetric, this.threads);
+    return this.rowsMade;
   }
 
   /** The names of the rows of processes. */
@@ -136,7 +147,7 @@ export class Narrowing {
   /** What the filters of a state mean here. @param {State} state */
   meantBy({ filters }) {
     const { functionOf, functions, processes } = this;
-    if (this.memo.isNew('meant', filters)) this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes);
+    if (this.memo.isNew('meant', filters, this.rows)) this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes);
     return this.meant;
   }
 

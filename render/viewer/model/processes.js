@@ -25,6 +25,11 @@ export const processOf = ([, pid, , process]) => process || (pid ? `process ${pi
  * @typedef {{name: string, of: string[]}} Row
  */
 
+/** No more processes of a side, those with the most time, are paired by what they run: it costs time for each pair. */
+const MOST_PAIRED = 8;
+/** The least part of the smaller process that runs what the other one does too. */
+const LEAST_SHARED = 0.5;
+
 /**
  * The processes of recordings as rows, in order: those of one name are one.
  * @param {Recording[]} recordings base and head, or head alone @returns {Row[]}
@@ -36,6 +41,71 @@ export function processRows(recordings) {
     const of = sides.map((side) => (side.has(name) ? name : ''));
     return { name, of: of.length === 1 ? ['', of[0]] : of };
   });
+}
+
+/**
+ * The time of a process by the node that it was sampled in.
+ * @typedef {{row: Row, nodes: Map<number, number>, time: number}} Ran
+ */
+
+/**
+ * What the processes of some rows ran on one side, the busiest first.
+ * @param {Row[]} rows @param {number} side @param {Samples} samples @param {ArrayLike<number>} values @param {Thread[]} threads
+ * @returns {Ran[]}
+ */
+function ranOf(rows, side, { count, node, thread }, values, threads) {
+  const all = rows.map((row) => ({ row, nodes: new Map(), time: 0 }));
+  const places = new Map(rows.map(({ of }, i) => [of[side], i]));
+  const byThread = threads.map((one) => places.get(processOf(one)) ?? -1);
+  for (let i = 0; i < count; i++) {
+    const one = all[byThread[thread[i]] ?? -1];
+    if (!one) continue;
+    one.nodes.set(node[i], (one.nodes.get(node[i]) || 0) + values[i]);
+    one.time += values[i];
+  }
+  return all.sort((a, b) => b.time - a.time).slice(0, MOST_PAIRED);
+}
+
+/**
+ * The time that two processes share: that of a stack counts as far down as the other process has been there too. It is
+ * that of the smaller one.
+ * @param {Tree} tree @param {Ran} one @param {Ran} other
+ */
+function sharedTime({ count, depth, parent }, one, other) {
+  const [small, large] = one.time < other.time ? [one, other] : [other, one];
+  const met = new Uint8Array(count);
+  for (let at of large.nodes.keys()) for (; at > 0 && !met[at]; at = parent[at]) met[at] = 1;
+  let shared = 0;
+  for (const [node, time] of small.nodes) {
+    let at = node;
+    while (at > 0 && !met[at]) at = parent[at];
+    if (at > 0) shared += (time * depth[at]) / depth[node];
+  }
+  return shared >= LEAST_SHARED * small.time ? shared : 0;
+}
+
+/**
+ * Rows in which a process that only base has and one that only head has are one where they run the same: two builds of a
+ * program in files of two names. Each is paired once, those that share the most first.
+ * @param {Row[]} rows @param {Tree} tree @param {Samples[]} samples @param {number} metric @param {Thread[][]} threads
+ * @returns {Row[]}
+ */
+export function pairedRows(rows, tree, samples, metric, threads) {
+  const left = [0, 1].map((side) => rows.filter(({ of }) => of[side] && !of[1 - side]));
+  if (!left[0].length || !left[1].length) return rows;
+  const [base, head] = [0, 1].map((side) =>
+    ranOf(left[side], side, samples[side], samples[side].values[metric], threads[side]),
+  );
+  const pairs = base.flatMap((a) => head.map((b) => ({ a: a.row, b: b.row, shared: sharedTime(tree, a, b) })));
+  const taken = new Set();
+  const joined = [];
+  for (const { a, b, shared } of pairs.sort((p, q) => q.shared - p.shared)) {
+    if (!shared || taken.has(a) || taken.has(b)) continue;
+    taken.add(a).add(b);
+    joined.push({ name: `${a.name} → ${b.name}`, of: [a.name, b.name] });
+  }
+  const byName = (/** @type {Row} */ p, /** @type {Row} */ q) => (p.name < q.name ? -1 : 1);
+  return [...rows.filter((row) => !taken.has(row)), ...joined].sort(byName);
 }
 
 /** A row of a process: what a tree and its views ask of a function. */
