@@ -55,3 +55,9 @@ export function swatch(colour) {
   const square = svg('rect', { width: 10, height: 10, rx: 2, fill: colour });
   return svg('svg', { class: 'swatch', viewBox: '0 0 10 10' }, square);
 }
+
+/** A square with a lower edge of another colour. @param {string} colour @param {string} edge */
+export function edgeSwatch(colour, edge) {
+  const square = svg('rect', { width: 10, height: 6, fill: colour });
+  return svg('svg', { class: 'swatch', viewBox: '0 0 10 10' }, square, svg('rect', { y: 7, width: 10, height: 3, fill: edge }));
+}

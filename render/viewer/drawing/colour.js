@@ -140,6 +140,13 @@ export class Colours {
     return (this.pixels[at] ||= packed(this.difference(state, points)));
   }
 
+  /** The colour of the lower edge of a frame, as a pixel: it is thin, and has its full strength. @param {string} state */
+  edgePixel(state) {
+    return (this.pixels[PLACE[state] + (state === 'more' || state === 'less' ? STRENGTHS : 0)] ||= packed(
+      rgb(this.colours()[/** @type {keyof Palette} */ (state)]),
+    ));
+  }
+
   /** The pixels of all shades: the colour of a class is the paler the more of the time is none of waiting. */
   shadePixels() {
     const neutral = this.neutral();
@@ -191,7 +198,7 @@ export class Colours {
     if (this.mode === 'diff' && tested)
       return (node) => {
         const state = COLOURED[tree.state[node]];
-        return state && node ? this.pixel(state, pointsOf(node)) : neutral;
+        return state ? this.pixel(state, pointsOf(node)) : neutral;
       };
     if (this.mode === 'function')
       return (node) => {

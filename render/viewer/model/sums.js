@@ -227,7 +227,7 @@ export function hasCaller(tree, node, hits) {
  */
 export function largestChange({ count, state, figures: total }, factor) {
   let most = 0;
-  for (let i = 1; i < count; i++) {
+  for (let i = 0; i < count; i++) {
     if (state[i] !== MORE && state[i] !== LESS) continue;
     most = Math.max(most, Math.abs(total[1][i] * factor - total[0][i]));
   }

@@ -2,7 +2,7 @@
 // Draws the flame graph on a canvas, and only what is visible of it. Siblings narrower than a pixel are painted as one
 // block in their average colour.
 
-import { inkOn } from '../drawing/colour.js';
+import { css, inkOn } from '../drawing/colour.js';
 import { isolated } from '../common/format.js';
 import { blend, packed, SUBPIXELS, unpacked } from '../drawing/pixels.js';
 import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
@@ -40,6 +40,13 @@ const SIGNS = { new: '+', gone: '−', waiting: WAIT_SIGN };
 const FOUND = packed([192, 38, 211]);
 const FADED = Math.round(0.4 * SUBPIXELS);
 const FRAME = 2;
+/** The height of a lower edge, and of the gap above it that sets it off from a frame of its colour, in pixels. */
+const EDGE = 3;
+const EDGE_GAP = 1;
+/** How far above the middle of its row a name stands that has an edge below it, in pixels. */
+const RAISED = 2;
+/** An edge is as wide as this at least, if its frame is. */
+const LEAST_EDGE = 12;
 /** A narrower box that is found has the colour of its outline all over. */
 const FRAMED_FROM = 5;
 /** So far a box that is cut off reaches beyond the edge of the picture, in pixels. */
@@ -56,6 +63,8 @@ const WIDEST = 1 << 20;
  * @property {number} zoom the node that fills the width
  * @property {(node: number) => number} colour as a pixel
  * @property {((node: number) => string)|null} texture 'new', 'gone' and 'waiting' are hatched
+ * @property {((node: number) => number)|null} edge the colour of the lower edge of a frame, as a pixel; 0 for none
+ * @property {(node: number) => number} edgePart the part of the width of a frame that its edge takes, on the right
  * @property {(node: number) => string} name
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
  * @property {boolean} fades whether all frames that are not searched for fade
@@ -63,7 +72,7 @@ const WIDEST = 1 << 20;
 
 /**
  * A box with a texture, a text, or both.
- * @typedef {{x: number, w: number, row: number, node: number, colour: number, texture: string}} Decorated
+ * @typedef {{x: number, w: number, row: number, node: number, colour: number, texture: string, edged: boolean}} Decorated
  */
 
 /** @implements {Painter} */
@@ -82,6 +91,8 @@ export class Flame extends Surface {
     /** The first row on the screen. */ this.top = 0;
     this.rowsShown = 0;
     /** @type {Decorated[]} */ this.decorated = [];
+    /** @type {{x: number, w: number, row: number, colour: number}[]} lower edges of boxes */ this.edges = [];
+    /** The colour of the lower edge of narrow siblings, as a pixel; 0 for none. */ this.edgeNarrow = 0;
     /** @type {Map<string, CanvasPattern>} */ this.patterns = new Map();
     /** @type {Map<number, string>} */ this.inks = new Map();
   }
@@ -174,6 +185,7 @@ export class Flame extends Surface {
     const { canvas, pixels, ratio, scroll } = this;
     this.scene = scene;
     this.decorated = [];
+    this.edges = [];
     this.top = Math.floor(scroll / ROW);
     this.rowsShown = Math.ceil((scroll + this.height) / ROW) - this.top;
     pixels.begin(canvas.width, this.rowsShown, this.paper, !!scene.matches);
@@ -186,7 +198,21 @@ export class Flame extends Surface {
     };
     this.put(span, Math.round(FRAME * ratio));
     this.#hatch();
+    this.#drawEdges();
     this.#label(scene);
+  }
+
+  /** Draws the lower edges, with a line of paper above each. */
+  #drawEdges() {
+    const { context, edges, paper } = this;
+    const y = (/** @type {number} */ row) => this.#yOf(row) + ROW - 1 - EDGE;
+    context.fillStyle = css(unpacked(paper));
+    for (const { x, w, row } of edges) context.fillRect(x, y(row) - EDGE_GAP, w, EDGE_GAP);
+    let last = 0;
+    for (const { x, w, row, colour } of edges) {
+      if (colour !== last) context.fillStyle = css(unpacked((last = colour)));
+      context.fillRect(x, y(row), w, EDGE);
+    }
   }
 
   /** Outlines the frames that are searched for. */
@@ -213,14 +239,14 @@ export class Flame extends Surface {
   #label(scene) {
     const { context } = this;
     let ink = '';
-    for (const { x, w, row, node, colour, texture } of this.decorated) {
+    for (const { x, w, row, node, colour, texture, edged } of this.decorated) {
       const room = Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD;
       if (w < LABEL_FROM || room < LABEL_FROM - 2 * PAD) continue;
       const name = scene.name(node);
       const text = texture ? this.labels.fitSigned(SIGNS[texture], name, room) : this.labels.fit(name, room);
       if (!text) continue;
       if (this.#inkOn(colour) !== ink) context.fillStyle = ink = this.#inkOn(colour);
-      context.fillText(isolated(text), Math.max(x, 0) + PAD, this.#yOf(row) + ROW / 2 - 0.5);
+      context.fillText(isolated(text), Math.max(x, 0) + PAD, this.#yOf(row) + ROW / 2 - (edged ? RAISED : 0.5));
     }
   }
 
@@ -233,7 +259,7 @@ export class Flame extends Surface {
 
   /** Paints a box. @param {number} row @param {number} x @param {number} w @param {number} node */
   box(row, x, w, node) {
-    const { colour, texture, matches, fades } = /** @type {Scene} */ (this.scene);
+    const { colour, texture, edge, edgePart, matches, fades } = /** @type {Scene} */ (this.scene);
     const line = row - this.top;
     let wide = w > GAP_FROM ? w - GAP : w;
     // Edges far outside the picture are no whole numbers of parts of a pixel any more.
@@ -245,23 +271,36 @@ export class Flame extends Surface {
     const from = (x * this.grain) | 0;
     const to = ((x + wide) * this.grain) | 0;
     let shade = colour(node);
+    let band = edge ? edge(node) : 0;
     if (matches) {
       const found = matches(node);
+      if (!found && band && fades) band = blend(this.paper, band, FADED);
       if (!found) shade = fades ? blend(this.paper, shade, FADED) : shade;
       else if (w < FRAMED_FROM) shade = FOUND;
       else this.frames.push(line, from, to);
     }
     this.pixels.fill(line, from, to, shade);
+    if (band) this.#addEdge(x, wide, row, band, edgePart(node) * w);
     const hatched = texture ? texture(node) : '';
-    if (hatched || w >= LABEL_FROM) this.decorated.push({ x, w: wide, row, node, colour: shade, texture: hatched });
+    if (hatched || w >= LABEL_FROM) this.decorated.push({ x, w: wide, row, node, colour: shade, texture: hatched, edged: band > 0 });
+  }
+
+  /**
+   * Notes the lower edge of a box.
+   * @param {number} x @param {number} w @param {number} row @param {number} colour @param {number} part how wide it is
+   */
+  #addEdge(x, w, row, colour, part) {
+    const wide = Math.min(w, Math.max(part, LEAST_EDGE));
+    this.edges.push({ x: x + w - wide, w: wide, row, colour });
   }
 
   /** Adds one of several narrow siblings to their average. @param {number} node @param {number} weight */
   narrow(node, weight) {
     const { sums } = this;
-    const { colour, matches, fades } = /** @type {Scene} */ (this.scene);
+    const { colour, edge, matches, fades } = /** @type {Scene} */ (this.scene);
     const shade = matches && fades ? blend(this.paper, colour(node), FADED) : colour(node);
     if (matches && matches(node)) this.foundNarrow = true;
+    this.edgeNarrow ||= edge ? edge(node) : 0;
     sums[0] += (shade & 255) * weight;
     sums[1] += ((shade >> 8) & 255) * weight;
     sums[2] += ((shade >> 16) & 255) * weight;
@@ -276,7 +315,9 @@ export class Flame extends Surface {
     const average = packed([sums[0] / weight, sums[1] / weight, sums[2] / weight]);
     const to = ((x + Math.max(w, LEAST_SEEN)) * this.grain) | 0;
     this.pixels.fill(row - this.top, (x * this.grain) | 0, to, this.foundNarrow ? FOUND : average);
+    if (this.edgeNarrow) this.edges.push({ x, w: Math.max(w, LEAST_SEEN), row, colour: this.edgeNarrow });
     sums.fill(0);
+    this.edgeNarrow = 0;
     this.foundNarrow = false;
   }
 

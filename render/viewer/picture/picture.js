@@ -140,6 +140,10 @@ export class Picture {
       if (showsVerdicts && (proven === 'new' || proven === 'gone')) return proven;
       return isWait(node) ? 'waiting' : '';
     };
+    const edge = (/** @type {number} */ node) => {
+      const state = model.verdicts.edgeOf(node);
+      return state && this.host.colours.edgePixel(STATES[state]);
+    };
     return {
       tree,
       width: model.width,
@@ -147,6 +151,8 @@ export class Picture {
       zoom: model.zoom,
       colour: this.#painter(tested),
       texture: showsVerdicts || classes ? texture : null,
+      edge: showsVerdicts && !model.gone ? edge : null,
+      edgePart: (node) => model.verdicts.edgePart(node),
       name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,
       // A function that was picked is outlined in a picture that stays as it is.

@@ -4,7 +4,7 @@
 import { h } from '../common/dom.js';
 import { measureOf } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
-import { verdictWords } from '../views/verdict.js';
+import { edgeWords, verdictWords } from '../views/verdict.js';
 import { button } from '../common/widgets.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -18,8 +18,9 @@ const LAST = 5;
 export function figuresOf(model, node) {
   const { total } = frameFigures(model, node);
   if (model.sides === 1) return total.withShare(1);
-  const verdict = model.shownMetric.tested ? ` · ${verdictWords(model, node)}` : '';
-  return `base ${total.withShare(0)} → head ${total.withShare(1)} · ${total.differenceWithChange}${verdict}`;
+  const verdicts = model.shownMetric.tested ? [verdictWords(model, node), edgeWords(model, node)].filter(Boolean) : [];
+  const sides = `base ${total.withShare(0)} → head ${total.withShare(1)}`;
+  return [sides, total.differenceWithChange, ...verdicts].join(' · ');
 }
 
 /**

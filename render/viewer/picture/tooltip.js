@@ -2,9 +2,10 @@
 // What is known of a frame, beside the pointer.
 
 import { h } from '../common/dom.js';
+import { STATES } from '../data/codes.js';
 import { count, plainStrings } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
-import { verdictWords } from '../views/verdict.js';
+import { edgeWords, verdictWords } from '../views/verdict.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
 /** @typedef {import('./walk.js').Box} Box */
@@ -24,6 +25,8 @@ function row(model, label, figure) {
 function content(model, { node, merged }) {
   const compared = model.sides === 2 && model.shownMetric.tested && node > 0;
   const verdict = compared && h(`p.s-${model.stateOf(node)}`, {}, verdictWords(model, node));
+  const edge = compared && edgeWords(model, node);
+  const ofFunction = edge && h(`p.s-${STATES[model.verdicts.edgeOf(node)]}`, {}, edge);
   const head = model.sides === 2 && h('tr', {}, h('th'), h('th', { scope: 'col' }, 'base → head'), h('th'));
   const { self, total } = frameFigures(model, node);
   const rows = [row(model, 'self', self), row(model, 'total', total)];
@@ -32,6 +35,7 @@ function content(model, { node, merged }) {
     merged > 1 && h('p.dim', {}, `the first of ${count(merged)} frames too narrow to draw`),
     h('table', {}, h('tbody', {}, head, ...rows)),
     verdict,
+    ofFunction,
   ];
 }
 

@@ -24,6 +24,7 @@ const COLOUR_HINT =
  * @property {'origins'|'states'|'bottlenecks'} name
  * @property {number} number
  * @property {string} colour
+ * @property {string} [edge] the colour of the lower edge of its swatch
  * @property {string} word
  * @property {string} total how much it stands for
  * @property {string} totalHint

@@ -2,7 +2,7 @@
 // The row of what is left out, kept and marked: one chip for each, with its share of the time, which takes it away.
 
 import { BOTTLENECKS } from '../model/bottleneck.js';
-import { ORIGINS, STATES } from '../data/codes.js';
+import { GONE, NEW, OF_FUNCTION, ORIGINS, STATES } from '../data/codes.js';
 import { h, renew } from '../common/dom.js';
 import { withoutFilter } from '../model/filters.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
@@ -34,8 +34,8 @@ const PART_HINT =
   'Verdicts were tested for the whole recordings. Under filters a frame or a function keeps its verdict only where ' +
   'the filters leave all of it; everything else has figures, but no verdict.';
 
-/** The words of states in a chip. @type {Record<string, string>} */
-const STATE_WORDS = { new: 'new', gone: 'gone' };
+/** The words of what the legend marks in a chip, by digit. @type {Record<string, string>} */
+const MARK_WORDS = { [NEW]: 'new', [GONE]: 'gone', [OF_FUNCTION]: 'proven of the function' };
 
 /**
  * A chip that takes something away.
@@ -89,7 +89,7 @@ function markedChips({ model, state, set }) {
   const measure = measureOf(model.shownMetric);
   const words = [
     ...[...origins].map((digit) => ORIGINS[Number(digit)]),
-    ...[...states].map((digit) => STATES[Number(digit)]).map((word) => STATE_WORDS[word] || `${word} ${measure}`),
+    ...[...states].map((digit) => MARK_WORDS[digit] || `${STATES[Number(digit)]} ${measure}`),
     ...[...bottlenecks].map((digit) => `bottleneck ${BOTTLENECKS[Number(digit)]}`),
   ];
   const title = 'only these frames keep their colour, and only their functions are listed: a click shows all again';

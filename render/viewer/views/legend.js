@@ -3,13 +3,13 @@
 // frames of one alone.
 
 import { bottleneckLegend } from './bottleneckviews.js';
-import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, ORIGINS, STATES } from '../data/codes.js';
+import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, OF_FUNCTION, ORIGINS, STATES } from '../data/codes.js';
 import { css, ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
 import { count, measureOf, percent, signedPercent } from '../common/format.js';
 import { wholeFigure } from '../model/figures.js';
 import { laneLegend, waitLegend } from './waitviews.js';
-import { button, select, swatch } from '../common/widgets.js';
+import { button, edgeSwatch, select, swatch } from '../common/widgets.js';
 
 /** @typedef {import('./bottleneckviews.js').Mark} Mark */
 /** @typedef {import('../drawing/colour.js').Colours} Colours */
@@ -32,6 +32,11 @@ const HINTS = {
 const STRENGTH_HINT =
   'how large a change is beside the total, as colours: from 3 % to 5 % is +2 %; ' +
   'the strength of a colour follows the square root of the change';
+
+const EDGE_HINT =
+  'the lower edge of a frame: what is proven of its function, below its own time where that is proven of the function ' +
+  'itself, or below all of it where it is proven of all its places together; the frame above has the colour of what is ' +
+  'proven of this place alone, with all it calls';
 
 const CLICK_HINT = 'a click keeps the colour of these frames alone, and lists only their functions';
 
@@ -84,7 +89,7 @@ export function legend(model, colours, state, set) {
  */
 function keysOf(model, colours, state, set) {
   /** @param {Mark} mark */
-  const key = ({ name, number, colour, word, total, totalHint, hint = HINTS[word] }) => {
+  const key = ({ name, number, colour, edge, word, total, totalHint, hint = HINTS[word] }) => {
     const digit = String(number);
     const marked = state[name];
     const on = marked.includes(digit);
@@ -92,7 +97,7 @@ function keysOf(model, colours, state, set) {
     const title = `${hint ? `${hint}; ` : ''}${total ? `${totalHint}; ` : ''}${click}`;
     const onclick = () => set({ [name]: on ? marked.replace(digit, '') : marked + digit });
     const share = !!total && h('span.dim', {}, ` ${total}`);
-    return button('button.key', { title, 'aria-pressed': on, onclick }, swatch(colour), word, share);
+    return button('button.key', { title, 'aria-pressed': on, onclick }, edge ? edgeSwatch(colour, edge) : swatch(colour), word, share);
   };
   if (state.colour === 'origin') return originKeys(model, key);
   if (state.colour === 'waiting') return waitLegend(model, colours);
@@ -148,6 +153,17 @@ function verdictKeys(model, colours, key) {
       hint: HINTS[word] || `takes ${word} in head, which is proven`,
     }),
   );
+  const own = proven.filter(({ own }) => own).length;
+  const edge = key({
+    name: 'states',
+    number: OF_FUNCTION,
+    colour: css(colours.neutral()),
+    edge: colours.colours().more,
+    word: 'self',
+    total: count(own),
+    totalHint: 'so many functions are proven to have changed themselves',
+    hint: EDGE_HINT,
+  });
   const hint = 'noise can explain the difference, or the difference is too small to matter';
-  return [...keys, h('span.key', { title: hint }, swatch(css(colours.neutral())), 'same, or not proven')];
+  return [...keys, edge, h('span.key', { title: hint }, swatch(css(colours.neutral())), 'not proven')];
 }

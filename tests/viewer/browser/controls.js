@@ -208,6 +208,18 @@ reportTest('the legend of the difference names every state, and its entries mark
   assert.deepEqual(await report.hash(), {});
 });
 
+reportTest('the legend tells what the lower edges are, and marks their frames', 'diff', async (report) => {
+  const self = '.legend button.key:has-text("self")';
+  assert.match(await report.run(() => document.querySelector('.legend .key[title*="lower edge"]')?.textContent), /^self \d+$/);
+  await report.click(self);
+  assert.match(await report.text('.chips .chip'), /highlighted: proven of the function/);
+  await report.openList();
+  const listed = await report.texts('.grid-row .cell:first-child');
+  assert.ok(listed.includes('parse') && listed.includes('compress') && !listed.includes('main'), String(listed));
+  await report.click(self);
+  assert.deepEqual(await report.hash(), {});
+});
+
 reportTest('the legend of origins filters by origin', 'diff', async (report) => {
   await report.openList();
   await report.press('2');

@@ -79,6 +79,30 @@ reportTest('difference: more, less, same; hatched new; moved is neutral', 'diff'
     assert.ok(near(await report.fill(name), NEUTRAL), name);
 });
 
+for (const scheme of /** @type {const} */ (['light', 'dark']))
+  reportTest(
+    `what is proven of a function itself is the lower edge of its frames, below its own time, ${scheme}`,
+    'diff',
+    async (report) => {
+      const more = rgb(PALETTES.kelvin.more);
+      const { edge, top, width } = await report.middle('parse');
+      const bottom = top + ROW / 2 - 1.5;
+      const [, own, gap, callee] = await report.pixels([
+        [edge + width - 8, bottom - 8],
+        [edge + width - 8, bottom - 1],
+        [edge + width - 8, bottom - 3.5],
+        [edge + 4, bottom - 3.5],
+      ]);
+      assert.ok(near(own, more), `its edge has the full colour: ${own}`);
+      assert.ok(Math.abs(gap[0] - own[0]) + Math.abs(gap[2] - own[2]) > 40, `a line sets it off from a frame of its colour: ${gap}`);
+      assert.ok(!near(callee, gap), 'and is no longer than it');
+      const main = await report.middle('main');
+      const [plain] = await report.pixels([[main.edge + main.width - 8, main.top + ROW / 2 - 2]]);
+      assert.ok(near(plain, await report.fill('main')), `main takes no more itself: ${plain}`);
+    },
+    { context: { colorScheme: scheme } },
+  );
+
 reportTest('existence is a texture and a sign, not hue alone', 'diff', async (report) => {
   const { edge, top, width } = await report.middle('new_audit');
   const points = [];
