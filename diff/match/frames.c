@@ -10,15 +10,12 @@
  */
 static const uint64_t visits_per_node = 4, least_visits = 5000000;
 
-/* Callees whose difference is less than this part of the whole cannot show where the time went. */
-static const double least_local_share = 0.01;
-
 /*
- * A function is moved if other callers account for at least min_found_share of its difference, the largest of them (the
- * partner) for at least min_partner_share, and its callees take at most max_own_change of it more or less themselves.
+ * A function is moved if its callees have taken its difference from, or left it to, the places right below the frames
+ * that are above it: at least min_found_share of it, and below one function (the partner) at least min_partner_share.
  * Counting noise of counting_sigmas is allowed.
  */
-static const double min_found_share = 0.7, min_partner_share = 0.4, max_own_change = 0.3, counting_sigmas = 2;
+static const double min_found_share = 0.7, min_partner_share = 0.4, counting_sigmas = 2;
 
 static bool is_candidate(const struct diff_function *f)
 {
@@ -34,19 +31,21 @@ static double within(double part, double whole)
 	return fabs(part) < fabs(whole) ? part : whole;
 }
 
-/* The scratch data of one function's search for its partner. All arrays are zero before and after it. */
+/* What a node gave to a node below a frame, or took from it. */
+struct claim {
+	double amount;
+	uint32_t frame; /* the node of the frame */
+};
+
+/* The scratch data of the search for partners. `child` and `partner` are empty before and after each function. */
 struct search {
 	const struct diff_build *build;
-	uint32_t *first; /* [function] its first node; `next` leads to the others; PROFILE_NONE: it has none */
-	uint32_t *next;  /* [node] the next node of the same function */
-	double *local;   /* [function] the difference of its self time below the function in question */
-	double *partner; /* [function] the difference that it may have taken over or handed over */
-	bool *is_below;  /* [function] it runs below the function in question, or is that function */
-	bool *inside;    /* [node] it lies below the function in question */
-	uint32_t *met;   /* functions with nodes below the function in question */
-	size_t met_count;
-	double found; /* part of the difference found at other callers */
-	uint64_t visits;
+	uint32_t *first;      /* [function] its first node; `next` leads to the others; PROFILE_NONE: it has none */
+	uint32_t *next;       /* [node] the next node of the same function */
+	uint32_t *child;      /* [function] its node right below the place in question; PROFILE_NONE: it has none */
+	double *partner;      /* [function] the part of the difference that was found below it */
+	struct claim *claims; /* [node] what it gave away or took as another frame came or went */
+	uint64_t visits, max_visits;
 };
 
 static void list_nodes(struct search *s)
@@ -54,95 +53,120 @@ static void list_nodes(struct search *s)
 	const struct diff *diff = s->build->diff;
 
 	for (size_t i = 0; i < diff->function_count; i++)
-		s->first[i] = PROFILE_NONE;
+		s->first[i] = s->child[i] = PROFILE_NONE;
 	for (uint32_t n = 1; n < diff->node_count; n++) {
 		s->next[n] = s->first[diff->nodes[n].function];
 		s->first[diff->nodes[n].function] = n;
 	}
 }
 
-static double self_delta(const struct diff *diff, uint32_t node)
+static double node_delta(const struct diff *diff, uint32_t node)
 {
-	return diff->node_self[DIFF_HEAD][node] * diff->scale.factor - diff->node_self[DIFF_BASE][node];
+	return diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
 }
 
-/* Walks all nodes below the function. `enter`: adds up their differences; else clears them again. */
-static void walk_below(struct search *s, uint32_t function, bool enter)
+/* Whether both sides have been at a node. One that only one side has may be a frame that came or went itself. */
+static bool has_both(const struct diff *diff, uint32_t node)
 {
-	const struct diff *diff = s->build->diff;
-	bool has_waits = diff->waiting != DIFF_WAITING_NONE;
-
-	for (uint32_t top = s->first[function]; top != PROFILE_NONE; top = s->next[top])
-		for (uint32_t n = top; s->build->topmost[top] && n < diff->nodes[top].subtree_end; n++, s->visits++) {
-			uint32_t owner = s->build->owners[n], f = diff->nodes[owner < top ? n : owner].function;
-
-			/* Threads that wait elsewhere wait for something else: no wait has moved. */
-			if ((diff->nodes[n].flags & DIFF_NODE_INTERRUPT) || (has_waits && build_is_wait(diff, n)))
-				continue;
-			s->inside[n] = enter;
-			s->local[f] = enter ? s->local[f] + self_delta(diff, n) : 0;
-			if (enter && !s->is_below[f])
-				s->met[s->met_count++] = f;
-			s->is_below[f] = enter;
-		}
+	return diff->node_total[DIFF_BASE][node] > 0 && diff->node_total[DIFF_HEAD][node] > 0;
 }
 
-/* The difference of the functions below, wherever they run, beyond counting noise: this part did not move. */
-static double own_change(const struct search *s)
+/* The nearest node above one that both sides have; 0 for the root. */
+static uint32_t place_of(struct search *s, uint32_t node)
 {
 	const struct diff *diff = s->build->diff;
+	uint32_t n = diff->nodes[node].parent;
+
+	for (; n != 0 && !has_both(diff, n); s->visits++)
+		n = diff->nodes[n].parent;
+	return n;
+}
+
+/* Notes the nodes right below a place by function (`enter`), or forgets them. */
+static void note_children(struct search *s, uint32_t place, bool enter)
+{
+	const struct diff_node *nodes = s->build->diff->nodes;
+
+	for (uint32_t n = place + 1; n < nodes[place].subtree_end; n = nodes[n].subtree_end, s->visits++)
+		s->child[nodes[n].function] = enter ? n : PROFILE_NONE;
+}
+
+/* What a node still has to give to a frame, or to take from it. Frames above and below each other share it. */
+static double left_of(const struct search *s, uint32_t node, uint32_t frame)
+{
+	const struct diff_node *nodes = s->build->diff->nodes;
+	const struct claim *claim = &s->claims[node];
+	bool shared = (claim->frame <= frame && frame < nodes[claim->frame].subtree_end) ||
+		      (frame <= claim->frame && claim->frame < nodes[frame].subtree_end);
+
+	return -node_delta(s->build->diff, node) - (shared ? 0 : claim->amount);
+}
+
+/*
+ * The part of the difference below a frame that the nodes of the same functions right below its place make up for. With
+ * `claim`, they have no more to give.
+ */
+static double found_below(struct search *s, uint32_t frame, bool claim)
+{
+	const struct diff *diff = s->build->diff;
+	const struct diff_node *nodes = diff->nodes;
 	double sum = 0;
 
-	for (size_t i = 0; i < s->met_count; i++) {
-		const struct diff_estimate *self = &diff->functions[s->met[i]].self;
-		double noise = counting_sigmas * sqrt((self->base + self->head) * s->build->sample_weight[DIFF_BASE]);
+	for (uint32_t n = frame + 1; n < nodes[frame].subtree_end; s->visits++) {
+		uint32_t child = s->child[nodes[n].function];
+		bool is_wait = diff->waiting != DIFF_WAITING_NONE && build_is_wait(diff, n);
 
-		if (fabs(self->delta) > noise)
-			sum += within(self->delta - copysign(noise, self->delta), s->local[s->met[i]]);
+		/* Threads that wait elsewhere wait for something else: no wait has moved. */
+		if ((nodes[n].flags & DIFF_NODE_INTERRUPT) || is_wait) {
+			n = nodes[n].subtree_end;
+		} else if (child != PROFILE_NONE && !(child <= frame && frame < nodes[child].subtree_end)) {
+			double amount = within(node_delta(diff, n), left_of(s, child, frame));
+
+			if (claim && amount != 0)
+				s->claims[child] = (struct claim){ s->claims[child].amount + amount, frame };
+			sum += amount;
+			n = nodes[n].subtree_end;
+		} else {
+			/* Below frames of one side there may be more. */
+			n = has_both(diff, n) ? nodes[n].subtree_end : n + 1;
+		}
 	}
 	return sum;
 }
 
-/* Keeps only the functions below whose difference is at least `least`. */
-static void keep_large(struct search *s, double least)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->met_count; i++)
-		if (fabs(s->local[s->met[i]]) >= least)
-			s->met[kept++] = s->met[i];
-	s->met_count = kept;
-}
-
-/* The nearest caller that does not also run below the function in question; PROFILE_NONE: none. */
-static uint32_t caller_outside(struct search *s, uint32_t node)
+/* Adds up what is found at each place of a function. `best`: the function with the largest part; PROFILE_NONE: none. */
+static void search_places(struct search *s, uint32_t function, bool claim, uint32_t *best)
 {
 	const struct diff *diff = s->build->diff;
 
-	for (uint32_t n = diff->nodes[node].parent; n != 0; n = diff->nodes[n].parent, s->visits++)
-		if (!s->is_below[diff->nodes[n].function])
-			return diff->nodes[n].function;
-	return PROFILE_NONE;
-}
+	for (uint32_t frame = s->first[function]; frame != PROFILE_NONE && s->visits < s->max_visits;
+		frame = s->next[frame]) {
+		uint32_t place = place_of(s, frame), caller = diff->nodes[place].function;
 
-/* Adds the opposite differences of a function at other places to its callers there (`add`), or clears them. */
-static void add_losses(struct search *s, uint32_t function, bool add, uint32_t *best)
-{
-	const struct diff *diff = s->build->diff;
-	double left = s->local[function];
-
-	for (uint32_t n = s->first[function]; n != PROFILE_NONE; n = s->next[n], s->visits++) {
-		double amount = s->inside[n] ? 0 : within(-self_delta(diff, n), left);
-		uint32_t caller = amount != 0 ? caller_outside(s, n) : PROFILE_NONE;
-
-		left -= amount;
-		s->found += add ? amount : 0;
-		if (caller == PROFILE_NONE)
+		if (!s->build->topmost[frame] || place == 0 || (diff->nodes[frame].flags & DIFF_NODE_INTERRUPT))
 			continue;
-		s->partner[caller] = add ? s->partner[caller] + amount : 0;
+		note_children(s, place, true);
+		s->partner[caller] += found_below(s, frame, claim);
+		note_children(s, place, false);
 		if (*best == PROFILE_NONE || fabs(s->partner[caller]) > fabs(s->partner[*best]))
 			*best = caller;
 	}
+}
+
+/* Adds up what was found, and empties the scratch data again. */
+static double take_found(struct search *s, uint32_t function)
+{
+	double sum = 0;
+
+	for (uint32_t frame = s->first[function]; frame != PROFILE_NONE; frame = s->next[frame]) {
+		uint32_t caller = s->build->diff->nodes[place_of(s, frame)].function;
+
+		if (caller == PROFILE_NONE)
+			continue;
+		sum += s->partner[caller];
+		s->partner[caller] = 0;
+	}
+	return sum;
 }
 
 /* The partner of a function whose total changed: the caller that lost or gained the time. PROFILE_NONE: none. */
@@ -150,23 +174,19 @@ static uint32_t find_partner(struct search *s, uint32_t function)
 {
 	const struct diff_estimate *total = &s->build->diff->functions[function].total;
 	double noise = counting_sigmas * sqrt((total->base + total->head) * s->build->sample_weight[DIFF_BASE]);
-	uint32_t best = PROFILE_NONE, ignored = PROFILE_NONE;
-	bool fits;
+	double largest, found;
+	uint32_t best = PROFILE_NONE;
 
-	s->met_count = 0;
-	s->found = 0;
-	walk_below(s, function, true);
-	fits = fabs(within(own_change(s), total->delta)) <= max_own_change * fabs(total->delta);
-	keep_large(s, fits ? least_local_share * fabs(total->delta) : INFINITY);
-	for (size_t i = 0; i < s->met_count; i++)
-		add_losses(s, s->met[i], true, &best);
-	fits = fits && best != PROFILE_NONE &&
-	       fabs(within(s->found, total->delta)) + noise >= min_found_share * fabs(total->delta) &&
-	       fabs(within(s->partner[best], total->delta)) + noise >= min_partner_share * fabs(total->delta);
-	for (size_t i = 0; best != PROFILE_NONE && i < s->met_count; i++)
-		add_losses(s, s->met[i], false, &ignored);
-	walk_below(s, function, false);
-	return fits ? best : PROFILE_NONE;
+	search_places(s, function, false, &best);
+	largest = best != PROFILE_NONE ? s->partner[best] : 0;
+	found = take_found(s, function);
+	if (best == PROFILE_NONE || found * total->delta <= 0 ||
+		fabs(within(found, total->delta)) + noise < min_found_share * fabs(total->delta) ||
+		fabs(within(largest, total->delta)) + noise < min_partner_share * fabs(total->delta))
+		return PROFILE_NONE;
+	search_places(s, function, true, &best);
+	take_found(s, function);
+	return best;
 }
 
 /*
@@ -194,11 +214,9 @@ static void search_deinit(struct search *s)
 {
 	free(s->first);
 	free(s->next);
-	free(s->local);
+	free(s->child);
 	free(s->partner);
-	free(s->is_below);
-	free(s->inside);
-	free(s->met);
+	free(s->claims);
 }
 
 static bool search_init(struct search *s, struct error *err)
@@ -207,12 +225,10 @@ static bool search_init(struct search *s, struct error *err)
 
 	s->first = malloc(functions * sizeof(*s->first));
 	s->next = malloc(nodes * sizeof(*s->next));
-	s->local = calloc(functions, sizeof(*s->local));
+	s->child = malloc(functions * sizeof(*s->child));
 	s->partner = calloc(functions, sizeof(*s->partner));
-	s->is_below = calloc(functions, sizeof(*s->is_below));
-	s->inside = calloc(nodes, sizeof(*s->inside));
-	s->met = malloc(functions * sizeof(*s->met));
-	if (!s->first || !s->next || !s->local || !s->partner || !s->is_below || !s->inside || !s->met)
+	s->claims = calloc(nodes, sizeof(*s->claims));
+	if (!s->first || !s->next || !s->child || !s->partner || !s->claims)
 		return error_set_memory(err);
 	list_nodes(s);
 	return true;
@@ -258,10 +274,10 @@ static bool list_frames(const struct diff *diff, struct frame **frames, size_t *
 bool frames_link(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	uint64_t max_visits = least_visits + visits_per_node * diff->node_count;
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
 	CLEANUP(cleanup_free) struct frame *frames = NULL;
-	CLEANUP(search_deinit) struct search search = { .build = build };
+	CLEANUP(search_deinit)
+	struct search search = { .build = build, .max_visits = least_visits + visits_per_node * diff->node_count };
 	size_t count;
 	bool any = false;
 
@@ -273,7 +289,7 @@ bool frames_link(struct diff_build *build, struct error *err)
 		return true;
 	if (!search_init(&search, err))
 		return false;
-	for (size_t i = 0; i < count && search.visits < max_visits; i++) {
+	for (size_t i = 0; i < count && search.visits < search.max_visits; i++) {
 		uint32_t function = frames[i].function, partner = find_partner(&search, function);
 
 		if (partner == PROFILE_NONE)

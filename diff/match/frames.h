@@ -8,10 +8,12 @@
  * wrapper that was added). The function's total time then appears or vanishes while its callees take the same time as
  * before.
  *
- * Such a total is `moved` if both ends are known: the functions below take as much time as before wherever they run,
- * and other callers lost what this one gained, or the other way round. The partner is the caller with the largest part;
- * moved_to names it. A function whose time has no such partner is new, more, less or gone. Nodes below that only
- * changed their place are marked as moved too. Self times are not changed. Needs the states.
+ * Such a total is `moved` if the sum at its place is kept: right below the nearest caller that both sides have, the
+ * same callees lost what they gained below the frame, or the other way round, and each loss explains one gain. The
+ * partner is that caller; moved_to names the one with the largest part. Where another function calls the callees, as
+ * one that now does their work under a lock, nothing came or went between caller and callee: both totals have changed.
+ * A function whose time has no such partner is new, more, less or gone. Nodes below that only changed their place are
+ * marked as moved too. Self times are not changed. Needs the states.
  */
 COMMON_MUST_CHECK
 bool frames_link(struct diff_build *build, struct error *err);

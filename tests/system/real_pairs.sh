@@ -82,6 +82,16 @@ holds "a renamed inlined function is moved" '(.functions | map(.name)) as $names
 	| any(.name == "scramble_round" and .state_total == "moved" and $names[.moved_to] == "mix_step")'
 holds "a renamed inlined function gets no verdict" '.verdict | IN("regressed", "improved", "mixed") | not'
 
+# Work that went under a lock is done there: that its function is also called elsewhere hides nothing.
+compare "$(of locked base)" "$(of locked head)"
+holds "what holds the lock takes more" '.functions | any(.name == "under_lock" and .state_total == "more")'
+holds "what left the work takes less" '.functions | any(.name == "outside" and .state_total == "less")'
+
+# Two builds of one service, in files of two names.
+compare "$(of named base)" "$(of named head)"
+holds "a function of both builds has its time in both" '.functions
+	| any((.name | startswith("shop::normalize_query")) and .state_self == "more" and .base_self_ns > 0)'
+
 # What runs for a fixed time takes as long however fast it is.
 compare "$(of criterion base)" "$(of criterion head)"
 holds "a harness gets no verdict by time per run" '.verdict == "inconclusive" and (.verdict_text | contains("for a fixed time"))'

@@ -82,6 +82,30 @@ static void a_common_callee_hides_nothing(void **state)
 		assert_int_equal(synthetic_function(diff, expected[i].function)->total.state, expected[i].total);
 }
 
+/* Another function does the work now, as one that holds a lock: nothing came or went between it and what it calls. */
+static void a_helper_of_two_callers_hides_neither(void **state)
+{
+	CLEANUP(diff_cleanup)
+	struct diff *diff = compare("main#1;locked#2;help#3 300\nmain#1;apart#4;help#3 900\nmain#1;other#5 900\n",
+		"main#1;locked#22;help#3 600\nmain#1;apart#44;help#3 600\nmain#1;other#5 900\n");
+
+	assert_int_equal(synthetic_function(diff, "locked")->total.state, DIFF_STATE_MORE);
+	assert_int_equal(synthetic_function(diff, "apart")->total.state, DIFF_STATE_LESS);
+	assert_int_equal(synthetic_function(diff, "help")->self.state, DIFF_STATE_SAME);
+	assert_int_equal(coloured_nodes(diff), 4);
+}
+
+/* What one frame took, another one beside it cannot have taken too: the sum at their place is kept. */
+static void a_loss_explains_one_gain(void **state)
+{
+	CLEANUP(diff_cleanup)
+	struct diff *diff = compare("main#1;help#3 600\nmain#1;other#5 900\nmain#1;rest#9 900\n",
+		"main#1;first#6;help#3 600\nmain#1;second#7;help#3 580\nmain#1;other#5 900\nmain#1;rest#9 900\n");
+
+	assert_int_equal(synthetic_function(diff, "first")->total.state, DIFF_STATE_MOVED);
+	assert_int_equal(synthetic_function(diff, "second")->total.state, DIFF_STATE_NEW);
+}
+
 /* An interpreter runs a new function of the script: all its time is the interpreter's, and it came from nowhere. */
 static void a_new_function_of_a_script_is_new(void **state)
 {
@@ -130,6 +154,8 @@ int main(void)
 		cmocka_unit_test(wrappers_of_wrappers_take_nothing),
 		cmocka_unit_test(true_differences_stay),
 		cmocka_unit_test(a_common_callee_hides_nothing),
+		cmocka_unit_test(a_helper_of_two_callers_hides_neither),
+		cmocka_unit_test(a_loss_explains_one_gain),
 		cmocka_unit_test(a_new_function_of_a_script_is_new),
 		cmocka_unit_test(a_frame_above_chance_takes_nothing),
 	};
