@@ -3,6 +3,7 @@
 
 import './browser/timeline.js';
 import './browser/lanes.js';
+import './browser/onepicture.js';
 import './browser/filters.js';
 import './browser/address.js';
 import './browser/around.js';

@@ -175,7 +175,7 @@ export class App {
 
   /** Puts the parts on the page that decide how much room the picture has. The others come later and move nothing. */
   #assemble() {
-    const bar = splitter(this.list.element, () => this.#refresh(false));
+    const bar = splitter(this.list.element, 'the function list', () => this.#refresh(false));
     const left = h('div.left', {}, this.place, this.waits, this.filters, this.picture.element, bar, this.list.element);
     this.root.replaceChildren(
       this.header.element,
@@ -195,12 +195,13 @@ export class App {
     this.handOver = this.#makeHandOver();
     this.bar.append(this.controls, h('span.grow'), this.searching.field);
     this.chips.before(this.searching.found);
-    const pick = (/** @type {number} */ func) => this.#pickFunction(func);
     const menu = (/** @type {number} */ func, /** @type {{x: number, y: number}} */ place) =>
       this.#openMenu(func, -1, place);
-    this.timeline = new TimelineView({ model, colours, set, tell, pick, menu });
+    const select = (/** @type {number} */ node, /** @type {string} */ process) => this.#selectRecorded(node, process);
+    this.timeline = new TimelineView({ model, colours, set, tell, select, menu });
     this.place.before(this.timeline.strip.canvas);
-    this.picture.element.after(this.timeline.element);
+    const split = splitter(this.timeline.element, 'the timeline', () => this.#refresh(false));
+    this.picture.element.after(split, this.timeline.element);
     this.#drawAround();
     this.#drawLegend();
     if (this.report.hasTimelines) this.timeline.draw(this.state);
@@ -243,13 +244,16 @@ export class App {
       filter: (kind) => filtering.toggle(kind, funcOf(this.chosen)),
       removeFilter: () => filtering.removeLast(),
       processes: () => filtering.switchProcesses(),
+      range: () => this.#typeRange(),
       menu: () => this.#openMenu(funcOf(model.selected), model.selected, picture.placeOf(model.selected)),
       handOver: () => this.#openHandOver(),
       help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
     const pressed = (/** @type {KeyboardEvent} */ event) => {
-      const isOfTimeline = this.state.tab === 'timeline' && !actions.isHelpOpen() && this.timeline?.onKey(event);
+      const isOpen = this.state.tab === 'timeline' && !actions.isHelpOpen();
+      // What has the focus gets the keys, and the timeline where neither has it.
+      const isOfTimeline = isOpen && event.target !== picture.overlay && this.timeline?.onKey(event);
       if (!isOfTimeline) onKey(event, actions);
     };
     document.addEventListener('keydown', pressed, { signal: this.within.until });
@@ -471,7 +475,7 @@ export class App {
     this.#drawLegend();
     this.#drawInspector();
     if (document.documentElement.dataset.ready) {
-      // The timeline has the place of the list.
+      // The timeline has its place.
       if (this.state.tab !== 'timeline') this.list.fill(this.state);
       return;
     }
@@ -531,6 +535,13 @@ export class App {
     );
   }
 
+  /** Opens the timeline with the cursor where a range of time is typed. */
+  #typeRange() {
+    if (!this.model.hasTimeline) return;
+    this.timeline?.bar.focus();
+    this.set({ tab: 'timeline' });
+  }
+
   #showHelp() {
     const help = (this.help ||= helpDialog(this.within.keys || []));
     this.root.append(help);
@@ -587,6 +598,17 @@ export class App {
       selected: chosen > 0 ? model.pathTo(chosen) : '',
       zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
     });
+  }
+
+  /**
+   * Selects the frame of the picture that a frame of the report is, or its next caller there; where the tree is turned,
+   * the function.
+   * @param {number} node @param {string} process that it is of
+   */
+  #selectRecorded(node, process) {
+    const { model, picture } = this;
+    if (model.turned) this.#pickFunction(model.tables.tree.func[node]);
+    else picture.select(model.shownFrames.of(node, process), true);
   }
 
   /**

@@ -31,7 +31,7 @@ const HANDS = [
   ['click', 'selects a frame and keeps it in the inspector; a click beside all frames lets go'],
   ['double click', 'zooms to the frame; beside all frames: resets the zoom'],
   ['Ctrl + wheel, pinch', 'zooms at the pointer'],
-  ['drag', 'moves the picture; in the timeline: selects a time, which filters every view'],
+  ['drag', 'moves the picture; in the lanes of the timeline and the strip: selects a time, which filters every view'],
   ['wheel, Shift + wheel', 'moves the picture up and down, left and right'],
   ['right click', 'opens the menu of a frame or of a function: filters, zoom, copy the stack, copy a link'],
   ['click in the legend', 'keeps the colour of these frames alone, and lists only their functions'],
@@ -68,6 +68,7 @@ const KEYS = [
   ['c', 'copy the stack with its figures'],
   ['E', 'hand over: the picture as PNG or SVG, one page to print, the list as Markdown, the stack, a link'],
   ['Escape', 'clear the selection and the search'],
+  ['T', 'a range of time is typed in the timeline: 2s-3s, 500ms- or -1.5s'],
   ['← → ↑ ↓ + − 0', 'in the timeline: move, scroll, zoom, show everything; Enter selects the time that is shown'],
 ];
 

@@ -29,6 +29,7 @@ import { COLOURS, hasColour } from '../views/controls.js';
  * @property {(kind: Kind) => void} filter filters by the frame that is selected or pointed at, or no longer
  * @property {() => void} removeFilter takes away the filter that was added last
  * @property {() => void} processes shows processes as the first row, or not
+ * @property {() => void} range lets a range of time be typed
  * @property {() => void} menu opens the menu of the selected frame
  * @property {() => void} handOver opens the menu of the ways to give to somebody what is seen
  * @property {() => void} help
@@ -142,6 +143,7 @@ const KEYS = {
   u: (to) => to.filter('user'),
   R: (to) => to.filter('recursion'),
   p: (to) => to.processes(),
+  T: (to) => to.range(),
   Delete: (to) => to.removeFilter(),
   c: (to) => to.copy(),
   l: (to) => to.list(),

@@ -14,6 +14,7 @@ import { Memo, sameSources } from '../common/memo.js';
 import { NameSearch } from './names.js';
 import { Narrowing } from './narrowing.js';
 import { changesIn, OrderedTree } from './order.js';
+import { ShownFrames } from './shownframes.js';
 import { nodeAt, pathOf } from './state.js';
 import { covered, functionSums, largestChange, withoutInterrupts } from './sums.js';
 import { hasInterrupts, originsOf, provenIn } from '../data/symbols.js';
@@ -93,6 +94,7 @@ export class Model {
     this.figuresAre = { hides: false, folds: false, interrupts: false, apart: false, merges: false };
     /** Whether figures are others than those that were tested. */ this.filtered = false;
     /** @type {Tree} the tree of the report under the filters, before frames are taken out */ this.part = tables.tree;
+    /** @type {ShownFrames|null} */ this.shownMade = null;
     /** Whether the report is of recordings of waits. */ this.hasWaits = !!tables.meta.waits;
     /** @type {Uint8Array|null} the class of waits that each function is; null where there are none */
     this.classesMade = null;
@@ -540,6 +542,13 @@ export class Model {
   nameOf(node) {
     const func = this.tree.func[node];
     return func < 0 ? 'all' : this.functions[func].name;
+  }
+
+  /** Which frames of the call tree those of the report are. */
+  get shownFrames() {
+    const { callTree, functions, tables } = this;
+    if (this.shownMade?.shown !== callTree) this.shownMade = new ShownFrames(tables.tree, callTree, functions);
+    return this.shownMade;
   }
 
   /** The path of a node, by which a state names it. @param {number} node */

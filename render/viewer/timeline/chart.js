@@ -23,6 +23,9 @@ const BAR = 4;
 /** Width of the parts of that bar. */
 const BAR_PART = 3;
 const PAD = 3;
+/** How thick the outline of the selected frame is, and the width from which on a box has all of it, in pixels. */
+const MARK = 2;
+const MARK_FROM = 8;
 /** A box is as wide as this at least. */
 const LEAST_WIDTH = 0.8;
 /** How much of a colour is left of frames that are not searched for, and while a thread is not sampled. */
@@ -53,6 +56,7 @@ const DARK = { ink: '#e8e8e6', dim: '#a3a5aa', line: '#37393d', panel: '#202124'
  * @property {number[]|null} brush the time that is selected
  * @property {(node: number) => number} colour as a pixel
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
+ * @property {((node: number, process: string) => boolean)|null} marked whether a frame of a process is selected
  * @property {(node: number) => string} name
  * @property {number[]} sides colours of the sides, as pixels
  * @property {number[]} waits colours of the classes of waits, as pixels
@@ -90,6 +94,7 @@ export class Chart extends Surface {
     super(canvas);
     /** @type {ChartScene|null} */ this.scene = null;
     /** @type {Text[]} */ this.texts = [];
+    /** @type {{x: number, w: number, y: number}[]} boxes of the selected frame */ this.marks = [];
     /** @type {number[][]} where each line of pixels goes: from, to */ this.spans = [];
     this.memo = new Memo();
     /**
@@ -141,6 +146,7 @@ export class Chart extends Surface {
     const lanes = this.#visible(scene);
     this.scene = scene;
     this.texts = [];
+    this.marks = [];
     this.spans = [];
     let lines = 0;
     for (const placed of lanes) lines += 1 + this.#rowsOf(placed)[1] - this.#rowsOf(placed)[0];
@@ -151,6 +157,7 @@ export class Chart extends Surface {
     const marks = ticks(scene.range, this.width / TICK_ROOM);
     this.#rule(scene, lanes, marks, inks);
     this.#label(scene);
+    this.#outline(inks);
     this.#axis(scene, marks, inks);
   }
 
@@ -182,6 +189,7 @@ export class Chart extends Surface {
         const line = start + row - first;
         const y = placed.top + HEAD + row * ROW;
         pixels.fill(line, (left * grain) | 0, (right * grain) | 0, colour);
+        if (scene.marked?.(node, placed.lane.process)) this.marks.push({ x: left, w: right - left, y });
         if (right - left < LABEL_FROM) return;
         const gap = covered.indexOf(0, left * this.ratio);
         // The time of a wait is known, so that little of its box is pale.
@@ -256,6 +264,20 @@ export class Chart extends Surface {
       context.fillRect(x, top, Math.min(w - GAP, labels.width(words) + 2 * PAD), ROW - 1);
       context.fillStyle = inkOn(ground);
       context.fillText(isolated(words), x + PAD, top + ROW / 2 - 0.5);
+    }
+  }
+
+  /** Outlines the boxes of the selected frame; narrow ones have a line above and below. @param {typeof LIGHT} inks */
+  #outline({ ink }) {
+    const { context, marks, scroll } = this;
+    context.fillStyle = ink;
+    for (const { x, w, y } of marks) {
+      const top = AXIS + y - scroll;
+      context.fillRect(x, top, w, MARK);
+      context.fillRect(x, top + ROW - 1 - MARK, w, MARK);
+      if (w < MARK_FROM) continue;
+      context.fillRect(x, top, MARK, ROW - 1);
+      context.fillRect(x + w - MARK, top, MARK, ROW - 1);
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The events of a recording by thread: which lanes a timeline has, in which order, and how long an event stands for.
 
+import { processOf } from '../model/processes.js';
 import { lowerBound } from '../model/sums.js';
 
 /** @typedef {import('../data/decode.js').Samples} Samples */
@@ -207,7 +208,10 @@ function lanesOf(side, track, recording, tree) {
   const out = [];
   for (let thread = 0; thread < threads; thread++) {
     if (starts[thread] === starts[thread + 1]) continue;
-    const [run, , tid, process, own] = recording.threads[thread] || [0, 0, thread, '', ''];
+    /** @type {import('../data/report.js').Thread} */
+    const known = recording.threads[thread] || [0, 0, thread, '', ''];
+    const [run, , tid, , own] = known;
+    const process = processOf(known);
     const name = own || process || 'thread';
     const [begin, end] = [starts[thread], starts[thread + 1]];
     const times = { busy: busy[thread], waited: waited[thread] };

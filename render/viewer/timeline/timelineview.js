@@ -4,16 +4,17 @@
 
 import { Ancestors } from '../model/ancestors.js';
 import { lengthText, timeText } from './axis.js';
+import { TimelineBar } from './bar.js';
 import { AXIS, Chart, HEAD, ROW } from './chart.js';
 import { fullShade, reportBottleneck } from '../model/bottleneck.js';
 import { rgb } from '../drawing/colour.js';
 import { h, renew } from '../common/dom.js';
-import { amount, count, listName } from '../common/format.js';
+import { amount, count, digits, listName } from '../common/format.js';
 import { allLanes } from './lanes.js';
 import { packed } from '../drawing/pixels.js';
 import { Memo } from '../common/memo.js';
 import { Scrollbar } from '../common/scrollbar.js';
-import { moved, Strip } from './strip.js';
+import { mostOfRates, moved, Strip } from './strip.js';
 import { activity, countIn, waitsOf } from './timeline.js';
 import { knownOf, placeOf } from '../model/waiting.js';
 import { button } from '../common/widgets.js';
@@ -53,10 +54,14 @@ const LEAST_ROWS = 6;
  * @property {Model} model
  * @property {Colours} colours
  * @property {(change: Change, replace?: boolean) => void} set changes the state
- * @property {(func: number) => void} pick chooses a function
+ * @property {(node: number, process: string) => void} select selects the frame of the flame graph that a frame of the
+ *   report is, in a process
  * @property {(func: number, place: {x: number, y: number}) => void} menu opens the menu of a function; of none for -1
  * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
  */
+
+const PALE_HINT = 'pale: not sampled then. Ctrl + wheel zooms; drag to select a time';
+const RATE_HINT = 'the line in the strip: how many requests a second there were, of base thinner; pointing at it tells them';
 
 /** How long a thread ran, and waited. @param {Lane} lane */
 function timesText({ busy, waited }) {
@@ -104,9 +109,9 @@ export class TimelineView {
     });
     this.heads = h('div.lane-heads');
     this.scrollbar = new Scrollbar((by) => this.#scrollBy(by));
-    this.caption = h('p.caption.dim');
+    this.bar = new TimelineBar((change) => host.set(change), () => this.all.end);
     this.view = h('div.chart-view', {}, canvas, this.overlay, this.mark, this.heads, this.scrollbar.element);
-    this.element = h('div.chart-host', {}, this.caption, this.view);
+    this.element = h('div.chart-host', {}, this.bar.element, this.view);
     this.#bind();
     new ResizeObserver(() => this.state && this.#drawLanes(this.state)).observe(this.view);
   }
@@ -145,7 +150,7 @@ export class TimelineView {
       overlay.removeEventListener('pointerup', up);
       overlay.removeEventListener('pointercancel', up);
       const box = begun ? null : chart.hit(x, e.offsetY);
-      if (box) host.pick(this.model.tables.tree.func[box.node]);
+      if (box) host.select(box.node, box.lane.process);
     };
     overlay.addEventListener('pointermove', move);
     overlay.addEventListener('pointerup', up);
@@ -386,6 +391,7 @@ export class TimelineView {
       brush: state.range,
       colour: this.host.colours.painter(tree, tested, () => POINTS, { bottleneck: (node) => fullShade(reportBottleneck(model, node)) }),
       matches: hits ? (node) => !!hits[tree.func[node]] : null,
+      marked: this.#marked(),
       name: (node) => model.functions[tree.func[node]].name,
       waits: model.waitClasses.map(({ colour }) => (colour ? packed(rgb(colour)) : 0)),
       sides: this.#sideColours(state).map((hex) => packed(rgb(hex))),
@@ -393,7 +399,20 @@ export class TimelineView {
     });
     this.scrollbar.show(chart.scroll, chart.room, this.height);
     this.#drawHeads();
-    this.#drawCaption(lanes, state);
+    this.#drawBar(lanes, state);
+  }
+
+  /**
+   * Whether a frame of a process is the one that is selected in the flame graph; null where none is.
+   * @returns {((node: number, process: string) => boolean)|null}
+   */
+  #marked() {
+    const { model } = this;
+    const { selected, turned } = model;
+    const { func } = model.tables.tree;
+    if (selected <= 0) return null;
+    const wanted = model.tree.func[selected];
+    return (node, process) => func[node] === wanted && (!!turned || model.shownFrames.of(node, process) === selected);
   }
 
   /**
@@ -455,8 +474,8 @@ export class TimelineView {
     if (this.state) this.#drawLanes(this.state);
   }
 
-  /** @param {Lane[]} lanes @param {State} state */
-  #drawCaption(lanes, state) {
+  /** Draws the bar. @param {Lane[]} lanes @param {State} state */
+  #drawBar(lanes, state) {
     const zoomed = this.#span() < this.all.end * 0.999;
     const threads = lanes.length === 1 ? '1 thread' : `${count(lanes.length)} threads, the busiest first`;
     const setAll = (/** @type {(lane: Lane) => number} */ rows) => {
@@ -465,9 +484,13 @@ export class TimelineView {
       this.#drawLanes(state);
     };
     const most = this.#mostRows(lanes.length);
-    renew(this.caption, [
-      document.createTextNode(`${threads}. Pale: not sampled then. Ctrl + wheel zooms; drag to select a time. `),
-      lanes.length > 1 && button('button', { onclick: () => setAll((lane) => Math.min(most, lane.depth)) }, 'Open all'),
+    const openAll = () => setAll((lane) => Math.min(most, lane.depth));
+    const choices = this.model.narrowing.threadChoices;
+    const fastest = mostOfRates(this.model.meta.requests?.rates || []);
+    this.bar.draw(state, choices, JSON.stringify([threads, zoomed, most, state.thread, state.filters, state.view]), () => [
+      h('span.dim', { title: PALE_HINT }, threads),
+      fastest > 0 && h('span.dim', { title: RATE_HINT }, `line: up to ${digits(fastest)} requests a second`),
+      lanes.length > 1 && button('button', { onclick: openAll }, 'Open all'),
       lanes.length > 1 && button('button', { onclick: () => setAll(() => 0) }, 'Fold all'),
       zoomed && button('button', { title: '0', onclick: () => this.#reset() }, `Show all ${lengthText(this.all.end)}`),
     ]);

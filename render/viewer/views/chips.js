@@ -7,6 +7,7 @@ import { h, renew } from '../common/dom.js';
 import { withoutFilter } from '../model/filters.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { count, digits, listName, measureOf, moduleName, percent } from '../common/format.js';
+import { rangeText } from '../common/timerange.js';
 import { button, select } from '../common/widgets.js';
 
 /** @typedef {import('./controls.js').Controlled} Controlled */
@@ -102,8 +103,7 @@ function sampleChips({ model, state, set }, { all, range, thread }) {
   const share = (/** @type {number[]} */ part) => ` · ${shareText(model, part, all)}`;
   if (thread) out.push(chip(model.narrowing.threadText(state.thread), () => set({ thread: '' }), 'only thread ', share(thread)));
   if (state.range) {
-    const times = state.range.map((us) => (us / 1e6).toFixed(2)).join('–');
-    out.push(chip(`${times} s`, () => set({ range: null }), '', range ? share(range) : ''));
+    out.push(chip(rangeText(state.range), () => set({ range: null }), '', range ? share(range) : ''));
   }
   return out;
 }

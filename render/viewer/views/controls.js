@@ -129,7 +129,7 @@ function removedText(model) {
 
 /** Controls of the flame graph. @param {Controlled} controlled @returns {Child[]} */
 function flameControls({ model, state, set }) {
-  if (state.tab !== 'flame') return [];
+  if (state.tab === 'functions') return [];
   const direction = {
     title: 'whose widths are drawn (r); colours keep their meaning',
     onclick: () => set({ reversed: !state.reversed }),
@@ -166,7 +166,8 @@ export function drawControls(bar, controlled) {
   const { model, state, set } = controlled;
   const metrics = metricOptions(model);
   const colours = COLOURS.filter(([value]) => hasColour(model, value));
-  const threads = model.narrowing.threadChoices;
+  // The timeline has them in its own bar.
+  const threads = state.tab === 'timeline' ? [] : model.narrowing.threadChoices;
   renew(bar, [
     metrics.length > 1 && select('Metric', metrics, state.metric, (metric) => set({ metric })),
     select('Colour', colours, state.colour, (colour) => set({ colour })),

@@ -148,14 +148,14 @@ reportTest('processes are the first row; one can be kept, and a key takes the ro
 reportTest('the timeline shows what the filters keep', 'timeline', async (report) => {
   await report.click('.choice button:text-is("Timeline")');
   await report.until(() => document.querySelector('.lane-head'));
-  const before = (await report.text('.caption')).match(/^\d+/)?.[0];
+  const before = (await report.text('.caption .dim')).match(/(\d+) threads/)?.[1];
   await report.run(() => {
     const { filtering, model } = /** @type {any} */ (window).kelvin;
     filtering.toggle('only', model.functions.find((/** @type {any} */ f) => f.name === 'load').id);
   });
   await report.settle();
   assert.equal(before, '24');
-  assert.match(await report.text('.caption'), /^2 threads/, 'main alone loads, on both sides');
+  assert.match(await report.text('.caption .dim'), /\b2 threads/, 'main alone loads, on both sides');
 });
 
 reportTest('a search tells the module or the file that it has found', 'diff', async (report) => {

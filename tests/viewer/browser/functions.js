@@ -150,10 +150,10 @@ reportTest('the bar above the list moves by pointer and by key', 'diff', async (
   await report.openList();
   const height = () => report.run(() => document.querySelector('.functions')?.clientHeight);
   const before = await height();
-  await report.page.focus('.splitter');
+  await report.page.focus('.splitter:has(+ .functions)');
   await report.press('ArrowUp', 'ArrowUp');
   assert.ok(Math.abs((await height()) - before - 48) <= 2);
-  const bar = await report.page.locator('.splitter').boundingBox();
+  const bar = await report.page.locator('.splitter:has(+ .functions)').boundingBox();
   await report.page.mouse.move(bar.x + 200, bar.y + 2);
   await report.page.mouse.down();
   await report.page.mouse.move(bar.x + 200, bar.y + 102, { steps: 4 });

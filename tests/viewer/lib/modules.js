@@ -3,6 +3,7 @@
 
 export * as format from '../../../render/viewer/common/format.js';
 export * as table from '../../../render/viewer/common/table.js';
+export * as timerange from '../../../render/viewer/common/timerange.js';
 export * as block from '../../../render/viewer/data/block.js';
 export * as codes from '../../../render/viewer/data/codes.js';
 export * as decode from '../../../render/viewer/data/decode.js';
@@ -22,6 +23,7 @@ export { Model } from '../../../render/viewer/model/model.js';
 export * as order from '../../../render/viewer/model/order.js';
 export * as pattern from '../../../render/viewer/model/pattern.js';
 export * as processes from '../../../render/viewer/model/processes.js';
+export { ShownFrames } from '../../../render/viewer/model/shownframes.js';
 export * as state from '../../../render/viewer/model/state.js';
 export * as sums from '../../../render/viewer/model/sums.js';
 export * as system from '../../../render/viewer/model/system.js';
