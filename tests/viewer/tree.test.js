@@ -272,6 +272,34 @@ property('a range of time that moves has the samples of that range', (page) => {
   }
 });
 
+property('ranges that move under several filters in turn have the samples that each of them keeps', (page) => {
+  const random = randomFrom(page.tree.count);
+  const passes = Uint8Array.from(page.tree.func, () => random(3) > 0);
+  const keepThread = (/** @type {any} */ _, /** @type {number} */ thread) => thread !== 1;
+  const several = [{}, { passes }, { keepThread }, { passes, keepThread }, { keepThread: () => true }];
+  for (let i = 0; i < 40; i++) {
+    const filter = several[random(several.length)];
+    const from = random(1e7);
+    const range = [from, from + random(1e7)];
+    const counts = page.samples.map((side) => new Float64Array(side.count));
+    page.timelines.forEach(({ time, sample }, side) =>
+      time.forEach((at, event) => {
+        const { node, thread } = page.samples[side];
+        const one = sample[event];
+        const isKept = (filter.passes?.[node[one]] ?? 1) && (filter.keepThread?.(side, thread[one]) ?? true);
+        if (isKept && at >= range[0] && at < range[1]) counts[side][one]++;
+      }),
+    );
+    const wanted = page.tree.self.map((column, side) => {
+      const out = new Float64Array(column.length);
+      counts[side].forEach((count, one) => (out[page.samples[side].node[one]] += count));
+      return out;
+    });
+    if (i % 2) assert.deepEqual(filtered(page, { ...filter, range }), wanted);
+    else assert.deepEqual(trees.filteredValues(page.samples, page.timelines, { ...filter, range }), counts);
+  }
+});
+
 property('every combination of the toggles keeps all time but what it says is hidden', (page) => {
   for (const mode of /** @type {const} */ (['hide', 'fold'])) {
     const { tree: made, hidden } = withoutSystem(page.tree, page.functions, mode);

@@ -130,9 +130,16 @@ export class Columns {
     let { at } = this;
     let sum = 0;
     for (let i = 0; i < count; i++) {
-      let byte = bytes[at++];
-      let value = byte & 127;
-      for (let scale = 128; byte >= 128; scale *= 128) {
+      const first = bytes[at++];
+      const second = first >= 128 ? bytes[at++] : 0;
+      if (second < 128) {
+        // Nearly all take one byte or two, which whole numbers of 32 bits hold.
+        const value = (first & 127) | (second << 7);
+        out[i] = sum += (value >>> 1) ^ -(value & 1);
+        continue;
+      }
+      let value = (first & 127) | ((second & 127) << 7);
+      for (let byte = 128, scale = 16384; byte >= 128; scale *= 128) {
         byte = bytes[at++];
         value += (byte & 127) * scale;
       }

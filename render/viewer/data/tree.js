@@ -183,7 +183,7 @@ export function grouped(groupOf, groups, count, first = 0) {
  * @param {Pick<Tree, 'count'|'parent'>} tree @param {Float64Array} self
  */
 export function totalsOf({ count, parent }, self) {
-  const total = Float64Array.from(self);
-  for (let i = count - 1; i > 0; i--) total[parent[i]] += total[i];
+  const total = self.slice();
+  for (let i = count - 1; i > 0; i--) if (total[i]) total[parent[i]] += total[i];
   return total;
 }

@@ -178,6 +178,7 @@ export function mergedFunctions(filters, functions, origins) {
 export function timesOf(tree, self, functions, filters, origins) {
   const { count, flags, func } = tree;
   const times = filters.map(() => [0, 0]);
+  if (!filters.length) return times;
   const has = chooseStacks(filters) ? bitsByNode(tree, functions, filters) : null;
   const own = new Int32Array(functions.length);
   filters.forEach((meant, i) => {

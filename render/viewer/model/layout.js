@@ -71,10 +71,10 @@ export function leftOf(tree, width, zoom, node) {
  * The deepest level below a node that has a width.
  * @param {Tree} tree @param {Float64Array} widths @param {number} node
  */
-export function depthBelow(tree, widths, node) {
-  let deepest = tree.depth[node];
-  for (let i = node; i < tree.end[node]; i++)
-    if (tree.depth[i] > deepest && widths[i] > 0) deepest = tree.depth[i];
+export function depthBelow({ depth, end }, widths, node) {
+  const behind = end[node];
+  let deepest = depth[node];
+  for (let i = node; i < behind; i++) if (depth[i] > deepest && widths[i] > 0) deepest = depth[i];
   return deepest;
 }
 

@@ -371,11 +371,13 @@ export class Model {
 
   /** The self time on the side that is drawn, by origin of the function; head is scaled. */
   timeByOrigin() {
-    const { functions, side, sums } = this;
+    const { callTree, functions, side } = this;
+    const { count, func } = callTree;
+    const self = callTree.self[side];
     const origins = originsOf(functions);
-    const times = ORIGINS.map(() => 0);
-    for (let f = 0; f < origins.length; f++) times[origins[f]] += sums.self[side][f];
-    return times.map((time) => (side ? time * this.factor : time));
+    const times = new Float64Array(ORIGINS.length);
+    for (let node = 1; node < count; node++) if (self[node]) times[origins[func[node]]] += self[node];
+    return [...times].map((time) => (side ? time * this.factor : time));
   }
 
   /** The frames of a function in the call tree. @param {number} func @returns {Int32Array} */

@@ -38,6 +38,7 @@ export class Narrowing {
     /** @type {[value: string, text: string][]|null} */ this.choicesMade = null;
     /** @type {Map<string, (side: number, thread: number) => boolean>} what keeps threads, by what it is made for */
     this.kept = new Map();
+    /** The time [base, head] of everything in the metric that was last shown. */ this.whole = [0, 0];
     /** @type {Meant[]} what the last text of filters means */ this.meant = [];
     /** @type {Uint8Array|null} the stacks that it keeps */ this.chosen = null;
   }
@@ -264,12 +265,13 @@ export class Narrowing {
         ? timeWithoutInterrupts(part, part.self)
         : sum(filteredSelf(tree, samples, timelines, { ...filters, metric }));
     const times = timesOf(tree, self, functions, meant, origins);
+    if (this.memo.isNew('whole', self)) this.whole = sum(self);
     meant.forEach(({ filter, subject }, i) => {
       if (filter.kind === 'recursion') times[i] = repeated;
       if (filter.kind === 'process' && subject) times[i] = keeping({ keepThread: this.keepsThread('', process) });
     });
     return {
-      all: sum(self),
+      all: this.whole,
       filters: times,
       thread: keepThread ? keeping({ keepThread }) : null,
       range: range ? keeping({ range }) : null,

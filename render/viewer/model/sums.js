@@ -32,43 +32,53 @@ export const sumOf = (values) => Array.from(values).reduce((a, b) => a + b, 0);
  * @property {number} [metric] whose values count
  */
 
+/** @typedef {Pick<SampleFilter, 'keepThread'|'passes'> & {metric: number}} RangeFilter */
+
 /**
- * The weights of the events of each sample in a range of time, all together. A range that moves costs as much as the
- * events that enter and leave it: somebody who drags a brush changes little of it at a time.
+ * What the samples of one side count for in a range of time, added up in places. A range that moves costs as much as
+ * the events that enter and leave it: somebody who drags a brush changes little of it at a time.
  */
 class RangeSums {
-  /** @param {Timeline} timeline @param {Samples} samples */
-  constructor(timeline, samples) {
+  /**
+   * @param {Timeline} timeline @param {Samples} samples @param {number} side @param {RangeFilter} filter
+   * @param {Int32Array|null} places of the samples: their nodes; null for one each @param {number} count of places
+   */
+  constructor(timeline, samples, side, filter, places, count) {
     this.timeline = timeline;
-    /** By sample. */ this.sums = new Float64Array(samples.count);
+    this.side = side;
+    this.filter = filter;
+    this.areNodes = !!places;
+    this.places = places || samples.node.map((_, i) => i);
+    this.sums = new Float64Array(count);
+    /** The weights of the events in each place: where they are 0 nothing is left, also no error of rounding. */
+    this.weights = new Float64Array(count);
+    /** What an event of each sample counts for, by its weight. */ this.units = unitsOf(timeline, samples, filter);
     /** The events of each thread that are summed: from `first` up to `behind`. */
     this.first = timeline.starts.slice(0, -1);
     this.behind = this.first.slice();
-    /** @type {ArrayLike<number>} the same of all time; how often a sample was taken where no event has a weight */
-    this.wholes = timeline.weight.size ? this.#wholes() : samples.times;
-  }
-
-  #wholes() {
-    const { count } = this.timeline;
-    this.#add(0, count, 1);
-    const wholes = this.sums.slice();
-    this.sums.fill(0);
-    return wholes;
   }
 
   /** Adds events, or takes them away. @param {number} from @param {number} to @param {1|-1} sign */
   #add(from, to, sign) {
-    const { sums } = this;
+    const { places, sums, units, weights } = this;
     const { sample, weight } = this.timeline;
-    if (weight.size) for (let i = from; i < to; i++) sums[sample[i]] += sign * (weight.get(i) ?? 1);
-    else for (let i = from; i < to; i++) sums[sample[i]] += sign;
+    const areEqual = !weight.size;
+    for (let i = from; i < to; i++) {
+      const one = sample[i];
+      const place = places[one];
+      const change = areEqual ? sign : sign * (weight.get(i) ?? 1);
+      weights[place] += change;
+      if (weights[place] === 0) sums[place] = 0;
+      else sums[place] += change * units[one];
+    }
   }
 
   /** The sums over the events in [from, to). @param {number[]} range */
   in([from, to]) {
-    const { first, behind, sums } = this;
+    const { behind, filter, first, side } = this;
     const { starts, time } = this.timeline;
     for (let thread = 0; thread < first.length; thread++) {
+      if (filter.keepThread && !filter.keepThread(side, thread)) continue;
       const left = lowerBound(time, from, starts[thread], starts[thread + 1]);
       const right = lowerBound(time, to, left, starts[thread + 1]);
       const [oldLeft, oldRight] = [first[thread], behind[thread]];
@@ -79,18 +89,58 @@ class RangeSums {
       first[thread] = left;
       behind[thread] = right;
     }
-    return sums;
+    return this.sums.slice();
   }
 }
 
-/** What was summed of each timeline, for the next range. @type {WeakMap<Timeline, RangeSums>} */
+/**
+ * What an event of each sample counts for, by its weight: nothing where its stack does not pass.
+ * @param {Timeline} timeline @param {Samples} samples @param {RangeFilter} filter
+ */
+function unitsOf(timeline, samples, { metric, passes }) {
+  const values = samples.values[metric];
+  const wholes = wholesOf(timeline, samples);
+  const units = new Float64Array(samples.count);
+  for (let i = 0; i < units.length; i++) if (!passes || passes[samples.node[i]]) units[i] = values[i] / wholes[i] || 0;
+  return units;
+}
+
+/** The weights of all events of each sample, where events have weights. @type {WeakMap<Timeline, Float64Array>} */
+const weightsOf = new WeakMap();
+
+/**
+ * The weights of all events of each sample: how often it was taken where no event has a weight.
+ * @param {Timeline} timeline @param {Samples} samples @returns {ArrayLike<number>}
+ */
+function wholesOf(timeline, samples) {
+  const { count, sample, weight } = timeline;
+  if (!weight.size) return samples.times;
+  const known = weightsOf.get(timeline) || new Float64Array(samples.count);
+  if (!weightsOf.has(timeline)) for (let i = 0; i < count; i++) known[sample[i]] += weight.get(i) ?? 1;
+  weightsOf.set(timeline, known);
+  return known;
+}
+
+/** How many sums are kept of a timeline: a state needs them with its other filters, and its chips without. */
+const MOST_KEPT = 3;
+/** What was summed of each timeline, for the next range, the latest first. @type {WeakMap<Timeline, RangeSums[]>} */
 const rangeSums = new WeakMap();
 
-/** @param {Timeline} timeline @param {Samples} samples */
-function rangeSumsOf(timeline, samples) {
-  const known = rangeSums.get(timeline) || new RangeSums(timeline, samples);
-  rangeSums.set(timeline, known);
-  return known;
+/**
+ * What samples count for in a range, added up in places.
+ * @param {Timeline} timeline @param {Samples} samples @param {number} side @param {SampleFilter} filter
+ * @param {Int32Array|null} places of the samples: their nodes; null for one each @param {number} count of places
+ */
+function sumsInRange(timeline, samples, side, { keepThread, metric = 0, passes = null, range }, places, count) {
+  const kept = rangeSums.get(timeline) || [];
+  const known = kept.find(
+    ({ areNodes, filter }) =>
+      areNodes === !!places && filter.keepThread === keepThread && filter.metric === metric && filter.passes === passes,
+  );
+  const filter = { keepThread, metric, passes };
+  const sums = known || new RangeSums(timeline, samples, side, filter, places, count);
+  rangeSums.set(timeline, [sums, ...kept.filter((one) => one !== sums)].slice(0, MOST_KEPT));
+  return sums.in(range || [0, Infinity]);
 }
 
 /**
@@ -98,23 +148,19 @@ function rangeSumsOf(timeline, samples) {
  * samples.
  * @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {SampleFilter} filters
  */
-export function filteredValues(samples, timelines, { keepThread, passes, range, metric = 0 }) {
+export function filteredValues(samples, timelines, filters) {
+  const { keepThread, passes, range, metric = 0 } = filters;
   return samples.map((s, side) => {
     if (!s) return null;
-    const out = new Float64Array(s.count);
     const timeline = timelines[side];
+    if (range && timeline) return sumsInRange(timeline, s, side, filters, null, s.count);
+    const out = new Float64Array(s.count);
     // A side without a timeline has nothing in any range of time.
-    if (range && !timeline) return out;
+    if (range) return out;
     const { count, node, thread } = s;
     const values = s.values[metric];
-    const inRange = range && timeline && rangeSumsOf(timeline, s);
-    const parts = inRange && inRange.in(range);
-    const wholes = inRange && inRange.wholes;
-    for (let i = 0; i < count; i++) {
-      if ((parts && !parts[i]) || (passes && !passes[node[i]])) continue;
-      if (keepThread && !keepThread(side, thread[i])) continue;
-      out[i] = parts && wholes ? (values[i] * parts[i]) / wholes[i] : values[i];
-    }
+    for (let i = 0; i < count; i++)
+      if ((!passes || passes[node[i]]) && (!keepThread || keepThread(side, thread[i]))) out[i] = values[i];
     return out;
   });
 }
@@ -137,8 +183,15 @@ export function selfOfSamples(tree, samples, values) {
  * Self values [base, head] of the samples that pass the filters.
  * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {SampleFilter} filters
  */
-export const filteredSelf = (tree, samples, timelines, filters) =>
-  selfOfSamples(tree, samples, filteredValues(samples, timelines, filters));
+export function filteredSelf(tree, samples, timelines, filters) {
+  if (!filters.range) return selfOfSamples(tree, samples, filteredValues(samples, timelines, filters));
+  return samples.map((s, side) => {
+    const timeline = timelines[side];
+    if (!s) return tree.self[side];
+    if (!timeline) return new Float64Array(tree.count);
+    return sumsInRange(timeline, s, side, filters, s.node, tree.count);
+  });
+}
 
 /**
  * Totals that leave out the interrupts below a node, as the tested figures do. The nodes of interrupts keep their
@@ -171,17 +224,20 @@ export function timeWithoutInterrupts({ count, flags }, self) {
 export function functionSums(tree, functionCount, totals = tree.figures) {
   const self = [new Float64Array(functionCount), new Float64Array(functionCount)];
   const total = [new Float64Array(functionCount), new Float64Array(functionCount)];
-  const [total0, total1] = totals;
-  // The node after the subtree in which a function is counted already.
-  const open = new Int32Array(functionCount);
-  for (let i = 1; i < tree.count; i++) {
-    const f = tree.func[i];
-    self[0][f] += tree.self[0][i];
-    self[1][f] += tree.self[1][i];
-    if (i < open[f]) continue;
-    open[f] = tree.end[i];
-    total[0][f] += total0[i];
-    total[1][f] += total1[i];
+  const { count, end, func } = tree;
+  for (let side = 0; side < 2; side++) {
+    const [ownOf, ofNode, own, all] = [tree.self[side], totals[side], self[side], total[side]];
+    // A report of one recording has nothing on the other side.
+    if (!tree.total[side][0]) continue;
+    // The node after the subtree in which a function is counted already.
+    const open = new Int32Array(functionCount);
+    for (let i = 1; i < count; i++) {
+      const f = func[i];
+      own[f] += ownOf[i];
+      if (i < open[f]) continue;
+      open[f] = end[i];
+      all[f] += ofNode[i];
+    }
   }
   return { self, total };
 }

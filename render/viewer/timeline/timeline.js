@@ -45,15 +45,19 @@ const LEAST_COLUMNS = 8;
  * @param {Uint8Array|null} [passes] 1 for each node whose samples count; null for all
  */
 export function activity(timelines, samples, end, buckets, keepThread, passes = null) {
-  const isCounted = (/** @type {Samples} */ s, /** @type {number} */ side, /** @type {number} */ i) =>
-    (!passes || passes[s.node[i]] === 1) && (!keepThread || keepThread(side, s.thread[i]));
+  const scale = buckets / end;
   return timelines.map((timeline, side) => {
     const out = new Float64Array(buckets);
     const s = samples[side];
-    if (timeline && s)
-      for (let i = 0; i < timeline.count; i++)
-        if (isCounted(s, side, timeline.sample[i]))
-          out[Math.max(0, Math.min(buckets - 1, Math.floor((timeline.time[i] / end) * buckets)))]++;
+    if (!timeline || !s) return smoothed(out);
+    const { sample, starts, time } = timeline;
+    const { node } = s;
+    for (let thread = 0; thread + 1 < starts.length; thread++) {
+      if (keepThread && !keepThread(side, thread)) continue;
+      const behind = starts[thread + 1];
+      for (let i = starts[thread]; i < behind; i++)
+        if (!passes || passes[node[sample[i]]] === 1) out[Math.max(0, Math.min(buckets - 1, Math.floor(time[i] * scale)))]++;
+    }
     return smoothed(out);
   });
 }
