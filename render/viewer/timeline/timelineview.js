@@ -113,7 +113,12 @@ export class TimelineView {
     this.view = h('div.chart-view', {}, canvas, this.overlay, this.mark, this.heads, this.scrollbar.element);
     this.element = h('div.chart-host', {}, this.bar.element, this.view);
     this.#bind();
-    new ResizeObserver(() => this.state && this.#drawLanes(this.state)).observe(this.view);
+    new ResizeObserver(([{ contentRect }]) => {
+      const { height, width } = this.chart;
+      // What is drawn in this size already is not drawn again.
+      if (Math.floor(contentRect.width) === width && Math.floor(contentRect.height) === height) return;
+      if (this.state) this.#drawLanes(this.state);
+    }).observe(this.view);
   }
 
   #bind() {
