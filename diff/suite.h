@@ -163,3 +163,9 @@ struct diff_line {
 COMMON_MUST_CHECK
 bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
 	struct diff_line *line, struct error *err);
+
+/* The same of each function whose own change is proven, in a diff of two sides: [function] the line; 0 for all others.
+ */
+COMMON_MUST_CHECK
+bool diff_changed_lines(
+	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines, struct error *err);

@@ -3,6 +3,8 @@
 #include "render/changes.h"
 #include "render/page_data.h"
 
+#include "diff/suite.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,15 +250,32 @@ static bool append_first(struct buffer *out, struct text_table *table, const str
 	return true;
 }
 
-static bool append_details(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
+/* Appends the lines that changed most of functions whose own change is proven. */
+static bool append_changed_lines(struct buffer *out, const struct render_input *input, struct error *err)
 {
+	CLEANUP(cleanup_free) uint32_t *lines = calloc(input->diff->function_count + 1, sizeof(*lines));
+
+	if (!lines)
+		return error_set_memory(err);
+	if (!diff_changed_lines(input->diff, input->profiles, lines, err))
+		return false;
+	for (size_t i = 0; i < input->diff->function_count; i++)
+		buffer_append_varint(out, lines[i]);
+	return true;
+}
+
+static bool append_details(
+	struct buffer *out, struct text_table *table, const struct render_input *input, struct error *err)
+{
+	const struct diff *diff = input->diff;
+
 	append_places(out, table, diff);
 	if (!append_ranks(out, diff, err))
 		return false;
 	for (size_t i = 0; diff->sides == 2 && i < diff->function_count; i++)
 		buffer_append_varint(out,
 			diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
-	return true;
+	return diff->sides != 2 || append_changed_lines(out, input, err);
 }
 
 bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err)
@@ -270,7 +289,7 @@ bool page_data_functions(const struct render_input *input, struct buffer *out, s
 
 	buffer_init(&table.bytes, (size_t)1 << 30);
 	buffer_init(&details, (size_t)1 << 30);
-	ok = ok && append_first(out, &table, diff, err) && append_details(&details, &table, diff, err) &&
+	ok = ok && append_first(out, &table, diff, err) && append_details(&details, &table, input, err) &&
 	     buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
 	if (ok) {
 		buffer_append_varint(out, table.count);

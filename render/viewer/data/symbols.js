@@ -62,6 +62,7 @@ class Details {
     this.rule = numbers();
     this.rank = numbers();
     this.movedTo = sides === 2 ? numbers() : null;
+    this.changedLine = sides === 2 ? numbers() : null;
   }
 }
 
@@ -178,6 +179,10 @@ export class Func {
   }
   get line() {
     return this.table.details.line[this.id];
+  }
+  /** The line whose own time changed most, in head, where the change of the function itself is proven; else 0. */
+  get changedLine() {
+    return this.table.details.changedLine?.[this.id] || 0;
   }
   /** What identifies the function in every report. */
   get key() {

@@ -52,7 +52,7 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 	struct diff_part part;
 	struct diff_line line;
 	struct error err;
-	uint32_t parse, id;
+	uint32_t parse, id, lines[64];
 
 	assert_true(diff_suite_find(suite, "parse", &parse, &err));
 	assert_int_equal(suite->benchmarks[parse].verdict, DIFF_REGRESSED);
@@ -70,6 +70,9 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 	assert_true(diff_changed_line(part.diff, (const struct profile *const *)part.profiles, id, &line, &err));
 	assert_int_equal(line.line, 46);
 	assert_true(line.head > 2.5 * line.base);
+	assert_true(diff_changed_lines(part.diff, (const struct profile *const *)part.profiles, lines, &err));
+	for (uint32_t i = 0; i < part.diff->function_count; i++)
+		assert_int_equal(lines[i], i == id ? 46 : 0);
 	assert_true(function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_SAME ||
 		    function_of(part.diff, "parse", &id)->self.state == DIFF_STATE_UNPROVEN);
 	diff_part_deinit(&part);
