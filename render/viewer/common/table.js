@@ -2,10 +2,14 @@
 // A grid that keeps only the visible rows in the page. Rows are about functions, which select marks.
 
 import { h } from './dom.js';
+import { fitting } from './fitting.js';
 import { isMenuKey } from './menu.js';
 import { button } from './widgets.js';
 
 const ROW_HEIGHT = 24;
+/** How wide a text that may be cut off is at most, and to what it is cut off at least, in em. */
+const WIDEST_TEXT = 14;
+const LEAST_TEXT = 8;
 
 /**
  * What rows are sorted by; of two lists the first numbers that differ decide.
@@ -33,7 +37,9 @@ const cellClass = (left) => `cell ${left ? 'text' : ''}`;
  * @property {string} title
  * @property {string} [hint]
  * @property {boolean} [left]
- * @property {string} width a track of the grid
+ * @property {string} [width] a track of the grid; where it is missing, the column is as wide as its content
+ * @property {number} [rank] where not all columns have room, that with the greatest goes first; without one it stays
+ * @property {number} [most] of a text, how wide it needs to be at most, in em; it takes what others leave
  * @property {(row: R) => string} text
  * @property {(row: R) => string} [full] more than fits, for the tooltip
  * @property {(row: R) => Value} value what it is sorted by
@@ -41,6 +47,25 @@ const cellClass = (left) => `cell ${left ? 'text' : ''}`;
  * @property {(row: R) => string} [className]
  * @property {(row: R) => Node} [node] what stands in the cell in place of the text
  */
+
+/** @type {CanvasRenderingContext2D|null} */
+let ruler = null;
+
+/** How wide a text is, in pixels. @param {string} text @param {string} font */
+function widthOf(text, font) {
+  ruler ||= h('canvas').getContext('2d');
+  if (!ruler) return text.length * 8;
+  ruler.font = font;
+  // All digits of the list are as wide as this one.
+  return Math.ceil(ruler.measureText(text.replace(/\d/g, '0')).width) + 1;
+}
+
+/**
+ * How wide the widest text of a column is, in pixels.
+ * @template {Row} R
+ * @param {Column<R>} column @param {R[]} rows @param {string} font
+ */
+const widestOf = ({ text }, rows, font) => rows.reduce((most, row) => Math.max(most, widthOf(text(row), font)), 0);
 
 /** @template {Row} R */
 export class Grid {
@@ -62,6 +87,11 @@ export class Grid {
     /** The row that the arrow keys start from. */ this.active = 0;
     /** The rows that stand in the page. */
     this.painted = { rows: /** @type {R[]} */ ([]), first: 0, last: 0 };
+    /** @type {boolean[]} which columns have room */ this.shown = [];
+    /** @type {number[]} how wide the content of each column was so far, in pixels */ this.natural = [];
+    /** The font that it was measured in. */ this.font = '';
+    /** @type {(hidden: number) => void} told how many columns have no room when that changes */
+    this.onFit = () => {};
     root.setAttribute('role', 'grid');
     this.head = h('div.grid-head', { role: 'row' });
     this.space = h('div.grid-space', { role: 'presentation' });
@@ -75,8 +105,56 @@ export class Grid {
   setColumns(columns, sortBy) {
     this.columns = columns;
     if (!columns.some((c) => c.id === this.sortBy)) this.sortBy = sortBy;
+    this.font = '';
+    this.shown = columns.map(() => true);
+    this.#showColumns();
+  }
+
+  /** Shows the columns that have room. */
+  #showColumns() {
+    const columns = this.#visible;
     this.head.replaceChildren(...columns.map((column) => this.#title(column)));
-    this.root.style.setProperty('--columns', columns.map((c) => c.width).join(' '));
+    this.#markSorted();
+    this.painted.last = -1;
+  }
+
+  get #visible() {
+    return this.columns.filter((_, i) => this.shown[i]);
+  }
+
+  /** Makes columns wide enough for rows, and takes away those that have no room then. @param {R[]} rows */
+  #fit(rows) {
+    const { columns, body } = this;
+    const { columnGap, font, fontFamily, fontSize, paddingLeft } = getComputedStyle(this.head);
+    const [em, gap, padding] = [fontSize, columnGap, paddingLeft].map((text) => parseFloat(text) || 0);
+    const room = body.clientWidth - 2 * padding;
+    if (room <= 0) return;
+    if (font !== this.font) {
+      this.font = font;
+      this.natural = columns.map(({ title }) => widthOf(`${title} ↓`, `${fontSize} ${fontFamily}`));
+    }
+    const bold = `600 ${fontSize} ${fontFamily}`;
+    columns.forEach((column, i) => {
+      if (!column.width) this.natural[i] = Math.max(this.natural[i], widestOf(column, rows, bold));
+    });
+    const measured = columns.map(({ left, most = WIDEST_TEXT, width, rank = 0 }, i) => {
+      const natural = width ? LEAST_TEXT * em : left ? Math.min(this.natural[i], most * em) : this.natural[i];
+      return { natural, least: left ? Math.min(natural, LEAST_TEXT * em) : natural, rank };
+    });
+    this.#showFitting(fitting(measured, room, gap));
+    const tracks = columns.map(({ left, most, width }, i) => {
+      const { least, natural } = measured[i];
+      return width || (left ? `minmax(${least}px,${most ? '1fr' : `${natural}px`})` : `${natural}px`);
+    });
+    this.root.style.setProperty('--columns', tracks.filter((_, i) => this.shown[i]).join(' '));
+  }
+
+  /** @param {boolean[]} shown whether each column is shown */
+  #showFitting(shown) {
+    if (shown.every((is, i) => is === this.shown[i])) return;
+    this.shown = shown;
+    this.#showColumns();
+    this.onFit(shown.filter((is) => !is).length);
   }
 
   /** The title of a column, which sorts by it. @param {Column<R>} column */
@@ -110,12 +188,14 @@ export class Grid {
     const keyed = this.rows.map((row) => ({ row, value: column.value(row) }));
     keyed.sort((a, b) => sign * compareValues(a.value, b.value) || (a.row.f.name < b.row.f.name ? -1 : 1));
     this.rows = keyed.map(({ row }) => row);
-    [...this.head.children].forEach((cell, i) => {
-      const direction = this.descending ? 'descending' : 'ascending';
-      cell.setAttribute('aria-sort', this.columns[i].id === this.sortBy ? direction : 'none');
-    });
+    this.#markSorted();
     this.root.setAttribute('aria-rowcount', String(this.rows.length));
     this.space.style.height = `${this.rows.length * ROW_HEIGHT}px`;
+  }
+
+  #markSorted() {
+    const direction = this.descending ? 'descending' : 'ascending';
+    this.#visible.forEach(({ id }, i) => this.head.children[i].setAttribute('aria-sort', id === this.sortBy ? direction : 'none'));
   }
 
   /** @param {KeyboardEvent} event */
@@ -168,6 +248,7 @@ export class Grid {
   paint() {
     const first = Math.max(0, Math.floor(this.body.scrollTop / ROW_HEIGHT) - 4);
     const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW_HEIGHT) + 4);
+    this.#fit(this.rows.slice(first, last));
     if (this.painted.rows !== this.rows || this.painted.first !== first || this.painted.last !== last) {
       this.painted = { rows: this.rows, first, last };
       const out = [];
@@ -191,11 +272,12 @@ export class Grid {
   }
 
   /** @param {Column<R>} column @param {R} row */
-  #cell({ left, className, text, full, bar, node }, row) {
+  #cell({ id, left, className, text, full, bar, node }, row) {
     const shown = text(row);
     const title = full ? full(row) : left && shown;
     const classes = `${cellClass(left)} ${bar ? 'barred' : ''} ${className?.(row) || ''}`;
-    const cell = h('span', { className: classes, role: 'gridcell', ...(title && { title }) }, node ? node(row) : shown);
+    const props = { className: classes, role: 'gridcell', 'data-column': id, ...(title && { title }) };
+    const cell = h('span', props, node ? node(row) : shown);
     if (bar) cell.style.setProperty('--bar', String(Math.min(1, bar(row)) || 0));
     return cell;
   }
@@ -203,7 +285,7 @@ export class Grid {
   /** @param {number} i */
   #line(i) {
     const row = this.rows[i];
-    const cells = this.columns.map((column) => this.#cell(column, row));
+    const cells = this.#visible.map((column) => this.#cell(column, row));
     const onclick = () => {
       this.active = i;
       this.onSelect(row);

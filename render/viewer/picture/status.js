@@ -4,6 +4,7 @@
 import { h } from '../common/dom.js';
 import { measureOf } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
+import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
 import { button } from '../common/widgets.js';
 
@@ -14,13 +15,14 @@ import { button } from '../common/widgets.js';
 const FIRST = 3;
 const LAST = 5;
 
-/** The figures of a frame in a line. @param {Model} model @param {number} node */
+/** The figures of a frame in a line, and where its function is. @param {Model} model @param {number} node */
 export function figuresOf(model, node) {
   const { total } = frameFigures(model, node);
-  if (model.sides === 1) return total.withShare(1);
-  const verdicts = model.shownMetric.tested ? [verdictWords(model, node), edgeWords(model, node)].filter(Boolean) : [];
+  const place = node > 0 ? placeText(model.functions[model.tree.func[node]]) : '';
+  if (model.sides === 1) return [total.withShare(1), place].filter(Boolean).join(' · ');
+  const verdicts = model.shownMetric.tested ? [verdictWords(model, node), edgeWords(model, node)] : [];
   const sides = `base ${total.withShare(0)} → head ${total.withShare(1)}`;
-  return [sides, total.differenceWithChange, ...verdicts].join(' · ');
+  return [sides, total.differenceWithChange, ...verdicts, place].filter(Boolean).join(' · ');
 }
 
 /**

@@ -5,6 +5,7 @@ import { h } from '../common/dom.js';
 import { STATES } from '../data/codes.js';
 import { count, plainStrings } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
+import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -30,8 +31,10 @@ function content(model, { node, merged }) {
   const head = model.sides === 2 && h('tr', {}, h('th'), h('th', { scope: 'col' }, 'base → head'), h('th'));
   const { self, total } = frameFigures(model, node);
   const rows = [row(model, 'self', self), row(model, 'total', total)];
+  const place = node > 0 ? placeText(model.functions[model.tree.func[node]]) : '';
   return [
     h('p.name', {}, h('bdi', {}, plainStrings(model.nameOf(node)))),
+    !!place && h('p.dim', {}, place),
     merged > 1 && h('p.dim', {}, `the first of ${count(merged)} frames too narrow to draw`),
     h('table', {}, h('tbody', {}, head, ...rows)),
     verdict,

@@ -11,6 +11,7 @@ import { Memo } from '../common/memo.js';
 import { remember, remembered } from '../common/storage.js';
 import { isProven, isWhole } from '../data/symbols.js';
 import { Grid } from '../common/table.js';
+import { placeText, wholePlace } from './places.js';
 import { functionWords, isExact, besideWords, partText } from './verdict.js';
 import { CLASSES, functionClasses, mostOf } from '../model/waiting.js';
 import { button } from '../common/widgets.js';
@@ -39,6 +40,7 @@ import { button } from '../common/widgets.js';
  */
 
 /** @typedef {import('../common/table.js').Column<FunctionRow>} FunctionColumn */
+/** @typedef {import('../model/figures.js').Part} Part */
 
 /** Proven verdicts come first in the list until somebody sorts it. @type {Record<string, number>} */
 const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1 };
@@ -62,26 +64,28 @@ const suffixOf = (f) => (f.origin < INTERRUPTS ? '' : f.origin === COMPILATION ?
 /** The name of a function; one that also runs in interrupts stands in the list twice. @param {Func} f */
 const titleOf = (f) => f.name + suffixOf(f);
 
-/** @type {FunctionColumn[]} */
-const NAMES = [
-  {
-    id: 'name',
-    title: 'function',
-    left: true,
-    width: 'minmax(12em,1fr)',
-    text: (r) => listName(r.f.name) + suffixOf(r.f),
-    full: (r) => titleOf(r.f),
-    value: (r) => titleOf(r.f),
-  },
-  {
-    id: 'module',
-    title: 'module',
-    left: true,
-    width: '6.5em',
-    text: (r) => moduleName(r.f.place),
-    value: (r) => moduleName(r.f.place),
-  },
-];
+/** @type {FunctionColumn} */
+const NAME = {
+  id: 'name',
+  title: 'function',
+  left: true,
+  most: 24,
+  text: (r) => listName(r.f.name) + suffixOf(r.f),
+  full: (r) => [titleOf(r.f), wholePlace(r.f)].filter(Boolean).join('\n'),
+  value: (r) => titleOf(r.f),
+};
+
+/** @type {FunctionColumn} */
+const PLACE = {
+  id: 'module',
+  title: 'where',
+  hint: 'the file and the line, and the module',
+  left: true,
+  rank: 3,
+  text: (r) => placeText(r.f),
+  full: (r) => wholePlace(r.f),
+  value: (r) => placeText(r.f),
+};
 
 /**
  * What a function waits for, and for how much of its time, where there are waits.
@@ -112,7 +116,7 @@ function waitColumn(model) {
       title: 'waits for',
       hint: 'what is waited for longest in the function and what it calls, and the part of its time that this takes',
       left: true,
-      width: '9.6em',
+      rank: 2,
       text: (r) => (most(r).one ? `${model.waitClasses[most(r).one].words} ${shareOf(r)}` : '–'),
       value: (r) => [most(r).one ? CLASSES - most(r).one : CLASSES, -most(r).ns],
     },
@@ -121,20 +125,18 @@ function waitColumn(model) {
 
 /** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
 function singleColumns(model) {
-  // Counts are written in full.
-  const width = model.meta.unit === 'count' ? '8.5em' : '6em';
-  /** @param {'self'|'total'} id @returns {FunctionColumn[]} */
+  /** @param {Part} id @returns {FunctionColumn[]} */
   const pair = (id) => [
-    { id, title: id, width, text: (r) => r[id].amount(1), value: (r) => r[id].pair[1] },
+    { id, title: id, text: (r) => r[id].amount(1), value: (r) => r[id].pair[1] },
     {
       id: `${id}-share`,
       title: `${id} %`,
-      width: '5em',
+      rank: 1,
       text: (r) => r[id].share(1),
       value: (r) => r[id].pair[1],
     },
   ];
-  return [...NAMES, ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
+  return [NAME, PLACE, ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
 }
 
 /** The interval of a difference. @param {Model} model @param {FunctionRow} r */
@@ -156,8 +158,8 @@ function verdictWord({ e, own }) {
   return isProven(e.state) ? `${e.state} ${partText(own)}` : e.state;
 }
 
-/** The difference that the verdict is about. @param {FunctionRow} r */
-const changeOf = (r) => (r.own ? r.self : r.total).delta;
+/** What the verdict is about. @param {FunctionRow} r */
+const verdictFigure = (r) => (r.own ? r.self : r.total);
 
 /** The place of a verdict in the list. @param {Model} model @param {FunctionRow} r */
 function rankOf(model, r) {
@@ -166,91 +168,95 @@ function rankOf(model, r) {
   return RANK[r.e?.state || ''] || 0;
 }
 
-/**
- * The columns that tell how large a difference is beside base, and how sure.
- * @param {Model} model @returns {FunctionColumn[]}
- */
-function provenColumns(model) {
-  const columns = allProvenColumns(model);
-  return isExact(model.meta) ? columns.filter(({ id }) => id !== 'interval') : columns;
-}
-
-/** @param {Model} model @returns {FunctionColumn[]} */
-function allProvenColumns(model) {
+/** The verdict, and the difference that it is about. @param {Model} model @param {() => number} largest @returns {FunctionColumn[]} */
+function verdictColumns(model, largest) {
   return [
-    {
-      id: 'percent',
-      title: 'Δ total %',
-      hint: 'total in head against base',
-      width: '5em',
-      text: (r) => r.total.change,
-      value: ({ total }) => (total.pair[0] ? total.delta / total.pair[0] : Infinity),
-    },
-    {
-      id: 'interval',
-      title: '95 % interval of Δ',
-      hint: 'of the Δ that the verdict is about; tested without filters, over the whole recordings',
-      width: '9.6em',
-      text: (r) => intervalOf(model, r),
-      value: (r) => r.e?.low ?? -Infinity,
-    },
     {
       id: 'state',
       title: 'verdict',
-      hint: 'proven changes first, the largest on top; functions that run all the time come last',
+      hint: 'and what it is about; proven changes first, the largest on top; functions that run all the time come last',
       left: true,
-      width: '6.4em',
+      rank: 0,
       text: (r) => (model.shownMetric.tested && r.f.origin < INTERRUPTS ? verdictWord(r) : '–'),
       full: (r) => verdictText(model, r),
-      value: (r) => [rankOf(model, r), Math.abs(changeOf(r))],
+      value: (r) => [rankOf(model, r), Math.abs(verdictFigure(r).delta)],
       className: (r) => `s-${r.e?.state}`,
+    },
+    { ...differenceColumn('delta', 'Δ', 'what the verdict is about', verdictFigure, largest), rank: 0 },
+    {
+      id: 'change',
+      title: 'change',
+      hint: 'head against base, of what the verdict is about',
+      rank: 1,
+      text: (r) => verdictFigure(r).change,
+      value: (r) => (verdictFigure(r).pair[0] ? verdictFigure(r).delta / verdictFigure(r).pair[0] : Infinity),
     },
   ];
 }
 
-/** A column of one side: the total of a function, and its part of all. @param {Model} model @param {number} side */
-function sideColumn(model, side) {
+/** The interval of what the verdict is about. @param {Model} model @returns {FunctionColumn[]} */
+function intervalColumn(model) {
+  if (isExact(model.meta)) return [];
+  return [
+    {
+      id: 'interval',
+      title: '95 % interval of Δ',
+      hint: 'of the Δ that the verdict is about; tested without filters, over the whole recordings',
+      rank: 5,
+      text: (r) => intervalOf(model, r),
+      value: (r) => r.e?.low ?? -Infinity,
+    },
+  ];
+}
+
+/** A column of one side of a part. @param {Model} model @param {Part} part @param {number} side @returns {FunctionColumn} */
+function sideColumn(model, part, side) {
   const name = side ? 'head' : 'base';
+  const what = part === 'self' ? 'in the function itself' : 'with all it calls';
   return {
-    id: name,
-    title: `total ${name}`,
-    hint: `total ${measureOf(model.shownMetric)} in ${name}${side ? ', scaled' : ''}, and its part of all`,
-    width: '8em',
-    text: (/** @type {FunctionRow} */ r) => r.total.withShare(side),
-    value: (/** @type {FunctionRow} */ r) => r.total.pair[side],
+    id: `${part}-${name}`,
+    title: `${part} ${name}`,
+    hint: `${measureOf(model.shownMetric)} in ${name}${side ? ', scaled' : ''}, ${what}`,
+    rank: part === 'self' ? 1 : 2,
+    text: (r) => r[part].amount(side),
+    full: (r) => `${r[part].share(side)} of ${name}`,
+    value: (r) => r[part].pair[side],
   };
 }
 
 /**
  * A column of differences, with bars beside the largest of the list.
- * @param {'self'|'total'} part @param {() => number} largest
+ * @param {string} id @param {string} title @param {string} what @param {(r: FunctionRow) => Figure} figureOf
+ * @param {() => number} largest @returns {FunctionColumn}
  */
-function differenceColumn(part, largest) {
-  const own = part === 'self';
+function differenceColumn(id, title, what, figureOf, largest) {
   return {
-    id: own ? 'self' : 'delta',
-    title: `Δ ${part}`,
-    hint: own ? 'difference of the function itself' : 'difference of the function with all it calls',
-    width: '5em',
-    text: (/** @type {FunctionRow} */ r) => r[part].difference,
-    full: (/** @type {FunctionRow} */ r) => r[part].ofTotal,
-    value: (/** @type {FunctionRow} */ r) => r[part].delta,
-    bar: (/** @type {FunctionRow} */ r) => Math.abs(r[part].delta) / largest(),
-    className: (/** @type {FunctionRow} */ r) => (r.own === own && isProven(r.e?.state || '') ? `s-${r.e?.state}` : ''),
+    id,
+    title,
+    hint: `the difference of ${what}, head against base`,
+    text: (r) => figureOf(r).difference,
+    full: (r) => figureOf(r).ofTotal,
+    value: (r) => figureOf(r).delta,
+    bar: (r) => Math.abs(figureOf(r).delta) / largest(),
+    className: (r) => (figureOf(r) === verdictFigure(r) && isProven(r.e?.state || '') ? `s-${r.e?.state}` : ''),
   };
 }
 
 /** The columns of a comparison. @param {Model} model @param {() => number} largest @returns {FunctionColumn[]} */
 function diffColumns(model, largest) {
+  /** @param {Part} part */
+  const sides = (part) => [0, 1].map((side) => sideColumn(model, part, side));
   return [
-    ...NAMES,
-    sideColumn(model, 0),
-    sideColumn(model, 1),
-    differenceColumn('self', largest),
-    differenceColumn('total', largest),
-    ...provenColumns(model),
+    NAME,
+    ...verdictColumns(model, largest),
+    ...sides('self'),
+    ...sides('total'),
+    PLACE,
     ...bottleneckColumn(model),
     ...waitColumn(model),
+    { ...differenceColumn('self', 'Δ self', 'the function itself', (r) => r.self, largest), rank: 4 },
+    { ...differenceColumn('total', 'Δ total', 'the function with all it calls', (r) => r.total, largest), rank: 4 },
+    ...intervalColumn(model),
   ];
 }
 
@@ -297,6 +303,7 @@ function partsOf(model, title, { pick, menu }, refill, largest) {
   const verdict = filter('verdict', STATES, refill);
   const way = ways(refill);
   const shown = h('span.dim', { 'aria-live': 'polite' });
+  const unseen = h('span.dim.unseen');
   const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
   /** @type {Grid<FunctionRow>} */
   const grid = new Grid(
@@ -304,8 +311,12 @@ function partsOf(model, title, { pick, menu }, refill, largest) {
     (row) => pick(row.f.id),
     (row, place) => menu(row.f.id, place),
   );
+  grid.onFit = (hidden) => {
+    const columns = hidden === 1 ? '1 column has' : `${hidden} columns have`;
+    unseen.textContent = hidden ? `${columns} no room here` : '';
+  };
   grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
-  const bar = h('div.bar', {}, h('h3', {}, title), two && way, text, origin, two && verdict, shown);
+  const bar = h('div.bar', {}, h('h3', {}, title), two && way, text, origin, two && verdict, shown, unseen);
   return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
 }
 
@@ -382,10 +393,11 @@ export class FunctionList {
       (!state.bottlenecks || state.bottlenecks.includes(String(functionBottleneck(model, f.id)))) &&
       (!marked || marked[f.id] === 1);
     const sign = way === 'more' ? 1 : -1;
-    const rows = this.#rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
+    const rows = this.#rows(isShown).filter((r) => !way || verdictFigure(r).delta * sign > 0);
     const changes = model.sides === 2 && model.shownMetric.tested ? model.changesAmong(rows.map(({ f }) => f)) : -1;
     const provenText = changes < 0 ? '' : `, ${count(changes)} proven change${changes === 1 ? '' : 's'}`;
-    shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}`;
+    const mixed = model.isNarrowed ? '; figures of what is shown, verdicts of the whole' : '';
+    shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}${mixed}`;
     this.largest = this.#largestOf(rows);
     grid.setRows(rows, selected);
   }

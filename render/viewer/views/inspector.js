@@ -6,11 +6,12 @@ import { bottleneckSection } from './bottleneckviews.js';
 import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { count, interval as intervalText, listName, measureOf, moduleName, pasted, plainStrings } from '../common/format.js';
+import { count, interval as intervalText, listName, measureOf, pasted, plainStrings } from '../common/format.js';
 import { changeFigure, Figure, figureOf, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
 import { functionBesideFrame, besideWords, partText, verdictWords, wholeWords } from './verdict.js';
 import { changeHint, changeTitle, waitLine } from './changes.js';
+import { wholePlace } from './places.js';
 import { waitSection } from './waitviews.js';
 import { button, swatch } from '../common/widgets.js';
 
@@ -50,15 +51,9 @@ function sideBySide(model, label, figure) {
   );
 }
 
-/** The file and the line of a function; empty where they are not known. @param {Func} f */
-const fileText = ({ file, line }) => (file ? `${file}${line ? `:${line}` : ''}` : '');
-
-/** Where a function is: its module and its file, or the file alone of a function that is in no module. @param {Func} f */
-const whereText = (f) => [f.place === f.module && moduleName(f.module), fileText(f)].filter(Boolean).join(' · ');
-
 /** The whole name of a function that is listed in short, and where it is. @param {Func} f */
 function neighbourHint(f) {
-  const where = whereText(f);
+  const where = wholePlace(f);
   return where ? `${f.name}\n${where}` : f.name;
 }
 
@@ -98,7 +93,7 @@ export function stackText(model, node) {
   const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', 'head', 'difference'];
   const lines = [[...titles, 'function']];
   for (let at = node; at > 0; at = model.tree.parent[at]) {
-    const where = whereText(model.functions[model.tree.func[at]]);
+    const where = wholePlace(model.functions[model.tree.func[at]]);
     const name = pasted(plainStrings(model.nameOf(at)));
     lines.splice(1, 0, [...stackFigures(model, at), where ? `${name} (${pasted(where)})` : name]);
   }
@@ -239,7 +234,7 @@ function provenance(model, f, node) {
   const inlined = model.tree.flags[node] & INLINED ? ' · inlined' : '';
   const rule = f.origin >= INTERRUPTS ? besideWords(f) : model.meta.ruleTexts[f.rule] || 'no rule recorded';
   return [
-    h('p.where', {}, whereText(f) || 'no file known'),
+    h('p.where', {}, wholePlace(f) || 'no file known'),
     h(
       'p.origin',
       {},

@@ -22,7 +22,7 @@ const hacked = (/** @type {any} */ report) => report.run(() => /** @type {any} *
 
 /** The function list alone shows every name whole. @param {any} report @returns {Promise<string[]>} */
 const listed = (report) =>
-  report.run(() => [...document.querySelectorAll('.grid-row')].map((row) => /** @type {any} */ (row.children[0]).title));
+  report.run(() => [...document.querySelectorAll('.grid-row')].map((row) => /** @type {any} */ (row.children[0]).title.split('\n')[0]));
 
 reportTest('every name is text, in list, picture, inspector and status', 'hostile', async (report) => {
   await report.click('.choice button:text-is("Functions")');

@@ -5,26 +5,24 @@ import assert from 'node:assert/strict';
 
 import { reportTest } from '../lib/browser.js';
 
-/** The visible row of a function. @param {any} report @param {string} name @returns {Promise<string[]|undefined>} */
+/** The visible row of a function. @param {any} report @param {string} name @returns {Promise<Record<string, string>|undefined>} */
 const row = (report, name) =>
-  report.run(
-    (/** @type {string} */ wanted) =>
-      [...document.querySelectorAll('.grid-row')]
-        .map((one) => [...one.children].map((cell) => cell.textContent))
-        .find(([first]) => first === wanted),
-    name,
-  );
+  report.run((/** @type {string} */ wanted) => {
+    const line = [...document.querySelectorAll('.grid-row')].find((one) => one.firstElementChild?.textContent === wanted);
+    const cells = /** @type {HTMLElement[]} */ ([...(line?.children || [])]);
+    return Object.fromEntries([['title', cells[0].title], ...cells.map((cell) => [cell.dataset.column, cell.textContent])]);
+  }, name);
 
 reportTest('the list has names, files, and the time of the interpreter with the function', 'python', async (report) => {
   await report.click('.choice button:text-is("Functions")');
   const check = await row(report, 'check');
-  assert.equal(check?.[1], 'rules.py:12');
-  assert.equal(check?.[4], '+1.00 s');
-  assert.match(check?.[8] || '', /self$/);
+  assert.match(check?.title || '', /^check\n.*\brules\.py:12$/);
+  assert.equal(check?.delta, '+1.00 s');
+  assert.match(check?.state || '', /self$/);
   await report.press('y');
   assert.deepEqual(await report.hash(), { t: 'functions', y: 'apart' });
-  assert.equal((await row(report, 'check'))?.[4], '±0 s');
-  assert.equal((await row(report, 'PyObject_RichCompare'))?.[4], '+1.00 s');
+  assert.equal((await row(report, 'check'))?.delta, '±0 s');
+  assert.equal((await row(report, 'PyObject_RichCompare'))?.delta, '+1.00 s');
   await report.page.check('.controls label:has-text("Self with interpreter") input');
   await report.settle();
   assert.deepEqual(await report.hash(), { t: 'functions' });
