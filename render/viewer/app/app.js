@@ -20,13 +20,14 @@ import { onKey } from './keys.js';
 import { legend } from '../views/legend.js';
 import { Menu } from '../common/menu.js';
 import { unfollowed } from '../model/following.js';
+import { findRemoved } from '../model/layout.js';
 import { Model } from '../model/model.js';
 import { textOf } from '../model/names.js';
 import { Searcher } from '../model/pattern.js';
 import { Picture } from '../picture/picture.js';
 import { Searching } from './searching.js';
 import { splitter } from '../common/splitter.js';
-import { DEFAULTS } from '../model/state.js';
+import { DEFAULTS, OTHER_ROOT, pathOf } from '../model/state.js';
 import { crumbs } from '../picture/status.js';
 import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from '../common/theme.js';
 import { drawWaitRow } from '../views/waitviews.js';
@@ -531,6 +532,7 @@ export class App {
         around: (func, which) => this.#showAround(func, which),
         copy: (text, what) => this.#copy(text, what),
         zoom: (at) => picture.zoom(at),
+        filter: (kind, func) => this.filtering.toggle(kind, func),
       }),
     );
   }
@@ -585,18 +587,40 @@ export class App {
   /** Says that a part of the report cannot be read. @param {any} error */
   #unread = (error) => this.#say(`A part of this report cannot be read: ${error.message}.`);
 
-  /** Marks all frames of a function and selects its widest, also where that is gone. @param {number} func */
+  /**
+   * Marks all frames of a function and selects its widest. One that is gone is shown where it was: among the removed
+   * stacks, or else in the Base view.
+   * @param {number} func
+   */
   #pickFunction(func) {
     const { model, picture, state } = this;
     const best = model.widestOf(func);
-    const isGone = best < 0 && model.canShowRemoved(state);
-    const chosen = isGone ? model.widestOf(func, (node) => model.tree.total[0][node]) : best;
+    const picked = hashOf(model.functions[func]);
+    if (best < 0 && model.sides === 2 && state.view !== 'base' && model.sums.total[0][func] > 0) this.#pickGone(func, picked);
+    else
+      this.set({
+        search: '',
+        picked,
+        selected: best > 0 ? model.pathTo(best) : '',
+        zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
+      });
+  }
+
+  /** @param {number} func that head lacks @param {string} picked its hash */
+  #pickGone(func, picked) {
+    const { model, state } = this;
+    const { callTree } = model;
+    const [base] = callTree.total;
+    const node = model.framesOf(func).reduce((best, at) => (best < 0 || base[at] > base[best] ? at : best), -1);
+    const isRemoved = model.shownMetric.tested && findRemoved(callTree).marks[node] === 1;
     this.set({
+      ...OTHER_ROOT,
+      inverted: false,
       search: '',
-      picked: hashOf(model.functions[func]),
-      removed: state.removed || chosen > best,
-      selected: chosen > 0 ? model.pathTo(chosen) : '',
-      zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
+      picked,
+      view: isRemoved ? 'diff' : 'base',
+      removed: isRemoved || state.removed,
+      selected: pathOf(callTree, model.functions, node),
     });
   }
 

@@ -11,7 +11,7 @@ import { covered } from './sums.js';
 import { sameValue } from '../data/tree.js';
 
 /** @typedef {import('./model.js').Model} Model */
-/** @typedef {import('../data/symbols.js').Estimate} Estimate */
+/** @typedef {import('../data/tree.js').Tree} Tree */
 
 /** What figures are in, and what shares are parts of: everything on [base, head]. @typedef {{unit: string, totals: number[]}} Scale */
 
@@ -144,14 +144,18 @@ export function changeFigure(model, { f, own }) {
  * @param {Model} model @param {number} node
  */
 export function testedFrame(model, node) {
-  const { turned, tree } = model;
+  const { turned, tested, tree } = model;
+  const func = tree.func[node];
   // Of a tree of callers, the functions right below the root were tested.
-  if (turned && !turned.around) return tree.parent[node] === 0 ? testedFigure(model, tree.func[node], 'self') : null;
+  if (turned && !turned.around) return tree.parent[node] === 0 ? testedFigure(model, func, 'self') : null;
   const source = sourceOf(model, node);
-  if (source < 0) return null;
-  const [base, head] = model.tested.tree.figures;
+  if (source < 0) return isOnce(tested.tree, func) ? testedFigure(model, func, 'total') : null;
+  const [base, head] = tested.tree.figures;
   return new Figure([base[source], head[source] * model.factor], testedScale(model));
 }
+
+/** Whether a function has one frame in a tree, which is the one of every tree that is made from it. @param {Tree} tree @param {number} func */
+const isOnce = ({ func: funcs }, func) => func >= 0 && funcs.indexOf(func) === funcs.lastIndexOf(func);
 
 /** What the verdict on a frame is about. @param {Model} model @returns {Part} */
 export const partOfFrames = ({ turned }) => (turned && !turned.around ? 'self' : 'total');
@@ -183,7 +187,7 @@ export function neighbourFigures(model, func) {
   return { callers: callers.sorted(), callees: callees.sorted() };
 }
 
-/** The child of a node whose subtree has a frame. @param {import('../data/tree.js').Tree} tree @param {number} node @param {number} inner */
+/** The child of a node whose subtree has a frame. @param {Tree} tree @param {number} node @param {number} inner */
 function childTowards(tree, node, inner) {
   let at = inner;
   while (tree.parent[at] !== node) at = tree.parent[at];

@@ -5,13 +5,12 @@ import { bottleneckShade } from '../model/bottleneck.js';
 import { STATES } from '../data/codes.js';
 import { h } from '../common/dom.js';
 import { Flame, ROW } from './draw.js';
-import { plainStrings } from '../common/format.js';
 import { bindHands } from './hands.js';
 import { leftOf } from '../model/layout.js';
 import { packed } from '../drawing/pixels.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { ROOT } from '../model/state.js';
-import { figuresOf, rootName } from './status.js';
+import { figuresOf, rootName, statusLine } from './status.js';
 import { Tooltip } from './tooltip.js';
 
 /** @typedef {import('../drawing/colour.js').Colours} Colours */
@@ -284,7 +283,7 @@ export class Picture {
     const node = hover >= 0 ? hover : model.selected;
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
     if (node < 0) this.host.tell();
-    else this.host.tell(h('bdi', {}, plainStrings(model.nameOf(node))), `${merged} — ${figuresOf(model, node)}`);
+    else this.host.tell(...statusLine(model, node, merged));
     // A screen reader follows the keyboard and not the pointer.
     const at = model.selected >= 0 ? model.selected : model.zoom;
     const text = `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`;

@@ -2,7 +2,7 @@
 // The path to the zoomed frame, the figures of a frame in a line, and the name of the root.
 
 import { h } from '../common/dom.js';
-import { measureOf } from '../common/format.js';
+import { measureOf, plainStrings } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
 import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
@@ -15,14 +15,34 @@ import { button } from '../common/widgets.js';
 const FIRST = 3;
 const LAST = 5;
 
-/** The figures of a frame in a line, and where its function is. @param {Model} model @param {number} node */
-export function figuresOf(model, node) {
+/** The figures of a frame in a line. @param {Model} model @param {number} node */
+function figuresText(model, node) {
   const { total } = frameFigures(model, node);
-  const place = node > 0 ? placeText(model.functions[model.tree.func[node]]) : '';
-  if (model.sides === 1) return [total.withShare(1), place].filter(Boolean).join(' · ');
-  const verdicts = model.shownMetric.tested ? [verdictWords(model, node), edgeWords(model, node)] : [];
-  const sides = `base ${total.withShare(0)} → head ${total.withShare(1)}`;
-  return [sides, total.differenceWithChange, ...verdicts, place].filter(Boolean).join(' · ');
+  if (model.sides === 1) return total.withShare(1);
+  return `base ${total.withShare(0)} → head ${total.withShare(1)} · ${total.differenceWithChange}`;
+}
+
+/** What is said after the figures: the verdicts, and where the function is. @param {Model} model @param {number} node */
+function aboutText(model, node) {
+  const isTested = model.sides === 2 && model.shownMetric.tested;
+  const place = node > 0 && placeText(model.functions[model.tree.func[node]]);
+  const texts = [isTested && verdictWords(model, node), isTested && edgeWords(model, node), place];
+  return texts.map((text) => (text ? ` · ${text}` : '')).join('');
+}
+
+/** The figures of a frame, its verdicts and its place in a line. @param {Model} model @param {number} node */
+export const figuresOf = (model, node) => figuresText(model, node) + aboutText(model, node);
+
+/**
+ * A frame in a line, of which the figures are cut off last.
+ * @param {Model} model @param {number} node @param {string} note stands after the name
+ */
+export function statusLine(model, node, note) {
+  return [
+    h('bdi', {}, plainStrings(model.nameOf(node))),
+    h('span.figures', {}, `${note} — ${figuresText(model, node)}`),
+    h('span', {}, aboutText(model, node)),
+  ];
 }
 
 /**

@@ -6,10 +6,12 @@ import { bottleneckSection } from './bottleneckviews.js';
 import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { count, interval as intervalText, listName, measureOf, pasted, plainStrings } from '../common/format.js';
-import { changeFigure, Figure, figureOf, frameFigures, functionFigures, neighbourFigures, sidesShown } from '../model/figures.js';
+import { count, listName, measureOf, pasted, plainStrings } from '../common/format.js';
+import { changeFigure, figureOf, functionFigures } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
-import { functionBesideFrame, besideWords, partText, verdictWords, wholeWords } from './verdict.js';
+import { moduleSection, neighbourSections, originSection } from './bars.js';
+import { frameTable, functionTable, isOnlyHere } from './figuretable.js';
+import { functionBesideFrame, besideWords, partText, wholeWords } from './verdict.js';
 import { changeHint, changeTitle, waitLine } from './changes.js';
 import { wholePlace } from './places.js';
 import { waitSection } from './waitviews.js';
@@ -17,67 +19,14 @@ import { button, swatch } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
 /** @typedef {import('../model/model.js').Model} Model */
-/** @typedef {import('../model/figures.js').Neighbour} Neighbour */
 /** @typedef {import('../data/symbols.js').FunctionChange} FunctionChange */
 /** @typedef {import('../data/symbols.js').Func} Func */
 
-/** How many callers and callees are listed. */
-const MOST_NEIGHBOURS = 6;
 /** How many changes of a direction are listed. */
 const MOST_CHANGES = 8;
 /** What is known of the machine code of a function, by number. */
 const CODE_WORDS = ['', 'identical machine code', 'code changed'];
 const SAME_CODE = 1;
-
-/** A row of a table of figures. @param {string} label @param {...Child} values */
-function row(label, ...values) {
-  return h('tr', {}, h('th', { scope: 'row' }, label), ...values.map((v) => h('td', {}, v)));
-}
-
-/**
- * A row with base, head and difference.
- * @param {Model} model @param {string} label @param {Figure} figure
- */
-function sideBySide(model, label, figure) {
-  if (model.sides === 1) return row(label, figure.amount(1), figure.share(1));
-  if (figure.isNothing) return row(label, figure.amount(0), figure.amount(1), '–');
-  const both = (/** @type {string} */ large, /** @type {string[]} */ ...small) =>
-    h('span', {}, large, ...small.flatMap((text) => [h('br'), h('small', {}, text)]));
-  return row(
-    label,
-    both(figure.amount(0), figure.share(0)),
-    both(figure.amount(1), figure.share(1)),
-    both(figure.difference, figure.change, figure.ofTotal),
-  );
-}
-
-/** The whole name of a function that is listed in short, and where it is. @param {Func} f */
-function neighbourHint(f) {
-  const where = wholePlace(f);
-  return where ? `${f.name}\n${where}` : f.name;
-}
-
-/** The shares of a neighbour on the sides that the view shows. @param {Model} model @param {Figure} figure */
-function sharesText(model, figure) {
-  const shares = sidesShown(model).map((side) => figure.share(side));
-  return shares.length === 1 ? shares[0] : `${shares.join(' → ')}  ${figure.difference}`;
-}
-
-/**
- * A list of callers or callees.
- * @param {Model} model @param {string} title @param {Neighbour[]} list @param {(func: number) => void} pick
- * @param {number} [most] how many are listed
- */
-function neighbourList(model, title, list, pick, most = MOST_NEIGHBOURS) {
-  const shown = list.filter(({ func, figure }) => func >= 0 && sidesShown(model).some((side) => figure.pair[side] > 0));
-  if (!shown.length) return null;
-  const items = shown.slice(0, most).map(({ func, figure }) => {
-    const f = model.functions[func];
-    const link = button('button.link', { title: neighbourHint(f), onclick: () => pick(func) }, listName(f.name));
-    return h('li', {}, link, h('span', {}, sharesText(model, figure)));
-  });
-  return h('section', {}, h('h3', {}, title), h('ul.neighbours', {}, ...items));
-}
 
 /** The figures of a frame as columns of a text. @param {Model} model @param {number} node */
 function stackFigures(model, node) {
@@ -162,9 +111,12 @@ function busiestList(model, pick) {
   const busiest = model.functions.filter((f) => self[f.id] > 0 && !model.isInterrupt(f.id));
   if (!busiest.length) return null;
   busiest.sort((a, b) => self[b.id] - self[a.id]);
-  const list = busiest.slice(0, MOST_CHANGES).map((f) => ({ func: f.id, figure: functionFigures(model, f.id).self }));
+  const items = busiest.slice(0, MOST_CHANGES).map((f) => {
+    const link = button('button.link', { title: f.name, onclick: () => pick(f.id) }, listName(f.name));
+    return h('li', {}, link, h('span', {}, functionFigures(model, f.id).self.withShare(1)));
+  });
   const title = `Most ${measureOf(model.shownMetric)} in the function itself`;
-  return neighbourList(model, title, list, pick, MOST_CHANGES);
+  return h('section', {}, h('h3', {}, title), h('ul.neighbours', {}, ...items));
 }
 
 const HINT =
@@ -190,43 +142,8 @@ export function overview(model, pick) {
  * @property {(func: number, which: 'callers'|'callees'|'both') => void} around shows what is around a function
  * @property {(text: string, what: string) => void} copy copies a text to the clipboard
  * @property {(node: number) => void} zoom
+ * @property {(kind: import('../model/filters.js').Kind, func: number) => void} filter adds a filter by a function, or takes it away
  */
-
-const DIFFERENCE_HINT =
-  'the difference, head against base, and in percentage points of the total: from 3 % to 5 % is +2 points';
-const OTHER_HINT = 'the recordings cannot tell which of the two is right: see the top of the page';
-
-/** What was done to the figures of head. @param {Model} model */
-function scaleHint({ meta, factor }) {
-  if (factor === 1) return 'as measured';
-  return `measured, multiplied by ${factor.toPrecision(4)} to compare both sides ${meta.scaleWords}`;
-}
-
-/**
- * What a total is when the load is read in the other way, where two ways disagree.
- * @param {Model} model @param {Figure} total
- */
-function otherReading({ meta, factor }, { pair: [base, head], scale }) {
-  if (!meta.otherFactor || !(factor > 0)) return null;
-  const other = new Figure([base, (head / factor) * meta.otherFactor], scale);
-  return h('p.dim.reading', { title: OTHER_HINT }, `Compared ${meta.otherWords}: ${other.span}, ${other.change}`);
-}
-
-/**
- * A table of the time of a frame, or of a function in all its frames.
- * @param {Model} model @param {{total: Figure, self: Figure, interrupts?: Figure}} figures @param {boolean} titled
- */
-function figureTable(model, { total, self, interrupts }, titled) {
-  const scaled = model.factor === 1 ? 'head' : 'head, scaled';
-  const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', scaled, 'difference'];
-  const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), DIFFERENCE_HINT];
-  const cells = titles.map((text, i) => h('th', { scope: 'col', title: hints[i] }, text));
-  const head = h('thead', {}, h('tr', {}, h('th'), ...cells));
-  const rows = [sideBySide(model, 'total', total), sideBySide(model, 'self', self)];
-  if (interrupts?.pair.some((value) => value > 0)) rows.push(sideBySide(model, 'interrupts', interrupts));
-  const body = h('tbody', {}, ...rows);
-  return h('table', {}, titled && head, body);
-}
 
 /** Where a function comes from. @param {Model} model @param {Func} f @param {number} node */
 function provenance(model, f, node) {
@@ -246,26 +163,19 @@ function provenance(model, f, node) {
   ];
 }
 
-/** What is proven of a frame. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
-function verdictOf(model, f, node) {
+/** What is known of the code of a function on both sides. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
+function codeOf(model, f, node) {
   if (!model.shownMetric.tested)
     return [h('p.dim', {}, `Only ${model.testedWords} was tested, so ${model.shownMetric.words} has no verdicts.`)];
   if (f.origin >= INTERRUPTS) return [];
-  const { unit } = model;
   const state = model.stateOf(node);
-  const range = model.intervalOf(node);
   const other = model.functions[f.movedTo];
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
   const placement = placed ? `; ${model.meta.sameCodeWords}` : '';
   return [
-    h(
-      'p.state',
-      {},
-      h(`span.badge.${state}`, {}, verdictWords(model, node)),
-      !!CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placement}`),
-    ),
+    !!f.changedLine && h('p.dim', {}, `Its own time changed most in line ${f.changedLine}.`),
+    !!CODE_WORDS[f.code] && h('p.dim', {}, `${CODE_WORDS[f.code]}${placement}`),
     other && h('p.dim', {}, 'Its name on the other side is ', h('bdi', {}, other.name), '.'),
-    range && h('p.dim', {}, `95 % interval of the difference: ${intervalText(range[0], range[1], unit)}`),
   ];
 }
 
@@ -286,8 +196,19 @@ function buttons(model, node, actions) {
   );
 }
 
-/** Where else a function is called. @param {number} count of its places */
-const everywhere = (count) => `This function, ${count === 1 ? 'only here' : `in ${count} places`}`;
+/**
+ * The function of a frame in all its places.
+ * @param {Model} model @param {Func} f @param {number} node
+ */
+function everywhere(model, f, node) {
+  const places = model.framesOf(f.id).length;
+  const title = f.isProcess ? 'In all' : `This function, ${places === 1 ? 'only here' : `in ${places} places`}`;
+  const beside = functionBesideFrame(model, node, places);
+  // The figures of the only place stand above.
+  const table = !isOnlyHere(model, node) && functionTable(model, f);
+  if (!beside && !table) return h('p.dim', {}, `${title}.`);
+  return h('section', {}, h('h3', {}, title), !!beside && h('p.beside', {}, beside), table);
+}
 
 /**
  * What the inspector shows of a frame.
@@ -296,33 +217,23 @@ const everywhere = (count) => `This function, ${count === 1 ? 'only here' : `in 
  */
 export function inspect(model, node, pinned, actions) {
   const func = model.tree.func[node];
-  const figures = frameFigures(model, node);
-  const table = figureTable(model, figures, true);
+  const table = frameTable(model, node);
   const waits = pinned && waitSection(model, node, actions.pick);
-  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table, waits);
+  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table, pinned && originSection(model, node), waits);
   const f = model.functions[func];
-  const { callers, callees } = pinned ? neighbourFigures(model, func) : { callers: [], callees: [] };
-  const places = model.framesOf(func).length;
-  const beside = functionBesideFrame(model, node, places);
   return h(
     'div',
     {},
     h('h2', { title: f.name }, plainStrings(f.name)),
     ...provenance(model, f, node),
-    ...(model.sides === 2 ? verdictOf(model, f, node) : []),
+    ...(model.sides === 2 ? codeOf(model, f, node) : []),
     table,
-    otherReading(model, figures.total),
+    pinned && buttons(model, node, actions),
+    everywhere(model, f, node),
     bottleneckSection(model, node),
     waits,
-    h(
-      'section',
-      {},
-      h('h3', {}, f.isProcess ? 'In all' : everywhere(places)),
-      !!beside && h('p.beside', {}, beside),
-      figureTable(model, functionFigures(model, func), false),
-    ),
-    neighbourList(model, 'Callers', callers, actions.pick),
-    neighbourList(model, 'Callees', callees, actions.pick),
-    pinned && buttons(model, node, actions),
+    ...(pinned ? neighbourSections(model, f, actions.pick) : []),
+    pinned && originSection(model, node),
+    pinned && moduleSection(model, f, () => actions.filter('module', func)),
   );
 }

@@ -10,7 +10,7 @@ import { pasted } from './keys.js';
 /** The rows of the inspector's first table: label, then cells with their lines. @param {any} report */
 function figures(report) {
   return report.run(() =>
-    [...document.querySelectorAll('.inspector table')[0].querySelectorAll('tbody tr')].map((row) =>
+    [...document.querySelectorAll('.inspector table')[0].querySelectorAll('tbody tr:not(.about)')].map((row) =>
       [...row.children].map((cell) => /** @type {HTMLElement} */ (cell).innerText.replace(/\n/g, ' | ')),
     ),
   );
@@ -45,6 +45,7 @@ reportTest('figures of both sides, the difference, beside base and of the total'
   assert.equal(total[1], '1.23 s | 6.99 %');
   assert.equal(total[2], '2.23 s | 12.5 %');
   assert.equal(total[3], '+1.00 s | +81.3 % | +5.59 points of total');
+  assert.equal(self[0], 'self');
   assert.equal(self[1], '400 ms | 2.27 %');
   assert.equal(self[2], '900 ms | 5.03 %');
   assert.equal(self[3], '+500 ms | 2.25× | +2.79 points of total');
@@ -78,23 +79,35 @@ reportTest('what only one side has says so', 'diff', async (report) => {
   assert.match(await report.text('.inspector .state'), /^gone/);
 });
 
-reportTest('callers and callees with their shares; a click leads there', 'diff', async (report) => {
+/** The bars of a section of the inspector: name and difference, then a line for each side. @param {any} report @param {string} title */
+const list = (report, title) =>
+  report.run(
+    (/** @type {string} */ t) =>
+      [...document.querySelectorAll('.inspector section')]
+        .filter((s) => s.querySelector('h3')?.textContent === t)
+        .flatMap((s) => [...s.querySelectorAll('li')].map((li) => [...li.children].map((one) => one.textContent).join(' | '))),
+    title,
+  );
+
+reportTest('callers and callees with the figures of the sides that are shown; a click leads there', 'diff', async (report) => {
   await report.clickFrame('parse');
-  const list = (/** @type {string} */ title) =>
-    report.run(
-      (t) =>
-        [...document.querySelectorAll('.inspector section')]
-          .filter((s) => s.querySelector('h3')?.textContent === t)
-          .flatMap((s) => [...s.querySelectorAll('li')].map((li) => li.textContent)),
-      title,
-    );
-  assert.deepEqual(await list('Callers'), ['main6.99 % → 12.5 %  +1.00 s']);
-  assert.deepEqual(await list('Callees'), ['lex3.41 % → 6.15 %  +500 ms', 'malloc1.31 % → 1.28 %  ±0 s']);
+  assert.deepEqual(await list(report, 'Callers'), ['main+1.00 s | base1.23 s 6.99 % | head2.23 s 12.5 %']);
+  assert.deepEqual(await list(report, 'Callees'), [
+    'self+500 ms | base400 ms 2.27 % | head900 ms 5.03 %',
+    'lex+500 ms | base600 ms 3.41 % | head1.10 s 6.15 %',
+    'malloc±0 s | base230 ms 1.31 % | head230 ms 1.28 %',
+  ]);
+  const lengths = await report.run(() =>
+    [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.inspector .bars .bar'))]
+      .slice(2, 8)
+      .map((bar) => Number(Number(bar.style.getPropertyValue('--bar')).toFixed(3))),
+  );
+  assert.deepEqual(lengths, [400, 900, 600, 1100, 230, 230].map((ms) => Number((ms / 1100).toFixed(3))), 'on one scale');
   await report.press('b');
-  assert.deepEqual(await list('Callers'), ['main6.99 %'], "base's share beside base's widths");
-  assert.deepEqual(await list('Callees'), ['lex3.41 %', 'malloc1.31 %']);
+  assert.deepEqual(await list(report, 'Callers'), ['main | base1.23 s 6.99 %'], "base's share beside base's widths");
   await report.press('h');
-  assert.deepEqual(await list('Callees'), ['lex6.15 %', 'malloc1.28 %']);
+  assert.deepEqual((await list(report, 'Callees'))[1], 'lex | head1.10 s 6.15 %');
+  await report.press('d');
   await report.click('.inspector section button:text-is("lex")');
   assert.equal(await report.text('.inspector h2'), 'lex');
 });
@@ -151,7 +164,7 @@ reportTest(
   'diff',
   async (report) => {
     await report.clickFrame('compare');
-    const caller = report.page.locator('.inspector .neighbours .link').first();
+    const caller = report.page.locator('.inspector .bars .link').first();
     assert.match(await caller.getAttribute('title'), /^\S.*\n.+/, 'its whole name, and its module');
     await report.run(() => document.querySelector('.inspector')?.scrollTo(0, 9999));
     assert.ok((await report.run(() => document.querySelector('.inspector')?.scrollTop)) > 0, 'it is longer than the window');
@@ -192,6 +205,63 @@ reportTest('where an interval without 0 proves nothing, the reason stands beside
     return /** @type {HTMLElement|null} */ (row?.querySelector('.s-unproven'))?.title ?? '';
   });
   assert.match(title, reason);
+});
+
+reportTest('each verdict stands below the figures that it is about', 'places', async (report) => {
+  await report.openList();
+  await report.click('.grid-row:has-text("copy")');
+  const tables = await report.run(() =>
+    [...document.querySelectorAll('.inspector table.figures')].map((table) =>
+      [...table.querySelectorAll('tbody tr')].map((row) => row.querySelector('th')?.textContent || row.querySelector('.badge')?.textContent),
+    ),
+  );
+  assert.deepEqual(
+    tables.map((rows) => rows.filter((text) => text === 'total' || text === 'self')),
+    [['total', 'self'], ['total', 'self']],
+  );
+  for (const rows of tables) assert.ok(!['total', 'self'].includes(rows[1]), `a verdict follows the total: ${rows}`);
+});
+
+reportTest('a verdict under a toggle stands with what was tested, and with what is shown', 'diff', async (report) => {
+  await report.openList();
+  await report.press('s');
+  await report.click('.grid-row:has-text("parse")');
+  const text = await report.text('.inspector');
+  assert.match(text, /tested without filters: 1\.23 s → 2\.23 s, \+1\.00 s \+81\.3 %/);
+  assert.match(text, /total.*1\.00 s/);
+});
+
+reportTest('what of it is mine, a library, the system; and all of its module in one step, and back', 'diff', async (report) => {
+  await report.clickFrame('main');
+  const here = await list(report, 'Here, by origin of what ran');
+  assert.deepEqual(
+    here.map((text) => text.replace(/[+±−].*/, '')),
+    ['user', 'library', 'system'],
+  );
+  assert.match(here[1], /^library−800 ms \| base2\.00 s 11\.4 % \| head1\.20 s 6\.70 %$/);
+  await report.press('0');
+  await report.clickFrame('compress');
+  assert.match((await list(report, 'Everything through libz.so')).join(), /base2\.00 s 11\.4 % \| head1\.20 s 6\.70 %/);
+  await report.click('.inspector .module button');
+  assert.match(await report.text('.filters[aria-label=Filters]'), /only stacks through libz\.so/);
+  assert.equal(await report.run(() => document.querySelector('.inspector .module button')?.getAttribute('aria-pressed')), 'true');
+  await report.click('.inspector .module button');
+  assert.equal(await report.text('.filters[aria-label=Filters]'), '');
+});
+
+reportTest('what is gone is led to in one click, whatever the view', 'diff', async (report) => {
+  for (const keys of [[], ['h'], ['b'], ['i'], ['h', 'i']]) {
+    await report.press(...keys);
+    await report.click('.inspector .changes button:text-is("old_cache")');
+    assert.equal(await report.active(), 'old_cache', keys.join());
+    const mark = await report.run(() => {
+      const { width, height } = /** @type {Element} */ (document.querySelector('.mark.pinned:not([hidden])')).getBoundingClientRect();
+      return width > 2 && height > 2;
+    });
+    assert.ok(mark, `it is seen: ${keys}`);
+    await report.page.goto(report.page.url().split('#')[0] + '#');
+    await report.settle();
+  }
 });
 
 reportTest('without a frame, a single recording shows the functions with the most own time', 'single', async (report) => {
