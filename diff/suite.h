@@ -27,7 +27,7 @@ enum { DIFF_ALL_BENCHMARKS = UINT32_MAX };
 
 /* Strings are ids in the suite's `strings`. */
 struct diff_benchmark {
-	uint32_t uri;  /* as the harness gives it: "tests/test_x.py::test_parse[10]" */
+	uint32_t uri;  /* as the harness gives it: "tests/test_x.py::test_parse[10]"; relative to the root of its side */
 	uint32_t name; /* as people say it: the part behind the last "::", longer where two would be alike */
 	enum diff_presence presence;
 	/* REGRESSED, IMPROVED, UNCHANGED (equal within the precision), MINOR (proven, but not beyond it) or
@@ -77,6 +77,8 @@ struct diff_suite {
 	size_t sides;                               /* 1: only head */
 	const struct profile *profiles[DIFF_SIDES]; /* borrowed: they must live as long as the suite */
 	struct diff_suite_options options;          /* with the defaults filled in */
+	/* strings: the folder of each side's checkout, which URIs leave out, where harnesses wrote whole paths; else "" */
+	uint32_t roots[DIFF_SIDES];
 	/* as in struct diff; "time per iteration" in nanoseconds where harnesses measured */
 	uint32_t metric, metric_words, unit;
 	/*

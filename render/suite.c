@@ -207,6 +207,17 @@ static const char *time_words(const struct diff_suite *suite)
 						     : "iteration, or of one round where iterations are not known";
 }
 
+/* Where names are relative to, of two checkouts. */
+static void append_roots(const struct diff_suite *suite, struct buffer *out)
+{
+	const char *base = diff_suite_string(suite, suite->roots[DIFF_BASE]),
+		   *head = diff_suite_string(suite, suite->roots[DIFF_HEAD]);
+
+	if (base[0] || head[0])
+		buffer_printf(out, " Names are relative to the checkouts: base in %s, head in %s.",
+			base[0] ? base : "its repository", head[0] ? head : "its repository");
+}
+
 void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 {
 	double q = suite->options.diff.q > 0 ? suite->options.diff.q : 0.05;
@@ -218,6 +229,7 @@ void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
 			out, "Values are %s of %s.", diff_suite_string(suite, suite->metric_words), unit_words(suite));
 	if (suite->sides != DIFF_SIDES)
 		return;
+	append_roots(suite, out);
 	if (suite->is_exact) {
 		buffer_append_string(out, " They are exact counts: nothing was sampled.");
 		return;

@@ -270,27 +270,6 @@ static bool is_removed(const struct suite_work *work, size_t i)
 	return work->suite->benchmarks[i].presence == DIFF_REMOVED;
 }
 
-static bool say_folders(const struct suite_work *work, struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	if (work->sides[DIFF_BASE].folder == 0 && work->sides[DIFF_HEAD].folder == 0)
-		return true;
-	buffer_init(&text, MAX_TEXT_BYTES);
-	buffer_append_string(&text, "base and head have no name in common; names are compared without their folders, ");
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const struct suite_side *of = &work->sides[side];
-		uint32_t run = 0;
-
-		while (of->profile->runs[run].name == 0)
-			run++;
-		buffer_append_string(&text, side ? " and '" : "'");
-		buffer_append(&text, profile_string(of->profile, of->profile->runs[run].name), of->folder);
-		buffer_append_string(&text, "'");
-	}
-	return warn(work->suite, false, &text, err);
-}
-
 static bool warn_of_missing(const struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
@@ -325,5 +304,5 @@ bool suite_warn(const struct suite_work *work, struct error *err)
 		return true;
 	return compare_facts(suite, err) && compare_libraries(suite, err) && check_exits(suite, DIFF_BASE, err) &&
 	       check_exits(suite, DIFF_HEAD, err) && say_assumed(suite, err) && say_waiting(work, err) &&
-	       say_folders(work, err) && warn_of_missing(work, err);
+	       warn_of_missing(work, err);
 }

@@ -40,14 +40,14 @@ static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum
 	const struct profile *profile = work->sides[side].profile;
 	struct diff_suite *suite = work->suite;
 	uint32_t name = profile->runs[run].name, uri, *value;
-	size_t folder = work->sides[side].folder;
+	size_t root = suite_root_bytes(suite, side, profile_string(profile, name));
 	bool added;
 
 	suite->details->benchmarks[side][run] = PROFILE_NONE;
 	if (name == 0)
 		return true;
-	if (!string_table_add(suite->strings, profile_string(profile, name) + folder,
-		    string_table_size(profile->strings, name) - folder, &uri, err) ||
+	if (!string_table_add(suite->strings, profile_string(profile, name) + root,
+		    string_table_size(profile->strings, name) - root, &uri, err) ||
 		!ARRAY_RESERVE(&suite->benchmarks, capacity, suite->benchmark_count + 1, ARRAY_MAX_IDS, err) ||
 		!hash_map_add(known, &uri, (uint32_t)suite->benchmark_count, &value, &added, err))
 		return false;
@@ -69,7 +69,7 @@ static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum
 	return true;
 }
 
-/* Pairs the benchmarks of both sides by their URIs, without the folders. */
+/* Pairs the benchmarks of both sides by their URIs, relative to their checkouts. */
 static bool pair_benchmarks(struct suite_work *work, size_t *common, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
@@ -90,31 +90,6 @@ static bool pair_benchmarks(struct suite_work *work, size_t *common, struct erro
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		*common += suite->benchmarks[i].presence == DIFF_IN_BOTH;
 	return ok;
-}
-
-/* How many bytes of its URIs are a folder that all of them begin with. */
-static size_t common_folder(const struct profile *profile)
-{
-	const char *first = NULL;
-	size_t common = 0;
-
-	for (size_t i = 0; i < profile->run_count; i++) {
-		const char *uri = profile_string(profile, profile->runs[i].name);
-		size_t same = 0;
-
-		if (uri[0] == '\0')
-			continue;
-		if (!first) {
-			first = uri;
-			common = strcspn(uri, ":");
-		}
-		while (same < common && uri[same] == first[same])
-			same++;
-		common = same;
-	}
-	while (common > 0 && first[common - 1] != '/')
-		common--;
-	return common;
 }
 
 static bool find_benchmarks(struct suite_work *work, struct error *err)
@@ -141,8 +116,9 @@ static bool find_benchmarks(struct suite_work *work, struct error *err)
 }
 
 /*
- * Outside of a repository, harnesses write whole paths: two checkouts then have no URI in common. Where that is so,
- * each side's are taken relative to the folder in which all of its benchmarks lie.
+ * Outside of a repository harnesses write whole paths, so that two checkouts have no URI in common. What most pairs of
+ * benchmarks of the same name, in files of the same name, have in front of what their folders share, is where the
+ * checkouts are.
  */
 bool suite_pair(struct suite_work *work, struct error *err)
 {
@@ -152,13 +128,5 @@ bool suite_pair(struct suite_work *work, struct error *err)
 		return false;
 	if (work->suite->sides == 1 || common > 0)
 		return true;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		work->sides[side].folder = common_folder(work->sides[side].profile);
-	if (!pair_benchmarks(work, &common, err))
-		return false;
-	if (common > 0)
-		return true;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		work->sides[side].folder = 0;
-	return pair_benchmarks(work, &common, err);
+	return suite_find_roots(work, err) && pair_benchmarks(work, &common, err);
 }

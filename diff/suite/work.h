@@ -5,7 +5,7 @@
 
 /*
  * The state that the steps of a comparison of suites share. create.c runs them in order: pair.c finds the benchmarks
- * of both sides, values.c collects what executions took, names.c shortens URIs, judge.c tests, environment.c warns,
+ * of both sides, roots.c their checkouts, values.c collects what executions took, names.c shortens URIs, judge.c tests, environment.c warns,
  * verdict.c decides and says it.
  */
 
@@ -22,7 +22,6 @@ struct suite_value {
 
 struct suite_side {
 	const struct profile *profile;
-	size_t folder; /* bytes of its URIs that are left out, since they name the folder of the whole suite */
 	size_t executions;
 	struct suite_value *values; /* owned: by benchmark, then execution; one for each of both */
 	size_t value_count;
@@ -75,6 +74,13 @@ static inline size_t suite_trimmed(size_t count)
  */
 COMMON_MUST_CHECK
 bool suite_pair(struct suite_work *work, struct error *err);
+
+/* Fills suite.roots where benchmarks of both sides are called alike in files of the same name. */
+COMMON_MUST_CHECK
+bool suite_find_roots(struct suite_work *work, struct error *err);
+
+/* How many bytes of a benchmark's URI are the root of its side; 0: it lies outside. */
+size_t suite_root_bytes(const struct diff_suite *suite, enum diff_side side, const char *uri);
 
 /*
  * Collects what benchmarks took in each execution: fills value, executions, rounds, iterations and by_rounds of

@@ -112,3 +112,24 @@ run 0 kelvin report head.pb.gz --benchmark suite.c::dump --folded
 ! grep -q parse_number stdout || fail "another benchmark's stacks are there"
 run 2 kelvin report plain.pb.gz --benchmark dump
 says stderr 'record --benchmarks'
+
+# Two checkouts in folders of their own, whose harness writes whole paths; head has a file more, in another folder.
+checkout() {
+	mkdir -p "$1/tests/unit"
+	sed "s/\"suite\.c::/__FILE__ \"::/g; s/\"other\.c::/__FILE__ \"::other_/" suite.c >"$1/tests/unit/suite.c"
+}
+checkout "$PWD/one/shop-1.2"
+checkout "$PWD/two/ci/shop"
+sed -i 's|__FILE__ "::new"|"'"$PWD"'/two/ci/shop/bench/more.c::new"|' "$PWD/two/ci/shop/tests/unit/suite.c"
+cc -O1 -g -o base "$PWD/one/shop-1.2/tests/unit/suite.c" || fail "the first checkout is not built"
+cc -O1 -g -DEXTRA=20000 -o head "$PWD/two/ci/shop/tests/unit/suite.c" || fail "the second checkout is not built"
+for side in base head; do
+	run 0 kelvin simulate -q -o $side-of-two.pb.gz -- ./$side
+done
+run 1 kelvin diff base-of-two.pb.gz head-of-two.pb.gz --metric instructions --text --json two.json
+[[ $(jq -r '[.benchmarks[] | select(.verdict != "added" and .verdict != "removed") | .uri] | sort | join(" ")' two.json) == \
+	"tests/unit/suite.c::dump tests/unit/suite.c::other_dump tests/unit/suite.c::parse[numbers]" ]] ||
+	fail "two checkouts have other benchmarks in common: $(jq -c '[.benchmarks[].uri]' two.json)"
+tr '\n' ' ' <stdout >line
+says line 'Names are relative to the +checkouts: +base in +[^ ]*/one/shop-1\.2/, +head +in +[^ ]*/two/ci/shop/\.'
+! grep -q 'in common' stdout || fail "two checkouts are a reason for a warning"

@@ -315,24 +315,68 @@ static void as_many_rounds_on_both_sides_are_compared(void **state)
 
 /* ---- Names ---- */
 
-/* Two checkouts outside of a repository: harnesses write whole paths. */
-static void folders_of_suites_are_left_out_where_nothing_pairs(void **state)
+static struct diff_suite *compare_names(
+	const char *const *base_names, const char *const *head_names, struct profile **base, struct profile **head)
 {
-	CLEANUP(profile_cleanup) struct profile *base = suites_profile(), *head = suites_profile();
-	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
-
+	*base = suites_profile();
+	*head = suites_profile();
 	for (int i = 0; i < 3; i++) {
-		suites_add_execution(base);
-		suites_add_execution(head);
-		suites_add(base, "/srv/old/bench/test_x.py::test_run", 100, 10);
-		suites_add(base, "/srv/old/bench/sub/test_y.py::test_run", 100, 10);
-		suites_add(head, "/srv/new/bench/test_x.py::test_run", 100, 10);
-		suites_add(head, "/srv/new/bench/sub/test_y.py::test_run", 100, 10);
+		suites_add_execution(*base);
+		suites_add_execution(*head);
+		for (const char *const *name = base_names; *name; name++)
+			suites_add(*base, *name, 100, 10);
+		for (const char *const *name = head_names; *name; name++)
+			suites_add(*head, *name, 100, 10);
 	}
-	suite = suites_compare(base, head, NULL);
+	return suites_compare(*base, *head, NULL);
+}
+
+/* Outside of a repository harnesses write whole paths. A new file in another folder changes nothing of the others. */
+static void checkouts_are_found_by_what_both_have(void **state)
+{
+	static const char *const base_names[] = { "/srv/old/bench/test_x.py::test_run",
+		"/srv/old/bench/sub/test_y.py::test_run", "/srv/old/bench/test_z.py::test_gone", NULL };
+	static const char *const head_names[] = { "/home/me/new/bench/test_x.py::test_run",
+		"/home/me/new/bench/sub/test_y.py::test_run", "/home/me/new/more/test_w.py::test_new",
+		"/elsewhere/test_v.py::test_other", NULL };
+	CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = compare_names(base_names, head_names, &base, &head);
+
+	assert_int_equal(suite->benchmark_count, 5);
+	assert_int_equal(suites_find(suite, "bench/test_x.py::test_run")->presence, DIFF_IN_BOTH);
+	assert_int_equal(suites_find(suite, "bench/sub/test_y.py::test_run")->presence, DIFF_IN_BOTH);
+	assert_string_equal(
+		diff_suite_string(suite, suites_find(suite, "test_gone")->uri), "bench/test_z.py::test_gone");
+	assert_string_equal(diff_suite_string(suite, suites_find(suite, "test_new")->uri), "more/test_w.py::test_new");
+	assert_string_equal(
+		diff_suite_string(suite, suites_find(suite, "test_other")->uri), "/elsewhere/test_v.py::test_other");
+	assert_string_equal(diff_suite_string(suite, suite->roots[DIFF_BASE]), "/srv/old/");
+	assert_string_equal(diff_suite_string(suite, suite->roots[DIFF_HEAD]), "/home/me/new/");
+	assert_false(warns(suite, "in common"));
+}
+
+/* A repository on one side: its names are relative already. */
+static void one_side_may_be_a_repository(void **state)
+{
+	static const char *const base_names[] = { "bench/test_x.py::test_run", NULL };
+	static const char *const head_names[] = { "/srv/bench/test_x.py::test_run", NULL };
+	CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = compare_names(base_names, head_names, &base, &head);
+
+	assert_int_equal(suite->benchmark_count, 1);
+	assert_string_equal(diff_suite_string(suite, suite->roots[DIFF_BASE]), "");
+	assert_string_equal(diff_suite_string(suite, suite->roots[DIFF_HEAD]), "/srv/");
+}
+
+/* Slashes of a name that is no path, as of parameters, are no folders. */
+static void names_without_files_have_no_checkout(void **state)
+{
+	static const char *const base_names[] = { "BM_sort/8", NULL }, *const head_names[] = { "BM_parse/8", NULL };
+	CLEANUP(profile_cleanup) struct profile *base = NULL, *head = NULL;
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = compare_names(base_names, head_names, &base, &head);
+
 	assert_int_equal(suite->benchmark_count, 2);
-	assert_int_equal(suites_find(suite, "sub/test_y.py::test_run")->presence, DIFF_IN_BOTH);
-	assert_true(warns(suite, "names are compared without their folders, '/srv/old/bench/' and '/srv/new/bench/'"));
+	suites_assert_says(suite, "base and head have no benchmark in common");
 }
 
 static void names_are_as_short_as_they_are_unique(void **state)
@@ -536,7 +580,9 @@ int main(void)
 		cmocka_unit_test(one_execution_does_not_tell_why_it_waits),
 		cmocka_unit_test(rounds_without_iterations_tell_no_time),
 		cmocka_unit_test(as_many_rounds_on_both_sides_are_compared),
-		cmocka_unit_test(folders_of_suites_are_left_out_where_nothing_pairs),
+		cmocka_unit_test(checkouts_are_found_by_what_both_have),
+		cmocka_unit_test(one_side_may_be_a_repository),
+		cmocka_unit_test(names_without_files_have_no_checkout),
 		cmocka_unit_test(names_are_as_short_as_they_are_unique),
 		cmocka_unit_test(the_environment_is_told_first),
 		cmocka_unit_test(counts_of_simulations_are_exact),
