@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Self values by function and line. */
 struct line_sums {
@@ -208,5 +209,21 @@ bool diff_changed_lines(
 
 		lines[i] = changed_line(&of_base, &of_head).line;
 	}
+	return true;
+}
+
+bool diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct buffer *out, struct error *err)
+{
+	const struct diff_function *f = &diff->functions[function];
+	const char *file = diff_string(diff, f->file), *slash = strrchr(file, '/');
+	struct diff_line line = { 0 };
+
+	if (profiles[DIFF_HEAD] && !diff_changed_line(diff, profiles, function, &line, err))
+		return false;
+	if (line.line == 0)
+		line.line = f->line;
+	if (file[0] && line.line)
+		buffer_printf(out, "%s:%u", slash ? slash + 1 : file, line.line);
 	return true;
 }

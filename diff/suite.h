@@ -87,6 +87,7 @@ struct diff_suite {
 	 */
 	bool is_measured;
 	bool is_exact;
+	bool is_counted; /* the metric is a number of things */
 	/* in the order in which they should be read: regressed, improved, inconclusive, minor, added, removed,
 	 * unchanged; within these by |change|, then by URI */
 	struct diff_benchmark *benchmarks; /* owned */
@@ -138,7 +139,8 @@ bool diff_suite_find(const struct diff_suite *suite, const char *name, uint32_t 
  * the number of iterations that an execution of base makes on average (of head, where base is not there), so they are
  * comparable per run. Functions of a benchmark that is not proven to differ are not searched for changes: they are
  * shown, at a rate (1e-9) at which none is proven but by evidence beyond any chance. Of the gates, those on functions
- * are judged. ERROR_EMPTY: no sample fell into the benchmark.
+ * are judged. The verdict of the diff and its sentence are those of the benchmark, or of the suite for all together.
+ * ERROR_EMPTY: no sample fell into the benchmark.
  */
 struct diff_part {
 	struct profile *profiles[DIFF_SIDES]; /* owned; base is NULL if it is one-sided */
@@ -148,6 +150,12 @@ struct diff_part {
 COMMON_MUST_CHECK
 bool diff_suite_explain(const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err);
 void diff_part_deinit(struct diff_part *part);
+
+/*
+ * The function of a benchmark's diff that explains its change: the one whose own difference in that direction is proven and
+ * the largest. PROFILE_NONE: there is none, or the benchmark is not proven to differ.
+ */
+uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff);
 
 /* ---- Lines ---- */
 
@@ -171,3 +179,8 @@ bool diff_changed_line(const struct diff *diff, const struct profile *const prof
 COMMON_MUST_CHECK
 bool diff_changed_lines(
 	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines, struct error *err);
+
+/* Appends where that is: "json.py:41"; nothing where no line is known. Not cleaned. */
+COMMON_MUST_CHECK
+bool diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct buffer *out, struct error *err);

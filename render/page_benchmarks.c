@@ -83,10 +83,38 @@ static void benchmarks_part(struct buffer *out, uint32_t part)
 		buffer_printf(out, "%u", part);
 }
 
-/* [name, URI, verdict, base, head, change, low, high, q, rounds and iterations of base, of head, part] */
-static bool benchmarks_row(
-	const struct diff_suite *suite, const struct diff_benchmark *benchmark, uint32_t part, struct buffer *out)
+/* The function that explains the change and where it is; null if none does. */
+static bool benchmarks_because(const struct render_suite *input, uint32_t benchmark, struct buffer *out)
 {
+	const struct render_part *part = render_part_of(input, benchmark);
+	uint32_t function = suite_words_because(input, part);
+	CLEANUP(buffer_deinit) struct buffer place = { 0 };
+	struct error err;
+
+	if (function == PROFILE_NONE) {
+		JSON_TEXT(out, ",null");
+		return true;
+	}
+	buffer_init(&place, max_text_bytes);
+	if (!suite_words_place(part, function, &place, &err))
+		return false;
+	buffer_append(&place, "", 0);
+	JSON_TEXT(out, ",[");
+	if (place.failed ||
+		!json_text_string(out, diff_string(part->input.diff, part->input.diff->functions[function].shown)))
+		return false;
+	JSON_TEXT(out, ",");
+	if (!json_text_string(out, place.data))
+		return false;
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+/* [name, URI, verdict, base, head, change, low, high, q, rounds and iterations of base, of head, part, because] */
+static bool benchmarks_row(const struct render_suite *input, uint32_t number, uint32_t part, struct buffer *out)
+{
+	const struct diff_suite *suite = input->suite;
+	const struct diff_benchmark *benchmark = &suite->benchmarks[number];
 	const double numbers[] = { suite->sides == 2 ? benchmark->value[DIFF_BASE] : NAN, benchmark->value[DIFF_HEAD],
 		benchmark->change, benchmark->change_low, benchmark->change_high, benchmark->q };
 
@@ -106,17 +134,19 @@ static bool benchmarks_row(
 			(unsigned long long)benchmark->iterations[side]);
 	JSON_TEXT(out, ",");
 	benchmarks_part(out, part);
+	if (!benchmarks_because(input, number, out))
+		return false;
 	JSON_TEXT(out, "]");
 	return true;
 }
 
-static bool benchmarks_rows(const struct diff_suite *suite, const uint32_t *parts, struct buffer *out)
+static bool benchmarks_rows(const struct render_suite *input, const uint32_t *parts, struct buffer *out)
 {
 	JSON_TEXT(out, ",\"rows\":[");
-	for (size_t i = 0; i < suite->benchmark_count; i++) {
+	for (uint32_t i = 0; i < input->suite->benchmark_count; i++) {
 		if (i > 0)
 			JSON_TEXT(out, ",");
-		if (!benchmarks_row(suite, &suite->benchmarks[i], parts[i], out))
+		if (!benchmarks_row(input, i, parts[i], out))
 			return false;
 	}
 	JSON_TEXT(out, "]");
@@ -166,7 +196,7 @@ bool page_data_benchmarks(const struct render_suite *input, const bool *left_out
 	     benchmarks_text(out, "verdict", suite->sides == 2 ? diff_verdict_name(suite->verdict) : "") &&
 	     benchmarks_text(out, "verdictText", diff_suite_string(suite, suite->verdict_text)) &&
 	     benchmarks_evidence(suite, out) && benchmarks_warnings(suite, out) && benchmarks_recordings(input, out) &&
-	     benchmarks_rows(suite, parts, out);
+	     benchmarks_rows(input, parts, out);
 	JSON_TEXT(out, "}");
 	return ok ? buffer_ok(out, err) : error_set_memory(err);
 }

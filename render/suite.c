@@ -323,28 +323,22 @@ bool suite_words_functions(const struct render_part *part, size_t limit, struct 
 	return true;
 }
 
-static const char *base_name(const char *path)
+uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return part && part->benchmark != DIFF_ALL_BENCHMARKS
+		       ? diff_suite_because(input->suite, part->benchmark, part->input.diff)
+		       : PROFILE_NONE;
 }
 
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = part->input.diff;
-	const struct diff_function *f = &diff->functions[function];
-	const char *file = base_name(diff_string(diff, f->file));
-	struct diff_line line = { 0 };
+	size_t before = out->size;
 
-	if (part->input.profiles[DIFF_HEAD] && !diff_changed_line(diff, part->input.profiles, function, &line, err))
+	if (!diff_append_place(diff, part->input.profiles, function, out, err))
 		return false;
-	if (line.line == 0)
-		line.line = f->line;
-	if (file[0] && line.line)
-		buffer_printf(out, "%s:%u", file, line.line);
-	else
-		buffer_append_string(out, format_module(diff_string(diff, f->shown_in)));
+	if (out->size == before)
+		buffer_append_string(out, format_module(diff_string(diff, diff->functions[function].shown_in)));
 	return true;
 }
 

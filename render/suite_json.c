@@ -74,6 +74,33 @@ static bool put_top(const struct render_suite *input, uint32_t benchmark, struct
 	return true;
 }
 
+/* The function that explains the change, with the line that changed most. */
+static bool put_because(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err)
+{
+	const struct render_part *part = render_part_of(input, benchmark);
+	uint32_t function = suite_words_because(input, part);
+	CLEANUP(buffer_deinit) struct buffer place = { 0 };
+
+	JSON_TEXT(out, ",\"because\":");
+	if (function == PROFILE_NONE) {
+		JSON_TEXT(out, "null");
+		return true;
+	}
+	buffer_init(&place, MOST_BYTES);
+	if (!suite_words_place(part, function, &place, err))
+		return false;
+	buffer_append(&place, "", 0);
+	JSON_TEXT(out, "{\"function\":");
+	if (!buffer_ok(&place, err) ||
+		!json_text_string(out, diff_string(part->input.diff, part->input.diff->functions[function].shown)))
+		return error_set_memory(err);
+	JSON_TEXT(out, ",\"place\":");
+	if (!json_text_string(out, place.data))
+		return error_set_memory(err);
+	buffer_append_byte(out, '}');
+	return true;
+}
+
 static bool put_benchmark(
 	const struct render_suite *input, uint32_t number, bool is_time, struct buffer *out, struct error *err)
 {
@@ -103,7 +130,7 @@ static bool put_benchmark(
 	JSON_TEXT(out, ",\"q\":");
 	json_text_number(out, benchmark->q);
 	put_counts(out, benchmark);
-	if (!put_top(input, number, out, err))
+	if (!put_because(input, number, out, err) || !put_top(input, number, out, err))
 		return false;
 	buffer_append_byte(out, '}');
 	return true;

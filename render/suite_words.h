@@ -61,6 +61,9 @@ void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out);
 COMMON_MUST_CHECK
 bool suite_words_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err);
 
+/* The function that explains the change of a part's benchmark; PROFILE_NONE: none does, or there is no part. */
+uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part);
+
 /* Where a function's change is: "json.py:41"; without lines its module. Not cleaned. */
 COMMON_MUST_CHECK
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);

@@ -239,7 +239,8 @@ static bool compare_part(const struct diff_suite *suite, uint32_t benchmark, str
 	options.gates = gates;
 	options.gate_count = gate_count;
 	options.runs_in_pairs = options.runs_in_pairs && executions_agree(suite, benchmark);
-	return diff_create(part->profiles[DIFF_BASE], part->profiles[DIFF_HEAD], &options, &part->diff, err);
+	return diff_create(part->profiles[DIFF_BASE], part->profiles[DIFF_HEAD], &options, &part->diff, err) &&
+	       suite_say_benchmark(suite, benchmark, (const struct profile *const *)part->profiles, part->diff, err);
 }
 
 bool diff_suite_explain(const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err)

@@ -35,7 +35,7 @@ static bool choose_total(struct suite_work *work, struct error *err)
 		return false;
 	diff = build.diff;
 	suite->is_exact = diff->is_exact;
-	work->is_counted = diff->is_counted;
+	work->suite->is_counted = diff->is_counted;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		work->metric[side] = build.metric[side];
 		work->counts[side] = build_is_counted(&build) && !diff->is_exact ? build.counts[side] : PROFILE_NONE;

@@ -145,7 +145,7 @@ static void append_percent(const struct diff_suite *suite, const struct diff_ben
 		buffer_printf(out, " (95 %% interval %.1f to %.1f %%)", low * 100, high * 100);
 }
 
-static void append_change(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+void suite_append_change(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	double times = 1 + b->change, low = 1 + b->change_low, high = 1 + b->change_high;
 
@@ -164,19 +164,17 @@ static void append_change(const struct diff_suite *suite, const struct diff_benc
 		buffer_printf(out, " (95 %% interval %.*f to %.*f times)", digits_of(low), low, digits_of(high), high);
 }
 
-/* What a benchmark does more or less of: "are slower", "take more CPU time", "need fewer instructions". */
-static void append_effect(const struct suite_work *work, bool more, size_t count, struct buffer *out)
+void suite_append_effect(const struct diff_suite *suite, bool more, size_t count, struct buffer *out)
 {
-	const struct diff_suite *suite = work->suite;
 	bool is_time = strcmp(diff_suite_string(suite, suite->unit), "nanoseconds") == 0;
 
 	if (suite->is_measured)
 		buffer_printf(out, "%s %s", count == 1 ? "is" : "are", more ? "slower" : "faster");
 	else
 		buffer_printf(out, "%s%s %s %s", is_time ? "take" : "need", count == 1 ? "s" : "",
-			more               ? "more"
-			: work->is_counted ? "fewer"
-					   : "less",
+			more                ? "more"
+			: suite->is_counted ? "fewer"
+					    : "less",
 			diff_suite_string(suite, suite->metric_words));
 }
 
@@ -194,7 +192,7 @@ static void append_benchmarks(const struct diff_suite *suite, enum diff_verdict 
 		buffer_append_string(out, named++ ? ", " : ": ");
 		profile_shorten_name(diff_suite_string(suite, benchmark->name), COLUMNS, out);
 		buffer_append_byte(out, ' ');
-		append_change(suite, benchmark, out);
+		suite_append_change(suite, benchmark, out);
 	}
 	if (suite->verdicts[verdict] > named)
 		buffer_printf(out, " and %zu more", suite->verdicts[verdict] - named);
@@ -215,7 +213,7 @@ static void append_proven(const struct suite_work *work, struct buffer *out)
 			buffer_printf(out, "%zu of %zu benchmark%s ", count, all, all == 1 ? "" : "s");
 		else
 			buffer_printf(out, "; %zu ", count);
-		append_effect(work, i == 0, count, out);
+		suite_append_effect(suite, i == 0, count, out);
 		append_benchmarks(suite, verdicts[i], out);
 		is_first = false;
 	}

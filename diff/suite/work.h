@@ -38,7 +38,6 @@ struct suite_work {
 	struct suite_side sides[DIFF_SIDES];
 	uint32_t metric[DIFF_SIDES]; /* value type that is summed up where harnesses did not measure */
 	uint32_t counts[DIFF_SIDES]; /* value type that counts its samples; PROFILE_NONE: none does */
-	bool is_counted;             /* the metric is a number of things */
 	bool *uncounted;             /* owned: [benchmark] of some of its runs neither iterations nor rounds count */
 	size_t unmeasured;           /* benchmarks of which no time per iteration is known, in a suite that has such */
 	bool *proven;                /* owned: [benchmark] base and head are proven to differ */
@@ -100,6 +99,21 @@ bool suite_judge(struct suite_work *work, struct error *err);
 /* Fills the warnings. Needs the verdicts. */
 COMMON_MUST_CHECK
 bool suite_warn(const struct suite_work *work, struct error *err);
+
+/* "by 12.3 % (95 % interval 9.8 to 14.9 %)", "8.90 times (95 % interval 8.71 to 9.10 times)", "by 12.3 % (exact)". */
+void suite_append_change(const struct diff_suite *suite, const struct diff_benchmark *benchmark, struct buffer *out);
+
+/* What benchmarks do more or less of: "are slower", "take more CPU time", "need fewer instructions". */
+void suite_append_effect(const struct diff_suite *suite, bool more, size_t count, struct buffer *out);
+
+/*
+ * Gives the diff of a benchmark, or of all together, the verdict of the suite on it, in a sentence that names the function
+ * and the line that explain it: figures of a benchmark are those of its harness, wherever they are read. What --fail-on
+ * limits said of functions stays.
+ */
+COMMON_MUST_CHECK
+bool suite_say_benchmark(const struct diff_suite *suite, uint32_t benchmark,
+	const struct profile *const profiles[DIFF_SIDES], struct diff *diff, struct error *err);
 
 /* Orders the benchmarks, counts verdicts, and decides and words that of the suite. */
 COMMON_MUST_CHECK

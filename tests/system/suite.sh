@@ -61,10 +61,15 @@ says comment.md '^### Regressed: '
 says comment.md 'parse&#95;number</code> \(suite\.c:1[3-6]\)'
 [[ -s page.html && -s all.svg ]] || fail "outputs are missing"
 
-# One benchmark is an ordinary diff, by its name or its URI.
+[[ $(jq -r '.benchmarks[0].because | .function + " " + .place' diff.json) =~ ^parse_number\ suite\.c:1[3-6]$ ]] ||
+	fail "another function explains: $(jq -c '.benchmarks[0].because' diff.json)"
+
+# One benchmark is an ordinary diff, by its name or its URI; its verdict is that of the list.
 run 1 kelvin diff base.pb.gz head.pb.gz --metric instructions --benchmark 'parse[numbers]' --json one.json --text
 says stdout '^benchmark suite\.c::parse\[numbers\]$'
 says stdout '^More instructions in the function itself$'
+jq -r .verdict_text one.json >sentence
+says sentence '^`parse\[numbers\]` needs more instructions by 1[0-9]\.[0-9] % \(exact\): `parse_number` \(suite\.c:1[3-6]\) itself takes 2[0-9]\.[0-9] % more$'
 [[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d one.json -f "$ROOT/tests/system/schema.jq" | tee stdout) ]] ||
 	fail "the document of one benchmark does not fit its schema"
 [[ $(jq -r '[has("benchmarks"), ([.functions[].name] | contains(["parse_number"]))] | join(" ")' one.json) == "false true" ]] ||

@@ -131,9 +131,10 @@ import { decodeFunctions } from './symbols.js';
 
 /**
  * A benchmark as `render/page_benchmarks.c` writes it: name, URI, verdict, base, head, change, its interval, q, rounds
- * and iterations of base, of head, and the number of the part of the page that explains it.
+ * and iterations of base, of head, the number of the part of the page that explains it, and the function that does, with
+ * its place.
  * @typedef {[string, string, string, number|null, number|null, number|null, number|null, number|null, number|null,
- *   number, number, number, number, number|null]} BenchmarkColumns
+ *   number, number, number, number, number|null, [string, string]|null]} BenchmarkColumns
  */
 
 /**

@@ -78,6 +78,37 @@ static void a_change_is_explained_by_functions_and_lines(void **state)
 	diff_part_deinit(&part);
 }
 
+/* The figures of a benchmark are those of its harness, here as in the list: 130 ns after 100, where lex takes 60 %
+ * more. */
+static void the_verdict_of_a_benchmark_is_that_of_the_list(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
+	struct diff_part part;
+	struct error err;
+	uint32_t id, lex;
+
+	for (uint32_t i = 0; i < suite->benchmark_count; i++) {
+		assert_true(diff_suite_explain(suite, i, &part, &err));
+		assert_int_equal(part.diff->verdict, suite->benchmarks[i].verdict);
+		diff_part_deinit(&part);
+	}
+	assert_true(diff_suite_find(suite, "parse", &id, &err));
+	assert_true(diff_suite_explain(suite, id, &part, &err));
+	function_of(part.diff, "lex", &lex);
+	assert_int_equal(diff_suite_because(suite, id, part.diff), lex);
+	assert_non_null(
+		strstr(diff_string(part.diff, part.diff->verdict_text), "`parse` is slower by 30.0 % (95 % interval "));
+	assert_non_null(strstr(diff_string(part.diff, part.diff->verdict_text), "`lex`"));
+	diff_part_deinit(&part);
+	assert_true(diff_suite_explain(suite, DIFF_ALL_BENCHMARKS, &part, &err));
+	assert_int_equal(part.diff->verdict, suite->verdict);
+	assert_string_equal(
+		diff_string(part.diff, part.diff->verdict_text), diff_suite_string(suite, suite->verdict_text));
+	diff_part_deinit(&part);
+}
+
 static void functions_of_what_is_not_proven_are_not_tested(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *base = explained(false, 5), *head = explained(true, 5);
@@ -214,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_explained_by_functions_and_lines),
+		cmocka_unit_test(the_verdict_of_a_benchmark_is_that_of_the_list),
 		cmocka_unit_test(functions_of_what_is_not_proven_are_not_tested),
 		cmocka_unit_test(sides_without_a_common_benchmark_are_explained),
 		cmocka_unit_test(what_one_side_has_is_explained_alone),

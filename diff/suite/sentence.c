@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verdict on one benchmark in a sentence, which its diff has in place of one of its own. */
+#include "diff/suite/work.h"
+
+#include "diff/words.h"
+
+#include <math.h>
+
+enum { SENTENCE_BYTES = 1 << 17, NAME_COLUMNS = 80 };
+
+uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff)
+{
+	const struct diff_benchmark *b = &suite->benchmarks[benchmark];
+	uint32_t best = PROFILE_NONE;
+	double most = 0;
+
+	if (diff->sides != DIFF_SIDES || b->presence != DIFF_IN_BOTH ||
+		(b->verdict != DIFF_REGRESSED && b->verdict != DIFF_IMPROVED && b->verdict != DIFF_MINOR))
+		return PROFILE_NONE;
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		const struct diff_estimate *self = &diff->functions[i].self;
+		double size = b->change < 0 ? -self->delta : self->delta;
+
+		if (size > most && diff_state_is_difference(self->state)) {
+			best = i;
+			most = size;
+		}
+	}
+	return best;
+}
+
+/* Appends "+2.8 % (95 % interval -4.9 to 11.1 %)", of what is not proven to be a change. */
+static void append_interval(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+{
+	buffer_printf(out, ": %+.1f %%", b->change * 100);
+	if (!suite->is_exact)
+		buffer_printf(out, " (95 %% interval %.1f to %.1f %%)", b->change_low * 100, b->change_high * 100);
+}
+
+static void append_verdict(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+{
+	switch (b->verdict) {
+	case DIFF_REGRESSED:
+	case DIFF_IMPROVED:
+	case DIFF_MINOR:
+		suite_append_effect(suite, b->change > 0, 1, out);
+		buffer_append_byte(out, ' ');
+		suite_append_change(suite, b, out);
+		return;
+	case DIFF_UNCHANGED:
+		buffer_printf(out, "is equal within %g %%", suite->options.precision * 100);
+		break;
+	case DIFF_INCONCLUSIVE:
+	case DIFF_MIXED:
+	case DIFF_MACHINE:
+		buffer_printf(out, "is not proven to %s", suite->is_measured ? "be slower or faster" : "differ");
+		break;
+	}
+	if (isfinite(b->change))
+		append_interval(suite, b, out);
+}
+
+/* Appends ": `work_sort` (test_suite.py:20) takes 58.2 % more". */
+static bool append_because(const struct profile *const profiles[DIFF_SIDES], const struct diff *diff, uint32_t function,
+	struct buffer *out, struct error *err)
+{
+	const struct diff_estimate *self = &diff->functions[function].self;
+	CLEANUP(buffer_deinit) struct buffer place = { 0 };
+	char words[WORDS_CHANGE];
+
+	buffer_init(&place, SENTENCE_BYTES);
+	if (!diff_append_place(diff, profiles, function, &place, err))
+		return false;
+	buffer_append_string(out, ": ");
+	words_append_short_name(diff, &diff->functions[function], NAME_COLUMNS, out);
+	if (place.size > 0) {
+		buffer_append_string(out, " (");
+		profile_shorten_name(place.data, NAME_COLUMNS, out);
+		buffer_append_byte(out, ')');
+	}
+	words_ratio(diff, self->base, self->head, words);
+	if (!(self->base > 0) || !(self->head > 0))
+		buffer_append_string(out, self->head > 0 ? " is new" : " is gone");
+	else
+		buffer_printf(out, " itself takes %s", words);
+	return buffer_ok(&place, err);
+}
+
+static bool say_one(const struct diff_suite *suite, uint32_t benchmark,
+	const struct profile *const profiles[DIFF_SIDES], const struct diff *diff, struct buffer *text,
+	struct error *err)
+{
+	const struct diff_benchmark *b = &suite->benchmarks[benchmark];
+	uint32_t because = diff_suite_because(suite, benchmark, diff);
+
+	buffer_append_byte(text, '`');
+	profile_shorten_name(diff_suite_string(suite, b->name), NAME_COLUMNS, text);
+	buffer_append_string(text, "` ");
+	append_verdict(suite, b, text);
+	if (because != PROFILE_NONE)
+		return append_because(profiles, diff, because, text, err);
+	if (b->verdict == DIFF_REGRESSED || b->verdict == DIFF_IMPROVED)
+		buffer_append_string(text, "; no function of it is proven to have changed");
+	return true;
+}
+
+bool suite_say_benchmark(const struct diff_suite *suite, uint32_t benchmark,
+	const struct profile *const profiles[DIFF_SIDES], struct diff *diff, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	bool is_of_limits =
+		diff->gate_failed || (suite->options.diff.gate_count > 0 && diff->verdict == DIFF_INCONCLUSIVE);
+
+	if (is_of_limits)
+		return true;
+	buffer_init(&text, SENTENCE_BYTES);
+	if (benchmark == DIFF_ALL_BENCHMARKS)
+		buffer_append_string(&text, diff_suite_string(suite, suite->verdict_text));
+	else if (!say_one(suite, benchmark, profiles, diff, &text, err))
+		return false;
+	diff->verdict = benchmark == DIFF_ALL_BENCHMARKS ? suite->verdict : suite->benchmarks[benchmark].verdict;
+	return buffer_ok(&text, err) &&
+	       string_table_add(diff->strings, text.data ? text.data : "", text.size, &diff->verdict_text, err);
+}
