@@ -72,16 +72,29 @@ test('the URI without the name says where a benchmark is', () => {
   assert.equal(where('short', 'quite/another'), 'quite/another');
 });
 
-test('the axis has room for nine of ten changes, and marks the others at its ends', () => {
-  const made = (/** @type {number[]} */ changes) => changes.map((change) => ({ change, verdict: 'regressed' }));
-  assert.equal(benchmarks.axisOf(made([])), 0.01);
-  assert.equal(benchmarks.axisOf(made([0.2])), 0.3);
-  assert.equal(benchmarks.axisOf(made([-0.07])), 0.1);
-  assert.equal(benchmarks.axisOf(made([...Array(9).fill(0.02), 8])), 0.03);
-  assert.equal(benchmarks.axisOf(made([1000])), 10);
-  assert.equal(benchmarks.axisPlace(0, 0.1), 0.5);
-  assert.equal(benchmarks.axisPlace(0.05, 0.1), 0.75);
-  assert.equal(benchmarks.axisPlace(-3, 0.1), 0);
+test('the axis shows 1 % beside ten times, and marks what is beyond its ends', () => {
+  const axis = (/** @type {number[]} */ ...changes) => benchmarks.axisOf(changes.map((change) => ({ change })));
+  const ends = (/** @type {number[]} */ ...changes) => axis(...changes).ends.map((/** @type {any} */ { text }) => text);
+  assert.deepEqual(ends(), ['+10 %', '−10 %']);
+  assert.deepEqual(ends(0.02, NaN), ['+10 %', '−10 %']);
+  assert.deepEqual(ends(0.2), ['2×', '−50 %']);
+  assert.deepEqual(ends(-0.6), ['10×', '−90 %']);
+  assert.deepEqual(ends(7.9, 0.09), ['10×', '−90 %']);
+  assert.deepEqual(ends(1000), ['100×', '−99 %']);
+  const wide = axis(7.9, 0.09);
+  const place = (/** @type {number} */ change) => benchmarks.axisPlace(change, wide);
+  assert.equal(place(0), 0.5);
+  assert.ok(place(0.01) > 0.55 && place(0.09) > 0.68 && place(1) > 0.85 && place(7.9) > 0.98 && place(7.9) < 1);
+  assert.ok(place(-0.01) < 0.45 && place(-0.99) === 0);
+  for (const [more, less] of [[0.3, 0.2], [0.02, 0.01], [-0.1, -0.2]]) assert.ok(place(more) > place(less));
+  assert.ok(benchmarks.isBeyond(20, wide) && benchmarks.isBeyond(-1, wide) && !benchmarks.isBeyond(7.9, wide));
+});
+
+test('a row names the function and the line that explain it', () => {
+  assert.equal(named('test_parse[10]').because?.name, 'work_of_parse');
+  assert.ok(named('test_parse[10]').because?.place);
+  assert.equal(named('test_fork').because, null);
+  assert.equal(named('test_lex').because, null);
 });
 
 test('a text and verdicts choose benchmarks', () => {

@@ -101,7 +101,7 @@ test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180
     await firefox.until(`${name} === 'test_parse[10]'`);
     await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'h', bubbles: true }))`);
     await firefox.until(`location.hash.endsWith('&v=head')`);
-    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '.', bubbles: true }))`);
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: ']', bubbles: true }))`);
     await firefox.until(`${name} === 'TestPage::test_render' && !!document.documentElement.dataset.ready`);
     await firefox.run(`history.back()`);
     await firefox.until(`${name} === 'test_parse[10]' && !!document.documentElement.dataset.ready`);

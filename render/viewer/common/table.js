@@ -35,6 +35,7 @@ const cellClass = (left) => `cell ${left ? 'text' : ''}`;
  * @typedef {object} Column
  * @property {string} id
  * @property {string} title
+ * @property {() => Node} [head] what stands above the column in place of its title
  * @property {string} [hint]
  * @property {boolean} [left]
  * @property {string} [width] a track of the grid; where it is missing, the column is as wide as its content
@@ -158,14 +159,14 @@ export class Grid {
   }
 
   /** The title of a column, which sorts by it. @param {Column<R>} column */
-  #title({ id, left, title, hint }) {
+  #title({ id, left, title, head, hint }) {
     const onclick = () => {
       this.descending = this.sortBy === id ? !this.descending : !left;
       this.sortBy = id;
       this.sort();
     };
     const props = { className: cellClass(left), role: 'columnheader', ...(hint && { title: hint }), onclick };
-    return button('button', props, title);
+    return button('button', { ...props, ...(head && { 'aria-label': title }) }, head ? head() : title);
   }
 
   /** @param {R[]} rows @param {number|null} selected id of a function */

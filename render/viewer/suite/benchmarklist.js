@@ -9,6 +9,7 @@ import {
   chosenOf,
   commandOf,
   intervalText,
+  isBeyond,
   isShortOfProof,
   measured,
   axisPlace,
@@ -18,11 +19,12 @@ import {
   VERDICTS,
 } from './benchmarks.js';
 import { copied, h } from '../common/dom.js';
-import { amount, count } from '../common/format.js';
+import { amount, count, listName } from '../common/format.js';
 import { titleOf } from '../views/header.js';
 import { Grid } from '../common/table.js';
 import { button, themeButton } from '../common/widgets.js';
 
+/** @typedef {import('./benchmarks.js').Axis} Axis */
 /** @typedef {import('./benchmarks.js').Benchmark} Benchmark */
 /** @typedef {import('./benchmarks.js').SuiteTable} SuiteTable */
 /** @typedef {import('../common/table.js').Column<Benchmark>} BenchmarkColumn */
@@ -44,7 +46,7 @@ function nameNode(benchmark) {
   return benchmark.part === null ? name : h('a', { href: `#${addressOf(benchmark)}`, tabIndex: -1 }, name);
 }
 
-/** The interval of a change on the axis. @param {Benchmark} benchmark @param {number} axis */
+/** The interval of a change on the axis. @param {Benchmark} benchmark @param {Axis} axis */
 function intervalNode({ change, interval: [low, high] }, axis) {
   const picture = h('span.interval');
   if (!Number.isFinite(change)) return picture;
@@ -52,9 +54,34 @@ function intervalNode({ change, interval: [low, high] }, axis) {
   const to = axisPlace(Number.isFinite(high) ? high : change, axis);
   const places = { from, to, at: axisPlace(change, axis) };
   for (const [name, place] of Object.entries(places)) picture.style.setProperty(`--${name}`, place.toFixed(4));
-  const beyond = Math.abs(change) > axis ? `.beyond.${change > 0 ? 'above' : 'below'}` : '';
+  const beyond = isBeyond(change, axis) ? `.beyond.${change > 0 ? 'above' : 'below'}` : '';
   picture.append(h('span.reach'), h(`span.point${beyond}`));
   return picture;
+}
+
+/** What stands above the axis: its ticks. @param {Axis} axis */
+function axisNode(axis) {
+  const tick = (/** @type {{ratio: number, text: string}} */ { ratio, text }, /** @type {string} */ kind) => {
+    const node = h(`span.${kind}`, {}, text);
+    node.style.setProperty('--at', axisPlace(ratio - 1, axis).toFixed(4));
+    return node;
+  };
+  const [above, below] = axis.ends;
+  const last = axis.pairs.length - 2;
+  // What may stand close to another label; below no change they are the longer ones.
+  const isClose = (/** @type {number} */ i, /** @type {number} */ side) => i === 0 || side === 1 || (i === last && last > 1);
+  const inner = axis.pairs
+    .slice(0, -1)
+    .flatMap((pair, i) => pair.map((one, side) => tick(one, isClose(i, side) ? 'tick.close' : 'tick')));
+  return h('span.axis', {}, tick(below, 'tick.low'), ...inner, tick({ ratio: 1, text: '0' }, 'tick'), tick(above, 'tick.high'));
+}
+
+/** Lines at the ticks of the axis, behind every interval. @param {Axis} axis */
+function axisLines(axis) {
+  const places = [0.5, ...axis.pairs.flat().map(({ ratio }) => axisPlace(ratio - 1, axis))];
+  const line = (/** @type {number} */ at) =>
+    `linear-gradient(var(--line), var(--line)) ${(100 * at).toFixed(2)}% 0 / 1px 100% no-repeat`;
+  return places.map(line).join(', ');
 }
 
 /** @param {SuiteTable} table @returns {BenchmarkColumn[]} */
@@ -76,7 +103,7 @@ function nameColumns(table) {
     id: 'where',
     title: 'in',
     left: true,
-    width: 'minmax(8em,1fr)',
+    width: 'minmax(7em,.8fr)',
     text: (b) => b.where,
     value: (b) => b.where,
     className: () => 'dim',
@@ -98,11 +125,10 @@ function valueColumn(table, side) {
   };
 }
 
-/** @param {SuiteTable} table @param {number} axis @returns {BenchmarkColumn[]} */
+/** @param {SuiteTable} table @param {Axis} axis @returns {BenchmarkColumn[]} */
 function comparedColumns(table, axis) {
   const known = (/** @type {number} */ value) => (Number.isFinite(value) ? value : -Infinity);
-  // Of the space in 30 % no more is made when the ends of the axis are moved apart.
-  const end = `${100 * axis}\u202f%`;
+  const [above, below] = axis.ends;
   /** @type {BenchmarkColumn} */
   const verdict = {
     id: 'verdict',
@@ -137,17 +163,30 @@ function comparedColumns(table, axis) {
   /** @type {BenchmarkColumn} */
   const picture = {
     id: 'picture',
-    title: `−${end} 0 +${end}`,
-    hint: `the change and its 95 % interval, from −${end} to +${end}; sorts by the size of the change`,
-    width: NARROW.matches ? 'minmax(9em,1fr)' : 'minmax(12em,1fr)',
+    title: `change from ${below.text} to ${above.text}`,
+    head: () => axisNode(axis),
+    hint: 'the change and its 95 % interval; the axis is logarithmic beyond 1 %; sorts by the size of the change',
+    width: NARROW.matches ? 'minmax(9em,1fr)' : 'minmax(12em,1.6fr)',
     text: intervalText,
     full: (b) => (table.isExact ? changeText(b) : `${changeText(b)} (95 % interval ${intervalText(b)})`),
-    value: (b) => (Number.isFinite(b.change) ? Math.abs(b.change) : -1),
+    value: (b) => (Number.isFinite(b.change) ? Math.abs(Math.log(1 + b.change)) : -1),
     node: (b) => intervalNode(b, axis),
     className: (b) => `drawn ${VERDICT_CLASSES[b.verdict] || ''}`,
   };
+  /** @type {BenchmarkColumn} */
+  const because = {
+    id: 'because',
+    title: 'because',
+    hint: 'the function whose own change explains that of the benchmark, and the line that changed most',
+    left: true,
+    width: 'minmax(10em,1fr)',
+    text: ({ because: b }) => (b ? `${listName(b.name)} ${b.place}` : ''),
+    full: ({ because: b }) => (b ? `${b.name}\n${b.place}` : ''),
+    value: ({ because: b }) => (b ? `${b.name} ${b.place}` : ''),
+    node: ({ because: b }) => (b ? h('span', {}, h('bdi', {}, listName(b.name)), h('span.dim', {}, ` ${b.place}`)) : h('span')),
+  };
   const figures = [valueColumn(table, 0), valueColumn(table, 1), change];
-  return [verdict, ...figures, ...(NARROW.matches || table.isExact ? [] : [interval]), picture];
+  return [verdict, ...figures, ...(NARROW.matches || table.isExact ? [] : [interval]), picture, because];
 }
 
 /** @param {SuiteTable} table @returns {BenchmarkColumn[]} */
@@ -280,7 +319,9 @@ export class BenchmarkList {
   #setColumns() {
     const { table } = this;
     const two = table.sides === 2;
-    const columns = two ? comparedColumns(table, axisOf(this.benchmarks)) : singleColumns(table);
+    const axis = axisOf(this.benchmarks);
+    const columns = two ? comparedColumns(table, axis) : singleColumns(table);
+    this.grid.root.style.setProperty('--axis', axisLines(axis));
     this.grid.setColumns([...nameColumns(table), ...columns], two ? 'verdict' : measured(table));
   }
 

@@ -18,6 +18,7 @@ import { amount, change as changeOf, count, digits, measureOf, pasted, signedPer
  * @property {number[]} rounds [base, head]; 0: not known
  * @property {number[]} iterations
  * @property {number|null} part of the page; null: it has none
+ * @property {{name: string, place: string}|null} because the function that explains the change, and the line of it
  */
 
 /** Verdicts in the order of reading, in words. @type {Record<string, string>} */
@@ -57,7 +58,7 @@ const known = (value) => value ?? NaN;
 export function benchmarksOf({ isExact, rows }) {
   return rows.map((columns, id) => {
     const [name, uri, verdict, base, head, change, low, high, , ...others] = columns;
-    const [baseRounds, baseIterations, rounds, iterations, part] = others;
+    const [baseRounds, baseIterations, rounds, iterations, part, because] = others;
     return {
       f: { id, name },
       uri,
@@ -69,6 +70,7 @@ export function benchmarksOf({ isExact, rows }) {
       rounds: [baseRounds, rounds],
       iterations: [baseIterations, iterations],
       part,
+      because: because && { name: because[0], place: because[1] },
     };
   });
 }
@@ -119,22 +121,48 @@ export function lineOf(benchmark, table) {
   return intervalText(benchmark) === '–' ? text : `${text} (${intervalText(benchmark)})`;
 }
 
-/** Lengths of the axis of changes, in parts of base. */
-const AXES = [0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10];
-/** So many of the changes must lie on the axis; those beyond it are marked at its end. */
-const ON_AXIS = 0.9;
+/** A tick of the axis of changes: head in parts of base, and what stands at it. @typedef {{ratio: number, text: string}} Tick */
 
-/** How far the axis of changes leads to either side. @param {Benchmark[]} benchmarks */
+/** Ticks above no change, and those below it that are as far from it. @type {Tick[][]} */
+const TICKS = [
+  [{ ratio: 1.01, text: '+1 %' }, { ratio: 0.99, text: '−1 %' }],
+  [{ ratio: 1.1, text: '+10 %' }, { ratio: 0.9, text: '−10 %' }],
+  [{ ratio: 2, text: '2×' }, { ratio: 0.5, text: '−50 %' }],
+  [{ ratio: 10, text: '10×' }, { ratio: 0.1, text: '−90 %' }],
+  [{ ratio: 100, text: '100×' }, { ratio: 0.01, text: '−99 %' }],
+];
+/** No axis ends below the second of these. */
+const LEAST_TICKS = 2;
+/** Up to about this change the axis is linear, and beyond it logarithmic. */
+const LINEAR = 0.01;
+
+/** How far a ratio lies from no change, in units of any axis. @param {number} ratio */
+const distance = (ratio) => Math.log1p(Math.abs(Math.log(ratio)) / LINEAR);
+
+/**
+ * The axis of changes: a change of 1 % is seen beside one of ten times. It ends at the first tick that no change is
+ * beyond, or at the last one.
+ * @param {Benchmark[]} benchmarks
+ */
 export function axisOf(benchmarks) {
-  const known = benchmarks.filter((b) => Number.isFinite(b.change) && b.verdict !== 'unchanged');
-  const sizes = known.map((b) => Math.abs(b.change)).sort((a, b) => a - b);
-  const least = sizes[Math.ceil(ON_AXIS * sizes.length) - 1] || 0;
-  // An interval around the largest change has room, too.
-  return AXES.find((axis) => axis >= 1.25 * least) || AXES[AXES.length - 1];
+  const ratios = benchmarks.map(({ change }) => 1 + change).filter(Number.isFinite);
+  const isWithin = (/** @type {Tick[]} */ [above, below]) => ratios.every((r) => r <= above.ratio && r >= below.ratio);
+  const found = TICKS.findIndex((pair, i) => i >= LEAST_TICKS - 1 && isWithin(pair));
+  const pairs = found < 0 ? TICKS : TICKS.slice(0, found + 1);
+  const ends = pairs[pairs.length - 1];
+  return { length: Math.max(...ends.map(({ ratio }) => distance(ratio))), ends, pairs };
 }
 
-/** Where a change lies on the axis, from 0 to 1. @param {number} change @param {number} axis */
-export const axisPlace = (change, axis) => Math.max(0, Math.min(1, 0.5 + change / (2 * axis)));
+/** @typedef {ReturnType<typeof axisOf>} Axis */
+
+/** Where a change lies on the axis, from 0 to 1. @param {number} change of head in parts of base @param {Axis} axis */
+export function axisPlace(change, { length }) {
+  const part = (distance(1 + change) / length) * Math.sign(change);
+  return Math.max(0, Math.min(1, 0.5 + part / 2));
+}
+
+/** Whether a change lies beyond an end of the axis. @param {number} change @param {Axis} axis */
+export const isBeyond = (change, { ends: [above, below] }) => 1 + change > above.ratio || 1 + change < below.ratio;
 
 /**
  * The benchmarks whose name or URI has a text, and that have one of the verdicts, where some are chosen.

@@ -21,7 +21,7 @@ import { button } from '../common/widgets.js';
 /** @type {[string, string][]} */
 const KEYS = [
   ['a', 'back to the list of benchmarks'],
-  [', .', 'the previous changed benchmark, the next one'],
+  ['[ ]', 'the previous changed benchmark, the next one'],
 ];
 /** A part that is there before this time is opened without a word. */
 const PATIENCE_MS = 150;
@@ -142,9 +142,9 @@ export class Suite {
       h(
         'span.steps',
         {},
-        this.#step(-1, '‹', `previous ${changes ? 'changed ' : ''}benchmark (,)`),
+        this.#step(-1, '‹', `previous ${changes ? 'changed ' : ''}benchmark ([)`),
         h('span.dim', {}, `${place}${changes ? ' changed' : ''}`),
-        this.#step(1, '›', `next ${changes ? 'changed ' : ''}benchmark (.)`),
+        this.#step(1, '›', `next ${changes ? 'changed ' : ''}benchmark (])`),
       ),
     );
     this.bar.hidden = false;
@@ -180,7 +180,7 @@ export class Suite {
     }
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog, .menu')) return;
-    const beside = event.key === ',' ? this.#beside(-1) : event.key === '.' ? this.#beside(1) : null;
+    const beside = event.key === '[' ? this.#beside(-1) : event.key === ']' ? this.#beside(1) : null;
     if (event.key === 'a') this.#open(undefined);
     else if (beside) this.#open(beside);
     else return;

@@ -42,9 +42,31 @@ reportTest('the interval is drawn where it lies', 'suite', async (report) => {
     };
     return { reach: part('.reach'), point: part('.point') };
   });
-  // The axis leads from -30 to +30 %.
-  assert.ok(Math.abs(drawn.reach[0] - 0.65) < 0.01 && Math.abs(drawn.reach[1] - 0.767) < 0.01, String(drawn.reach));
-  assert.ok(drawn.point[0] < 0.709 && drawn.point[1] > 0.707, String(drawn.point));
+  // The axis leads from -50 % to 2 times; 9 to 16 % more lie in the outer half of its upper half.
+  assert.ok(Math.abs(drawn.reach[0] - 0.77) < 0.01 && Math.abs(drawn.reach[1] - 0.826) < 0.01, String(drawn.reach));
+  assert.ok(drawn.point[0] < 0.802 && drawn.point[1] > 0.8, String(drawn.point));
+  assert.deepEqual(await report.texts('.axis .tick'), ['−50 %', '+1 %', '−1 %', '+10 %', '−10 %', '0', '2×']);
+  const places = await report.run(() => {
+    const box = document.querySelector('.axis').getBoundingClientRect();
+    return [...document.querySelectorAll('.axis .tick:not(.low, .high)')]
+      .map((e) => e.getBoundingClientRect())
+      .filter((e) => e.width)
+      .map((e) => ((e.left + e.right) / 2 - box.left) / box.width);
+  });
+  assert.ok(places.length >= 2 && places.every((at) => at > 0 && at < 1), String(places));
+});
+
+reportTest('the list and the report of a benchmark say the same, and which line explains it', 'suite-made', async (report) => {
+  const cells = await report.texts('.benchmarks .grid-row:first-child .cell');
+  const change = cells.find((text) => /^[+−][\d.]+ %$/.test(text)) || '';
+  const because = cells[cells.length - 1];
+  assert.match(because, /^parse \S+:\d+$/);
+  await row(report, 'test_parse').click();
+  await until(report, 'test_parse');
+  const sentence = await report.text('.verdict .words');
+  assert.ok((await report.text('.suite-bar .figures')).includes(change));
+  assert.ok(sentence.includes(`test_parse is slower by ${change.slice(1)}`), `${change}: ${sentence}`);
+  assert.ok(sentence.includes(`: parse (${because.split(' ')[1]}) itself takes`), sentence);
 });
 
 reportTest('a click opens a benchmark with all that a report has; the bar leads back and on', 'suite', async (report) => {
@@ -71,7 +93,7 @@ reportTest('back and forward lead through benchmarks and their states', 'suite',
   await row(report, 'test_parse[10]').click();
   await until(report, 'test_parse[10]');
   await report.press('h');
-  await report.press('.');
+  await report.press(']');
   await until(report, 'TestPage::test_render');
   await report.page.goBack();
   await until(report, 'test_parse[10]');
@@ -89,7 +111,7 @@ reportTest('a report that was left hears no key and writes no address', 'suite',
   await row(report, 'test_parse[10]').click();
   await until(report, 'test_parse[10]');
   for (const name of ['TestPage::test_render', 'test_sort']) {
-    await report.press('.');
+    await report.press(']');
     await until(report, name);
   }
   const before = await report.run(() => history.length);
@@ -121,7 +143,7 @@ reportTest('all benchmarks together are an entry', 'suite', async (report) => {
   await until(report, 'All benchmarks together');
   assert.deepEqual(await report.hash(), { benchmarks: 'all' });
   assert.match(await report.text('.inspector'), /parse.*sort/s);
-  await report.press('.');
+  await report.press(']');
   await until(report, 'test_parse[10]');
 });
 
@@ -197,7 +219,7 @@ reportTest('a suite as it is compared: each benchmark opens', 'suite-made', asyn
   await row(report, 'test_parse').click();
   await until(report, 'test_parse');
   assert.equal(await report.text('.verdict .badge'), 'regressed');
-  await report.press('.');
+  await report.press(']');
   await until(report, 'test_audit');
   assert.match(await report.text('.verdict .words'), /^2\.00 s · [\d,]+ samples in the whole recording/);
   await report.press('a');
