@@ -5,8 +5,8 @@
 
 /*
  * The state that the steps of a comparison of suites share. create.c runs them in order: pair.c finds the benchmarks
- * of both sides, roots.c their checkouts, values.c collects what executions took, names.c shortens URIs, judge.c tests, environment.c warns,
- * verdict.c decides and says it.
+ * of both sides, roots.c their checkouts, values.c collects what executions took, names.c shortens URIs, judge.c tests,
+ * environment.c warns, verdict.c decides and says it.
  */
 
 /* What a benchmark took in one execution. */
@@ -107,9 +107,9 @@ void suite_append_change(const struct diff_suite *suite, const struct diff_bench
 void suite_append_effect(const struct diff_suite *suite, bool more, size_t count, struct buffer *out);
 
 /*
- * Gives the diff of a benchmark, or of all together, the verdict of the suite on it, in a sentence that names the function
- * and the line that explain it: figures of a benchmark are those of its harness, wherever they are read. What --fail-on
- * limits said of functions stays.
+ * Gives the diff of a benchmark, or of all together, the verdict of the suite on it, in a sentence that names the
+ * function and the line that explain it: figures of a benchmark are those of its harness, wherever they are read. What
+ * --fail-on limits said of functions stays.
  */
 COMMON_MUST_CHECK
 bool suite_say_benchmark(const struct diff_suite *suite, uint32_t benchmark,
