@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The list of functions as Markdown: what the list shows, row by row, below the verdict. Names are foreign: they stand in
+// A list as Markdown: what it shows of functions or benchmarks, row by row, below the verdict. Names are foreign: they stand in
 // code, and nothing in them can end it.
 
 import { pasted } from '../common/format.js';
 import { namedParts } from './summary.js';
 
 /** @typedef {import('./summary.js').Summary} Summary */
-/** @typedef {import('../views/functions.js').FunctionRow} FunctionRow */
-/** @typedef {import('../common/table.js').Column<FunctionRow>} FunctionColumn */
+/** @typedef {import('../common/table.js').Row} Row */
 
 /** A comment of a review has room for these. */
 const MOST_ROWS = 100;
@@ -31,18 +30,18 @@ export const proseOf = (text) => pasted(text).replace(/[\\`*_[\]<>#|~&@]/g, (c) 
 /** A sentence whose names stand between backquotes. @param {string} text */
 const sentenceOf = (text) => namedParts(text).map((part, i) => (i % 2 ? codeOf(part) : proseOf(part))).join('');
 
-/** @param {FunctionColumn} column @param {FunctionRow} row */
-function cellOf({ id, text }, row) {
-  const shown = text(row).replace(/\s+/g, ' ');
-  return id === 'name' || id === 'module' ? codeOf(shown) : proseOf(shown);
-}
+/** Columns of names, whose texts are foreign. */
+const IN_CODE = ['name', 'module', 'where', 'because'];
 
 /**
- * @param {Summary} summary @param {FunctionColumn[]} columns @param {FunctionRow[]} rows in their order
+ * @template {Row} R
+ * @param {Pick<Summary, 'title'|'sides'|'sentence'|'shown'>} summary
+ * @param {import('../common/table.js').Column<R>[]} columns @param {R[]} rows in their order
  * @param {string} narrowed what the controls of the list leave; empty for all
  */
 export function markdownOf({ title, sides, sentence, shown }, columns, rows, narrowed) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
+  const cell = (/** @type {string} */ id, /** @type {string} */ text) => (IN_CODE.includes(id) ? codeOf(text) : proseOf(text));
   const others = rows.length - MOST_ROWS;
   const about = [proseOf(sides), shown && `shown: ${proseOf(shown)}`, narrowed && `listed: ${proseOf(narrowed)}`];
   return [
@@ -53,7 +52,7 @@ export function markdownOf({ title, sides, sentence, shown }, columns, rows, nar
     ...(about.some(Boolean) ? [about.filter(Boolean).join(' · '), ''] : []),
     line(columns.map((column) => proseOf(column.title))),
     line(columns.map(({ left }) => (left ? ':--' : '--:'))),
-    ...rows.slice(0, MOST_ROWS).map((row) => line(columns.map((column) => cellOf(column, row)))),
+    ...rows.slice(0, MOST_ROWS).map((row) => line(columns.map(({ id, text }) => cell(id, text(row).replace(/\s+/g, ' '))))),
     ...(others > 0 ? ['', `${others} more in the list.`] : []),
     '',
   ].join('\n');

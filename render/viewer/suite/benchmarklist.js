@@ -20,6 +20,7 @@ import {
 } from './benchmarks.js';
 import { copied, h } from '../common/dom.js';
 import { amount, count, listName } from '../common/format.js';
+import { markdownOf } from '../export/markdown.js';
 import { titleOf } from '../views/header.js';
 import { Grid } from '../common/table.js';
 import { button, themeButton } from '../common/widgets.js';
@@ -310,7 +311,9 @@ export class BenchmarkList {
 
   /** Draws the controls in the upper right corner. @param {boolean} dark */
   drawCorner(dark) {
+    const hint = 'the list as it is filtered and sorted, with the verdict, for a review or a chat (E)';
     this.corner.replaceChildren(
+      button('button', { title: hint, onclick: () => this.#copy() }, 'Copy as Markdown'),
       h('span.tool', {}, this.table.tool),
       themeButton(dark, this.host.switchTheme),
     );
@@ -372,6 +375,17 @@ export class BenchmarkList {
     this.#selected(benchmark);
   }
 
+  /** Copies what is listed as Markdown. */
+  async #copy() {
+    const { grid, table, title, verdicts } = this;
+    const verdict = table.sides === 2 ? `${table.verdict[0].toUpperCase()}${table.verdict.slice(1)}: ` : '';
+    const summary = { title: `Benchmarks: ${title}`, sides: '', sentence: verdict + table.verdictText, shown: '' };
+    const columns = grid.columns.filter(({ id }) => id !== 'picture');
+    const narrowed = [this.search.value, ...verdicts].filter(Boolean).join(', ');
+    const done = await copied(markdownOf(summary, columns, this.listed, narrowed));
+    this.say(done ? 'list copied' : 'cannot copy here');
+  }
+
   /** Says something about the list. @param {string} text */
   say(text) {
     this.how.hidden = false;
@@ -394,6 +408,7 @@ export class BenchmarkList {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || target.tagName === 'INPUT') return;
     if (event.key === '/') this.search.focus();
+    else if (event.key === 'E') this.#copy();
     else if (/^(Arrow(Up|Down)|Page(Up|Down))$/.test(event.key)) this.#intoList();
     else if (event.key === 'Escape') this.#clear();
     else return;

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { axe, reportTest } from '../lib/browser.js';
+import { pasted } from './keys.js';
 
 const PARSE = 'tests/test_parse.py::test_parse[10]';
 const RENDER = 'tests/test_page.py::TestPage::test_render';
@@ -195,6 +196,20 @@ reportTest('the list is filtered, sorted and opened by keys alone', 'suite', asy
   await report.press('Enter');
   assert.match((await listed(report))[0], /^test_matrix/);
   assert.equal(await report.page.locator('[aria-sort=descending]').textContent(), 'base');
+});
+
+reportTest('the list is copied as Markdown, as it is filtered', 'suite', async (report) => {
+  await report.page.focus('.choice-chips button:nth-child(1)');
+  await report.press('Enter');
+  await report.page.focus('.grid-body');
+  await report.press('E');
+  await report.until(() => document.querySelector('.how')?.textContent === 'list copied');
+  const lines = (await pasted(report)).split('\n');
+  assert.equal(lines[0], '### Benchmarks: pytest --codspeed: before → after change');
+  assert.match(lines[2], /^\*\*Mixed: 2 of 8 benchmarks are slower/);
+  assert.equal(lines[4], 'listed: regressed');
+  assert.match(lines[8], /^\| `test_parse\[10\]` \| `tests\/test_parse\.py` \| regressed \| 1\.20 ms \| 1\.35 ms \| \+12\.5 % \| .* \| `work_of_parse app\.c:7` \|$/);
+  assert.equal(lines.filter((line) => line.startsWith('| `')).length, 2);
 });
 
 reportTest('a theme that is chosen in the list or in a report holds in both', 'suite', async (report) => {
