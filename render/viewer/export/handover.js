@@ -9,6 +9,7 @@ import { markdownOf } from './markdown.js';
 import { paperOf } from './paper.js';
 import { pngOf, svgOf } from './sheet.js';
 import { summaryOf } from './summary.js';
+import { LEAST_READ, LEAST_SEEN } from './whole.js';
 
 /** @typedef {import('../common/menu.js').Item} Item */
 /** @typedef {import('../drawing/colour.js').Colours} Colours */
@@ -58,10 +59,11 @@ export class HandOver {
   constructor(host) {
     this.host = host;
     const listening = { signal: host.until };
+    // A page is also asked for as it is printed, without being printed.
+    const onPaper = matchMedia('print');
+    onPaper.addEventListener('change', ({ matches }) => (matches ? this.#begin() : this.#end()), listening);
     window.addEventListener('beforeprint', () => this.#begin(), listening);
-    window.addEventListener('afterprint', () => this.#end(), listening);
-    // What asks for the page as it is printed, without printing it.
-    matchMedia('print').addEventListener('change', ({ matches }) => (matches ? this.#begin() : this.#end()), listening);
+    window.addEventListener('afterprint', () => onPaper.matches || this.#end(), listening);
     host.until?.addEventListener('abort', () => this.#end());
   }
 
@@ -84,8 +86,8 @@ export class HandOver {
     return summaryOf(model, colours, state(), name);
   }
 
-  /** @returns {Whole} */
-  get #whole() {
+  /** @param {number} least how wide a frame is that its row is drawn for @returns {Whole} */
+  #whole(least) {
     const { colours, model, scene, state } = this.host;
     const shown = scene(state());
     return {
@@ -93,6 +95,7 @@ export class HandOver {
       rowRange: () => model.rowRange(),
       flipped: state().flipped,
       dark: colours.dark,
+      least,
       hint: (node) => `${plainStrings(shown.name(node))} — ${figuresOf(model, node)}`,
     };
   }
@@ -106,7 +109,7 @@ export class HandOver {
   async #savePng() {
     const name = this.#fileName('png');
     try {
-      save(name, await pngOf(this.#summary, this.#whole));
+      save(name, await pngOf(this.#summary, this.#whole(LEAST_SEEN)));
       this.host.say(`saved as ${name}`);
     } catch (error) {
       this.host.say(`No picture: ${/** @type {Error} */ (error).message}.`);
@@ -115,7 +118,7 @@ export class HandOver {
 
   #saveSvg() {
     const name = this.#fileName('svg');
-    save(name, new Blob([svgOf(this.#summary, this.#whole)], { type: 'image/svg+xml' }));
+    save(name, new Blob([svgOf(this.#summary, this.#whole(LEAST_SEEN))], { type: 'image/svg+xml' }));
     this.host.say(`saved as ${name}`);
   }
 
@@ -139,7 +142,7 @@ export class HandOver {
     if (this.#paper) return;
     this.#wasDark = colours.dark;
     setDark(false);
-    this.#paper = paperOf(model, this.#summary, this.#whole);
+    this.#paper = paperOf(model, this.#summary, this.#whole(LEAST_READ));
     root.append(this.#paper);
   }
 

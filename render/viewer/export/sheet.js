@@ -179,6 +179,6 @@ export function svgFor(whole, width, room, most) {
   const { context: canvas } = measuring();
   const least = vectorWhole(whole, width, most, canvas);
   const picture = least.height > room ? vectorWhole(whole, (width * least.height) / room, most, canvas) : least;
-  const text = `${svgStart(picture.width, picture.height, '')}${picture.context.elements.join('')}</svg>`;
+  const text = `${svgStart(picture.width, picture.height, 'preserveAspectRatio="xMidYMin meet"')}${picture.context.elements.join('')}</svg>`;
   return { text, cut: picture.cut };
 }

@@ -29,13 +29,9 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The names of both sides. @param {Model} model */
 function sidesText({ meta, sides }) {
-  return meta.recordings
-    .map((r, i) => {
-      const words = [r.name.split('/').pop(), labelsLine(r)].filter(Boolean).join(', ');
-      return sides === 1 ? words : `${i ? 'head' : 'base'}: ${words || 'no name'}`;
-    })
-    .filter(Boolean)
-    .join(' → ');
+  const names = meta.recordings.map((r) => [r.name.split('/').pop(), labelsLine(r)].filter(Boolean).join(', '));
+  if (sides === 1 || !names.some(Boolean)) return names.join('');
+  return names.map((words, i) => `${i ? 'head' : 'base'}: ${words || 'no name'}`).join(' → ');
 }
 
 /** @param {Model} model @param {boolean} isPart whether the report is of a part of a recording */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The whole picture of the zoomed frame, whatever of it is on the screen: on a canvas, or as shapes.
 
+import { LABEL_FROM } from '../drawing/surface.js';
 import { Flame, ROW, STROKES } from '../picture/draw.js';
 import { hatch, VectorContext, VectorRows } from './vector.js';
 
@@ -14,29 +15,34 @@ import { hatch, VectorContext, VectorRows } from './vector.js';
  * @property {boolean} flipped
  * @property {boolean} dark
  * @property {(node: number) => string} hint what is told of a frame beside the pointer
+ * @property {number} least rows whose frames are all narrower than this are left out, but for coloured ones, in pixels
  */
 
-/** Rows whose frames are all narrower than this have nothing to read, in pixels. */
-const LEAST_READ = 3;
+/** Rows whose frames are all narrower than this have nothing to see, in pixels. */
+export const LEAST_SEEN = 3;
+/** Rows whose frames are all narrower than this have nothing to read. */
+export const LEAST_READ = LABEL_FROM;
 /** No picture has more rows, and none is searched for more. */
 const DEEPEST = 4096;
 
 /** A canvas that draws nothing. @param {unknown} context */
 const canvasOf = (context) => /** @type {any} */ ({ width: 0, height: 0, getContext: () => context });
 
-/** Finds the last row that has something to read. */
+/** Finds the last row that has a frame as wide as is asked for, or one with a colour that can be seen. */
 class Survey extends Flame {
-  /** @param {CanvasRenderingContext2D} measuring */
-  constructor(measuring) {
+  /** @param {CanvasRenderingContext2D} measuring @param {number} least */
+  constructor(measuring, least) {
     super(canvasOf(new VectorContext(measuring)));
     this.pixels = /** @type {any} */ (new VectorRows());
     this.fixedRatio = 1;
+    this.least = least;
     this.last = 0;
   }
 
-  /** @param {number} row @param {number} _x @param {number} w */
-  box(row, _x, w) {
-    if (w >= LEAST_READ) this.last = Math.max(this.last, row);
+  /** @param {number} row @param {number} _x @param {number} w @param {number} node */
+  box(row, _x, w, node) {
+    const isSeen = w >= this.least || (w >= LEAST_SEEN && this.scene?.colour(node) !== this.scene?.colour(0));
+    if (isSeen) this.last = Math.max(this.last, row);
   }
 
   narrow() {}
@@ -44,13 +50,13 @@ class Survey extends Flame {
 }
 
 /**
- * Draws a picture as wide as is asked for, and so high that all rows with something to read are in it. Returns how many
+ * Draws a picture as wide as is asked for, and so high that all rows with something to see are in it. Returns how many
  * rows are left out.
  * @param {Flame} flame @param {Whole} whole @param {number} width @param {number} most rows that are drawn
  * @param {CanvasRenderingContext2D} measuring
  */
-function drawOn(flame, { scene, rowRange, flipped, dark }, width, most, measuring) {
-  const survey = new Survey(measuring);
+function drawOn(flame, { scene, rowRange, flipped, dark, least }, width, most, measuring) {
+  const survey = new Survey(measuring, least);
   const draw = (/** @type {Flame} */ on, /** @type {number} */ rows) => {
     on.resize(width, rows * ROW);
     on.scroll = rowRange()[0] * ROW;

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { near, reportTest } from '../lib/browser.js';
 import { pasted } from './keys.js';
 import { colour } from '../lib/modules.js';
+import { realUrl } from '../lib/pages.js';
 
 /** Chooses an entry of the menu. @param {any} report @param {string} text */
 async function choose(report, text) {
@@ -79,7 +80,7 @@ reportTest('the picture as SVG: shapes and text, what is on the screen', 'diff',
   assert.equal(svg.errors, 0);
   assert.ok(svg.texts.includes('parse') && svg.texts.some((text) => text.startsWith('+ ne')), String(svg.texts));
   assert.ok(svg.texts.includes(await report.text('h1')));
-  assert.ok(svg.texts.some((text) => text.startsWith('base: ')) && svg.texts.some((text) => /% of total/.test(text)));
+  assert.ok(svg.texts.some((text) => /% of total/.test(text)));
   assert.ok(svg.titles.some((text) => /^parse — base .* → head .* · takes more time/.test(text)));
   assert.ok(svg.fills.includes('url(#new)'), 'hatched as on the screen');
   const fill = await report.fill('parse');
@@ -164,3 +165,17 @@ reportTest('what is folded is handed over, too', 'diff', async (report) => {
   await choose(report, 'Markdown');
   assert.match(await pasted(report), /\| `parse` \|/);
 });
+
+reportTest(
+  'what is handed over names both sides',
+  '',
+  async (report) => {
+    const sides = 'base: gunicorn_base.pb.gz → head: gunicorn_head.pb.gz';
+    assert.ok((await parsed(report, (await saved(report, 'SVG')).bytes)).texts.includes(sides));
+    await choose(report, 'Markdown');
+    assert.ok((await pasted(report)).includes(sides.replaceAll('_', '&#95;')));
+    await report.page.emulateMedia({ media: 'print' });
+    await report.until((/** @type {string} */ text) => !!document.querySelector('.paper')?.textContent?.includes(text), sides);
+  },
+  { url: realUrl(['gunicorn_base', 'gunicorn_head']), test: { timeout: 120000 } },
+);
