@@ -96,7 +96,7 @@ static bool say_if_equal(struct diff_build *build, const struct proven *proven, 
 	diff->needs_times_samples = 0;
 	small_words(proven, small);
 	return build_text(diff, err, &diff->verdict_text,
-		"if the load was the same, %s; the load was not counted%s: record with the rights to count requests, or give --scale %s, or --scale work=BASE:HEAD",
+		"%s, if the load was the same; the load was not counted%s: record with the rights to count requests, or give --scale %s, or --scale work=BASE:HEAD",
 		diff_string(diff, diff->verdict_text), small, diff_scale_mode_name(diff->scale.mode));
 }
 

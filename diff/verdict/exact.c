@@ -103,11 +103,10 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
 	before_code = code[0] == '\0' ? "" : cause[0] ? "; " : ": ";
 	words_percent(diff, fabs(estimate->delta) / build_points_of(diff) * 100, part);
 	words_name(diff, function, &name);
-	return buffer_ok(&name, err) && build_text(diff, err, &diff->verdict_text,
-						"%s; the largest change is that of %s%s, %s of the total%s%s%s%s",
-						diff_string(diff, diff->verdict_text), name.data ? name.data : "",
-						is_self ? " itself" : " with all it calls", part, cause[0] ? ": " : "",
-						cause, before_code, code);
+	return buffer_ok(&name, err) &&
+	       build_text(diff, err, &diff->verdict_text, "%s%s has the largest change, %s of the total%s%s%s%s; %s",
+		       name.data ? name.data : "", is_self ? " itself" : ", with all it calls,", part,
+		       cause[0] ? ": " : "", cause, before_code, code, diff_string(diff, diff->verdict_text));
 }
 
 static bool is_equal_throughout(const struct diff *diff)

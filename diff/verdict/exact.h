@@ -15,7 +15,8 @@ bool exact_say_function(struct diff_build *build, const struct diff_function *fu
 	const struct diff_estimate *estimate, size_t others, struct error *err);
 
 /*
- * Appends to the sentence about the total which function changed most, if it changed in the same direction; NULL: none.
+ * Puts before the sentence about the total which function changed most, if it changed in the same direction; NULL:
+ * none.
  */
 COMMON_MUST_CHECK
 bool exact_explain_total(struct diff_build *build, const struct diff_function *function,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/sentences.h"
 
-#include "diff/metric.h"
 #include "diff/verdict/exact.h"
 #include "diff/verdict/size.h"
 #include "diff/verdict/waiting.h"
@@ -19,16 +18,13 @@ static bool sentence_set(struct diff *diff, struct buffer *text, struct error *e
 	       string_table_add(diff->strings, text->data, text->size, &diff->verdict_text, err);
 }
 
-/* Appends how much the program takes of the metric more or less. */
-static void append_total(const struct diff *diff, struct buffer *text)
+/* Appends how much the program takes of the metric more or less, behind what explains it. */
+static void append_total(const struct diff *diff, const char *condition, struct buffer *text)
 {
 	char words[WORDS_CHANGE];
 
 	words_change(diff, &diff->total, words);
-	if (strcmp(words_verb(diff), "takes") == 0 && !diff->is_exact)
-		buffer_append_string(text, words);
-	else
-		buffer_printf(text, "head %s %s", words_verb(diff), words);
+	buffer_printf(text, "%sthe program %s %s%s", text->size > 0 ? "; " : "", words_verb(diff), words, condition);
 }
 
 /* ---- The cause ---- */
@@ -96,88 +92,101 @@ static void append_bottleneck(const struct diff *diff, const struct diff_cause *
 		buffer_printf(text, ": %s", words);
 }
 
-static void append_named(const struct diff *diff, const struct cause *cause, struct buffer *text)
+/* Appends ": +31 ms per request, ", or ": " where the size says nothing. */
+static void append_size(const struct diff_build *build, double delta, struct buffer *text)
 {
+	char size[SIZE_WORDS];
+
+	size_words(build, delta, size);
+	buffer_printf(text, ": %s%s", size, size[0] ? ", " : "");
+}
+
+static void append_named(const struct diff_build *build, const struct cause *cause, struct buffer *text)
+{
+	const struct diff *diff = build->diff;
 	const struct diff_function *f = &diff->functions[cause->named.function];
 	const struct diff_estimate *e = cause_estimate(diff, &cause->named, cause->way);
 
 	append_chain(diff, &cause->named, text);
 	buffer_append_string(text, e == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
 	append_ratio(diff, e, text);
+	append_size(build, e->delta, text);
 	if (cause->named.share >= nearly_all)
-		buffer_printf(text, " and is all %s", of_the_change(cause->way));
+		buffer_printf(text, "all %s", of_the_change(cause->way));
 	else
-		buffer_printf(text, " and is %.0f %% %s", cause->named.share * 100, of_the_change(cause->way));
+		buffer_printf(text, "%.0f %% %s", cause->named.share * 100, of_the_change(cause->way));
 	append_leaf(diff, cause, text);
 	append_bottleneck(diff, &cause->named, text);
 	append_nameless(cause, text);
 }
 
-/* Appends "`a` is 21 % of the increase, `b` 15 % and `c` 9 %". */
-static void append_parts(const struct diff *diff, const struct cause *cause, struct buffer *text)
+/* Appends "`a` takes 3.00 times as much: +2.0 s per run, 21 % of the increase, `b` 15 % and `c` 9 %". */
+static void append_parts(const struct diff_build *build, const struct cause *cause, struct buffer *text)
 {
+	const struct diff *diff = build->diff;
+
 	for (size_t i = 0; i < cause->spread_count; i++) {
-		const char *between = i == 0 ? "" : i + 1 == cause->spread_count ? " and " : ", ";
+		const struct diff_function *f = &diff->functions[cause->spread[i].function];
+		const struct diff_estimate *e = proven_way_of(f->total.state) == cause->way ? &f->total : &f->self;
+		const char *last = cause->spread_count == 2 ? ", and " : " and ",
+			   *between = i == 0                         ? ""
+				      : i + 1 == cause->spread_count ? last
+								     : ", ";
 
 		buffer_append_string(text, between);
-		words_append_name(diff, &diff->functions[cause->spread[i].function], CALLER_COLUMNS, text);
-		buffer_printf(text, i == 0 ? " is %.0f %% %s" : " %.0f %%", cause->spread[i].share * 100,
+		words_append_name(diff, f, CALLER_COLUMNS, text);
+		if (i == 0 && proven_way_of(e->state) == cause->way) {
+			append_ratio(diff, e, text);
+			append_size(build, e->delta, text);
+		} else if (i == 0) {
+			buffer_append_string(text, " is ");
+		}
+		buffer_printf(text, i == 0 ? "%.0f %% %s" : " %.0f %%", cause->spread[i].share * 100,
 			of_the_change(cause->way));
 	}
 }
 
-/* Appends why no function is named, and which are the largest. */
-static void append_spread(const struct diff *diff, const struct cause *cause, struct buffer *text)
+static void append_cause(const struct diff_build *build, const struct cause *cause, struct buffer *text)
 {
-	if (cause->spread_count > 0) {
-		buffer_append_string(text, "spread over functions: ");
-		append_parts(diff, cause, text);
-	} else {
-		buffer_append_string(text, cause->is_known ? "no function that has a name explains half of it"
-							   : "no single function is proven to have changed");
-	}
-}
-
-static void append_cause(const struct diff *diff, const struct cause *cause, const char *before, struct buffer *text)
-{
-	buffer_append_string(text, before);
-	if (cause->named.function == PROFILE_NONE)
-		append_spread(diff, cause, text);
+	if (cause->named.function != PROFILE_NONE)
+		append_named(build, cause, text);
 	else
-		append_named(diff, cause, text);
+		append_parts(build, cause, text);
 }
 
 /* ---- Where the total decides ---- */
 
-/* Waits are explained by their sites, and by functions only if no site is named. */
-static bool explain_waiting(struct diff_build *build, const struct cause *cause, struct error *err)
+/* Appends why no function is named. */
+static void append_unnamed(const struct cause *cause, struct buffer *text)
 {
-	struct diff *diff = build->diff;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	if (!waiting_explain(build, err))
-		return false;
-	if (diff->named_wait != PROFILE_NONE)
-		return true;
-	buffer_init(&text, SENTENCE_BYTES);
-	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
-	append_cause(diff, cause, "; ", &text);
-	return sentence_set(diff, &text, err);
+	if (cause->named.function == PROFILE_NONE && cause->spread_count == 0)
+		buffer_append_string(text, cause->is_known ? "; no function that has a name explains half of it"
+							   : "; no single function is proven to have changed");
 }
 
 bool sentence_of_total(struct diff_build *build, const struct cause *cause, const char *condition, struct error *err)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, explained = { 0 };
 
 	buffer_init(&text, SENTENCE_BYTES);
-	append_total(diff, &text);
-	buffer_append_string(&text, condition);
-	if (diff->waiting == DIFF_WAITING_NONE && !diff->is_exact)
-		append_cause(diff, cause, ": ", &text);
-	if (!sentence_set(diff, &text, err))
+	buffer_init(&explained, SENTENCE_BYTES);
+	if (diff->is_exact) {
+		append_total(diff, condition, &text);
+		return sentence_set(diff, &text, err);
+	}
+	append_cause(build, cause, &explained);
+	buffer_append(&explained, "", 0);
+	if (!buffer_ok(&explained, err))
 		return false;
-	return diff->waiting == DIFF_WAITING_NONE || explain_waiting(build, cause, err);
+	if (diff->waiting == DIFF_WAITING_NONE)
+		buffer_append_string(&text, explained.data ? explained.data : "");
+	else
+		waiting_explain(build, explained.data ? explained.data : "", &text);
+	append_total(diff, condition, &text);
+	if (diff->named_wait == PROFILE_NONE)
+		append_unnamed(cause, &text);
+	return sentence_set(diff, &text, err);
 }
 
 /* ---- Where functions decide ---- */
@@ -231,13 +240,11 @@ static void append_function(const struct diff_build *build, const struct diff_fu
 		buffer_printf(text, ", %s", size);
 }
 
-/* Appends "3 functions take less CPU time per run (4.1 % of the total)". */
-static void append_count(
-	const struct diff_build *build, const struct proven_side *side, enum proven_way way, struct buffer *text)
+/* Appends "3 proven decreases (4.1 % of the total)". */
+static void append_count(const struct proven_side *side, enum proven_way way, struct buffer *text)
 {
-	buffer_printf(text, "%zu function%s %s %s%s (%.1f %% of the total)", side->changes,
-		side->changes == 1 ? " takes" : "s take", way == PROVEN_LESS ? metric_less(build) : "more",
-		words_metric(build->diff), words_scale(build->diff->scale.mode), side->points);
+	buffer_printf(text, "%zu proven %s%s (%.1f %% of the total)", side->changes,
+		way == PROVEN_LESS ? "decrease" : "increase", side->changes == 1 ? "" : "s", side->points);
 }
 
 bool sentence_of_functions(struct diff_build *build, const struct cause *cause, const struct proven *proven,
@@ -254,9 +261,9 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 		return waiting_say(build, side->greatest, side->estimate, rest, err);
 	buffer_init(&text, SENTENCE_BYTES);
 	if (cause->named.function == PROFILE_NONE && cause->spread_count > 0) {
-		append_count(build, side, cause->way, &text);
-		buffer_append_string(&text, ": ");
-		append_parts(diff, cause, &text);
+		append_parts(build, cause, &text);
+		buffer_append_string(&text, "; ");
+		append_count(side, cause->way, &text);
 	} else if (cause->named.function == PROFILE_NONE) {
 		words_append_name(diff, side->greatest, NAME_COLUMNS, &text);
 		append_function(build, side->greatest, side->estimate, &text);
@@ -272,19 +279,40 @@ bool sentence_of_functions(struct diff_build *build, const struct cause *cause, 
 	return sentence_set(diff, &text, err);
 }
 
+/* Appends how the function with the largest proven difference differs. */
+static void append_greatest(struct diff_build *build, const struct proven *proven, struct buffer *text)
+{
+	const struct diff *diff = build->diff;
+	const struct proven_side *side = proven_greater(proven);
+	const struct diff_function *f = side->greatest;
+	char size[SIZE_WORDS];
+
+	if (waiting_append_what(build, f, side->estimate, text)) {
+		buffer_append_string(text, side->estimate->delta > 0 ? ", longer than base" : ", less than base");
+	} else {
+		words_append_name(diff, f, NAME_COLUMNS, text);
+		buffer_append_string(
+			text, side->estimate == &f->self && f->total.base > 0 && f->total.head > 0 ? " itself" : "");
+		append_ratio(diff, side->estimate, text);
+	}
+	size_words(build, side->estimate->delta, size);
+	buffer_printf(text, "%s%s; ", size[0] ? ": " : "", size);
+}
+
 bool sentence_of_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
 {
 	const struct proven_side *more = &proven->more, *less = &proven->less;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, SENTENCE_BYTES);
+	append_greatest(build, proven, &text);
 	if (more->changes > 0)
-		append_count(build, more, PROVEN_MORE, &text);
+		append_count(more, PROVEN_MORE, &text);
 	if (more->changes > 0 && less->changes > 0)
-		buffer_printf(&text, " and %zu %s %s (%.1f %%)", less->changes, less->changes == 1 ? "takes" : "take",
-			metric_less(build), less->points);
+		buffer_printf(&text, " and %zu decrease%s (%.1f %%)", less->changes, less->changes == 1 ? "" : "s",
+			less->points);
 	else if (less->changes > 0)
-		append_count(build, less, PROVEN_LESS, &text);
+		append_count(less, PROVEN_LESS, &text);
 	buffer_append_string(&text, rest);
 	return sentence_set(build->diff, &text, err);
 }

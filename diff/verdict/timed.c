@@ -157,14 +157,14 @@ bool timed_by_design(const struct diff_build *build, char *text, size_t size)
 		if (!runs_under(build, &harnesses[i]))
 			continue;
 		snprintf(text, size,
-			"%s repeats its work for a fixed time, so time per run does not tell which side is faster%s; %s, %s",
+			"time per run does not tell which side is faster, because %s repeats its work for a fixed time%s; %s, %s",
 			harnesses[i].name, harnesses[i].analyses ? "" : other, harnesses[i].recipe, work);
 		return true;
 	}
 	if (is_generator(profile_string(base, base->facts.command)) &&
 		is_generator(profile_string(head, head->facts.command))) {
 		snprintf(text, size,
-			"the command repeats its requests for a fixed time, so time per run does not tell which side is faster%s; give the requests of each side as --scale work=BASE:HEAD",
+			"time per run does not tell which side is faster, because the command repeats its requests for a fixed time%s; give the requests of each side as --scale work=BASE:HEAD",
 			other);
 		return true;
 	}

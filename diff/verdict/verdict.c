@@ -59,8 +59,8 @@ static bool decide_guessed_load(struct diff_build *build, struct error *err)
 	diff->verdict = DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, guessed);
 	return build_text(diff, err, &diff->verdict_text,
-		"how much of the change is load is unknown, because %s; head %s %s%s; count the requests of each recording and give --scale work=BASE:HEAD",
-		load_doubt_words(build->load.doubt), words_verb(diff), guessed, second);
+		"head %s %s%s; how much of the change is load is unknown, because %s; count the requests of each recording and give --scale work=BASE:HEAD",
+		words_verb(diff), guessed, second, load_doubt_words(build->load.doubt));
 }
 
 static bool load_is_guessed(const struct diff_build *build)
@@ -155,7 +155,7 @@ static bool decide_compiled(struct diff_build *build, const struct proven *prove
 	diff->verdict = DIFF_INCONCLUSIVE;
 	sentence_about_total(diff, total);
 	return build_text(diff, err, &diff->verdict_text,
-		"%zu function%s that %s compiled at run time changed, which happens from process to process without a change of the program%s%s",
+		"no change of the program is proven: %zu function%s that %s compiled at run time changed, which happens from process to process%s%s",
 		count, count == 1 ? "" : "s", count == 1 ? "is" : "are", total,
 		diff->evidence.mode == DIFF_EVIDENCE_RUNS ? "" : "; record several runs on each side");
 }

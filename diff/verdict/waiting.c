@@ -5,10 +5,11 @@
 #include "diff/wait_sites.h"
 #include "diff/words.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* A site is named as the reason without further words if it has this share of a difference; "mostly" from half on. */
+/* A function waits at one site if that has this share of its difference; it mostly waits there from half on. */
 static const double whole_share = 0.8, greater_share = 0.5;
 
 /* A part of wall-clock time that changed by less than this share of the total is called unchanged. */
@@ -49,9 +50,10 @@ static bool carries(const struct diff *diff, const struct diff_wait_site *site)
  * The site with the greatest proven difference in the direction of `delta`, of one class (PROFILE_WAIT_NONE: any).
  * Places are in order of their differences.
  */
-static const struct diff_wait_site *find_site(const struct diff *diff, enum profile_wait_class wait_class, double delta)
+static const struct diff_wait_site *find_site_from(
+	const struct diff *diff, size_t from, enum profile_wait_class wait_class, double delta)
 {
-	for (size_t i = 0; i < diff->wait_site_count; i++) {
+	for (size_t i = from; i < diff->wait_site_count; i++) {
 		const struct diff_wait_site *site = &diff->wait_sites[i];
 
 		if (site->function != PROFILE_NONE && is_in_metric(diff, site->wait_class) &&
@@ -62,27 +64,60 @@ static const struct diff_wait_site *find_site(const struct diff *diff, enum prof
 	return NULL;
 }
 
+static const struct diff_wait_site *find_site(const struct diff *diff, enum profile_wait_class wait_class, double delta)
+{
+	return find_site_from(diff, 0, wait_class, delta);
+}
+
 static void append_name(const struct diff *diff, uint32_t function, struct buffer *text)
 {
 	words_append_name(diff, &diff->functions[function], MAX_NAME_COLUMNS, text);
 }
 
-/* Appends "for a lock in Cache::get". */
-static void append_site(const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
+/* Appends "for the lock `cache_lock`", "for a timer". */
+static void append_reason(const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
 {
-	buffer_printf(text, "%s in ", profile_wait_info(site->wait_class)->reason);
-	append_name(diff, site->function, text);
+	const char *lock = diff_string(diff, site->lock);
+
+	if (lock[0]) {
+		buffer_append_string(text, "for the lock `");
+		profile_shorten_name(lock, MAX_NAME_COLUMNS, text);
+		buffer_append_byte(text, '`');
+	} else if (site->lock_number > 0) {
+		buffer_printf(text, "for lock %" PRIu32 ", which has no name", site->lock_number);
+	} else {
+		buffer_append_string(text, profile_wait_info(site->wait_class)->reason);
+	}
 }
 
-/* Appends "; released by Cache::evict", if that is known. */
+/* Appends ", held by `Cache::evict`", if it is known who ended the waits. */
 static void append_release(const struct diff *diff, const struct diff_wait_site *site, struct buffer *text)
 {
 	uint32_t by = diff_released_by(diff, site);
 
 	if (by == PROFILE_NONE)
 		return;
-	buffer_append_string(text, "; released by ");
+	buffer_printf(text, ", %s ", diff_release_words(site->wait_class));
 	append_name(diff, by, text);
+}
+
+/* Appends "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`". */
+static void append_site(
+	const struct diff *diff, const struct diff_wait_site *site, const char *verb, struct buffer *text)
+{
+	append_name(diff, site->function, text);
+	buffer_printf(text, " %s ", verb);
+	append_reason(diff, site, text);
+	append_release(diff, site, text);
+}
+
+static const char *site_verb(const struct diff_wait_site *site)
+{
+	if (!(site->base > 0))
+		return "waits";
+	if (!(site->head > 0))
+		return "no longer waits";
+	return site->delta > 0 ? "waits longer" : "waits less";
 }
 
 static void note_site(struct diff *diff, const struct diff_wait_site *site)
@@ -99,93 +134,87 @@ static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
 
 /* ---- The total ---- */
 
-/* Appends ": for a lock in Cache::get". */
-static void explain_waits(struct diff *diff, struct buffer *text)
+/* A second site is worth naming from this share of the difference on. */
+static const double second_share = 0.2;
+
+/* Appends "`Cache::get` waits longer for the lock `cache_lock`, held by `Cache::evict`: +31 ms per run, 62 %". */
+static void append_site_change(const struct diff_build *build, const struct diff_wait_site *site, struct buffer *text)
 {
-	const struct diff_wait_site *site = find_site(diff, PROFILE_WAIT_NONE, diff->total.delta);
-	double share = site ? site->delta / diff->total.delta : 0;
+	char size[SIZE_WORDS];
+
+	append_site(build->diff, site, site_verb(site), text);
+	size_words(build, site->delta, size);
+	buffer_printf(text, ": %s%s%.0f %%", size, size[0] ? ", " : "",
+		fmin(site->delta / build->diff->total.delta, 1) * 100);
+}
+
+/* Appends the sites with the greatest proven differences in the direction of `delta`: two at most. */
+static void append_sites(struct diff_build *build, double delta, struct buffer *text)
+{
+	struct diff *diff = build->diff;
+	const struct diff_wait_site *site = find_site(diff, PROFILE_WAIT_NONE, delta), *next;
 
 	note_site(diff, site);
 	if (!site)
 		return;
-	buffer_append_string(text, share >= whole_share ? ": " : share >= greater_share ? ": mostly " : ": partly ");
-	append_site(diff, site, text);
-	append_release(diff, site, text);
-}
-
-/* Appends "2.1 s more waiting for a lock in Cache::get". */
-static void append_waits(
-	const struct diff_build *build, double delta, const struct diff_wait_site *site, struct buffer *text)
-{
-	size_append_duration(fabs(delta) / size_basis(build), text);
-	buffer_append_string(text, delta > 0 ? " more waiting" : " less waiting");
-	if (!site)
+	append_site_change(build, site, text);
+	buffer_append_string(text, diff->total.delta > 0 ? " of the increase" : " of the decrease");
+	next = find_site_from(diff, (size_t)(site - diff->wait_sites) + 1, PROFILE_WAIT_NONE, delta);
+	if (!next || next->delta / diff->total.delta < second_share)
 		return;
-	buffer_append_byte(text, ' ');
-	if (site->delta / delta < whole_share) {
-		buffer_append_string(text, "(");
-		size_append_duration(fabs(site->delta) / size_basis(build), text);
-		buffer_append_string(text, " of it ");
-	}
-	append_site(build->diff, site, text);
-	if (site->delta / delta < whole_share)
-		buffer_append_string(text, ")");
+	buffer_append_string(text, "; ");
+	append_site_change(build, next, text);
 }
 
-static void append_cpu(const struct diff_build *build, double delta, struct buffer *text)
+/* Appends "2.1 s more waiting". */
+static void append_part(const struct diff_build *build, double delta, const char *what, struct buffer *text)
 {
 	if (fabs(delta) < least_share * build->diff->total.base) {
-		buffer_append_string(text, "CPU time unchanged");
+		buffer_printf(text, "%s unchanged", what);
 		return;
 	}
 	size_append_duration(fabs(delta) / size_basis(build), text);
-	buffer_append_string(text, delta > 0 ? " more CPU time" : " less CPU time");
+	buffer_printf(text, " %s %s", delta > 0 ? "more" : "less", what);
 }
 
-/* Appends ": 2.1 s more waiting for a lock in Cache::get, CPU time unchanged": what changed most comes first. */
-static void explain_wall(struct diff_build *build, struct buffer *text)
+/* Of wall-clock time, what changed most comes first. */
+static void explain_wall(struct diff_build *build, const char *cause, struct buffer *text)
 {
 	struct diff *diff = build->diff;
-	const struct diff_wait_site *site;
 	double waits = 0, cpu;
+	bool has_sites;
 
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
 		waits += is_in_metric(diff, (enum profile_wait_class)i) ? diff->waits[i].total.delta : 0;
 	cpu = diff->total.delta - waits;
-	site = find_site(diff, PROFILE_WAIT_NONE, waits);
-	note_site(diff, site);
-	buffer_append_string(text, ": ");
-	if (fabs(cpu) > fabs(waits)) {
-		append_cpu(build, cpu, text);
-		buffer_append_string(text, ", ");
-	}
-	if (fabs(waits) < least_share * diff->total.base)
-		buffer_append_string(text, "waiting time unchanged");
+	has_sites = waits * diff->total.delta > 0 && fabs(waits) >= fabs(cpu);
+	if (has_sites)
+		append_sites(build, waits, text);
 	else
-		append_waits(build, waits, site, text);
-	if (fabs(cpu) <= fabs(waits)) {
+		note_site(diff, find_site(diff, PROFILE_WAIT_NONE, waits));
+	if (text->size == 0)
+		buffer_append_string(text, cause);
+	buffer_append_string(text, text->size > 0 ? "; " : "");
+	if (fabs(cpu) > fabs(waits)) {
+		append_part(build, cpu, "CPU time", text);
 		buffer_append_string(text, ", ");
-		append_cpu(build, cpu, text);
+		append_part(build, waits, "waiting time", text);
+	} else {
+		append_part(build, waits, "waiting time", text);
+		buffer_append_string(text, ", ");
+		append_part(build, cpu, "CPU time", text);
 	}
-	if (site && fabs(waits) >= least_share * diff->total.base)
-		append_release(diff, site, text);
 }
 
-bool waiting_explain(struct diff_build *build, struct error *err)
+void waiting_explain(struct diff_build *build, const char *cause, struct buffer *text)
 {
-	enum { MAX_TEXT = 2048 };
-	struct diff *diff = build->diff;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-	if (diff->waiting == DIFF_WAITING_NONE)
-		return true;
-	buffer_init(&text, MAX_TEXT);
-	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
-	if (diff->waiting == DIFF_WAITING_ALL)
-		explain_waits(diff, &text);
-	else
-		explain_wall(build, &text);
-	return set_text(diff, &text, err);
+	if (build->diff->waiting == DIFF_WAITING_PART) {
+		explain_wall(build, cause, text);
+		return;
+	}
+	append_sites(build, build->diff->total.delta, text);
+	if (text->size == 0)
+		buffer_append_string(text, cause);
 }
 
 /* ---- A function ---- */
@@ -205,25 +234,16 @@ static enum subject choose_subject(const struct diff *diff, const struct diff_wa
 	return fabs(site->delta) >= whole_share * fabs(whole->delta) ? SUBJECT_SITE : SUBJECT_FUNCTION;
 }
 
-/* Appends "waiting for a lock in Cache::get takes". */
+/* Appends what a sentence is about: "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`". */
 static void append_subject(const struct diff *diff, enum subject subject, enum profile_wait_class wait_class,
 	const struct diff_wait_site *site, struct buffer *text)
 {
-	switch (subject) {
-	case SUBJECT_SITE:
-	case SUBJECT_BELOW:
-		buffer_append_string(text, "waiting ");
-		append_site(diff, site, text);
-		buffer_append_string(text, " takes");
-		break;
-	case SUBJECT_FUNCTION:
-		append_name(diff, site->function, text);
-		buffer_printf(text, ", with all it calls, %s", words_verb(diff));
-		break;
-	case SUBJECT_CLASS:
-		buffer_printf(text, "waiting %s takes", profile_wait_info(wait_class)->reason);
-		break;
-	}
+	if (!site)
+		buffer_printf(text, "waiting %s", profile_wait_info(wait_class)->reason);
+	else
+		append_site(diff, site, subject == SUBJECT_FUNCTION ? "mostly waits" : "waits", text);
+	if (site && subject == SUBJECT_CLASS)
+		buffer_printf(text, ", which is most of all waiting %s", profile_wait_info(wait_class)->reason);
 }
 
 /* The difference of a site's waits that are below a function. */
@@ -291,19 +311,32 @@ bool waiting_is_reason(
 	       find_reason(build, function, estimate, &subject);
 }
 
+bool waiting_append_what(struct diff_build *build, const struct diff_function *function,
+	const struct diff_estimate *estimate, struct buffer *text)
+{
+	enum subject subject;
+	const struct diff_wait_site *site;
+
+	if (!waiting_is_reason(build, function, estimate))
+		return false;
+	site = find_reason(build, function, estimate, &subject);
+	append_subject(build->diff, subject, diff_wait_class(build->diff, function), site, text);
+	return true;
+}
+
 static void append_change(const struct diff *diff, const struct diff_estimate *estimate, struct buffer *text)
 {
 	char words[WORDS_CHANGE];
 
 	words_change(diff, estimate, words);
-	buffer_printf(text, " %s: %.1f %% of all %s, after %.1f %% in base", words,
+	buffer_printf(text, ": %s, %.1f %% of all %s after %.1f %% in base", words,
 		estimate->head / diff->total.head * 100, words_metric(diff), estimate->base / diff->total.base * 100);
 }
 
 bool waiting_say(struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate,
 	const char *rest, struct error *err)
 {
-	enum { MAX_TEXT = 2048 };
+	enum { MAX_TEXT = 4096 };
 	struct diff *diff = build->diff;
 	enum profile_wait_class of_frame = diff_wait_class(diff, function);
 	enum subject subject;
@@ -319,14 +352,6 @@ bool waiting_say(struct diff_build *build, const struct diff_function *function,
 	else if (subject != SUBJECT_BELOW)
 		estimate = &diff->functions[site->function].total;
 	append_change(diff, estimate, &text);
-	if (subject == SUBJECT_FUNCTION)
-		buffer_printf(&text, ", mostly waiting %s", profile_wait_info(wait_class)->reason);
-	if (subject == SUBJECT_CLASS && site) {
-		buffer_append_string(&text, "; mostly in ");
-		append_name(diff, site->function, &text);
-	}
-	if (site)
-		append_release(diff, site, &text);
 	buffer_append_string(&text, rest);
 	return set_text(diff, &text, err);
 }

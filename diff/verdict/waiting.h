@@ -7,12 +7,11 @@
  * wait_sites_collect(). */
 
 /*
- * Appends the reason for a proven difference of the total to verdict_text: ": for a lock in Cache::get; released by
- * Cache::evict", of wall-clock time ": 2.1 s more waiting for a lock in Cache::get, CPU time unchanged". Fills
- * named_wait. In other metrics it does nothing.
+ * Appends the reason for a proven difference of the total: "`Cache::get` waits longer for the lock `cache_lock`, held
+ * by `Cache::evict`: +2.1 s per run, 92 % of the increase", of wall-clock time also "; 2.2 s more waiting time, CPU
+ * time unchanged"; where no place is named, `cause` instead. Fills named_wait.
  */
-COMMON_MUST_CHECK
-bool waiting_explain(struct diff_build *build, struct error *err);
+void waiting_explain(struct diff_build *build, const char *cause, struct buffer *text);
 
 /* Whether a function's proven difference is one of waits: it is the frame of a class, or the metric has nothing else.
  */
@@ -20,8 +19,16 @@ bool waiting_is_reason(
 	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate);
 
 /*
- * The sentence for such a difference: "waiting for a lock in Cache::get takes 3.10 times as long per second (...): 34.0
- * % of all waiting time, after 12.0 % in base", and `rest`. Fills verdict_text and named_wait.
+ * Appends who waits for what, if waiting_is_reason(): "`Cache::get` waits for the lock `cache_lock`, held by
+ * `Cache::evict`".
+ */
+bool waiting_append_what(struct diff_build *build, const struct diff_function *function,
+	const struct diff_estimate *estimate, struct buffer *text);
+
+/*
+ * The sentence for such a difference: "`Cache::get` waits for the lock `cache_lock`, held by `Cache::evict`: 3.10 times
+ * as long per second (...), 34.0 % of all waiting time after 12.0 % in base", and `rest`. Fills verdict_text and
+ * named_wait.
  */
 COMMON_MUST_CHECK
 bool waiting_say(struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate,

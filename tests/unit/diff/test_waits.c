@@ -233,12 +233,15 @@ static void a_verdict_of_waiting_time_says_for_what(void **state)
 	slow.cache = 2400;
 	diff = compare_services(&usual, &slow, "off-cpu");
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
-	assert_verdict(
-		diff, DIFF_REGRESSED, "head waits 3.0", ": for a lock in `Cache::get`; released by `Cache::evict`");
+	assert_verdict(diff, DIFF_REGRESSED,
+		"`Cache::get` waits longer for the lock `cache_mutex`, held by `Cache::evict`: +14 s per run, ",
+		" times)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " % of the increase; the program waits 3.0"));
 	diff_destroy(diff);
 	diff = compare_services(&slow, &usual, "off-cpu");
-	assert_verdict(
-		diff, DIFF_IMPROVED, "head waits 66.", " %): for a lock in `Cache::get`; released by `Cache::evict`");
+	assert_verdict(diff, DIFF_IMPROVED,
+		"`Cache::get` waits less for the lock `cache_mutex`, held by `Cache::evict`: -14 s per run, ", " %)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " % of the decrease; the program waits 66."));
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " % less per run (95 % interval "));
 	diff_destroy(diff);
 	diff = compare_services(&usual, &usual, "off-cpu");
@@ -286,22 +289,27 @@ static void a_verdict_of_wall_clock_time_says_which_part_waits(void **state)
 
 	slow.cache = 850;
 	diff = compare_services(&usual, &slow, NULL);
-	assert_verdict(diff, DIFF_REGRESSED, "2",
-		" s more waiting for a lock in `Cache::get`, CPU time unchanged; "
-		"released by `Cache::evict`");
+	assert_verdict(diff, DIFF_REGRESSED,
+		"`Cache::get` waits longer for the lock `cache_mutex`, held by `Cache::evict`: +", " %)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text),
+		" s more waiting time, CPU time unchanged; the program takes 2"));
 	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "more wall-clock time per run (95 % interval "));
 	diff_destroy(diff);
 	busy.cpu = 900;
 	diff = compare_services(&usual, &busy, "wall");
-	assert_verdict(diff, DIFF_REGRESSED, "6",
-		": 5.6 s more CPU time, waiting time unchanged; spread over functions: `hash` is 50 % of the increase and `parse` 50 %");
+	assert_verdict(diff, DIFF_REGRESSED, "`hash` takes ", " %)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text),
+		", 50 % of the increase, and `parse` 50 %; 5.6 s more CPU time, waiting time unchanged; the program takes 6"));
 	assert_int_equal(diff->named_wait, PROFILE_NONE);
 	diff_destroy(diff);
 	both.cache = 1100;
 	both.disk = 550;
 	diff = compare_services(&usual, &both, "wall");
-	assert_verdict(diff, DIFF_REGRESSED, "6", ", CPU time unchanged; released by `Cache::evict`");
-	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " s of it for a lock in `Cache::get`)"));
+	assert_verdict(diff, DIFF_REGRESSED,
+		"`Cache::get` waits longer for the lock `cache_mutex`, held by `Cache::evict`: +", " %)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text),
+		"; `read_page` waits longer for input or output: +2.0 s per run, 34 %; "));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), ", CPU time unchanged; the program takes "));
 	diff_destroy(diff);
 }
 
@@ -317,9 +325,9 @@ static void a_wait_is_named_where_the_total_does_not_tell(void **state)
 	head.cache = 1000;
 	diff = compare_services(&base, &head, "off-cpu");
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
-	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 4.9", " times)");
-	assert_non_null(
-		strstr(diff_string(diff, diff->verdict_text), "; released by `Cache::evict`; no load explains this"));
+	assert_verdict(diff, DIFF_REGRESSED,
+		"`Cache::get` waits for the lock `cache_mutex`, held by `Cache::evict`: 4.9", " times)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), " in base; no load explains this"));
 }
 
 /* The function holds the lock asleep, too, so that it is not proven itself: the way to its lock is. */
@@ -345,7 +353,8 @@ static void a_wait_is_named_through_the_function_that_waits(void **state)
 	}
 	diff = synthetic_diff(profiles[0], profiles[1], &(struct diff_options){ .metric = "off-cpu" });
 	assert_int_equal(synthetic_function(diff, "Cache::get")->total.state, DIFF_STATE_UNPROVEN);
-	assert_verdict(diff, DIFF_REGRESSED, "waiting for a lock in `Cache::get` takes 3.", " times)");
+	assert_verdict(diff, DIFF_REGRESSED,
+		"`Cache::get` waits for the lock `cache_mutex`, held by `Cache::evict`: 3.", " times)");
 	profile_destroy(profiles[0]);
 	profile_destroy(profiles[1]);
 }
@@ -362,7 +371,8 @@ static void idle_time_is_compared_only_if_asked_for(void **state)
 	assert_int_equal(diff->waits[PROFILE_WAIT_IDLE].total.state, DIFF_STATE_SAME);
 	diff_destroy(diff);
 	diff = compare_services(&usual, &idle, "idle");
-	assert_verdict(diff, DIFF_REGRESSED, "head is idle 4.", ": for work in `serve`");
+	assert_verdict(diff, DIFF_REGRESSED, "`serve` waits longer for work: +", " times)");
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "; the program is idle 4."));
 	diff_destroy(diff);
 }
 
