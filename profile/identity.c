@@ -134,6 +134,14 @@ static void trim_suffixes(struct span *s)
 		;
 }
 
+size_t profile_bare_size(const char *name)
+{
+	struct span s = { name, name + strlen(name) };
+
+	trim_suffixes(&s);
+	return span_size(s);
+}
+
 static struct span last_part(struct span path)
 {
 	const char *slash = find_last(path, '/');

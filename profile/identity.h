@@ -14,6 +14,9 @@
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
+/* The length of a name without what a compiler or a rebuild adds at its end, as a key has it: of `f` in `f.isra.0`. */
+size_t profile_bare_size(const char *name);
+
 /*
  * What stands between the two parts of the name of a function without one where an exported function before it is
  * known: `libz.so.1.2.13+0x12ab near deflate`. It is a hint for people, and no part of the key.
@@ -25,9 +28,8 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 void profile_module_name(const char *path, struct buffer *out);
 
 /*
- * Appends a function's name as reports show it, cleaned (unicode_clean()), in at most `width` columns: `std::string` in
- * place of the template that it stands for. A name that is too long loses its arguments first (`parse(…)`), then those
- * of its templates (`map<…>::at`), then its middle: functions differ by their outermost scope and by their end, seldom
- * by what is between.
+ * Appends a function's shown name, cleaned (unicode_clean()), in the longest form that has at most `width` columns:
+ * whole, without its arguments (`shop::parse`), without those of its templates (`map<…>::at`), its last part
+ * (`…::at`), and at last without its middle. tests/data/names.tsv has an example of each.
  */
 void profile_shorten_name(const char *name, size_t width, struct buffer *out);
