@@ -2,8 +2,10 @@
 // Numbers and names as people read them.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
 
+import { Labels } from '../../render/viewer/drawing/labels.js';
 import { format } from './lib/modules.js';
 
 /** @param {(...args: any[]) => string} f @param {[...any, string][]} cases the last of each is what is wanted */
@@ -95,30 +97,37 @@ test('differences show their sign', () => {
   ]);
 });
 
-test('names get shorter step by step, and the last step is the last part', () => {
-  assert.deepEqual(format.shorterNames('main'), ['main']);
-  assert.deepEqual(format.shorterNames('lib.so+0xd4 near ns::f(int)'), ['lib.so+0xd4 near ns::f(int)', 'lib.so+0xd4']);
-  assert.deepEqual(format.shorterNames('ns::f(int, char)'), ['ns::f(int, char)', 'ns::f', '…::f']);
-  assert.deepEqual(format.shorterNames('std::map<int, std::vector<x> >::find(int const&) const'), [
-    'std::map<int, std::vector<x> >::find(int const&) const',
-    'std::map<int, std::vector<x> >::find',
-    'std::map‹…›::find',
-    '…::find',
-  ]);
-  assert.deepEqual(format.shorterNames('a::(anonymous namespace)::f(int)'), [
-    'a::(anonymous namespace)::f(int)',
-    'a::{anon}::f',
-    '…::f',
-  ]);
-  assert.deepEqual(format.shorterNames('crypto/internal/sha256.(*Digest).Sum'), [
-    'crypto/internal/sha256.(*Digest).Sum',
-    '…/sha256.(*Digest).Sum',
-  ]);
-  assert.deepEqual(format.shorterNames('a.io/b/c.F[go.shape.*x/y.T]').pop(), '…/c.F[go.shape.*x/y.T]');
-  for (const name of ['/lib/libx.so+0x1', 'main.run', 'a/b', 'py:/tmp/x.py', 'run /tmp/x.js:3'])
-    assert.deepEqual(format.shorterNames(name), [name], 'no path of a package');
+/** A canvas on which a letter is one pixel wide, or two, as in a terminal. */
+const columns = {
+  measureText: (/** @type {string} */ text) => ({
+    width: Array.from(text).reduce((sum, letter) => sum + (letter > '\u2e80' ? 2 : 1), 0),
+  }),
+};
+
+test('names get shorter as the table has it that the tests in C read as well', () => {
+  const rows = fs.readFileSync(new URL('../data/names.tsv', import.meta.url), 'utf8').trimEnd().split('\n');
+  const labels = new Labels(/** @type {any} */ (columns));
+  for (const row of rows.filter((row) => !row.startsWith('#'))) {
+    const [room, name, text] = row.split('\t');
+    assert.equal(labels.fit(name, Number(room)), text, `${name} in ${room}`);
+  }
+});
+
+test('every name has forms, whatever its brackets', () => {
   for (const name of ['a<b', 'a>b', '((', ')(', '<', '>>>', '::', 'a::', '', 'operator<', 'operator->', 'x::operator<<(int)'])
     for (const form of format.shorterNames(name)) assert.equal(typeof form, 'string');
+  for (const piece of ['(', '<', '{', 'a<b(', 'operator<', 'decltype('])
+    assert.ok(format.shorterNames(piece.repeat(1000)).length > 0);
+});
+
+test('a name is broken between its parts, and never within a word', () => {
+  const name = 'ns::Map<int, std::string>::operator()(net/http.Request)';
+  const pieces = format.namePieces(name);
+  assert.equal(pieces.join(''), name);
+  assert.deepEqual(format.namePieces('a::b<c, d>'), ['a::', 'b<', 'c, ', 'd>']);
+  assert.deepEqual(format.namePieces('java.util.List'), ['java.', 'util.', 'List']);
+  assert.deepEqual(format.namePieces(''), []);
+  assert.ok(pieces.some((piece) => piece.startsWith('operator(')), `${pieces}`);
 });
 
 test('each form is shorter than the one before', () => {
@@ -145,7 +154,7 @@ test("a method of Go keeps its receiver's type, a call operator its name", () =>
 test('a line of a list holds short names whole and long ones without what stands in brackets', () => {
   assert.equal(format.listName('ns::f(int)'), 'ns::f(int)');
   const long = `ns::f<${'x, '.repeat(40)}y>(${'int, '.repeat(20)}char)`;
-  assert.equal(format.listName(long), 'ns::f‹…›');
+  assert.equal(format.listName(long), 'ns::f<…>');
 });
 
 test('what is measured is time, or what was counted', () => {

@@ -149,85 +149,167 @@ export function pasted(name) {
 }
 
 /** Code without a name, and the exported function that it lies near: `libz.so+0x4970 near deflate`. */
-const NEAR = /^(\S+\+0x[0-9a-f]+) near /;
+const NEAR = /^(.*\+0x[0-9a-f]+.*) near /s;
+const ANONYMOUS = '(anonymous namespace)';
+const LOCALS = '.<locals>';
+/** Deeper brackets count as such without a pair, which bounds the time that a name takes. */
+const MOST_DEPTH = 64;
+const WORD = /[\w$\x80-\uffff]/;
+const WORDS = /[\w$\x80-\uffff]+/y;
+const SIGN = /\(\)|\[\]|<=>|<<=|>>=|->\*|<<|>>|->|<=|>=|<|>/y;
+const CLOSING = ')>]}';
+const OPENING = '(<[{';
 
 /**
- * Forms of a name, longest first: whole, without arguments, without template arguments, the last part. Code without a
- * name loses the function that it lies near, which it is not.
+ * Forms of a shown name, longest first: whole, without arguments, without those of templates, the last part. The rule
+ * is that of profile/shorten.c, and tests/data/names.tsv has an example of each case.
  * @param {string} name
  */
 export function shorterNames(name) {
   const unnamed = NEAR.exec(name);
-  if (unnamed) return [plainStrings(name), plainStrings(unnamed[1])];
-  const out = [plainStrings(name)];
-  const plain = plainStrings(name).replace(/\(anonymous namespace\)/g, '{anon}');
-  const noArguments = withoutBrackets(plain, '(', ')');
-  if (noArguments && noArguments !== out[0]) out.push(noArguments);
-  const noTemplates = withoutBrackets(noArguments || plain, '<', '>', '‹…›');
-  if (noTemplates && noTemplates !== out[out.length - 1]) out.push(noTemplates);
-  const last = noTemplates.lastIndexOf('::');
-  const path = goPath(noTemplates);
-  if (last > 0 && last + 2 < noTemplates.length) out.push(`…::${noTemplates.slice(last + 2)}`);
-  else if (path) out.push(`…${noTemplates.slice(path - 1)}`);
+  if (unnamed) return [name, unnamed[1]];
+  const plain = withoutArguments(name) || name;
+  const bare = withoutTemplates(plain);
+  const last = lastPart(bare);
+  const leaf = last ? MORE + (bare[last - 1] === ':' ? '::' : bare[last - 1]) + bare.slice(last) : bare;
+  return [name, plain, bare, leaf].filter((form, i, forms) => i === 0 || form !== forms[i - 1]);
+}
+
+/** A mark for what is left out. */
+export const MORE = '…';
+
+/** A name for a line of a list: whole when it is short, else without the text in brackets. @param {string} name */
+export function listName(name) {
+  if (name.length <= 48) return name;
+  const [, plain = name, bare = plain] = shorterNames(name);
+  return plain.length <= 48 ? plain : bare;
+}
+
+/** The end of the word at a place, with the sign of an operator of C++. @param {string} name @param {number} at */
+function skipWord(name, at) {
+  WORDS.lastIndex = at;
+  const [word = ''] = WORDS.exec(name) || [];
+  const end = at + word.length;
+  SIGN.lastIndex = end;
+  return word === 'operator' ? end + (SIGN.exec(name)?.[0].length || 0) : end;
+}
+
+/** The end of the pair of brackets that opens at a place; 0 if there is none. @param {string} name @param {number} at */
+function skipBrackets(name, at) {
+  const open = [];
+  do {
+    const c = name[at];
+    const closes = CLOSING.indexOf(c);
+    if (WORD.test(c)) {
+      at = skipWord(name, at);
+      continue;
+    }
+    if (OPENING.includes(c)) {
+      if (open.length === MOST_DEPTH) return 0;
+      open.push(c);
+    } else if (c === '>') {
+      if (name[at - 1] !== '-' && open[open.length - 1] === '<') open.pop();
+    } else if (closes >= 0) {
+      // A `<` between round brackets may be a comparison.
+      while (open[open.length - 1] === '<') open.pop();
+      if (open.pop() !== OPENING[closes]) return 0;
+    }
+    at++;
+  } while (open.length && at < name.length);
+  return open.length ? 0 : at;
+}
+
+/**
+ * The end of the piece of a name at a place: a word, an operator with its sign, a pair of brackets, or one letter.
+ * @param {string} name @param {number} at
+ */
+function skipPiece(name, at) {
+  const end = OPENING.includes(name[at]) ? skipBrackets(name, at) : 0;
+  if (end || !WORD.test(name[at])) return end || at + 1;
+  const word = skipWord(name, at);
+  // `decltype (f(1))` is one type.
+  const open = name.slice(at, word) === 'decltype' ? /^ ?\(/.exec(name.slice(word, word + 2)) : null;
+  return (open && skipBrackets(name, word + open[0].length - 1)) || word;
+}
+
+/** @param {string} name */
+function withoutArguments(name) {
+  let out = '';
+  let cut = false;
+  for (let at = 0, next = 0; at < name.length; at = next) {
+    next = skipPiece(name, at);
+    if (name.startsWith(ANONYMOUS, at)) {
+      out += '{anon}';
+    } else if (name[at] === '(' && next > at + 1 && at > 0 && name[at - 1] !== '.') {
+      cut = true;
+      if (name[at - 1] === ' ' && name[next] === ' ') next++;
+    } else if (name.startsWith(LOCALS, at)) {
+      next = at + LOCALS.length;
+    } else if (name.startsWith('{lambda(', at) && next > at + 1) {
+      out += name.slice(at, at + 7) + name.slice(skipPiece(name, at + 7), next);
+    } else {
+      out += name.slice(at, next);
+    }
+  }
+  return cut ? out.replace(/( const| volatile| &&?| )+$/, '') : out;
+}
+
+/** @param {string} name @returns {string} */
+function withoutTemplates(name) {
+  let out = '';
+  for (let at = 0, next = 0; at < name.length; at = next) {
+    next = skipPiece(name, at);
+    const text = name.slice(at, next);
+    // What a method of Rust belongs to: `<TYPE as TRAIT>`.
+    const type = at === 0 && text[0] === '<' ? endOfType(text) : 0;
+    if (type) out += withoutTemplates(text.slice(1, type));
+    // Rust writes `collect::<Vec<u8>>`.
+    else if (text[0] === '<' && text.length > 2 && name[at - 1] === ':') out = out.slice(0, -2);
+    else if (text[0] === '<' && text.length > 2 && !isPart(text, name[at - 1])) out += `<${MORE}>`;
+    else if (text[0] === '[' && text.length > 2 && at > 0 && WORD.test(name[at - 1])) out += `[${MORE}]`;
+    else out += text;
+  }
   return out;
 }
 
 /**
- * The length of the path before a package of Go: of `crypto/internal/` in `crypto/internal/sha256.Sum`; 0 for none.
- * @param {string} name
+ * Whether brackets are a part of a name, and no arguments: `<lambda>`, `parse.<genexpr>`.
+ * @param {string} text @param {string|undefined} before
  */
-function goPath(name) {
-  return /^(?:[\w.~%-]+\/)+(?=[\w.~%-]*\.)/.exec(name)?.[0].length || 0;
+function isPart(text, before) {
+  return (before === undefined || before === '.') && /^<[\w$\x80-\uffff]+>$/.test(text);
 }
 
-/** The name with the strings of C++'s standard library as people write them. @param {string} name */
-export function plainStrings(name) {
-  if (!name.includes('std::')) return name;
-  return name
-    .replace(/std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g, 'std::string')
-    .replace(/std::basic_string_view<char, std::char_traits<char> ?>/g, 'std::string_view');
+/** Where the type in `<TYPE as TRAIT>` ends; 0: it is no such pair. @param {string} text */
+function endOfType(text) {
+  for (let at = 1; at < text.length - 1; at = skipPiece(text, at)) if (text.startsWith(' as ', at)) return at;
+  return 0;
 }
 
-/** A name for a line of a list: whole when it is short, else without the text in brackets. @param {string} name */
-export function listName(name) {
-  const plain = plainStrings(name);
-  if (plain.length <= 48) return plain;
-  const [, noArguments = plain, noTemplates = noArguments] = shorterNames(plain);
-  return noArguments.length <= 48 ? noArguments : noTemplates;
-}
-
-/**
- * Whether a bracket after `before` belongs to the name: of a receiver of Go as in `main.(*Server).handle`, or of an
- * operator of C++.
- * @param {string} before
- */
-function isPartOfName(before) {
-  return before.endsWith('.') || /\boperator[-<>]*$/.test(before);
-}
-
-/**
- * The name without the text in brackets; a mark takes the place of each.
- * @param {string} name @param {string} open @param {string} close @param {string} [mark]
- */
-function withoutBrackets(name, open, close, mark = '') {
-  const first = name.indexOf(open);
-  let depth = 0;
-  let kept = 0;
-  let out = first < 0 ? name : name.slice(0, first);
-  for (const c of first < 0 ? '' : name.slice(first)) {
-    if (c === open && depth === 0 && isPartOfName(out)) {
-      out += c;
-      kept++;
-    } else if (c === close && depth === 0 && (kept || isPartOfName(out))) {
-      out += c;
-      kept = Math.max(0, kept - 1);
-    } else if (c === open) {
-      if (depth++ === 0) out += mark;
-    } else if (c === close && depth > 0) {
-      depth--;
-    } else if (depth === 0) {
-      out += c;
-    }
+/** Where the last part of a name begins that says by itself what is meant; 0: it has only one. @param {string} name */
+function lastPart(name) {
+  let last = 0;
+  // The name of code without a symbol has the dots of its library's file.
+  if (name.includes('+0x')) return 0;
+  for (let at = 0; at < name.length; at = skipPiece(name, at)) {
+    // A method of Go is not parted from its receiver.
+    const isDot = name[at - 1] !== ')' && /^\.[\w$\x80-\uffff(<{]/.test(name.slice(at, at + 2));
+    const isSeparator = isDot || name[at] === '\\' || name.startsWith('::', at);
+    if (name.startsWith('::', at)) at++;
+    if (isSeparator && isTelling(name.slice(at + 1, at + 10))) last = at + 1;
   }
-  return depth ? name : out.replace(/ (const|\[clone.*)$/, '').trim();
+  return last;
+}
+
+/** Whether a part says what is meant: an operator or a lambda needs what is before it. @param {string} part */
+function isTelling(part) {
+  return /^(?:[a-zA-Z_~\x80-\uffff]|\(\*)/.test(part) && !part.startsWith('operator') && !/^func\d/.test(part);
+}
+
+/**
+ * Pieces of a name, between which a line may be broken: behind `::`, dots, slashes, commas and opening brackets.
+ * @param {string} name @returns {string[]}
+ */
+export function namePieces(name) {
+  return name.match(/.+?(?:::|[./\\,<(\[]+ ?|$)/gs) || [];
 }

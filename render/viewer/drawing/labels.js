@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The text of a box: the longest form of a name that has room.
 
-import { plainStrings, shorterNames } from '../common/format.js';
+import { MORE, shorterNames } from '../common/format.js';
 
 const FONT = '12px system-ui, sans-serif';
 const LONGEST = 400;
@@ -9,8 +9,7 @@ const LONGEST = 400;
 const MOST_LETTERS = 4096;
 /** No letter is narrower than this, in pixels. */
 const NARROWEST = 2;
-const LEAF = /^…(::|\/)/;
-const MORE = '…';
+const LEAF = /^…(::|[.\\])/;
 
 export class Labels {
   /** @param {CanvasRenderingContext2D} context */
@@ -49,16 +48,27 @@ export class Labels {
     return sum;
   }
 
-  /** How many letters of a text have room before a mark for the rest. @param {string} text @param {number} room */
-  #lettersIn(text, room) {
+  /**
+   * A text without its middle: names with one beginning, as those of a module of C, differ in their end. '' for fewer
+   * than two letters.
+   * @param {string} text @param {number} room
+   */
+  #cut(text, room) {
+    const letters = Array.from(text);
     let left = room - (this.markWidth ||= this.width(MORE));
-    let count = 0;
-    for (const letter of text) {
-      left -= this.width(letter);
-      if (left < 0) break;
-      count += letter.length;
+    let [start, end] = [0, letters.length];
+    for (let half = left / 2; end > 0; end--) {
+      const width = this.width(letters[end - 1]);
+      if (width > half) break;
+      half -= width;
+      left -= width;
     }
-    return count;
+    for (; start < end; start++) {
+      left -= this.width(letters[start]);
+      if (left < 0) break;
+    }
+    if (start + letters.length - end < 2) return '';
+    return letters.slice(0, start).join('') + MORE + letters.slice(end).join('');
   }
 
   /** The forms of a name with their widths. @param {string} name @returns {[string, number][]} */
@@ -75,22 +85,19 @@ export class Labels {
   }
 
   /**
-   * The longest form that has room; if none has, the beginning of the last part of the name; '' for fewer than two
+   * The longest form that has room; if none has, the last part of the name without its middle; '' for fewer than two
    * letters of that.
    * @param {string} name @param {number} room
    */
   fit(name, room) {
     this.#prepare();
     // Most names fit, so that their other forms are made only where the whole name has no room.
-    const plain = plainStrings(name);
-    if (plain.length * NARROWEST <= room && plain.length <= LONGEST && this.width(plain) <= room) return plain;
+    if (name.length * NARROWEST <= room && name.length <= LONGEST && this.width(name) <= room) return name;
     const forms = this.#formsOf(name);
     for (const [form, width] of forms) if (width <= room) return form;
     const [form] = forms[forms.length - 1];
     const leaf = form.replace(LEAF, '');
-    if (leaf !== form && this.width(leaf) <= room) return leaf;
-    const letters = this.#lettersIn(leaf, room);
-    return letters < 2 ? '' : leaf.slice(0, letters) + MORE;
+    return leaf !== form && this.width(leaf) <= room ? leaf : this.#cut(leaf, room);
   }
 
   /**

@@ -4,7 +4,6 @@
 
 import { copied, h } from '../common/dom.js';
 import { figuresOf } from '../picture/status.js';
-import { plainStrings } from '../common/format.js';
 import { markdownOf } from './markdown.js';
 import { paperOf } from './paper.js';
 import { pngOf, svgOf } from './sheet.js';
@@ -96,7 +95,7 @@ export class HandOver {
       flipped: state().flipped,
       dark: colours.dark,
       least,
-      hint: (node) => `${plainStrings(shown.name(node))} — ${figuresOf(model, node)}`,
+      hint: (node) => `${shown.name(node)} — ${figuresOf(model, node)}`,
     };
   }
 

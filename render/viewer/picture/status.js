@@ -2,7 +2,7 @@
 // The path to the zoomed frame, the figures of a frame in a line, and the name of the root.
 
 import { h } from '../common/dom.js';
-import { measureOf, plainStrings } from '../common/format.js';
+import { measureOf } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
 import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
@@ -39,7 +39,7 @@ export const figuresOf = (model, node) => figuresText(model, node) + aboutText(m
  */
 export function statusLine(model, node, note) {
   return [
-    h('bdi', {}, plainStrings(model.nameOf(node))),
+    h('bdi', {}, model.nameOf(node)),
     h('span.figures', {}, `${note} — ${figuresText(model, node)}`),
     h('span', {}, aboutText(model, node)),
   ];

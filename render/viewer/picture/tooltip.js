@@ -3,7 +3,7 @@
 
 import { h } from '../common/dom.js';
 import { STATES } from '../data/codes.js';
-import { count, plainStrings } from '../common/format.js';
+import { count } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
 import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
@@ -33,7 +33,7 @@ function content(model, { node, merged }) {
   const rows = [row(model, 'self', self), row(model, 'total', total)];
   const place = node > 0 ? placeText(model.functions[model.tree.func[node]]) : '';
   return [
-    h('p.name', {}, h('bdi', {}, plainStrings(model.nameOf(node)))),
+    h('p.name', {}, h('bdi', {}, model.nameOf(node))),
     !!place && h('p.dim', {}, place),
     merged > 1 && h('p.dim', {}, `the first of ${count(merged)} frames too narrow to draw`),
     h('table', {}, h('tbody', {}, head, ...rows)),

@@ -6,7 +6,7 @@ import { bottleneckSection } from './bottleneckviews.js';
 import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { count, listName, measureOf, pasted, plainStrings } from '../common/format.js';
+import { count, listName, measureOf, pasted } from '../common/format.js';
 import { changeFigure, figureOf, functionFigures } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
 import { moduleSection, neighbourSections, originSection } from './bars.js';
@@ -43,7 +43,7 @@ export function stackText(model, node) {
   const lines = [[...titles, 'function']];
   for (let at = node; at > 0; at = model.tree.parent[at]) {
     const where = wholePlace(model.functions[model.tree.func[at]]);
-    const name = pasted(plainStrings(model.nameOf(at)));
+    const name = pasted(model.nameOf(at));
     lines.splice(1, 0, [...stackFigures(model, at), where ? `${name} (${pasted(where)})` : name]);
   }
   const widths = titles.map((_, i) => Math.max(...lines.map((line) => line[i].length)));
@@ -224,7 +224,7 @@ export function inspect(model, node, pinned, actions) {
   return h(
     'div',
     {},
-    h('h2', { title: f.name }, plainStrings(f.name)),
+    h('h2', { title: f.name }, f.name),
     ...provenance(model, f, node),
     ...(model.sides === 2 ? codeOf(model, f, node) : []),
     table,
