@@ -47,6 +47,12 @@ extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_bench, c
  */
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 
+/*
+ * How many columns text has on a file descriptor: what COLUMNS says; else the width of the terminal, if it is one; else
+ * 120. -1 is no terminal.
+ */
+unsigned int cli_columns(int fd);
+
 /* Prints "wrote before.pb.gz (14.2 kB)" on standard error, without a line end; "-" is standard output. */
 void cli_print_written(const char *path, uint64_t bytes);
 

@@ -5,7 +5,6 @@
 #include "symbolize/symbolize.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 static const size_t max_output_bytes = (size_t)2 << 30;
@@ -127,19 +126,15 @@ const char *output_rule_text(unsigned int rule)
 	return symbolize_rule_text((enum symbolize_rule)rule);
 }
 
-/* A terminal has a width and colours; a file or a program gets full names. */
+/* A terminal has colours; a file or a program gets whole lists. */
 static struct render_text_options text_options(const char *path)
 {
-	struct render_text_options options = { .whole_names = true };
+	bool is_terminal = is_stdout(path) && isatty(STDOUT_FILENO);
+	struct render_text_options options = { .is_whole = !is_terminal };
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-	struct winsize window;
 
-	if (!is_stdout(path) || !isatty(STDOUT_FILENO))
-		return options;
-	options.whole_names = false;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
-		options.width = window.ws_col;
-	options.colour = !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	options.width = cli_columns(is_terminal ? STDOUT_FILENO : -1);
+	options.colour = is_terminal && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	return options;
 }
 

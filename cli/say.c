@@ -3,7 +3,10 @@
 #include "cli/cli.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const size_t max_text_bytes = (size_t)16 << 20;
 
@@ -35,6 +38,20 @@ void cli_say(const char *format, ...)
 	if (size < 0)
 		text = NULL;
 	write_clean(text ? text : "kelvin: out of memory\n");
+}
+
+unsigned int cli_columns(int fd)
+{
+	enum { DEFAULT_COLUMNS = 120, MOST_COLUMNS = 1000 };
+	const char *text = getenv("COLUMNS");
+	unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
+	struct winsize window;
+
+	if (columns > 0 && columns <= MOST_COLUMNS)
+		return (unsigned int)columns;
+	if (fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+		return window.ws_col;
+	return DEFAULT_COLUMNS;
 }
 
 void cli_print_written(const char *path, uint64_t bytes)

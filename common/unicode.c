@@ -159,3 +159,24 @@ size_t unicode_text_width(const char *text)
 		width += unicode_width(code);
 	return width;
 }
+
+void unicode_append_middle(struct buffer *out, const char *text, size_t width)
+{
+	size_t rest = 0, used = 0;
+	const char *tail = text;
+
+	for (const char *at = text; *at;)
+		rest += unicode_width(unicode_clean(unicode_next(&at)));
+	if (rest > width) {
+		while (rest > (width - 1) / 2)
+			rest -= unicode_width(unicode_clean(unicode_next(&tail)));
+		for (uint32_t code; text < tail; used += unicode_width(code)) {
+			code = unicode_clean(unicode_next(&text));
+			if (used + unicode_width(code) + rest >= width)
+				break;
+			unicode_append(out, code);
+		}
+		unicode_append(out, 0x2026);
+	}
+	unicode_append_clean(out, tail);
+}

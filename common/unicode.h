@@ -20,6 +20,12 @@ void unicode_append(struct buffer *out, uint32_t code);
 /* Appends the whole text, cleaned. */
 void unicode_append_clean(struct buffer *out, const char *text);
 
+/*
+ * Appends the text, cleaned: all of it if it has at most `width` columns; else a mark takes the place of its middle,
+ * since texts with one beginning differ in their end. `width` is at least 1.
+ */
+void unicode_append_middle(struct buffer *out, const char *text, size_t width);
+
 /* The number of terminal columns: 0 for combining marks, 2 for East Asian wide and fullwidth (UAX #11), else 1. */
 unsigned int unicode_width(uint32_t code);
 size_t unicode_text_width(const char *text);

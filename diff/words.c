@@ -207,7 +207,7 @@ void words_append_name(
 	/* Many functions of Python are called `run`. */
 	if (function->language == PROFILE_LANGUAGE_PYTHON && file[0]) {
 		buffer_append_string(out, " in ");
-		profile_shorten_name(slash ? slash + 1 : file, columns, out);
+		unicode_append_middle(out, slash ? slash + 1 : file, columns);
 	}
 }
 

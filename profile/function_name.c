@@ -153,16 +153,22 @@ enum profile_language profile_script_name(const char *name, struct profile_scrip
 	return PROFILE_LANGUAGE_NATIVE;
 }
 
-void profile_shown_name(const char *name, struct buffer *out)
+void profile_shown_name(const char *name, const char *module, struct buffer *out)
 {
-	enum profile_activity activity = profile_activity_of_frame(name, "");
+	enum profile_activity activity = profile_activity_of_frame(name, module);
+	const struct profile_language_row *row = &profile_languages[profile_language_of(name, module)];
 	struct profile_script_name parts = { 0 };
 
-	profile_script_name(name, &parts);
+	if (row->read_name)
+		row->read_name(name, &parts);
 	if (parts.function_bytes > 0)
 		buffer_append(out, parts.function, parts.function_bytes);
 	else if (parts.file_bytes > 0)
 		buffer_append_string(out, "(anonymous)");
+	else if (activity != PROFILE_ACTIVITY_NONE)
+		buffer_append_string(out, profile_activity_words(activity));
+	else if (row->append_shown && (row != profile_languages || !profile_is_made_at_run_time(module)))
+		row->append_shown(name, out);
 	else
-		buffer_append_string(out, activity == PROFILE_ACTIVITY_NONE ? name : profile_activity_words(activity));
+		buffer_append_string(out, name);
 }

@@ -43,6 +43,7 @@ bool profile_javascript_name(const char *name, struct profile_script_name *parts
 
 /*
  * Appends a function's name as people read it: `S.run` for Python's `py::S.run:/srv/w.py`, `parse` for JavaScript's
- * `JS:*parse /srv/w.js:12:3`, whose file reports show as that of any function. All other names stay as they are.
+ * `JS:*parse /srv/w.js:12:3`, whose file reports show as that of any function, and of other languages as their row of
+ * the table has it: `HashMap.get(Object)`, `http.(*conn).serve`. It identifies no function.
  */
-void profile_shown_name(const char *name, struct buffer *out);
+void profile_shown_name(const char *name, const char *module, struct buffer *out);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/native_name.h"
 #include "profile/profile.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 		.name = "native",
 		.modules = GLOBS("ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*", "libm.so",
 			"libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so"),
+		.append_shown = profile_native_shown,
+		.append_package = profile_native_package,
 		.standard_sources = GLOBS("*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
 			"*/rustlib/src/rust/library/*"),
 		.standard_names = GLOBS("std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
@@ -103,6 +106,8 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 				GLOBS("C1 CompilerThre*", "C2 CompilerThre*", "JVMCI*Compiler*") },
 		},
 		.variation = PROFILE_VARIATION_HOTSPOT,
+		.append_shown = profile_java_shown,
+		.append_package = profile_java_package,
 		.stubs = GLOBS("Interpreter*", "I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*",
 			"itable stub*", "MethodHandles adapters*", "*Runtime1 stub", "call_stub"),
 		/* the JDK's, then those of Scala, Kotlin, Groovy and Clojure */
@@ -112,7 +117,7 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 		.compiled_packages = GLOBS("*/jvm/*", "*/jdk*/lib/*", "*/jre*/lib/*", "*/java/*/lib/*"),
 		.options_with_value = GLOBS("-cp", "-classpath", "--class-path"),
 	},
-	[PROFILE_LANGUAGE_KERNEL] = { .name = "kernel" },
+	[PROFILE_LANGUAGE_KERNEL] = { .name = "kernel", .append_shown = profile_native_shown },
 	[PROFILE_LANGUAGE_RUBY] = {
 		.name = "ruby",
 		.functions = "Ruby methods",

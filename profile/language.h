@@ -70,6 +70,9 @@ struct profile_language_row {
 
 	/* Its functions. */
 	bool (*read_name)(const char *name, struct profile_script_name *parts); /* NULL: names tell no file */
+	/* Appends a name as people read it, and where they look for it; NULL: as read_name() reads it. */
+	void (*append_shown)(const char *name, struct buffer *out);
+	void (*append_package)(const char *name, struct buffer *out); /* NULL or without a text: in its module */
 	const char *gone;         /* what a function is called whose name could not be read */
 	const char *const *stubs; /* names of code made at run time that is the runtime's own */
 

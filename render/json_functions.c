@@ -73,8 +73,8 @@ static void put_interval(const struct diff *diff, struct buffer *out, const char
 static bool put_identity(const struct render_input *input, const struct diff_function *f, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
-	bool ok = put_id(diff, out, "{\"name\":", f->name) && put_id(diff, out, ",\"module\":", f->module) &&
-		  put_id(diff, out, ",\"file\":", f->file);
+	bool ok = put_id(diff, out, "{\"name\":", f->name) && put_id(diff, out, ",\"shown\":", f->shown) &&
+		  put_id(diff, out, ",\"module\":", f->module) && put_id(diff, out, ",\"file\":", f->file);
 
 	JSON_TEXT(out, ",\"line\":");
 	if (f->line)

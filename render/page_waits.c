@@ -89,12 +89,12 @@ static size_t number_of(struct page_names *names, uint32_t id)
 }
 
 /* Locks by their ordinals, then functions; of each its name, which a NUL ends. */
-static void append_shown(struct buffer *text, const char *name)
+static void append_shown(struct buffer *text, const char *name, const char *module)
 {
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
 
 	buffer_init(&shown, (size_t)1 << 30);
-	profile_shown_name(name, &shown);
+	profile_shown_name(name, module, &shown);
 	text->failed = text->failed || shown.failed;
 	page_data_append_utf8(text, shown.data ? shown.data : "");
 }
@@ -116,7 +116,7 @@ static void append_names(struct buffer *out, const struct profile *profile, cons
 		const struct profile_function *f = &profile->functions[functions->ids[i]];
 
 		buffer_append_varint(out, find_key(keys, key_count, profile_string(profile, f->key)));
-		append_shown(&text, profile_string(profile, f->name));
+		append_shown(&text, profile_string(profile, f->name), profile_string(profile, f->module));
 		buffer_append_byte(&text, 0);
 	}
 	buffer_append_varint(out, text.size);

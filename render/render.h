@@ -24,7 +24,7 @@ struct render_input {
 
 struct render_text_options {
 	unsigned int width; /* columns; 0: 100 */
-	bool whole_names;   /* tables are as wide as their names: for files and programs */
+	bool is_whole;      /* all benchmarks of a suite are listed, with their functions: for files and programs */
 	bool colour;
 	unsigned int rows; /* number of functions shown; 0: 20 */
 };

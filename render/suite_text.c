@@ -61,7 +61,7 @@ static bool has_room(const struct text_writer *w, const struct diff_suite *suite
 {
 	bool is_notable = suite->sides == DIFF_SIDES && suite_words_is_notable(&suite->benchmarks[number]);
 
-	if (w->table_width == TABLE_UNLIMITED)
+	if (w->is_whole)
 		return rows < MOST_ROWS;
 	if (is_notable)
 		return rows < NOTABLE_FACTOR * w->rows;
@@ -113,7 +113,7 @@ static bool write_comparison(const struct text_writer *w, const struct diff_suit
 		}
 	}
 	text_heading(w, "Benchmarks");
-	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	write_rest(w, &rest, true);
 	if (short_of_proof)
@@ -157,7 +157,7 @@ static bool write_benchmarks(const struct text_writer *w, const struct diff_suit
 			suite_words_rest_add(&rest, &suite->benchmarks[i]);
 	}
 	text_heading(w, "Benchmarks");
-	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	write_rest(w, &rest, false);
 	return true;
@@ -215,7 +215,7 @@ static bool write_part(const struct text_writer *w, const struct render_suite *i
 	if (!suite_words_functions(part, MOST_FUNCTIONS, &list, err))
 		return false;
 	buffer_init(&title, (size_t)1 << 20);
-	profile_shorten_name(suite_words_name(input->suite, benchmark), w->width - TITLE_SPARE, &title);
+	unicode_append_middle(&title, suite_words_name(input->suite, benchmark), w->width - TITLE_SPARE);
 	if (benchmark->presence == DIFF_IN_BOTH)
 		buffer_printf(&title, ", %s", suite_words_change(benchmark).text);
 	if (diff->sides == DIFF_SIDES && (list.count == 0 || !summary_proven(diff->functions[list.ids[0]].self.state)))
@@ -232,7 +232,7 @@ static bool write_part(const struct text_writer *w, const struct render_suite *i
 /* On a terminal the table stays in sight: it has the first few. */
 static bool write_parts(const struct text_writer *w, const struct render_suite *input, struct error *err)
 {
-	size_t most = w->table_width == TABLE_UNLIMITED ? SIZE_MAX : MOST_PARTS, written = 0, left_out = 0;
+	size_t most = w->is_whole ? SIZE_MAX : MOST_PARTS, written = 0, left_out = 0;
 
 	for (size_t i = 0; i < input->part_count; i++) {
 		if (input->parts[i].benchmark == DIFF_ALL_BENCHMARKS)

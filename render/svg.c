@@ -2,7 +2,6 @@
 /* A flame graph of head with the root on top. Adjacent frames narrower than a pixel are drawn as one. */
 #include "render/escape.h"
 #include "render/format.h"
-#include "render/label.h"
 #include "render/render.h"
 #include "render/summary.h"
 
@@ -24,7 +23,7 @@ enum {
 static const double least_pixels = 1, pixels_per_column = 6.6;
 /* Frames narrower than this are drawn without their callees, since nothing would be readable. The picture says so. */
 static const double least_caller_pixels = 3;
-enum { LEAST_COLUMNS = 5, TITLE_COLUMNS = 200 }; /* a label of fewer columns is left out */
+enum { LEAST_COLUMNS = 5, TITLE_COLUMNS = 1000, MAX_SENTENCE = 10000 }; /* a label of fewer columns is left out */
 
 struct svg_writer {
 	const struct render_input *input;
@@ -177,17 +176,38 @@ static const char *node_name(const struct svg_writer *w, uint32_t node)
 	return node == 0 ? "all" : diff_string(w->diff, w->diff->functions[w->diff->nodes[node].function].shown);
 }
 
-static void append_short(struct svg_writer *w, const char *name, size_t columns)
+/* Appends as much of a text as has room in a line. */
+static void append_line(struct svg_writer *w, const char *text, size_t columns)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer line = { 0 };
+	bool fits = unicode_text_width(text) <= columns;
+	size_t used = 0;
 
-	buffer_init(&text, (size_t)1 << 20);
-	profile_shorten_name(name, columns, &text);
-	buffer_append(&text, "", 0);
-	if (text.failed)
+	buffer_init(&line, (size_t)1 << 20);
+	for (uint32_t code; *text; used += unicode_width(code)) {
+		code = unicode_clean(unicode_next(&text));
+		if (!fits && used + unicode_width(code) >= columns)
+			break;
+		unicode_append(&line, code);
+	}
+	buffer_append_string(&line, fits ? "" : "…");
+	if (line.failed)
 		w->out->failed = true;
 	else
-		escape_append(w->out, text.data);
+		escape_append(w->out, line.data);
+}
+
+/* Appends the whole name of a function and where it is: that of a script has its file, and a mark of its compiler. */
+static void append_whole(struct svg_writer *w, const struct diff_function *f)
+{
+	bool is_script = profile_languages[f->language].read_name != NULL;
+
+	append_line(w, diff_string(w->diff, is_script ? f->shown : f->name), TITLE_COLUMNS);
+	if (diff_wait_class(w->diff, f) != PROFILE_WAIT_NONE)
+		return;
+	buffer_append_string(w->out, " (");
+	escape_append(w->out, format_module(diff_string(w->diff, is_script ? f->shown_in : f->module)));
+	buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 }
 
 static void append_title(struct svg_writer *w, uint32_t node)
@@ -198,14 +218,10 @@ static void append_title(struct svg_writer *w, uint32_t node)
 	const struct diff_estimate *edge = edge_of(w, node);
 
 	buffer_append_string(w->out, "<title>");
-	append_short(w, node_name(w, node), TITLE_COLUMNS);
-	if (node > 0 && wait_class_of(w, node) == PROFILE_WAIT_NONE) {
-		const struct diff_function *f = &w->diff->functions[w->diff->nodes[node].function];
-
-		buffer_append_string(w->out, " (");
-		escape_append(w->out, format_module(diff_string(w->diff, f->shown_in)));
-		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
-	}
+	if (node == 0)
+		buffer_append_string(w->out, "all");
+	else
+		append_whole(w, &w->diff->functions[w->diff->nodes[node].function]);
 	if (w->diff->sides == DIFF_SIDES)
 		buffer_printf(w->out, " base %s, head %s, %s, %s, %s points of total, %s",
 			format_value(base, w->unit).text, format_value(head, w->unit).text,
@@ -269,7 +285,7 @@ static void draw_label(struct svg_writer *w, uint32_t node, double x, double y, 
 	bool is_new = node_is_new(w, node);
 
 	buffer_init(&text, (size_t)1 << 16);
-	label_append(node_name(w, node), columns - (is_new ? 2 : 0), &text);
+	profile_shorten_name(node_name(w, node), columns - (is_new ? 2 : 0), &text);
 	buffer_append(&text, "", 0);
 	if (text.failed) {
 		w->out->failed = true;
@@ -459,40 +475,88 @@ static void write_legend(struct svg_writer *w, double y)
 	write_left_out(w, x, y);
 }
 
-static void write_header(struct svg_writer *w)
+/* "server: before.pb.gz → after.pb.gz": the name of the report, else the commands or files of both sides. */
+static void make_title(const struct svg_writer *w, struct buffer *title)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 }, title = { 0 };
+	const char *base = summary_command(w->input, DIFF_BASE), *head = summary_command(w->input, DIFF_HEAD);
+	const char *const *names = w->input->names;
+	bool is_same = w->diff->sides != DIFF_SIDES || strcmp(base, head) == 0;
+
+	summary_title(w->input, title);
+	if (title->size > 0)
+		return;
+	if (!is_same)
+		buffer_printf(title, "%s → ", base[0] ? base : "base");
+	buffer_append_string(title, head[0] ? head : "profile");
+	if (is_same && w->diff->sides == DIFF_SIDES && names[DIFF_BASE] && names[DIFF_HEAD])
+		buffer_printf(title, ": %s → %s", names[DIFF_BASE], names[DIFF_HEAD]);
+}
+
+/* What is measured, and what width and colour mean. */
+static void make_legend(const struct svg_writer *w, struct buffer *text)
+{
+	const struct diff_estimate *total = &w->diff->total;
+
+	buffer_append_string(text, diff_string(w->diff, w->diff->metric_words));
+	if (w->diff->sides == DIFF_SIDES)
+		buffer_printf(text, ": base %s, head %s (%s); width shows head, colour shows proven differences",
+			format_value(total->base, w->unit).text, format_value(total->head, w->unit).text,
+			format_change(total->base, total->head).text);
+	else
+		buffer_printf(text, ": %s; width shows time, colour shows the origin of the code%s",
+			format_value(total->head, w->unit).text,
+			w->diff->waiting != DIFF_WAITING_NONE ? ", or what threads wait for" : "");
+}
+
+/* The lines at the top. */
+struct header {
+	struct buffer title, sentence, legend;
+};
+
+static void header_deinit(struct header *header)
+{
+	buffer_deinit(&header->title);
+	buffer_deinit(&header->sentence);
+	buffer_deinit(&header->legend);
+}
+
+static bool make_header(const struct svg_writer *w, struct header *header, struct error *err)
+{
+	buffer_init(&header->title, (size_t)1 << 20);
+	buffer_init(&header->sentence, (size_t)1 << 20);
+	buffer_init(&header->legend, (size_t)1 << 20);
+	make_title(w, &header->title);
+	make_legend(w, &header->legend);
+	if (w->diff->sides == DIFF_SIDES)
+		summary_verdict(w->diff, &header->sentence);
+	else if (w->input->profiles[DIFF_HEAD])
+		summary_quality(w->input->profiles[DIFF_HEAD], &header->sentence);
+	buffer_append(&header->sentence, "", 0);
+	return buffer_ok(&header->title, err) && buffer_ok(&header->legend, err) && buffer_ok(&header->sentence, err);
+}
+
+/* What the picture is of, for those who do not see it. */
+static void write_description(struct svg_writer *w, const struct header *header)
+{
+	buffer_append_string(w->out, "<title>");
+	append_line(w, header->title.data, TITLE_COLUMNS);
+	buffer_append_string(w->out, "</title>\n<desc>");
+	append_line(w, header->sentence.data, MAX_SENTENCE);
+	buffer_append_string(w->out, header->sentence.size > 0 ? " " : "");
+	append_line(w, header->legend.data, MAX_SENTENCE);
+	buffer_append_string(w->out, "</desc>\n");
+}
+
+static void write_header(struct svg_writer *w, const struct header *header)
+{
 	size_t columns = (size_t)(w->width / pixels_per_column);
 
-	buffer_init(&text, (size_t)1 << 20);
-	buffer_init(&title, (size_t)1 << 20);
-	summary_title(w->input, &title);
-	if (title.size == 0)
-		buffer_append_string(&title, summary_command(w->input, DIFF_HEAD));
-	if (w->diff->sides == DIFF_SIDES)
-		summary_verdict(w->diff, &text);
-	else if (w->input->profiles[DIFF_HEAD])
-		summary_quality(w->input->profiles[DIFF_HEAD], &text);
-	buffer_append(&text, "", 0);
-	if (text.failed || title.failed) {
-		w->out->failed = true;
-		return;
-	}
 	buffer_printf(w->out, "<text x=\"%d\" y=\"18\" font-size=\"14\" font-weight=\"bold\">", MARGIN);
-	append_short(w, title.size ? title.data : "profile", columns * 4 / 5);
+	append_line(w, header->title.data, columns * 4 / 5);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"36\">", MARGIN);
-	append_short(w, text.data, columns);
+	append_line(w, header->sentence.data, columns);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
-	escape_append(w->out, diff_string(w->diff, w->diff->metric_words));
-	if (w->diff->sides == DIFF_SIDES)
-		buffer_printf(w->out, ": base %s, head %s (%s); width shows head, colour shows proven differences",
-			format_value(w->diff->total.base, w->unit).text,
-			format_value(w->diff->total.head, w->unit).text,
-			format_change(w->diff->total.base, w->diff->total.head).text);
-	else
-		buffer_printf(w->out, ": %s; width shows time, colour shows the origin of the code%s",
-			format_value(w->diff->total.head, w->unit).text,
-			w->diff->waiting != DIFF_WAITING_NONE ? ", or what threads wait for" : "");
+	append_line(w, header->legend.data, columns);
 	buffer_append_string(w->out, "</text>\n");
 }
 
@@ -502,6 +566,7 @@ bool render_svg(const struct render_input *input, const struct render_svg_option
 	struct svg_writer w = { .input = input, .diff = input->diff, .out = out, .max_depth = UINT16_MAX };
 	unsigned int width = options && options->width ? options->width : DEFAULT_WIDTH, deepest;
 	CLEANUP(cleanup_free) struct level *levels = calloc((size_t)UINT16_MAX + 2, sizeof(*levels));
+	CLEANUP(header_deinit) struct header header = { 0 };
 	double height;
 
 	if (!levels)
@@ -514,16 +579,20 @@ bool render_svg(const struct render_input *input, const struct render_svg_option
 	w.scale = input->diff->node_count && input->diff->node_total[DIFF_HEAD][0] > 0
 			  ? w.width / input->diff->node_total[DIFF_HEAD][0]
 			  : 0;
+	if (!make_header(&w, &header, err))
+		return false;
 	deepest = svg_survey(&w);
 	height = row_y(deepest + 1) + FOOTER;
 	buffer_printf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%.0f\" viewBox=\"0 0 %u %.0f\" "
-		"font-family=\"ui-monospace,Menlo,Consolas,monospace\" font-size=\"11\" fill=\"#111\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		"role=\"img\" font-family=\"ui-monospace,Menlo,Consolas,monospace\" font-size=\"11\" fill=\"#111\">\n",
 		width, height, width, height);
+	write_description(&w, &header);
+	buffer_append_string(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	if (input->diff->sides == DIFF_SIDES)
 		buffer_append_string(out,
 			"<pattern id=\"new\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 5 5 0\" stroke=\"#fff\" stroke-opacity=\".45\"/></pattern>\n");
-	write_header(&w);
+	write_header(&w, &header);
 	if (input->diff->node_count > 0 && !draw_tree(&w, levels))
 		return buffer_ok(out, err);
 	write_legend(&w, height - FOOTER + 14);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20, LONG_NAME = 60, WHOLE_NAME = 4096 };
+enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20 };
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count)
 {
@@ -121,12 +121,6 @@ static void table_fit(const struct table *table, size_t *widths, size_t width)
 	size_t comfortable = width / 4 > MIN_FLEXIBLE ? width / 4 : MIN_FLEXIBLE;
 
 	table_measure(table, widths);
-	if (width == TABLE_UNLIMITED) {
-		for (size_t i = 0; i < table->column_count; i++)
-			if (table->columns[i].flexible && widths[i] > LONG_NAME)
-				widths[i] = LONG_NAME;
-		return;
-	}
 	for (;;) {
 		size_t wanted[TABLE_MAX_COLUMNS];
 		unsigned int drop = highest_drop(table, widths);
@@ -147,9 +141,7 @@ static void pad(struct buffer *out, size_t count)
 		buffer_append_byte(out, ' ');
 }
 
-/* `shortens`: a name wider than its column is shortened; else the row continues behind it. */
-static void write_cells(
-	const struct table *table, const size_t *widths, const char *const *cells, bool shortens, struct buffer *out)
+static void write_cells(const struct table *table, const size_t *widths, const char *const *cells, struct buffer *out)
 {
 	size_t pending = INDENT;
 
@@ -160,14 +152,16 @@ static void write_cells(
 		if (width == 0)
 			continue;
 		buffer_init(&cell, (size_t)1 << 20);
-		profile_shorten_name(cells[i], shortens ? width : WHOLE_NAME, &cell);
+		if (table->columns[i].is_name)
+			profile_shorten_name(cells[i], width, &cell);
+		else
+			unicode_append_middle(&cell, cells[i], width);
 		buffer_append(&cell, "", 0);
 		if (cell.failed) {
 			out->failed = true;
 			return;
 		}
 		used = unicode_text_width(cell.data);
-		width = used > width ? used : width;
 		pending += table->columns[i].left ? 0 : width - used;
 		/* Lines have no trailing spaces. */
 		if (cell.size > 0) {
@@ -216,14 +210,14 @@ bool table_write(const struct table *table, size_t width, bool colour, struct bu
 	for (size_t i = 0; i < table->column_count; i++)
 		titles[i] = table->columns[i].title;
 	buffer_append_string(out, table_style_on(TABLE_DIM, colour));
-	write_cells(table, widths, titles, true, out);
+	write_cells(table, widths, titles, out);
 	buffer_append_string(out, table_style_off(TABLE_DIM, colour));
 	buffer_append_byte(out, '\n');
 	for (size_t row = 0; row < table->row_count; row++) {
 		const char *const *cells = (const char *const *)&table->cells[row * table->column_count];
 
 		buffer_append_string(out, table_style_on(table->styles[row], colour));
-		write_cells(table, widths, cells, width != TABLE_UNLIMITED, out);
+		write_cells(table, widths, cells, out);
 		buffer_append_string(out, table_style_off(table->styles[row], colour));
 		buffer_append_byte(out, '\n');
 	}

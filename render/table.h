@@ -5,22 +5,17 @@
 
 /*
  * A table for a terminal: columns aligned by display width, two spaces apart, without lines. If it is too wide, whole
- * columns are dropped, the least important first; at last the flexible ones are shortened in the middle.
+ * columns are dropped, the least important first; at last the flexible ones are shortened.
  */
 
 enum { TABLE_MAX_COLUMNS = 13 };
-
-/*
- * A width at which all columns stay and only names of more than 4,096 columns are shortened. A long name shifts the
- * rest of its own row only.
- */
-static const size_t TABLE_UNLIMITED = SIZE_MAX;
 
 struct table_column {
 	const char *title; /* borrowed */
 	unsigned int drop; /* 0: never dropped; else the columns with the highest number are dropped first, together */
 	bool left;         /* aligned to the left */
-	bool flexible;     /* may be shortened, as names are */
+	bool flexible;     /* may be shortened */
+	bool is_name;      /* by the rule for names of functions */
 };
 
 enum table_style { TABLE_PLAIN, TABLE_BOLD, TABLE_RED, TABLE_BLUE, TABLE_DIM };

@@ -77,7 +77,7 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 	add_beside(w, &table, summary_interrupts_title, &w->diff->interrupts);
 	add_beside(w, &table, summary_compilation_title, &w->diff->compilation);
 	text_heading(w, "By origin of the code");
-	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	if (summary_has_interpreter(w->diff))
 		text_paragraph(w, summary_interpreter_words, 2);
@@ -87,7 +87,7 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 bool text_top(const struct text_writer *w, enum summary_order order, struct error *err)
 {
 	static const struct table_column columns[] = {
-		{ .title = "function", .left = true, .flexible = true },
+		{ .title = "function", .left = true, .flexible = true, .is_name = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 2 },
 		{ .title = "origin", .left = true, .drop = 1 },
 		{ .title = "self" },
@@ -120,7 +120,7 @@ bool text_top(const struct text_writer *w, enum summary_order order, struct erro
 		table_add(&table, cells, TABLE_PLAIN);
 	}
 	text_list_heading(w, order);
-	return table_write(&table, w->table_width, w->colour, w->out, err);
+	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
 /* "5.84 s of CPU time.", "235 page faults." */

@@ -123,7 +123,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 		add_ledger_row(w, &table, summary_run_queue_title, &w->diff->waits[PROFILE_WAIT_RUN_QUEUE].total);
 	add_origin(w, &table, summary_compilation_title, &w->diff->compilation);
 	text_heading(w, "By origin of the code");
-	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	text_sentences(w, summary_points_words);
 	if (summary_has_beside(&w->diff->interrupts))
@@ -232,7 +232,7 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 {
 	bool is_total = order == SUMMARY_TOTAL_CHANGES, has_reasons;
 	struct table_column columns[CHANGE_COLUMNS] = {
-		{ .title = "function", .left = true, .flexible = true },
+		{ .title = "function", .left = true, .flexible = true, .is_name = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 6 },
 		{ .title = "origin", .left = true, .drop = 5 },
 		{ .title = "base", .drop = 2 },
@@ -259,7 +259,7 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 	for (size_t i = 0; i < list.count; i++)
 		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
 	text_list_heading(w, order);
-	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	if (list.proven_left_out > 0)
 		buffer_printf(
@@ -285,8 +285,8 @@ static void append_former(const struct diff *diff, const struct diff_function *f
 static bool write_moved(const struct text_writer *w, struct error *err)
 {
 	static const struct table_column columns[] = {
-		{ .title = "function", .left = true, .flexible = true },
-		{ .title = "was", .left = true, .flexible = true },
+		{ .title = "function", .left = true, .flexible = true, .is_name = true },
+		{ .title = "was", .left = true, .flexible = true, .is_name = true },
 		{ .title = "base", .drop = 2 },
 		{ .title = "head", .drop = 1 },
 		{ .title = "Δ" },
@@ -314,7 +314,7 @@ static bool write_moved(const struct text_writer *w, struct error *err)
 		table_add(&table, cells, TABLE_PLAIN);
 	}
 	text_list_heading(w, SUMMARY_MOVED);
-	return table_write(&table, w->table_width, w->colour, w->out, err);
+	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
 static bool any_change(const struct diff *diff)

@@ -79,7 +79,7 @@ static void append_releaser(const struct waits_releaser *by, size_t count, struc
 		all += (double)by[i].ns;
 	if (count == 0)
 		return;
-	profile_shown_name(by[0].name, out);
+	profile_shown_name(by[0].name, by[0].module, out);
 	buffer_printf(out, " %s", format_percent(format_share((double)by[0].ns, all)).text);
 }
 
@@ -117,12 +117,12 @@ static bool write_functions(const struct text_writer *w, const struct waiting_fu
 	bool is_idle, struct error *err)
 {
 	struct table_column columns[] = {
-		{ .title = "function", .left = true, .flexible = true },
+		{ .title = "function", .left = true, .flexible = true, .is_name = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 2 },
 		{ .title = "waits for", .left = true },
 		{ .title = "time" },
 		{ .title = "share", .drop = 3 },
-		{ .title = "released by", .left = true, .flexible = true, .drop = 1 },
+		{ .title = "released by", .left = true, .flexible = true, .is_name = true, .drop = 1 },
 		{ 0 },
 	};
 	size_t column_count = sizeof(columns) / sizeof(columns[0]);
@@ -139,7 +139,7 @@ static bool write_functions(const struct text_writer *w, const struct waiting_fu
 		if (!add_function_row(w, &functions[i], is_idle, whole, &table, err))
 			return false;
 	text_heading(w, is_idle ? "Where threads are idle" : "Where threads wait");
-	return table_write(&table, w->table_width, w->colour, w->out, err);
+	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
 /* ---- Locks ---- */
@@ -170,12 +170,12 @@ static bool add_lock_row(
 static bool write_locks(const struct text_writer *w, struct error *err)
 {
 	static const struct table_column columns[] = {
-		{ .title = "lock", .left = true, .flexible = true },
+		{ .title = "lock", .left = true, .flexible = true, .is_name = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 2 },
 		{ .title = "time" },
 		{ .title = "share", .drop = 3 },
 		{ .title = "places" },
-		{ .title = "released by", .left = true, .flexible = true, .drop = 1 },
+		{ .title = "released by", .left = true, .flexible = true, .is_name = true, .drop = 1 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 	size_t count;
@@ -188,7 +188,7 @@ static bool write_locks(const struct text_writer *w, struct error *err)
 		if (!add_lock_row(w, &locks[i], &table, err))
 			return false;
 	text_heading(w, "Locks that threads wait for");
-	return table_write(&table, w->table_width, w->colour, w->out, err);
+	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
 /* ---- Locks of two sides ---- */
@@ -264,13 +264,13 @@ static bool write_compared_locks(
 	const struct text_writer *w, const struct compared_lock *locks, size_t count, struct error *err)
 {
 	static const struct table_column columns[] = {
-		{ .title = "lock", .left = true, .flexible = true },
+		{ .title = "lock", .left = true, .flexible = true, .is_name = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 3 },
 		{ .title = "base", .drop = 1 },
 		{ .title = "head", .drop = 1 },
 		{ .title = "Δ" },
 		{ .title = "change", .drop = 4 },
-		{ .title = "released by", .left = true, .flexible = true, .drop = 2 },
+		{ .title = "released by", .left = true, .flexible = true, .is_name = true, .drop = 2 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 
@@ -279,7 +279,7 @@ static bool write_compared_locks(
 		if (!add_compared_lock(&locks[i], &table, err))
 			return false;
 	text_heading(w, "Locks that threads wait for");
-	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	text_paragraph(w, "Single locks are not tested: chance alone changes some of them.", 2);
 	return true;

@@ -22,7 +22,7 @@ struct text_writer text_writer_make(const struct render_text_options *options, s
 
 	options = options ? options : &defaults;
 	w.width = clamp(options->width, DEFAULT_WIDTH, MIN_WIDTH, MAX_WIDTH);
-	w.table_width = options->whole_names ? TABLE_UNLIMITED : w.width;
+	w.is_whole = options->is_whole;
 	w.rows = clamp(options->rows, DEFAULT_ROWS, 1, MAX_ROWS);
 	w.colour = options->colour;
 	return w;

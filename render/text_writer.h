@@ -10,8 +10,8 @@ struct text_writer {
 	const struct diff *diff;
 	const struct waits *waits; /* NULL: there are none */
 	const char *unit;
-	size_t width, table_width, rows;
-	bool colour;
+	size_t width, rows;
+	bool colour, is_whole;
 	struct buffer *out; /* its failure is sticky */
 };
 

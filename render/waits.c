@@ -241,8 +241,8 @@ static void add_releaser(const struct waits_work *w, struct waits_list *list, ui
 {
 	const struct profile_function *function = &w->profile->functions[by];
 
-	list->items[list->count++] =
-		(struct waits_releaser){ site, function->key, profile_string(w->profile, function->name), ns };
+	list->items[list->count++] = (struct waits_releaser){ site, function->key,
+		profile_string(w->profile, function->name), profile_string(w->profile, function->module), ns };
 }
 
 static int by_node_lock_and_releaser(const void *left, const void *right)
@@ -388,7 +388,8 @@ static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error 
 		add_to(&w->side->locks[lock].ns, release->weight_ns);
 		if (site != PROFILE_NONE)
 			callers->items[callers->count++] = (struct waits_releaser){ lock, site,
-				diff_string(w->diff, w->diff->functions[site].name), release->weight_ns };
+				diff_string(w->diff, w->diff->functions[site].name),
+				diff_string(w->diff, w->diff->functions[site].module), release->weight_ns };
 		if (by != PROFILE_NONE)
 			add_releaser(w, &w->side->lock_releasers, lock, by, release->weight_ns);
 	}

@@ -23,18 +23,12 @@ static bool fill_file(struct diff_build *build, struct diff_function *to, const 
 	       string_table_add(build->diff->strings, parts.file, parts.file_bytes, &to->file, err);
 }
 
-/*
- * The place at which people look for a function: its module; for one whose name tells its file, the name of that file
- * with the line.
- */
-static bool fill_shown_in(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+/* The name of the file of a function of a script, with the line. */
+static bool fill_file_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const char *file, *slash;
 
-	to->shown_in = to->module;
-	if (!profile_languages[to->language].read_name)
-		return true;
 	if (!fill_file(build, to, name, err))
 		return false;
 	file = diff_string(diff, to->file);
@@ -45,18 +39,34 @@ static bool fill_shown_in(struct diff_build *build, struct diff_function *to, co
 			: build_text(diff, err, &to->shown_in, "%s", slash ? slash + 1 : file);
 }
 
+/*
+ * The place at which people look for a function: its module; for one whose name tells its file, that; and the package
+ * where the shown name leaves it out.
+ */
+static bool fill_shown_in(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+{
+	const struct profile_language_row *row = &profile_languages[to->language];
+	CLEANUP(buffer_deinit) struct buffer package = { 0 };
+
+	to->shown_in = to->module;
+	if (row->read_name)
+		return fill_file_shown(build, to, name, err);
+	if (!row->append_package)
+		return true;
+	buffer_init(&package, SIZE_MAX / 2);
+	row->append_package(name, &package);
+	return buffer_ok(&package, err) && (package.size == 0 || string_table_add(build->diff->strings, package.data,
+									 package.size, &to->shown_in, err));
+}
+
 static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
 
-	to->shown = to->name;
-	if (!profile_languages[to->language].read_name &&
-		profile_activity_of_frame(name, diff_string(build->diff, to->module)) == PROFILE_ACTIVITY_NONE)
-		return true;
 	buffer_init(&shown, SIZE_MAX / 2);
-	profile_shown_name(name, &shown);
+	profile_shown_name(name, diff_string(build->diff, to->module), &shown);
 	return buffer_ok(&shown, err) &&
-	       string_table_add(build->diff->strings, shown.data, shown.size, &to->shown, err);
+	       string_table_add(build->diff->strings, shown.data ? shown.data : "", shown.size, &to->shown, err);
 }
 
 static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,

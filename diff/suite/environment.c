@@ -41,7 +41,7 @@ static void list_name(struct buffer *list, const char *name, size_t number, size
 
 	if (number < MOST_NAMED) {
 		buffer_append_string(list, number ? ", " : "");
-		profile_shorten_name(name, COLUMNS, list);
+		unicode_append_middle(list, name, COLUMNS);
 	} else if (number + 1 == count) {
 		buffer_printf(list, " and %zu more", count - MOST_NAMED);
 	}

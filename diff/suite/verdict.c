@@ -190,7 +190,7 @@ static void append_benchmarks(const struct diff_suite *suite, enum diff_verdict 
 		if (benchmark->presence != DIFF_IN_BOTH || benchmark->verdict != verdict)
 			continue;
 		buffer_append_string(out, named++ ? ", " : ": ");
-		profile_shorten_name(diff_suite_string(suite, benchmark->name), COLUMNS, out);
+		unicode_append_middle(out, diff_suite_string(suite, benchmark->name), COLUMNS);
 		buffer_append_byte(out, ' ');
 		suite_append_change(suite, benchmark, out);
 	}
@@ -297,7 +297,7 @@ static enum gate_outcome judge_total(const struct suite_work *work, const struct
 			if (named == 1)
 				buffer_printf(text, "; above the limit of %g %%: ", gate->percent);
 			buffer_append_string(text, named > 1 ? ", " : "");
-			profile_shorten_name(diff_suite_string(suite, benchmark->name), 60, text);
+			unicode_append_middle(text, diff_suite_string(suite, benchmark->name), 60);
 		}
 	}
 	if (named > MOST_NAMED)
@@ -325,7 +325,7 @@ static bool judge_functions(struct suite_work *work, enum gate_outcome *outcome,
 		if (part.diff->gate_failed) {
 			*outcome = GATE_FAILED;
 			buffer_append_string(text, "; in ");
-			profile_shorten_name(diff_suite_string(suite, suite->benchmarks[i].name), 60, text);
+			unicode_append_middle(text, diff_suite_string(suite, suite->benchmarks[i].name), 60);
 			buffer_printf(text, ", %s", diff_string(part.diff, part.diff->verdict_text));
 		}
 		diff_part_deinit(&part);

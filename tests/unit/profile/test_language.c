@@ -111,23 +111,6 @@ static void test_names_of_scripts_have_parts(void **state)
 			fail_msg("'%s' is none of a script", others[i]);
 }
 
-static void test_people_read_the_name_of_a_function_alone(void **state)
-{
-	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
-
-	buffer_init(&shown, 100);
-	profile_shown_name("py::S.run:/srv/w.py", &shown);
-	buffer_append_byte(&shown, '|');
-	profile_shown_name("py::detail::cast", &shown);
-	buffer_append_byte(&shown, '|');
-	profile_shown_name("JS:*get f /srv/w.js:1:2", &shown);
-	buffer_append_byte(&shown, '|');
-	profile_shown_name("JS:~ /srv/w.js:1:2", &shown);
-	buffer_append_byte(&shown, '|');
-	profile_shown_name("JS:", &shown);
-	assert_string_equal(shown.data, "S.run|py::detail::cast|get f|(anonymous)|JS:");
-}
-
 static void test_stubs_of_runtimes(void **state)
 {
 	assert_true(profile_is_generated_stub("Builtin:ArrayPush"));
@@ -148,7 +131,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_languages_by_name_and_module),
 		cmocka_unit_test(test_names_of_scripts_have_parts),
-		cmocka_unit_test(test_people_read_the_name_of_a_function_alone),
 		cmocka_unit_test(test_stubs_of_runtimes),
 		cmocka_unit_test(test_each_language_has_a_word),
 	};

@@ -136,6 +136,15 @@ static void weigh(struct diff *diff, const struct function_row *functions)
 	}
 }
 
+static uint32_t intern_shown(struct diff *diff, const struct function_row *row)
+{
+	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
+
+	buffer_init(&shown, 1 << 16);
+	profile_shown_name(row->name, row->module, &shown);
+	return intern(diff, shown.data ? shown.data : "");
+}
+
 static struct diff *make_diff(
 	const struct function_row *functions, size_t function_count, const struct node_row *nodes, size_t node_count)
 {
@@ -162,7 +171,7 @@ static struct diff *make_diff(
 			.file = intern(diff, row->origin == PROFILE_ORIGIN_USER ? "server/shop.cpp" : ""),
 			.line = (uint32_t)(10 * i),
 			.key = intern(diff, row->name),
-			.shown = intern(diff, row->name),
+			.shown = intern_shown(diff, row),
 			.shown_in = intern(diff, row->module),
 			.language = profile_language_of(row->name, row->module),
 			.origin = row->origin,
@@ -512,7 +521,7 @@ void fixture_destroy(struct fixture *fixture)
 
 char *fixture_text(const struct fixture *fixture, unsigned int width, bool colour)
 {
-	struct render_text_options options = { .width = width, .whole_names = width == 0, .colour = colour };
+	struct render_text_options options = { .width = width, .is_whole = width == 0, .colour = colour };
 	struct buffer out;
 	struct error err;
 

@@ -311,7 +311,7 @@ void suite_fixture_destroy(struct suite_fixture *fixture)
 
 char *suite_fixture_text(const struct suite_fixture *fixture, unsigned int width, bool colour)
 {
-	struct render_text_options options = { .width = width, .whole_names = width == 0, .colour = colour };
+	struct render_text_options options = { .width = width, .is_whole = width == 0, .colour = colour };
 	struct buffer out;
 	struct error err;
 

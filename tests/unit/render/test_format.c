@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 #include "render/format.h"
-#include "render/label.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <math.h>
@@ -59,60 +58,6 @@ static void percentages_keep_their_sign(void **state)
 	assert_string_equal(format_interval(-0.43, 12.34).text, "-0.43 to 12.3");
 }
 
-static void check_form(
-	void (*shorten)(const char *, size_t, struct buffer *), const char *name, size_t width, const char *expected)
-{
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
-
-	buffer_init(&out, 4096);
-	shorten(name, width, &out);
-	assert_string_equal(out.data, expected);
-	assert_true(unicode_text_width(out.data) <= width);
-}
-
-static void check_short(const char *name, size_t width, const char *expected)
-{
-	check_form(profile_shorten_name, name, width, expected);
-}
-
-static void names_lose_arguments_then_their_middle(void **state)
-{
-	check_short("parse(int)", 10, "parse(int)");
-	check_short("parse(int, char)", 10, "parse(…)");
-	check_short("a::b(std::map<int, int (*)(char)>) const", 20, "a::b(…) const");
-	check_short("std::map<int, std::vector<char> >::at(int const&)", 20, "std::map<…>::at(…)");
-	check_short("a::operator<<b>(std::ostream&, b const&)", 20, "a::operator<<b>(…)");
-	check_short("abcdefghij", 5, "ab…ij");
-	check_short("漢字関数名前", 7, "漢…前");
-	check_short("e\xcc\x81", 1, "e\xcc\x81");
-	check_short("(anonymous)", 6, "(an…s)");
-}
-
-static void check_label(const char *name, size_t columns, const char *expected)
-{
-	check_form(label_append, name, columns, expected);
-}
-
-static void labels_keep_the_last_part_of_a_name(void **state)
-{
-	check_label("lib.so+0xd4 near ns::f(int)", 12, "lib.so+0xd4");
-	check_label("shop::audit(shop::Request const&)", 40, "shop::audit(shop::Request const&)");
-	check_label("shop::audit(shop::Request const&)", 20, "shop::audit");
-	check_label("std::map<int, char>::at(int const&)", 16, "std::map‹…›::at");
-	check_label("std::map<int, char>::at(int const&)", 8, "…::at");
-	check_label("shop::audit_request(int)", 13, "audit_request");
-	check_label("shop::audit_request(int)", 12, "audit_reque…");
-	check_label("crypto/internal/sha256.(*Digest).Sum", 24, "…/sha256.(*Digest).Sum");
-	check_label("crypto/internal/sha256.(*Digest).Sum", 12, "sha256.(*Di…");
-	check_label("/usr/lib/libx.so+0x1", 12, "/usr/lib/li…");
-	check_label("main.(*Server).handle", 40, "main.(*Server).handle");
-	check_label("Less::operator()(int, int) const", 22, "Less::operator() const");
-	check_label("a::operator<<b>(b const&)", 16, "a::operator<<b>");
-	check_label("(broken", 5, "(bro…");
-	check_label("漢字関数名前", 7, "漢字関…");
-	check_label("x", 1, "x");
-}
-
 static void nothing_shown_can_move_the_cursor(void **state)
 {
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
@@ -147,8 +92,6 @@ int main(void)
 		cmocka_unit_test(times_have_a_unit_that_fits),
 		cmocka_unit_test(what_is_no_number_is_a_dash),
 		cmocka_unit_test(percentages_keep_their_sign),
-		cmocka_unit_test(names_lose_arguments_then_their_middle),
-		cmocka_unit_test(labels_keep_the_last_part_of_a_name),
 		cmocka_unit_test(nothing_shown_can_move_the_cursor),
 		cmocka_unit_test(code_points_survive),
 	};

@@ -357,7 +357,7 @@ static void people_read_names_and_programs_the_full_ones(void **state)
 		assert_null(strstr(svg, "py::"));
 		free(json);
 		free(svg);
-		check_reads_as_python(fixture_text(&fixture, 0, false));
+		check_reads_as_python(fixture_text(&fixture, 160, false));
 		if (kinds[i] == FIXTURE_SHOP)
 			check_reads_as_python(fixture_markdown(&fixture));
 		fixture_destroy(&fixture);
