@@ -78,7 +78,7 @@ struct profile_language_row {
 
 	/* Its libraries, by the files of their sources, by names, and by the files of what is compiled of them. */
 	const char *const *standard_sources;
-	bool is_standard_system; /* the runtime brings its standard library along: every program runs on it */
+	bool has_packages_within; /* packages may lie below the standard library, and do not belong to it */
 	const char *const *standard_names;
 	const char *const *standard_packages;  /* of Java, each with a dot behind it; no globs */
 	const char *const *packages;           /* directories of packages, with sources and compiled files */

@@ -24,10 +24,10 @@ static const char *const rule_texts[] = {
 static const char *const *const system_directories =
 	GLOBS("/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*", "/usr/local/lib/*", "/opt/*");
 
-/* With -trimpath a file of Go's standard library begins with its package's path. */
+/* With -trimpath a file of Go's standard library begins with its package's path, behind a dot in debug information. */
 static const char *const *const go_runtime_names = GLOBS("runtime.*", "runtime/*", "internal/runtime/*");
-static const char *const *const go_runtime_files =
-	GLOBS("", "*/src/runtime/*", "runtime/*", "*/src/internal/runtime/*", "internal/runtime/*");
+static const char *const *const go_runtime_files = GLOBS("", "*/src/runtime/*", "runtime/*", "./runtime/*",
+	"*/src/internal/runtime/*", "internal/runtime/*", "./internal/runtime/*");
 
 const char *symbolize_rule_text(enum symbolize_rule rule)
 {
@@ -102,10 +102,8 @@ static struct origin_decision decide_library(const char *file)
 		const struct profile_language_row *row = &profile_languages[i];
 		bool is_package = glob_matches_any(row->packages, file);
 
-		if (!(is_package && row->is_standard_system) && glob_matches_any(row->standard_sources, file))
-			return (struct origin_decision){ row->is_standard_system ? PROFILE_ORIGIN_SYSTEM
-										 : PROFILE_ORIGIN_LIBRARY,
-				SYMBOLIZE_RULE_STANDARD_SOURCE };
+		if (!(is_package && row->has_packages_within) && glob_matches_any(row->standard_sources, file))
+			return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_STANDARD_SOURCE };
 		if (is_package || glob_matches_any(row->dependency_sources, file))
 			decision = (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_DEPENDENCY_SOURCE };
 	}
@@ -240,6 +238,9 @@ struct origin_decision origin_revise(
 		return before;
 	if (context->options->origin_rules && rules_match(context->options->origin_rules, e, &origin))
 		return (struct origin_decision){ (enum profile_origin)origin, SYMBOLIZE_RULE_USER_RULE };
+	/* Recordings of Kelvin 0.2 and older have the standard libraries of interpreters as system. */
+	if (before.rule == SYMBOLIZE_RULE_STANDARD_SOURCE)
+		before.origin = PROFILE_ORIGIN_LIBRARY;
 	if (before.rule > SYMBOLIZE_RULE_PROJECT_ROOT && is_below_project(context, e->file))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
 	return before;
