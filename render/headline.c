@@ -117,7 +117,7 @@ static void append_command(const struct render_input *input, const char *options
 	const char *base = input->names[DIFF_BASE], *head = input->names[DIFF_HEAD];
 	bool are_plain = is_plain(base) && is_plain(head);
 
-	buffer_printf(out, "kelvin diff %s %s %s", are_plain ? base : "BASE", are_plain ? head : "HEAD", options);
+	buffer_printf(out, "`kelvin diff %s %s %s`", are_plain ? base : "BASE", are_plain ? head : "HEAD", options);
 }
 
 /* Several runs on both sides: how large a change they exclude is what there is to know of them. */
@@ -151,7 +151,7 @@ static void next_of_inconclusive(const struct render_input *input, struct buffer
 	} else if (diff->evidence.mode == DIFF_EVIDENCE_SINGLE || diff->evidence.mode == DIFF_EVIDENCE_COUNTS ||
 		   diff->evidence.mode == DIFF_EVIDENCE_NONE) {
 		buffer_append_string(out,
-			"Next: record each side 3 times or more, and kelvin diff BASE1,BASE2,BASE3 HEAD1,HEAD2,HEAD3.");
+			"Next: record each side 3 times or more, and `kelvin diff BASE1,BASE2,BASE3 HEAD1,HEAD2,HEAD3`.");
 	} else if (diff->evidence.mode == DIFF_EVIDENCE_RUNS) {
 		append_excluded(input, out);
 	}
@@ -175,7 +175,7 @@ void headline_next(const struct render_input *input, struct buffer *out)
 		next_of_inconclusive(input, out);
 		return;
 	case DIFF_MACHINE:
-		buffer_append_string(out, "Next: kelvin record -a -d 10 shows which programs use the CPUs.");
+		buffer_append_string(out, "Next: `kelvin record -a -d 10` shows which programs use the CPUs.");
 		return;
 	case DIFF_UNCHANGED:
 		return;

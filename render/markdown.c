@@ -407,8 +407,16 @@ static void emit_verdict(struct markdown_writer *w)
 
 static void emit_line(struct markdown_writer *w, struct buffer *text)
 {
-	if (text->size > 0)
-		markdown_emit_text(w, "", text, "\n\n");
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, (size_t)1 << 20);
+	if (text->size == 0)
+		return;
+	if (!text->failed)
+		append_with_names(&row, text->data);
+	buffer_append_string(&row, "\n\n");
+	row.failed |= text->failed;
+	markdown_emit(w, &row);
 }
 
 static bool write_others(struct markdown_writer *w, struct error *err)
