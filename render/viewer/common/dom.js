@@ -78,3 +78,8 @@ export async function copied(text) {
     return done;
   }
 }
+
+/** A name whose line may be broken between its parts, and never within a word. @param {string[]} pieces */
+export function breakable(pieces) {
+  return h('bdi', {}, ...pieces.flatMap((piece, i) => (i ? [document.createElement('wbr'), piece] : [piece])));
+}

@@ -5,8 +5,8 @@ import { causeOf } from '../model/bottleneck.js';
 import { bottleneckSection } from './bottleneckviews.js';
 import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
-import { h } from '../common/dom.js';
-import { count, listName, measureOf, pasted } from '../common/format.js';
+import { breakable, h } from '../common/dom.js';
+import { count, listName, measureOf, namePieces, pasted } from '../common/format.js';
 import { changeFigure, figureOf, functionFigures } from '../model/figures.js';
 import { PROVEN } from '../data/symbols.js';
 import { moduleSection, neighbourSections, originSection } from './bars.js';
@@ -224,7 +224,7 @@ export function inspect(model, node, pinned, actions) {
   return h(
     'div',
     {},
-    h('h2', { title: f.name }, f.name),
+    h('h2', { title: f.name }, breakable(namePieces(f.name))),
     ...provenance(model, f, node),
     ...(model.sides === 2 ? codeOf(model, f, node) : []),
     table,
