@@ -249,7 +249,18 @@ export function originFigures(model, node) {
       sum[0] += base[i];
       sum[1] += head[i] * factor;
     }
-  return [...LISTED_ORIGINS, NO_FRAME]
+  const all = [...LISTED_ORIGINS, NO_FRAME]
     .map((origin) => ({ name: ORIGINS[origin] || 'no frame', origin, figure: figureOf(model, sums[origin]) }))
-    .filter(({ origin, figure }) => (origin < INTERRUPTS || origin === NO_FRAME) && !figure.isNothing);
+    .filter(({ origin }) => origin < INTERRUPTS || origin === NO_FRAME);
+  // What an interpreter's frame takes itself is time of the function that it runs, which is further out.
+  const func = model.tree.func[node];
+  if (func >= 0 && model.isOwned(functions[func])) {
+    const rest = [0, 1].map((side) => {
+      const inOrigins = all.reduce((sum, { figure }) => sum + figure.pair[side], 0);
+      const total = model.turned ? functionFigures(model, func).total : frameFigures(model, node).total;
+      return Math.max(0, total.pair[side] - inOrigins);
+    });
+    all.push({ name: 'the interpreter itself', origin: NO_FRAME, figure: figureOf(model, rest) });
+  }
+  return all.filter(({ figure }) => !figure.isNothing);
 }
