@@ -8,12 +8,12 @@ import { test } from 'node:test';
 import { pretend } from './lib/dom.js';
 import { figures, functionlist, hash, header, inspector, Model, state as states, status, tooltip } from './lib/modules.js';
 import { comparedPage, readPage } from './lib/pages.js';
-
-/** The page of two recordings in tests/data/pairs. @param {string} name */
-const pair = (name) => comparedPage(`pairs/${name}_base.pb.gz`, `pairs/${name}_head.pb.gz`);
 import { randomFrom, randomPage } from './lib/random.js';
 
 pretend();
+
+/** The page of two recordings in tests/data/pairs. @param {string} name */
+const pair = (name) => comparedPage(`pairs/${name}_base.pb.gz`, `pairs/${name}_head.pb.gz`);
 
 /** How many selections are looked at in all. */
 const SELECTIONS = 2000;

@@ -132,7 +132,8 @@ export function overview(model, pick) {
   if (model.sides === 1) return h('div', {}, busiestList(model, pick), hint);
   const proven = wholeWords(model);
   const filtered = !!proven && h('p.dim', {}, proven);
-  return h('div', {}, filtered, changeList(model, pick), hint);
+  const other = !model.shownMetric.tested && h('p.dim', {}, `In ${model.testedWords}, which alone was tested:`);
+  return h('div', {}, filtered, other, changeList(model, pick), hint);
 }
 
 /**
