@@ -172,8 +172,9 @@ static bool are_equal(const struct proven_function *a, const struct proven_funct
 }
 
 /*
- * Adds what a function has at one place to the functions above it, up to one that has another difference: what is above
- * that has more than this place. Mean depths of linked functions differ, so that no links form a ring.
+ * Adds what a function has at one place to the functions above it, up to one of the user's or of a library that has
+ * another difference and is listed itself: what is above that has more than this place. Mean depths of linked functions
+ * differ, so that no links form a ring.
  */
 static void add_to_callers(struct changes *c, struct proven_function *p, uint32_t place)
 {
@@ -183,11 +184,13 @@ static void add_to_callers(struct changes *c, struct proven_function *p, uint32_
 	for (uint32_t node = c->up[place]; node != 0 && !(is_part && is_below_listed); node = c->up[node]) {
 		uint32_t function = c->diff->nodes[node].function;
 		const struct proven_function *outer = &c->functions[function];
+		bool is_listed;
 
 		if (outer->way != p->way || outer->is_self || outer == p)
 			continue;
-		is_below_listed |= outer->kind == EXPLAINED_USER || outer->kind == EXPLAINED_LIBRARY;
-		is_part |= !are_equal(outer, p);
+		is_listed = outer->kind == EXPLAINED_USER || outer->kind == EXPLAINED_LIBRARY;
+		is_below_listed |= is_listed;
+		is_part |= is_listed && !are_equal(outer, p);
 		if (!is_part && c->build->topmost[node] && outer->depth < p->depth)
 			add_sum(c, function, value, c->diff->nodes[node].depth);
 	}

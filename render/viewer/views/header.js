@@ -4,7 +4,7 @@
 import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { amount, changeWords, count, measureOf, percent, signedAmount } from '../common/format.js';
+import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from '../common/format.js';
 import { testedFigure, wholeFigure } from '../model/figures.js';
 import { changeHint, changeTitle, waitText } from './changes.js';
 import { requestsLine } from './latencies.js';
@@ -242,9 +242,12 @@ function metricText(model) {
   return `shown: ${measureOf(model.shownMetric)} ${model.sides === 2 ? whole.span : whole.amount(1)}`;
 }
 
-/** The parts of a sentence in which names stand between backquotes. @param {string} text */
-function named(text) {
-  return text.split('`').map((part, i) => (i % 2 ? h('code', {}, part) : part));
+/**
+ * The parts of a sentence in which names stand between backquotes.
+ * @param {string} text @param {(name: string) => string} [shorten]
+ */
+function named(text, shorten = (name) => name) {
+  return text.split('`').map((part, i) => (i % 2 ? h('code', {}, shorten(part)) : part));
 }
 
 /**
@@ -262,7 +265,7 @@ export function header(model, corner, name = '') {
   const warned = warnings.length > 0 && h('span.warned', {}, warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`);
   const line =
     model.sides === 2
-      ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, ...named(meta.verdictText))]
+      ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, ...named(meta.verdictText, listName))]
       : [h('span.words', {}, recordingLine(meta.recordings[0], !!name))];
   const metric = h('span.metric');
   const scope = h('span.scope', { hidden: true }, 'of the whole, without the filters');

@@ -24,6 +24,8 @@ import { button, swatch } from '../common/widgets.js';
 
 /** How many changes of a direction are listed. */
 const MOST_CHANGES = 8;
+/** How many of those are listed that other changes say all of. */
+const MOST_EXPLAINED = 3;
 /** What is known of the machine code of a function, by number. */
 const CODE_WORDS = ['', 'identical machine code', 'code changed'];
 const SAME_CODE = 1;
@@ -90,9 +92,9 @@ function changeList(model, pick) {
   const left = cut > 0 && h('p.dim', {}, `${others} proven for the whole: the filters leave only a part of them.`);
   if (!changed.length)
     return h('div', {}, h('p.dim', {}, `${start} function is proven to have changed.`), placesLine(model), left);
-  const list = (/** @type {string} */ title, /** @type {FunctionChange[]} */ changes) => {
+  const list = (/** @type {string} */ title, /** @type {FunctionChange[]} */ changes, most = MOST_CHANGES) => {
     if (!changes.length) return [];
-    const items = changes.slice(0, MOST_CHANGES).map((change) => changeItem(model, change, pick));
+    const items = changes.slice(0, most).map((change) => changeItem(model, change, pick));
     const more = changes.length - items.length;
     const rest = more > 0 && h('p.dim', {}, `and ${more} more in the function list`);
     return [h('h3', {}, `${title} (${changes.length})`), h('ul.changes', {}, ...items), rest];
@@ -100,9 +102,9 @@ function changeList(model, pick) {
   const counted = changed.filter(({ isOfOthers }) => !isOfOthers);
   const increases = counted.filter(({ e }) => e.delta > 0);
   const decreases = counted.filter(({ e }) => e.delta <= 0);
-  const sums = changed.filter(({ isOfOthers }) => isOfOthers);
-  const lists = [list('Proven increases', increases), list('Proven decreases', decreases), list('Sums of these', sums)];
-  return h('div', {}, ...lists.flat(), left);
+  const explained = list('Explained by these', changed.filter(({ isOfOthers }) => isOfOthers), MOST_EXPLAINED);
+  const lists = [...list('Proven increases', increases), ...list('Proven decreases', decreases)];
+  return h('div', {}, ...lists, ...explained, left);
 }
 
 /** The functions with the most own time. @param {Model} model @param {(func: number) => void} pick */

@@ -163,44 +163,82 @@ function reportNodes(model, node) {
 }
 
 /**
- * What is known of the locks and of what ended the waits of a frame, on the side that is drawn.
+ * A lock, or a function that ended waits, with their time [base, head].
+ * @typedef {{title: string, hint: string, func: number, ns: number[]}} Released
+ */
+
+/**
+ * Adds up entries of both sides by what they are, the longest first.
+ * @param {Map<string, Released>} all @param {string} key @param {number} side @param {number} ns
+ * @param {() => Omit<Released, 'ns'>} make
+ */
+function addReleased(all, key, side, ns, make) {
+  const one = all.get(key) || { ...make(), ns: [0, 0] };
+  one.ns[side] += ns;
+  all.set(key, one);
+}
+
+/** Those of a list, the longest first. @param {Map<string, Released>} all */
+const longest = (all) => [...all.values()].sort((a, b) => Math.max(...b.ns) - Math.max(...a.ns)).slice(0, MOST_LISTED);
+
+/**
+ * What is known of the locks and of what ended the waits of a frame, on each side. Locks of base and head are one where
+ * they have one name.
  * @param {Model} model @param {number} node @param {(func: number) => void} pick @returns {Child[]}
  */
 function releaseLists(model, node, pick) {
-  const { classes, functions, side, tables } = model;
-  const releases = tables.releases?.[side];
-  if (!releases || !classes) return [];
+  const { classes, functions, sides, tables } = model;
   const { tree } = tables;
   const { nodes, isWhole } = reportNodes(model, node);
   const isIn = (/** @type {number} */ inner) => Array.prototype.some.call(nodes, (at) => tree.holds(at, inner));
-  const known = knownOf(releases, isIn, (inner) => placeOf(tree, functions, classes, inner));
-  if (!known.all) return [];
-  const share = (/** @type {number} */ ns) => percent(ns, known.all);
-  const locks = known.locks.slice(0, MOST_LISTED).map(({ lock, ns, places }) => {
-    const callers = places === 1 ? 'one function waits for it' : `${count(places)} functions wait for it`;
-    const name = h('bdi', {}, lockName(releases.locks[lock]));
-    const text = h('span', { title: callers }, name, h('span.dim', {}, ` · ${callers}`));
+  /** @type {Map<string, Released>} */ const locks = new Map();
+  /** @type {Map<string, Released>} */ const releasers = new Map();
+  const all = [0, 0];
+  let rest = 0;
+  for (let side = 2 - sides; side < 2; side++) {
+    const releases = tables.releases?.[side];
+    if (!releases || !classes) continue;
+    const known = knownOf(releases, isIn, (inner) => placeOf(tree, functions, classes, inner));
+    all[side] = known.all;
+    rest += releases.rest;
+    const where = sides === 2 ? ` in ${side ? 'head' : 'base'}` : '';
+    for (const { lock, ns, places } of known.locks) {
+      const { name, ordinal } = releases.locks[lock];
+      const hint = places === 1 ? 'one function waits for it' : `${count(places)} functions wait for it`;
+      const title = `${lockName({ name, ordinal })}${name ? '' : where}`;
+      addReleased(locks, title, side, ns, () => ({ title, hint, func: -1 }));
+    }
+    for (const { releaser, ns } of known.releasers) {
+      const { func, name } = releases.releasers[releaser];
+      addReleased(releasers, func < 0 ? name : String(func), side, ns, () => ({ title: name, hint: name, func }));
+    }
+  }
+  if (!all[0] && !all[1]) return [];
+  const amounts = (/** @type {number[]} */ pair) => {
+    const [base, head] = pair.map((ns) => amount(ns, 'nanoseconds'));
+    return sides === 1 ? head : `${base} → ${head}`;
+  };
+  const share = (/** @type {number[]} */ ns) => (sides === 1 ? percent(ns[1], all[1]) : amounts(ns));
+  const lockItems = longest(locks).map(({ title, hint, ns }) => {
+    const text = h('span', { title: hint }, h('bdi', {}, title), h('span.dim', {}, ` · ${hint}`));
     return h('li', {}, text, h('span', {}, share(ns)));
   });
-  const releasers = known.releasers.slice(0, MOST_LISTED).map(({ releaser, ns }) => {
-    const { func, name } = releases.releasers[releaser];
-    const text = listName(name);
-    const goTo = { title: name, onclick: () => pick(func) };
-    const who = func >= 0 ? button('button.link', goTo, text) : h('bdi', {}, text);
-    return h('li', {}, who, h('span', {}, `${amount(ns, 'nanoseconds')} ${share(ns)}`));
+  const items = longest(releasers).map(({ title, hint, func, ns }) => {
+    const goTo = { title: hint, onclick: () => pick(func) };
+    const who = func >= 0 ? button('button.link', goTo, listName(title)) : h('bdi', {}, listName(title));
+    return h('li', {}, who, h('span', {}, sides === 1 ? `${amounts(ns)} ${share(ns)}` : amounts(ns)));
   });
   const list = (/** @type {string} */ title, /** @type {HTMLElement[]} */ items) =>
     items.length ? [h('h3', {}, title), h('ul.neighbours', {}, ...items)] : [];
   const notes = [
     isWhole && 'of the function in all its frames',
-    releases.rest > 0 && `shorter waits of ${amount(releases.rest, 'nanoseconds')} together are not listed`,
+    rest > 0 && `shorter waits of ${amount(rest, 'nanoseconds')} together are not listed`,
   ].filter(Boolean);
-  const where = model.sides === 2 ? ` in ${side ? 'head' : 'base'}` : '';
-  const hint = `Where the lock or what ended the wait is known${where}: ${amount(known.all, 'nanoseconds')}`;
+  const hint = `Where the lock or what ended the wait is known: ${amounts(all)}`;
   return [
-    ...list('Waits for', locks),
-    ...list('Released by', releasers),
-    h('p.dim', {}, [`${hint}, without filters`, ...notes].join('; '), '.'),
+    ...list('Waits for', lockItems),
+    ...list('Released by', items),
+    h('p.dim', {}, [`${hint}, as measured, without filters`, ...notes].join('; '), '.'),
   ];
 }
 
