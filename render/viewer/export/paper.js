@@ -3,8 +3,9 @@
 // colours mean, on one landscape page. It takes the place of the report while a page is made.
 
 import { h } from '../common/dom.js';
-import { amount, change, listName, moduleName, signedAmount } from '../common/format.js';
+import { amount, change, listName, signedAmount } from '../common/format.js';
 import { swatch } from '../common/widgets.js';
+import { placeText } from '../views/places.js';
 import { partText } from '../views/verdict.js';
 import { cutText, svgFor } from './sheet.js';
 import { namedParts } from './summary.js';
@@ -25,19 +26,12 @@ const MOST_CHANGES = 8;
 /** Letters of more rows than these could not be read. */
 const MOST_ROWS = 64;
 
-/** Where a function is. @param {FunctionChange} change */
-function placeOf({ f }) {
-  const file = f.file && `${f.file.split('/').pop()}${f.line ? `:${f.line}` : ''}`;
-  return [f.place === f.module && moduleName(f.module), file].filter(Boolean).join(' · ');
-}
-
 /** The largest proven changes. @param {Model} model @param {FunctionChange[]} changes */
 function changesTable({ unit }, changes) {
   const title = (/** @type {string} */ text) => h('th', { scope: 'col' }, text);
-  const row = (/** @type {FunctionChange} */ one) => {
-    const { f, e, own } = one;
+  const row = (/** @type {FunctionChange} */ { f, e, own }) => {
     const difference = `${signedAmount(e.delta, unit)}, ${e.base ? change(e.base, e.head) : 'none in base'}`;
-    const cells = [placeOf(one), amount(e.base, unit), amount(e.head, unit), difference, `${e.state} ${partText(own)}`];
+    const cells = [placeText(f), amount(e.base, unit), amount(e.head, unit), difference, `${e.state} ${partText(own)}`];
     return h(
       'tr',
       {},

@@ -68,6 +68,10 @@ reportTest('the list and the report of a benchmark say the same, and which line 
   assert.ok((await report.text('.suite-bar .figures')).includes(change));
   assert.ok(sentence.includes(`test_parse is slower by ${change.slice(1)}`), `${change}: ${sentence}`);
   assert.ok(sentence.includes(`: parse (${because.split(' ')[1]}) itself takes`), sentence);
+  await report.page.emulateMedia({ media: 'print' });
+  await report.until(() => !!document.querySelector('.paper'));
+  const places = await report.texts('.paper tbody td:nth-child(2)');
+  assert.ok(places.some((place) => place.startsWith(because.split(' ')[1])), String(places));
 });
 
 reportTest('a click opens a benchmark with all that a report has; the bar leads back and on', 'suite', async (report) => {
