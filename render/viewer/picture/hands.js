@@ -75,8 +75,11 @@ function bindMouse(element, { pan, point, click, open, menu }) {
   });
 }
 
-/** Moves the picture with a finger, and magnifies it with two. @param {HTMLElement} element @param {HandActions} actions */
-function bindFingers(element, { pan, magnify }) {
+/**
+ * Moves the picture with a finger, and magnifies it with two.
+ * @param {HTMLElement} element @param {Pick<HandActions, 'pan'|'magnify'>} actions
+ */
+export function bindFingers(element, { pan, magnify }) {
   let last = { x: 0, y: 0, apart: 0 };
   const begin = (/** @type {TouchEvent} */ e) => {
     if (e.touches.length) last = fingersOf(e.touches);

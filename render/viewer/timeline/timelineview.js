@@ -6,6 +6,7 @@ import { Ancestors } from '../model/ancestors.js';
 import { lengthText, timeText } from './axis.js';
 import { TimelineBar } from './bar.js';
 import { AXIS, Chart, HEAD, ROW } from './chart.js';
+import { bindFingers } from '../picture/hands.js';
 import { fullShade, reportBottleneck } from '../model/bottleneck.js';
 import { rgb } from '../drawing/colour.js';
 import { h, renew } from '../common/dom.js';
@@ -84,6 +85,7 @@ export class TimelineView {
     this.keepsThread = undefined;
     /** The time that the lanes show, in microseconds. */ this.shown = [0, 1];
     /** @type {number[]|null} the range of the state that was last drawn */ this.range = null;
+    /** Whether the pointer was dragged, so that no click follows. */ this.dragged = false;
     /** Whether a range is being selected in the lanes, which then stay where they are. */ this.selecting = false;
     /** @type {Map<Lane, number>} rows of the lanes that somebody opened or closed */ this.rows = new Map();
     /** @type {Placed[]} */ this.placed = [];
@@ -124,6 +126,15 @@ export class TimelineView {
   #bind() {
     const { host, overlay, view } = this;
     overlay.addEventListener('pointerdown', (e) => this.#down(e));
+    overlay.addEventListener('click', (e) => this.#clicked(e));
+    bindFingers(overlay, {
+      pan: (x, y) => {
+        const before = this.shown;
+        if (x) this.#move((x / this.chart.width) * this.#span());
+        return this.#scrollBy(y) || before !== this.shown;
+      },
+      magnify: (factor, x) => this.#zoom(1 / factor, this.chart.timeAt(x)),
+    });
     overlay.addEventListener('mousemove', (e) => this.#pointAt(this.chart.hit(e.offsetX, e.offsetY)));
     overlay.addEventListener('mouseleave', () => this.#pointAt(null));
     overlay.addEventListener('contextmenu', (e) => {
@@ -135,10 +146,11 @@ export class TimelineView {
     view.addEventListener('wheel', (e) => this.#wheeled(e), { passive: false });
   }
 
-  /** Selects a range of time by dragging, or a function by a click. @param {PointerEvent} e */
+  /** Selects a range of time by dragging; fingers move the lanes. @param {PointerEvent} e */
   #down(e) {
     const { chart, host, overlay } = this;
-    if (e.button !== 0) return;
+    this.dragged = false;
+    if (e.button !== 0 || e.pointerType === 'touch') return;
     const x = e.offsetX;
     const from = chart.timeAt(x);
     let begun = false;
@@ -148,18 +160,22 @@ export class TimelineView {
       const to = chart.timeAt(at.offsetX);
       this.selecting = true;
       if (to !== from) host.set({ range: [Math.min(from, to), Math.max(from, to)] }, begun);
-      begun = true;
+      begun = this.dragged = true;
     };
     const up = () => {
       overlay.removeEventListener('pointermove', move);
       overlay.removeEventListener('pointerup', up);
       overlay.removeEventListener('pointercancel', up);
-      const box = begun ? null : chart.hit(x, e.offsetY);
-      if (box) host.select(box.node, box.lane.process);
     };
     overlay.addEventListener('pointermove', move);
     overlay.addEventListener('pointerup', up);
     overlay.addEventListener('pointercancel', up);
+  }
+
+  /** Selects a frame. @param {MouseEvent} e */
+  #clicked(e) {
+    const box = this.dragged ? null : this.chart.hit(e.offsetX, e.offsetY);
+    if (box) this.host.select(box.node, box.lane.process);
   }
 
   /** @param {WheelEvent} e */

@@ -144,3 +144,58 @@ reportTest('a range that cannot be read changes nothing and is explained; Escape
   await typeRange(report, '');
   assert.equal((await report.hash()).g, undefined, 'nothing typed is all of the time');
 });
+
+reportTest(
+  'fingers: a tap selects, one moves the lanes, two zoom, and a strip is brushed',
+  'timeline',
+  async (report) => {
+    await openLanes(report);
+    const { page } = report;
+    const client = await page.context().newCDPSession(page);
+    const touch = (/** @type {string} */ type, /** @type {number[][]} */ at) =>
+      client.send('Input.dispatchTouchEvent', {
+        type: /** @type {any} */ (type),
+        touchPoints: at.map(([x, y], id) => ({ x, y, id })),
+      });
+    const shown = () => report.run(() => /** @type {any} */ (window).kelvin.timeline.shown);
+    const lanes = await page.locator('.chart-overlay').boundingBox();
+    const [x, y] = [lanes.x + lanes.width / 2, lanes.y + AXIS + HEAD + 1.5 * ROW];
+    await touch('touchStart', [[x - 20, y], [x + 20, y]]);
+    for (const apart of [30, 40, 60, 80]) await touch('touchMove', [[x - apart, y], [x + apart, y]]);
+    await touch('touchEnd', []);
+    await report.settle();
+    const [from, to] = await shown();
+    assert.ok(to - from < 1e6 && Math.abs((from + to) / 2 - 1e6) < 5e4, `${from} to ${to}`);
+    await touch('touchStart', [[x, y]]);
+    for (const by of [20, 60, 100]) await touch('touchMove', [[x - by, y]]);
+    await touch('touchEnd', []);
+    await report.settle();
+    assert.ok((await shown())[0] > from, 'the lanes follow the finger');
+    assert.equal((await report.hash()).g, undefined, 'no range is selected');
+    await page.touchscreen.tap(x, y);
+    await report.settle();
+    assert.ok((await report.text('.inspector h2')).length > 0);
+    const strip = await page.locator('.strip').boundingBox();
+    const at = (/** @type {number} */ part) => [[strip.x + part * strip.width, strip.y + 10]];
+    await touch('touchStart', at(0.2));
+    for (const part of [0.25, 0.35, 0.5]) await touch('touchMove', at(part));
+    await touch('touchEnd', []);
+    await report.settle();
+    const range = (await report.hash()).g.split('-').map(Number);
+    assert.ok(Math.abs(range[0] - 4e5) < 5e4 && Math.abs(range[1] - 1e6) < 5e4, String(range));
+  },
+  { context: { hasTouch: true } },
+);
+
+reportTest(
+  'forced colours and less motion: bar, lanes and strip are seen, and nothing moves by itself',
+  'timeline',
+  async (report) => {
+    await openLanes(report);
+    for (const selector of ['.strip', '.flame-host', '.chart-view', FIELD]) assert.ok(await report.page.locator(selector).isVisible());
+    const border = await report.run((field) => getComputedStyle(document.querySelector(field)).borderTopWidth, FIELD);
+    assert.notEqual(border, '0px');
+    assert.equal(await report.run(() => document.getAnimations().length), 0);
+  },
+  { context: { forcedColors: 'active', reducedMotion: 'reduce' } },
+);
