@@ -103,5 +103,5 @@ reportTest(
     assert.match(await report.text('.status'), /^get — .* · waits 1\.00 s for a lock in get; released by evict$/);
     assert.ok((await report.texts('.legend .key')).some((text) => text === 'waits: lock'));
   },
-  { hash: 't=timeline' },
+  { hash: 't=timeline', context: { viewport: { width: 1280, height: 1200 } } },
 );
