@@ -81,7 +81,7 @@ export class TimelineBar {
     }
     // The list stays, because somebody may be typing in it.
     const list = this.threads.querySelector('select');
-    if (list) list.value = thread;
+    if (list) list.value = threads.some(([value]) => value === thread) ? thread : '';
     if (this.memo.isNew('rest', about)) renew(this.rest, rest());
     if (!this.isWanted) return;
     this.isWanted = false;

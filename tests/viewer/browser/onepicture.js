@@ -129,6 +129,17 @@ reportTest('what did a thread do in a range of time: by pointer', 'timeline', as
   assert.ok(frames.includes('worker') && !frames.includes('load'), String(frames));
 });
 
+reportTest(
+  'a thread of a link that this report lacks leaves all of them',
+  'timeline',
+  async (report) => {
+    await report.until(() => document.querySelector('.lane-head'));
+    assert.equal(await report.page.inputValue('[aria-label=Thread]'), '');
+    assert.equal(await report.run(() => /** @type {HTMLSelectElement} */ (document.querySelector('[aria-label=Thread]')).selectedIndex), 0);
+  },
+  { hash: 't=timeline&h=nobody' },
+);
+
 reportTest('a range that cannot be read changes nothing and is explained; Escape takes it back', 'timeline', async (report) => {
   await openLanes(report);
   await typeRange(report, '1s-2s');
