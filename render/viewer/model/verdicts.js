@@ -5,7 +5,7 @@
 import { OF_FUNCTION, PLACE, STATES, UNTESTED } from '../data/codes.js';
 import { selfWithInterpreter } from './interpreter.js';
 import { functionSums } from './sums.js';
-import { isProven, provenFunctions, verdictOn } from '../data/symbols.js';
+import { isProven, PROVEN, provenFunctions, verdictOn } from '../data/symbols.js';
 import { sameValue, withMovedSelf } from '../data/tree.js';
 import { Memo } from '../common/memo.js';
 
@@ -94,6 +94,12 @@ export class Verdicts {
   edgeOf(node) {
     const { shownMetric, tree } = this.model;
     return tree.flags[node] & PLACE && shownMetric.tested ? this.proven[tree.func[node]] : 0;
+  }
+
+  /** The number of a proven verdict that a node shows, in its colour or in its edge; 0 for none. @param {number} node */
+  provenAt(node) {
+    const { shownMetric, tree } = this.model;
+    return shownMetric.tested && PROVEN.has(tree.state[node]) ? tree.state[node] : this.edgeOf(node);
   }
 
   /**

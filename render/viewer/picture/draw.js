@@ -64,6 +64,7 @@ const WIDEST = 1 << 20;
  * @property {(node: number) => number} colour as a pixel
  * @property {((node: number) => string)|null} texture 'new', 'gone' and 'waiting' are hatched
  * @property {((node: number) => number)|null} edge the colour of the lower edge of a frame, as a pixel; 0 for none
+ * @property {((node: number) => number)|null} narrowEdge the same of a frame that is merged with others into an average
  * @property {(node: number) => number} edgePart the part of the width of a frame that its edge takes, on the right
  * @property {(node: number) => string} name
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
@@ -297,10 +298,10 @@ export class Flame extends Surface {
   /** Adds one of several narrow siblings to their average. @param {number} node @param {number} weight */
   narrow(node, weight) {
     const { sums } = this;
-    const { colour, edge, matches, fades } = /** @type {Scene} */ (this.scene);
+    const { colour, narrowEdge, matches, fades } = /** @type {Scene} */ (this.scene);
     const shade = matches && fades ? blend(this.paper, colour(node), FADED) : colour(node);
     if (matches && matches(node)) this.foundNarrow = true;
-    this.edgeNarrow ||= edge ? edge(node) : 0;
+    this.edgeNarrow ||= narrowEdge ? narrowEdge(node) : 0;
     sums[0] += (shade & 255) * weight;
     sums[1] += ((shade >> 8) & 255) * weight;
     sums[2] += ((shade >> 16) & 255) * weight;

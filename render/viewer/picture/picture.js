@@ -139,10 +139,8 @@ export class Picture {
       if (showsVerdicts && (proven === 'new' || proven === 'gone')) return proven;
       return isWait(node) ? 'waiting' : '';
     };
-    const edge = (/** @type {number} */ node) => {
-      const state = model.verdicts.edgeOf(node);
-      return state && this.host.colours.edgePixel(STATES[state]);
-    };
+    const edgePixel = (/** @type {number} */ state) => state && this.host.colours.edgePixel(STATES[state]);
+    const showsEdges = showsVerdicts && !model.gone;
     return {
       tree,
       width: model.width,
@@ -150,7 +148,8 @@ export class Picture {
       zoom: model.zoom,
       colour: this.#painter(tested),
       texture: showsVerdicts || classes ? texture : null,
-      edge: showsVerdicts && !model.gone ? edge : null,
+      edge: showsEdges ? (node) => edgePixel(model.verdicts.edgeOf(node)) : null,
+      narrowEdge: showsEdges ? (node) => edgePixel(model.verdicts.provenAt(node)) : null,
       edgePart: (node) => model.verdicts.edgePart(node),
       name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,
