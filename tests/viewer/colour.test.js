@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { bottleneck, colour, hash } from './lib/modules.js';
+import { bottleneck, colour, hash, pixels } from './lib/modules.js';
 import { ciede2000, contrast, leastDistance } from './lib/vision.js';
 
 const INK = { '#000': [0, 0, 0], '#fff': [255, 255, 255] };
@@ -68,6 +68,20 @@ for (const dark of [false, true]) {
     for (const state of ['more', 'less', 'new', 'gone', 'same']) full[state] = colours.difference(state, 10);
     const { distance, where } = leastDistance(full);
     assert.ok(distance >= LEAST_DISTANCE, `${distance.toFixed(1)}: ${where}`);
+  });
+
+  test(`lower edges are told apart by every vision, and from a frame that is not proven, ${dark ? 'dark' : 'light'}`, () => {
+    const colours = new colour.Colours([]);
+    colours.dark = dark;
+    // A painter makes room for pixels.
+    colours.painter(/** @type {any} */ ({ state: [], func: [] }), true, () => 0);
+    const edges = Object.fromEntries(
+      ['more', 'less', 'new', 'gone'].map((state) => [state, pixels.unpacked(colours.edgePixel(state))]),
+    );
+    const { distance, where } = leastDistance({ ...edges, none: colours.neutral() });
+    assert.ok(distance >= LEAST_DISTANCE, `${distance.toFixed(1)}: ${where}`);
+    colours.most = 40;
+    assert.deepEqual(edges.more, colour.rgb(colour.PALETTES.kelvin.more), 'of full strength, however small the change');
   });
 
   test(`the weakest change still differs from no change and shows its direction, ${dark ? 'dark' : 'light'}`, () => {

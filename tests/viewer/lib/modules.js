@@ -28,6 +28,7 @@ export * as state from '../../../render/viewer/model/state.js';
 export * as sums from '../../../render/viewer/model/sums.js';
 export * as system from '../../../render/viewer/model/system.js';
 export * as waiting from '../../../render/viewer/model/waiting.js';
+export * as pixels from '../../../render/viewer/drawing/pixels.js';
 export * as colour from '../../../render/viewer/drawing/colour.js';
 export * as functionlist from '../../../render/viewer/views/functions.js';
 export * as header from '../../../render/viewer/views/header.js';
