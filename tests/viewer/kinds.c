@@ -280,6 +280,7 @@ static const struct kind kinds[] = {
 	{ "bottlenecks", kinds_bottlenecks },
 	{ "bottlenecks-single", kinds_bottlenecks, KIND_SINGLE },
 	{ "python", kinds_python },
+	{ "trunks", kinds_trunks },
 	{ "requests", kinds_requests },
 	{ "requests-single", kinds_requests, KIND_SINGLE },
 	{ "interrupts", interrupts_profile },

@@ -48,6 +48,9 @@ struct profile *kinds_large_deep(int side);
 /* 200,000 functions below 200 callers. */
 struct profile *kinds_large_functions(int side);
 
+/* A run of 50 frames that has nearly all the time, and changes 40 rows below it. */
+struct profile *kinds_trunks(int side);
+
 /* 10,000 threads with a timeline. */
 struct profile *kinds_large_threads(int side);
 

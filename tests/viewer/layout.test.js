@@ -48,11 +48,11 @@ property('removed stacks are the proven ones, in the widths of base, and their c
   assert.equal(wide[0], sum);
 });
 
-property('the deepest level counts what has a width, below the zoomed frame', ({ tree }) => {
+property('the deepest row counts what has a width, below the zoomed frame', ({ tree }) => {
   for (const node of [0, 1, tree.count >> 1]) {
     let deepest = tree.depth[node];
     for (let i = node; i < tree.end[node]; i++) if (tree.total[1][i] > 0) deepest = Math.max(deepest, tree.depth[i]);
-    assert.equal(layout.depthBelow(tree, tree.total[1], node), deepest);
+    assert.equal(layout.deepestRow(tree, tree.total[1], node), deepest);
   }
 });
 

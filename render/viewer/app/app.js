@@ -533,6 +533,8 @@ export class App {
         copy: (text, what) => this.#copy(text, what),
         zoom: (at) => picture.zoom(at),
         filter: (kind, func) => this.filtering.toggle(kind, func),
+        select: (at) => picture.select(at),
+        unfold: () => this.set({ trunks: false }),
       }),
     );
   }

@@ -96,6 +96,7 @@ export class Filtering {
       ...(f ? [...this.#functionItems(f, toggles), null] : []),
       { text: 'Only user code', key: 'u', checked: hasFilter(filters, 'user'), act: toggles('user') },
       { text: 'Fold recursion', key: 'R', checked: hasFilter(filters, 'recursion'), act: toggles('recursion') },
+      ...this.#trunkItems(),
       ...this.#processItems(),
       ...(f ? [null, ...this.#frameItems(f, node)] : []),
       null,
@@ -115,6 +116,14 @@ export class Filtering {
       { text: `Merge ${name} into its callers`, key: 'm', act: toggles('merge') },
       ...(f.module ? [module] : []),
     ];
+  }
+
+  /** @returns {Item[]} */
+  #trunkItems() {
+    const { model, set, state } = this.host;
+    const { trunks } = state();
+    if (model.turned) return [];
+    return [{ text: 'Fold runs of frames into one row', key: 'g', checked: trunks, act: () => set({ trunks: !trunks }) }];
   }
 
   /** @returns {Item[]} */

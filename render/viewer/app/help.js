@@ -53,6 +53,7 @@ const KEYS = [
   ['e', 'removed stacks'],
   ['i', 'by function that runs: each of these functions, and its callers from there'],
   ['o', 'order of siblings: by name, by size, by largest proven change'],
+  ['g', 'runs of frames with nearly the same time in one row, or each frame in its own'],
   ['f', 'flip: the root at the bottom, or on top'],
   ['x', 'callers above and callees below the selected function; again: back'],
   ['l', 'opens the function list under the picture, and folds it'],

@@ -2,6 +2,7 @@
 // The keyboard. Shortcuts with Ctrl, Alt and Meta belong to the browser.
 
 import { isMenuKey } from '../common/menu.js';
+import { below, shownAs } from '../model/trunks.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { COLOURS, hasColour } from '../views/controls.js';
 
@@ -39,19 +40,18 @@ import { COLOURS, hasColour } from '../views/controls.js';
 /** So many times as wide a key makes the picture. */
 const MAGNIFIED = 1.5;
 
-/** The widest child, or -1. @param {Model} model @param {number} node */
+/** The widest frame in the row below that of a node, or -1. @param {Model} model @param {number} node */
 function widestChild({ tree, width }, node) {
   let best = -1;
-  for (let child = tree.first(node); child >= 0; child = tree.next(child))
-    if (width(child) > 0 && (best < 0 || width(child) > width(best))) best = child;
+  for (const child of below(tree, node)) if (width(child) > 0 && (best < 0 || width(child) > width(best))) best = child;
   return best;
 }
 
-/** The sibling before or after a node, or -1. @param {Model} model @param {number} node @param {boolean} after */
+/** The frame beside a node, below the same box, or -1. @param {Model} model @param {number} node @param {boolean} after */
 function sibling({ tree, width }, node, after) {
   const parent = tree.parent[node];
   let before = -1;
-  for (let child = parent < 0 ? -1 : tree.first(parent); child >= 0; child = tree.next(child)) {
+  for (const child of parent < 0 ? [] : below(tree, parent)) {
     if (!(width(child) > 0)) continue;
     if (!after && child === node) return before;
     if (after && before === node) return child;
@@ -69,12 +69,12 @@ function vertical(model, node, down) {
   if (tree.twin && node === 1 && !down) return widestChild(model, tree.twin);
   if (tree.upward(node) !== down) return widestChild(model, node);
   const parent = tree.parent[node];
-  return tree.twin && parent === tree.twin ? 1 : parent;
+  return parent < 0 ? parent : shownAs(tree, parent);
 }
 
 /** The frame that an arrow leads to, or -1. @param {KeyActions} actions @param {string} key */
 function target({ model, state }, key) {
-  const node = model.selected >= 0 ? model.selected : model.zoom;
+  const node = shownAs(model.tree, model.selected >= 0 ? model.selected : model.zoom);
   const { flipped } = state();
   if (key === 'ArrowUp' || key === 'ArrowDown') return vertical(model, node, (key === 'ArrowDown') !== flipped);
   return sibling(model, node, key === 'ArrowRight');
@@ -134,6 +134,7 @@ const KEYS = {
   e: (to) => to.model.canShowRemoved(to.state()) && to.set({ removed: !to.state().removed }),
   i: (to) => to.set({ inverted: !to.state().inverted, ...OTHER_TREE }),
   o: nextOrder,
+  g: (to) => to.set({ trunks: !to.state().trunks }),
   f: (to) => to.set({ flipped: !to.state().flipped }),
   x: switchAround,
   k: (to) => to.filter(isProcess(to) ? 'process' : 'only'),

@@ -310,6 +310,11 @@ export function totalStatesOf(functions) {
   return columnOf(all, all[0]?.table?.total?.state, (f) => stateOf(f.total));
 }
 
+/** The verdicts on the functions themselves, as numbers by id. @param {Func[]} functions */
+export function selfStatesOf(functions) {
+  return columnOf(functions, functions[0]?.table?.self?.state, (f) => stateOf(f.self));
+}
+
 /** Whether the report knows of interrupts, or of compilers beside the program. @param {Func[]} functions */
 export function hasInterrupts(functions) {
   return Array.prototype.some.call(originsOf(functions), (origin) => origin >= INTERRUPTS);

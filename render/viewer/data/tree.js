@@ -23,6 +23,7 @@ const MOST_LEVELS = 65536;
  * @property {Float64Array[]} figures [base, head]: totals without the interrupts below a node
  * @property {boolean} isLazy whether nodes are made when they are asked for
  * @property {number} twin the node that callers stand above, where node 1 has the callees of the same function; else 0
+ * @property {Trunks|null} trunks runs of frames that have one row; null where all have their own
  * @property {(node: number) => number} first the first child, or -1
  * @property {(node: number) => number} next the sibling after a node, or -1
  * @property {(node: number) => number} row the row that a node is drawn in
@@ -33,6 +34,12 @@ const MOST_LEVELS = 65536;
 /**
  * What each node waits for, as `waiting.js` makes it: of all time below it, and of its own time.
  * @typedef {{all: Uint8Array, own: Uint8Array, side: number}} Shades `side` has the values that they are made from
+ */
+
+/**
+ * Runs of frames that have one row each, as `trunks.js` makes them: the row of each node, what it is in its run, and
+ * the callee to which a run goes on from there.
+ * @typedef {{rows: Uint16Array, marks: Uint8Array, next: Int32Array}} Trunks
  */
 
 /** A call tree in preorder; siblings stand by name, in one order that all reports share. @implements {FrameTree} */
@@ -55,6 +62,7 @@ export class Tree {
     this.from = null;
     /** @type {Shades|null} what its nodes wait for, where colours tell that */
     this.shades = null;
+    /** @type {Trunks|null} runs of frames that have one row; null where each has its own */ this.trunks = null;
     this.isLazy = false;
     this.twin = 0;
   }
@@ -72,7 +80,7 @@ export class Tree {
 
   /** @param {number} node */
   row(node) {
-    return this.depth[node];
+    return (this.trunks?.rows || this.depth)[node];
   }
 
   /** @param {number} _node */
@@ -97,6 +105,7 @@ export class Tree {
     other.self = self;
     other.total = self.map((column, side) => (column === this.self[side] ? this.total[side] : totalsOf(this, column)));
     other.own = null;
+    other.trunks = null;
     other.shades = null;
     return other;
   }

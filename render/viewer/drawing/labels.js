@@ -86,11 +86,12 @@ export class Labels {
 
   /**
    * The longest form that has room; if none has, the last part of the name without its middle; '' for fewer than two
-   * letters of that.
-   * @param {string} name @param {number} room
+   * letters of that. Of forms that are given, the longest that has room, or ''.
+   * @param {string|string[]} name @param {number} room
    */
   fit(name, room) {
     this.#prepare();
+    if (typeof name !== 'string') return name.find((form) => this.width(form) <= room) || '';
     // Most names fit, so that their other forms are made only where the whole name has no room.
     if (name.length * NARROWEST <= room && name.length <= LONGEST && this.width(name) <= room) return name;
     const forms = this.#formsOf(name);
@@ -102,7 +103,7 @@ export class Labels {
 
   /**
    * The text after a sign, which stays where the name has no room.
-   * @param {string} sign @param {string} name @param {number} room
+   * @param {string} sign @param {string|string[]} name @param {number} room
    */
   fitSigned(sign, name, room) {
     this.#prepare();

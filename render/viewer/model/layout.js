@@ -68,13 +68,13 @@ export function leftOf(tree, width, zoom, node) {
 }
 
 /**
- * The deepest level below a node that has a width.
+ * The deepest row below a node that has something to draw.
  * @param {Tree} tree @param {Float64Array} widths @param {number} node
  */
-export function depthBelow({ depth, end }, widths, node) {
-  const behind = end[node];
-  let deepest = depth[node];
-  for (let i = node; i < behind; i++) if (depth[i] > deepest && widths[i] > 0) deepest = depth[i];
+export function deepestRow({ depth, end, trunks }, widths, node) {
+  const rowOf = trunks?.rows || depth;
+  let deepest = rowOf[node];
+  for (let i = node; i < end[node]; i++) if (rowOf[i] > deepest && widths[i] > 0) deepest = rowOf[i];
   return deepest;
 }
 

@@ -74,6 +74,8 @@ export class LazyTree {
     /** Scratch by function while children are made: how many entries each has, then where its next entry goes. */
     this.places = new Int32Array(functions.length);
     this.isLazy = true;
+    /** @type {import('../data/tree.js').Trunks|null} none: who looks from a function to its callers asks for each */
+    this.trunks = null;
     this.twin = 0;
     /** @type {{callers: boolean, callees: boolean}|null} what is shown around one function; null for all functions */
     this.around = null;

@@ -9,7 +9,7 @@ import { foldedTree } from './folding.js';
 import { hashOf } from '../data/hash.js';
 import { hasInterpreters, interprets, selfWithInterpreter } from './interpreter.js';
 import { around, inverted, outermost } from './lazy.js';
-import { depthBelow, findRemoved, removedWidths, sideOf } from './layout.js';
+import { deepestRow, findRemoved, removedWidths, sideOf } from './layout.js';
 import { Memo, sameSources } from '../common/memo.js';
 import { NameSearch } from './names.js';
 import { Narrowing } from './narrowing.js';
@@ -21,6 +21,7 @@ import { hasInterrupts, originsOf, provenIn } from '../data/symbols.js';
 import { splicerOf } from './system.js';
 import { Tested } from './tested.js';
 import { grouped, sameValue, withMovedSelf } from '../data/tree.js';
+import { neverFolded, trunksOf } from './trunks.js';
 import { Verdicts } from './verdicts.js';
 import { classesOf, classSums, shadesOf, withoutWaits } from './waiting.js';
 
@@ -131,6 +132,7 @@ export class Model {
     const order = this.orderOf(state);
     const shades = this.#shade(state);
     if (this.memo.isNew('tree', this.callTree, state.inverted, callers, callees, order, shades)) this.#turn(state);
+    if (this.memo.isNew('trunks', this.tree, state.trunks)) this.#foldTrunks(state);
     this.#draws(state);
     this.zoom = nodeAt(this.tree, this.functions, state.zoom);
     if (!(this.width(this.zoom) > 0) || this.zoom <= this.tree.twin) this.zoom = 0;
@@ -313,6 +315,14 @@ export class Model {
     this.most = this.#largestPoints();
   }
 
+  /** Folds runs of frames of the call tree into one row each. @param {State} state */
+  #foldTrunks({ trunks }) {
+    const { callTree, functions, reordered } = this;
+    if (this.turned) return;
+    callTree.trunks = trunks ? trunksOf(callTree, neverFolded(functions)) : null;
+    if (reordered) reordered.trunks = callTree.trunks;
+  }
+
   /** The verdict on a function. @param {Func} f */
   verdictOn(f) {
     return this.verdicts.on(f);
@@ -488,7 +498,7 @@ export class Model {
   rowRange() {
     if (this.turned) return [this.turned.highestRow, this.turned.lowestRow];
     const widths = this.gone || this.tree.total[this.side];
-    if (this.memo.isNew('deepest', widths, this.zoom)) this.deepest = depthBelow(this.callTree, widths, this.zoom);
+    if (this.memo.isNew('deepest', widths, this.callTree.trunks, this.zoom)) this.deepest = deepestRow(this.callTree, widths, this.zoom);
     return [0, this.deepest];
   }
 

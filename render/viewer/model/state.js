@@ -20,6 +20,7 @@ export const DEFAULTS = {
   removed: false,
   inverted: false,
   order: '', // of siblings; what suits the tree when empty
+  trunks: true, // runs of frames with nearly the same time have one row
   flipped: false, // the root at the bottom
   callers: '', // hash of a function whose callers are shown; with the same in callees, both around it
   callees: '', // hash of a function whose callees are shown, from all its call sites
@@ -61,6 +62,7 @@ const IN_ADDRESS = {
   removed: ['e'],
   inverted: ['i'],
   order: ['d', 'name', 'size', 'change'],
+  trunks: ['tr'],
   flipped: ['b'],
   callers: ['k'],
   callees: ['l'],

@@ -8,6 +8,7 @@ import { blend, packed, SUBPIXELS, unpacked } from '../drawing/pixels.js';
 import { GAP, GAP_FROM, LABEL_FROM, Surface } from '../drawing/surface.js';
 import { WAIT_SIGN } from '../model/waiting.js';
 import { boxAt, extentOf, walk } from './walk.js';
+import { shownAs } from '../model/trunks.js';
 
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */
 /** @typedef {import('./walk.js').Box} Box */
@@ -66,7 +67,7 @@ const WIDEST = 1 << 20;
  * @property {((node: number) => number)|null} edge the colour of the lower edge of a frame, as a pixel; 0 for none
  * @property {((node: number) => number)|null} narrowEdge the same of a frame that is merged with others into an average
  * @property {(node: number) => number} edgePart the part of the width of a frame that its edge takes, on the right
- * @property {(node: number) => string} name
+ * @property {(node: number) => string|string[]} name or its forms, the longest first
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
  * @property {boolean} fades whether all frames that are not searched for fade
  */
@@ -329,6 +330,7 @@ export class Flame extends Surface {
   outline(node) {
     if (node < 0 || !this.scene) return null;
     const { tree, zoom } = this.scene;
+    node = shownAs(tree, node);
     if (!tree.holds(zoom, node) && !tree.holds(node, zoom)) return null;
     const place = this.place(node);
     const x = Math.max(place.x, -BEYOND);

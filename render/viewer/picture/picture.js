@@ -11,6 +11,7 @@ import { packed } from '../drawing/pixels.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { ROOT } from '../model/state.js';
 import { figuresOf, rootName, statusLine } from './status.js';
+import { framesIn, isTrunk, rowWords, trunkNames } from '../model/trunks.js';
 import { Tooltip } from './tooltip.js';
 
 /** @typedef {import('../drawing/colour.js').Colours} Colours */
@@ -28,6 +29,8 @@ const REVEAL_AT = 3;
 const LEAST_SEEN = 4;
 /** A zoom that brings a frame into view makes it this wide at least, in pixels. */
 const LEAST_REVEALED = 40;
+/** Colours that tell what a frame is, and not what is below it. */
+const SINGLE_FRAMES = new Set(['origin', 'function', 'bottleneck']);
 
 /**
  * What the picture needs of the page around it.
@@ -121,9 +124,31 @@ export class Picture {
       (node) => model.pointsOf(node),
       { shade: (node) => model.shadeOf(node), bottleneck: (node) => bottleneckShade(model, node) },
     );
+    if (SINGLE_FRAMES.has(colours.mode)) return this.#common(paint);
     if (!model.gone || colours.mode !== 'diff') return paint;
     const [gone, kept] = [colours.pixel('gone', 0), packed(colours.neutral())];
     return (/** @type {number} */ node) => (model.isGone(node) ? gone : kept);
+  }
+
+  /**
+   * A colour that tells what a single frame is, as the one of a trunk: neutral unless all its frames have it.
+   * @param {(node: number) => number} paint
+   */
+  #common(paint) {
+    const { tree } = this.model;
+    const neutral = packed(this.host.colours.neutral());
+    return (/** @type {number} */ node) => {
+      const colour = paint(node);
+      if (!isTrunk(tree, node)) return colour;
+      return framesIn(tree, node).every((frame) => paint(frame) === colour) ? colour : neutral;
+    };
+  }
+
+  /** Whether a box is searched for: a trunk is where one of its frames is. */
+  #matcher() {
+    const { matches, tree } = this.model;
+    if (!matches || !tree.trunks) return matches;
+    return (/** @type {number} */ node) => (isTrunk(tree, node) ? framesIn(tree, node).some(matches) : matches(node));
   }
 
   /** What is to be drawn. @param {State} state @returns {import('./draw.js').Scene} */
@@ -151,8 +176,8 @@ export class Picture {
       edge: showsEdges ? (node) => edgePixel(model.verdicts.edgeOf(node)) : null,
       narrowEdge: showsEdges ? (node) => edgePixel(model.verdicts.provenAt(node)) : null,
       edgePart: (node) => model.verdicts.edgePart(node),
-      name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
-      matches: model.matches,
+      name: (node) => (node ? trunkNames(model, node) || model.nameOf(node) : rootName(model, state)),
+      matches: this.#matcher(),
       // A function that was picked is outlined in a picture that stays as it is.
       fades: !!(state.search || state.origins || state.states || state.bottlenecks),
     };
@@ -280,12 +305,16 @@ export class Picture {
   tell() {
     const { hover, hoverBox, model } = this;
     const node = hover >= 0 ? hover : model.selected;
+    const together = (/** @type {number} */ frame) => {
+      const words = rowWords(model.tree, frame);
+      return words && ` (${words})`;
+    };
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
     if (node < 0) this.host.tell();
-    else this.host.tell(...statusLine(model, node, merged));
+    else this.host.tell(...statusLine(model, node, merged + together(node)));
     // A screen reader follows the keyboard and not the pointer.
     const at = model.selected >= 0 ? model.selected : model.zoom;
-    const text = `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`;
+    const text = `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}${together(at)}`;
     this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), text);
   }
 

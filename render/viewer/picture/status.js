@@ -4,6 +4,7 @@
 import { h } from '../common/dom.js';
 import { measureOf } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
+import { shownAs, trunkNames } from '../model/trunks.js';
 import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
 import { button } from '../common/widgets.js';
@@ -47,12 +48,13 @@ export function statusLine(model, node, note) {
 
 /**
  * The frames from the root to the zoomed one; a long path has a gap in its middle.
- * @param {Model} model @param {boolean} isMagnified whether the picture is wider than its place
+ * @param {Model} model @param {boolean} isAway whether one may reset what is not told by the zoom
  * @param {{zoom: (node: number) => void, home: () => void}} goTo zooms to a frame, shows the whole picture
  */
-export function crumbs(model, isMagnified, { zoom, home }) {
-  const path = [];
-  for (let at = model.zoom; at >= 0; at = model.tree.parent[at]) path.push(at);
+export function crumbs(model, isAway, { zoom, home }) {
+  const path = [model.zoom];
+  for (let at = model.tree.parent[model.zoom]; at >= 0; at = model.tree.parent[at])
+    path.push((at = shownAs(model.tree, at)));
   path.reverse();
   const shown = path.length > FIRST + LAST + 1 ? [...path.slice(0, FIRST), -1, ...path.slice(-LAST)] : path;
   const out = shown.map((node) =>
@@ -61,11 +63,11 @@ export function crumbs(model, isMagnified, { zoom, home }) {
       : button(
           'button.link',
           { title: model.nameOf(node), 'aria-current': node === model.zoom, onclick: () => zoom(node) },
-          model.nameOf(node),
+          trunkNames(model, node)?.[0] || model.nameOf(node),
         ),
   );
   const reset = { title: 'reset zoom and scroll (0)', onclick: home };
-  return model.zoom > 0 || isMagnified ? [...out, button('button', reset, 'reset')] : out;
+  return model.zoom > 0 || isAway ? [...out, button('button', reset, 'reset')] : out;
 }
 
 /**

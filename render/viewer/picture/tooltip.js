@@ -5,6 +5,7 @@ import { h } from '../common/dom.js';
 import { STATES } from '../data/codes.js';
 import { count } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
+import { trunkNames } from '../model/trunks.js';
 import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
 
@@ -32,7 +33,10 @@ function content(model, { node, merged }) {
   const { self, total } = frameFigures(model, node);
   const rows = [row(model, 'self', self), row(model, 'total', total)];
   const place = node > 0 ? placeText(model.functions[model.tree.func[node]]) : '';
+  const trunk = trunkNames(model, node);
   return [
+    trunk && h('p.dim', {}, h('bdi', {}, trunk[0])),
+    trunk && h('p.dim', {}, 'in one row; these figures are those of the outermost:'),
     h('p.name', {}, h('bdi', {}, model.nameOf(node))),
     !!place && h('p.dim', {}, place),
     merged > 1 && h('p.dim', {}, `the first of ${count(merged)} frames too narrow to draw`),

@@ -2,6 +2,7 @@
 // Which boxes of a tree are on the screen, and where.
 
 import { leftOf } from '../model/layout.js';
+import { hasBox, shownAs } from '../model/trunks.js';
 
 /** @typedef {import('../data/tree.js').FrameTree} FrameTree */
 /** @typedef {import('../data/tree.js').Tree} Tree */
@@ -45,10 +46,13 @@ function parts({ tree, zoom }) {
 }
 
 /**
- * The node whose box stands for a node: a function has one box between its callers and its callees.
+ * The nodes whose boxes stand for a node and for the frames above it, the innermost first. Between callers and callees
+ * the root has no box.
  * @param {FrameTree} tree @param {number} node
  */
-const shownAs = (tree, node) => (tree.twin && node === tree.twin ? 1 : node);
+function* boxesOver(tree, node) {
+  for (let at = node; at >= (tree.twin ? 1 : 0); at = tree.parent[at]) yield (at = shownAs(tree, at));
+}
 
 /** @param {View} view */
 function scaleOf({ width, zoom, room }) {
@@ -68,11 +72,9 @@ export function walk(view, painter) {
   const { tree, shown, top, behind } = view;
   const scale = scaleOf(view);
   for (const part of scale ? parts(view) : []) {
-    // Between callers and callees the root has no row of its own.
-    for (let at = tree.parent[part]; at >= (tree.twin ? 1 : 0); at = tree.parent[at]) {
-      const node = shownAs(tree, at);
+    for (const node of part === tree.twin ? [] : boxesOver(tree, part)) {
       const row = tree.row(node);
-      if (row >= top && row < behind) painter.box(row, 0, shown, node);
+      if (node !== part && row >= top && row < behind) painter.box(row, 0, shown, node);
     }
     if (view.widths) walkColumns(view, view.widths, painter, scale);
     else walkLinked(view, painter, part, scale);
@@ -85,26 +87,29 @@ export function walk(view, painter) {
  * @param {View} view @param {Float64Array} widths @param {Painter} painter @param {number} scale
  */
 function walkColumns({ tree, zoom, left, shown: width, top, behind }, widths, painter, scale) {
-  const { depth, end, parent } = /** @type {Tree} */ (tree);
+  const { depth, end, parent, trunks } = /** @type {Tree} */ (tree);
+  const rows = trunks?.rows || depth;
   const right = left + width;
-  if (depth[zoom] >= behind) return;
+  if (rows[zoom] >= behind) return;
+  const first = depth[zoom];
   const last = end[zoom];
-  /** Where the next node of each depth begins. */
-  const lefts = new Float64Array(Math.max(behind, depth[zoom]) + 2);
-  /** Visits narrow siblings and returns the node after them. @param {number} first */
-  const run = (first) => {
-    const level = depth[first];
+  /** Where the next node of each depth begins, from that of the zoomed node on. */
+  const lefts = [0];
+  /** Visits narrow siblings and returns the node after them. @param {number} narrow the first of them */
+  const run = (narrow) => {
+    const level = depth[narrow] - first;
+    const row = rows[parent[narrow]] + 1;
     const x = lefts[level];
-    const shown = level >= top && x + WIDEST_RUN > left && x < right;
-    const stop = end[parent[first]];
-    let node = first;
+    const shown = row >= top && x + WIDEST_RUN > left && x < right;
+    const stop = end[parent[narrow]];
+    let node = narrow;
     let weight = 0;
     do {
       weight += widths[node];
       if (shown && widths[node]) painter.narrow(node, widths[node]);
       node = end[node];
     } while (node < stop && widths[node] * scale < 1 && (weight + widths[node]) * scale < WIDEST_RUN);
-    if (shown && weight) painter.merged(level, x - left, weight * scale, weight);
+    if (shown && weight) painter.merged(row, x - left, weight * scale, weight);
     lefts[level] = x + weight * scale;
     return node;
   };
@@ -114,7 +119,8 @@ function walkColumns({ tree, zoom, left, shown: width, top, behind }, widths, pa
       node = run(node);
       continue;
     }
-    const level = depth[node];
+    const level = depth[node] - first;
+    const row = rows[node];
     const x = lefts[level];
     lefts[level] = x + w;
     lefts[level + 1] = x;
@@ -123,8 +129,8 @@ function walkColumns({ tree, zoom, left, shown: width, top, behind }, widths, pa
       node = x < right ? end[node] : end[parent[node]];
       continue;
     }
-    if (level >= top) painter.box(level, x - left, w, node);
-    node = level + 1 < behind ? node + 1 : end[node];
+    if (row >= top && hasBox(tree, node)) painter.box(row, x - left, w, node);
+    node = row + 1 < behind ? node + 1 : end[node];
   }
 }
 
@@ -148,7 +154,7 @@ function walkLinked(view, painter, part, scale) {
     }
     const x = lefts[level];
     const w = width(node) * scale;
-    const row = tree.row(node);
+    const row = w < 1 ? rowOfRun(tree, node) : tree.row(node);
     const beside = x >= right || x + Math.max(w, WIDEST_RUN) <= left;
     const shown = row >= top && row < behind && !beside;
     if (w < 1) {
@@ -160,13 +166,20 @@ function walkLinked(view, painter, part, scale) {
     }
     nodes[level] = level ? tree.next(node) : -1;
     lefts[level] = x + w;
-    if (shown && shownAs(tree, node) === node) painter.box(row, x - left, w, node);
+    if (shown && hasBox(tree, node)) painter.box(row, x - left, w, node);
     if (beside) continue;
     if (tree.upward(node) ? row <= top - ahead : row >= behind + ahead) continue;
     nodes[++level] = tree.first(node);
     lefts[level] = x;
   }
 }
+
+/**
+ * The row of narrow siblings that begin with a node: below the box that they are in, also where one of them is an inner
+ * frame of a trunk.
+ * @param {FrameTree} tree @param {number} node
+ */
+const rowOfRun = (tree, node) => (tree.trunks ? tree.row(tree.parent[node]) + 1 : tree.row(node));
 
 /**
  * The run of narrow siblings that begins with a node.
@@ -197,8 +210,8 @@ export function boxAt(view, row, x) {
   const { tree, left, shown } = view;
   const scale = scaleOf(view);
   for (const part of scale && x >= 0 && x < shown ? parts(view) : []) {
-    for (let at = part; at >= (tree.twin ? 1 : 0); at = tree.parent[at])
-      if (tree.row(shownAs(tree, at)) === row) return { x: 0, w: shown, node: shownAs(tree, at), merged: 1 };
+    for (const node of boxesOver(tree, part))
+      if (tree.row(node) === row) return { x: 0, w: shown, node, merged: 1 };
     const box = boxBelow(view, part, scale, row, x + left);
     if (box) return { ...box, x: box.x - left };
   }
@@ -219,9 +232,10 @@ function boxBelow(view, node, scale, row, x) {
     const run = narrow ? runOf(view, at, scale, null) : alone;
     const w = run.weight * scale;
     if (w > 0 && x < left + Math.max(w, 1)) {
-      if (tree.row(at) === row) return { x: left, w, node: run.first, merged: run.count };
+      const here = narrow ? rowOfRun(tree, at) : tree.row(at);
+      if (here === row) return { x: left, w, node: run.first, merged: run.count };
       // Nothing stands below narrow siblings, and no row before this one is of interest any more.
-      if (narrow || x >= left + w || tree.row(at) < row === tree.upward(at)) return null;
+      if (narrow || x >= left + w || here < row === tree.upward(at)) return null;
       at = tree.first(at);
     } else {
       left += w;

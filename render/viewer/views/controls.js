@@ -156,6 +156,10 @@ function flameControls({ model, state, set }) {
       state.inverted,
       (inverted) => set({ inverted, ...OTHER_ROOT }),
     ),
+    !model.turned &&
+      toggle('Fold runs', 'runs of frames with nearly the same time in one row, as one box (g)', state.trunks, (trunks) =>
+        set({ trunks }),
+      ),
     select('Order', ORDERS.slice(0, model.orders.length), model.orderOf(state), (order) => set({ order })),
     button('button', flip, '⇅'),
   ];

@@ -8,6 +8,7 @@ import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { breakable, h } from '../common/dom.js';
 import { count, listName, measureOf, namePieces, pasted } from '../common/format.js';
 import { changeFigure, figureOf, functionFigures } from '../model/figures.js';
+import { framesIn, rowWords } from '../model/trunks.js';
 import { PROVEN } from '../data/symbols.js';
 import { moduleSection, neighbourSections, originSection } from './bars.js';
 import { frameTable, functionTable, isOnlyHere } from './figuretable.js';
@@ -26,6 +27,8 @@ import { button, swatch } from '../common/widgets.js';
 const MOST_CHANGES = 8;
 /** How many of those are listed that other changes say all of. */
 const MOST_EXPLAINED = 3;
+/** How many frames of a row are listed. */
+const MOST_FRAMES = 100;
 /** What is known of the machine code of a function, by number. */
 const CODE_WORDS = ['', 'identical machine code', 'code changed'];
 const SAME_CODE = 1;
@@ -146,6 +149,8 @@ export function overview(model, pick) {
  * @property {(text: string, what: string) => void} copy copies a text to the clipboard
  * @property {(node: number) => void} zoom
  * @property {(kind: import('../model/filters.js').Kind, func: number) => void} filter adds a filter by a function, or takes it away
+ * @property {(node: number) => void} select selects a frame
+ * @property {() => void} unfold gives each frame a row of its own
  */
 
 /** Where a function comes from. @param {Model} model @param {Func} f @param {number} node */
@@ -200,6 +205,27 @@ function buttons(model, node, actions) {
 }
 
 /**
+ * The frames that are drawn in one row with a frame.
+ * @param {Model} model @param {number} node @param {Actions} actions
+ */
+function trunkSection(model, node, { select, unfold }) {
+  const frames = framesIn(model.tree, node);
+  if (frames.length === 1) return null;
+  const link = (/** @type {number} */ frame) =>
+    button('button.link', { title: model.nameOf(frame), onclick: () => select(frame) }, listName(model.nameOf(frame)));
+  const item = (/** @type {number} */ frame) => h('li', {}, frame === node ? h('b', {}, listName(model.nameOf(frame))) : link(frame));
+  return h(
+    'section.trunk',
+    {},
+    h('h3', {}, `${count(frames.length)} frames in this row`),
+    h('p.dim', {}, `The figures above are those of ${rowWords(model.tree, node)}, each of which has nearly all the time.`),
+    h('ul.neighbours', {}, ...frames.slice(0, MOST_FRAMES).map(item)),
+    frames.length > MOST_FRAMES && h('p.dim', {}, `and ${count(frames.length - MOST_FRAMES)} more below these`),
+    h('p.actions', {}, button('button', { onclick: unfold, title: 'each frame in its own row, on the whole page (g)' }, 'Unfold')),
+  );
+}
+
+/**
  * The function of a frame in all its places.
  * @param {Model} model @param {Func} f @param {number} node
  */
@@ -232,6 +258,7 @@ export function inspect(model, node, pinned, actions) {
     ...(model.sides === 2 ? codeOf(model, f, node) : []),
     table,
     pinned && buttons(model, node, actions),
+    pinned && trunkSection(model, node, actions),
     everywhere(model, f, node),
     bottleneckSection(model, node),
     waits,

@@ -96,7 +96,7 @@ reportTest('0 scrolls back to the first row', 'deep', async (report) => {
   assert.ok((await place(report)).scroll > 4000);
   await report.press('0');
   assert.equal((await place(report)).scroll, 0);
-});
+}, { hash: 'tr=0' });
 
 reportTest('a tooltip tells name, self, total and verdict, and never leaves the window', 'diff', async (report) => {
   const tip = report.page.locator('.tip');

@@ -295,7 +295,7 @@ reportTest(
     await drag(200);
     assert.equal(await topRow(report), 0);
   },
-  { context: { hasTouch: true, viewport: { width: 390, height: 800 } } },
+  { hash: 'tr=0', context: { hasTouch: true, viewport: { width: 390, height: 800 } } },
 );
 
 reportTest('a bar says that there is more below, and can be dragged', 'deep', async (report) => {
@@ -313,7 +313,7 @@ reportTest('a bar says that there is more below, and can be dragged', 'deep', as
   assert.ok(Math.abs(end.y + end.height - picture.y - picture.height) < 2, 'at the end');
   await report.point(picture.x + picture.width / 2, picture.y + picture.height - ROW / 2);
   assert.match(await report.text('.status'), /^level_2000 /);
-});
+}, { hash: 'tr=0' });
 
 reportTest('no bar where the picture is all there, and the wheel is the page\'s own', 'diff', async (report) => {
   assert.ok(await report.page.locator('.flame-host .thumb').isHidden());

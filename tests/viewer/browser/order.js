@@ -107,5 +107,5 @@ reportTest(
     const thumb = await report.run(() => document.querySelector('.flame-host .thumb').getBoundingClientRect().top);
     assert.ok(Math.abs(thumb - y) < 2, 'the scroll bar is at the top');
   },
-  { hash: 'b=1' },
+  { hash: 'b=1&tr=0' },
 );

@@ -27,6 +27,7 @@ export { ShownFrames } from '../../../render/viewer/model/shownframes.js';
 export * as state from '../../../render/viewer/model/state.js';
 export * as sums from '../../../render/viewer/model/sums.js';
 export * as system from '../../../render/viewer/model/system.js';
+export * as trunks from '../../../render/viewer/model/trunks.js';
 export * as waiting from '../../../render/viewer/model/waiting.js';
 export * as pixels from '../../../render/viewer/drawing/pixels.js';
 export * as colour from '../../../render/viewer/drawing/colour.js';
