@@ -5,6 +5,7 @@
 import './browser/page.js';
 import './browser/picture.js';
 import './browser/trunks.js';
+import './browser/changes.js';
 import './browser/keys.js';
 import './browser/hands.js';
 import './browser/order.js';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The state in the address of the page and in the history of the window.
 
-import { fromHash, toHash } from '../model/state.js';
+import { fromHash, toHash, WHOLE } from '../model/state.js';
 
 /** @typedef {import('../model/state.js').State} State */
 
@@ -21,9 +21,11 @@ export class Address {
   #until;
   /** @type {{state: State, replace: boolean}|null} a state that is not written yet */
   #due = null;
+  /** @type {State|null} what an address stands for that says nothing, where that is not the defaults */
+  #opening = null;
 
   /**
-   * @param {State} defaults what an empty address stands for
+   * @param {State} defaults what an address stands for where it says nothing
    * @param {(state: State) => void} changed somebody else changed the address
    * @param {Within} within
    */
@@ -44,7 +46,20 @@ export class Address {
 
   /** What the address of a state says. @param {State} state */
   #text(state) {
-    return [this.#kept, toHash(state, this.#defaults)].filter(Boolean).join('&');
+    const text = toHash(state, this.#defaults);
+    const opening = this.#opening ? toHash(this.#opening, this.#defaults) : '';
+    const said = opening && text === opening ? '' : text || (opening && WHOLE);
+    return [this.#kept, said].filter(Boolean).join('&');
+  }
+
+  /** Whether it says nothing of the state. */
+  get isEmpty() {
+    return location.hash.slice(1) === this.#kept;
+  }
+
+  /** From now on an address that says nothing stands for a state. @param {State} state */
+  opensAs(state) {
+    this.last = this.#opening = state;
   }
 
   #reread() {

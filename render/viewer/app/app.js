@@ -4,6 +4,7 @@
 
 import { Address } from './address.js';
 import { needsBottlenecks } from '../model/bottleneck.js';
+import { Changing } from './changing.js';
 import { drawChips } from '../views/chips.js';
 import { TimelineView } from '../timeline/timelineview.js';
 import { Colours } from '../drawing/colour.js';
@@ -19,6 +20,7 @@ import { inspect, overview, stackText } from '../views/inspector.js';
 import { onKey } from './keys.js';
 import { legend } from '../views/legend.js';
 import { Menu } from '../common/menu.js';
+import { firstPlace } from '../model/changes.js';
 import { unfollowed } from '../model/following.js';
 import { findRemoved } from '../model/layout.js';
 import { Model } from '../model/model.js';
@@ -58,10 +60,13 @@ export class App {
       this.state = state;
       this.isLinked = true;
       this.note = '';
+      this.opens = this.address.isEmpty;
       this.#show();
     };
     this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, changed, within);
     /** @type {State} */ this.state = this.address.last;
+    /** Whether the page is to show its first change, because its address says nothing. */
+    this.opens = this.address.isEmpty;
     this.colours = new Colours(model.functions, model.waitClasses);
     this.frame = 0;
     this.pending = false;
@@ -76,6 +81,7 @@ export class App {
     /** @type {TimelineView|null} made after the first picture */ this.timeline = null;
     /** @type {Searching|null} made after the first picture */ this.searching = null;
     /** @type {HandOver|null} made after the first picture */ this.handOver = null;
+    /** @type {Changing|null} made after the first picture */ this.changing = null;
     /** Whether the state comes from an address, which may be a link into another report. */ this.isLinked = !!location.hash;
     /** What of such a link is not here; empty from the next change on. */ this.note = '';
     this.set = this.set.bind(this);
@@ -195,7 +201,8 @@ export class App {
     this.searching = this.#makeSearching();
     this.handOver = this.#makeHandOver();
     this.bar.append(this.controls, h('span.grow'), this.searching.field);
-    this.chips.before(this.searching.found);
+    this.changing = this.#makeChanging();
+    this.chips.before(this.changing.element, this.searching.found);
     const menu = (/** @type {number} */ func, /** @type {{x: number, y: number}} */ place) =>
       this.#openMenu(func, -1, place);
     const select = (/** @type {number} */ node, /** @type {string} */ process) => this.#selectRecorded(node, process);
@@ -224,6 +231,23 @@ export class App {
     });
   }
 
+  #makeChanging() {
+    return new Changing({
+      model: this.model,
+      state: () => this.state,
+      show: (place) => this.#showChange(place),
+      announce: (text) => (this.live.textContent = text),
+    });
+  }
+
+  /** Selects a frame where it can be seen. @param {{node: number, gone: boolean}} place */
+  #showChange({ node, gone }) {
+    const { model, picture, state } = this;
+    // What is gone has widths of its own, in which another zoom may be right.
+    const zoom = gone || state.removed ? '' : model.pathTo(picture.zoomFor(node, true));
+    this.set({ selected: model.pathTo(node), removed: gone, zoom });
+  }
+
   #bindKeys() {
     const { filtering, model, picture, set } = this;
     const funcOf = (/** @type {number} */ node) => model.tree.func[node] ?? -1;
@@ -240,6 +264,7 @@ export class App {
       around: (func, which) => this.#showAround(func, which),
       search: () => this.searching?.field.focus(),
       match: (step) => this.searching?.next(step),
+      change: (step) => this.changing?.next(step),
       copy: () => this.#copySelection(),
       list: () => this.list.toggle(),
       filter: (kind) => filtering.toggle(kind, funcOf(this.chosen)),
@@ -355,7 +380,8 @@ export class App {
     if (this.#isOver) return;
     if (all) this.#updateModel();
     if (!this.shown) this.#begin();
-    picture.draw(state);
+    if (this.opens) this.#openAtAnswer();
+    picture.draw(this.state);
     if (all && this.whole) this.#drawAround();
     if (this.report.hasTimelines) this.timeline?.draw(state);
     if (all) this.#afterwards();
@@ -383,6 +409,19 @@ export class App {
     this.root.dataset.tab = this.state.tab;
     if (innerWidth < ONE_ROW || location.hash || this.model.hasWaits) this.#complete();
     this.picture.settle();
+  }
+
+  /** Shows the first proven change, where the address says nothing else. */
+  #openAtAnswer() {
+    const { address, model, picture } = this;
+    this.opens = false;
+    const node = firstPlace(model, this.state);
+    if (node <= 0) return;
+    const zoom = model.pathTo(picture.zoomFor(node, true));
+    this.state = { ...this.state, zoom };
+    address.opensAs(this.state);
+    model.update(this.state);
+    picture.openAt(node, zoom);
   }
 
   /** Draws the bars; each is made again only when what it shows has changed. */
@@ -446,8 +485,10 @@ export class App {
     if (this.#differs('search', found)) this.searching?.draw(state);
     const { isMagnified } = picture;
     const goTo = { zoom: (/** @type {number} */ node) => picture.zoom(node), home: () => picture.home() };
-    if (this.#differs('crumbs', [zoom, model.zoom, isMagnified, rest]))
-      this.crumbs.replaceChildren(...crumbs(model, isMagnified, goTo));
+    const isAway = isMagnified || picture.isOpenedBelow;
+    if (this.#differs('crumbs', [zoom, model.zoom, isAway, rest]))
+      this.crumbs.replaceChildren(...crumbs(model, isAway, goTo));
+    this.changing?.draw();
     picture.tell();
   }
 

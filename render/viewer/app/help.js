@@ -44,6 +44,7 @@ const KEYS = [
   ['+ −', 'wider, narrower, as Ctrl + wheel'],
   ['0', 'reset zoom and scroll'],
   ['/', 'search names, or module:TEXT and file:TEXT; Enter goes to the first match, n and N to the others'],
+  ['. ,', 'next and previous proven change, the largest first'],
   ['b h d', 'base, head, difference'],
   ['r', 'before → after, after → before'],
   ['1 2 3 4 5', 'colour by difference, origin, function, waiting, bottleneck'],

@@ -25,6 +25,7 @@ import { COLOURS, hasColour } from '../views/controls.js';
  * @property {(func: number, which: 'both') => void} around shows callers and callees of a function
  * @property {() => void} search moves the focus to the search field
  * @property {(step: number) => void} match shows the next or the previous match
+ * @property {(step: 1|-1) => void} change shows the next or the previous proven change
  * @property {() => void} copy copies the stack of the frame that is selected or pointed at
  * @property {() => void} list folds the function list, or opens it
  * @property {(kind: Kind) => void} filter filters by the frame that is selected or pointed at, or no longer
@@ -123,6 +124,8 @@ const KEYS = {
   '/': (to) => to.search(),
   n: (to) => to.match(1),
   N: (to) => to.match(-1),
+  '.': (to) => to.change(1),
+  ',': (to) => to.change(-1),
   b: compared(() => ({ view: 'base' })),
   h: compared(() => ({ view: 'head' })),
   d: compared(() => ({ view: 'diff' })),

@@ -85,6 +85,9 @@ const UPWARD = '~';
 /** Before the step of a path that is a process: a tree without rows of processes has no such step. */
 const PROCESS = '!';
 
+/** What an address says of the defaults, where one that says nothing stands for another state. */
+export const WHOLE = 'z=';
+
 /** The path of the root as a selection. An empty path stands for no selection. */
 export const ROOT = '.';
 

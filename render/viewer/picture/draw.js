@@ -338,4 +338,14 @@ export class Flame extends Surface {
     if (w < 0 || x >= this.width) return null;
     return { x, y: this.#yOf(tree.row(node)), w: Math.max(w - GAP, 1), h: ROW - 1 };
   }
+
+  /** What lies between the root and a node, as wide as the node: all that call it. @param {number} node */
+  path(node) {
+    const box = this.outline(node);
+    if (!box || !this.scene) return null;
+    const root = this.#yOf(this.scene.tree.row(this.scene.tree.twin ? 1 : 0));
+    const [from, to] = box.y > root ? [root, box.y] : [box.y + ROW, root + ROW];
+    const [y, end] = [Math.max(from, 0), Math.min(to, this.height)];
+    return end > y ? { x: box.x, y, w: box.w, h: end - y } : null;
+  }
 }

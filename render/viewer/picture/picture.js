@@ -59,12 +59,15 @@ export class Picture {
     /** @type {FrameTree|null} the tree that was last drawn */ this.treeDrawn = null;
     /** @type {Pick<State, 'selected'|'zoom'>} what was last brought into view */
     this.revealed = { selected: '', zoom: '' };
+    /** The frame that the page has opened at, until another one is selected; or -1. */ this.opened = -1;
+    /** Whether the page has opened below the first row. */ this.isOpenedBelow = false;
     /** @type {MouseEvent|null} where the pointer is */ this.pointer = null;
     /** Whether another frame may be at the pointer because the picture has moved. */ this.moved = false;
     /** The zoomed node that the picture fits, or is stretched for. */ this.fitted = 0;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.hoverMark = h('div.mark');
     this.selectedMark = h('div.mark.pinned');
+    this.pathMark = h('div.path');
     const active = { id: 'active-frame', role: 'treeitem', 'aria-selected': 'true' };
     this.active = h('div.offscreen', active);
     const tree = {
@@ -73,7 +76,7 @@ export class Picture {
       'aria-label': 'Flame graph: arrows move between frames, Enter zooms',
       'aria-activedescendant': 'active-frame',
     };
-    this.overlay = h('div.overlay', tree, this.hoverMark, this.selectedMark, this.active);
+    this.overlay = h('div.overlay', tree, this.pathMark, this.hoverMark, this.selectedMark, this.active);
     this.flame = new Flame(canvas);
     this.tip = new Tooltip();
     this.scrollbar = new Scrollbar((by) => this.#pan(0, by));
@@ -109,7 +112,7 @@ export class Picture {
 
   /** Forgets which frame is pointed at, because the tree has changed. */
   forget() {
-    this.hover = -1;
+    this.hover = this.opened = -1;
     this.hoverBox = null;
     this.tip.show(this.model, null);
   }
@@ -188,6 +191,7 @@ export class Picture {
     const { flame, model } = this;
     const { tree } = model;
     this.state = state;
+    if (model.selected >= 0) this.opened = -1;
     if (flame.width <= 1) return;
     if (flame.flipped !== state.flipped) this.moved = true;
     flame.flipped = state.flipped;
@@ -234,6 +238,7 @@ export class Picture {
   home() {
     this.#fit();
     this.flame.scroll = this.#firstScroll();
+    this.isOpenedBelow = false;
     this.host.redraw();
     this.host.set({ zoom: '' });
   }
@@ -254,20 +259,34 @@ export class Picture {
     this.revealed = { selected, zoom };
     if (chosen <= 0) return;
     if (this.isMagnified) flame.bring(chosen);
-    const y = model.tree.row(chosen) * ROW;
+    this.#scrollTo(chosen);
+  }
+
+  /** Scrolls where a frame would not be on the screen. @param {number} node */
+  #scrollTo(node) {
+    const { flame, model } = this;
+    const y = model.tree.row(node) * ROW;
     if (y < flame.scroll || y + ROW > flame.scroll + flame.height)
       flame.scroll = y - Math.floor(flame.height / REVEAL_AT / ROW) * ROW;
   }
 
+  /** Opens the page at a frame. @param {number} node @param {string} zoom what is zoomed to */
+  openAt(node, zoom) {
+    this.opened = node;
+    this.revealed = { selected: '', zoom };
+    this.#scrollTo(node);
+    this.isOpenedBelow = this.flame.scroll > 0;
+  }
+
   /**
    * The zoom in which a node can be seen: the one that is shown, where that will do, else the widest that does.
-   * @param {number} node @returns {number}
+   * @param {number} node @param {boolean} [well] whether it must be as wide as after a zoom @returns {number}
    */
-  zoomFor(node) {
+  zoomFor(node, well = false) {
     const { flame, model } = this;
     const { tree } = model;
     const widthIn = (/** @type {number} */ zoom) => (model.width(node) / model.width(zoom)) * flame.width;
-    if (tree.holds(model.zoom, node) && widthIn(model.zoom) >= LEAST_SEEN) return model.zoom;
+    if (tree.holds(model.zoom, node) && widthIn(model.zoom) >= (well ? LEAST_REVEALED : LEAST_SEEN)) return model.zoom;
     let zoom = node;
     while (tree.parent[zoom] >= 0 && widthIn(tree.parent[zoom]) >= LEAST_REVEALED) zoom = tree.parent[zoom];
     return zoom;
@@ -285,15 +304,17 @@ export class Picture {
     this.scrollbar.show(flipped ? last - scroll : scroll - first, height, last - first + height);
   }
 
-  /** Outlines the frame that is pointed at and the selected one. */
+  /** Outlines the frame that is pointed at and the selected one, and leads from the root to that. */
   #mark() {
-    this.#put(this.hoverMark, this.hover);
-    this.#put(this.selectedMark, this.model.selected);
+    const { flame, opened } = this;
+    const { selected } = this.model;
+    this.#put(this.hoverMark, flame.outline(this.hover));
+    this.#put(this.selectedMark, flame.outline(selected));
+    this.#put(this.pathMark, flame.path(selected >= 0 ? selected : opened));
   }
 
-  /** Puts an outline around a node. @param {HTMLElement} mark @param {number} node */
-  #put(mark, node) {
-    const box = this.flame.outline(node);
+  /** Puts a mark in its place. @param {HTMLElement} mark @param {{x: number, y: number, w: number, h: number}|null} box */
+  #put(mark, box) {
     mark.hidden = !box;
     if (!box) return;
     mark.style.transform = `translate(${box.x}px, ${box.y}px)`;
