@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report in a real browser, for all who read it: by contrast, by finger, by keyboard, by voice, in any window.
+// The report in a real browser, for all who read it: by contrast, by finger, by keyboard, by voice.
 
 import './browser/contrast.js';
+import './browser/access.js';

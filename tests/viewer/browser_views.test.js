@@ -17,5 +17,4 @@ import './browser/hostile.js';
 import './browser/handover.js';
 import './browser/links.js';
 import './browser/media.js';
-import './browser/access.js';
 import './browser/large.js';

@@ -8,7 +8,7 @@ import { Changing } from './changing.js';
 import { drawChips } from '../views/chips.js';
 import { TimelineView } from '../timeline/timelineview.js';
 import { Colours } from '../drawing/colour.js';
-import { drawControls, drawCorner } from '../views/controls.js';
+import { ControlBar, drawCorner } from '../views/controls.js';
 import { copied, h, renew } from '../common/dom.js';
 import { Filtering } from './filtering.js';
 import { HandOver } from '../export/handover.js';
@@ -30,9 +30,11 @@ import { Picture } from '../picture/picture.js';
 import { Searching } from './searching.js';
 import { splitter } from '../common/splitter.js';
 import { DEFAULTS, OTHER_ROOT, pathOf } from '../model/state.js';
+import { asToolbar } from '../common/toolbar.js';
 import { crumbs } from '../picture/status.js';
 import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from '../common/theme.js';
 import { drawWaitRow } from '../views/waitviews.js';
+import { skipButton } from '../common/widgets.js';
 
 /** @typedef {import('../data/report.js').Report} Report */
 /** @typedef {import('../model/state.js').Change} Change */
@@ -98,14 +100,15 @@ export class App {
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.chips = h('span.chips');
-    this.filters = h('div.filters', { role: 'group', 'aria-label': 'Filters' });
-    this.waits = h('div.filters', { role: 'group', 'aria-label': 'Waits by class' });
+    this.filters = asToolbar(h('div.filters', { 'aria-label': 'Filters' }));
+    this.waits = asToolbar(h('div.filters', { 'aria-label': 'Waits by class' }));
     this.place = h('div.place', {}, this.crumbs, this.chips, this.status);
-    this.legend = h('div.legend');
-    this.bar = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
-    this.controls = h('span.pieces');
-    this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
+    this.legend = asToolbar(h('div.legend', { 'aria-label': 'Legend' }));
+    this.bar = h('section.controls', { 'aria-label': 'Controls and search' });
+    this.controls = new ControlBar();
+    this.corner = asToolbar(h('div.corner', { 'aria-label': 'Views' }));
     this.header = header(model, this.corner, within.name);
+    this.header.element.prepend(skipButton('To the picture', () => this.#focusView()));
     this.#setDark(prefersDark());
     this.#assemble();
     this.#bindKeys();
@@ -200,7 +203,7 @@ export class App {
     this.header.complete();
     this.searching = this.#makeSearching();
     this.handOver = this.#makeHandOver();
-    this.bar.append(this.controls, h('span.grow'), this.searching.field);
+    this.bar.append(this.controls.element, this.searching.field);
     this.changing = this.#makeChanging();
     this.chips.before(this.changing.element, this.searching.found);
     const menu = (/** @type {number} */ func, /** @type {{x: number, y: number}} */ place) =>
@@ -215,6 +218,14 @@ export class App {
     if (this.report.hasTimelines) this.timeline.draw(this.state);
     this.root.append(this.picture.tip.element, this.menu.element);
     this.picture.complete();
+  }
+
+  /** Gives the focus to what fills the window. */
+  #focusView() {
+    const { list, picture, state, timeline } = this;
+    if (state.tab === 'timeline') timeline?.overlay.focus();
+    else if (state.tab === 'functions') list.focus();
+    else picture.overlay.focus();
   }
 
   #makeSearching() {
@@ -431,7 +442,7 @@ export class App {
     const { zoom: _zoom, selected: _selected, ...rest } = state;
     const { range: _range, search: _search, picked: _picked, origins: _origins, states: _states, bottlenecks: _b, ...controlled } = rest;
     const shown = { model, state, set };
-    if (this.#differs('controls', [controlled, model.removed?.base])) drawControls(this.controls, shown);
+    if (this.#differs('controls', [controlled, model.removed?.base])) this.controls.draw(shown);
     if (this.#differs('chips', [rest, model.hidden, model.side, model.waitSums])) {
       const before = this.filters.textContent;
       drawChips(this.chips, this.filters, shown);
@@ -562,7 +573,8 @@ export class App {
     const node = pinned ? model.selected : picture.hover;
     const pick = (/** @type {number} */ func) => this.#pickFunction(func);
     if (node < 0) {
-      this.inspector.replaceChildren(overview(model, pick));
+      const heading = h('div.offscreen', { role: 'heading', 'aria-level': 2 }, 'Overview');
+      this.inspector.replaceChildren(heading, overview(model, pick));
       return;
     }
     // A frame is read from its beginning, also where the one before it was read to its end.

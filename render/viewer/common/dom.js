@@ -45,9 +45,14 @@ export function svg(name, attributes, ...children) {
 
 /** Replaces the controls of a bar and keeps the focus where it is. @param {HTMLElement} bar @param {Child[]} list */
 export function renew(bar, list) {
+  keepingFocus(bar, () => bar.replaceChildren(.../** @type {Node[]} */ (list.filter(Boolean))));
+}
+
+/** Gives the focus that a control of a bar has to the one in its place. @param {HTMLElement} bar @param {() => void} change */
+export function keepingFocus(bar, change) {
   const focused = bar.contains(document.activeElement) ? document.activeElement : null;
   const label = focused ? labelOf(focused) : '';
-  bar.replaceChildren(.../** @type {Node[]} */ (list.filter(Boolean)));
+  change();
   if (!label) return;
   const controls = /** @type {NodeListOf<HTMLElement>} */ (bar.querySelectorAll('button, select, input'));
   [...controls].find((control) => labelOf(control) === label)?.focus();

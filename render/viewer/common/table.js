@@ -4,9 +4,11 @@
 import { h } from './dom.js';
 import { fitting } from './fitting.js';
 import { isMenuKey } from './menu.js';
-import { button } from './widgets.js';
+import { roving } from './toolbar.js';
 
+/** How high a row is for a mouse, and for a finger, in pixels. */
 const ROW_HEIGHT = 24;
+const FINGER_HEIGHT = 44;
 /** How wide a text that may be cut off is at most, and to what it is cut off at least, in em. */
 const WIDEST_TEXT = 14;
 const LEAST_TEXT = 8;
@@ -76,6 +78,7 @@ export class Grid {
    */
   constructor(root, onSelect, onMenu) {
     this.root = root;
+    this.rowHeight = matchMedia('(pointer: coarse)').matches ? FINGER_HEIGHT : ROW_HEIGHT;
     this.onSelect = onSelect;
     this.onMenu = onMenu;
     /** @type {((row: R) => void)|null} opens a row that is clicked, or selected when Enter is pressed */
@@ -93,11 +96,15 @@ export class Grid {
     /** The font that it was measured in. */ this.font = '';
     /** @type {(hidden: number) => void} told how many columns have no room when that changes */
     this.onFit = () => {};
-    root.setAttribute('role', 'grid');
-    this.head = h('div.grid-head', { role: 'row' });
+    const id = root.getAttribute('aria-label') || '';
+    this.head = roving(h('div.grid-head', { role: 'row', id: `${id}-titles`, 'aria-rowindex': 1 }));
     this.space = h('div.grid-space', { role: 'presentation' });
     const listeners = { onscroll: () => this.paint(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.#key(e) };
-    this.body = h('div.grid-body', { tabIndex: 0, role: 'rowgroup', ...listeners }, this.space);
+    // What scrolls has the focus, so that it is the grid; the titles stand above it.
+    const grid = { tabIndex: 0, role: 'grid', 'aria-label': id, 'aria-owns': this.head.id, ...listeners };
+    this.body = h('div.grid-body', grid, this.space);
+    root.removeAttribute('aria-label');
+    root.style.setProperty('--row', `${this.rowHeight}px`);
     root.append(this.head, this.body);
     new ResizeObserver(() => this.paint()).observe(this.body);
   }
@@ -165,8 +172,14 @@ export class Grid {
       this.sortBy = id;
       this.sort();
     };
-    const props = { className: cellClass(left), role: 'columnheader', ...(hint && { title: hint }), onclick };
-    return button('button', { ...props, ...(head && { 'aria-label': title }) }, head ? head() : title);
+    const onkeydown = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      onclick();
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    const props = { className: cellClass(left), role: 'columnheader', ...(hint && { title: hint }), onclick, onkeydown };
+    return h('div', { ...props, ...(head && { 'aria-label': title }) }, head ? head() : title);
   }
 
   /** @param {R[]} rows @param {number|null} selected id of a function */
@@ -190,8 +203,8 @@ export class Grid {
     keyed.sort((a, b) => sign * compareValues(a.value, b.value) || (a.row.f.name < b.row.f.name ? -1 : 1));
     this.rows = keyed.map(({ row }) => row);
     this.#markSorted();
-    this.root.setAttribute('aria-rowcount', String(this.rows.length));
-    this.space.style.height = `${this.rows.length * ROW_HEIGHT}px`;
+    this.body.setAttribute('aria-rowcount', String(this.rows.length + 1));
+    this.space.style.height = `${this.rows.length * this.rowHeight}px`;
   }
 
   #markSorted() {
@@ -220,10 +233,10 @@ export class Grid {
     event.preventDefault();
     event.stopPropagation();
     this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + step));
-    const top = this.active * ROW_HEIGHT;
+    const top = this.active * this.rowHeight;
     if (top < this.body.scrollTop) this.body.scrollTop = top;
-    if (top + ROW_HEIGHT > this.body.scrollTop + this.body.clientHeight)
-      this.body.scrollTop = top + ROW_HEIGHT - this.body.clientHeight;
+    if (top + this.rowHeight > this.body.scrollTop + this.body.clientHeight)
+      this.body.scrollTop = top + this.rowHeight - this.body.clientHeight;
     this.onSelect(this.rows[this.active]);
   }
 
@@ -240,15 +253,15 @@ export class Grid {
     if (at < 0) return;
     this.active = at;
     const { scrollTop, clientHeight } = this.body;
-    const top = at * ROW_HEIGHT;
-    if (top < scrollTop || top + ROW_HEIGHT > scrollTop + clientHeight)
+    const top = at * this.rowHeight;
+    if (top < scrollTop || top + this.rowHeight > scrollTop + clientHeight)
       this.body.scrollTop = Math.max(0, top - Math.floor(clientHeight / 3));
   }
 
   /** Makes the visible rows; the ones that stand in the page already are only marked again. */
   paint() {
-    const first = Math.max(0, Math.floor(this.body.scrollTop / ROW_HEIGHT) - 4);
-    const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW_HEIGHT) + 4);
+    const first = Math.max(0, Math.floor(this.body.scrollTop / this.rowHeight) - 4);
+    const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / this.rowHeight) + 4);
     this.#fit(this.rows.slice(first, last));
     if (this.painted.rows !== this.rows || this.painted.first !== first || this.painted.last !== last) {
       this.painted = { rows: this.rows, first, last };
@@ -270,6 +283,7 @@ export class Grid {
     const selected = row.f.id === this.selected;
     line.classList.toggle('selected', selected);
     line.setAttribute('aria-selected', String(selected));
+    if (selected) this.body.setAttribute('aria-activedescendant', line.id);
   }
 
   /** @param {Column<R>} column @param {R} row */
@@ -297,8 +311,9 @@ export class Grid {
       this.active = i;
       this.#menuOf(row, { x: e.clientX, y: e.clientY });
     };
-    const line = h('div.grid-row', { role: 'row', 'aria-rowindex': i + 1, onclick, oncontextmenu }, ...cells);
-    line.style.top = `${i * ROW_HEIGHT}px`;
+    const place = { id: `${this.head.id}-${i}`, 'aria-rowindex': i + 2 };
+    const line = h('div.grid-row', { role: 'row', ...place, onclick, oncontextmenu }, ...cells);
+    line.style.top = `${i * this.rowHeight}px`;
     return line;
   }
 }

@@ -43,6 +43,9 @@ export function signButton(text, label, title, onclick, disabled = false) {
   return button('button', { title, 'aria-label': label, disabled, onclick }, text);
 }
 
+/** A button that is seen while it has the focus, and leads past what stands before a part of the page. @param {string} text @param {() => void} onclick */
+export const skipButton = (text, onclick) => button('button.skip', { onclick }, text);
+
 /** A button that switches between light and dark. @param {boolean} dark what is shown @param {() => void} onclick */
 export const themeButton = (dark, onclick) =>
   signButton(dark ? '☀' : '☾', 'Switch between light and dark', 'light or dark', onclick);

@@ -10,8 +10,8 @@ import { leftOf } from '../model/layout.js';
 import { packed } from '../drawing/pixels.js';
 import { Scrollbar } from '../common/scrollbar.js';
 import { ROOT } from '../model/state.js';
-import { figuresOf, rootName, statusLine } from './status.js';
-import { framesIn, isTrunk, rowWords, trunkNames } from '../model/trunks.js';
+import { rootName, statusLine, treeItem } from './status.js';
+import { framesIn, isTrunk, trunkNames } from '../model/trunks.js';
 import { Tooltip } from './tooltip.js';
 
 /** @typedef {import('../drawing/colour.js').Colours} Colours */
@@ -63,13 +63,13 @@ export class Picture {
     /** Whether the page has opened below the first row. */ this.isOpenedBelow = false;
     /** @type {MouseEvent|null} where the pointer is */ this.pointer = null;
     /** Whether another frame may be at the pointer because the picture has moved. */ this.moved = false;
+    /** Whether a key has chosen a frame that screen readers have not been told of. */ this.unheard = false;
     /** The zoomed node that the picture fits, or is stretched for. */ this.fitted = 0;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.hoverMark = h('div.mark');
     this.selectedMark = h('div.mark.pinned');
     this.pathMark = h('div.path');
-    const active = { id: 'active-frame', role: 'treeitem', 'aria-selected': 'true' };
-    this.active = h('div.offscreen', active);
+    this.active = h('div.offscreen', { id: 'active-frame', role: 'treeitem', 'aria-selected': 'true' });
     const tree = {
       tabIndex: 0,
       role: 'tree',
@@ -322,21 +322,32 @@ export class Picture {
     mark.style.height = `${box.h}px`;
   }
 
-  /** Tells the figures of the frame that is pointed at, else of the selected one. */
+  /** Tells of the frame that is pointed at, else of the selected one, and screen readers of that one. */
   tell() {
+    this.#tellStatus();
+    this.#tellTree();
+  }
+
+  /** Tells the figures of the frame that is pointed at, else of the selected one. */
+  #tellStatus() {
     const { hover, hoverBox, model } = this;
     const node = hover >= 0 ? hover : model.selected;
-    const together = (/** @type {number} */ frame) => {
-      const words = rowWords(model.tree, frame);
-      return words && ` (${words})`;
-    };
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
     if (node < 0) this.host.tell();
-    else this.host.tell(...statusLine(model, node, merged + together(node)));
-    // A screen reader follows the keyboard and not the pointer.
-    const at = model.selected >= 0 ? model.selected : model.zoom;
-    const text = `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}${together(at)}`;
-    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), text);
+    else this.host.tell(...statusLine(model, node, merged));
+  }
+
+  /** Tells screen readers of the selected frame: they follow the keyboard and not the pointer. */
+  #tellTree() {
+    const { host, model, overlay } = this;
+    const item = treeItem(model, model.selected >= 0 ? model.selected : model.zoom);
+    if (item.isEqualNode(this.active)) return;
+    // Another element has the focus of the tree, which screen readers tell of, and not a text that has changed.
+    this.active.replaceWith(item);
+    this.active = item;
+    overlay.setAttribute('aria-activedescendant', item.id);
+    if (this.unheard && document.activeElement !== overlay) host.announce(item.textContent || '');
+    this.unheard = false;
   }
 
   /** The first and the last place to scroll to. */
@@ -372,7 +383,7 @@ export class Picture {
     this.hoverBox = box;
     this.tip.show(this.model, box);
     this.#mark();
-    this.tell();
+    this.#tellStatus();
     this.host.hovered();
   }
 
@@ -452,6 +463,6 @@ export class Picture {
     const change = { selected: model.pathTo(node) || ROOT };
     if (reveal) change.zoom = model.pathTo(this.zoomFor(node));
     host.set(change, !reveal);
-    host.announce(model.nameOf(node));
+    this.unheard = true;
   }
 }

@@ -4,7 +4,7 @@
 import { h } from '../common/dom.js';
 import { measureOf } from '../common/format.js';
 import { frameFigures } from '../model/figures.js';
-import { shownAs, trunkNames } from '../model/trunks.js';
+import { rowWords, shownAs, trunkNames } from '../model/trunks.js';
 import { placeText } from '../views/places.js';
 import { edgeWords, verdictWords } from '../views/verdict.js';
 import { button } from '../common/widgets.js';
@@ -34,6 +34,12 @@ function aboutText(model, node) {
 /** The figures of a frame, its verdicts and its place in a line. @param {Model} model @param {number} node */
 export const figuresOf = (model, node) => figuresText(model, node) + aboutText(model, node);
 
+/** Which frames are drawn in one row with a frame. @param {Model} model @param {number} node */
+function rowText(model, node) {
+  const words = rowWords(model.tree, node);
+  return words && ` (${words})`;
+}
+
 /**
  * A frame in a line, of which the figures are cut off last.
  * @param {Model} model @param {number} node @param {string} note stands after the name
@@ -41,9 +47,35 @@ export const figuresOf = (model, node) => figuresText(model, node) + aboutText(m
 export function statusLine(model, node, note) {
   return [
     h('bdi', {}, model.nameOf(node)),
-    h('span.figures', {}, `${note} — ${figuresText(model, node)}`),
+    h('span.figures', {}, `${note}${rowText(model, node)} — ${figuresText(model, node)}`),
     h('span', {}, aboutText(model, node)),
   ];
+}
+
+/**
+ * The item of the tree that a frame is to screen readers.
+ * @param {Model} model @param {number} node
+ */
+export function treeItem(model, node) {
+  const { tree } = model;
+  const parent = tree.parent[node];
+  let place = 1;
+  let siblings = 0;
+  for (let at = parent < 0 ? -1 : tree.first(parent); at >= 0; at = tree.next(at)) {
+    if (!(model.width(at) > 0)) continue;
+    siblings++;
+    if (at === node) place = siblings;
+  }
+  const item = {
+    id: 'active-frame',
+    role: 'treeitem',
+    'aria-selected': 'true',
+    'aria-level': tree.depth[node] + 1,
+    'aria-posinset': place,
+    'aria-setsize': Math.max(1, siblings),
+    ...(tree.first(node) >= 0 && { 'aria-expanded': 'true' }),
+  };
+  return h('div.offscreen', item, h('bdi', {}, model.nameOf(node)), `, ${figuresOf(model, node)}${rowText(model, node)}`);
 }
 
 /**

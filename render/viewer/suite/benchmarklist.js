@@ -23,7 +23,8 @@ import { amount, count, listName } from '../common/format.js';
 import { markdownOf } from '../export/markdown.js';
 import { titleOf } from '../views/header.js';
 import { Grid } from '../common/table.js';
-import { button, themeButton } from '../common/widgets.js';
+import { asToolbar } from '../common/toolbar.js';
+import { button, skipButton, themeButton } from '../common/widgets.js';
 
 /** @typedef {import('./benchmarks.js').Axis} Axis */
 /** @typedef {import('./benchmarks.js').Benchmark} Benchmark */
@@ -231,8 +232,8 @@ export class BenchmarkList {
       onkeydown: (/** @type {KeyboardEvent} */ e) => this.#searchKey(e),
     });
     this.shown = h('span.dim', { 'aria-live': 'polite' });
-    this.chips = h('span.choice-chips', { role: 'group', 'aria-label': 'Verdicts' }, ...this.#verdictChips());
-    this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Page' });
+    this.chips = asToolbar(h('span.choice-chips', { 'aria-label': 'Verdicts' }, ...this.#verdictChips()));
+    this.corner = asToolbar(h('div.corner', { 'aria-label': 'Page' }));
     this.how = h('div.how', { role: 'status', hidden: true });
     const root = h('div.grid.benchmarks', { 'aria-label': 'Benchmarks' });
     root.classList.toggle('compared', table.sides === 2);
@@ -259,6 +260,7 @@ export class BenchmarkList {
     return h(
       'header',
       {},
+      skipButton('To the benchmarks', () => this.grid.body.focus()),
       h('div.top', {}, h('h1', { title: this.title }, this.title), this.corner),
       verdictLine(table),
       warnings.length > 0 && h('ul.warnings', { tabIndex: 0, 'aria-label': 'Warnings' }, ...warnings),
@@ -270,8 +272,8 @@ export class BenchmarkList {
     const { all } = this.table;
     const together = h('a.entry', { href: `#${addressOf(null)}` }, 'All benchmarks together');
     return h(
-      'div.controls',
-      { role: 'toolbar', 'aria-label': 'Controls' },
+      'section.controls',
+      { 'aria-label': 'Search and verdicts' },
       all !== null && together,
       this.search,
       this.table.sides === 2 && this.chips,

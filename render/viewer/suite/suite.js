@@ -6,6 +6,7 @@ import { addressOf, lineOf, measured, openedBy, stepFrom, stepsOf } from './benc
 import { BenchmarkList } from './benchmarklist.js';
 import { h } from '../common/dom.js';
 import { count } from '../common/format.js';
+import { asToolbar } from '../common/toolbar.js';
 import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from '../common/theme.js';
 import { button } from '../common/widgets.js';
 
@@ -41,7 +42,8 @@ export class Suite {
     });
     /** @type {Open} */ this.open = undefined;
     /** @type {AbortController|null} ends the report that is open */ this.end = null;
-    this.bar = h('nav.suite-bar', { 'aria-label': 'Benchmarks', hidden: true });
+    this.tools = asToolbar(h('div.suite-tools', { 'aria-label': 'Benchmark' }));
+    this.bar = h('nav.suite-bar', { 'aria-label': 'Benchmarks', hidden: true }, this.tools);
     document.body.classList.add('of-suite');
     root.before(this.bar);
     // These come before those of a report, which is taken off the page when another one is to be shown.
@@ -136,7 +138,7 @@ export class Suite {
     const at = open ? steps.indexOf(open) : -1;
     const changes = steps.length && table.sides === 2;
     const place = at >= 0 ? `${count(at + 1)} of ${count(steps.length)}` : count(steps.length);
-    this.bar.replaceChildren(
+    this.tools.replaceChildren(
       h('a.entry.back', { href: '#', title: 'the list of benchmarks (a)' }, '‹ Benchmarks'),
       ...this.#names(),
       h(

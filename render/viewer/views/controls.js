@@ -2,10 +2,11 @@
 // The bar above the picture, and the controls in the upper right corner. Both are made again when what they show has
 // changed.
 
-import { h, renew } from '../common/dom.js';
+import { h, keepingFocus, renew } from '../common/dom.js';
 import { count } from '../common/format.js';
 import { figureOf } from '../model/figures.js';
 import { OTHER_ROOT, OTHER_TREE } from '../model/state.js';
+import { asToolbar } from '../common/toolbar.js';
 import { button, select, signButton, themeButton, toggle } from '../common/widgets.js';
 
 /** @typedef {import('../common/dom.js').Child} Child */
@@ -165,22 +166,81 @@ function flameControls({ model, state, set }) {
   ];
 }
 
-/** Makes the bar above the picture. @param {HTMLElement} bar @param {Controlled} controlled */
-export function drawControls(bar, controlled) {
+/**
+ * The controls of the bar, the most important first: those behind them are the first that have no room in a narrow window.
+ * @param {Controlled} controlled @returns {Child[]}
+ */
+function controlsOf(controlled) {
   const { model, state, set } = controlled;
   const metrics = metricOptions(model);
   const colours = COLOURS.filter(([value]) => hasColour(model, value));
   // The timeline has them in its own bar.
   const threads = state.tab === 'timeline' ? [] : model.narrowing.threadChoices;
-  renew(bar, [
+  return [
     metrics.length > 1 && select('Metric', metrics, state.metric, (metric) => set({ metric })),
     select('Colour', colours, state.colour, (colour) => set({ colour })),
     ...systemCalls(controlled),
-    ...interrupts(controlled),
-    ...interpreters(controlled),
     ...flameControls(controlled),
     threads.length > 2 && select('Thread', threads, state.thread, (thread) => set({ thread, zoom: '' })),
-  ]);
+    ...interrupts(controlled),
+    ...interpreters(controlled),
+  ];
+}
+
+/** The bar above the picture: one row, with what has no room in it behind a button at its end. */
+export class ControlBar {
+  constructor() {
+    this.panel = h('div.more-controls', { popover: 'auto', id: 'more-controls', role: 'group', 'aria-label': 'More controls' });
+    this.panel.addEventListener('toggle', () => this.#place());
+    const opens = { title: 'controls that have no room in the bar', 'aria-haspopup': 'dialog', popoverTargetElement: this.panel };
+    this.button = button('button.opens-more', opens, 'View');
+    this.row = h('span.controls-row');
+    this.element = asToolbar(h('div.pieces', { 'aria-label': 'Controls' }, this.row, this.button, this.panel));
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    new ResizeObserver(() => this.#fit()).observe(this.element);
+  }
+
+  /** @param {Controlled} controlled */
+  draw(controlled) {
+    keepingFocus(this.element, () => {
+      this.panel.replaceChildren();
+      this.row.replaceChildren(.../** @type {Node[]} */ (controlsOf(controlled).filter(Boolean)));
+      this.#fit();
+    });
+  }
+
+  /** Leaves as many controls in the row as have room there. */
+  #fit() {
+    const { button, element, panel, row } = this;
+    const focused = /** @type {HTMLElement|null} */ (document.activeElement);
+    row.append(...panel.children);
+    button.hidden = false;
+    const { right } = element.getBoundingClientRect();
+    const own = button.offsetWidth + parseFloat(getComputedStyle(element).columnGap);
+    const ends = [...row.children].map((child) => child.getBoundingClientRect().right);
+    const isWhole = (ends.at(-1) ?? 0) <= right;
+    button.hidden = isWhole;
+    const first = isWhole ? ends.length : ends.findIndex((end) => end + own > right);
+    panel.append(...[...row.children].slice(first));
+    if (isWhole && panel.matches(':popover-open')) panel.hidePopover();
+    if (element.contains(focused) && document.activeElement !== focused) focused?.focus();
+  }
+
+  /** Stands below its button. */
+  #place() {
+    const { left, bottom } = this.button.getBoundingClientRect();
+    const x = Math.max(0, Math.min(left, innerWidth - this.panel.offsetWidth));
+    this.panel.style.transform = `translate(${x}px, ${bottom}px)`;
+  }
+
+  /** Escape leaves the panel and nothing else. @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.key !== 'Escape' || !this.panel.matches(':popover-open')) return;
+    this.panel.hidePopover();
+    this.button.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }
 }
 
 /** The choice of the recording and of the view. @param {Controlled} controlled @returns {Child[]} */

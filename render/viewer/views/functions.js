@@ -316,7 +316,7 @@ function partsOf(model, title, { pick, menu }, refill, largest) {
     unseen.textContent = hidden ? `${columns} no room here` : '';
   };
   grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
-  const bar = h('div.bar', {}, h('h3', {}, title), two && way, text, origin, two && verdict, shown, unseen);
+  const bar = h('div.bar', {}, h('h2', {}, title), two && way, text, origin, two && verdict, shown, unseen);
   return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
 }
 
@@ -347,6 +347,11 @@ export class FunctionList {
     this.#fold(!this.isFolded);
     remember(LIST, this.isFolded ? 'folded' : 'open');
     if (this.state) this.fill(this.state);
+  }
+
+  /** Gives the focus to the rows. */
+  focus() {
+    this.parts?.grid.body.focus();
   }
 
   /** @param {State} state */

@@ -141,9 +141,10 @@ reportTest('arrows walk through the rows and bring them into view', 'diff', asyn
     const row = /** @type {HTMLElement} */ (document.querySelector('.grid-row.selected'));
     const body = /** @type {HTMLElement} */ (document.querySelector('.grid-body'));
     const [r, b] = [row.getBoundingClientRect(), body.getBoundingClientRect()];
-    return { index: Number(row.getAttribute('aria-rowindex')), inside: r.top >= b.top - 1 && r.bottom <= b.bottom + 1 };
+    const told = body.getAttribute('aria-activedescendant') === row.id;
+    return { index: Number(row.getAttribute('aria-rowindex')), told, inside: r.top >= b.top - 1 && r.bottom <= b.bottom + 1 };
   });
-  assert.deepEqual(state, { index: 13, inside: true });
+  assert.deepEqual(state, { index: 14, told: true, inside: true }, 'the titles are the first row');
 });
 
 reportTest('a grid for screen readers: rows, columns, counts', 'diff', async (report) => {

@@ -195,7 +195,6 @@ for (const [width, height] of [
   [1920, 1080],
   [1280, 720],
   [800, 600],
-  [480, 800],
 ])
   reportTest(
     `${width} × ${height}: everything is in the window, the picture has room`,
@@ -213,3 +212,70 @@ for (const [width, height] of [
     },
     { context: { viewport: { width, height } } },
   );
+
+for (const [width, height] of [
+  [480, 800],
+  [390, 780],
+])
+  reportTest(
+    `${width} × ${height}: verdict, picture and inspector are in the window, nothing is wider, the rest is scrolled to`,
+    'diff',
+    async (report) => {
+      const places = await report.run(() => {
+        const place = (/** @type {string} */ s) => document.querySelector(s)?.getBoundingClientRect().toJSON();
+        const [words, picture, inspector, controls] = ['.words', '.flame-host', '.inspector', '.controls'].map(place);
+        return { wide: document.documentElement.scrollWidth - innerWidth, words, picture, inspector, controls };
+      });
+      const { wide, words, picture, inspector, controls } = places;
+      assert.ok(wide <= 0, JSON.stringify(places));
+      assert.ok(words.height > 15 && words.bottom < height && controls.height < 64, JSON.stringify(places));
+      assert.ok(inspector.bottom <= height + 1 && inspector.top - picture.top > 120, JSON.stringify(places));
+      for (const tab of ['Functions', 'Flame']) {
+        await report.click(`.choice button:text-is("${tab}")`);
+        assert.equal(await report.run(() => document.documentElement.scrollWidth), width, tab);
+      }
+      await report.page.locator('footer .key').first().scrollIntoViewIfNeeded();
+    },
+    { context: { viewport: { width, height } } },
+  );
+
+for (const width of [1280, 1440, 800, 390])
+  for (const kind of ['timeline', 'python', 'waits', 'metrics'])
+    reportTest(
+      `the controls of "${kind}" are one row at ${width} pixels, and each can be reached`,
+      kind,
+      async (report) => {
+        const tops = await report.run(() =>
+          [...document.querySelectorAll('.controls-row > *, .opens-more, .controls > input')].flatMap((e) => {
+            const { top, bottom, right } = e.getBoundingClientRect();
+            return bottom > top ? [(top + bottom) / 2, right] : [];
+          }),
+        );
+        const middles = tops.filter((_, i) => i % 2 === 0);
+        assert.ok(Math.max(...middles) - Math.min(...middles) < 6, String(middles));
+        assert.ok(tops.every((right, i) => i % 2 === 0 || right <= width), String(tops));
+        const flip = report.page.locator('[aria-label=Flip]');
+        if (!(await flip.isVisible())) await report.click('.opens-more');
+        await report.click('[aria-label=Flip]');
+        assert.equal(await flip.getAttribute('aria-pressed'), 'true', 'what opened stays open');
+        assert.ok(await flip.isVisible());
+      },
+      { context: { viewport: { width, height: 800 } } },
+    );
+
+reportTest('controls that get room come back into the row', 'python', async (report) => {
+  const hidden = () => report.run(() => document.querySelectorAll('.more-controls > *').length);
+  assert.equal(await hidden(), 0);
+  await report.page.setViewportSize({ width: 600, height: 800 });
+  await report.settle();
+  const some = await hidden();
+  assert.ok(some > 2);
+  await report.click('.opens-more');
+  await report.press('Escape');
+  assert.equal(await report.run(() => document.activeElement?.textContent), 'View');
+  assert.ok(await report.page.locator('.more-controls').isHidden());
+  await report.page.setViewportSize({ width: 1600, height: 800 });
+  await report.settle();
+  assert.equal(await hidden(), 0);
+  assert.ok(await report.page.locator('.opens-more').isHidden());
+}, { context: { viewport: { width: 1600, height: 800 } } });

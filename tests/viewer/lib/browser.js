@@ -16,6 +16,12 @@ export const { ROW } = draw;
 /** The script of axe-core. */
 export const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Rules of axe-core that are not asked, and why. All others are: of WCAG at levels A and AA, best practices, and experimental ones. */
+const NOT_ASKED = {
+  'color-contrast-enhanced': 'level AAA asks for 7 : 1; what is promised is AA, 4.5 : 1',
+  'focus-order-semantics': 'experimental: it takes no title of a column for a control, though one that sorts gets the focus by ARIA',
+};
+
 /** @type {Promise<import('playwright-core').BrowserContext>|null} for pages that need nothing of their own */
 let shared = null;
 
@@ -121,15 +127,19 @@ export class Report {
     await this.painted(10000);
   }
 
-  /** Serious findings of axe-core, which a test gives its page as a script. @returns {Promise<string[]>} */
-  findings() {
-    return this.run(async () => {
-      const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
+  /**
+   * Findings of axe-core at any level, which a test gives its page as a script.
+   * @param {string} [kind] of the rules that are asked, by a tag; else all are @returns {Promise<string[]>}
+   */
+  findings(kind = '') {
+    return this.run(async ([without, tag]) => {
+      const { axe } = /** @type {any} */ (window);
+      const isAsked = (/** @type {any} */ { ruleId, tags }) => !(ruleId in without) && (!tag || tags.includes(tag));
+      const rules = Object.fromEntries(axe.getRules().map((/** @type {any} */ rule) => [rule.ruleId, { enabled: isAsked(rule) }]));
+      const result = await axe.run(document, { resultTypes: ['violations'], rules });
       const targets = (/** @type {any} */ v) => v.nodes.map((/** @type {any} */ n) => n.target.join(' ')).slice(0, 4);
-      return result.violations
-        .filter((/** @type {any} */ v) => ['serious', 'critical'].includes(v.impact))
-        .map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${targets(v).join(', ')}`);
-    });
+      return result.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${targets(v).join(', ')}`);
+    }, [NOT_ASKED, kind]);
   }
 
   /** The state in the address. @returns {Promise<Record<string, string>>} */
