@@ -37,6 +37,14 @@ const HANDS = [
   ['click in the legend', 'keeps the colour of these frames alone, and lists only their functions'],
 ];
 /** @type {[string, string][]} */
+const FINGERS = [
+  ['tap', 'as a click: selects a frame, whose figures stand in the inspector'],
+  ['double tap', 'zooms to the frame'],
+  ['long press', 'opens the menu of a frame or of a function; on a control, tells what it does'],
+  ['one finger, two fingers', 'move the picture; zoom where they are'],
+  ['View ▾', 'the controls that have no room in the bar'],
+];
+/** @type {[string, string][]} */
 const KEYS = [
   ['← → ↑ ↓', 'sibling, parent, child'],
   ['Enter', 'zoom to the selected frame'],
@@ -71,6 +79,7 @@ const KEYS = [
   ['E', 'hand over: the picture as PNG or SVG, one page to print, the list as Markdown, the stack, a link'],
   ['Escape', 'clear the selection and the search'],
   ['T', 'a range of time is typed in the timeline: 2s-3s, 500ms- or -1.5s'],
+  ['Tab, then ← →', 'the first stop leads to the picture; a bar is one stop, and arrows move in it'],
   ['← → ↑ ↓ + − 0', 'in the timeline: move, scroll, zoom, show everything; Enter selects the time that is shown'],
 ];
 
@@ -103,6 +112,8 @@ export function helpDialog(more) {
     table(WORDS),
     h('h2', {}, 'Pointer'),
     table(HANDS),
+    h('h2', {}, 'Fingers'),
+    table(FINGERS),
     h('h2', {}, 'Keys'),
     table([...KEYS, ...more].map(([key, what]) => [h('kbd', {}, key), what])),
     h('h2', {}, 'Links'),

@@ -47,6 +47,8 @@ export class Menu {
    */
   open(title, items, { x, y }) {
     const { element, list } = this;
+    // A long press leaves a panel of controls open.
+    for (const panel of document.querySelectorAll(':popover-open')) /** @type {HTMLElement} */ (panel).hidePopover();
     if (!this.#isOpen) this.before = /** @type {HTMLElement|null} */ (document.activeElement);
     this.title.replaceChildren(h('bdi', {}, title));
     this.items = /** @type {Item[]} */ (items.filter(Boolean));

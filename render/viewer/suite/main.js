@@ -3,6 +3,7 @@
 
 import { App } from '../app/app.js';
 import { showDamage } from '../common/dom.js';
+import { tellHints } from '../common/hints.js';
 import { readSuite, Report } from '../data/report.js';
 import { Suite } from './suite.js';
 
@@ -14,6 +15,7 @@ async function showPart(part, within) {
   if (!within.until?.aborted) Object.assign(window, { kelvin: new App(root, report, within) });
 }
 
+tellHints();
 readSuite()
   .then((table) => new Suite(root, table, showPart))
   .catch((error) => showDamage(root, error));
