@@ -4,27 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { reportTest } from '../lib/browser.js';
-
-/** A finger on the screen. @param {any} report */
-export async function fingerOf(report) {
-  const client = await report.page.context().newCDPSession(report.page);
-  const send = (/** @type {string} */ type, /** @type {{x: number, y: number}[]} */ touchPoints) =>
-    client.send('Input.dispatchTouchEvent', { type: /** @type {any} */ (type), touchPoints });
-  return {
-    /** @param {number} x @param {number} y */
-    async longPress(x, y) {
-      await send('touchStart', [{ x, y }]);
-      await report.page.waitForTimeout(650);
-      await send('touchEnd', []);
-      await report.settle();
-    },
-    /** @param {number} x @param {number} y */
-    async tap(x, y) {
-      await report.page.touchscreen.tap(x, y);
-      await report.settle();
-    },
-  };
-}
+import { fingerOf } from '../lib/finger.js';
 
 /** The middle of an element. @param {any} report @param {string} selector */
 async function middleOf(report, selector) {

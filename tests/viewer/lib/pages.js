@@ -17,6 +17,17 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 /** The program under test. */
 const kelvin = process.env.KELVIN || join(here, '../../../build/dev/cli/kelvin');
 
+const program = process.env.KELVIN || join(here, '../../../build/dev/cli/kelvin');
+
+/** The address of the page of two recordings of tests/data/pairs. @param {string} base @param {string} head */
+export function recordedUrl(base, head) {
+  const file = join(folder, `${base}.html`);
+  const [from, to] = [base, head].map((name) => join(here, '../../data/pairs', `${name}.pb.gz`));
+  // Its exit status tells the verdict.
+  if (!existsSync(file)) spawnSync(program, ['diff', from, to, '-o', file], { stdio: 'ignore' });
+  return pathToFileURL(file).href;
+}
+
 /** The generator lies beside the program under test (KELVIN), unless KELVIN_MAKE_PAGE says where. */
 function generator() {
   const path = process.env.KELVIN_MAKE_PAGE || join(dirname(kelvin), '../tests/viewer/make_page');
