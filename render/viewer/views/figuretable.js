@@ -59,7 +59,7 @@ function titles(model) {
       ? [[measureOf(model.shownMetric), ''], ['of total', '']]
       : [['base', ''], [head, scaleHint(model)], ['difference', DIFFERENCE_HINT]];
   const cells = list.map(([text, title]) => h('th', { scope: 'col', title }, text));
-  return h('thead', {}, h('tr', {}, h('th'), ...cells));
+  return h('thead', {}, h('tr', {}, h('td'), ...cells));
 }
 
 /**

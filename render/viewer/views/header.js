@@ -208,8 +208,8 @@ function columns(model, isPart) {
   return h(
     'div.columns',
     {},
-    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), ...machine, ...(evidence || [])),
-    h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
+    h('div', {}, h('h2', {}, 'By origin of the code'), originTable(model), ...machine, ...(evidence || [])),
+    h('div', {}, h('h2', {}, 'Recordings'), ...meta.recordings.map(recording)),
   );
 }
 
