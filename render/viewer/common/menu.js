@@ -26,7 +26,7 @@ export class Menu {
   constructor(until) {
     this.title = h('p.menu-title', { id: 'menu-title' });
     this.list = h('div.menu-list', { role: 'menu', 'aria-labelledby': 'menu-title' });
-    this.element = h('div.menu', { hidden: true }, this.title, this.list);
+    this.element = h('div.menu', { hidden: true, role: 'dialog', 'aria-labelledby': 'menu-title' }, this.title, this.list);
     /** @type {Item[]} */ this.items = [];
     /** @type {HTMLElement|null} what had the focus before */ this.before = null;
     this.element.addEventListener('keydown', (event) => this.#key(event));

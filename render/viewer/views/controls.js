@@ -195,7 +195,7 @@ export class ControlBar {
     const opens = { title: 'controls that have no room in the bar', 'aria-haspopup': 'dialog', popoverTargetElement: this.panel };
     this.button = button('button.opens-more', opens, 'View');
     this.row = h('span.controls-row');
-    this.element = asToolbar(h('div.pieces', { 'aria-label': 'Controls' }, this.row, this.button, this.panel));
+    this.element = asToolbar(h('div.control-bar', { 'aria-label': 'Controls' }, this.row, this.button, this.panel));
     this.element.addEventListener('keydown', (event) => this.#key(event));
     new ResizeObserver(() => this.#fit()).observe(this.element);
   }

@@ -96,6 +96,12 @@ class Reader {
 
 const first = (/** @type {Reader} */ reader) => reader.press('ul.changes .link');
 
+/** Types a range of time. @param {Reader} reader */
+async function range(reader) {
+  await reader.report.page.fill('[aria-label=Time]', '500ms-1.5s');
+  await reader.keys('Enter');
+}
+
 /** @type {Task[]} */
 const TASKS = [
   {
@@ -121,15 +127,15 @@ const TASKS = [
   {
     name: '(c) who calls it, in base and in head',
     by: {
-      mouse: async (reader) => (await first(reader), await reader.scroll('ul.neighbours')),
+      mouse: async (reader) => (await first(reader), await reader.scroll('ul.bars')),
       keyboard: async (reader) => (await reader.search('normalize_query'), await reader.keys('x')),
-      finger: first,
+      finger: async (reader) => (await first(reader), await reader.scroll('ul.bars')),
     },
     answer: async (reader) => {
       if (reader.hand === 'keyboard') {
         await reader.sees('.chips .chip', /callers and callees of/);
         await reader.sees('.inspector h2', /normalize_query/);
-      } else await reader.sees('ul.neighbours li', /snippet.*5\.93 % → 10\.9 %/);
+      } else await reader.sees('ul.bars li', /snippet.*36\.1 ms 5\.93 %.*83\.2 ms 10\.9 %/);
     },
   },
   {
@@ -137,21 +143,27 @@ const TASKS = [
     kind: 'timeline',
     by: {
       mouse: async (reader) => {
-        const { page } = reader.report;
         await reader.press('.choice button', 'Timeline');
-        reader.steps += 2;
+        reader.steps++;
         await reader.report.select('[aria-label=Thread]', 'worker-7');
-        const { x, y, width } = await page.locator('.strip').boundingBox();
-        await page.mouse.move(x + width / 4, y + 20);
-        await page.mouse.down();
-        await page.mouse.move(x + width / 2, y + 20, { steps: 3 });
-        await page.mouse.up();
-        await reader.report.settle();
+        await range(reader);
+      },
+      keyboard: async (reader) => {
+        await reader.keys('T');
+        await range(reader);
+        reader.steps++;
+        await reader.report.select('[aria-label=Thread]', 'worker-7');
+      },
+      finger: async (reader) => {
+        await reader.press('.choice button', 'Timeline');
+        reader.steps++;
+        await reader.report.select('[aria-label=Thread]', 'worker-7');
+        await range(reader);
       },
     },
     answer: async (reader) => {
       await reader.sees('.chip', /only thread .*worker-7/);
-      await reader.sees('.chip', /0\.5\d*–1\.\d+ s/);
+      await reader.sees('.chip', /0\.5–1\.5 s/);
       await reader.sees('.lane-head button', /worker-7/);
     },
   },
@@ -174,13 +186,14 @@ const TASKS = [
     name: '(f) which lock, and who held it',
     kind: 'waits',
     by: {
-      mouse: (reader) => reader.search('waiting: lock'),
+      mouse: async (reader) => (await reader.search('waiting: lock'), await reader.scroll('ul.neighbours')),
       keyboard: (reader) => reader.search('waiting: lock'),
       finger: async (reader) => (await reader.search('waiting: lock'), await reader.scroll('ul.neighbours')),
     },
     answer: async (reader) => {
       await reader.sees('ul.neighbours li', /cache_mutex/);
-      await reader.sees('ul.neighbours li', /evict/);
+      // By keyboard the holder is scrolled to.
+      if (reader.hand !== 'keyboard') await reader.sees('ul.neighbours li', /evict/);
     },
   },
   {
