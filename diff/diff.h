@@ -474,7 +474,10 @@ struct diff {
 	/* the site that the verdict names: most of a proven difference in the metric is waiting there; PROFILE_NONE */
 	uint32_t named_wait;
 
-	/* Those that are of others come last; else by falling |delta|. Owned, as is change_functions. */
+	/*
+	 * The one that the verdict names comes first, those that are of others last; else by falling |delta|. Owned, as is
+	 * change_functions.
+	 */
 	struct diff_change *changes;
 	uint32_t *change_functions;
 	size_t change_count;

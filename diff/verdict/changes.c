@@ -487,6 +487,31 @@ bool changes_collect(struct diff_build *build, struct error *err)
 	return true;
 }
 
+/* Whether the verdict names the place where most of a change is waiting, else a function of its chain. */
+static bool is_named(const struct diff *diff, const struct diff_change *change)
+{
+	for (size_t i = 0; i < change->wait_count; i++)
+		if (diff->named_wait != PROFILE_NONE && change->wait_sites[i] == diff->named_wait)
+			return true;
+	for (size_t i = 0; i < change->count; i++)
+		if (diff->named_wait == PROFILE_NONE && diff->change_functions[change->first + i] == diff->cause.function)
+			return true;
+	return false;
+}
+
+void changes_put_named_first(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->change_count && !diff->changes[i].is_of_others; i++) {
+		struct diff_change named = diff->changes[i];
+
+		if (!is_named(diff, &named))
+			continue;
+		memmove(diff->changes + 1, diff->changes, i * sizeof(named));
+		diff->changes[0] = named;
+		return;
+	}
+}
+
 void changes_reorder(struct diff *diff, const uint32_t *new_ids)
 {
 	size_t functions = 0;

@@ -24,5 +24,8 @@
 COMMON_MUST_CHECK
 bool changes_collect(struct diff_build *build, struct error *err);
 
+/* The change that the verdict names is listed first, however large others are. Needs the cause and the named wait. */
+void changes_put_named_first(struct diff *diff);
+
 /* Puts the functions' final ids in place. new_ids: [function] */
 void changes_reorder(struct diff *diff, const uint32_t *new_ids);

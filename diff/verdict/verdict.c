@@ -289,6 +289,9 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 	build->diff->cause = cause_none();
 	if (!build_two_sided(build))
 		return true;
-	return changes_collect(build, err) && decide_by_evidence(build, err) && decide_gates(build, err) &&
-	       name_cause(build, err);
+	if (!changes_collect(build, err) || !decide_by_evidence(build, err) || !decide_gates(build, err) ||
+		!name_cause(build, err))
+		return false;
+	changes_put_named_first(build->diff);
+	return true;
 }

@@ -13,7 +13,6 @@ import { copied, h, renew } from '../common/dom.js';
 import { Filtering } from './filtering.js';
 import { HandOver } from '../export/handover.js';
 import { FunctionList } from '../views/functions.js';
-import { hashOf } from '../data/hash.js';
 import { header } from '../views/header.js';
 import { helpDialog } from './help.js';
 import { inspect, overview, stackText } from '../views/inspector.js';
@@ -22,14 +21,14 @@ import { legend } from '../views/legend.js';
 import { Menu } from '../common/menu.js';
 import { firstPlace } from '../model/changes.js';
 import { unfollowed } from '../model/following.js';
-import { findRemoved } from '../model/layout.js';
 import { Model } from '../model/model.js';
 import { textOf } from '../model/names.js';
 import { Searcher } from '../model/pattern.js';
+import { aroundOf, picked } from './picking.js';
 import { Picture } from '../picture/picture.js';
 import { Searching } from './searching.js';
 import { splitter } from '../common/splitter.js';
-import { DEFAULTS, OTHER_ROOT, pathOf } from '../model/state.js';
+import { DEFAULTS } from '../model/state.js';
 import { asToolbar } from '../common/toolbar.js';
 import { crumbs } from '../picture/status.js';
 import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from '../common/theme.js';
@@ -642,41 +641,10 @@ export class App {
   /** Says that a part of the report cannot be read. @param {any} error */
   #unread = (error) => this.#say(`A part of this report cannot be read: ${error.message}.`);
 
-  /**
-   * Marks all frames of a function and selects its widest. One that is gone is shown where it was: among the removed
-   * stacks, or else in the Base view.
-   * @param {number} func
-   */
+  /** Marks all frames of a function, and selects its widest. @param {number} func */
   #pickFunction(func) {
     const { model, picture, state } = this;
-    const best = model.widestOf(func);
-    const picked = hashOf(model.functions[func]);
-    if (best < 0 && model.sides === 2 && state.view !== 'base' && model.sums.total[0][func] > 0) this.#pickGone(func, picked);
-    else
-      this.set({
-        search: '',
-        picked,
-        selected: best > 0 ? model.pathTo(best) : '',
-        zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
-      });
-  }
-
-  /** @param {number} func that head lacks @param {string} picked its hash */
-  #pickGone(func, picked) {
-    const { model, state } = this;
-    const { callTree } = model;
-    const [base] = callTree.total;
-    const node = model.framesOf(func).reduce((best, at) => (best < 0 || base[at] > base[best] ? at : best), -1);
-    const isRemoved = model.shownMetric.tested && findRemoved(callTree).marks[node] === 1;
-    this.set({
-      ...OTHER_ROOT,
-      inverted: false,
-      search: '',
-      picked,
-      view: isRemoved ? 'diff' : 'base',
-      removed: isRemoved || state.removed,
-      selected: pathOf(callTree, model.functions, node),
-    });
+    this.set(picked(model, state, func, (node) => picture.zoomFor(node)));
   }
 
   /**
@@ -690,20 +658,9 @@ export class App {
     else picture.select(model.shownFrames.of(node, process), true);
   }
 
-  /**
-   * Shows what calls a function, what it calls, or both.
-   * @param {number} func @param {'callers'|'callees'|'both'} which
-   */
+  /** @param {number} func @param {'callers'|'callees'|'both'} which of them are shown around a function */
   #showAround(func, which) {
-    const hash = hashOf(this.model.functions[func]);
-    this.set({
-      callers: which === 'callees' ? '' : hash,
-      callees: which === 'callers' ? '' : hash,
-      picked: '',
-      zoom: '',
-      // The function is selected, so that the inspector tells of it.
-      selected: hash,
-    });
+    this.set(aroundOf(this.model, func, which));
   }
 
   #copySelection() {

@@ -5,6 +5,7 @@ import { h, renew } from '../common/dom.js';
 import { count, listName, measureOf, signedAmount } from '../common/format.js';
 import { placeOf } from '../model/changes.js';
 import { functionWords } from '../views/verdict.js';
+import { asToolbar } from '../common/toolbar.js';
 import { signButton } from '../common/widgets.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -29,7 +30,7 @@ export class Changing {
     /** The change that was shown last, or -1. */ this.last = -1;
     /** How many changes were passed by because the view does not have them. */ this.passed = 0;
     /** Where one is among the changes, and the way through them. */
-    this.element = h('span.steps', { role: 'group', 'aria-label': 'Proven changes' });
+    this.element = asToolbar(h('span.steps', { 'aria-label': 'Proven changes' }));
   }
 
   get #changes() {

@@ -138,6 +138,8 @@ class Symbols {
     this.texts = texts ? columns.text(columns.varint()).split('\0') : [];
     if (this.texts.length !== texts) throw new Error("the page's names are cut off");
     /** What the report lists as changes. */ this.changes = readChanges(this.texts);
+    /** Whether the change that a function names is about the function itself, by function. */
+    this.owns = new Map(this.changes.map(({ func, own }) => [func, own]));
     /** @type {Details|null} */ this.read = null;
     this.readDetails = () => new Details(columns, count, sides);
   }
@@ -231,13 +233,14 @@ export class Func {
  */
 
 /**
- * The verdict on a function, which the header, the list and the inspector share: that on the function itself where its
- * own change is proven, else that on it with all it calls. Undefined in a report of one recording.
+ * The verdict on a function, which the header, the list and the inspector share: that of the change that it names; else
+ * that on the function itself where its own change is proven, else that on it with all it calls. Undefined in a report of
+ * one recording.
  * @param {Func} f @returns {{e: Estimate, own: boolean}|undefined}
  */
 export function verdictOn(f) {
   const { self, total } = f;
-  if (self && isProven(self.state)) return { e: self, own: true };
+  if (self && (f.table?.owns.get(f.id) ?? isProven(self.state))) return { e: self, own: true };
   return total && { e: total, own: false };
 }
 

@@ -3,8 +3,9 @@
 // colours mean, on one landscape page. It takes the place of the report while a page is made.
 
 import { h } from '../common/dom.js';
-import { amount, change, listName, signedAmount } from '../common/format.js';
 import { swatch } from '../common/widgets.js';
+import { changeFigure } from '../model/figures.js';
+import { changeTitle } from '../views/changes.js';
 import { placeText } from '../views/places.js';
 import { partText } from '../views/verdict.js';
 import { cutText, svgFor } from './sheet.js';
@@ -27,15 +28,17 @@ const MOST_CHANGES = 8;
 const MOST_ROWS = 64;
 
 /** The largest proven changes. @param {Model} model @param {FunctionChange[]} changes */
-function changesTable({ unit }, changes) {
+function changesTable(model, changes) {
   const title = (/** @type {string} */ text) => h('th', { scope: 'col' }, text);
-  const row = (/** @type {FunctionChange} */ { f, e, own }) => {
-    const difference = `${signedAmount(e.delta, unit)}, ${e.base ? change(e.base, e.head) : 'none in base'}`;
-    const cells = [placeText(f), amount(e.base, unit), amount(e.head, unit), difference, `${e.state} ${partText(own)}`];
+  const row = (/** @type {FunctionChange} */ change) => {
+    const { f, e, own } = change;
+    const figure = changeFigure(model, change);
+    const difference = `${figure.difference}, ${figure.change}`;
+    const cells = [placeText(f), figure.amount(0), figure.amount(1), difference, `${e.state} ${partText(own)}`];
     return h(
       'tr',
       {},
-      h('th', { scope: 'row' }, h('bdi', {}, listName(f.name))),
+      h('th', { scope: 'row' }, h('bdi', {}, changeTitle(model, change))),
       ...cells.map((text, i) => h(i === cells.length - 1 ? `td.s-${e.state}` : 'td', {}, text)),
     );
   };
@@ -53,7 +56,7 @@ function othersText({ sides }, changes) {
   if (sides === 1) return '';
   if (!changes) return 'No function is proven to have changed.';
   const others = changes - MOST_CHANGES;
-  return others > 0 ? `${others} other function${others === 1 ? ' is' : 's are'} proven to have changed.` : '';
+  return others > 0 ? `${others} other change${others === 1 ? ' is' : 's are'} proven.` : '';
 }
 
 /** An SVG as an element: its text is ours, and every name in it is escaped. @param {string} text */
@@ -67,7 +70,7 @@ function elementOf(text) {
  */
 export function paperOf(model, summary, whole) {
   const { title, sides, sentence, shown, keys, tool } = summary;
-  const changes = model.sides === 2 ? model.shownChanges() : [];
+  const changes = model.sides === 2 ? model.shownChanges().filter(({ isOfOthers }) => !isOfOthers) : [];
   const listed = Math.min(changes.length, MOST_CHANGES);
   const lines = Math.ceil(sentence.length / LETTERS_IN_LINE) + (shown ? 1 : 0) + (listed ? listed + 1 : 0);
   const { text, cut } = svgFor(whole, PAGE[0], PAGE[1] - AROUND - lines * LINE, MOST_ROWS);

@@ -213,7 +213,7 @@ function trunkSection(model, node, { select, unfold }) {
   if (frames.length === 1) return null;
   const link = (/** @type {number} */ frame) =>
     button('button.link', { title: model.nameOf(frame), onclick: () => select(frame) }, listName(model.nameOf(frame)));
-  const item = (/** @type {number} */ frame) => h('li', {}, frame === node ? h('b', {}, listName(model.nameOf(frame))) : link(frame));
+  const item = (/** @type {number} */ frame) => h('li', {}, frame === node ? h('strong', {}, listName(model.nameOf(frame))) : link(frame));
   return h(
     'section.trunk',
     {},

@@ -32,7 +32,8 @@ async function leastContrast(report) {
     const out = found.map(({ text, x, y, w, ink }) => {
       const { data } = pixels.getImageData(x * ratio, (y - 5) * ratio, Math.max(1, w * ratio), 10 * ratio);
       const colours = new Set();
-      for (let i = 0; i < data.length; i += 4) colours.add([...data.subarray(i, i + 3)].join());
+      // What would stand outside of the canvas is not seen.
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3]) colours.add([...data.subarray(i, i + 3)].join());
       return { text, ink, grounds: [...colours].map((one) => one.split(',').map(Number)) };
     });
     timeline.draw(timeline.state);

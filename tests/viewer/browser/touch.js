@@ -125,7 +125,7 @@ for (const [width, height] of [
       }
       assert.match(await report.text('.inspector'), /400 ms.*900 ms/s);
     },
-    { context: { hasTouch: true, isMobile: true, viewport: { width, height } } },
+    { hash: 'z=', context: { hasTouch: true, isMobile: true, viewport: { width, height } } },
   );
 
 reportTest(

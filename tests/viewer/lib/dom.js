@@ -45,6 +45,11 @@ export class Element {
   }
 
   /** @param {string} name */
+  removeAttribute(name) {
+    delete this.attributes[name];
+  }
+
+  /** @param {string} name */
   getAttribute(name) {
     return this.attributes[name] ?? null;
   }
@@ -53,6 +58,9 @@ export class Element {
   getContext() {}
   querySelector() {
     return null;
+  }
+  querySelectorAll() {
+    return [];
   }
 
   /** All elements below it of a tag and a class, in their order. @param {string} tag @param {string} [name] @returns {Element[]} */
@@ -64,14 +72,18 @@ export class Element {
   }
 }
 
+/** What would tell of changes, of which there are none. */
+class Watcher {
+  observe() {}
+}
+
 /** Lets views be made from now on. */
 export function pretend() {
   const make = (/** @type {string} */ tag) => new Element(tag);
   Object.assign(globalThis, {
     document: { createElement: make, createElementNS: (/** @type {string} */ _, /** @type {string} */ tag) => make(tag), createTextNode: String },
-    ResizeObserver: class {
-      observe() {}
-    },
+    MutationObserver: Watcher,
+    ResizeObserver: Watcher,
     getComputedStyle: () => ({}),
     matchMedia: () => ({ matches: false }),
   });
