@@ -66,10 +66,10 @@ static const struct chains cases[] = {
 	/* So it is if it becomes less. */
 	{ { { REST, 9000, 9000 }, { "_start;main;serve;lookup;lock!libc;futex!libc;futex_wait!kernel", 9000, 1000 } },
 		"lookup: _start main serve lookup lock futex futex_wait\n" },
-	/* A caller with another change of its own is no part of the chain. */
+	/* A caller with another change of its own is no part of the chain. What the verdict names comes first. */
 	{ { { REST, 9000, 9000 }, { "_start;main;serve;handle;a;copy!kernel", 1000, 5000 },
 		  { "_start;main;serve;handle;b", 1000, 4000 } },
-		"handle: _start main serve handle\na: a copy\nb itself: b\n" },
+		"a: a copy\nhandle: _start main serve handle\nb itself: b\n" },
 	/* Two have a part each of what a function of the kernel has, and of the whole program. */
 	{ { { REST, 9000, 9000 }, { "_start;main;serve;a;copy!kernel", 1000, 5000 },
 		  { "_start;main;serve;b;copy!kernel", 1000, 4000 } },
