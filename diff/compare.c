@@ -108,8 +108,7 @@ static bool compare_profiles(struct diff_build *build, struct diff **diff, struc
 		return false;
 	build_release_trees(build);
 	if (!compare_weigh(build, err) || !bottlenecks_collect(build, err) || !wait_sites_collect(build, err) ||
-		!warnings_collect(build, err) || !verdict_decide(build, err) ||
-		!order_functions(build, err))
+		!warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
 		return false;
 	assert(verdict_check(build->diff) == NULL);
 	*diff = TAKE(build->diff);

@@ -475,8 +475,8 @@ struct diff {
 	uint32_t named_wait;
 
 	/*
-	 * The one that the verdict names comes first, those that are of others last; else by falling |delta|. Owned, as is
-	 * change_functions.
+	 * The one that the verdict names comes first, those that are of others last; else by falling |delta|. Owned, as
+	 * is change_functions.
 	 */
 	struct diff_change *changes;
 	uint32_t *change_functions;

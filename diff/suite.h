@@ -27,7 +27,7 @@ enum { DIFF_ALL_BENCHMARKS = UINT32_MAX };
 
 /* Strings are ids in the suite's `strings`. */
 struct diff_benchmark {
-	uint32_t uri;  /* as the harness gives it: "tests/test_x.py::test_parse[10]"; relative to the root of its side */
+	uint32_t uri; /* as the harness gives it: "tests/test_x.py::test_parse[10]"; relative to the root of its side */
 	uint32_t name; /* as people say it: the part behind the last "::", longer where two would be alike */
 	enum diff_presence presence;
 	/* REGRESSED, IMPROVED, UNCHANGED (equal within the precision), MINOR (proven, but not beyond it) or
@@ -77,7 +77,8 @@ struct diff_suite {
 	size_t sides;                               /* 1: only head */
 	const struct profile *profiles[DIFF_SIDES]; /* borrowed: they must live as long as the suite */
 	struct diff_suite_options options;          /* with the defaults filled in */
-	/* strings: the folder of each side's checkout, which URIs leave out, where harnesses wrote whole paths; else "" */
+	/* strings: the folder of each side's checkout, which URIs leave out, where harnesses wrote whole paths; else ""
+	 */
 	uint32_t roots[DIFF_SIDES];
 	/* as in struct diff; "time per iteration" in nanoseconds where harnesses measured */
 	uint32_t metric, metric_words, unit;
@@ -152,8 +153,8 @@ bool diff_suite_explain(const struct diff_suite *suite, uint32_t benchmark, stru
 void diff_part_deinit(struct diff_part *part);
 
 /*
- * The function of a benchmark's diff that explains its change: the one whose own difference in that direction is proven and
- * the largest. PROFILE_NONE: there is none, or the benchmark is not proven to differ.
+ * The function of a benchmark's diff that explains its change: the one whose own difference in that direction is proven
+ * and the largest. PROFILE_NONE: there is none, or the benchmark is not proven to differ.
  */
 uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff);
 

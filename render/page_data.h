@@ -10,11 +10,11 @@
  *
  * - meta: JSON of the compared recordings and the verdict.
  * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, their total size
- * in bytes and their UTF-8 with a NUL between two, before which the changes of a diff stand; then the columns that the first picture does not need. An origin is
- * a number of enum profile_origin, or the one after its last, for a function in interrupts. A language is a
- * number of enum profile_language. The name is the one that people read; a name that identifies the function, and a
- * place other than the module, are there where they differ. A function whose own change is proven has the line that
- * changed most, where lines are known.
+ * in bytes and their UTF-8 with a NUL between two, before which the changes of a diff stand; then the columns that the
+ * first picture does not need. An origin is a number of enum profile_origin, or the one after its last, for a function
+ * in interrupts. A language is a number of enum profile_language. The name is the one that people read; a name that
+ * identifies the function, and a place other than the module, are there where they differ. A function whose own change
+ * is proven has the line that changed most, where lines are known.
  * - tree: columns of the union tree in preorder. Flags are those of struct diff_node. Self values include interrupts,
  * so that a frame is as wide as the thread's time in it; the viewer computes totals without interrupts.
  * - samples: columns of (node, thread, count, value by metric) of each side; a metric that equals the count has no

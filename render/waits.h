@@ -37,8 +37,8 @@ const int64_t *waits_at(const struct waits *waits, enum diff_side side, size_t f
 
 /* A function that ended waits, or, of a lock, one that waited. */
 struct waits_releaser {
-	uint32_t site;    /* function of the diff: the site of the waits; of a lock: which lock it is */
-	uint32_t key;     /* which function it is, among those of the list */
+	uint32_t site;             /* function of the diff: the site of the waits; of a lock: which lock it is */
+	uint32_t key;              /* which function it is, among those of the list */
 	const char *name, *module; /* borrowed from the profile or the diff; not cleaned */
 	int64_t ns;                /* how long these waits were */
 };

@@ -494,7 +494,8 @@ static bool is_named(const struct diff *diff, const struct diff_change *change)
 		if (diff->named_wait != PROFILE_NONE && change->wait_sites[i] == diff->named_wait)
 			return true;
 	for (size_t i = 0; i < change->count; i++)
-		if (diff->named_wait == PROFILE_NONE && diff->change_functions[change->first + i] == diff->cause.function)
+		if (diff->named_wait == PROFILE_NONE &&
+			diff->change_functions[change->first + i] == diff->cause.function)
 			return true;
 	return false;
 }

@@ -35,7 +35,8 @@ static void add(struct maker *maker, const char *above, const char *frame, int m
 	maker_add(maker, maker_stack_of(maker, stack), ms, -1);
 }
 
-/* One run of frames, then a stair of frames with time of their own, and what changed below the last, which is nothing for their callers. */
+/* One run of frames, then a stair of frames with time of their own, and what changed below the last, which is nothing
+ * for their callers. */
 struct profile *kinds_trunks(int side)
 {
 	struct maker maker = maker_create("./trunks", side ? "22" : "11");
