@@ -82,7 +82,7 @@ reportTest(
     await report.until(() => location.hash === '');
     assert.equal(await zoom(), opened, 'and an empty address is again what it was');
   },
-  { context: { viewport: { width: 340, height: 720 } } },
+  { context: { viewport: { width: 280, height: 720 } } },
 );
 
 reportTest('. and , go through the proven changes, by keys and by buttons, and tell each', 'diff', async (report) => {

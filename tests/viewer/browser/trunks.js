@@ -21,7 +21,7 @@ reportTest('a trunk says that it stands for many, and its figures are those of t
   assert.equal(await report.text('.inspector h2'), 'level_1');
   const section = '.inspector section.trunk';
   assert.match(await report.text(`${section} h3`), /^1,?\d{3} frames in this row$/);
-  assert.equal(await report.text(`${section} li:first-child b`), 'level_1');
+  assert.equal(await report.text(`${section} li:first-child strong`), 'level_1');
   await report.click(`${section} li:nth-child(7) button`);
   assert.equal(await report.active(), 'level_7', 'an inner frame can be selected');
   assert.match(await report.text('.status'), /^level_7 \(one of /);
