@@ -77,7 +77,7 @@ const CALLEES_HINT = 'the time of the function itself, and of what it calls, in 
 export function neighbourSections(model, f, pick) {
   const { self, total } = functionFigures(model, f.id);
   const { callers, callees } = neighbourFigures(model, f.id);
-  const below = [{ name: h('b', {}, 'self'), figure: self }, ...neighbourBars(model, callees, pick)];
+  const below = [{ name: h('strong', {}, 'self'), figure: self }, ...neighbourBars(model, callees, pick)];
   const sum = sumOf(model, [self, ...callees.map(({ figure }) => figure)]);
   const twice = figureOf(model, [0, 1].map((side) => sum.pair[side] - total.pair[side]));
   const more = model.sides === 1 ? twice.amount(1) : twice.span;
