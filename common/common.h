@@ -36,3 +36,4 @@
 #include "common/undumped.h"
 #include "common/unicode.h"
 #include "common/work_pool.h"
+#include "common/wrap.h"

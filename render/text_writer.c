@@ -35,54 +35,9 @@ void text_writer_take(struct text_writer *w, const struct render_input *input)
 	w->unit = diff_string(input->diff, input->diff->unit);
 }
 
-/*
- * The end of the word at `text`. What stands between backticks, a name or a command, is one word where a line has room
- * for it.
- */
-static const char *end_of_word(const char *text, size_t most)
-{
-	const char *end = text + strcspn(text, " "), *close;
-
-	for (const char *at = text; (at = strchr(at, '`')) != NULL && at < end; at = close + 1) {
-		close = strchr(at + 1, '`');
-		if (!close || (size_t)(close - text) + strcspn(close, " ") > most)
-			break;
-		if (close > end)
-			end = close + strcspn(close, " ");
-	}
-	return end;
-}
-
 void text_paragraph(const struct text_writer *w, const char *text, size_t indent)
 {
-	size_t column = 0;
-
-	while (*text) {
-		const char *end = end_of_word(text, w->width - indent);
-		CLEANUP(buffer_deinit) struct buffer word = { 0 };
-		size_t columns;
-
-		buffer_init(&word, (size_t)1 << 20);
-		for (const char *at = text; at < end;)
-			unicode_append(&word, unicode_clean(unicode_next(&at)));
-		buffer_append(&word, "", 0);
-		if (word.failed) {
-			w->out->failed = true;
-			return;
-		}
-		columns = unicode_text_width(word.data);
-		if (column > 0 && column + 1 + columns > w->width) {
-			buffer_printf(w->out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > 0) {
-			buffer_append_byte(w->out, ' ');
-			column++;
-		}
-		buffer_append(w->out, word.data, word.size);
-		column += columns;
-		text = end + (*end == ' ');
-	}
-	buffer_append_byte(w->out, '\n');
+	wrap_append(w->out, text, &(struct wrap){ .width = w->width, .indent = indent });
 }
 
 void text_sentences(const struct text_writer *w, void (*say)(const struct diff *, struct buffer *))

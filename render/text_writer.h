@@ -21,10 +21,7 @@ struct text_writer text_writer_make(const struct render_text_options *options, s
 /* Has the writer write of a diff, without its waits. */
 void text_writer_take(struct text_writer *w, const struct render_input *input);
 
-/*
- * Breaks the text at spaces; a word that is wider than a line has a line of its own. `indent` applies from the second
- * line on.
- */
+/* Appends the text as one line that is wrapped (common/wrap.h). */
 void text_paragraph(const struct text_writer *w, const char *text, size_t indent);
 void text_sentences(const struct text_writer *w, void (*say)(const struct diff *, struct buffer *));
 void text_heading(const struct text_writer *w, const char *text);
