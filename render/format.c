@@ -234,6 +234,28 @@ struct format_text format_interval(double low, double high)
 	return out;
 }
 
+static void percent_bound(double percent, char out[24])
+{
+	char digits[20] = "0";
+
+	if (fabs(percent) >= no_points)
+		percent_digits(fabs(percent), digits, sizeof(digits));
+	snprintf(out, 24, "%s%s", percent <= -no_points ? "-" : "", digits);
+}
+
+struct format_text format_percent_interval(double low, double high)
+{
+	struct format_text out = { .text = "" };
+	char from[24], to[24];
+
+	if (!isfinite(low) || !isfinite(high) || fabs(low) > 1e6 || fabs(high) > 1e6)
+		return out;
+	percent_bound(low, from);
+	percent_bound(high, to);
+	snprintf(out.text, sizeof(out.text), "%s to %s %%", from, to);
+	return out;
+}
+
 double format_share(double part, double whole)
 {
 	return whole > 0 ? part / whole * 100 : NAN;

@@ -32,7 +32,7 @@ struct format_text format_delta(double value, const char *unit);
 struct format_text format_precise(double value, const char *unit);
 struct format_text format_precise_delta(double value, const char *unit);
 
-/* "12.3 %", "0.04 %" */
+/* "12.3 %", "2.8 %", "0.04 %": one digit behind the point, as in the sentences of diff/. */
 struct format_text format_percent(double percent);
 
 /* "+12.3 %". The caller writes "new" and "gone" itself. */
@@ -46,6 +46,9 @@ struct format_text format_points(double points);
 
 /* An interval of points: "19.6 to 22.2", "-0.43 to 1.63"; "" if it is not known. */
 struct format_text format_interval(double low, double high);
+
+/* An interval of percentages: "9.0 to 15.0 %", "-0.4 to 1.6 %"; "" if it is not known. */
+struct format_text format_percent_interval(double low, double high);
 
 /* The name of a module for a reader: "kernel" for "[kernel.kallsyms]", else the same. Borrowed from `module`. */
 const char *format_module(const char *module);

@@ -113,7 +113,7 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 {
 	const struct diff_run_summary *s = &w->diff->runs.figures[figure];
 	const char *unit = figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
-	struct format_text interval = format_interval(100 * s->change_low, 100 * s->change_high);
+	struct format_text interval = format_percent_interval(100 * s->change_low, 100 * s->change_high);
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 	buffer_init(&row, MARKDOWN_MAX_BYTES);

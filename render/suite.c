@@ -39,13 +39,15 @@ struct format_text suite_words_interval(const struct diff_suite *suite, const st
 {
 	/* In the unit of the change. */
 	bool in_times = isfinite(benchmark->change) && benchmark->change >= 1;
-	struct format_text interval = nothing;
+	struct format_text interval;
 
-	if (benchmark->presence == DIFF_IN_BOTH && !suite->is_exact)
-		interval = in_times ? format_interval(1 + benchmark->change_low, 1 + benchmark->change_high)
-				    : format_interval(100 * benchmark->change_low, 100 * benchmark->change_high);
+	if (benchmark->presence != DIFF_IN_BOTH || suite->is_exact)
+		return nothing;
+	if (!in_times)
+		return format_percent_interval(100 * benchmark->change_low, 100 * benchmark->change_high);
+	interval = format_interval(1 + benchmark->change_low, 1 + benchmark->change_high);
 	if (interval.text[0])
-		strcat(interval.text, in_times ? "×" : " %");
+		strcat(interval.text, "×");
 	return interval;
 }
 

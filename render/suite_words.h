@@ -18,7 +18,7 @@ struct format_text suite_words_value(const struct diff_suite *suite, double valu
 /* Head against base: "+12.3 %"; "" if not both have the benchmark. */
 struct format_text suite_words_change(const struct diff_benchmark *benchmark);
 
-/* The 95 % interval of the change: "9.00 to 15.0 %", "6.69 to 22.6×"; "" if there is none, as of exact counts. */
+/* The 95 % interval of the change: "9.0 to 15.0 %", "6.69 to 22.6×"; "" if there is none, as of exact counts. */
 struct format_text suite_words_interval(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
 /* Whether a change is not proven although its own interval excludes 0, and what that means. */

@@ -28,14 +28,14 @@ test('a row has the figures of its benchmark, and nothing where a side lacks it'
 
 test('a benchmark in a line', () => {
   const line = (/** @type {string} */ name) => benchmarks.lineOf(named(name), table);
-  assert.equal(line('test_parse[10]'), '1.20 ms → 1.35 ms, +12.5 % (+9.00 to +16.0 %)');
+  assert.equal(line('test_parse[10]'), '1.20 ms → 1.35 ms, +12.5 % (+9.0 to +16.0 %)');
   assert.equal(line('test_audit'), '3.00 ms');
   assert.equal(line('test_cache'), '2.00 ms');
   assert.equal(benchmarks.timesText(named('test_audit'), 0), '');
   assert.equal(benchmarks.timesText(named('test_audit'), 1), '240 rounds, 3,360 iterations');
   const exact = readSuite('suite-exact');
   const [first] = benchmarks.benchmarksOf(exact);
-  assert.equal(benchmarks.lineOf(first, exact), '1,234,567 → 1,334,567, +8.10 %');
+  assert.equal(benchmarks.lineOf(first, exact), '1,234,567 → 1,334,567, +8.1 %');
   assert.equal(benchmarks.measured(exact), 'instructions');
   assert.equal(benchmarks.measured(table), 'time per iteration');
 });
@@ -52,7 +52,7 @@ test('a change is told as in the rest of the page: from twice as much on as a fa
 test('an interval has the unit of its change', () => {
   const text = (/** @type {number} */ change, /** @type {number[]} */ ...interval) =>
     benchmarks.intervalText({ change, interval });
-  assert.equal(text(0.125, 0.09, 0.16), '+9.00 to +16.0 %');
+  assert.equal(text(0.125, 0.09, 0.16), '+9.0 to +16.0 %');
   assert.equal(text(1.04, 0.6, 1.6), '1.60 to 2.60×');
   assert.equal(text(0, NaN, NaN), '–');
 });

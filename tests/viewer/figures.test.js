@@ -68,7 +68,7 @@ property('what was tested is what is shown without filters', (page) => {
 test('the same figure has the same words: amounts, shares of its side, difference, change and points', () => {
   const model = shown('diff');
   const { total, self } = figures.functionFigures(model, functionOf(model, 'parse').id);
-  assert.deepEqual([0, 1].map((side) => total.withShare(side)), ['1.23 s 6.99 %', '2.23 s 12.5 %']);
+  assert.deepEqual([0, 1].map((side) => total.withShare(side)), ['1.23 s 7.0 %', '2.23 s 12.5 %']);
   assert.equal(`${total.span}, ${total.differenceWithChange}, ${total.ofTotal}`, '1.23 s → 2.23 s, +1.00 s +81.3 %, +5.59 points of total');
   assert.equal(self.change, '2.25×');
   assert.equal(figures.functionFigures(model, functionOf(model, 'new_audit').id).total.change, 'none in base');

@@ -61,9 +61,11 @@ test('counts have thousands', () => {
 test('shares', () => {
   table(format.percent, [
     [0, 100, '0.00 %'],
-    [1, 1000, '0.10 %'],
+    [1, 1000, '0.1 %'],
     [12.345, 100, '12.3 %'],
     [9.951, 100, '10.0 %'],
+    [2.83, 100, '2.8 %'],
+    [0.04, 100, '0.04 %'],
     [50, 100, '50.0 %'],
     [99.99, 100, '100 %'],
     [250, 100, '250 %'],
@@ -76,7 +78,7 @@ test('shares', () => {
 test('a change is in percent, from twice as much on in times', () => {
   assert.equal(format.change(100, 112.3), '+12.3 %');
   assert.equal(format.change(100, 876), '8.76×');
-  assert.equal(format.change(100, 0), '−100.0 %');
+  assert.equal(format.change(100, 0), '−100 %');
   assert.equal(format.change(0, 5), '–');
   assert.equal(format.changeWords(100, 876, 'time', false), '8.76 times as much time');
   assert.equal(format.changeWords(100, 300, 'page faults', true), '3.00 times as many page faults');
@@ -92,7 +94,7 @@ test('differences show their sign', () => {
   ]);
   table(format.signedPercent, [
     [25, 100, '+25.0 %'],
-    [-100, 100, '−100.0 %'],
+    [-100, 100, '−100 %'],
     [5, 0, '–'],
   ]);
 });

@@ -77,13 +77,12 @@ export function interval(low, high, unit) {
   return `${end(low)} to ${end(high)} ${name}`;
 }
 
-/** A share in percent. @param {number} part @param {number} whole */
+/** A share in percent, rounded as in text and sentences (format_percent). @param {number} part @param {number} whole */
 export function percent(part, whole) {
   if (!(whole > 0) || !Number.isFinite(part)) return '–';
   const value = (100 * part) / whole;
   const size = Math.abs(value);
-  const decimals = size >= 99.95 && size !== 100 ? 0 : size >= 9.95 ? 1 : 2;
-  return `${size >= 999.5 ? count(value) : value.toFixed(decimals)} %`;
+  return `${size >= 99.95 ? count(value) : value.toFixed(size >= 0.0995 ? 1 : 2)} %`;
 }
 
 /** A share in percent with its sign. @param {number} part @param {number} whole */

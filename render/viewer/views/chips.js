@@ -6,7 +6,7 @@ import { GONE, NEW, OF_FUNCTION, ORIGINS, STATES } from '../data/codes.js';
 import { h, renew } from '../common/dom.js';
 import { withoutFilter } from '../model/filters.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
-import { count, digits, listName, measureOf, moduleName, percent } from '../common/format.js';
+import { count, listName, measureOf, moduleName, percent } from '../common/format.js';
 import { rangeText } from '../common/timerange.js';
 import { button, select } from '../common/widgets.js';
 
@@ -175,7 +175,7 @@ function leftOut({ model, state, set }) {
 /** What becomes of the time of system frames. @param {Model} model @param {boolean} folded @param {string} measure */
 function hiddenText(model, folded, measure) {
   if (folded) return `their ${measure} counts as their caller's`;
-  const [base, head] = model.hiddenShares().map((share) => `${digits(share)} %`);
+  const [base, head] = model.hiddenShares().map((share) => percent(share, 100));
   return model.sides === 2 ? `hidden: ${base} of base, ${head} of head` : `hidden: ${head} of all ${measure}`;
 }
 

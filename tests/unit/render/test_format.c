@@ -44,6 +44,7 @@ static void what_is_no_number_is_a_dash(void **state)
 static void percentages_keep_their_sign(void **state)
 {
 	assert_string_equal(format_percent(12.34).text, "12.3 %");
+	assert_string_equal(format_percent(2.83).text, "2.8 %");
 	assert_string_equal(format_percent(0.04).text, "0.04 %");
 	assert_string_equal(format_percent(99.96).text, "100 %");
 	assert_string_equal(format_signed_percent(1234.5).text, "+1,235 %");
@@ -56,6 +57,10 @@ static void percentages_keep_their_sign(void **state)
 	assert_string_equal(format_points(1.024).text, "+1.02");
 	assert_string_equal(format_points(-0.001).text, "0");
 	assert_string_equal(format_interval(-0.43, 12.34).text, "-0.43 to 12.3");
+	assert_string_equal(format_percent_interval(-0.43, 12.34).text, "-0.4 to 12.3 %");
+	assert_string_equal(format_percent_interval(-0.001, 0.04).text, "0 to 0.04 %");
+	assert_string_equal(format_percent_interval(-100, 123).text, "-100 to 123 %");
+	assert_string_equal(format_percent_interval(NAN, 1).text, "");
 }
 
 static void nothing_shown_can_move_the_cursor(void **state)

@@ -79,7 +79,7 @@ reportTest('a search counts stacks through callers and callees once', 'diff', as
   await report.press('x');
   await report.page.fill('[type=search][data-keep=search]', 'main|_int_malloc');
   await report.until(() => document.querySelector('.found'));
-  const ofAll = (/** @type {string} */ name) => ((100 * known.totalOf(name)[1]) / known.TOTAL[1]).toFixed(2);
+  const ofAll = (/** @type {string} */ name) => ((100 * known.totalOf(name)[1]) / known.TOTAL[1]).toFixed(1);
   assert.ok((await report.text('.found')).endsWith(`· ${ofAll('malloc')} %`), await report.text('.found'));
   await report.page.fill('[type=search][data-keep=search]', 'page_fault');
   const share = ofAll('page_fault');

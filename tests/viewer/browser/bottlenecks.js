@@ -30,7 +30,7 @@ reportTest('frames have the colours of their bottlenecks, by a key and in the ad
     'cache 23.8 %',
     'memory 10.4 %',
     'system 0.01 %',
-    'mixed 1.17 %',
+    'mixed 1.2 %',
   ]);
   await report.press('i');
   assert.deepEqual(await fill(report, 'walk'), wanted('cache'), 'a function has the class of all its frames');

@@ -5,10 +5,9 @@ import assert from 'node:assert/strict';
 
 import { near, reportTest, ROW } from '../lib/browser.js';
 import * as known from '../lib/known.js';
-import { colour } from '../lib/modules.js';
+import { colour, format } from '../lib/modules.js';
 
-const share = (/** @type {number} */ part, /** @type {number} */ whole) =>
-  `${((100 * part) / whole).toFixed(part / whole >= 0.0995 ? 1 : 2)} %`;
+const share = (/** @type {number} */ part, /** @type {number} */ whole) => format.percent(part, whole);
 
 reportTest('Base, Head and Diff keep position and zoom', 'diff', async (report) => {
   await report.zoomFrame('parse');
@@ -34,11 +33,11 @@ reportTest('the direction stands on its button', 'diff', async (report) => {
 });
 
 reportTest('Removed says how much is gone and shows it', 'diff', async (report) => {
-  await report.page.check('.controls label:has-text("Removed (3.41 %)") input');
+  await report.page.check('.controls label:has-text("Removed (3.4 %)") input');
   await report.settle();
   const box = await report.picture();
   await report.point(box.x + box.width - 20, box.y + 3.5 * ROW);
-  assert.match(await report.text('.status'), /^old_cache — base 600 ms 3\.41 % → head 0 s/);
+  assert.match(await report.text('.status'), /^old_cache — base 600 ms 3\.4 % → head 0 s/);
 });
 
 reportTest('system calls hidden: widths, shares and list follow, and the bar says how much', 'diff', async (report) => {
@@ -46,8 +45,8 @@ reportTest('system calls hidden: widths, shares and list follow, and the bar say
   await report.page.uncheck('.controls label:has-text("System calls") input');
   await report.settle();
   const bar = await report.text('.chips');
-  assert.ok(bar.includes(`hidden: ${((100 * known.HIDDEN[0]) / known.TOTAL[0]).toFixed(2)} % of base`), bar);
-  assert.ok(bar.includes(`${((100 * known.HIDDEN[1]) / known.TOTAL[1]).toFixed(2)} % of head`), bar);
+  assert.ok(bar.includes(`hidden: ${((100 * known.HIDDEN[0]) / known.TOTAL[0]).toFixed(1)} % of base`), bar);
+  assert.ok(bar.includes(`${((100 * known.HIDDEN[1]) / known.TOTAL[1]).toFixed(1)} % of head`), bar);
   const box = await report.picture();
   const left = known.TOTAL[1] - known.HIDDEN[1];
   const names = ['0xdeadbeef', 'main'];
@@ -196,14 +195,14 @@ reportTest('the buttons go through the matches, and zoom to what is too narrow t
 reportTest('the legend of the difference names every state, and its entries mark their frames', 'diff', async (report) => {
   const legend = await report.text('.legend');
   for (const word of ['more time', 'less time', '+ new', '− gone', 'not proven']) assert.ok(legend.includes(word), word);
-  assert.match(legend, /−5\.59 −1\.40 0 \+1\.40 \+5\.59 % of total/, 'the scale');
+  assert.match(legend, /−5\.6 −1\.4 0 \+1\.4 \+5\.6 % of total/, 'the scale');
   assert.match(legend, /base 17\.6 s → head 17\.9 s/, 'the totals');
   await report.click('.legend button.key:has-text("less time")');
   assert.equal(await report.run(() => document.querySelector('.legend button.key[aria-pressed=true]')?.textContent), 'less time 1');
   assert.match(await report.text('.chips .chip'), /highlighted: less time/);
   await report.openList();
   assert.deepEqual(await report.texts('.grid-row .cell:first-child'), ['compress'], 'the list has their functions alone');
-  assert.match(await report.text('.found'), /^1 · 6\.70 %|^0\/1 · 6\.70 %/);
+  assert.match(await report.text('.found'), /^1 · 6\.7 %|^0\/1 · 6\.7 %/);
   await report.click('.legend button.key:has-text("less time")');
   assert.deepEqual(await report.hash(), {});
 });

@@ -84,7 +84,7 @@ reportTest('the menu of the keyboard: arrows move, letters choose, Escape gives 
   assert.match(await report.run(() => document.activeElement?.className), /^overlay/);
   assert.equal(await report.page.locator('.menu').isVisible(), false);
   await report.press('ContextMenu', 'm');
-  assert.match((await chips(report))[0], /^✕ lex merged into its callers · its own: 6\.15 % of head/);
+  assert.match((await chips(report))[0], /^✕ lex merged into its callers · its own: 6\.1 % of head/);
   await report.openList();
   const listed = await report.texts('.grid-row .cell:first-child');
   assert.ok(!listed.includes('lex') && listed.includes('parse'), String(listed));

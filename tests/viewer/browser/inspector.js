@@ -41,12 +41,12 @@ reportTest('figures of both sides, the difference, beside base and of the total'
   await report.clickFrame('parse');
   const [total, self] = await figures(report);
   assert.equal(total[0], 'total');
-  assert.equal(total[1], '1.23 s | 6.99 %');
+  assert.equal(total[1], '1.23 s | 7.0 %');
   assert.equal(total[2], '2.23 s | 12.5 %');
   assert.equal(total[3], '+1.00 s | +81.3 % | +5.59 points of total');
   assert.equal(self[0], 'self');
-  assert.equal(self[1], '400 ms | 2.27 %');
-  assert.equal(self[2], '900 ms | 5.03 %');
+  assert.equal(self[1], '400 ms | 2.3 %');
+  assert.equal(self[2], '900 ms | 5.0 %');
   assert.equal(self[3], '+500 ms | 2.25× | +2.79 points of total');
 });
 
@@ -90,11 +90,11 @@ const list = (report, title) =>
 
 reportTest('callers and callees with the figures of the sides that are shown; a click leads there', 'diff', async (report) => {
   await report.clickFrame('parse');
-  assert.deepEqual(await list(report, 'Callers'), ['main+1.00 s | base1.23 s 6.99 % | head2.23 s 12.5 %']);
+  assert.deepEqual(await list(report, 'Callers'), ['main+1.00 s | base1.23 s 7.0 % | head2.23 s 12.5 %']);
   assert.deepEqual(await list(report, 'Callees'), [
-    'self+500 ms | base400 ms 2.27 % | head900 ms 5.03 %',
-    'lex+500 ms | base600 ms 3.41 % | head1.10 s 6.15 %',
-    'malloc±0 s | base230 ms 1.31 % | head230 ms 1.28 %',
+    'self+500 ms | base400 ms 2.3 % | head900 ms 5.0 %',
+    'lex+500 ms | base600 ms 3.4 % | head1.10 s 6.1 %',
+    'malloc±0 s | base230 ms 1.3 % | head230 ms 1.3 %',
   ]);
   const lengths = await report.run(() =>
     [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.inspector .bars .bar'))]
@@ -103,9 +103,9 @@ reportTest('callers and callees with the figures of the sides that are shown; a 
   );
   assert.deepEqual(lengths, [400, 900, 600, 1100, 230, 230].map((ms) => Number((ms / 1100).toFixed(3))), 'on one scale');
   await report.press('b');
-  assert.deepEqual(await list(report, 'Callers'), ['main | base1.23 s 6.99 %'], "base's share beside base's widths");
+  assert.deepEqual(await list(report, 'Callers'), ['main | base1.23 s 7.0 %'], "base's share beside base's widths");
   await report.press('h');
-  assert.deepEqual((await list(report, 'Callees'))[1], 'lex | head1.10 s 6.15 %');
+  assert.deepEqual((await list(report, 'Callees'))[1], 'lex | head1.10 s 6.1 %');
   await report.press('d');
   await report.click('.inspector section button:text-is("lex")');
   assert.equal(await report.text('.inspector h2'), 'lex');
@@ -179,7 +179,7 @@ reportTest('one recording: time and share only', 'single', async (report) => {
   await report.clickFrame('parse');
   const [total, self] = await figures(report);
   assert.deepEqual(total, ['total', '2.23 s', '12.5 %']);
-  assert.deepEqual(self, ['self', '900 ms', '5.03 %']);
+  assert.deepEqual(self, ['self', '900 ms', '5.0 %']);
   assert.doesNotMatch(await report.text('.inspector'), /base|head|Δ|difference|proven/i);
 });
 
@@ -237,10 +237,10 @@ reportTest('what of it is mine, a library, the system; and all of its module in 
     here.map((text) => text.replace(/[+±−].*/, '')),
     ['user', 'library', 'system'],
   );
-  assert.match(here[1], /^library−800 ms \| base2\.00 s 11\.4 % \| head1\.20 s 6\.70 %$/);
+  assert.match(here[1], /^library−800 ms \| base2\.00 s 11\.4 % \| head1\.20 s 6\.7 %$/);
   await report.press('0');
   await report.clickFrame('compress');
-  assert.match((await list(report, 'Everything through libz.so')).join(), /base2\.00 s 11\.4 % \| head1\.20 s 6\.70 %/);
+  assert.match((await list(report, 'Everything through libz.so')).join(), /base2\.00 s 11\.4 % \| head1\.20 s 6\.7 %/);
   await report.click('.inspector .module button');
   assert.match(await report.text('.filters[aria-label=Filters]'), /only stacks through libz\.so/);
   assert.equal(await report.run(() => document.querySelector('.inspector .module button')?.getAttribute('aria-pressed')), 'true');

@@ -20,7 +20,7 @@ reportTest('the tested metric comes first; the others follow it everywhere, with
   await report.select(METRIC, 'alloc_space');
   assert.deepEqual(await report.hash(), { m: 'alloc_space' });
   const status = await at(0.9, 2);
-  assert.match(status, /^fill_cache — base 10\.0 MB 100\.0 % → head 30\.0 MB 100\.0 % · \+20\.0 MB 3\.00× · app\.c:42 app$/);
+  assert.match(status, /^fill_cache — base 10\.0 MB 100 % → head 30\.0 MB 100 % · \+20\.0 MB 3\.00× · app\.c:42 app$/);
   await report.page.mouse.click(box.x + box.width / 2, box.y + 2.5 * ROW);
   await report.settle();
   assert.match(await report.text('.inspector'), /Only cpu was tested, so alloc_space has no verdicts/);

@@ -50,7 +50,7 @@ reportTest('a brush filters the picture, the list and every figure; a double cli
   assert.ok(names.includes('load') && !names.includes('work') && !names.includes('worker'), String(names));
   const box = await report.picture();
   await report.point(box.x + box.width / 2, box.y + 9);
-  assert.match(await report.text('.status'), /base 1\.5\d s 100\.0 % → head 1\.5\d s/);
+  assert.match(await report.text('.status'), /base 1\.5\d s 100 % → head 1\.5\d s/);
   assert.match(await report.text('.chips .chip'), /✕ \d\d(\.\d)?–80\d(\.\d)? ms/);
   await report.page.dblclick('.strip');
   await report.settle();
