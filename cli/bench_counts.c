@@ -47,46 +47,46 @@ static bool sum_runs(const struct profile *profile, uint32_t value_type, struct 
 	return true;
 }
 
-static void print_count(FILE *stream, double value)
+static void append_count(struct buffer *text, double value)
 {
 	char digits[DIGITS_SIZE];
 
 	digits_in_groups((uint64_t)fmin(rint(value), 0x1p63), digits);
-	fputs(digits, stream);
+	buffer_append_string(text, digits);
 }
 
-static void print_side_counts(FILE *stream, int side, const struct counts *counts)
+static void append_side_counts(struct buffer *text, int side, const struct counts *counts)
 {
-	fprintf(stream, "  %s ", diff_side_name(side));
-	print_count(stream, counts->mean);
+	buffer_printf(text, "  %s ", diff_side_name(side));
+	append_count(text, counts->mean);
 	if (counts->least == counts->most)
 		return;
-	fputs(" (", stream);
-	print_count(stream, counts->least);
-	fputs(" to ", stream);
-	print_count(stream, counts->most);
-	fputc(')', stream);
+	buffer_append_string(text, " (");
+	append_count(text, counts->least);
+	buffer_append_string(text, " to ");
+	append_count(text, counts->most);
+	buffer_append_byte(text, ')');
 }
 
 /* A change of less than 0.1 % is shown with more digits: exact counts have them. */
-static void print_change(FILE *stream, double base, double head)
+static void append_change(struct buffer *text, double base, double head)
 {
 	static const double least_with_two_digits = 0.1;
 	double percent = base > 0 ? (head - base) / base * 100 : 0;
 
 	if (head == base)
-		fputs("  equal\n", stream);
+		buffer_append_string(text, "  equal\n");
 	else if (!(base > 0))
-		fputs("  new\n", stream);
+		buffer_append_string(text, "  new\n");
 	else
-		fprintf(stream, "  %+.*f %%\n", fabs(percent) < least_with_two_digits ? 5 : 2, percent);
+		buffer_printf(text, "  %+.*f %%\n", fabs(percent) < least_with_two_digits ? 5 : 2, percent);
 }
 
-bool bench_print_counts(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+bool bench_append_counts(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	const struct profile *base = profiles[DIFF_BASE], *head = profiles[DIFF_HEAD];
 
-	fprintf(stream,
+	buffer_printf(text,
 		base->run_count == 1 ? "%zu run of each command, simulated\n"
 				     : "%zu runs of each command, simulated; mean, and least to most\n",
 		base->run_count);
@@ -99,11 +99,11 @@ bool bench_print_counts(FILE *stream, const struct profile *const profiles[DIFF_
 			continue;
 		if (!sum_runs(base, i, &counts[DIFF_BASE], err) || !sum_runs(head, other, &counts[DIFF_HEAD], err))
 			return false;
-		fprintf(stream, "  %-13s", type);
+		buffer_printf(text, "  %-13s", type);
 		for (int side = 0; side < DIFF_SIDES; side++)
-			print_side_counts(stream, side, &counts[side]);
-		print_change(stream, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
+			append_side_counts(text, side, &counts[side]);
+		append_change(text, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
 	}
-	fputc('\n', stream);
+	buffer_append_byte(text, '\n');
 	return true;
 }

@@ -3,11 +3,9 @@
 
 #include "diff/diff.h"
 
-#include <stdio.h>
-
 /* Whether the runs were simulated: their values are exact counts, and their times are those of the simulator. */
 bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES]);
 
-/* Prints what a run of each command counts: the mean, and the least and the most where runs of a side differ. */
+/* Appends what a run of each command counts: the mean, and the least and the most where runs of a side differ. */
 COMMON_MUST_CHECK
-bool bench_print_counts(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err);
+bool bench_append_counts(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err);

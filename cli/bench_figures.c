@@ -36,16 +36,16 @@ static int decimals(double value)
 	return value < 10 ? 3 : value < 100 ? 2 : 1;
 }
 
-static void print_side(FILE *stream, const struct diff_run_summary *s, int side, const struct unit *unit)
+static void append_side(struct buffer *text, const struct diff_run_summary *s, int side, const struct unit *unit)
 {
 	double mean = s->mean[side] / unit->size;
 	int digits = decimals(s->mean[DIFF_BASE] / unit->size);
 
 	if (isnan(s->low[side]))
-		fprintf(stream, "  %s %.*f %s", diff_side_name(side), digits, mean, unit->name);
+		buffer_printf(text, "  %s %.*f %s", diff_side_name(side), digits, mean, unit->name);
 	else
-		fprintf(stream, "  %s %.*f %s (%.*f to %.*f)", diff_side_name(side), digits, mean, unit->name, digits,
-			s->low[side] / unit->size, digits, s->high[side] / unit->size);
+		buffer_printf(text, "  %s %.*f %s (%.*f to %.*f)", diff_side_name(side), digits, mean, unit->name,
+			digits, s->low[side] / unit->size, digits, s->high[side] / unit->size);
 }
 
 /* A change in percent, never -0.0. */
@@ -54,22 +54,22 @@ static double shown(double change)
 	return round(change * 1000) / 10 + 0.0;
 }
 
-static void print_figure(FILE *stream, enum diff_run_figure figure, const struct diff_run_summary *s)
+static void append_figure(struct buffer *text, enum diff_run_figure figure, const struct diff_run_summary *s)
 {
 	struct unit unit = unit_of(figure, s->mean[DIFF_BASE]);
 
-	fprintf(stream, "  %-11s", figure_names[figure]);
-	print_side(stream, s, DIFF_BASE, &unit);
-	print_side(stream, s, DIFF_HEAD, &unit);
+	buffer_printf(text, "  %-11s", figure_names[figure]);
+	append_side(text, s, DIFF_BASE, &unit);
+	append_side(text, s, DIFF_HEAD, &unit);
 	if (s->change >= 1)
-		fprintf(stream, "  %.2f×", 1 + s->change);
+		buffer_printf(text, "  %.2f×", 1 + s->change);
 	else
-		fprintf(stream, "  %+.1f %%", shown(s->change));
+		buffer_printf(text, "  %+.1f %%", shown(s->change));
 	if (!isnan(s->change_low) && s->change >= 1)
-		fprintf(stream, " (%.2f to %.2f)", 1 + s->change_low, 1 + s->change_high);
+		buffer_printf(text, " (%.2f to %.2f)", 1 + s->change_low, 1 + s->change_high);
 	else if (!isnan(s->change_low))
-		fprintf(stream, " (%+.1f to %+.1f)", shown(s->change_low), shown(s->change_high));
-	fputc('\n', stream);
+		buffer_printf(text, " (%+.1f to %+.1f)", shown(s->change_low), shown(s->change_high));
+	buffer_append_byte(text, '\n');
 }
 
 static double value_of(const struct profile_run *run, enum diff_run_figure figure)
@@ -79,9 +79,9 @@ static double value_of(const struct profile_run *run, enum diff_run_figure figur
 					: (double)run->peak_memory_bytes;
 }
 
-/* Prints the outliers in one line, whatever their number. */
-static bool print_outliers(
-	FILE *stream, const struct profile *profile, const char *side, enum diff_run_figure figure, struct error *err)
+/* Appends the outliers in one line, whatever their number. */
+static bool append_outliers(struct buffer *text, const struct profile *profile, const char *side,
+	enum diff_run_figure figure, struct error *err)
 {
 	size_t found = 0;
 
@@ -96,27 +96,27 @@ static bool print_outliers(
 			continue;
 		unit = unit_of(figure, median);
 		if (found++ == 0)
-			fprintf(stream,
+			buffer_printf(text,
 				"  outliers, which are included: %s of %s, median %.*f %s:", figure_names[figure], side,
 				decimals(median / unit.size), median / unit.size, unit.name);
 		if (found <= MAX_OUTLIERS)
-			fprintf(stream, "%s run %zu %.*f", found > 1 ? "," : "", run + 1, decimals(median / unit.size),
-				value / unit.size);
+			buffer_printf(text, "%s run %zu %.*f", found > 1 ? "," : "", run + 1,
+				decimals(median / unit.size), value / unit.size);
 	}
 	if (found > MAX_OUTLIERS)
-		fprintf(stream, " and %zu more", found - MAX_OUTLIERS);
+		buffer_printf(text, " and %zu more", found - MAX_OUTLIERS);
 	if (found > 0)
-		fputc('\n', stream);
+		buffer_append_byte(text, '\n');
 	return true;
 }
 
-bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+bool bench_append_figures(struct buffer *text, const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
 	if (bench_counts_known(profiles))
-		return bench_print_counts(stream, profiles, err);
-	fprintf(stream,
+		return bench_append_counts(text, profiles, err);
+	buffer_printf(text,
 		runs == 1 ? "%zu run of each command\n"
 			  : "%zu runs of each command, alternating; mean and 95 %% interval\n",
 		runs);
@@ -125,14 +125,14 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 
 		if (diff_summarize_runs(
 			    profiles[DIFF_BASE], profiles[DIFF_HEAD], (enum diff_run_figure)figure, true, &summary))
-			print_figure(stream, (enum diff_run_figure)figure, &summary);
+			append_figure(text, (enum diff_run_figure)figure, &summary);
 	}
 	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
 		for (int side = 0; side < DIFF_SIDES; side++)
-			if (!print_outliers(
-				    stream, profiles[side], diff_side_name(side), (enum diff_run_figure)figure, err))
+			if (!append_outliers(
+				    text, profiles[side], diff_side_name(side), (enum diff_run_figure)figure, err))
 				return false;
 	}
-	fputc('\n', stream);
+	buffer_append_byte(text, '\n');
 	return true;
 }

@@ -3,6 +3,8 @@
 
 #include "common/common.h"
 
+#include <stdio.h>
+
 /*
  * The command line: the only code that prints, exits or handles signals. `main.c` dispatches, each command has its
  * cmd_*.c. Results go to standard output, everything else to standard error.
@@ -42,19 +44,25 @@ extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_bench, c
 	cmd_doctor;
 
 /*
- * Writes to standard error. Text of files, symbols and arguments is cleaned, so that it cannot control the terminal.
- * Line ends stay.
+ * Writes whole lines, the last with or without its newline, wrapped (common/wrap.h) to the columns of the stream;
+ * `indent` is less than 40. Text of files, symbols and arguments is cleaned, so that it cannot control the terminal.
+ * Nothing is written of "".
  */
+__attribute__((format(printf, 3, 4))) void cli_write(FILE *stream, size_t indent, const char *format, ...);
+
+/* Writes such lines to standard error. */
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 
+enum { CLI_MESSAGE_BYTES = 1 << 16 }; /* enough for a message with a path */
+
 /*
- * How many columns text has on a file descriptor: what COLUMNS says; else the width of the terminal, if it is one; else
- * 120. -1 is no terminal.
+ * How many columns text has on a file descriptor, at least 40: what COLUMNS says; else the width of the terminal, if it
+ * is one; else 120. -1 is no terminal.
  */
 unsigned int cli_columns(int fd);
 
-/* Prints "wrote before.pb.gz (14.2 kB)" on standard error, without a line end; "-" is standard output. */
-void cli_print_written(const char *path, uint64_t bytes);
+/* Appends "wrote before.pb.gz (14.2 kB)", without a line end; "-" is standard output. */
+void cli_append_written(struct buffer *text, const char *path, uint64_t bytes);
 
 /* `kelvin: MESSAGE` on standard error. */
 void cli_print_error(const struct error *err);

@@ -15,6 +15,8 @@
 
 enum {
 	DEFAULT_RUNS = 10,
+	MAX_FIGURES_BYTES = 1 << 20,
+	FIGURES_INDENT = 4,
 	DEFAULT_TIME_LIMIT_S = 600, /* of --benchmarks without --runs */
 };
 
@@ -258,6 +260,7 @@ static FILE *figures_stream(const struct comparison *comparison)
 static bool finish(struct bench *bench, struct comparison *comparison, int *code, struct error *err)
 {
 	FILE *stream = figures_stream(comparison);
+	CLEANUP(buffer_deinit) struct buffer figures = { 0 };
 	const struct profile *profiles[DIFF_SIDES];
 
 	progress_phase(&bench->progress, "comparing");
@@ -276,8 +279,10 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 	if (bench->request->benchmarks)
 		return comparison_run_suite(comparison, profiles, (const char *[]){ NULL, NULL },
 			bench->request->stops_when_decided ? bench_look_after(bench->pairs) : 0, code, err);
-	if (!bench_print_figures(stream, profiles, err))
+	buffer_init(&figures, MAX_FIGURES_BYTES);
+	if (!bench_append_figures(&figures, profiles, err) || !buffer_ok(&figures, err))
 		return false;
+	cli_write(stream, FIGURES_INDENT, "%s", figures.data);
 	fflush(stream);
 	return comparison_run(comparison, profiles, (const char *[]){ NULL, NULL }, code, err);
 }

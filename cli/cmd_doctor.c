@@ -40,14 +40,27 @@ static const char capabilities_effect[] =
 	"members of the group kelvin can then see into every process ('sudo usermod -aG kelvin NAME', then log "
 	"in again); or run Kelvin with sudo";
 
+/* Where what is asked for stands, and what is known of it. */
+enum { WHAT_COLUMN = 5, TEXT_COLUMN = 28 };
+
 static void print_line(bool good, const char *what, const char *yes, const char *no)
 {
-	printf("%s %-22s %s\n", good ? "ok  " : "no  ", what, good ? yes : no);
+	cli_write(stdout, TEXT_COLUMN, "%s %-22s %s", good ? "ok  " : "no  ", what, good ? yes : no);
 }
 
+/* A line of the command that goes on ends as the shell has it, so that it can be copied. */
 static void print_advice(const char *command, const char *what)
 {
-	printf("     -> %s\n        %s\n", command, what);
+	const struct wrap wrap = { .width = cli_columns(STDOUT_FILENO), .indent = WHAT_COLUMN, .mark = " \\" };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	char line[512];
+
+	snprintf(line, sizeof(line), "  -> %s", command);
+	buffer_init(&text, CLI_MESSAGE_BYTES);
+	wrap_append(&text, line, &wrap);
+	if (!text.failed)
+		fputs(text.data, stdout);
+	cli_write(stdout, WHAT_COLUMN, "     %s", what);
 }
 
 /*
@@ -91,7 +104,7 @@ static void print_program_advice(const struct error *why)
 	if (why->code == ERROR_PERMISSION && geteuid() != 0)
 		print_advice(capabilities_command, capabilities_effect);
 	else
-		printf("     -> %s\n", why->message);
+		cli_write(stdout, WHAT_COLUMN, "  -> %s", why->message);
 }
 
 static void print_waits(const struct sampler_capabilities *can)
@@ -131,7 +144,8 @@ static void print_counters(const struct sampler_capabilities *can)
 	print_line(can->counters != NULL, "counters", yes,
 		"nothing of the processor tells what holds functions up (--counters)");
 	if (!can->counters)
-		printf("     -> %s: 'kelvin simulate' tells it without them\n", can->no_counters.message);
+		cli_write(stdout, WHAT_COLUMN, "  -> %s: 'kelvin simulate' tells it without them",
+			can->no_counters.message);
 }
 
 static void print_sources(const struct sampler_capabilities *can)
@@ -152,8 +166,9 @@ static void print_sources(const struct sampler_capabilities *can)
 
 static void print_limits(const struct sampler_capabilities *can)
 {
-	printf("     perf_event_paranoid %d, perf_event_mlock_kb %d, perf_event_max_sample_rate %d, at most %" PRIu64
-	       " open files\n",
+	cli_write(stdout, WHAT_COLUMN,
+		"     perf_event_paranoid %d, perf_event_mlock_kb %d, perf_event_max_sample_rate %d, at most %" PRIu64
+		" open files",
 		can->perf_event_paranoid, can->perf_event_mlock_kb, can->perf_event_max_sample_rate,
 		can->descriptor_limit);
 	if (can->perf_event_max_sample_rate > 0 && can->perf_event_max_sample_rate < SAMPLER_DEFAULT_FREQUENCY_HZ)

@@ -52,16 +52,18 @@ static bool choose_output(const struct request *request, const char *name, char 
 
 static bool write_profile(const struct profile *profile, const char *path, mode_t mode, struct error *err)
 {
+	CLEANUP(buffer_deinit) struct buffer said = { 0 };
 	char samples[DIGITS_SIZE];
 	uint64_t file_bytes;
 
 	if (!output_write_profile(profile, path, mode, &file_bytes, err))
 		return false;
 	digits_in_groups(profile->quality.samples, samples);
-	cli_say("recovered %s sample%s of %.1f s\n", samples, profile->quality.samples == 1 ? "" : "s",
+	buffer_init(&said, CLI_MESSAGE_BYTES);
+	buffer_printf(&said, "recovered %s sample%s of %.1f s\n", samples, profile->quality.samples == 1 ? "" : "s",
 		(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9);
-	cli_print_written(path, file_bytes);
-	cli_say("\n");
+	cli_append_written(&said, path, file_bytes);
+	cli_print_notices(&said);
 	return true;
 }
 

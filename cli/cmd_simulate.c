@@ -90,7 +90,7 @@ static size_t count_processes(const struct profile *profile)
 	return count;
 }
 
-static void print_model(const struct source_simulated_options *options)
+static void append_model(struct buffer *text, const struct source_simulated_options *options)
 {
 	char sizes[SIMULATOR_CACHES][DIGITS_SIZE];
 
@@ -101,23 +101,27 @@ static void print_model(const struct source_simulated_options *options)
 		else
 			snprintf(sizes[i], sizeof(sizes[i]), "%llu MB",
 				(unsigned long long)(options->caches[i].bytes >> 20));
-	cli_say("cycles: %.2g for most instructions, %d for a miss of the first cache (%s code, %s data), %d of the last (%s), %d for a wrong branch\n",
+	buffer_printf(text,
+		"cycles: %.2g for most instructions, %d for a miss of the first cache (%s code, %s data), %d of the last (%s), %d for a wrong branch\n",
 		COST_MODEL_QUARTERS / 4.0, COST_MODEL_FIRST_MISS_CYCLES, sizes[0], sizes[1],
 		COST_MODEL_LAST_MISS_CYCLES, sizes[2], COST_MODEL_BRANCH_MISS_CYCLES);
 }
 
 static void print_summary(const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
 {
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	char instructions[DIGITS_SIZE], cycles[DIGITS_SIZE];
 	size_t processes = count_processes(profile);
 
 	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
 	digits_in_groups((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
-	cli_say("%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles, processes,
-		processes == 1 ? "" : "es");
-	print_model(&simulation->request->simulated);
-	cli_print_written(simulation->request->output, file_bytes);
-	cli_say(" in %.2f s after the command ended\n", (double)simulation->naming_ns / 1e9);
+	buffer_init(&text, CLI_MESSAGE_BYTES);
+	buffer_printf(&text, "%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles,
+		processes, processes == 1 ? "" : "es");
+	append_model(&text, &simulation->request->simulated);
+	cli_append_written(&text, simulation->request->output, file_bytes);
+	buffer_printf(&text, " in %.2f s after the command ended\n", (double)simulation->naming_ns / 1e9);
+	cli_print_notices(&text);
 }
 
 /* ---- Runs ---- */

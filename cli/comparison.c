@@ -179,7 +179,7 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 	if (!outputs_write(&comparison->outputs, &input, err))
 		return false;
 	if (!outputs_use_stdout(&comparison->outputs))
-		printf("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
+		cli_write(stdout, 0, "%s: %s", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
 	warn_of_unmet(comparison, diff);
 	*code = diff_exit_code(comparison, diff);
 	return true;
@@ -255,11 +255,12 @@ static void print_verdict(const struct suite_view *view)
 	const struct diff *diff = suite_view_diff(view);
 
 	if (!view->title)
-		printf("%s: %s\n", diff_verdict_name(suite->verdict), diff_suite_string(suite, suite->verdict_text));
+		cli_write(stdout, 0, "%s: %s", diff_verdict_name(suite->verdict),
+			diff_suite_string(suite, suite->verdict_text));
 	else if (suite->is_measured || diff->sides != DIFF_SIDES)
-		printf("%s\n", view->title);
+		cli_write(stdout, 0, "%s", view->title);
 	else
-		printf("%s: %s: %s\n", diff_verdict_name(diff->verdict), view->title,
+		cli_write(stdout, 0, "%s: %s: %s", diff_verdict_name(diff->verdict), view->title,
 			diff_string(diff, diff->verdict_text));
 }
 

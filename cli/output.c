@@ -244,8 +244,12 @@ static bool write_one(
 			 : render(outputs, kind, shown->input, &out, err);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
 	if (ok && !is_stdout(path)) {
-		cli_print_written(path, out.size);
-		cli_say("\n");
+		struct buffer said;
+
+		buffer_init(&said, CLI_MESSAGE_BYTES);
+		cli_append_written(&said, path, out.size);
+		cli_print_notices(&said);
+		buffer_deinit(&said);
 	}
 	buffer_deinit(&out);
 	return ok;

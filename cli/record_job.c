@@ -186,16 +186,20 @@ static void print_runs_end(const struct record_job *job, uint64_t run, int code)
 {
 	size_t kept = profile_execution_count(job->merged);
 
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, CLI_MESSAGE_BYTES);
 	if (interrupt_signal())
-		fprintf(stderr, "kelvin: interrupted in run %llu of %llu; ", (unsigned long long)run,
+		buffer_printf(&text, "kelvin: interrupted in run %llu of %llu; ", (unsigned long long)run,
 			(unsigned long long)job->runs);
 	else
-		fprintf(stderr, "kelvin: run %llu of %llu ended with exit code %d; ", (unsigned long long)run,
+		buffer_printf(&text, "kelvin: run %llu of %llu ended with exit code %d; ", (unsigned long long)run,
 			(unsigned long long)job->runs, code);
 	if (kept == 0)
-		fputs("nothing is kept\n", stderr);
+		buffer_append_string(&text, "nothing is kept\n");
 	else
-		cli_say("%zu run%s kept in %s\n", kept, kept == 1 ? " is" : "s are", job->output);
+		buffer_printf(&text, "%zu run%s kept in %s\n", kept, kept == 1 ? " is" : "s are", job->output);
+	cli_print_notices(&text);
 }
 
 /* Run after run, up to the first that fails or is interrupted; what was recorded until then is kept. */

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MAX_SUMMARY_BYTES = 16 << 20 };
+
 static const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
@@ -37,7 +39,7 @@ static const char *function_at(const struct profile *profile, uint32_t id)
 }
 
 /* "open stacks: 11, which nothing cut, but whose ...: 9 end at runtime.asmcgocall" */
-static void print_open(const struct profile *profile)
+static void append_open(struct buffer *text, const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
 	uint64_t open = quality->stops[PROFILE_STOP_OPEN];
@@ -46,34 +48,36 @@ static void print_open(const struct profile *profile)
 	if (open == 0)
 		return;
 	digits_in_groups(open, count);
-	cli_say("open stacks: %s, which nothing cut, but whose last frame is not known to be the first one of a thread",
+	buffer_printf(text,
+		"open stacks: %s, which nothing cut, but whose last frame is not known to be the first one of a thread",
 		count);
 	if (quality->open_end_count > 0 && function_at(profile, quality->open_end)[0]) {
 		digits_in_groups(quality->open_end_count < open ? quality->open_end_count : open, count);
-		cli_say(": %s end at %s", count, function_at(profile, quality->open_end));
+		buffer_printf(text, ": %s end at %s", count, function_at(profile, quality->open_end));
 	}
-	cli_say("\n");
+	buffer_append_byte(text, '\n');
 }
 
-static void print_stops(const struct profile *profile)
+static void append_stops(struct buffer *text, const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
 	const char *separator = "cut stacks: ";
 	char count[DIGITS_SIZE];
 
-	print_open(profile);
+	append_open(text, profile);
 	for (size_t stop = 0; stop < PROFILE_STOP_COUNT; stop++) {
 		if (is_whole(stop) || stop == PROFILE_STOP_OPEN || quality->stops[stop] == 0)
 			continue;
 		digits_in_groups(quality->stops[stop], count);
-		cli_say("%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
+		buffer_printf(text, "%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
 		separator = ", ";
 	}
 	if (separator[0] == ',')
-		cli_say("\n");
+		buffer_append_byte(text, '\n');
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
 		digits_in_groups(quality->stops[PROFILE_STOP_STITCHED], count);
-		cli_say("%s of the whole stacks %s stitched\n", count, was(quality->stops[PROFILE_STOP_STITCHED]));
+		buffer_printf(text, "%s of the whole stacks %s stitched\n", count,
+			was(quality->stops[PROFILE_STOP_STITCHED]));
 	}
 }
 
@@ -83,13 +87,15 @@ static bool is_by_frame_pointers(const struct profile *profile)
 	return strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0;
 }
 
-static void print_losses(const struct profile_quality *quality)
+static void append_losses(struct buffer *text, const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
-		cli_say("the kernel paused sampling %llu time%s because it took too long; record with a lower -F\n",
+		buffer_printf(text,
+			"the kernel paused sampling %llu time%s because it took too long; record with a lower -F\n",
 			(unsigned long long)quality->throttled, plural(quality->throttled));
 	if (quality->lost_sideband > 0)
-		cli_say("%llu record%s of new mappings and threads %s lost, so some function names may be missing\n",
+		buffer_printf(text,
+			"%llu record%s of new mappings and threads %s lost, so some function names may be missing\n",
 			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband),
 			was(quality->lost_sideband));
 }
@@ -110,7 +116,7 @@ static int64_t sampled_cpu_ns(const struct profile *profile)
  * Warns of threads without samples. The kernel starts a thread's clock with the thread, so a thread that lives for less
  * than a period is never sampled.
  */
-static void print_unseen(const struct profile *profile)
+static void append_unseen(struct buffer *text, const struct profile *profile)
 {
 	static const int64_t slack_ns = 50000000;
 	int64_t sampled_ns = sampled_cpu_ns(profile), used_ns = 0;
@@ -123,7 +129,8 @@ static void print_unseen(const struct profile *profile)
 	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 ||
 		used_ns - sampled_ns < slack_ns || sampled_ns >= used_ns - used_ns / 4)
 		return;
-	cli_say("the samples cover %.2f s of the %.2f s of CPU time that the command used: the kernel hardly samples processes that "
+	buffer_printf(text,
+		"the samples cover %.2f s of the %.2f s of CPU time that the command used: the kernel hardly samples processes that "
 		"live for less than a sampling period; a higher -F samples more of them\n",
 		(double)sampled_ns / 1e9, (double)used_ns / 1e9);
 }
@@ -187,7 +194,7 @@ static bool is_stripped_file(const struct profile_mapping *mapping)
 }
 
 /* Names binaries that lack their symbols, as installed ones usually do. */
-static void print_stripped(const struct profile *profile)
+static void append_stripped(struct buffer *text, const struct profile *profile)
 {
 	enum { LEAST_STRIPPED_PERCENT = 10 };
 	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
@@ -214,14 +221,13 @@ static void print_stripped(const struct profile *profile)
 		snprintf(remedy, sizeof(remedy),
 			"'apt install %s' (from the archive of debug symbols) or 'kelvin symbolize --debuginfod' names them",
 			package);
-	cli_say("%.0f %% of the samples are in functions without names, most of them in %s: %s\n",
+	buffer_printf(text, "%.0f %% of the samples are in functions without names, most of them in %s: %s\n",
 		(double)stripped * 100 / (double)samples, path, remedy);
 }
 
 /* Interpreters and run-time compilers give the names of a program's functions only on request. */
-static void print_nameless(const struct profile *profile)
+static void append_nameless(struct buffer *text, const struct profile *profile)
 {
-	enum { MAX_SENTENCE_BYTES = 1024 };
 	struct profile_nameless found[PROFILE_LANGUAGE_COUNT];
 	struct error ignored;
 	size_t count = 0;
@@ -229,31 +235,26 @@ static void print_nameless(const struct profile *profile)
 	if (!profile_find_nameless(profile, found, &count, &ignored))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		struct buffer sentence;
-
-		buffer_init(&sentence, MAX_SENTENCE_BYTES);
-		profile_nameless_sentence(&found[i], &sentence);
-		if (buffer_ok(&sentence, &ignored))
-			cli_say("%.*s\n", (int)sentence.size, (const char *)sentence.data);
-		buffer_deinit(&sentence);
+		profile_nameless_sentence(&found[i], text);
+		buffer_append_byte(text, '\n');
 	}
 }
 
 /* ---- Requests ---- */
 
-static void say_latency(const char *words, double ns)
+static void append_duration(struct buffer *text, const char *words, double ns)
 {
 	if (ns < 1e5)
-		cli_say("%s %.*f µs", words, ns < 1e4, ns / 1e3);
+		buffer_printf(text, "%s %.*f µs", words, ns < 1e4, ns / 1e3);
 	else if (ns < 1e7)
-		cli_say("%s %.2g ms", words, ns / 1e6);
+		buffer_printf(text, "%s %.2g ms", words, ns / 1e6);
 	else if (ns < 1e9)
-		cli_say("%s %.0f ms", words, ns / 1e6);
+		buffer_printf(text, "%s %.0f ms", words, ns / 1e6);
 	else
-		cli_say("%s %.1f s", words, ns / 1e9);
+		buffer_printf(text, "%s %.1f s", words, ns / 1e9);
 }
 
-static void print_latency(const struct profile *profile)
+static void append_latency(struct buffer *text, const struct profile *profile)
 {
 	uint64_t counts[PROFILE_LATENCY_BUCKETS];
 	double half_ns;
@@ -262,11 +263,11 @@ static void print_latency(const struct profile *profile)
 	half_ns = profile_latency_quantile(counts, 0.5);
 	if (isnan(half_ns))
 		return;
-	say_latency(", half of them within", half_ns);
-	say_latency(", 99 % within", profile_latency_quantile(counts, 0.99));
+	append_duration(text, ", half of them within", half_ns);
+	append_duration(text, ", 99 % within", profile_latency_quantile(counts, 0.99));
 }
 
-static void print_answered(const struct record_summary *summary, uint64_t answered)
+static void append_answered(struct buffer *text, const struct record_summary *summary, uint64_t answered)
 {
 	const struct profile_requests *requests = &summary->profile->requests;
 	char count[DIGITS_SIZE], rate[DIGITS_SIZE];
@@ -275,16 +276,17 @@ static void print_answered(const struct record_summary *summary, uint64_t answer
 	digits_in_groups(answered, count);
 	digits_in_groups((uint64_t)(per_s + 0.5), rate);
 	if (requests->source == PROFILE_WORK_EVENT)
-		cli_say("%s time%s %s", count, plural(answered), profile_string(summary->profile, requests->event));
+		buffer_printf(text, "%s time%s %s", count, plural(answered),
+			profile_string(summary->profile, requests->event));
 	else
-		cli_say("%s request%s %s", count, plural(answered),
+		buffer_printf(text, "%s request%s %s", count, plural(answered),
 			requests->source == PROFILE_WORK_STATED ? "as stated" : "answered");
 	if (per_s >= 1)
-		cli_say(" (%s a second)", rate);
+		buffer_printf(text, " (%s a second)", rate);
 }
 
 /* "40,001 requests answered (4,000 a second), half of them within 0.21 ms, 99 % within 1.9 ms; 120 calls out" */
-static void print_requests(const struct record_summary *summary)
+static void append_requests(struct buffer *text, const struct record_summary *summary)
 {
 	uint64_t answered = profile_requests_total(summary->profile, PROFILE_EXCHANGE_ANSWERED);
 	uint64_t called = profile_requests_total(summary->profile, PROFILE_EXCHANGE_CALLED_OUT);
@@ -292,18 +294,18 @@ static void print_requests(const struct record_summary *summary)
 
 	if (answered == 0 && called == 0) {
 		if (summary->profile->requests.source == PROFILE_WORK_EVENT)
-			cli_say("%s did not happen\n",
+			buffer_printf(text, "%s did not happen\n",
 				profile_string(summary->profile, summary->profile->requests.event));
 		return;
 	}
 	if (answered > 0) {
-		print_answered(summary, answered);
-		print_latency(summary->profile);
+		append_answered(text, summary, answered);
+		append_latency(text, summary->profile);
 	}
 	digits_in_groups(called, count);
 	if (called > 0)
-		cli_say("%s%s call%s out", answered > 0 ? "; " : "", count, plural(called));
-	cli_say("\n");
+		buffer_printf(text, "%s%s call%s out", answered > 0 ? "; " : "", count, plural(called));
+	buffer_append_byte(text, '\n');
 }
 
 /* ---- Waits ---- */
@@ -344,7 +346,7 @@ static bool has_goroutines(const struct profile *profile)
 }
 
 /* "waiting: 12.3 s in 8 threads: lock 80 %, io 12 %, timer 8 %; idle 40.0 s" */
-static void print_waits(const struct profile *profile)
+static void append_waits(struct buffer *text, const struct profile *profile)
 {
 	CLEANUP(cleanup_free) bool *has_waited = calloc(profile->thread_count + 1, sizeof(*has_waited));
 	enum profile_wait_class order[PROFILE_WAIT_COUNT];
@@ -355,24 +357,25 @@ static void print_waits(const struct profile *profile)
 		return;
 	add_up_waits(profile, has_waited, &waited);
 	if (waited.off_cpu_ns == 0 && waited.ns[PROFILE_WAIT_IDLE] == 0) {
-		cli_say("waiting: no thread was seen to wait\n");
+		buffer_printf(text, "waiting: no thread was seen to wait\n");
 		return;
 	}
-	cli_say("waiting: %.1f s in %zu thread%s", (double)waited.off_cpu_ns / 1e9, waited.threads,
+	buffer_printf(text, "waiting: %.1f s in %zu thread%s", (double)waited.off_cpu_ns / 1e9, waited.threads,
 		plural(waited.threads));
 	count = profile_waits_by_time(waited.ns, order);
 	for (size_t i = 0; i < count; i++)
-		cli_say("%s%s %.0f %%", i ? ", " : ": ", profile_wait_info(order[i])->name,
+		buffer_printf(text, "%s%s %.0f %%", i ? ", " : ": ", profile_wait_info(order[i])->name,
 			(double)waited.ns[order[i]] * 100 / (double)waited.off_cpu_ns);
 	if (waited.ns[PROFILE_WAIT_IDLE] > 0)
-		cli_say("; idle %.1f s", (double)waited.ns[PROFILE_WAIT_IDLE] / 1e9);
-	cli_say("\n");
+		buffer_printf(text, "; idle %.1f s", (double)waited.ns[PROFILE_WAIT_IDLE] / 1e9);
+	buffer_append_byte(text, '\n');
 	if (waited.ns[PROFILE_WAIT_IDLE] > waited.off_cpu_ns && has_goroutines(profile))
-		cli_say("goroutines wait without a thread, which is idle then: what they wait for, Go's own block profile tells\n");
+		buffer_printf(text,
+			"goroutines wait without a thread, which is idle then: what they wait for, Go's own block profile tells\n");
 }
 
 /* Where a program is slow although it hardly uses a CPU, samples of the CPU do not show why. */
-static void propose_waits(const struct record_summary *summary)
+static void append_proposal(struct buffer *text, const struct record_summary *summary)
 {
 	enum { BUSY_PERCENT = 30 };
 	static const int64_t least_ns = 500000000;
@@ -382,7 +385,8 @@ static void propose_waits(const struct record_summary *summary)
 		!profile_metric(summary->profile, summary->profile->default_value_type).is_cpu_time ||
 		percent >= BUSY_PERCENT)
 		return;
-	cli_say("it used %.0f %% of one CPU: where it waited for the rest of the time, a recording with --off-cpu shows\n",
+	buffer_printf(text,
+		"it used %.0f %% of one CPU: where it waited for the rest of the time, a recording with --off-cpu shows\n",
 		percent);
 }
 
@@ -404,7 +408,7 @@ static size_t count_benchmarks(const struct profile *profile, uint64_t *rounds)
 	return count;
 }
 
-static void print_benchmarks(const struct record_summary *summary)
+static void append_benchmarks(struct buffer *text, const struct record_summary *summary)
 {
 	const struct profile *profile = summary->profile;
 	const char *harness = profile_string(profile, profile->facts.harness);
@@ -416,16 +420,16 @@ static void print_benchmarks(const struct record_summary *summary)
 		return;
 	digits_in_groups(count, count_text);
 	digits_in_groups(rounds, rounds_text);
-	cli_say("%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "", harness,
-		rounds_text, plural(rounds));
+	buffer_printf(text, "%s benchmark%s%s%s: %s round%s", count_text, plural(count), harness[0] ? " of " : "",
+		harness, rounds_text, plural(rounds));
 	if (summary->answer_us > 0)
-		cli_say("; answers took %.0f µs (median)", summary->answer_us);
-	cli_say("\n");
+		buffer_printf(text, "; answers took %.0f µs (median)", summary->answer_us);
+	buffer_append_byte(text, '\n');
 }
 
 /* ---- All of it ---- */
 
-void record_summary_print(const struct record_summary *summary)
+static void append_summary(struct buffer *text, const struct record_summary *summary)
 {
 	const struct profile_quality *quality = &summary->profile->quality;
 	char samples[DIGITS_SIZE], lost[DIGITS_SIZE];
@@ -433,27 +437,36 @@ void record_summary_print(const struct record_summary *summary)
 
 	digits_in_groups(quality->samples, samples);
 	digits_in_groups(quality->lost, lost);
-	cli_say("%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
+	buffer_printf(text, "%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(summary->profile)) {
-		cli_say("stacks from frame pointers\n");
+		buffer_printf(text, "stacks from frame pointers\n");
 	} else {
-		cli_say("%.1f %% whole stacks\n", profile_quality_whole_percent(quality));
-		print_stops(summary->profile);
+		buffer_printf(text, "%.1f %% whole stacks\n", profile_quality_whole_percent(quality));
+		append_stops(text, summary->profile);
 	}
-	verification_print(summary->profile);
-	print_losses(quality);
-	print_requests(summary);
-	print_waits(summary->profile);
-	propose_waits(summary);
-	print_unseen(summary->profile);
+	verification_append(text, summary->profile);
+	append_losses(text, quality);
+	append_requests(text, summary);
+	append_waits(text, summary->profile);
+	append_proposal(text, summary);
+	append_unseen(text, summary->profile);
 	if (!summary->no_names) {
-		print_nameless(summary->profile);
-		print_stripped(summary->profile);
+		append_nameless(text, summary->profile);
+		append_stripped(text, summary->profile);
 	}
-	cli_say("recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
+	buffer_printf(text, "recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
 		seconds > 0 ? (double)summary->recorder_cpu_ns / 1e7 / seconds : 0, (double)summary->naming_ns / 1e9,
 		summary->no_names ? "" : "name functions and ");
-	cli_print_written(summary->path, summary->file_bytes);
-	cli_say("\n");
-	print_benchmarks(summary);
+	cli_append_written(text, summary->path, summary->file_bytes);
+	buffer_append_byte(text, '\n');
+	append_benchmarks(text, summary);
+}
+
+void record_summary_print(const struct record_summary *summary)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MAX_SUMMARY_BYTES);
+	append_summary(&text, summary);
+	cli_print_notices(&text);
 }

@@ -8,67 +8,88 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Of the lines in which a message goes on. */
+enum { MESSAGE_INDENT = 2 };
 static const size_t max_text_bytes = (size_t)16 << 20;
 
-static void write_clean(const char *text)
+static void write_lines(FILE *stream, size_t indent, char *lines)
 {
-	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
+	const struct wrap wrap = { .width = cli_columns(fileno(stream)), .indent = indent };
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
-	buffer_init(&clean, max_text_bytes);
-	while (*text) {
-		uint32_t code = unicode_next(&text);
-
-		unicode_append(&clean, code == '\n' || code == '\t' ? code : unicode_clean(code));
-	}
-	if (clean.failed)
+	buffer_init(&out, max_text_bytes);
+	/* How wide a tab is depends on the terminal. */
+	for (char *tab = lines; tab && (tab = strchr(tab, '\t')) != NULL;)
+		*tab = ' ';
+	/* The newline of the last line begins no other. */
+	while (lines && *lines)
+		wrap_append(&out, strsep(&lines, "\n"), &wrap);
+	if (out.failed)
 		fputs("kelvin: out of memory\n", stderr);
 	else
-		fwrite(clean.data ? clean.data : "", 1, clean.size, stderr);
+		fwrite(out.data ? out.data : "", 1, out.size, stream);
+}
+
+__attribute__((format(printf, 3, 0))) static void write_formatted(
+	FILE *stream, size_t indent, const char *format, va_list args)
+{
+	CLEANUP(cleanup_free) char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0) {
+		text = NULL;
+		fputs("kelvin: out of memory\n", stderr);
+	}
+	write_lines(stream, indent, text);
+}
+
+void cli_write(FILE *stream, size_t indent, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	write_formatted(stream, indent, format, args);
+	va_end(args);
 }
 
 void cli_say(const char *format, ...)
 {
-	CLEANUP(cleanup_free) char *text = NULL;
 	va_list args;
-	int size;
 
 	va_start(args, format);
-	size = vasprintf(&text, format, args);
+	write_formatted(stderr, MESSAGE_INDENT, format, args);
 	va_end(args);
-	if (size < 0)
-		text = NULL;
-	write_clean(text ? text : "kelvin: out of memory\n");
 }
 
 unsigned int cli_columns(int fd)
 {
-	enum { DEFAULT_COLUMNS = 120, MOST_COLUMNS = 1000 };
+	enum { DEFAULT_COLUMNS = 120, LEAST_COLUMNS = 40, MOST_COLUMNS = 1000 };
 	const char *text = getenv("COLUMNS");
 	unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
 	struct winsize window;
 
-	if (columns > 0 && columns <= MOST_COLUMNS)
-		return (unsigned int)columns;
-	if (fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-		return window.ws_col;
-	return DEFAULT_COLUMNS;
+	if (columns == 0 || columns > MOST_COLUMNS) {
+		bool is_terminal = fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &window) == 0;
+
+		columns = is_terminal && window.ws_col > 0 ? window.ws_col : DEFAULT_COLUMNS;
+	}
+	return columns < LEAST_COLUMNS ? LEAST_COLUMNS : (unsigned int)columns;
 }
 
-void cli_print_written(const char *path, uint64_t bytes)
+void cli_append_written(struct buffer *text, const char *path, uint64_t bytes)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
 
 	if (bytes < 1000)
-		cli_say("wrote %s (%llu B)", name, (unsigned long long)bytes);
+		buffer_printf(text, "wrote %s (%llu B)", name, (unsigned long long)bytes);
 	else if (bytes < 1000000)
-		cli_say("wrote %s (%.1f kB)", name, (double)bytes / 1e3);
+		buffer_printf(text, "wrote %s (%.1f kB)", name, (double)bytes / 1e3);
 	else
-		cli_say("wrote %s (%.1f MB)", name, (double)bytes / 1e6);
+		buffer_printf(text, "wrote %s (%.1f MB)", name, (double)bytes / 1e6);
 }
 
 void cli_print_error(const struct error *err)
 {
-	cli_say("kelvin: %s\n", err->message);
+	cli_say("kelvin: %s", err->message);
 }
 
 void cli_print_notices(const struct buffer *notices)

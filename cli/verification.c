@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/verification.h"
 
-#include "cli/cli.h"
 #include "cli/options.h"
 
 #include <string.h>
 
-enum { MAX_TEXT_BYTES = 1 << 12, MAX_EVERY = 1000000000 };
+enum { MAX_EVERY = 1000000000 };
 
 bool verification_take(void *every, const char *text, struct error *err)
 {
@@ -37,21 +36,20 @@ bool verification_finish(
 	return true;
 }
 
-void verification_print(const struct profile *profile)
+void verification_append(struct buffer *text, const struct profile *profile)
 {
 	const struct profile_verification *verification = &profile->verification;
-	struct buffer text;
 
 	if (!verification->is_there)
 		return;
-	buffer_init(&text, MAX_TEXT_BYTES);
-	profile_verification_sentence(verification, &text);
-	cli_say("%s\n", text.failed ? "" : text.data);
-	buffer_deinit(&text);
+	profile_verification_sentence(verification, text);
+	buffer_append_byte(text, '\n');
 	for (uint32_t i = 0; i < verification->difference_count; i++) {
 		const char *difference = profile_string(profile, verification->differences[i]);
 		size_t size = strlen(difference);
 
-		cli_say("%s%s", difference, size > 0 && difference[size - 1] == '\n' ? "" : "\n");
+		buffer_append(text, difference, size);
+		if (size == 0 || difference[size - 1] != '\n')
+			buffer_append_byte(text, '\n');
 	}
 }

@@ -26,8 +26,6 @@ COMMON_MUST_CHECK
 bool verification_finish(
 	struct recording *result, const struct symbolize_options *naming, struct buffer *notices, struct error *err);
 
-/*
- * Prints "1,000 stacks compared with libunwind: ..." and the differences on standard error; nothing if the recording
- * was not verified.
+/* Appends "1,000 stacks compared with libunwind: ..." and the differences; nothing if the recording was not verified.
  */
-void verification_print(const struct profile *profile);
+void verification_append(struct buffer *text, const struct profile *profile);

@@ -70,7 +70,7 @@ if [[ $(kelvin doctor --json | jq -r .counters) == null ]]; then
 	[[ ! -e ran && ! -e none.pb.gz ]] || fail "something was recorded, or ran, without counters"
 	kelvin doctor >said || true
 	says said '^no +counters '
-	[[ $(grep -A1 '^no +counters' -E said | tail -1) == "     -> "* ]] || fail "not told why there are no counters"
+	[[ $(grep -A1 '^no +counters' -E said | tail -1) == "  -> "* ]] || fail "not told why there are no counters"
 else
 	run 0 kelvin record --counters -o processor.pb.gz -- "$faults" 0 20 4000
 	at_least "$(counted processor.pb.gz system)" 1 "nanoseconds in the kernel"

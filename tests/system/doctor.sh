@@ -13,7 +13,7 @@ says stdout "perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"
 if [[ $code -eq 0 ]]; then
 	run 0 kelvin record -q -o a.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.3
 else
-	says stdout '^     -> '
+	says stdout '^  -> '
 fi
 # Capabilities are for a group: whoever may execute the file has them.
 if is_root && command -v setpriv >/dev/null; then
@@ -33,7 +33,7 @@ hook=$(jq -r .waits stdout)
 kelvin doctor >said || true
 if [[ $hook == null ]]; then
 	says said '^no +waits +cannot be sampled'
-	[[ $(grep -A1 '^no +waits' -E said | tail -1) == "     -> "* ]] || fail "not told what would allow it to sample waits"
+	[[ $(grep -A1 '^no +waits' -E said | tail -1) == "  -> "* ]] || fail "not told what would allow it to sample waits"
 else
 	says said "^ok +waits +can be sampled \(--off-cpu\), by ($hook)\$"
 	[[ $hook =~ ^(fentry|kprobe|rseq)$ ]] || fail "unknown hook $hook"
@@ -45,6 +45,6 @@ if grep -qE '^ok +interpreters +functions of CPython 3\.11 to 3\.15, PHP 7\.4 to
 else
 	says said '^no +interpreters +functions of node and HotSpot are shown, those of CPython, PHP and Ruby are not$'
 	[[ $languages == '["java","javascript"]' ]] || fail "the languages are $languages"
-	[[ $(grep -A1 '^no +interpreters' -E said | tail -1) == "     -> "* ]] || fail "not told what would show functions of CPython"
+	[[ $(grep -A1 '^no +interpreters' -E said | tail -1) == "  -> "* ]] || fail "not told what would show functions of CPython"
 fi
 jq -e '.schema == "kelvin.doctor/1"' stdout >/dev/null || fail "not schema kelvin.doctor/1"
