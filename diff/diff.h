@@ -546,6 +546,9 @@ static inline const struct diff_estimate *diff_change_estimate(
 	return change->is_self ? &f->self : &f->total;
 }
 
+/* Whether the verdict names the change: its wait if it names one, else its cause. */
+bool diff_change_is_named(const struct diff *diff, const struct diff_change *change);
+
 /* The function that ended most of a site's waits in head; PROFILE_NONE: it is not known. */
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_site *site);
 

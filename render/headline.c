@@ -1,104 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/headline.h"
 
+#include "render/changes.h"
 #include "render/format.h"
 #include "render/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A function's difference is the cause's if this part of it lies below the cause. */
-static const double part_of_cause = 0.5;
-
 /* ---- What else is proven ---- */
 
-/* The function to whose self time a node's own counts: that which an interpreter runs has the interpreter's. */
-static uint32_t function_of(const struct diff *diff, uint32_t node)
+/* Whether the verdict says all of a change: it is the first, or nothing but waiting at the place that is named. */
+static bool is_said(const struct diff *diff, size_t i)
 {
-	uint32_t at = node;
-
-	while (at != 0 && diff->functions[diff->nodes[at].function].interprets != PROFILE_LANGUAGE_NATIVE)
-		at = diff->nodes[at].parent;
-	return diff->nodes[at != 0 ? at : node].function;
+	return diff_change_is_named(diff, &diff->changes[i]) && (i == 0 || diff->changes[i].wait_count <= 1);
 }
 
-/* Fills [function] with the difference of its self time below the cause. */
-static void sum_below_cause(const struct diff *diff, double *below)
+size_t headline_others(const struct diff *diff, const struct diff_change *others[static HEADLINE_OTHERS])
 {
-	uint32_t cause = diff->cause.function;
+	size_t count = 0;
 
-	for (uint32_t top = 1; top < diff->node_count; top++) {
-		if (diff->nodes[top].function != cause)
-			continue;
-		for (uint32_t node = top; node < diff->nodes[top].subtree_end; node++)
-			below[function_of(diff, node)] += diff->node_self[DIFF_HEAD][node] * diff->scale.factor -
-							  diff->node_self[DIFF_BASE][node];
-		top = diff->nodes[top].subtree_end - 1;
-	}
-}
-
-static bool is_other(const struct diff *diff, uint32_t function, double below)
-{
-	const struct diff_function *f = &diff->functions[function];
-
-	return summary_proven(f->self.state) && !f->interrupt && function != diff->cause.function &&
-	       function != diff->cause.leaf && f->name_source != PROFILE_NAME_NONE &&
-	       f->name_source != PROFILE_NAME_FDE && diff_wait_class(diff, f) == PROFILE_WAIT_NONE &&
-	       !(below / f->self.delta >= part_of_cause);
-}
-
-static bool is_larger(const struct diff *diff, uint32_t a, uint32_t b)
-{
-	return fabs(diff->functions[a].self.delta) > fabs(diff->functions[b].self.delta);
-}
-
-bool headline_others(const struct diff *diff, uint32_t others[static HEADLINE_OTHERS], size_t *count, struct error *err)
-{
-	CLEANUP(cleanup_free) double *below = calloc(diff->function_count + 1, sizeof(*below));
-
-	if (!below)
-		return error_set_memory(err);
-	*count = 0;
-	if (diff->cause.function != PROFILE_NONE)
-		sum_below_cause(diff, below);
-	for (uint32_t i = 0; i < diff->function_count; i++) {
-		size_t place = *count;
-
-		if (!is_other(diff, i, below[i]))
-			continue;
-		while (place > 0 && is_larger(diff, i, others[place - 1]))
-			place--;
-		if (place == HEADLINE_OTHERS)
-			continue;
-		*count += *count < HEADLINE_OTHERS;
-		memmove(others + place + 1, others + place, (*count - place - 1) * sizeof(*others));
-		others[place] = i;
-	}
-	return true;
+	for (size_t i = 0; i < diff->change_count && count < HEADLINE_OTHERS; i++)
+		if (!diff->changes[i].is_of_others && !is_said(diff, i))
+			others[count++] = &diff->changes[i];
+	return count;
 }
 
 const char *headline_others_words(const struct diff *diff)
 {
-	return diff->cause.function == PROFILE_NONE ? "Proven:" : "Also proven:";
+	return diff->cause.function == PROFILE_NONE && diff->named_wait == PROFILE_NONE ? "Proven:" : "Also proven:";
 }
 
-void headline_other(const struct diff *diff, uint32_t function, struct buffer *out)
+void headline_other(const struct diff *diff, const struct diff_change *change, struct buffer *out)
 {
-	const struct diff_estimate *e = &diff->functions[function].self;
-	const char *less = diff->is_counted ? "fewer" : "less";
+	const struct diff_estimate *e = diff_change_estimate(diff, change);
+	const char *less = diff->is_counted ? "fewer" : "less", *itself = change->is_self ? " itself" : "";
 
 	if (!(e->base > 0))
 		buffer_append_string(out, " is new");
 	else if (!(e->head > 0))
 		buffer_append_string(out, " is gone");
 	else if (e->head >= 2 * e->base)
-		buffer_printf(out, " takes %s as %s", format_change(e->base, e->head).text,
+		buffer_printf(out, "%s takes %s as %s", itself, format_change(e->base, e->head).text,
 			diff->is_counted ? "many" : "much");
 	else
-		buffer_printf(out, " takes %s %s", format_percent(100 * fabs(e->delta) / e->base).text,
+		buffer_printf(out, "%s takes %s %s", itself, format_percent(100 * fabs(e->delta) / e->base).text,
 			e->delta > 0 ? "more" : less);
 	buffer_printf(out, ": %s, %s points", format_delta(e->delta, diff_string(diff, diff->unit)).text,
 		format_points(summary_points(diff, e->delta)).text);
+}
+
+void headline_waits(const struct diff *diff, const struct diff_change *change,
+	void (*append)(struct buffer *out, const char *name), struct buffer *out)
+{
+	if (change->wait_count == 0)
+		return;
+	buffer_append_string(out, "; waiting for ");
+	change_append_waits(diff, change, append, out);
 }
 
 /* ---- What to do next ---- */

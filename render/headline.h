@@ -10,19 +10,19 @@
 
 enum { HEADLINE_OTHERS = 3 };
 
-/*
- * The functions with the largest proven differences of self time that the verdict's cause does not explain, the largest
- * first. Returns their number. ERROR_MEMORY.
- */
-COMMON_MUST_CHECK
-bool headline_others(
-	const struct diff *diff, uint32_t others[static HEADLINE_OTHERS], size_t *count, struct error *err);
+/* The largest changes that are counted and that the verdict does not tell, the largest first. Returns their number. */
+size_t headline_others(const struct diff *diff, const struct diff_change *others[static HEADLINE_OTHERS]);
 
 /* "Also proven:" */
 const char *headline_others_words(const struct diff *diff);
 
-/* Appends how a function of these differs, behind its name: " takes 3.1 % less: -60.0 ms, -0.60 points". */
-void headline_other(const struct diff *diff, uint32_t function, struct buffer *out);
+/* Appends how one of these differs, behind its names (render/changes.h): " takes 3.1 % less: -60.0 ms, -0.60 points".
+ */
+void headline_other(const struct diff *diff, const struct diff_change *change, struct buffer *out);
+
+/* Appends what threads wait for in it: "; waiting for lock cache_lock, held by evict"; nothing if it is not waiting. */
+void headline_waits(const struct diff *diff, const struct diff_change *change,
+	void (*append)(struct buffer *out, const char *name), struct buffer *out);
 
 /* Appends the next step as one sentence with a command; nothing if there is none. */
 void headline_next(const struct render_input *input, struct buffer *out);

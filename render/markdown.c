@@ -419,15 +419,13 @@ static void emit_line(struct markdown_writer *w, struct buffer *text)
 	markdown_emit(w, &row);
 }
 
-static bool write_others(struct markdown_writer *w, struct error *err)
+static void write_others(struct markdown_writer *w)
 {
-	uint32_t others[HEADLINE_OTHERS];
-	size_t count;
+	const struct diff_change *others[HEADLINE_OTHERS];
+	size_t count = headline_others(w->diff, others);
 
-	if (!headline_others(w->diff, others, &count, err))
-		return false;
 	if (count == 0)
-		return true;
+		return;
 	markdown_emit_string(w, headline_others_words(w->diff));
 	markdown_emit_string(w, "\n\n");
 	for (size_t i = 0; i < count; i++) {
@@ -437,18 +435,18 @@ static bool write_others(struct markdown_writer *w, struct error *err)
 		buffer_init(&text, MARKDOWN_MAX_BYTES);
 		headline_other(w->diff, others[i], &text);
 		buffer_append_string(&row, "- ");
-		markdown_name(&row, diff_string(w->diff, w->diff->functions[others[i]].shown));
+		change_append_names(w->diff, others[i], markdown_name, &row);
 		if (!text.failed)
 			markdown_escape(&row, text.data, MARKDOWN_MAX_SENTENCE);
+		headline_waits(w->diff, others[i], markdown_name, &row);
 		buffer_append_byte(&row, '\n');
 		markdown_emit(w, &row);
 	}
 	markdown_emit_string(w, "\n");
-	return true;
 }
 
 /* What stands between the verdict and the details, as in text. */
-static bool write_headline(struct markdown_writer *w, struct error *err)
+static void write_headline(struct markdown_writer *w)
 {
 	CLEANUP(buffer_deinit) struct buffer requests = { 0 }, next = { 0 };
 
@@ -457,10 +455,8 @@ static bool write_headline(struct markdown_writer *w, struct error *err)
 	render_requests_words(w->diff, &requests);
 	headline_next(w->input, &next);
 	emit_line(w, &requests);
-	if (!write_others(w, err))
-		return false;
+	write_others(w);
 	emit_line(w, &next);
-	return true;
 }
 
 bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err)
@@ -476,8 +472,7 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	write_title(&w);
 	if (input->diff->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
-	if (!write_headline(&w, err))
-		return false;
+	write_headline(&w);
 	markdown_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count);
 	write_ledger(&w);
 	write_runs(&w);

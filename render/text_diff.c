@@ -347,15 +347,12 @@ static void requests_line(const struct text_writer *w)
 	write_cleaned(w, &text, 0);
 }
 
-/* Appends a line for each function that is proven to differ beside the verdict's cause. */
-static bool write_others(const struct text_writer *w, struct error *err)
+/* Appends a line for each change that is proven beside the one that the verdict names. */
+static void write_others(const struct text_writer *w)
 {
-	enum { FIGURES_COLUMNS = 46, LEAST_COLUMNS = 24 };
-	uint32_t others[HEADLINE_OTHERS];
-	size_t count, columns = w->width > FIGURES_COLUMNS + LEAST_COLUMNS ? w->width - FIGURES_COLUMNS : LEAST_COLUMNS;
+	const struct diff_change *others[HEADLINE_OTHERS];
+	size_t count = headline_others(w->diff, others);
 
-	if (!headline_others(w->diff, others, &count, err))
-		return false;
 	if (count > 0)
 		text_paragraph(w, headline_others_words(w->diff), 0);
 	for (size_t i = 0; i < count; i++) {
@@ -363,11 +360,11 @@ static bool write_others(const struct text_writer *w, struct error *err)
 
 		buffer_init(&text, MAX_LINE_BYTES);
 		buffer_append_string(&text, "- ");
-		profile_shorten_name(diff_string(w->diff, w->diff->functions[others[i]].shown), columns, &text);
+		change_append_names(w->diff, others[i], append_part, &text);
 		headline_other(w->diff, others[i], &text);
+		headline_waits(w->diff, others[i], append_part, &text);
 		write_cleaned(w, &text, 2);
 	}
-	return true;
 }
 
 static void write_next(const struct text_writer *w)
@@ -389,8 +386,7 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	if (w->diff->gate_failed)
 		text_paragraph(w, "A limit given with --fail-on is exceeded.", 0);
 	requests_line(w);
-	if (!write_others(w, err))
-		return false;
+	write_others(w);
 	write_next(w);
 	buffer_append_byte(w->out, '\n');
 	text_sentences(w, summary_scale);

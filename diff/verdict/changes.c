@@ -488,7 +488,7 @@ bool changes_collect(struct diff_build *build, struct error *err)
 }
 
 /* Whether the verdict names the place where most of a change is waiting, else a function of its chain. */
-static bool is_named(const struct diff *diff, const struct diff_change *change)
+bool diff_change_is_named(const struct diff *diff, const struct diff_change *change)
 {
 	for (size_t i = 0; i < change->wait_count; i++)
 		if (diff->named_wait != PROFILE_NONE && change->wait_sites[i] == diff->named_wait)
@@ -505,7 +505,7 @@ void changes_put_named_first(struct diff *diff)
 	for (size_t i = 0; i < diff->change_count && !diff->changes[i].is_of_others; i++) {
 		struct diff_change named = diff->changes[i];
 
-		if (!is_named(diff, &named))
+		if (!diff_change_is_named(diff, &named))
 			continue;
 		memmove(diff->changes + 1, diff->changes, i * sizeof(named));
 		diff->changes[0] = named;

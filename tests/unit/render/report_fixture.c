@@ -153,6 +153,7 @@ static struct diff *make_diff(
 
 	must(string_table_create((size_t)1 << 30, &diff->strings, &err), &err);
 	diff->cause.function = PROFILE_NONE;
+	diff->named_wait = PROFILE_NONE;
 	diff->sides = DIFF_SIDES;
 	diff->metric = intern(diff, "cpu");
 	diff->metric_words = intern(diff, "CPU time");

@@ -299,6 +299,60 @@ static void a_comment_lists_places_that_changed(void **state)
 	assert_null(strstr(comment, "fetch</code> | for the"));
 }
 
+static uint32_t function_named(const struct diff *diff, const char *name)
+{
+	uint32_t i = 0;
+
+	while (strcmp(diff_string(diff, diff->functions[i].shown), name) != 0)
+		i++;
+	return i;
+}
+
+/* As if it were proven: the change is `put` → `+lock` → `.futex_wait`, at the place that has changed most. */
+static void the_headline_lists_a_change_with_its_lock(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *base = make_server(), *head = make_server();
+	CLEANUP(buffer_deinit) struct buffer out = { 0 }, text = { 0 };
+	struct render_text_options whole = { 0 };
+	struct render_input input = { .profiles = { base, head } };
+	struct diff_options options = { .metric = "wall" };
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	struct diff_change change = { .count = 2, .caller = PROFILE_NONE, .wait_sites = { 0 }, .wait_count = 1 };
+	struct error err;
+
+	add_wait_for(head, add_lock(head, "log_mutex", 2), PROFILE_WAIT_LOCK, "main;serve;put;+lock;.futex_wait",
+		"main;drop;.futex_wake", 300);
+	assert_true(profile_finish(head, &err));
+	assert_true(diff_create(base, head, &options, &diff, &err));
+	input.diff = diff;
+	change.function = function_named(diff, "put");
+	free(diff->changes);
+	free(diff->change_functions);
+	diff->changes = calloc(1, sizeof(change));
+	diff->change_functions = calloc(2, sizeof(*diff->change_functions));
+	assert_true(diff->changes && diff->change_functions);
+	diff->changes[0] = change;
+	diff->change_functions[0] = change.function;
+	diff->change_functions[1] = function_named(diff, "futex_wait");
+	diff->change_count = 1;
+	diff->named_wait = PROFILE_NONE;
+	buffer_init(&out, 1 << 20);
+	buffer_init(&text, 1 << 20);
+	assert_true(render_markdown(&input, &out, &err));
+	assert_says(terminated(&out),
+		"\nProven:\n\n- <code>put</code> → <code>futex&#95;wait</code> is new: &#43;300 s, &#43;93.75 points; "
+		"waiting for lock <code>log&#95;mutex</code>, held by <code>drop</code>\n");
+	assert_true(render_text(&input, &whole, &text, &err));
+	assert_says(terminated(&text),
+		"\nProven:\n- put → futex_wait is new: +300 s, +93.75 points; waiting for lock log_mutex, held by drop\n");
+	/* What the verdict itself says is not listed again. */
+	diff->named_wait = 0;
+	buffer_deinit(&text);
+	buffer_init(&text, 1 << 20);
+	assert_true(render_text(&input, &whole, &text, &err));
+	assert_null(strstr(terminated(&text), "roven:"));
+}
+
 static void idle_waits_are_shown_when_they_are_asked_for(void **state)
 {
 	struct report report = make_report("idle", false);
@@ -474,6 +528,7 @@ int main(void)
 		cmocka_unit_test(the_text_says_what_threads_waited_for),
 		cmocka_unit_test(the_picture_has_a_colour_for_each_class),
 		cmocka_unit_test(a_comment_lists_places_that_changed),
+		cmocka_unit_test(the_headline_lists_a_change_with_its_lock),
 		cmocka_unit_test(idle_waits_are_shown_when_they_are_asked_for),
 		cmocka_unit_test(json_has_waits_of_functions),
 		cmocka_unit_test(a_comparison_lists_the_locks_of_both_sides),
