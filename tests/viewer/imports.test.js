@@ -51,3 +51,24 @@ test('only the report knows how the page stores its tables', () => {
   for (const name of usersOf('data/decode.js'))
     assert.ok(name === 'data/report.js' || !/^import .*\/decode\.js'/m.test(textOf(name)), `${name} names types alone`);
 });
+
+/** What views still write without a Figure, by the module, and why. @type {Record<string, string>} */
+const WRITES_ITSELF = {
+  'views/header.js amount': 'how long a recording took',
+  'views/latencies.js amount': 'how long answers took',
+  'views/legend.js signedPercent': 'the ticks of a scale of colours',
+  'views/verdict.js amount': 'the least change that would be proven',
+  'views/waitviews.js amount': 'waits that are not listed, of both sides together',
+};
+
+test('views take base, head, difference and share from a figure, and write none of them themselves', () => {
+  const writers = ['amount', 'percent', 'signedAmount', 'signedPercent', 'change', 'pointsText'];
+  const found = modules
+    .filter((name) => ['views', 'picture', 'app', 'export'].includes(dirname(name)))
+    .flatMap((name) => {
+      const [, names = ''] = /^import \{([^}]*)\} from '[./]*\/common\/format\.js';$/m.exec(textOf(name)) || [];
+      return names.split(',').map((one) => `${name} ${one.trim().split(' ')[0]}`);
+    })
+    .filter((one) => writers.includes(one.split(' ')[1]));
+  assert.deepEqual(found.sort(), Object.keys(WRITES_ITSELF).sort());
+});

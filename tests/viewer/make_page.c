@@ -68,6 +68,11 @@ static void add_empty_side(struct diff *diff, const struct kind *kind)
 		swap_sides(diff);
 		diff->raw_total[DIFF_BASE] = diff->raw_total[DIFF_HEAD];
 		diff->raw_total[DIFF_HEAD] = 0;
+		for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
+			double base = diff->origins[i].head;
+
+			diff->origins[i] = (struct diff_origin){ .raw = { base }, .base = base, .delta = -base };
+		}
 	}
 	set_estimate(&diff->total, diff->raw_total);
 	for (size_t i = 0; i < diff->function_count; i++) {

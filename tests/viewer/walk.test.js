@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Thousands of selections, under every view, metric, toggle and filter: what the page writes of one thing in its inspector,
-// list, tooltip, status line and sentences is the same, and adds up.
+// list, tooltip, status line, copied stack, chips, header, announcements and sentences is the same, and adds up.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { pretend } from './lib/dom.js';
-import { figures, functionlist, hash, header, inspector, Model, state as states, status, tooltip } from './lib/modules.js';
+import { Element, pretend } from './lib/dom.js';
+import { Changing, chips, figures, functionlist, hash, header, inspector, Model, state as states, status, tooltip } from './lib/modules.js';
 import { comparedPage, readPage } from './lib/pages.js';
 import { randomFrom, randomPage } from './lib/random.js';
 
@@ -22,7 +22,7 @@ const AT_ONCE = 8;
 
 /** The pages by what they are, made when they are looked at. @type {[string, () => any][]} */
 const PAGES = [
-  ...['diff', 'scaled', 'places', 'timeline', 'interrupts', 'processes', 'python', 'waits', 'metrics', 'empty-base', 'empty-head'].map(
+  ...['diff', 'scaled', 'places', 'timeline', 'interrupts', 'processes', 'python', 'waits', 'metrics', 'empty-base', 'empty-head', 'single', 'bottlenecks-single', 'requests-single'].map(
     (kind) => /** @type {[string, () => any]} */ ([kind, () => readPage(kind)]),
   ),
   ...[1, 2, 3].map((seed) => /** @type {[string, () => any]} */ ([`random ${seed}`, () => worded(randomPage(seed))])),
@@ -109,6 +109,14 @@ function barsOf(root, title) {
   return section ? section.all('li').map((/** @type {any} */ li) => li.all('span', 'side').map(amount)) : null;
 }
 
+/** That a share is that of an amount, as far as what is written can tell. @param {string} text @param {string} share @param {string} whole @param {string} what */
+function checkShare(text, share, whole, what) {
+  const [part, all, written] = [amountOf(text), amountOf(whole), shareOf(share)];
+  const least = (100 * (part.value - part.by)) / (all.value + all.by) - written.by;
+  const most = (100 * (part.value + part.by)) / (all.value - all.by) + written.by;
+  assert.ok(written.value >= least && written.value <= most, `${what}: ${text} is ${share} of ${whole}`);
+}
+
 /** That what stands in a row is consistent in itself. @param {any} row @param {any} whole @param {string} what */
 function checkRow({ name, cells, about }, whole, what) {
   const [base, head, difference] = cells;
@@ -116,10 +124,7 @@ function checkRow({ name, cells, about }, whole, what) {
   addUp([base[0], difference[0]], head[0], `${what} ${name}`);
   for (const [side, [text, share]] of [base, head].entries()) {
     if (share === '–' || name === 'interrupts') continue;
-    const [part, all, written] = [amountOf(text), amountOf(whole.amount(side)), shareOf(share)];
-    const least = (100 * (part.value - part.by)) / (all.value + all.by) - written.by;
-    const most = (100 * (part.value + part.by)) / (all.value - all.by) + written.by;
-    assert.ok(written.value >= least && written.value <= most, `${what} ${name}: ${text} is ${share} of ${whole.amount(side)}`);
+    checkShare(text, share, whole.amount(side), `${what} ${name}`);
   }
   const tested = / tested without filters: .*, ([+−±]\S*(?: [^\d\s]\S*)?)/.exec(about);
   const delta = tested ? tested[1] : difference[0];
@@ -144,6 +149,93 @@ function listOf(model, state) {
 /** Nothing happens to what is clicked here. */
 const ACTIONS = new Proxy({}, { get: () => () => {} });
 
+/** The last line of a copied stack, with one kind of gap. @param {any} model @param {number} node */
+const copiedOf = (model, node) => (inspector.stackText(model, node).split('\n').pop() || '').trim().replace(/ {2,}/g, '  ');
+
+/** The rows of the tooltip of a frame. @param {any} tip @param {any} model @param {number} node @returns {string[][]} */
+function toldBy(tip, model, node) {
+  tip.show(model, { node, merged: 1 });
+  return tip.element.all('tr').map((/** @type {any} */ tr) => tr.children.map((/** @type {any} */ cell) => cell.textContent));
+}
+
+/**
+ * That one selection of a report of one recording is told alike everywhere.
+ * @param {any} model @param {number} node
+ * @param {{here: any[], all: any[], row: Record<string, string>|null, tip: any}} views @param {string} what
+ */
+function checkSingle(model, node, { here, all, row, tip }, what) {
+  const cellsOf = (/** @type {any[]} */ rows, /** @type {string} */ part) => rows.find(({ name }) => name === part).cells.map(([text]) => text);
+  const told = toldBy(tip, model, node);
+  for (const part of ['self', 'total']) {
+    const cells = cellsOf(here, part);
+    assert.deepEqual(told.find(([name]) => name === part)?.slice(1), cells, `${what}: tooltip`);
+    if (row) assert.equal(row[part], cellsOf(all, part)[0], `${what}: list`);
+  }
+  const [amount, share] = cellsOf(here, 'total');
+  assert.ok(status.figuresOf(model, node).includes(`${amount} ${share}`), `${what}: status "${status.figuresOf(model, node)}"`);
+  if (node > 0) assert.ok(copiedOf(model, node).startsWith(`${amount}  ${share}`), `${what}: copied "${copiedOf(model, node)}"`);
+}
+
+/**
+ * That the chip of a single filter says how much of everything is shown.
+ * @param {any} model @param {any} state @param {string} what
+ */
+function checkChips(model, state, what) {
+  const [row, filterRow] = [new Element('p'), new Element('p')];
+  chips.drawChips(/** @type {any} */ (row), /** @type {any} */ (filterRow), /** @type {any} */ ({ model, state, set() {} }));
+  const texts = [...row.all('button', 'chip'), ...filterRow.all('button', 'chip')].map((chip) => chip.textContent);
+  const shares = texts.filter((text) => / of (base|head|all [a-z -]+)$/.test(text));
+  // Other filters take no stacks away.
+  if (shares.length !== 1 || !/^✕ (only stacks|only thread|without stacks)/.test(shares[0]) || 'ru'.includes(state.filters[0])) return 0;
+  if (state.range || state.system !== 'show' || state.interrupts !== 'show') return 0;
+  const { side } = model;
+  const all = model.filterTimes(state).all[side] * (side ? model.factor : 1);
+  const shown = model.totals()[side];
+  const found = /([\d.,]+ %) of (?:base|head|all)/.exec(shares[0]);
+  if (!found) return 0;
+  const written = shareOf(found[1]);
+  const part = (100 * (shares[0].includes('left out') ? all - shown : shown)) / all;
+  assert.ok(Math.abs(part - written.value) <= written.by + 1e-6, `${what}: "${shares[0]}", and ${part} % is shown`);
+  return 1;
+}
+
+/** That the table of origins is consistent in itself, and all its rows are everything. @param {any} model @param {string} what */
+function checkHeader(model, what) {
+  const made = header.header(model, /** @type {any} */ (new Element('div')));
+  made.complete();
+  const rows = /** @type {any} */ (made.element).all('table', 'ledger')[0].all('tr').slice(1);
+  const { total, unit } = model.meta;
+  const whole = figures.partOf([total.base, total.head], [total.base, total.head], unit);
+  const texts = rows.map((/** @type {any} */ tr) => tr.children.map((/** @type {any} */ cell) => cell.textContent));
+  const parts = texts.filter(([name]) => ['user', 'library', 'system', 'unknown'].includes(name));
+  const split = (/** @type {string} */ text) => /^(.*) ([\d.,]+ %|–)$/.exec(text)?.slice(1) || [];
+  for (const [name, ...cells] of texts)
+    if (model.sides === 2) checkRow({ name, cells: [split(cells[0]), split(cells[1]), [cells[2]]], about: '' }, whole, `${what} ledger`);
+    else checkShare(cells[0], cells[1], whole.amount(1), `${what} ledger ${name}`);
+  for (const side of model.sides === 2 ? [0, 1] : [1]) {
+    const amounts = parts.map(([, ...cells]) => (model.sides === 2 ? split(cells[side])[0] : cells[0]));
+    if (model.totals()[side]) addUp(amounts, whole.amount(side), `${what} ledger`);
+  }
+}
+
+/** That the way through the changes announces the differences of the list. @param {any} model @param {any} state @param {ListRow} list @param {string} what */
+function checkAnnounced(model, state, list, what) {
+  /** @type {string[]} */ const texts = [];
+  const way = new Changing(/** @type {any} */ ({ model, state: () => state, show() {}, announce: (/** @type {string} */ text) => texts.push(text) }));
+  const changes = model.provenChanges();
+  changes.slice(0, 3).forEach(() => way.next(1));
+  if (!model.shownMetric.tested) return 0;
+  let checked = 0;
+  for (const text of texts) {
+    const found = /^proven change (\d+) of/.exec(text);
+    const row = found && list(changes[Number(found[1]) - 1].f.id);
+    if (!row) continue;
+    assert.ok(text.replace(/ · .*/, '').endsWith(`, ${row.delta}`), `${what}: "${text}" and ${row.delta}`);
+    checked++;
+  }
+  return checked;
+}
+
 /**
  * That one selection is told alike everywhere.
  * @param {any} model @param {number} node @param {ListRow} list @param {any} tip @param {string} what
@@ -153,13 +245,15 @@ function checkSelection(model, node, list, tip, what) {
   const whole = figures.wholeFigure(model);
   const shown = inspector.inspect(model, node, true, ACTIONS);
   const [here, all = here] = shown.all('table', 'figures').map(rowsOf);
+  if (model.sides === 1) return checkSingle(model, node, { here, all, row: list(func), tip }, what);
   for (const row of [...here, ...all]) if (!row.name.startsWith('if compared')) checkRow(row, whole, what);
   const rowOf = (/** @type {any[]} */ rows, /** @type {string} */ name) => rows.find((row) => row.name === name).cells;
   const [base, head, difference] = rowOf(here, 'total');
   const line = status.figuresOf(model, node);
   assert.ok(line.startsWith(`base ${base.join(' ')} → head ${head.join(' ')}`) || difference[0] === '–', `${what}: status "${line}"`);
-  tip.show(model, { node, merged: 1 });
-  const told = tip.element.all('tr').map((/** @type {any} */ tr) => tr.children.map((/** @type {any} */ cell) => cell.textContent));
+  const copied = copiedOf(model, node);
+  if (node > 0 && difference[0] !== '–') assert.ok(copied.startsWith([base, head, difference].map(([text]) => text).join('  ')), `${what}: copied "${copied}"`);
+  const told = toldBy(tip, model, node);
   for (const part of ['self', 'total']) {
     const [one, other, by] = rowOf(here, part);
     const [, span, change] = told.find(([name]) => name === part);
@@ -200,11 +294,21 @@ function checkOverview(model, list, what) {
 
 test(`${SELECTIONS} selections are told alike everywhere, and add up`, () => {
   const random = randomFrom(35);
-  let selections = 0;
+  let [selections, chipped, announced] = [0, 0, 0];
   const each = Math.ceil(SELECTIONS / PAGES.length);
   for (const [name, make] of PAGES) {
     const page = make();
     const model = new Model(page);
+    if (page.meta.ledger) {
+      model.update(/** @type {any} */ ({ ...states.DEFAULTS }));
+      checkHeader(model, name);
+    }
+    for (let i = 0; i < 9; i++) {
+      const filters = `${'owm'[i % 3]}${hash.hashOf(model.functions[random(model.functions.length)])}`;
+      const state = { ...states.DEFAULTS, filters };
+      model.update(/** @type {any} */ (state));
+      chipped += checkChips(model, state, `${name} ${filters}`);
+    }
     const tip = new tooltip.Tooltip();
     let empty = 0;
     for (let done = 0; done < each && empty < 50;) {
@@ -213,7 +317,9 @@ test(`${SELECTIONS} selections are told alike everywhere, and add up`, () => {
       model.update(/** @type {any} */ (state));
       const list = listOf(model, state);
       const what = `${name} ${JSON.stringify(change)}`;
-      checkOverview(model, list, what);
+      if (model.sides === 2) checkOverview(model, list, what);
+      if (model.sides === 2) announced += checkAnnounced(model, state, list, what);
+      chipped += checkChips(model, state, what);
       const nodes = [0];
       for (let i = 0; i < 60 && nodes.length < AT_ONCE; i++) {
         const node = random(model.tree.count);
@@ -227,4 +333,5 @@ test(`${SELECTIONS} selections are told alike everywhere, and add up`, () => {
     }
   }
   assert.ok(selections >= SELECTIONS, `${selections}`);
+  assert.ok(chipped > 100 && announced > 100, `${chipped} chips, ${announced} announcements`);
 });

@@ -55,6 +55,9 @@ export class Element {
   }
 
   addEventListener() {}
+  contains() {
+    return false;
+  }
   getContext() {}
   querySelector() {
     return null;

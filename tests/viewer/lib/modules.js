@@ -31,6 +31,8 @@ export * as trunks from '../../../render/viewer/model/trunks.js';
 export * as waiting from '../../../render/viewer/model/waiting.js';
 export * as pixels from '../../../render/viewer/drawing/pixels.js';
 export * as colour from '../../../render/viewer/drawing/colour.js';
+export { Changing } from '../../../render/viewer/app/changing.js';
+export * as chips from '../../../render/viewer/views/chips.js';
 export * as functionlist from '../../../render/viewer/views/functions.js';
 export * as header from '../../../render/viewer/views/header.js';
 export * as inspector from '../../../render/viewer/views/inspector.js';
