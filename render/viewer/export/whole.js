@@ -15,7 +15,7 @@ import { hatch, VectorContext, VectorRows } from './vector.js';
  * @property {boolean} flipped
  * @property {boolean} dark
  * @property {(node: number) => string} hint what is told of a frame beside the pointer
- * @property {number} least rows whose frames are all narrower than this are left out, but for coloured ones, in pixels
+ * @property {number} least rows whose frames are all narrower than this are left out, but for those with a colour or a lower edge, in pixels
  */
 
 /** Rows whose frames are all narrower than this have nothing to see, in pixels. */
@@ -28,7 +28,7 @@ const DEEPEST = 4096;
 /** A canvas that draws nothing. @param {unknown} context */
 const canvasOf = (context) => /** @type {any} */ ({ width: 0, height: 0, getContext: () => context });
 
-/** Finds the last row that has a frame as wide as is asked for, or one with a colour that can be seen. */
+/** Finds the last row that has a frame as wide as is asked for, or one with a colour or a lower edge that can be seen. */
 class Survey extends Flame {
   /** @param {CanvasRenderingContext2D} measuring @param {number} least */
   constructor(measuring, least) {
@@ -41,7 +41,8 @@ class Survey extends Flame {
 
   /** @param {number} row @param {number} _x @param {number} w @param {number} node */
   box(row, _x, w, node) {
-    const isSeen = w >= this.least || (w >= LEAST_SEEN && this.scene?.colour(node) !== this.scene?.colour(0));
+    const { colour, edge } = /** @type {Scene} */ (this.scene);
+    const isSeen = w >= this.least || (w >= LEAST_SEEN && (colour(node) !== colour(0) || !!edge?.(node)));
     if (isSeen) this.last = Math.max(this.last, row);
   }
 

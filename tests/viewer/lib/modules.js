@@ -47,4 +47,5 @@ export * as lanes from '../../../render/viewer/timeline/lanes.js';
 export * as timeline from '../../../render/viewer/timeline/timeline.js';
 export * as markdown from '../../../render/viewer/export/markdown.js';
 export * as vector from '../../../render/viewer/export/vector.js';
+export * as whole from '../../../render/viewer/export/whole.js';
 export * as benchmarks from '../../../render/viewer/suite/benchmarks.js';
