@@ -264,6 +264,21 @@ static void draw_texture(struct svg_writer *w, double x, double y, double width)
 		width, ROW - 1);
 }
 
+/* A frame's time in head without that of its callees; that of an interpreter which runs it is its own. */
+static double own_time(const struct diff *diff, uint32_t node)
+{
+	enum profile_language language = diff->functions[diff->nodes[node].function].language;
+	double own = diff->node_self[DIFF_HEAD][node];
+
+	for (uint32_t n = node + 1; language != PROFILE_LANGUAGE_NATIVE && n < diff->nodes[node].subtree_end;) {
+		bool is_interpreter = diff->functions[diff->nodes[n].function].interprets == language;
+
+		own += is_interpreter ? diff->node_self[DIFF_HEAD][n] : 0;
+		n = is_interpreter ? n + 1 : diff->nodes[n].subtree_end;
+	}
+	return own;
+}
+
 /* The lower edge of a frame, below its own time where the function itself is proven to have changed. */
 static void draw_edge(struct svg_writer *w, uint32_t node, double x, double y, double width)
 {
@@ -273,7 +288,7 @@ static void draw_edge(struct svg_writer *w, uint32_t node, double x, double y, d
 	if (!edge)
 		return;
 	if (edge == &w->diff->functions[w->diff->nodes[node].function].self)
-		part = fmin(width, fmax(w->diff->node_self[DIFF_HEAD][node] * w->scale, LEAST_EDGE));
+		part = fmin(width, fmax(own_time(w->diff, node) * w->scale, LEAST_EDGE));
 	/* A line of paper sets the edge off from a frame of its colour. */
 	draw_bar(w, x + width - part, y + ROW - 2 - EDGE, part, 1, colour_paper);
 	draw_bar(w, x + width - part, y + ROW - 1 - EDGE, part, EDGE, state_colour(edge->state));

@@ -468,6 +468,30 @@ static void svg_nests_whatever_the_names(void **state)
 	}
 }
 
+/* As if a function that is proven to take more itself were one of Python, and the code it calls its interpreter. */
+static void svg_edges_are_as_wide_as_own_time_with_that_of_the_interpreter(void **state)
+{
+	/* The node of `shop::render_page`, with 880 of 5,836 ms of its own, and that of `deflate` below it, with 1,890
+	 * ms. */
+	enum { FRAME = 7, BELOW = 8 };
+	static const char with_interpreter[] = "width=\"559.8\" height=\"3\"", alone[] = "width=\"177.9\" height=\"3\"";
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	struct diff *diff = fixture.diff;
+	struct diff_function *function = &diff->functions[diff->nodes[FRAME].function];
+	CLEANUP(cleanup_free) char *before = NULL, *after = NULL;
+
+	diff->nodes[FRAME].flags |= DIFF_NODE_PLACE;
+	function->self.state = DIFF_STATE_MORE;
+	before = fixture_svg(&fixture, 1200);
+	function->language = PROFILE_LANGUAGE_PYTHON;
+	diff->functions[diff->nodes[BELOW].function].interprets = PROFILE_LANGUAGE_PYTHON;
+	after = fixture_svg(&fixture, 1200);
+	assert_non_null(strstr(before, alone));
+	assert_null(strstr(before, with_interpreter));
+	assert_non_null(strstr(after, with_interpreter));
+	fixture_destroy(&fixture);
+}
+
 static void svg_of_many_nodes_stays_small(void **state)
 {
 	struct fixture fixture = fixture_create_large(100000);
@@ -515,6 +539,7 @@ int main(void)
 		cmocka_unit_test(markdown_escapes_names),
 		cmocka_unit_test(markdown_stays_within_the_limit),
 		cmocka_unit_test(svg_nests_whatever_the_names),
+		cmocka_unit_test(svg_edges_are_as_wide_as_own_time_with_that_of_the_interpreter),
 		cmocka_unit_test(svg_of_many_nodes_stays_small),
 		cmocka_unit_test(html_shows_the_command_cleaned),
 	};
