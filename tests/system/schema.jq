@@ -4,7 +4,7 @@
 # document that the schema does not speak of are named too: the schema is to describe all of them.
 def types: if type == "number" and . == floor then ["number", "integer"] else [type] end;
 def known: ["$schema", "$defs", "title", "type", "properties", "required", "items", "enum", "const", "$ref", "oneOf", "minItems", "maxItems",
-	"additionalProperties", "propertyNames"];
+	"additionalProperties", "propertyNames", "minimum"];
 def check($root; $schema; $at):
 	. as $value
 	| if $schema == true then empty
@@ -13,6 +13,7 @@ def check($root; $schema; $at):
 		(($schema | keys) - known | .[] | "\($at): the schema's word \(.) is not known here"),
 		(if $schema | has("const") then select($value != $schema.const) | "\($at): is not \($schema.const)" else empty end),
 		(if $schema.enum then select($schema.enum | index([$value]) | not) | "\($at): \($value) is none of \($schema.enum)" else empty end),
+		(if $schema | has("minimum") then select(type == "number" and . < $schema.minimum) | "\($at): \(.) is less than \($schema.minimum)" else empty end),
 		(if $schema.type then select(([$schema.type] | flatten) - types | length == ([$schema.type] | flatten | length))
 			| "\($at): \(type) where \($schema.type) belongs" else empty end),
 		(if $schema.oneOf then ([$schema.oneOf[] as $one | [$value | check($root; $one; $at)] | select(length == 0)] | length) as $fit
