@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import * as known from './lib/known.js';
-import { state as states } from './lib/modules.js';
+import { figures, state as states } from './lib/modules.js';
 import { functionOf, readPage, shown, sumsOf } from './lib/pages.js';
 import { randomPage, unfold } from './lib/random.js';
 
@@ -28,9 +28,8 @@ for (const kind of ['diff', 'scaled']) {
     const model = shown(kind, { system: 'hide' });
     const left = known.TOTAL.map((total, side) => total - known.HIDDEN[side]);
     assert.deepEqual(model.totals(), left);
-    model
-      .hiddenShares()
-      .forEach((share, side) => assert.ok(Math.abs(share - (100 * known.HIDDEN[side]) / known.TOTAL[side]) < 1e-9));
+    const { pair, scale } = figures.hiddenFigure(model);
+    pair.forEach((hidden, side) => assert.ok(Math.abs(hidden / scale.totals[side] - known.HIDDEN[side] / known.TOTAL[side]) < 1e-9));
     for (const name of NAMES) {
       const { self } = sums(model, name);
       assert.deepEqual(self, known.SYSTEM.includes(name) ? [0, 0] : known.selfOf(name), name);
@@ -45,7 +44,7 @@ for (const kind of ['diff', 'scaled']) {
   test(`"${kind}": folded into their caller`, () => {
     const model = shown(kind, { system: 'fold' });
     assert.deepEqual(model.totals(), known.TOTAL);
-    assert.deepEqual(model.hiddenShares(), [0, 0]);
+    assert.deepEqual(figures.hiddenFigure(model).pair, [0, 0]);
     assert.deepEqual(sums(model, 'parse').self, [(40 + 10 + 8 + 5) * 1e7, (90 + 10 + 8 + 5) * 1e7]);
     assert.deepEqual(sums(model, 'sort_items').self, [30 * 1e7, 30 * 1e7]);
     assert.deepEqual(sums(model, 'compare').self, [60 * 1e7, 60 * 1e7]);
@@ -194,7 +193,7 @@ test('an empty side is no side that breaks', () => {
         const model = shown(kind, { view, system });
         assert.equal(model.totals()[empty], 0);
         assert.ok(model.totals()[1 - empty] > 0);
-        assert.ok(model.hiddenShares().every(Number.isFinite));
+        assert.ok(figures.hiddenFigure(model).pair.every(Number.isFinite));
         assert.ok(Number.isFinite(model.most));
         for (let i = 0; i < model.tree.count; i++) assert.ok(Number.isFinite(model.pointsOf(i)));
       }

@@ -44,6 +44,8 @@ test('a copied stack has a line with figures for each frame, and commands no ter
     tree: { parent: [-1, 0, 1, 2, 3], func: [-1, 0, 1, 2, 3] },
     functions: [0, 1, 2, 3].map((i) => ({ module, place, file: i ? '' : 'main.c\n', line: 7 })),
     valueOf: (/** @type {number} */ node) => [2e9 / node, 3e9 / node],
+    selfOf: () => [0, 0],
+    interruptsOf: () => [0, 0],
     totals: () => [2e9, 3e9],
     nameOf: (/** @type {number} */ node) => names[node],
   };

@@ -2,8 +2,9 @@
 // The way from proven change to proven change: two buttons and two keys.
 
 import { h, renew } from '../common/dom.js';
-import { count, listName, measureOf, signedAmount } from '../common/format.js';
+import { count, listName, measureOf } from '../common/format.js';
 import { placeOf } from '../model/changes.js';
+import { changeFigure } from '../model/figures.js';
 import { functionWords } from '../views/verdict.js';
 import { asToolbar } from '../common/toolbar.js';
 import { signButton } from '../common/widgets.js';
@@ -60,9 +61,9 @@ export class Changing {
       this.last = at;
       this.passed = passed;
       host.show(place);
-      const { f, e } = changes[at];
-      const words = functionWords(changes[at], measureOf(model.shownMetric));
-      const what = `${listName(f.name)} ${words}, ${signedAmount(e.delta, model.meta.unit)}`;
+      const change = changes[at];
+      const words = functionWords(change, measureOf(model.shownMetric));
+      const what = `${listName(change.f.name)} ${words}, ${changeFigure(model, change).difference}`;
       host.announce(`proven change ${at + 1} of ${all}: ${what}${this.#passedText()}`);
       return;
     }

@@ -7,10 +7,12 @@ import { sourceOf } from './bottleneck.js';
 import { INTERRUPT, INTERRUPTS, LISTED_ORIGINS, ORIGINS } from '../data/codes.js';
 import { amount, change, percent, pointsText, signedAmount } from '../common/format.js';
 import { originsOf } from '../data/symbols.js';
-import { covered } from './sums.js';
+import { covered, sumOf } from './sums.js';
 import { sameValue } from '../data/tree.js';
 
 /** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('../data/report.js').LedgerRow} LedgerRow */
+/** @typedef {import('../data/report.js').Meta} Meta */
 /** @typedef {import('../data/tree.js').Tree} Tree */
 
 /** What figures are in, and what shares are parts of: everything on [base, head]. @typedef {{unit: string, totals: number[]}} Scale */
@@ -101,6 +103,39 @@ export const wholeFigure = (model) => new Figure(model.totals(), scaleOf(model))
 
 /** A share of what is shown. @param {Model} model @param {number[]} pair [base, head], head scaled */
 export const figureOf = (model, pair) => new Figure(pair, scaleOf(model));
+
+/** A pair as it was measured, with head scaled. @param {Model} model @param {ArrayLike<number>} pair */
+const scaled = ({ factor }, pair) => [pair[0], pair[1] * factor];
+
+/**
+ * A part of something else than all that is shown, of which its shares are.
+ * @param {number[]} pair [base, head] @param {number[]} whole as the pair: both scaled, or both as measured @param {string} unit
+ */
+export const partOf = (pair, whole, unit) => new Figure(pair, { unit, totals: whole });
+
+/** The same of figures as they were measured. @param {Model} model @param {number[]} pair @param {number[]} whole */
+export const measuredPart = (model, pair, whole) => partOf(scaled(model, pair), scaled(model, whole), model.unit);
+
+/**
+ * A part of the side that is drawn; the other side has nothing.
+ * @param {Model} model @param {number} value @param {number} whole
+ */
+export function partOfSide({ side, unit }, value, whole) {
+  const pair = (/** @type {number} */ of) => (side ? [0, of] : [of, 0]);
+  return partOf(pair(value), pair(whole), unit);
+}
+
+/** Parts of their sum, by number. @param {Model} model @param {ArrayLike<number>[]} sides [base, head] as measured @returns {Figure[]} */
+export function partFigures(model, [base, head]) {
+  const whole = [sumOf(base), sumOf(head)];
+  return Array.from(base, (value, i) => measuredPart(model, [value, head[i]], whole));
+}
+
+/** What was hidden with the frames of the system, of all that was there before. @param {Model} model */
+export const hiddenFigure = (model) => measuredPart(model, model.hidden, model.shownBefore);
+
+/** A row of the table of origins, as it was tested. @param {Meta} meta @param {LedgerRow} row */
+export const ledgerFigure = ({ total, unit }, { base, head }) => partOf([base, head], [total.base, total.head], unit);
 
 /**
  * A frame in its place; its interrupts are in neither of the others.

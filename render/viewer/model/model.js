@@ -341,11 +341,6 @@ export class Model {
     return this.turned || this.reordered ? null : this.gone || this.tree.total[this.side];
   }
 
-  /** Percent of [base, head] that the toggle of system frames hides. */
-  hiddenShares() {
-    return this.hidden.map((value, side) => (this.shownBefore[side] ? (100 * value) / this.shownBefore[side] : 0));
-  }
-
   /** Whether a part of the tested tree is shown. */
   get isNarrowed() {
     return this.sides === 2 && this.filtered && this.shownMetric.tested;

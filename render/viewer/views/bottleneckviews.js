@@ -7,7 +7,7 @@ import { COST_PARTS, functionBottleneck, MIXED } from '../model/bottleneck.js';
 import { sumOf } from '../model/sums.js';
 import { css } from '../drawing/colour.js';
 import { h, svg } from '../common/dom.js';
-import { percent } from '../common/format.js';
+import { partFigures, partOfSide } from '../model/figures.js';
 import { swatch } from '../common/widgets.js';
 
 /** @typedef {import('../data/decode.js').Costs} Costs */
@@ -47,7 +47,7 @@ export function bottleneckLegend(model, colours, key) {
       number,
       colour,
       word: BOTTLENECKS[number],
-      total: sums[number] ? percent(sums[number], all) : '',
+      total: sums[number] ? partOfSide(model, sums[number], all).share(model.side) : '',
       totalHint,
       hint: BOTTLENECK_HINTS[number],
     });
@@ -97,13 +97,13 @@ export function bottleneckSection(model, node) {
   if (!found) return null;
   const { costs, at, isWhole } = found;
   const sides = model.sides === 1 ? [1] : [0, 1];
-  const scaled = (/** @type {number} */ side) =>
-    partsOf(costs, side, at).map((part) => (side ? part * model.factor : part));
-  const parts = sides.map(scaled);
+  const measured = [0, 1].map((side) => (sides.includes(side) ? partsOf(costs, side, at) : COST_PARTS.map(() => 0)));
+  const figures = partFigures(model, measured);
+  const parts = sides.map((side) => figures.map(({ pair }) => pair[side]));
   const sums = parts.map(sumOf);
   const most = Math.max(...sums);
   if (!(most > 0)) return null;
-  const share = (/** @type {number} */ i, /** @type {number} */ part) => percent(parts[i][part], sums[i]);
+  const share = (/** @type {number} */ i, /** @type {number} */ part) => figures[part].share(sides[i]);
   const names = sides.map((side) => (model.sides === 1 ? 'its own cost' : side ? 'head' : 'base'));
   const words = (/** @type {number} */ i) =>
     COST_PARTS.map((one, part) => `${BOTTLENECKS[one]} ${share(i, part)}`).join(', ');

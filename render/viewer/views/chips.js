@@ -5,8 +5,9 @@ import { BOTTLENECKS } from '../model/bottleneck.js';
 import { GONE, NEW, OF_FUNCTION, ORIGINS, STATES } from '../data/codes.js';
 import { h, renew } from '../common/dom.js';
 import { withoutFilter } from '../model/filters.js';
+import { hiddenFigure, measuredPart } from '../model/figures.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
-import { count, listName, measureOf, moduleName, percent } from '../common/format.js';
+import { count, listName, measureOf, moduleName } from '../common/format.js';
 import { rangeText } from '../common/timerange.js';
 import { button, select } from '../common/widgets.js';
 
@@ -57,7 +58,7 @@ function chip(text, onclick, before = '', after = '', title = '') {
 function shareText(model, part, all) {
   const { side, sides } = model;
   const whole = sides === 1 ? `all ${measureOf(model.shownMetric)}` : side ? 'head' : 'base';
-  return `${percent(part[side], all[side])} of ${whole}`;
+  return `${measuredPart(model, part, all).share(side)} of ${whole}`;
 }
 
 /** What a filter is about, as a reader knows it. @param {Meant} meant */
@@ -175,8 +176,9 @@ function leftOut({ model, state, set }) {
 /** What becomes of the time of system frames. @param {Model} model @param {boolean} folded @param {string} measure */
 function hiddenText(model, folded, measure) {
   if (folded) return `their ${measure} counts as their caller's`;
-  const [base, head] = model.hiddenShares().map((share) => percent(share, 100));
-  return model.sides === 2 ? `hidden: ${base} of base, ${head} of head` : `hidden: ${head} of all ${measure}`;
+  const hidden = hiddenFigure(model);
+  if (model.sides === 1) return `hidden: ${hidden.share(1)} of all ${measure}`;
+  return `hidden: ${hidden.share(0)} of base, ${hidden.share(1)} of head`;
 }
 
 /**

@@ -5,8 +5,8 @@ import { functionBottleneck } from '../model/bottleneck.js';
 import { bottleneckColumn } from './bottleneckviews.js';
 import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, ORIGINS } from '../data/codes.js';
 import { h } from '../common/dom.js';
-import { count, interval, listName, measureOf, moduleName, percent } from '../common/format.js';
-import { functionFigures } from '../model/figures.js';
+import { count, interval, listName, measureOf, moduleName } from '../common/format.js';
+import { functionFigures, partOfSide } from '../model/figures.js';
 import { Memo } from '../common/memo.js';
 import { remember, remembered } from '../common/storage.js';
 import { isProven, isWhole } from '../data/symbols.js';
@@ -108,7 +108,7 @@ function waitColumn(model) {
   const shareOf = (/** @type {FunctionRow} */ r) => {
     const { side } = model;
     const [base, head] = r.total.pair;
-    return percent(most(r).ns, side ? head / model.factor : base);
+    return partOfSide(model, most(r).ns, side ? head / model.factor : base).share(side);
   };
   return [
     {

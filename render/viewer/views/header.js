@@ -4,8 +4,8 @@
 import { COMPILATION, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from '../common/format.js';
-import { testedFigure, wholeFigure } from '../model/figures.js';
+import { amount, changeWords, count, listName, measureOf } from '../common/format.js';
+import { ledgerFigure, testedFigure, wholeFigure } from '../model/figures.js';
 import { changeHint, changeTitle, waitText } from './changes.js';
 import { requestsLine } from './latencies.js';
 import { swatch } from '../common/widgets.js';
@@ -142,19 +142,15 @@ function ledgerRows({ ledger, interrupts, compilation, runQueue, runQueueTitle }
 
 /** The table of origins. @param {Model} model */
 function originTable(model) {
-  const { metric, unit, total } = model.meta;
+  const { metric, unit } = model.meta;
   const titles =
     model.sides === 2
       ? ['base', model.factor === 1 ? 'head' : 'head, scaled', 'difference']
       : [measureOf({ name: metric, unit }), 'of total'];
-  const cells = (/** @type {LedgerRow} */ row) =>
+  const cells = (/** @type {Figure} */ figure) =>
     model.sides === 2
-      ? [
-          `${amount(row.base, unit)} ${percent(row.base, total.base)}`,
-          `${amount(row.head, unit)} ${percent(row.head, total.head)}`,
-          signedAmount(row.delta, unit),
-        ]
-      : [amount(row.head, unit), percent(row.head, total.head)];
+      ? [figure.withShare(0), figure.withShare(1), figure.difference]
+      : [figure.amount(1), figure.share(1)];
   /** Waiting for a CPU has the colour of interrupts. @param {string} name */
   const colourOf = (name) => ORIGIN_COLOURS[ORIGINS.includes(name) ? ORIGINS.indexOf(name) : INTERRUPTS];
   const rows = ledgerRows(model.meta).map(([name, row]) =>
@@ -162,7 +158,7 @@ function originTable(model) {
       'tr',
       {},
       h('th', { scope: 'row' }, swatch(colourOf(name)), name),
-      ...cells(row).map((text) => h('td', {}, text)),
+      ...cells(ledgerFigure(model.meta, row)).map((text) => h('td', {}, text)),
     ),
   );
   const head = ['origin', ...titles].map((text) => h('th', { scope: 'col' }, text));

@@ -7,7 +7,7 @@ import { INLINED, INTERRUPTS, ORIGINS } from '../data/codes.js';
 import { ORIGIN_COLOURS } from '../drawing/colour.js';
 import { breakable, h } from '../common/dom.js';
 import { count, listName, measureOf, namePieces, pasted } from '../common/format.js';
-import { changeFigure, figureOf, functionFigures } from '../model/figures.js';
+import { changeFigure, frameFigures, functionFigures } from '../model/figures.js';
 import { framesIn, rowWords } from '../model/trunks.js';
 import { PROVEN } from '../data/symbols.js';
 import { moduleSection, neighbourSections, originSection } from './bars.js';
@@ -35,7 +35,7 @@ const SAME_CODE = 1;
 
 /** The figures of a frame as columns of a text. @param {Model} model @param {number} node */
 function stackFigures(model, node) {
-  const total = figureOf(model, model.valueOf(node));
+  const { total } = frameFigures(model, node);
   return model.sides === 1 ? [total.amount(1), total.share(1)] : [total.amount(0), total.amount(1), total.difference];
 }
 

@@ -6,8 +6,8 @@ import { bottleneckLegend } from './bottleneckviews.js';
 import { COMPILATION, INTERRUPTS, LISTED_ORIGINS, OF_FUNCTION, ORIGINS, STATES } from '../data/codes.js';
 import { css, ORIGIN_COLOURS } from '../drawing/colour.js';
 import { h } from '../common/dom.js';
-import { count, measureOf, percent, signedPercent } from '../common/format.js';
-import { wholeFigure } from '../model/figures.js';
+import { count, measureOf, signedPercent } from '../common/format.js';
+import { partOfSide, wholeFigure } from '../model/figures.js';
 import { laneLegend, waitLegend } from './waitviews.js';
 import { button, edgeSwatch, select, swatch } from '../common/widgets.js';
 
@@ -114,7 +114,7 @@ function originKeys(model, key) {
   const times = model.timeByOrigin();
   const [side, all] = [model.side, model.totals()[model.side]];
   const totalHint = `its part of the ${model.sides === 1 ? '' : side ? 'head ' : 'base '}time that is shown`;
-  const total = (/** @type {number} */ number) => (times[number] ? percent(times[number], all) : '');
+  const total = (/** @type {number} */ number) => (times[number] ? partOfSide(model, times[number], all).share(side) : '');
   const isThere = (/** @type {number} */ one) =>
     one < INTERRUPTS || (one === COMPILATION ? times[one] : model.hasInterrupts);
   return LISTED_ORIGINS.filter(isThere).map((number) => {

@@ -2,7 +2,8 @@
 // Verdicts on differences in words.
 
 import { COMPILATION, INTERRUPTS } from '../data/codes.js';
-import { amount, measureOf, signedAmount } from '../common/format.js';
+import { amount, measureOf } from '../common/format.js';
+import { testedFigure } from '../model/figures.js';
 import { isProven, verdictOn } from '../data/symbols.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
@@ -82,7 +83,7 @@ export function functionBesideFrame(model, node, places) {
   const f = model.functions[model.tree.func[node]];
   const verdict = model.shownMetric.tested && !model.isPart && f.origin < INTERRUPTS && verdictOn(f);
   if (!verdict) return '';
-  const { e } = verdict;
+  const { e, own } = verdict;
   const here = model.stateOf(node);
   const all = places === 1 ? 'for the function as a whole' : `in all ${places} places together`;
   const measure = measureOf(model.shownMetric);
@@ -90,7 +91,7 @@ export function functionBesideFrame(model, node, places) {
     const tells = here === e.state && model.verdicts.edgeOf(node) > 0;
     if (here === e.state && !tells) return '';
     // The figures of a verdict are those of what was tested: with frames hidden or folded the page shows others.
-    const figure = model.filtered ? '' : ` (${signedAmount(e.delta, model.unit)})`;
+    const figure = model.filtered ? '' : ` (${testedFigure(model, f.id, own ? 'self' : 'total').difference})`;
     const whole = `${functionWords(verdict, measure)}${figure}`;
     if (tells) return `${all[0].toUpperCase()}${all.slice(1)}: ${whole}.`;
     return isProven(here)

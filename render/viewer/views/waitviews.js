@@ -5,7 +5,8 @@
 import { sourceOf } from '../model/bottleneck.js';
 import { css } from '../drawing/colour.js';
 import { h, renew } from '../common/dom.js';
-import { amount, count, listName, measureOf, percent } from '../common/format.js';
+import { amount, count, listName, measureOf } from '../common/format.js';
+import { partFigures, partOf } from '../model/figures.js';
 import { outermost } from '../model/lazy.js';
 import { classSums, isLeftOut, knownOf, lockName, placeOf } from '../model/waiting.js';
 import { showsOneClass, withClassOnly, withClassToggled } from '../model/waiting.js';
@@ -26,9 +27,6 @@ const byTime = (sums) =>
   Array.from(sums, (_, one) => one)
     .filter((one) => sums[one] > 0)
     .sort((a, b) => sums[b] - sums[a]);
-
-/** @param {ArrayLike<number>} sums */
-const sumOf = (sums) => Array.from(sums).reduce((a, b) => a + b, 0);
 
 /**
  * A class in the row: a click leaves it out, or shows it again; beside it, a button shows nothing else.
@@ -69,8 +67,8 @@ export function drawWaitRow(row, controlled) {
     renew(row, []);
     return;
   }
-  const all = sumOf(sums);
-  const share = (/** @type {number} */ one) => percent(sums[one], all);
+  const figures = partFigures(model, model.waitSums);
+  const share = (/** @type {number} */ one) => figures[one].share(model.side);
   const cpuText = `${model.waitClasses[0].words} ${showsOneClass(state.filters, model.waitFunctions) ? '(off)' : share(0)}`;
   const wait = (/** @type {number} */ one) =>
     /** @type {WaitFunction} */ (model.waitFunctions.find((other) => other.one === one));
@@ -90,11 +88,11 @@ export function drawWaitRow(row, controlled) {
 export function waitLegend(model, colours) {
   const { callTree, classes, side, waitClasses } = model;
   if (!classes) return [h('span.dim', {}, 'Colour: this report has no waits, so no frame has a colour.')];
-  const sums = classSums(callTree, classes)[side];
-  const all = sumOf(sums);
+  const sums = classSums(callTree, classes);
+  const figures = partFigures(model, sums);
   const entry = (/** @type {string} */ colour, /** @type {number} */ one) =>
-    h('span.key', {}, swatch(colour), waitClasses[one].words, h('span.dim', {}, ` ${percent(sums[one], all)}`));
-  const listed = byTime(sums).filter((one) => one > 0);
+    h('span.key', {}, swatch(colour), waitClasses[one].words, h('span.dim', {}, ` ${figures[one].share(side)}`));
+  const listed = byTime(sums[side]).filter((one) => one > 0);
   const hint =
     'a frame has the colour of what is waited for longest below it, the paler the more of its time is CPU time';
   return [
@@ -122,29 +120,30 @@ function framesOf(model, node) {
   return model.turned && func >= 0 ? outermost(model.callTree, func) : Int32Array.of(node);
 }
 
-/** Time [base, head] by class below nodes of the call tree, head scaled. @param {Model} model @param {number} node */
+/** Time [base, head] by class below nodes of the call tree, as measured. @param {Model} model @param {number} node */
 function sumsBelow(model, node) {
-  const { callTree, classes, factor } = model;
+  const { callTree, classes } = model;
   const sums = classSums(callTree, /** @type {Uint8Array} */ (classes), 0, 0);
   for (const at of framesOf(model, node)) {
     const own = classSums(callTree, /** @type {Uint8Array} */ (classes), at, callTree.end[at]);
-    own.forEach((side, i) => side.forEach((value, one) => (sums[i][one] += i ? value * factor : value)));
+    own.forEach((side, i) => side.forEach((value, one) => (sums[i][one] += value)));
   }
   return sums;
 }
 
 /** The waits by class. @param {Model} model @param {Float64Array[]} sums [base, head] */
-function classTable(model, [base, head]) {
-  const { sides, unit, waitClasses } = model;
-  const order = byTime(base.map((value, one) => Math.max(value, head[one]))).filter((one) => one > 0);
+function classTable(model, sums) {
+  const { sides, waitClasses } = model;
+  const figures = partFigures(model, sums);
+  const greatest = figures.map(({ pair }) => Math.max(...pair));
+  const order = byTime(greatest).filter((one) => one > 0);
   if (!order.length) return null;
-  const most = Math.max(...order.map((one) => Math.max(base[one], head[one])));
-  const totals = [sumOf(base), sumOf(head)];
+  const most = Math.max(...order.map((one) => greatest[one]));
   const rows = order.map((one) => {
-    const text = (/** @type {string[]} */ pair) => (sides === 1 ? pair[1] : pair.join(' → '));
-    const bar = h('td.barred', {}, text([base, head].map((side) => amount(side[one], unit))));
-    bar.style.setProperty('--bar', String(head[one] / most));
-    const share = text([base, head].map((side, i) => percent(side[one], totals[i])));
+    const figure = figures[one];
+    const bar = h('td.barred', {}, sides === 1 ? figure.amount(1) : figure.span);
+    bar.style.setProperty('--bar', String(figure.pair[1] / most));
+    const share = sides === 1 ? figure.share(1) : `${figure.share(0)} → ${figure.share(1)}`;
     const name = h('th', { scope: 'row' }, swatch(waitClasses[one].colour), waitClasses[one].words);
     return h('tr', {}, name, bar, h('td', {}, h('small', {}, share)));
   });
@@ -214,11 +213,9 @@ function releaseLists(model, node, pick) {
     }
   }
   if (!all[0] && !all[1]) return [];
-  const amounts = (/** @type {number[]} */ pair) => {
-    const [base, head] = pair.map((ns) => amount(ns, 'nanoseconds'));
-    return sides === 1 ? head : `${base} → ${head}`;
-  };
-  const share = (/** @type {number[]} */ ns) => (sides === 1 ? percent(ns[1], all[1]) : amounts(ns));
+  const figure = (/** @type {number[]} */ ns) => partOf(ns, all, 'nanoseconds');
+  const amounts = (/** @type {number[]} */ ns) => (sides === 1 ? figure(ns).amount(1) : figure(ns).span);
+  const share = (/** @type {number[]} */ ns) => (sides === 1 ? figure(ns).share(1) : amounts(ns));
   const lockItems = longest(locks).map(({ title, hint, ns }) => {
     const text = h('span', { title: hint }, h('bdi', {}, title), h('span.dim', {}, ` · ${hint}`));
     return h('li', {}, text, h('span', {}, share(ns)));
