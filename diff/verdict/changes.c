@@ -487,30 +487,51 @@ bool changes_collect(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* Whether the verdict names the place where most of a change is waiting, else a function of its chain. */
-bool diff_change_is_named(const struct diff *diff, const struct diff_change *change)
+static bool has_function(const struct diff *diff, const struct diff_change *change, uint32_t function)
 {
-	for (size_t i = 0; i < change->wait_count; i++)
-		if (diff->named_wait != PROFILE_NONE && change->wait_sites[i] == diff->named_wait)
-			return true;
 	for (size_t i = 0; i < change->count; i++)
-		if (diff->named_wait == PROFILE_NONE &&
-			diff->change_functions[change->first + i] == diff->cause.function)
+		if (diff->change_functions[change->first + i] == function)
 			return true;
 	return false;
 }
 
+bool diff_change_is_named(const struct diff *diff, const struct diff_change *change)
+{
+	if (diff->named_wait == PROFILE_NONE)
+		return has_function(diff, change, diff->cause.function);
+	for (size_t i = 0; i < change->wait_count; i++)
+		if (change->wait_sites[i] == diff->named_wait)
+			return true;
+	return false;
+}
+
+/* The counted change that the verdict names; of several that wait at the place, that of the function which waits. */
+static size_t named_change(const struct diff *diff)
+{
+	size_t found = diff->change_count;
+
+	for (size_t i = 0; i < diff->change_count && !diff->changes[i].is_of_others; i++) {
+		if (!diff_change_is_named(diff, &diff->changes[i]))
+			continue;
+		if (diff->named_wait == PROFILE_NONE ||
+			has_function(diff, &diff->changes[i], diff->wait_sites[diff->named_wait].function))
+			return i;
+		if (found == diff->change_count)
+			found = i;
+	}
+	return found;
+}
+
 void changes_put_named_first(struct diff *diff)
 {
-	for (size_t i = 0; i < diff->change_count && !diff->changes[i].is_of_others; i++) {
-		struct diff_change named = diff->changes[i];
+	size_t found = named_change(diff);
+	struct diff_change named;
 
-		if (!diff_change_is_named(diff, &named))
-			continue;
-		memmove(diff->changes + 1, diff->changes, i * sizeof(named));
-		diff->changes[0] = named;
+	if (found == diff->change_count)
 		return;
-	}
+	named = diff->changes[found];
+	memmove(diff->changes + 1, diff->changes, found * sizeof(named));
+	diff->changes[0] = named;
 }
 
 void changes_reorder(struct diff *diff, const uint32_t *new_ids)
