@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report in a real browser, from file://: the other views, addresses, other media, and large pages.
+// The report in a real browser, from file://: the other views and addresses.
 
 import './browser/timeline.js';
 import './browser/lanes.js';
@@ -12,9 +12,3 @@ import './browser/python.js';
 import './browser/waiting.js';
 import './browser/bottlenecks.js';
 import './browser/requests.js';
-import './browser/benchmarks.js';
-import './browser/hostile.js';
-import './browser/handover.js';
-import './browser/links.js';
-import './browser/media.js';
-import './browser/large.js';
