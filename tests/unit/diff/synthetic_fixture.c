@@ -212,6 +212,19 @@ struct diff *synthetic_diff(const struct profile *base, const struct profile *he
 	return diff;
 }
 
+struct profile *synthetic_changes(const struct synthetic_change changes[SYNTHETIC_MOST_CHANGES], enum diff_side side)
+{
+	struct synthetic s = synthetic_create();
+
+	for (int run = 0; run < SYNTHETIC_CHANGE_RUNS; run++) {
+		synthetic_run(&s, true, 0);
+		for (size_t i = 0; i < SYNTHETIC_MOST_CHANGES && changes[i].frames; i++)
+			synthetic_add(&s, synthetic_stack(&s, changes[i].frames),
+				(side == DIFF_BASE ? changes[i].base : changes[i].head) * (100 + run) / 100, -1);
+	}
+	return synthetic_finish(&s);
+}
+
 struct diff *synthetic_compare(struct profile *base, struct profile *head, const struct diff_options *options)
 {
 	struct diff *diff = synthetic_diff(base, head, options);

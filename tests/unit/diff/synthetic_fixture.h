@@ -39,6 +39,17 @@ struct profile *synthetic_profile(const char *lines);
 /* The same of several whole commands: each run has all lines' counts. */
 struct profile *synthetic_runs(const char *lines, size_t runs);
 
+/* Samples of a stack in each run of base and of head. */
+struct synthetic_change {
+	const char *frames; /* borrowed; NULL: the end of a list */
+	int64_t base, head;
+};
+
+/* One side of a list of them as runs of whole commands that differ by a hundredth each, as those of the other side do.
+ */
+enum { SYNTHETIC_CHANGE_RUNS = 5, SYNTHETIC_MOST_CHANGES = 12 };
+struct profile *synthetic_changes(const struct synthetic_change changes[SYNTHETIC_MOST_CHANGES], enum diff_side side);
+
 /* Compares, and fails the test with the message when that fails. */
 struct diff *synthetic_diff(const struct profile *base, const struct profile *head, const struct diff_options *options);
 

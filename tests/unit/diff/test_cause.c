@@ -10,31 +10,15 @@
  * Which function a verdict names. Runs of one side differ a little, and those of the other as much; `rest` is code that
  * does not change.
  */
-enum { RUNS = 5, MAX_STACKS = 12 };
+enum { RUNS = SYNTHETIC_CHANGE_RUNS };
 
 #define REST "_start;main;serve;rest"
 
-struct stack {
-	const char *frames;
-	int64_t base, head;
-};
-
-static struct profile *record(const struct stack stacks[MAX_STACKS], enum diff_side side)
+static struct diff *compare(
+	const struct synthetic_change stacks[SYNTHETIC_MOST_CHANGES], const struct diff_options *options)
 {
-	struct synthetic s = synthetic_create();
-
-	for (int run = 0; run < RUNS; run++) {
-		synthetic_run(&s, true, 0);
-		for (size_t i = 0; i < MAX_STACKS && stacks[i].frames; i++)
-			synthetic_add(&s, synthetic_stack(&s, stacks[i].frames),
-				(side == DIFF_BASE ? stacks[i].base : stacks[i].head) * (100 + run) / 100, -1);
-	}
-	return synthetic_finish(&s);
-}
-
-static struct diff *compare(const struct stack stacks[MAX_STACKS], const struct diff_options *options)
-{
-	struct diff *diff = synthetic_compare(record(stacks, DIFF_BASE), record(stacks, DIFF_HEAD), options);
+	struct diff *diff =
+		synthetic_compare(synthetic_changes(stacks, DIFF_BASE), synthetic_changes(stacks, DIFF_HEAD), options);
 
 	print_message("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
 	return diff;
@@ -56,7 +40,7 @@ static void assert_cause(const struct diff *diff, enum diff_verdict verdict, con
 
 /* A case of the table below: what is compared, and what the verdict names both ways round. */
 struct naming {
-	struct stack stacks[MAX_STACKS];
+	struct synthetic_change stacks[SYNTHETIC_MOST_CHANGES];
 	const char *cause, *leaf;
 	const char *says; /* of base against head */
 };
@@ -102,10 +86,11 @@ static const struct naming namings[] = {
 		"parse", "", "`parse` takes 4.00 times as much: +3.1 s per run, 75 % of the increase" },
 };
 
-static void turn(const struct naming *naming, struct stack turned[MAX_STACKS])
+static void turn(const struct naming *naming, struct synthetic_change turned[SYNTHETIC_MOST_CHANGES])
 {
-	for (size_t i = 0; i < MAX_STACKS; i++)
-		turned[i] = (struct stack){ naming->stacks[i].frames, naming->stacks[i].head, naming->stacks[i].base };
+	for (size_t i = 0; i < SYNTHETIC_MOST_CHANGES; i++)
+		turned[i] = (struct synthetic_change){ naming->stacks[i].frames, naming->stacks[i].head,
+			naming->stacks[i].base };
 }
 
 static void the_deepest_function_of_the_program_is_named(void **state)
@@ -125,7 +110,7 @@ static void the_deepest_function_of_the_program_is_named(void **state)
 static void an_improvement_is_named_as_a_regression_is(void **state)
 {
 	for (size_t i = 0; i < sizeof(namings) / sizeof(namings[0]); i++) {
-		struct stack turned[MAX_STACKS];
+		struct synthetic_change turned[SYNTHETIC_MOST_CHANGES];
 		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
 		turn(&namings[i], turned);
@@ -138,9 +123,9 @@ static void an_improvement_is_named_as_a_regression_is(void **state)
 
 static void a_change_that_is_spread_names_the_largest(void **state)
 {
-	static const struct stack stacks[MAX_STACKS] = { { REST, 9000, 9000 }, { "_start;main;serve;a", 1000, 3000 },
-		{ "_start;main;serve;b;memcpy!kernel", 1000, 2500 }, { "_start;main;serve;c", 1000, 2200 },
-		{ "_start;main;serve;d", 1000, 2100 } };
+	static const struct synthetic_change stacks[SYNTHETIC_MOST_CHANGES] = { { REST, 9000, 9000 },
+		{ "_start;main;serve;a", 1000, 3000 }, { "_start;main;serve;b;memcpy!kernel", 1000, 2500 },
+		{ "_start;main;serve;c", 1000, 2200 }, { "_start;main;serve;d", 1000, 2100 } };
 	CLEANUP(diff_cleanup) struct diff *diff = compare(stacks, NULL);
 
 	/* All of it is below serve(), but so is the program. */
@@ -181,8 +166,8 @@ static void functions_decide_where_the_total_does_not(void **state)
 
 static void nothing_is_named_without_a_verdict(void **state)
 {
-	static const struct stack same[MAX_STACKS] = { { REST, 9000, 9000 } };
-	CLEANUP(profile_cleanup) struct profile *profile = record(same, DIFF_BASE);
+	static const struct synthetic_change same[SYNTHETIC_MOST_CHANGES] = { { REST, 9000, 9000 } };
+	CLEANUP(profile_cleanup) struct profile *profile = synthetic_changes(same, DIFF_BASE);
 	struct diff *diff = compare(same, NULL), *single = NULL;
 	struct error err;
 
@@ -268,7 +253,7 @@ static void own_code_stands_for_what_is_below_it(void **state)
 /* A limit turns the verdict: what is named turns with it. */
 static void a_limit_that_is_exceeded_names_what_grew(void **state)
 {
-	static const struct stack stacks[MAX_STACKS] = { { REST, 9000, 3000 },
+	static const struct synthetic_change stacks[SYNTHETIC_MOST_CHANGES] = { { REST, 9000, 3000 },
 		{ "_start;main;serve;parse", 1000, 3000 } };
 	struct diff_gate gate;
 	struct error err;

@@ -9,27 +9,9 @@
 #include <string.h>
 
 /* Which proven differences are one change, and which function names it. Runs of one side differ a little. */
-enum { RUNS = 5, MAX_STACKS = 10, WAITS = 50 };
+enum { RUNS = SYNTHETIC_CHANGE_RUNS, WAITS = 50 };
 
 #define REST "_start;main;serve;rest"
-
-struct stack {
-	const char *frames;
-	int64_t base, head;
-};
-
-static struct profile *record(const struct stack stacks[MAX_STACKS], enum diff_side side)
-{
-	struct synthetic s = synthetic_create();
-
-	for (int run = 0; run < RUNS; run++) {
-		synthetic_run(&s, true, 0);
-		for (size_t i = 0; i < MAX_STACKS && stacks[i].frames; i++)
-			synthetic_add(&s, synthetic_stack(&s, stacks[i].frames),
-				(side == DIFF_BASE ? stacks[i].base : stacks[i].head) * (100 + run) / 100, -1);
-	}
-	return synthetic_finish(&s);
-}
 
 static void describe(const struct diff *diff, const struct diff_change *change, struct buffer *out)
 {
@@ -55,7 +37,7 @@ static void assert_changes(const struct diff *diff, const char *expected)
 }
 
 struct chains {
-	struct stack stacks[MAX_STACKS];
+	struct synthetic_change stacks[SYNTHETIC_MOST_CHANGES];
 	const char *changes;
 };
 
@@ -92,8 +74,8 @@ static void a_chain_of_one_difference_is_one_change(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CLEANUP(diff_cleanup)
-		struct diff *diff =
-			synthetic_compare(record(cases[i].stacks, DIFF_BASE), record(cases[i].stacks, DIFF_HEAD), NULL);
+		struct diff *diff = synthetic_compare(synthetic_changes(cases[i].stacks, DIFF_BASE),
+			synthetic_changes(cases[i].stacks, DIFF_HEAD), NULL);
 
 		print_message("case %zu\n", i);
 		assert_changes(diff, cases[i].changes);
@@ -141,8 +123,8 @@ static void every_proven_function_is_in_one_change(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CLEANUP(diff_cleanup)
-		struct diff *diff =
-			synthetic_compare(record(cases[i].stacks, DIFF_BASE), record(cases[i].stacks, DIFF_HEAD), NULL);
+		struct diff *diff = synthetic_compare(synthetic_changes(cases[i].stacks, DIFF_BASE),
+			synthetic_changes(cases[i].stacks, DIFF_HEAD), NULL);
 		CLEANUP(cleanup_free) size_t *seen = calloc(diff->function_count, sizeof(*seen));
 
 		assert_non_null(seen);
