@@ -57,14 +57,8 @@ export class App {
     const model = new Model(report);
     this.model = model;
     const single = { view: 'head', colour: model.hasWaits ? 'waiting' : 'origin' };
-    const changed = (/** @type {State} */ state) => {
-      this.state = state;
-      this.isLinked = true;
-      this.note = '';
-      this.opens = this.address.isEmpty;
-      this.#show();
-    };
-    this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, changed, within);
+    const defaults = { ...DEFAULTS, ...(model.sides === 1 && single) };
+    this.address = new Address(defaults, (state) => this.#showAddressed(state), within);
     /** @type {State} */ this.state = this.address.last;
     /** Whether the page is to show its first change, because its address says nothing. */
     this.opens = this.address.isEmpty;
@@ -113,6 +107,15 @@ export class App {
     this.#bindKeys();
     this.#searchApart();
     SYSTEM_DARK.addEventListener('change', () => this.#setDark(prefersDark()), { signal: within.until });
+    this.#show();
+  }
+
+  /** Shows what somebody else has made of the address. @param {State} state */
+  #showAddressed(state) {
+    this.state = state;
+    this.isLinked = true;
+    this.note = '';
+    this.opens = this.address.isEmpty;
     this.#show();
   }
 

@@ -11,7 +11,7 @@
  */
 
 /** From this rank on a column is an extra: it is shown only where no text is cut off for it. */
-export const EXTRA = 3;
+const EXTRA = 3;
 
 /**
  * The columns that have room together.

@@ -97,7 +97,7 @@ export const shadeOf = (one) => (one ? one * (LEVELS + 1) + LEVELS : 0);
  * @param {ArrayLike<number>} sums time by class @param {number} [at] where they begin
  * @param {number} [behind] the number behind the last class that has time
  */
-export function shadeOfSums(sums, at = 0, behind = CLASSES) {
+function shadeOfSums(sums, at = 0, behind = CLASSES) {
   let waiting = 0;
   let best = 0;
   for (let one = 1; one < behind; one++) {

@@ -127,6 +127,19 @@ function valueColumn(table, side) {
   };
 }
 
+/** @type {BenchmarkColumn} */
+const BECAUSE = {
+  id: 'because',
+  title: 'because',
+  hint: 'the function whose own change explains that of the benchmark, and the line that changed most',
+  left: true,
+  width: 'minmax(10em,1fr)',
+  text: ({ because: b }) => (b ? `${listName(b.name)} ${b.place}` : ''),
+  full: ({ because: b }) => (b ? `${b.name}\n${b.place}` : ''),
+  value: ({ because: b }) => (b ? `${b.name} ${b.place}` : ''),
+  node: ({ because: b }) => (b ? h('span', {}, h('bdi', {}, listName(b.name)), h('span.dim', {}, ` ${b.place}`)) : h('span')),
+};
+
 /** @param {SuiteTable} table @param {Axis} axis @returns {BenchmarkColumn[]} */
 function comparedColumns(table, axis) {
   const known = (/** @type {number} */ value) => (Number.isFinite(value) ? value : -Infinity);
@@ -175,20 +188,8 @@ function comparedColumns(table, axis) {
     node: (b) => intervalNode(b, axis),
     className: (b) => `drawn ${VERDICT_CLASSES[b.verdict] || ''}`,
   };
-  /** @type {BenchmarkColumn} */
-  const because = {
-    id: 'because',
-    title: 'because',
-    hint: 'the function whose own change explains that of the benchmark, and the line that changed most',
-    left: true,
-    width: 'minmax(10em,1fr)',
-    text: ({ because: b }) => (b ? `${listName(b.name)} ${b.place}` : ''),
-    full: ({ because: b }) => (b ? `${b.name}\n${b.place}` : ''),
-    value: ({ because: b }) => (b ? `${b.name} ${b.place}` : ''),
-    node: ({ because: b }) => (b ? h('span', {}, h('bdi', {}, listName(b.name)), h('span.dim', {}, ` ${b.place}`)) : h('span')),
-  };
   const figures = [valueColumn(table, 0), valueColumn(table, 1), change];
-  return [verdict, ...figures, ...(NARROW.matches || table.isExact ? [] : [interval]), picture, because];
+  return [verdict, ...figures, ...(NARROW.matches || table.isExact ? [] : [interval]), picture, BECAUSE];
 }
 
 /** @param {SuiteTable} table @returns {BenchmarkColumn[]} */

@@ -30,7 +30,7 @@ function line(figure, side, title, most) {
  * A list of bars on one scale; null for an empty one.
  * @param {Model} model @param {string} title @param {Bar[]} bars @param {string} [hint] what it is about
  */
-export function barList(model, title, bars, hint = '') {
+function barList(model, title, bars, hint = '') {
   const sides = sidesShown(model);
   const shown = bars.filter(({ figure }) => sides.some((side) => figure.pair[side]));
   if (!shown.length) return null;

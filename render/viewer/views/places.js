@@ -18,7 +18,7 @@ const moduleOf = (f) => (f.place === f.module ? moduleName(f.module) : '');
  * The file and the line as sentences name them: the line that changed where one did, else that of the function.
  * @param {Func} f
  */
-export const sourceText = (f) => withLine(baseName(f.file), f.changedLine || f.line);
+const sourceText = (f) => withLine(baseName(f.file), f.changedLine || f.line);
 
 /** The file and the line, and the module, in short: 'parse.c:42 server'. @param {Func} f */
 export function placeText(f) {
