@@ -28,6 +28,8 @@ by_pprof() {
 		part == "locations" {
 			if ($1 ~ /^[0-9]+:$/) { id = $1; sub(":", "", id); sub(/^ *[0-9]+: 0x[0-9a-f]+ (M=[0-9]+ )?/, "") }
 			sub(/^ +/, ""); sub(/ [^ ]*:[0-9]+(:[0-9]+)? s=[0-9]+$/, "")
+			# Folded stacks have no other sign between frames: Kelvin writes `:` for it in a name, as of `struct { a; b }`.
+			gsub(/;/, ":")
 			name[id] = name[id] == "" ? $0 : $0 ";" name[id]
 		}
 		END {
