@@ -19,6 +19,7 @@
 #include "profile/quality.h"
 #include "profile/requests.h"
 #include "profile/samples.h"
+#include "profile/source.h"
 #include "profile/symbols.h"
 #include "profile/tree.h"
 #include "profile/verification.h"
@@ -125,6 +126,11 @@ struct profile_function {
 struct profile_line {
 	uint32_t function;
 	uint32_t line; /* 0: not known */
+	/*
+	 * string: the file that the line is in where this is another one than its function's, as code of a macro or of
+	 * a file that was included; 0: that of the function
+	 */
+	uint32_t file;
 };
 
 /* An address that occurs in a stack. For a caller it lies inside the call instruction (return address - 1). */
@@ -216,6 +222,10 @@ struct profile {
 	struct profile_release *releases;
 	size_t lock_count, release_count;
 	struct profile_requests requests; /* how much work the program did (profile/requests.h) */
+	/* Owned: the source text around sampled functions (profile/source.h). */
+	struct profile_source_file *source_files;
+	struct profile_source_text *source_texts; /* by file, then by line */
+	size_t source_file_count, source_text_count;
 	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
 		sample_count, event_count;
 

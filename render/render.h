@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "commits/commits.h"
 #include "common/common.h"
 #include "diff/diff.h"
+#include "listing/listing.h"
 #include "profile/profile.h"
 
 /*
@@ -19,7 +21,9 @@ struct render_input {
 	const char *names[DIFF_SIDES]; /* the user's names of the sides, such as file names; may be NULL */
 	const char *tool;              /* "kelvin 0.1.0" */
 	const char *(*origin_rule_text)(
-		unsigned int rule); /* text of the rule that decided an origin; NULL: rules are not explained */
+		unsigned int rule);    /* text of the rule that decided an origin; NULL: rules are not explained */
+	const struct listing *listing; /* functions line by line; NULL: none */
+	const struct commits *commits; /* of `diff --commits`; NULL: nobody asked */
 };
 
 struct render_text_options {

@@ -141,13 +141,13 @@ static bool change_listed(const struct diff *diff, const struct diff_estimate *e
 		       fabs(summary_points(diff, estimate->delta)) >= least_unproven_points);
 }
 
-struct listing {
+struct summary_choice {
 	const struct diff *diff;
 	enum summary_order order;
 	bool has_interpreter;
 };
 
-static bool consider(const struct listing *listing, uint32_t id, struct candidate *candidate)
+static bool consider(const struct summary_choice *listing, uint32_t id, struct candidate *candidate)
 {
 	const struct diff *diff = listing->diff;
 	enum summary_order order = listing->order;
@@ -215,7 +215,7 @@ bool summary_list(
 	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
 {
 	CLEANUP(cleanup_free) struct candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
-	struct listing listing = { diff, order, summary_has_interpreter(diff) };
+	struct summary_choice listing = { diff, order, summary_has_interpreter(diff) };
 	size_t count = 0, shown;
 	uint32_t *ids;
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+
+/*
+ * A part of a profile that somebody asks about: the filters of the page (docs/report.md), for text, JSON and Markdown.
+ * Samples that are not selected are left out; runs, threads, facts and requests stay, so that what is left can be
+ * compared at the scale of the whole.
+ */
+enum profile_selection_key {
+	PROFILE_SELECT_FUNCTION,
+	PROFILE_SELECT_MODULE,
+	PROFILE_SELECT_FILE,
+	PROFILE_SELECT_LINE, /* FILE:LINE, by the end of the path */
+	PROFILE_SELECT_THREAD,
+	PROFILE_SELECT_PROCESS,
+	PROFILE_SELECT_BENCHMARK,
+	PROFILE_SELECT_LABEL, /* a string label of pprof's samples */
+};
+
+struct profile_where {
+	enum profile_selection_key key;
+	const char *label; /* PROFILE_SELECT_LABEL: its key */
+	const char *value; /* exact */
+};
+
+struct profile_selection {
+	const char *focus; /* POSIX extended regular expression, without case: stacks with such a function; NULL: all */
+	const char *hide;  /* frames of such functions are left out; their time is that of their callers; NULL: none */
+	/* frames of other origins are left out, as those of `hide`; PROFILE_ORIGIN_UNKNOWN: none are */
+	enum profile_origin only;
+	const struct profile_where *where; /* all of them hold */
+	size_t where_count;
+};
+
+/* Whether anything is left out. */
+bool profile_selection_is_empty(const struct profile_selection *selection);
+
+/* ERROR_USAGE names the expression that is malformed; ERROR_EMPTY: nothing is selected. */
+COMMON_MUST_CHECK
+bool profile_select(const struct profile *profile, const struct profile_selection *selection, struct profile **selected,
+	struct error *err);

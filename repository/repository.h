@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * Reads a git repository through git(1), as a child process. A repository is hostile: its configuration, hooks,
+ * attributes and text conversions name programs, and none of them runs. git finds the objects of the repository through
+ * a directory of ours whose configuration is empty; only what the user's own git refuses (safe.directory) is asked of
+ * the repository itself. Nothing is fetched: an object that is not there is an error that says so.
+ *
+ * What starts git needs the rights to start programs; what reads its output does not, and takes it for foreign bytes.
+ */
+
+struct repository;
+
+/* `directory` is in the work tree, or is the repository. ERROR_NOT_FOUND, ERROR_UNSUPPORTED (no git), ERROR_SYSTEM. */
+COMMON_MUST_CHECK
+bool repository_open(const char *directory, struct repository **repository, struct error *err);
+void repository_close(struct repository *repository);
+
+static inline void repository_cleanup(struct repository **repository)
+{
+	repository_close(*repository);
+}
+
+enum { REPOSITORY_ID_BYTES = 65 }; /* of a commit in hexadecimal, SHA-1 or SHA-256, with its end */
+
+/* The commit that a revision means. ERROR_NOT_FOUND names it; of a shallow clone it says what fetches more. */
+COMMON_MUST_CHECK
+bool repository_resolve(
+	const struct repository *repository, const char *revision, char id[REPOSITORY_ID_BYTES], struct error *err);
+
+/*
+ * Each runs git to its end, and sets *fd to a file in memory with its output, at its start, which belongs to the
+ * caller. ERROR_LIMIT: it is more than `max_bytes`.
+ */
+
+/* Paths of all files of a commit, each with a NUL behind it. */
+COMMON_MUST_CHECK
+bool repository_list_files(
+	const struct repository *repository, const char *commit, size_t max_bytes, int *fd, struct error *err);
+
+/* The bytes of a file at a commit. ERROR_NOT_FOUND. */
+COMMON_MUST_CHECK
+bool repository_read_file(const struct repository *repository, const char *commit, const char *path, size_t max_bytes,
+	int *fd, struct error *err);
+
+/* The commits that `to` has and `from` has not, which changed one of the files, for repository_parse_log(). */
+COMMON_MUST_CHECK
+bool repository_log(const struct repository *repository, const char *from, const char *to, const char *const *paths,
+	size_t path_count, size_t max_bytes, int *fd, struct error *err);
+
+/* ---- The output of repository_log(), in any process ---- */
+
+/* Lines of a file that a commit replaced; a count of 0: lines were only added behind, or taken away from, that place.
+ */
+struct repository_hunk {
+	uint32_t file; /* index in `files` */
+	uint32_t old_line, old_count, new_line, new_count;
+};
+
+struct repository_file {
+	uint32_t old_path, new_path; /* strings; 0: the file was made, or removed; they differ where it was renamed */
+};
+
+struct repository_commit {
+	char id[REPOSITORY_ID_BYTES];
+	uint32_t subject; /* string */
+	bool is_merge;    /* its hunks are against the first parent */
+	size_t first_hunk, hunk_count;
+	size_t first_file, file_count;
+};
+
+struct repository_history {
+	struct string_table *strings;      /* owned */
+	struct repository_commit *commits; /* owned, as those below; the newest first */
+	struct repository_hunk *hunks;
+	struct repository_file *files;
+	size_t commit_count, hunk_count, file_count;
+};
+
+COMMON_MUST_CHECK
+bool repository_parse_log(const void *bytes, size_t size, struct repository_history **history, struct error *err);
+void repository_history_destroy(struct repository_history *history);
