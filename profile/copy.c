@@ -108,13 +108,34 @@ static bool copy_mappings(struct profile_copy *copy, struct error *err)
 	return true;
 }
 
+static bool copy_sources(struct profile_copy *copy, struct error *err)
+{
+	const struct profile *from = copy->from;
+	CLEANUP(cleanup_free) uint32_t *files = take_ids(from->source_file_count);
+
+	if (!files)
+		return error_set_memory(err);
+	for (size_t i = 0; i < from->source_file_count; i++) {
+		struct profile_source_file file = from->source_files[i];
+
+		file.path = copy->strings[file.path];
+		if (!profile_add_source_file(copy->into, &file, &files[i], err))
+			return false;
+	}
+	for (size_t i = 0; i < from->source_text_count; i++)
+		if (!profile_add_source_text(copy->into, files[from->source_texts[i].file],
+			    from->source_texts[i].first_line, profile_string(from, from->source_texts[i].text), err))
+			return false;
+	return true;
+}
+
 bool profile_copy_init(struct profile_copy *copy, struct profile *into, const struct profile *from, struct error *err)
 {
 	*copy = (struct profile_copy){
 		.into = into, .from = from, .fresh = into->run_count == 0 && into->sample_count == 0
 	};
 	return copy_allocate(copy, err) && copy_strings(copy, err) && copy_value_types(copy, err) &&
-	       copy_mappings(copy, err);
+	       copy_mappings(copy, err) && copy_sources(copy, err);
 }
 
 void profile_copy_deinit(struct profile_copy *copy)
@@ -167,6 +188,7 @@ static bool copy_location(struct profile_copy *copy, size_t id, struct error *er
 	for (uint32_t k = 0; k < location->line_count; k++) {
 		lines[k] = copy->from->lines[location->first_line + k];
 		lines[k].function = copy->functions[lines[k].function];
+		lines[k].file = copy->strings[lines[k].file];
 	}
 	return profile_add_named_location(copy->into,
 		&(struct profile_location){

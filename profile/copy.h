@@ -19,8 +19,8 @@ struct profile_copy {
 };
 
 /*
- * Copies strings and mappings, and matches value types by type and unit (ERROR_FORMAT if they do not match); an empty
- * profile takes over those of `from`. profile_copy_deinit() must be called in any case.
+ * Copies strings, mappings and the source, and matches value types by type and unit (ERROR_FORMAT if they do not
+ * match); an empty profile takes over those of `from`. profile_copy_deinit() must be called in any case.
  */
 COMMON_MUST_CHECK
 bool profile_copy_init(struct profile_copy *copy, struct profile *into, const struct profile *from, struct error *err);

@@ -41,12 +41,14 @@ struct profile_exchanges_key {
 
 /* What the adding functions need in addition to the profile itself. */
 struct profile_index {
-	struct hash_map mappings, functions, locations, frames, threads, stacks, samples, exchanges;
+	struct hash_map mappings, functions, locations, frames, threads, stacks, samples, exchanges, source_files;
 	struct profile_firsts *firsts;          /* [indexed stack] owned */
 	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
 		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity,
-		lock_capacity, release_capacity, exchanges_capacity, reading_capacity, latency_capacity;
+		lock_capacity, release_capacity, exchanges_capacity, reading_capacity, latency_capacity,
+		source_file_capacity, source_text_capacity;
+	size_t source_bytes;   /* of all texts */
 	size_t max_stacks;     /* more are an error */
 	struct buffer scratch; /* for keys and module names */
 };
@@ -89,6 +91,16 @@ void profile_forget_requests(struct profile *profile);
 /* profile_validate() of requests. */
 COMMON_MUST_CHECK
 bool profile_validate_requests(const struct profile *profile, struct error *err);
+/*
+ * Adds a text as the one `at`, which is its place in the order; nothing is compared. Its string is at most
+ * PROFILE_MAX_SOURCE_TEXT_BYTES long.
+ */
+COMMON_MUST_CHECK
+bool profile_append_source_text(
+	struct profile *profile, size_t at, uint32_t file, uint32_t first_line, uint32_t string, struct error *err);
+/* profile_validate() of source files and their texts. */
+COMMON_MUST_CHECK
+bool profile_validate_sources(const struct profile *profile, struct error *err);
 /* Reserves room for this many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);

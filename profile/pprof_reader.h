@@ -67,6 +67,8 @@ struct pprof_reader {
 	size_t heap_count;
 	uint32_t period_value; /* value in the file that the period belongs to; PROFILE_NONE: none */
 	struct id_table mapping_ids, function_ids, location_ids;
+	uint64_t line_gap;                /* how many lines there are before the next one with a file of its own */
+	bool has_line_gap;                /* ... if there is one */
 	uint32_t *mappings;               /* owned: [position] mapping of the profile */
 	struct pprof_function *functions; /* owned: [position] */
 	uint32_t *locations;              /* owned: [position] location of the profile */
@@ -144,6 +146,16 @@ bool pprof_columns_agree(const struct pprof_reader *r, size_t first, size_t last
 /* Reads requests (pprof_requests.c). Needs the runs. */
 COMMON_MUST_CHECK
 bool pprof_read_requests(struct pprof_reader *r, struct error *err);
+/*
+ * Reads source files and texts (pprof_sources.c), and, for each line of the locations in turn, the file that it is in.
+ */
+COMMON_MUST_CHECK
+bool pprof_read_sources(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_line_file(struct pprof_reader *r, struct profile_line *line, struct error *err);
+/* Fails if there are files of more lines than there were. */
+COMMON_MUST_CHECK
+bool pprof_line_files_end(const struct pprof_reader *r, struct error *err);
 /* Reads locks and releases (pprof_waits.c). */
 COMMON_MUST_CHECK
 bool pprof_read_waits(struct pprof_reader *r, struct error *err);

@@ -170,7 +170,7 @@ static bool tables_read_line(struct pprof_reader *r, struct byte_reader message,
 		return error_set(err, ERROR_FORMAT, "location %llu references function %llu, which is not there",
 			(unsigned long long)of->id, (unsigned long long)in.function_id);
 	line->line = in.line >= 0 && in.line <= UINT32_MAX ? (uint32_t)in.line : 0;
-	return tables_add_function(r, position, module, &line->function, err);
+	return pprof_read_line_file(r, line, err) && tables_add_function(r, position, module, &line->function, err);
 }
 
 static bool find_mapping(
@@ -239,5 +239,5 @@ static bool read_locations(struct pprof_reader *r, struct error *err)
 bool pprof_read_tables(struct pprof_reader *r, struct error *err)
 {
 	return pprof_read_value_types(r, err) && read_mappings(r, err) && list_functions(r, err) &&
-	       read_locations(r, err);
+	       read_locations(r, err) && pprof_line_files_end(r, err);
 }

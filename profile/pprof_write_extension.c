@@ -277,6 +277,7 @@ void pprof_write_extension(struct pprof_writer *w)
 	write_verification(w, out);
 	pprof_write_waits(w);
 	pprof_write_requests(w, out);
+	pprof_write_sources(w);
 	add_columns(w, out);
 	w->message.kelvin = out;
 }

@@ -82,5 +82,8 @@ void pprof_write_extension(struct pprof_writer *w);
 /* Writes locks and releases, and the stacks of these where no samples refer to stacks (pprof_waits.c). */
 void pprof_write_waits(struct pprof_writer *w);
 
+/* Writes source files, their texts, and the files of lines (pprof_sources.c). */
+void pprof_write_sources(struct pprof_writer *w);
+
 /* Writes requests (pprof_requests.c). */
 void pprof_write_requests(struct pprof_writer *w, Pprof__Extension *out);

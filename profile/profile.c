@@ -38,6 +38,7 @@ static struct profile_index *index_create(void)
 	hash_map_init(&index->stacks, sizeof(struct profile_stack));
 	hash_map_init(&index->samples, sizeof(struct profile_sample));
 	hash_map_init(&index->exchanges, sizeof(struct profile_exchanges_key));
+	hash_map_init(&index->source_files, sizeof(uint32_t));
 	buffer_init(&index->scratch, MAX_SCRATCH_BYTES);
 	return index;
 }
@@ -54,6 +55,7 @@ static void index_destroy(struct profile_index *index)
 	hash_map_deinit(&index->stacks);
 	hash_map_deinit(&index->samples);
 	hash_map_deinit(&index->exchanges);
+	hash_map_deinit(&index->source_files);
 	buffer_deinit(&index->scratch);
 	free(index->firsts);
 	free(index);
@@ -107,6 +109,8 @@ void profile_destroy(struct profile *profile)
 	free(profile->requests.exchanges);
 	free(profile->requests.readings);
 	free(profile->requests.latencies);
+	free(profile->source_files);
+	free(profile->source_texts);
 	free(profile);
 }
 

@@ -33,10 +33,14 @@ struct profile_source_file {
 	bool has_md5;
 	bool is_md5_of_build;            /* the debug information has it */
 	bool is_embedded;                /* the texts are from the debug information (DW_LNCT_LLVM_source) */
+	bool is_mixed;                   /* the profile is of two builds in which it differs: no MD5, no proof */
 	enum profile_source_proof proof; /* of the texts that are kept */
 };
 
-/* Lines of a file that were kept. Those of one file do not overlap, and are in order of lines. */
+/*
+ * Lines of a file that were kept. Those of one file do not overlap, and are in order of lines. One may begin where the
+ * one before it ends.
+ */
 struct profile_source_text {
 	uint32_t file;       /* index in profile.source_files */
 	uint32_t first_line; /* from 1 */
@@ -45,21 +49,25 @@ struct profile_source_text {
 
 enum {
 	PROFILE_MAX_SOURCE_FILES = 1 << 16,
-	PROFILE_MAX_SOURCE_TEXTS = 1 << 18,
-	PROFILE_MAX_SOURCE_BYTES = 2 << 20, /* of all kept texts of one recording */
+	PROFILE_MAX_SOURCE_TEXTS = 1 << 15,
+	PROFILE_MAX_SOURCE_TEXT_BYTES = 1 << 16,    /* of a text; longer ones are several */
+	PROFILE_MAX_SOURCE_BYTES = 2 << 20,         /* of all kept texts of one recording */
+	PROFILE_MAX_MERGED_SOURCE_BYTES = 16 << 20, /* of all texts of a profile */
 };
 
 /*
  * Adds a file, or finds that of the same path; the better proof and an MD5 that it had not are taken over. Where both
- * have an MD5 and these differ, the file has none, and its texts may differ: the profile is of two builds.
+ * have an MD5 and these differ, the file is mixed for good: the profile is of two builds. *id is PROFILE_NONE where
+ * there are PROFILE_MAX_SOURCE_FILES already.
  */
 COMMON_MUST_CHECK
 bool profile_add_source_file(
 	struct profile *profile, const struct profile_source_file *file, uint32_t *id, struct error *err);
 
 /*
- * Adds lines of a file. Lines that are there already stay as they are; if these differ in text, the file's texts may
- * differ.
+ * Adds lines of a file. Lines that are there already stay as they are; if these differ in text, the file is mixed.
+ * Nothing is added to the file PROFILE_NONE, nor beyond the limits above. ERROR_FORMAT if there is no such file, or
+ * line.
  */
 COMMON_MUST_CHECK
 bool profile_add_source_text(
@@ -67,3 +75,6 @@ bool profile_add_source_text(
 
 /* The file with this path (a string of the profile); PROFILE_NONE: nothing is known of it. */
 uint32_t profile_find_source_file(const struct profile *profile, uint32_t path);
+
+/* How many lines a text has: one more than it has '\n'. */
+uint32_t profile_count_lines(const char *text);

@@ -63,10 +63,13 @@ static bool validate_tables(const struct profile *profile, struct error *err)
 		if (!checked_range(location->first_line, location->line_count, profile->line_count))
 			return error_set(err, ERROR_FORMAT, "location %zu references lines that are not there", i);
 	}
-	for (size_t i = 0; i < profile->line_count; i++)
+	for (size_t i = 0; i < profile->line_count; i++) {
 		if (profile->lines[i].function >= profile->function_count)
 			return error_set(err, ERROR_FORMAT, "line %zu references function %u, which is not there", i,
 				profile->lines[i].function);
+		if (profile->lines[i].file >= string_table_count(profile->strings))
+			return error_set(err, ERROR_FORMAT, "line %zu references a string that is not there", i);
+	}
 	for (size_t i = 0; i < profile->thread_count; i++)
 		if (profile->threads[i].run >= profile->run_count)
 			return error_set(err, ERROR_FORMAT, "thread %zu references run %u, which is not there", i,
@@ -179,5 +182,5 @@ bool profile_validate(const struct profile *profile, struct error *err)
 	return validate_strings(profile, err) && validate_runs(profile, err) && validate_tables(profile, err) &&
 	       validate_stacks(profile, err) && validate_samples(profile, err) && validate_values(profile, err) &&
 	       validate_weights(profile, err) && validate_waits(profile, err) &&
-	       profile_validate_requests(profile, err);
+	       profile_validate_requests(profile, err) && profile_validate_sources(profile, err);
 }

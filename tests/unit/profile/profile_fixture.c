@@ -202,11 +202,28 @@ static void add_samples(struct maker *m, const uint32_t *stacks)
 		sample(m, stacks[i], threads[2], i * 2000000 + 1000);
 }
 
+static void add_sources(struct maker *m)
+{
+	struct profile_source_file file = {
+		.has_md5 = true, .is_md5_of_build = true, .proof = PROFILE_SOURCE_SAME_BYTES, .md5 = "0123456789abcdef"
+	};
+	uint32_t id;
+
+	must(m, profile_intern(m->profile, "/src/server.c", &file.path, &m->err));
+	must(m, profile_add_source_file(m->profile, &file, &id, &m->err));
+	must(m, profile_add_source_text(m->profile, id, 18, "int main(void)\n{\n\tinlined();\n}", &m->err));
+	must(m, profile_add_source_text(m->profile, id, 4, "\tx \xff++;", &m->err));
+	file = (struct profile_source_file){ .is_embedded = true };
+	must(m, profile_intern(m->profile, "/src/macros.h", &file.path, &m->err));
+	must(m, profile_add_source_file(m->profile, &file, &id, &m->err));
+	must(m, profile_add_source_text(m->profile, id, 7, "", &m->err));
+}
+
 struct profile *sample_profile(void)
 {
 	struct maker m = { 0 };
 	uint32_t program, library, kernel, jit, main_function, inlined, outer, called, entry, script;
-	uint32_t at[5];
+	uint32_t at[5], macros;
 
 	must(&m, profile_create(&m.profile, &m.err));
 	must(&m, profile_add_value_type(m.profile, "cpu", "nanoseconds", &m.err));
@@ -220,8 +237,9 @@ struct profile *sample_profile(void)
 	called = function(&m, "deflate", library, PROFILE_ORIGIN_LIBRARY);
 	entry = function(&m, "do_syscall_64", kernel, PROFILE_ORIGIN_SYSTEM);
 	script = function(&m, "JS:*f a.js:1", jit, PROFILE_ORIGIN_UNKNOWN);
+	must(&m, profile_intern(m.profile, "/src/macros.h", &macros, &m.err));
 	at[0] = location(&m, program, 0x1100, (struct profile_line[]){ { main_function, 20 } }, 1);
-	at[1] = location(&m, program, 0x1200, (struct profile_line[]){ { inlined, 5 }, { outer, 30 } }, 2);
+	at[1] = location(&m, program, 0x1200, (struct profile_line[]){ { inlined, 5 }, { outer, 30, macros } }, 2);
 	at[2] = location(&m, library, 0x4010, (struct profile_line[]){ { called, 0 } }, 1);
 	at[3] = location(&m, kernel, UINT64_MAX - 5, (struct profile_line[]){ { entry, 0 } }, 1);
 	at[4] = location(&m, jit, 0x7f0000000000, (struct profile_line[]){ { script, 1 } }, 1);
@@ -230,6 +248,7 @@ struct profile *sample_profile(void)
 		(uint32_t[]){ stack(&m, at, 3), stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[1] }, 3) });
 	add_releases(&m, stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[3] }, 3));
 	add_requests(&m);
+	add_sources(&m);
 	must(&m, profile_finish(m.profile, &m.err));
 	must(&m, profile_validate(m.profile, &m.err));
 	return m.profile;
@@ -425,6 +444,25 @@ static void assert_facts_equal(const struct profile *a, const struct profile *b)
 	}
 }
 
+static void assert_sources_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->source_file_count, b->source_file_count);
+	for (size_t i = 0; i < a->source_file_count; i++) {
+		const struct profile_source_file *x = &a->source_files[i], *y = &b->source_files[i];
+
+		assert_text_equal(a, x->path, b, y->path);
+		assert_memory_equal(x->md5, y->md5, sizeof(x->md5));
+		assert_true(x->has_md5 == y->has_md5 && x->is_md5_of_build == y->is_md5_of_build &&
+			    x->is_embedded == y->is_embedded && x->is_mixed == y->is_mixed && x->proof == y->proof);
+	}
+	assert_int_equal(a->source_text_count, b->source_text_count);
+	for (size_t i = 0; i < a->source_text_count; i++) {
+		assert_int_equal(a->source_texts[i].file, b->source_texts[i].file);
+		assert_int_equal(a->source_texts[i].first_line, b->source_texts[i].first_line);
+		assert_text_equal(a, a->source_texts[i].text, b, b->source_texts[i].text);
+	}
+}
+
 void assert_profiles_equal(const struct profile *left, const struct profile *right)
 {
 	assert_places_equal(left, right);
@@ -432,6 +470,7 @@ void assert_profiles_equal(const struct profile *left, const struct profile *rig
 	assert_samples_equal(left, right);
 	assert_releases_equal(left, right);
 	assert_requests_equal(left, right);
+	assert_sources_equal(left, right);
 	assert_facts_equal(left, right);
 	assert_labels_equal(left, right);
 }
