@@ -99,11 +99,14 @@ static void frame_to_owner(const struct diff *diff, const struct profile *profil
 	}
 }
 
+/* The line of the function's file; 0: it is not known, or that of another file. */
 static uint32_t line_of_frame(const struct profile *profile, struct frame frame)
 {
 	const struct profile_location *location = &profile->locations[profile->stacks[frame.stack].location];
+	const struct profile_line *line =
+		frame.depth < location->line_count ? &profile->lines[location->first_line + frame.depth] : NULL;
 
-	return frame.depth < location->line_count ? profile->lines[location->first_line + frame.depth].line : 0;
+	return line && line->file == 0 ? line->line : 0;
 }
 
 /* Sums one function, or all whose own change is proven (PROFILE_NONE). */

@@ -280,6 +280,31 @@ static bool symbolize_find_function(
 	return true;
 }
 
+/* Whether two paths of a table of lines are of one file: `a/../b.h` is `b.h`. */
+static bool is_same_file(const char *left, const char *right)
+{
+	char paths[2][PATH_MAX];
+
+	if (strcmp(left, right) == 0)
+		return true;
+	if (strlen(left) >= PATH_MAX || strlen(right) >= PATH_MAX)
+		return false;
+	strcpy(paths[0], left);
+	strcpy(paths[1], right);
+	return file_normalize_path(paths[0]) && file_normalize_path(paths[1]) && strcmp(paths[0], paths[1]) == 0;
+}
+
+/* A line of a file that is not known would be read as one of the function's file. */
+static bool set_line(struct work *w, const struct symbolize_frame *frame, struct profile_line *line, struct error *err)
+{
+	*line = (struct profile_line){ .line = frame->line };
+	if (!frame->line || !frame->decl_file[0] || is_same_file(frame->file, frame->decl_file))
+		return true;
+	if (!frame->file[0])
+		line->line = 0;
+	return profile_intern(w->profile, frame->file, &line->file, err);
+}
+
 static bool set_frames(
 	struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
 {
@@ -288,8 +313,8 @@ static bool set_frames(
 	if (!ARRAY_RESERVE(&w->lines, &w->line_capacity, count, ARRAY_MAX_IDS, err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		w->lines[i] = (struct profile_line){ .line = frames[i].line };
-		if (!symbolize_find_function(w, &frames[i], mapping, &w->lines[i].function, err))
+		if (!set_line(w, &frames[i], &w->lines[i], err) ||
+			!symbolize_find_function(w, &frames[i], mapping, &w->lines[i].function, err))
 			return false;
 	}
 	return profile_set_lines(w->profile, location, w->lines, count, err);

@@ -35,6 +35,8 @@ symbolize_program(cxx-gcc-split-types ${gcc_cxx} templates.cc -O2 -gdwarf-5 -gsp
 # Labels that are not said to be functions; names that are not demangled; initializers without a name; code that may lie anywhere.
 symbolize_program(labels ${gcc_c} labels.S -g)
 symbolize_program(mangled ${gcc_c} mangled.c -O0 -g)
+# Code that is in other files than its function, by both compilers.
+symbolize_program(elsewhere-gcc ${gcc_c} elsewhere.c -O1 -g)
 # Without the search table of its unwind information, as GCC links static programs.
 symbolize_program(unindexed ${gcc_c} inlines.c -O2 -g -Wl,--no-eh-frame-hdr)
 add_custom_command(OUTPUT ${programs}/stripped-unindexed COMMAND ${objcopy} --strip-all unindexed stripped-unindexed
@@ -45,6 +47,7 @@ if(clang_c AND clang_cxx)
     symbolize_program(c-clang-${version} ${clang_c} inlines.c -O2 -gdwarf-${version})
     symbolize_program(cxx-clang-${version} ${clang_cxx} templates.cc -O2 -gdwarf-${version})
   endforeach()
+  symbolize_program(elsewhere-clang ${clang_c} elsewhere.c -O1 -g)
   symbolize_program(cxx-clang-lines ${clang_cxx} templates.cc -O2 -g1)
   symbolize_program(initializers ${clang_cxx} initializers.cc -O1 -g1)
   symbolize_program(large ${clang_c} inlines.c -O2 -g -fPIC -mcmodel=large -falign-functions=64)

@@ -352,8 +352,8 @@ static void fingerprints_are_blind_to_places_only(void **state)
 	assert_true(fingerprint_of("code-base", "same") != fingerprint_of("code-base", "changed"));
 }
 
-/* A profile of one location, named; its function. */
-static const struct profile_function *name_one(struct profile *profile, struct elf_image *image, uint64_t address)
+/* A profile of one location, named: its innermost frame. */
+static const struct profile_line *name_line(struct profile *profile, struct elf_image *image, uint64_t address)
 {
 	const struct symbolize_options options = { .threads = 1 };
 	const struct profile_symbols symbols = { .images = &image };
@@ -366,7 +366,14 @@ static const struct profile_function *name_one(struct profile *profile, struct e
 	assert_true(profile_add_location(profile, id, address, &location, &err));
 	assert_true(symbolize_profile(profile, &symbols, &options, NULL, &err));
 	assert_true(profile->locations[location].line_count >= 1);
-	return &profile->functions[profile->lines[profile->locations[location].first_line].function];
+	return &profile->lines[profile->locations[location].first_line];
+}
+
+static const struct profile_function *name_one(struct profile *profile, struct elf_image *image, uint64_t address)
+{
+	uint32_t function = name_line(profile, image, address)->function;
+
+	return &profile->functions[function];
 }
 
 static void names_a_profile(void **state)
@@ -388,6 +395,58 @@ static void names_a_profile(void **state)
 	elf_image_unref(image);
 }
 
+/*
+ * Looks at each address of a function of elsewhere.c, whose lines are `first` to `last` of it and `other_first` to
+ * `other_last` of another file: both have code, and no line goes with the other one's file.
+ */
+static void expect_lines(const char *program, const char *name, uint32_t first, uint32_t last, const char *other,
+	uint32_t other_first, uint32_t other_last)
+{
+	struct elf_image *image = open_program(program);
+	size_t own_count = 0, other_count = 0;
+	uint64_t address, fingerprint;
+
+	assert_true(find_function(image, name, &address, &fingerprint));
+	for (size_t i = 0; i < 512; i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		const struct profile_function *function;
+		const struct profile_line *line;
+		struct error err;
+
+		assert_true(profile_create(&profile, &err));
+		line = name_line(profile, image, address + i);
+		function = &profile->functions[line->function];
+		if (strcmp(profile_string(profile, function->name), name) != 0)
+			break;
+		assert_non_null(strstr(profile_string(profile, function->file), "/elsewhere.c"));
+		if (line->file) {
+			assert_non_null(strstr(profile_string(profile, line->file), other));
+			assert_in_range(line->line, other_first, other_last);
+			other_count++;
+		} else if (line->line) {
+			assert_in_range(line->line, first, last);
+			own_count++;
+		}
+	}
+	elf_image_unref(image);
+	assert_true(own_count > 0 && other_count > 0);
+}
+
+static void lines_have_the_file_that_they_are_in(void **state)
+{
+	static const char *const programs[] = { "elsewhere-gcc", "elsewhere-clang" };
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		char path[512];
+
+		snprintf(path, sizeof(path), PROGRAMS "/%s", programs[i]);
+		if (strstr(programs[i], "clang") && access(path, R_OK) != 0)
+			continue;
+		expect_lines(programs[i], "included", 7, 12, "/elsewhere.inc", 2, 3);
+		expect_lines(programs[i], "generated", 24, 26, "grammar.y", 1007, 1009);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +466,7 @@ int main(void)
 		cmocka_unit_test(order_and_repetition_do_not_matter),
 		cmocka_unit_test(fingerprints_are_blind_to_places_only),
 		cmocka_unit_test(names_a_profile),
+		cmocka_unit_test(lines_have_the_file_that_they_are_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
