@@ -69,6 +69,7 @@ struct listing_time {
 struct listing_row {
 	uint32_t line[DIFF_SIDES]; /* 0: the side has no such line */
 	uint32_t text[DIFF_SIDES]; /* string of the listing: without the line's end; 0: not known, or empty */
+	uint32_t file; /* string of the listing: where the lines are, if not in the function's file; 0: there */
 	struct listing_time time[DIFF_SIDES];
 	struct diff_estimate total; /* with its interval, q and state; `same` where the function is not proven */
 	bool is_changed;            /* the texts differ, or one side alone has the line */
