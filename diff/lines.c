@@ -1,61 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The lines of functions whose self values changed most, by pairing the sampled lines of both sides. */
-#include "diff/suite.h"
+/* Finds the lines of functions in the stacks of a profile, and adds up what counts for each. */
+#include "diff/lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Self values by function and line. */
-struct line_sums {
-	struct line_sum {
-		uint32_t function, line;
-		double value;
-	} * sums; /* owned */
-	size_t count, capacity;
+/* What a pass over the stacks of one side needs. */
+struct walk {
+	const struct diff *diff;
+	const struct profile *profile;
+	const bool *wanted;
+	struct diff_lines *lines;
+	size_t place_capacity, chain_capacity;
+	double *values, *samples; /* owned; [stack] of the samples that end there; samples NULL: not known */
+	uint32_t *nodes;          /* owned; [stack] the node of its innermost frame; 0: the diff has none */
+	uint32_t *known;          /* owned; [line of the profile] its place the last time; HASH_MAP_NONE: none yet */
+	uint32_t *path;           /* owned; room for the frames of one location */
+	uint32_t *met;            /* owned; [place] the last stack that it was met on */
+	size_t met_capacity;
+	uint64_t *masks; /* owned; [chain] bits of the places on it: what has no bit is not there */
+	size_t mask_capacity;
+	uint32_t metric;     /* value type */
+	struct hash_map ids; /* struct place_key to place */
 };
 
-/* The sums of one function. */
-struct line_range {
-	const struct line_sum *sums; /* borrowed */
-	size_t count;
+struct place_key {
+	uint32_t function, file, line;
 };
 
-static void line_sums_deinit(struct line_sums *sums)
+static void walk_deinit(struct walk *walk)
 {
-	free(sums->sums);
+	free(walk->values);
+	free(walk->samples);
+	free(walk->nodes);
+	free(walk->known);
+	free(walk->path);
+	free(walk->met);
+	free(walk->masks);
+	hash_map_deinit(&walk->ids);
+	diff_lines_destroy(walk->lines);
 }
 
-static bool add_line(struct line_sums *sums, struct line_sum sum, struct error *err)
+void diff_lines_destroy(struct diff_lines *lines)
 {
-	if (!ARRAY_RESERVE(&sums->sums, &sums->capacity, sums->count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	sums->sums[sums->count++] = sum;
-	return true;
-}
-
-static int by_line(const void *left, const void *right)
-{
-	const struct line_sum *a = left, *b = right;
-
-	return a->function != b->function ? ORDER(a->function, b->function) : ORDER(a->line, b->line);
-}
-
-static void add_up(struct line_sums *sums)
-{
-	size_t kept = 0;
-
-	if (sums->count == 0)
+	if (!lines)
 		return;
-	qsort(sums->sums, sums->count, sizeof(*sums->sums), by_line);
-	for (size_t i = 1; i < sums->count; i++) {
-		if (by_line(&sums->sums[i], &sums->sums[kept]) == 0)
-			sums->sums[kept].value += sums->sums[i].value;
-		else
-			sums->sums[++kept] = sums->sums[i];
-	}
-	sums->count = kept + 1;
+	free(lines->places);
+	free(lines->chains);
+	free(lines->stack_chains);
+	free(lines);
 }
+
+static const struct profile_location *location_of(const struct walk *walk, uint32_t stack)
+{
+	return &walk->profile->locations[walk->profile->stacks[stack].location];
+}
+
+/* ---- Frames ---- */
 
 /* A frame of a stack, which is one node of the tree. */
 struct frame {
@@ -64,13 +65,11 @@ struct frame {
 };
 
 /* Moves to the caller; false at the root. */
-static bool frame_up(const struct diff *diff, const struct profile *profile, struct frame *frame)
+static bool frame_up(const struct walk *walk, struct frame *frame)
 {
-	const struct profile_location *location = &profile->locations[profile->stacks[frame->stack].location];
-
-	frame->node = diff->nodes[frame->node].parent;
-	if (++frame->depth >= location->line_count) {
-		frame->stack = profile->stacks[frame->stack].parent;
+	frame->node = walk->diff->nodes[frame->node].parent;
+	if (++frame->depth >= location_of(walk, frame->stack)->line_count) {
+		frame->stack = walk->profile->stacks[frame->stack].parent;
 		frame->depth = 0;
 	}
 	return frame->stack != 0 && frame->node != 0;
@@ -80,15 +79,16 @@ static bool frame_up(const struct diff *diff, const struct profile *profile, str
  * Moves to the frame of the function whose self value a sample counts to. A sample in an interpreter counts to the
  * function that this runs, where only frames of the interpreter are between.
  */
-static void frame_to_owner(const struct diff *diff, const struct profile *profile, struct frame *frame)
+static void frame_to_owner(const struct walk *walk, struct frame *frame)
 {
+	const struct diff *diff = walk->diff;
 	const struct diff_function *f = &diff->functions[diff->nodes[frame->node].function];
 	unsigned int language = f->interprets;
 	struct frame above = *frame;
 
 	if (language == PROFILE_LANGUAGE_NATIVE)
 		return;
-	while (frame_up(diff, profile, &above)) {
+	while (frame_up(walk, &above)) {
 		f = &diff->functions[diff->nodes[above.node].function];
 		if (f->language == language) {
 			*frame = above;
@@ -99,134 +99,252 @@ static void frame_to_owner(const struct diff *diff, const struct profile *profil
 	}
 }
 
-/* The line of the function's file; 0: it is not known, or that of another file. */
-static uint32_t line_of_frame(const struct profile *profile, struct frame frame)
-{
-	const struct profile_location *location = &profile->locations[profile->stacks[frame.stack].location];
-	const struct profile_line *line =
-		frame.depth < location->line_count ? &profile->lines[location->first_line + frame.depth] : NULL;
+/* ---- Places ---- */
 
-	return line && line->file == 0 ? line->line : 0;
+static bool add_place(struct walk *walk, const struct place_key *key, const struct profile_line *line, uint32_t *id,
+	struct error *err)
+{
+	struct diff_lines *lines = walk->lines;
+	uint32_t new_id = (uint32_t)lines->place_count, *found;
+	bool added = false;
+
+	if (!hash_map_add(&walk->ids, key, new_id, &found, &added, err))
+		return false;
+	*id = *found;
+	if (!added)
+		return true;
+	if (!ARRAY_RESERVE(&lines->places, &walk->place_capacity, lines->place_count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(&walk->met, &walk->met_capacity, lines->place_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	walk->met[new_id] = 0;
+	lines->places[lines->place_count++] = (struct diff_place){
+		.function = key->function,
+		.of = line ? line->function : PROFILE_NONE,
+		.file = key->file,
+		.line = key->line,
+		.samples = walk->samples ? 0 : NAN,
+	};
+	return true;
 }
 
-/* Sums one function, or all whose own change is proven (PROFILE_NONE). */
-static bool sum_lines(const struct diff *diff, enum diff_side side, const struct profile *profile, uint32_t function,
-	struct line_sums *sums, struct error *err)
+/* The place of a frame, which is made where there is none yet; PROFILE_NONE: its function is not wanted. */
+static bool place_of(
+	struct walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
 {
-	const char *type = diff_string(diff, diff->metric), *unit = diff_string(diff, diff->unit);
-	uint32_t metric = profile_find_metric(profile, type, unit);
-	double factor = side == DIFF_HEAD && diff->sides == DIFF_SIDES ? diff->scale.factor : 1;
+	const struct profile_location *location = location_of(walk, stack);
+	const struct profile_line *line = NULL;
+	struct place_key key = { .function = walk->diff->nodes[node].function };
 
-	if (metric == PROFILE_NONE)
-		metric = 0;
-	for (size_t i = 0; i < profile->sample_count; i++) {
-		struct line_sum sum = { .value = (double)profile->values[i * profile->value_type_count + metric] *
-						 factor };
-		struct frame frame = { profile->samples[i].stack, diff->sample_nodes[side][i], 0 };
+	*place = PROFILE_NONE;
+	if (node == 0 || !walk->wanted[key.function])
+		return true;
+	if (depth < location->line_count) {
+		uint32_t *known = &walk->known[location->first_line + depth];
 
-		if (!(sum.value > 0) || frame.node == 0)
-			continue;
-		frame_to_owner(diff, profile, &frame);
-		sum.function = diff->nodes[frame.node].function;
-		if (function == PROFILE_NONE ? !diff_state_is_difference(diff->functions[sum.function].self.state)
-					     : sum.function != function)
-			continue;
-		sum.line = line_of_frame(profile, frame);
-		if (sum.line > 0 && !add_line(sums, sum, err))
+		if (*known != HASH_MAP_NONE && walk->lines->places[*known].function == key.function) {
+			*place = *known;
+			return true;
+		}
+		line = &walk->profile->lines[location->first_line + depth];
+		key.file = line->file ? line->file : walk->profile->functions[line->function].file;
+		key.line = line->line;
+	}
+	if (!add_place(walk, &key, line, place, err))
+		return false;
+	if (line)
+		walk->known[location->first_line + depth] = *place;
+	return true;
+}
+
+/* ---- Chains ---- */
+
+static uint64_t mask_of(uint32_t place)
+{
+	return UINT64_C(1) << (place % 64);
+}
+
+static bool chain_has(const struct walk *walk, uint32_t chain, uint32_t place)
+{
+	for (; walk->masks[chain] & mask_of(place); chain = walk->lines->chains[chain].parent)
+		if (walk->lines->chains[chain].place == place)
+			return true;
+	return false;
+}
+
+/* Moves `*chain` to itself with one place more. */
+static bool extend(struct walk *walk, uint32_t place, uint32_t *chain, struct error *err)
+{
+	struct diff_lines *lines = walk->lines;
+	size_t count = lines->chain_count;
+
+	if (!ARRAY_RESERVE(&lines->chains, &walk->chain_capacity, count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(&walk->masks, &walk->mask_capacity, count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	lines->chains[count] = (struct diff_chain){ *chain, place };
+	walk->masks[count] = count > 0 ? walk->masks[*chain] | mask_of(place) : 0;
+	*chain = (uint32_t)count;
+	lines->chain_count++;
+	return true;
+}
+
+/* Adds the frames of one location to the chain of its callers, the outermost first. */
+static bool chain_stack(struct walk *walk, uint32_t stack, struct error *err)
+{
+	uint32_t chain = walk->lines->stack_chains[walk->profile->stacks[stack].parent], node = walk->nodes[stack];
+	uint32_t count = location_of(walk, stack)->line_count, place;
+
+	count = count > 0 ? count : 1;
+	for (uint32_t depth = 0; depth < count; depth++) {
+		walk->path[depth] = node;
+		node = node ? walk->diff->nodes[node].parent : 0;
+	}
+	for (uint32_t depth = count; depth-- > 0;) {
+		if (!place_of(walk, stack, depth, walk->path[depth], &place, err))
+			return false;
+		if (place != PROFILE_NONE && !chain_has(walk, chain, place) && !extend(walk, place, &chain, err))
 			return false;
 	}
-	add_up(sums);
+	walk->lines->stack_chains[stack] = chain;
 	return true;
 }
 
-static void keep_greatest(struct diff_line *kept, struct diff_line line)
+static bool chain_stacks(struct walk *walk, struct error *err)
 {
-	if (kept->line == 0 || fabs(line.head - line.base) > fabs(kept->head - kept->base))
-		*kept = line;
-}
+	uint32_t none = 0;
 
-/* Pairs the lines of both sides; a line that only base has is named by its number there, if head has none at all. */
-static struct diff_line changed_line(const struct line_range *base, const struct line_range *head)
-{
-	struct diff_line changed = { 0 };
-	size_t b = 0;
-
-	for (size_t h = 0; h < head->count; h++) {
-		struct diff_line line = { head->sums[h].line, 0, head->sums[h].value };
-
-		if (base->count == head->count) {
-			line.base = base->sums[h].value;
-		} else {
-			while (b < base->count && base->sums[b].line < line.line)
-				b++;
-			line.base = b < base->count && base->sums[b].line == line.line ? base->sums[b].value : 0;
-		}
-		keep_greatest(&changed, line);
-	}
-	for (size_t i = 0; head->count == 0 && i < base->count; i++)
-		keep_greatest(&changed, (struct diff_line){ base->sums[i].line, base->sums[i].value, 0 });
-	return changed;
-}
-
-bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct diff_line *line, struct error *err)
-{
-	CLEANUP(line_sums_deinit) struct line_sums base = { 0 };
-	CLEANUP(line_sums_deinit) struct line_sums head = { 0 };
-
-	if ((diff->sides == DIFF_SIDES && !sum_lines(diff, DIFF_BASE, profiles[DIFF_BASE], function, &base, err)) ||
-		!sum_lines(diff, DIFF_HEAD, profiles[DIFF_HEAD], function, &head, err))
+	if (!extend(walk, PROFILE_NONE, &none, err))
 		return false;
-	*line = changed_line(
-		&(struct line_range){ base.sums, base.count }, &(struct line_range){ head.sums, head.count });
+	for (uint32_t stack = 1; stack < walk->profile->stack_count; stack++)
+		if (walk->nodes[stack] && !chain_stack(walk, stack, err))
+			return false;
 	return true;
 }
 
-/* Takes the sums of a function from the front of a range. */
-static struct line_range take_function(struct line_range *range, uint32_t function)
-{
-	struct line_range taken = { range->sums, 0 };
+/* ---- Sums ---- */
 
-	while (range->count > 0 && range->sums->function == function) {
-		taken.count++;
-		range->sums++;
-		range->count--;
+/* Adds up samples by stack, and finds the nodes of all stacks from those at which samples end. */
+static void place_stacks(struct walk *walk, enum diff_side side)
+{
+	const struct diff *diff = walk->diff;
+	const struct profile *profile = walk->profile;
+	double factor = side == DIFF_HEAD && diff->sides == DIFF_SIDES ? diff->scale.factor : 1;
+
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const int64_t *values = &profile->values[i * profile->value_type_count];
+		uint32_t stack = profile->samples[i].stack;
+
+		if (values[walk->metric] <= 0 || diff->sample_nodes[side][i] == 0)
+			continue;
+		walk->nodes[stack] = diff->sample_nodes[side][i];
+		walk->values[stack] += (double)values[walk->metric] * factor;
+		if (walk->samples)
+			walk->samples[stack] += (double)values[profile->counts_of[walk->metric]];
 	}
-	return taken;
+	for (uint32_t stack = (uint32_t)profile->stack_count; stack-- > 1;) {
+		uint32_t parent = profile->stacks[stack].parent, node = walk->nodes[stack];
+		uint32_t count = location_of(walk, stack)->line_count;
+
+		if (node == 0 || parent == 0 || walk->nodes[parent] != 0)
+			continue;
+		for (uint32_t i = 0; node && (i == 0 || i < count); i++)
+			node = diff->nodes[node].parent;
+		walk->nodes[parent] = node;
+	}
 }
 
-bool diff_changed_lines(
-	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines, struct error *err)
+/* Adds the samples that end at a stack to the line that was executing, and to those that this was inlined at. */
+static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
 {
-	CLEANUP(line_sums_deinit) struct line_sums base = { 0 };
-	CLEANUP(line_sums_deinit) struct line_sums head = { 0 };
-	struct line_range base_left, head_left;
+	struct frame frame = { stack, walk->nodes[stack], 0 };
+	uint32_t first, owner_stack;
 
-	if (!sum_lines(diff, DIFF_BASE, profiles[DIFF_BASE], PROFILE_NONE, &base, err) ||
-		!sum_lines(diff, DIFF_HEAD, profiles[DIFF_HEAD], PROFILE_NONE, &head, err))
-		return false;
-	base_left = (struct line_range){ base.sums, base.count };
-	head_left = (struct line_range){ head.sums, head.count };
-	for (uint32_t i = 0; i < diff->function_count; i++) {
-		struct line_range of_base = take_function(&base_left, i), of_head = take_function(&head_left, i);
+	frame_to_owner(walk, &frame);
+	first = frame.depth;
+	owner_stack = frame.stack;
+	do {
+		struct diff_place *place;
+		uint32_t id;
 
-		lines[i] = changed_line(&of_base, &of_head).line;
+		if (!place_of(walk, frame.stack, frame.depth, frame.node, &id, err))
+			return false;
+		if (id == PROFILE_NONE)
+			continue;
+		place = &walk->lines->places[id];
+		if (frame.depth == first)
+			place->self += walk->values[stack];
+		if (walk->met[id] != stack)
+			place->inlined += walk->values[stack];
+		walk->met[id] = stack;
+	} while (frame_up(walk, &frame) && frame.stack == owner_stack);
+	return true;
+}
+
+/* A chain has each place once, so what is at it or above it is the place's total. */
+static bool add_totals(struct walk *walk, struct error *err)
+{
+	struct diff_lines *lines = walk->lines;
+	CLEANUP(cleanup_free) double *values = calloc(lines->chain_count, sizeof(*values));
+	CLEANUP(cleanup_free) double *samples = calloc(lines->chain_count, sizeof(*samples));
+
+	if (!values || !samples)
+		return error_set_memory(err);
+	for (size_t stack = 1; stack < walk->profile->stack_count; stack++) {
+		values[lines->stack_chains[stack]] += walk->values[stack];
+		samples[lines->stack_chains[stack]] += walk->samples ? walk->samples[stack] : 0;
+	}
+	for (size_t i = lines->chain_count; i-- > 1;) {
+		const struct diff_chain *chain = &lines->chains[i];
+
+		lines->places[chain->place].total += values[i];
+		lines->places[chain->place].samples += samples[i];
+		values[chain->parent] += values[i];
+		samples[chain->parent] += samples[i];
 	}
 	return true;
 }
 
-bool diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct buffer *out, struct error *err)
+static bool walk_init(struct walk *walk, enum diff_side side, struct error *err)
 {
-	const struct diff_function *f = &diff->functions[function];
-	const char *file = diff_string(diff, f->file), *slash = strrchr(file, '/');
-	struct diff_line line = { 0 };
+	const struct profile *profile = walk->profile;
+	const struct diff *diff = walk->diff;
+	uint32_t metric = profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
+	uint32_t most = 1;
+	bool is_counted;
 
-	if (profiles[DIFF_HEAD] && !diff_changed_line(diff, profiles, function, &line, err))
+	walk->metric = metric == PROFILE_NONE ? 0 : metric;
+	is_counted = profile->counts_of[walk->metric] != PROFILE_NONE;
+	for (size_t i = 0; i < profile->location_count; i++)
+		most = profile->locations[i].line_count > most ? profile->locations[i].line_count : most;
+	hash_map_init(&walk->ids, sizeof(struct place_key));
+	walk->lines = calloc(1, sizeof(*walk->lines));
+	walk->values = calloc(profile->stack_count + 1, sizeof(*walk->values));
+	walk->samples = is_counted ? calloc(profile->stack_count + 1, sizeof(*walk->samples)) : NULL;
+	walk->nodes = calloc(profile->stack_count + 1, sizeof(*walk->nodes));
+	walk->known = malloc((profile->line_count + 1) * sizeof(*walk->known));
+	walk->path = malloc(most * sizeof(*walk->path));
+	if (!walk->lines || !walk->values || (is_counted && !walk->samples) || !walk->nodes || !walk->known ||
+		!walk->path)
+		return error_set_memory(err);
+	memset(walk->known, 0xff, (profile->line_count + 1) * sizeof(*walk->known));
+	walk->lines->stack_chains = calloc(profile->stack_count + 1, sizeof(*walk->lines->stack_chains));
+	if (!walk->lines->stack_chains)
+		return error_set_memory(err);
+	place_stacks(walk, side);
+	return true;
+}
+
+bool diff_lines_create(const struct diff *diff, enum diff_side side, const struct profile *profile, const bool *wanted,
+	struct diff_lines **lines, struct error *err)
+{
+	CLEANUP(walk_deinit) struct walk walk = { .diff = diff, .profile = profile, .wanted = wanted };
+
+	if (!walk_init(&walk, side, err) || !chain_stacks(&walk, err))
 		return false;
-	if (line.line == 0)
-		line.line = f->line;
-	if (file[0] && line.line)
-		buffer_printf(out, "%s:%u", slash ? slash + 1 : file, line.line);
+	for (uint32_t stack = 1; stack < profile->stack_count; stack++)
+		if (walk.values[stack] > 0 && !add_self(&walk, stack, err))
+			return false;
+	if (!add_totals(&walk, err))
+		return false;
+	*lines = TAKE(walk.lines);
 	return true;
 }

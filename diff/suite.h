@@ -157,31 +157,3 @@ void diff_part_deinit(struct diff_part *part);
  * and the largest. PROFILE_NONE: there is none, or the benchmark is not proven to differ.
  */
 uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff);
-
-/* ---- Lines ---- */
-
-/* A source line of a function with its self value on both sides, in scaled units. */
-struct diff_line {
-	uint32_t line; /* in head; 0: lines are not known */
-	double base, head;
-};
-
-/*
- * The line of a function whose self value differs most between the sides, or has most where there is one side. Lines of
- * base and head are paired in their order of numbers where the function's code has as many sampled lines, else by
- * number.
- */
-COMMON_MUST_CHECK
-bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct diff_line *line, struct error *err);
-
-/* The same of each function whose own change is proven, in a diff of two sides: [function] the line; 0 for all others.
- */
-COMMON_MUST_CHECK
-bool diff_changed_lines(
-	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t *lines, struct error *err);
-
-/* Appends where that is: "json.py:41"; nothing where no line is known. Not cleaned. */
-COMMON_MUST_CHECK
-bool diff_append_place(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
-	struct buffer *out, struct error *err);

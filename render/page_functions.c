@@ -3,7 +3,7 @@
 #include "render/changes.h"
 #include "render/page_data.h"
 
-#include "diff/suite.h"
+#include "diff/lines.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* The verdict on one benchmark in a sentence, which its diff has in place of one of its own. */
 #include "diff/suite/work.h"
 
+#include "diff/lines.h"
 #include "diff/words.h"
 
 #include <math.h>

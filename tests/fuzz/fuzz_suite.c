@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/lines.h"
 #include "render/suite.h"
 
 #include "profile_pair.h"

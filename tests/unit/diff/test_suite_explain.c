@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suites_fixture.h"
 
+#include "diff/lines.h"
+
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
