@@ -158,3 +158,28 @@ bool filter_enter_working(const struct filter_rule *rules, size_t count)
 		memcpy(all + OF_WORK + 1, rules, count * sizeof(*rules));
 	return filter_enter(all, OF_WORK + 1 + count);
 }
+
+/* ---- What executes a program that is to start no other ---- */
+
+static bool refuse_company(scmp_filter_ctx filter)
+{
+	static const int refused[] = { SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(socket), SCMP_SYS(socketpair),
+		SCMP_SYS(io_uring_setup) };
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0) != 0)
+			return false;
+	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+		       SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0 &&
+	       seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+bool filter_enter_alone(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	bool ok = filter && refuse_company(filter) && seccomp_load(filter) == 0;
+
+	if (filter)
+		seccomp_release(filter);
+	return ok;
+}

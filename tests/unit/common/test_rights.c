@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -618,6 +619,56 @@ static void memory_goes_nowhere(void **state)
 	assert_false(succeeds(undumpable_anybody, memory_is_seen));
 }
 
+/* ---- Programs that start no other ---- */
+
+static void *do_nothing(void *context)
+{
+	return context;
+}
+
+/* What is executed behind the filter is held by it, too: a shell makes no process for what it is to start. */
+static int be_alone(bool is_filtered)
+{
+	pthread_t thread;
+	int fd, flags = 0;
+	pid_t pid;
+
+	if (is_filtered && !filter_enter_alone())
+		return 77;
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	flags |= pid > 0 ? 1 : 0;
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	flags |= fd >= 0 ? 2 : 0;
+	flags |= pthread_create(&thread, NULL, do_nothing, NULL) == 0 && pthread_join(thread, NULL) == 0 ? 0 : 4;
+	if (flags == (is_filtered ? 0 : 3))
+		execl("/bin/sh", "sh", "-c", "exec 2>/dev/null; test \"$(/bin/echo started)\" = started", (char *)NULL);
+	return 100 + flags;
+}
+
+static int how_alone(bool is_filtered)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(be_alone(is_filtered));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void programs_start_no_other(void **state)
+{
+	int code = how_alone(true);
+
+	assert_int_equal(how_alone(false), 0);
+	if (code == 77)
+		skip();
+	assert_in_range(code, 1, 99);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -630,6 +681,7 @@ int main(void)
 		cmocka_unit_test(set_user_id_gives_nothing),
 		cmocka_unit_test(memory_goes_nowhere),
 		cmocka_unit_test(copies_are_left_out_of_dumps),
+		cmocka_unit_test(programs_start_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
