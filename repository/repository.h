@@ -5,16 +5,27 @@
 
 /*
  * Reads a git repository through git(1), as a child process. A repository is hostile: its configuration, hooks,
- * attributes and text conversions name programs, and none of them runs. git finds the objects of the repository through
- * a directory of ours whose configuration is empty; only what the user's own git refuses (safe.directory) is asked of
- * the repository itself. Nothing is fetched: an object that is not there is an error that says so.
+ * attributes and text conversions name programs, and none of them runs (docs/decisions/85-git-runs-nothing.md).
+ *
+ * git reads objects and names through a git directory of ours, whose configuration says how they are kept and nothing
+ * else, with links into the repository: refs, packed-refs, shallow; the objects by GIT_OBJECT_DIRECTORY. Its
+ * environment is ours as well. Only where the repository is, and whether the user trusts it, is asked in the repository
+ * itself, of a command that starts nothing: git refuses one of another owner unless safe.directory of the user names
+ * it. In each case the child can make no process and no socket. Nothing is fetched: an object that is not there is an
+ * error that says so.
+ *
+ * Where root runs us, git reads as the owner of the directory: links and alternates lead where the owner could go.
  *
  * What starts git needs the rights to start programs; what reads its output does not, and takes it for foreign bytes.
+ * Not thread-safe. Directories and revisions are the user's; commits and paths may be anybody's.
  */
 
 struct repository;
 
-/* `directory` is in the work tree, or is the repository. ERROR_NOT_FOUND, ERROR_UNSUPPORTED (no git), ERROR_SYSTEM. */
+/*
+ * `directory` is in the work tree, or is the repository. ERROR_NOT_FOUND: it is not there, or in no repository;
+ * ERROR_PERMISSION: git does not trust its owner, with the command that allows it; ERROR_UNSUPPORTED: there is no git.
+ */
 COMMON_MUST_CHECK
 bool repository_open(const char *directory, struct repository **repository, struct error *err);
 void repository_close(struct repository *repository);
@@ -36,12 +47,15 @@ bool repository_resolve(
  * caller. ERROR_LIMIT: it is more than `max_bytes`.
  */
 
-/* Paths of all files of a commit, each with a NUL behind it. */
+/* Paths of all files of a commit, by its whole id, each with a NUL behind it. */
 COMMON_MUST_CHECK
 bool repository_list_files(
 	const struct repository *repository, const char *commit, size_t max_bytes, int *fd, struct error *err);
 
-/* The bytes of a file at a commit. ERROR_NOT_FOUND. */
+/*
+ * The bytes of a file at a commit, whose path is taken literally. ERROR_NOT_FOUND: it has no such file (a link is
+ * none), or the repository lacks it, as a partial clone does.
+ */
 COMMON_MUST_CHECK
 bool repository_read_file(const struct repository *repository, const char *commit, const char *path, size_t max_bytes,
 	int *fd, struct error *err);
