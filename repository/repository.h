@@ -60,18 +60,29 @@ COMMON_MUST_CHECK
 bool repository_read_file(const struct repository *repository, const char *commit, const char *path, size_t max_bytes,
 	int *fd, struct error *err);
 
-/* The commits that `to` has and `from` has not, which changed one of the files, for repository_parse_log(). */
+/*
+ * For repository_parse_log(): the commits that `to` has and `from` has not, along first parents, all of them, with what
+ * they changed in the files. A file that was renamed is the same one only if `paths` has both of its names: where a
+ * file was made, repository_renames() tells whether it had another name before.
+ */
 COMMON_MUST_CHECK
 bool repository_log(const struct repository *repository, const char *from, const char *to, const char *const *paths,
 	size_t path_count, size_t max_bytes, int *fd, struct error *err);
 
-/* ---- The output of repository_log(), in any process ---- */
+/* Likewise, the files that these commits renamed, without hunks. */
+COMMON_MUST_CHECK
+bool repository_renames(const struct repository *repository, const char *const *commits, size_t commit_count,
+	size_t max_bytes, int *fd, struct error *err);
+
+/* ---- The output of both, in any process ---- */
 
 /* Lines of a file that a commit replaced; a count of 0: lines were only added behind, or taken away from, that place.
  */
 struct repository_hunk {
 	uint32_t file; /* index in `files` */
 	uint32_t old_line, old_count, new_line, new_count;
+	size_t first_text; /* texts[first_text]: of the old lines, then of the new ones */
+	bool is_laid_out;  /* both have the same code: other blanks, line ends or comments */
 };
 
 struct repository_file {
@@ -80,9 +91,9 @@ struct repository_file {
 
 struct repository_commit {
 	char id[REPOSITORY_ID_BYTES];
-	uint32_t subject; /* string */
-	bool is_merge;    /* its hunks are against the first parent */
-	size_t first_hunk, hunk_count;
+	uint32_t subject;              /* string */
+	bool is_merge;                 /* its hunks are against the first parent */
+	size_t first_hunk, hunk_count; /* by file, in the order of lines */
 	size_t first_file, file_count;
 };
 
@@ -91,9 +102,20 @@ struct repository_history {
 	struct repository_commit *commits; /* owned, as those below; the newest first */
 	struct repository_hunk *hunks;
 	struct repository_file *files;
-	size_t commit_count, hunk_count, file_count;
+	/*
+	 * A hash of each line's code, without blanks and comments, so that code is recognised where it was moved, taken
+	 * back, or laid out anew. 0: the line says too little, as a bracket alone. Odd: it says so much that an equal
+	 * one elsewhere is the same code.
+	 */
+	uint32_t *texts;
+	size_t commit_count, hunk_count, file_count, text_count;
 };
 
 COMMON_MUST_CHECK
 bool repository_parse_log(const void *bytes, size_t size, struct repository_history **history, struct error *err);
 void repository_history_destroy(struct repository_history *history);
+
+static inline void repository_history_cleanup(struct repository_history **history)
+{
+	repository_history_destroy(*history);
+}
