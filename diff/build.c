@@ -49,6 +49,21 @@ void build_deinit(struct diff_build *build)
 	diff_destroy(build->diff);
 }
 
+/* A part of a part is one of the whole. */
+static void build_be_part(struct diff_build *build, const struct diff *like)
+{
+	build->diff->whole = build_whole(like);
+	build->options.metric = diff_string(like, like->metric);
+	build->options.q = build->diff->whole->evidence.q > 0 ? build->diff->whole->evidence.q : build->options.q;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		for (size_t i = 0; i < profile->function_count && !build->is_grouped; i++)
+			build->is_grouped = strcmp(profile_string(profile, profile->functions[i].module),
+						    PROFILE_GROUP_MODULE) == 0;
+	}
+}
+
 bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err)
 {
 	if (options)
@@ -59,6 +74,13 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 	if (!build->diff)
 		return error_set_memory(err);
 	build->diff->sides = build->profiles[DIFF_BASE] ? DIFF_SIDES : 1;
+	if (build->options.like && build_two_sided(build)) {
+		build_be_part(build, build->options.like);
+	} else {
+		build->diff->basis = basis_create();
+		if (!build->diff->basis)
+			return error_set_memory(err);
+	}
 	build->diff->scale.factor = 1;
 	build->diff->named_wait = PROFILE_NONE;
 	build->diff->cause.function = PROFILE_NONE;

@@ -78,7 +78,8 @@ struct diff_build {
 	/* [release] nodes of the thread that waited and of the one that let it go on; NULL: there are no releases */
 	uint32_t (*release_nodes[DIFF_SIDES])[2];
 
-	struct load load;    /* measured in every scale mode, whether it is used or not */
+	struct load load; /* measured in every scale mode, whether it is used or not */
+	bool is_grouped; /* functions are groups of samples (profile/regroup.h): none is code, or a rename of another */
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
 	bool speed_is_explained;
@@ -162,11 +163,21 @@ static inline double build_points_of(const struct diff *diff)
 	return diff->total.base > diff->total.head ? diff->total.base : diff->total.head;
 }
 
-/* The least effect that matters, in scaled units. */
+/* The comparison of the whole: this one, unless it is a part of another. */
+static inline const struct diff *build_whole(const struct diff *diff)
+{
+	return diff->whole ? diff->whole : diff;
+}
+
+/* The least effect that matters, in scaled units: in a part as in the whole. */
 static inline double build_least_effect(const struct diff_build *build)
 {
-	return build->options.min_effect_points / 100 * build_points_of(build->diff);
+	return build->options.min_effect_points / 100 * build_points_of(build_whole(build->diff));
 }
+
+/* What the statistics keep for comparisons of parts (statistics/basis.h). NULL: out of memory. */
+struct basis *basis_create(void);
+void basis_destroy(struct basis *basis);
 
 /* Makes an empty diff for the profiles, with the defaults of its options filled in. */
 COMMON_MUST_CHECK

@@ -46,6 +46,8 @@ static const char *side_label(const struct profile *profile)
 
 static bool check_shared(const struct diff_build *build, struct error *err)
 {
+	if (build->diff->whole)
+		return true;
 	for (size_t i = 0; i < build->diff->function_count; i++) {
 		if (build->present[DIFF_BASE][i] && build->present[DIFF_HEAD][i] &&
 			diff_wait_class(build->diff, &build->diff->functions[i]) == PROFILE_WAIT_NONE)
@@ -70,7 +72,7 @@ static bool compare_align(struct diff_build *build, struct error *err)
 
 	if (!align_functions(build, err))
 		return false;
-	if (!build_two_sided(build))
+	if (!build_two_sided(build) || build->is_grouped)
 		return make_union(build, err);
 	if (!code_compare(build, err) || !code_match_renamed(build, &renamed, err))
 		return false;
@@ -93,10 +95,12 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	if (!scale_choose(build, err))
 		return false;
 	totals_scale(build->diff);
-	if (!evidence_weigh(build, err) || !moved_link(build, err) || !frames_link(build, err) ||
+	if (!evidence_weigh(build, err) ||
+		(!build->is_grouped && (!moved_link(build, err) || !frames_link(build, err))) ||
 		!places_mark(build, err))
 		return false;
-	readings_choose(build);
+	if (!build->diff->whole)
+		readings_choose(build);
 	return run_figures_collect(build, err);
 }
 

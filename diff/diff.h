@@ -129,6 +129,13 @@ struct diff_options {
 	size_t gate_count;
 	bool gates_ignore_warnings; /* gates decide although a warning blocks them */
 	bool runs_in_pairs;         /* run i of base and run i of head were made one after the other */
+	/*
+	 * The comparison of the whole, of which the profiles are a part, as chosen (profile/selection.h) or regrouped
+	 * (profile/regroup.h) samples of its profiles with all their runs. Its metric, scale, load, machine and
+	 * variation hold here: nothing of that is estimated anew, and the part's total is tested as the row of a
+	 * function is. A side may be empty. It must outlive the diff. NULL: this is the whole.
+	 */
+	const struct diff *like;
 };
 
 /* ---- Result ---- */
@@ -489,6 +496,10 @@ struct diff {
 	uint32_t verdict_text;
 	uint32_t scale_text;        /* string: why and how head was scaled, in one sentence; "" if the factor is 1 */
 	double needs_times_samples; /* INCONCLUSIVE: about this many times the samples would decide; 0: not known */
+
+	bool interrupts_are_work; /* a side has no other time than that in interrupts: none is marked */
+	const struct diff *whole; /* borrowed: the comparison that this is a part of (diff_options.like); NULL: none */
+	struct basis *basis;      /* private: what parts need of this one (statistics/basis.h); owned; NULL: a part */
 };
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/metric.h"
 
+#include "diff/statistics/basis.h"
+
 #include <string.h>
 
 /*
@@ -119,6 +121,11 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 		if (value > 0)
 			samples += (double)profile->values[i * profile->value_type_count + build->counts[side]];
 	}
+	if (build->diff->whole) {
+		build->diff->raw_total[side] = total;
+		build->sample_weight[side] = basis_of(build->diff)->sample_weight[side];
+		return true;
+	}
 	if (profile->sample_count == 0)
 		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
 			build_two_sided(build) ? diff_side_name(side) : "the profile");
@@ -179,13 +186,22 @@ bool metric_choose(struct diff_build *build, struct error *err)
 		if (build->profiles[side] && !sum_side(build, (enum diff_side)side, err))
 			return false;
 	}
+	if (diff->whole && !(diff->raw_total[DIFF_BASE] > 0) && !(diff->raw_total[DIFF_HEAD] > 0))
+		return error_set(err, ERROR_EMPTY, "no sample of this part has a value for %.60s",
+			diff_string(diff->whole, diff->whole->metric));
 	match_counts(build);
 	diff->is_exact = metric_is_exact(build);
 	if (diff->is_exact)
 		build->sample_weight[DIFF_BASE] = build->sample_weight[DIFF_HEAD] = 0;
-	if (!(build->options.min_effect_points > 0))
+	if (diff->whole)
+		build->options.min_effect_points = basis_of(diff)->min_effect_points;
+	else if (!(build->options.min_effect_points > 0))
 		build->options.min_effect_points =
 			diff->is_exact ? default_min_exact_points : default_min_effect_points;
+	if (!diff->whole) {
+		diff->basis->min_effect_points = build->options.min_effect_points;
+		memcpy(diff->basis->sample_weight, build->sample_weight, sizeof(build->sample_weight));
+	}
 	diff->evidence.uncounted = !build_is_counted(build) && !diff->is_exact;
 	metric = profile_metric(head, build->metric[DIFF_HEAD]);
 	diff->is_duration = metric.is_duration;

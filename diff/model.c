@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of the model's enums, what is asked of a diff, and what frees it. */
-#include "diff/diff.h"
+#include "diff/build.h"
 
 #include <string.h>
 
@@ -205,6 +205,7 @@ void diff_destroy(struct diff *diff)
 	if (!diff)
 		return;
 	string_table_destroy(diff->strings);
+	basis_destroy(diff->basis);
 	free(diff->nodes);
 	free(diff->functions);
 	free(diff->warnings);

@@ -17,6 +17,7 @@
 #include "profile/nameless.h"
 #include "profile/phases.h"
 #include "profile/quality.h"
+#include "profile/regroup.h"
 #include "profile/requests.h"
 #include "profile/samples.h"
 #include "profile/source.h"

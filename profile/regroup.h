@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "common/common.h"
+
+struct profile;
 
 /*
  * Makes a profile whose functions are groups of another one's samples: the lines of a function, the values of a label,

@@ -130,6 +130,8 @@ static bool side_has_own_time(const struct diff_build *build, enum diff_side sid
 
 static bool has_own_time(const struct diff_build *build)
 {
+	if (build->diff->whole)
+		return !build->diff->whole->interrupts_are_work;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (build->profiles[side] && !side_has_own_time(build, (enum diff_side)side))
 			return false;
@@ -256,6 +258,7 @@ bool interrupts_mark(struct diff_build *build, struct error *err)
 		return false;
 	if (has_own_time(build))
 		return give_functions(build, err) && note_ordinary_nodes(build, err);
+	build->diff->interrupts_are_work = true;
 	for (uint32_t node = 1; node < build->diff->node_count; node++)
 		build->diff->nodes[node].flags &= (uint8_t)~DIFF_NODE_INTERRUPT;
 	return true;

@@ -69,13 +69,14 @@ static bool run_model(struct experiment *halves, enum diff_evidence_mode mode, b
 	struct row_result *results, struct error *err)
 {
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
+	struct moderation moderation;
 	double units = (double)halves->sides[DIFF_BASE].unit_count / (double)halves->sides[DIFF_HEAD].unit_count;
 
 	if (mode == DIFF_EVIDENCE_RUNS) {
 		if (!speed_measure(halves, NAN, &speed, err))
 			return false;
 		halves->factor = units * exp(-speed.delta);
-		return evidence_runs(halves, &speed, SPEED_ADJUST, results, err);
+		return evidence_runs(halves, &speed, SPEED_ADJUST, &moderation, results, err);
 	}
 	/*
 	 * The factor is the ratio of the totals: one made of functions with few samples a block would vary more than

@@ -3,6 +3,7 @@
 
 #include "diff/metric.h"
 #include "diff/statistics/aa.h"
+#include "diff/statistics/basis.h"
 #include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/evidence_runs.h"
@@ -21,6 +22,8 @@ static enum diff_evidence_mode choose_mode(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 
+	if (build->diff->whole)
+		return build->diff->whole->evidence.mode;
 	if (build->diff->is_exact)
 		return DIFF_EVIDENCE_EXACT;
 	if (units_have_runs(build))
@@ -114,28 +117,40 @@ static bool whole_is_measured(const struct diff_build *build)
 static bool weigh_runs(
 	struct diff_build *build, struct experiment *experiment, struct row_result *results, struct error *err)
 {
-	CLEANUP(speed_deinit) struct speed speed = { 0 };
+	struct basis *own = basis_own(build);
+	const struct basis *basis = basis_of(build->diff);
+	struct moderation moderation = basis->moderation;
 	double runs = (double)build->profiles[DIFF_HEAD]->run_count / (double)build->profiles[DIFF_BASE]->run_count;
 
-	if (!speed_measure(experiment, -log(build->load.typical * runs), &speed, err))
-		return false;
-	build->speed_is_explained = speed_is_explained(build, &speed);
-	build->speed_delta = speed.delta;
-	build->speed_rsd = sqrt(speed.variance);
+	if (own) {
+		if (!speed_measure(experiment, -log(build->load.typical * runs), &own->speed, err))
+			return false;
+		own->speed_is_explained = speed_is_explained(build, &own->speed);
+	}
+	build->speed_is_explained = basis->speed_is_explained;
+	build->speed_delta = basis->speed.delta;
+	build->speed_rsd = sqrt(basis->speed.variance);
 	experiment->whole_is_measured = whole_is_measured(build);
 	experiment->in_turn = runs_overlap(build);
 	experiment->has_modes = floor_is_compiled_at_run_time(floor_language(build->diff));
-	return evidence_runs(experiment, &speed, speed_use_of(build, &speed), results, err);
+	if (!evidence_runs(experiment, &basis->speed, speed_use_of(build, &basis->speed), &moderation, results, err))
+		return false;
+	if (own)
+		own->moderation = moderation;
+	return true;
 }
 
 static bool weigh_single(
 	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
-	struct process_floor floor = floor_of(build);
+	struct basis *own = basis_own(build);
+	struct process_floor floor = own ? floor_of(build) : basis_of(build->diff)->floor;
 
 	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
 		return false;
+	if (own)
+		own->floor = floor;
 	build->diff->evidence.floor_rsd = build->diff->waiting == DIFF_WAITING_ALL ? floor.waits : floor.others;
 	for (size_t i = 0; i < build->diff->function_count; i++)
 		if (build->diff->functions[i].code == DIFF_CODE_CHANGED)
@@ -236,7 +251,7 @@ static bool weigh_samples(struct diff_build *build, struct experiment *experimen
 	if (!evidence_apply(build, experiment, results, err))
 		return false;
 	join_whole_frames(build->diff);
-	return aa_test(build, experiment, evidence->mode, err);
+	return build->diff->whole || aa_test(build, experiment, evidence->mode, err);
 }
 
 bool evidence_weigh(struct diff_build *build, struct error *err)
@@ -245,6 +260,8 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	struct diff_evidence *evidence = &build->diff->evidence;
 
 	evidence->mode = choose_mode(build);
+	if (basis_own(build))
+		basis_own(build)->language = floor_language(build->diff);
 	if (!units_create(build, &experiment, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {

@@ -101,7 +101,7 @@ void evidence_exact(struct diff_build *build, const struct experiment *experimen
 	struct diff *diff = build->diff;
 	size_t runs[DIFF_SIDES] = { experiment->sides[DIFF_BASE].unit_count, experiment->sides[DIFF_HEAD].unit_count };
 	bool has_repeats = runs[DIFF_BASE] >= UNITS_MIN_RUNS && runs[DIFF_HEAD] >= UNITS_MIN_RUNS;
-	bool has_runtime = floor_has_runtime(diff);
+	bool has_runtime = floor_has_runtime(build_whole(diff));
 	double least = build_least_effect(build);
 
 	diff->evidence.q = NAN;
@@ -110,7 +110,7 @@ void evidence_exact(struct diff_build *build, const struct experiment *experimen
 		double ranges[DIFF_SIDES] = { range_of(experiment, DIFF_BASE, row),
 			range_of(experiment, DIFF_HEAD, row) * experiment->factor };
 
-		judge_row(diff, experiment, row, evidence_exact_noise(ranges, runs, has_runtime, build_points_of(diff)),
-			least);
+		judge_row(diff, experiment, row,
+			evidence_exact_noise(ranges, runs, has_runtime, build_points_of(build_whole(diff))), least);
 	}
 }

@@ -267,11 +267,11 @@ static void test_small_row(
  * The variance of a side's mean, relative to the mean. If only two or three runs were made, a variance is assumed in
  * addition, because these may agree by chance.
  */
-static double variance_of_mean(const struct experiment *experiment, enum diff_side side, double *freedom)
+static double variance_of_mean(const struct experiment *experiment, enum diff_side side, size_t row, double *freedom)
 {
-	const double *values = experiment_values(experiment, side, 0);
+	const double *values = experiment_values(experiment, side, row);
 	size_t count = experiment->sides[side].unit_count;
-	double runs = (double)count, mean = experiment_sum(experiment, side, 0) / runs, squares = 0;
+	double runs = (double)count, mean = experiment_sum(experiment, side, row) / runs, squares = 0;
 
 	for (size_t run = 0; run < count; run++)
 		squares += pow(values[run] / mean - 1, 2);
@@ -282,7 +282,7 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 		squares += assumed_freedom * assumed_rsd * assumed_rsd;
 		*freedom += assumed_freedom;
 	}
-	return (squares / *freedom + pow(samples_per_run(experiment, side, 0), -2)) / runs;
+	return (squares / *freedom + pow(samples_per_run(experiment, side, row), -2)) / runs;
 }
 
 /*
@@ -290,14 +290,15 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
  * off by one of them at most. Its noise is the difference between runs (Welch 1947, Satterthwaite 1946), and the
  * machine's change between the turns of both sides.
  */
-static void test_whole(const struct experiment *experiment, struct row_result *result)
+static void test_whole(const struct experiment *experiment, size_t row, struct row_result *result)
 {
-	double outer = row_outer_variance(&experiment->rows[0]) + (experiment->in_turn ? 0 : session_rsd * session_rsd),
+	double outer = row_outer_variance(&experiment->rows[row]) +
+		       (experiment->in_turn ? 0 : session_rsd * session_rsd),
 	       parts = 0;
 
 	result->variance = outer;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		double freedom, own = variance_of_mean(experiment, (enum diff_side)side, &freedom);
+		double freedom, own = variance_of_mean(experiment, (enum diff_side)side, row, &freedom);
 
 		result->variance += own;
 		parts += own * own / freedom;
@@ -316,8 +317,8 @@ static void test_any(
 
 	if (model->fits[row].small)
 		test_small_row(model, moderation, row, result);
-	else if (experiment->whole_is_measured && experiment->rows[row].twin == 0)
-		test_whole(experiment, result);
+	else if (experiment->whole_is_measured && experiment_is_whole(experiment, row))
+		test_whole(experiment, row, result);
 	else
 		test_row(model, moderation, row, result);
 }
@@ -344,11 +345,10 @@ static double p_despite_modes(
 }
 
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
-	struct row_result *results, struct error *err)
+	struct moderation *moderation, struct row_result *results, struct error *err)
 {
 	CLEANUP(cleanup_free) struct fit *fits = malloc((experiment->row_count + 1) * sizeof(*fits));
 	struct model model = { experiment, speed, use, fits, 0 };
-	struct moderation moderation;
 
 	if (!fits)
 		return error_set_memory(err);
@@ -356,13 +356,13 @@ bool evidence_runs(const struct experiment *experiment, const struct speed *spee
 			(speed->quiet ? 2 : 3);
 	for (size_t row = 0; row < experiment->row_count; row++)
 		fits[row] = fit_row(&model, row);
-	if (!fit_prior(&model, &moderation, err))
+	if (!experiment->is_part && !fit_prior(&model, moderation, err))
 		return false;
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
-		test_any(&model, &moderation, row, &results[row]);
-		results[row].p = p_despite_modes(&model, &moderation, row, &results[row]);
+		test_any(&model, moderation, row, &results[row]);
+		results[row].p = p_despite_modes(&model, moderation, row, &results[row]);
 	}
 	return true;
 }

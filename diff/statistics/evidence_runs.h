@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/statistics/experiment.h"
+#include "diff/statistics/moderate.h"
 #include "diff/statistics/speed.h"
 
 /* How a row's test treats a difference in the machine's speed between the sides. */
@@ -23,8 +24,9 @@ enum speed_use {
  * in a run against the run's size, with one slope for each row. Residual variances are moderated across rows
  * (moderate.h). The test is Student's t on the logarithm of head over base; where variances are added, its degrees of
  * freedom are by Satterthwaite (1946). Rows with few samples are tested by small.h. With whole_is_measured, only the
- * differences between runs test the whole. Fills results[row].
+ * differences between runs test the whole. Fills results[row]; `moderation` becomes what the variances were moderated
+ * by, unless the experiment is of a part, whose whole's it then is.
  */
 COMMON_MUST_CHECK
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
-	struct row_result *results, struct error *err);
+	struct moderation *moderation, struct row_result *results, struct error *err);

@@ -31,7 +31,7 @@ static struct replicates blocks_of(const struct experiment *experiment, enum dif
 
 	return (struct replicates){ experiment_values(experiment, side, row),
 		s->work    ? s->work
-		: as_share ? experiment_values(experiment, side, 0)
+		: as_share ? experiment_whole(experiment, side)
 			   : NULL,
 		s->unit_count };
 }
@@ -101,16 +101,16 @@ static double whole_floor(const struct experiment *experiment, const struct proc
 	return sqrt(variance);
 }
 
-static double share_of(const struct row_result *whole, const struct row_result *row)
+static double share_of(double whole, const struct row_result *row)
 {
-	return (row->base + row->head) / (whole->base + whole->head);
+	return (row->base + row->head) / whole;
 }
 
 /*
  * The floor for a row: small functions vary more, because the placement of code decides on which of two neighbouring
  * instructions a sample lands, and a function of few instructions gains or loses much of its time by that.
  */
-static double floor_at(const struct row_result *whole, const struct row_result *row, double floor)
+static double floor_at(double whole, const struct row_result *row, double floor)
 {
 	return floor * sqrt(1 + small_share / share_of(whole, row));
 }
@@ -182,11 +182,12 @@ struct control {
 static size_t collect_controls(const struct experiment *experiment, const struct spread *spreads,
 	const struct row_result *results, struct control *controls)
 {
+	double whole = experiment_whole_size(experiment);
 	size_t count = 0;
 
 	for (size_t row = 1; row < experiment->row_count; row++) {
 		if (!experiment->rows[row].control || experiment->rows[row].by_tier || small_counts(experiment, row) ||
-			share_of(&results[0], &results[row]) < small_share)
+			share_of(whole, &results[row]) < small_share)
 			continue;
 		double effect = log(results[row].head / results[row].base) - experiment->load.typical;
 
@@ -246,11 +247,11 @@ static bool refine_floor(const struct experiment *experiment, const struct sprea
 
 /* The floor of a row, by its waits and its size; `guess` is that of a large one without waits. */
 static struct floor_guess floor_of_row(const struct row *row, struct floor_guess guess,
-	const struct process_floor *floor, const struct row_result *whole, const struct row_result *result)
+	const struct process_floor *floor, double whole_size, const struct row_result *result)
 {
 	if (row->waits > 0)
 		guess.rsd = hypot((1 - row->waits) * guess.rsd, row->waits * floor->waits);
-	guess.rsd *= floor_at(whole, result, 1);
+	guess.rsd *= floor_at(whole_size, result, 1);
 	return guess;
 }
 
@@ -278,7 +279,8 @@ static void test_tiered(const struct experiment *experiment, size_t row, const s
 bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
 	struct row_result *results, struct error *err)
 {
-	struct floor_guess whole, changed = { floor->changed, INFINITY };
+	struct floor_guess whole, changed = { floor->changed, experiment->is_part ? floor->changed_freedom : INFINITY };
+	double whole_size = experiment_whole_size(experiment);
 	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
 	if (!spreads)
@@ -290,10 +292,14 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		experiment_scale(experiment, row, &results[row]);
 		spreads[row] = twin < row ? spreads[twin] : single_measure_spread(experiment, row, as_share);
 	}
-	if (floor->changed > 0 && !refine_floor(experiment, spreads, floor->changed, results, &changed, err))
+	if (floor->changed > 0 && !experiment->is_part &&
+		!refine_floor(experiment, spreads, floor->changed, results, &changed, err))
 		return false;
 	floor->changed = changed.rsd;
-	whole = (struct floor_guess){ whole_floor(experiment, floor), INFINITY };
+	floor->changed_freedom = changed.freedom;
+	if (!experiment->is_part || !experiment_is_whole(experiment, 0))
+		floor->whole = whole_floor(experiment, floor);
+	whole = (struct floor_guess){ floor->whole, INFINITY };
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
 		struct floor_guess others = { floor->others, INFINITY }, by_tier = { floor->by_tier, INFINITY },
@@ -303,9 +309,9 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 			test_row(experiment, row, &spreads[row], &whole, &results[row]);
 			continue;
 		}
-		others = floor_of_row(r, r->changed ? changed : others, floor, &results[0], &results[row]);
-		by_tier = floor_of_row(r, by_tier, floor, &results[0], &results[row]);
-		compiled = floor_of_row(r, compiled, floor, &results[0], &results[row]);
+		others = floor_of_row(r, r->changed ? changed : others, floor, whole_size, &results[row]);
+		by_tier = floor_of_row(r, by_tier, floor, whole_size, &results[row]);
+		compiled = floor_of_row(r, compiled, floor, whole_size, &results[row]);
 		if (r->by_tier && floor->by_tier > 0 && !r->changed)
 			test_tiered(experiment, row, &spreads[row], &by_tier, &compiled, &results[row]);
 		else

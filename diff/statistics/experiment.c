@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/experiment.h"
 
+#include <string.h>
+
 void experiment_deinit(struct experiment *experiment)
 {
 	free(experiment->rows);
@@ -65,4 +67,25 @@ void experiment_scale(const struct experiment *experiment, size_t row, struct ro
 {
 	result->base = experiment_sum(experiment, DIFF_BASE, row);
 	result->head = experiment_sum(experiment, DIFF_HEAD, row) * experiment->factor;
+}
+
+double experiment_whole_size(const struct experiment *experiment)
+{
+	struct row_result whole;
+
+	if (experiment->is_part)
+		return experiment->whole_size;
+	experiment_scale(experiment, 0, &whole);
+	return whole.base + whole.head;
+}
+
+bool experiment_is_whole(const struct experiment *experiment, size_t row)
+{
+	if (!experiment->is_part)
+		return experiment->rows[row].twin == 0;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (memcmp(experiment->whole[side], experiment_values(experiment, (enum diff_side)side, row),
+			    experiment->sides[side].unit_count * sizeof(double)) != 0)
+			return false;
+	return true;
 }

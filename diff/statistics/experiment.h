@@ -18,7 +18,7 @@ struct row {
 	bool by_tier; /* its time depends on what a compiler decides anew in every process (modes.h) */
 	/* the part of its difference, scaled, that such decisions may have moved; INFINITY: all of it (modes.h) */
 	double shift;
-	double waits; /* the share of its time that is waits, which vary more between processes (floor.h) */
+	double waits;          /* the share of its time that is waits, which vary more between processes (floor.h) */
 	/* Variances of the logarithm of head over base from causes outside the program: */
 	double load_variance;    /* uncertainty of the load factor (load.h) */
 	double machine_variance; /* other work on the machine, beside interrupting the program (units.c) */
@@ -55,7 +55,7 @@ struct load_range {
 };
 
 struct experiment {
-	struct row *rows; /* owned; row 0 is the whole */
+	struct row *rows; /* owned; row 0 is the whole, or all of a part */
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
 	double factor;          /* head's sums times this factor are comparable with base's */
@@ -70,6 +70,10 @@ struct experiment {
 	 * equal
 	 */
 	double *design_effect;
+	/* Of a part (basis.h): the values of the whole by unit, and its scaled sum of both sides. Borrowed. */
+	bool is_part;
+	const double *whole[DIFF_SIDES];
+	double whole_size;
 };
 
 /* The result of a row's test. Relative values are logarithms of head over base, both scaled. */
@@ -115,6 +119,18 @@ static inline bool row_is_node(const struct row *row)
  */
 COMMON_MUST_CHECK
 bool experiment_finish(struct experiment *experiment, struct error *err);
+
+/* The whole that shares are of, by unit: row 0, unless the experiment is of a part. */
+static inline const double *experiment_whole(const struct experiment *experiment, enum diff_side side)
+{
+	return experiment->is_part ? experiment->whole[side] : experiment_values(experiment, side, 0);
+}
+
+/* The scaled sum of both sides of the whole. */
+double experiment_whole_size(const struct experiment *experiment);
+
+/* Whether a row has the values of the whole, as a function that everything runs in has. */
+bool experiment_is_whole(const struct experiment *experiment, size_t row);
 
 /* Sum over a side's units. */
 static inline double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row)

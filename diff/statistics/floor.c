@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/floor.h"
 
+#include "diff/statistics/basis.h"
 #include "diff/statistics/row_shares.h"
 
 #include <math.h>
@@ -97,6 +98,8 @@ enum profile_language floor_language(const struct diff *diff)
 {
 	double times[PROFILE_LANGUAGE_COUNT] = { 0 }, all = 0;
 
+	if (diff->whole)
+		return basis_of(diff)->language;
 	for (size_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
 		bool is_wait = diff_wait_class(diff, f) != PROFILE_WAIT_NONE;
@@ -154,6 +157,7 @@ struct process_floor floor_of(const struct diff_build *build)
 	struct process_floor floor = variations[profile_languages[floor_language(build->diff)].variation].floor;
 
 	floor.waits = waits_rsd;
+	floor.changed_freedom = INFINITY;
 	if (build->diff->scale.mode != DIFF_SCALE_ROBUST && build->diff->scale.mode != DIFF_SCALE_SHARE)
 		floor.speed = speed_rsd;
 	return floor;
@@ -216,7 +220,8 @@ bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *ex
 	const struct diff *diff = build->diff;
 	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
 	CLEANUP(cleanup_free) bool *marked = NULL;
-	double differ, beyond;
+	struct basis *own = basis_own(build);
+	double beyond;
 
 	if (diff->waiting == DIFF_WAITING_NONE)
 		return true;
@@ -227,9 +232,11 @@ bool floor_weigh_busy_cpus(const struct diff_build *build, struct experiment *ex
 		marked[node] = is_for_others(diff, node);
 	if (!row_shares_sum(build, marked, &shares, err))
 		return false;
-	differ = log(slowdown(build, DIFF_HEAD) / slowdown(build, DIFF_BASE));
 	/* The floor of waits has what CPUs differ by from process to process. */
-	beyond = fmax(0, differ * differ - DIFF_SIDES * waits_rsd * waits_rsd);
+	if (own)
+		own->busy_variance = fmax(0, pow(log(slowdown(build, DIFF_HEAD) / slowdown(build, DIFF_BASE)), 2) -
+						     DIFF_SIDES * waits_rsd * waits_rsd);
+	beyond = basis_of(diff)->busy_variance;
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		double share = row_share(diff, &shares, &experiment->rows[i]);
 

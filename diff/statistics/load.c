@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/load.h"
 
+#include "diff/statistics/basis.h"
 #include "diff/statistics/median.h"
 #include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
@@ -351,11 +352,16 @@ bool load_measure(struct diff_build *build, struct error *err)
 	struct function_times times = { .build = build, .items = items };
 	struct controls controls = { .ratios = ratios };
 
+	if (build->diff->whole) {
+		build->load = basis_of(build->diff)->load;
+		return true;
+	}
 	if (!items || !ratios)
 		return error_set_memory(err);
 	if (!sum_times(&times, err))
 		return false;
 	load_estimate(&times, &controls, &build->load);
+	build->diff->basis->load = build->load;
 	return true;
 }
 

@@ -282,9 +282,9 @@ static double shift_of(struct modes *m, const struct row *row)
 /* Whether a function is what the whole program runs in: it changes as the whole does, which is tested as such. */
 static bool is_nearly_whole(const struct diff *diff, uint32_t function)
 {
-	const struct diff_estimate *total = &diff->functions[function].total;
+	const struct diff_estimate *total = &diff->functions[function].total, *whole = &build_whole(diff)->total;
 
-	return total->base >= nearly_whole * diff->total.base && total->head >= nearly_whole * diff->total.head;
+	return total->base >= nearly_whole * whole->base && total->head >= nearly_whole * whole->head;
 }
 
 static void mark_row(struct modes *m, struct row *row, uint64_t max_visits)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/open_load.h"
 
+#include "diff/statistics/basis.h"
 #include "diff/statistics/tails.h"
 
 #include <math.h>
@@ -45,24 +46,40 @@ static void widen_by_functions(const struct load *load, struct load_range *range
 	}
 }
 
-void open_load_weigh_rows(const struct diff_build *build, struct experiment *experiment)
+static void find_range(
+	const struct diff_build *build, const struct experiment *experiment, struct load_range *range, double *variance)
 {
-	struct load_range *range = &experiment->load;
 	struct row_result whole;
 	struct reading by_share;
-	double variance = 0;
 
-	if (!diff_load_is_open(build->diff))
-		return;
+	*variance = 0;
 	experiment_scale(experiment, 0, &whole);
 	by_share = (struct reading){ log(whole.head / whole.base), counting_variance(experiment) };
 	range->is_open = true;
 	/* The factor multiplies head: a load of twice base's has the factor 1/2. */
 	range->typical = log(experiment->factor / build->load.factor);
-	widen(range, &variance, &by_share);
-	widen_by_functions(&build->load, range, &variance);
-	for (size_t row = 1; row < experiment->row_count; row++)
-		experiment->rows[row].load_variance = variance;
+	widen(range, variance, &by_share);
+	widen_by_functions(&build->load, range, variance);
+}
+
+/* Whether a row is judged as the whole is. All of a part is none: it has a share of the whole, as a function has. */
+static bool open_load_is_whole(const struct experiment *experiment, size_t row)
+{
+	return row == 0 && (!experiment->is_part || experiment_is_whole(experiment, row));
+}
+
+void open_load_weigh_rows(const struct diff_build *build, struct experiment *experiment)
+{
+	struct basis *own = basis_own(build);
+
+	if (!diff_load_is_open(build->diff))
+		return;
+	if (own)
+		find_range(build, experiment, &own->range, &own->range_variance);
+	experiment->load = basis_of(build->diff)->range;
+	for (size_t row = 0; row < experiment->row_count; row++)
+		if (!open_load_is_whole(experiment, row))
+			experiment->rows[row].load_variance = basis_of(build->diff)->range_variance;
 }
 
 static void judge_row(const struct load_range *load, struct row_result *result)
@@ -90,7 +107,7 @@ void open_load_judge(const struct experiment *experiment, struct row_result *res
 		/* Small counts have been tested at both ends of the range (small.c). */
 		if (!results[row].tested || results[row].small_error > 0)
 			continue;
-		if (row == 0)
+		if (open_load_is_whole(experiment, row))
 			judge_whole(&results[row]);
 		else
 			judge_row(&experiment->load, &results[row]);

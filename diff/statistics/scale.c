@@ -2,6 +2,7 @@
 #include "diff/statistics/scale.h"
 
 #include "diff/metric.h"
+#include "diff/statistics/basis.h"
 #include "diff/statistics/load.h"
 #include "diff/statistics/work.h"
 #include "diff/words.h"
@@ -91,6 +92,18 @@ static bool request_factor(const struct diff_build *build, double *factor, struc
 	return true;
 }
 
+/* A part has the scale of the whole. */
+static bool scale_like(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct diff *whole = diff->whole;
+
+	diff->scale = whole->scale;
+	build->load = whole->basis->load;
+	build->work_is_usable = whole->basis->work_is_usable;
+	return build_text(diff, err, &diff->requests_doubt, "%s", diff_string(whole, whole->requests_doubt));
+}
+
 bool scale_choose(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -100,8 +113,11 @@ bool scale_choose(struct diff_build *build, struct error *err)
 
 	bool load_is_unknown = false;
 
+	if (diff->whole)
+		return scale_like(build, err);
 	if (!work_compare(build, &build->work_is_usable, err))
 		return false;
+	diff->basis->work_is_usable = build->work_is_usable;
 	if (mode == DIFF_SCALE_AUTO)
 		mode = default_mode(build, &load_is_unknown);
 	diff->scale = (struct diff_scale){
@@ -180,6 +196,9 @@ bool scale_describe(struct diff_build *build, struct error *err)
 	struct diff *diff = build->diff;
 	double factor = diff->scale.factor;
 
+	if (diff->whole)
+		return build_text(
+			diff, err, &diff->scale_text, "%s", diff_string(diff->whole, diff->whole->scale_text));
 	diff->scale_text = 0;
 	if (fabs(factor - 1) < 5e-4)
 		return describe_speed(build, err);

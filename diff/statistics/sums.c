@@ -3,6 +3,7 @@
 
 #include "diff/match/interrupts.h"
 
+#include "diff/statistics/basis.h"
 #include "diff/statistics/units.h"
 
 #include <math.h>
@@ -176,6 +177,20 @@ int64_t *sums_run_lengths(const struct profile *profile)
 	return lengths;
 }
 
+int64_t *sums_lengths_of_runs(const struct diff_build *build, enum diff_side side)
+{
+	const int64_t *known = build->diff->whole ? basis_of(build->diff)->run_ends[side] : NULL;
+	size_t count = build->profiles[side]->run_count;
+	int64_t *lengths;
+
+	if (!known)
+		return sums_run_lengths(build->profiles[side]);
+	lengths = malloc((count + 1) * sizeof(*lengths));
+	if (lengths)
+		memcpy(lengths, known, count * sizeof(*lengths));
+	return lengths;
+}
+
 int64_t sums_length(const struct profile *profile, const int64_t *lengths)
 {
 	int64_t sum = 0;
@@ -207,7 +222,7 @@ static bool reserve_events(struct summing *s, struct error *err)
 static bool assign_blocks(struct summing *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
-	CLEANUP(cleanup_free) int64_t *lengths = sums_run_lengths(profile);
+	CLEANUP(cleanup_free) int64_t *lengths = sums_lengths_of_runs(s->build, s->side);
 	size_t last = s->unit_count - 1;
 	double block_ns, offset = 0;
 	uint32_t run = 0;

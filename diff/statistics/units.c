@@ -2,6 +2,7 @@
 #include "diff/statistics/units.h"
 
 #include "diff/match/interrupts.h"
+#include "diff/statistics/basis.h"
 #include "diff/statistics/floor.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/sums.h"
@@ -29,7 +30,7 @@ static bool worth_a_row(const struct diff_build *build, const double raw[DIFF_SI
 		build_samples(build, DIFF_BASE, raw[DIFF_BASE]) + build_samples(build, DIFF_HEAD, raw[DIFF_HEAD]);
 	double time = raw[0] + raw[1] * diff->scale.factor;
 
-	return samples >= min_row_samples && time >= build->options.min_effect_points / 100 * build_points_of(diff);
+	return samples >= min_row_samples && time >= build_least_effect(build);
 }
 
 struct sized_node {
@@ -122,8 +123,13 @@ size_t units_blocks(const struct profile *profile)
 	return blocks < UNITS_MIN_BLOCKS ? 0 : blocks > UNITS_MAX_BLOCKS ? UNITS_MAX_BLOCKS : (size_t)blocks;
 }
 
-static size_t unit_count(const struct profile *profile, enum diff_evidence_mode mode)
+static size_t unit_count(const struct diff_build *build, enum diff_side side)
 {
+	const struct profile *profile = build->profiles[side];
+	enum diff_evidence_mode mode = build->diff->evidence.mode;
+
+	if (build->diff->whole)
+		return basis_of(build->diff)->unit_count[side];
 	switch (mode) {
 	case DIFF_EVIDENCE_RUNS:
 		return profile->run_count;
@@ -151,9 +157,14 @@ static const double disturbance_rsd = 1.5;
  * memory and cores are shared. The interrupts show how much other work there was: if their share is the same on both
  * sides, nothing is added.
  */
-static void weigh_interrupts(const struct diff *diff, struct experiment *experiment)
+static void weigh_interrupts(const struct diff_build *build, struct experiment *experiment)
 {
-	double differ = interrupts_share(diff, DIFF_HEAD) - interrupts_share(diff, DIFF_BASE);
+	struct basis *own = basis_own(build);
+	double differ;
+
+	if (own)
+		own->interrupts = interrupts_share(build->diff, DIFF_HEAD) - interrupts_share(build->diff, DIFF_BASE);
+	differ = basis_of(build->diff)->interrupts;
 
 	for (size_t i = 0; i < experiment->row_count; i++)
 		experiment->rows[i].machine_variance = pow(disturbance_rsd * differ, 2);
@@ -177,7 +188,7 @@ static bool fill_side(const struct diff_build *build, const struct row_index *in
 	enum diff_evidence_mode mode = build->diff->evidence.mode;
 	struct experiment_side *s = &experiment->sides[side];
 	CLEANUP(cleanup_free) uint32_t *of_thread = NULL;
-	struct sums_division division = { .units = unit_count(profile, mode), .by_time = mode == DIFF_EVIDENCE_SINGLE };
+	struct sums_division division = { .units = unit_count(build, side), .by_time = mode == DIFF_EVIDENCE_SINGLE };
 
 	if (division.units > 1 && !division.by_time && !divide_by_runs(profile, &of_thread, err))
 		return false;
@@ -199,9 +210,11 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (!fill_side(build, index, (enum diff_side)side, experiment, err))
 			return false;
-	weigh_interrupts(build->diff, experiment);
+	weigh_interrupts(build, experiment);
 	if (!floor_weigh_busy_cpus(build, experiment, err) || !work_fill(build, experiment, err))
 		return false;
 	work_divide_runs(experiment, build->diff->evidence.mode);
-	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
+	basis_apply(build, experiment);
+	return experiment_finish(experiment, err) && basis_keep_units(build, experiment, err) &&
+	       weights_fill(build, experiment, err);
 }

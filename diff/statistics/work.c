@@ -157,9 +157,11 @@ static void fill_runs(const struct profile *profile, double *work)
 }
 
 /* The blocks cut the runs, one after the other, into pieces of equal length, as sums.c does. */
-static bool fill_blocks(const struct profile *profile, size_t blocks, double *work, struct error *err)
+static bool fill_blocks(
+	const struct diff_build *build, enum diff_side side, size_t blocks, double *work, struct error *err)
 {
-	CLEANUP(cleanup_free) int64_t *lengths = sums_run_lengths(profile);
+	const struct profile *profile = build->profiles[side];
+	CLEANUP(cleanup_free) int64_t *lengths = sums_lengths_of_runs(build, side);
 	double block_ns, offset = 0;
 
 	if (!lengths)
@@ -194,7 +196,7 @@ bool work_fill(const struct diff_build *build, struct experiment *experiment, st
 			return error_set_memory(err);
 		if (mode == DIFF_EVIDENCE_RUNS)
 			fill_runs(build->profiles[side], s->work);
-		else if (!fill_blocks(build->profiles[side], s->unit_count, s->work, err))
+		else if (!fill_blocks(build, (enum diff_side)side, s->unit_count, s->work, err))
 			return false;
 	}
 	return true;
