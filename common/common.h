@@ -24,6 +24,7 @@
 #include "common/hash_map.h"
 #include "common/installation.h"
 #include "common/isolated.h"
+#include "common/md5.h"
 #include "common/message.h"
 #include "common/order.h"
 #include "common/own_directory.h"
