@@ -22,6 +22,7 @@
 #include "common/glob.h"
 #include "common/gzip.h"
 #include "common/hash_map.h"
+#include "common/in_root.h"
 #include "common/installation.h"
 #include "common/isolated.h"
 #include "common/md5.h"

@@ -41,6 +41,18 @@ pid_t confined_fork(void)
 	return pid;
 }
 
+void confined_end(pid_t pid)
+{
+	static const long longest_ns = 500000000; /* pauses double up to it: 1 s in all */
+	struct timespec pause = { .tv_nsec = 20000 };
+
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, WNOHANG) == 0 && pause.tv_nsec < longest_ns) {
+		(void)nanosleep(&pause, NULL);
+		pause.tv_nsec *= 2;
+	}
+}
+
 /* ---- Descriptors ---- */
 
 static int compare_descriptors(const void *left, const void *right)

@@ -47,6 +47,12 @@ void confined_describe(unsigned int lacks, char *text, size_t size);
  */
 pid_t confined_fork(void);
 
+/*
+ * Kills such a child, and waits for its end, for 1 s at most. One that does not end is left to the kernel: it waits for
+ * a file that does not come, and ends when that comes.
+ */
+void confined_end(pid_t pid);
+
 /* Closes all descriptors but these. */
 void confined_keep(const int *descriptors, size_t count);
 

@@ -6,7 +6,9 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <pwd.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -134,6 +136,27 @@ unsigned int rights_become(uid_t user)
 	if (geteuid() != 0 || become(user) || become(FIRST_SMALL_USER + user % SMALL_USERS))
 		return 0;
 	return RIGHTS_LEFT_USER;
+}
+
+static bool take_groups(const struct passwd *account)
+{
+	enum { MOST_GROUPS = 1 << 16, NO_GROUP = 65534 };
+	int count = MOST_GROUPS;
+	CLEANUP(cleanup_free) gid_t *groups = calloc(MOST_GROUPS, sizeof(*groups));
+	gid_t group = account ? account->pw_gid : NO_GROUP;
+
+	if (!groups)
+		return false;
+	if (!account || getgrouplist(account->pw_name, group, groups, &count) < 0)
+		count = 0;
+	return setgroups((size_t)count, groups) == 0 && setresgid(group, group, group) == 0;
+}
+
+unsigned int rights_become_account(uid_t user)
+{
+	/* Root's capability to read files needs no groups, and no database that tells them. */
+	return take_groups(user == 0 ? NULL : getpwuid(user)) && setresuid(user, user, user) == 0 ? 0
+												  : RIGHTS_LEFT_USER;
 }
 
 /* ---- Files ---- */

@@ -56,6 +56,14 @@ COMMON_MUST_CHECK
 unsigned int rights_become(uid_t user);
 
 /*
+ * Makes root's process an account's, with the groups that the system's databases give that account; one that they do
+ * not know has none but nobody's. Root keeps no groups. Capabilities that PR_SET_KEEPCAPS keeps stay.
+ * RIGHTS_LEFT_USER: the process may be anybody's then, and must not go on.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_become_account(uid_t user);
+
+/*
  * Files can only be read, wherever they are: none is opened for writing, created, removed, renamed, cut or executed,
  * no file system is mounted, no device that is opened takes an ioctl(), TCP ports are neither bound nor connected to,
  * and processes outside get no signal and no connection to their abstract sockets. Modes, owners, times and extended

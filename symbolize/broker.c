@@ -6,11 +6,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,27 +47,6 @@ static bool receive_answer(int socket, struct answer *answer, int *fd)
 
 /* ---- Becoming the owner ---- */
 
-/* The groups of an account, as the system's databases say. An account that they do not know has none but nobody's. */
-static bool take_groups(const struct passwd *account)
-{
-	enum { MOST_GROUPS = 1 << 16, NO_GROUP = 65534 };
-	int count = MOST_GROUPS;
-	CLEANUP(cleanup_free) gid_t *groups = calloc(MOST_GROUPS, sizeof(*groups));
-	gid_t group = account ? account->pw_gid : NO_GROUP;
-
-	if (!groups)
-		return false;
-	if (!account || getgrouplist(account->pw_name, group, groups, &count) < 0)
-		count = 0;
-	return setgroups((size_t)count, groups) == 0 && setresgid(group, group, group) == 0;
-}
-
-/* Root's capability to read files needs no groups, and no database that tells them. */
-static bool become_account(uid_t user)
-{
-	return take_groups(user == 0 ? NULL : getpwuid(user)) && setresuid(user, user, user) == 0;
-}
-
 /* What the broker keeps of root's: the limits of a child of another user are its to set; root's files are root's. */
 static uint64_t capabilities_of(const struct broker *broker)
 {
@@ -98,7 +75,8 @@ bool broker_become(const struct broker *broker)
 	bool ok = geteuid() != 0 || prctl(PR_SET_KEEPCAPS, 1) == 0;
 
 	if (ok && geteuid() == 0)
-		ok = broker->owner.is_known ? become_account(broker->owner.user) : rights_become(nobody) == 0;
+		ok = broker->owner.is_known ? rights_become_account(broker->owner.user) == 0
+					    : rights_become(nobody) == 0;
 	if (!ok || (rights_keep(capabilities_of(broker)) & RIGHTS_LEFT_CAPABILITIES))
 		return false;
 	(void)!rights_undumpable();

@@ -6,14 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -482,18 +480,6 @@ bool naming_cell_start(struct naming_cell *cell, struct error *err)
 	return ok;
 }
 
-/* One that does not end is left to the kernel: it waits for a file that does not come, and ends when that comes. */
-static void reap(pid_t pid)
-{
-	static const long longest_ns = 500000000; /* pauses double up to it: 1 s in all */
-	struct timespec pause = { .tv_nsec = 20000 };
-
-	while (waitpid(pid, NULL, WNOHANG) == 0 && pause.tv_nsec < longest_ns) {
-		(void)nanosleep(&pause, NULL);
-		pause.tv_nsec *= 2;
-	}
-}
-
 /* The child and the broker end with the supervisor. Nobody waits for that: what they had to say is here. */
 void naming_cell_end(struct naming_cell *cell)
 {
@@ -501,8 +487,7 @@ void naming_cell_end(struct naming_cell *cell)
 	if (cell->cache >= 0)
 		close(cell->cache);
 	cell->input = cell->cache = -1;
-	(void)kill(cell->supervisor, SIGKILL);
-	reap(cell->supervisor);
+	confined_end(cell->supervisor);
 }
 
 void naming_cell_deinit(struct naming_cell *cell)

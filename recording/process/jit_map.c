@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/process/jit_map.h"
 
-#include "recording/process/in_root.h"
 #include "recording/process/proc.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/process/in_root.h"
+#include "common/in_root.h"
 
 #include "common/common.h"
 #include "tests/unit/support/unit_test.h"
@@ -151,12 +151,33 @@ static void what_is_too_long_is_refused(void **state)
 	assert_int_equal(errno, ENAMETOOLONG);
 }
 
+/* Who reads as root may read what others put a link to. */
+static void roots_reader_follows_roots_links_only(void **state)
+{
+	const struct tree *tree = *state;
+	int fd;
+
+	if (geteuid() != 0)
+		skip();
+	fd = in_root_open_by_root(tree->root, "a/directory/back/passwd");
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(fchownat(tree->root, "a/b/back", 12345, 12345, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(in_root_open_by_root(tree->root, "a/directory/back/passwd"), -1);
+	assert_int_equal(errno, EACCES);
+	fd = in_root_open_by_root(tree->root, "a/directory/file");
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(fchownat(tree->root, "a/b/back", 0, 0, AT_SYMLINK_NOFOLLOW), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_are_as_the_kernel_has_them),
 		cmocka_unit_test(any_path_is),
 		cmocka_unit_test(what_is_too_long_is_refused),
+		cmocka_unit_test(roots_reader_follows_roots_links_only),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

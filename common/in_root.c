@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "recording/process/in_root.h"
+#include "common/in_root.h"
 
 #include "common/common.h"
 
@@ -17,6 +17,7 @@ struct in_root {
 	int below[MOST_DEPTH]; /* owned: the directories that were entered below the root, and what stands at the end */
 	size_t depth;
 	unsigned int links;
+	bool follows_last, follows_roots_only;
 	char rest[2 * PATH_MAX]; /* of the path */
 };
 
@@ -75,7 +76,7 @@ static bool in_root_next(struct in_root *at, char name[NAME_MAX + 1], int *reaso
 }
 
 /* Enters what has the name in the directory where the walk is. Returns 0, or why not. */
-static int in_root_enter(struct in_root *at, const char *name, bool follows_last)
+static int in_root_enter(struct in_root *at, const char *name)
 {
 	struct stat info;
 	int fd, reason;
@@ -87,32 +88,45 @@ static int in_root_enter(struct in_root *at, const char *name, bool follows_last
 	fd = at->depth < MOST_DEPTH ? openat(in_root_top(at), name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return at->depth < MOST_DEPTH ? errno : ENAMETOOLONG;
-	if (fstat(fd, &info) != 0 || !S_ISLNK(info.st_mode) || (at->rest[0] == '\0' && !follows_last)) {
+	if (fstat(fd, &info) != 0 || !S_ISLNK(info.st_mode) || (at->rest[0] == '\0' && !at->follows_last)) {
 		at->below[at->depth++] = fd;
 		return at->rest[0] != '\0' && !S_ISDIR(info.st_mode) ? ENOTDIR : 0;
 	}
-	reason = in_root_follow(at, fd);
+	reason = at->follows_roots_only && info.st_uid != 0 ? EACCES : in_root_follow(at, fd);
 	close(fd);
 	return reason;
 }
 
-int in_root_open(int root, const char *path, bool follows_last)
+static int in_root_walk(struct in_root *at, const char *path)
 {
-	struct in_root at = { .root = root };
 	char name[NAME_MAX + 1];
 	int reason = 0, found;
 
 	if (strlen(path) >= PATH_MAX)
-		return in_root_fail(&at, ENAMETOOLONG);
-	strcpy(at.rest, path);
-	while (reason == 0 && in_root_next(&at, name, &reason))
+		return in_root_fail(at, ENAMETOOLONG);
+	strcpy(at->rest, path);
+	while (reason == 0 && in_root_next(at, name, &reason))
 		if (reason == 0 && strcmp(name, ".") != 0)
-			reason = in_root_enter(&at, name, follows_last);
+			reason = in_root_enter(at, name);
 	if (reason != 0)
-		return in_root_fail(&at, reason);
-	if (at.depth == 0)
-		return openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	found = at.below[--at.depth];
-	in_root_leave(&at, 0);
+		return in_root_fail(at, reason);
+	if (at->depth == 0)
+		return openat(at->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	found = at->below[--at->depth];
+	in_root_leave(at, 0);
 	return found;
+}
+
+int in_root_open(int root, const char *path, bool follows_last)
+{
+	struct in_root at = { .root = root, .follows_last = follows_last };
+
+	return in_root_walk(&at, path);
+}
+
+int in_root_open_by_root(int root, const char *path)
+{
+	struct in_root at = { .root = root, .follows_last = true, .follows_roots_only = true };
+
+	return in_root_walk(&at, path);
 }

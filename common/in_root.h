@@ -12,3 +12,9 @@
  * end of the path is opened itself.
  */
 int in_root_open(int root, const char *path, bool follows_last);
+
+/*
+ * As in_root_open(), following the last link, but only links of root: for who reads as root. Others could lead it by
+ * theirs to what they may not read. EACCES at any other link.
+ */
+int in_root_open_by_root(int root, const char *path);
