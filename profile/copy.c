@@ -149,7 +149,7 @@ void profile_copy_deinit(struct profile_copy *copy)
 
 /* ---- Locations and stacks ---- */
 
-static bool copy_function(struct profile_copy *copy, size_t id, struct error *err)
+bool profile_copy_function(struct profile_copy *copy, size_t id, struct error *err)
 {
 	struct profile_function function = copy->from->functions[id];
 
@@ -172,12 +172,17 @@ static bool copy_functions(struct profile_copy *copy, const bool *chosen, struct
 		for (uint32_t k = 0; (!chosen || chosen[i]) && k < from->locations[i].line_count; k++)
 			used[from->lines[from->locations[i].first_line + k].function] = true;
 	for (size_t i = 0; i < from->function_count; i++)
-		if ((!chosen || used[i]) && !copy_function(copy, i, err))
+		if ((!chosen || used[i]) && !profile_copy_function(copy, i, err))
 			return false;
 	return true;
 }
 
-static bool copy_location(struct profile_copy *copy, size_t id, struct error *err)
+struct profile_line profile_copied_line(const struct profile_copy *copy, const struct profile_line *line)
+{
+	return (struct profile_line){ copy->functions[line->function], line->line, copy->strings[line->file] };
+}
+
+bool profile_copy_location(struct profile_copy *copy, size_t id, struct error *err)
 {
 	const struct profile_location *location = &copy->from->locations[id];
 	CLEANUP(cleanup_free) struct profile_line *lines = calloc((size_t)location->line_count + 1, sizeof(*lines));
@@ -185,11 +190,8 @@ static bool copy_location(struct profile_copy *copy, size_t id, struct error *er
 
 	if (!lines)
 		return error_set_memory(err);
-	for (uint32_t k = 0; k < location->line_count; k++) {
-		lines[k] = copy->from->lines[location->first_line + k];
-		lines[k].function = copy->functions[lines[k].function];
-		lines[k].file = copy->strings[lines[k].file];
-	}
+	for (uint32_t k = 0; k < location->line_count; k++)
+		lines[k] = profile_copied_line(copy, &copy->from->lines[location->first_line + k]);
 	return profile_add_named_location(copy->into,
 		&(struct profile_location){
 			.mapping = mapping, .address = location->address, .line_count = location->line_count },
@@ -201,7 +203,7 @@ bool profile_copy_locations(struct profile_copy *copy, const bool *chosen, struc
 	if (!copy_functions(copy, chosen, err))
 		return false;
 	for (size_t i = 0; i < copy->from->location_count; i++)
-		if ((!chosen || chosen[i]) && !copy_location(copy, i, err))
+		if ((!chosen || chosen[i]) && !profile_copy_location(copy, i, err))
 			return false;
 	return true;
 }

@@ -5,8 +5,9 @@
 
 /*
  * Copies the tables of one profile into another, where equal entries become one. Merging takes over all of them;
- * profiles of phases (phases.c) take those that their stacks need. Copied in this order: profile_copy_init(),
- * profile_copy_locations(), profile_copy_stacks(); threads, locks and circumstances at any time.
+ * profiles of phases (phases.c) and of selections (selection.c) take those that their stacks need. Copied in this
+ * order: profile_copy_init(), profile_copy_locations(), profile_copy_stacks(); threads, locks and circumstances at any
+ * time.
  */
 struct profile_copy {
 	struct profile *into;       /* borrowed */
@@ -29,6 +30,15 @@ void profile_copy_deinit(struct profile_copy *copy);
 /* Copies locations and their functions. `chosen` ([location]; NULL: all) says which. */
 COMMON_MUST_CHECK
 bool profile_copy_locations(struct profile_copy *copy, const bool *chosen, struct error *err);
+
+/* The same of one function and of one location, whose functions have been copied. */
+COMMON_MUST_CHECK
+bool profile_copy_function(struct profile_copy *copy, size_t id, struct error *err);
+COMMON_MUST_CHECK
+bool profile_copy_location(struct profile_copy *copy, size_t id, struct error *err);
+
+/* A line of `from` as `into` has it. Its function has been copied. */
+struct profile_line profile_copied_line(const struct profile_copy *copy, const struct profile_line *line);
 
 /* Copies stacks whose locations have been copied. `chosen` ([stack]; NULL: all) has the parent of each that it has. */
 COMMON_MUST_CHECK

@@ -188,10 +188,8 @@ static bool cut_location(struct cutter *c, uint32_t id, uint32_t *made, struct e
 	lines = malloc(count * sizeof(*lines));
 	if (!lines)
 		return error_set_memory(err);
-	for (uint32_t k = 0; k < count; k++) {
-		lines[k] = c->from->lines[location->first_line + k];
-		lines[k].function = c->copy.functions[lines[k].function];
-	}
+	for (uint32_t k = 0; k < count; k++)
+		lines[k] = profile_copied_line(&c->copy, &c->from->lines[location->first_line + k]);
 	return profile_add_location_of_lines(c->copy.into,
 		location->mapping == PROFILE_NONE ? PROFILE_NONE : c->copy.mappings[location->mapping], lines, count,
 		made, err);

@@ -11,6 +11,7 @@
 #include "profile/function_name.h"
 #include "profile/identity.h"
 #include "profile/increments.h"
+#include "profile/interrupts.h"
 #include "profile/java_name.h"
 #include "profile/labels.h"
 #include "profile/metric.h"

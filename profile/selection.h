@@ -25,19 +25,36 @@ struct profile_where {
 	const char *value; /* exact */
 };
 
+/*
+ * Functions of the other side of a comparison that are meant as well, by key: one side may call a function as the
+ * expression says, and the other one otherwise.
+ */
+struct profile_other_functions {
+	bool (*is_focused)(void *context, const char *key);
+	bool (*is_hidden)(void *context, const char *key);
+	void *context;
+};
+
 struct profile_selection {
-	const char *focus; /* POSIX extended regular expression, without case: stacks with such a function; NULL: all */
+	const char *focus; /* stacks with such a function (profile/function_pattern.h); NULL: all */
 	const char *hide;  /* frames of such functions are left out; their time is that of their callers; NULL: none */
-	/* frames of other origins are left out, as those of `hide`; PROFILE_ORIGIN_UNKNOWN: none are */
+	/*
+	 * frames of other origins are left out, as those of `hide`, but no interrupts, which are nobody's code, and
+	 * nothing of unknown origin; PROFILE_ORIGIN_UNKNOWN: none are
+	 */
 	enum profile_origin only;
 	const struct profile_where *where; /* all of them hold */
 	size_t where_count;
+	const struct profile_other_functions *other_functions; /* NULL: there is no other side */
 };
 
 /* Whether anything is left out. */
 bool profile_selection_is_empty(const struct profile_selection *selection);
 
-/* ERROR_USAGE names the expression that is malformed; ERROR_EMPTY: nothing is selected. */
+/*
+ * ERROR_USAGE names the expression that is malformed; ERROR_NOT_FOUND: no function is called so, with some that are
+ * similar; ERROR_EMPTY: nothing is selected. Frames of waits (profile/waits.h) always stay.
+ */
 COMMON_MUST_CHECK
 bool profile_select(const struct profile *profile, const struct profile_selection *selection, struct profile **selected,
 	struct error *err);

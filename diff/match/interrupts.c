@@ -4,47 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Functions at which an interrupt arrives, on x86-64 (since Linux 5.8, and earlier) and aarch64, and those in which the
- * scheduler takes the CPU from a thread that runs in the kernel; and those in which tracepoints and BPF programs of
- * recorders run, such as Kelvin's own that measures waits. Exceptions that the thread itself causes
- * (`asm_exc_page_fault`) are not among them.
- */
-static const char *const *const entries = GLOBS("asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
-	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt",
-	"reschedule_interrupt", "call_function_interrupt", "call_function_single_interrupt", "irq_work_interrupt",
-	"ret_from_intr", "do_IRQ", "xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector",
-	"el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt", "preempt_schedule*", "__cond_resched*", "__traceiter_*",
-	"bpf_trace_run*");
-
-/* Functions on the way back to user mode: a call of `schedule` from them is preemption. */
-static const char *const *const returns = GLOBS("exit_to_user_mode_loop", "exit_to_user_mode_prepare",
-	"exit_to_usermode_loop", "prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode",
-	"do_syscall_64", "do_notify_resume", "retint_user", "el0_svc");
-
-enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE, KIND_COMPILER };
-
-/* Whether a function may be the kernel's. Files of other tools may not say it. */
-static bool may_be_kernel(const struct diff *diff, const struct diff_function *f)
+static enum profile_interrupt interrupts_kind_of(const struct diff *diff, const struct diff_function *f)
 {
-	const char *module = diff_string(diff, f->module);
-
-	return module[0] == '\0' || strncmp(module, "[kernel", 7) == 0;
-}
-
-static enum kind interrupts_kind_of(const struct diff *diff, const struct diff_function *f)
-{
-	const char *name = diff_string(diff, f->name);
-
-	if (profile_activity_of_frame(name, diff_string(diff, f->module)) == PROFILE_ACTIVITY_COMPILATION)
-		return KIND_COMPILER;
-	if (!may_be_kernel(diff, f))
-		return KIND_OTHER;
-	if (strcmp(name, "schedule") == 0)
-		return KIND_SCHEDULE;
-	if (glob_matches_any(entries, name))
-		return KIND_ENTRY;
-	return glob_matches_any(returns, name) ? KIND_RETURN : KIND_OTHER;
+	return profile_interrupt_of(diff_string(diff, f->name), diff_string(diff, f->module));
 }
 
 /* Whether a wait is for a CPU in a comparison, where it is the machine's. */
@@ -91,9 +53,8 @@ static bool is_interrupt(const struct diff_build *build, const uint8_t *kinds, c
 		return false;
 	if (parent->flags & DIFF_NODE_INTERRUPT)
 		return true;
-	if (kinds[n->function] == KIND_SCHEDULE)
-		return n->parent != 0 && kinds[parent->function] == KIND_RETURN;
-	return kinds[n->function] == KIND_ENTRY || kinds[n->function] == KIND_COMPILER;
+	return profile_interrupt_begins((enum profile_interrupt)kinds[n->function],
+		n->parent == 0 ? PROFILE_INTERRUPT_NONE : (enum profile_interrupt)kinds[parent->function]);
 }
 
 static bool interrupts_mark_nodes(const struct diff_build *build, struct error *err)
@@ -214,7 +175,7 @@ static bool is_in_compiler(const struct diff_build *build, uint32_t node)
 
 	return parent->flags & DIFF_NODE_INTERRUPT
 		       ? diff->functions[parent->function].compiles
-		       : interrupts_kind_of(diff, &diff->functions[n->function]) == KIND_COMPILER;
+		       : interrupts_kind_of(diff, &diff->functions[n->function]) == PROFILE_INTERRUPT_COMPILER;
 }
 
 static bool give_functions(struct diff_build *build, struct error *err)
