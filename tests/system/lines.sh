@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Programs that say what each of their lines takes: recordings say the same, within 2 points, in each language.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+enough=6000 points=2
+lines=$ROOT/tests/workloads/lines
+
+can_sample
+
+# expect NAME FUNCTION PROGRAM ROUNDS...: records the program, in as many rounds as make enough samples, and holds each line that it
+# tells of against the stacks with FUNCTION.
+expect() {
+	local name=$1 function=$2 program=$3 rounds=$4 samples
+
+	shift 4
+	for _ in 1 2 3; do
+		run 0 kelvin record -F 4999 -o "$name.pb.gz" -- $program "$rounds" "$@"
+		grep -E '^(total|[^ ]+:[0-9]+) [0-9]+$' stdout >"$name.truth"
+		"$WORKLOADS/line_shares" "$name.pb.gz" "$function" >"$name.shares" || fail "$name: no shares"
+		samples=$(sed -n 's/^samples //p' "$name.shares")
+		[[ $samples -lt $enough ]] || break
+		rounds=$((rounds * enough * 5 / 4 / (samples + 1) + 1))
+	done
+	[[ ! -s $name.truth ]] && fail "$name told nothing"
+	at_least "$samples" "$enough" "samples of $name"
+	awk -v points="$points" -v name="$name" '
+		NR == FNR { share[$1] = $2; next }
+		$1 == "total" { total = $2; next }
+		{
+			off = share[$1] - 100 * $2 / total
+			if (off < 0 ? -off > points : off > points) wrong++
+			printf "%-24s %-16s %6.2f %% by its clock, %6.2f %% recorded, %+.2f\n", name, $1, 100 * $2 / total, share[$1], off
+		}
+		END { exit wrong > 0 || NR == FNR }' "$name.shares" "$name.truth" >"$name.said" || { cat "$name.said" >stdout; fail "$name: lines are not where they were"; }
+	cat "$name.said"
+}
+
+for compiler in gcc clang; do
+	for level in 0 1 2; do
+		command -v "$compiler" >/dev/null || continue
+		"$compiler" -g "-O$level" -D_GNU_SOURCE -I"$ROOT/tests/workloads" "$lines/lines.c" -o c || fail "$compiler -O$level"
+		expect "c-$compiler-O$level" work ./c 80
+		"${compiler/gcc/g}++" -g "-O$level" -D_GNU_SOURCE -I"$ROOT/tests/workloads" "$lines/lines.cc" -o cxx || fail "$compiler++ -O$level"
+		expect "cxx-$compiler-O$level" basket::work ./cxx 90
+	done
+done
+
+if command -v rustc >/dev/null; then
+	for level in 0 1 2; do
+		rustc -g -C "opt-level=$level" "$lines/lines.rs" -o rust || fail "rustc, level $level"
+		expect "rust-O$level" work ./rust 120
+	done
+fi
+if command -v go >/dev/null; then
+	go build -o go "$lines/lines.go" || fail "go build"
+	expect go main.work ./go 120
+fi
+expect python work "python3 $lines/lines.py" 150
+expect node work "node $lines/lines.js" 60 100
