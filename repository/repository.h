@@ -74,7 +74,31 @@ COMMON_MUST_CHECK
 bool repository_renames(const struct repository *repository, const char *const *commits, size_t commit_count,
 	size_t max_bytes, int *fd, struct error *err);
 
-/* ---- The output of both, in any process ---- */
+/* ---- The output of repository_list_files(), in any process ---- */
+
+/* The paths of a commit, to be searched by those that compilers write. Immutable. */
+struct repository_files;
+
+/* Copies the bytes. ERROR_FORMAT: a path has no end. */
+COMMON_MUST_CHECK
+bool repository_files_create(const void *bytes, size_t size, struct repository_files **files, struct error *err);
+void repository_files_destroy(struct repository_files *files);
+
+static inline void repository_files_cleanup(struct repository_files **files)
+{
+	repository_files_destroy(*files);
+}
+
+/*
+ * The path of the file that a program was built from, wherever that was built; borrowed; NULL: none, or several may be
+ * meant. It is the longest of the repository's paths by which `path` ends. Where there is none, a copy of a part of the
+ * repository was built, or `path` is a relative one: the repository's path that has the longest end in common with it,
+ * of two names at least or all of `path`, if that is only one. A file of the system with a name that a file at the top
+ * of the repository has is not taken for it (/usr/include/config.h).
+ */
+const char *repository_files_match(const struct repository_files *files, const char *path);
+
+/* ---- The output of repository_log() and repository_renames(), in any process ---- */
 
 /* Lines of a file that a commit replaced; a count of 0: lines were only added behind, or taken away from, that place.
  */
