@@ -6,14 +6,20 @@
 
 /*
  * Which commits of a range can be the cause of what is proven. A commit can be it only if it changed lines of code that
- * was sampled; it is suspected as much as the proven change of the functions whose lines it changed, which commits that
- * changed the same function share. Ranges of lines are carried back through the commits, from head to base. A commit
- * and its revert cancel each other. Source: the idea of ranking by touched functions is FBDetect's (SOSP 2024).
+ * was sampled. The lines of each function of head are carried back through the commits to base, one by one, so that it
+ * is known which commit made each of them, and which removed a line that base had. Code that was only moved, laid out
+ * anew, or commented is no change; nor is what a later commit of the range took back.
+ *
+ * A proven change is of a chain of calls (diff.changes). It is blamed on the commits that changed the innermost of its
+ * functions, and less and less on those that changed their callers; within a function, the more the nearer the changed
+ * lines are to those whose time has changed. A function whose machine code is the same is nobody's fault.
+ *
+ * Source: the idea of ranking by touched functions is FBDetect's (SOSP 2024); docs/decisions/86-which-commit.md.
  */
 
 struct commits_suspect {
 	size_t commit;       /* in the history */
-	double share;        /* of the proven change: 0.68 */
+	double share;        /* of the proven change in its direction: 0.68 */
 	uint32_t *functions; /* owned: of the diff, those whose lines it changed, the largest share first */
 	size_t function_count;
 };
@@ -28,12 +34,23 @@ struct commits {
 	struct string_table *strings; /* owned */
 };
 
-/*
- * Ranks the commits. `paths` ([function of the diff]; NULL: not in the repository): the path of its file in the
- * repository at head.
- */
+/* Where the functions are in the repository, and their texts there. */
+struct commits_sources {
+	/* [function of the diff] path at that side's commit, a string of the caller's; NULL: not in the repository */
+	const char *const *paths[DIFF_SIDES];
+	/* The text of a file at that side's commit, borrowed; NULL: not known. It is foreign. */
+	const char *(*text)(void *context, enum diff_side side, const char *path, size_t *size);
+	void *context;
+};
+
+/* Ranks the commits of a diff of two sides. The history is of all files that `paths` names. */
 COMMON_MUST_CHECK
 bool commits_rank(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	const struct repository_history *history, const char *const *paths, struct commits **commits,
+	const struct repository_history *history, const struct commits_sources *sources, struct commits **commits,
 	struct error *err);
 void commits_destroy(struct commits *commits);
+
+static inline void commits_cleanup(struct commits **commits)
+{
+	commits_destroy(*commits);
+}

@@ -248,9 +248,8 @@ static bool read_raw(struct log_parser *p, struct repository_commit *commit)
 	case 'T': /* the patch removes the one, and adds the other */
 		return add_file(p, commit, old_path, 0) && add_file(p, commit, 0, new_path);
 	case 'R':
-		return add_path(p, &new_path) && add_file(p, commit, old_path, new_path);
 	case 'C':
-		return add_path(p, &new_path) && add_file(p, commit, 0, new_path);
+		return add_path(p, &new_path) && add_file(p, commit, old_path, new_path);
 	default:
 		return add_file(p, commit, old_path, new_path);
 	}

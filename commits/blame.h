@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "commits/trace.h"
+
+/* How near the lines that each commit changed in a function are to those whose time has changed. */
+
+struct blame_part {
+	size_t commit;
+	double nearness; /* 1: it changed all the lines whose time has changed; towards 0: it is far from all of them */
+};
+
+struct blame {
+	struct line_times times[DIFF_SIDES];
+	struct trace trace;
+	bool is_increase;         /* set by the caller: which changes of time are looked for */
+	struct blame_part *parts; /* owned: of the function at hand, each commit once */
+	size_t part_count, part_capacity;
+};
+
+COMMON_MUST_CHECK
+bool blame_init(struct blame *blame, const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	const struct repository_history *history, const struct commits_sources *sources, struct error *err);
+void blame_deinit(struct blame *blame);
+
+/* Fills the parts; none: no commit changed the function. */
+COMMON_MUST_CHECK
+bool blame_function(struct blame *blame, uint32_t function, struct error *err);
