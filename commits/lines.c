@@ -2,7 +2,6 @@
 /* Adds up the time of the lines of functions, and finds where these begin and end. */
 #include "commits/lines.h"
 
-#include "profile/source_bounds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -23,6 +23,7 @@
 #include "profile/samples.h"
 #include "profile/source.h"
 #include "profile/source_bounds.h"
+#include "profile/source_bounds.h"
 #include "profile/symbols.h"
 #include "profile/tree.h"
 #include "profile/verification.h"
