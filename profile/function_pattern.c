@@ -222,6 +222,21 @@ void profile_similar_offer(struct profile_similar *similar, const char *name)
 	similar->best[at].score = score;
 }
 
+bool profile_pattern_refuse(const struct profile_pattern *pattern, const char *option,
+	const struct profile *const *profiles, size_t count, struct error *err)
+{
+	struct profile_similar similar = profile_similar(pattern);
+	CLEANUP(buffer_deinit) struct buffer names = { 0 };
+
+	buffer_init(&names, 4096);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; profiles[i] && k < profiles[i]->function_count; k++)
+			profile_similar_offer(&similar, profile_string(profiles[i], profiles[i]->functions[k].name));
+	profile_similar_append(&similar, &names);
+	return error_set(err, ERROR_NOT_FOUND, "%s '%.200s': no function is called so%s", option, pattern->text,
+		names.data && !names.failed ? names.data : "");
+}
+
 void profile_similar_append(const struct profile_similar *similar, struct buffer *out)
 {
 	for (size_t i = 0; i < PROFILE_SIMILAR_NAMES && similar->best[i].name; i++)

@@ -62,5 +62,10 @@ struct profile_similar {
 struct profile_similar profile_similar(const struct profile_pattern *pattern);
 void profile_similar_offer(struct profile_similar *similar, const char *name);
 
+/* Fails with ERROR_NOT_FOUND: no function of these profiles is meant, with some that have similar names. */
+COMMON_MUST_CHECK
+bool profile_pattern_refuse(const struct profile_pattern *pattern, const char *option,
+	const struct profile *const *profiles, size_t count, struct error *err);
+
 /* Appends "; similar names: 'a', 'b'"; nothing if there is none. */
 void profile_similar_append(const struct profile_similar *similar, struct buffer *out);

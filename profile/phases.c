@@ -280,3 +280,17 @@ bool profile_choose_phases(
 	*chosen = TAKE(made);
 	return true;
 }
+
+bool profile_join_phases(const struct profile *profile, struct profile **joined, struct error *err)
+{
+	CLEANUP(cleanup_free) double *factors = NULL;
+
+	if (!profile_has_phases(profile))
+		return true;
+	factors = malloc(profile->run_count * sizeof(*factors));
+	if (!factors)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++)
+		factors[i] = 1;
+	return profile_choose_phases(profile, factors, joined, err);
+}

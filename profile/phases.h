@@ -74,3 +74,7 @@ bool profile_cut_phases(
 COMMON_MUST_CHECK
 bool profile_choose_phases(
 	const struct profile *profile, const double *factors, struct profile **chosen, struct error *err);
+
+/* Makes a profile whose phases are parts of their executions again. NULL in `*joined`: the profile has no phases. */
+COMMON_MUST_CHECK
+bool profile_join_phases(const struct profile *profile, struct profile **joined, struct error *err);

@@ -9,6 +9,7 @@
 #include "profile/facts.h"
 #include "profile/frame_text.h"
 #include "profile/function_name.h"
+#include "profile/function_pattern.h"
 #include "profile/identity.h"
 #include "profile/increments.h"
 #include "profile/interrupts.h"
@@ -16,11 +17,13 @@
 #include "profile/labels.h"
 #include "profile/metric.h"
 #include "profile/nameless.h"
+#include "profile/origin.h"
 #include "profile/phases.h"
 #include "profile/quality.h"
 #include "profile/regroup.h"
 #include "profile/requests.h"
 #include "profile/samples.h"
+#include "profile/selection.h"
 #include "profile/source.h"
 #include "profile/source_bounds.h"
 #include "profile/source_bounds.h"
@@ -85,9 +88,6 @@ struct profile_mapping {
 	bool deleted; /* the file was replaced or deleted before it was sampled */
 };
 
-enum profile_origin { PROFILE_ORIGIN_UNKNOWN, PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM };
-enum { PROFILE_ORIGIN_COUNT = 4 };
-
 /* Where a function's name comes from. */
 enum profile_name_source {
 	PROFILE_NAME_NONE, /* no name is known: module+0xaddress */
@@ -102,8 +102,7 @@ enum profile_name_source {
 };
 enum { PROFILE_NAME_SOURCE_COUNT = 9 };
 
-/* Lower-case words for files, JSON and the page: "user", "dwarf", ... */
-const char *profile_origin_name(enum profile_origin origin);
+/* Lower-case words for files, JSON and the page: "dwarf", ... */
 const char *profile_name_source_name(enum profile_name_source source);
 
 /*

@@ -76,20 +76,6 @@ static bool selector_init(struct selector *s, struct error *err)
 
 /* ---- Functions ---- */
 
-static bool refuse_unknown(
-	const struct selector *s, const char *option, const struct profile_pattern *pattern, struct error *err)
-{
-	struct profile_similar similar = profile_similar(pattern);
-	CLEANUP(buffer_deinit) struct buffer names = { 0 };
-
-	buffer_init(&names, 4096);
-	for (size_t i = 0; i < s->from->function_count; i++)
-		profile_similar_offer(&similar, profile_string(s->from, s->from->functions[i].name));
-	profile_similar_append(&similar, &names);
-	return error_set(err, ERROR_NOT_FOUND, "%s '%.200s': no function is called so%s", option, pattern->text,
-		names.data && !names.failed ? names.data : "");
-}
-
 /* A function of the other side counts as well, so that nothing has to be found here of what is hidden. */
 static bool find_functions(struct selector *s, const char *option, const char *text, bool *found, struct error *err)
 {
@@ -100,7 +86,7 @@ static bool find_functions(struct selector *s, const char *option, const char *t
 		return true;
 	done = profile_pattern_init(&pattern, option, text, err) &&
 	       (profile_pattern_find(&pattern, s->from, found) > 0 || found == s->hidden ||
-		       s->selection->other_functions || refuse_unknown(s, option, &pattern, err));
+		       s->selection->other_functions || profile_pattern_refuse(&pattern, option, &s->from, 1, err));
 	profile_pattern_deinit(&pattern);
 	return done;
 }
@@ -163,8 +149,9 @@ static bool choose_samples(struct selector *s, struct error *err)
 		s->chosen[i] = !s->selection->focus || has[from->samples[i].stack];
 		count += s->chosen[i];
 	}
-	return count > 0 || error_set(err, ERROR_EMPTY, "no stack has a function like '%.200s'",
-				    s->selection->focus ? s->selection->focus : "");
+	return count > 0 || s->selection->other_functions ||
+	       error_set(err, ERROR_EMPTY, "no stack has a function like '%.200s'",
+		       s->selection->focus ? s->selection->focus : "");
 }
 
 static void mark_stacks(struct selector *s)
@@ -395,6 +382,21 @@ static bool make(struct selector *s, struct error *err)
 		return false;
 	profile_copy_circumstances(&s->copy);
 	return true;
+}
+
+const char *profile_selection_key_name(const struct profile_where *where)
+{
+	static const char *const names[] = {
+		[PROFILE_SELECT_FUNCTION] = "function",
+		[PROFILE_SELECT_MODULE] = "module",
+		[PROFILE_SELECT_FILE] = "file",
+		[PROFILE_SELECT_LINE] = "line",
+		[PROFILE_SELECT_THREAD] = "thread",
+		[PROFILE_SELECT_PROCESS] = "process",
+		[PROFILE_SELECT_BENCHMARK] = "benchmark",
+	};
+
+	return where->key == PROFILE_SELECT_LABEL ? where->label : names[where->key];
 }
 
 bool profile_selection_is_empty(const struct profile_selection *selection)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "common/common.h"
+#include "profile/origin.h"
+
+struct profile;
 
 /*
  * A part of a profile that somebody asks about: the filters of the page (docs/report.md), for text, JSON and Markdown.
@@ -27,7 +30,7 @@ struct profile_where {
 
 /*
  * Functions of the other side of a comparison that are meant as well, by key: one side may call a function as the
- * expression says, and the other one otherwise.
+ * expression says, and the other one otherwise. So may a side have no function that is meant, and no sample.
  */
 struct profile_other_functions {
 	bool (*is_focused)(void *context, const char *key);
@@ -47,6 +50,9 @@ struct profile_selection {
 	size_t where_count;
 	const struct profile_other_functions *other_functions; /* NULL: there is no other side */
 };
+
+/* "function", "module", …; of PROFILE_SELECT_LABEL the label. */
+const char *profile_selection_key_name(const struct profile_where *where);
 
 /* Whether anything is left out. */
 bool profile_selection_is_empty(const struct profile_selection *selection);
