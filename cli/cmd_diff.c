@@ -22,27 +22,13 @@ static const char cmd_diff_notes[] = "Examples:\n"
 
 static const struct options_row cmd_diff_rows[] = {
 	{ .rows = comparison_output_rows },
+	{ .rows = question_option_rows, .at = offsetof(struct comparison, question) },
 	{ .name = "Options:" },
 	{ 0, "benchmark", "NAME", "of profiles with benchmarks: the functions of this one, by its name or URI",
 		OPTIONS_TEXT(struct comparison, benchmark) },
 	{ .rows = comparison_rows },
 	{ 0 },
 };
-
-/* Joins the parts of each execution again. NULL in `*joined`: the profile has no parts. */
-static bool join_parts(const struct profile *profile, struct profile **joined, struct error *err)
-{
-	CLEANUP(cleanup_free) double *factors = NULL;
-
-	if (!profile_has_phases(profile))
-		return true;
-	factors = malloc(profile->run_count * sizeof(*factors));
-	if (!factors)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->run_count; i++)
-		factors[i] = 1;
-	return profile_choose_phases(profile, factors, joined, err);
-}
 
 /* Two profiles with benchmarks are compared benchmark by benchmark; any others as a whole. */
 static bool compare_profiles(struct comparison *comparison, const struct profile *base, const struct profile *head,
@@ -52,12 +38,17 @@ static bool compare_profiles(struct comparison *comparison, const struct profile
 	CLEANUP(profile_cleanup) struct profile *joined_base = NULL;
 	CLEANUP(profile_cleanup) struct profile *joined_head = NULL;
 
+	if (comparison->benchmark && question_is_asked(&comparison->question))
+		return error_set(err, ERROR_USAGE,
+			"--benchmark shows all of a benchmark; leave it out, or ask with --where benchmark=NAME");
 	if (comparison->benchmark &&
 		(!suite_view_check(base, called[DIFF_BASE], err) || !suite_view_check(head, called[DIFF_HEAD], err)))
 		return false;
+	if (question_is_asked(&comparison->question))
+		return comparison_answer(comparison, (const struct profile *[]){ base, head }, called, code, err);
 	if (comparison_has_suites((const struct profile *[]){ base, head }, called))
 		return comparison_run_suite(comparison, (const struct profile *[]){ base, head }, called, 0, code, err);
-	if (!join_parts(base, &joined_base, err) || !join_parts(head, &joined_head, err))
+	if (!profile_join_phases(base, &joined_base, err) || !profile_join_phases(head, &joined_head, err))
 		return false;
 	return comparison_run(comparison,
 		(const struct profile *[]){ joined_base ? joined_base : base, joined_head ? joined_head : head },
@@ -126,7 +117,7 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 	struct load_options options = { .metric = comparison->diff.metric };
 	struct load_inputs inputs[DIFF_SIDES] = { 0 };
 	struct comparing comparing = { comparison, sides, inputs, &options };
-	bool done = outputs_check(&comparison->outputs, err) &&
+	bool done = question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
 		    outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
 		    outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
 		    naming_prepare(&comparison->naming, &options.naming, err) &&

@@ -7,6 +7,7 @@
 #include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
+#include "cli/question.h"
 #include "cli/suite_view.h"
 #include "cli/verification.h"
 
@@ -24,6 +25,7 @@ static const char cmd_report_notes[] = "Examples:\n"
 struct request {
 	struct diff_options diff;
 	struct outputs outputs;
+	struct question question;
 	uint32_t verify_every;
 	struct naming naming;
 	const char *benchmark; /* borrowed: the only one that is shown; NULL: all */
@@ -35,6 +37,7 @@ static const struct options_row cmd_report_rows[] = {
 	{ .rows = output_svg_rows, .at = offsetof(struct request, outputs) },
 	{ 0, "folded", "[FILE]", "folded stacks for FlameGraph's tools",
 		OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_FOLDED]) },
+	{ .rows = question_option_rows, .at = offsetof(struct request, question) },
 	{ .name = "Options:" },
 	{ 0, "benchmark", "NAME", "of a profile with benchmarks: the functions of this one, by its name or URI",
 		OPTIONS_TEXT(struct request, benchmark) },
@@ -67,6 +70,27 @@ static bool show_suite(
 	return done && suite_view_write(&view, &request->outputs, err);
 }
 
+static struct render_input input_of(const char *name)
+{
+	return (struct render_input){
+		.names = { [DIFF_HEAD] = name }, .tool = CLI_TOOL, .origin_rule_text = output_rule_text
+	};
+}
+
+/* What the user asks about: folded stacks are those of the part as well. */
+static bool show_answer(
+	const struct request *request, const struct profile *profile, const char *name, struct error *err)
+{
+	CLEANUP(answer_deinit) struct answer answer = { 0 };
+	struct render_input input = input_of(name);
+
+	if (!question_answer(
+		    &request->question, (const struct profile *[]){ NULL, profile }, &request->diff, &answer, err))
+		return false;
+	answer_show(&answer, &input);
+	return outputs_write(&request->outputs, &input, err);
+}
+
 /* What is done with an open profile, in a worker if it needs no more than that. */
 struct showing {
 	struct request *request;
@@ -81,11 +105,17 @@ static bool show(const struct showing *showing, struct error *err)
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct request *request = showing->request;
 	bool names_only = showing->options->naming.names_only, needs_diff;
-	struct render_input input;
+	const struct render_question question = question_shown(&request->question);
+	struct render_input input = input_of(showing->name);
 
 	if (!load_read(showing->inputs, showing->options, &profile, err) ||
 		!symbolize_idle_lives(&profile, 1, &showing->options->naming, err))
 		return false;
+	if (request->benchmark && question_is_asked(&request->question))
+		return error_set(err, ERROR_USAGE,
+			"--benchmark shows all of a benchmark; leave it out, or ask with --where benchmark=NAME");
+	if (question_is_asked(&request->question))
+		return show_answer(request, profile, showing->name, err);
 	if (request->benchmark || (profile_has_phases(profile) && !names_only))
 		return show_suite(request, profile, showing->name, err);
 	/*
@@ -95,13 +125,9 @@ static bool show(const struct showing *showing, struct error *err)
 	needs_diff = !names_only || request->diff.metric || profile->quality.samples == 0;
 	if (needs_diff && !diff_create_single(profile, &request->diff, &diff, err))
 		return false;
-	input = (struct render_input){
-		.diff = diff,
-		.profiles = { [DIFF_HEAD] = profile },
-		.names = { [DIFF_HEAD] = showing->name },
-		.tool = CLI_TOOL,
-		.origin_rule_text = output_rule_text,
-	};
+	input.diff = diff;
+	input.profiles[DIFF_HEAD] = profile;
+	input.question = &question;
 	return outputs_write(&request->outputs, &input, err);
 }
 
@@ -127,8 +153,8 @@ static bool report(struct request *request, const char *name, int *code, struct 
 	struct worker_output files[OUTPUT_KIND_COUNT];
 	struct worker worker = { .subject = name, .outputs = files, .output_count = OUTPUT_KIND_COUNT };
 
-	if (!outputs_check(&request->outputs, err) || !outputs_spare(&request->outputs, name, err) ||
-		!naming_prepare(&request->naming, &options.naming, err))
+	if (!question_check(&request->question, err) || !outputs_check(&request->outputs, err) ||
+		!outputs_spare(&request->outputs, name, err) || !naming_prepare(&request->naming, &options.naming, err))
 		return false;
 	options.naming.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_open(name, &options, &inputs, err))
@@ -158,6 +184,7 @@ static int cmd_report_run(struct options *options)
 	if (!options_read(options, &request, &code))
 		return code;
 	request.outputs.folded_metric = request.diff.metric;
+	request.outputs.max_lines = request.question.max_lines;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
 	if (report(&request, options->argv[optind], &code, &err))

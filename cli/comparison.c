@@ -159,30 +159,60 @@ static int diff_exit_code(const struct comparison *comparison, const struct diff
 	return exit_code(comparison, diff->verdict, diff->gate_failed, diff->verdict == DIFF_REGRESSED);
 }
 
-bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
-	const char *const names[DIFF_SIDES], int *code, struct error *err)
+static bool comparison_show(
+	struct comparison *comparison, const struct render_input *input, int *code, struct error *err)
 {
-	CLEANUP(diff_cleanup) struct diff *diff = NULL;
-	struct render_input input;
+	const struct diff *diff = input->diff;
 
-	comparison->diff.gates = comparison->gates;
-	comparison->diff.gate_count = comparison->gate_count;
-	if (!diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &comparison->diff, &diff, err))
-		return false;
-	input = (struct render_input){
-		.diff = diff,
-		.profiles = { profiles[DIFF_BASE], profiles[DIFF_HEAD] },
-		.names = { names[DIFF_BASE], names[DIFF_HEAD] },
-		.tool = CLI_TOOL,
-		.origin_rule_text = output_rule_text,
-	};
-	if (!outputs_write(&comparison->outputs, &input, err))
+	comparison->outputs.max_lines = comparison->question.max_lines;
+	if (!outputs_write(&comparison->outputs, input, err))
 		return false;
 	if (!outputs_use_stdout(&comparison->outputs))
 		cli_write(stdout, 0, "%s: %s", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
 	warn_of_unmet(comparison, diff);
 	*code = diff_exit_code(comparison, diff);
 	return true;
+}
+
+static struct render_input input_of(const char *const names[DIFF_SIDES])
+{
+	return (struct render_input){
+		.names = { names[DIFF_BASE], names[DIFF_HEAD] },
+		.tool = CLI_TOOL,
+		.origin_rule_text = output_rule_text,
+	};
+}
+
+bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+	const char *const names[DIFF_SIDES], int *code, struct error *err)
+{
+	const struct render_question question = question_shown(&comparison->question);
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	struct render_input input = input_of(names);
+
+	comparison->diff.gates = comparison->gates;
+	comparison->diff.gate_count = comparison->gate_count;
+	if (!diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &comparison->diff, &diff, err))
+		return false;
+	input.diff = diff;
+	input.profiles[DIFF_BASE] = profiles[DIFF_BASE];
+	input.profiles[DIFF_HEAD] = profiles[DIFF_HEAD];
+	input.question = &question;
+	return comparison_show(comparison, &input, code, err);
+}
+
+bool comparison_answer(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+	const char *const names[DIFF_SIDES], int *code, struct error *err)
+{
+	CLEANUP(answer_deinit) struct answer answer = { 0 };
+	struct render_input input = input_of(names);
+
+	comparison->diff.gates = comparison->gates;
+	comparison->diff.gate_count = comparison->gate_count;
+	if (!question_answer(&comparison->question, profiles, &comparison->diff, &answer, err))
+		return false;
+	answer_show(&answer, &input);
+	return comparison_show(comparison, &input, code, err);
 }
 
 /* ---- Benchmarks ---- */

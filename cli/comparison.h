@@ -3,6 +3,7 @@
 
 #include "cli/naming.h"
 #include "cli/output.h"
+#include "cli/question.h"
 #include "diff/suite.h"
 
 /* What `diff` and `bench` share: the options of a comparison, its outputs and the exit code. */
@@ -21,6 +22,7 @@ struct comparison {
 	double precision;      /* of benchmarks, in parts of base; 0: the default */
 	const char *benchmark; /* borrowed: the only one that is shown; NULL: all */
 	enum { INCONCLUSIVE_APART, INCONCLUSIVE_PASSES, INCONCLUSIVE_FAILS } inconclusive;
+	struct question question; /* of `diff` */
 	struct outputs outputs;
 	struct naming naming;
 };
@@ -36,6 +38,11 @@ int comparison_inconclusive_code(const struct comparison *comparison);
 /* Compares the sides, writes every output and sets the exit code. `names`: the user's names of the sides. */
 COMMON_MUST_CHECK
 bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+	const char *const names[DIFF_SIDES], int *code, struct error *err);
+
+/* The same of what the user asks about: the verdict and the exit code are those of the part. */
+COMMON_MUST_CHECK
+bool comparison_answer(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], int *code, struct error *err);
 
 /* ---- Benchmarks ---- */

@@ -232,6 +232,25 @@ static bool write_bytes(
 			       : file_write(outputs->paths[kind], bytes, out->size, outputs->mode, err);
 }
 
+/* Keeps so many lines of a text, of which the last says how many are left off. */
+static void bound_lines(struct buffer *out, uint64_t most)
+{
+	uint64_t lines = 0;
+	size_t end = 0;
+
+	for (size_t i = 0; i < out->size; i++) {
+		lines += out->data[i] == '\n';
+		if (lines == most - 1 && end == 0)
+			end = i + 1;
+	}
+	if (most == 0 || lines <= most)
+		return;
+	out->size = end;
+	buffer_printf(out,
+		"... %llu more lines: --max-lines %llu shows them all, --top N shortens the lists, --json has everything\n",
+		(unsigned long long)(lines - most + 1), (unsigned long long)lines);
+}
+
 static bool write_one(
 	const struct outputs *outputs, enum output_kind kind, const struct shown *shown, struct error *err)
 {
@@ -242,6 +261,8 @@ static bool write_one(
 	buffer_init(&out, max_output_bytes);
 	ok = shown->page ? render_suite(outputs, kind, shown, &out, err)
 			 : render(outputs, kind, shown->input, &out, err);
+	if (ok && kind == OUTPUT_TEXT)
+		bound_lines(&out, outputs->max_lines);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
 	if (ok && !is_stdout(path)) {
 		struct buffer said;

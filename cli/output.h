@@ -16,6 +16,7 @@ struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
 	mode_t mode;                          /* of every file, as file_write() has it */
 	const struct worker *worker;          /* borrowed: hands them to whoever writes them; NULL: this process */
+	uint64_t max_lines;                   /* of text; 0: all */
 	const char *folded_metric;            /* borrowed: whose values folded stacks have; NULL: numbers of samples */
 };
 

@@ -8,6 +8,7 @@
 #include "render/json_runs.h"
 #include "render/json_text.h"
 #include "render/page_data.h"
+#include "render/question.h"
 #include "render/render.h"
 #include "render/summary.h"
 
@@ -575,13 +576,18 @@ static bool document_dump(const json_t *json, size_t flags, struct buffer *out)
 /* Writes the last member, one function a line, since there are many. */
 static void write_functions(struct json_writer *w, struct buffer *out)
 {
+	size_t all = w->diff->function_count, count = question_rows(w->input, all);
+
+	count = count < all ? count : all;
+	if (count < all)
+		buffer_printf(out, ",\n \"functions_left_out\": %zu", all - count);
 	buffer_append_string(out, ",\n \"functions\": [");
-	for (size_t i = 0; i < w->diff->function_count && !w->failed && !out->failed; i++) {
+	for (size_t i = 0; i < count && !w->failed && !out->failed; i++) {
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
 		if (!json_function(w->input, w->waits, i, out))
 			w->failed = true;
 	}
-	buffer_append_string(out, w->diff->function_count ? "\n ]\n}\n" : "]\n}\n");
+	buffer_append_string(out, count ? "\n ]\n}\n" : "]\n}\n");
 }
 
 static void put_document(struct json_writer *w, json_t *root)
@@ -633,6 +639,8 @@ bool json_document(const struct render_input *input, const struct diff_suite *su
 	if (members)
 		buffer_append(out, members->data, members->size);
 	if (input->diff->sides == DIFF_SIDES && !json_changes(input->diff, out))
+		w.failed = true;
+	if (!question_json(input, out))
 		w.failed = true;
 	write_functions(&w, out);
 	if (w.failed && !out->failed)

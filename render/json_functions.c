@@ -3,6 +3,7 @@
 
 #include "render/format.h"
 #include "render/json_text.h"
+#include "render/question.h"
 #include "render/summary.h"
 
 #include <math.h>
@@ -73,9 +74,12 @@ static void put_interval(const struct diff *diff, struct buffer *out, const char
 static bool put_identity(const struct render_input *input, const struct diff_function *f, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
+	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
 	bool ok = put_id(diff, out, "{\"name\":", f->name) && put_id(diff, out, ",\"shown\":", f->shown) &&
 		  put_id(diff, out, ",\"module\":", f->module) && put_id(diff, out, ",\"file\":", f->file);
 
+	question_id(diff, f, id);
+	put_word(out, ",\"id\":", id);
 	JSON_TEXT(out, ",\"line\":");
 	if (f->line)
 		json_text_integer(out, f->line);

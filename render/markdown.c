@@ -4,6 +4,7 @@
 #include "render/format.h"
 #include "render/headline.h"
 #include "render/markdown_writer.h"
+#include "render/question.h"
 #include "render/requests.h"
 #include "render/summary.h"
 
@@ -243,7 +244,7 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 	bool short_of_proof = false, same_code = false;
 
-	if (!summary_list(w->diff, order, MAX_ROWS, &list, err))
+	if (!summary_list(w->diff, order, question_rows(w->input, MAX_ROWS), &list, err))
 		return false;
 	if (list.count == 0)
 		return true;
@@ -445,6 +446,15 @@ static void write_others(struct markdown_writer *w)
 	markdown_emit_string(w, "\n");
 }
 
+static void write_question(struct markdown_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MARKDOWN_MAX_BYTES);
+	question_sentences(w->input, &text);
+	emit_line(w, &text);
+}
+
 /* What stands between the verdict and the details, as in text. */
 static void write_headline(struct markdown_writer *w)
 {
@@ -470,9 +480,11 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	markdown_emit_string(&w, markdown_marker);
 	emit_verdict(&w);
 	write_title(&w);
+	write_question(&w);
 	if (input->diff->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
 	write_headline(&w);
+	question_markdown(&w);
 	markdown_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count);
 	write_ledger(&w);
 	write_runs(&w);

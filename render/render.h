@@ -12,6 +12,16 @@
  * and writes to a buffer only. The same input gives the same output: no clock, no locale.
  */
 
+/* What somebody asks about. All members are borrowed. */
+struct render_question {
+	const struct profile_selection *selection; /* of which samples the diff is; NULL: of all */
+	const struct diff *whole; /* the diff, or the report, of all samples; NULL without a selection */
+	const struct diff_neighbours *neighbours; /* of the functions of selection->focus; NULL: nobody asked */
+	bool callers, callees;                    /* which of these */
+	unsigned int top;                         /* rows of each list; 0: as many as the format has */
+	bool has_ids;                             /* text has the ids of functions, which others have anyhow */
+};
+
 /* The input of every renderer. All members are borrowed. */
 struct render_input {
 	const struct diff *diff;
@@ -24,6 +34,7 @@ struct render_input {
 		unsigned int rule);    /* text of the rule that decided an origin; NULL: rules are not explained */
 	const struct listing *listing; /* functions line by line; NULL: none */
 	const struct commits *commits; /* of `diff --commits`; NULL: nobody asked */
+	const struct render_question *question; /* NULL: all is shown, as it is of use */
 };
 
 struct render_text_options {

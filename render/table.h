@@ -8,7 +8,7 @@
  * columns are dropped, the least important first; at last the flexible ones are shortened.
  */
 
-enum { TABLE_MAX_COLUMNS = 13 };
+enum { TABLE_MAX_COLUMNS = 14 };
 
 struct table_column {
 	const char *title; /* borrowed */

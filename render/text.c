@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a report as text: of one profile here, of two by text_diff.c. */
 #include "render/format.h"
+#include "render/question.h"
 #include "render/requests.h"
 #include "render/summary.h"
 #include "render/table.h"
@@ -88,6 +89,7 @@ bool text_top(const struct text_writer *w, enum summary_order order, struct erro
 {
 	static const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true, .is_name = true },
+		{ .title = "id", .left = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 2 },
 		{ .title = "origin", .left = true, .drop = 1 },
 		{ .title = "self" },
@@ -113,7 +115,8 @@ bool text_top(const struct text_writer *w, enum summary_order order, struct erro
 				   total = format_value(f->total.head, w->unit);
 		struct format_text self_share = format_percent(format_share(f->self.head, w->diff->total.head));
 		struct format_text total_share = format_percent(format_share(f->total.head, w->diff->total.head));
-		const char *cells[] = { diff_string(w->diff, f->shown),
+		char id[PROFILE_FUNCTION_ID_DIGITS + 1];
+		const char *cells[] = { diff_string(w->diff, f->shown), text_id(w, f, id),
 			format_module(diff_string(w->diff, f->shown_in)), profile_origin_name(f->origin), self.text,
 			self_share.text, total.text, total_share.text, profile_bottleneck_name(bottleneck) };
 
@@ -166,8 +169,8 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 	if (render_has_requests(w->diff, DIFF_HEAD))
 		text_sentences(w, render_requests_report_words);
 	text_waits(w, DIFF_HEAD, "");
-	if (!write_facts(w, err) || !write_origins(w, err) || !text_waiting_functions(w, err) ||
-		!text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))
+	if (!write_facts(w, err) || !question_text(w, err) || !write_origins(w, err) ||
+		!text_waiting_functions(w, err) || !text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);
 	return true;
@@ -185,6 +188,7 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	text_writer_take(&w, input);
 	w.waits = waits;
 	text_title(&w);
+	text_question(&w);
 	done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
 	return done &&
 	       text_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count, err) &&

@@ -3,6 +3,7 @@
 #include "render/changes.h"
 #include "render/format.h"
 #include "render/headline.h"
+#include "render/question.h"
 #include "render/requests.h"
 #include "render/summary.h"
 #include "render/table.h"
@@ -139,7 +140,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 
 /* ---- Changes ---- */
 
-enum { CHANGE_COLUMNS = 13, CHANGE_INTERVAL = 8 };
+enum { CHANGE_COLUMNS = 14, CHANGE_INTERVAL = 9 };
 
 static const char same_code_mark[] = "°", short_of_proof_mark[] = "*";
 
@@ -173,13 +174,13 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 {
 	const struct diff_estimate *e = is_total ? &f->total : &f->self, *other = is_total ? &f->self : &f->total;
 	struct figures figures = make_figures(w, e);
-	char state[24];
+	char state[24], id[PROFILE_FUNCTION_ID_DIGITS + 1];
 	struct format_text other_base = format_value(other->base, w->unit),
 			   other_head = format_value(other->head, w->unit);
 	CLEANUP(buffer_deinit) struct buffer name = { 0 }, because = { 0 };
 
 	name_change(w, f, is_total, &name, &because);
-	const char *cells[CHANGE_COLUMNS] = { name.data ? name.data : "",
+	const char *cells[CHANGE_COLUMNS] = { name.data ? name.data : "", text_id(w, f, id),
 		format_module(diff_string(w->diff, f->shown_in)), profile_origin_name(f->origin), figures.base.text,
 		figures.head.text, figures.delta.text, figures.change.text, figures.points.text, figures.interval.text,
 		other_base.text, other_head.text, state, because.data ? because.data : "" };
@@ -233,6 +234,7 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 	bool is_total = order == SUMMARY_TOTAL_CHANGES, has_reasons;
 	struct table_column columns[CHANGE_COLUMNS] = {
 		{ .title = "function", .left = true, .flexible = true, .is_name = true },
+		{ .title = "id", .left = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 6 },
 		{ .title = "origin", .left = true, .drop = 5 },
 		{ .title = "base", .drop = 2 },
@@ -378,8 +380,6 @@ static void write_next(const struct text_writer *w)
 
 bool text_two_sided(const struct text_writer *w, struct error *err)
 {
-	size_t half = (w->rows + 1) / 2;
-
 	buffer_append_string(w->out, table_style_on(TABLE_BOLD, w->colour));
 	text_sentences(w, summary_verdict);
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
@@ -388,6 +388,8 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	requests_line(w);
 	write_others(w);
 	write_next(w);
+	if (!question_text(w, err))
+		return false;
 	buffer_append_byte(w->out, '\n');
 	text_sentences(w, summary_scale);
 	text_sentences(w, summary_evidence);
@@ -399,9 +401,9 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 		return false;
 	if (!any_change(w->diff))
 		text_heading(w, "No function is proven to have changed.");
-	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, err) ||
-		!write_changes(w, SUMMARY_SELF_DECREASES, half, err) ||
-		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, err) || !write_moved(w, err) ||
+	if (!write_changes(w, SUMMARY_SELF_INCREASES, w->half, err) ||
+		!write_changes(w, SUMMARY_SELF_DECREASES, w->half, err) ||
+		!write_changes(w, SUMMARY_TOTAL_CHANGES, w->half, err) || !write_moved(w, err) ||
 		!text_waiting_changes(w, err))
 		return false;
 	return true;

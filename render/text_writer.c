@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/text_writer.h"
 
+#include "render/question.h"
 #include "render/summary.h"
 #include "render/table.h"
 
@@ -24,6 +25,7 @@ struct text_writer text_writer_make(const struct render_text_options *options, s
 	w.width = clamp(options->width, DEFAULT_WIDTH, MIN_WIDTH, MAX_WIDTH);
 	w.is_whole = options->is_whole;
 	w.rows = clamp(options->rows, DEFAULT_ROWS, 1, MAX_ROWS);
+	w.half = (w.rows + 1) / 2;
 	w.colour = options->colour;
 	return w;
 }
@@ -33,6 +35,28 @@ void text_writer_take(struct text_writer *w, const struct render_input *input)
 	w->input = input;
 	w->diff = input->diff;
 	w->unit = diff_string(input->diff, input->diff->unit);
+	w->rows = question_rows(input, w->rows);
+	w->half = question_rows(input, w->half);
+}
+
+const char *text_id(const struct text_writer *w, const struct diff_function *function, char *id)
+{
+	id[0] = '\0';
+	if (w->input->question && w->input->question->has_ids)
+		question_id(w->diff, function, id);
+	return id;
+}
+
+void text_question(const struct text_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	question_sentences(w->input, &text);
+	if (text.failed)
+		w->out->failed = true;
+	else if (text.size > 0)
+		text_paragraph(w, text.data, 0);
 }
 
 void text_paragraph(const struct text_writer *w, const char *text, size_t indent)

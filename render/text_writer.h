@@ -11,6 +11,7 @@ struct text_writer {
 	const struct waits *waits; /* NULL: there are none */
 	const char *unit;
 	size_t width, rows;
+	size_t half; /* rows of a list where there are two */
 	bool colour, is_whole;
 	struct buffer *out; /* its failure is sticky */
 };
@@ -30,6 +31,12 @@ void text_lines(const struct text_writer *w, const char *text);
 /* Explains a mark in a list. */
 void text_mark(const struct text_writer *w, const char *mark, const char *words);
 void text_list_heading(const struct text_writer *w, enum summary_order order);
+
+/* The id of a function in lists, "" if nobody asks for it: `id` is filled with it. */
+const char *text_id(const struct text_writer *w, const struct diff_function *function, char *id);
+
+/* Appends which part of everything it is of; nothing if it is of all. */
+void text_question(const struct text_writer *w);
 
 /* Appends what the report is of, if it is known. */
 void text_title(const struct text_writer *w);

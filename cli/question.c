@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the options that ask about a part of profiles, and makes the part. */
+#include "cli/question.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TOP = 10000, LEAST_LINES = 5, MOST_LINES = 1000000 };
+
+/* ---- Options ---- */
+
+static bool take_only(void *only, const char *text, struct error *err)
+{
+	for (int i = PROFILE_ORIGIN_USER; i < PROFILE_ORIGIN_COUNT; i++)
+		if (strcmp(text, profile_origin_name((enum profile_origin)i)) == 0) {
+			*(enum profile_origin *)only = (enum profile_origin)i;
+			return true;
+		}
+	return error_set(err, ERROR_USAGE, "--only '%.60s': write user, library or system", text);
+}
+
+static bool take_top(void *top, const char *text, struct error *err)
+{
+	return options_parse_count("--top", text, MOST_TOP, top, err) &&
+	       (*(uint64_t *)top > 0 || error_set(err, ERROR_USAGE, "--top 0: the least is one row"));
+}
+
+static bool take_max_lines(void *lines, const char *text, struct error *err)
+{
+	return options_parse_count("--max-lines", text, MOST_LINES, lines, err) &&
+	       (*(uint64_t *)lines >= LEAST_LINES ||
+		       error_set(err, ERROR_USAGE, "--max-lines %.20s: the least is %d lines", text, LEAST_LINES));
+}
+
+const struct options_row question_option_rows[] = {
+	{ .name = "Questions (REGEX: without a capital letter in either case; module:REGEX, file:REGEX, id:ID):" },
+	{ 0, "focus", "REGEX", "only stacks with such a function", OPTIONS_TEXT(struct question, selection.focus) },
+	{ 0, "hide", "REGEX", "without the frames of such functions, whose time is that of their callers",
+		OPTIONS_TEXT(struct question, selection.hide) },
+	{ 0, "only", "ORIGIN", "user, library or system: without all other frames, likewise", take_only,
+		offsetof(struct question, selection.only), .words = "user library system" },
+	{ 0, "callers", NULL, "who calls the functions of --focus", OPTIONS_FLAG(struct question, callers) },
+	{ 0, "callees", NULL, "what the functions of --focus call", OPTIONS_FLAG(struct question, callees) },
+	{ 0, "top", "N", "rows of each list in text, JSON and Markdown", take_top, offsetof(struct question, top) },
+	{ 0, "max-lines", "N", "lines of the text, the last of which says how many are left off", take_max_lines,
+		offsetof(struct question, max_lines) },
+	{ 0, "ids", NULL, "text has the ids of functions, for --focus id:ID; JSON has them anyhow",
+		OPTIONS_FLAG(struct question, has_ids) },
+	{ 0 },
+};
+
+bool question_is_asked(const struct question *question)
+{
+	return !profile_selection_is_empty(&question->selection) || question->callers || question->callees;
+}
+
+bool question_check(const struct question *question, struct error *err)
+{
+	return question->selection.focus || (!question->callers && !question->callees) ||
+	       error_set(err, ERROR_USAGE, "%s: of which function? Name it with --focus REGEX",
+		       question->callers ? "--callers" : "--callees");
+}
+
+/* ---- Functions of both sides ---- */
+
+/* Keys of the functions of either side that an expression means. */
+struct meant_keys {
+	const char **keys; /* owned; borrowed texts, sorted */
+	size_t count, capacity;
+};
+
+struct meant {
+	struct meant_keys focus, hide;
+};
+
+static void meant_deinit(struct meant *meant)
+{
+	free(meant->focus.keys);
+	free(meant->hide.keys);
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool has_key(const struct meant_keys *keys, const char *key)
+{
+	return keys->count > 0 && bsearch(&key, keys->keys, keys->count, sizeof(*keys->keys), compare_keys);
+}
+
+static bool is_focused(void *context, const char *key)
+{
+	return has_key(&((const struct meant *)context)->focus, key);
+}
+
+static bool is_hidden(void *context, const char *key)
+{
+	return has_key(&((const struct meant *)context)->hide, key);
+}
+
+static bool add_key(struct meant_keys *keys, const char *key, struct error *err)
+{
+	if (!ARRAY_RESERVE(&keys->keys, &keys->capacity, keys->count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	keys->keys[keys->count++] = key;
+	return true;
+}
+
+static bool add_keys_of(
+	struct meant_keys *keys, struct profile_pattern *pattern, const struct profile *profile, struct error *err)
+{
+	CLEANUP(cleanup_free) bool *found = calloc(profile->function_count + 1, sizeof(*found));
+
+	if (!found)
+		return error_set_memory(err);
+	(void)profile_pattern_find(pattern, profile, found);
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (found[i] && !add_key(keys, profile_string(profile, profile->functions[i].key), err))
+			return false;
+	return true;
+}
+
+/* A function that was renamed is one, so both its names are meant. */
+static bool add_former_names(struct meant_keys *keys, const struct diff *whole, struct error *err)
+{
+	size_t count = keys->count;
+	CLEANUP(cleanup_free) const char **added = calloc(whole->function_count + 1, sizeof(*added));
+	size_t added_count = 0;
+
+	if (!added)
+		return error_set_memory(err);
+	qsort(keys->keys, count, sizeof(*keys->keys), compare_keys);
+	for (size_t i = 0; i < whole->function_count; i++) {
+		const struct diff_function *f = &whole->functions[i];
+
+		if (f->tier == DIFF_TIER_MOVED && f->moved_to < whole->function_count &&
+			has_key(keys, diff_string(whole, f->key)))
+			added[added_count++] = diff_string(whole, whole->functions[f->moved_to].key);
+	}
+	for (size_t i = 0; i < added_count; i++)
+		if (!add_key(keys, added[i], err))
+			return false;
+	qsort(keys->keys, keys->count, sizeof(*keys->keys), compare_keys);
+	return true;
+}
+
+static bool find_meant(struct meant_keys *keys, const char *option, const char *text,
+	const struct profile *const profiles[DIFF_SIDES], const struct diff *whole, struct error *err)
+{
+	struct profile_pattern pattern;
+	bool done;
+
+	if (!text)
+		return true;
+	done = profile_pattern_init(&pattern, option, text, err);
+	for (int side = 0; done && side < DIFF_SIDES; side++)
+		done = !profiles[side] || add_keys_of(keys, &pattern, profiles[side], err);
+	done = done && (keys->count > 0 || profile_pattern_refuse(&pattern, option, profiles, DIFF_SIDES, err)) &&
+	       add_former_names(keys, whole, err);
+	profile_pattern_deinit(&pattern);
+	return done;
+}
+
+/* ---- The part ---- */
+
+static bool join_if_parts(struct profile **profile, struct error *err)
+{
+	struct profile *joined = NULL;
+
+	if (!profile_join_phases(*profile, &joined, err))
+		return false;
+	if (joined) {
+		profile_destroy(*profile);
+		*profile = joined;
+	}
+	return true;
+}
+
+static bool make_parts(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
+	struct meant *meant, struct answer *answer, struct error *err)
+{
+	const struct profile_other_functions others = { is_focused, is_hidden, meant };
+	struct profile_selection selection = question->selection;
+
+	selection.other_functions = profiles[DIFF_BASE] ? &others : NULL;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (profiles[side] && (!profile_select(profiles[side], &selection, &answer->profiles[side], err) ||
+					      !join_if_parts(&answer->profiles[side], err)))
+			return false;
+	return true;
+}
+
+static bool compare(const struct profile *const profiles[DIFF_SIDES], const struct diff_options *options,
+	struct diff **diff, struct error *err)
+{
+	return profiles[DIFF_BASE] ? diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], options, diff, err)
+				   : diff_create_single(profiles[DIFF_HEAD], options, diff, err);
+}
+
+/* The whole is compared as executions, also where it has benchmarks. */
+static bool compare_whole(const struct profile *const profiles[DIFF_SIDES], const struct diff_options *options,
+	struct answer *answer, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *base = NULL;
+	CLEANUP(profile_cleanup) struct profile *head = NULL;
+
+	return (!profiles[DIFF_BASE] || profile_join_phases(profiles[DIFF_BASE], &base, err)) &&
+	       profile_join_phases(profiles[DIFF_HEAD], &head, err) &&
+	       compare((const struct profile *[]){ base ? base : profiles[DIFF_BASE],
+			       head ? head : profiles[DIFF_HEAD] },
+		       options, &answer->whole, err);
+}
+
+/* Which functions of the diff --focus means, whose callers and callees are asked for. */
+static bool find_neighbours(const struct meant *meant, struct answer *answer,
+	const struct profile *const profiles[DIFF_SIDES], struct error *err)
+{
+	const struct diff *diff = answer->part;
+	CLEANUP(cleanup_free) bool *wanted = calloc(diff->function_count + 1, sizeof(*wanted));
+
+	if (!wanted)
+		return error_set_memory(err);
+	for (size_t i = 0; i < diff->function_count; i++)
+		wanted[i] = has_key(&meant->focus, diff_string(diff, diff->functions[i].key));
+	return diff_neighbours_create(diff, profiles, wanted, &answer->neighbours, err);
+}
+
+static bool answer_part(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
+	const struct diff_options *options, struct answer *answer, struct error *err)
+{
+	CLEANUP(meant_deinit) struct meant meant = { 0 };
+	struct diff_options of_part = *options;
+	const struct profile *parts[DIFF_SIDES];
+
+	of_part.like = answer->whole;
+	if (!find_meant(&meant.focus, "--focus", question->selection.focus, profiles, answer->whole, err) ||
+		!find_meant(&meant.hide, "--hide", question->selection.hide, profiles, answer->whole, err) ||
+		!make_parts(question, profiles, &meant, answer, err))
+		return false;
+	parts[DIFF_BASE] = answer->profiles[DIFF_BASE];
+	parts[DIFF_HEAD] = answer->profiles[DIFF_HEAD];
+	return compare(parts, &of_part, &answer->part, err) &&
+	       ((!question->callers && !question->callees) || find_neighbours(&meant, answer, parts, err));
+}
+
+bool question_answer(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
+	const struct diff_options *options, struct answer *answer, struct error *err)
+{
+	*answer = (struct answer){ .shown = question_shown(question) };
+	answer->shown.selection = &question->selection;
+	if (!compare_whole(profiles, options, answer, err) || !answer_part(question, profiles, options, answer, err))
+		return false;
+	answer->shown.whole = answer->whole;
+	answer->shown.neighbours = answer->neighbours;
+	return true;
+}
+
+void answer_deinit(struct answer *answer)
+{
+	diff_neighbours_destroy(answer->neighbours);
+	diff_destroy(answer->part);
+	diff_destroy(answer->whole);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		profile_destroy(answer->profiles[side]);
+	*answer = (struct answer){ 0 };
+}
+
+void answer_show(const struct answer *answer, struct render_input *input)
+{
+	input->diff = answer->part;
+	input->profiles[DIFF_BASE] = answer->profiles[DIFF_BASE];
+	input->profiles[DIFF_HEAD] = answer->profiles[DIFF_HEAD];
+	input->question = &answer->shown;
+}
+
+struct render_question question_shown(const struct question *question)
+{
+	return (struct render_question){
+		.callers = question->callers,
+		.callees = question->callees,
+		.top = (unsigned int)question->top,
+		.has_ids = question->has_ids,
+	};
+}

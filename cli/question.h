@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/options.h"
+#include "render/render.h"
+
+/*
+ * What somebody asks of a profile or of a comparison: about which part of the samples, and who calls some functions.
+ * `report` and `diff` share its options.
+ */
+struct question {
+	struct profile_selection selection; /* borrowed texts */
+	bool callers, callees, has_ids;
+	uint64_t top, max_lines; /* 0: as many as there are */
+};
+
+/* Of a struct question: its options, with their heading. */
+extern const struct options_row question_option_rows[];
+
+/* Whether anything is asked, other than how long the answer may be. */
+bool question_is_asked(const struct question *question);
+
+/* ERROR_USAGE: an option that needs another one. */
+COMMON_MUST_CHECK
+bool question_check(const struct question *question, struct error *err);
+
+/* The answer to it. */
+struct answer {
+	struct diff *whole;                   /* owned: of all samples */
+	struct diff *part;                    /* owned: of those that are asked about */
+	struct profile *profiles[DIFF_SIDES]; /* owned: those of the part */
+	struct diff_neighbours *neighbours;   /* owned; NULL: nobody asks */
+	struct render_question shown;         /* for render_input */
+};
+
+/*
+ * Compares, or looks at, what is asked about; profiles[DIFF_BASE] is NULL of a single profile. ERROR_NOT_FOUND: no
+ * function is called so. The answer is to be released in any case.
+ */
+COMMON_MUST_CHECK
+bool question_answer(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
+	const struct diff_options *options, struct answer *answer, struct error *err);
+void answer_deinit(struct answer *answer);
+
+/* What outputs show: the diff and the profiles of the part, which the answer owns. */
+void answer_show(const struct answer *answer, struct render_input *input);
+
+/* What outputs are told where nothing is asked but how long lists are. */
+struct render_question question_shown(const struct question *question);
