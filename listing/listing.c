@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words for where a text is from, and what frees a listing. */
+/* Makes a listing: chooses functions, finds their lines on both sides, and makes their rows. */
 #include "listing/listing.h"
 
+#include "listing/choose.h"
+#include "listing/lister.h"
+
 #include <stdlib.h>
+#include <string.h>
+
+static const size_t most_string_bytes = (size_t)256 << 20;
 
 const char *listing_place_words(enum listing_place place)
 {
@@ -32,4 +38,132 @@ void listing_destroy(struct listing *listing)
 	free(listing->functions);
 	string_table_destroy(listing->strings);
 	free(listing);
+}
+
+static void lister_deinit(struct lister *lister)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		diff_lines_destroy(lister->places[side].lines);
+		free(lister->places[side].order);
+		free(lister->places[side].first);
+		free(lister->places[side].rows);
+		sources_deinit(&lister->sources[side]);
+	}
+	listing_destroy(lister->listing);
+}
+
+/* ---- Places ---- */
+
+struct sorting {
+	const struct profile *profile;
+	const struct diff_place *places;
+};
+
+static int by_function(const void *left, const void *right, void *context)
+{
+	const struct sorting *sorting = context;
+	const struct diff_place *a = &sorting->places[*(const uint32_t *)left];
+	const struct diff_place *b = &sorting->places[*(const uint32_t *)right];
+	bool a_is_own = diff_place_is_own(sorting->profile, a), b_is_own = diff_place_is_own(sorting->profile, b);
+
+	if (a->function != b->function)
+		return ORDER(a->function, b->function);
+	if (a_is_own != b_is_own)
+		return a_is_own ? -1 : 1;
+	return a->line != b->line ? ORDER(a->line, b->line) : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+static bool index_places(struct lister *lister, enum diff_side side, struct error *err)
+{
+	struct lister_places *places = &lister->places[side];
+	size_t count = places->lines->place_count, functions = lister->diff->function_count;
+	struct sorting sorting = { lister->profiles[side], places->lines->places };
+
+	places->order = malloc((count + 1) * sizeof(*places->order));
+	places->rows = malloc((count + 1) * sizeof(*places->rows));
+	places->first = calloc(functions + 2, sizeof(*places->first));
+	if (!places->order || !places->rows || !places->first)
+		return error_set_memory(err);
+	memset(places->rows, 0xff, (count + 1) * sizeof(*places->rows));
+	for (uint32_t i = 0; i < count; i++) {
+		places->order[i] = i;
+		places->first[places->lines->places[i].function + 1]++;
+	}
+	for (size_t i = 1; i <= functions; i++)
+		places->first[i] += places->first[i - 1];
+	qsort_r(places->order, count, sizeof(*places->order), by_function, &sorting);
+	return true;
+}
+
+static bool find_places(struct lister *lister, const bool *chosen, struct error *err)
+{
+	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++) {
+		sources_init(&lister->sources[side], lister->profiles[side], (enum diff_side)side,
+			lister->options->opener, lister->listing->strings);
+		if (!diff_lines_create(lister->diff, (enum diff_side)side, lister->profiles[side], chosen,
+			    &lister->places[side].lines, err) ||
+			!index_places(lister, (enum diff_side)side, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- The listing ---- */
+
+/* Simulators and interpreters know the line exactly; perf does where its event says so, as in `cycles:pp`. */
+static bool is_precise(const struct diff *diff, const struct profile *profile)
+{
+	const char *event = profile_string(profile, profile->facts.event), *colon = strrchr(event, ':');
+
+	return diff->is_exact || (colon && strpbrk(colon, "pP"));
+}
+
+static bool list_functions(struct lister *lister, const bool *chosen, struct error *err)
+{
+	struct listing *listing = lister->listing;
+	size_t count = 0;
+
+	for (size_t i = 0; i < lister->diff->function_count; i++)
+		count += chosen[i];
+	listing->functions = calloc(count + 1, sizeof(*listing->functions));
+	if (!listing->functions)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < lister->diff->function_count; i++) {
+		struct listing_function *listed = &listing->functions[listing->function_count];
+
+		if (!chosen[i])
+			continue;
+		listed->function = i;
+		listing->function_count++;
+		if (!lister_make_rows(lister, listed, err))
+			return false;
+	}
+	return true;
+}
+
+static bool lister_init(struct lister *lister, struct error *err)
+{
+	struct listing *listing = lister->listing = calloc(1, sizeof(*listing));
+
+	if (!listing)
+		return error_set_memory(err);
+	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
+		listing->is_precise[side] = is_precise(lister->diff, lister->profiles[side]);
+	return string_table_create(most_string_bytes, &listing->strings, err);
+}
+
+bool listing_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	const struct listing_options *options, struct listing **listing, struct error *err)
+{
+	CLEANUP(lister_deinit)
+	struct lister lister = { .diff = diff, .profiles = profiles, .options = options };
+	CLEANUP(cleanup_free) bool *chosen = calloc(diff->function_count + 1, sizeof(*chosen));
+
+	if (!chosen)
+		return error_set_memory(err);
+	if (!lister_init(&lister, err) || !choose_functions(diff, options, chosen, &lister.listing->left_out, err) ||
+		!find_places(&lister, chosen, err) || !list_functions(&lister, chosen, err))
+		return false;
+	*listing = TAKE(lister.listing);
+	return true;
 }
