@@ -1,95 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/lines.h"
 
+#include "lined_fixture.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <string.h>
 
-/* ---- Profiles with lines ---- */
-
-enum { MOST_FRAMES = 8, NS = 1000000 };
-
-/* "parse@7" of parse.c; "parse@macros.h:3": a line that is in another file. */
-static struct profile_line line_of(struct profile *profile, const char *text)
-{
-	char name[64], file[64], other[64];
-	const char *at = strchr(text, '@'), *colon = strchr(at, ':');
-	struct profile_function function = { .name_source = PROFILE_NAME_DWARF };
-	struct profile_line line = { 0 };
-	struct error err;
-
-	snprintf(name, sizeof(name), "%.*s", (int)(at - text), text);
-	if (strncmp(name, "py::", 4) == 0)
-		snprintf(file, sizeof(file), "w.py");
-	else
-		snprintf(file, sizeof(file), "%.40s.c", name);
-	if (colon) {
-		snprintf(other, sizeof(other), "%.*s", (int)(colon - at - 1), at + 1);
-		assert_true(profile_intern(profile, other, &line.file, &err));
-	}
-	line.line = (uint32_t)atoi((colon ? colon : at) + 1);
-	assert_true(profile_intern(profile, name, &function.name, &err));
-	assert_true(profile_intern(profile, file, &function.file, &err));
-	function.origin = strncmp(name, "Py", 2) == 0 ? PROFILE_ORIGIN_SYSTEM : PROFILE_ORIGIN_USER;
-	assert_true(profile_intern(
-		profile, function.origin == PROFILE_ORIGIN_SYSTEM ? "python3.11" : "prog", &function.module, &err));
-	assert_true(profile_add_function(profile, &function, &line.function, &err));
-	return line;
-}
-
-/* One frame, innermost first: "get@3<parse@7" is get, inlined into parse. */
-static uint32_t location_of(struct profile *profile, const char *text)
-{
-	struct profile_line lines[MOST_FRAMES];
-	char copy[256], *rest = copy;
-	struct error err;
-	size_t count = 0;
-	uint32_t id;
-
-	snprintf(copy, sizeof(copy), "%s", text);
-	for (char *frame; (frame = strsep(&rest, "<"));)
-		lines[count++] = line_of(profile, frame);
-	assert_true(profile_add_location_of_lines(profile, PROFILE_NONE, lines, count, &id, &err));
-	return id;
-}
-
-static void add(struct profile *profile, const char *stack, int64_t count)
-{
-	char copy[256], *rest = copy;
-	struct error err;
-	uint32_t id = 0;
-
-	snprintf(copy, sizeof(copy), "%s", stack);
-	for (char *frame; (frame = strsep(&rest, ";"));)
-		assert_true(profile_add_stack(profile, id, location_of(profile, frame), &id, &err));
-	assert_true(profile_add_sample(profile, id, 0, (int64_t[]){ count, count * NS }, -1, &err));
-}
-
-static struct profile *profile_start(void)
-{
-	struct profile *profile = NULL;
-	struct error err;
-	uint32_t id;
-
-	assert_true(profile_create(&profile, &err));
-	assert_true(profile_add_value_type(profile, "cpu", "nanoseconds", &err));
-	assert_true(profile_add_run(profile, &(struct profile_run){ .duration_ns = 1 }, &id, &err));
-	assert_true(profile_add_thread(profile, &(struct profile_thread){ .pid = 1, .tid = 1 }, &id, &err));
-	return profile;
-}
-
 static struct profile *sampled(void)
 {
-	struct profile *profile = profile_start();
+	struct profile *profile = lined_profile();
 	struct error err;
 
-	add(profile, "main@1;parse@7", 1);
-	add(profile, "main@1;get@3<parse@7", 2);
-	add(profile, "main@1;get@3<get@4<parse@8", 4);
-	add(profile, "main@2;parse@7;parse@7;parse@9", 8);
-	add(profile, "main@2;parse@macros.h:5", 16);
-	add(profile, "main@2;parse@7;read@2", 32);
+	lined_add(profile, "main@1;parse@7", 1);
+	lined_add(profile, "main@1;get@3<parse@7", 2);
+	lined_add(profile, "main@1;get@3<get@4<parse@8", 4);
+	lined_add(profile, "main@2;parse@7;parse@7;parse@9", 8);
+	lined_add(profile, "main@2;parse@macros.h:5", 16);
+	lined_add(profile, "main@2;parse@7;read@2", 32);
 	assert_true(profile_finish(profile, &err));
 	return profile;
 }
@@ -132,10 +60,11 @@ static const struct diff_place *place_at(
 
 static void expect(const struct diff_place *place, int self, int inlined, int total)
 {
-	if (place->self != self * (double)NS || place->inlined != inlined * (double)NS ||
-		place->total != total * (double)NS || place->samples != total)
-		fail_msg("line %u: %g %g %g of %g samples instead of %d %d %d", place->line, place->self / NS,
-			place->inlined / NS, place->total / NS, place->samples, self, inlined, total);
+	if (place->self != self * (double)LINED_SAMPLE_NS || place->inlined != inlined * (double)LINED_SAMPLE_NS ||
+		place->total != total * (double)LINED_SAMPLE_NS || place->samples != total)
+		fail_msg("line %u: %g %g %g of %g samples instead of %d %d %d", place->line,
+			place->self / LINED_SAMPLE_NS, place->inlined / LINED_SAMPLE_NS, place->total / LINED_SAMPLE_NS,
+			place->samples, self, inlined, total);
 }
 
 static void lines_have_their_own_time_that_of_inlined_code_and_all_that_they_call(void **state)
@@ -193,14 +122,14 @@ static void a_chain_has_each_line_of_a_stack_once(void **state)
 /* An interpreter's own time is that of the line which it runs. */
 static void lines_of_an_interpreter_are_those_of_the_program(void **state)
 {
-	CLEANUP(profile_cleanup) struct profile *profile = profile_start();
+	CLEANUP(profile_cleanup) struct profile *profile = lined_profile();
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
 	struct error err;
 
-	add(profile, "py::run:/srv/w.py@12", 1);
-	add(profile, "py::run:/srv/w.py@12;Py_call@2<Py_eval@9", 2);
-	add(profile, "py::run:/srv/w.py@13;sort@4;Py_call@2", 4);
+	lined_add(profile, "py::run:/srv/w.py@12", 1);
+	lined_add(profile, "py::run:/srv/w.py@12;Py_call@2<Py_eval@9", 2);
+	lined_add(profile, "py::run:/srv/w.py@13;sort@4;Py_call@2", 4);
 	assert_true(profile_finish(profile, &err));
 	diff = single_of(profile);
 	lines = lines_of(diff, profile, "py::run:/srv/w.py");
@@ -212,7 +141,7 @@ static void lines_of_an_interpreter_are_those_of_the_program(void **state)
 static void many_stacks_are_passed_once(void **state)
 {
 	enum { STACKS = 200000, LINES = 50 };
-	CLEANUP(profile_cleanup) struct profile *profile = profile_start();
+	CLEANUP(profile_cleanup) struct profile *profile = lined_profile();
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
 	uint32_t locations[LINES], stack = 0;
@@ -223,12 +152,12 @@ static void many_stacks_are_passed_once(void **state)
 		char text[64];
 
 		snprintf(text, sizeof(text), "parse@%d", i + 1);
-		locations[i] = location_of(profile, text);
+		locations[i] = lined_location(profile, text);
 	}
 	for (int i = 0; i < STACKS; i++) {
 		stack = i % 1000 == 0 ? 0 : stack;
 		assert_true(profile_add_stack(profile, stack, locations[(i * 7 + i / 1000) % LINES], &stack, &err));
-		assert_true(profile_add_sample(profile, stack, 0, (int64_t[]){ 1, NS }, -1, &err));
+		assert_true(profile_add_sample(profile, stack, 0, (int64_t[]){ 1, LINED_SAMPLE_NS }, -1, &err));
 	}
 	assert_true(profile_finish(profile, &err));
 	diff = single_of(profile);
@@ -236,7 +165,7 @@ static void many_stacks_are_passed_once(void **state)
 	assert_int_equal(lines->place_count, LINES);
 	for (size_t i = 0; i < lines->place_count; i++)
 		total += lines->places[i].self;
-	assert_true(total == STACKS * (double)NS);
+	assert_true(total == STACKS * (double)LINED_SAMPLE_NS);
 	/* Chains grow by new lines only: 200 stacks from the root have 50 each at most. */
 	assert_true(lines->chain_count <= 1 + STACKS / 1000 * LINES);
 }
