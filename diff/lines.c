@@ -14,10 +14,11 @@ struct walk {
 	size_t place_capacity, chain_capacity;
 	double *values, *samples; /* owned; [stack] of the samples that end there; samples NULL: not known */
 	uint32_t *nodes;          /* owned; [stack] the node of its innermost frame; 0: the diff has none */
+	bool *ends;               /* owned; [stack] samples end there */
 	uint32_t *known;          /* owned; [line of the profile] its place the last time; HASH_MAP_NONE: none yet */
 	uint32_t *path;           /* owned; room for the frames of one location */
 	uint32_t *met;            /* owned; [place] the last stack that it was met on */
-	size_t met_capacity;
+	size_t met_capacity, owner_count, owner_capacity;
 	uint64_t *masks; /* owned; [chain] bits of the places on it: what has no bit is not there */
 	size_t mask_capacity;
 	uint32_t metric;     /* value type */
@@ -33,6 +34,7 @@ static void walk_deinit(struct walk *walk)
 	free(walk->values);
 	free(walk->samples);
 	free(walk->nodes);
+	free(walk->ends);
 	free(walk->known);
 	free(walk->path);
 	free(walk->met);
@@ -48,6 +50,8 @@ void diff_lines_destroy(struct diff_lines *lines)
 	free(lines->places);
 	free(lines->chains);
 	free(lines->stack_chains);
+	free(lines->owners);
+	free(lines->first_owner);
 	free(lines);
 }
 
@@ -231,11 +235,15 @@ static void place_stacks(struct walk *walk, enum diff_side side)
 
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const int64_t *values = &profile->values[i * profile->value_type_count];
-		uint32_t stack = profile->samples[i].stack;
+		uint32_t stack = profile->samples[i].stack, node = diff->sample_nodes[side][i];
 
-		if (values[walk->metric] <= 0 || diff->sample_nodes[side][i] == 0)
+		/* Time in interrupts is in no total of the functions that were hit. */
+		if (node == 0 || diff->nodes[node].flags & DIFF_NODE_INTERRUPT)
 			continue;
-		walk->nodes[stack] = diff->sample_nodes[side][i];
+		walk->nodes[stack] = node;
+		walk->ends[stack] = true;
+		if (values[walk->metric] <= 0)
+			continue;
 		walk->values[stack] += (double)values[walk->metric] * factor;
 		if (walk->samples)
 			walk->samples[stack] += (double)values[profile->counts_of[walk->metric]];
@@ -252,10 +260,26 @@ static void place_stacks(struct walk *walk, enum diff_side side)
 	}
 }
 
+/*
+ * Notes that a line is one of those that samples of a stack, whose owners begin at `start`, are at; `self`: the line
+ * itself, if that is it.
+ */
+static bool add_owner(struct walk *walk, size_t start, uint32_t self, uint32_t place, struct error *err)
+{
+	if (!ARRAY_RESERVE(&walk->lines->owners, &walk->owner_capacity, walk->owner_count + 2, ARRAY_MAX_IDS, err))
+		return false;
+	if (walk->owner_count == start)
+		walk->lines->owners[walk->owner_count++] = self;
+	if (self == PROFILE_NONE)
+		walk->lines->owners[walk->owner_count++] = place;
+	return true;
+}
+
 /* Adds the samples that end at a stack to the line that was executing, and to those that this was inlined at. */
 static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
 {
 	struct frame frame = { stack, walk->nodes[stack], 0 };
+	size_t start = walk->owner_count;
 	uint32_t first, owner_stack;
 
 	frame_to_owner(walk, &frame);
@@ -267,14 +291,14 @@ static bool add_self(struct walk *walk, uint32_t stack, struct error *err)
 
 		if (!place_of(walk, frame.stack, frame.depth, frame.node, &id, err))
 			return false;
-		if (id == PROFILE_NONE)
+		if (id == PROFILE_NONE || walk->met[id] == stack)
 			continue;
-		place = &walk->lines->places[id];
-		if (frame.depth == first)
-			place->self += walk->values[stack];
-		if (walk->met[id] != stack)
-			place->inlined += walk->values[stack];
+		if (!add_owner(walk, start, frame.depth == first ? id : PROFILE_NONE, id, err))
+			return false;
 		walk->met[id] = stack;
+		place = &walk->lines->places[id];
+		place->self += frame.depth == first ? walk->values[stack] : 0;
+		place->inlined += walk->values[stack];
 	} while (frame_up(walk, &frame) && frame.stack == owner_stack);
 	return true;
 }
@@ -320,14 +344,16 @@ static bool walk_init(struct walk *walk, enum diff_side side, struct error *err)
 	walk->values = calloc(profile->stack_count + 1, sizeof(*walk->values));
 	walk->samples = is_counted ? calloc(profile->stack_count + 1, sizeof(*walk->samples)) : NULL;
 	walk->nodes = calloc(profile->stack_count + 1, sizeof(*walk->nodes));
+	walk->ends = calloc(profile->stack_count + 1, sizeof(*walk->ends));
 	walk->known = malloc((profile->line_count + 1) * sizeof(*walk->known));
 	walk->path = malloc(most * sizeof(*walk->path));
-	if (!walk->lines || !walk->values || (is_counted && !walk->samples) || !walk->nodes || !walk->known ||
-		!walk->path)
+	if (!walk->lines || !walk->values || (is_counted && !walk->samples) || !walk->nodes || !walk->ends ||
+		!walk->known || !walk->path)
 		return error_set_memory(err);
 	memset(walk->known, 0xff, (profile->line_count + 1) * sizeof(*walk->known));
 	walk->lines->stack_chains = calloc(profile->stack_count + 1, sizeof(*walk->lines->stack_chains));
-	if (!walk->lines->stack_chains)
+	walk->lines->first_owner = calloc(profile->stack_count + 2, sizeof(*walk->lines->first_owner));
+	if (!walk->lines->stack_chains || !walk->lines->first_owner)
 		return error_set_memory(err);
 	place_stacks(walk, side);
 	return true;
@@ -340,9 +366,11 @@ bool diff_lines_create(const struct diff *diff, enum diff_side side, const struc
 
 	if (!walk_init(&walk, side, err) || !chain_stacks(&walk, err))
 		return false;
-	for (uint32_t stack = 1; stack < profile->stack_count; stack++)
-		if (walk.values[stack] > 0 && !add_self(&walk, stack, err))
+	for (uint32_t stack = 1; stack < profile->stack_count; stack++) {
+		if (walk.ends[stack] && !add_self(&walk, stack, err))
 			return false;
+		walk.lines->first_owner[stack + 1] = (uint32_t)walk.owner_count;
+	}
 	if (!add_totals(&walk, err))
 		return false;
 	*lines = TAKE(walk.lines);

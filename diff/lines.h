@@ -33,6 +33,12 @@ struct diff_lines {
 	struct diff_chain *chains; /* owned; 0 is the chain without lines */
 	size_t chain_count;
 	uint32_t *stack_chains; /* owned; [stack of the profile] its chain; 0 also where the diff has no such stack */
+	/*
+	 * [stack of the profile] what samples that end there were executing: owners[first_owner[stack]] up to
+	 * owners[first_owner[stack + 1]]. The first one is the line itself (PROFILE_NONE: it is not wanted), then come
+	 * those that it was inlined at. Both owned.
+	 */
+	uint32_t *owners, *first_owner;
 };
 
 /*

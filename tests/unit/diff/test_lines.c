@@ -120,6 +120,33 @@ static void a_chain_has_each_line_of_a_stack_once(void **state)
 }
 
 /* An interpreter's own time is that of the line which it runs. */
+/* What the samples of each stack were executing adds up to the times of lines: a page adds up parts of it. */
+static void the_lines_that_stacks_end_at_add_up(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = sampled();
+	CLEANUP(diff_cleanup) struct diff *diff = single_of(profile);
+	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = lines_of(diff, profile, "parse");
+	double self[8] = { 0 }, inlined[8] = { 0 };
+
+	assert_in_range(lines->place_count, 1, 8);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		uint32_t stack = profile->samples[i].stack, first = lines->first_owner[stack];
+		double value = (double)profile->values[i * profile->value_type_count + 1];
+
+		for (uint32_t k = first; k < lines->first_owner[stack + 1]; k++) {
+			if (lines->owners[k] == PROFILE_NONE)
+				continue;
+			self[lines->owners[k]] += k == first ? value : 0;
+			inlined[lines->owners[k]] += value;
+		}
+	}
+	for (size_t i = 0; i < lines->place_count; i++) {
+		assert_true(lines->places[i].self == self[i]);
+		assert_true(lines->places[i].inlined == inlined[i]);
+	}
+	(void)state;
+}
+
 static void lines_of_an_interpreter_are_those_of_the_program(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = lined_profile();
@@ -198,6 +225,7 @@ int main(void)
 		cmocka_unit_test(lines_have_their_own_time_that_of_inlined_code_and_all_that_they_call),
 		cmocka_unit_test(the_lines_of_a_function_add_up_to_it),
 		cmocka_unit_test(a_chain_has_each_line_of_a_stack_once),
+		cmocka_unit_test(the_lines_that_stacks_end_at_add_up),
 		cmocka_unit_test(lines_of_an_interpreter_are_those_of_the_program),
 		cmocka_unit_test(many_stacks_are_passed_once),
 		cmocka_unit_test(memory_that_is_not_there_is_an_error),
