@@ -63,6 +63,10 @@ COMMON_MUST_CHECK
 bool lister_add_elsewhere(struct lister *lister, struct listing_function *listed,
 	const struct lister_side sides[DIFF_SIDES], size_t *capacity, struct error *err);
 
+/* Tests the rows of functions that are proven to differ, all together. */
+COMMON_MUST_CHECK
+bool lister_judge_rows(struct lister *lister, struct error *err);
+
 /* Appends an empty row; `*row` is borrowed until the next one. */
 COMMON_MUST_CHECK
 bool lister_add_row(struct listing_function *listed, size_t *capacity, struct listing_row **row, struct error *err);

@@ -162,7 +162,8 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 	if (!chosen)
 		return error_set_memory(err);
 	if (!lister_init(&lister, err) || !choose_functions(diff, options, chosen, &lister.listing->left_out, err) ||
-		!find_places(&lister, chosen, err) || !list_functions(&lister, chosen, err))
+		!find_places(&lister, chosen, err) || !list_functions(&lister, chosen, err) ||
+		!lister_judge_rows(&lister, err))
 		return false;
 	*listing = TAKE(lister.listing);
 	return true;

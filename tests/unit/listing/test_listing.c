@@ -145,6 +145,39 @@ static void two_versions_stand_side_by_side(void **state)
 	assert_string_equal(listing_string(pair.listing, listed->rows[8].file), "macros.h");
 }
 
+/* Rows have the values of their lines whether they were tested or not, and the proof of a comparison of the whole. */
+static void rows_of_proven_functions_are_tested(void **state)
+{
+	CLEANUP(pair_deinit) struct pair pair = pair_of(true);
+	const struct listing_row *rows;
+
+	list(&pair, &(struct listing_options){ .functions = "^parse$", .all_lines = true });
+	rows = pair.listing->functions[0].rows;
+	for (size_t i = 0; i < pair.listing->functions[0].row_count; i++) {
+		assert_true(fabs(rows[i].total.base - rows[i].time[DIFF_BASE].total) < 1);
+		assert_true(fabs(rows[i].total.head - rows[i].time[DIFF_HEAD].total) < 1);
+	}
+	assert_int_equal(rows[4].total.state, DIFF_STATE_MORE);
+	assert_true(rows[4].total.q < 0.05 && rows[4].total.ci_low > 0 && rows[4].total.ci_low < rows[4].total.delta &&
+		    rows[4].total.delta < rows[4].total.ci_high);
+	assert_false(diff_state_is_difference(rows[2].total.state));
+	assert_false(diff_state_is_difference(rows[8].total.state));
+	/* Nothing was sampled there. */
+	assert_int_equal(rows[0].total.state, DIFF_STATE_SAME);
+	assert_true(isnan(rows[0].total.q));
+}
+
+static void rows_of_other_functions_are_not(void **state)
+{
+	CLEANUP(pair_deinit) struct pair pair = pair_of(true);
+
+	list(&pair, &(struct listing_options){ .functions = "^rest$", .all_lines = true });
+	for (size_t i = 0; i < pair.listing->functions[0].row_count; i++) {
+		assert_int_equal(pair.listing->functions[0].rows[i].total.state, DIFF_STATE_SAME);
+		assert_true(isnan(pair.listing->functions[0].rows[i].total.q));
+	}
+}
+
 static void lines_without_time_are_folded(void **state)
 {
 	CLEANUP(pair_deinit) struct pair pair = pair_of(true);
@@ -375,6 +408,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_versions_stand_side_by_side),
+		cmocka_unit_test(rows_of_proven_functions_are_tested),
+		cmocka_unit_test(rows_of_other_functions_are_not),
 		cmocka_unit_test(lines_without_time_are_folded),
 		cmocka_unit_test(without_text_lines_are_paired_by_their_distance_from_the_definition),
 		cmocka_unit_test(functions_that_are_proven_to_differ_come_by_themselves),
