@@ -3,7 +3,6 @@
 #include "listing/choose.h"
 
 #include <math.h>
-#include <regex.h>
 #include <string.h>
 
 /* A function and what it is chosen by. */
@@ -13,12 +12,11 @@ struct candidate {
 	double size;
 };
 
-struct choice {
-	const struct diff *diff;
-	bool *chosen;
-	size_t count;
-	struct candidate *candidates; /* owned; room for all functions */
-};
+void choice_deinit(struct choice *choice)
+{
+	free(choice->chosen);
+	free(choice->named);
+}
 
 bool choose_is_proven(const struct diff *diff, const struct diff_function *function)
 {
@@ -40,66 +38,57 @@ static double total_of(const struct diff_function *f)
 
 /* ---- By name ---- */
 
-static bool is_named(const struct diff *diff, const regex_t *regex, const struct diff_function *f)
+static bool is_named(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
 {
-	const uint32_t names[] = { f->shown, f->name, f->key };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (regexec(regex, diff_string(diff, names[i]), 0, NULL, 0) == 0)
-			return true;
-	return f->moved_to != PROFILE_NONE && f->tier == DIFF_TIER_MOVED &&
-	       regexec(regex, diff_string(diff, diff->functions[f->moved_to].shown), 0, NULL, 0) == 0;
+	return profile_pattern_matches(pattern, diff_string(diff, f->name), diff_string(diff, f->module),
+		diff_string(diff, f->file), diff_string(diff, f->key));
 }
 
-static bool refuse_none(const struct diff *diff, const char *expression, struct error *err)
+/* The earlier name of a function means it, too. */
+static bool is_meant(const struct diff *diff, struct profile_pattern *pattern, const struct diff_function *f)
 {
-	enum { MOST_LISTED = 5 };
-	char listed[400] = "";
-	size_t used = 0, count = 0;
-
-	for (size_t i = 0; i < diff->function_count && count < MOST_LISTED; i++) {
-		if (!can_be_listed(diff, &diff->functions[i]))
-			continue;
-		used += (size_t)snprintf(listed + used, sizeof(listed) - used, "%s%.60s", count > 0 ? ", " : "",
-			diff_string(diff, diff->functions[i].shown));
-		count++;
-	}
-	return error_set(err, ERROR_NOT_FOUND, "no function that was sampled matches '%.120s'; there %s %s%s",
-		expression, count == 1 ? "is" : "are", listed, count == MOST_LISTED ? ", …" : "");
+	return is_named(diff, pattern, f) || (f->tier == DIFF_TIER_MOVED && f->moved_to != PROFILE_NONE &&
+						     is_named(diff, pattern, &diff->functions[f->moved_to]));
 }
 
-static bool compile(const char *expression, regex_t *regex, struct error *err)
+static bool refuse_none(const struct diff *diff, const struct profile_pattern *pattern, struct error *err)
 {
-	int failed = regcomp(regex, expression, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-	char why[160];
+	struct profile_similar similar = profile_similar(pattern);
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	if (failed == 0)
-		return true;
-	regerror(failed, regex, why, sizeof(why));
-	return error_set(err, ERROR_USAGE,
-		"'%.120s' is not a regular expression: %s; as in grep -E, a backslash takes the meaning of a character away, as in 'operator\\+'",
-		expression, why);
+	buffer_init(&text, ERROR_MESSAGE_SIZE);
+	for (size_t i = 0; i < diff->function_count; i++)
+		profile_similar_offer(&similar, diff_string(diff, diff->functions[i].shown));
+	profile_similar_append(&similar, &text);
+	buffer_append(&text, "", 0);
+	return error_set(err, ERROR_NOT_FOUND, "--list '%.120s': no function that was sampled is called so%s",
+		pattern->text, text.failed ? "" : text.data);
 }
 
-static bool choose_by_name(struct choice *choice, const char *expression, size_t *left_out, struct error *err)
+static bool choose_named(
+	const struct diff *diff, struct profile_pattern *pattern, struct choice *choice, struct error *err)
 {
-	const struct diff *diff = choice->diff;
-	regex_t regex;
-
-	if (!compile(expression, &regex, err))
-		return false;
 	for (size_t i = 0; i < diff->function_count; i++) {
-		if (!can_be_listed(diff, &diff->functions[i]) || !is_named(diff, &regex, &diff->functions[i]))
+		if (!can_be_listed(diff, &diff->functions[i]) || !is_meant(diff, pattern, &diff->functions[i]))
 			continue;
 		if (choice->count == LISTING_MOST_FUNCTIONS) {
-			++*left_out;
+			choice->left_out++;
 			continue;
 		}
-		choice->chosen[i] = true;
+		choice->chosen[i] = choice->named[i] = true;
 		choice->count++;
 	}
-	regfree(&regex);
-	return choice->count > 0 || refuse_none(diff, expression, err);
+	return choice->count > 0 || refuse_none(diff, pattern, err);
+}
+
+static bool choose_by_name(const struct diff *diff, const char *expression, struct choice *choice, struct error *err)
+{
+	struct profile_pattern pattern;
+	bool done;
+
+	done = profile_pattern_init(&pattern, "--list", expression, err) && choose_named(diff, &pattern, choice, err);
+	profile_pattern_deinit(&pattern);
+	return done;
 }
 
 /* ---- By proof and by size ---- */
@@ -113,20 +102,19 @@ static int by_size(const void *left, const void *right)
 	return a->size != b->size ? ORDER(b->size, a->size) : ORDER(a->function, b->function);
 }
 
-static void choose_first(struct choice *choice, size_t count, size_t wanted)
+static void choose_first(struct candidate *candidates, size_t count, size_t wanted, struct choice *choice)
 {
-	qsort(choice->candidates, count, sizeof(*choice->candidates), by_size);
+	qsort(candidates, count, sizeof(*candidates), by_size);
 	for (size_t i = 0; i < count && i < wanted && choice->count < LISTING_MOST_FUNCTIONS; i++) {
-		bool *chosen = &choice->chosen[choice->candidates[i].function];
+		bool *chosen = &choice->chosen[candidates[i].function];
 
 		choice->count += !*chosen;
 		*chosen = true;
 	}
 }
 
-static void choose_proven(struct choice *choice, size_t wanted)
+static void choose_proven(const struct diff *diff, struct candidate *candidates, size_t wanted, struct choice *choice)
 {
-	const struct diff *diff = choice->diff;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
@@ -134,37 +122,39 @@ static void choose_proven(struct choice *choice, size_t wanted)
 		bool is_own = diff_state_is_difference(f->self.state);
 
 		if (can_be_listed(diff, f) && choose_is_proven(diff, f))
-			choice->candidates[count++] =
+			candidates[count++] =
 				(struct candidate){ i, is_own, fabs(is_own ? f->self.delta : f->total.delta) };
 	}
-	choose_first(choice, count, wanted);
+	choose_first(candidates, count, wanted, choice);
 }
 
-static void choose_largest(struct choice *choice, size_t wanted)
+static void choose_largest(const struct diff *diff, struct candidate *candidates, size_t wanted, struct choice *choice)
 {
-	const struct diff *diff = choice->diff;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (can_be_listed(diff, &diff->functions[i]))
-			choice->candidates[count++] = (struct candidate){ i, false, total_of(&diff->functions[i]) };
-	choose_first(choice, count, wanted);
+			candidates[count++] = (struct candidate){ i, false, total_of(&diff->functions[i]) };
+	choose_first(candidates, count, wanted, choice);
 }
 
-bool choose_functions(const struct diff *diff, const struct listing_options *options, bool *chosen, size_t *left_out,
-	struct error *err)
+bool choose_functions(
+	const struct diff *diff, const struct listing_options *options, struct choice *choice, struct error *err)
 {
 	CLEANUP(cleanup_free)
 	struct candidate *candidates = malloc((diff->function_count + 1) * sizeof(*candidates));
-	struct choice choice = { .diff = diff, .chosen = chosen, .candidates = candidates };
 
-	if (!candidates)
+	*choice = (struct choice){
+		.chosen = calloc(diff->function_count + 1, sizeof(*choice->chosen)),
+		.named = calloc(diff->function_count + 1, sizeof(*choice->named)),
+	};
+	if (!candidates || !choice->chosen || !choice->named)
 		return error_set_memory(err);
-	if (options->functions && !choose_by_name(&choice, options->functions, left_out, err))
+	if (options->functions && !choose_by_name(diff, options->functions, choice, err))
 		return false;
 	if (options->proven > 0)
-		choose_proven(&choice, options->proven);
+		choose_proven(diff, candidates, options->proven, choice);
 	if (options->largest > 0)
-		choose_largest(&choice, options->largest);
+		choose_largest(diff, candidates, options->largest, choice);
 	return true;
 }

@@ -118,22 +118,23 @@ static bool is_precise(const struct diff *diff, const struct profile *profile)
 	return diff->is_exact || (colon && strpbrk(colon, "pP"));
 }
 
-static bool list_functions(struct lister *lister, const bool *chosen, struct error *err)
+static bool list_functions(struct lister *lister, const struct choice *choice, struct error *err)
 {
 	struct listing *listing = lister->listing;
 	size_t count = 0;
 
 	for (size_t i = 0; i < lister->diff->function_count; i++)
-		count += chosen[i];
+		count += choice->chosen[i];
 	listing->functions = calloc(count + 1, sizeof(*listing->functions));
 	if (!listing->functions)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < lister->diff->function_count; i++) {
 		struct listing_function *listed = &listing->functions[listing->function_count];
 
-		if (!chosen[i])
+		if (!choice->chosen[i])
 			continue;
 		listed->function = i;
+		listed->is_named = choice->named[i];
 		listing->function_count++;
 		if (!lister_make_rows(lister, listed, err))
 			return false;
@@ -157,12 +158,12 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 {
 	CLEANUP(lister_deinit)
 	struct lister lister = { .diff = diff, .profiles = profiles, .options = options };
-	CLEANUP(cleanup_free) bool *chosen = calloc(diff->function_count + 1, sizeof(*chosen));
+	CLEANUP(choice_deinit) struct choice choice = { 0 };
 
-	if (!chosen)
-		return error_set_memory(err);
-	if (!lister_init(&lister, err) || !choose_functions(diff, options, chosen, &lister.listing->left_out, err) ||
-		!find_places(&lister, chosen, err) || !list_functions(&lister, chosen, err) ||
+	if (!lister_init(&lister, err) || !choose_functions(diff, options, &choice, err))
+		return false;
+	lister.listing->left_out = choice.left_out;
+	if (!find_places(&lister, choice.chosen, err) || !list_functions(&lister, &choice, err) ||
 		!lister_judge_rows(&lister, err))
 		return false;
 	*listing = TAKE(lister.listing);

@@ -43,9 +43,10 @@ struct listing_opener {
 };
 
 struct listing_options {
-	const char *functions; /* regular expression as --list has it; NULL: none are chosen by name */
-	size_t proven;         /* beside these, as many functions whose difference is proven, the largest first */
-	size_t largest;        /* and as many of those with the greatest totals */
+	/* as --list has it (profile/function_pattern.h); NULL: none are chosen by name */
+	const char *functions;
+	size_t proven;  /* beside these, as many functions whose difference is proven, the largest first */
+	size_t largest; /* and as many of those with the greatest totals */
 	bool all_lines; /* of a function also lines without time, as far as there is text; else those near changes */
 	const struct listing_opener *opener; /* NULL: texts that the profiles have only */
 };
@@ -78,6 +79,7 @@ struct listing_row {
 
 struct listing_function {
 	uint32_t function; /* of the diff */
+	bool is_named;     /* options.functions means it */
 	struct listing_text text[DIFF_SIDES];
 	struct listing_row *rows; /* owned */
 	size_t row_count;
@@ -99,12 +101,18 @@ enum { LISTING_MOST_FUNCTIONS = 200, LISTING_MOST_ROWS = 1 << 17 };
 
 /*
  * Lists functions of a diff; `profiles` are those that it was made of. ERROR_USAGE: the expression is malformed;
- * ERROR_NOT_FOUND: no function has such a name, with some that are similar.
+ * ERROR_NOT_FOUND: it means no function, with some that are similar.
  */
 COMMON_MUST_CHECK
 bool listing_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
 	const struct listing_options *options, struct listing **listing, struct error *err);
 void listing_destroy(struct listing *listing);
+
+/*
+ * Marks the rows that are of use without the whole text: shown[row]. These are the first, those with time and changed
+ * ones, with a few around them, and gaps. Without all_lines, a listing has no others.
+ */
+void listing_mark_shown(const struct listing_function *listed, bool *shown);
 
 static inline void listing_cleanup(struct listing **listing)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows on both sides of one with time, or of a change, that stay; and a gap stands for no fewer than that. */
+/* Rows on both sides of one with time, or of a change, that are shown; and a gap stands for no fewer than that. */
 enum { CONTEXT = 2, LEAST_GAP = 2 };
 
 static const size_t most_text_bytes = (size_t)1 << 30;
@@ -222,29 +222,29 @@ static void add_times(struct rows *rows, enum diff_side number)
 
 /* ---- Gaps ---- */
 
-static bool is_shown(const struct listing_row *row)
+static bool is_of_use(const struct listing_row *row)
 {
 	return row->is_changed || row->time[DIFF_BASE].total > 0 || row->time[DIFF_HEAD].total > 0;
 }
 
-/* Marks the rows that stay: the first, which is the definition, and those near what is shown. */
-static void mark_kept(const struct listing_function *listed, bool *kept)
+void listing_mark_shown(const struct listing_function *listed, bool *shown)
 {
 	size_t count = listed->row_count;
 
 	for (size_t i = 0, last = SIZE_MAX; i < count; i++) {
-		last = i == 0 || is_shown(&listed->rows[i]) ? i : last;
-		kept[i] = i == last || (last > 0 && i - last <= CONTEXT);
+		last = is_of_use(&listed->rows[i]) ? i : last;
+		/* The first row is the definition. */
+		shown[i] = i == 0 || listed->rows[i].is_gap || (last != SIZE_MAX && i - last <= CONTEXT);
 	}
 	for (size_t i = count, next = SIZE_MAX; i-- > 0;) {
-		next = is_shown(&listed->rows[i]) ? i : next;
-		kept[i] |= next != SIZE_MAX && next - i <= CONTEXT;
+		next = is_of_use(&listed->rows[i]) ? i : next;
+		shown[i] |= next != SIZE_MAX && next - i <= CONTEXT;
 	}
 	for (size_t i = 0, end; i < count; i = end + 1) {
-		for (end = i; end < count && !kept[end];)
+		for (end = i; end < count && !shown[end];)
 			end++;
 		if (end - i < LEAST_GAP)
-			memset(kept + i, true, end - i);
+			memset(shown + i, true, end - i);
 	}
 }
 
@@ -272,7 +272,7 @@ static bool fold_rows(struct rows *rows, struct error *err)
 
 	if (!kept || !moved)
 		return error_set_memory(err);
-	mark_kept(listed, kept);
+	listing_mark_shown(listed, kept);
 	fold(listed, kept, moved);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		for (size_t i = 0; i < rows->sides[side].place_count; i++) {

@@ -217,7 +217,7 @@ static void functions_that_are_proven_to_differ_come_by_themselves(void **state)
 	assert_string_equal(
 		diff_string(pair.diff, pair.diff->functions[pair.listing->functions[0].function].name), "parse");
 	listing_destroy(pair.listing);
-	list(&pair, &(struct listing_options){ .largest = 2, .proven = 3, .functions = "PAR" });
+	list(&pair, &(struct listing_options){ .largest = 2, .proven = 3, .functions = "par" });
 	assert_int_equal(pair.listing->function_count, 4);
 }
 
@@ -269,9 +269,9 @@ static void expect_refused(const char *expression, enum error_code code, const c
 
 static void what_cannot_be_listed_is_an_error(void **state)
 {
-	expect_refused("a(", ERROR_USAGE, "'a(' is not a regular expression");
-	expect_refused("nothing_like_it", ERROR_NOT_FOUND, "no function that was sampled matches 'nothing_like_it'");
-	expect_refused("nothing_like_it", ERROR_NOT_FOUND, "parse");
+	expect_refused("a(", ERROR_USAGE, "--list 'a(': this is no regular expression");
+	expect_refused("nothing_like_it", ERROR_NOT_FOUND, "--list 'nothing_like_it': no function that was sampled is called so");
+	expect_refused("parsed", ERROR_NOT_FOUND, "similar names: 'parse'");
 }
 
 /* ---- Texts from elsewhere ---- */
