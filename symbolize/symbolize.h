@@ -212,6 +212,12 @@ COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
 
 /*
+ * Fetches a source file that a binary was built from, by the binary's build id in hexadecimal and the absolute path in
+ * its debug information, both of which may be anybody's. A descriptor, which the caller owns; -1: there is none.
+ */
+int symbolize_debuginfod_source(const char *build_id, const char *path);
+
+/*
  * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME, else the home
  * directory of the user. One that is not the user's own is passed over. False if there is none.
  */
