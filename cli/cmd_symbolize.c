@@ -292,19 +292,6 @@ static bool report_verified(const struct request *request, struct error *err)
 	return ok;
 }
 
-/*
- * Sets debuginfod's environment variables, by which its library is configured: a timeout for servers, and progress
- * messages for a terminal.
- */
-static bool prepare_debuginfod(struct error *err)
-{
-	setenv("DEBUGINFOD_TIMEOUT", "30", 0);
-	setenv("DEBUGINFOD_MAXTIME", "300", 0);
-	if (isatty(STDERR_FILENO))
-		setenv("DEBUGINFOD_PROGRESS", "1", 0);
-	return symbolize_debuginfod_possible(err);
-}
-
 static bool find_section(struct request *request, struct error *err)
 {
 	struct elf_section section;
@@ -390,7 +377,7 @@ static bool symbolize(struct request *request, int *code, struct error *err)
 {
 	const int inputs[] = { elf_image_descriptor(request->image), STDIN_FILENO };
 
-	if (request->options.debuginfod && !prepare_debuginfod(err))
+	if (request->options.debuginfod && !naming_prepare_debuginfod(err))
 		return false;
 	if (!request->no_cache && symbolize_cache_directory(request->cache_directory, sizeof(request->cache_directory)))
 		request->options.cache_directory = request->cache_directory;

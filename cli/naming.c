@@ -73,6 +73,15 @@ bool naming_prepare(struct naming *naming, struct symbolize_options *options, st
 	return true;
 }
 
+bool naming_prepare_debuginfod(struct error *err)
+{
+	setenv("DEBUGINFOD_TIMEOUT", "30", 0);
+	setenv("DEBUGINFOD_MAXTIME", "300", 0);
+	if (isatty(STDERR_FILENO))
+		setenv("DEBUGINFOD_PROGRESS", "1", 0);
+	return symbolize_debuginfod_possible(err);
+}
+
 void naming_deinit(struct naming *naming)
 {
 	options_list_deinit(&naming->roots);

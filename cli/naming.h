@@ -24,3 +24,10 @@ extern const struct options_row naming_rows[];           /* all of them */
 COMMON_MUST_CHECK
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err);
 void naming_deinit(struct naming *naming);
+
+/*
+ * Sets debuginfod's environment variables, by which its library is configured: a timeout for servers, and progress
+ * messages for a terminal. Fails as symbolize_debuginfod_possible().
+ */
+COMMON_MUST_CHECK
+bool naming_prepare_debuginfod(struct error *err);

@@ -135,8 +135,7 @@ static struct agreement agree(const char *entry, const char *path)
 	return result;
 }
 
-/* Where systems keep files of others, by names that any repository may have at its top. */
-static bool is_of_system(const char *path)
+bool repository_is_of_system(const char *path)
 {
 	static const char *const places[] = { "/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/",
 		"/usr/local/lib/", "/usr/share/", "/lib/", "/lib64/" };
@@ -185,7 +184,7 @@ const char *repository_files_match(const struct repository_files *files, const c
 	if (!simplify(path, simple))
 		return NULL;
 	hash = hash_name(simple);
-	is_system = is_of_system(simple);
+	is_system = repository_is_of_system(simple);
 	for (size_t i = find_first(files, hash); i < files->count && files->entries[i].name_hash == hash; i++) {
 		const char *entry = files->bytes + files->entries[i].at;
 		size_t weight = weigh(entry, simple, is_system);

@@ -98,6 +98,9 @@ static inline void repository_files_cleanup(struct repository_files **files)
  */
 const char *repository_files_match(const struct repository_files *files, const char *path);
 
+/* Whether a path lies where systems keep files of others, so that its last name alone says nothing. */
+bool repository_is_of_system(const char *path);
+
 /* ---- The output of repository_log() and repository_renames(), in any process ---- */
 
 /* Lines of a file that a commit replaced; a count of 0: lines were only added behind, or taken away from, that place.
