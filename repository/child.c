@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -39,13 +38,6 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static bool become(uid_t user, gid_t group)
-{
-	if (user == 0 || geteuid() != 0)
-		return true;
-	return setgroups(0, NULL) == 0 && setresgid(group, group, group) == 0 && setresuid(user, user, user) == 0;
-}
-
 static _Noreturn void refuse(const char *why)
 {
 	(void)!write(STDERR_FILENO, why, strlen(why));
@@ -66,7 +58,7 @@ static _Noreturn void be_git(const struct repository_child *child, pid_t parent,
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(complaints, STDERR_FILENO) < 0)
 		_exit(CODE_CANNOT_RUN);
 	child_close_between(STDERR_FILENO + 1, ~0U);
-	if (!become(child->user, child->group))
+	if (child->user != 0 && geteuid() == 0 && rights_become_account(child->user) != 0)
 		refuse("the owner of the repository cannot be become");
 	/* The change of user has cleared it. */
 	child_end_with(parent);

@@ -15,10 +15,8 @@ struct repository_child {
 	const char *const *arguments;   /* as execve(2) has them; the first is the program's name */
 	const char *const *environment; /* likewise */
 	int directory;                  /* descriptor of the directory that it runs in */
-	/* Where root runs us: it becomes this user, with this group alone. User 0: nobody else. */
-	uid_t user;
-	gid_t group;
-	size_t max_bytes; /* of its output */
+	uid_t user;                     /* where root runs us: whose account it becomes; 0: none */
+	size_t max_bytes;               /* of its output */
 	unsigned int seconds;
 };
 

@@ -171,7 +171,6 @@ static bool choose_user(struct repository *repository, int directory, struct err
 	if (common < 0 || fstat(common, &all) != 0 || fstat(directory, &tree) != 0)
 		return error_set_errno(err, errno, "the repository of %.200s", repository->name);
 	repository->user = tree.st_uid ? tree.st_uid : all.st_uid;
-	repository->group = tree.st_uid ? tree.st_gid : all.st_gid;
 	repository->is_shallow = faccessat(common, "shallow", F_OK, AT_EACCESS) == 0;
 	return true;
 }

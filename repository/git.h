@@ -16,7 +16,6 @@ struct repository {
 	struct temporary temporary;
 	int directory; /* owned: the git directory that we have made, in `temporary`; -1: there is none */
 	uid_t user;    /* git is this user's when it reads, if root runs us; as struct repository_child has it */
-	gid_t group;
 	bool is_shallow;
 	char *objects; /* owned: a variable of the environment */
 	const char *environment[REPOSITORY_ENVIRONMENT];

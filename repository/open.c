@@ -192,7 +192,6 @@ bool repository_git(const struct repository *repository, const char *const *argu
 		.environment = repository->environment,
 		.directory = repository->directory,
 		.user = repository->user,
-		.group = repository->group,
 		.max_bytes = max_bytes,
 		.seconds = seconds };
 	CLEANUP(cleanup_free) const char **all = NULL;
