@@ -59,7 +59,7 @@ static _Noreturn void be_git(const struct repository_child *child, pid_t parent,
 		_exit(CODE_CANNOT_RUN);
 	child_close_between(STDERR_FILENO + 1, ~0U);
 	if (child->user != 0 && geteuid() == 0 && rights_become_account(child->user) != 0)
-		refuse("the owner of the repository cannot be become");
+		refuse("it cannot become the owner of the repository; run Kelvin as that user");
 	/* The change of user has cleared it. */
 	child_end_with(parent);
 	/* A kernel without seccomp leaves it to the environment and the arguments that nothing is started. */

@@ -123,66 +123,6 @@ static bool make_directory(struct repository *repository, const char *format, st
 	return fill(repository, repository->directory, format, err);
 }
 
-/* ---- The repository ---- */
-
-/* Nothing of the user's or the repository's is in it but the place of the objects. */
-static bool make_environment(struct repository *repository, struct error *err)
-{
-	static const char *const fixed[] = { "PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_DIR=.",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
-		"GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1", "GIT_ALLOW_PROTOCOL=", "GIT_PAGER=cat",
-		"GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0" };
-	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
-
-	_Static_assert(FIXED + 2 <= REPOSITORY_ENVIRONMENT, "the environment has room");
-	if (asprintf(&repository->objects, "GIT_OBJECT_DIRECTORY=%s/objects", repository->common_directory) < 0) {
-		repository->objects = NULL;
-		return error_set_memory(err);
-	}
-	memcpy(repository->environment, fixed, sizeof(fixed));
-	repository->environment[FIXED] = repository->objects;
-	return true;
-}
-
-static bool open_all(struct repository *repository, struct error *err)
-{
-	char format[REPOSITORY_FORMAT_BYTES];
-
-	return repository_find(repository, format, err) && make_environment(repository, err) &&
-	       make_directory(repository, format, err);
-}
-
-bool repository_open(const char *directory, struct repository **repository, struct error *err)
-{
-	CLEANUP(repository_cleanup) struct repository *made = calloc(1, sizeof(*made));
-
-	if (!made)
-		return error_set_memory(err);
-	made->directory = -1;
-	made->name = strdup(directory);
-	if (!made->name)
-		return error_set_memory(err);
-	if (!open_all(made, err))
-		return false;
-	*repository = TAKE(made);
-	return true;
-}
-
-void repository_close(struct repository *repository)
-{
-	if (!repository)
-		return;
-	cleanup_close(&repository->directory);
-	temporary_remove(&repository->temporary, NULL);
-	free(repository->name);
-	free(repository->program);
-	free(repository->git_directory);
-	free(repository->common_directory);
-	free(repository->objects);
-	free(repository);
-}
-
 /* ---- Questions ---- */
 
 bool repository_git(const struct repository *repository, const char *const *arguments, size_t max_bytes,
@@ -220,4 +160,84 @@ char *repository_answer_text(const struct repository_answer *answer, char *text,
 		got--;
 	text[got] = '\0';
 	return strlen(text) == (size_t)got ? text : NULL;
+}
+
+/* ---- The repository ---- */
+
+/* Nothing of the user's or the repository's is in it but the place of the objects. */
+static bool make_environment(struct repository *repository, struct error *err)
+{
+	static const char *const fixed[] = { "PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "GIT_DIR=.",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1", "GIT_ALLOW_PROTOCOL=", "GIT_PAGER=cat",
+		"GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0" };
+	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+
+	_Static_assert(FIXED + 2 <= REPOSITORY_ENVIRONMENT, "the environment has room");
+	if (asprintf(&repository->objects, "GIT_OBJECT_DIRECTORY=%s/objects", repository->common_directory) < 0) {
+		repository->objects = NULL;
+		return error_set_memory(err);
+	}
+	memcpy(repository->environment, fixed, sizeof(fixed));
+	repository->environment[FIXED] = repository->objects;
+	return true;
+}
+
+/* The owner may be shut out of where root keeps the repository. */
+static bool check_owner(const struct repository *repository, struct error *err)
+{
+	CLEANUP(repository_answer_deinit) struct repository_answer answer = { .fd = -1 };
+	char line[128];
+
+	if (repository->user == 0 || geteuid() != 0)
+		return true;
+	if (!repository_git(repository, (const char *[]){ "rev-parse", "--git-dir", NULL }, PATH_MAX,
+		    REPOSITORY_SECONDS, &answer, err))
+		return false;
+	if (answer.code == 0)
+		return true;
+	repository_complaint_line(answer.complaint, line, sizeof(line));
+	return error_set(err, ERROR_PERMISSION,
+		"git reads the repository of %.150s as user %u, whose it is, and that user cannot (%s); let them into "
+		"all directories above it, or make it root's own",
+		repository->name, (unsigned int)repository->user, line);
+}
+
+static bool open_all(struct repository *repository, struct error *err)
+{
+	char format[REPOSITORY_FORMAT_BYTES];
+
+	return repository_find(repository, format, err) && make_environment(repository, err) &&
+	       make_directory(repository, format, err) && check_owner(repository, err);
+}
+
+bool repository_open(const char *directory, struct repository **repository, struct error *err)
+{
+	CLEANUP(repository_cleanup) struct repository *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->directory = -1;
+	made->name = strdup(directory);
+	if (!made->name)
+		return error_set_memory(err);
+	if (!open_all(made, err))
+		return false;
+	*repository = TAKE(made);
+	return true;
+}
+
+void repository_close(struct repository *repository)
+{
+	if (!repository)
+		return;
+	cleanup_close(&repository->directory);
+	temporary_remove(&repository->temporary, NULL);
+	free(repository->name);
+	free(repository->program);
+	free(repository->git_directory);
+	free(repository->common_directory);
+	free(repository->objects);
+	free(repository);
 }

@@ -308,6 +308,24 @@ static void others_are_trusted_when_the_user_says_so(void **state)
 	repository_close(repository);
 }
 
+static void an_owner_who_is_shut_out_is_told(void **state)
+{
+	struct repository *repository = NULL;
+	char script[512];
+	struct error err = { 0 };
+
+	need_git();
+	if (geteuid() != 0)
+		skip();
+	snprintf(script, sizeof(script),
+		"mkdir closed; cp -r one closed/theirs; chown -R %d:%d closed/theirs; chmod 700 closed\n"
+		"git config --global --add safe.directory \"$PWD/closed/theirs\"",
+		STRANGER, STRANGER);
+	sh(script);
+	expect_error(repository_open(below("closed/theirs"), &repository, &err), &err, ERROR_PERMISSION,
+		"as user 12345, whose it is, and that user cannot");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +337,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_told),
 		cmocka_unit_test(git_is_needed),
 		cmocka_unit_test(others_are_trusted_when_the_user_says_so),
+		cmocka_unit_test(an_owner_who_is_shut_out_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
