@@ -6,6 +6,16 @@
 struct elf_image;
 struct profile_lock_address;
 
+/* Whose a process is that was sampled, and where it sees its files. */
+struct profile_process {
+	int32_t pid;
+	uint32_t user;      /* its real one, in our user namespace */
+	bool is_user_known; /* it could be asked when it was met, and when it executed its program */
+	bool has_stayed;    /* it had the same user at its end, or still has: it has not become another one meanwhile */
+	int64_t start_ns;   /* when it began, since 1970, rounded down to seconds; 0: not known */
+	uint64_t file_system; /* inode of its mount namespace; 0: not known */
+};
+
 /*
  * Where the names of a profile's addresses are: a recording finds it out, and naming reads it. All zero: nothing is
  * known. Whoever fills it owns all of it; naming borrows it.
@@ -14,8 +24,10 @@ struct profile_symbols {
 	struct elf_image **images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not
 					 readable) */
 	struct file_opened *jit_maps; /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
-	struct file_opened *inherited_jit_maps;      /* likewise, of the process that it was forked from; NULL: none */
-	size_t mapping_count;                        /* of these arrays: that of the profile */
+	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
+	size_t mapping_count;                   /* of these arrays: that of the profile */
+	struct profile_process *processes;      /* by pid: those of a live recording that were sampled */
+	size_t process_count;
 	struct profile_lock_address *lock_addresses; /* by lock of the profile; NULL: waits were not sampled */
 	char *kallsyms;         /* file with the recorded kernel's symbols; NULL: /proc/kallsyms; "": not to be had */
 	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */

@@ -165,6 +165,7 @@ bool collector_finish(struct collector *collector, struct recording *result, str
 
 	open_ends_finish(&collector->open_ends, &collector->profile->quality);
 	if (!profile_finish(collector->profile, err) || !result_take_images(result, &collector->processes, err) ||
+		!result_take_processes(result, &collector->processes, err) ||
 		(collector->verifier &&
 			!verifier_finish(collector->verifier, collector->profile, &result->compared, notices, err))) {
 		recording_deinit(result);

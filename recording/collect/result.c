@@ -4,6 +4,7 @@
 #include "recording/verify/verify.h"
 
 #include "recording/process/jit_map.h"
+#include "recording/process/proc.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -98,6 +99,40 @@ bool result_take_images(struct recording *result, struct process_table *table, s
 	return take_maps(symbols, table, is_sampled, err);
 }
 
+/* What a process is when the recording has ended, beside what it was when it was met. */
+static struct profile_process identify_again(const struct process_table *table, const struct process *process)
+{
+	struct profile_process known = process->identity, now = { 0 };
+
+	known.pid = process->pid;
+	table->host.functions->identify(process->pid, &now);
+	known.has_stayed = known.is_user_known && now.is_user_known && known.user == now.user &&
+			   known.file_system == now.file_system;
+	if (known.has_stayed)
+		known.start_ns = proc_start_unix_s(process->pid) * 1000000000;
+	return known;
+}
+
+bool result_take_processes(struct recording *result, const struct process_table *table, struct error *err)
+{
+	const struct profile *profile = table->profile;
+	CLEANUP(cleanup_free) bool *is_taken = calloc(table->count + 1, sizeof(*is_taken));
+	struct profile_symbols *symbols = &result->symbols;
+
+	symbols->processes = calloc(table->count + 1, sizeof(*symbols->processes));
+	if (!is_taken || !symbols->processes)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		uint32_t id = hash_map_get(&table->by_pid, &profile->threads[i].pid);
+
+		if (id == HASH_MAP_NONE || is_taken[id])
+			continue;
+		is_taken[id] = true;
+		symbols->processes[symbols->process_count++] = identify_again(table, &table->processes[id]);
+	}
+	return true;
+}
+
 static void close_maps(struct file_opened *maps, size_t count)
 {
 	for (size_t i = 0; maps && i < count; i++)
@@ -116,6 +151,7 @@ void recording_release_symbols(struct recording *result)
 	close_maps(symbols->inherited_jit_maps, symbols->mapping_count);
 	free(symbols->lock_addresses);
 	free(symbols->kallsyms);
+	free(symbols->processes);
 	*symbols = (struct profile_symbols){ 0 };
 }
 

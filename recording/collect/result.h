@@ -8,6 +8,10 @@
 COMMON_MUST_CHECK
 bool result_take_images(struct recording *result, struct process_table *table, struct error *err);
 
+/* Hands over whose the processes of the profile's threads are. To be called when the recording has ended. */
+COMMON_MUST_CHECK
+bool result_take_processes(struct recording *result, const struct process_table *table, struct error *err);
+
 /*
  * Opens the JIT map at `place`, if there is one and none of the mapping is open yet, as maps[mapping_id]; the mapping
  * becomes one of JIT code. To be called when the recording has ended, for a map grows until then. `host` NULL: there is

@@ -88,3 +88,13 @@ bool account_of(int32_t pid, uint64_t *account)
 	*account = account_make(user, user == ROOT && stat(path, &container) == 0 ? container.st_ino : 0);
 	return true;
 }
+
+void account_identify(int32_t pid, struct profile_process *process)
+{
+	struct stat namespace;
+	char path[64];
+
+	process->is_user_known = real_user_of(pid, &process->user);
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	process->file_system = stat(path, &namespace) == 0 ? namespace.st_ino : 0;
+}

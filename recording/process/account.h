@@ -18,6 +18,11 @@
 COMMON_MUST_CHECK
 bool account_of(int32_t pid, uint64_t *account);
 
+struct profile_process;
+
+/* Sets whose the process is and where it sees its files, as far as it is known now; nothing else of it. */
+void account_identify(int32_t pid, struct profile_process *process);
+
 /* The user id in an account. */
 static inline uint32_t account_user(uint64_t account)
 {

@@ -168,6 +168,7 @@ struct process_host process_host_live(struct process_reader *reader)
 		.read_process = live_read_process,
 		.read_comm = proc_read_comm,
 		.account_of = account_of,
+		.identify = account_identify,
 		.is_alive = proc_is_alive,
 		.is_outside = live_is_outside,
 		.read_memory = live_read_memory,

@@ -248,6 +248,7 @@ static void find_owner(struct process_table *table, struct process *process)
 
 	if (table->host.functions->account_of(process->pid, &account))
 		process->owner = owners_find(&table->owners, account);
+	table->host.functions->identify(process->pid, &process->identity);
 }
 
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
@@ -384,6 +385,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	forget_mappings(table, child, 0, UINT64_MAX);
 	report_forgotten(table, child);
 	child->owner = parent->owner;
+	child->identity = parent->identity;
 	child->work = 0;
 	/* A pid may be reused: all fields of an earlier process with it are replaced. */
 	child->is_alive = child->maps_are_read = true;

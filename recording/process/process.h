@@ -56,6 +56,7 @@ struct process {
 	uint32_t owner;    /* in struct owners: who pays for it */
 	size_t maps_bytes; /* of the text of its maps, as it was read last */
 	uint64_t losses;   /* of the table, when its maps were read; 0 for a new program */
+	struct profile_process identity; /* when it was met, and executed its program */
 	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;
 	struct process_mappings mappings;
@@ -82,6 +83,8 @@ struct process_host_functions {
 	/* The account of who pays for what the process makes the recorder do; false: nobody does, and nothing is left
 	 * out. */
 	bool (*account_of)(int32_t pid, uint64_t *account);
+	/* Whose a process is, as account_identify(). */
+	void (*identify)(int32_t pid, struct profile_process *process);
 	/* Whether a process still runs after its first thread has ended. */
 	bool (*is_alive)(int32_t pid);
 	/* Whether a record's process has no pid in our namespace. */

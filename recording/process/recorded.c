@@ -131,6 +131,12 @@ static void recorded_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYT
 	name[0] = '\0';
 }
 
+static void recorded_identify(int32_t pid, struct profile_process *process)
+{
+	(void)pid;
+	(void)process;
+}
+
 static bool recorded_account_of(int32_t pid, uint64_t *account)
 {
 	(void)pid;
@@ -222,6 +228,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 		.read_process = recorded_read_process,
 		.read_comm = recorded_read_comm,
 		.account_of = recorded_account_of,
+		.identify = recorded_identify,
 		.is_alive = recorded_is_alive,
 		.is_outside = recorded_is_outside,
 		.read_memory = recorded_read_memory,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/command.h"
 
+#include "recording/process/proc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -74,10 +76,24 @@ bool command_start(struct command *command, const char *name, struct error *err)
 	return true;
 }
 
+/* What has ended tells whose it was until somebody waits for it. */
+static void ask_user(struct command *command)
+{
+	struct proc_status users;
+
+	command->has_user = proc_read_status(command->pid, command->pid, "Uid", &users);
+	command->user = command->has_user ? (uid_t)users.first : 0;
+}
+
 bool command_has_ended(struct command *command)
 {
-	if (!command->reaped && command->pid > 0)
-		command->reaped = wait4(command->pid, &command->status, WNOHANG, &command->usage) == command->pid;
+	siginfo_t info = { 0 };
+
+	if (command->reaped || command->pid <= 0)
+		return command->reaped;
+	if (waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == command->pid)
+		ask_user(command);
+	command->reaped = wait4(command->pid, &command->status, WNOHANG, &command->usage) == command->pid;
 	return command->reaped;
 }
 

@@ -14,6 +14,8 @@ struct command {
 	bool started, reaped;
 	int status; /* as waitpid() returns it, once reaped */
 	struct rusage usage;
+	bool has_user; /* it could be asked when it had ended */
+	uid_t user;    /* the real one that it had then */
 };
 
 /* Forks a child that waits for command_start(). `target` is one of kind COMMAND; its argv is borrowed. */

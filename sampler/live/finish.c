@@ -79,6 +79,17 @@ static void describe_limits(struct sampler *sampler)
 	process_reader_describe(sampler->reader, &sampler->notices);
 }
 
+/* The command has been waited for, so that only we know whose it was at its end. */
+static void note_user_of_command(const struct command *command, struct profile_symbols *symbols)
+{
+	for (size_t i = 0; command->has_user && i < symbols->process_count; i++) {
+		struct profile_process *process = &symbols->processes[i];
+
+		if (process->pid == command->pid)
+			process->has_stayed = process->is_user_known && process->user == command->user;
+	}
+}
+
 static bool fail_without_samples(struct sampler *sampler, struct recording *result, struct error *err)
 {
 	if (sampler->command.reaped)
@@ -106,6 +117,7 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	if (!collector_finish(sampler->collector, &made, err))
 		return false;
 	hand_notices_over(sampler, notices);
+	note_user_of_command(&sampler->command, &made.symbols);
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
