@@ -130,3 +130,20 @@ int in_root_open_by_root(int root, const char *path)
 
 	return in_root_walk(&at, path);
 }
+
+uint64_t in_root_tree_of(int32_t pid)
+{
+	struct stat namespace;
+	char path[64], root[PATH_MAX];
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	if (stat(path, &namespace) != 0)
+		return 0;
+	/* The link's text is asked for, which no file system is: that of the process may be one that never answers. */
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	size = readlink(path, root, sizeof(root));
+	if (size <= 0)
+		return 0;
+	return size == 1 ? namespace.st_ino : hash_mix(namespace.st_ino, hash_bytes(root, (size_t)size) | 1);
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Finds what stands at a path in a directory tree of another process (/proc/PID/root): links are followed within that
@@ -18,3 +19,9 @@ int in_root_open(int root, const char *path, bool follows_last);
  * theirs to what they may not read. EACCES at any other link.
  */
 int in_root_open_by_root(int root, const char *path);
+
+/*
+ * Which directory tree a process sees: a number of its mount namespace and of where its root is. Processes with the
+ * same one see the same file at a path. 0: it is not known, or the process has ended.
+ */
+uint64_t in_root_tree_of(int32_t pid);

@@ -47,14 +47,7 @@ static bool receive_answer(int socket, struct answer *answer, int *fd)
 
 /* ---- Becoming the owner ---- */
 
-/* What the broker keeps of root's: the limits of a child of another user are its to set; root's files are root's. */
-static uint64_t capabilities_of(const struct broker *broker)
-{
-	return RIGHTS_CAPABILITY(CAP_SYS_RESOURCE) |
-	       (file_owner_is_root(&broker->owner) ? RIGHTS_CAPABILITY(CAP_DAC_READ_SEARCH) : 0);
-}
-
-static bool filter_calls(const struct broker *broker)
+bool broker_become(const struct broker *broker)
 {
 	const uint64_t socket = (uint32_t)broker->socket;
 	const struct filter_rule rules[] = {
@@ -65,28 +58,14 @@ static bool filter_calls(const struct broker *broker)
 		FILTER_IF(recvmsg, 0, UINT32_MAX, socket),
 	};
 
-	return filter_enter_working(rules, sizeof(rules) / sizeof(rules[0]));
-}
-
-bool broker_become(const struct broker *broker)
-{
-	pid_t parent = getppid();
-	uid_t nobody = rights_user(RIGHTS_BROKER, getpid());
-	bool ok = geteuid() != 0 || prctl(PR_SET_KEEPCAPS, 1) == 0;
-
-	if (ok && geteuid() == 0)
-		ok = broker->owner.is_known ? rights_become_account(broker->owner.user) == 0
-					    : rights_become(nobody) == 0;
-	if (!ok || (rights_keep(capabilities_of(broker)) & RIGHTS_LEFT_CAPABILITIES))
-		return false;
-	(void)!rights_undumpable();
-	/* The change of user has cleared what confined_fork() set. */
-	child_end_with(parent);
-	/* What these cannot take here, the child lacks too, and says so. */
-	if (!child_is_sanitized())
-		(void)!rights_read_only();
-	(void)!filter_calls(broker);
-	return true;
+	return reader_rights_become(&(struct reader_rights){
+		.is_user_known = broker->owner.is_known,
+		.user = broker->owner.user,
+		/* The limits of a child of another user are the broker's to set. */
+		.capabilities = RIGHTS_CAPABILITY(CAP_SYS_RESOURCE),
+		.rules = rules,
+		.rule_count = sizeof(rules) / sizeof(rules[0]),
+	});
 }
 
 /* ---- Paths ---- */

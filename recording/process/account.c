@@ -91,10 +91,6 @@ bool account_of(int32_t pid, uint64_t *account)
 
 void account_identify(int32_t pid, struct profile_process *process)
 {
-	struct stat namespace;
-	char path[64];
-
 	process->is_user_known = real_user_of(pid, &process->user);
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	process->file_system = stat(path, &namespace) == 0 ? namespace.st_ino : 0;
+	process->tree = in_root_tree_of(pid);
 }

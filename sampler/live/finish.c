@@ -85,8 +85,10 @@ static void note_user_of_command(const struct command *command, struct profile_s
 	for (size_t i = 0; command->has_user && i < symbols->process_count; i++) {
 		struct profile_process *process = &symbols->processes[i];
 
-		if (process->pid == command->pid)
-			process->has_stayed = process->is_user_known && process->user == command->user;
+		if (process->pid != command->pid)
+			continue;
+		process->has_stayed = process->is_user_known && process->user == command->user;
+		symbols->command_tree = process->tree;
 	}
 }
 
