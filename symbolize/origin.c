@@ -36,8 +36,7 @@ const char *symbolize_rule_text(enum symbolize_rule rule)
 	return (size_t)rule < count && rule_texts[rule] ? rule_texts[rule] : rule_texts[SYMBOLIZE_RULE_NONE];
 }
 
-/* Whether `path` lies below `directory`. */
-static bool is_below(const char *path, const char *directory)
+bool origin_is_below(const char *path, const char *directory)
 {
 	size_t size = strlen(directory);
 
@@ -50,7 +49,7 @@ static bool is_below(const char *path, const char *directory)
 static bool is_below_project(const struct origin_context *context, const char *file)
 {
 	for (size_t i = 0; i < context->options->project_root_count; i++)
-		if (is_below(file, context->options->project_roots[i]))
+		if (origin_is_below(file, context->options->project_roots[i]))
 			return true;
 	return false;
 }
@@ -90,7 +89,7 @@ static bool is_below_compilation(const struct origin_context *context, const cha
 {
 	const char *directory = context->compilation_directory;
 
-	return directory[0] == '/' && directory[1] != '\0' && is_below(file, directory);
+	return directory[0] == '/' && directory[1] != '\0' && origin_is_below(file, directory);
 }
 
 /* By the libraries of all languages. Packages may lie below a standard library, but do not belong to it. */

@@ -18,6 +18,9 @@ struct origin_evidence {
 struct origin_evidence origin_evidence_of(
 	const struct profile *profile, const struct profile_location *location, uint32_t line);
 
+/* Whether a path lies below a directory, by the letters alone. */
+bool origin_is_below(const char *path, const char *directory);
+
 /* Data that applies to the whole profile. */
 struct origin_context {
 	const struct symbolize_options *options;

@@ -71,6 +71,9 @@ struct frame_cache_opener {
 	void *context;
 };
 
+/* Of which files the source is kept. */
+enum symbolize_sources { SYMBOLIZE_SOURCES_NONE, SYMBOLIZE_SOURCES_OF_PROJECT, SYMBOLIZE_SOURCES_ALL };
+
 struct symbolize_options {
 	const char *const *project_roots;
 	size_t project_root_count;
@@ -89,6 +92,8 @@ struct symbolize_options {
 	bool names_only;                 /* no files, lines and origins, if the output shows none */
 	struct symbolize_remote *remote; /* who opens and keeps files for this process; NULL: it does */
 	bool is_confined;                /* the caller has given up its rights already (isolated_limits) */
+	enum symbolize_sources sources;  /* symbolize_keep_sources() */
+	bool is_command;                 /* what was sampled is a command that we started, in our file system */
 	bool debuginfod;                 /* fetch debug files that are not on this machine */
 	enum symbolize_fingerprints fingerprints;
 };
@@ -107,6 +112,25 @@ struct symbolize_options {
 COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
 	const struct symbolize_options *options, struct buffer *notices, struct error *err);
+
+/* What symbolize_keep_sources() has kept. */
+struct symbolize_kept_sources {
+	uint64_t functions;
+	uint64_t bytes;
+	uint64_t files, files_that_may_differ;
+	bool is_cut; /* there was more than a profile holds, or a file system did not answer in time */
+};
+
+/*
+ * Keeps the source of functions with at least 0.1 % of the samples in the profile, as it is now: profile/source.h. To
+ * be called after symbolize_profile(), while the target may still run. A file is read by a child process that becomes
+ * the user whose processes were sampled in it, in the file system that these see; it can only read regular files. Of
+ * processes that are of several users, or of an unknown one, only what anybody may read is kept; nothing of those whose
+ * file system is not known. Whatever goes wrong with a file costs the text of that file.
+ */
+COMMON_MUST_CHECK
+bool symbolize_keep_sources(struct profile *profile, const struct profile_symbols *symbols,
+	const struct symbolize_options *options, struct symbolize_kept_sources *kept, struct error *err);
 
 /*
  * Decides only the origins, by the same rules, from the profile's data: for profiles that other tools wrote. The

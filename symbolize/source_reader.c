@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads source files in a child process that has no more rights than the user whose processes were sampled. */
+#include "symbolize/source_reader.h"
+
+#include "symbolize/source_answer.h"
+#include "symbolize/source_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	BLOCK_BYTES = 1 << 16,
+	TEXT_BYTES = 8 << 10,       /* what is no text has a NUL in them */
+	WHOLE_FILE_BYTES = 8 << 20, /* smaller files are read to their end, for their MD5 */
+	MOST_READ_BYTES = 64 << 20, /* by one child */
+	DISK_BLOCK_BYTES = 512,
+	TICK_MS = 10,
+	STALL_TICKS = 100, /* a child that uses no CPU time for so long waits for a file that does not come */
+	PIPE_BYTES = 1 << 20,
+};
+
+/* ---- The child ---- */
+
+struct child {
+	const struct source_reader *reader;
+	int root, output;
+	size_t bytes_left;    /* to read */
+	size_t written_bytes; /* of the answers */
+};
+
+/* A file as it is read. */
+struct text {
+	char *bytes; /* owned */
+	size_t size, capacity;
+	bool is_whole;
+};
+
+static void text_deinit(struct text *text)
+{
+	free(text->bytes);
+}
+
+static bool is_root(const struct source_reader *reader)
+{
+	return reader->is_user_known && reader->user == 0 && geteuid() == 0;
+}
+
+/* A sparse file of a terabyte is none that anybody wrote. */
+static bool is_readable(const struct stat *info)
+{
+	return S_ISREG(info->st_mode) && info->st_size > 0 &&
+	       (info->st_size <= WHOLE_FILE_BYTES || info->st_blocks >= info->st_size / DISK_BLOCK_BYTES / 8);
+}
+
+/* Opens a regular file: by O_PATH first, which neither waits for a FIFO nor wakes a device. */
+static int open_file(const struct child *child, const char *name, struct stat *info)
+{
+	CLEANUP(cleanup_close)
+	int place = is_root(child->reader) ? in_root_open_by_root(child->root, name)
+					   : in_root_open(child->root, name, true);
+	char again[64];
+	int fd;
+
+	if (place < 0 || fstat(place, info) != 0 || !is_readable(info))
+		return -1;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	/* O_NONBLOCK: open() must not wait for the holder of a lease. */
+	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* What a mount of the proc file system shows is no source. */
+	if (fd >= 0 && (fstat(fd, info) != 0 || !is_readable(info))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static uint32_t lines_needed(const struct source_wanted *wanted)
+{
+	uint32_t needed = 0;
+
+	for (size_t i = 0; i < wanted->range_count; i++) {
+		uint32_t lines = source_lines_needed(&wanted->ranges[i]);
+
+		needed = lines > needed ? lines : needed;
+	}
+	return needed;
+}
+
+static uint32_t count_newlines(const char *bytes, size_t size)
+{
+	const char *end = bytes + size;
+	uint32_t count = 0;
+
+	while ((bytes = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+		bytes++;
+		count++;
+	}
+	return count;
+}
+
+/* Reads as much as is needed: a large file up to its last line that is wanted. False: it is no text, or too much. */
+static bool read_text(struct child *child, int fd, off_t file_bytes, uint32_t needed, struct text *text)
+{
+	uint32_t lines = 0;
+	struct error ignored;
+
+	text->size = 0;
+	text->is_whole = false;
+	while (lines <= needed || file_bytes <= WHOLE_FILE_BYTES) {
+		ssize_t got;
+
+		if (child->bytes_left < BLOCK_BYTES || !ARRAY_RESERVE(&text->bytes, &text->capacity,
+							       text->size + BLOCK_BYTES, MOST_READ_BYTES, &ignored))
+			return false;
+		got = pread(fd, text->bytes + text->size, BLOCK_BYTES, (off_t)text->size);
+		if (got < 0)
+			return false;
+		text->is_whole = got == 0;
+		if (got == 0)
+			break;
+		lines += count_newlines(text->bytes + text->size, (size_t)got);
+		text->size += (size_t)got;
+		child->bytes_left -= (size_t)got;
+		if (memchr(text->bytes, '\0', text->size < TEXT_BYTES ? text->size : TEXT_BYTES))
+			return false;
+	}
+	return text->size > 0;
+}
+
+static int64_t time_ns(const struct timespec *time)
+{
+	return time->tv_sec * (int64_t)1000000000 + time->tv_nsec;
+}
+
+static bool is_unchanged(const struct stat *before, const struct stat *after)
+{
+	return before->st_size == after->st_size && time_ns(&before->st_mtim) == time_ns(&after->st_mtim) &&
+	       time_ns(&before->st_ctim) == time_ns(&after->st_ctim);
+}
+
+/* Reads a file that stays as it is meanwhile; one that is written to again and again is read as it comes. */
+static bool read_file(
+	struct child *child, const struct source_wanted *wanted, struct text *text, struct source_answer *answer)
+{
+	enum { MOST_TRIES = 2 };
+	struct stat before, after;
+	CLEANUP(cleanup_close) int fd = open_file(child, wanted->name, &before);
+
+	answer->is_changing = fd >= 0;
+	for (int i = 0; answer->is_changing && i < MOST_TRIES; i++) {
+		if (!read_text(child, fd, before.st_size, lines_needed(wanted), text) || fstat(fd, &after) != 0)
+			return false;
+		answer->is_changing = !is_unchanged(&before, &after);
+		before = after;
+	}
+	answer->modified_ns = fd < 0 ? 0 : time_ns(&before.st_mtim);
+	answer->has_md5 = text->is_whole && !answer->is_changing;
+	if (answer->has_md5)
+		md5(text->bytes, text->size, answer->md5);
+	return fd >= 0;
+}
+
+/* Appends the pieces of a file behind its answer. */
+static bool cut_pieces(
+	const struct source_wanted *wanted, const struct text *text, struct source_answer *answer, struct buffer *out)
+{
+	struct source_lines lines;
+	struct error ignored;
+
+	if (!source_lines_init(&lines, text->bytes, text->size, &ignored))
+		return false;
+	for (uint32_t i = 0; i < wanted->range_count; i++) {
+		struct source_piece piece = { .range = i };
+		size_t at = out->size, start = at + sizeof(piece);
+
+		buffer_append(out, &piece, sizeof(piece));
+		source_lines_cut(&lines, &wanted->ranges[i], &piece.first_line, out);
+		if (!buffer_ok(out, &ignored) || out->size == start) {
+			out->size = at;
+			continue;
+		}
+		piece.bytes = (uint32_t)(out->size - start);
+		memcpy(out->data + at, &piece, sizeof(piece));
+		answer->piece_count++;
+	}
+	source_lines_deinit(&lines);
+	return answer->piece_count > 0;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t written = write(fd, bytes, size);
+
+		if (written <= 0)
+			return false;
+		bytes += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+/* False: there is nobody to read on. */
+static bool answer_file(struct child *child, uint32_t file)
+{
+	const struct source_wanted *wanted = &child->reader->plan->files[file];
+	struct source_answer answer = { .file = file };
+	CLEANUP(text_deinit) struct text text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+
+	buffer_init(&out, SOURCE_MAX_ANSWER_BYTES);
+	buffer_append(&out, &answer, sizeof(answer));
+	if (!read_file(child, wanted, &text, &answer) || !cut_pieces(wanted, &text, &answer, &out))
+		return true;
+	memcpy(out.data, &answer, sizeof(answer));
+	child->written_bytes += out.size;
+	return child->written_bytes <= SOURCE_MAX_ANSWER_BYTES &&
+	       write_all(child->output, (uint8_t *)out.data, out.size);
+}
+
+/* The tree of a process that still has it after it was opened: its pid may have become another one's. */
+static int open_root(const struct source_reader *reader)
+{
+	char path[64] = "/";
+	int fd;
+
+	if (reader->pid != 0)
+		snprintf(path, sizeof(path), "/proc/%d/root", reader->pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && reader->pid != 0 && in_root_tree_of(reader->pid) != reader->tree) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool become(const struct source_reader *reader, int output)
+{
+	const struct filter_rule rules[] = {
+		FILTER_OPENS,
+		FILTER_IF(write, 0, UINT32_MAX, (uint32_t)output),
+	};
+
+	return reader_rights_become(&(struct reader_rights){ .is_user_known = reader->is_user_known,
+		.user = reader->user,
+		.rules = rules,
+		.rule_count = sizeof(rules) / sizeof(rules[0]) });
+}
+
+static _Noreturn void run_child(const struct source_reader *reader, int output)
+{
+	struct child child = { .reader = reader, .output = output, .bytes_left = MOST_READ_BYTES };
+
+	(void)prctl(PR_SET_NAME, "kelvin-source");
+	child.root = open_root(reader);
+	confined_keep((const int[]){ output, child.root }, 2);
+	if (child.root < 0 || !become(reader, output))
+		_exit(1);
+	for (uint32_t i = 0; i < reader->plan->file_count; i++)
+		if (reader->is_asked[i] && !answer_file(&child, i))
+			break;
+	_exit(0);
+}
+
+/* ---- Its parent ---- */
+
+/* Whether the child is at work: it is asked each tick in which nothing came. */
+struct progress {
+	pid_t pid;
+	int64_t cpu_ns;
+	unsigned int still_ticks;
+};
+
+static bool is_stalled(struct progress *progress)
+{
+	int64_t cpu_ns = confined_cpu_ns(progress->pid);
+
+	progress->still_ticks = cpu_ns != progress->cpu_ns ? 0 : progress->still_ticks + 1;
+	progress->cpu_ns = cpu_ns;
+	return progress->still_ticks > STALL_TICKS;
+}
+
+/* True: the child has closed its end. */
+static bool take_all(int input, struct progress *progress, const struct symbolize_options *options, int64_t deadline_ns,
+	struct buffer *answers)
+{
+	struct pollfd ready = { .fd = input, .events = POLLIN };
+	size_t most = answers->size + SOURCE_MAX_ANSWER_BYTES;
+	struct error ignored;
+
+	while (clock_read_ns(CLOCK_MONOTONIC) < deadline_ns && answers->size < most &&
+		!(options->is_stopped && options->is_stopped())) {
+		uint8_t *room;
+		ssize_t got;
+
+		if (poll(&ready, 1, TICK_MS) <= 0) {
+			if (is_stalled(progress))
+				return false;
+			continue;
+		}
+		room = (uint8_t *)buffer_reserve(answers, BLOCK_BYTES);
+		got = room ? read(input, room, BLOCK_BYTES) : -1;
+		if (got <= 0)
+			return got == 0 && buffer_ok(answers, &ignored);
+		buffer_commit(answers, (size_t)got);
+	}
+	return false;
+}
+
+bool source_reader_run(const struct source_reader *reader, const struct symbolize_options *options, int64_t deadline_ns,
+	struct buffer *answers)
+{
+	struct progress progress = { .cpu_ns = -1 };
+	int ends[2];
+	bool ok;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	(void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
+	progress.pid = confined_fork();
+	if (progress.pid == 0)
+		run_child(reader, ends[1]);
+	close(ends[1]);
+	ok = progress.pid > 0 && take_all(ends[0], &progress, options, deadline_ns, answers);
+	if (progress.pid > 0)
+		confined_end(progress.pid);
+	close(ends[0]);
+	return ok;
+}
