@@ -367,6 +367,7 @@ static const struct options_row cmd_bench_rows[] = {
 	{ .rows = comparison_output_rows, .at = offsetof(struct request, comparison) },
 	{ .name = "Options:" },
 	{ .rows = comparison_rows, .at = offsetof(struct request, comparison) },
+	{ .rows = naming_sources_rows, .at = offsetof(struct request, comparison.naming) },
 	{ 'q', "quiet", NULL, "no progress", OPTIONS_FLAG(struct request, quiet) },
 	{ 0 },
 };

@@ -248,6 +248,7 @@ static const struct options_row cmd_record_rows[] = {
 		cmd_record_take_call_graph, offsetof(struct request, job.live.sampler),
 		.words = "dwarf dwarf,32768 fp" },
 	{ .rows = naming_rows, .at = offsetof(struct request, job.naming) },
+	{ .rows = naming_sources_rows, .at = offsetof(struct request, job.naming) },
 	{ 0, "verify", "[=N]",
 		"unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 		"with libdw, and tells how many are equal",

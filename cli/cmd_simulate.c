@@ -49,7 +49,8 @@ struct simulation {
 	struct buffer notices;  /* owned: of the last run that is kept */
 	struct profile *merged; /* owned: all runs so far; NULL: none */
 	int64_t naming_ns;
-	int code; /* of the program, when all went well */
+	struct symbolize_kept_sources sources; /* of the last run */
+	int code;                              /* of the program, when all went well */
 };
 
 /* ---- The summary ---- */
@@ -119,6 +120,7 @@ static void print_summary(const struct simulation *simulation, const struct prof
 	buffer_printf(&text, "%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles,
 		processes, processes == 1 ? "" : "es");
 	append_model(&text, &simulation->request->simulated);
+	naming_append_sources(&text, &simulation->sources);
 	cli_append_written(&text, simulation->request->output, file_bytes);
 	buffer_printf(&text, " in %.2f s after the command ended\n", (double)simulation->naming_ns / 1e9);
 	cli_print_notices(&text);
@@ -164,6 +166,7 @@ static bool simulate(struct simulation *simulation)
 	simulation->naming_ns += clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	progress_clear(&simulation->progress);
 	if (ok) {
+		simulation->sources = result.sources;
 		simulation->code = child_exit_code(result.recording.child_status);
 		buffer_deinit(&simulation->notices);
 		simulation->notices = result.notices;
@@ -257,6 +260,7 @@ static const struct options_row cmd_simulate_rows[] = {
 		"vitest): only they are counted, each for itself",
 		OPTIONS_FLAG(struct request, simulated.has_benchmarks) },
 	{ .rows = naming_rows, .at = offsetof(struct request, naming) },
+	{ .rows = naming_sources_rows, .at = offsetof(struct request, naming) },
 	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
 	{ .rows = options_no_args_rows, .at = offsetof(struct request, simulated.no_arguments) },
 	{ .rows = options_mode_rows, .at = offsetof(struct request, mode) },

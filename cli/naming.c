@@ -28,6 +28,30 @@ const struct options_row naming_rows[] = {
 	{ 0 },
 };
 
+const struct options_row naming_sources_rows[] = {
+	{ 0, "sources", NULL,
+		"keeps the source text around sampled lines in the profile, as it is now (default: that of files below\n"
+		"--project-root)",
+		OPTIONS_FLAG(struct naming, all_sources) },
+	{ 0, "no-sources", NULL, "keeps no source text", OPTIONS_FLAG(struct naming, no_sources) },
+	{ 0 },
+};
+
+void naming_append_sources(struct buffer *text, const struct symbolize_kept_sources *kept)
+{
+	if (kept->files == 0)
+		return;
+	buffer_printf(text, "source text of %llu function%s kept, %llu kB", (unsigned long long)kept->functions,
+		kept->functions == 1 ? "" : "s", (unsigned long long)(kept->bytes + 999) / 1000);
+	if (kept->files_that_may_differ)
+		buffer_printf(text, "; %llu file%s may differ from what was built",
+			(unsigned long long)kept->files_that_may_differ, kept->files_that_may_differ == 1 ? "" : "s");
+	if (kept->is_cut)
+		buffer_append_string(
+			text, "; the text of other files is missing, as there was too much or it took too long");
+	buffer_append_byte(text, '\n');
+}
+
 static bool read_rules(
 	enum symbolize_rules_kind kind, const char *path, struct symbolize_rules **rules, struct error *err)
 {
@@ -69,6 +93,9 @@ bool naming_prepare(struct naming *naming, struct symbolize_options *options, st
 	options->origin_rules = naming->origin_rules;
 	options->wait_rules = naming->wait_rules;
 	options->no_names = naming->no_names;
+	options->sources = naming->no_sources    ? SYMBOLIZE_SOURCES_NONE
+			   : naming->all_sources ? SYMBOLIZE_SOURCES_ALL
+						 : SYMBOLIZE_SOURCES_OF_PROJECT;
 	options->require_confinement = naming->require_confinement;
 	return true;
 }

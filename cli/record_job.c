@@ -76,6 +76,7 @@ static void print_summary(const struct record_job *job, struct profile *profile)
 		.file_bytes = job->file_bytes,
 		.may_wait = job->live.sampler.off_cpu_ns == 0 && job->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
 		.no_names = job->options.no_names,
+		.sources = job->sources,
 		.answer_us = job->answer_us,
 	});
 }
@@ -123,6 +124,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 	if (result->no_benchmarks.code != ERROR_NONE)
 		cli_print_error(&result->no_benchmarks);
 	job->answer_us = result->answer_us;
+	job->sources = result->sources;
 	job->cpu_ns += recording->cpu_ns;
 	job->naming_ns += clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	if (job->quiet)

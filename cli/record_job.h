@@ -12,12 +12,13 @@ struct record_job {
 	mode_t mode;         /* of the file, as file_write() has it */
 	const char *control; /* of --control; NULL: none */
 	bool quiet;
-	bool has_benchmarks;    /* the command runs benchmarks, which are told apart */
-	double answer_us;       /* of the last run, source_result.answer_us */
-	uint64_t runs;          /* of a command, one after the other, into one profile; 0 counts as 1 */
-	struct profile *merged; /* of several: the runs so far; owned by record_job_run() */
-	int64_t cpu_ns;         /* what the recorder used while recording, for all runs */
-	int64_t naming_ns;      /* from the last sample to the file, likewise */
+	bool has_benchmarks;                   /* the command runs benchmarks, which are told apart */
+	struct symbolize_kept_sources sources; /* of the last run */
+	double answer_us;                      /* of the last run, source_result.answer_us */
+	uint64_t runs;                         /* of a command, one after the other, into one profile; 0 counts as 1 */
+	struct profile *merged;                /* of several: the runs so far; owned by record_job_run() */
+	int64_t cpu_ns;                        /* what the recorder used while recording, for all runs */
+	int64_t naming_ns;                     /* from the last sample to the file, likewise */
 	uint64_t file_bytes;
 	struct symbolize_options options; /* made of `naming` by record_job_run() */
 	struct progress progress;

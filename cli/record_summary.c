@@ -454,6 +454,7 @@ static void append_summary(struct buffer *text, const struct record_summary *sum
 		append_nameless(text, summary->profile);
 		append_stripped(text, summary->profile);
 	}
+	naming_append_sources(text, &summary->sources);
 	buffer_printf(text, "recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
 		seconds > 0 ? (double)summary->recorder_cpu_ns / 1e7 / seconds : 0, (double)summary->naming_ns / 1e9,
 		summary->no_names ? "" : "name functions and ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "cli/naming.h"
 
 /* What a recording found, which is printed at its end. */
 struct record_summary {
@@ -11,8 +11,9 @@ struct record_summary {
 	int64_t naming_ns;       /* time from the end of the recording until the file was written */
 	const char *path;
 	uint64_t file_bytes;
-	bool may_wait;    /* it may be worth to look at what the target waited for */
-	bool no_names;    /* nothing was to be named: what has no name is no news */
+	bool may_wait; /* it may be worth to look at what the target waited for */
+	bool no_names; /* nothing was to be named: what has no name is no news */
+	struct symbolize_kept_sources sources;
 	double answer_us; /* how long answers to the harness of benchmarks took, the median; 0: there were none */
 };
 

@@ -87,14 +87,34 @@ static bool complete(struct source *source, struct source_result *result, struct
 	return !source->functions->complete || source->functions->complete(source, result, err);
 }
 
+/* Behind complete(), which makes the profile that is written. What goes wrong costs the text alone. */
+static void keep_sources(
+	const struct source *source, const struct symbolize_options *options, struct source_result *result)
+{
+	struct symbolize_options keeping = *options;
+	struct recording *recording = &result->recording;
+	struct error why;
+
+	if (!source->is_live || interrupt_stops_naming())
+		return;
+	keeping.is_command = source->is_command;
+	keeping.is_stopped = interrupt_stops_naming;
+	interrupt_begin_naming();
+	if (!symbolize_keep_sources(recording->profile, &recording->symbols, &keeping, &result->sources, &why))
+		buffer_printf(&result->notices, "%s: source text is not kept\n", why.message);
+	interrupt_end_naming();
+}
+
 bool source_name(
 	struct source *source, const struct symbolize_options *options, struct source_result *result, struct error *err)
 {
 	struct recording *recording = &result->recording;
 
-	return (source->is_named ? name_origins(source, options, recording->profile, err)
-				 : name_addresses(source, options, recording, &result->notices, err)) &&
-	       complete(source, result, err) &&
-	       symbolize_waits(recording->profile, &recording->symbols, options, err) &&
+	if (!(source->is_named ? name_origins(source, options, recording->profile, err)
+			       : name_addresses(source, options, recording, &result->notices, err)) ||
+		!complete(source, result, err))
+		return false;
+	keep_sources(source, options, result);
+	return symbolize_waits(recording->profile, &recording->symbols, options, err) &&
 	       profile_mark_activities(recording->profile, err);
 }

@@ -33,6 +33,7 @@ struct source_result {
 	struct buffer notices; /* what the user should know, line by line */
 	enum source_stage stage;
 	struct error no_benchmarks; /* why there are none, where they were to be told apart; ERROR_NONE otherwise */
+	struct symbolize_kept_sources sources; /* source text in the profile */
 	double answer_us; /* how long answers to the harness of benchmarks took, the median; 0: there were none */
 };
 
@@ -64,6 +65,8 @@ struct source {
 	int fd;            /* that it reads, owned unless it is standard input; -1: none */
 	bool is_named;     /* its locations have names; only origins may be missing */
 	bool is_read_once; /* false: commands may read it again later, so its resolved frames are kept on disk */
+	bool is_live;      /* what it has sampled or counted ran just now: its source is looked for */
+	bool is_command;   /* ... and was started here */
 	char debug_root[SOURCE_ROOT_BYTES]; /* root directory of the target, whose debug files lie below it; "": ours */
 };
 

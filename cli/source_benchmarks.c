@@ -194,9 +194,12 @@ bool source_benchmarks_create(const struct source_live_options *options, struct 
 
 	if (!made)
 		return error_set_memory(err);
-	made->source = (struct source){
-		.functions = &benchmarks_functions, .name = "a recording", .fd = -1, .is_read_once = true
-	};
+	made->source = (struct source){ .functions = &benchmarks_functions,
+		.name = "a recording",
+		.fd = -1,
+		.is_read_once = true,
+		.is_live = true,
+		.is_command = true };
 	made->live = *options;
 	for (int i = 0; i < STREAM_COUNT; i++)
 		made->streams[i] = made->streams_of_command[i] = options->streams ? options->streams[i] : -1;

@@ -193,6 +193,8 @@ bool source_live_create(const struct source_live_options *options, struct source
 		return error_set_memory(err);
 	made->source =
 		(struct source){ .functions = &live_functions, .name = "a recording", .fd = -1, .is_read_once = true };
+	made->source.is_live = true;
+	made->source.is_command = target->kind == SAMPLER_TARGET_COMMAND;
 	made->options = *options;
 	made->options.sampler.start_disabled = options->delay_ms > 0 || options->starts_disabled;
 	/* A process of another mount namespace has its debug files there too. */

@@ -218,7 +218,9 @@ bool source_simulated_create(const struct source_simulated_options *options, str
 
 	if (!made)
 		return error_set_memory(err);
-	made->source = (struct source){ .functions = &simulated_functions, .name = "a simulation", .fd = -1 };
+	made->source = (struct source){
+		.functions = &simulated_functions, .name = "a simulation", .fd = -1, .is_live = true, .is_command = true
+	};
 	made->options = *options;
 	*source = &made->source;
 	return true;
