@@ -62,6 +62,7 @@ static bool take_code(
 		.stream = stream,
 		.described = described,
 		.data = data,
+		.positions = v8_word(object, layout->at[V8_CODE_POSITIONS]),
 		.tier = tier_of(layout, flags) };
 	code->end = code->start + size;
 	if (layout->at[V8_CODE_DATA] < CODE_WRAPPER - 8)

@@ -192,6 +192,22 @@ static bool find_position(const struct v8_script *script, uint32_t position, uin
 	return true;
 }
 
+bool v8_find_line(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t script, int32_t position, uint32_t *line,
+	struct error *err)
+{
+	struct v8_script *found;
+	uint32_t column;
+
+	*line = 0;
+	if (position < 0)
+		return true;
+	if (!find_script(heap, scripts, script, &found, err))
+		return false;
+	if (found && !find_position(found, (uint32_t)position, line, &column))
+		*line = 0;
+	return true;
+}
+
 /* ---- What a function has of its scope ---- */
 
 /*
@@ -292,6 +308,7 @@ static bool describe(struct v8_heap *heap, const struct scope *scope, const stru
 	buffer_append_byte(&name, ' ');
 	buffer_append_string(&name, script->path);
 	function->path = script->path;
+	function->script = script->tagged;
 	function->line = 0;
 	if (find_position(script, scope->start, &function->line, &column))
 		buffer_printf(&name, ":%u:%u", function->line, column);

@@ -25,6 +25,7 @@ static void init_known(struct v8_known *known)
 	hash_map_init(&known->by_bytecode, sizeof(uint64_t));
 	hash_map_init(&known->by_place, sizeof(struct v8_frame_place));
 	hash_map_init(&known->listed.by_bytecode, sizeof(uint64_t));
+	hash_map_init(&known->by_positions, sizeof(uint64_t));
 }
 
 static void deinit_known(struct v8_known *known)
@@ -38,6 +39,7 @@ static void deinit_known(struct v8_known *known)
 	free(known->codes);
 	free(known->listed.items);
 	v8_scripts_deinit(&known->scripts);
+	v8_known_deinit_positions(known);
 	hash_map_deinit(&known->by_shared);
 	hash_map_deinit(&known->by_bytecode);
 	hash_map_deinit(&known->by_place);
@@ -98,6 +100,7 @@ static bool set_function(struct v8_known *known, struct v8_known_function *funct
 	char *name, *path;
 
 	function->checked_ns = known->now_ns;
+	function->script = known->read.script;
 	if (is_same)
 		return true;
 	name = strdup(known->read.name);
@@ -109,7 +112,7 @@ static bool set_function(struct v8_known *known, struct v8_known_function *funct
 	}
 	free(function->name);
 	free(function->path);
-	*function = (struct v8_known_function){ shared, known->now_ns, name, path, known->read.line,
+	*function = (struct v8_known_function){ shared, known->now_ns, known->read.script, name, path, known->read.line,
 		{ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE } };
 	return true;
 }
@@ -130,8 +133,7 @@ static bool add_function(struct v8_known *known, uint64_t shared, uint32_t *id, 
 	return set_function(known, &known->functions[*id], shared, err);
 }
 
-/* Finds the function of a SharedFunctionInfo; `*id` PROFILE_NONE: it could not be read. */
-static bool find_function(struct v8_known *known, uint64_t shared, uint32_t *id, struct error *err)
+bool v8_known_by_shared(struct v8_known *known, uint64_t shared, uint32_t *id, struct error *err)
 {
 	uint32_t old = hash_map_get(&known->by_shared, &shared);
 	bool found;
@@ -215,6 +217,7 @@ static bool add_bytecode(struct v8_known *known, uint64_t tagged, uint64_t data,
 		!hash_map_add(&known->by_bytecode, &tagged, (uint32_t)known->bytecode_count, &value, &added, err))
 		return false;
 	known->bytecode_count += added;
+	v8_known_forget_positions(known, tagged);
 	known->bytecodes[*value] = (struct v8_known_bytecode){ tagged, known->now_ns, data, function, true };
 	return true;
 }
@@ -263,7 +266,7 @@ bool v8_known_by_bytecode(
 		return true;
 	if (!find_shared(known, bytecode, js_function, &shared, &data, err))
 		return false;
-	return !shared || (find_function(known, shared, function, err) &&
+	return !shared || (v8_known_by_shared(known, shared, function, err) &&
 				  (*function == PROFILE_NONE || add_bytecode(known, bytecode, data, *function, err)));
 }
 
@@ -290,6 +293,7 @@ static bool add_code(
 	memmove(&known->codes[first + 1], &known->codes[last], (known->code_count - last) * sizeof(*known->codes));
 	known->code_count += 1 + first - last;
 	*code = &known->codes[first];
+	v8_known_forget_positions(known, found->described);
 	**code = (struct v8_known_code){ found->start, *found, known->now_ns, PROFILE_NONE, true };
 	return true;
 }
@@ -397,6 +401,7 @@ static bool find_regexp(struct v8_known *known, const struct v8_code *code, cons
 			memcpy(known->read.name, name.data ? name.data : "", name.size + 1);
 			known->read.path = "";
 			known->read.line = 0;
+			known->read.script = 0;
 			is_kept = add_function(known, code->described, function, err);
 		}
 	}
@@ -410,24 +415,24 @@ static bool find_owner(struct v8_known *known, const struct v8_code *code, const
 	if (code->tier == V8_REGEXP)
 		return find_regexp(known, code, frame, function, err);
 	if (code->shared)
-		return find_function(known, code->shared, function, err);
+		return v8_known_by_shared(known, code->shared, function, err);
 	return v8_known_by_bytecode(known, code->bytecode, frame->js_function, function, err);
 }
 
-bool v8_known_by_code(
-	struct v8_known *known, const struct v8_frame *frame, enum v8_tier *tier, uint32_t *function, struct error *err)
+bool v8_known_by_code(struct v8_known *known, const struct v8_frame *frame, struct v8_code *code, uint32_t *function,
+	struct error *err)
 {
-	struct v8_known_code *code;
+	struct v8_known_code *found;
 
-	if (!find_code(known, frame->address, &code, err))
+	if (!find_code(known, frame->address, &found, err))
 		return false;
-	*tier = code->is.tier;
-	*function = code->function;
-	if (*tier == V8_NO_FUNCTION || *function != PROFILE_NONE)
+	*code = found->is;
+	*function = found->function;
+	if (code->tier == V8_NO_FUNCTION || *function != PROFILE_NONE)
 		return true;
-	if (!find_owner(known, &code->is, frame, function, err))
+	if (!find_owner(known, code, frame, function, err))
 		return false;
-	code->function = *function;
+	found->function = *function;
 	return true;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "recording/interpret/names.h"
-#include "recording/interpret/v8/v8.h"
+#include "recording/interpret/v8/positions.h"
 
 /*
  * What is known of a process with V8: its functions, their bytecode and code, by their addresses. These objects are
@@ -12,6 +12,7 @@
 /* A function; its names in the profile by tier, PROFILE_NONE until needed. */
 struct v8_known_function {
 	uint64_t shared, checked_ns;
+	uint64_t script;   /* tagged */
 	char *name, *path; /* owned */
 	uint32_t line;
 	uint32_t ids[V8_NO_FUNCTION];
@@ -40,6 +41,14 @@ struct v8_known_list {
 	uint64_t next_ns, wait_ns; /* when the scripts may be asked again; how long after the last time */
 };
 
+/* Where bytecode or code is in its script. */
+struct v8_known_positions {
+	uint64_t of;    /* tagged: a BytecodeArray or a Code object */
+	uint64_t table; /* its word for the table; 0: to be read */
+	uint64_t checked_ns;
+	struct v8_positions is;
+};
+
 /* An interpreted frame. */
 struct v8_frame_place {
 	uint64_t frame_pointer, pc;
@@ -61,6 +70,10 @@ struct v8_known {
 	struct hash_map by_shared, by_bytecode;
 	struct hash_map by_place; /* struct v8_frame_place -> the function that was interpreted there last */
 	struct v8_known_list listed;
+	struct v8_known_positions *positions;
+	size_t position_table_count, position_capacity;
+	size_t position_count; /* of all tables */
+	struct hash_map by_positions;
 	struct v8_function read; /* the function that was read last */
 };
 
@@ -91,5 +104,35 @@ struct v8_frame {
 /* Finds the code of a frame, and its function or regular expression; PROFILE_NONE: there is none, or it is not known.
  */
 COMMON_MUST_CHECK
-bool v8_known_by_code(struct v8_known *known, const struct v8_frame *frame, enum v8_tier *tier, uint32_t *function,
+bool v8_known_by_code(struct v8_known *known, const struct v8_frame *frame, struct v8_code *code, uint32_t *function,
 	struct error *err);
+
+/* Finds the function of a SharedFunctionInfo; PROFILE_NONE: it could not be read. */
+COMMON_MUST_CHECK
+bool v8_known_by_shared(struct v8_known *known, uint64_t shared, uint32_t *function, struct error *err);
+
+/* ---- Lines (lines.c) ---- */
+
+/* A function that is known, and its line; 0: not known. */
+struct v8_place {
+	uint32_t function, line;
+};
+
+enum { V8_MOST_PLACES = 16 };
+
+/* Finds the line of an offset in the bytecode of place->function. */
+COMMON_MUST_CHECK
+bool v8_known_bytecode_line(
+	struct v8_known *known, uint64_t bytecode, int64_t offset, struct v8_place *place, struct error *err);
+
+/*
+ * Finds the line of an address in code of places[0].function; where functions were inlined there, they come before it,
+ * the innermost first.
+ */
+COMMON_MUST_CHECK
+bool v8_known_places(struct v8_known *known, const struct v8_code *code, uint64_t address,
+	struct v8_place places[V8_MOST_PLACES], size_t *count, struct error *err);
+
+/* Has the positions of an object read again, since another may be in its place. */
+void v8_known_forget_positions(struct v8_known *known, uint64_t of);
+void v8_known_deinit_positions(struct v8_known *known);

@@ -22,10 +22,14 @@ static const struct named_number named_numbers[] = {
 	{ V8_TYPE_SCRIPT, "type_Script__SCRIPT_TYPE" },
 	{ V8_TYPE_SCOPE_INFO, "type_ScopeInfo__SCOPE_INFO_TYPE" },
 	{ V8_TYPE_FIXED_ARRAY, "type_FixedArray__FIXED_ARRAY_TYPE" },
+	{ V8_TYPE_BYTES, "type_ByteArray__BYTE_ARRAY_TYPE" },
+	{ V8_TYPE_TRUSTED_BYTES, "type_TrustedByteArray__TRUSTED_BYTE_ARRAY_TYPE" },
 	{ V8_FRAME_CONTEXT, "off_fp_context" },
 	{ V8_FRAME_FUNCTION, "off_fp_function" },
 	{ V8_FRAME_BYTECODE, "off_fp_bytecode_array" },
 	{ V8_FRAME_OFFSET, "off_fp_bytecode_offset" },
+	{ V8_REGISTER_BYTECODE, "InterpreterBytecodeArrayRegister" },
+	{ V8_REGISTER_OFFSET, "InterpreterBytecodeOffsetRegister" },
 	{ V8_MAP_TYPE, "class_Map__instance_type__uint16_t" },
 	{ V8_FUNCTION_SHARED, "class_JSFunction__shared__SharedFunctionInfo" },
 	{ V8_SHARED_DATA, "class_SharedFunctionInfo__function_data__Object" },
@@ -52,10 +56,13 @@ static const struct named_number named_numbers[] = {
 	{ V8_CODE_FLAGS, "class_Code__flags__uint32_t" },
 	{ V8_CODE_SIZE, "class_Code__instruction_size__int" },
 	{ V8_CODE_DATA, "class_Code__deoptimization_data__FixedArray" },
+	{ V8_BYTECODE_DATA, "class_BytecodeArray__data__uintptr_t" },
 	{ V8_KIND_MASK, "CodeKindFieldMask" },
 	{ V8_KIND_BASELINE, "CodeKindBaseline" },
 	{ V8_DEOPT_SHARED, "DeoptimizationDataWrappedSharedFunctionInfoIndex" },
 	{ V8_DEOPT_SHARED, "DeoptimizationDataSharedFunctionInfoIndex" },
+	{ V8_DEOPT_LITERALS, "DeoptimizationDataLiteralArrayIndex" },
+	{ V8_DEOPT_INLINED, "DeoptimizationDataInliningPositionsIndex" },
 	{ V8_SCOPE_VARIABLES, "scopeinfo_idx_first_vars" },
 };
 
@@ -69,6 +76,7 @@ struct number_value {
 
 static const struct number_value values[] = {
 	{ V8_TYPE_STREAM, -1 },
+	{ V8_TYPE_TRUSTED_BYTES, -1 },
 	{ V8_SHARED_DATA, 8 },
 	{ V8_SCRIPT_LINE_OFFSET, 24 },
 	{ V8_SCRIPT_COLUMN_OFFSET, 32 },
@@ -78,16 +86,21 @@ static const struct number_value values[] = {
 	{ V8_CODE_FLAGS, 48 },
 	{ V8_CODE_SIZE, 56 },
 	{ V8_DEOPT_SHARED, 6 },
+	{ V8_REGISTER_BYTECODE, 12 },
+	{ V8_REGISTER_OFFSET, 9 },
+	{ V8_DEOPT_LITERALS, 2 },
+	{ V8_DEOPT_INLINED, 7 },
 };
 
 /* Objects are read at most so far, and frames as far from the frame pointer. */
-enum { MOST_NUMBER = 4096, MOST_OFFSET = 120, LEAST_OFFSET = -120 };
+enum { MOST_REGISTER = 15, MOST_NUMBER = 4096, MOST_OFFSET = 120, LEAST_OFFSET = -120 };
 
 struct reading {
 	struct elf_image *elf;
 	struct v8_layout *layout;
 	bool is_found[V8_NUMBERS];
 	bool is_compressed; /* pointers take four bytes */
+	bool has_bytecode_wrapper;
 };
 
 static bool read_number(const struct reading *reading, uint64_t address, int32_t *number)
@@ -120,8 +133,26 @@ static void take_symbol(struct reading *reading, const char *name, uint64_t addr
 		reading->layout->at[id] = number;
 		reading->layout->has_wrapper |= strstr(name, "WrappedShared") != NULL;
 	}
+	reading->has_bytecode_wrapper |= strncmp(name, "class_BytecodeArray__wrapper__", 30) == 0;
 	if (strcmp(name, "TaggedSize") == 0)
 		reading->is_compressed = number != sizeof(uint64_t);
+}
+
+/* The sizes of bytecodes: a symbol of V8's own, where it is exported or the file is not stripped. */
+static void take_sizes(struct reading *reading, const char *name, const Elf64_Sym *symbol)
+{
+	struct v8_layout *layout = reading->layout;
+	size_t size;
+	const uint8_t *bytes;
+
+	if (strcmp(name, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE") != 0 ||
+		symbol->st_size > sizeof(layout->bytecode_sizes) || symbol->st_size % V8_OPERAND_SCALES != 0)
+		return;
+	bytes = elf_image_bytes_at(reading->elf, symbol->st_value, &size);
+	if (!bytes || size < symbol->st_size)
+		return;
+	memcpy(layout->bytecode_sizes, bytes, symbol->st_size);
+	layout->bytecode_count = (uint16_t)(symbol->st_size / V8_OPERAND_SCALES);
 }
 
 static void take_symbols(struct reading *reading, const struct elf_section *symbols, const struct elf_section *strings)
@@ -130,25 +161,44 @@ static void take_symbols(struct reading *reading, const struct elf_section *symb
 
 	while (byte_reader_left(&r) >= sizeof(Elf64_Sym)) {
 		const uint8_t *bytes = byte_reader_bytes(&r, sizeof(Elf64_Sym));
+		const char *name;
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, bytes, sizeof(symbol));
-		if (symbol.st_name < strings->size &&
-			memchr(strings->bytes + symbol.st_name, 0, strings->size - symbol.st_name))
-			take_symbol(reading, (const char *)strings->bytes + symbol.st_name, symbol.st_value);
+		if (symbol.st_name >= strings->size ||
+			!memchr(strings->bytes + symbol.st_name, 0, strings->size - symbol.st_name))
+			continue;
+		name = (const char *)strings->bytes + symbol.st_name;
+		take_symbol(reading, name, symbol.st_value);
+		take_sizes(reading, name, &symbol);
 	}
 }
 
 static bool is_in_bounds(enum v8_number number, int32_t value)
 {
-	bool is_type = number <= V8_TYPE_FIXED_ARRAY;
+	bool is_type = number <= V8_TYPE_TRUSTED_BYTES;
 	bool is_frame = number >= V8_FRAME_CONTEXT && number <= V8_FRAME_OFFSET;
 
+	if (number == V8_REGISTER_BYTECODE || number == V8_REGISTER_OFFSET)
+		return value >= 0 && value <= MOST_REGISTER;
 	if (is_frame)
 		return value < 0 && value >= LEAST_OFFSET;
 	if (is_type)
 		return value >= -1 && value < MOST_NUMBER;
 	return value >= 0 && value <= (number == V8_STREAM_HEADER ? 2 * MOST_OFFSET : MOST_OFFSET);
+}
+
+/*
+ * The table of positions stands behind what leads to the function. Of bytecode it is the last of three words before
+ * version 12, and the first of them from then on, where a wrapper comes before them.
+ */
+static void complete_positions(struct reading *reading)
+{
+	struct v8_layout *layout = reading->layout;
+
+	layout->at[V8_CODE_POSITIONS] = layout->at[V8_CODE_DATA] + 8;
+	layout->at[V8_BYTECODE_POSITIONS] = reading->has_bytecode_wrapper ? 24 : 32;
+	reading->is_found[V8_CODE_POSITIONS] = reading->is_found[V8_BYTECODE_POSITIONS] = true;
 }
 
 /* Fills in what the symbols leave out. False: something is missing that is needed. */
@@ -161,6 +211,7 @@ static bool complete(struct reading *reading)
 		reading->is_found[V8_CODE_DATA] = true;
 		layout->at[V8_CODE_DATA] = reading->is_found[V8_CODE_START] ? 8 : 16;
 	}
+	complete_positions(reading);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		if (reading->is_found[values[i].number])
 			continue;
@@ -189,6 +240,9 @@ bool v8_layout_read(struct elf_image *elf, struct buffer *notices, void **layout
 		return error_set_memory(err);
 	reading.layout->elf = elf;
 	take_symbols(&reading, &symbols, &strings);
+	if (reading.layout->bytecode_count == 0 && elf_image_section(elf, ".symtab", &symbols) &&
+		elf_image_section(elf, ".strtab", &strings))
+		take_symbols(&reading, &symbols, &strings);
 	if (complete(&reading))
 		*layout = reading.layout;
 	else

@@ -27,8 +27,11 @@ struct naming {
 	struct v8_known *known;
 	const struct unwind_stack_dump *dump;
 	struct unwind_frame *frame;
-	uint64_t frame_pointer; /* 0: not known */
+	uint64_t frame_pointer;              /* 0: not known */
+	const struct unwind_registers *leaf; /* those of the frame; NULL: it is a caller */
 };
+
+enum { MOST_BYTECODE = 1 << 24 };
 
 static bool name_function(
 	struct interpreter_names *names, struct v8_known_function *function, enum v8_tier tier, struct error *err)
@@ -44,16 +47,21 @@ static bool name_function(
 	return interpreter_names_function(names, &made, &function->ids[tier], err);
 }
 
-/* Gives the frame a function's name. */
-static bool set_frame(const struct naming *naming, uint32_t function, enum v8_tier tier, struct error *err)
+/* Gives the frame the names and lines of functions, the innermost first. */
+static bool set_frame(
+	const struct naming *naming, const struct v8_place *places, size_t count, enum v8_tier tier, struct error *err)
 {
-	struct v8_known_function *named = &naming->known->functions[function];
-	struct profile_line line = { 0 };
+	struct profile_line lines[V8_MOST_PLACES] = { 0 };
 
-	if (named->ids[tier] == PROFILE_NONE && !name_function(naming->names, named, tier, err))
-		return false;
-	line.function = named->ids[tier];
-	return interpreter_names_frame(naming->names, &line, 1, naming->frame, err);
+	for (size_t i = 0; i < count; i++) {
+		struct v8_known_function *named = &naming->known->functions[places[i].function];
+
+		if (named->ids[tier] == PROFILE_NONE && !name_function(naming->names, named, tier, err))
+			return false;
+		lines[i].function = named->ids[tier];
+		lines[i].line = places[i].line;
+	}
+	return interpreter_names_frame(naming->names, lines, count, naming->frame, err);
 }
 
 /* A word below the frame pointer; false: it was not copied. */
@@ -99,33 +107,55 @@ static bool keep_interpreted(const struct naming *naming, uint32_t function, str
 	return true;
 }
 
+/*
+ * Where a frame is in its bytecode. In the slot is where it was when it called; of the leaf the interpreter's own
+ * registers tell it, unless their code has used them for something else: then it has called.
+ */
+static int64_t bytecode_offset(const struct naming *naming, uint64_t bytecode, uint64_t slot)
+{
+	const int32_t *at = naming->known->heap.layout->at;
+	int64_t header = at[V8_BYTECODE_DATA] - 1;
+
+	if (naming->leaf && naming->leaf->values[at[V8_REGISTER_BYTECODE]] == bytecode &&
+		naming->leaf->values[at[V8_REGISTER_OFFSET]] < MOST_BYTECODE)
+		return (int64_t)naming->leaf->values[at[V8_REGISTER_OFFSET]] - header;
+	return (int64_t)v8_small(slot) - header;
+}
+
 static bool name_interpreted(const struct naming *naming, struct error *err)
 {
 	uint64_t js_function = read_js_function(naming), bytecode, offset;
-	uint32_t function;
+	struct v8_place place = { 0 };
 
-	if (recall_interpreted(naming, &function))
-		return set_frame(naming, function, V8_INTERPRETED, err);
+	if (recall_interpreted(naming, &place.function))
+		return set_frame(naming, &place, 1, V8_INTERPRETED, err);
 	if (!js_function || !read_slot(naming, V8_FRAME_BYTECODE, &bytecode) || !v8_is_pointer(bytecode) ||
 		!read_slot(naming, V8_FRAME_OFFSET, &offset) || !v8_is_small(offset))
 		return true;
-	if (!v8_known_by_bytecode(naming->known, bytecode, js_function, &function, err))
+	if (!v8_known_by_bytecode(naming->known, bytecode, js_function, &place.function, err))
 		return false;
-	return function == PROFILE_NONE ||
-	       (keep_interpreted(naming, function, err) && set_frame(naming, function, V8_INTERPRETED, err));
+	return place.function == PROFILE_NONE ||
+	       (keep_interpreted(naming, place.function, err) &&
+		       v8_known_bytecode_line(
+			       naming->known, bytecode, bytecode_offset(naming, bytecode, offset), &place, err) &&
+		       set_frame(naming, &place, 1, V8_INTERPRETED, err));
 }
 
 static bool name_compiled(const struct naming *naming, bool *is_named, struct error *err)
 {
 	const struct v8_frame frame = { unwind_frame_address(naming->frame), read_js_function(naming),
 		naming->frame->stack_pointer, naming->dump };
-	enum v8_tier tier;
-	uint32_t function;
+	struct v8_place places[V8_MOST_PLACES] = { 0 };
+	struct v8_code code;
+	size_t count = 1;
 
-	if (!v8_known_by_code(naming->known, &frame, &tier, &function, err))
+	if (!v8_known_by_code(naming->known, &frame, &code, &places[0].function, err))
 		return false;
-	*is_named = function != PROFILE_NONE;
-	return !*is_named || set_frame(naming, function, tier, err);
+	*is_named = places[0].function != PROFILE_NONE;
+	if (!*is_named)
+		return true;
+	return (code.tier == V8_REGEXP || v8_known_places(naming->known, &code, frame.address, places, &count, err)) &&
+	       set_frame(naming, places, count, code.tier, err);
 }
 
 /* ---- Stacks ---- */
@@ -176,6 +206,7 @@ static bool v8_name(
 
 		naming.frame = &result->frames[i];
 		naming.frame_pointer = frame_pointer_of(result, i);
+		naming.leaf = i == 0 ? &sample->job->registers : NULL;
 		if (is_candidate(&naming, table, &is_made) && !name_frame(&naming, is_made, err))
 			return false;
 	}

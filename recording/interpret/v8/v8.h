@@ -24,10 +24,14 @@ enum v8_number {
 	V8_TYPE_SCRIPT,
 	V8_TYPE_SCOPE_INFO,
 	V8_TYPE_FIXED_ARRAY,
+	V8_TYPE_BYTES,
+	V8_TYPE_TRUSTED_BYTES,
 	V8_FRAME_CONTEXT, /* offsets from the frame pointer, in bytes */
 	V8_FRAME_FUNCTION,
 	V8_FRAME_BYTECODE,
 	V8_FRAME_OFFSET,
+	V8_REGISTER_BYTECODE, /* of the interpreter, by the processor's numbers */
+	V8_REGISTER_OFFSET,
 	V8_MAP_TYPE, /* offsets in objects, in bytes */
 	V8_FUNCTION_SHARED,
 	V8_SHARED_DATA,
@@ -52,17 +56,27 @@ enum v8_number {
 	V8_CODE_STREAM,
 	V8_CODE_FLAGS,
 	V8_CODE_SIZE,
-	V8_CODE_DATA, /* of an optimized function its deoptimization data, of a baseline function its bytecode */
+	V8_CODE_DATA,      /* of an optimized function its deoptimization data, of a baseline function its bytecode */
+	V8_CODE_POSITIONS, /* of baseline code the table of its bytecodes, else of positions */
+	V8_BYTECODE_DATA,  /* where the bytecodes begin */
+	V8_BYTECODE_POSITIONS,
 	V8_KIND_MASK, /* of V8_CODE_FLAGS */
 	V8_KIND_BASELINE,
-	V8_DEOPT_SHARED,    /* index in the deoptimization data */
+	V8_DEOPT_SHARED,    /* indexes in the deoptimization data */
+	V8_DEOPT_LITERALS,  /* an array, which begins with the functions that were inlined */
+	V8_DEOPT_INLINED,   /* where they were called */
 	V8_SCOPE_VARIABLES, /* index of the first variable in a ScopeInfo, in words behind its map */
 	V8_NUMBERS,
 };
 
+enum { V8_MOST_BYTECODES = 256, V8_OPERAND_SCALES = 3 };
+
 struct v8_layout {
 	const struct elf_image *elf; /* borrowed: of the file; to compare with */
 	int32_t at[V8_NUMBERS];
+	uint16_t bytecode_count; /* 0: their sizes are not known */
+	/* [scale * bytecode_count + bytecode]: bytes with operands, which have one, two or four times their size */
+	uint8_t bytecode_sizes[V8_OPERAND_SCALES * V8_MOST_BYTECODES];
 	bool has_streams; /* instructions are an object of their own, behind the code's */
 	bool has_wrapper; /* the deoptimization data has the function in a wrapper */
 };
@@ -171,12 +185,18 @@ struct v8_function {
 	char name[V8_MOST_NAME * 4 + V8_MOST_PATH * 4 + 32]; /* "area /srv/shape.js:3:19", as V8 gives it to perf */
 	const char *path; /* borrowed of the scripts, valid until the next call; "": without a name */
 	uint32_t line;    /* where it begins; 0: not known */
+	uint64_t script;  /* tagged */
 };
 
 /* `*found` false: it could not be read, or is no function. */
 COMMON_MUST_CHECK
 bool v8_read_function(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t shared, struct v8_function *function,
 	bool *found, struct error *err);
+
+/* The line of a character of a script, both as V8 numbers them: from 1 and from 0; 0: it is not known. */
+COMMON_MUST_CHECK
+bool v8_find_line(struct v8_heap *heap, struct v8_scripts *scripts, uint64_t script, int32_t position, uint32_t *line,
+	struct error *err);
 
 /* The bytecode that an object is or leads to, as code or what the interpreter has of a function; 0: none. */
 uint64_t v8_bytecode_in(struct v8_heap *heap, uint64_t tagged);
@@ -210,6 +230,7 @@ struct v8_code {
 	uint64_t stream;     /* the address of the object that has them */
 	uint64_t described;  /* the Code object, tagged */
 	uint64_t data;       /* of the Code object: what led to the function or the bytecode */
+	uint64_t positions;  /* of the Code object: its table of positions, or of bytecodes */
 	uint64_t wrapper;    /* what stands for that in other objects; 0: itself */
 	enum v8_tier tier;
 	uint64_t shared;   /* of an optimized function: its SharedFunctionInfo */

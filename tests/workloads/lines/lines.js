@@ -7,7 +7,7 @@ const laps = new Map();
 let last = 0;
 
 function cpu() {
-	const used = (process.threadCpuUsage ?? process.cpuUsage).call(process);
+	const used = process.cpuUsage();
 	return used.user + used.system;
 }
 
