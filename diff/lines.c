@@ -131,16 +131,30 @@ static bool add_place(struct walk *walk, const struct place_key *key, const stru
 	return true;
 }
 
+/* The function that the lines of a node belong to: a function that was renamed is one, which has its later name. */
+static uint32_t function_of(const struct diff *diff, uint32_t node)
+{
+	uint32_t function = diff->nodes[node].function;
+	const struct diff_function *f = &diff->functions[function];
+	bool is_earlier = f->tier == DIFF_TIER_MOVED && f->moved_to != PROFILE_NONE && f->raw_total[DIFF_BASE] == 0 &&
+			  f->raw_total[DIFF_HEAD] == 0;
+
+	return is_earlier ? f->moved_to : function;
+}
+
 /* The place of a frame, which is made where there is none yet; PROFILE_NONE: its function is not wanted. */
 static bool place_of(
 	struct walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
 {
 	const struct profile_location *location = location_of(walk, stack);
 	const struct profile_line *line = NULL;
-	struct place_key key = { .function = walk->diff->nodes[node].function };
+	struct place_key key = { 0 };
 
 	*place = PROFILE_NONE;
-	if (node == 0 || !walk->wanted[key.function])
+	if (node == 0)
+		return true;
+	key.function = function_of(walk->diff, node);
+	if (!walk->wanted[key.function])
 		return true;
 	if (depth < location->line_count) {
 		uint32_t *known = &walk->known[location->first_line + depth];

@@ -5,7 +5,8 @@
 
 /*
  * The source lines of functions with their times, by the diff's attribution: what counts for a function counts for one
- * of its lines. A location in inlined code is at a line of each function that it is in. Lines are part of no identity:
+ * of its lines. A location in inlined code is at a line of each function that it is in. A function that
+ * was renamed has its lines of both sides under its later name. Lines are part of no identity:
  * the lines of two versions are paired by listing/, or by diff_changed_line().
  */
 
