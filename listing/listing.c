@@ -36,6 +36,10 @@ void listing_destroy(struct listing *listing)
 	for (size_t i = 0; i < listing->function_count; i++)
 		free(listing->functions[i].rows);
 	free(listing->functions);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		diff_lines_destroy(listing->lines[side]);
+		free(listing->place_rows[side]);
+	}
 	string_table_destroy(listing->strings);
 	free(listing);
 }
@@ -166,6 +170,10 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 	if (!find_places(&lister, choice.chosen, err) || !list_functions(&lister, &choice, err) ||
 		!lister_judge_rows(&lister, err))
 		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		lister.listing->lines[side] = TAKE(lister.places[side].lines);
+		lister.listing->place_rows[side] = TAKE(lister.places[side].rows);
+	}
 	*listing = TAKE(lister.listing);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/lines.h"
 
 /*
  * Functions line by line: the source text of both versions, aligned, with the time of each line. The last step of a
@@ -94,6 +94,12 @@ struct listing {
 	size_t function_count;
 	size_t left_out; /* functions that options.functions names, beyond the greatest number that is listed */
 	bool is_precise[DIFF_SIDES]; /* samples have precise addresses: no time is a line too far */
+	/*
+	 * The lines of these functions in the stacks of each side, and [place] the row of each, counted over all
+	 * functions (PROFILE_NONE: it has none). Owned; NULL: there is no such side.
+	 */
+	struct diff_lines *lines[DIFF_SIDES];
+	uint32_t *place_rows[DIFF_SIDES];
 };
 
 /* How many functions one listing has at most. */
