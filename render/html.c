@@ -99,6 +99,9 @@ static bool append_later_blocks(const struct html_page *page, const struct rende
 		return false;
 	if (input->diff->has_bottlenecks && !append_block(page, "bottlenecks", page_data_bottlenecks, input, err))
 		return false;
+	if (page_data_has_lines(input) && (!append_block(page, "lines", page_data_lines, input, err) ||
+						  !append_block(page, "linestacks", page_data_line_stacks, input, err)))
+		return false;
 	return !page_data_has_releases(input) || append_block(page, "waits", page_data_waits, input, err);
 }
 

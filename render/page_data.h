@@ -27,6 +27,14 @@
  * - bottlenecks: of the functions, then of the nodes of the tree: for each side a column of classes, numbers of enum
  * profile_bottleneck, as bytes, and the four components of the self cost, unscaled; last the classes of the changes,
  * where there are two sides. Only in a page of profiles that tell of bottlenecks.
+ * - lines: functions line by line, as struct listing has them: of each the words for where its texts are from and for
+ * their proof, its files, and how many rows it has; then columns of the rows of all functions: the lines of each side,
+ * their texts, the file where it is another one, the state with what else is known as bits, times and the ends of the
+ * interval of their difference as doubles; last all strings. Only in a page with a listing,
+ * as is the next block.
+ * - linestacks: which of these rows the samples go through. A byte, 1 where that has no room; else of each side chains
+ * of rows, each of which goes on from one before it (how far that is back, its row); stops, where stacks end (a chain,
+ * the row that was executing, those that this was inlined at); a column with the stop of each sample, from 1.
  * - benchmarks: JSON of the list of a suite; a row says which part of the page explains its benchmark. Only in a page
  * of a suite, whose other blocks belong to parts: their ids begin with the part's number.
  *
@@ -58,6 +66,15 @@ bool page_data_waits(const struct render_input *input, struct buffer *out, struc
 
 COMMON_MUST_CHECK
 bool page_data_bottlenecks(const struct render_input *input, struct buffer *out, struct error *err);
+
+/* Whether a page has blocks of lines. */
+bool page_data_has_lines(const struct render_input *input);
+
+COMMON_MUST_CHECK
+bool page_data_lines(const struct render_input *input, struct buffer *out, struct error *err);
+
+COMMON_MUST_CHECK
+bool page_data_line_stacks(const struct render_input *input, struct buffer *out, struct error *err);
 
 enum { PAGE_NO_PART = UINT32_MAX };
 

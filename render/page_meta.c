@@ -418,6 +418,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "waits", of_waits);
 	json_object_set_new(meta, "requests", requests(input));
 	json_object_set_new(meta, "hasBottlenecks", json_boolean(diff->has_bottlenecks));
+	json_object_set_new(meta, "hasLines", json_boolean(page_data_has_lines(input)));
 	json_object_set_new(meta, "bottlenecksExplain", json_boolean(diff->bottlenecks_explain));
 	return meta;
 }

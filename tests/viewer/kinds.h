@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "listing/listing.h"
 
 /* What the tests open pages of; the tests know what is in them. */
 struct kind {
@@ -14,6 +14,8 @@ struct kind {
 		KIND_EMPTY_HEAD, /* that profile as base, beside a head without a sample */
 	} sides;
 	const char *title; /* NULL: from the command */
+	/* Its lines; owned by the caller. NULL: none. */
+	struct listing *(*listing)(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES]);
 };
 
 /* NULL when there is none of that name. */
@@ -41,6 +43,11 @@ struct profile *kinds_waits(int side);
 
 /* The same beside other programs that want the CPUs, in head more than in base. */
 struct profile *kinds_waits_busy(int side);
+
+/* Functions line by line; tests/viewer/lines.test.js knows them. The large one has a function of 5,000 lines beside. */
+struct profile *kinds_lines(int side);
+struct profile *kinds_lines_large(int side);
+struct listing *kinds_lines_listing(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES]);
 
 /* One stack of 2,000 different functions; head's leaf takes half as much again. */
 struct profile *kinds_large_deep(int side);

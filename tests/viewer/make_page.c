@@ -140,6 +140,7 @@ static bool make_page(const struct kind *kind, const char *path)
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	CLEANUP(listing_cleanup) struct listing *listing = NULL;
 	struct profile *profiles[DIFF_SIDES] = { NULL, NULL };
 	struct render_input input = { .title = kind->title, .tool = "kelvin test", .origin_rule_text = rule_text };
 	struct buffer page;
@@ -154,6 +155,8 @@ static bool make_page(const struct kind *kind, const char *path)
 	input.diff = diff;
 	input.profiles[DIFF_BASE] = base;
 	input.profiles[DIFF_HEAD] = head;
+	if (kind->listing)
+		input.listing = listing = kind->listing(diff, input.profiles);
 	buffer_init(&page, max_page_bytes);
 	maker_check(render_html(&input, &page, &err), &err);
 	ok = write_file(path, &page);
