@@ -276,7 +276,8 @@ property('ranges that move under several filters in turn have the samples that e
   const random = randomFrom(page.tree.count);
   const passes = Uint8Array.from(page.tree.func, () => random(3) > 0);
   const keepThread = (/** @type {any} */ _, /** @type {number} */ thread) => thread !== 1;
-  const several = [{}, { passes }, { keepThread }, { passes, keepThread }, { keepThread: () => true }];
+  const kept = page.samples.map((side) => Uint8Array.from(side.node, (node) => passes[node]));
+  const several = [{}, { kept }, { keepThread }, { kept, keepThread }, { keepThread: () => true }];
   for (let i = 0; i < 40; i++) {
     const filter = several[random(several.length)];
     const from = random(1e7);
@@ -284,9 +285,9 @@ property('ranges that move under several filters in turn have the samples that e
     const counts = page.samples.map((side) => new Float64Array(side.count));
     page.timelines.forEach(({ time, sample }, side) =>
       time.forEach((at, event) => {
-        const { node, thread } = page.samples[side];
+        const { thread } = page.samples[side];
         const one = sample[event];
-        const isKept = (filter.passes?.[node[one]] ?? 1) && (filter.keepThread?.(side, thread[one]) ?? true);
+        const isKept = (filter.kept?.[side][one] ?? 1) && (filter.keepThread?.(side, thread[one]) ?? true);
         if (isKept && at >= range[0] && at < range[1]) counts[side][one]++;
       }),
     );

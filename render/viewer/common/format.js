@@ -128,6 +128,9 @@ export function measureOf({ name, unit, words = name }) {
   return unit === 'nanoseconds' ? 'time' : name.replaceAll('-', ' ');
 }
 
+/** The file without its folders. @param {string} file */
+export const baseName = (file) => file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
+
 /** The name of a module for a reader. @param {string} module */
 export function moduleName(module) {
   return module === '[kernel.kallsyms]' || module === '[guest.kernel.kallsyms]' ? 'kernel' : module;

@@ -180,6 +180,11 @@ export class Columns {
     return new Float32Array(this.raw(4 * count).slice().buffer);
   }
 
+  /** A column of doubles. @param {number} count */
+  doubles(count) {
+    return new Float64Array(this.raw(8 * count).slice().buffer);
+  }
+
   /** A text in UTF-8. @param {number} size in bytes */
   text(size) {
     return new TextDecoder().decode(this.raw(size));

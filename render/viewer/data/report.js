@@ -4,9 +4,11 @@
 
 import { readBlock, readLater } from './block.js';
 import { decodeBottlenecks, decodeReleases, decodeSamples, decodeTimeline, decodeTree } from './decode.js';
+import { decodeLineStacks, LineTable } from './lines.js';
 import { decodeFunctions } from './symbols.js';
 
 /** @typedef {import('./decode.js').Costs} Costs */
+/** @typedef {import('./lines.js').LineStacks} LineStacks */
 /** @typedef {import('./decode.js').Releases} Releases */
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
@@ -113,6 +115,7 @@ import { decodeFunctions } from './symbols.js';
  *   by number, of which 0 is CPU time, and the functions that are their frames, with the number of the class
  * @property {Requests|null} [requests] the work that the recorded program did
  * @property {boolean} [hasBottlenecks] whether the recordings tell what holds functions up
+ * @property {boolean} [hasLines] whether the page has functions line by line
  * @property {boolean} [bottlenecksExplain] whether the tested metric is the cost whose parts are known
  */
 
@@ -127,6 +130,9 @@ import { decodeFunctions } from './symbols.js';
  * @property {(Timeline|null)[]} timelines [base, head]
  * @property {(Releases|null)[]} releases [base, head]
  * @property {{functions: Costs, nodes: Costs}|null} bottlenecks null until they are asked for, and where there are none
+ * @property {LineTable|null} [lines] likewise
+ * @property {(LineStacks|null)[]|null} [lineStacks] likewise
+ * @property {boolean} [lineStacksLeftOut] they have no room in the page
  */
 
 /**
@@ -184,6 +190,11 @@ export class Report {
     /** @type {(Timeline|null)[]} */ this.timelines = [null, null];
     /** @type {(Releases|null)[]} */ this.releases = [null, null];
     /** @type {{functions: Costs, nodes: Costs}|null} */ this.bottlenecks = null;
+    /** @type {LineTable|null} */ this.lines = null;
+    /** @type {(LineStacks|null)[]|null} */ this.lineStacks = null;
+    this.lineStacksLeftOut = false;
+    /** @type {Promise<void>|null} */ this.linesComing = null;
+    /** @type {Promise<void>|null} */ this.lineStacksComing = null;
     this.hasSamples = false;
     this.hasTimelines = false;
     /** @type {Promise<void>|null} */ this.samplesComing = null;
@@ -226,6 +237,24 @@ export class Report {
   async readBottlenecks() {
     if (!this.meta.hasBottlenecks || this.bottlenecks) return;
     this.bottlenecks = decodeBottlenecks(await readLater(`${this.prefix}bottlenecks`), this.meta.sides);
+  }
+
+  /** Makes `lines` available, where there are some. */
+  async readLines() {
+    if (!this.meta.hasLines) return;
+    await (this.linesComing ||= readLater(`${this.prefix}lines`).then((bytes) => {
+      this.lines = new LineTable(bytes, this.meta.sides);
+    }));
+  }
+
+  /** Makes `lineStacks`, `lines` and `samples` available, where there are lines. */
+  async readLineStacks() {
+    if (!this.meta.hasLines) return;
+    const bytes = () => readLater(`${this.prefix}linestacks`);
+    await (this.lineStacksComing ||= Promise.all([bytes(), this.readLines(), this.readSamples()]).then(([stacks]) => {
+      this.lineStacks = decodeLineStacks(stacks, this.meta.sides, this.lines?.count || 0);
+      this.lineStacksLeftOut = !this.lineStacks;
+    }));
   }
 
   /** Makes `timelines` and `samples` available. */

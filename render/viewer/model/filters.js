@@ -10,13 +10,13 @@ import { isWaitFrame } from '../data/symbols.js';
 /** @typedef {import('../data/tree.js').Tree} Tree */
 
 /**
- * What a filter does: it keeps the stacks with a function or a module, drops the stacks with a function, takes frames
- * out of all stacks and gives their time to their callers (those of a function, or all that are not the user's), folds
- * recursions, or keeps a process.
- * @typedef {'only'|'without'|'merge'|'module'|'process'|'user'|'recursion'} Kind
+ * What a filter does: it keeps the stacks with a function, a module or a line of a function, drops the stacks with a
+ * function, takes frames out of all stacks and gives their time to their callers (those of a function, or all that are
+ * not the user's), folds recursions, or keeps a process.
+ * @typedef {'only'|'without'|'merge'|'module'|'line'|'process'|'user'|'recursion'} Kind
  */
 
-/** @typedef {{kind: Kind, hash: string}} Filter hash of its function, module or process; empty where it has none */
+/** @typedef {{kind: Kind, hash: string}} Filter hash of its function, module, line (`lines.js`) or process; empty where it has none */
 
 /**
  * A filter in a report; `subject` is the name of what it is about, and undefined where the report lacks that.
@@ -25,14 +25,15 @@ import { isWaitFrame } from '../data/symbols.js';
  * @property {string|undefined} subject
  * @property {Func} [func]
  * @property {string} [module]
+ * @property {number} [row] of the table of lines
  */
 
 /** The letter of each kind in an address. @type {Record<Kind, string>} */
-const LETTERS = { only: 'o', without: 'w', merge: 'm', module: 'l', process: 'p', user: 'u', recursion: 'r' };
+const LETTERS = { only: 'o', without: 'w', merge: 'm', module: 'l', line: 'n', process: 'p', user: 'u', recursion: 'r' };
 /** @type {Map<string, Kind>} */
 const KINDS = new Map(Object.entries(LETTERS).map(([kind, letter]) => [letter, /** @type {Kind} */ (kind)]));
 /** Filters that choose stacks by their frames. */
-const OF_STACKS = ['only', 'without', 'module'];
+const OF_STACKS = ['only', 'without', 'module', 'line'];
 /** Of these kinds a function has one filter at a time. */
 const OF_FUNCTIONS = ['only', 'without', 'merge'];
 /** More filters are not obeyed: each has a bit of a number. */
@@ -56,12 +57,15 @@ const isSame = (a, b) => a.kind === b.kind && a.hash === b.hash;
 
 /** Whether a filter takes the place of another one. @param {Filter} filter @param {Filter} other */
 function replaces(filter, other) {
-  if (filter.kind === 'process') return other.kind === 'process';
+  if (filter.kind === 'process' || filter.kind === 'line') return other.kind === filter.kind;
   return OF_FUNCTIONS.includes(filter.kind) && OF_FUNCTIONS.includes(other.kind) && filter.hash === other.hash;
 }
 
 /** Whether a text has a filter. @param {string} text @param {Kind} kind @param {string} [hash] */
 export const hasFilter = (text, kind, hash = '') => filtersOf(text).some((one) => isSame(one, { kind, hash }));
+
+/** Whether a text has a filter of a kind. @param {string} text @param {Kind} kind */
+export const hasKind = (text, kind) => filtersOf(text).some((one) => one.kind === kind);
 
 /** The text with one more filter. @param {string} text @param {Kind} kind @param {string} [hash] */
 export function withFilter(text, kind, hash = '') {
@@ -80,13 +84,15 @@ export const withoutLast = (text) => textOf(filtersOf(text).slice(0, -1));
 /**
  * What filters mean in a report.
  * @param {Filter[]} filters @param {Func[]} functions @param {(hash: string) => Func|undefined} functionOf
- * @param {string[]} processes names @returns {Meant[]}
+ * @param {string[]} processes names
+ * @param {(hash: string) => {func: Func, row: number, subject: string}|undefined} [lineOf] @returns {Meant[]}
  */
-export function meaningOf(filters, functions, functionOf, processes) {
+export function meaningOf(filters, functions, functionOf, processes, lineOf = () => undefined) {
   return filters.map((filter) => {
     const { kind, hash } = filter;
     if (kind === 'user' || kind === 'recursion') return { filter, subject: '' };
     if (kind === 'process') return { filter, subject: processes.find((name) => shortHash(name) === hash) };
+    if (kind === 'line') return { filter, subject: undefined, ...lineOf(hash) };
     if (kind === 'module') {
       const module = functions.find((f) => f.module && shortHash(f.module) === hash)?.module;
       return { filter, subject: module, module };

@@ -10,7 +10,7 @@ import { DEFAULTS, pathEnd } from './state.js';
 /** @typedef {import('./state.js').State} State */
 
 /** What a filter is about that this report lacks. @type {Record<string, string>} */
-const SUBJECTS = { module: 'a module', process: 'a process' };
+const SUBJECTS = { module: 'a module', line: 'a line', process: 'a process' };
 /** How much of a name that was typed is repeated. */
 const LONGEST_NAME = 40;
 
@@ -34,7 +34,7 @@ function frameNotes(model, { zoom, selected }) {
 
 /** Functions, threads and metrics that a link names. @param {Model} model @param {State} state */
 function nameNotes(model, state) {
-  const { callers, callees, metric, picked, thread } = state;
+  const { callers, callees, metric, picked, source, thread } = state;
   const lacks = (/** @type {string} */ hash) => !!hash && !model.functionOf(hash);
   const filters = model.meant.filter(({ subject }) => subject === undefined);
   const of = filters.length === 1 && (SUBJECTS[filters[0].filter.kind] || 'a function');
@@ -42,6 +42,7 @@ function nameNotes(model, state) {
   return [
     (lacks(callers) || lacks(callees)) && 'the function whose callers or callees were shown',
     lacks(picked) && 'the function that was outlined',
+    lacks(source) && 'the function whose lines were shown',
     filters.length > 0 && (of ? `${of} of a filter` : `what ${filters.length} filters are about`),
     thread && !model.narrowing.threadNames().has(thread) && `the thread ${quoted(thread)}`,
     metric && !metrics.some(({ name }) => name === metric) && `the metric ${quoted(metric)}`,

@@ -2,11 +2,12 @@
 // Which part of a report a state shows: by metric, thread, process, time, function and module. It hands out the call
 // tree of the report with the figures of that part. Nothing here touches the browser.
 
-import { chosenStacks, chooseStacks, filtersOf, meaningOf, selfOf, timesOf } from './filters.js';
+import { chosenStacks, chooseStacks, filtersOf, hasKind, meaningOf, selfOf, timesOf } from './filters.js';
 import { Memo } from '../common/memo.js';
 import { addProcessRows, pairedRows, processOf, processRows, splitTree } from './processes.js';
 import { filteredSelf, filteredValues, selfOfSamples, timeWithoutInterrupts } from './sums.js';
 import { originsOf } from '../data/symbols.js';
+import { lineOf, samplesThrough } from './throughlines.js';
 import { statesUnder } from '../data/tree.js';
 
 /** @typedef {import('./filters.js').Meant} Meant */
@@ -41,6 +42,7 @@ export class Narrowing {
     /** The time [base, head] of everything in the metric that was last shown. */ this.whole = [0, 0];
     /** @type {Meant[]} what the last text of filters means */ this.meant = [];
     /** @type {Uint8Array|null} the stacks that it keeps */ this.chosen = null;
+    /** @type {import('./sums.js').Kept} the samples that it keeps */ this.keptSamples = null;
   }
 
   /**
@@ -142,13 +144,20 @@ export class Narrowing {
   /** Whether a state cannot be shown without samples: filters and untested metrics need them. @param {State} state */
   needsSamples(state) {
     const ofThreads = !!state.thread || !!this.processIn(state) || this.showsProcesses(state);
-    return ofThreads || !!state.range || !this.isTested(state);
+    return ofThreads || !!state.range || !this.isTested(state) || this.needsLines(state);
+  }
+
+  /** Whether a state filters by a line. @param {Pick<State, 'filters'>} state */
+  needsLines({ filters }) {
+    return !!this.tables.meta.hasLines && hasKind(filters, 'line');
   }
 
   /** What the filters of a state mean here. @param {State} state */
   meantBy({ filters }) {
-    const { functionOf, functions, processes } = this;
-    if (this.memo.isNew('meant', filters, this.rows)) this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes);
+    const { functionOf, functions, processes, tables } = this;
+    const line = (/** @type {string} */ hash) => lineOf(tables, functionOf, hash);
+    if (this.memo.isNew('meant', filters, this.rows, tables.lineStacks))
+      this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes, line);
     return this.meant;
   }
 
@@ -158,8 +167,28 @@ export class Narrowing {
    */
   passesIn(state) {
     const { functions, tables } = this;
-    if (this.memo.isNew('chosen', state.filters)) this.chosen = chosenStacks(tables.tree, functions, this.meantBy(state));
+    if (this.memo.isNew('chosen', state.filters, tables.lineStacks)) this.chosen = chosenStacks(tables.tree, functions, this.meantBy(state));
     return this.chosen;
+  }
+
+  /** The samples that the filters by stack and by line keep. @param {State} state @returns {import('./sums.js').Kept} */
+  keptIn(state) {
+    const passes = this.passesIn(state);
+    const { samples } = this.tables;
+    if (this.memo.isNew('kept', passes, samples, this.meant)) this.keptSamples = passes && this.#keptOf(passes, this.meant);
+    return this.keptSamples;
+  }
+
+  /** The samples whose stacks pass, and go through all lines that are filtered by. @param {Uint8Array} passes by node @param {Meant[]} meant */
+  #keptOf(passes, meant) {
+    const { lineStacks, samples } = this.tables;
+    const kept = samples.map((of) => of && Uint8Array.from(of.node, (node) => passes[node]));
+    for (const { row } of meant) {
+      if (row === undefined || !lineStacks) continue;
+      const through = samplesThrough(lineStacks, row);
+      kept.forEach((marks, side) => marks?.forEach((_, i) => through[side]?.[i] || (marks[i] = 0)));
+    }
+    return kept;
   }
 
   /** The name of the process that a filter keeps; empty for all. @param {State} state */
@@ -204,6 +233,13 @@ export class Narrowing {
     return !!(this.#rangeIn(state) || keepThread || chooseStacks(this.meantBy(state)));
   }
 
+  /** What each sample [base, head] counts for under the filters. @param {State} state */
+  valuesIn(state) {
+    const { samples, timelines } = this.tables;
+    const keepThread = this.keepsThread(state.thread, this.processIn(state));
+    return filteredValues(samples, timelines, { keepThread, range: this.#rangeIn(state), metric: this.metricOf(state), kept: this.keptIn(state) });
+  }
+
   /** The tree of the report under the filters. @param {State} state */
   tree(state) {
     const { tree, samples, timelines } = this.tables;
@@ -211,12 +247,13 @@ export class Narrowing {
     const keepThread = this.keepsThread(state.thread, this.processIn(state));
     const range = this.#rangeIn(state);
     const passes = this.passesIn(state);
+    const hasLine = this.meant.some(({ row }) => row !== undefined);
     if (this.showsProcesses(state)) {
-      const values = filteredValues(samples, timelines, { keepThread, range, metric, passes });
+      const values = this.valuesIn(state);
       return this.#splitByProcess(values, this.isPart(state)) || this.#withValues(selfOfSamples(tree, samples, values), tested);
     }
-    if (!keepThread && !range && tested) return passes ? this.#withValues(selfOf(tree.self, passes), true) : tree;
-    const self = filteredSelf(tree, samples, timelines, { keepThread, range, metric, passes });
+    if (!keepThread && !range && tested && !hasLine) return passes ? this.#withValues(selfOf(tree.self, passes), true) : tree;
+    const self = filteredSelf(tree, samples, timelines, { keepThread, range, metric, kept: this.keptIn(state) });
     return this.#withValues(self, tested);
   }
 
@@ -266,7 +303,9 @@ export class Narrowing {
         : sum(filteredSelf(tree, samples, timelines, { ...filters, metric }));
     const times = timesOf(tree, self, functions, meant, origins);
     if (this.memo.isNew('whole', self)) this.whole = sum(self);
-    meant.forEach(({ filter, subject }, i) => {
+    meant.forEach(({ filter, row, subject }, i) => {
+      if (row !== undefined && tables.lineStacks)
+        times[i] = sum(filteredSelf(tree, samples, timelines, { metric, kept: samplesThrough(tables.lineStacks, row) }));
       if (filter.kind === 'recursion') times[i] = repeated;
       if (filter.kind === 'process' && subject) times[i] = keeping({ keepThread: this.keepsThread('', process) });
     });

@@ -33,6 +33,9 @@ export const DEFAULTS = {
   origins: '', // numbers of the origins that are marked, as digits
   states: '', // numbers of the verdicts that are marked, as digits
   bottlenecks: '', // numbers of the bottlenecks that are marked, as digits
+  source: '', // hash of the function whose lines are shown
+  line: '', // the line that keys are about, as `lines.js` writes it
+  inlined: 'file', // whose self time that of inlined code is: of its own file's lines, or of the line it is called at
   zoom: '', // path of the frame that fills the width
   selected: '', // path of the selected frame
 };
@@ -75,6 +78,9 @@ const IN_ADDRESS = {
   origins: ['o'],
   states: ['a'],
   bottlenecks: ['x'],
+  source: ['sl'],
+  line: ['ln'],
+  inlined: ['li', 'file', 'call'],
   zoom: ['z'],
   selected: ['f'],
 };
@@ -150,6 +156,12 @@ export function pathEnd(tree, functions, path) {
 
 /** The node that a path leads to, as far as it leads. @param {FrameTree} tree @param {Named[]} functions @param {string} path */
 export const nodeAt = (tree, functions, path) => pathEnd(tree, functions, path).node;
+
+/** The hash of the function at the end of a path; empty for none. @param {string} path */
+export function functionIn(path) {
+  const step = path.slice(path.lastIndexOf('.') + 1);
+  return step[0] === PROCESS ? '' : step.replace(UPWARD, '');
+}
 
 /** A value as a text. @param {State[keyof State]} value */
 function valueText(value) {

@@ -23,16 +23,18 @@ export function lowerBound(times, time, begin, end) {
 /** @param {ArrayLike<number>} values */
 export const sumOf = (values) => Array.from(values).reduce((a, b) => a + b, 0);
 
+/** The samples of [base, head] that count, as 1 by sample; null for all. @typedef {(Uint8Array|null)[]|null} Kept */
+
 /**
  * Which samples count, and by which value.
  * @typedef {object} SampleFilter
  * @property {(side: number, thread: number) => boolean} [keepThread] all threads where it is missing
- * @property {Uint8Array|null} [passes] 1 for each node whose stacks count; all stacks where it is missing
+ * @property {Kept} [kept] the samples that count; all where it is missing
  * @property {number[]|null} [range] [from, to) in microseconds
  * @property {number} [metric] whose values count
  */
 
-/** @typedef {Pick<SampleFilter, 'keepThread'|'passes'> & {metric: number}} RangeFilter */
+/** @typedef {Pick<SampleFilter, 'keepThread'|'kept'> & {metric: number}} RangeFilter */
 
 /**
  * What the samples of one side count for in a range of time, added up in places. A range that moves costs as much as
@@ -52,7 +54,7 @@ class RangeSums {
     this.sums = new Float64Array(count);
     /** The weights of the events in each place: where they are 0 nothing is left, also no error of rounding. */
     this.weights = new Float64Array(count);
-    /** What an event of each sample counts for, by its weight. */ this.units = unitsOf(timeline, samples, filter);
+    /** What an event of each sample counts for, by its weight. */ this.units = unitsOf(timeline, samples, side, filter);
     /** The events of each thread that are summed: from `first` up to `behind`. */
     this.first = timeline.starts.slice(0, -1);
     this.behind = this.first.slice();
@@ -95,13 +97,14 @@ class RangeSums {
 
 /**
  * What an event of each sample counts for, by its weight: nothing where its stack does not pass.
- * @param {Timeline} timeline @param {Samples} samples @param {RangeFilter} filter
+ * @param {Timeline} timeline @param {Samples} samples @param {number} side @param {RangeFilter} filter
  */
-function unitsOf(timeline, samples, { metric, passes }) {
+function unitsOf(timeline, samples, side, { metric, kept }) {
   const values = samples.values[metric];
   const wholes = wholesOf(timeline, samples);
   const units = new Float64Array(samples.count);
-  for (let i = 0; i < units.length; i++) if (!passes || passes[samples.node[i]]) units[i] = values[i] / wholes[i] || 0;
+  const isKept = kept?.[side];
+  for (let i = 0; i < units.length; i++) if (!isKept || isKept[i]) units[i] = values[i] / wholes[i] || 0;
   return units;
 }
 
@@ -131,15 +134,15 @@ const rangeSums = new WeakMap();
  * @param {Timeline} timeline @param {Samples} samples @param {number} side @param {SampleFilter} filter
  * @param {Int32Array|null} places of the samples: their nodes; null for one each @param {number} count of places
  */
-function sumsInRange(timeline, samples, side, { keepThread, metric = 0, passes = null, range }, places, count) {
-  const kept = rangeSums.get(timeline) || [];
-  const known = kept.find(
+function sumsInRange(timeline, samples, side, { keepThread, metric = 0, kept = null, range }, places, count) {
+  const made = rangeSums.get(timeline) || [];
+  const known = made.find(
     ({ areNodes, filter }) =>
-      areNodes === !!places && filter.keepThread === keepThread && filter.metric === metric && filter.passes === passes,
+      areNodes === !!places && filter.keepThread === keepThread && filter.metric === metric && filter.kept === kept,
   );
-  const filter = { keepThread, metric, passes };
+  const filter = { keepThread, metric, kept };
   const sums = known || new RangeSums(timeline, samples, side, filter, places, count);
-  rangeSums.set(timeline, [sums, ...kept.filter((one) => one !== sums)].slice(0, MOST_KEPT));
+  rangeSums.set(timeline, [sums, ...made.filter((one) => one !== sums)].slice(0, MOST_KEPT));
   return sums.in(range || [0, Infinity]);
 }
 
@@ -149,7 +152,7 @@ function sumsInRange(timeline, samples, side, { keepThread, metric = 0, passes =
  * @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {SampleFilter} filters
  */
 export function filteredValues(samples, timelines, filters) {
-  const { keepThread, passes, range, metric = 0 } = filters;
+  const { keepThread, kept, range, metric = 0 } = filters;
   return samples.map((s, side) => {
     if (!s) return null;
     const timeline = timelines[side];
@@ -157,10 +160,11 @@ export function filteredValues(samples, timelines, filters) {
     const out = new Float64Array(s.count);
     // A side without a timeline has nothing in any range of time.
     if (range) return out;
-    const { count, node, thread } = s;
+    const { count, thread } = s;
+    const isKept = kept?.[side];
     const values = s.values[metric];
     for (let i = 0; i < count; i++)
-      if ((!passes || passes[node[i]]) && (!keepThread || keepThread(side, thread[i]))) out[i] = values[i];
+      if ((!isKept || isKept[i]) && (!keepThread || keepThread(side, thread[i]))) out[i] = values[i];
     return out;
   });
 }

@@ -41,16 +41,16 @@ function lastTime({ starts, time }) {
 }
 
 /**
- * The events of nodes that are shown.
- * @param {Timeline} timeline @param {Samples} samples @param {Uint8Array} passes 1 for each node that is shown
+ * The events of samples that are shown.
+ * @param {Timeline} timeline @param {Uint8Array} isKept 1 for each sample that is shown
  * @returns {Timeline}
  */
-function passingEvents({ count, starts, time, sample, weight }, { node }, passes) {
+function passingEvents({ count, starts, time, sample, weight }, isKept) {
   const kept = { count: 0, starts: new Int32Array(starts.length), time: new Float64Array(count), weight: new Map() };
   const samples = new Int32Array(count);
   for (let thread = 0; thread + 1 < starts.length; thread++) {
     for (let i = starts[thread]; i < starts[thread + 1]; i++) {
-      if (!passes[node[sample[i]]]) continue;
+      if (!isKept[sample[i]]) continue;
       if (weight.has(i)) kept.weight.set(kept.count, weight.get(i));
       kept.time[kept.count] = time[i];
       samples[kept.count++] = sample[i];
@@ -65,14 +65,14 @@ export class Track {
   /**
    * @param {Samples} samples @param {Timeline} timeline @param {Metric[]} metrics
    * @param {Pick<Recording, 'frequency_hz'>} recording
-   * @param {Uint8Array|null} passes 1 for each node whose events are shown; null for all
+   * @param {Uint8Array|null} isKept 1 for each sample whose events are shown; null for all
    * @param {Uint8Array|null} kinds the class of waits of each sample, 0 for CPU time; null where there are no waits
    */
-  constructor(samples, timeline, metrics, recording, passes, kinds) {
-    this.passes = passes;
+  constructor(samples, timeline, metrics, recording, isKept, kinds) {
+    this.isKept = isKept;
     this.kinds = kinds;
     this.samples = samples;
-    const shown = passes ? passingEvents(timeline, samples, passes) : timeline;
+    const shown = isKept ? passingEvents(timeline, isKept) : timeline;
     this.timeline = shown;
     this.spent = spentTimes(samples, metrics);
     /** The end of the last event's time, shown or not, in microseconds. */ this.end = lastTime(timeline);
@@ -193,13 +193,13 @@ export class Track {
  * @returns {Lane[]}
  */
 function lanesOf(side, track, recording, tree) {
-  const { kinds, passes, samples, starts, spent, period } = track;
+  const { isKept, kinds, samples, starts, spent, period } = track;
   const threads = starts.length - 1;
   const depth = new Int32Array(threads);
   const busy = new Float64Array(threads);
   const waited = new Float64Array(threads);
   for (let i = 0; i < samples.count; i++) {
-    if (passes && !passes[samples.node[i]]) continue;
+    if (isKept && !isKept[i]) continue;
     const thread = samples.thread[i];
     depth[thread] = Math.max(depth[thread], tree.depth[samples.node[i]]);
     (kinds?.[i] ? waited : busy)[thread] += spent ? spent[i] : samples.times[i] * period;
@@ -257,11 +257,11 @@ export function ordered(sides) {
 /**
  * The lanes of a report.
  * @param {import('../data/report.js').Tables} tables with samples and timelines
- * @param {Uint8Array|null} [passes] 1 for each node whose events are shown; null for all
+ * @param {import('../model/sums.js').Kept} [kept] the samples whose events are shown
  * @param {Uint8Array|null} [classes] the class of waits that each function is; null where there are none
  * @returns {{lanes: Lane[], end: number}} `end` of the longest run in microseconds
  */
-export function allLanes({ meta, tree, samples, timelines }, passes = null, classes = null) {
+export function allLanes({ meta, tree, samples, timelines }, kept = null, classes = null) {
   const sides = [];
   let end = 1;
   for (let side = 2 - meta.sides; side < 2; side++) {
@@ -270,7 +270,7 @@ export function allLanes({ meta, tree, samples, timelines }, passes = null, clas
     const recording = meta.recordings[meta.sides === 1 ? 0 : side];
     if (!own || !timeline?.count) continue;
     const kinds = classes && Uint8Array.from(own.node, (node) => (node ? classes[tree.func[node]] : 0));
-    const track = new Track(own, timeline, meta.metrics || [], recording, passes, kinds);
+    const track = new Track(own, timeline, meta.metrics || [], recording, kept?.[side] || null, kinds);
     sides.push(lanesOf(side, track, recording, tree));
     end = Math.max(end, track.end + track.period, track.lastEnd());
   }

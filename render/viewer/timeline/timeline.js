@@ -42,21 +42,21 @@ const LEAST_COLUMNS = 8;
  * @param {(Timeline|null)[]} timelines @param {(Samples|null)[]} samples @param {number} end of the time that is shown
  * @param {number} buckets
  * @param {((side: number, thread: number) => boolean)|undefined} keepThread all threads where it is missing
- * @param {Uint8Array|null} [passes] 1 for each node whose samples count; null for all
+ * @param {import('../model/sums.js').Kept} [kept] the samples that count
  */
-export function activity(timelines, samples, end, buckets, keepThread, passes = null) {
+export function activity(timelines, samples, end, buckets, keepThread, kept = null) {
   const scale = buckets / end;
   return timelines.map((timeline, side) => {
     const out = new Float64Array(buckets);
     const s = samples[side];
     if (!timeline || !s) return smoothed(out);
     const { sample, starts, time } = timeline;
-    const { node } = s;
+    const isKept = kept?.[side];
     for (let thread = 0; thread + 1 < starts.length; thread++) {
       if (keepThread && !keepThread(side, thread)) continue;
       const behind = starts[thread + 1];
       for (let i = starts[thread]; i < behind; i++)
-        if (!passes || passes[node[sample[i]]] === 1) out[Math.max(0, Math.min(buckets - 1, Math.floor(time[i] * scale)))]++;
+        if (!isKept || isKept[sample[i]] === 1) out[Math.max(0, Math.min(buckets - 1, Math.floor(time[i] * scale)))]++;
     }
     return smoothed(out);
   });

@@ -336,16 +336,16 @@ export class TimelineView {
     const { model } = this;
     const { filters, thread } = state;
     const { samples, timelines, tree } = model.tables;
-    if (!this.memo.isNew('counts', timelines, filters, thread)) return;
-    const passes = model.narrowing.passesIn(state);
-    if (this.memo.isNew('lanes', timelines, filters)) this.all = allLanes(model.tables, passes, model.classes);
+    if (!this.memo.isNew('counts', timelines, filters, thread, model.tables.lineStacks)) return;
+    const kept = model.narrowing.keptIn(state);
+    if (this.memo.isNew('lanes', timelines, kept)) this.all = allLanes(model.tables, kept, model.classes);
     if (this.memo.isNew('timelines', timelines)) {
       this.severalProcesses = new Set(this.all.lanes.map(({ process }) => process)).size > 1;
       this.ancestors = new Ancestors(tree);
       this.shown = [0, this.all.end];
     }
     this.keepsThread = model.narrowing.keepsThread(thread, model.narrowing.processIn(state));
-    this.counts = activity(timelines, samples, this.all.end, BUCKETS, this.keepsThread, passes);
+    this.counts = activity(timelines, samples, this.all.end, BUCKETS, this.keepsThread, kept);
     this.chart.scroll = 0;
   }
 

@@ -24,12 +24,13 @@ const WORDS = {
   without: ['without stacks of ', '', 'left out: '],
   merge: ['', ' merged into its callers', 'its own: '],
   module: ['only stacks through ', '', ''],
+  line: ['only stacks through ', '', ''],
   process: ['only process ', '', ''],
   user: ['only user code', '', 'merged into callers: '],
   recursion: ['recursion folded', '', 'in '],
 };
 /** What a function, a module or a process is called that a report does not have. @type {Record<string, string>} */
-const LACKING = { module: 'a module', process: 'a process' };
+const LACKING = { module: 'a module', line: 'a line', process: 'a process' };
 
 /** The rule for verdicts under filters, in words. */
 const PART_HINT =
@@ -62,7 +63,8 @@ function shareText(model, part, all) {
 }
 
 /** What a filter is about, as a reader knows it. @param {Meant} meant */
-function nameOf({ filter, subject = '' }) {
+function nameOf({ filter, func, subject = '' }) {
+  if (filter.kind === 'line') return `${subject} in ${listName(func?.name || '')}`;
   if (filter.kind === 'module') return moduleName(subject);
   return filter.kind === 'process' ? subject : listName(subject);
 }

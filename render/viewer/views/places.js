@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where a function is in words: its module, its file and its line.
 
-import { moduleName } from '../common/format.js';
+import { baseName, moduleName } from '../common/format.js';
 
 /** @typedef {import('../data/symbols.js').Func} Func */
-
-/** The file without its folders. @param {string} file */
-const baseName = (file) => file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
 
 /** @param {string} file @param {number} line */
 const withLine = (file, line) => (file && line ? `${file}:${line}` : file);

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-import { decode, Model, state, symbols } from './modules.js';
+import { decode, linetables, Model, state, symbols } from './modules.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kelvin-pages-'));
@@ -91,8 +91,11 @@ export function comparedPage(base, head) {
 /** @param {string} html */
 function readHtml(html) {
   const meta = JSON.parse(new TextDecoder().decode(block(html, 'meta')));
+  const lines = meta.hasLines ? new linetables.LineTable(block(html, 'lines'), meta.sides) : null;
   return {
     meta,
+    lines,
+    lineStacks: lines && linetables.decodeLineStacks(block(html, 'linestacks'), meta.sides, lines.count),
     functions: symbols.decodeFunctions(block(html, 'functions'), meta.sides),
     tree: decode.decodeTree(block(html, 'tree'), meta.sides),
     samples: decode.decodeSamples(block(html, 'samples'), meta.sides, meta.metrics),
