@@ -50,7 +50,7 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
 
     await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'i', bubbles: true }))`);
     await firefox.until(`location.hash === '#i=1'`);
-    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'l', bubbles: true }))`);
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'L', bubbles: true }))`);
     await firefox.run(
       `(() => { const field = document.querySelector('[data-keep=search]'); field.value = '(l+e+)+x'; field.dispatchEvent(new Event('input')); })()`,
     );

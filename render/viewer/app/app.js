@@ -11,6 +11,7 @@ import { Colours } from '../drawing/colour.js';
 import { ControlBar, drawCorner } from '../views/controls.js';
 import { copied, h, renew } from '../common/dom.js';
 import { Filtering } from './filtering.js';
+import { linesAfter, linesOf } from './lining.js';
 import { HandOver } from '../export/handover.js';
 import { FunctionList } from '../views/functions.js';
 import { header } from '../views/header.js';
@@ -27,6 +28,8 @@ import { Searcher } from '../model/pattern.js';
 import { aroundOf, picked } from './picking.js';
 import { Picture } from '../picture/picture.js';
 import { Searching } from './searching.js';
+import { needsLineStacks } from '../model/lines.js';
+import { SourcePane } from '../views/source.js';
 import { splitter } from '../common/splitter.js';
 import { DEFAULTS } from '../model/state.js';
 import { asToolbar } from '../common/toolbar.js';
@@ -74,6 +77,7 @@ export class App {
     /** @type {import('../data/tree.js').Tree|null} the last one of them */ this.drawnTree = null;
     /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
     /** @type {TimelineView|null} made after the first picture */ this.timeline = null;
+    /** @type {SourcePane|null} made after the first picture */ this.source = null;
     /** @type {Searching|null} made after the first picture */ this.searching = null;
     /** @type {HandOver|null} made after the first picture */ this.handOver = null;
     /** @type {Changing|null} made after the first picture */ this.changing = null;
@@ -88,6 +92,7 @@ export class App {
     this.menu = new Menu(within.until);
     this.list = new FunctionList(model, {
       pick: (func) => this.#pickFunction(func),
+      lines: (func) => this.#showLines(func),
       menu: (func, place) => this.#openMenu(func, -1, place),
     });
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
@@ -141,6 +146,7 @@ export class App {
       set: this.set,
       zoom: (node) => this.picture.zoom(node),
       around: (func, which) => this.#showAround(func, which),
+      lines: (func) => this.#showLines(func),
       copy: (node) => this.#copy(stackText(this.model, node), 'stack'),
       link: () => this.#copyLink(),
     });
@@ -215,6 +221,9 @@ export class App {
     this.place.before(this.timeline.strip.canvas);
     const split = splitter(this.timeline.element, 'the timeline', () => this.#refresh(false));
     this.picture.element.after(split, this.timeline.element);
+    const place = (/** @type {HTMLElement} */ lines) =>
+      this.list.element.previousElementSibling?.before(splitter(lines, 'the lines', () => this.#refresh(false)), lines);
+    this.source = new SourcePane(model, { set, place, closed: () => this.#focusView() });
     this.#drawAround();
     this.#drawLegend();
     if (this.report.hasTimelines) this.timeline.draw(this.state);
@@ -279,6 +288,7 @@ export class App {
       match: (step) => this.searching?.next(step),
       change: (step) => this.changing?.next(step),
       copy: () => this.#copySelection(),
+      lines: () => (this.state.source ? this.source?.close() : this.#showLines(funcOf(this.chosen))),
       list: () => this.list.toggle(),
       filter: (kind) => filtering.toggle(kind, funcOf(this.chosen)),
       removeFilter: () => filtering.removeLast(),
@@ -325,7 +335,7 @@ export class App {
 
   /** Changes the state. @param {Change} change @param {boolean} [replace] whether this makes no step in the history */
   set(change, replace = false) {
-    this.state = { ...this.state, ...change };
+    this.state = { ...this.state, ...change, ...linesAfter(this.state, change) };
     this.note = '';
     this.address.note(this.state, replace);
     this.#show();
@@ -339,6 +349,8 @@ export class App {
     const turn = ++this.turn;
     try {
       if (model.narrowing.needsSamples(state)) await report.readSamples();
+      if (state.source || model.narrowing.needsLines(state)) await report.readLines();
+      if (needsLineStacks(model, state)) await report.readLineStacks();
       if (needsBottlenecks(model, state)) await report.readBottlenecks();
       if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
@@ -441,7 +453,7 @@ export class App {
   #drawAround() {
     const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
-    const { zoom: _zoom, selected: _selected, ...rest } = state;
+    const { zoom: _zoom, selected: _selected, source: _source, line: _line, inlined: _inlined, ...rest } = state;
     const { range: _range, search: _search, picked: _picked, origins: _origins, states: _states, bottlenecks: _b, ...controlled } = rest;
     const shown = { model, state, set };
     if (this.#differs('controls', [controlled, model.removed?.base])) this.controls.draw(shown);
@@ -455,6 +467,7 @@ export class App {
     this.header.tellScope(model.isPart);
     if (model.hasWaits) this.header.tellMetric(model);
     if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
+    this.source?.draw(state);
   }
 
   /** Draws the legend, with the sums that the first picture does not need. */
@@ -552,6 +565,7 @@ export class App {
       this.picture.draw(this.state);
       if (this.model.hasWaits) this.#readWaits().catch(this.#unread);
       if (this.model.meta.hasBottlenecks) this.#readBottlenecks().catch(this.#unread);
+      this.report.readLines().catch(this.#unread);
     }, PREPARE_MS);
   }
 
@@ -585,6 +599,7 @@ export class App {
       inspect(model, node, pinned, {
         pick,
         around: (func, which) => this.#showAround(func, which),
+        lines: (func, line) => this.#showLines(func, line),
         copy: (text, what) => this.#copy(text, what),
         zoom: (at) => picture.zoom(at),
         filter: (kind, func) => this.filtering.toggle(kind, func),
@@ -664,6 +679,13 @@ export class App {
   /** @param {number} func @param {'callers'|'callees'|'both'} which of them are shown around a function */
   #showAround(func, which) {
     this.set(aroundOf(this.model, func, which));
+  }
+
+  /** Shows the lines of a function. @param {number} func or -1 @param {string} [line] the one that keys are about */
+  #showLines(func, line) {
+    const change = linesOf(this.model, func, line);
+    this.source?.expect();
+    if (change) this.set(change);
   }
 
   #copySelection() {

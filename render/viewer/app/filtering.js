@@ -21,6 +21,7 @@ import { NO_MARKS } from '../model/state.js';
  * @property {(change: Change) => void} set changes the state
  * @property {(node: number) => void} zoom
  * @property {(func: number, which: 'both') => void} around shows callers and callees of a function
+ * @property {(func: number) => void} lines shows the lines of a function
  * @property {(node: number) => void} copy copies the stack of a frame
  * @property {() => void} link copies the address, which holds what is seen
  */
@@ -136,10 +137,11 @@ export class Filtering {
 
   /** @param {Func} f @param {number} node or -1 @returns {Item[]} */
   #frameItems(f, node) {
-    const { around, copy, zoom } = this.host;
+    const { around, copy, lines, model, zoom } = this.host;
     /** @type {Item[]} */ const out = [];
     if (node > 0) out.push({ text: 'Zoom to this frame', key: 'Enter', act: () => zoom(node) });
     if (!f.isProcess) out.push({ text: 'Callers and callees', key: 'x', act: () => around(f.id, 'both') });
+    if (!f.isProcess && model.meta.hasLines) out.push({ text: 'Lines', key: 'l', act: () => lines(f.id) });
     if (node > 0) out.push({ text: 'Copy stack', key: 'c', act: () => copy(node) });
     return out;
   }

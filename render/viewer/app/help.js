@@ -34,6 +34,7 @@ const HANDS = [
   ['drag', 'moves the picture; in the lanes of the timeline and the strip: selects a time, which filters every view'],
   ['wheel, Shift + wheel', 'moves the picture up and down, left and right'],
   ['right click', 'opens the menu of a frame or of a function: filters, zoom, copy the stack, copy a link'],
+  ['click on a line', 'in the lines of a function: keeps only the stacks through it; again: all of them'],
   ['click in the legend', 'keeps the colour of these frames alone, and lists only their functions'],
 ];
 /** @type {[string, string][]} */
@@ -65,7 +66,10 @@ const KEYS = [
   ['g', 'runs of frames with nearly the same time in one row, or each frame in its own'],
   ['f', 'flip: the root at the bottom, or on top'],
   ['x', 'callers above and callees below the selected function; again: back'],
-  ['l', 'opens the function list under the picture, and folds it'],
+  ['l', 'the lines of the selected function, with the time of each; again, or Escape: closes them'],
+  ['n N, . ,', 'in the lines: next and previous hot line, and line that is proven to have changed, the largest first'],
+  ['↑ ↓ Enter, ← →', 'in the lines: another line, only the stacks through it; the end of long ones'],
+  ['L', 'opens the function list under the picture, and folds it'],
   ['k', 'only stacks with the selected function, or only the selected process; again: all stacks'],
   ['K', 'only stacks through its module'],
   ['w', 'without stacks of the selected function'],

@@ -27,6 +27,7 @@ import { COLOURS, hasColour } from '../views/controls.js';
  * @property {(step: number) => void} match shows the next or the previous match
  * @property {(step: 1|-1) => void} change shows the next or the previous proven change
  * @property {() => void} copy copies the stack of the frame that is selected or pointed at
+ * @property {() => void} lines opens the lines of the function that is selected or pointed at, and closes them
  * @property {() => void} list folds the function list, or opens it
  * @property {(kind: Kind) => void} filter filters by the frame that is selected or pointed at, or no longer
  * @property {() => void} removeFilter takes away the filter that was added last
@@ -150,7 +151,8 @@ const KEYS = {
   T: (to) => to.range(),
   Delete: (to) => to.removeFilter(),
   c: (to) => to.copy(),
-  l: (to) => to.list(),
+  l: (to) => to.lines(),
+  L: (to) => to.list(),
   E: (to) => to.handOver(),
   '?': (to) => to.help(),
   Escape: (to) => to.set({ selected: '', search: '', picked: '', ...NO_MARKS }),

@@ -38,7 +38,14 @@ export class LineTable {
     let rows = 0;
     const read = Array.from({ length: count }, () => {
       const func = columns.varint();
-      const texts = both(() => ({ numbers: [columns.varint(), columns.varint()], mayDiffer: columns.raw(1)[0] === 1, file: columns.varint(), first: columns.varint(), last: columns.varint(), isCut: columns.raw(1)[0] === 1 }));
+      const texts = both(() => ({
+        numbers: [columns.varint(), columns.varint()],
+        mayDiffer: columns.raw(1)[0] === 1,
+        file: columns.varint(),
+        first: columns.varint(),
+        last: columns.varint(),
+        isCut: columns.raw(1)[0] === 1,
+      }));
       const own = { func, texts, first: rows, count: columns.varint(), elsewhere: columns.varint() };
       rows = checked(rows + own.count, bytes);
       return own;
@@ -89,7 +96,10 @@ function checked(count, bytes) {
   return count;
 }
 
-/** Numbers of lines, which are stored as steps within each function. @param {Columns} columns @param {number} rows @param {{count: number}[]} functions */
+/**
+ * Numbers of lines, which are stored as steps within each function.
+ * @param {Columns} columns @param {number} rows @param {{count: number}[]} functions
+ */
 function lineNumbers(columns, rows, functions) {
   const out = columns.numbers(new Int32Array(rows));
   let row = 0;
@@ -114,7 +124,10 @@ function lineNumbers(columns, rows, functions) {
  * @property {ArrayLike<number>} stops of each sample, from 1; 0: it goes through no listed line
  */
 
-/** @param {Uint8Array} bytes @param {number} sides @param {number} rows @returns {(LineStacks|null)[]|null} [base, head]; null: they have no room in the page */
+/**
+ * The lines that samples go through, [base, head]; null where they have no room in the page.
+ * @param {Uint8Array} bytes @param {number} sides @param {number} rows @returns {(LineStacks|null)[]|null}
+ */
 export function decodeLineStacks(bytes, sides, rows) {
   const columns = new Columns(bytes);
   if (columns.raw(1)[0]) return null;

@@ -167,7 +167,8 @@ export class Narrowing {
    */
   passesIn(state) {
     const { functions, tables } = this;
-    if (this.memo.isNew('chosen', state.filters, tables.lineStacks)) this.chosen = chosenStacks(tables.tree, functions, this.meantBy(state));
+    if (this.memo.isNew('chosen', state.filters, tables.lineStacks))
+      this.chosen = chosenStacks(tables.tree, functions, this.meantBy(state));
     return this.chosen;
   }
 
@@ -179,7 +180,10 @@ export class Narrowing {
     return this.keptSamples;
   }
 
-  /** The samples whose stacks pass, and go through all lines that are filtered by. @param {Uint8Array} passes by node @param {Meant[]} meant */
+  /**
+   * The samples whose stacks pass, and go through the line that is filtered by.
+   * @param {Uint8Array} passes by node @param {Meant[]} meant
+   */
   #keptOf(passes, meant) {
     const { lineStacks, samples } = this.tables;
     const kept = samples.map((of) => of && Uint8Array.from(of.node, (node) => passes[node]));
@@ -237,7 +241,8 @@ export class Narrowing {
   valuesIn(state) {
     const { samples, timelines } = this.tables;
     const keepThread = this.keepsThread(state.thread, this.processIn(state));
-    return filteredValues(samples, timelines, { keepThread, range: this.#rangeIn(state), metric: this.metricOf(state), kept: this.keptIn(state) });
+    const [kept, metric, range] = [this.keptIn(state), this.metricOf(state), this.#rangeIn(state)];
+    return filteredValues(samples, timelines, { keepThread, range, metric, kept });
   }
 
   /** The tree of the report under the filters. @param {State} state */

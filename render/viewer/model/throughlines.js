@@ -15,7 +15,10 @@ import { shortHash } from '../data/hash.js';
 
 // ---- Names of lines ----
 
-/** How an address calls a row: by the number that head has, else base, and by its file where that is another one. @param {LineTable} lines @param {number} row */
+/**
+ * How an address calls a row: by the number that head has, else base, and by its file where that is another one.
+ * @param {LineTable} lines @param {number} row
+ */
 export function lineName(lines, row) {
   const side = lines.line[1][row] ? 1 : 0;
   const file = lines.fileOf(row);
@@ -32,7 +35,10 @@ export function rowNamed(lines, listed, name) {
   return -1;
 }
 
-/** The line of a hash in a filter: that of its function, and the line's name. @param {Tables} tables @param {(hash: string) => Func|undefined} functionOf @param {string} hash */
+/**
+ * The line of a hash in a filter: that of its function, and the line's name.
+ * @param {Tables} tables @param {(hash: string) => Func|undefined} functionOf @param {string} hash
+ */
 export function lineOf({ lines, lineStacks }, functionOf, hash) {
   const at = hash.indexOf('-');
   const func = functionOf(hash.slice(0, at));
@@ -75,7 +81,8 @@ function markThrough({ chain, parent, row, stops }, wanted) {
 
 /**
  * Adds up what samples count for by row. A chain has each line once, so what is at it or further in is its total.
- * @param {LineStacks} stacks @param {ArrayLike<number>} values of the samples @param {number} rows @param {number} factor @returns {RowTimes}
+ * @param {LineStacks} stacks @param {ArrayLike<number>} values of the samples @param {number} rows @param {number} factor
+ * @returns {RowTimes}
  */
 export function sumRows({ chain, inlined, parent, row, self, starts, stops }, values, rows, factor) {
   const sums = new Float64Array(parent.length);

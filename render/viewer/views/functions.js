@@ -37,6 +37,7 @@ import { button } from '../common/widgets.js';
  * @typedef {object} ListHost
  * @property {(func: number) => void} pick chooses a function
  * @property {(func: number, place: {x: number, y: number}) => void} menu opens the menu of a function
+ * @property {(func: number) => void} lines shows the lines of a function
  */
 
 /** @typedef {import('../common/table.js').Column<FunctionRow>} FunctionColumn */
@@ -75,17 +76,28 @@ const NAME = {
   value: (r) => titleOf(r.f),
 };
 
-/** @type {FunctionColumn} */
-const PLACE = {
-  id: 'module',
-  title: 'where',
-  hint: 'the file and the line, and the module',
-  left: true,
-  rank: 3,
-  text: (r) => placeText(r.f),
-  full: (r) => wholePlace(r.f),
-  value: (r) => placeText(r.f),
-};
+/**
+ * Where a function is, which leads to its lines where the page has some.
+ * @param {Model} model @param {ListHost['lines']} lines @returns {FunctionColumn}
+ */
+function placeColumn({ meta }, lines) {
+  const show = (/** @type {Func} */ f) => (/** @type {Event} */ event) => {
+    event.stopPropagation();
+    lines(f.id);
+  };
+  return {
+    id: 'module',
+    title: 'where',
+    hint: `the file and the line, and the module${meta.hasLines ? '; a click shows the lines' : ''}`,
+    left: true,
+    rank: 3,
+    text: (r) => placeText(r.f),
+    full: (r) => wholePlace(r.f),
+    value: (r) => placeText(r.f),
+    // Keys open the lines of the row (l): the list is one stop of the keyboard.
+    ...(meta.hasLines && { node: (r) => button('button.link', { tabIndex: -1, onclick: show(r.f) }, placeText(r.f)) }),
+  };
+}
 
 /**
  * What a function waits for, and for how much of its time, where there are waits.
@@ -123,8 +135,8 @@ function waitColumn(model) {
   ];
 }
 
-/** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
-function singleColumns(model) {
+/** The columns of a report of one recording. @param {Model} model @param {ListHost['lines']} lines @returns {FunctionColumn[]} */
+function singleColumns(model, lines) {
   /** @param {Part} id @returns {FunctionColumn[]} */
   const pair = (id) => [
     { id, title: id, text: (r) => r[id].amount(1), value: (r) => r[id].pair[1] },
@@ -136,7 +148,7 @@ function singleColumns(model) {
       value: (r) => r[id].pair[1],
     },
   ];
-  return [NAME, PLACE, ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
+  return [NAME, placeColumn(model, lines), ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
 }
 
 /** The interval of a difference. @param {Model} model @param {FunctionRow} r */
@@ -242,8 +254,11 @@ function differenceColumn(id, title, what, figureOf, largest) {
   };
 }
 
-/** The columns of a comparison. @param {Model} model @param {() => number} largest @returns {FunctionColumn[]} */
-function diffColumns(model, largest) {
+/**
+ * The columns of a comparison.
+ * @param {Model} model @param {() => number} largest @param {ListHost['lines']} lines @returns {FunctionColumn[]}
+ */
+function diffColumns(model, largest, lines) {
   /** @param {Part} part */
   const sides = (part) => [0, 1].map((side) => sideColumn(model, part, side));
   return [
@@ -251,7 +266,7 @@ function diffColumns(model, largest) {
     ...verdictColumns(model, largest),
     ...sides('self'),
     ...sides('total'),
-    PLACE,
+    placeColumn(model, lines),
     ...bottleneckColumn(model),
     ...waitColumn(model),
     { ...differenceColumn('self', 'Δ self', 'the function itself', (r) => r.self, largest), rank: 4 },
@@ -294,7 +309,7 @@ function ways(onchange) {
  * @param {() => void} refill
  * @param {() => number} largest the difference whose bar is the longest
  */
-function partsOf(model, title, { pick, menu }, refill, largest) {
+function partsOf(model, title, { pick, menu, lines }, refill, largest) {
   const two = model.sides === 2;
   const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
   const text = h('input', { type: 'search', ...label, oninput: refill });
@@ -315,7 +330,7 @@ function partsOf(model, title, { pick, menu }, refill, largest) {
     const columns = hidden === 1 ? '1 column has' : `${hidden} columns have`;
     unseen.textContent = hidden ? `${columns} no room here` : '';
   };
-  grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
+  grid.setColumns(two ? diffColumns(model, largest, lines) : singleColumns(model, lines), two ? 'state' : 'self');
   const bar = h('div.bar', {}, h('h2', {}, title), two && way, text, origin, two && verdict, shown, unseen);
   return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
 }
@@ -329,7 +344,7 @@ export class FunctionList {
     /** @type {State|null} the state that the list was last filled for */ this.state = null;
     /** The difference whose bar is the longest. */ this.largest = 1;
     this.element = h('section.functions', { 'aria-label': 'Functions' });
-    const hint = { title: 'opens the list under the picture, and folds it (l)', onclick: () => this.toggle() };
+    const hint = { title: 'opens the list under the picture, and folds it (L)', onclick: () => this.toggle() };
     this.title = button('button.fold', hint, 'Functions');
     this.#fold(remembered(LIST) !== 'open');
     /** @type {ReturnType<typeof partsOf>|null} made when the list is filled for the first time */ this.parts = null;

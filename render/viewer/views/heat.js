@@ -8,7 +8,10 @@ const MOST_PLACES = 240;
 
 /** How hot a line is, up to 1, and the verdict that is proven of it; '' for none. @typedef {{heat: number, state: string}} Mark */
 
-/** The marks of lines that share a place are one: that of the hottest, and a proven one where there is one. @param {Mark[]} marks @returns {Mark[]} */
+/**
+ * The marks of lines that share a place are one: that of the hottest, and a proven one where there is one.
+ * @param {Mark[]} marks @returns {Mark[]}
+ */
 export function placesOf(marks) {
   const count = Math.min(MOST_PLACES, marks.length);
   const places = Array.from({ length: count }, () => ({ heat: 0, state: '' }));

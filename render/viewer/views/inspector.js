@@ -146,6 +146,7 @@ export function overview(model, pick) {
  * @typedef {object} Actions
  * @property {(func: number) => void} pick chooses a function
  * @property {(func: number, which: 'callers'|'callees'|'both') => void} around shows what is around a function
+ * @property {(func: number, line?: string) => void} lines shows the lines of a function
  * @property {(text: string, what: string) => void} copy copies a text to the clipboard
  * @property {(node: number) => void} zoom
  * @property {(kind: import('../model/filters.js').Kind, func: number) => void} filter adds a filter by a function, or takes it away
@@ -171,8 +172,20 @@ function provenance(model, f, node) {
   ];
 }
 
-/** What is known of the code of a function on both sides. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
-function codeOf(model, f, node) {
+/**
+ * The line whose time changed most, which leads to it where the page has lines.
+ * @param {Model} model @param {Func} f @param {Actions['lines']} lines
+ */
+function changedLine({ meta }, f, lines) {
+  const words = `line ${f.changedLine}`;
+  return meta.hasLines ? button('button.link', { title: 'shows it (l)', onclick: () => lines(f.id, `h${f.changedLine}`) }, words) : words;
+}
+
+/**
+ * What is known of the code of a function on both sides.
+ * @param {Model} model @param {Func} f @param {number} node @param {Actions} actions @returns {Child[]}
+ */
+function codeOf(model, f, node, { lines }) {
   if (!model.shownMetric.tested)
     return [h('p.dim', {}, `Only ${model.testedWords} was tested, so ${model.shownMetric.words} has no verdicts.`)];
   if (f.origin >= INTERRUPTS) return [];
@@ -181,7 +194,7 @@ function codeOf(model, f, node) {
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
   const placement = placed ? `; ${model.meta.sameCodeWords}` : '';
   return [
-    !!f.changedLine && h('p.dim', {}, `Its own time changed most in line ${f.changedLine}.`),
+    !!f.changedLine && h('p.dim', {}, 'Its own time changed most in ', changedLine(model, f, lines), '.'),
     !!CODE_WORDS[f.code] && h('p.dim', {}, `${CODE_WORDS[f.code]}${placement}`),
     other && h('p.dim', {}, 'Its name on the other side is ', h('bdi', {}, other.name), '.'),
   ];
@@ -196,6 +209,7 @@ function buttons(model, node, actions) {
     'p.actions',
     {},
     action('Zoom', () => actions.zoom(node), 'Enter'),
+    !!model.meta.hasLines && action('Lines', () => actions.lines(func), 'each line with its time, before and after (l)'),
     action('Callers and callees', () => actions.around(func, 'both'), 'callers above, callees below (x)'),
     action('All callers', () => actions.around(func, 'callers')),
     action('All callees', () => actions.around(func, 'callees')),
@@ -255,7 +269,7 @@ export function inspect(model, node, pinned, actions) {
     {},
     h('h2', { title: f.name }, breakable(namePieces(f.name))),
     ...provenance(model, f, node),
-    ...(model.sides === 2 ? codeOf(model, f, node) : []),
+    ...(model.sides === 2 ? codeOf(model, f, node, actions) : []),
     table,
     pinned && buttons(model, node, actions),
     pinned && trunkSection(model, node, actions),

@@ -211,7 +211,7 @@ export class Report {
 
   /** Opens the function list under the picture. */
   async openList() {
-    if (await this.page.locator('.functions.folded').count()) await this.press('l');
+    if (await this.page.locator('.functions.folded').count()) await this.press('L');
   }
 
   /** Zooms to a frame. @param {string[]|string} frame @param {number} [side] @param {string[]} [zoom] */
