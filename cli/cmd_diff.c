@@ -23,6 +23,7 @@ static const char cmd_diff_notes[] = "Examples:\n"
 static const struct options_row cmd_diff_rows[] = {
 	{ .rows = comparison_output_rows },
 	{ .rows = question_option_rows, .at = offsetof(struct comparison, question) },
+	{ .rows = lines_rows, .at = offsetof(struct comparison, lines) },
 	{ .name = "Options:" },
 	{ 0, "benchmark", "NAME", "of profiles with benchmarks: the functions of this one, by its name or URI",
 		OPTIONS_TEXT(struct comparison, benchmark) },
@@ -100,6 +101,7 @@ static bool compare_confined(struct comparing *comparing, int *code, struct erro
 	memcpy(descriptors + base->count, head->descriptors, head->count * sizeof(*descriptors));
 	outputs_list(&comparing->comparison->outputs, files);
 	worker.subject = subject;
+	lines_answer_worker(&comparing->comparison->lines, &worker);
 	comparing->comparison->outputs.worker = &worker;
 	return worker_run(&worker, cmd_diff_work, comparing, code, err);
 }
@@ -117,13 +119,13 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 	struct load_options options = { .metric = comparison->diff.metric };
 	struct load_inputs inputs[DIFF_SIDES] = { 0 };
 	struct comparing comparing = { comparison, sides, inputs, &options };
-	bool done = question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
-		    outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
-		    outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
-		    naming_prepare(&comparison->naming, &options.naming, err) &&
-		    load_open(sides[DIFF_BASE], &options, &inputs[DIFF_BASE], err) &&
-		    load_open(sides[DIFF_HEAD], &options, &inputs[DIFF_HEAD], err) &&
-		    compare_opened(&comparing, code, err);
+	bool done =
+		question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
+		outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
+		outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
+		naming_prepare(&comparison->naming, &options.naming, err) && lines_prepare(&comparison->lines, err) &&
+		load_open(sides[DIFF_BASE], &options, &inputs[DIFF_BASE], err) &&
+		load_open(sides[DIFF_HEAD], &options, &inputs[DIFF_HEAD], err) && compare_opened(&comparing, code, err);
 
 	for (size_t i = 0; i < DIFF_SIDES; i++)
 		load_inputs_deinit(&inputs[i]);

@@ -26,6 +26,7 @@ struct request {
 	struct diff_options diff;
 	struct outputs outputs;
 	struct question question;
+	struct lines lines;
 	uint32_t verify_every;
 	struct naming naming;
 	const char *benchmark; /* borrowed: the only one that is shown; NULL: all */
@@ -38,6 +39,7 @@ static const struct options_row cmd_report_rows[] = {
 	{ 0, "folded", "[FILE]", "folded stacks for FlameGraph's tools",
 		OPTIONS_OUTPUT(struct request, outputs.paths[OUTPUT_FOLDED]) },
 	{ .rows = question_option_rows, .at = offsetof(struct request, question) },
+	{ .rows = lines_single_rows, .at = offsetof(struct request, lines) },
 	{ .name = "Options:" },
 	{ 0, "benchmark", "NAME", "of a profile with benchmarks: the functions of this one, by its name or URI",
 		OPTIONS_TEXT(struct request, benchmark) },
@@ -154,7 +156,8 @@ static bool report(struct request *request, const char *name, int *code, struct 
 	struct worker worker = { .subject = name, .outputs = files, .output_count = OUTPUT_KIND_COUNT };
 
 	if (!question_check(&request->question, err) || !outputs_check(&request->outputs, err) ||
-		!outputs_spare(&request->outputs, name, err) || !naming_prepare(&request->naming, &options.naming, err))
+		!outputs_spare(&request->outputs, name, err) ||
+		!naming_prepare(&request->naming, &options.naming, err) || !lines_prepare(&request->lines, err))
 		return false;
 	options.naming.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_open(name, &options, &inputs, err))
@@ -164,6 +167,7 @@ static bool report(struct request *request, const char *name, int *code, struct 
 		return true;
 	}
 	outputs_list(&request->outputs, files);
+	lines_answer_worker(&request->lines, &worker);
 	worker.inputs = inputs.descriptors;
 	worker.input_count = inputs.count;
 	request->outputs.worker = &worker;
@@ -173,6 +177,7 @@ static bool report(struct request *request, const char *name, int *code, struct 
 static void request_deinit(struct request *request)
 {
 	naming_deinit(&request->naming);
+	lines_deinit(&request->lines);
 }
 
 static int cmd_report_run(struct options *options)
@@ -185,6 +190,7 @@ static int cmd_report_run(struct options *options)
 		return code;
 	request.outputs.folded_metric = request.diff.metric;
 	request.outputs.max_lines = request.question.max_lines;
+	request.outputs.lines = &request.lines;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
 	if (report(&request, options->argv[optind], &code, &err))

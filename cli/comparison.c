@@ -12,6 +12,7 @@ void comparison_deinit(struct comparison *comparison)
 {
 	free(comparison->gates);
 	naming_deinit(&comparison->naming);
+	lines_deinit(&comparison->lines);
 }
 
 static bool take_scale(void *context, const char *text, struct error *err)
@@ -165,6 +166,7 @@ static bool comparison_show(
 	const struct diff *diff = input->diff;
 
 	comparison->outputs.max_lines = comparison->question.max_lines;
+	comparison->outputs.lines = &comparison->lines;
 	if (!outputs_write(&comparison->outputs, input, err))
 		return false;
 	if (!outputs_use_stdout(&comparison->outputs))

@@ -24,6 +24,7 @@ struct comparison {
 	enum { INCONCLUSIVE_APART, INCONCLUSIVE_PASSES, INCONCLUSIVE_FAILS } inconclusive;
 	struct question question; /* of `diff` */
 	struct outputs outputs;
+	struct lines lines;
 	struct naming naming;
 };
 

@@ -286,7 +286,14 @@ static bool write_each(const struct outputs *outputs, const struct shown *shown,
 
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err)
 {
-	return write_each(outputs, &(struct shown){ .input = input }, err);
+	CLEANUP(lines_made_deinit) struct lines_made made = { 0 };
+	const struct lines_wanted wanted = { outputs->paths[OUTPUT_HTML], outputs->paths[OUTPUT_MARKDOWN] };
+	struct render_input with_lines = *input;
+
+	if (outputs->lines && !lines_make(outputs->lines, &wanted, outputs->worker, input, &made, err))
+		return false;
+	with_lines.listing = made.listing;
+	return write_each(outputs, &(struct shown){ .input = &with_lines }, err);
 }
 
 bool outputs_write_suite(const struct outputs *outputs, const struct render_suite *page,

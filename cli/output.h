@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "cli/lines.h"
 #include "cli/options.h"
 #include "cli/worker.h"
 #include "render/suite.h"
@@ -17,6 +18,7 @@ struct outputs {
 	mode_t mode;                          /* of every file, as file_write() has it */
 	const struct worker *worker;          /* borrowed: hands them to whoever writes them; NULL: this process */
 	uint64_t max_lines;                   /* of text; 0: all */
+	struct lines *lines;                  /* borrowed: which functions are shown line by line; NULL: none */
 	const char *folded_metric;            /* borrowed: whose values folded stacks have; NULL: numbers of samples */
 };
 

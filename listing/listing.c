@@ -152,9 +152,18 @@ static bool lister_init(struct lister *lister, struct error *err)
 
 	if (!listing)
 		return error_set_memory(err);
-	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++)
+	if (!string_table_create(most_string_bytes, &listing->strings, err))
+		return false;
+	for (int side = (int)lister_first_side(lister); side < DIFF_SIDES; side++) {
+		const struct listing_opener *opener = lister->options->opener;
+		const char *revision = opener ? opener->revision[side] : NULL;
+
 		listing->is_precise[side] = is_precise(lister->diff, lister->profiles[side]);
-	return string_table_create(most_string_bytes, &listing->strings, err);
+		if (revision &&
+			!string_table_add(listing->strings, revision, strlen(revision), &listing->revision[side], err))
+			return false;
+	}
+	return true;
 }
 
 bool listing_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],

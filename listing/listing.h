@@ -93,7 +93,8 @@ struct listing {
 	struct listing_function *functions; /* owned; in the order of the diff */
 	size_t function_count;
 	size_t left_out; /* functions that options.functions names, beyond the greatest number that is listed */
-	bool is_precise[DIFF_SIDES]; /* samples have precise addresses: no time is a line too far */
+	bool is_precise[DIFF_SIDES];   /* samples have precise addresses: no time is a line too far */
+	uint32_t revision[DIFF_SIDES]; /* string: that of LISTING_REVISION, for people; 0: none */
 	/*
 	 * The lines of these functions in the stacks of each side, and [place] the row of each, counted over all
 	 * functions (PROFILE_NONE: it has none). Owned; NULL: there is no such side.

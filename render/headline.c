@@ -115,6 +115,22 @@ static void next_of_inconclusive(const struct render_input *input, struct buffer
 	}
 }
 
+/* Appends how the lines of the function that the verdict names are shown, if it has lines and they are not here. */
+static void append_lines(const struct render_input *input, struct buffer *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.";
+	const struct diff *diff = input->diff;
+	const struct diff_function *f;
+	const char *name;
+
+	if (input->listing || diff->cause.function == PROFILE_NONE)
+		return;
+	f = &diff->functions[diff->cause.function];
+	name = diff_string(diff, f->shown);
+	if (f->line > 0 && diff_string(diff, f->file)[0] && name[0] && !name[strspn(name, plain)])
+		buffer_printf(out, ", and with `--list %s` its lines", name);
+}
+
 void headline_next(const struct render_input *input, struct buffer *out)
 {
 	/* Of a part of a suite, the sides' names alone make no command. */
@@ -127,7 +143,9 @@ void headline_next(const struct render_input *input, struct buffer *out)
 	case DIFF_MINOR:
 		buffer_append_string(out, "Next: ");
 		append_command(input, "-o diff.html", out);
-		buffer_append_string(out, " shows each call path.");
+		buffer_append_string(out, " shows each call path");
+		append_lines(input, out);
+		buffer_append_byte(out, '.');
 		return;
 	case DIFF_INCONCLUSIVE:
 		next_of_inconclusive(input, out);

@@ -7,6 +7,7 @@
 #include "render/json_requests.h"
 #include "render/json_runs.h"
 #include "render/json_text.h"
+#include "render/lines.h"
 #include "render/page_data.h"
 #include "render/question.h"
 #include "render/render.h"
@@ -640,6 +641,8 @@ bool json_document(const struct render_input *input, const struct diff_suite *su
 		buffer_append(out, members->data, members->size);
 	if (input->diff->sides == DIFF_SIDES && !json_changes(input->diff, out))
 		w.failed = true;
+	if (lines_are_asked(input) && !lines_json(input, out, err))
+		return false;
 	if (!question_json(input, out))
 		w.failed = true;
 	write_functions(&w, out);

@@ -3,6 +3,7 @@
 #include "render/changes.h"
 #include "render/format.h"
 #include "render/headline.h"
+#include "render/lines.h"
 #include "render/markdown_writer.h"
 #include "render/question.h"
 #include "render/requests.h"
@@ -484,6 +485,8 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	if (input->diff->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
 	write_headline(&w);
+	if (!lines_markdown(&w, err))
+		return false;
 	question_markdown(&w);
 	markdown_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count);
 	write_ledger(&w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a report as text: of one profile here, of two by text_diff.c. */
 #include "render/format.h"
+#include "render/lines.h"
 #include "render/question.h"
 #include "render/requests.h"
 #include "render/summary.h"
@@ -176,6 +177,14 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 	return true;
 }
 
+/* The lines that somebody asked for are the whole answer, behind the verdict. */
+static bool write_lines(const struct text_writer *w, struct error *err)
+{
+	if (w->diff->sides == DIFF_SIDES)
+		text_verdict(w);
+	return lines_text(w, err);
+}
+
 bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out,
 	struct error *err)
 {
@@ -189,7 +198,10 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	w.waits = waits;
 	text_title(&w);
 	text_question(&w);
-	done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
+	if (lines_are_asked(input))
+		done = write_lines(&w, err);
+	else
+		done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
 	return done &&
 	       text_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count, err) &&
 	       buffer_ok(out, err);

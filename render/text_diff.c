@@ -378,13 +378,18 @@ static void write_next(const struct text_writer *w)
 	write_cleaned(w, &text, 0);
 }
 
-bool text_two_sided(const struct text_writer *w, struct error *err)
+void text_verdict(const struct text_writer *w)
 {
 	buffer_append_string(w->out, table_style_on(TABLE_BOLD, w->colour));
 	text_sentences(w, summary_verdict);
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 	if (w->diff->gate_failed)
 		text_paragraph(w, "A limit given with --fail-on is exceeded.", 0);
+}
+
+bool text_two_sided(const struct text_writer *w, struct error *err)
+{
+	text_verdict(w);
 	requests_line(w);
 	write_others(w);
 	write_next(w);

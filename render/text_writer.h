@@ -64,6 +64,9 @@ bool text_waiting_functions(const struct text_writer *w, struct error *err);
 COMMON_MUST_CHECK
 bool text_waiting_changes(const struct text_writer *w, struct error *err);
 
+/* The verdict on two profiles, and whether a limit is exceeded. */
+void text_verdict(const struct text_writer *w);
+
 /* Verdict, ledger and changes. */
 COMMON_MUST_CHECK
 bool text_two_sided(const struct text_writer *w, struct error *err);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes listings of functions for the outputs that show them. */
+#include "cli/lines.h"
+
+/* Functions that a page can show line by line beside those that --list names, and candidates for a comment. */
+enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 8 };
+
+#define LIST_ROW                                                                                                                                    \
+	{                                                                                                                                           \
+		0, "list", "REGEX",                                                                                                                 \
+			"source lines of such functions with their times; for text and JSON. Texts are those\nthat recordings have kept, else of:", \
+			OPTIONS_TEXT(struct lines, functions)                                                                                       \
+	}
+
+const struct options_row lines_rows[] = {
+	{ .name = "Lines:" },
+	LIST_ROW,
+	{ .rows = texts_rows, .at = offsetof(struct lines, texts) },
+	{ 0 },
+};
+
+const struct options_row lines_single_rows[] = {
+	{ .name = "Lines:" },
+	LIST_ROW,
+	{ .rows = texts_single_rows, .at = offsetof(struct lines, texts) },
+	{ 0 },
+};
+
+bool lines_prepare(struct lines *lines, struct error *err)
+{
+	return texts_prepare(&lines->texts, err);
+}
+
+void lines_deinit(struct lines *lines)
+{
+	texts_deinit(&lines->texts);
+}
+
+void lines_answer_worker(struct lines *lines, struct worker *worker)
+{
+	worker->answer = texts_answer;
+	worker->context = &lines->texts;
+}
+
+bool lines_make(struct lines *lines, const struct lines_wanted *wanted, const struct worker *worker,
+	const struct render_input *input, struct lines_made *made, struct error *err)
+{
+	struct listing_options options = {
+		.functions = lines->functions,
+		.proven = wanted->by_page      ? PAGE_PROVEN
+			  : wanted->by_comment ? COMMENT_PROVEN
+					       : 0,
+		.largest = wanted->by_page ? PAGE_LARGEST : 0,
+		.all_lines = wanted->by_page,
+	};
+
+	*made = (struct lines_made){ 0 };
+	if (!input->diff || (!lines->functions && !wanted->by_page && !wanted->by_comment))
+		return true;
+	texts_asker_init(&made->asker, &lines->texts, worker, input->profiles);
+	options.opener = &made->asker.opener;
+	return listing_create(input->diff, input->profiles, &options, &made->listing, err);
+}
+
+void lines_made_deinit(struct lines_made *made)
+{
+	listing_destroy(made->listing);
+	texts_asker_deinit(&made->asker);
+}

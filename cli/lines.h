@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/options.h"
+#include "cli/texts.h"
+#include "render/render.h"
+
+/* Which functions `report` and `diff` list line by line, and where their texts are. */
+struct lines {
+	const char *functions; /* borrowed: --list; NULL: those that outputs choose themselves */
+	struct texts texts;
+};
+
+/* Of a struct lines: all options; those of commands that show one profile. */
+extern const struct options_row lines_rows[], lines_single_rows[];
+
+/* Opens what the user has named; ERROR_*: as texts_prepare(). */
+COMMON_MUST_CHECK
+bool lines_prepare(struct lines *lines, struct error *err);
+void lines_deinit(struct lines *lines);
+
+/* Has a worker's parent open the texts that the worker asks for. */
+void lines_answer_worker(struct lines *lines, struct worker *worker);
+
+/* Which outputs show lines that nobody asked for by name. */
+struct lines_wanted {
+	bool by_page, by_comment;
+};
+
+/* A listing for outputs. It must not move. */
+struct lines_made {
+	struct texts_asker asker;
+	struct listing *listing; /* owned; NULL: no output shows lines */
+};
+
+/*
+ * Makes the listing of a diff or of a profile. `worker` as in texts_asker_init(). It is to be released in any case.
+ */
+COMMON_MUST_CHECK
+bool lines_make(struct lines *lines, const struct lines_wanted *wanted, const struct worker *worker,
+	const struct render_input *input, struct lines_made *made, struct error *err);
+void lines_made_deinit(struct lines_made *made);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/render.h"
+
+/* What text, JSON and Markdown have of a listing: functions line by line (listing/listing.h). */
+
+/* Whether somebody asked for functions by name. */
+bool lines_are_asked(const struct render_input *input);
+
+/*
+ * Appends where the text of a side is from, and with what proof: "kept by the recording, its MD5 is the build's". Not
+ * cleaned.
+ */
+void lines_append_place(const struct render_input *input, const struct listing_function *listed, enum diff_side side,
+	struct buffer *out);
+
+/* Whether a time may be a line too far, as samples of a side have no precise addresses; and the sentence. */
+bool lines_are_imprecise(const struct render_input *input);
+extern const char lines_imprecise_words[];
+
+/* Appends how many functions are named beyond those that are listed, as a sentence; nothing if there are none. */
+void lines_append_left_out(const struct render_input *input, struct buffer *out);
+
+/* The mark of a row that is proven to differ: "▲", "▼"; "" of others. */
+const char *lines_mark(const struct listing_row *row);
+
+/* A line of a row as it is written below the other: a row whose texts differ is two. */
+struct lines_part {
+	const struct listing_row *row;
+	bool has[DIFF_SIDES]; /* whose number and time it has */
+	char sign;            /* ' ', '-' or '+' */
+	bool has_change;      /* it has the row's difference */
+};
+
+/* The lines that a row is written as: 1 or 2. */
+size_t lines_split(const struct diff *diff, const struct listing_row *row, struct lines_part parts[DIFF_SIDES]);
+
+/* The text of such a line; "". */
+const char *lines_part_text(const struct listing *listing, const struct lines_part *part);
+
+/*
+ * Appends source text for people, cleaned, with tabs as columns, and at most `width` columns of it, the last of which
+ * is a mark where it is cut.
+ */
+void lines_append_source(struct buffer *out, const char *text, size_t width);
+
+/*
+ * Fills `found` with the listed functions that are proven to differ and have text and changed or proven rows: those
+ * whose own time differs first, the largest difference first. Returns their number.
+ */
+size_t lines_proven(const struct render_input *input, const struct listing_function **found, size_t most);
+
+/* Writers of each form. */
+struct text_writer;
+struct markdown_writer;
+
+/* Appends the functions that somebody asked for. */
+COMMON_MUST_CHECK
+bool lines_text(const struct text_writer *w, struct error *err);
+
+/* Appends the member `lines` of a document, with a comma before it. */
+COMMON_MUST_CHECK
+bool lines_json(const struct render_input *input, struct buffer *out, struct error *err);
+
+/* Appends the lines of the proven functions as fenced diffs. */
+COMMON_MUST_CHECK
+bool lines_markdown(struct markdown_writer *w, struct error *err);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes functions line by line as JSON: the member `lines` of a document. */
+#include "render/json_text.h"
+#include "render/lines.h"
+#include "render/question.h"
+#include "render/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lines_json {
+	const struct render_input *input;
+	const struct diff *diff;
+	const struct listing *listing;
+	struct buffer *out;
+	bool failed; /* out of memory: sticky */
+};
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+static const char *const place_names[LISTING_PLACE_COUNT] = {
+	[LISTING_NOWHERE] = "nowhere",
+	[LISTING_KEPT] = "kept",
+	[LISTING_EMBEDDED] = "embedded",
+	[LISTING_REVISION] = "revision",
+	[LISTING_DEBUGINFOD] = "debuginfod",
+	[LISTING_DISK] = "disk",
+};
+
+static const char *const proof_names[PROFILE_SOURCE_PROOF_COUNT] = {
+	[PROFILE_SOURCE_MAY_DIFFER] = "may-differ",
+	[PROFILE_SOURCE_NOT_NEWER] = "not-newer",
+	[PROFILE_SOURCE_SAME_BYTES] = "same-bytes",
+};
+
+/* ---- Values ---- */
+
+static void put_key(struct lines_json *j, const char *side, const char *name)
+{
+	buffer_printf(j->out, ",\"%s%s%s\":", side, side[0] ? "_" : "", name);
+}
+
+static void put_text(struct lines_json *j, const char *text)
+{
+	if (!json_text_string(j->out, text))
+		j->failed = true;
+}
+
+static void put_text_or_null(struct lines_json *j, uint32_t id)
+{
+	if (id)
+		put_text(j, listing_string(j->listing, id));
+	else
+		JSON_TEXT(j->out, "null");
+}
+
+static void put_line(struct lines_json *j, uint32_t line)
+{
+	if (line)
+		json_text_integer(j->out, line);
+	else
+		JSON_TEXT(j->out, "null");
+}
+
+/* Values of a metric that is no time have keys without "_ns". */
+static void put_value(struct lines_json *j, const char *side, const char *name, double value)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s%s", name, j->diff->is_time ? "_ns" : "");
+	put_key(j, side, key);
+	if (isfinite(value) && fabs(value) < 9e18)
+		json_text_integer(j->out, llround(value));
+	else
+		json_text_number(j->out, value);
+}
+
+static void put_flag(struct lines_json *j, const char *name, bool value)
+{
+	put_key(j, "", name);
+	if (value)
+		JSON_TEXT(j->out, "true");
+	else
+		JSON_TEXT(j->out, "false");
+}
+
+/* ---- Rows ---- */
+
+static void put_row_side(struct lines_json *j, const struct listing_row *row, enum diff_side side)
+{
+	const char *name = side_names[side];
+	const struct listing_time *time = &row->time[side];
+	bool has_line = row->line[side] > 0;
+
+	put_key(j, name, "line");
+	put_line(j, row->line[side]);
+	put_key(j, name, "text");
+	/* An empty line of a known text is "". */
+	if (has_line && row->text[side] == 0 && !row->is_gap)
+		JSON_TEXT(j->out, "\"\"");
+	else
+		put_text_or_null(j, row->text[side]);
+	put_value(j, name, "self", time->self);
+	put_value(j, name, "inlined", time->inlined);
+	put_value(j, name, "total", time->total);
+	put_key(j, name, "samples");
+	json_text_number(j->out, time->samples);
+}
+
+static void put_estimate(struct lines_json *j, const struct listing_row *row)
+{
+	const struct diff_estimate *e = &row->total;
+
+	put_value(j, "", "delta", e->delta);
+	put_key(j, "", "ci");
+	if (isfinite(e->ci_low) && isfinite(e->ci_high)) {
+		JSON_TEXT(j->out, "[");
+		json_text_number(j->out, summary_points(j->diff, e->ci_low));
+		JSON_TEXT(j->out, ",");
+		json_text_number(j->out, summary_points(j->diff, e->ci_high));
+		JSON_TEXT(j->out, "]");
+	} else {
+		JSON_TEXT(j->out, "null");
+	}
+	put_key(j, "", "q");
+	json_text_number(j->out, e->q);
+	put_key(j, "", "state");
+	put_text(j, diff_state_name(e->state));
+	put_flag(j, "changed", row->is_changed);
+}
+
+/* Each member begins with a comma; that of the first is removed. */
+static void put_row(struct lines_json *j, const struct listing_row *row)
+{
+	size_t start = j->out->size;
+
+	if (j->diff->sides == DIFF_SIDES)
+		put_row_side(j, row, DIFF_BASE);
+	put_row_side(j, row, DIFF_HEAD);
+	if (j->diff->sides == DIFF_SIDES)
+		put_estimate(j, row);
+	if (row->file) {
+		put_key(j, "", "file");
+		put_text(j, listing_string(j->listing, row->file));
+	}
+	if (!j->out->failed)
+		j->out->data[start] = '{';
+	JSON_TEXT(j->out, "}");
+}
+
+static bool put_rows(struct lines_json *j, const struct listing_function *listed, struct error *err)
+{
+	CLEANUP(cleanup_free) bool *shown = malloc(listed->row_count + 1);
+	bool has_any = false;
+
+	if (!shown)
+		return error_set_memory(err);
+	listing_mark_shown(listed, shown);
+	put_key(j, "", "rows");
+	JSON_TEXT(j->out, "[");
+	for (size_t i = 0; i < listed->row_count && !j->out->failed; i++) {
+		if (!shown[i] || listed->rows[i].is_gap)
+			continue;
+		buffer_append_string(j->out, has_any ? ",\n   " : "\n   ");
+		put_row(j, &listed->rows[i]);
+		has_any = true;
+	}
+	JSON_TEXT(j->out, "]");
+	return true;
+}
+
+/* ---- Functions ---- */
+
+static void put_place(struct lines_json *j, const struct listing_function *listed, enum diff_side side)
+{
+	const struct listing_text *text = &listed->text[side];
+
+	buffer_printf(j->out, "\"%s\":{\"place\":\"%s\",\"proof\":", side_names[side], place_names[text->place]);
+	if (text->place == LISTING_NOWHERE)
+		JSON_TEXT(j->out, "null");
+	else
+		buffer_printf(j->out, "\"%s\"", proof_names[text->proof]);
+	put_key(j, "", "revision");
+	put_text_or_null(j, text->place == LISTING_REVISION ? j->listing->revision[side] : 0);
+	put_key(j, "", "file");
+	put_text_or_null(j, text->file);
+	put_key(j, "", "first_line");
+	put_line(j, text->first_line);
+	put_key(j, "", "last_line");
+	put_line(j, text->last_line);
+	put_flag(j, "precise", j->listing->is_precise[side]);
+	JSON_TEXT(j->out, "}");
+}
+
+static bool put_function(struct lines_json *j, const struct listing_function *listed, struct error *err)
+{
+	const struct diff_function *f = &j->diff->functions[listed->function];
+	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
+	bool has_two = j->diff->sides == DIFF_SIDES;
+
+	JSON_TEXT(j->out, "{\"function\":");
+	put_text(j, diff_string(j->diff, f->shown));
+	question_id(j->diff, f, id);
+	put_key(j, "", "id");
+	put_text(j, id);
+	put_key(j, "", "file");
+	put_text(j, diff_string(j->diff, f->file));
+	put_key(j, "", "texts");
+	JSON_TEXT(j->out, "{");
+	if (has_two)
+		put_place(j, listed, DIFF_BASE);
+	if (has_two)
+		JSON_TEXT(j->out, ",");
+	put_place(j, listed, DIFF_HEAD);
+	JSON_TEXT(j->out, "}");
+	if (!put_rows(j, listed, err))
+		return false;
+	JSON_TEXT(j->out, "}");
+	return true;
+}
+
+bool lines_json(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	struct lines_json j = { .input = input, .diff = input->diff, .listing = input->listing, .out = out };
+	bool has_any = false;
+
+	JSON_TEXT(out, ",\n \"lines\": [");
+	for (size_t i = 0; i < j.listing->function_count && !out->failed; i++) {
+		if (!j.listing->functions[i].is_named)
+			continue;
+		buffer_append_string(out, has_any ? ",\n  " : "\n  ");
+		if (!put_function(&j, &j.listing->functions[i], err))
+			return false;
+		has_any = true;
+	}
+	buffer_printf(out, "\n ],\n \"lines_left_out\": %zu", j.listing->left_out);
+	return !j.failed || error_set_memory(err);
+}
