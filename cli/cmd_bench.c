@@ -295,6 +295,7 @@ static int run_bench(struct request *request)
 	int code = CLI_EXIT_OK;
 
 	progress_init(&bench.progress, request->quiet);
+	request->comparison.outputs.lines = &request->comparison.lines;
 	if (!outputs_check(&request->comparison.outputs, &err) ||
 		!naming_prepare(&request->comparison.naming, &naming, &err) ||
 		!bench_runner_init(&bench.runner, &naming, &err)) {

@@ -47,6 +47,10 @@ static bool compare_profiles(struct comparison *comparison, const struct profile
 		return false;
 	if (question_is_asked(&comparison->question))
 		return comparison_answer(comparison, (const struct profile *[]){ base, head }, called, code, err);
+	if (comparison->lines.functions && !comparison->benchmark && profile_has_phases(base) &&
+		profile_has_phases(head))
+		return error_set(
+			err, ERROR_USAGE, "--list: the profiles have benchmarks; choose one with --benchmark NAME");
 	if (comparison_has_suites((const struct profile *[]){ base, head }, called))
 		return comparison_run_suite(comparison, (const struct profile *[]){ base, head }, called, 0, code, err);
 	if (!profile_join_phases(base, &joined_base, err) || !profile_join_phases(head, &joined_head, err))
@@ -140,6 +144,7 @@ static int cmd_diff_run(struct options *options)
 
 	if (!options_read(options, &comparison, &code))
 		return code;
+	comparison.outputs.lines = &comparison.lines;
 	if (options->argc - optind != DIFF_SIDES)
 		return options_fail("diff", "two profiles are needed, BASE and HEAD; %d given", options->argc - optind);
 	if (strcmp(options->argv[optind], "-") == 0 && strcmp(options->argv[optind + 1], "-") == 0)

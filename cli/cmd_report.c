@@ -65,6 +65,9 @@ static bool show_suite(
 	CLEANUP(suite_view_deinit) struct suite_view view = { 0 };
 	bool done;
 
+	if (request->lines.functions && !request->benchmark)
+		return error_set(
+			err, ERROR_USAGE, "--list: the profile has benchmarks; choose one with --benchmark NAME");
 	if (!suite_view_check(profile, name, err) || !diff_suite_create(NULL, profile, &options, &suite, err))
 		return false;
 	done = request->benchmark ? suite_view_one(&view, suite, request->benchmark, sides, err)

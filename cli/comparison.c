@@ -166,7 +166,6 @@ static bool comparison_show(
 	const struct diff *diff = input->diff;
 
 	comparison->outputs.max_lines = comparison->question.max_lines;
-	comparison->outputs.lines = &comparison->lines;
 	if (!outputs_write(&comparison->outputs, input, err))
 		return false;
 	if (!outputs_use_stdout(&comparison->outputs))
