@@ -6,13 +6,16 @@
 #include <string.h>
 
 /* Benchmarks that are explained: a page can show others than those that differ. */
-enum { MOST_EXPLAINED = 20, MOST_ON_PAGE = 64 };
+enum { MOST_EXPLAINED = 20, MOST_ON_PAGE = 64, MOST_LISTED = 3 };
 
 void suite_view_deinit(struct suite_view *view)
 {
 	for (size_t i = 0; i < view->count; i++)
 		diff_part_deinit(&view->details[i]);
+	for (size_t i = 0; i < view->made_count; i++)
+		lines_made_deinit(&view->made[i]);
 	free(view->details);
+	free(view->made);
 	free(view->parts);
 	free(view->title);
 	*view = (struct suite_view){ 0 };
@@ -57,6 +60,30 @@ static size_t lesser(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Lists the proven functions of the first benchmarks that differ, for a comment. */
+static bool list_lines(struct suite_view *view, const struct outputs *outputs, struct error *err)
+{
+	const struct lines_wanted wanted = { .by_comment = true };
+
+	if (!outputs->lines || !outputs->paths[OUTPUT_MARKDOWN])
+		return true;
+	view->made = calloc(MOST_LISTED, sizeof(*view->made));
+	if (!view->made)
+		return error_set_memory(err);
+	for (size_t i = 0; i < view->told && view->made_count < MOST_LISTED; i++) {
+		struct render_input *input = &view->parts[i].input;
+		struct lines_made *made = &view->made[view->made_count];
+
+		if (view->parts[i].benchmark == DIFF_ALL_BENCHMARKS || input->diff->sides != DIFF_SIDES)
+			continue;
+		view->made_count++;
+		if (!lines_make(outputs->lines, &wanted, outputs->worker, input, made, err))
+			return false;
+		input->listing = made->listing;
+	}
+	return true;
+}
+
 bool suite_view_all(struct suite_view *view, const struct outputs *outputs, const struct diff_suite *suite,
 	const char *const names[DIFF_SIDES], struct error *err)
 {
@@ -77,7 +104,7 @@ bool suite_view_all(struct suite_view *view, const struct outputs *outputs, cons
 	}
 	if (shown == told)
 		view->told = view->count;
-	return true;
+	return list_lines(view, outputs, err);
 }
 
 static bool make_title(struct suite_view *view, uint32_t benchmark, struct error *err)

@@ -14,7 +14,9 @@ struct suite_view {
 	struct diff_part *details;      /* owned, as those of `parts` */
 	struct render_part *parts;      /* owned; the first is all benchmarks together, if anything was recorded */
 	size_t count;
-	size_t told; /* parts that outputs other than the page show */
+	size_t told;             /* parts that outputs other than the page show */
+	struct lines_made *made; /* owned: listings of some parts */
+	size_t made_count;
 	char *title; /* owned; of a single benchmark; NULL: all are shown */
 };
 

@@ -49,7 +49,7 @@ static bool take_map(void *context, const char *text, struct error *err)
 	{ 0, "debuginfod", NULL, "fetches sources from the servers in DEBUGINFOD_URLS",                                \
 		OPTIONS_FLAG(struct texts, asks_servers) },                                                            \
 	{                                                                                                              \
-		0, "source-map", "OLD=NEW", "sources as they are below NEW now, of paths that began with OLD",       \
+		0, "source-map", "OLD=NEW", "sources as they are below NEW now, of paths that began with OLD",         \
 			take_map, 0, .repeatable = true                                                                \
 	}
 

@@ -345,6 +345,14 @@ bool suite_words_place(const struct render_part *part, uint32_t function, struct
 	return true;
 }
 
+bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err)
+{
+	const struct render_part *part = render_part_of(input, benchmark);
+	uint32_t function = suite_words_because(input, part);
+
+	return function == PROFILE_NONE || suite_words_place(part, function, out, err);
+}
+
 /* The innermost function of the user's own above a node; PROFILE_NONE: there is none. */
 static uint32_t user_function_above(const struct diff *diff, uint32_t node)
 {

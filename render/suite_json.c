@@ -81,11 +81,11 @@ static bool put_because(const struct render_suite *input, uint32_t benchmark, st
 	uint32_t function = suite_words_because(input, part);
 	CLEANUP(buffer_deinit) struct buffer place = { 0 };
 
-	JSON_TEXT(out, ",\"because\":");
 	if (function == PROFILE_NONE) {
-		JSON_TEXT(out, "null");
+		JSON_TEXT(out, ",\"because\":null,\"where\":null");
 		return true;
 	}
+	JSON_TEXT(out, ",\"because\":");
 	buffer_init(&place, MOST_BYTES);
 	if (!suite_words_place(part, function, &place, err))
 		return false;
@@ -97,8 +97,8 @@ static bool put_because(const struct render_suite *input, uint32_t benchmark, st
 	JSON_TEXT(out, ",\"place\":");
 	if (!json_text_string(out, place.data))
 		return error_set_memory(err);
-	buffer_append_byte(out, '}');
-	return true;
+	JSON_TEXT(out, "},\"where\":");
+	return json_text_string(out, place.data) || error_set_memory(err);
 }
 
 static bool put_benchmark(

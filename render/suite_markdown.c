@@ -4,6 +4,7 @@
  * then what explains the differences; each section ends at its share of the comment, so that there is something of
  * every one however many benchmarks there are.
  */
+#include "render/lines.h"
 #include "render/markdown_writer.h"
 #include "render/suite_words.h"
 
@@ -17,8 +18,8 @@ enum {
 	NAME_BYTES = 200,
 };
 
-static const char columns[] = "| benchmark | base | head | change | 95 % interval | verdict |\n"
-			      "|:--|--:|--:|--:|--:|:--|\n";
+static const char columns[] = "| benchmark | base | head | change | 95 % interval | verdict | where |\n"
+			      "|:--|--:|--:|--:|--:|:--|:--|\n";
 
 /* Appends a part if it ends before `end`; else remembers that something was left out. */
 static bool emit_until(struct markdown_writer *w, const struct buffer *part, size_t end, bool *left_out)
@@ -31,39 +32,54 @@ static bool emit_until(struct markdown_writer *w, const struct buffer *part, siz
 	return true;
 }
 
-static void append_benchmark(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *row)
+static bool append_benchmark(const struct render_suite *input, uint32_t number, struct buffer *row, struct error *err)
 {
+	const struct diff_suite *suite = input->suite;
+	const struct diff_benchmark *b = &suite->benchmarks[number];
+	CLEANUP(buffer_deinit) struct buffer where = { 0 };
 	const char *mark = suite_words_is_notable(b) && b->presence == DIFF_IN_BOTH &&
 					   (b->verdict == DIFF_REGRESSED || b->verdict == DIFF_IMPROVED)
 				   ? "**"
 				   : "";
 
+	buffer_init(&where, (size_t)1 << 20);
+	if (!suite_words_where(input, number, &where, err))
+		return false;
+	buffer_append(&where, "", 0);
+	if (!buffer_ok(&where, err))
+		return false;
 	buffer_append_string(row, "| <code>");
 	markdown_escape(row, suite_words_name(suite, b), NAME_BYTES);
-	buffer_printf(row, "</code> | %s | %s | %s%s%s | %s | %s%s |\n",
+	buffer_printf(row, "</code> | %s | %s | %s%s%s | %s | %s%s | ",
 		suite_words_value(suite, b->value[DIFF_BASE]).text, suite_words_value(suite, b->value[DIFF_HEAD]).text,
 		suite_words_change(b).text[0] ? mark : "", suite_words_change(b).text,
 		suite_words_change(b).text[0] ? mark : "", suite_words_interval(suite, b).text,
 		diff_benchmark_verdict_name(b), suite_words_short_of_proof(b) ? "\\*" : "");
+	markdown_escape(row, where.data, NAME_BYTES);
+	buffer_append_string(row, " |\n");
+	return true;
 }
 
 /* Rows of the benchmarks of one kind; those without room are counted. */
-static void write_rows(struct markdown_writer *w, const struct diff_suite *suite, bool notable, size_t end,
-	struct suite_words_rest *rest)
+static bool write_rows(struct markdown_writer *w, const struct render_suite *input, bool notable, size_t end,
+	struct suite_words_rest *rest, struct error *err)
 {
+	const struct diff_suite *suite = input->suite;
 	bool full = false;
 
-	for (size_t i = 0; i < suite->benchmark_count; i++) {
+	for (uint32_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
 		CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 		if (suite_words_is_notable(benchmark) != notable)
 			continue;
 		buffer_init(&row, MARKDOWN_MAX_BYTES);
-		append_benchmark(suite, benchmark, &row);
+		if (!append_benchmark(input, i, &row, err))
+			return false;
 		if (full || !emit_until(w, &row, end, &full))
 			suite_words_rest_add(rest, benchmark);
 	}
+	return true;
 }
 
 static void write_rest(struct markdown_writer *w, const struct suite_words_rest *rest, bool *left_out)
@@ -78,15 +94,18 @@ static void write_rest(struct markdown_writer *w, const struct suite_words_rest 
 	markdown_emit_text(w, "\nand ", &text, "\n");
 }
 
-static void write_notable(struct markdown_writer *w, const struct diff_suite *suite, bool *left_out)
+static bool write_notable(
+	struct markdown_writer *w, const struct render_suite *input, bool *left_out, struct error *err)
 {
+	const struct diff_suite *suite = input->suite;
 	struct suite_words_rest rest = { 0 };
 	size_t count = suite->benchmark_count - suite->verdicts[DIFF_UNCHANGED];
 
 	if (count == 0)
-		return;
+		return true;
 	markdown_emit_string(w, columns);
-	write_rows(w, suite, true, NOTABLE_END, &rest);
+	if (!write_rows(w, input, true, NOTABLE_END, &rest, err))
+		return false;
 	write_rest(w, &rest, left_out);
 	markdown_emit_string(w, "\n");
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
@@ -95,25 +114,30 @@ static void write_notable(struct markdown_writer *w, const struct diff_suite *su
 		markdown_emit_string(w, "\\* ");
 		markdown_emit_string(w, suite_words_of_short_proof);
 		markdown_emit_string(w, "\n\n");
-		return;
+		break;
 	}
+	return true;
 }
 
-static void write_unchanged(struct markdown_writer *w, const struct diff_suite *suite, bool *left_out)
+static bool write_unchanged(
+	struct markdown_writer *w, const struct render_suite *input, bool *left_out, struct error *err)
 {
+	const struct diff_suite *suite = input->suite;
 	struct suite_words_rest rest = { 0 };
 	size_t count = suite->verdicts[DIFF_UNCHANGED];
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
 	if (count == 0)
-		return;
+		return true;
 	buffer_init(&title, 1024);
 	buffer_printf(&title, "<details><summary>%s benchmark%s unchanged</summary>\n\n%s",
 		format_count((double)count).text, count == 1 ? " is" : "s are", columns);
 	markdown_emit(w, &title);
-	write_rows(w, suite, false, UNCHANGED_END, &rest);
+	if (!write_rows(w, input, false, UNCHANGED_END, &rest, err))
+		return false;
 	write_rest(w, &rest, left_out);
 	markdown_emit_string(w, "\n</details>\n\n");
+	return true;
 }
 
 /* ---- What explains a benchmark ---- */
@@ -191,6 +215,24 @@ static bool write_parts(struct markdown_writer *w, const struct render_suite *in
 	return true;
 }
 
+/* The lines of the first benchmark whose functions have lines that are proven to differ. */
+static bool write_lines(struct markdown_writer *w, const struct render_suite *input, struct error *err)
+{
+	const struct listing_function *found[1];
+
+	for (size_t i = 0; i < input->part_count; i++) {
+		const struct render_part *part = &input->parts[i];
+
+		if (part->benchmark == DIFF_ALL_BENCHMARKS || part->input.diff->sides != DIFF_SIDES ||
+			lines_proven(&part->input, found, 1) == 0)
+			continue;
+		w->input = &part->input;
+		w->diff = part->input.diff;
+		return lines_markdown(w, err);
+	}
+	return true;
+}
+
 /* ---- Sections ---- */
 
 static void write_side(
@@ -237,9 +279,10 @@ bool render_suite_markdown(const struct render_suite *input, struct buffer *out,
 	if (suite->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
 	markdown_warnings(&w, suite->strings, suite->warnings, suite->warning_count);
-	write_notable(&w, suite, &left_out);
-	write_unchanged(&w, suite, &left_out);
-	if (!write_parts(&w, input, &left_out, err))
+	if (!write_notable(&w, input, &left_out, err) || !write_unchanged(&w, input, &left_out, err) ||
+		!write_parts(&w, input, &left_out, err))
+		return false;
+	if (!write_lines(&w, input, err))
 		return false;
 	write_basis(&w, input);
 	w.full = w.full || left_out;

@@ -39,18 +39,30 @@ static enum table_style benchmark_style(const struct diff_benchmark *benchmark)
 
 /* ---- Tables of benchmarks ---- */
 
-static void add_compared(const struct diff_suite *suite, const struct diff_benchmark *b, struct table *table)
+static bool add_compared(const struct render_suite *input, uint32_t number, struct table *table, struct error *err)
 {
+	const struct diff_suite *suite = input->suite;
+	const struct diff_benchmark *b = &suite->benchmarks[number];
+	CLEANUP(buffer_deinit) struct buffer where = { 0 };
 	struct format_text base = suite_words_value(suite, b->value[DIFF_BASE]),
 			   head = suite_words_value(suite, b->value[DIFF_HEAD]), change = suite_words_change(b),
 			   interval = suite_words_interval(suite, b);
 	char verdict[24];
-	const char *cells[] = { suite_words_name(suite, b), base.text, head.text, change.text, interval.text, verdict };
+	const char *cells[] = { suite_words_name(suite, b), base.text, head.text, change.text, interval.text, verdict,
+		NULL };
 
+	buffer_init(&where, (size_t)1 << 20);
+	if (!suite_words_where(input, number, &where, err))
+		return false;
+	buffer_append(&where, "", 0);
+	if (!buffer_ok(&where, err))
+		return false;
+	cells[sizeof(cells) / sizeof(cells[0]) - 1] = where.data;
 	snprintf(verdict, sizeof(verdict), "%s%s", diff_benchmark_verdict_name(b),
 		suite_words_short_of_proof(b) ? "*" : "");
 
 	table_add(table, cells, benchmark_style(b));
+	return true;
 }
 
 /*
@@ -87,26 +99,38 @@ static void write_rest(const struct text_writer *w, const struct suite_words_res
 		buffer_printf(w->out, "  and %s\n", text.data);
 }
 
-static bool write_comparison(const struct text_writer *w, const struct diff_suite *suite, struct error *err)
+/* Whether a benchmark's change has a place. */
+static bool any_place(const struct render_suite *input)
 {
+	for (size_t i = 0; i < input->part_count; i++)
+		if (suite_words_because(input, &input->parts[i]) != PROFILE_NONE)
+			return true;
+	return false;
+}
+
+static bool write_comparison(const struct text_writer *w, const struct render_suite *input, struct error *err)
+{
+	const struct diff_suite *suite = input->suite;
 	static const struct table_column columns[] = {
 		{ .title = "benchmark", .left = true, .flexible = true },
 		{ .title = "base", .drop = 1 },
 		{ .title = "head", .drop = 1 },
 		{ .title = "change" },
-		{ .title = "95 % interval", .drop = 2 },
+		{ .title = "95 % interval", .drop = 3 },
 		{ .title = "verdict", .left = true },
+		{ .title = "where", .left = true, .drop = 2 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 	struct suite_words_rest rest = { 0 };
 	bool short_of_proof = false;
 
-	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < suite->benchmark_count; i++) {
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]) - !any_place(input));
+	for (uint32_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
 
 		if (has_room(w, suite, i, table.row_count)) {
-			add_compared(suite, benchmark, &table);
+			if (!add_compared(input, i, &table, err))
+				return false;
 			short_of_proof = short_of_proof || suite_words_short_of_proof(benchmark);
 		} else {
 			suite_words_rest_add(&rest, benchmark);
@@ -303,7 +327,7 @@ static bool write_two_sided(const struct text_writer *w, const struct render_sui
 	write_side(w, input, DIFF_BASE, "base: ");
 	write_side(w, input, DIFF_HEAD, "head: ");
 	if (!text_warnings(w, suite->strings, suite->warnings, suite->warning_count, err) ||
-		!write_comparison(w, suite, err))
+		!write_comparison(w, input, err))
 		return false;
 	return write_parts(w, input, err);
 }

@@ -68,6 +68,10 @@ uint32_t suite_words_because(const struct render_suite *input, const struct rend
 COMMON_MUST_CHECK
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
 
+/* The same of the function that explains a benchmark's change; nothing if none does. */
+COMMON_MUST_CHECK
+bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err);
+
 /*
  * The user's function that a function of a library or of the system works for: the innermost one on the stacks that
  * have most of its change, or of its value where there is one side. PROFILE_NONE: it is the user's own, or there is

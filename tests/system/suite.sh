@@ -44,7 +44,7 @@ done
 
 run 1 kelvin diff base.pb.gz head.pb.gz --metric instructions --text --json diff.json --markdown comment.md -o page.html --svg all.svg
 says stdout '^Regressed: '
-says stdout '^  parse\[numbers\] .* \+1[0-9]\.[0-9] % +regressed$'
+says stdout '^  parse\[numbers\] .* \+1[0-9]\.[0-9] % +regressed( +[^ ]+)?$'
 says stdout '^  suite\.c::dump .* unchanged$'
 says stdout '^  other\.c::dump .* unchanged$'
 says stdout '^  new .* added$'
