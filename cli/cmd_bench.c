@@ -298,7 +298,7 @@ static int run_bench(struct request *request)
 	request->comparison.outputs.lines = &request->comparison.lines;
 	if (!outputs_check(&request->comparison.outputs, &err) ||
 		!naming_prepare(&request->comparison.naming, &naming, &err) ||
-		!bench_runner_init(&bench.runner, &naming, &err)) {
+		!lines_prepare(&request->comparison.lines, &err) || !bench_runner_init(&bench.runner, &naming, &err)) {
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;
 	}
@@ -366,6 +366,7 @@ static const struct options_row cmd_bench_rows[] = {
 	{ 0, "no-args", NULL, "keeps only the commands' programs in the profiles and reports, without their arguments",
 		OPTIONS_FLAG(struct request, sampler.no_arguments) },
 	{ .rows = comparison_output_rows, .at = offsetof(struct request, comparison) },
+	{ .rows = lines_rows, .at = offsetof(struct request, comparison.lines) },
 	{ .name = "Options:" },
 	{ .rows = comparison_rows, .at = offsetof(struct request, comparison) },
 	{ .rows = naming_sources_rows, .at = offsetof(struct request, comparison.naming) },
