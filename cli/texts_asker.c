@@ -2,6 +2,8 @@
 /* Asks for texts of functions, on behalf of a listing: in a process without rights, or in the one that opens them. */
 #include "cli/texts.h"
 
+#include "cli/cli.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,6 +28,18 @@ static int ask_parent(void *worker, const void *bytes, size_t size)
 }
 
 /* ---- Revisions ---- */
+
+/* Who named a repository expects texts from there. */
+static void tell_unknown(enum diff_side side, bool is_single)
+{
+	if (is_single)
+		cli_say("kelvin: the profile has no label commit, so its sources in the repository are not known; name their "
+			"revision by --rev REV\n");
+	else
+		cli_say("kelvin: %s has no label commit, so its sources in the repository are not known; name their revision "
+			"by --%s-rev REV\n",
+			diff_side_name(side), diff_side_name(side));
+}
 
 static void ask_revision(struct texts_asker *asker, enum diff_side side, const struct profile *profile)
 {
@@ -117,6 +131,9 @@ void texts_asker_init(struct texts_asker *asker, struct texts *texts, const stru
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (profiles[side])
 			ask_revision(asker, (enum diff_side)side, profiles[side]);
+	for (int side = 0; texts->directory && side < DIFF_SIDES; side++)
+		if (profiles[side] && !asker->opener.revision[side] && !profile_label(profiles[side], "commit"))
+			tell_unknown((enum diff_side)side, !profiles[DIFF_BASE]);
 }
 
 void texts_asker_deinit(struct texts_asker *asker)

@@ -100,10 +100,15 @@ shows_both
 # Without labels nothing says which revision it was; one side may have its revision alone.
 run_any kelvin diff bare_v1.pb.gz bare_v2.pb.gz --scale share --list '^work$' --repo repo
 says_not stdout 'version'
+says stderr 'base has no label commit.*--base-rev REV'
+says stderr 'head has no label commit.*--head-rev REV'
 run_any kelvin diff bare_v1.pb.gz bare_v2.pb.gz --scale share --list '^work$' --repo repo --head-rev v2
 says_not stdout 'first version'
 says stdout 'second version'
+run 0 kelvin report bare_v1.pb.gz --list '^work$' --repo repo
+says stderr 'the profile has no label commit.*--rev REV'
 run 0 kelvin report bare_v1.pb.gz --list '^work$' --repo repo --rev v1
+says_not stderr 'label'
 says stdout 'the first version'
 says stdout 'from the repository at v1'
 
