@@ -92,7 +92,7 @@ static bool listen(int fd, int64_t deadline_ns, char complaint[REPOSITORY_COMPLA
 		if (got == 0 || (got < 0 && errno != EINTR))
 			return true;
 		for (ssize_t i = 0; i < got && size + 1 < REPOSITORY_COMPLAINT_BYTES; i++)
-			complaint[size++] = chunk[i] ? chunk[i] : '?';
+			complaint[size++] = (char)(chunk[i] ? chunk[i] : '?');
 	}
 }
 
@@ -169,6 +169,6 @@ void repository_complaint_line(const char *complaint, char *line, size_t size)
 	if (strncmp(complaint, fatal, sizeof(fatal) - 1) == 0)
 		complaint += sizeof(fatal) - 1;
 	for (; *complaint && *complaint != '\n' && used + 1 < size; complaint++)
-		line[used++] = *complaint >= ' ' && *complaint <= '~' ? *complaint : '?';
+		line[used++] = (char)(*complaint >= ' ' && *complaint <= '~' ? *complaint : '?');
 	line[used] = '\0';
 }
