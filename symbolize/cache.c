@@ -215,11 +215,19 @@ void frame_cache_add(const struct frame_cache_key *key, const struct named_frame
 	CLEANUP(cleanup_free) uint64_t *addresses = calloc(table->address_count + 1, sizeof(*addresses));
 	CLEANUP(cleanup_free)
 	struct symbolize_frames *frames = calloc(table->address_count + 1, sizeof(*frames));
+	CLEANUP(cleanup_free)
+	struct dwarf_source *sources = calloc(table->source_count + 1, sizeof(*sources));
+	struct named_frames_entries entries = { .addresses = addresses,
+		.frames = frames,
+		.source_directory = named_frames_source_directory(table),
+		.sources = sources };
 	struct frame_cache *cache = NULL;
 	struct error ignored;
 	struct arena arena;
 	size_t count = 0;
 
+	for (uint32_t i = 0; sources && i < table->source_count; i++)
+		entries.source_count += named_frames_source(table, i, &sources[entries.source_count]);
 	arena_init(&arena, 0);
 	if (addresses && frames && frame_cache_open(key, &cache, &ignored)) {
 		for (uint32_t i = 0; i < table->address_count; i++) {
@@ -228,8 +236,9 @@ void frame_cache_add(const struct frame_cache_key *key, const struct named_frame
 				named_frames_find(table, table->addresses[i], &arena, &frames[count], &ignored))
 				count++;
 		}
-		frame_cache_store(key, &(struct named_frames_entries){ cache ? &cache->table : NULL, addresses, frames,
-					       count, named_frames_source_directory(table) });
+		entries.old = cache ? &cache->table : NULL;
+		entries.count = count;
+		frame_cache_store(key, &entries);
 	}
 	frame_cache_close(cache);
 	arena_deinit(&arena);

@@ -141,6 +141,30 @@ static bool round_init(struct round *round, struct resolver *r, const uint32_t *
 	return round->job_count == 0 || add_arenas(round, err);
 }
 
+/* Adds what the jobs tell of source files to the result. */
+static bool add_sources(const struct round *round, struct error *err)
+{
+	struct dwarf_result *result = round->resolver->result;
+	size_t count = result->source_count;
+	struct dwarf_source *sources;
+
+	for (size_t i = 0; i < round->job_count; i++)
+		count += round->jobs[i].source_count;
+	if (count == result->source_count)
+		return true;
+	sources = realloc(result->sources, count * sizeof(*sources));
+	if (!sources)
+		return error_set_memory(err);
+	result->sources = sources;
+	for (size_t i = 0; i < round->job_count; i++) {
+		const struct dwarf_job *job = &round->jobs[i];
+
+		memcpy(sources + result->source_count, job->sources, job->source_count * sizeof(*sources));
+		result->source_count += job->source_count;
+	}
+	return true;
+}
+
 static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaustive, struct error *err)
 {
 	struct round round;
@@ -158,6 +182,7 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 	}
 	for (size_t i = 0; ok && i < round.job_count; i++)
 		r->result->is_split |= round.jobs[i].unit->is_open && round.jobs[i].unit->dwo_name[0];
+	ok = ok && add_sources(&round, err);
 	round_deinit(&round);
 	return ok;
 }
@@ -351,6 +376,7 @@ static bool resolve_in(struct resolver *r, uint64_t info_bytes, bool *is_short, 
 
 	r->is_short = false;
 	r->result->is_split = false;
+	r->result->source_count = 0;
 	for (size_t i = 0; i < r->count; i++)
 		r->result->answers[i] = (struct dwarf_answer){ .file = "" };
 	ok = open_files(r, info_bytes, err) && resolve_all(r, err) && (r->options->no_lines || find_directory(r, err));
@@ -380,6 +406,8 @@ bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresse
 	if (!ok)
 		dwarf_result_deinit(result);
 	/* Answers that depend on where the budget ended would differ from run to run. */
+	if (ok && result->is_refused)
+		result->source_count = 0;
 	for (size_t i = 0; ok && result->is_refused && i < count; i++)
 		result->answers[i] = (struct dwarf_answer){ .file = "" };
 	return ok;
@@ -391,6 +419,7 @@ void dwarf_result_deinit(struct dwarf_result *result)
 		arena_deinit(&result->arenas[i]);
 	arena_deinit(&result->arena);
 	free(result->arenas);
+	free(result->sources);
 	free(result->answers);
 	*result = (struct dwarf_result){ 0 };
 }

@@ -18,6 +18,20 @@ struct dwarf_frame {
 	uint32_t line, decl_line;
 };
 
+enum { DWARF_MD5_BYTES = 16 };
+
+/*
+ * What a line table tells of a source file that code is from (DWARF 5): its MD5, and lines of its text where that is
+ * embedded. A file with several pieces of text has several of these.
+ */
+struct dwarf_source {
+	const char *path; /* as `file` of frames has it */
+	const char *text; /* whole lines with '\n' between them; "": none */
+	uint32_t first_line;
+	bool has_md5;
+	uint8_t md5[DWARF_MD5_BYTES];
+};
+
 struct dwarf_extent {
 	uint64_t low, high; /* image addresses, half-open */
 };
@@ -35,7 +49,9 @@ struct dwarf_answer {
 
 struct dwarf_result {
 	struct dwarf_answer *answers; /* [address] */
-	struct arena *arenas;         /* of the jobs; they hold the strings */
+	struct dwarf_source *sources; /* of the files that answers name */
+	size_t source_count;
+	struct arena *arenas; /* of the jobs; they hold the strings */
 	size_t arena_count;
 	bool is_refused;       /* reading costs more than the file's size allows: nothing is answered */
 	bool is_split;         /* entries are in other files, which may appear or disappear */

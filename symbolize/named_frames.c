@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* A table contains: header, addresses, indexes of the first frames, frames, strings. */
-static const char table_magic[8] = "kelvfrm1";
+/* A table contains: header, addresses, indexes of the first frames, frames, sources, strings. */
+static const char table_magic[8] = "kelvfrm2";
 
 struct header {
 	char magic[8];
 	uint64_t size; /* of the table */
-	uint32_t address_count, frame_count, string_bytes, source_directory;
+	uint32_t address_count, frame_count, string_bytes, source_directory, source_count, unused;
 };
 
 /* Names are offsets into the strings. */
@@ -20,6 +20,11 @@ struct frame_record {
 	uint32_t line, decl_line;
 	uint64_t fingerprint;
 	uint32_t source, unused;
+};
+
+struct source_record {
+	uint32_t path, text, first_line, has_md5;
+	uint8_t md5[DWARF_MD5_BYTES];
 };
 
 /* ---- Reading ---- */
@@ -60,7 +65,8 @@ bool named_frames_init(struct named_frames *table, const void *bytes, size_t siz
 	*table = (struct named_frames){ .address_count = header.address_count,
 		.frame_count = header.frame_count,
 		.string_bytes = header.string_bytes,
-		.source_directory = header.source_directory };
+		.source_directory = header.source_directory,
+		.source_count = header.source_count };
 	table->addresses =
 		(const uint64_t *)(const void *)byte_reader_bytes(&r, (size_t)header.address_count * sizeof(uint64_t));
 	table->first = (const uint32_t *)(const void *)byte_reader_bytes(
@@ -68,6 +74,8 @@ bool named_frames_init(struct named_frames *table, const void *bytes, size_t siz
 	byte_reader_align(&r, sizeof(uint64_t));
 	table->records = (const struct frame_record *)(const void *)byte_reader_bytes(
 		&r, (size_t)header.frame_count * sizeof(struct frame_record));
+	table->sources = (const struct source_record *)(const void *)byte_reader_bytes(
+		&r, (size_t)header.source_count * sizeof(struct source_record));
 	table->strings = (const char *)byte_reader_bytes(&r, header.string_bytes);
 	return byte_reader_ok(&r) && header.string_bytes > 0 && table->strings[header.string_bytes - 1] == '\0' &&
 	       is_string(table, header.source_directory) && is_rising(table);
@@ -120,12 +128,28 @@ const char *named_frames_source_directory(const struct named_frames *table)
 	return table->strings + table->source_directory;
 }
 
+bool named_frames_source(const struct named_frames *table, size_t index, struct dwarf_source *source)
+{
+	const struct source_record *record = &table->sources[index];
+
+	if (!is_string(table, record->path) || !is_string(table, record->text))
+		return false;
+	*source = (struct dwarf_source){ .path = table->strings + record->path,
+		.text = table->strings + record->text,
+		.first_line = record->first_line,
+		.has_md5 = record->has_md5 != 0 };
+	memcpy(source->md5, record->md5, sizeof(source->md5));
+	return true;
+}
+
 /* ---- Writing ---- */
 
 struct writer {
-	struct buffer addresses, first, records, strings;
-	struct hash_map known; /* hash and size of a string -> offset */
-	uint32_t address_count, frame_count;
+	struct buffer addresses, first, records, sources, strings;
+	struct hash_map known_sources; /* what a record has -> its number */
+	struct hash_map known;         /* hash and size of a string -> offset */
+	uint32_t address_count, frame_count, source_count;
+	size_t most_text_bytes;
 	bool failed;
 };
 
@@ -183,6 +207,45 @@ static void add_old(struct writer *w, const struct named_frames *old, uint64_t b
 	}
 }
 
+/* Many units name the same files. */
+static void add_source(struct writer *w, const struct dwarf_source *source)
+{
+	struct source_record record = {
+		.path = add_string(w, source->path), .first_line = source->first_line, .has_md5 = source->has_md5
+	};
+	size_t size = strlen(source->text);
+	struct error ignored;
+	uint32_t *number;
+	uint64_t key[2];
+	bool added;
+
+	if (size > w->most_text_bytes)
+		return;
+	record.text = add_string(w, source->text);
+	memcpy(record.md5, source->md5, sizeof(record.md5));
+	key[0] = hash_bytes(&record, sizeof(record));
+	key[1] = record.path;
+	if (!hash_map_add(&w->known_sources, key, w->source_count, &number, &added, &ignored))
+		w->failed = true;
+	else if (added) {
+		w->most_text_bytes -= size;
+		w->source_count++;
+		buffer_append(&w->sources, &record, sizeof(record));
+	}
+}
+
+static void add_sources(struct writer *w, const struct named_frames_entries *entries)
+{
+	const struct named_frames *more = entries->old ? entries->old : entries->more_sources;
+	struct dwarf_source source;
+
+	for (size_t i = 0; i < entries->source_count; i++)
+		add_source(w, &entries->sources[i]);
+	for (uint32_t i = 0; more && i < more->source_count; i++)
+		if (named_frames_source(more, i, &source))
+			add_source(w, &source);
+}
+
 static void add_all(struct writer *w, const struct named_frames_entries *entries)
 {
 	size_t next = 0;
@@ -193,12 +256,15 @@ static void add_all(struct writer *w, const struct named_frames_entries *entries
 			add_frames(w, entries->addresses[i], &entries->frames[i]);
 	}
 	add_old(w, entries->old, UINT64_MAX, &next);
+	add_sources(w, entries);
 	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
 }
 
 static bool join_parts(struct writer *w, const char *source_directory, struct buffer *out, struct error *err)
 {
-	struct header header = { .address_count = w->address_count, .frame_count = w->frame_count };
+	struct header header = {
+		.address_count = w->address_count, .frame_count = w->frame_count, .source_count = w->source_count
+	};
 	size_t begin = out->size;
 
 	header.source_directory = add_string(w, source_directory);
@@ -210,11 +276,12 @@ static bool join_parts(struct writer *w, const char *source_directory, struct bu
 	while (out->size % sizeof(uint64_t) != 0 && !out->failed)
 		buffer_append_byte(out, 0);
 	buffer_append(out, w->records.data, w->records.size);
+	buffer_append(out, w->sources.data, w->sources.size);
 	buffer_append(out, w->strings.data, w->strings.size);
 	if (w->failed)
 		return error_set_memory(err);
-	if (!buffer_ok(&w->records, err) || !buffer_ok(&w->strings, err) || !buffer_ok(&w->addresses, err) ||
-		!buffer_ok(&w->first, err) || !buffer_ok(out, err))
+	if (!buffer_ok(&w->records, err) || !buffer_ok(&w->sources, err) || !buffer_ok(&w->strings, err) ||
+		!buffer_ok(&w->addresses, err) || !buffer_ok(&w->first, err) || !buffer_ok(out, err))
 		return false;
 	header.size = out->size - begin;
 	memcpy(out->data + begin, &header, sizeof(header));
@@ -223,17 +290,21 @@ static bool join_parts(struct writer *w, const char *source_directory, struct bu
 
 bool named_frames_write(const struct named_frames_entries *entries, struct buffer *out, struct error *err)
 {
-	struct writer w = { 0 };
+	struct writer w = { .most_text_bytes = out->max_bytes / 2 };
 	bool ok;
 
 	buffer_init(&w.addresses, out->max_bytes);
 	buffer_init(&w.first, out->max_bytes);
 	buffer_init(&w.records, out->max_bytes);
+	buffer_init(&w.sources, out->max_bytes);
 	buffer_init(&w.strings, out->max_bytes);
+	hash_map_init(&w.known_sources, 2 * sizeof(uint64_t));
 	hash_map_init(&w.known, 2 * sizeof(uint64_t));
 	add_all(&w, entries);
 	ok = join_parts(&w, entries->source_directory, out, err);
 	hash_map_deinit(&w.known);
+	hash_map_deinit(&w.known_sources);
+	buffer_deinit(&w.sources);
 	buffer_deinit(&w.addresses);
 	buffer_deinit(&w.first);
 	buffer_deinit(&w.records);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "symbolize/dwarf.h"
 #include "symbolize/symbolize.h"
 
 /*
@@ -9,10 +10,11 @@
  * Numbers have the machine's byte order.
  */
 struct named_frames {
-	uint32_t address_count, frame_count, string_bytes, source_directory;
+	uint32_t address_count, frame_count, string_bytes, source_directory, source_count;
 	const uint64_t *addresses; /* rising */
 	const uint32_t *first;     /* [address]: its first frame; and the end */
 	const struct frame_record *records;
+	const struct source_record *sources;
 	const char *strings;
 };
 
@@ -28,17 +30,24 @@ bool named_frames_find(const struct named_frames *table, uint64_t address, struc
 /* The directory in which the main unit was compiled, borrowed; "" not known. */
 const char *named_frames_source_directory(const struct named_frames *table);
 
+/* What is known of a source file (struct dwarf_source), up to table->source_count; false: that one is damaged. */
+COMMON_MUST_CHECK
+bool named_frames_source(const struct named_frames *table, size_t index, struct dwarf_source *source);
+
 struct named_frames_entries {
 	const struct named_frames *old;        /* its entries are written too; NULL: none */
 	const uint64_t *addresses;             /* rising; none is in `old` */
 	const struct symbolize_frames *frames; /* [address]; those without frames are left out */
 	size_t count;
 	const char *source_directory;
+	const struct dwarf_source *sources;
+	size_t source_count;
+	const struct named_frames *more_sources; /* those of this table are written too; NULL: none, or of `old` */
 };
 
 /*
  * Appends a table to `out`, which has a cap and a size that is a multiple of 8. Fails if memory runs out, ERROR_LIMIT
- * if the table is larger than the cap.
+ * if the table is larger than the cap. Of texts of source files only those are written for which half of that suffices.
  */
 COMMON_MUST_CHECK
 bool named_frames_write(const struct named_frames_entries *entries, struct buffer *out, struct error *err);

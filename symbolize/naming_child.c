@@ -186,8 +186,11 @@ static bool add_data(const struct naming_task *task, const struct symbolize_opti
 	ok = take_result(&made, &data, NULL, err) &&
 	     (made.count == 0 || data_names_find(task->image, options, made.addresses, made.count, &made.arena,
 					 made.frames, err)) &&
-	     named_frames_write(
-		     &(struct named_frames_entries){ NULL, made.addresses, made.frames, made.count, "" }, table, err);
+	     named_frames_write(&(struct named_frames_entries){ .addresses = made.addresses,
+					.frames = made.frames,
+					.count = made.count,
+					.source_directory = "" },
+		     table, err);
 	made_deinit(&made);
 	return ok;
 }
@@ -196,6 +199,7 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 	struct naming_answer *answer, struct buffer *table, struct error *err)
 {
 	struct symbolize_result *result = NULL;
+	struct named_frames_entries entries;
 	struct made made = { 0 };
 	bool ok;
 
@@ -214,9 +218,13 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 			answer->alt = new_key->files[2];
 		}
 	}
-	ok = ok && named_frames_write(&(struct named_frames_entries){ NULL, made.addresses, made.frames, made.count,
-					      result ? symbolize_result_directory(result) : "" },
-			   table, err);
+	entries = (struct named_frames_entries){ .addresses = made.addresses,
+		.frames = made.frames,
+		.count = made.count,
+		.source_directory = result ? symbolize_result_directory(result) : "" };
+	if (result)
+		symbolize_result_sources(result, &entries);
+	ok = ok && named_frames_write(&entries, table, err);
 	answer->code_bytes = table->size;
 	symbolize_result_destroy(result);
 	made_deinit(&made);

@@ -185,6 +185,7 @@ static bool resolve_distinct(
 	size_t distinct_count = r->distinct_count;
 	CLEANUP(cleanup_free) uint32_t *places = calloc(distinct_count + 1, sizeof(*places));
 	struct symbolize_result *result = r->result;
+	struct named_frames_entries entries;
 
 	result->distinct = calloc(distinct_count + 1, sizeof(*result->distinct));
 	r->found = calloc(distinct_count + 1, sizeof(*r->found));
@@ -204,14 +205,18 @@ static bool resolve_distinct(
 	result->key = key;
 	result->is_new = is_cached && is_worth_storing(r, subject, distinct_count);
 	/* Who may not open files may not write them. */
-	if (result->is_new && options->remote)
-		remote_keep(options->remote, &key,
-			&(struct named_frames_entries){
-				NULL, r->addresses, r->found, r->distinct_count, result->directory });
-	else if (result->is_new && !options->debug.opener)
-		frame_cache_store(
-			&key, &(struct named_frames_entries){ result->cache ? frame_cache_table(result->cache) : NULL,
-				      r->addresses, r->found, r->distinct_count, result->directory });
+	entries = (struct named_frames_entries){ .addresses = r->addresses,
+		.frames = r->found,
+		.count = r->distinct_count,
+		.source_directory = result->directory,
+		.sources = result->dwarf.sources,
+		.source_count = result->dwarf.source_count };
+	if (result->is_new && options->remote) {
+		remote_keep(options->remote, &key, &entries);
+	} else if (result->is_new && !options->debug.opener) {
+		entries.old = result->cache ? frame_cache_table(result->cache) : NULL;
+		frame_cache_store(&key, &entries);
+	}
 	return true;
 }
 
@@ -266,6 +271,13 @@ bool symbolize_result_fetch_failed(const struct symbolize_result *result)
 const char *symbolize_result_directory(const struct symbolize_result *result)
 {
 	return result->directory;
+}
+
+void symbolize_result_sources(const struct symbolize_result *result, struct named_frames_entries *entries)
+{
+	entries->sources = result->dwarf.sources;
+	entries->source_count = result->dwarf.source_count;
+	entries->more_sources = result->cache ? frame_cache_table(result->cache) : NULL;
 }
 
 const struct frame_cache_key *symbolize_result_new_key(const struct symbolize_result *result)

@@ -10,6 +10,9 @@ const char *symbolize_result_directory(const struct symbolize_result *result);
  */
 bool symbolize_result_refused(const struct symbolize_result *result);
 
+/* Sets what entries have of source files, borrowed from the result. */
+void symbolize_result_sources(const struct symbolize_result *result, struct named_frames_entries *entries);
+
 /*
  * The cache's key of frames that are worth to be kept but were not, because the process may not write files; NULL:
  * none. The files in the key are those that were read.

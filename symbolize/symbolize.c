@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbolize.h"
 
+#include "symbolize/dwarf_sources.h"
 #include "symbolize/kernel.h"
 #include "symbolize/maps.h"
 #include "symbolize/naming.h"
@@ -402,6 +403,20 @@ static bool name_locks(struct work *w, struct error *err)
 	return true;
 }
 
+static bool add_sources(struct work *w, struct error *err)
+{
+	CLEANUP(cleanup_free)
+	const struct named_frames **tables = calloc(w->task_count + 1, sizeof(struct named_frames *));
+	size_t count = 0;
+
+	if (!tables)
+		return error_set_memory(err);
+	for (size_t i = 0; i < w->task_count; i++)
+		if (w->tasks[i].bytes)
+			tables[count++] = &w->tasks[i].table;
+	return dwarf_sources_add(w->profile, tables, count, w->options, err);
+}
+
 /* The place where an interpreter was compiled is unrelated to the program that it runs. */
 static void find_directory(struct work *w)
 {
@@ -450,7 +465,7 @@ bool symbolize_profile(struct profile *profile, const struct profile_symbols *sy
 	if (ok) {
 		w.origins = origin_context_of(options, profile);
 		find_directory(&w);
-		ok = set_all(&w, err) && (options->no_names || name_locks(&w, err));
+		ok = set_all(&w, err) && (options->no_names || (name_locks(&w, err) && add_sources(&w, err)));
 	}
 	work_deinit(&w);
 	return ok && (options->names_only || symbolize_origins(profile, options, err));

@@ -52,7 +52,7 @@ bool dwarf_describe_path(
 	if (!hash_map_add(&d->path_map, key, (uint32_t)d->path_count, &value, &added, err))
 		return false;
 	if (!added) {
-		*path = d->paths[*value];
+		*path = d->paths[*value].path;
 		return true;
 	}
 	if (!ARRAY_RESERVE(&d->paths, &d->path_capacity, d->path_count + 1, ARRAY_MAX_IDS, err))
@@ -64,7 +64,8 @@ bool dwarf_describe_path(
 		has_path = file_normalize_path(text.data);
 	ok = describe_keep(d, has_path ? text.data : "", path, err);
 	buffer_deinit(&text);
-	d->paths[d->path_count++] = ok ? *path : "";
+	d->paths[d->path_count++] =
+		(struct dwarf_described_path){ ok ? *path : "", dwarf_line_file(holder->lines, index) };
 	return ok;
 }
 

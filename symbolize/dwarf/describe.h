@@ -3,6 +3,12 @@
 
 #include "symbolize/dwarf/scopes.h"
 
+/* A path, and what the line table tells of the file. */
+struct dwarf_described_path {
+	const char *path;                   /* in the arena; "" unknown */
+	const struct dwarf_line_file *file; /* borrowed from the unit's table; NULL: none */
+};
+
 /* Names, files and lines of entries that cover an address; each is computed once. */
 
 struct dwarf_function {
@@ -16,7 +22,7 @@ struct dwarf_describer {
 	struct dwarf_function *items;
 	size_t count, capacity;
 	struct hash_map path_map; /* (unit, file index) -> index */
-	const char **paths;
+	struct dwarf_described_path *paths;
 	size_t path_count, path_capacity;
 	struct hash_map scope_map; /* unit -> index */
 	struct dwarf_scopes *scopes;

@@ -3,6 +3,7 @@
 
 #include "symbolize/dwarf/describe.h"
 #include "symbolize/dwarf/ranges.h"
+#include "symbolize/dwarf/source.h"
 #include "symbolize/dwarf/split.h"
 #include "symbolize/dwarf/walk.h"
 
@@ -11,7 +12,7 @@
 enum { MAX_EXTENTS = 64 };
 
 struct work {
-	const struct dwarf_job *job;
+	struct dwarf_job *job;
 	struct dwarf_unit *unit; /* the unit with the entries: the job's, or its split one */
 	struct dwarf_walk walk;
 	struct dwarf_line *lines;
@@ -161,14 +162,14 @@ static bool run_in(struct work *w, struct error *err)
 	ok = dwarf_walk_run(&w->walk, err);
 	if (ok) {
 		dwarf_line_match(job->unit->lines, job->unit, job->addresses, job->count, lines);
-		ok = answer_all(w, err);
+		ok = answer_all(w, err) && dwarf_job_sources(w->job, &w->describer, err);
 	}
 	dwarf_describer_deinit(&w->describer);
 	dwarf_walk_deinit(&w->walk);
 	return ok;
 }
 
-bool dwarf_job_run(const struct dwarf_job *job, struct error *err)
+bool dwarf_job_run(struct dwarf_job *job, struct error *err)
 {
 	struct work w = { .job = job, .unit = job->unit, .extents_of = UINT64_MAX };
 	struct dwarf_split split;

@@ -13,9 +13,11 @@ struct dwarf_job {
 	bool is_exhaustive; /* also search below functions that do not contain the address */
 	struct arena *arena;
 	const struct dwarf_package *package;
-	const char *debug_path; /* path of the image, which .dwo and .dwp files may lie beside */
+	const char *debug_path;       /* path of the image, which .dwo and .dwp files may lie beside */
+	struct dwarf_source *sources; /* out, in the arena: of the files that answers name */
+	size_t source_count;
 };
 
 /* Resolves all addresses of the job. A malformed unit gives no answers. Fails if memory runs out. */
 COMMON_MUST_CHECK
-bool dwarf_job_run(const struct dwarf_job *job, struct error *err);
+bool dwarf_job_run(struct dwarf_job *job, struct error *err);

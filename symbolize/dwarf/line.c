@@ -44,7 +44,7 @@ static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader
 		if (!add_directory(header, name, err))
 			return false;
 	while (!is_full(header) && (name = byte_reader_string(r, NULL)) && name[0]) {
-		struct dwarf_line_file file = { name, byte_reader_uleb128(r) };
+		struct dwarf_line_file file = { .name = name, .directory = byte_reader_uleb128(r) };
 
 		byte_reader_uleb128(r); /* time */
 		byte_reader_uleb128(r); /* size */
@@ -54,7 +54,34 @@ static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader
 	return true;
 }
 
-enum { MAX_ENTRY_FORMATS = 255 };
+/* DW_LNCT_LLVM_source: what Clang calls the content type of embedded text. */
+enum { MAX_ENTRY_FORMATS = 255, EMBEDDED_SOURCE = 0x2001 };
+
+static void take_content(const struct dwarf_unit *unit, const struct dwarf_attribute *format,
+	const struct dwarf_value *value, const uint8_t *bytes, struct dwarf_line_file *file)
+{
+	const char *string;
+
+	switch (format->name) {
+	case DW_LNCT_path:
+		string = dwarf_value_string(unit, value);
+		file->name = string ? string : file->name;
+		break;
+	case DW_LNCT_directory_index:
+		file->directory = value->number;
+		break;
+	case DW_LNCT_MD5:
+		file->md5 = format->form == DW_FORM_data16 ? bytes : NULL;
+		break;
+	case EMBEDDED_SOURCE:
+		/* A file whose text was not there when it was compiled has an empty one. */
+		string = dwarf_value_string(unit, value);
+		file->source = string && string[0] ? string : NULL;
+		break;
+	default:
+		break;
+	}
+}
 
 /* Reads a table of version 5, which describes the values of its entries. */
 static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r,
@@ -73,18 +100,16 @@ static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit
 	}
 	count = byte_reader_uleb128(r);
 	for (uint64_t entry = 0; entry < count && byte_reader_ok(r) && !is_full(header); entry++) {
-		struct dwarf_line_file file = { "", 0 };
+		struct dwarf_line_file file = { .name = "" };
 		size_t before = byte_reader_offset(r);
 
 		for (uint8_t i = 0; i < format_count; i++) {
+			const uint8_t *bytes = r->start + byte_reader_offset(r);
 			struct dwarf_value value;
-			const char *name;
 
 			if (!dwarf_value_read(&in_table, r, &formats[i], &value))
 				return true;
-			name = formats[i].name == DW_LNCT_path ? dwarf_value_string(&in_table, &value) : NULL;
-			file.name = name ? name : file.name;
-			file.directory = formats[i].name == DW_LNCT_directory_index ? value.number : file.directory;
+			take_content(&in_table, &formats[i], &value, bytes, &file);
 		}
 		/* Entries of 0 bytes could be as many as a number can express. */
 		if (byte_reader_offset(r) == before) {
@@ -174,17 +199,28 @@ static void append_part(struct buffer *path, const char *part)
 	buffer_append_string(path, part);
 }
 
+/* Version 5 counts files from 0, and its directory 0 is the unit's; in older versions both count from 1. */
+static uint64_t first_number(const struct dwarf_line_header *header)
+{
+	return header->version >= 5 ? 0 : 1;
+}
+
+const struct dwarf_line_file *dwarf_line_file(const struct dwarf_line_header *header, uint64_t index)
+{
+	uint64_t first = first_number(header);
+
+	return index < first || index - first >= header->file_count ? NULL : &header->files[index - first];
+}
+
 bool dwarf_line_path(
 	const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path)
 {
-	/* Version 5 counts files from 0, and its directory 0 is the unit's; in older versions both count from 1. */
-	uint64_t first = header->version >= 5 ? 0 : 1;
-	const struct dwarf_line_file *file;
+	const struct dwarf_line_file *file = dwarf_line_file(header, index);
+	uint64_t first = first_number(header);
 	const char *directory = "";
 
-	if (index < first || index - first >= header->file_count)
+	if (!file)
 		return false;
-	file = &header->files[index - first];
 	if (file->directory >= first && file->directory - first < header->directory_count)
 		directory = header->directories[file->directory - first];
 	if (!is_absolute(file->name)) {

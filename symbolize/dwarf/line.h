@@ -10,6 +10,8 @@ struct dwarf_unit;
 struct dwarf_line_file {
 	const char *name;   /* borrowed from the image */
 	uint64_t directory; /* index as stored in the table */
+	const uint8_t *md5; /* of the file, DWARF_MD5_BYTES, borrowed; NULL: not told */
+	const char *source; /* the text itself, borrowed; NULL: it is not embedded */
 };
 
 struct dwarf_line_header {
@@ -37,6 +39,9 @@ void dwarf_line_header_deinit(struct dwarf_line_header *header);
 COMMON_MUST_CHECK
 bool dwarf_line_path(
 	const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path);
+
+/* A file of the table, as entries and rows number it; NULL: there is none. */
+const struct dwarf_line_file *dwarf_line_file(const struct dwarf_line_header *header, uint64_t index);
 
 /* The row of an address. */
 struct dwarf_line {

@@ -31,10 +31,14 @@ static void use(const struct named_frames *table, const uint8_t *data, size_t si
 	volatile size_t sum = strlen(named_frames_source_directory(table));
 	struct byte_reader r = byte_reader_over(data, size);
 	struct symbolize_frames frames;
+	struct dwarf_source source;
 	struct arena arena;
 	struct error err;
 
 	arena_init(&arena, 0);
+	for (uint32_t i = 0; i < table->source_count; i++)
+		if (named_frames_source(table, i, &source))
+			sum += strlen(source.path) + strlen(source.text) + source.md5[0];
 	while (byte_reader_left(&r) >= sizeof(uint64_t))
 		if (named_frames_find(table, byte_reader_u64(&r), &arena, &frames, &err))
 			sum += lengths_of(&frames);

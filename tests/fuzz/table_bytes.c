@@ -3,7 +3,7 @@
 
 void table_bytes_put(struct buffer *out, const uint8_t *bytes, size_t size)
 {
-	static const char magic[8] = "kelvfrm1";
+	static const char magic[8] = "kelvfrm2";
 	const uint64_t all = sizeof(magic) + sizeof(all) + size;
 
 	buffer_append(out, magic, sizeof(magic));

@@ -96,6 +96,48 @@ static void what_is_stored_is_found_and_added_to(void **state)
 	elf_image_unref(image);
 }
 
+static void expect_source(const struct frame_cache *cache, size_t index, const char *path, const char *text)
+{
+	const struct named_frames *table = frame_cache_table(cache);
+	struct dwarf_source source;
+
+	assert_true(index < table->source_count && named_frames_source(table, index, &source));
+	assert_string_equal(source.path, path);
+	assert_string_equal(source.text, text);
+	assert_int_equal(source.has_md5, text[0] == '\0');
+	assert_int_equal(source.md5[15], text[0] == '\0' ? 7 : 0);
+}
+
+/* What is told of source files is kept with the frames, once, whoever adds to them. */
+static void sources_are_kept_with_frames(void **state)
+{
+	const struct dwarf_source first[] = { { "/a.c", "", 0, true, { [15] = 7 } }, { "/a.c", "int a;\n", 12 } };
+	const struct dwarf_source second[] = { { "/b.c", "", 0, true, { [15] = 7 } }, first[0] };
+	const struct symbolize_frames one = { frames_of_two + 1, 1 };
+	const uint64_t addresses[] = { 0x100, 0x200 };
+	struct named_frames_entries entries = { NULL, addresses, &one, 1, "/build", first, 2 };
+	struct elf_image *image = open_program();
+	struct frame_cache_key key = key_of(image);
+	struct frame_cache *cache;
+	struct error err;
+
+	key.module = "with sources";
+	frame_cache_store(&key, &entries);
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_int_equal(frame_cache_table(cache)->source_count, 2);
+	entries =
+		(struct named_frames_entries){ frame_cache_table(cache), addresses + 1, &one, 1, "/build", second, 2 };
+	frame_cache_store(&key, &entries);
+	frame_cache_close(cache);
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_int_equal(frame_cache_table(cache)->source_count, 3);
+	expect_source(cache, 0, "/b.c", "");
+	expect_source(cache, 1, "/a.c", "");
+	expect_source(cache, 2, "/a.c", "int a;\n");
+	frame_cache_close(cache);
+	elf_image_unref(image);
+}
+
 static void path_in(char *path, size_t size, const char *name)
 {
 	snprintf(path, size, "%s/%s", directory, name);
@@ -292,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_stored_is_found_and_added_to),
+		cmocka_unit_test(sources_are_kept_with_frames),
 		cmocka_unit_test(a_copy_is_another_file),
 		cmocka_unit_test(damage_is_no_cache),
 		cmocka_unit_test(the_oldest_go_and_nothing_else),

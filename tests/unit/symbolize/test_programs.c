@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/md5.h"
 #include "program_fixture.h"
 #include "symbolize/symbolize.h"
 
@@ -355,7 +356,7 @@ static void fingerprints_are_blind_to_places_only(void **state)
 /* A profile of one location, named: its innermost frame. */
 static const struct profile_line *name_line(struct profile *profile, struct elf_image *image, uint64_t address)
 {
-	const struct symbolize_options options = { .threads = 1 };
+	const struct symbolize_options options = { .threads = 1, .sources = SYMBOLIZE_SOURCES_ALL };
 	const struct profile_symbols symbols = { .images = &image };
 	struct profile_mapping mapping = { .start = 0, .end = 1 << 20 };
 	uint32_t id, location;
@@ -447,6 +448,54 @@ static void lines_have_the_file_that_they_are_in(void **state)
 	}
 }
 
+static const struct profile_source_file *file_of(const struct profile *profile, const char *end)
+{
+	for (size_t i = 0; i < profile->source_file_count; i++) {
+		const char *path = profile_string(profile, profile->source_files[i].path);
+
+		if (strlen(path) > strlen(end) && strcmp(path + strlen(path) - strlen(end), end) == 0)
+			return &profile->source_files[i];
+	}
+	return NULL;
+}
+
+/* What clang tells of the files of a function's code, and of it alone. */
+static void line_tables_tell_of_source_files(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	const struct profile_source_file *file;
+	struct elf_image *image;
+	uint64_t address, fingerprint;
+	const char *kept;
+	uint8_t digest[MD5_BYTES];
+	struct error err;
+
+	if (access(PROGRAMS "/embedded", R_OK) != 0)
+		skip();
+	image = open_program("embedded");
+	assert_true(find_function(image, "compare", &address, &fingerprint));
+	assert_true(profile_create(&profile, &err));
+	name_line(profile, image, address + 1);
+	file = file_of(profile, "/inlines.c");
+	assert_non_null(file);
+	assert_int_equal(profile->source_file_count, 1);
+	buffer_init(&text, 1 << 20);
+	assert_true(file_read(profile_string(profile, file->path), &text, &err));
+	md5(text.data, text.size, digest);
+	assert_true(file->has_md5 && file->is_md5_of_build && file->is_embedded);
+	assert_memory_equal(file->md5, digest, sizeof(digest));
+	assert_int_equal(file->proof, PROFILE_SOURCE_SAME_BYTES);
+	assert_int_equal(profile->source_text_count, 1);
+	kept = profile_string(profile, profile->source_texts[0].text);
+	assert_int_equal(profile->source_texts[0].first_line, 32);
+	assert_non_null(strstr(kept, "int compare(const void *left, const void *right)\n{\n"));
+	assert_non_null(strstr(kept, "a > b;\n}"));
+	assert_null(strstr(kept, "main"));
+	assert_null(strstr(kept, "mix"));
+	elf_image_unref(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +516,7 @@ int main(void)
 		cmocka_unit_test(fingerprints_are_blind_to_places_only),
 		cmocka_unit_test(names_a_profile),
 		cmocka_unit_test(lines_have_the_file_that_they_are_in),
+		cmocka_unit_test(line_tables_tell_of_source_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

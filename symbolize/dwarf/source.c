@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Takes the MD5 of source files and the lines of embedded ones from line tables. */
+#include "symbolize/dwarf/source.h"
+
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_RANGES = 1 << 12,
+	MOST_PIECE_BYTES = 1 << 15, /* of one function */
+	MOST_TEXT_BYTES = 1 << 20,  /* of all pieces of a unit */
+	LINES_BEFORE = 2,           /* a function's definition: its type, or an attribute */
+	LINES_AROUND = 2,           /* code of another function's */
+};
+
+/* Lines of a function in an embedded text. */
+struct range {
+	const struct dwarf_described_path *in;
+	uint32_t definition; /* 0: in another file */
+	uint32_t first, last;
+};
+
+struct collecting {
+	struct dwarf_job *job;
+	const struct dwarf_describer *describer;
+	struct range *ranges; /* owned */
+	size_t range_count, range_capacity, text_bytes, source_capacity;
+	struct dwarf_source *sources; /* owned */
+	size_t source_count;
+};
+
+static bool add_source(struct collecting *c, const struct dwarf_described_path *path, const char *text,
+	uint32_t first_line, struct error *err)
+{
+	struct dwarf_source source = { .path = path->path, .text = text, .first_line = first_line };
+
+	if (path->file->md5) {
+		source.has_md5 = true;
+		memcpy(source.md5, path->file->md5, sizeof(source.md5));
+	}
+	if (!ARRAY_RESERVE(&c->sources, &c->source_capacity, c->source_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	c->sources[c->source_count++] = source;
+	return true;
+}
+
+/* ---- Which lines ---- */
+
+/* The file that a frame's path is of, if its text is embedded; NULL: it is not. Equal paths are one string. */
+static const struct dwarf_described_path *embedded(const struct dwarf_describer *d, const char *path)
+{
+	for (size_t i = 0; i < d->path_count; i++)
+		if (d->paths[i].path == path && d->paths[i].file && d->paths[i].file->source)
+			return &d->paths[i];
+	return NULL;
+}
+
+static bool add_frame(struct collecting *c, const struct dwarf_frame *frame, struct error *err)
+{
+	const struct dwarf_described_path *in = frame->line ? embedded(c->describer, frame->file) : NULL;
+	struct range range = { in, 0, frame->line, frame->line };
+
+	if (!in || c->range_count == MOST_RANGES)
+		return true;
+	if (strcmp(frame->decl_file, frame->file) == 0 && frame->decl_line <= frame->line)
+		range.definition = frame->decl_line;
+	for (size_t i = c->range_count; i-- > 0;) {
+		struct range *other = &c->ranges[i];
+
+		if (other->in != in || other->definition != range.definition ||
+			(range.definition == 0 && other->first != range.first))
+			continue;
+		other->first = range.first < other->first ? range.first : other->first;
+		other->last = range.last > other->last ? range.last : other->last;
+		return true;
+	}
+	if (!ARRAY_RESERVE(&c->ranges, &c->range_capacity, c->range_count + 1, MOST_RANGES, err))
+		return false;
+	c->ranges[c->range_count++] = range;
+	return true;
+}
+
+static bool add_frames(struct collecting *c, struct error *err)
+{
+	bool has_text = false;
+
+	for (size_t i = 0; i < c->describer->path_count; i++)
+		has_text |= c->describer->paths[i].file && c->describer->paths[i].file->source;
+	for (size_t i = 0; has_text && i < c->job->count; i++) {
+		const struct dwarf_answer *answer = c->job->answers[i];
+
+		for (size_t k = 0; k < answer->count; k++)
+			if (!add_frame(c, &answer->frames[k], err))
+				return false;
+	}
+	return true;
+}
+
+/* ---- Their text ---- */
+
+static const char *line_at(const char *text, uint32_t line)
+{
+	while (text && --line > 0) {
+		text = strchr(text, '\n');
+		text += text != NULL;
+	}
+	return text;
+}
+
+/* Adds the lines of a range, as far as its file has them. */
+static bool add_piece(struct collecting *c, const struct range *range, struct error *err)
+{
+	const char *source = range->in->file->source, *start, *end;
+	uint32_t first = range->definition ? range->definition : range->first;
+	uint32_t before = range->definition ? LINES_BEFORE : LINES_AROUND, last = range->last + LINES_AROUND;
+	char *text;
+	size_t size;
+
+	first = first > before ? first - before : 1;
+	start = line_at(source, first);
+	if (!start || start[0] == '\0')
+		return true;
+	if (range->definition)
+		last = profile_source_end(
+			start, strnlen(start, MOST_PIECE_BYTES), first, range->definition, range->last);
+	end = last < first ? NULL : line_at(start, last - first + 2);
+	size = end ? (size_t)(end - start) - 1 : strnlen(start, MOST_PIECE_BYTES + 1);
+	if (size > MOST_PIECE_BYTES || size > MOST_TEXT_BYTES - c->text_bytes)
+		return true;
+	c->text_bytes += size;
+	text = arena_copy_string(c->job->arena, start, size);
+	return text ? add_source(c, range->in, text, first, err) : error_set_memory(err);
+}
+
+static bool add_all(struct collecting *c, struct error *err)
+{
+	for (size_t i = 0; i < c->describer->path_count; i++) {
+		const struct dwarf_described_path *path = &c->describer->paths[i];
+
+		if (path->path[0] && path->file && path->file->md5 && !add_source(c, path, "", 0, err))
+			return false;
+	}
+	if (!add_frames(c, err))
+		return false;
+	for (size_t i = 0; i < c->range_count; i++)
+		if (!add_piece(c, &c->ranges[i], err))
+			return false;
+	return true;
+}
+
+bool dwarf_job_sources(struct dwarf_job *job, const struct dwarf_describer *describer, struct error *err)
+{
+	struct collecting c = { .job = job, .describer = describer };
+	bool ok = add_all(&c, err);
+
+	job->sources = ok ? ARENA_ARRAY(job->arena, struct dwarf_source, c.source_count + 1) : NULL;
+	if (ok && !job->sources)
+		ok = error_set_memory(err);
+	if (ok && c.source_count > 0)
+		memcpy(job->sources, c.sources, c.source_count * sizeof(*c.sources));
+	job->source_count = ok ? c.source_count : 0;
+	free(c.ranges);
+	free(c.sources);
+	return ok;
+}
