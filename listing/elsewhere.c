@@ -118,7 +118,8 @@ static bool add_row(struct lister *lister, struct listing_function *listed, stru
 		line->is_paired = true;
 		row->line[side] = line->line;
 		row->file = line->file;
-		if (line->text && !text_intern_shown(lister->listing->strings, line->text, &row->text[side], err))
+		if (line->text && !text_intern_shown(lister->listing->strings, line->text, lister_line_bytes(lister),
+					  &row->text[side], err))
 			return false;
 		lister_add_time(lister, (enum diff_side)side, line->place, row, number);
 	}

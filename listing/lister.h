@@ -26,6 +26,12 @@ struct lister {
 	size_t row_count; /* of all functions so far */
 };
 
+/* How many bytes of a line are kept. */
+static inline size_t lister_line_bytes(const struct lister *lister)
+{
+	return lister->options->line_bytes ? lister->options->line_bytes : LISTING_LINE_BYTES;
+}
+
 static inline enum diff_side lister_first_side(const struct lister *lister)
 {
 	return lister->diff->sides == DIFF_SIDES ? DIFF_BASE : DIFF_HEAD;

@@ -45,9 +45,10 @@ struct listing_opener {
 struct listing_options {
 	/* as --list has it (profile/function_pattern.h); NULL: none are chosen by name */
 	const char *functions;
-	size_t proven;  /* beside these, as many functions whose difference is proven, the largest first */
-	size_t largest; /* and as many of those with the greatest totals */
-	bool all_lines; /* of a function also lines without time, as far as there is text; else those near changes */
+	size_t proven;     /* beside these, as many functions whose difference is proven, the largest first */
+	size_t largest;    /* and as many of those with the greatest totals */
+	bool all_lines;    /* of a function also lines without time, as far as there is text; else those near changes */
+	size_t line_bytes; /* of a line that are kept, a mark stands for the rest; 0: LISTING_LINE_BYTES */
 	const struct listing_opener *opener; /* NULL: texts that the profiles have only */
 };
 
@@ -102,6 +103,9 @@ struct listing {
 	struct diff_lines *lines[DIFF_SIDES];
 	uint32_t *place_rows[DIFF_SIDES];
 };
+
+/* How many bytes of a line a listing keeps, unless more are asked for. */
+enum { LISTING_LINE_BYTES = 400 };
 
 /* How many functions one listing has at most. */
 enum { LISTING_MOST_FUNCTIONS = 200, LISTING_MOST_ROWS = 1 << 17 };

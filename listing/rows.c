@@ -133,7 +133,7 @@ static bool add_row(struct rows *rows, size_t base, size_t head, bool is_equal, 
 		row->line[i] = side->numbers[lines[i]];
 		side->rows[lines[i]] = (uint32_t)(rows->listed->row_count - 1);
 		text = side->source ? text_line_at(&side->source->text, row->line[i]) : NULL;
-		if (text && !text_intern_shown(strings, text, &row->text[i], err))
+		if (text && !text_intern_shown(strings, text, lister_line_bytes(rows->lister), &row->text[i], err))
 			return false;
 	}
 	/* What only one side can show is no change of the text. */

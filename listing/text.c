@@ -139,18 +139,19 @@ const struct text_line *text_line_at(const struct text *text, uint32_t line)
 	return block ? &block->lines[line - block->first_line] : NULL;
 }
 
-bool text_intern_shown(struct string_table *strings, const struct text_line *line, uint32_t *id, struct error *err)
+bool text_intern_shown(
+	struct string_table *strings, const struct text_line *line, size_t most_bytes, uint32_t *id, struct error *err)
 {
-	static const char mark[] = "…";
-	char shown[TEXT_LINE_BYTES + sizeof(mark)];
-	size_t size = TEXT_LINE_BYTES;
+	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
+	size_t size = most_bytes;
 
-	if (line->size <= TEXT_LINE_BYTES)
+	if (line->size <= most_bytes)
 		return string_table_add(strings, line->text, line->size, id, err);
 	/* No character is cut. */
-	while (size > TEXT_LINE_BYTES - 4 && ((unsigned char)line->text[size] & 0xc0) == 0x80)
+	while (size > most_bytes - 4 && ((unsigned char)line->text[size] & 0xc0) == 0x80)
 		size--;
-	memcpy(shown, line->text, size);
-	memcpy(shown + size, mark, sizeof(mark) - 1);
-	return string_table_add(strings, shown, size + sizeof(mark) - 1, id, err);
+	buffer_init(&shown, SIZE_MAX);
+	buffer_append(&shown, line->text, size);
+	buffer_append_string(&shown, "…");
+	return buffer_ok(&shown, err) && string_table_add(strings, shown.data, shown.size, id, err);
 }

@@ -5,10 +5,7 @@
 
 /* Source text as lines. It is foreign: any bytes, and lines of any length. */
 
-enum {
-	TEXT_MOST_BYTES = 64 << 20, /* of a file; a larger one is not read */
-	TEXT_LINE_BYTES = 400,      /* that are shown of a line; a mark stands for the rest */
-};
+enum { TEXT_MOST_BYTES = 64 << 20 }; /* of a file; a larger one is not read */
 
 /* A line without its end and its trailing blanks; borrowed. */
 struct text_line {
@@ -49,6 +46,7 @@ const struct text_block *text_block_at(const struct text *text, uint32_t line);
 /* A line; NULL: it is not there. */
 const struct text_line *text_line_at(const struct text *text, uint32_t line);
 
-/* Adds what is shown of a line to a table of strings. */
+/* Adds a line to a table of strings; of more than `most_bytes` a mark stands for the rest. */
 COMMON_MUST_CHECK
-bool text_intern_shown(struct string_table *strings, const struct text_line *line, uint32_t *id, struct error *err);
+bool text_intern_shown(
+	struct string_table *strings, const struct text_line *line, size_t most_bytes, uint32_t *id, struct error *err);

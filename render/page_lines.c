@@ -9,9 +9,6 @@
 /* Of one side: what a page holds of texts beside everything else. The functions come in the order of the diff, so those
  * that changed most have theirs. */
 static const size_t max_text_bytes = (size_t)2 << 20;
-/* A longer line is no code that somebody reads. */
-enum { MAX_LINE_BYTES = 1 << 14 };
-
 enum { ROW_IS_CHANGED = 1 << 3, ROW_IS_GAP = 1 << 4 };
 _Static_assert(DIFF_STATE_COUNT <= (int)ROW_IS_CHANGED, "three bits tell a state");
 
@@ -58,16 +55,7 @@ static bool page_lines_init(struct page_lines *lines, const struct render_input 
 
 static void append_text(struct page_texts *texts, const char *text)
 {
-	size_t before = texts->bytes.size, end = before + MAX_LINE_BYTES;
-
 	page_data_append_utf8(&texts->bytes, text);
-	if (texts->bytes.size > end) {
-		/* Not within a character. */
-		while (end > before && ((unsigned char)texts->bytes.data[end] & 0xc0) == 0x80)
-			end--;
-		texts->bytes.size = end;
-		buffer_append_string(&texts->bytes, "\xe2\x80\xa6");
-	}
 	buffer_append_byte(&texts->bytes, 0);
 	texts->count++;
 }

@@ -328,7 +328,7 @@ struct profile *kinds_lines_large(int side)
 static struct listing *make_listing(
 	const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], size_t largest)
 {
-	struct listing_options options = { .proven = 50, .largest = largest, .all_lines = true };
+	struct listing_options options = { .proven = 50, .largest = largest, .all_lines = true, .line_bytes = 1 << 14 };
 	struct listing *listing = NULL;
 	struct error err;
 

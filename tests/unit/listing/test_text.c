@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/listing.h"
 #include "listing/text.h"
 
 #include "tests/unit/support/failing_malloc.h"
@@ -107,8 +108,8 @@ static void long_lines_are_cut_between_characters(void **state)
 		for (; size + 3 < sizeof(bytes); size += 3)
 			memcpy(bytes + size, "€", 3);
 		text = text_of(bytes, size);
-		assert_true(text_intern_shown(strings, text_line_at(&text, 1), &id, &err));
-		assert_true(string_table_size(strings, id) <= TEXT_LINE_BYTES + 3);
+		assert_true(text_intern_shown(strings, text_line_at(&text, 1), LISTING_LINE_BYTES, &id, &err));
+		assert_true(string_table_size(strings, id) <= LISTING_LINE_BYTES + 3);
 		for (const char *at = string_table_get(strings, id); *at;)
 			assert_true(unicode_next(&at) != 0xfffd);
 		assert_non_null(strstr(string_table_get(strings, id), "€…"));
@@ -117,8 +118,8 @@ static void long_lines_are_cut_between_characters(void **state)
 	/* Bytes that begin no character are cut too. */
 	memset(bytes, 0x80, sizeof(bytes));
 	text = text_of(bytes, sizeof(bytes));
-	assert_true(text_intern_shown(strings, text_line_at(&text, 1), &id, &err));
-	assert_true(string_table_size(strings, id) <= TEXT_LINE_BYTES + 3);
+	assert_true(text_intern_shown(strings, text_line_at(&text, 1), LISTING_LINE_BYTES, &id, &err));
+	assert_true(string_table_size(strings, id) <= LISTING_LINE_BYTES + 3);
 	string_table_destroy(strings);
 }
 

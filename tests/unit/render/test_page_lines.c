@@ -166,29 +166,6 @@ static void texts_are_bounded(void **state)
 	(void)state;
 }
 
-/* A line that is no code is cut, not within a character. */
-static void lines_are_bounded(void **state)
-{
-	static const size_t rows[] = { 1 };
-	enum { SIZE = 30001 };
-	CLEANUP(cleanup_free) char *text = malloc(SIZE);
-	CLEANUP(listing_cleanup) struct listing *listing = NULL;
-	CLEANUP(buffer_deinit) struct buffer block = { 0 };
-	size_t run = 0;
-
-	assert_non_null(text);
-	text[0] = 'x';
-	for (size_t i = 1; i < SIZE; i += 2)
-		memcpy(text + i, "\xc3\xa9", 2);
-	listing = listing_of(rows, 1, text, SIZE);
-	block = block_of(listing);
-	for (const char *at = memchr(block.data, 'x', block.size); (uint8_t)at[1 + 2 * run] == 0xc3; run++)
-		;
-	assert_in_range(1 + 2 * run, (1 << 14) - 2, 1 << 14);
-	assert_non_null(memmem(block.data, block.size, "\xc3\xa9\xe2\x80\xa6", 6));
-	(void)state;
-}
-
 static void memory_that_is_not_there_is_an_error(void **state)
 {
 	static const size_t rows[] = { 3, 2 };
@@ -222,7 +199,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_have_all_rows),
 		cmocka_unit_test(texts_are_bounded),
-		cmocka_unit_test(lines_are_bounded),
 		cmocka_unit_test(memory_that_is_not_there_is_an_error),
 	};
 
