@@ -12,8 +12,8 @@ const isOpen = (/** @type {any} */ report) => report.page.locator('.source:not([
 const shown = (report) => report.text('.source h2');
 /** The line that keys are about, by its number in head or base. @param {any} report */
 const active = async (report) => (await report.hash()).ln || '';
-/** Opens the lines of a function. @param {any} report @param {string} name @param {string} [line] */
-async function openLines(report, name, line = '') {
+/** Opens the lines of a function. @param {any} report @param {string} name @param {string} [line] @param {string} [title] of the pane */
+async function openLines(report, name, line = '', title = name) {
   await report.run(
     ([wanted, at]) => {
       const { kelvin } = /** @type {any} */ (window);
@@ -22,7 +22,7 @@ async function openLines(report, name, line = '') {
     },
     [name, line],
   );
-  await report.until((wanted) => document.querySelector('.source:not([hidden]) h2')?.textContent === wanted, name);
+  await report.until((wanted) => document.querySelector('.source:not([hidden]) h2')?.textContent === wanted, title);
 }
 /** The texts of a column of the rows that stand in the page. @param {any} report @param {string} cell */
 const cells = (report, cell) => report.texts(`.source-row ${cell}`);
@@ -74,7 +74,7 @@ reportTest('base and head stand side by side, each line with its number, its tim
   assert.ok(row.cells.some((text) => /^\+1\.5\d s ▲$/.test(text)), String(row.cells));
   assert.ok(row.cells.some((text) => /^−.*fast_match/.test(text)) && row.cells.some((text) => /^\+.*regexec/.test(text)));
   assert.match(await report.text('.source .about'), /http\.c/);
-  assert.match(await report.text('.source .about'), /base: text kept by the recording, may differ.*head: .*not changed since the build.*± one line/);
+  assert.match(await report.text('.source .about'), /± one line.*base: text kept by the recording, may differ.*head: .*not changed since the build/);
   assert.match((await cells(report, '.wide')).join(), /… \d+ lines without time/);
 });
 
@@ -126,6 +126,11 @@ reportTest('a click on a line leaves the stacks through it, with a chip; a secon
   assert.match((await report.texts('.filters .chip'))[0], /line 42 → 46/);
   await report.press('Delete');
   assert.deepEqual(await total(), all);
+});
+
+reportTest('a function that was renamed has one pane, under either name', 'lines', async (report) => {
+  await openLines(report, 'format_page', '', 'render_page');
+  assert.deepEqual((await cells(report, '.figure.timed')).map((text) => text.replace(/ .*/, '')), ['1.00', '1.00']);
 });
 
 reportTest('inlined code counts at its call where the reader wants it', 'lines', async (report) => {

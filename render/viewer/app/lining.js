@@ -20,7 +20,8 @@ export function linesOf(model, func, line = '') {
 /** The function whose lines are shown where none is chosen: the one that changed most, or else has most time. @param {Model} model */
 function firstOfLines(model) {
   const [change] = model.provenChanges();
-  if (change) return change.f.id;
+  // Of what a library does for it, it is the user's function that one looks at.
+  if (change) return change.caller >= 0 ? change.caller : change.f.id;
   const self = model.sums.self[1];
   return model.functions.reduce((most, f) => (self[f.id] > self[most] && !model.isInterrupt(f.id) ? f.id : most), 0);
 }

@@ -74,6 +74,11 @@ export class LineTable {
     this.byFunction = new Map(this.functions.map((own) => [own.func, own]));
   }
 
+  /** A function line by line; one that was renamed has its lines under its later name. @param {{id: number, movedTo: number}} func */
+  of({ id, movedTo }) {
+    return this.byFunction.get(id) || this.byFunction.get(movedTo);
+  }
+
   /** The number of the verdict on a row. @param {number} row */
   stateOf(row) {
     return this.flags[row] & ROW_STATE;

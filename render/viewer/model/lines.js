@@ -92,6 +92,11 @@ export class Lines {
     return Array.from({ length: this.listed.count }, (_, i) => this.listed.first + i);
   }
 
+  /** Whether a side has any of its lines. @param {number} side */
+  hasSide(side) {
+    return this.rows.some((row) => (this.lines.line[side]?.[row] || 0) > 0);
+  }
+
   /** Scaled [base, head] of a row. @param {'own'|'self'|'inlined'|'total'} part @param {number} row @returns {number[]} */
   pair(part, row) {
     const name = part === 'own' ? /** @type {'self'|'inlined'} */ (this.own) : part;

@@ -42,7 +42,7 @@ export function rowNamed(lines, listed, name) {
 export function lineOf({ lines, lineStacks }, functionOf, hash) {
   const at = hash.indexOf('-');
   const func = functionOf(hash.slice(0, at));
-  const listed = func && lines?.byFunction.get(func.id);
+  const listed = func && lines?.of(func);
   if (!lines || !lineStacks || !listed) return undefined;
   const row = rowNamed(lines, listed, hash.slice(at + 1));
   return row < 0 ? undefined : { func, row, subject: lineWords(lines, row) };

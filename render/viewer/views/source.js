@@ -105,11 +105,12 @@ export class SourcePane {
     if (!this.element.isConnected) this.host.place(this.element);
     if (this.isExpected) this.body.focus();
     this.isExpected = false;
-    const func = model.functionOf(state.source);
     const { filters, inlined, line, range, thread, metric } = state;
     const { lineStacks, lines, timelines } = model.tables;
+    const chosen = model.functionOf(state.source);
+    const listed = chosen && lines?.of(chosen);
+    const func = listed ? model.functions[listed.func] : chosen;
     if (this.memo.isNew('function', func, lines)) this.#begin(func);
-    const listed = func && lines?.byFunction.get(func.id);
     if (!this.memo.isNew('lines', listed, lineStacks, timelines, filters, inlined, range, thread, metric)) {
       this.#activate(line);
       return;
@@ -167,18 +168,20 @@ export class SourcePane {
     const [first, last = first] = texts;
     const file = last?.file || func?.file || '';
     const renamed = first && last && first.file !== last.file ? `${first.file} → ${last.file}` : file;
-    const words = texts.map(placeWords);
+    // A side without the function has no text to miss.
+    const there = texts.filter((_, i) => lines?.hasSide(model.sides === 1 ? 1 : i));
+    const words = there.map(placeWords);
     const isSame = words.every((one) => one === words[0]);
-    const names = model.sides === 1 ? [''] : ['base: ', 'head: '];
-    const said = isSame ? words.slice(0, 1) : words.map((one, i) => names[i] + one);
+    const said = isSame ? words.slice(0, 1) : words.map((one, i) => `${i ? 'head' : 'base'}: ${one}`);
     const isPrecise = model.tables.lines?.isPrecise.every((one, side) => one || (side === 0 && model.sides === 1));
     this.about.replaceChildren(
       ...[
-        renamed && h('span', { title: renamed }, h('bdi', {}, baseName(renamed))),
-        ...said.map((one) => h('span', {}, one)),
+        renamed && h('span', {}, h('bdi', {}, baseName(renamed))),
         lines && !isPrecise && h('span', { title: PRECISE_HINT }, '± one line'),
+        ...said.map((one) => h('span', {}, one)),
       ].filter((one) => one instanceof Node),
     );
+    this.about.title = [renamed, ...said].join('\n');
     this.#drawTools();
   }
 
