@@ -75,7 +75,7 @@ bool load_open(const char *names, const struct load_options *options, struct loa
 	inputs->names = strdup(names);
 	if (!inputs->names)
 		return error_set_memory(err);
-	if (strchr(names, ',') && access(names, F_OK) == 0)
+	if (strchr(names, ',') && !source_file_are_given() && access(names, F_OK) == 0)
 		return open_one(inputs, names, options, err);
 	return open_each(inputs, options, err);
 }

@@ -25,6 +25,53 @@ struct source_file {
 	size_t head_bytes;
 };
 
+/* ---- Files that are open already ---- */
+
+enum { MOST_GIVEN = 1024 };
+
+/* Of a process that answers one question. */
+static struct {
+	struct {
+		const char *name;
+		int fd;
+	} files[MOST_GIVEN];
+	size_t count;
+	bool are_all;
+} given;
+
+bool source_file_give(const char *name, int fd)
+{
+	if (given.count == MOST_GIVEN)
+		return false;
+	given.files[given.count].name = name;
+	given.files[given.count++].fd = fd;
+	return true;
+}
+
+void source_file_refuse_others(void)
+{
+	given.are_all = true;
+}
+
+bool source_file_are_given(void)
+{
+	return given.are_all;
+}
+
+static int open_named(const char *name)
+{
+	for (size_t i = 0; i < given.count; i++)
+		if (strcmp(given.files[i].name, name) == 0)
+			return fcntl(given.files[i].fd, F_DUPFD_CLOEXEC, 3);
+	if (given.are_all) {
+		errno = EACCES;
+		return -1;
+	}
+	return open(name, O_RDONLY | O_CLOEXEC);
+}
+
+/* ---- Opening ---- */
+
 /* perf names a directory where others name a file. */
 static bool enter_directory(struct source_file *file, struct error *err)
 {
@@ -75,10 +122,10 @@ static bool read_head(struct source_file *file, struct error *err)
 
 static bool open_input(const char *name, struct source_file *file, struct error *err)
 {
-	bool is_stdin = strcmp(name, "-") == 0;
+	bool is_stdin = !given.are_all && strcmp(name, "-") == 0;
 
 	file->source.name = is_stdin ? "standard input" : name;
-	file->source.fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	file->source.fd = is_stdin ? STDIN_FILENO : open_named(name);
 	if (file->source.fd < 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name",

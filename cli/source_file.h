@@ -18,3 +18,16 @@ struct source_file_options {
 COMMON_MUST_CHECK
 bool source_file_open(
 	const char *name, const struct source_file_options *options, struct source **source, struct error *err);
+
+/*
+ * From now on a file of that name is the open descriptor, which stays the caller's: what was looked at before is what
+ * is read. For a process that reads files on behalf of somebody else (cli/mcp.h). False: there are too many.
+ */
+COMMON_MUST_CHECK
+bool source_file_give(const char *name, int fd);
+
+/* From now on no other file is opened. */
+void source_file_refuse_others(void);
+
+/* Whether names are those of given files alone. */
+bool source_file_are_given(void);

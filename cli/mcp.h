@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+#include <jansson.h>
+
+/*
+ * The parts of `kelvin mcp`: questions about profiles as tools of the Model Context Protocol, over standard input and
+ * output. An answer is what `report` and `diff` write: a call runs the same command in a child.
+ *
+ *	cmd_mcp.c	the command, and messages (JSON-RPC 2.0, a line each)
+ *	mcp_tools.c	the tools: their schemas, and the command line that each call means
+ *	mcp_files.c	the files below the directories, and nothing else
+ *	mcp_call.c	the child that runs a command
+ */
+
+/* ---- Files ---- */
+
+struct mcp_root {
+	char *path; /* owned: absolute, without links, for people */
+	int fd;     /* owned */
+};
+
+struct mcp_roots {
+	struct mcp_root *roots; /* owned */
+	size_t count;
+};
+
+enum { MCP_MOST_ROOTS = 64 };
+
+COMMON_MUST_CHECK
+bool mcp_roots_open(struct mcp_roots *roots, char *const *paths, size_t count, struct error *err);
+void mcp_roots_deinit(struct mcp_roots *roots);
+
+/*
+ * Opens a file below a directory: no link and no `..` leads out of it, and only a regular file is opened, so that
+ * nothing waits. The name is relative to a directory, or absolute. The descriptor is the caller's; it is what is read,
+ * whatever lies under the name later.
+ */
+COMMON_MUST_CHECK
+bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, struct error *err);
+
+/* The same of a directory; its path without links is written to `path`, which is the caller's. */
+COMMON_MUST_CHECK
+bool mcp_open_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
+
+/* What is below the directories that is a profile, the newest first: at most `most`. `total`: how many there are. */
+struct mcp_profile {
+	char *name; /* owned: as mcp_open_file() takes it */
+	int64_t bytes, modified_ns;
+};
+struct mcp_profiles {
+	struct mcp_profile *items; /* owned */
+	size_t count, capacity;
+	bool is_cut; /* there are more entries than are looked at */
+};
+COMMON_MUST_CHECK
+bool mcp_find_profiles(const struct mcp_roots *roots, struct mcp_profiles *found, struct error *err);
+void mcp_profiles_deinit(struct mcp_profiles *profiles);
+
+/* ---- Calls ---- */
+
+/* The words of a command line, and the files that it names, which are open. */
+struct mcp_command {
+	char **words; /* owned, each of them; NULL behind the last */
+	size_t count, capacity;
+	struct mcp_given {
+		char *name; /* owned */
+		int fd;     /* owned */
+	} * files;          /* owned */
+	size_t file_count, file_capacity;
+};
+
+COMMON_MUST_CHECK __attribute__((format(printf, 3, 4))) bool mcp_add_word(
+	struct mcp_command *command, struct error *err, const char *format, ...);
+
+/* Opens the files of one side, joined by commas, and adds them to the command. */
+COMMON_MUST_CHECK
+bool mcp_add_files(struct mcp_command *command, const struct mcp_roots *roots, const char *names, struct error *err);
+void mcp_command_deinit(struct mcp_command *command);
+
+/* What the command wrote, and how it ended. */
+struct mcp_outcome {
+	struct buffer out, said; /* standard output and error, without control characters */
+	int code;                /* enum cli_exit */
+};
+
+/*
+ * Runs the command in a child, which is ended at the deadline, or when the client is gone. ERROR_SYSTEM says which.
+ * Both buffers are to be released in any case.
+ */
+COMMON_MUST_CHECK
+bool mcp_run(const struct mcp_command *command, double deadline_s, struct mcp_outcome *outcome, struct error *err);
+void mcp_outcome_deinit(struct mcp_outcome *outcome);
+
+/* ---- Tools ---- */
+
+struct mcp_server {
+	struct mcp_roots roots;
+	double deadline_s;
+};
+
+/* The list of all tools that this program has; NULL: out of memory. */
+json_t *mcp_tool_list(void);
+
+/*
+ * Answers a call. False: `*invalid` says what is wrong with the call itself (an unknown tool, an argument of another
+ * type); else `*result` is the caller's: content, and whether it is an error that the client can act on. A `*result` of
+ * NULL: out of memory.
+ */
+bool mcp_call_tool(const struct mcp_server *server, const char *name, const json_t *arguments, json_t **result,
+	struct error *invalid);
+
+/* Text as JSON, whatever bytes it has; its lines stay. NULL: out of memory. */
+json_t *mcp_text(const char *text);
