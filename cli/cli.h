@@ -41,7 +41,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_bench, cmd_report, cmd_recover, cmd_symbolize,
-	cmd_doctor;
+	cmd_doctor, cmd_mcp;
 
 /*
  * Writes whole lines, the last with or without its newline, wrapped (common/wrap.h) to the columns of the stream;
