@@ -217,13 +217,13 @@ static bool find_neighbours(const struct meant *meant, struct answer *answer,
 	const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	const struct diff *diff = answer->part;
-	CLEANUP(cleanup_free) bool *wanted = calloc(diff->function_count + 1, sizeof(*wanted));
 
-	if (!wanted)
+	answer->meant = calloc(diff->function_count + 1, sizeof(*answer->meant));
+	if (!answer->meant)
 		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++)
-		wanted[i] = has_key(&meant->focus, diff_string(diff, diff->functions[i].key));
-	return diff_neighbours_create(diff, profiles, wanted, &answer->neighbours, err);
+		answer->meant[i] = has_key(&meant->focus, diff_string(diff, diff->functions[i].key));
+	return diff_neighbours_create(diff, profiles, answer->meant, &answer->neighbours, err);
 }
 
 static bool answer_part(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
@@ -253,12 +253,14 @@ bool question_answer(const struct question *question, const struct profile *cons
 		return false;
 	answer->shown.whole = answer->whole;
 	answer->shown.neighbours = answer->neighbours;
+	answer->shown.meant = answer->meant;
 	return true;
 }
 
 void answer_deinit(struct answer *answer)
 {
 	diff_neighbours_destroy(answer->neighbours);
+	free(answer->meant);
 	diff_destroy(answer->part);
 	diff_destroy(answer->whole);
 	for (int side = 0; side < DIFF_SIDES; side++)

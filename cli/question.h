@@ -30,6 +30,7 @@ struct answer {
 	struct diff *part;                    /* owned: of those that are asked about */
 	struct profile *profiles[DIFF_SIDES]; /* owned: those of the part */
 	struct diff_neighbours *neighbours;   /* owned; NULL: nobody asks */
+	bool *meant;                          /* owned: [function of the part] whose they are; NULL likewise */
 	struct render_question shown;         /* for render_input */
 };
 

@@ -99,12 +99,72 @@ static bool write_list(const struct text_writer *w, const struct question_list *
 	return true;
 }
 
+/* ---- The functions that are asked about ---- */
+
+enum { ABOUT_COLUMNS = 10, ABOUT_FUNCTIONS = 3 };
+
+static const struct table_column about_columns[ABOUT_COLUMNS] = {
+	{ .title = "function", .left = true, .flexible = true, .is_name = true },
+	{ .title = "id", .left = true },
+	{ .title = "", .left = true },
+	{ .title = "base", .drop = 2 },
+	{ .title = "head", .drop = 2 },
+	{ .title = "Δ" },
+	{ .title = "change", .drop = 3 },
+	{ .title = "95 % interval", .drop = 4 },
+	{ .title = "state", .left = true },
+	{ .title = "code", .left = true, .drop = 1 },
+};
+
+static void add_figures(const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_self)
+{
+	const struct diff_estimate *e = is_self ? &f->self : &f->total;
+	bool compared = w->diff->sides == DIFF_SIDES;
+	struct format_text base = format_value(e->base, w->unit), head = format_value(e->head, w->unit),
+			   delta = format_delta(e->delta, w->unit), change = format_change(e->base, e->head),
+			   interval = format_interval(
+				   summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high));
+	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
+	const char *cells[ABOUT_COLUMNS] = { is_self ? diff_string(w->diff, f->shown) : "",
+		is_self ? text_id(w, f, id) : "", is_self ? "itself" : "with all it calls", compared ? base.text : "",
+		head.text, compared ? delta.text : "", compared ? change.text : "", compared ? interval.text : "",
+		compared ? diff_state_name(e->state) : "",
+		is_self && f->code != DIFF_CODE_UNKNOWN ? diff_code_name(f->code) : "" };
+
+	table_add(table, cells, TABLE_PLAIN);
+}
+
+/* The functions of an expression that means many are told by the lists alone. */
+static bool write_functions(const struct text_writer *w, struct error *err)
+{
+	const bool *meant = w->input->question ? w->input->question->meant : NULL;
+	struct table_column titled[ABOUT_COLUMNS];
+	CLEANUP(table_deinit) struct table table = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; meant && i < w->diff->function_count; i++)
+		count += meant[i];
+	if (count == 0 || count > ABOUT_FUNCTIONS)
+		return true;
+	memcpy(titled, about_columns, sizeof(titled));
+	if (w->diff->sides != DIFF_SIDES)
+		titled[4].title = w->diff->is_duration ? "time" : "value";
+	table_init(&table, titled, ABOUT_COLUMNS);
+	for (size_t i = 0; i < w->diff->function_count; i++)
+		if (meant[i]) {
+			add_figures(w, &table, &w->diff->functions[i], true);
+			add_figures(w, &table, &w->diff->functions[i], false);
+		}
+	text_heading(w, count == 1 ? "The function" : "The functions");
+	return table_write(&table, w->width, w->colour, w->out, err);
+}
+
 bool question_text(const struct text_writer *w, struct error *err)
 {
 	struct question_list lists[QUESTION_LISTS];
 
 	question_lists(w->input, lists);
-	return write_list(w, &lists[0], err) && write_list(w, &lists[1], err);
+	return write_functions(w, err) && write_list(w, &lists[0], err) && write_list(w, &lists[1], err);
 }
 
 /* ---- Markdown ---- */

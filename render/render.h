@@ -17,6 +17,7 @@ struct render_question {
 	const struct profile_selection *selection; /* of which samples the diff is; NULL: of all */
 	const struct diff *whole; /* the diff, or the report, of all samples; NULL without a selection */
 	const struct diff_neighbours *neighbours; /* of the functions of selection->focus; NULL: nobody asked */
+	const bool *meant;                        /* [function] which ones these are; NULL without neighbours */
 	bool callers, callees;                    /* which of these */
 	unsigned int top;                         /* rows of each list; 0: as many as the format has */
 	bool has_ids;                             /* text has the ids of functions, which others have anyhow */
