@@ -227,6 +227,7 @@ bool profile_copy_thread(struct profile_copy *copy, uint32_t id, uint32_t run, u
 	made.run = run;
 	made.process_name = copy->strings[made.process_name];
 	made.name = copy->strings[made.name];
+	made.labels = copy->strings[made.labels];
 	return profile_add_thread(copy->into, &made, thread, err);
 }
 

@@ -22,7 +22,7 @@ struct profile_location_key {
 struct profile_thread_key {
 	uint32_t run;
 	int32_t pid, tid;
-	uint32_t process_name, name;
+	uint32_t process_name, name, labels;
 };
 
 /*

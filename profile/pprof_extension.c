@@ -184,6 +184,7 @@ static bool read_thread(struct pprof_reader *r, struct byte_reader message, size
 	thread = (struct profile_thread){ .run = in.run, .pid = in.pid, .tid = in.tid };
 	return pprof_string_id(r, in.process_name, &thread.process_name, "a process's name", err) &&
 	       pprof_string_id(r, in.name, &thread.name, "a thread's name", err) &&
+	       pprof_string_id(r, in.labels, &thread.labels, "the labels of a thread", err) &&
 	       profile_add_thread(r->profile, &thread, &r->threads[position], err);
 }
 

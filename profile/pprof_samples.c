@@ -4,16 +4,37 @@
 #include "profile/pprof_reader.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-static bool read_label(
-	const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
+/* The labels of a sample that are the program's own. */
+struct own_labels {
+	struct profile_label items[PROFILE_MAX_SAMPLE_LABELS];
+	size_t count;
+};
+
+/*
+ * Names of single requests are kept nowhere: each would make a thread of its own, and no two recordings have one in
+ * common.
+ */
+static bool is_worth_keeping(const char *key)
+{
+	static const char *const ids[] = { "trace_id", "span_id", "trace id", "span id", "profile_id" };
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (strcmp(key, ids[i]) == 0)
+			return false;
+	return key[0] != '\0';
+}
+
+static bool read_label(const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread,
+	struct own_labels *own, struct error *err)
 {
 	Pprof__Label label = PPROF__LABEL__INIT;
-	uint32_t string;
+	uint32_t string, key;
 
 	if (!pprof_set_members(&label.base, message))
 		return error_set(err, ERROR_FORMAT, "a label is malformed");
-	if (!pprof_string_id(r, label.key, &string, "a label's key", err) ||
+	if (!pprof_string_id(r, label.key, &key, "a label's key", err) ||
 		!pprof_string_id(r, label.str, &string, "a label", err))
 		return false;
 	switch ((enum pprof_label)r->labels[label.key]) {
@@ -30,6 +51,9 @@ static bool read_label(
 		thread->name = string;
 		break;
 	case PPROF_LABEL_OTHER:
+		if (label.str && own->count < PROFILE_MAX_SAMPLE_LABELS &&
+			is_worth_keeping(profile_string(r->profile, key)))
+			own->items[own->count++] = (struct profile_label){ key, string };
 		break;
 	}
 	return true;
@@ -59,6 +83,7 @@ struct sample {
 	size_t depth; /* number of locations in the reader's path, for a sample whose locations are not in one piece */
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
 	struct profile_thread thread; /* as its labels say */
+	struct own_labels own;
 };
 
 static bool append_location(struct pprof_reader *r, struct sample *sample, uint64_t id, struct error *err)
@@ -214,7 +239,7 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 		if (member == offsetof(Pprof__Sample, value))
 			take_values(&message, &field, sample);
 		if (member == offsetof(Pprof__Sample, label) && field.has_bytes && !r->has_thread_column &&
-			!read_label(r, field.bytes, &sample->thread, err))
+			!read_label(r, field.bytes, &sample->thread, &sample->own, err))
 			return false;
 		if (r->has_thread_column && !message.failed)
 			skip_labels(r, &message);
@@ -260,10 +285,12 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 
 	/* Only some members are set, since clearing the array of values for each sample takes time. */
 	sample.position = position;
-	sample.value_count = sample.depth = 0;
+	sample.value_count = sample.depth = sample.own.count = 0;
 	sample.locations = byte_reader_over(NULL, 0);
 	sample.thread = (struct profile_thread){ 0 };
 	return take_fields(r, message, &sample, err) && order_values(r, &sample, values, err) &&
+	       (sample.own.count == 0 || profile_make_label_set(r->profile, sample.own.items, sample.own.count,
+						 &sample.thread.labels, err)) &&
 	       stack_of_sample(r, &sample, &stack, err) &&
 	       thread_of_sample(r, position, &sample.thread, &thread, err) &&
 	       add_sample(r, &sample, stack, thread, values, err);

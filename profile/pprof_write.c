@@ -170,6 +170,31 @@ static void set_label(Pprof__Label *label, uint32_t key, int64_t number, uint32_
 	label->str = string;
 }
 
+static size_t count_own_labels(const char *set)
+{
+	struct profile_sample_label label;
+	size_t count = 0;
+
+	while (profile_next_sample_label(&set, &label))
+		count++;
+	return count;
+}
+
+/* The thread's labels of its own, whose keys and values are strings of the profile: they were read or made so. */
+static void write_own_labels(struct pprof_writer *w, const char *set, struct pprof_labels *out)
+{
+	const struct string_table *strings = w->profile->strings;
+	struct profile_sample_label label;
+
+	while (profile_next_sample_label(&set, &label)) {
+		uint32_t key = string_table_find(strings, label.key, label.key_bytes),
+			 value = string_table_find(strings, label.value, label.value_bytes);
+
+		if (key != UINT32_MAX && value != UINT32_MAX)
+			set_label(out->labels[out->count++], key, 0, value);
+	}
+}
+
 /* Makes the labels of each thread once; its samples share them. A phase has threads of its own. */
 static void write_thread_labels(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
@@ -179,9 +204,11 @@ static void write_thread_labels(struct pprof_writer *w, const struct pprof_label
 	for (size_t i = 0; w->ok && i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
 		uint32_t benchmark = profile->runs[thread->run].name;
+		const char *own = profile_string(profile, thread->labels);
 		struct pprof_labels *out = &w->thread_labels[i];
 
-		out->labels = (Pprof__Label **)pprof_take_messages(w, MOST_THREAD_LABELS, sizeof(Pprof__Label));
+		out->labels = (Pprof__Label **)pprof_take_messages(
+			w, MOST_THREAD_LABELS + count_own_labels(own), sizeof(Pprof__Label));
 		if (!w->ok)
 			return;
 		set_label(out->labels[out->count++], keys->comm, 0, thread->process_name);
@@ -190,6 +217,7 @@ static void write_thread_labels(struct pprof_writer *w, const struct pprof_label
 		set_label(out->labels[out->count++], keys->tid, thread->tid, 0);
 		if (benchmark)
 			set_label(out->labels[out->count++], keys->benchmark, 0, benchmark);
+		write_own_labels(w, own, out);
 	}
 }
 

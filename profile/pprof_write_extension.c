@@ -82,6 +82,7 @@ static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 		out->thread[i]->tid = thread->tid;
 		out->thread[i]->process_name = thread->process_name;
 		out->thread[i]->name = thread->name;
+		out->thread[i]->labels = thread->labels;
 	}
 	for (size_t i = w->from->samples; w->ok && i < profile->sample_count; i++)
 		pprof_append(w, PPROF_COLUMN(sample_thread), profile->samples[pprof_sample_at(w, i)].thread);

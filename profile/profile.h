@@ -22,6 +22,7 @@
 #include "profile/quality.h"
 #include "profile/regroup.h"
 #include "profile/requests.h"
+#include "profile/sample_labels.h"
 #include "profile/samples.h"
 #include "profile/selection.h"
 #include "profile/source.h"
@@ -181,6 +182,7 @@ struct profile_thread {
 	int32_t pid, tid;
 	uint32_t process_name; /* string: comm of the group leader */
 	uint32_t name;         /* string: comm of the thread */
+	uint32_t labels;       /* string: those of its samples (profile/sample_labels.h); 0: they have none */
 };
 
 /* ---- The profile ---- */
@@ -310,7 +312,7 @@ bool profile_set_lines(
 COMMON_MUST_CHECK
 bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err);
 
-/* Adds a thread, or finds it by (run, pid, tid, names): a thread that renames itself becomes another one. */
+/* Adds a thread, or finds it by all its members: a thread that renames itself becomes another one. */
 COMMON_MUST_CHECK
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err);
 

@@ -19,7 +19,8 @@ bool profile_add_run(struct profile *profile, const struct profile_run *run, uin
 
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err)
 {
-	struct profile_thread_key key = { thread->run, thread->pid, thread->tid, thread->process_name, thread->name };
+	struct profile_thread_key key = { thread->run, thread->pid, thread->tid, thread->process_name, thread->name,
+		thread->labels };
 	uint32_t *value;
 	bool added;
 

@@ -25,7 +25,8 @@ static bool validate_strings(const struct profile *profile, struct error *err)
 		if (profile->runs[i].name >= count)
 			return error_set(err, ERROR_FORMAT, "run %zu references a string that is not there", i);
 	for (size_t i = 0; i < profile->thread_count; i++)
-		if (profile->threads[i].process_name >= count || profile->threads[i].name >= count)
+		if (profile->threads[i].process_name >= count || profile->threads[i].name >= count ||
+			profile->threads[i].labels >= count)
 			return error_set(err, ERROR_FORMAT, "thread %zu references a string that is not there", i);
 	return true;
 }

@@ -82,8 +82,10 @@ static uint32_t thread(struct maker *m, uint32_t run, int32_t tid, const char *n
 	struct profile_thread made = {
 		.run = run, .pid = 100, .tid = tid, .process_name = text(m, "server"), .name = text(m, name)
 	};
+	struct profile_label route = { text(m, "route"), text(m, "/upload") };
 	uint32_t id;
 
+	must(m, tid != 101 || profile_make_label_set(m->profile, &route, 1, &made.labels, &m->err));
 	must(m, profile_add_thread(m->profile, &made, &id, &m->err));
 	return id;
 }
@@ -331,6 +333,7 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 		assert_true(x->run == y->run && x->pid == y->pid && x->tid == y->tid);
 		assert_text_equal(a, x->process_name, b, y->process_name);
 		assert_text_equal(a, x->name, b, y->name);
+		assert_text_equal(a, x->labels, b, y->labels);
 	}
 	assert_int_equal(a->sample_count, b->sample_count);
 	assert_int_equal(a->value_type_count, b->value_type_count);
