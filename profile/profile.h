@@ -25,6 +25,7 @@
 #include "profile/sample_labels.h"
 #include "profile/samples.h"
 #include "profile/selection.h"
+#include "profile/selection_where.h"
 #include "profile/source.h"
 #include "profile/source_bounds.h"
 #include "profile/source_bounds.h"

@@ -8,6 +8,7 @@
 #include "profile/copy.h"
 #include "profile/function_pattern.h"
 #include "profile/index.h"
+#include "profile/selection_where.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,13 +146,18 @@ static bool choose_samples(struct selector *s, struct error *err)
 		for (uint32_t k = 0; k < location->line_count && !has[i]; k++)
 			has[i] = s->focused[from->lines[location->first_line + k].function];
 	}
-	for (size_t i = 0; i < from->sample_count; i++) {
+	for (size_t i = 0; i < from->sample_count; i++)
 		s->chosen[i] = !s->selection->focus || has[from->samples[i].stack];
+	if (!profile_where_samples(from, s->selection->where, s->selection->where_count, s->chosen, err))
+		return false;
+	for (size_t i = 0; i < from->sample_count; i++)
 		count += s->chosen[i];
-	}
-	return count > 0 || s->selection->other_functions ||
-	       error_set(err, ERROR_EMPTY, "no stack has a function like '%.200s'",
-		       s->selection->focus ? s->selection->focus : "");
+	if (count > 0 || s->selection->other_functions)
+		return true;
+	return s->selection->where_count > 0 && !s->selection->focus
+		       ? profile_refuse_where(&from, 1, s->selection->where, s->selection->where_count, err)
+		       : error_set(err, ERROR_EMPTY, "no stack has a function like '%.200s'",
+				 s->selection->focus ? s->selection->focus : "");
 }
 
 static void mark_stacks(struct selector *s)
@@ -382,21 +388,6 @@ static bool make(struct selector *s, struct error *err)
 		return false;
 	profile_copy_circumstances(&s->copy);
 	return true;
-}
-
-const char *profile_selection_key_name(const struct profile_where *where)
-{
-	static const char *const names[] = {
-		[PROFILE_SELECT_FUNCTION] = "function",
-		[PROFILE_SELECT_MODULE] = "module",
-		[PROFILE_SELECT_FILE] = "file",
-		[PROFILE_SELECT_LINE] = "line",
-		[PROFILE_SELECT_THREAD] = "thread",
-		[PROFILE_SELECT_PROCESS] = "process",
-		[PROFILE_SELECT_BENCHMARK] = "benchmark",
-	};
-
-	return where->key == PROFILE_SELECT_LABEL ? where->label : names[where->key];
 }
 
 bool profile_selection_is_empty(const struct profile_selection *selection)

@@ -25,7 +25,7 @@ enum profile_selection_key {
 struct profile_where {
 	enum profile_selection_key key;
 	const char *label; /* PROFILE_SELECT_LABEL: its key */
-	const char *value; /* exact */
+	const char *value; /* exact; of files and lines also the end of the path */
 };
 
 /*
