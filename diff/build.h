@@ -32,6 +32,13 @@ struct load {
 	enum load_doubt doubt;
 };
 
+/* What groups of samples consist of (statistics/mix.h). */
+struct diff_mixes {
+	const struct string_table *names; /* of the groups */
+	const char *no_value;             /* the name of group 0 */
+	const struct mix *items;          /* [id of the name] */
+};
+
 /*
  * The state that the steps of a comparison share. compare.c runs the steps in order; each step's header says what it
  * reads and fills. All arrays are owned by the build and freed by build_deinit().
@@ -78,7 +85,8 @@ struct diff_build {
 	/* [release] nodes of the thread that waited and of the one that let it go on; NULL: there are no releases */
 	uint32_t (*release_nodes[DIFF_SIDES])[2];
 
-	struct load load; /* measured in every scale mode, whether it is used or not */
+	struct load load;               /* measured in every scale mode, whether it is used or not */
+	const struct diff_mixes *mixes; /* borrowed: what the groups consist of; NULL: functions are no groups */
 	bool is_grouped; /* functions are groups of samples (profile/regroup.h): none is code, or a rename of another */
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
@@ -186,6 +194,11 @@ void build_deinit(struct diff_build *build);
 
 /* Frees the sides' trees, which no step uses after the samples have their nodes. */
 void build_release_trees(struct diff_build *build);
+
+/* Compares regrouped profiles, as a part of the comparison `like` whose groups consist of `mixes`. */
+COMMON_MUST_CHECK
+bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], const struct diff *like,
+	const struct diff_mixes *mixes, struct diff **diff, struct error *err);
 
 /* Interns formatted text into the diff's strings. */
 COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool build_text(

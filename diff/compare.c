@@ -25,6 +25,7 @@
 #include "diff/wait_sites.h"
 
 #include <assert.h>
+#include <math.h>
 
 static bool make_trees(struct diff_build *build, struct error *err)
 {
@@ -86,6 +87,31 @@ static bool compare_align(struct diff_build *build, struct error *err)
 	return code_compare(build, err) && make_union(build, err) && load_measure(build, err);
 }
 
+static bool is_near(double a, double b)
+{
+	static const double rounding = 1e-6;
+
+	return fabs(a - b) <= rounding * (fabs(a) + fabs(b));
+}
+
+/* What is known of all of a part, if that is of the same time. Its sums are its own, which differ by rounding. */
+static void take_total(struct diff_build *build)
+{
+	const struct diff_estimate *known = build->options.total;
+	struct diff_estimate *total = &build->diff->total;
+
+	if (!known || !is_near(known->base, total->base) || !is_near(known->head, total->head))
+		return;
+	total->ci_low = isnan(known->ci_low) ? NAN : fmin(known->ci_low, total->delta);
+	total->ci_high = isnan(known->ci_high) ? NAN : fmax(known->ci_high, total->delta);
+	total->q = known->q;
+	total->detectable = known->detectable;
+	total->state = known->state;
+	build->diff->nodes[0].state = (uint8_t)known->state;
+	build->diff->nodes[0].ci_low = (float)total->ci_low;
+	build->diff->nodes[0].ci_high = (float)total->ci_high;
+}
+
 static bool compare_weigh(struct diff_build *build, struct error *err)
 {
 	if (!build_two_sided(build)) {
@@ -95,9 +121,10 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	if (!scale_choose(build, err))
 		return false;
 	totals_scale(build->diff);
-	if (!evidence_weigh(build, err) ||
-		(!build->is_grouped && (!moved_link(build, err) || !frames_link(build, err))) ||
-		!places_mark(build, err))
+	if (!evidence_weigh(build, err))
+		return false;
+	take_total(build);
+	if ((!build->is_grouped && (!moved_link(build, err) || !frames_link(build, err))) || !places_mark(build, err))
 		return false;
 	if (!build->diff->whole)
 		readings_choose(build);
@@ -133,4 +160,14 @@ bool diff_create_single(
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { NULL, profile } };
 
 	return build_init(&build, options, err) && compare_profiles(&build, diff, err);
+}
+
+bool build_compare_groups(const struct profile *const profiles[DIFF_SIDES], const struct diff *like,
+	const struct diff_mixes *mixes, struct diff **diff, struct error *err)
+{
+	const struct diff_options options = { .like = like };
+	CLEANUP(build_deinit)
+	struct diff_build build = { .profiles = { profiles[DIFF_BASE], profiles[DIFF_HEAD] }, .mixes = mixes };
+
+	return build_init(&build, &options, err) && compare_profiles(&build, diff, err);
 }

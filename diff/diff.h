@@ -136,6 +136,11 @@ struct diff_options {
 	 * function is. A side may be empty. It must outlive the diff. NULL: this is the whole.
 	 */
 	const struct diff *like;
+	/*
+	 * Of a part: the estimate of all of it, where it is known from its row among other such parts (groups.h), so
+	 * that it has one verdict wherever it is asked for. NULL: it is estimated by itself.
+	 */
+	const struct diff_estimate *total;
 };
 
 /* ---- Result ---- */
@@ -171,6 +176,7 @@ struct diff_function {
 	enum profile_origin origin;
 	uint16_t origin_rule;
 	enum profile_name_source name_source;
+	bool by_tier; /* its time depends on what a compiler decides anew in every process (statistics/modes.h) */
 	enum diff_tier tier;
 	enum diff_code code;
 	/*

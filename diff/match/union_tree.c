@@ -298,19 +298,17 @@ static bool mark_topmost(struct diff_build *build, struct error *err)
  * interprets, if only frames of the interpreter are between them. Below other code, such as a C extension that calls
  * the interpreter, and above the first function of the program, such a frame is its own.
  */
-static void mark_owners(struct diff_build *build)
+void union_tree_find_owners(const struct diff *diff, uint32_t *owners)
 {
-	const struct diff *diff = build->diff;
-
-	build->owners[0] = 0;
+	owners[0] = 0;
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		enum profile_language interprets = diff->functions[diff->nodes[node].function].interprets;
-		uint32_t above = build->owners[diff->nodes[node].parent];
+		uint32_t above = owners[diff->nodes[node].parent];
 
-		build->owners[node] = node;
+		owners[node] = node;
 		if (interprets != PROFILE_LANGUAGE_NATIVE && above != 0 &&
 			diff->functions[diff->nodes[above].function].language == interprets)
-			build->owners[node] = above;
+			owners[node] = above;
 	}
 }
 
@@ -349,7 +347,7 @@ bool union_tree_create(struct diff_build *build, struct error *err)
 	if (!merge_trees(build, err) || !interrupts_mark(build, err) || !sum_values(build, DIFF_BASE, err) ||
 		!sum_values(build, DIFF_HEAD, err) || !mark_topmost(build, err))
 		return false;
-	mark_owners(build);
+	union_tree_find_owners(build->diff, build->owners);
 	return true;
 }
 

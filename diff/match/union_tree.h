@@ -11,6 +11,12 @@
 COMMON_MUST_CHECK
 bool union_tree_create(struct diff_build *build, struct error *err);
 
+/*
+ * Fills [node] with the node to whose self time its own counts: itself, or for the frame of an interpreter the one of
+ * the function that it runs.
+ */
+void union_tree_find_owners(const struct diff *diff, uint32_t *owners);
+
 /* Fills diff->sample_nodes and the inlined flags; needs the trees of the sides. */
 COMMON_MUST_CHECK
 bool union_tree_place_samples(struct diff_build *build, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_single.h"
 
+#include "diff/statistics/mix.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
 #include "diff/statistics/tails.h"
@@ -70,35 +71,26 @@ static double jackknife(const struct replicates *r)
 	return (n - 1) / n * squares;
 }
 
-/*
- * The relative standard deviation of the whole between processes. What functions vary by independently is less in the
- * whole: the root of the sum of the squares. What varies in all of them alike is not. Their own floors are wide enough
- * for it, or are those that the controls of the pair show.
- */
-static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
+/* What the experiment's whole, or the part that it is of, consists of. */
+static struct mix mix_of_whole(const struct experiment *experiment, const struct process_floor *floor)
 {
-	enum { OTHERS, BY_TIER, CHANGED, WAITS, KINDS };
-	const double floors[KINDS] = { floor->others, floor->by_tier, floor->changed, floor->waits };
-	double squares[KINDS] = { 0 }, variance = pow(floor->speed, 2);
 	struct row_result whole, part;
+	struct mix mix = { 0 };
 
 	experiment_scale(experiment, 0, &whole);
 	for (size_t row = 1; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
-		double share;
 
 		if (r->kind != ROW_SELF)
 			continue;
 		experiment_scale(experiment, row, &part);
-		share = (part.base + part.head) / (whole.base + whole.head);
-		squares[r->by_tier && floor->by_tier > 0 ? BY_TIER
-			: r->changed                     ? CHANGED
-							 : OTHERS] += pow(share * (1 - r->waits), 2);
-		squares[WAITS] += pow(share * r->waits, 2);
+		mix_add(&mix,
+			r->by_tier && floor->by_tier > 0 ? MIX_BY_TIER
+			: r->changed                     ? MIX_CHANGED
+							 : MIX_OTHERS,
+			(part.base + part.head) / (whole.base + whole.head), r->waits);
 	}
-	for (int kind = 0; kind < KINDS; kind++)
-		variance += pow(floors[kind], 2) * fmin(squares[kind], 1);
-	return sqrt(variance);
+	return mix;
 }
 
 static double share_of(double whole, const struct row_result *row)
@@ -255,6 +247,17 @@ static struct floor_guess floor_of_row(const struct row *row, struct floor_guess
 	return guess;
 }
 
+/* The floor of a group of samples, by the functions that its time is in. */
+static struct floor_guess floor_of_mix(
+	const struct mix *mix, const struct process_floor *floor, double whole_size, const struct row_result *result)
+{
+	struct floor_guess guess;
+
+	guess.rsd = mix_rsd(mix, floor, &guess.freedom);
+	guess.rsd *= floor_at(whole_size, result, 1);
+	return guess;
+}
+
 /*
  * Tests a row that depends on what a run-time compiler decides. It varies between processes by the floor `by_tier` as
  * far as decisions move time (modes.h); what lies beyond varies by the floor `compiled`.
@@ -281,6 +284,7 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 {
 	struct floor_guess whole, changed = { floor->changed, experiment->is_part ? floor->changed_freedom : INFINITY };
 	double whole_size = experiment_whole_size(experiment);
+	struct mix mix;
 	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
 	if (!spreads)
@@ -297,9 +301,12 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		return false;
 	floor->changed = changed.rsd;
 	floor->changed_freedom = changed.freedom;
-	if (!experiment->is_part || !experiment_is_whole(experiment, 0))
-		floor->whole = whole_floor(experiment, floor);
+	mix = mix_of_whole(experiment, floor);
+	if (!experiment->is_part)
+		floor->whole = mix_whole_rsd(&mix, floor);
 	whole = (struct floor_guess){ floor->whole, INFINITY };
+	if (experiment->is_part && !experiment_is_whole(experiment, 0))
+		whole = floor_of_mix(&mix, floor, whole_size, &results[0]);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
 		struct floor_guess others = { floor->others, INFINITY }, by_tier = { floor->by_tier, INFINITY },
@@ -307,6 +314,11 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 
 		if (r->kind == ROW_WHOLE) {
 			test_row(experiment, row, &spreads[row], &whole, &results[row]);
+			continue;
+		}
+		if (r->mix) {
+			others = floor_of_mix(r->mix, floor, whole_size, &results[row]);
+			test_row(experiment, row, &spreads[row], &others, &results[row]);
 			continue;
 		}
 		others = floor_of_row(r, r->changed ? changed : others, floor, whole_size, &results[row]);

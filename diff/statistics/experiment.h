@@ -18,6 +18,7 @@ struct row {
 	bool by_tier; /* its time depends on what a compiler decides anew in every process (modes.h) */
 	/* the part of its difference, scaled, that such decisions may have moved; INFINITY: all of it (modes.h) */
 	double shift;
+	const struct mix *mix; /* what it consists of, where it is a group of samples (mix.h); NULL: a function */
 	double waits;          /* the share of its time that is waits, which vary more between processes (floor.h) */
 	/* Variances of the logarithm of head over base from causes outside the program: */
 	double load_variance;    /* uncertainty of the load factor (load.h) */

@@ -3,6 +3,7 @@
 
 #include "diff/statistics/basis.h"
 #include "diff/statistics/median.h"
+#include "diff/statistics/mix.h"
 #include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
 
@@ -126,8 +127,7 @@ static void load_add_node(struct function_times *times, uint32_t node, uint32_t 
 	}
 }
 
-/* Fills [node] with whether the node is a wait or lies below one. Owned by the caller. */
-static bool find_waiting(const struct diff *diff, bool **waiting, struct error *err)
+bool load_find_waiting(const struct diff *diff, bool **waiting, struct error *err)
 {
 	CLEANUP(cleanup_free) bool *is_wait = NULL;
 
@@ -153,7 +153,7 @@ static bool sum_times(struct function_times *times, struct error *err)
 
 	if (!owners)
 		return error_set_memory(err);
-	if (!find_waiting(diff, &waiting, err))
+	if (!load_find_waiting(diff, &waiting, err))
 		return false;
 	owners[0] = PROFILE_NONE;
 	for (uint32_t node = 1; node < diff->node_count; node++) {
@@ -401,14 +401,16 @@ bool load_weigh_rows(const struct diff_build *build, struct experiment *experime
 
 	if (build->diff->scale.mode != DIFF_SCALE_ROBUST && !is_counted)
 		return true;
-	if (!find_waiting(build->diff, &waiting, err) || !row_shares_sum(build, waiting, &shares, err))
+	if (!load_find_waiting(build->diff, &waiting, err) || !row_shares_sum(build, waiting, &shares, err))
 		return false;
 	change = is_counted ? load_rate_change(build) : load_change(build);
 	variance = is_counted ? pow(cost_by_load * change, 2) : build->load.variance;
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row *row = &experiment->rows[i];
 
-		row->load_variance = variance + pow(row_share(build->diff, &shares, row) * change, 2);
+		double share = row->mix ? row->mix->waiting : row_share(build->diff, &shares, row);
+
+		row->load_variance = variance + pow(share * change, 2);
 	}
 	return true;
 }

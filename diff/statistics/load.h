@@ -19,6 +19,10 @@
  * from change, the load is unknown, and `doubt` says why.
  */
 
+/* Makes [node]: whether the node is a wait for work or lies below one, as epoll_wait(). Owned by the caller. */
+COMMON_MUST_CHECK
+bool load_find_waiting(const struct diff *diff, bool **waiting, struct error *err);
+
 /* Measures build->load. Needs the union tree, raw totals and code. */
 COMMON_MUST_CHECK
 bool load_measure(struct diff_build *build, struct error *err);

@@ -2,6 +2,7 @@
 #include "diff/statistics/modes.h"
 
 #include "diff/statistics/floor.h"
+#include "diff/statistics/mix.h"
 
 #include <math.h>
 #include <string.h>
@@ -294,6 +295,11 @@ static void mark_row(struct modes *m, struct row *row, uint64_t max_visits)
 
 	if (row->kind == ROW_WHOLE)
 		return;
+	if (row->mix) {
+		row->by_tier = mix_is_by_tier(row->mix) && !is_nearly_whole(diff, function);
+		row->shift = row->by_tier ? INFINITY : 0;
+		return;
+	}
 	row->by_tier = goes_by_tier(m, function) || (row->kind == ROW_NODE && m->is_below[row->id]);
 	row->shift = build_is_compiled_at_run_time(&diff->functions[function]) && !is_nearly_whole(diff, function) &&
 				     m->visits < max_visits
@@ -310,6 +316,8 @@ bool modes_mark_rows(const struct diff_build *build, struct experiment *experime
 		return true;
 	if (!modes_init(&modes, build, err))
 		return false;
+	for (uint32_t i = 0; i < build->diff->function_count; i++)
+		build->diff->functions[i].by_tier = goes_by_tier(&modes, i);
 	for (size_t i = 0; i < experiment->row_count; i++)
 		mark_row(&modes, &experiment->rows[i], max_visits);
 	return true;

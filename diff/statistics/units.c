@@ -4,6 +4,7 @@
 #include "diff/match/interrupts.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/floor.h"
+#include "diff/statistics/mix.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/weights.h"
@@ -107,6 +108,30 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 	return true;
 }
 
+/* What the group consists of that a function is; NULL: it is none, but the frame of a class of waits. */
+static const struct mix *mix_of(const struct diff_build *build, uint32_t function)
+{
+	const struct diff *diff = build->diff;
+	const char *name = diff_string(diff, diff->functions[function].name);
+	uint32_t id = strcmp(name, build->mixes->no_value) == 0
+			      ? 0
+			      : string_table_find(build->mixes->names, name, strlen(name));
+
+	if (strcmp(diff_string(diff, diff->functions[function].module), PROFILE_GROUP_MODULE) != 0 || id == UINT32_MAX)
+		return NULL;
+	return &build->mixes->items[id];
+}
+
+static void mix_rows(const struct diff_build *build, struct experiment *experiment)
+{
+	for (size_t i = 1; build->mixes && i < experiment->row_count; i++) {
+		struct row *row = &experiment->rows[i];
+
+		row->mix = mix_of(build, row->kind == ROW_NODE ? build->diff->nodes[row->id].function : row->id);
+		row->changed = row->mix && mix_is_changed(row->mix);
+	}
+}
+
 /* ---- Units ---- */
 
 size_t units_blocks(const struct profile *profile)
@@ -204,8 +229,11 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
 
 	experiment->factor = build->diff->scale.factor;
-	if (!choose_rows(build, experiment, err) || !modes_mark_rows(build, experiment, err) ||
-		!floor_weigh_waits(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
+	if (!choose_rows(build, experiment, err))
+		return false;
+	mix_rows(build, experiment);
+	if (!modes_mark_rows(build, experiment, err) || !floor_weigh_waits(build, experiment, err) ||
+		!row_index_create(build->diff, experiment, &index, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (!fill_side(build, index, (enum diff_side)side, experiment, err))

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Compares groups of samples: makes them functions, and has these compared as a part of the whole. */
+#include "diff/groups.h"
+
+#include "diff/build.h"
+#include "diff/match/union_tree.h"
+#include "diff/statistics/basis.h"
+#include "diff/statistics/load.h"
+#include "diff/statistics/mix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The time of one function in one group, scaled by side. */
+struct group_part {
+	uint32_t group, function;
+	double time[DIFF_SIDES];
+};
+
+struct grouping {
+	const struct diff *diff;
+	const struct profile *const *profiles;
+	const struct profile_where *key;
+	struct diff_groups *groups;
+	uint32_t *values[DIFF_SIDES]; /* [sample] its group, which is the id of its value; owned */
+	bool *left_out[DIFF_SIDES];   /* [sample] it is the machine's; owned */
+	uint32_t metric[DIFF_SIDES];  /* value types */
+	uint32_t *owners;             /* [node] as build.owners; owned */
+	bool *waiting;                /* [node] as load_find_waiting(); owned */
+	struct group_part *parts;     /* owned; sorted by group once all are there */
+	size_t part_count, part_capacity;
+	struct hash_map part_ids;
+	double *times[DIFF_SIDES]; /* [group] scaled; owned */
+	double *waits;             /* [group] of both sides, in which threads wait for work; owned */
+	struct mix *mixes;         /* [group] and of all of them behind the last; owned */
+};
+
+static void grouping_deinit(struct grouping *g)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(g->values[side]);
+		free(g->left_out[side]);
+		free(g->times[side]);
+	}
+	free(g->owners);
+	free(g->waiting);
+	free(g->parts);
+	hash_map_deinit(&g->part_ids);
+	free(g->waits);
+	free(g->mixes);
+	diff_groups_destroy(g->groups);
+}
+
+void diff_groups_destroy(struct diff_groups *groups)
+{
+	if (!groups)
+		return;
+	string_table_destroy(groups->strings);
+	free(groups->items);
+	free(groups);
+}
+
+static bool grouping_init(struct grouping *g, struct error *err)
+{
+	const struct diff *diff = g->diff;
+
+	hash_map_init(&g->part_ids, 2 * sizeof(uint32_t));
+	g->groups = calloc(1, sizeof(*g->groups));
+	g->owners = malloc((diff->node_count + 1) * sizeof(*g->owners));
+	if (!g->groups || !g->owners)
+		return error_set_memory(err);
+	g->groups->key = profile_selection_key_name(g->key);
+	union_tree_find_owners(diff, g->owners);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = g->profiles[side];
+
+		if (!profile)
+			continue;
+		g->values[side] = calloc(profile->sample_count + 1, sizeof(uint32_t));
+		g->left_out[side] = calloc(profile->sample_count + 1, sizeof(bool));
+		if (!g->values[side] || !g->left_out[side])
+			return error_set_memory(err);
+		g->metric[side] =
+			profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
+		if (g->metric[side] == PROFILE_NONE)
+			g->metric[side] = 0;
+	}
+	return string_table_create((size_t)4 << 30, &g->groups->strings, err) &&
+	       load_find_waiting(diff, &g->waiting, err);
+}
+
+/* ---- Which sample is in which group ---- */
+
+/*
+ * A module that has another name in head is one (match/align.h): the diff's functions know. A wait counts to the module
+ * of what waits.
+ */
+static bool find_modules(struct grouping *g, int side, struct error *err)
+{
+	const struct diff *diff = g->diff;
+
+	for (size_t i = 0; i < g->profiles[side]->sample_count; i++) {
+		uint32_t node = diff->sample_nodes[side][i];
+		const char *module;
+
+		if (build_is_wait(diff, node))
+			node = diff->nodes[node].parent;
+		if (node == 0)
+			continue;
+		module = diff_string(diff, diff->functions[diff->nodes[g->owners[node]].function].module);
+		if (!string_table_add(g->groups->strings, module, strlen(module), &g->values[side][i], err))
+			return false;
+	}
+	return true;
+}
+
+static bool find_values(struct grouping *g, int side, struct error *err)
+{
+	return g->key->key == PROFILE_SELECT_MODULE
+		       ? find_modules(g, side, err)
+		       : profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
+}
+
+static bool find_groups(struct grouping *g, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = g->profiles[side];
+
+		if (!profile)
+			continue;
+		if (!find_values(g, side, err))
+			return false;
+		for (size_t i = 0; i < profile->sample_count; i++)
+			g->left_out[side][i] =
+				g->diff->nodes[g->diff->sample_nodes[side][i]].flags & DIFF_NODE_INTERRUPT;
+	}
+	return string_table_count(g->groups->strings) > 1 ||
+	       profile_refuse_key(g->profiles, DIFF_SIDES, g->key, "--by", err);
+}
+
+/* ---- What groups consist of ---- */
+
+static double metric_of(const struct grouping *g, int side, size_t sample)
+{
+	const struct profile *profile = g->profiles[side];
+
+	return (double)profile->values[sample * profile->value_type_count + g->metric[side]];
+}
+
+static bool add_part(struct grouping *g, uint32_t group, uint32_t function, int side, double time, struct error *err)
+{
+	uint32_t key[2] = { group, function }, *id;
+	bool added;
+
+	if (!hash_map_add(&g->part_ids, key, (uint32_t)g->part_count, &id, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&g->parts, &g->part_capacity, g->part_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		g->parts[g->part_count++] = (struct group_part){ .group = group, .function = function };
+	}
+	g->parts[*id].time[side] += time;
+	return true;
+}
+
+static bool sum_side(struct grouping *g, int side, struct error *err)
+{
+	const struct diff *diff = g->diff;
+	const struct profile *profile = g->profiles[side];
+	double factor = side == DIFF_HEAD && diff->sides == DIFF_SIDES ? diff->scale.factor : 1;
+
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		double time = metric_of(g, side, i) * factor;
+		uint32_t node = diff->sample_nodes[side][i], group = g->values[side][i];
+
+		if (g->left_out[side][i] || !(time > 0))
+			continue;
+		g->times[side][group] += time;
+		g->waits[group] += g->waiting[node] ? time : 0;
+		if (node != 0 && !add_part(g, group, diff->nodes[g->owners[node]].function, side, time, err))
+			return false;
+	}
+	return true;
+}
+
+static int by_group(const void *left, const void *right)
+{
+	const struct group_part *a = left, *b = right;
+
+	return a->group != b->group ? ORDER(a->group, b->group) : ORDER(a->function, b->function);
+}
+
+static bool sum_parts(struct grouping *g, struct error *err)
+{
+	size_t count = string_table_count(g->groups->strings);
+
+	g->waits = calloc(count + 1, sizeof(*g->waits));
+	g->mixes = calloc(count + 1, sizeof(*g->mixes));
+	g->times[DIFF_BASE] = calloc(count + 1, sizeof(double));
+	g->times[DIFF_HEAD] = calloc(count + 1, sizeof(double));
+	if (!g->waits || !g->mixes || !g->times[DIFF_BASE] || !g->times[DIFF_HEAD])
+		return error_set_memory(err);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (g->profiles[side] && !sum_side(g, side, err))
+			return false;
+	if (g->part_count > 0)
+		qsort(g->parts, g->part_count, sizeof(*g->parts), by_group);
+	return true;
+}
+
+static enum mix_kind kind_of(const struct grouping *g, const struct diff_function *f)
+{
+	if (f->by_tier && (g->diff->evidence.mode == DIFF_EVIDENCE_RUNS || basis_of(g->diff)->floor.by_tier > 0))
+		return MIX_BY_TIER;
+	return f->code == DIFF_CODE_CHANGED ? MIX_CHANGED : MIX_OTHERS;
+}
+
+/* How much each group varies, by the functions that its time is in. */
+static void mix_groups(struct grouping *g)
+{
+	size_t count = string_table_count(g->groups->strings);
+
+	for (size_t i = 0; i < g->part_count; i++) {
+		const struct group_part *part = &g->parts[i];
+		const struct diff_function *f = &g->diff->functions[part->function];
+		double all = g->times[DIFF_BASE][part->group] + g->times[DIFF_HEAD][part->group],
+		       time = part->time[DIFF_BASE] + part->time[DIFF_HEAD];
+		bool waits = diff_wait_class(g->diff, f) != PROFILE_WAIT_NONE;
+
+		mix_add(&g->mixes[part->group], kind_of(g, f), time / all, waits);
+	}
+	for (size_t i = 0; i < count; i++) {
+		double all = g->times[DIFF_BASE][i] + g->times[DIFF_HEAD][i];
+
+		g->mixes[i].waiting = all > 0 ? g->waits[i] / all : 0;
+	}
+}
+
+/* ---- The comparison ---- */
+
+/* Fills `first` and `groups` of a regrouping: a sample is in the group of its value, if it has one. */
+static bool regroup_side(const struct grouping *g, int side, struct profile **made, struct error *err)
+{
+	const struct profile *profile = g->profiles[side];
+	uint32_t count = string_table_count(g->groups->strings), used = 0;
+	CLEANUP(cleanup_free) const char **names = malloc((count + 1) * sizeof(*names));
+	CLEANUP(cleanup_free) uint32_t *first = malloc((profile->sample_count + 1) * sizeof(*first));
+	CLEANUP(cleanup_free) uint32_t *groups = malloc((profile->sample_count + 1) * sizeof(*groups));
+	struct profile_regrouping regrouping = { .group_count = count, .rest = DIFF_NO_VALUE };
+
+	if (!names || !first || !groups)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		names[i] = string_table_get(g->groups->strings, i);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		first[i] = used;
+		if (g->values[side][i] != 0)
+			groups[used++] = g->values[side][i];
+	}
+	first[profile->sample_count] = used;
+	regrouping.names = names;
+	regrouping.first = first;
+	regrouping.groups = groups;
+	regrouping.left_out = g->left_out[side];
+	return profile_regroup(profile, &regrouping, made, err);
+}
+
+/* The group that a function of the comparison is; UINT32_MAX: it is the frame of a class of waits. */
+static uint32_t group_of(const struct diff_groups *groups, const struct diff *compared, const struct diff_function *f)
+{
+	const char *name = diff_string(compared, f->name);
+
+	if (strcmp(diff_string(compared, f->module), PROFILE_GROUP_MODULE) != 0)
+		return UINT32_MAX;
+	return strcmp(name, DIFF_NO_VALUE) == 0 ? 0 : string_table_find(groups->strings, name, strlen(name));
+}
+
+static bool compare_sides(const struct grouping *g, struct diff **compared, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *base = NULL;
+	CLEANUP(profile_cleanup) struct profile *head = NULL;
+	const struct diff_mixes mixes = { .names = g->groups->strings, .no_value = DIFF_NO_VALUE, .items = g->mixes };
+
+	return regroup_side(g, DIFF_BASE, &base, err) && regroup_side(g, DIFF_HEAD, &head, err) &&
+	       build_compare_groups((const struct profile *[]){ base, head }, g->diff, &mixes, compared, err);
+}
+
+/* ---- Rows ---- */
+
+static bool allocate_rows(struct grouping *g, struct error *err)
+{
+	struct diff_groups *groups = g->groups;
+	size_t count = string_table_count(groups->strings);
+
+	groups->items = calloc(count + 1, sizeof(*groups->items));
+	if (!groups->items)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++) {
+		struct diff_group *group = &groups->items[i];
+		double base = g->times[DIFF_BASE][i], head = g->times[DIFF_HEAD][i];
+
+		group->value = i;
+		group->time = (struct diff_estimate){ .base = base,
+			.head = head,
+			.delta = head - base,
+			.ci_low = NAN,
+			.ci_high = NAN,
+			.q = NAN,
+			.detectable = NAN,
+			.state = DIFF_STATE_SAME };
+	}
+	groups->count = count;
+	return string_table_add(groups->strings, DIFF_NO_VALUE, strlen(DIFF_NO_VALUE), &groups->items[0].value, err);
+}
+
+static void count_samples(const struct grouping *g)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = g->profiles[side];
+		uint32_t counts = profile ? profile_metric(profile, g->metric[side]).counts : PROFILE_NONE;
+
+		for (size_t i = 0; i < g->groups->count && profile && counts == PROFILE_NONE; i++)
+			g->groups->items[i].samples[side] = NAN;
+		for (size_t i = 0; profile && i < profile->sample_count; i++) {
+			struct diff_group *group = &g->groups->items[g->values[side][i]];
+
+			if (g->left_out[side][i] || !(metric_of(g, side, i) > 0))
+				continue;
+			group->raw[side] += metric_of(g, side, i);
+			if (counts != PROFILE_NONE)
+				group->samples[side] += (double)profile->values[i * profile->value_type_count + counts];
+		}
+	}
+}
+
+static void take_verdicts(const struct grouping *g, const struct diff *compared)
+{
+	for (size_t i = 0; i < compared->function_count; i++) {
+		uint32_t group = group_of(g->groups, compared, &compared->functions[i]);
+
+		if (group < g->groups->count)
+			g->groups->items[group].time = compared->functions[i].total;
+	}
+}
+
+static double weight_of(const struct grouping *g, const struct group_part *part)
+{
+	return g->diff->sides == DIFF_SIDES ? fabs(part->time[DIFF_HEAD] - part->time[DIFF_BASE])
+					    : part->time[DIFF_HEAD];
+}
+
+/* The functions of a group that differ most, by insertion: there are few. */
+static void find_top(const struct grouping *g)
+{
+	double weights[DIFF_GROUP_TOP] = { 0 };
+
+	for (size_t i = 0; i < g->part_count; i++) {
+		const struct group_part *part = &g->parts[i];
+		struct diff_group *group = &g->groups->items[part->group];
+		double weight = weight_of(g, part);
+		size_t at = group->top_count;
+
+		while (at > 0 && weights[at - 1] < weight)
+			at--;
+		if (at == DIFF_GROUP_TOP || !(weight > 0))
+			continue;
+		group->top_count += group->top_count < DIFF_GROUP_TOP;
+		for (size_t k = group->top_count - 1; k > at; k--) {
+			group->top[k] = group->top[k - 1];
+			weights[k] = weights[k - 1];
+		}
+		group->top[at] = part->function;
+		weights[at] = weight;
+	}
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const struct diff_group *a = left, *b = right;
+	double of_a = fabs(a->time.delta), of_b = fabs(b->time.delta);
+
+	return of_a != of_b ? ORDER(of_b, of_a) : ORDER(a->value, b->value);
+}
+
+/* Groups without time are left out: "(none)" where all samples have a value. */
+static void order_rows(struct diff_groups *groups)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->items[i].time.base > 0 || groups->items[i].time.head > 0)
+			groups->items[kept++] = groups->items[i];
+	groups->count = kept;
+	if (kept > 0)
+		qsort(groups->items, kept, sizeof(*groups->items), by_size);
+}
+
+bool diff_groups_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	const struct profile_where *key, struct diff_groups **groups, struct error *err)
+{
+	CLEANUP(grouping_deinit) struct grouping g = { .diff = diff, .profiles = profiles, .key = key };
+	CLEANUP(diff_cleanup) struct diff *compared = NULL;
+	bool two_sided = diff->sides == DIFF_SIDES;
+
+	if (!grouping_init(&g, err) || !find_groups(&g, err) || !sum_parts(&g, err))
+		return false;
+	if (two_sided) {
+		mix_groups(&g);
+		if (!compare_sides(&g, &compared, err))
+			return false;
+	}
+	if (!allocate_rows(&g, err))
+		return false;
+	count_samples(&g);
+	if (two_sided)
+		take_verdicts(&g, compared);
+	find_top(&g);
+	order_rows(g.groups);
+	*groups = TAKE(g.groups);
+	return true;
+}
