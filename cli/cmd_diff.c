@@ -45,7 +45,7 @@ static bool compare_profiles(struct comparison *comparison, const struct profile
 	if (comparison->benchmark &&
 		(!suite_view_check(base, called[DIFF_BASE], err) || !suite_view_check(head, called[DIFF_HEAD], err)))
 		return false;
-	if (question_is_asked(&comparison->question))
+	if (question_is_asked(&comparison->question) && !question_is_of_benchmarks(&comparison->question, head))
 		return comparison_answer(comparison, (const struct profile *[]){ base, head }, called, code, err);
 	if (comparison->lines.functions && !comparison->benchmark && profile_has_phases(base) &&
 		profile_has_phases(head))

@@ -119,7 +119,7 @@ static bool show(const struct showing *showing, struct error *err)
 	if (request->benchmark && question_is_asked(&request->question))
 		return error_set(err, ERROR_USAGE,
 			"--benchmark shows all of a benchmark; leave it out, or ask with --where benchmark=NAME");
-	if (question_is_asked(&request->question))
+	if (question_is_asked(&request->question) && !question_is_of_benchmarks(&request->question, profile))
 		return show_answer(request, profile, showing->name, err);
 	if (request->benchmark || (profile_has_phases(profile) && !names_only))
 		return show_suite(request, profile, showing->name, err);

@@ -32,6 +32,25 @@ static bool take_max_lines(void *lines, const char *text, struct error *err)
 		       error_set(err, ERROR_USAGE, "--max-lines %.20s: the least is %d lines", text, LEAST_LINES));
 }
 
+/* The texts are kept, since a key and its value are taken apart in place. */
+static bool take_where(void *at, const char *text, struct error *err)
+{
+	struct question *question = at;
+	size_t *count = &question->selection.where_count;
+
+	if (*count == QUESTION_MOST_WHERE)
+		return error_set(err, ERROR_USAGE, "--where: the most is %d of them", QUESTION_MOST_WHERE);
+	if (strlen(text) >= QUESTION_WHERE_BYTES)
+		return error_set(err, ERROR_USAGE, "--where '%.60s': it is longer than %d bytes", text,
+			QUESTION_WHERE_BYTES - 1);
+	memcpy(question->where_texts[*count], text, strlen(text) + 1);
+	if (!profile_where_parse(question->where_texts[*count], &question->where[*count], err))
+		return false;
+	question->selection.where = question->where;
+	++*count;
+	return true;
+}
+
 const struct options_row question_option_rows[] = {
 	{ .name = "Questions (REGEX: without a capital letter in either case; module:REGEX, file:REGEX, id:ID):" },
 	{ 0, "focus", "REGEX", "only stacks with such a function", OPTIONS_TEXT(struct question, selection.focus) },
@@ -39,6 +58,10 @@ const struct options_row question_option_rows[] = {
 		OPTIONS_TEXT(struct question, selection.hide) },
 	{ 0, "only", "ORIGIN", "user, library or system: without all other frames, likewise", take_only,
 		offsetof(struct question, selection.only), .words = "user library system" },
+	{ 0, "where", "KEY=VALUE", "only samples that have it: see --by; several must all hold", take_where, 0 },
+	{ 0, "by", "KEY",
+		"a row and a verdict for each function, module, file, line, thread, process, benchmark or label",
+		OPTIONS_TEXT(struct question, by), .words = "function module file line thread process benchmark" },
 	{ 0, "callers", NULL, "who calls the functions of --focus", OPTIONS_FLAG(struct question, callers) },
 	{ 0, "callees", NULL, "what the functions of --focus call", OPTIONS_FLAG(struct question, callees) },
 	{ 0, "top", "N", "rows of each list in text, JSON and Markdown", take_top, offsetof(struct question, top) },
@@ -51,7 +74,14 @@ const struct options_row question_option_rows[] = {
 
 bool question_is_asked(const struct question *question)
 {
-	return !profile_selection_is_empty(&question->selection) || question->callers || question->callees;
+	return !profile_selection_is_empty(&question->selection) || question->callers || question->callees ||
+	       question->by;
+}
+
+bool question_is_of_benchmarks(const struct question *question, const struct profile *profile)
+{
+	return question->by && strcmp(question->by, "benchmark") == 0 && !question->callers && !question->callees &&
+	       profile_selection_is_empty(&question->selection) && profile_has_phases(profile);
 }
 
 bool question_check(const struct question *question, struct error *err)
@@ -202,13 +232,12 @@ static bool compare(const struct profile *const profiles[DIFF_SIDES], const stru
 static bool compare_whole(const struct profile *const profiles[DIFF_SIDES], const struct diff_options *options,
 	struct answer *answer, struct error *err)
 {
-	CLEANUP(profile_cleanup) struct profile *base = NULL;
-	CLEANUP(profile_cleanup) struct profile *head = NULL;
+	struct profile **joined = answer->joined;
 
-	return (!profiles[DIFF_BASE] || profile_join_phases(profiles[DIFF_BASE], &base, err)) &&
-	       profile_join_phases(profiles[DIFF_HEAD], &head, err) &&
-	       compare((const struct profile *[]){ base ? base : profiles[DIFF_BASE],
-			       head ? head : profiles[DIFF_HEAD] },
+	return (!profiles[DIFF_BASE] || profile_join_phases(profiles[DIFF_BASE], &joined[DIFF_BASE], err)) &&
+	       profile_join_phases(profiles[DIFF_HEAD], &joined[DIFF_HEAD], err) &&
+	       compare((const struct profile *[]){ joined[DIFF_BASE] ? joined[DIFF_BASE] : profiles[DIFF_BASE],
+			       joined[DIFF_HEAD] ? joined[DIFF_HEAD] : profiles[DIFF_HEAD] },
 		       options, &answer->whole, err);
 }
 
@@ -226,10 +255,48 @@ static bool find_neighbours(const struct meant *meant, struct answer *answer,
 	return diff_neighbours_create(diff, profiles, answer->meant, &answer->neighbours, err);
 }
 
+/* The estimate of the one group that a condition means; NULL: it means several, or none. */
+static const struct diff_estimate *find_group(const struct diff_groups *groups, const struct profile_where *where)
+{
+	const struct diff_estimate *found = NULL;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		if (!profile_is_value(where, diff_group_value(groups, &groups->items[i]), where->value))
+			continue;
+		if (found)
+			return NULL;
+		found = &groups->items[i].time;
+	}
+	return found;
+}
+
+/* What one condition alone chooses is a group, and has the verdict that it has among all groups of its key. */
+static bool take_group(const struct question *question, const struct answer *answer,
+	const struct profile *const profiles[DIFF_SIDES], struct diff_groups **groups, struct diff_options *options,
+	struct error *err)
+{
+	struct profile_selection rest = question->selection;
+
+	rest.where_count = 0;
+	if (!profiles[DIFF_BASE] || question->selection.where_count != 1 || !profile_selection_is_empty(&rest) ||
+		answer->joined[DIFF_BASE] || answer->joined[DIFF_HEAD])
+		return true;
+	if (!diff_groups_create(answer->whole, profiles, question->selection.where, groups, err))
+		return false;
+	options->total = find_group(*groups, question->selection.where);
+	return true;
+}
+
+static bool has_no_sample(const struct profile *const parts[DIFF_SIDES])
+{
+	return parts[DIFF_HEAD]->sample_count == 0 && (!parts[DIFF_BASE] || parts[DIFF_BASE]->sample_count == 0);
+}
+
 static bool answer_part(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
 	const struct diff_options *options, struct answer *answer, struct error *err)
 {
 	CLEANUP(meant_deinit) struct meant meant = { 0 };
+	CLEANUP(diff_groups_cleanup) struct diff_groups *groups = NULL;
 	struct diff_options of_part = *options;
 	const struct profile *parts[DIFF_SIDES];
 
@@ -240,39 +307,73 @@ static bool answer_part(const struct question *question, const struct profile *c
 		return false;
 	parts[DIFF_BASE] = answer->profiles[DIFF_BASE];
 	parts[DIFF_HEAD] = answer->profiles[DIFF_HEAD];
+	if (question->selection.where_count > 0 && has_no_sample(parts))
+		return profile_refuse_where(
+			profiles, DIFF_SIDES, question->selection.where, question->selection.where_count, err);
+	if (!take_group(question, answer, profiles, &groups, &of_part, err))
+		return false;
 	return compare(parts, &of_part, &answer->part, err) &&
 	       ((!question->callers && !question->callees) || find_neighbours(&meant, answer, parts, err));
+}
+
+/* The profiles that are shown where all samples are. */
+static void choose_all(const struct profile *const profiles[DIFF_SIDES], struct answer *answer)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		answer->all[side] = answer->joined[side] ? answer->joined[side] : profiles[side];
+}
+
+static bool answer_groups(const struct question *question, struct answer *answer, struct error *err)
+{
+	const struct profile_where key = profile_key_parse(question->by);
+	const struct profile *parts[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		parts[side] = answer->part ? answer->profiles[side] : answer->all[side];
+	if (!diff_groups_create(answer->part ? answer->part : answer->whole, parts, &key, &answer->groups, err))
+		return false;
+	answer->shown.groups = answer->groups;
+	return true;
 }
 
 bool question_answer(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
 	const struct diff_options *options, struct answer *answer, struct error *err)
 {
 	*answer = (struct answer){ .shown = question_shown(question) };
-	answer->shown.selection = &question->selection;
-	if (!compare_whole(profiles, options, answer, err) || !answer_part(question, profiles, options, answer, err))
+	if (!compare_whole(profiles, options, answer, err))
 		return false;
-	answer->shown.whole = answer->whole;
+	if (!profile_selection_is_empty(&question->selection)) {
+		if (!answer_part(question, profiles, options, answer, err))
+			return false;
+		answer->shown.selection = &question->selection;
+		answer->shown.whole = answer->whole;
+	} else {
+		choose_all(profiles, answer);
+	}
 	answer->shown.neighbours = answer->neighbours;
 	answer->shown.meant = answer->meant;
-	return true;
+	return !question->by || answer_groups(question, answer, err);
 }
 
 void answer_deinit(struct answer *answer)
 {
 	diff_neighbours_destroy(answer->neighbours);
 	free(answer->meant);
+	diff_groups_destroy(answer->groups);
 	diff_destroy(answer->part);
 	diff_destroy(answer->whole);
-	for (int side = 0; side < DIFF_SIDES; side++)
+	for (int side = 0; side < DIFF_SIDES; side++) {
 		profile_destroy(answer->profiles[side]);
+		profile_destroy(answer->joined[side]);
+	}
 	*answer = (struct answer){ 0 };
 }
 
 void answer_show(const struct answer *answer, struct render_input *input)
 {
-	input->diff = answer->part;
-	input->profiles[DIFF_BASE] = answer->profiles[DIFF_BASE];
-	input->profiles[DIFF_HEAD] = answer->profiles[DIFF_HEAD];
+	input->diff = answer->part ? answer->part : answer->whole;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		input->profiles[side] = answer->part ? answer->profiles[side] : answer->all[side];
 	input->question = &answer->shown;
 }
 

@@ -8,8 +8,12 @@
  * What somebody asks of a profile or of a comparison: about which part of the samples, and who calls some functions.
  * `report` and `diff` share its options.
  */
+enum { QUESTION_MOST_WHERE = 8, QUESTION_WHERE_BYTES = 1024 };
 struct question {
 	struct profile_selection selection; /* borrowed texts */
+	struct profile_where where[QUESTION_MOST_WHERE];
+	char where_texts[QUESTION_MOST_WHERE][QUESTION_WHERE_BYTES];
+	const char *by; /* borrowed: the key of groups; NULL: none */
 	bool callers, callees, has_ids;
 	uint64_t top, max_lines; /* 0: as many as there are */
 };
@@ -20,6 +24,9 @@ extern const struct options_row question_option_rows[];
 /* Whether anything is asked, other than how long the answer may be. */
 bool question_is_asked(const struct question *question);
 
+/* Whether it is about the benchmarks of suites and nothing else, which the list of benchmarks answers. */
+bool question_is_of_benchmarks(const struct question *question, const struct profile *profile);
+
 /* ERROR_USAGE: an option that needs another one. */
 COMMON_MUST_CHECK
 bool question_check(const struct question *question, struct error *err);
@@ -29,9 +36,12 @@ struct answer {
 	struct diff *whole;                   /* owned: of all samples */
 	struct diff *part;                    /* owned: of those that are asked about */
 	struct profile *profiles[DIFF_SIDES]; /* owned: those of the part */
-	struct diff_neighbours *neighbours;   /* owned; NULL: nobody asks */
-	bool *meant;                          /* owned: [function of the part] whose they are; NULL likewise */
-	struct render_question shown;         /* for render_input */
+	struct profile *joined[DIFF_SIDES]; /* owned: all samples, where the whole was made of other runs; else NULL */
+	const struct profile *all[DIFF_SIDES]; /* borrowed: those of all samples, where these are shown */
+	struct diff_groups *groups;            /* owned; NULL: nobody asks */
+	struct diff_neighbours *neighbours;    /* owned; NULL: nobody asks */
+	bool *meant;                           /* owned: [function of the part] whose they are; NULL likewise */
+	struct render_question shown;          /* for render_input */
 };
 
 /*

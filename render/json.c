@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the members of a report in JSON (docs/json.md). */
 #include "render/format.h"
+#include "render/groups.h"
 #include "render/json_changes.h"
 #include "render/json_document.h"
 #include "render/json_functions.h"
@@ -643,7 +644,7 @@ bool json_document(const struct render_input *input, const struct diff_suite *su
 		w.failed = true;
 	if (lines_are_asked(input) && !lines_json(input, out, err))
 		return false;
-	if (!question_json(input, out))
+	if (!question_json(input, out) || !groups_json(input, out))
 		w.failed = true;
 	write_functions(&w, out);
 	if (w.failed && !out->failed)

@@ -2,6 +2,7 @@
 /* Writes a report as a comment of a pull request. */
 #include "render/changes.h"
 #include "render/format.h"
+#include "render/groups.h"
 #include "render/headline.h"
 #include "render/lines.h"
 #include "render/markdown_writer.h"
@@ -485,6 +486,7 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	if (input->diff->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
 	write_headline(&w);
+	groups_markdown(&w);
 	if (!lines_markdown(&w, err))
 		return false;
 	question_markdown(&w);

@@ -4,6 +4,7 @@
 #include "commits/commits.h"
 #include "common/common.h"
 #include "diff/diff.h"
+#include "diff/groups.h"
 #include "listing/listing.h"
 #include "profile/profile.h"
 
@@ -18,6 +19,7 @@ struct render_question {
 	const struct diff *whole; /* the diff, or the report, of all samples; NULL without a selection */
 	const struct diff_neighbours *neighbours; /* of the functions of selection->focus; NULL: nobody asked */
 	const bool *meant;                        /* [function] which ones these are; NULL without neighbours */
+	const struct diff_groups *groups;         /* of the same samples (--by); NULL: nobody asked */
 	bool callers, callees;                    /* which of these */
 	unsigned int top;                         /* rows of each list; 0: as many as the format has */
 	bool has_ids;                             /* text has the ids of functions, which others have anyhow */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a report as text: of one profile here, of two by text_diff.c. */
 #include "render/format.h"
+#include "render/groups.h"
 #include "render/lines.h"
 #include "render/question.h"
 #include "render/requests.h"
@@ -170,7 +171,7 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 	if (render_has_requests(w->diff, DIFF_HEAD))
 		text_sentences(w, render_requests_report_words);
 	text_waits(w, DIFF_HEAD, "");
-	if (!write_facts(w, err) || !question_text(w, err) || !write_origins(w, err) ||
+	if (!write_facts(w, err) || !groups_text(w, err) || !question_text(w, err) || !write_origins(w, err) ||
 		!text_waiting_functions(w, err) || !text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);

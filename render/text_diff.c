@@ -2,6 +2,7 @@
 /* Writes a comparison as text: its verdict and tables of functions, callers and measurements. */
 #include "render/changes.h"
 #include "render/format.h"
+#include "render/groups.h"
 #include "render/headline.h"
 #include "render/question.h"
 #include "render/requests.h"
@@ -393,7 +394,7 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	requests_line(w);
 	write_others(w);
 	write_next(w);
-	if (!question_text(w, err))
+	if (!groups_text(w, err) || !question_text(w, err))
 		return false;
 	buffer_append_byte(w->out, '\n');
 	text_sentences(w, summary_scale);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/render.h"
+
+/* How text, Markdown and JSON list groups of samples (diff/groups.h). Nothing where nobody asks for groups. */
+
+struct text_writer;
+COMMON_MUST_CHECK
+bool groups_text(const struct text_writer *w, struct error *err);
+
+struct markdown_writer;
+void groups_markdown(struct markdown_writer *w);
+
+/* Appends the member `groups`, with a comma before it. False: no memory. */
+COMMON_MUST_CHECK
+bool groups_json(const struct render_input *input, struct buffer *out);
