@@ -11,11 +11,12 @@ needs gcc
 needs setpriv
 chmod 711 "$work"
 
-hhas_not() {
-	! gzip -dc "$1" | grep -aqF -- "$2" || fail "$1 has '$2'"
+# has FILE TEXT / has_not: whether a profile keeps a line with this text.
+has() {
+	gzip -dc "$1" | grep -aqF -- "$2" || fail "$1 does not have '$2'"
 }
-as() {
-	as=(setpriv --reuid "$1" --regid "$1" --clear-groups)
+has_not() {
+	! gzip -dc "$1" | grep -aqF -- "$2" || fail "$1 has '$2'"
 }
 
 # text WORD: a source file with the word in the function that begins at line 2.
