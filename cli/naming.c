@@ -39,7 +39,7 @@ const struct options_row naming_sources_rows[] = {
 
 void naming_append_sources(struct buffer *text, const struct symbolize_kept_sources *kept)
 {
-	if (kept->files == 0)
+	if (kept->bytes == 0)
 		return;
 	buffer_printf(text, "source text of %llu function%s kept, %llu kB", (unsigned long long)kept->functions,
 		kept->functions == 1 ? "" : "s", (unsigned long long)(kept->bytes + 999) / 1000);

@@ -221,7 +221,7 @@ static bool is_embedded(const struct profile *profile, uint32_t path)
 static bool plan_file(struct planning *p, struct source_plan *plan, struct hash_map *by_path, const struct found *found,
 	uint32_t *file, struct error *err)
 {
-	struct source_wanted *wanted;
+	struct source_wanted *wanted = NULL;
 	char name[PATH_MAX];
 	uint32_t *value;
 	bool added;
@@ -229,12 +229,17 @@ static bool plan_file(struct planning *p, struct source_plan *plan, struct hash_
 	*file = hash_map_get(by_path, &found->path);
 	if (*file == HASH_MAP_NONE) {
 		name_file(p, profile_string(p->profile, found->path), name);
-		if (plan->file_count == MOST_FILES || !name[0] || is_embedded(p->profile, found->path))
+		if (name[0] && is_embedded(p->profile, found->path))
+			plan->embedded_functions += found->function != PROFILE_NONE;
+		else if (name[0] && plan->file_count < MOST_FILES)
+			wanted = &plan->files[plan->file_count];
+		if (!wanted)
 			return true;
 		if (!hash_map_add(by_path, &found->path, (uint32_t)plan->file_count, &value, &added, err))
 			return false;
 		*file = (uint32_t)plan->file_count;
-		plan->files[plan->file_count++] = (struct source_wanted){ .path = found->path,
+		plan->file_count++;
+		*wanted = (struct source_wanted){ .path = found->path,
 			.name = strdup(name),
 			.weight = found->range.weight,
 			.built_ns = found->built_ns,

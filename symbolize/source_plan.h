@@ -40,6 +40,7 @@ struct source_plan {
 	struct source_wanted *files; /* owned: most sampled first */
 	struct source_range *ranges; /* owned: by file, of a file most sampled first */
 	size_t file_count, range_count;
+	size_t embedded_functions; /* whose text the profile has from debug information: their files are not read */
 };
 
 COMMON_MUST_CHECK

@@ -245,6 +245,7 @@ static bool keep_texts(struct keeping *k, struct error *err)
 		bytes += taken->bytes;
 		k->kept.functions += taken->is_function;
 	}
+	k->kept.functions += k->plan.embedded_functions;
 	k->kept.bytes = text_bytes(k->profile);
 	return true;
 }

@@ -126,7 +126,8 @@ struct symbolize_kept_sources {
  * be called after symbolize_profile(), while the target may still run. A file is read by a child process that becomes
  * the user whose processes were sampled in it, in the file system that these see; it can only read regular files. Of
  * processes that are of several users, or of an unknown one, only what anybody may read is kept; nothing of those whose
- * file system is not known. Whatever goes wrong with a file costs the text of that file.
+ * file system is not known. Whatever goes wrong with a file costs the text of that file; one that never answers, that
+ * of the same user's files behind it.
  */
 COMMON_MUST_CHECK
 bool symbolize_keep_sources(struct profile *profile, const struct profile_symbols *symbols,
