@@ -101,6 +101,26 @@ run 0 kelvin record --runs 2 --project-root "$PWD/tree" -o runs.pb.gz -- tree/pr
 run 0 kelvin report v2.pb.gz --text
 run_any kelvin diff v1.pb.gz v2.pb.gz --text
 
+# ---- What debug information proves ----
+
+# clang writes the MD5 of each file (DWARF 5): a file that was only touched is the build's, whatever its time says.
+if command -v clang >/dev/null; then
+	clang -gdwarf-5 -O1 -o proven "$PWD/tree/src/main.c"
+	touch tree/src/main.c tree/src/slow.h
+	run 0 kelvin record --sources -o touched.pb.gz -- ./proven
+	has touched.pb.gz 'hot of v2'
+	says stderr '^source text of [0-9]+ functions? kept, [0-9]+ kB$'
+	echo '/* changed */' >>tree/src/main.c
+	run 0 kelvin record --sources -o changed.pb.gz -- ./proven
+	says stderr '; [12] files? may differ from what was built$'
+	if clang -gdwarf-5 -gembed-source -O1 -o embedded "$PWD/tree/src/main.c" 2>/dev/null; then
+		rm -r tree
+		run 0 kelvin record --sources -o embedded.pb.gz -- ./embedded
+		has embedded.pb.gz 'hot of v2'
+		says stderr '^source text of [0-9]+ functions? kept, [0-9]+ kB$'
+	fi
+fi
+
 # ---- Scripts ----
 
 if command -v python3 >/dev/null; then
