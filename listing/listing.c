@@ -114,12 +114,11 @@ static bool find_places(struct lister *lister, const bool *chosen, struct error 
 
 /* ---- The listing ---- */
 
-/* Simulators and interpreters know the line exactly; perf does where its event says so, as in `cycles:pp`. */
 static bool is_precise(const struct diff *diff, const struct profile *profile)
 {
-	const char *event = profile_string(profile, profile->facts.event), *colon = strrchr(event, ':');
+	uint32_t metric = profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
 
-	return diff->is_exact || (colon && strpbrk(colon, "pP"));
+	return metric != PROFILE_NONE && profile_has_precise_addresses(profile, metric);
 }
 
 static bool list_functions(struct lister *lister, const struct choice *choice, struct error *err)

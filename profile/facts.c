@@ -29,6 +29,7 @@ static const struct profile_fact table[] = {
 		.differs = { "base was sampled at ", " and head at ", "" } },
 	{ MEMBER(wait_interval_us), 14, PROFILE_FACT_NUMBER, .one = "µs", .many = "µs", .prefix = "waits sampled each ",
 		.differs = { "waits of base were sampled every ", " and of head every ", "" } },
+	{ MEMBER(precise_ip), 23, PROFILE_FACT_NUMBER, .one = "", .many = "", .is_rare = true },
 	{ MEMBER(counters), 15, PROFILE_FACT_STRING, .prefix = "counted beside: ", .is_rare = true },
 	{ MEMBER(counters_ran_percent), 16, PROFILE_FACT_NUMBER, .one = "% of the time", .many = "% of the time",
 		.prefix = "counters scaled from ", .is_rare = true },

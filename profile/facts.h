@@ -21,7 +21,9 @@ struct profile_facts {
 	uint32_t container;       /* id of the container, if it ran in one */
 	uint32_t tool;            /* "kelvin 0.1.0", "perf 6.1", ... */
 	bool user_only;           /* the recorder was not permitted to sample the kernel */
-	uint32_t counters;        /* what was counted beside: "page-faults, context-switches" */
+	/* perf's precise_ip of the event: from 2 on a sample has the instruction's own address; 0: not, or not known */
+	uint32_t precise_ip;
+	uint32_t counters;             /* what was counted beside: "page-faults, context-switches" */
 	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
 	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
 	/* What else there was on the machine (sampler/live/surroundings.h). */

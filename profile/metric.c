@@ -101,6 +101,16 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 	};
 }
 
+bool profile_has_precise_addresses(const struct profile *profile, uint32_t value_type)
+{
+	enum { OWN_ADDRESS = 2 }; /* precise_ip; 1 is the address of the instruction behind it */
+	const char *event = profile_string(profile, profile->facts.event), *modifiers = strrchr(event, ':');
+
+	return profile->facts.precise_ip >= OWN_ADDRESS ||
+	       (modifiers && (strstr(modifiers, "pp") || strchr(modifiers, 'P'))) ||
+	       profile_metric(profile, value_type).is_exact;
+}
+
 uint32_t profile_first_metric(const struct profile *profile)
 {
 	return profile->counts_of[0] == PROFILE_NONE ? 1 : 0;

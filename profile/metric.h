@@ -40,6 +40,13 @@ struct profile_metric {
 };
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
 
+/*
+ * Whether a sample of a value is at the instruction that it is of. Events that interrupt a program are told when it has
+ * gone on: by some instructions, which may be of the next line ("skid"). Processors that note the address themselves
+ * (Intel's PEBS, AMD's IBS), and simulators, know it.
+ */
+bool profile_has_precise_addresses(const struct profile *profile, uint32_t value_type);
+
 /* The first value type that is a metric: value 0 is none if the number of samples is not known. */
 uint32_t profile_first_metric(const struct profile *profile);
 

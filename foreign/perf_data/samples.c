@@ -78,6 +78,7 @@ static bool fill_facts(struct perf_data *data, struct error *err)
 	facts->frequency_hz =
 		event->attr.freq && event->attr.sample_freq <= UINT32_MAX ? (uint32_t)event->attr.sample_freq : 0;
 	facts->user_only = event->attr.exclude_kernel;
+	facts->precise_ip = event->attr.precise_ip;
 	return profile_intern(profile, tool, &facts->tool, err) &&
 	       profile_intern(profile, event->name, &facts->event, err) &&
 	       profile_intern(profile, call_graph, &facts->call_graph, err) &&

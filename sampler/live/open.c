@@ -164,6 +164,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!collector_create(&collecting, &sampler->collector, err))
 		return false;
 	collector_profile(sampler->collector)->facts.user_only = sampler->events.user_only;
+	collector_profile(sampler->collector)->facts.precise_ip = sampler->events.sample_attr.precise_ip;
 	sampler->instruments.session.collector = sampler->collector;
 	return sampler_prepare_reading(sampler, err) &&
 	       facts_fill(collector_profile(sampler->collector), options, sampler->events.event_name, err) &&

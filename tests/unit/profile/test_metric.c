@@ -79,6 +79,33 @@ static void exact_counts_are_no_samples(void **state)
 	}
 }
 
+/* What an interrupt is late by is a line or two; a processor that notes addresses, and a simulator, are not late. */
+static void addresses_are_precise_where_somebody_notes_them(void **state)
+{
+	static const struct {
+		const char *event;
+		uint32_t precise_ip;
+		bool is_precise;
+	} events[] = {
+		{ "cpu-clock", 0, false }, { "cycles", 0, false }, { "cycles", 1, false }, { "cycles", 3, true },
+		{ "cycles:pp", 0, true }, { "cycles:Pu", 0, true }, { "cycles:p", 0, false }, { "pp", 0, false },
+		{ "", 0, true }, /* a simulator's */
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		struct error err;
+
+		assert_true(profile_create(&profile, &err));
+		assert_true(profile_add_value_type(profile, "instructions", "count", &err));
+		assert_true(profile_intern(profile, events[i].event, &profile->facts.event, &err));
+		profile->facts.precise_ip = events[i].precise_ip;
+		profile->period_type = profile->value_types[1];
+		profile->period = 1;
+		assert_int_equal(profile_has_precise_addresses(profile, 1), events[i].is_precise);
+	}
+}
+
 static void clocks_and_cycles_pass_like_time(void **state)
 {
 	assert_true(profile_event_is_time("cpu-clock"));
@@ -94,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_type_has_its_meaning),
 		cmocka_unit_test(exact_counts_are_no_samples),
+		cmocka_unit_test(addresses_are_precise_where_somebody_notes_them),
 		cmocka_unit_test(clocks_and_cycles_pass_like_time),
 	};
 
