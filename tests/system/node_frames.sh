@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # JavaScript functions have names without flags: those that node gives them where it writes a perf map.
-# STACKS | Node.js | 18 to 24 | functions, without flags
+# STACKS | Node.js | 18 to 24 | functions and lines, interpreted, compiled and inlined, without flags
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

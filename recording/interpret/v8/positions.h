@@ -3,10 +3,7 @@
 
 #include "recording/interpret/v8/v8.h"
 
-/*
- * Where code is in its script. By default V8 makes a table of positions for a function only when the stack of an
- * exception is asked for, and for optimized code of its calls only; with `--detailed-line-info` it has all of both.
- */
+/* Where code is in its script, by tables that V8 has for its own stack traces. */
 
 /* From an offset in bytecode or in instructions on. */
 struct v8_position {
