@@ -15,8 +15,9 @@
 
 /* What is known of a stack's last frame, for those that it calls. */
 struct frame_state {
-	uint8_t kind;      /* enum profile_interrupt of its function */
-	bool is_interrupt; /* it lies in what is no program's */
+	uint8_t kind;                      /* enum profile_interrupt of its function */
+	bool is_interrupt;                 /* it lies in what is no program's */
+	struct profile_line hidden_caller; /* the frame, if it was left out; else its function is PROFILE_NONE */
 };
 
 struct selector {
@@ -121,7 +122,7 @@ static bool choose_functions(struct selector *s, struct error *err)
 		s->foreign[i] =
 			only != PROFILE_ORIGIN_UNKNOWN && f->origin != PROFILE_ORIGIN_UNKNOWN && f->origin != only;
 		s->waiting[i] = profile_wait_class_of_function(from, i) != PROFILE_WAIT_NONE;
-		if (only != PROFILE_ORIGIN_UNKNOWN)
+		if (only != PROFILE_ORIGIN_UNKNOWN || s->selection->hide)
 			s->kinds[i] = (uint8_t)profile_interrupt_of(
 				profile_string(from, f->name), profile_string(from, f->module));
 	}
@@ -182,35 +183,59 @@ static void mark_stacks(struct selector *s)
 
 /* ---- Frames ---- */
 
+/* What hit a thread from outside is nobody's code. */
 static bool stays(const struct selector *s, uint32_t function, bool is_interrupt)
 {
-	if (s->waiting[function])
-		return true;
-	return !s->hidden[function] && (!s->foreign[function] || is_interrupt);
+	return s->waiting[function] || is_interrupt || (!s->hidden[function] && !s->foreign[function]);
 }
 
-/* Collects the frames that stay of a stack's last location, the innermost first. */
-static size_t visible_lines(struct selector *s, size_t stack)
+/* The frames of a stack's last location that stay. */
+struct visible {
+	size_t count; /* in selector.lines, the innermost first */
+	bool is_whole;
+};
+
+/*
+ * Whether an interrupt begins at a frame, by its caller: where that was left out, but is what tells it, it comes back.
+ */
+static bool needs_caller(const struct frame_state *state, uint8_t kind)
+{
+	return state->hidden_caller.function != PROFILE_NONE && !state->is_interrupt &&
+	       kind == PROFILE_INTERRUPT_SCHEDULE && state->kind == PROFILE_INTERRUPT_RETURN;
+}
+
+static struct visible visible_lines(struct selector *s, size_t stack)
 {
 	const struct profile *from = s->from;
 	const struct profile_location *location = &from->locations[from->stacks[stack].location];
 	struct frame_state state = s->states[from->stacks[stack].parent];
-	size_t kept = location->line_count;
+	size_t most = 2 * (size_t)location->line_count, kept = most;
+	struct visible visible = { .is_whole = true };
 
 	for (uint32_t k = location->line_count; k-- > 0;) {
 		const struct profile_line *line = &from->lines[location->first_line + k];
 		uint8_t kind = s->kinds[line->function];
+		bool begins =
+			profile_interrupt_begins((enum profile_interrupt)kind, (enum profile_interrupt)state.kind);
 
-		state.is_interrupt = !s->leads_to_wait[stack] &&
-				     (state.is_interrupt || profile_interrupt_begins((enum profile_interrupt)kind,
-								    (enum profile_interrupt)state.kind));
+		if (begins && !s->leads_to_wait[stack] && needs_caller(&state, kind)) {
+			s->lines[--kept] = state.hidden_caller;
+			visible.is_whole = false;
+		}
+		state.is_interrupt = !s->leads_to_wait[stack] && (state.is_interrupt || begins);
 		state.kind = kind;
-		if (stays(s, line->function, state.is_interrupt))
+		state.hidden_caller.function = PROFILE_NONE;
+		if (stays(s, line->function, state.is_interrupt)) {
 			s->lines[--kept] = *line;
+		} else {
+			state.hidden_caller = *line;
+			visible.is_whole = false;
+		}
 	}
 	s->states[stack] = state;
-	memmove(s->lines, s->lines + kept, (location->line_count - kept) * sizeof(*s->lines));
-	return location->line_count - kept;
+	visible.count = most - kept;
+	memmove(s->lines, s->lines + kept, visible.count * sizeof(*s->lines));
+	return visible;
 }
 
 static bool copy_function(struct selector *s, uint32_t function, struct error *err)
@@ -222,25 +247,26 @@ static bool copy_function(struct selector *s, uint32_t function, struct error *e
 }
 
 /* The location with all its frames, or one of those that stay, which has no address: that is of all. */
-static bool place_location(struct selector *s, uint32_t location, size_t count, uint32_t *made, struct error *err)
+static bool place_location(
+	struct selector *s, uint32_t location, struct visible visible, uint32_t *made, struct error *err)
 {
 	const struct profile_location *from = &s->from->locations[location];
 
-	for (size_t k = 0; k < count; k++)
+	for (size_t k = 0; k < visible.count; k++)
 		if (!copy_function(s, s->lines[k].function, err))
 			return false;
-	if (count == from->line_count) {
+	if (visible.is_whole) {
 		if (!s->has_location[location] && !profile_copy_location(&s->copy, location, err))
 			return false;
 		s->has_location[location] = true;
 		*made = s->copy.locations[location];
 		return true;
 	}
-	for (size_t k = 0; k < count; k++)
+	for (size_t k = 0; k < visible.count; k++)
 		s->lines[k] = profile_copied_line(&s->copy, &s->lines[k]);
 	return profile_add_location_of_lines(s->copy.into,
-		from->mapping == PROFILE_NONE ? PROFILE_NONE : s->copy.mappings[from->mapping], s->lines, count, made,
-		err);
+		from->mapping == PROFILE_NONE ? PROFILE_NONE : s->copy.mappings[from->mapping], s->lines, visible.count,
+		made, err);
 }
 
 /* A stack without a frame that stays becomes that of its caller, which so gets its time. */
@@ -248,20 +274,22 @@ static bool select_stacks(struct selector *s, struct error *err)
 {
 	const struct profile *from = s->from;
 
+	s->states[0].hidden_caller.function = PROFILE_NONE;
 	for (size_t i = 1; i < from->stack_count; i++) {
 		uint32_t caller = s->copy.stacks[from->stacks[i].parent], location;
-		size_t count, most = from->locations[from->stacks[i].location].line_count;
+		size_t most = from->locations[from->stacks[i].location].line_count;
+		struct visible visible;
 
 		if (!s->needed[i])
 			continue;
-		if (!ARRAY_RESERVE(&s->lines, &s->line_capacity, most + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_RESERVE(&s->lines, &s->line_capacity, 2 * most + 1, ARRAY_MAX_IDS, err))
 			return false;
-		count = visible_lines(s, i);
+		visible = visible_lines(s, i);
 		s->copy.stacks[i] = caller;
 		/* A location that was not named yet stays as it is. */
-		if (count == 0 && most > 0)
+		if (visible.count == 0 && most > 0)
 			continue;
-		if (!place_location(s, from->stacks[i].location, count, &location, err) ||
+		if (!place_location(s, from->stacks[i].location, visible, &location, err) ||
 			!profile_add_stack(s->copy.into, caller, location, &s->copy.stacks[i], err))
 			return false;
 	}

@@ -40,11 +40,9 @@ struct profile_other_functions {
 
 struct profile_selection {
 	const char *focus; /* stacks with such a function (profile/function_pattern.h); NULL: all */
-	const char *hide;  /* frames of such functions are left out; their time is that of their callers; NULL: none */
-	/*
-	 * frames of other origins are left out, as those of `hide`, but no interrupts, which are nobody's code, and
-	 * nothing of unknown origin; PROFILE_ORIGIN_UNKNOWN: none are
-	 */
+	/* frames of such functions are left out; their time is that of their callers; NULL: none */
+	const char *hide;
+	/* likewise frames of other origins, but nothing of unknown origin; PROFILE_ORIGIN_UNKNOWN: none are */
 	enum profile_origin only;
 	const struct profile_where *where; /* all of them hold */
 	size_t where_count;
@@ -59,7 +57,8 @@ bool profile_selection_is_empty(const struct profile_selection *selection);
 
 /*
  * ERROR_USAGE names the expression that is malformed; ERROR_NOT_FOUND: no function is called so, with some that are
- * similar; ERROR_EMPTY: nothing is selected. Frames of waits (profile/waits.h) always stay.
+ * similar; ERROR_EMPTY: nothing is selected. Frames of waits (profile/waits.h) always stay, and so do
+ * those of interrupts (profile/interrupts.h), which are nobody's code.
  */
 COMMON_MUST_CHECK
 bool profile_select(const struct profile *profile, const struct profile_selection *selection, struct profile **selected,

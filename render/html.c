@@ -2,6 +2,7 @@
 /* Writes the page of a report or of a suite: list, script, styles and blocks of data. */
 #include "render/escape.h"
 #include "render/page_data.h"
+#include "render/question.h"
 #include "render/suite.h"
 #include "render/summary.h"
 #include "render/viewer_assets.h"
@@ -150,7 +151,7 @@ bool render_html(const struct render_input *input, struct buffer *out, struct er
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
 	buffer_init(&title, max_title_bytes);
-	summary_title(input, &title);
+	question_title(input, &title);
 	out->failed |= title.failed;
 	append_head(out, &(struct html_words){ &viewer_report,
 				 title.size ? title.data : html_command(input->profiles[DIFF_HEAD]),

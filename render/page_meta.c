@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's block of what holds for the whole report: metric, verdict, facts, warnings. */
 #include "render/page_data.h"
+#include "render/question.h"
 #include "render/requests.h"
 #include "render/summary.h"
 
@@ -138,7 +139,7 @@ static json_t *title(const struct render_input *input)
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
 	buffer_init(&words, (size_t)1 << 20);
-	summary_title(input, &words);
+	question_title(input, &words);
 	return words.failed ? NULL : meta_text(words.data ? words.data : "");
 }
 

@@ -94,13 +94,24 @@ void question_words(const struct render_input *input, struct buffer *out)
 
 	if (!selection)
 		return;
-	append_stacks(input, out);
+	if (has_stacks(selection))
+		append_stacks(input, out);
 	if (selection->hide) {
 		buffer_append_string(out, out->size > before ? ", " : "");
 		append_functions(input, "without ", "without functions like ", selection->hide, out);
 	}
 	if (selection->only != PROFILE_ORIGIN_UNKNOWN)
 		buffer_printf(out, "%sonly %s", out->size > before ? ", " : "", frames_words(selection->only));
+}
+
+void question_title(const struct render_input *input, struct buffer *out)
+{
+	size_t before = out->size;
+
+	summary_title(input, out);
+	if (selection_of(input) && out->size > before)
+		buffer_append_string(out, ": ");
+	question_words(input, out);
 }
 
 double question_percent(const struct render_input *input, enum diff_side side)

@@ -14,6 +14,9 @@ void question_words(const struct render_input *input, struct buffer *out);
  */
 void question_sentences(const struct render_input *input, struct buffer *out);
 
+/* Appends what the report is of (summary_title()), and which part. */
+void question_title(const struct render_input *input, struct buffer *out);
+
 /* The time of the part in percent of everything on a side; NAN if all is shown. */
 double question_percent(const struct render_input *input, enum diff_side side);
 

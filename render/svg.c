@@ -2,6 +2,7 @@
 /* A flame graph of head with the root on top. Adjacent frames narrower than a pixel are drawn as one. */
 #include "render/escape.h"
 #include "render/format.h"
+#include "render/question.h"
 #include "render/render.h"
 #include "render/summary.h"
 
@@ -497,7 +498,7 @@ static void make_title(const struct svg_writer *w, struct buffer *title)
 	const char *const *names = w->input->names;
 	bool is_same = w->diff->sides != DIFF_SIDES || strcmp(base, head) == 0;
 
-	summary_title(w->input, title);
+	question_title(w->input, title);
 	if (title->size > 0)
 		return;
 	if (!is_same)

@@ -24,7 +24,8 @@ static void append_total(const struct diff *diff, const char *condition, struct 
 	char words[WORDS_CHANGE];
 
 	words_change(diff, &diff->total, words);
-	buffer_printf(text, "%sthe program %s %s%s", text->size > 0 ? "; " : "", words_verb(diff), words, condition);
+	buffer_printf(text, "%s%s %s %s%s", text->size > 0 ? "; " : "", diff->whole ? "this part" : "the program",
+		words_verb(diff), words, condition);
 }
 
 /* ---- The cause ---- */
