@@ -4,6 +4,8 @@
 
 /* Functions that a page can show line by line beside those that --list names, and candidates for a comment. */
 enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 8 };
+/* A page shows the whole of a line that somebody selects, unless it is no code that people read. */
+enum { PAGE_LINE_BYTES = 1 << 14 };
 
 #define LIST_ROW                                                                                                                                    \
 	{                                                                                                                                           \
@@ -52,6 +54,8 @@ bool lines_make(struct lines *lines, const struct lines_wanted *wanted, const st
 					       : 0,
 		.largest = wanted->by_page ? PAGE_LARGEST : 0,
 		.all_lines = wanted->by_page,
+		/* What --list names is the same in JSON, whether there is a page or not. */
+		.line_bytes = wanted->by_page && !lines->functions ? PAGE_LINE_BYTES : 0,
 	};
 
 	*made = (struct lines_made){ 0 };

@@ -60,21 +60,26 @@ static size_t lesser(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Lists the proven functions of the first benchmarks that differ, for a comment. */
+/* Lists the functions of all parts for a page; for a comment those of the first benchmarks that differ. */
 static bool list_lines(struct suite_view *view, const struct outputs *outputs, struct error *err)
 {
-	const struct lines_wanted wanted = { .by_comment = true };
+	bool by_page = outputs->paths[OUTPUT_HTML], by_comment = outputs->paths[OUTPUT_MARKDOWN];
+	size_t commented = 0;
 
-	if (!outputs->lines || !outputs->paths[OUTPUT_MARKDOWN])
+	if (!outputs->lines || (!by_page && !by_comment))
 		return true;
-	view->made = calloc(MOST_LISTED, sizeof(*view->made));
+	view->made = calloc(view->count + 1, sizeof(*view->made));
 	if (!view->made)
 		return error_set_memory(err);
-	for (size_t i = 0; i < view->told && view->made_count < MOST_LISTED; i++) {
+	for (size_t i = 0; i < view->count; i++) {
 		struct render_input *input = &view->parts[i].input;
 		struct lines_made *made = &view->made[view->made_count];
+		struct lines_wanted wanted = { .by_page = by_page };
 
-		if (view->parts[i].benchmark == DIFF_ALL_BENCHMARKS || input->diff->sides != DIFF_SIDES)
+		if (by_comment && i < view->told && commented < MOST_LISTED &&
+			view->parts[i].benchmark != DIFF_ALL_BENCHMARKS && input->diff->sides == DIFF_SIDES)
+			wanted.by_comment = ++commented > 0;
+		if (!wanted.by_page && !wanted.by_comment)
 			continue;
 		view->made_count++;
 		if (!lines_make(outputs->lines, &wanted, outputs->worker, input, made, err))

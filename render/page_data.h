@@ -27,8 +27,8 @@
  * - bottlenecks: of the functions, then of the nodes of the tree: for each side a column of classes, numbers of enum
  * profile_bottleneck, as bytes, and the four components of the self cost, unscaled; last the classes of the changes,
  * where there are two sides. Only in a page of profiles that tell of bottlenecks.
- * - lines: functions line by line, as struct listing has them: of each the words for where its texts are from and for
- * their proof, its files, and how many rows it has; then columns of the rows of all functions: the lines of each side,
+ * - lines: functions line by line, as struct listing has them: of each the words for where its texts are from and what
+ * shows that, its files, and how many rows it has; then columns of the rows of all functions: the lines of each side,
  * their texts, the file where it is another one, the state with what else is known as bits, times and the ends of the
  * interval of their difference as doubles; last all strings. Only in a page with a listing,
  * as is the next block.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's block of functions line by line: where their texts are from, and the rows with texts and times. */
+#include "render/lines.h"
 #include "render/page_data.h"
 
 #include <stddef.h>
@@ -21,7 +22,8 @@ struct page_texts {
 
 /* What is written. Rows are those of all functions, one function after the other. */
 struct page_lines {
-	const struct listing *listing;
+	const struct render_input *input;
+	const struct listing *listing; /* of it */
 	size_t first_side;
 	struct page_texts texts;
 	bool *is_cut[DIFF_SIDES]; /* [function] its text has no room; owned */
@@ -40,8 +42,9 @@ static bool page_lines_init(struct page_lines *lines, const struct render_input 
 	const struct listing *listing = input->listing;
 	bool ok = true;
 
-	*lines = (struct page_lines){ .listing = listing,
-		.first_side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE };
+	*lines = (struct page_lines){
+		.input = input, .listing = listing, .first_side = input->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE
+	};
 	buffer_init(&lines->texts.bytes, (size_t)1 << 30);
 	lines->texts.numbers = calloc((size_t)string_table_count(listing->strings) + 1, sizeof(uint32_t));
 	for (size_t side = 0; side < DIFF_SIDES; side++) {
@@ -101,12 +104,15 @@ static void cut_texts(struct page_lines *lines, size_t side)
 
 static void append_place(struct buffer *out, struct page_lines *lines, size_t function, size_t side)
 {
-	const struct listing_text *text = &lines->listing->functions[function].text[side];
-	bool has_text = text->place != LISTING_NOWHERE;
+	const struct listing_function *listed = &lines->input->listing->functions[function];
+	const struct listing_text *text = &listed->text[side];
+	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
-	buffer_append_varint(out, has_text ? words_number(&lines->texts, listing_place_words(text->place)) : 0);
-	buffer_append_varint(out, has_text ? words_number(&lines->texts, profile_source_proof_words(text->proof)) : 0);
-	buffer_append_byte(out, has_text && text->proof == PROFILE_SOURCE_MAY_DIFFER);
+	buffer_init(&words, max_text_bytes);
+	lines_append_place(lines->input, listed, (enum diff_side)side, &words);
+	out->failed = out->failed || words.failed;
+	buffer_append_byte(out, text->place != LISTING_NOWHERE);
+	buffer_append_varint(out, words_number(&lines->texts, words.data ? words.data : ""));
 	buffer_append_varint(out, text_number(lines, text->file));
 	buffer_append_varint(out, text->first_line);
 	buffer_append_varint(out, text->last_line);

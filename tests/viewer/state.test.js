@@ -17,6 +17,7 @@ const CHOICES = {
   system: ['show', 'hide', 'fold'],
   interrupts: ['show', 'fold'],
   interpreter: ['function', 'apart'],
+  inlined: ['file', 'call'],
   order: ['name', 'size', 'change'],
 };
 const LETTERS = [...'abcXYZ019 &=#%+?/;,.\'"<>()[]{}\\|^$*~`@!-_:é漢\u202e😀'];

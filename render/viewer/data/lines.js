@@ -5,10 +5,9 @@
 import { Columns } from './block.js';
 
 /**
- * Where the text of a function on one side is from, in words; empty where there is none.
+ * Where the text of a function on one side is from, in words, with what shows that it is the one that was built.
  * @typedef {object} LineText
- * @property {string} place @property {string} proof
- * @property {boolean} mayDiffer nothing shows that the program was built from it
+ * @property {boolean} isThere @property {string} words
  * @property {string} file @property {number} first @property {number} last lines of the function; 0: not known
  * @property {boolean} isCut the page has no room for it
  */
@@ -39,8 +38,8 @@ export class LineTable {
     const read = Array.from({ length: count }, () => {
       const func = columns.varint();
       const texts = both(() => ({
-        numbers: [columns.varint(), columns.varint()],
-        mayDiffer: columns.raw(1)[0] === 1,
+        isThere: columns.raw(1)[0] === 1,
+        words: columns.varint(),
         file: columns.varint(),
         first: columns.varint(),
         last: columns.varint(),
@@ -68,7 +67,7 @@ export class LineTable {
     /** The file of a row that is in another one than its function. @param {number} row */
     this.fileOf = (row) => strings[files[row]] ?? '';
     const words = (/** @type {any} */ of) =>
-      of && { ...of, place: strings[of.numbers[0]], proof: strings[of.numbers[1]], file: strings[of.file] };
+      of && { ...of, words: strings[of.words], file: strings[of.file] };
     /** @type {ListedFunction[]} */
     this.functions = read.map((own) => ({ ...own, texts: own.texts.map(words) }));
     this.byFunction = new Map(this.functions.map((own) => [own.func, own]));

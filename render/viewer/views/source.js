@@ -42,9 +42,9 @@ const SHIFT = 8;
  */
 
 /** Where a text is from, in words. @param {LineText} text */
-function placeWords({ isCut, place, proof }) {
-  if (!place) return 'no text';
-  return isCut ? 'its text has no room in this page' : `text ${place}, ${proof}`;
+function placeWords({ isCut, isThere, words }) {
+  if (isCut) return 'its text has no room in this page';
+  return isThere ? `text ${words}` : words;
 }
 
 export class SourcePane {
@@ -304,7 +304,7 @@ export class SourcePane {
 
   /** What can be done, or how to get a text where there is none. @param {Lines} lines */
   #hint({ listed }) {
-    const hasText = listed.texts.some((text) => text?.place);
+    const hasText = listed.texts.some((text) => text?.isThere);
     if (!hasText)
       return h(
         'p.dim',
