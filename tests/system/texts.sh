@@ -150,6 +150,23 @@ says stdout 'from the disk now'
 look --source-map /nowhere=now
 says_not stdout 'version'
 
+# clang's debug information has the MD5 of each file: a text that has it is the build's, and is taken before one that has not.
+if command -v clang >/dev/null; then
+	mkdir proven
+	git -C repo archive v1 | tar -x -C proven
+	(cd proven && clang -g -O1 -gdwarf-5 -o "$work/proven_v1" src/work.c) || exit 2
+	rm -rf proven
+	run 0 kelvin record --no-sources -o proven.pb.gz -- ./proven_v1 0.3
+	run 0 kelvin report proven.pb.gz --list '^work$' --repo repo --rev v1
+	says stdout "from the repository at v1 \\(.*, its MD5 is the build's"
+	run 0 kelvin report proven.pb.gz --list '^work$' --repo repo --rev v2
+	says stdout 'from the repository at v2 .*, may differ'
+	git -C repo archive v1 | tar -x -C now
+	run 0 kelvin report proven.pb.gz --list '^work$' --repo repo --rev v2 --source-map now
+	says stdout "from the disk now, its MD5 is the build's"
+	says stdout 'first version'
+fi
+
 # No other file of the disk gets into the output, whatever a profile says: its paths are those that it names itself.
 echo 'secret, line 1' >secret.txt
 for ((i = 2; i < 30; i++)); do echo "secret, line $i"; done >>secret.txt
