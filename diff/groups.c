@@ -93,32 +93,41 @@ static bool grouping_init(struct grouping *g, struct error *err)
 /* ---- Which sample is in which group ---- */
 
 /*
- * A module that has another name in head is one (match/align.h): the diff's functions know. A wait counts to the module
- * of what waits.
+ * A function, or a module, that has another name in head is one (match/align.h): the diff's functions know. A wait
+ * counts to the module of what waits.
  */
-static bool find_modules(struct grouping *g, int side, struct error *err)
+static bool find_of_functions(struct grouping *g, int side, struct error *err)
 {
 	const struct diff *diff = g->diff;
+	bool by_module = g->key->key == PROFILE_SELECT_MODULE;
+	CLEANUP(cleanup_free) uint32_t *found = malloc((diff->function_count + 1) * sizeof(*found));
 
+	if (!found)
+		return error_set_memory(err);
+	memset(found, 0xff, diff->function_count * sizeof(*found));
 	for (size_t i = 0; i < g->profiles[side]->sample_count; i++) {
-		uint32_t node = diff->sample_nodes[side][i];
-		const char *module;
+		uint32_t node = diff->sample_nodes[side][i], function;
+		const char *name;
 
-		if (build_is_wait(diff, node))
+		if (by_module && build_is_wait(diff, node))
 			node = diff->nodes[node].parent;
 		if (node == 0)
 			continue;
-		module = diff_string(diff, diff->functions[diff->nodes[g->owners[node]].function].module);
-		if (!string_table_add(g->groups->strings, module, strlen(module), &g->values[side][i], err))
+		function = diff->nodes[g->owners[node]].function;
+		name = diff_string(
+			diff, by_module ? diff->functions[function].module : diff->functions[function].shown);
+		if (found[function] == UINT32_MAX &&
+			!string_table_add(g->groups->strings, name, strlen(name), &found[function], err))
 			return false;
+		g->values[side][i] = found[function];
 	}
 	return true;
 }
 
 static bool find_values(struct grouping *g, int side, struct error *err)
 {
-	return g->key->key == PROFILE_SELECT_MODULE
-		       ? find_modules(g, side, err)
+	return g->key->key <= PROFILE_SELECT_MODULE
+		       ? find_of_functions(g, side, err)
 		       : profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
 }
 

@@ -82,13 +82,20 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		.name_source = from->name_source,
 		.tier = DIFF_TIER_ONE_SIDED,
 		.moved_to = PROFILE_NONE,
-		.language = profile_language_of(name, module),
+		.language = build->is_grouped ? PROFILE_LANGUAGE_NATIVE : profile_language_of(name, module),
 		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(name, module)
 								    : PROFILE_LANGUAGE_NATIVE,
 	};
-	return copy_string(build, profile, from->name, &to->name, err) &&
-	       copy_string(build, profile, from->module, &to->module, err) &&
-	       copy_string(build, profile, from->file, &to->file, err) && fill_shown(build, to, name, err) &&
+	if (!copy_string(build, profile, from->name, &to->name, err) ||
+		!copy_string(build, profile, from->module, &to->module, err))
+		return false;
+	/* The name of a group has no form that a language gives it. */
+	if (build->is_grouped) {
+		to->shown = to->name;
+		to->shown_in = to->module;
+		return true;
+	}
+	return copy_string(build, profile, from->file, &to->file, err) && fill_shown(build, to, name, err) &&
 	       fill_shown_in(build, to, name, err);
 }
 

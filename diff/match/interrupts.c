@@ -215,6 +215,9 @@ static bool note_ordinary_nodes(struct diff_build *build, struct error *err)
 
 bool interrupts_mark(struct diff_build *build, struct error *err)
 {
+	/* What is the machine's is in no group. */
+	if (build->mixes)
+		return true;
 	if (!interrupts_mark_nodes(build, err))
 		return false;
 	if (has_own_time(build))

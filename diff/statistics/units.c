@@ -74,10 +74,11 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 {
 	const struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) struct sized_node *nodes = NULL;
-	size_t node_count, capacity;
+	size_t node_count = 0, capacity;
 	struct row *rows;
 
-	if (!choose_nodes(build, &nodes, &node_count, err))
+	/* A group is one node, and has no time but that of all of it. */
+	if (!build->mixes && !choose_nodes(build, &nodes, &node_count, err))
 		return false;
 	capacity = 1 + 2 * diff->function_count + node_count;
 	rows = malloc(capacity * sizeof(*rows));
@@ -92,7 +93,7 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 		/* Of what is the machine's, only waiting for a CPU is tested: for its own sake. */
 		if (f->interrupt && diff_wait_class(diff, f) != PROFILE_WAIT_RUN_QUEUE)
 			continue;
-		if (!f->interrupt && worth_a_row(build, f->raw_self))
+		if (!f->interrupt && !build->mixes && worth_a_row(build, f->raw_self))
 			rows[experiment->row_count++] = (struct row){
 				.kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME
 			};
