@@ -41,9 +41,12 @@ void mcp_roots_deinit(struct mcp_roots *roots);
 COMMON_MUST_CHECK
 bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, struct error *err);
 
-/* The same of a directory; its path without links is written to `path`, which is the caller's. */
+/*
+ * The same of the directory at the top of a git repository, which lies below with it; its path without links is written
+ * to `path`, which is the caller's.
+ */
 COMMON_MUST_CHECK
-bool mcp_open_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
+bool mcp_open_repository(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
 
 /* What is below the directories that is a profile, the newest first: at most `most`. `total`: how many there are. */
 struct mcp_profile {

@@ -115,6 +115,9 @@ static _Noreturn void be_command(const struct mcp_command *command, pid_t parent
 
 	(void)setpgid(0, 0);
 	child_end_with(parent);
+	/* Whatever a command looks for around its directory, as a repository, is not there. */
+	if (chdir("/proc") != 0)
+		_exit(CLI_EXIT_ERROR);
 	signal(SIGPIPE, SIG_DFL);
 	if (dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 		dup2(said, STDERR_FILENO) < 0)

@@ -121,15 +121,20 @@ bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, str
 	return true;
 }
 
-bool mcp_open_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err)
+bool mcp_open_repository(const struct mcp_roots *roots, const char *name, char **path, struct error *err)
 {
-	CLEANUP(cleanup_close) int fd = -1;
+	CLEANUP(cleanup_close) int fd = -1, git = -1;
 	char link[64];
 	int why;
 
 	fd = open_in_roots(roots, name, O_DIRECTORY, &why);
 	if (fd < 0)
 		return refuse_name(name, why, err);
+	git = open_beneath(fd, ".git", O_DIRECTORY);
+	if (git < 0)
+		return error_set(err, ERROR_USAGE,
+			"cannot read %.200s: it is not the top of a git repository, with its .git below the server's directories",
+			name);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	*path = realpath(link, NULL);
 	return *path || error_set_errno(err, errno, "cannot open the directory %.200s", name);
@@ -172,7 +177,8 @@ static bool is_profile(const char *name, int fd)
 	ssize_t got = pread(fd, head, HEAD_BYTES, 0);
 	enum foreign_kind kind = got > 0 ? foreign_kind(head, (size_t)got) : FOREIGN_UNKNOWN;
 
-	if (kind == FOREIGN_UNKNOWN)
+	/* Recordings of addresses are not read here: see source_file_refuse_others(). */
+	if (kind == FOREIGN_UNKNOWN || kind == FOREIGN_PERF_DATA || kind == FOREIGN_PART)
 		return false;
 	if (kind != FOREIGN_PPROF && kind != FOREIGN_FOLDED)
 		return true;

@@ -107,7 +107,7 @@ static const struct tool tools[] = {
 	{ "lines", "Source lines of a function",
 		"The source lines of functions, both versions side by side, with the time of each line.", SIDES_EITHER,
 		&argument_list, { NULL }, NULL,
-		{ &argument_list, SIDES, &argument_profile, &argument_metric, &argument_lines } },
+		{ &argument_list, SIDES, &argument_profile, &argument_repository, &argument_metric, &argument_lines } },
 	{ "groups", "Figures by module, thread, label, …",
 		"One row for each module, file, thread, process, benchmark or value of a label, with its own verdict.",
 		SIDES_EITHER, &argument_by, { NULL }, "20", { &argument_by, SIDES, &argument_profile, PART, FIGURES } },
@@ -333,11 +333,11 @@ static bool add_texts(struct call *call, const struct argument *argument, const 
 }
 
 /* A repository is named by a path, which is looked at here: it must lie below. */
-static bool add_directory(struct call *call, const struct argument *argument, const char *name, struct error *err)
+static bool add_repository(struct call *call, const struct argument *argument, const char *name, struct error *err)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 
-	return mcp_open_directory(&call->server->roots, name, &path, err) &&
+	return mcp_open_repository(&call->server->roots, name, &path, err) &&
 	       mcp_add_word(&call->command, err, "--%s=%s", argument->option, path);
 }
 
@@ -354,7 +354,7 @@ static bool add_options(struct call *call, bool is_diff, struct error *err)
 		if (!has_option(rows, argument->option))
 			return error_set(
 				err, ERROR_USAGE, "'%s' is of use with 'base' and 'head' only", argument->name);
-		if (!(argument == &argument_repository ? add_directory(call, argument, json_string_value(value), err)
+		if (!(argument == &argument_repository ? add_repository(call, argument, json_string_value(value), err)
 			    : argument->type == ARGUMENT_TEXTS ? add_texts(call, argument, value, err)
 			    : argument->type == ARGUMENT_NUMBER
 				    ? mcp_add_word(&call->command, err, "--%s=%" JSON_INTEGER_FORMAT, argument->option,

@@ -278,6 +278,11 @@ static bool check_kind(const struct source_file *file, struct error *err)
 	if (file->options.is_recovery && kind_of(file) != FOREIGN_PART)
 		return error_set(err, ERROR_USAGE, "cannot recover %s: it is not the FILE.part of a killed recording%s",
 			name, kind_of(file) == FOREIGN_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
+	/* Their stacks are unwound with binaries that lie wherever the file says. */
+	if (is_recording(file) && given.are_all)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot read %s here: it is a recording of addresses, for which binaries elsewhere would be read; 'kelvin report' reads it by hand",
+			name);
 	if (is_recording(file))
 		return true;
 	if (file->options.verify_every > 0)

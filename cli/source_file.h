@@ -26,7 +26,8 @@ bool source_file_open(
 COMMON_MUST_CHECK
 bool source_file_give(const char *name, int fd);
 
-/* From now on no other file is opened. */
+/* From now on no other file is opened, neither a profile nor a binary that one names: recordings of addresses are
+ * refused. */
 void source_file_refuse_others(void);
 
 /* Whether names are those of given files alone. */

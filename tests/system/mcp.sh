@@ -61,6 +61,10 @@ tells compare "{$sides,\"hide\":\"parse_input\",\"max_lines\":30}" "Frames of fu
 [[ $(wc -l <stdout) -le 30 ]] || fail "max_lines is not kept: $(wc -l <stdout)"
 tells compare "{$sides,\"top\":1,\"max_lines\":12}" 'more lines'
 tells compare '{"base":"before.pb.gz,before.pb.gz","head":"before.pb.gz","scale":"share"}' '(Inconclusive|Unchanged)'
+# Other questions of the commands.
+tells groups "{$both,\"by\":\"module\"}" '^By module' 'system_workload'
+tells top '{"profile":"before.pb.gz","where":["module=system_workload"]}' '^Samples where module=system_workload: '
+tells lines '{"profile":"before.pb.gz","function":"^parse_input$"}' 'parse_input'
 # The id is the same in JSON, and an answer is what the command writes.
 run 0 kelvin report served/before.pb.gz --json
 jq -e --arg id "$id" '.functions[] | select(.name == "parse_input") | .id == $id' stdout >/dev/null || fail "another id in JSON"
@@ -90,6 +94,8 @@ denied top '{"profile":"fifo.pb.gz"}' 'no regular file'
 denied top '{"profile":"deep"}' 'no regular file'
 denied top '{"profile":""}' 'empty'
 denied top '{"profile":"none.pb.gz"}' 'no such file'
+printf 'PERFILE2%0200d' 0 >served/perf.data
+denied top '{"profile":"perf.data"}' 'a recording of addresses'
 echo nothing >served/text.pb.gz
 denied top '{"profile":"text.pb.gz"}' 'text\.pb\.gz'
 tells top "{\"profile\":\"$work/served/before.pb.gz\"}" parse_input
@@ -97,6 +103,12 @@ tells top '{"profile":"inside.pb.gz"}' parse_input
 # Links are not listed, nor what is behind them.
 ask profiles '{}'
 [[ $(jq -c '[.result.structuredContent.profiles[].name] | sort' answer) == '["before.pb.gz","deep/after.pb.gz"]' ]] || fail "$(cat answer)"
+
+# No repository around is read: the profile could name any file of it.
+mkdir served/sources
+git init -q . 2>/dev/null || true
+denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":"sources"}' 'not the top of a git repository'
+denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":".."}' 'not below the directories'
 
 # ---- Messages ----
 
@@ -164,8 +176,9 @@ jq -e '.result.tools | length >= 6 and all(.inputSchema.type == "object" and .an
 	answer >/dev/null || fail "$(cat answer)"
 
 # A call ends at its deadline; a client that is gone is not waited for.
-jq -nc '{jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: "top", arguments: {profile: "before.pb.gz"}}}' |
-	kelvin mcp --deadline 0.000001 served >answer || fail "mcp ended with $?"
+awk 'BEGIN { for (i = 0; i < 400000; i++) printf "main;f%d;g%d 1\n", i % 1000, i }' >served/large.folded
+jq -nc '{jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: "top", arguments: {profile: "large.folded"}}}' |
+	kelvin mcp --deadline 1ms served >answer || fail "mcp ended with $?"
 jq -e '.result.isError and (.result.content[0].text | contains("no answer within"))' answer >/dev/null || fail "$(cat answer)"
 yes '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' 2>yes_said | timeout 60 "$KELVIN" mcp served 2>stderr | head -n 3 >answers
 [[ ${PIPESTATUS[1]} -eq 0 && $(wc -l <answers) -eq 3 ]] || fail "a client that is gone"
