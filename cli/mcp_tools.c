@@ -33,9 +33,9 @@ static const struct argument argument_head = { "head", ARGUMENT_TEXT, "Likewise 
 	NULL };
 static const struct argument argument_profile = { "profile", ARGUMENT_TEXT,
 	"Profile to look at alone, in place of base and head", NULL, NULL };
-static const struct argument argument_function = { "function", ARGUMENT_TEXT,
-	"Which function: id:ID as answers have it, or a POSIX extended regular expression of its name (without a capital letter: in either case); module:REGEX and file:REGEX for all of a module or file",
-	"focus", NULL };
+#define FUNCTION_WORDS                                                                                                 \
+	"Which function: id:ID as answers have it, or a POSIX extended regular expression of its name (without a capital letter: in either case); module:REGEX and file:REGEX for all of a module or file"
+static const struct argument argument_function = { "function", ARGUMENT_TEXT, FUNCTION_WORDS, "focus", NULL };
 static const struct argument argument_focus = { "focus", ARGUMENT_TEXT,
 	"Only stacks with such a function, as `function` of other tools has it", "focus", NULL };
 static const struct argument argument_hide = { "hide", ARGUMENT_TEXT,
@@ -54,8 +54,7 @@ static const struct argument argument_scale = { "scale", ARGUMENT_TEXT,
 static const struct argument argument_top = { "top", ARGUMENT_NUMBER, "Rows of each list", "top", NULL };
 static const struct argument argument_lines = { "max_lines", ARGUMENT_NUMBER,
 	"Lines of the answer (default: 60); its last line says how many are left off", NULL, NULL };
-static const struct argument argument_list = { "function", ARGUMENT_TEXT,
-	"Which functions: a POSIX extended regular expression of their names", "list", NULL };
+static const struct argument argument_list = { "function", ARGUMENT_TEXT, FUNCTION_WORDS, "list", NULL };
 static const struct argument argument_by = { "by", ARGUMENT_TEXT,
 	"One row for each: function, module, file, line, thread, process, benchmark, or a label", "by", NULL };
 static const struct argument argument_range = { "range", ARGUMENT_TEXT,
