@@ -80,6 +80,11 @@ test('a filter by a line keeps the samples through it, and leaves the times of t
   const model = shown(page, { filters: text });
   assert.equal(model.isPart, true);
   model.totals().forEach((total, side) => assert.ok(Math.abs(total - of.pair('total', row)[side]) < 1));
+  rowTimes(model, { ...state.DEFAULTS, filters: text });
+  const kept = model.narrowing.keptIn({ ...state.DEFAULTS, filters: text });
+  kept.forEach((/** @type {Uint8Array} */ marks, /** @type {number} */ side) =>
+    assert.deepEqual(marks, samplesThrough(page.lineStacks, row)[side], 'the timeline has the same samples'),
+  );
   const { filters: chips } = model.filterTimes({ ...state.DEFAULTS, filters: text });
   assert.ok(Math.abs(chips[0][0] - of.pair('total', row)[0]) < 1, 'the chip has the share of the line');
   const beside = linesOf(page, 'parse_header', { filters: text });

@@ -174,9 +174,9 @@ export class Narrowing {
 
   /** The samples that the filters by stack and by line keep. @param {State} state @returns {import('./sums.js').Kept} */
   keptIn(state) {
-    const passes = this.passesIn(state);
+    const [passes, meant] = [this.passesIn(state), this.meantBy(state)];
     const { samples } = this.tables;
-    if (this.memo.isNew('kept', passes, samples, this.meant)) this.keptSamples = passes && this.#keptOf(passes, this.meant);
+    if (this.memo.isNew('kept', passes, samples, state.filters)) this.keptSamples = passes && this.#keptOf(passes, meant);
     return this.keptSamples;
   }
 
@@ -252,7 +252,7 @@ export class Narrowing {
     const keepThread = this.keepsThread(state.thread, this.processIn(state));
     const range = this.#rangeIn(state);
     const passes = this.passesIn(state);
-    const hasLine = this.meant.some(({ row }) => row !== undefined);
+    const hasLine = this.meantBy(state).some(({ row }) => row !== undefined);
     if (this.showsProcesses(state)) {
       const values = this.valuesIn(state);
       return this.#splitByProcess(values, this.isPart(state)) || this.#withValues(selfOfSamples(tree, samples, values), tested);
