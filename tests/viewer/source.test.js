@@ -165,6 +165,12 @@ reportTest('foreign text is text: no markup, no control characters, long lines c
   assert.ok(all.every((text) => !/[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]/.test(text)), 'nothing that turns text or moves a cursor');
   assert.ok(all.every((text) => text.length < 450));
   assert.match(await report.text('.source-told .whole'), /^\tx+the end/);
+  const left = () => report.run(() => parseFloat(getComputedStyle(document.querySelector('.source-row .moved')).marginLeft));
+  await report.page.focus('.source-body');
+  await report.press('ArrowRight', 'ArrowRight');
+  assert.ok((await left()) < -50, 'the end of long lines');
+  await openLines(report, 'parse_header');
+  assert.equal(await left(), 0, 'another function begins at its left');
 });
 
 reportTest('without a text there are numbers with times, and one sentence says how to get it', 'lines', async (report) => {

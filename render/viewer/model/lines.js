@@ -82,14 +82,14 @@ export class Lines {
     this.own = state.inlined === 'call' ? 'inlined' : 'self';
     this.sides = model.sides;
     this.isTested = model.shownMetric.tested && model.sides === 2;
+    const { count, first } = listed;
+    /** The numbers of its rows. */ this.rows = Array.from({ length: count }, (_, i) => first + i);
     /** The greatest total of a row, on which all bars are. */ this.most = 0;
-    for (const row of this.rows)
-      for (const side of [0, 1]) this.most = Math.max(this.most, this.times[side]?.total[row] || 0);
-  }
-
-  /** The numbers of its rows. */
-  get rows() {
-    return Array.from({ length: this.listed.count }, (_, i) => this.listed.first + i);
+    for (const side of this.times)
+      for (let row = first; side && row < first + count; row++) if (side.total[row] > this.most) this.most = side.total[row];
+    /** What makes each of them hot, from the first on. */ this.heats = this.#heats();
+    /** The hot rows, the hottest first. */ this.hot = this.#hotRows();
+    /** The rows that are proven to have changed, the largest change first. */ this.proven = this.#provenRows();
   }
 
   /** Whether a side has any of its lines. @param {number} side */
@@ -106,8 +106,9 @@ export class Lines {
   /** The number of the verdict on a row: where other times are shown than those that were tested, there is none. @param {number} row */
   stateOf(row) {
     const { lines, times } = this;
-    const state = lines.stateOf(row);
     if (!this.isTested) return 0;
+    const state = lines.stateOf(row);
+    if (times === lines.times) return state;
     const isWhole = times.every((side, i) => side === lines.times[i] || sameValue(side?.total[row] || 0, lines.times[i]?.total[row] || 0));
     return isWhole ? state : UNTESTED;
   }
@@ -117,24 +118,32 @@ export class Lines {
     return PROVEN.has(this.stateOf(row));
   }
 
-  /** What makes a row hot: its own time, or where no row has some, its total. */
-  get heat() {
-    const own = (/** @type {number} */ row) => Math.max(...this.pair('own', row));
-    const total = (/** @type {number} */ row) => Math.max(...this.pair('total', row));
-    return this.rows.some((row) => own(row) > 0) ? own : total;
+  /** The own time of rows on the side that has more of it, or where no row has some, their totals. */
+  #heats() {
+    const { first, count } = this.listed;
+    const greatest = (/** @type {'self'|'inlined'|'total'} */ part) => {
+      const out = new Float64Array(count);
+      for (const side of this.times)
+        for (let i = 0; side && i < count; i++) if (side[part][first + i] > out[i]) out[i] = side[part][first + i];
+      return out;
+    };
+    const own = greatest(/** @type {'self'|'inlined'} */ (this.own));
+    return own.some((time) => time > 0) ? own : greatest('total');
   }
 
-  /** The hot rows, the hottest first. */
-  get hot() {
-    const { heat, rows } = this;
-    const of = new Map(rows.map((row) => [row, heat(row)]));
-    const most = Math.max(0, ...of.values());
-    const value = (/** @type {number} */ row) => of.get(row) || 0;
-    return rows.filter((row) => most && value(row) >= HOT * most).sort((a, b) => value(b) - value(a) || a - b);
+  /** How hot a row is: a part of the hottest. @param {number} row */
+  heat(row) {
+    return this.hot.length ? this.heats[row - this.listed.first] / this.heats[this.hot[0] - this.listed.first] : 0;
   }
 
-  /** The rows that are proven to have changed, the largest change first. */
-  get proven() {
+  #hotRows() {
+    const { heats, listed, rows } = this;
+    const most = heats.reduce((a, b) => Math.max(a, b), 0);
+    const value = (/** @type {number} */ row) => heats[row - listed.first];
+    return most ? rows.filter((row) => value(row) >= HOT * most).sort((a, b) => value(b) - value(a) || a - b) : [];
+  }
+
+  #provenRows() {
     const change = (/** @type {number} */ row) => {
       const [base, head] = this.pair('total', row);
       return Math.abs(head - base);

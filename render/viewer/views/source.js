@@ -126,7 +126,7 @@ export class SourcePane {
     this.func = func;
     this.open = new Set();
     this.active = -1;
-    this.shift = 0;
+    this.#shiftBy(-this.shift);
     this.painted.last = -1;
     this.body.scrollTop = 0;
     this.title.textContent = func ? listName(func.name) : 'Lines';
@@ -212,11 +212,9 @@ export class SourcePane {
       this.heat.draw([]);
       return;
     }
-    const { heat } = lines;
-    const most = Math.max(...lines.hot.slice(0, 1).map(heat), 0);
     const marks = items.map(({ kind, row }) => {
       if (kind !== 'row') return { heat: 0, state: '' };
-      return { heat: most ? heat(row) / most : 0, state: lines.isProven(row) ? STATES[lines.stateOf(row)] : '' };
+      return { heat: lines.heat(row), state: lines.isProven(row) ? STATES[lines.stateOf(row)] : '' };
     });
     this.heat.draw(marks);
   }
