@@ -9,10 +9,9 @@
 
 enum {
 	MOST_RANGES = 1 << 12,
-	MOST_PIECE_BYTES = 1 << 15, /* of one function */
+	MOST_PIECE_BYTES = 1 << 18, /* of one function */
 	MOST_TEXT_BYTES = 1 << 20,  /* of all pieces of a unit */
-	LINES_BEFORE = 2,           /* a function's definition: its type, or an attribute */
-	LINES_AROUND = 2,           /* code of another function's */
+	LINES_AROUND = 2,
 };
 
 /* Lines of a function in an embedded text. */
@@ -100,38 +99,88 @@ static bool add_frames(struct collecting *c, struct error *err)
 
 /* ---- Their text ---- */
 
-static const char *line_at(const char *text, uint32_t line)
+static int by_place(const void *left, const void *right)
 {
-	while (text && --line > 0) {
-		text = strchr(text, '\n');
-		text += text != NULL;
+	const struct range *a = left, *b = right;
+
+	return a->in != b->in ? ORDER(a->in, b->in) : ORDER(a->first, b->first);
+}
+
+/* A place in a text, from which it is read on. */
+struct cursor {
+	const struct dwarf_described_path *in;
+	const char *at; /* NULL: the text has ended */
+	uint32_t line;
+};
+
+static void move_to(struct cursor *cursor, const struct range *range)
+{
+	if (cursor->in != range->in || range->first < cursor->line)
+		*cursor = (struct cursor){ range->in, range->in->file->source, 1 };
+	for (; cursor->at && cursor->line < range->first; cursor->line++) {
+		cursor->at = strchr(cursor->at, '\n');
+		cursor->at += cursor->at != NULL;
 	}
-	return text;
+}
+
+/* The size of `count` lines, without the end of the last; SIZE_MAX: they are longer than `most`. */
+static size_t size_of_lines(const char *text, uint32_t count, size_t most)
+{
+	size_t room = strnlen(text, most + 1), size = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *end = memchr(text + size, '\n', room - size);
+
+		if (!end)
+			return room > most ? SIZE_MAX : room;
+		size = (size_t)(end - text) + 1;
+	}
+	return size - (size > 0);
 }
 
 /* Adds the lines of a range, as far as its file has them. */
-static bool add_piece(struct collecting *c, const struct range *range, struct error *err)
+static bool add_piece(struct collecting *c, struct cursor *cursor, const struct range *range, struct error *err)
 {
-	const char *source = range->in->file->source, *start, *end;
-	uint32_t first = range->definition ? range->definition : range->first;
-	uint32_t before = range->definition ? LINES_BEFORE : LINES_AROUND, last = range->last + LINES_AROUND;
-	char *text;
+	uint32_t last = range->last;
 	size_t size;
+	char *text;
 
-	first = first > before ? first - before : 1;
-	start = line_at(source, first);
-	if (!start || start[0] == '\0')
+	move_to(cursor, range);
+	if (!cursor->at || cursor->at[0] == '\0')
 		return true;
 	if (range->definition)
-		last = profile_source_end(
-			start, strnlen(start, MOST_PIECE_BYTES), first, range->definition, range->last);
-	end = last < first ? NULL : line_at(start, last - first + 2);
-	size = end ? (size_t)(end - start) - 1 : strnlen(start, MOST_PIECE_BYTES + 1);
-	if (size > MOST_PIECE_BYTES || size > MOST_TEXT_BYTES - c->text_bytes)
+		last = profile_source_end(cursor->at, strnlen(cursor->at, MOST_PIECE_BYTES), range->first,
+			range->definition, range->last);
+	size = last < range->first ? SIZE_MAX : size_of_lines(cursor->at, last - range->first + 1, MOST_PIECE_BYTES);
+	if (size > MOST_TEXT_BYTES - c->text_bytes)
 		return true;
 	c->text_bytes += size;
-	text = arena_copy_string(c->job->arena, start, size);
-	return text ? add_source(c, range->in, text, first, err) : error_set_memory(err);
+	text = arena_copy_string(c->job->arena, cursor->at, size);
+	return text ? add_source(c, range->in, text, range->first, err) : error_set_memory(err);
+}
+
+/* A function is kept from its type or attributes on, other code with the lines around it. */
+static void widen(struct range *range)
+{
+	uint32_t first = range->definition ? range->definition : range->first;
+
+	range->first = first > LINES_AROUND ? first - LINES_AROUND : 1;
+	if (!range->definition && range->last < UINT32_MAX - LINES_AROUND)
+		range->last += LINES_AROUND;
+}
+
+static bool add_pieces(struct collecting *c, struct error *err)
+{
+	struct cursor cursor = { 0 };
+
+	for (size_t i = 0; i < c->range_count; i++)
+		widen(&c->ranges[i]);
+	if (c->range_count > 1)
+		qsort(c->ranges, c->range_count, sizeof(*c->ranges), by_place);
+	for (size_t i = 0; i < c->range_count; i++)
+		if (!add_piece(c, &cursor, &c->ranges[i], err))
+			return false;
+	return true;
 }
 
 static bool add_all(struct collecting *c, struct error *err)
@@ -142,12 +191,7 @@ static bool add_all(struct collecting *c, struct error *err)
 		if (path->path[0] && path->file && path->file->md5 && !add_source(c, path, "", 0, err))
 			return false;
 	}
-	if (!add_frames(c, err))
-		return false;
-	for (size_t i = 0; i < c->range_count; i++)
-		if (!add_piece(c, &c->ranges[i], err))
-			return false;
-	return true;
+	return add_frames(c, err) && add_pieces(c, err);
 }
 
 bool dwarf_job_sources(struct dwarf_job *job, const struct dwarf_describer *describer, struct error *err)
