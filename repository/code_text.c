@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Letters and digits of a line that is not found in two places by chance. */
-enum { DISTINCT_CHARACTERS = 12 };
+enum { DISTINCT_CHARACTERS = 20 };
 
 static const char *const hash_comments[] = { "py", "pyi", "pyx", "rb", "pl", "pm", "sh", "r", "R", "jl", "ex", "exs",
 	"nim" };

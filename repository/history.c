@@ -138,7 +138,7 @@ static bool read_hunk(struct log_parser *p, struct repository_commit *commit, si
 {
 	struct repository_history *history = p->history;
 	const struct repository_file *f = &history->files[file];
-	struct repository_hunk hunk = { .file = (uint32_t)file, .first_text = history->text_count };
+	struct repository_hunk hunk = { .file = (uint32_t)file, .old_text = history->text_count };
 	struct code_text old, new;
 	size_t size;
 	const char *line = take_line(p, &size);
@@ -147,6 +147,7 @@ static bool read_hunk(struct log_parser *p, struct repository_commit *commit, si
 		return refuse(p, "the head of a hunk");
 	old = code_text_of(string_table_get(history->strings, f->new_path ? f->new_path : f->old_path));
 	new = old;
+	hunk.new_text = hunk.old_text + hunk.old_count;
 	if (!read_texts(p, '-', hunk.old_count, &old) || !read_texts(p, '+', hunk.new_count, &new))
 		return false;
 	hunk.is_laid_out = hunk.old_count > 0 && hunk.new_count > 0 && old.all == new.all;

@@ -74,6 +74,17 @@ COMMON_MUST_CHECK
 bool repository_renames(const struct repository *repository, const char *const *commits, size_t commit_count,
 	size_t max_bytes, int *fd, struct error *err);
 
+/* Whether a commit has all of another one's history. In a shallow clone it may not be known: false. */
+COMMON_MUST_CHECK
+bool repository_is_ancestor(const struct repository *repository, const char *ancestor, const char *of,
+	bool *is_ancestor, struct error *err);
+bool repository_is_shallow(const struct repository *repository);
+
+/* All files of a commit as tar(5) has them, without what attributes ask for. */
+COMMON_MUST_CHECK
+bool repository_archive(
+	const struct repository *repository, const char *commit, size_t max_bytes, int *fd, struct error *err);
+
 /* ---- The output of repository_list_files(), in any process ---- */
 
 /* The paths of a commit, to be searched by those that compilers write. Immutable. */
@@ -108,8 +119,8 @@ bool repository_is_of_system(const char *path);
 struct repository_hunk {
 	uint32_t file; /* index in `files` */
 	uint32_t old_line, old_count, new_line, new_count;
-	size_t first_text; /* texts[first_text]: of the old lines, then of the new ones */
-	bool is_laid_out;  /* both have the same code: other blanks, line ends or comments */
+	size_t old_text, new_text; /* texts[old_text]: of the old lines, one after the other; of the new ones */
+	bool is_laid_out;          /* both have the same code: other blanks, line ends or comments */
 };
 
 struct repository_file {

@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			const struct repository_hunk *hunk = &history->hunks[j];
 
 			must(hunk->file >= commit->first_file && hunk->file < commit->first_file + commit->file_count);
-			must(hunk->first_text + hunk->old_count + hunk->new_count <= history->text_count);
+			must(hunk->old_text + hunk->old_count <= history->text_count);
+			must(hunk->new_text + hunk->new_count <= history->text_count);
 			must(j == commit->first_hunk || hunk[-1].file < hunk->file ||
 				hunk[-1].new_line + hunk[-1].new_count <= hunk->new_line);
 		}

@@ -44,7 +44,7 @@ static void test_distinct_lines(void **state)
 {
 	assert_int_equal(line_of("a.c", "break;") & 1, 0);
 	assert_int_not_equal(line_of("a.c", "break;"), 0);
-	assert_int_equal(line_of("a.c", "hash = hash_bytes(name, size);") & 1, 1);
+	assert_int_equal(line_of("a.c", "hash = hash_bytes(table->names, size);") & 1, 1);
 }
 
 static void test_comments_of_many_lines(void **state)

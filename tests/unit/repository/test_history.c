@@ -68,15 +68,15 @@ static void test_commits(void **state)
 	commit = find(history, "Merge");
 	assert_true(commit->is_merge);
 	assert_int_equal(commit->hunk_count, 1);
-	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 2, 0, 3, 4, 0, false });
+	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 2, 0, 3, 4, 0, 0, false });
 	assert_false(find(history, "two")->is_merge);
 	commit = find(history, "two");
-	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 8, 1, 8, 1, 0, true });
-	assert_hunk(history, commit, 1, &(struct repository_hunk){ 0, 11, 1, 11, 1, 0, false });
-	assert_int_equal(history->texts[history->hunks[commit->first_hunk].first_text], 0);
-	assert_int_not_equal(history->texts[history->hunks[commit->first_hunk + 1].first_text], 0);
+	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 8, 1, 8, 1, 0, 0, true });
+	assert_hunk(history, commit, 1, &(struct repository_hunk){ 0, 11, 1, 11, 1, 0, 0, false });
+	assert_int_equal(history->texts[history->hunks[commit->first_hunk].old_text], 0);
+	assert_int_not_equal(history->texts[history->hunks[commit->first_hunk + 1].old_text], 0);
 	commit = find(history, "seven");
-	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 1, 1, 1, 3, 0, true });
+	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 1, 1, 1, 3, 0, 0, true });
 	assert_int_equal(find(history, "ten")->hunk_count, 0);
 	repository_history_destroy(history);
 	free(bytes.data);
@@ -102,8 +102,8 @@ static void test_files(void **state)
 	assert_int_equal(commit->file_count, 2);
 	assert_int_equal(files[0].new_path, 0);
 	assert_int_equal(files[1].old_path, 0);
-	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 1, 6, 0, 0, 0, false });
-	assert_hunk(history, commit, 1, &(struct repository_hunk){ 0, 0, 0, 1, 1, 0, false });
+	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 1, 6, 0, 0, 0, 0, false });
+	assert_hunk(history, commit, 1, &(struct repository_hunk){ 0, 0, 0, 1, 1, 0, 0, false });
 	commit = find(history, "one");
 	assert_int_equal(commit->file_count, 2);
 	assert_int_equal(history->hunks[commit->first_hunk + 1].file, commit->first_file + 1);
@@ -135,8 +135,7 @@ static void test_truncations(void **state)
 		memcpy(copy, bytes.data, size);
 		if (repository_parse_log(copy, size, &history, &err)) {
 			for (size_t i = 0; i < history->hunk_count; i++)
-				assert_true(history->hunks[i].first_text + history->hunks[i].old_count +
-						    history->hunks[i].new_count <=
+				assert_true(history->hunks[i].new_text + history->hunks[i].new_count <=
 					    history->text_count);
 			repository_history_destroy(history);
 		} else {
