@@ -12,8 +12,14 @@ struct blame_part {
 
 struct blame {
 	struct line_times times[DIFF_SIDES];
-	struct trace trace;
-	bool is_increase;         /* set by the caller: which changes of time are looked for */
+	struct trace traces[DIFF_SIDES];
+	/*
+	 * Owned: [function] what a function of one side alone is called on the other side: the one that has most of its
+	 * lines; PROFILE_NONE.
+	 */
+	uint32_t *partners;
+	double *weights;  /* owned: [commit] 1: it changed one sampled function alone; less, the more it changed */
+	bool is_increase; /* set by the caller before each function: which changes of time are looked for */
 	struct blame_part *parts; /* owned: of the function at hand, each commit once */
 	size_t part_count, part_capacity;
 };
@@ -26,3 +32,9 @@ void blame_deinit(struct blame *blame);
 /* Fills the parts; none: no commit changed the function. */
 COMMON_MUST_CHECK
 bool blame_function(struct blame *blame, uint32_t function, struct error *err);
+
+/* Whether a commit touched a sampled function of either side. */
+bool blame_is_executed(const struct blame *blame, size_t commit);
+
+/* Whether a commit changed the function. */
+bool blame_is_changed(const struct blame *blame, uint32_t function);

@@ -6,9 +6,9 @@
 
 /*
  * Which commits of a range can be the cause of what is proven. A commit can be it only if it changed lines of code that
- * was sampled. The lines of each function of head are carried back through the commits to base, one by one, so that it
- * is known which commit made each of them, and which removed a line that base had. Code that was only moved, laid out
- * anew, or commented is no change; nor is what a later commit of the range took back.
+ * was sampled. The lines of each function of head are carried back through the commits to base, one by one, and those
+ * of base forward to head, so that it is known which commit made a line, and which removed one. Code that was only
+ * moved, laid out anew, or commented is no change; nor is what a later commit of the range took back.
  *
  * A proven change is of a chain of calls (diff.changes). It is blamed on the commits that changed the innermost of its
  * functions, and less and less on those that changed their callers; within a function, the more the nearer the changed
@@ -26,6 +26,7 @@ struct commits_suspect {
 
 struct commits {
 	const struct repository_history *history; /* borrowed */
+	const struct diff *diff;                  /* borrowed: the functions are its */
 	struct commits_suspect *suspects;         /* owned; the first suspect first */
 	size_t suspect_count;
 	bool *is_executed; /* owned; [commit] whether it changed lines of a function that was sampled */
@@ -34,11 +35,11 @@ struct commits {
 	struct string_table *strings; /* owned */
 };
 
-/* Where the functions are in the repository, and their texts there. */
+/* Where files are in the repository at each side's commit, and their texts there. */
 struct commits_sources {
-	/* [function of the diff] path at that side's commit, a string of the caller's; NULL: not in the repository */
+	/* [string of that side's profile] the path of a file, borrowed; NULL: it is not in the repository */
 	const char *const *paths[DIFF_SIDES];
-	/* The text of a file at that side's commit, borrowed; NULL: not known. It is foreign. */
+	/* The text of a file, borrowed until the next call; NULL: not known. It is foreign. */
 	const char *(*text)(void *context, enum diff_side side, const char *path, size_t *size);
 	void *context;
 };

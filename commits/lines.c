@@ -2,7 +2,6 @@
 /* Adds up the time of the lines of functions, and finds where these begin and end. */
 #include "commits/lines.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +19,10 @@ void line_times_deinit(struct line_times *times)
 struct summing {
 	const struct diff *diff;
 	const struct profile *profile;
+	const char *const *paths; /* [string of the profile] */
 	struct line_times *times;
 	struct hash_map index; /* of function and line */
-	size_t *last;          /* owned: [time] the sample that it was added last, from 1 */
-	size_t last_capacity;
+	size_t *counted;       /* owned: [function] the sample that counted to it last, from 1 */
 	double factor;
 	uint32_t metric;
 };
@@ -31,41 +30,56 @@ struct summing {
 static void summing_deinit(struct summing *s)
 {
 	hash_map_deinit(&s->index);
-	free(s->last);
+	free(s->counted);
 }
 
-/* A line counts once for each stack. */
-static bool add_time(
-	struct summing *s, uint32_t function, uint32_t line, size_t sample, double value, struct error *err)
+static bool add_time(struct summing *s, uint32_t function, uint32_t line, double value, struct error *err)
 {
 	const uint32_t key[2] = { function, line };
 	struct line_times *times = s->times;
-	uint32_t *at;
 	bool added = false;
+	uint32_t *at;
 
 	if (!hash_map_add(&s->index, key, (uint32_t)times->count, &at, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&times->times, &times->capacity, times->count + 1, MAX_TIMES, err) ||
-			!ARRAY_RESERVE(&s->last, &s->last_capacity, times->count + 1, MAX_TIMES, err))
+		if (!ARRAY_RESERVE(&times->times, &times->capacity, times->count + 1, MAX_TIMES, err))
 			return false;
-		times->times[times->count] = (struct line_time){ function, line, 0 };
-		s->last[times->count++] = 0;
+		times->times[times->count++] = (struct line_time){ function, line, 0 };
 	}
-	if (s->last[*at] != sample + 1)
-		times->times[*at].total += value;
-	s->last[*at] = sample + 1;
+	times->times[*at].total += value;
 	return true;
 }
 
-static void extend(struct line_range *range, const struct profile_function *f, uint32_t line)
+/* The code of a module is that of its whole file, but the functions in it are not executed with it. */
+static bool is_module(const struct profile *profile, const struct profile_function *f)
 {
+	static const char name[] = "py::<module>:";
+
+	return strncmp(profile_string(profile, f->name), name, sizeof(name) - 1) == 0;
+}
+
+static void extend(const struct summing *s, struct line_range *range, const struct profile_function *f, uint32_t line)
+{
+	if (s->paths[f->file] && !is_module(s->profile, f))
+		range->path = s->paths[f->file];
 	if (f->start_line > 0 && (range->definition == 0 || f->start_line < range->definition))
 		range->definition = f->start_line;
 	if (range->last == 0 || line < range->first)
 		range->first = line;
 	if (line > range->last)
 		range->last = line;
+}
+
+/* A stack counts to one line of a function: where several frames are of it, to that of the innermost. */
+static bool add_frame(struct summing *s, size_t sample, uint32_t function, const struct profile_line *line,
+	double value, struct error *err)
+{
+	if (line->line == 0 || line->file != 0 || s->counted[function] == sample + 1)
+		return true;
+	s->counted[function] = sample + 1;
+	extend(s, &s->times->ranges[function], &s->profile->functions[line->function], line->line);
+	return add_time(s, function, line->line, value, err);
 }
 
 /* The frames of a stack are the nodes of the tree from the leaf's to the root. */
@@ -81,15 +95,9 @@ static bool add_sample(struct summing *s, size_t sample, uint32_t node, struct e
 		do {
 			uint32_t function = s->diff->nodes[node].function;
 
-			if (i < location->line_count && function != PROFILE_NONE) {
-				const struct profile_line *line = &p->lines[location->first_line + i];
-
-				if (line->line > 0 && line->file == 0) {
-					extend(&s->times->ranges[function], &p->functions[line->function], line->line);
-					if (!add_time(s, function, line->line, sample, value, err))
-						return false;
-				}
-			}
+			if (i < location->line_count && function != PROFILE_NONE &&
+				!add_frame(s, sample, function, &p->lines[location->first_line + i], value, err))
+				return false;
 			node = s->diff->nodes[node].parent;
 		} while (++i < location->line_count && node);
 	}
@@ -104,9 +112,12 @@ static int by_function_and_line(const void *left, const void *right)
 }
 
 bool line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
-	struct line_times *times, struct error *err)
+	const struct commits_sources *sources, struct line_times *times, struct error *err)
 {
-	CLEANUP(summing_deinit) struct summing s = { diff, profile, times, .factor = 1 };
+	CLEANUP(summing_deinit)
+	struct summing s = {
+		.diff = diff, .profile = profile, .paths = sources->paths[side], .times = times, .factor = 1
+	};
 
 	hash_map_init(&s.index, 2 * sizeof(uint32_t));
 	s.metric = profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
@@ -115,7 +126,8 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 	if (side == DIFF_HEAD)
 		s.factor = diff->scale.factor;
 	times->ranges = calloc(diff->function_count + 1, sizeof(*times->ranges));
-	if (!times->ranges)
+	s.counted = calloc(diff->function_count + 1, sizeof(*s.counted));
+	if (!times->ranges || !s.counted)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++)
 		if (!add_sample(&s, i, diff->sample_nodes[side][i], err))
@@ -172,17 +184,16 @@ static uint32_t find_end(const struct placed *functions, size_t count, size_t at
 	return range->last;
 }
 
-static size_t place_functions(
-	const struct diff *diff, const char *const *paths, const struct line_range *ranges, struct placed *placed)
+static size_t place_functions(const struct diff *diff, const struct line_range *ranges, struct placed *placed)
 {
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		const struct line_range *range = &ranges[i];
 
-		if (!paths[i] || range->last == 0)
+		if (!range->path)
 			continue;
-		placed[count++] = (struct placed){ paths[i], i,
+		placed[count++] = (struct placed){ range->path, i,
 			range->definition > 0 && range->definition <= range->first ? range->definition : range->first };
 	}
 	if (count > 0)
@@ -199,7 +210,7 @@ bool line_times_bound(const struct diff *diff, enum diff_side side, const struct
 
 	if (!placed)
 		return error_set_memory(err);
-	count = place_functions(diff, sources->paths[side], times->ranges, placed);
+	count = place_functions(diff, times->ranges, placed);
 	for (size_t i = 0; i < count; i++) {
 		struct line_range *range = &times->ranges[placed[i].function];
 

@@ -13,6 +13,7 @@ struct line_time {
 
 /* Where a function stands on one side. */
 struct line_range {
+	const char *path;     /* borrowed: in the repository; NULL: it is not there */
 	uint32_t definition;  /* 0: not known */
 	uint32_t first, last; /* of the sampled lines; of the whole function, once line_times_bound() has found it */
 };
@@ -26,7 +27,7 @@ struct line_times {
 /* Adds up the samples of one side. */
 COMMON_MUST_CHECK
 bool line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
-	struct line_times *times, struct error *err);
+	const struct commits_sources *sources, struct line_times *times, struct error *err);
 void line_times_deinit(struct line_times *times);
 
 /* Makes the ranges those of whole functions, by the texts; without one, up to the next function that is known. */

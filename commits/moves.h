@@ -20,7 +20,7 @@ struct moved_text {
 struct moves {
 	struct moved_text *removed, *added; /* owned; by text, then in their order */
 	size_t removed_count, added_count, removed_capacity, added_capacity;
-	const struct repository_hunk *hunks; /* borrowed: of the history */
+	const struct repository_history *history; /* borrowed */
 };
 
 void moves_clear(struct moves *moves);
@@ -33,10 +33,10 @@ bool moves_find(struct moves *moves, const struct repository_history *history, c
 
 /*
  * Where the code of a line that a hunk made was before: in the same hunk, else elsewhere if it says so much that this
- * is no chance. `offset`: of the line in the hunk. False: it is new.
+ * is no chance, or as the lines around it do. `offset`: of the line in the hunk. False: it is new.
  */
-bool moves_origin(const struct moves *moves, const struct repository_hunk *hunk, uint32_t offset, uint32_t text,
-	struct move_place *place);
+bool moves_origin(
+	const struct moves *moves, const struct repository_hunk *hunk, uint32_t offset, struct move_place *place);
 
-/* Whether the code of a line that a hunk removed is somewhere behind the commit. */
-bool moves_is_kept(const struct moves *moves, const struct repository_hunk *hunk, uint32_t text);
+/* Likewise, whether the code of a line that a hunk removed is somewhere behind the commit. */
+bool moves_is_kept(const struct moves *moves, const struct repository_hunk *hunk, uint32_t offset);

@@ -2,7 +2,8 @@
 /*
  * Carries lines back through commits: a line that a commit did not touch has another number before it, one that was
  * moved is at another place, and one that the commit made is not there. Lines that a commit removed are followed from
- * there on, until the commit that made them, or base.
+ * there on, until the commit that made them, or base. Lines of base are carried forward in the same way, through a
+ * history in which time goes backwards: what a commit removed, it makes.
  */
 #include "commits/trace.h"
 
@@ -12,13 +13,14 @@
 #include <string.h>
 
 enum { MAX_LINES = 1 << 24, MAX_AROUND = 16 };
+static const size_t NO_COMMIT = SIZE_MAX;
 
 /* A line on its way to base. */
 struct tracked {
 	uint32_t line; /* where it is before the commits that were read so far */
-	uint32_t function, head_line;
+	uint32_t function, own_line;
 	uint32_t text;    /* of one that was removed */
-	uint32_t remover; /* commit; PROFILE_NONE: head has the line */
+	uint32_t remover; /* commit; PROFILE_NONE: the side has the line */
 };
 
 struct tracked_lines {
@@ -41,7 +43,14 @@ struct tracer {
 	size_t before_capacity;
 	struct away *away; /* owned */
 	size_t away_count, away_capacity;
-	size_t line_count;  /* that were ever followed */
+	size_t line_count; /* that were ever followed */
+	/*
+	 * Of function and text: the change by which it came last, from 1 on, and for each change the one before it; 0:
+	 * there is none.
+	 */
+	struct hash_map latest;
+	uint32_t *earlier; /* owned */
+	size_t earlier_capacity;
 	struct moves moves; /* of the commit at hand */
 	bool has_moves;
 	size_t commit;
@@ -57,6 +66,8 @@ static void tracer_deinit(struct tracer *t)
 	free(t->files);
 	free(t->before);
 	free(t->away);
+	free(t->earlier);
+	hash_map_deinit(&t->latest);
 	moves_deinit(&t->moves);
 }
 
@@ -77,11 +88,39 @@ static bool add_tracked(struct tracer *t, struct tracked_lines *to, struct track
 
 static bool add_change(struct tracer *t, struct trace_change change)
 {
+	const uint32_t key[2] = { change.function, change.text };
 	struct trace *trace = t->trace;
+	uint32_t *latest;
+	bool added = false;
 
-	if (!ARRAY_RESERVE(&trace->changes, &trace->change_capacity, trace->change_count + 1, MAX_LINES, t->err))
+	if (!ARRAY_RESERVE(&trace->changes, &trace->change_capacity, trace->change_count + 1, MAX_LINES, t->err) ||
+		!ARRAY_RESERVE(&t->earlier, &t->earlier_capacity, trace->change_count + 1, MAX_LINES, t->err) ||
+		!hash_map_add(&t->latest, key, 0, &latest, &added, t->err))
 		return false;
+	t->earlier[trace->change_count] = *latest;
 	trace->changes[trace->change_count++] = change;
+	*latest = (uint32_t)trace->change_count;
+	return true;
+}
+
+/*
+ * A commit took away what a later one made again in the same function: both together changed nothing. The line is
+ * followed on, to whoever made it first. False in `*is_same`: nobody made such a line.
+ */
+static bool take_back(struct tracer *t, uint32_t function, uint32_t text, uint32_t *own_line, bool *is_same)
+{
+	const uint32_t key[2] = { function, text };
+	uint32_t *latest;
+	bool added = false;
+
+	if (!hash_map_add(&t->latest, key, 0, &latest, &added, t->err))
+		return false;
+	*is_same = *latest > 0;
+	if (!*is_same)
+		return true;
+	*own_line = t->trace->changes[*latest - 1].line;
+	t->trace->changes[*latest - 1].commit = NO_COMMIT;
+	*latest = t->earlier[*latest - 1];
 	return true;
 }
 
@@ -106,7 +145,7 @@ static void sort_lines(struct tracked_lines *lines)
 
 /* Where the code of a hunk was before: the functions that it is within. */
 struct around {
-	uint32_t function[MAX_AROUND], head_line[MAX_AROUND];
+	uint32_t function[MAX_AROUND], own_line[MAX_AROUND];
 	size_t count;
 };
 
@@ -118,7 +157,7 @@ static void add_around(struct around *around, const struct tracked *line)
 	if (around->count == MAX_AROUND)
 		return;
 	around->function[around->count] = line->function;
-	around->head_line[around->count++] = line->head_line;
+	around->own_line[around->count++] = line->own_line;
 }
 
 /* The functions that have lines right before `at` and behind it. */
@@ -158,7 +197,7 @@ static bool leave_hunk(
 	struct tracer *t, const struct repository_hunk *hunk, const struct tracked *line, struct tracked_lines *before)
 {
 	uint32_t offset = line->line - hunk->new_line;
-	uint32_t text = t->history->texts[hunk->first_text + hunk->old_count + offset];
+	uint32_t text = t->history->texts[hunk->new_text + offset];
 	struct move_place place;
 
 	if (hunk->is_laid_out) {
@@ -170,13 +209,26 @@ static bool leave_hunk(
 		return true;
 	if (!find_moves(t))
 		return false;
-	if (moves_origin(&t->moves, hunk, offset, text, &place))
+	if (moves_origin(&t->moves, hunk, offset, &place))
 		return follow(t, *line, &place, hunk, before);
 	/* What came and went within the range differs between no sides. */
 	if (line->remover != PROFILE_NONE)
 		return true;
 	return add_change(
-		t, (struct trace_change){ t->commit, line->function, line->head_line, text, .is_removed = false });
+		t, (struct trace_change){ t->commit, line->function, line->own_line, text, .is_other = false });
+}
+
+static bool add_removed_line(struct tracer *t, struct tracked line, struct tracked_lines *before)
+{
+	bool is_same;
+
+	if (!take_back(t, line.function, line.text, &line.own_line, &is_same))
+		return false;
+	if (is_same)
+		line.remover = PROFILE_NONE;
+	if (t->line_count++ >= MAX_LINES)
+		return true;
+	return add_tracked(t, before, line);
 }
 
 /* The lines that the hunk removed from functions are followed from here on. */
@@ -188,14 +240,15 @@ static bool add_removed(
 	if (!find_moves(t))
 		return false;
 	for (uint32_t i = 0; i < hunk->old_count; i++) {
-		uint32_t text = t->history->texts[hunk->first_text + i];
+		uint32_t text = t->history->texts[hunk->old_text + i];
 
-		if (text == 0 || moves_is_kept(&t->moves, hunk, text))
+		if (text == 0 || moves_is_kept(&t->moves, hunk, i))
 			continue;
-		for (size_t j = 0; j < around->count && t->line_count < MAX_LINES; j++, t->line_count++)
-			if (!add_tracked(t, before,
-				    (struct tracked){ hunk->old_line + i, around->function[j], around->head_line[j],
-					    text, (uint32_t)t->commit }))
+		for (size_t j = 0; j < around->count; j++)
+			if (!add_removed_line(t,
+				    (struct tracked){ hunk->old_line + i, around->function[j], around->own_line[j],
+					    text, (uint32_t)t->commit },
+				    before))
 				return false;
 	}
 	return true;
@@ -339,13 +392,13 @@ static bool walk_commit(struct tracer *t, size_t number)
 /* ---- All of them ---- */
 
 /* A file that no commit touched needs no steps: nothing of it is followed. */
-static bool start(struct tracer *t, const char *const *paths, const struct line_range *ranges, size_t function_count)
+static bool start(struct tracer *t, const struct line_range *ranges, size_t function_count)
 {
 	for (uint32_t i = 0; i < function_count; i++) {
-		uint32_t path =
-			paths[i] ? string_table_find(t->history->strings, paths[i], strlen(paths[i])) : UINT32_MAX;
+		const char *name = ranges[i].path;
+		uint32_t path = name ? string_table_find(t->history->strings, name, strlen(name)) : UINT32_MAX;
 
-		if (path == UINT32_MAX || ranges[i].last == 0)
+		if (path == UINT32_MAX)
 			continue;
 		for (uint32_t line = ranges[i].first; line <= ranges[i].last && t->line_count < MAX_LINES; line++) {
 			t->line_count++;
@@ -368,8 +421,8 @@ static bool end(struct tracer *t)
 			const struct tracked *line = &t->files[i].lines[j];
 
 			if (line->remover != PROFILE_NONE) {
-				if (!add_change(t, (struct trace_change){ line->remover, line->function,
-							   line->head_line, line->text, .is_removed = true }))
+				if (!add_change(t, (struct trace_change){ line->remover, line->function, line->own_line,
+							   line->text, true, line->line }))
 					return false;
 				continue;
 			}
@@ -377,77 +430,136 @@ static bool end(struct tracer *t)
 				    &trace->kept, &trace->kept_capacity, trace->kept_count + 1, MAX_LINES, t->err))
 				return false;
 			trace->kept[trace->kept_count++] =
-				(struct trace_kept){ line->function, line->head_line, line->line };
+				(struct trace_kept){ line->function, line->own_line, line->line, (uint32_t)i };
 		}
 	}
 	return true;
 }
 
-static int by_function_and_head(const void *left, const void *right)
+static int by_function_and_line(const void *left, const void *right)
 {
 	const struct trace_kept *a = left, *b = right;
 
-	return a->function != b->function ? ORDER(a->function, b->function) : ORDER(a->head, b->head);
+	return a->function != b->function ? ORDER(a->function, b->function) : ORDER(a->line, b->line);
 }
 
-static int by_function_and_text(const void *left, const void *right)
+static int by_function_and_commit(const void *left, const void *right)
 {
 	const struct trace_change *a = left, *b = right;
 
 	if (a->function != b->function)
 		return ORDER(a->function, b->function);
-	if (a->text != b->text)
-		return ORDER(a->text, b->text);
-	return a->is_removed != b->is_removed ? a->is_removed - b->is_removed : ORDER(a->commit, b->commit);
+	if (a->commit != b->commit)
+		return ORDER(a->commit, b->commit);
+	return a->line != b->line ? ORDER(a->line, b->line) : a->is_other - b->is_other;
 }
 
-/* A function that lost a line and has one with the same code again has not changed by it, as after a revert. */
-static void cancel_out(struct trace *trace)
+static void sort_out(struct trace *trace)
 {
 	size_t kept = 0;
 
-	if (trace->change_count > 0)
-		qsort(trace->changes, trace->change_count, sizeof(*trace->changes), by_function_and_text);
-	for (size_t i = 0, next; i < trace->change_count; i = next) {
-		size_t added = i, removed, equal;
-
-		while (added < trace->change_count && trace->changes[added].function == trace->changes[i].function &&
-			trace->changes[added].text == trace->changes[i].text && !trace->changes[added].is_removed)
-			added++;
-		next = added;
-		while (next < trace->change_count && trace->changes[next].function == trace->changes[i].function &&
-			trace->changes[next].text == trace->changes[i].text)
-			next++;
-		removed = next - added;
-		equal = added - i < removed ? added - i : removed;
-		/* The newest commits come first: of several that made equal lines the oldest cancel. */
-		for (size_t j = i; j < next; j++)
-			if (j < added ? j < added - equal : j >= added + equal)
-				trace->changes[kept++] = trace->changes[j];
-	}
+	for (size_t i = 0; i < trace->change_count; i++)
+		if (trace->changes[i].commit != NO_COMMIT)
+			trace->changes[kept++] = trace->changes[i];
 	trace->change_count = kept;
+	if (kept > 0)
+		qsort(trace->changes, kept, sizeof(*trace->changes), by_function_and_commit);
+	if (trace->kept_count > 0)
+		qsort(trace->kept, trace->kept_count, sizeof(*trace->kept), by_function_and_line);
 }
 
-bool trace_lines(const struct repository_history *history, const char *const *paths, const struct line_range *ranges,
-	size_t function_count, struct trace *trace, struct error *err)
+static bool trace_back(const struct repository_history *history, const struct line_range *ranges, size_t function_count,
+	struct trace *trace, struct error *err)
 {
 	CLEANUP(tracer_deinit) struct tracer t = { .history = history, .trace = trace, .err = err };
 
 	t.file_count = string_table_count(history->strings);
 	t.files = calloc(t.file_count, sizeof(*t.files));
-	trace->is_executed = calloc(history->commit_count + 1, sizeof(*trace->is_executed));
-	if (!t.files || !trace->is_executed)
+	hash_map_init(&t.latest, 2 * sizeof(uint32_t));
+	if (!t.files)
 		return error_set_memory(err);
-	if (!start(&t, paths, ranges, function_count))
+	if (!start(&t, ranges, function_count))
 		return false;
 	for (size_t i = 0; i < history->commit_count; i++)
 		if (!walk_commit(&t, i))
 			return false;
-	if (!end(&t))
+	return end(&t);
+}
+
+/* ---- The other way ---- */
+
+static void *copy_of(const void *items, size_t count, size_t size)
+{
+	void *copy = malloc((count + 1) * size);
+
+	if (copy && count > 0)
+		memcpy(copy, items, count * size);
+	return copy;
+}
+
+static void turn_hunk(struct repository_hunk *hunk)
+{
+	struct repository_hunk old = *hunk;
+
+	hunk->old_line = old.new_line;
+	hunk->old_count = old.new_count;
+	hunk->old_text = old.new_text;
+	hunk->new_line = old.old_line;
+	hunk->new_count = old.old_count;
+	hunk->new_text = old.old_text;
+}
+
+/* Turns the history round. It borrows strings and texts. */
+static bool turn(const struct repository_history *history, struct repository_history *turned, struct error *err)
+{
+	size_t count = history->commit_count;
+
+	*turned = *history;
+	turned->commits = copy_of(history->commits, count, sizeof(*turned->commits));
+	turned->hunks = copy_of(history->hunks, history->hunk_count, sizeof(*turned->hunks));
+	turned->files = copy_of(history->files, history->file_count, sizeof(*turned->files));
+	if (!turned->commits || !turned->hunks || !turned->files)
+		return error_set_memory(err);
+	for (size_t i = 0; i < count; i++)
+		turned->commits[i] = history->commits[count - 1 - i];
+	for (size_t i = 0; i < history->hunk_count; i++)
+		turn_hunk(&turned->hunks[i]);
+	for (size_t i = 0; i < history->file_count; i++)
+		turned->files[i] = (struct repository_file){ history->files[i].new_path, history->files[i].old_path };
+	return true;
+}
+
+static bool trace_forward(const struct repository_history *history, const struct line_range *ranges,
+	size_t function_count, struct trace *trace, struct error *err)
+{
+	struct repository_history turned = { 0 };
+	size_t count = history->commit_count;
+	bool done = turn(history, &turned, err) && trace_back(&turned, ranges, function_count, trace, err);
+
+	for (size_t i = 0; i < trace->change_count; i++)
+		if (trace->changes[i].commit != NO_COMMIT)
+			trace->changes[i].commit = count - 1 - trace->changes[i].commit;
+	for (size_t i = 0; i < count / 2; i++) {
+		bool first = trace->is_executed[i];
+
+		trace->is_executed[i] = trace->is_executed[count - 1 - i];
+		trace->is_executed[count - 1 - i] = first;
+	}
+	free(turned.commits);
+	free(turned.hunks);
+	free(turned.files);
+	return done;
+}
+
+bool trace_lines(const struct repository_history *history, enum diff_side side, const struct line_range *ranges,
+	size_t function_count, struct trace *trace, struct error *err)
+{
+	trace->is_executed = calloc(history->commit_count + 1, sizeof(*trace->is_executed));
+	if (!trace->is_executed)
+		return error_set_memory(err);
+	if (!(side == DIFF_HEAD ? trace_back : trace_forward)(history, ranges, function_count, trace, err))
 		return false;
-	if (trace->kept_count > 0)
-		qsort(trace->kept, trace->kept_count, sizeof(*trace->kept), by_function_and_head);
-	cancel_out(trace);
+	sort_out(trace);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { SHORT_ID = 10, MAX_SUBJECT = 120 };
+enum { SHORT_ID = 10, MAX_SUBJECT = 120, NAME_COLUMNS = 60, MAX_NAME_BYTES = 1 << 16 };
 
 __attribute__((format(printf, 2, 4))) static bool say(
 	struct commits *commits, const char *format, struct error *err, ...)
@@ -57,24 +57,42 @@ static const char *changed_library(const struct diff *diff, const struct profile
 	return NULL;
 }
 
-static bool say_suspect(struct commits *commits, const struct diff *diff, bool is_increase, struct error *err)
+/* What a share is of. */
+static const char *direction(const struct diff *diff)
+{
+	if (diff->verdict == DIFF_REGRESSED)
+		return "increase";
+	return diff->verdict == DIFF_IMPROVED ? "decrease" : "changes";
+}
+
+static bool say_suspect(struct commits *commits, const struct diff *diff, struct error *err)
 {
 	const struct commits_suspect *first = &commits->suspects[0];
 	const struct repository_commit *commit = &commits->history->commits[first->commit];
+	const char *subject = string_table_get(commits->history->strings, commit->subject);
+	size_t size = strlen(subject);
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 
+	buffer_init(&name, MAX_NAME_BYTES);
+	profile_shorten_name(diff_string(diff, diff->functions[first->functions[0]].shown), NAME_COLUMNS, &name);
+	buffer_append(&name, "", 0);
+	if (!buffer_ok(&name, err))
+		return false;
+	/* The sentence has an end of its own. */
+	if (size > 0 && subject[size - 1] == '.')
+		size--;
 	return say(commits, "%.*s is the first suspect: it changed %s, %.0f %% of the proven %s: %.*s", err, SHORT_ID,
-		commit->id, diff_string(diff, diff->functions[first->functions[0]].shown), first->share * 100,
-		is_increase ? "increase" : "decrease", MAX_SUBJECT,
-		string_table_get(commits->history->strings, commit->subject));
+		commit->id, name.data ? name.data : "", first->share * 100, direction(diff),
+		(int)(size < MAX_SUBJECT ? size : MAX_SUBJECT), subject);
 }
 
 bool commits_add_words(struct commits *commits, const struct diff *diff,
-	const struct profile *const profiles[DIFF_SIDES], bool is_increase, struct error *err)
+	const struct profile *const profiles[DIFF_SIDES], struct error *err)
 {
 	const char *library;
 
 	if (commits->suspect_count > 0)
-		return say_suspect(commits, diff, is_increase, err);
+		return say_suspect(commits, diff, err);
 	if (commits->history->commit_count == 0)
 		return say(commits, "the range has no commits", err);
 	if (!has_proven(diff))

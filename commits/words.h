@@ -6,4 +6,4 @@
 /* Sets the sentence that says what was found. */
 COMMON_MUST_CHECK
 bool commits_add_words(struct commits *commits, const struct diff *diff,
-	const struct profile *const profiles[DIFF_SIDES], bool is_increase, struct error *err);
+	const struct profile *const profiles[DIFF_SIDES], struct error *err);
