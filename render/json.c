@@ -3,6 +3,7 @@
 #include "render/format.h"
 #include "render/groups.h"
 #include "render/json_changes.h"
+#include "render/json_commits.h"
 #include "render/json_document.h"
 #include "render/json_functions.h"
 #include "render/json_requests.h"
@@ -558,6 +559,12 @@ static void put_diff(struct json_writer *w, json_t *root)
 	document_put(w, root, "evidence", evidence(w));
 	document_put(w, root, "runs", json_runs(w->input));
 	document_put(w, root, "recordings", recordings);
+	if (!w->input->commits)
+		return;
+	document_put(w, root, "commits_text",
+		json_valid_string(string_table_get(w->input->commits->strings, w->input->commits->verdict_text)));
+	document_put(w, root, "commits", json_commits(w->input->commits));
+	document_put(w, root, "commits_not_executed", json_commits_not_executed(w->input->commits));
 }
 
 static void put_report(struct json_writer *w, json_t *root)

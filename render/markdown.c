@@ -468,6 +468,7 @@ static void write_headline(struct markdown_writer *w)
 	headline_next(w->input, &next);
 	emit_line(w, &requests);
 	write_others(w);
+	markdown_commits(w);
 	emit_line(w, &next);
 }
 

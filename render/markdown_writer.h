@@ -44,3 +44,6 @@ void markdown_warnings(struct markdown_writer *w, const struct string_table *str
 
 /* Appends the remark that something did not fit, if that is so. */
 void markdown_finish(struct markdown_writer *w);
+
+/* Appends which commits can be the cause, if somebody asked. */
+void markdown_commits(struct markdown_writer *w);

@@ -262,6 +262,16 @@ static void write_basis(struct markdown_writer *w, const struct render_suite *in
 	markdown_emit_string(w, "\n</details>\n");
 }
 
+/* They stand with the first part, whatever they are of. */
+static void write_commits(struct markdown_writer *w, const struct render_suite *input)
+{
+	if (input->part_count == 0)
+		return;
+	w->input = &input->parts[0].input;
+	markdown_commits(w);
+	w->input = NULL;
+}
+
 bool render_suite_markdown(const struct render_suite *input, struct buffer *out, struct error *err)
 {
 	const struct diff_suite *suite = input->suite;
@@ -278,6 +288,7 @@ bool render_suite_markdown(const struct render_suite *input, struct buffer *out,
 	markdown_emit_text(&w, "\n### ", &verdict, "\n\n");
 	if (suite->gate_failed)
 		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
+	write_commits(&w, input);
 	markdown_warnings(&w, suite->strings, suite->warnings, suite->warning_count);
 	if (!write_notable(&w, input, &left_out, err) || !write_unchanged(&w, input, &left_out, err) ||
 		!write_parts(&w, input, &left_out, err))

@@ -314,6 +314,17 @@ static void write_side(
 		text_paragraph(w, text.data, 6);
 }
 
+/* They stand with the first part, whatever they are of. */
+static void write_commits(const struct text_writer *w, const struct render_suite *input)
+{
+	struct text_writer of = *w;
+
+	if (input->part_count == 0)
+		return;
+	text_writer_take(&of, &input->parts[0].input);
+	text_commits(&of);
+}
+
 static bool write_two_sided(const struct text_writer *w, const struct render_suite *input, struct error *err)
 {
 	const struct diff_suite *suite = input->suite;
@@ -323,6 +334,7 @@ static bool write_two_sided(const struct text_writer *w, const struct render_sui
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 	if (suite->gate_failed)
 		text_paragraph(w, "A limit given with --fail-on is exceeded.", 0);
+	write_commits(w, input);
 	write_sentences(w, suite, suite_words_evidence);
 	write_side(w, input, DIFF_BASE, "base: ");
 	write_side(w, input, DIFF_HEAD, "head: ");

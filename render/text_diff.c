@@ -393,6 +393,7 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	text_verdict(w);
 	requests_line(w);
 	write_others(w);
+	text_commits(w);
 	write_next(w);
 	if (!groups_text(w, err) || !question_text(w, err))
 		return false;

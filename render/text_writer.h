@@ -70,3 +70,6 @@ void text_verdict(const struct text_writer *w);
 /* Verdict, ledger and changes. */
 COMMON_MUST_CHECK
 bool text_two_sided(const struct text_writer *w, struct error *err);
+
+/* Appends which commits can be the cause, if somebody asked. */
+void text_commits(const struct text_writer *w);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes which commits can be the cause, as text and as Markdown. */
+#include "render/markdown_writer.h"
+#include "render/text_writer.h"
+
+enum {
+	MOST_SUSPECTS = 5,
+	MOST_FUNCTIONS = 3,
+	ID_CHARACTERS = 10,
+	NAME_COLUMNS = 60,
+	MAX_SUBJECT = 400,
+	MAX_LINE_BYTES = 1 << 20
+};
+
+/* How many suspects are listed: none where the sentence says all. */
+static size_t shown_suspects(const struct commits *commits)
+{
+	size_t count = commits->suspect_count < MOST_SUSPECTS ? commits->suspect_count : MOST_SUSPECTS;
+
+	return count > 1 ? count : 0;
+}
+
+/* The names of at most three functions that a suspect changed, and how many more. */
+static void append_functions(const struct diff *diff, const struct commits_suspect *suspect,
+	void (*append_name)(struct buffer *out, const char *name), struct buffer *out)
+{
+	for (size_t i = 0; i < suspect->function_count && i < MOST_FUNCTIONS; i++) {
+		buffer_append_string(out, i > 0 ? ", " : "");
+		append_name(out, diff_string(diff, diff->functions[suspect->functions[i]].shown));
+	}
+	if (suspect->function_count > MOST_FUNCTIONS)
+		buffer_printf(out, " and %zu more", suspect->function_count - MOST_FUNCTIONS);
+}
+
+/* How many commits are not listed, and why. */
+static void append_rest(const struct commits *commits, struct buffer *out)
+{
+	size_t all = commits->history->commit_count, none = commits->not_executed_count;
+	size_t more = commits->suspect_count > MOST_SUSPECTS ? commits->suspect_count - MOST_SUSPECTS : 0;
+
+	if (more > 0)
+		buffer_printf(out, "%zu more commit%s changed functions that are proven to differ. ", more,
+			more == 1 ? "" : "s");
+	if (none > 0)
+		buffer_printf(
+			out, "%zu of %zu commit%s touched no code that was sampled.", none, all, all == 1 ? "" : "s");
+}
+
+static const char *subject_of(const struct commits *commits, const struct repository_commit *commit)
+{
+	return string_table_get(commits->history->strings, commit->subject);
+}
+
+/* ---- Text ---- */
+
+static void append_short(struct buffer *out, const char *name)
+{
+	profile_shorten_name(name, NAME_COLUMNS, out);
+}
+
+static void write_line(const struct text_writer *w, struct buffer *text, size_t indent)
+{
+	buffer_append(text, "", 0);
+	if (text->failed)
+		w->out->failed = true;
+	else if (text->size > 0)
+		text_paragraph(w, text->data, indent);
+	text->size = 0;
+}
+
+void text_commits(const struct text_writer *w)
+{
+	const struct commits *commits = w->input->commits;
+	size_t shown = commits ? shown_suspects(commits) : 0;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (!commits)
+		return;
+	buffer_init(&text, MAX_LINE_BYTES);
+	buffer_printf(&text, "Commits: %s.", string_table_get(commits->strings, commits->verdict_text));
+	write_line(w, &text, 0);
+	for (size_t i = 0; i < shown; i++) {
+		const struct commits_suspect *suspect = &commits->suspects[i];
+		const struct repository_commit *commit = &commits->history->commits[suspect->commit];
+
+		buffer_printf(&text, "%zu. %.0f %%  %.*s %s — ", i + 1, suspect->share * 100, ID_CHARACTERS, commit->id,
+			subject_of(commits, commit));
+		append_functions(commits->diff, suspect, append_short, &text);
+		write_line(w, &text, 3);
+	}
+	append_rest(commits, &text);
+	write_line(w, &text, 0);
+}
+
+/* ---- Markdown ---- */
+
+static void emit_suspect(struct markdown_writer *w, const struct commits_suspect *suspect)
+{
+	const struct commits *commits = w->input->commits;
+	const struct repository_commit *commit = &commits->history->commits[suspect->commit];
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, MARKDOWN_MAX_BYTES);
+	buffer_printf(&row, "| %.*s ", ID_CHARACTERS, commit->id);
+	markdown_escape(&row, subject_of(commits, commit), MAX_SUBJECT);
+	buffer_append_string(&row, " | ");
+	append_functions(commits->diff, suspect, markdown_name, &row);
+	buffer_printf(&row, " | %.0f %% |\n", suspect->share * 100);
+	markdown_emit(w, &row);
+}
+
+void markdown_commits(struct markdown_writer *w)
+{
+	const struct commits *commits = w->input->commits;
+	size_t shown = commits ? shown_suspects(commits) : 0;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, rest = { 0 };
+
+	if (!commits)
+		return;
+	buffer_init(&text, MARKDOWN_MAX_BYTES);
+	buffer_init(&rest, MARKDOWN_MAX_BYTES);
+	buffer_printf(&text, "%s.", string_table_get(commits->strings, commits->verdict_text));
+	append_rest(commits, &rest);
+	markdown_emit_text(w, "**Commits**: ", &text, "\n\n");
+	if (shown > 0)
+		markdown_emit_string(w, "| commit | changed | of what is proven |\n|:--|:--|--:|\n");
+	for (size_t i = 0; i < shown; i++)
+		emit_suspect(w, &commits->suspects[i]);
+	if (shown > 0)
+		markdown_emit_string(w, "\n");
+	if (rest.size > 0)
+		markdown_emit_text(w, "", &rest, "\n\n");
+}
