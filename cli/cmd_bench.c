@@ -298,7 +298,9 @@ static int run_bench(struct request *request)
 	request->comparison.outputs.lines = &request->comparison.lines;
 	if (!outputs_check(&request->comparison.outputs, &err) ||
 		!naming_prepare(&request->comparison.naming, &naming, &err) ||
-		!lines_prepare(&request->comparison.lines, &err) || !bench_runner_init(&bench.runner, &naming, &err)) {
+		!lines_prepare(&request->comparison.lines, &err) ||
+		!commit_range_open(&request->comparison.range, &request->comparison.lines.texts, &err) ||
+		!bench_runner_init(&bench.runner, &naming, &err)) {
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;
 	}
@@ -310,7 +312,7 @@ static int run_bench(struct request *request)
 			bench_print_stderr(&bench.runner);
 		return CLI_EXIT_ERROR;
 	}
-	if (finish(&bench, &request->comparison, &code, &err))
+	if (finish(&bench, &request->comparison, &code, &err) && comparison_confirm(&request->comparison, &err))
 		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison)
 								 : code;
 	cli_print_error(&err);

@@ -86,6 +86,16 @@ static int cmd_diff_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
+/* What the process without rights may ask of this one. */
+static int answer_worker(void *context, const void *bytes, size_t size)
+{
+	struct comparing *comparing = context;
+
+	if (commit_range_is_asked(bytes, size))
+		return commit_range_answer(&comparing->comparison->range, bytes, size);
+	return texts_answer(&comparing->comparison->lines.texts, bytes, size);
+}
+
 /* One child process reads both sides, as it compares them. */
 static bool compare_confined(struct comparing *comparing, int *code, struct error *err)
 {
@@ -105,7 +115,8 @@ static bool compare_confined(struct comparing *comparing, int *code, struct erro
 	memcpy(descriptors + base->count, head->descriptors, head->count * sizeof(*descriptors));
 	outputs_list(&comparing->comparison->outputs, files);
 	worker.subject = subject;
-	lines_answer_worker(&comparing->comparison->lines, &worker);
+	worker.answer = answer_worker;
+	worker.context = comparing;
 	comparing->comparison->outputs.worker = &worker;
 	return worker_run(&worker, cmd_diff_work, comparing, code, err);
 }
@@ -123,13 +134,16 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 	struct load_options options = { .metric = comparison->diff.metric };
 	struct load_inputs inputs[DIFF_SIDES] = { 0 };
 	struct comparing comparing = { comparison, sides, inputs, &options };
-	bool done =
-		question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
-		outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
-		outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
-		naming_prepare(&comparison->naming, &options.naming, err) && lines_prepare(&comparison->lines, err) &&
-		load_open(sides[DIFF_BASE], &options, &inputs[DIFF_BASE], err) &&
-		load_open(sides[DIFF_HEAD], &options, &inputs[DIFF_HEAD], err) && compare_opened(&comparing, code, err);
+	bool done = question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
+		    outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
+		    outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
+		    naming_prepare(&comparison->naming, &options.naming, err) &&
+		    lines_prepare(&comparison->lines, err) &&
+		    commit_range_open(&comparison->range, &comparison->lines.texts, err) &&
+		    load_open(sides[DIFF_BASE], &options, &inputs[DIFF_BASE], err) &&
+		    load_open(sides[DIFF_HEAD], &options, &inputs[DIFF_HEAD], err) &&
+		    compare_opened(&comparing, code, err) &&
+		    (*code == CLI_EXIT_ERROR || comparison_confirm(comparison, err));
 
 	for (size_t i = 0; i < DIFF_SIDES; i++)
 		load_inputs_deinit(&inputs[i]);

@@ -2,6 +2,7 @@
 #include "cli/comparison.h"
 
 #include "cli/cli.h"
+#include "cli/confirm.h"
 #include "cli/suite_view.h"
 
 #include <string.h>
@@ -97,6 +98,7 @@ const struct options_row comparison_rows[] = {
 		OPTIONS_FLAG(struct comparison, diff.gates_ignore_warnings) },
 	{ 0, "inconclusive", "RESULT", "pass or fail: exits with 0 or 1 when inconclusive (default: with 3)",
 		take_inconclusive, .words = "pass fail" },
+	{ .rows = commit_range_rows, .at = offsetof(struct comparison, range) },
 	{ .rows = options_mode_rows, .at = offsetof(struct comparison, outputs.mode) },
 	{ .rows = naming_rows, .at = offsetof(struct comparison, naming) },
 	{ 0 },
@@ -189,6 +191,7 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 {
 	const struct render_question question = question_shown(&comparison->question);
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	CLEANUP(commit_findings_deinit) struct commit_findings findings = { 0 };
 	struct render_input input = input_of(names);
 
 	comparison->diff.gates = comparison->gates;
@@ -199,6 +202,8 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 	input.profiles[DIFF_BASE] = profiles[DIFF_BASE];
 	input.profiles[DIFF_HEAD] = profiles[DIFF_HEAD];
 	input.question = &question;
+	commit_range_rank(&comparison->range, comparison->outputs.worker, diff, profiles, &findings);
+	input.commits = findings.commits;
 	return comparison_show(comparison, &input, code, err);
 }
 
@@ -214,6 +219,16 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 		return false;
 	answer_show(&answer, &input);
 	return comparison_show(comparison, &input, code, err);
+}
+
+bool comparison_confirm(const struct comparison *comparison, struct error *err)
+{
+	const struct commit_range *range = &comparison->range;
+	const char *text = comparison->outputs.paths[OUTPUT_TEXT];
+
+	return !range->confirm ||
+	       confirm_suspect(range, range->confirm,
+		       !outputs_use_stdout(&comparison->outputs) || (text && strcmp(text, "-") == 0), err);
 }
 
 /* ---- Benchmarks ---- */
@@ -239,8 +254,8 @@ struct diff_suite_options comparison_suite_options(const struct comparison *comp
 	return options;
 }
 
-/* The outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth beyond one
- * fails. */
+/* The outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth
+ * beyond one fails. */
 static void judge_one(const struct comparison *comparison, const struct diff_suite *suite,
 	const struct diff_benchmark *benchmark, bool *failed, enum diff_verdict *verdict)
 {
@@ -295,15 +310,37 @@ static void print_verdict(const struct suite_view *view)
 			diff_string(diff, diff->verdict_text));
 }
 
+/* Of a suite, by the benchmark that regressed most; where none did, by all of them together. */
+static void rank_commits(struct comparison *comparison, struct suite_view *view, struct commit_findings *findings)
+{
+	const struct render_input *of = &view->parts[0].input;
+
+	if (view->count == 0 || view->suite->sides != DIFF_SIDES)
+		return;
+	for (size_t i = view->count; i > 0; i--) {
+		uint32_t benchmark = view->parts[i - 1].benchmark;
+
+		if (benchmark != DIFF_ALL_BENCHMARKS && view->suite->benchmarks[benchmark].verdict == DIFF_REGRESSED)
+			of = &view->parts[i - 1].input;
+	}
+	if (of->diff->sides == DIFF_SIDES)
+		commit_range_rank(&comparison->range, comparison->outputs.worker, of->diff, of->profiles, findings);
+	view->parts[0].input.commits = findings->commits;
+}
+
 /* Writes every output of a suite, or of the benchmark that the user chose, and sets the exit code. */
-static bool comparison_write_suite(const struct comparison *comparison, const struct diff_suite *suite,
+static bool comparison_write_suite(struct comparison *comparison, const struct diff_suite *suite,
 	const char *const names[DIFF_SIDES], int *code, struct error *err)
 {
 	CLEANUP(suite_view_deinit) struct suite_view view = { 0 };
+	CLEANUP(commit_findings_deinit) struct commit_findings findings = { 0 };
 	bool done = comparison->benchmark ? suite_view_one(&view, suite, comparison->benchmark, names, err)
 					  : suite_view_all(&view, &comparison->outputs, suite, names, err);
 
-	if (!done || !suite_view_write(&view, &comparison->outputs, err))
+	if (!done)
+		return false;
+	rank_commits(comparison, &view, &findings);
+	if (!suite_view_write(&view, &comparison->outputs, err))
 		return false;
 	if (!outputs_use_stdout(&comparison->outputs))
 		print_verdict(&view);
@@ -312,7 +349,7 @@ static bool comparison_write_suite(const struct comparison *comparison, const st
 	return true;
 }
 
-bool comparison_run_suite(const struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+bool comparison_run_suite(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], unsigned int look, int *code, struct error *err)
 {
 	struct diff_suite_options options = comparison_suite_options(comparison, look);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "cli/commit_range.h"
 #include "cli/naming.h"
 #include "cli/output.h"
 #include "cli/question.h"
@@ -26,6 +27,7 @@ struct comparison {
 	struct outputs outputs;
 	struct lines lines;
 	struct naming naming;
+	struct commit_range range;
 };
 
 void comparison_deinit(struct comparison *comparison);
@@ -45,6 +47,9 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 COMMON_MUST_CHECK
 bool comparison_answer(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], int *code, struct error *err);
+/* Behind the outputs: measures the first suspect, if the user asked. */
+COMMON_MUST_CHECK
+bool comparison_confirm(const struct comparison *comparison, struct error *err);
 
 /* ---- Benchmarks ---- */
 
@@ -56,5 +61,5 @@ struct diff_suite_options comparison_suite_options(const struct comparison *comp
 
 /* Compares the sides benchmark by benchmark, writes every output and sets the exit code. */
 COMMON_MUST_CHECK
-bool comparison_run_suite(const struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+bool comparison_run_suite(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], unsigned int look, int *code, struct error *err);
