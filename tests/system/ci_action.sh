@@ -47,6 +47,9 @@ for sum in "$(sha256sum </dev/null | cut -d ' ' -f 1)" SHA256 ''; do
 done
 can_sample
 
+# The ends of the pull request; no checkout has these.
+base_commit=$(printf '1%.0s' {1..40}) head_commit=$(printf '2%.0s' {1..40})
+
 # step CODE NAME [KEY VALUE]...: the step with these values of the workflow.
 step() {
 	step_of "$ROOT/action.yml" "$@"
@@ -59,7 +62,7 @@ step_of() {
 	shift 3
 	jq -n '$ARGS.positional | [range(0; length; 2) as $i | { key: .[$i], value: .[$i + 1] }] | from_entries' --args \
 		github.action_repository o/kelvin github.event.pull_request.number 7 steps.bench.outputs.status "$(sed -n 's/^status=//p' output 2>/dev/null)" \
-		github.token secret "$@" >values
+		github.event.pull_request.base.sha "$base_commit" github.event.pull_request.head.sha "$head_commit" github.token secret "$@" >values
 	$python "$recipes" script "$file" "$name" values >step.sh || fail "no step $name"
 	run "$code" env PATH="$PWD/temp/kelvin-program/bin:$PATH" GITHUB_ACTION_PATH="$ROOT" RUNNER_TEMP="$PWD/temp" GITHUB_PATH="$PWD/path" \
 		GITHUB_OUTPUT="$PWD/output" GITHUB_STEP_SUMMARY="$PWD/summary" GITHUB_REPOSITORY=o/n KELVIN_RELEASES="file://$PWD/releases" \
@@ -90,6 +93,7 @@ says stderr 'SHA256SUMS'
 work="'$WORKLOADS/system_workload' --parse 1 --cpu"
 step 0 Measure inputs.base "$work 0.1" inputs.head "$work 0.2" inputs.runs 3 inputs.fail-on $'total>500%\nfunction>900%'
 says output '^status=[03]$'
+says stderr '^ci-bench: no checkout here has the commits of the pull request'
 for file in report.html comment.md result.json number status; do
 	[[ -s temp/kelvin/$file ]] || fail "no $file"
 done
@@ -134,7 +138,12 @@ step 2 Result
 step 2 Measure inputs.benchmarks maybe
 says stderr 'true or false'
 
-# Every value reaches its option, as one word each.
+# Every value reaches its option, as one word each; the commits are those of the first checkout that has them.
+git init -q head
+for commit in base_commit head_commit; do
+	git -C head -c user.name=n -c user.email=n@n commit -q --allow-empty -m "$commit" || fail "no commit"
+	declare "$commit=$(git -C head rev-parse HEAD)"
+done
 printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >temp/kelvin-program/bin/kelvin
 step 0 Measure inputs.base "a 'b'" inputs.head 'c $d' inputs.benchmarks true inputs.runs 5 inputs.precision 2 inputs.time-limit 10m inputs.fail-on $'x\n\ny'
 cat >expected <<TEXT
@@ -145,6 +154,8 @@ bench
 --time-limit=10m
 --fail-on=x
 --fail-on=y
+--commits=$base_commit..$head_commit
+--repo=head
 --base=a 'b'
 --head=c \$d
 --mode=644
