@@ -142,6 +142,19 @@ static uint32_t function_of(const struct diff *diff, uint32_t node)
 	return is_earlier ? f->moved_to : function;
 }
 
+/*
+ * Whether a frame is none of a call: compilers that split a function (GCC's `f.part.0`) describe the part as the
+ * function itself, inlined into it at the line of its definition.
+ */
+static bool is_of_split_function(const struct walk *walk, const struct profile_location *location, uint32_t depth)
+{
+	const struct profile_line *line = &walk->profile->lines[location->first_line + depth];
+	const struct profile_function *function = &walk->profile->functions[line->function];
+
+	return depth > 0 && line->line != 0 && line->line == function->start_line &&
+	       walk->profile->functions[line[-1].function].key == function->key;
+}
+
 /* The place of a frame, which is made where there is none yet; PROFILE_NONE: its function is not wanted. */
 static bool place_of(
 	struct walk *walk, uint32_t stack, uint32_t depth, uint32_t node, uint32_t *place, struct error *err)
@@ -159,6 +172,8 @@ static bool place_of(
 	if (depth < location->line_count) {
 		uint32_t *known = &walk->known[location->first_line + depth];
 
+		if (is_of_split_function(walk, location, depth))
+			return true;
 		if (*known != HASH_MAP_NONE && walk->lines->places[*known].function == key.function) {
 			*place = *known;
 			return true;

@@ -119,7 +119,22 @@ static void a_chain_has_each_line_of_a_stack_once(void **state)
 		lines->stack_chains[profile->stacks[profile->samples[5].stack].parent]);
 }
 
-/* An interpreter's own time is that of the line which it runs. */
+/* GCC's `grow.part.0` is grow() inlined into grow() at the line of its definition, which calls nothing. */
+static void a_part_of_a_split_function_is_no_call(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = lined_profile();
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
+
+	lined_add(profile, "main@1;grow=5@9<grow=5@5", 3);
+	lined_add(profile, "main@1;grow=5@9<grow=5@8", 2);
+	diff = single_of(profile);
+	lines = lines_of(diff, profile, "grow");
+	expect(place_at(lines, profile, "grow.c", 9), 5, 5, 5);
+	expect(place_at(lines, profile, "grow.c", 8), 0, 2, 2);
+	assert_int_equal(lines->place_count, 2);
+}
+
 /* What the samples of each stack were executing adds up to the times of lines: a page adds up parts of it. */
 static void the_lines_that_stacks_end_at_add_up(void **state)
 {
@@ -147,6 +162,7 @@ static void the_lines_that_stacks_end_at_add_up(void **state)
 	(void)state;
 }
 
+/* An interpreter's own time is that of the line which it runs. */
 static void lines_of_an_interpreter_are_those_of_the_program(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = lined_profile();
@@ -225,6 +241,7 @@ int main(void)
 		cmocka_unit_test(lines_have_their_own_time_that_of_inlined_code_and_all_that_they_call),
 		cmocka_unit_test(the_lines_of_a_function_add_up_to_it),
 		cmocka_unit_test(a_chain_has_each_line_of_a_stack_once),
+		cmocka_unit_test(a_part_of_a_split_function_is_no_call),
 		cmocka_unit_test(the_lines_that_stacks_end_at_add_up),
 		cmocka_unit_test(lines_of_an_interpreter_are_those_of_the_program),
 		cmocka_unit_test(many_stacks_are_passed_once),
