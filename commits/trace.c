@@ -8,12 +8,12 @@
 #include "commits/trace.h"
 
 #include "commits/moves.h"
+#include "commits/turn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LINES = 1 << 24, MAX_AROUND = 16 };
-static const size_t NO_COMMIT = SIZE_MAX;
 
 /* A line on its way to base. */
 struct tracked {
@@ -71,13 +71,6 @@ static void tracer_deinit(struct tracer *t)
 	moves_deinit(&t->moves);
 }
 
-void trace_deinit(struct trace *trace)
-{
-	free(trace->changes);
-	free(trace->kept);
-	free(trace->is_executed);
-}
-
 static bool add_tracked(struct tracer *t, struct tracked_lines *to, struct tracked line)
 {
 	if (!ARRAY_RESERVE(&to->lines, &to->capacity, to->count + 1, MAX_LINES, t->err))
@@ -119,7 +112,7 @@ static bool take_back(struct tracer *t, uint32_t function, uint32_t text, uint32
 	if (!*is_same)
 		return true;
 	*own_line = t->trace->changes[*latest - 1].line;
-	t->trace->changes[*latest - 1].commit = NO_COMMIT;
+	t->trace->changes[*latest - 1].commit = TRACE_NO_COMMIT;
 	*latest = t->earlier[*latest - 1];
 	return true;
 }
@@ -436,38 +429,6 @@ static bool end(struct tracer *t)
 	return true;
 }
 
-static int by_function_and_line(const void *left, const void *right)
-{
-	const struct trace_kept *a = left, *b = right;
-
-	return a->function != b->function ? ORDER(a->function, b->function) : ORDER(a->line, b->line);
-}
-
-static int by_function_and_commit(const void *left, const void *right)
-{
-	const struct trace_change *a = left, *b = right;
-
-	if (a->function != b->function)
-		return ORDER(a->function, b->function);
-	if (a->commit != b->commit)
-		return ORDER(a->commit, b->commit);
-	return a->line != b->line ? ORDER(a->line, b->line) : a->is_other - b->is_other;
-}
-
-static void sort_out(struct trace *trace)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < trace->change_count; i++)
-		if (trace->changes[i].commit != NO_COMMIT)
-			trace->changes[kept++] = trace->changes[i];
-	trace->change_count = kept;
-	if (kept > 0)
-		qsort(trace->changes, kept, sizeof(*trace->changes), by_function_and_commit);
-	if (trace->kept_count > 0)
-		qsort(trace->kept, trace->kept_count, sizeof(*trace->kept), by_function_and_line);
-}
-
 static bool trace_back(const struct repository_history *history, const struct line_range *ranges, size_t function_count,
 	struct trace *trace, struct error *err)
 {
@@ -488,56 +449,15 @@ static bool trace_back(const struct repository_history *history, const struct li
 
 /* ---- The other way ---- */
 
-static void *copy_of(const void *items, size_t count, size_t size)
-{
-	void *copy = malloc((count + 1) * size);
-
-	if (copy && count > 0)
-		memcpy(copy, items, count * size);
-	return copy;
-}
-
-static void turn_hunk(struct repository_hunk *hunk)
-{
-	struct repository_hunk old = *hunk;
-
-	hunk->old_line = old.new_line;
-	hunk->old_count = old.new_count;
-	hunk->old_text = old.new_text;
-	hunk->new_line = old.old_line;
-	hunk->new_count = old.old_count;
-	hunk->new_text = old.old_text;
-}
-
-/* Turns the history round. It borrows strings and texts. */
-static bool turn(const struct repository_history *history, struct repository_history *turned, struct error *err)
-{
-	size_t count = history->commit_count;
-
-	*turned = *history;
-	turned->commits = copy_of(history->commits, count, sizeof(*turned->commits));
-	turned->hunks = copy_of(history->hunks, history->hunk_count, sizeof(*turned->hunks));
-	turned->files = copy_of(history->files, history->file_count, sizeof(*turned->files));
-	if (!turned->commits || !turned->hunks || !turned->files)
-		return error_set_memory(err);
-	for (size_t i = 0; i < count; i++)
-		turned->commits[i] = history->commits[count - 1 - i];
-	for (size_t i = 0; i < history->hunk_count; i++)
-		turn_hunk(&turned->hunks[i]);
-	for (size_t i = 0; i < history->file_count; i++)
-		turned->files[i] = (struct repository_file){ history->files[i].new_path, history->files[i].old_path };
-	return true;
-}
-
 static bool trace_forward(const struct repository_history *history, const struct line_range *ranges,
 	size_t function_count, struct trace *trace, struct error *err)
 {
 	struct repository_history turned = { 0 };
 	size_t count = history->commit_count;
-	bool done = turn(history, &turned, err) && trace_back(&turned, ranges, function_count, trace, err);
+	bool done = turn_history(history, &turned, err) && trace_back(&turned, ranges, function_count, trace, err);
 
 	for (size_t i = 0; i < trace->change_count; i++)
-		if (trace->changes[i].commit != NO_COMMIT)
+		if (trace->changes[i].commit != TRACE_NO_COMMIT)
 			trace->changes[i].commit = count - 1 - trace->changes[i].commit;
 	for (size_t i = 0; i < count / 2; i++) {
 		bool first = trace->is_executed[i];
@@ -545,9 +465,7 @@ static bool trace_forward(const struct repository_history *history, const struct
 		trace->is_executed[i] = trace->is_executed[count - 1 - i];
 		trace->is_executed[count - 1 - i] = first;
 	}
-	free(turned.commits);
-	free(turned.hunks);
-	free(turned.files);
+	turned_history_deinit(&turned);
 	return done;
 }
 
@@ -559,44 +477,6 @@ bool trace_lines(const struct repository_history *history, enum diff_side side, 
 		return error_set_memory(err);
 	if (!(side == DIFF_HEAD ? trace_back : trace_forward)(history, ranges, function_count, trace, err))
 		return false;
-	sort_out(trace);
+	trace_sort(trace);
 	return true;
-}
-
-/* ---- What was found ---- */
-
-/* The items of a function in an array that is sorted by it, as its first member after `offset` says. */
-static size_t find_first(const void *items, size_t count, size_t size, size_t offset, uint32_t function, size_t *found)
-{
-	size_t low = 0, high = count, first;
-	uint32_t of;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		memcpy(&of, (const char *)items + middle * size + offset, sizeof(of));
-		if (of < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (first = low; low < count; low++) {
-		memcpy(&of, (const char *)items + low * size + offset, sizeof(of));
-		if (of != function)
-			break;
-	}
-	*found = low - first;
-	return first;
-}
-
-const struct trace_change *trace_changes_of(const struct trace *trace, uint32_t function, size_t *count)
-{
-	return trace->changes + find_first(trace->changes, trace->change_count, sizeof(*trace->changes),
-					offsetof(struct trace_change, function), function, count);
-}
-
-const struct trace_kept *trace_kept_of(const struct trace *trace, uint32_t function, size_t *count)
-{
-	return trace->kept + find_first(trace->kept, trace->kept_count, sizeof(*trace->kept),
-				     offsetof(struct trace_kept, function), function, count);
 }

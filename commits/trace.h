@@ -5,6 +5,9 @@
 
 /* Carries lines of functions through the commits, from one side to the other. */
 
+/* A change that was taken back, while a trace is made. */
+#define TRACE_NO_COMMIT SIZE_MAX
+
 /* A line that one side has and the other has not, and the commit that made it so. */
 struct trace_change {
 	size_t commit;
@@ -33,6 +36,9 @@ COMMON_MUST_CHECK
 bool trace_lines(const struct repository_history *history, enum diff_side side, const struct line_range *ranges,
 	size_t function_count, struct trace *trace, struct error *err);
 void trace_deinit(struct trace *trace);
+
+/* Sorts what was found, without what was taken back. The last step of a trace. */
+void trace_sort(struct trace *trace);
 
 /* The parts of a function. */
 const struct trace_change *trace_changes_of(const struct trace *trace, uint32_t function, size_t *count);
