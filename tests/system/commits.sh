@@ -10,7 +10,8 @@ declare -A at
 
 # save NAME: everything as a commit of that name, whose id is in at[NAME].
 save() {
-	git -C r add -A && git -C r commit -q --allow-empty -m "$1" || fail "no commit $1"
+	git -C r add -A
+	git -C r commit -q --allow-empty -m "$1" || fail "no commit $1"
 	at[$1]=$(git -C r rev-parse HEAD)
 }
 
@@ -19,6 +20,7 @@ profile() {
 	rm -rf "tree/$1"
 	mkdir -p "tree/$1"
 	git -C r archive "${at[$1]}" | tar -x -C "tree/$1"
+	# shellcheck disable=SC2086
 	(cd "tree/$1" && cc -O1 -g ${2:-} -fno-ipa-icf -o ../../program ./*.c) || fail "$1 is not built"
 	run 0 kelvin simulate -o "${3:-$1}.pb.gz" -- ./program
 }
