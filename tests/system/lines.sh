@@ -16,6 +16,7 @@ expect() {
 
 	shift 4
 	for _ in 1 2 3; do
+		# shellcheck disable=SC2086
 		run 0 kelvin record -F 4999 -o "$name.pb.gz" -- $program "$rounds" "$@"
 		grep -E '^(total|[^ ]+:[0-9]+) [0-9]+$' stdout >"$name.truth"
 		"$WORKLOADS/line_shares" "$name.pb.gz" "$function" >"$name.shares" || fail "$name: no shares"
@@ -62,9 +63,9 @@ if command -v go >/dev/null; then
 	go build -o go "$lines/lines.go" || fail "go build"
 	expect go main.work ./go 200
 fi
-expect python work "python3 $lines/lines.py" 150
+expect python py::work: "python3 $lines/lines.py" 150
 # Its clock has the threads that compile and collect garbage, too: there are none.
-! command -v node >/dev/null || expect node work "node --single-threaded $lines/lines.js" 700 100
-! node --no-opt --no-sparkplug -e 0 2>/dev/null || expect node-interpreter work "node --single-threaded --no-opt --no-sparkplug $lines/lines.js" 80 100
-! command -v ruby >/dev/null || expect ruby work "ruby $lines/lines.rb" 150
-! command -v php >/dev/null || expect php work "php $lines/lines.php" 200
+! command -v node >/dev/null || expect node "work /" "node --single-threaded $lines/lines.js" 700 100
+! node --no-opt --no-sparkplug -e 0 2>/dev/null || expect node-interpreter "work /" "node --single-threaded --no-opt --no-sparkplug $lines/lines.js" 80 100
+! command -v ruby >/dev/null || expect ruby rb::work: "ruby $lines/lines.rb" 150
+! command -v php >/dev/null || expect php php::work: "php $lines/lines.php" 200
