@@ -179,6 +179,21 @@ reportTest('without a text there are numbers with times, and one sentence says h
   assert.match(await report.text('.source-told'), /kelvin record --sources.*--repo DIR/);
 });
 
+reportTest('a long function opens at the line that is proven most, or else at the hottest one', 'lines-large', async (report) => {
+  await openLines(report, 'generated');
+  const at = await report.run(() => {
+    const { body, lines, items } = /** @type {any} */ (window).kelvin.source;
+    const [row] = [...lines.proven, ...lines.hot];
+    const top = items.findIndex((/** @type {any} */ item) => item.row === row) * 20;
+    return { top, from: body.scrollTop, to: body.scrollTop + body.clientHeight };
+  });
+  assert.ok(at.top >= at.from && at.top < at.to, JSON.stringify(at));
+  await report.press('Home');
+  await report.press('l');
+  await report.press('l');
+  assert.equal((await report.hash()).ln, undefined, 'no line is chosen by that');
+});
+
 reportTest('of a function of 5,000 lines only those in the window stand in the page', 'lines-large', async (report) => {
   await openLines(report, 'generated');
   const rows = () => report.run(() => document.querySelectorAll('.source-row').length);

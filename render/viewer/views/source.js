@@ -62,6 +62,7 @@ export class SourcePane {
     /** The row that keys are about; -1 for none. */ this.active = -1;
     /** @type {import('./sourcerows.js').Columns} */ this.columns = 'single';
     this.shift = 0;
+    /** Whether the function's lines have not been on the screen yet. */ this.isFresh = true;
     this.isExpected = false;
     /** @type {{items: Item[], first: number, last: number}} what stands in the page */
     this.painted = { items: [], first: 0, last: 0 };
@@ -118,7 +119,15 @@ export class SourcePane {
     this.lines = listed ? new Lines(model, state, listed) : null;
     this.#drawBar();
     this.#arrange();
+    if (this.isFresh && this.lines) this.#openAtAnswer(this.lines);
     this.#activate(line);
+  }
+
+  /** A function is first seen where a line is proven, or else where most time was spent. @param {Lines} lines */
+  #openAtAnswer({ hot, proven }) {
+    const [row] = [...proven, ...hot];
+    this.isFresh = false;
+    if (row !== undefined) this.#reveal(row);
   }
 
   /** Another function is shown. @param {Func|undefined} func */
@@ -126,6 +135,7 @@ export class SourcePane {
     this.func = func;
     this.open = new Set();
     this.active = -1;
+    this.isFresh = true;
     this.#shiftBy(-this.shift);
     this.painted.last = -1;
     this.body.scrollTop = 0;
