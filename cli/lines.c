@@ -3,7 +3,7 @@
 #include "cli/lines.h"
 
 /* Functions that a page can show line by line beside those that --list names, and candidates for a comment. */
-enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 8 };
+enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 24 };
 /* A page shows the whole of a line that somebody selects, unless it is no code that people read. */
 enum { PAGE_LINE_BYTES = 1 << 14 };
 

@@ -119,11 +119,11 @@ static void choose_proven(const struct diff *diff, struct candidate *candidates,
 
 	for (uint32_t i = 0; i < diff->function_count; i++) {
 		const struct diff_function *f = &diff->functions[i];
-		bool is_own = diff_state_is_difference(f->self.state);
+		bool is_own = diff_state_is_difference(f->self.state), is_cause = i == diff->cause.function;
 
 		if (can_be_listed(diff, f) && choose_is_proven(diff, f))
-			candidates[count++] =
-				(struct candidate){ i, is_own, fabs(is_own ? f->self.delta : f->total.delta) };
+			candidates[count++] = (struct candidate){ i, is_own || is_cause,
+				is_cause ? INFINITY : fabs(is_own ? f->self.delta : f->total.delta) };
 	}
 	choose_first(candidates, count, wanted, choice);
 }

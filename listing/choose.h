@@ -10,8 +10,9 @@ struct choice {
 };
 
 /*
- * Chooses functions. Those whose difference is proven come by the change of their own time, since that is where lines
- * changed, before those whose callees alone did. The choice is to be released in any case.
+ * Chooses functions. Of those whose difference is proven, the one that the verdict names comes first; then they come by
+ * the change of their own time, since that is where lines changed, before those whose callees alone did. The choice is
+ * to be released in any case.
  */
 COMMON_MUST_CHECK
 bool choose_functions(

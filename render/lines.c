@@ -136,15 +136,21 @@ static bool has_text(const struct listing_function *listed)
 	return listed->text[DIFF_BASE].place != LISTING_NOWHERE || listed->text[DIFF_HEAD].place != LISTING_NOWHERE;
 }
 
+/* Whether a function changed by itself, or is what the verdict names: callers of others have no lines to show. */
+static bool is_of_lines(const struct diff *diff, const struct listing_function *listed)
+{
+	return diff_state_is_difference(diff->functions[listed->function].self.state) ||
+	       listed->function == diff->cause.function;
+}
+
 /* Whether a function comes before another one. */
 static bool is_before(const struct diff *diff, const struct listing_function *a, const struct listing_function *b)
 {
 	const struct diff_function *f = &diff->functions[a->function], *g = &diff->functions[b->function];
-	bool f_is_own = diff_state_is_difference(f->self.state), g_is_own = diff_state_is_difference(g->self.state);
 
-	if (f_is_own != g_is_own)
-		return f_is_own;
-	return f_is_own ? fabs(f->self.delta) > fabs(g->self.delta) : fabs(f->total.delta) > fabs(g->total.delta);
+	if (a->function == diff->cause.function || b->function == diff->cause.function)
+		return a->function == diff->cause.function;
+	return fabs(f->self.delta) > fabs(g->self.delta);
 }
 
 size_t lines_proven(const struct render_input *input, const struct listing_function **found, size_t most)
@@ -156,7 +162,7 @@ size_t lines_proven(const struct render_input *input, const struct listing_funct
 		const struct listing_function *listed = &listing->functions[i];
 		size_t at = count;
 
-		if (!has_text(listed) || !has_shown_change(listed))
+		if (!has_text(listed) || !has_shown_change(listed) || !is_of_lines(input->diff, listed))
 			continue;
 		for (; at > 0 && is_before(input->diff, listed, found[at - 1]); at--)
 			if (at < most)

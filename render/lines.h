@@ -46,8 +46,8 @@ const char *lines_part_text(const struct listing *listing, const struct lines_pa
 void lines_append_source(struct buffer *out, const char *text, size_t width);
 
 /*
- * Fills `found` with the listed functions that are proven to differ and have text and changed or proven rows: those
- * whose own time differs first, the largest difference first. Returns their number.
+ * Fills `found` with the listed functions whose own time is proven to differ and that have text and proven rows, the
+ * largest difference first; before these the one that the verdict names. Returns their number.
  */
 size_t lines_proven(const struct render_input *input, const struct listing_function **found, size_t most);
 
