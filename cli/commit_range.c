@@ -85,7 +85,7 @@ bool commit_range_open(struct commit_range *range, struct texts *texts, struct e
 
 /* A question is this number in 8 bytes, and names, each with a NUL behind it. */
 /* Of files at the commit of base, and of head; of the range; and what was found: the first suspect. */
-enum question { BASE_FILES = 0x636f6d01, HEAD_FILES, BASE_TEXT, HEAD_TEXT, LOG, RENAMES, SUSPECT };
+enum question { BASE_FILES = 0x636f6d01, HEAD_FILES, BASE_TEXT, HEAD_TEXT, LOG, RENAMES, IDS, SUSPECT };
 
 struct question_header {
 	uint64_t kind;
@@ -146,6 +146,8 @@ static bool run_git(const struct commit_range *range, uint64_t kind, const char 
 		return repository_list_files(range->repository, commit, MAX_LIST_BYTES, fd, err);
 	case LOG:
 		return repository_log(range->repository, range->from, range->to, names, count, MAX_LOG_BYTES, fd, err);
+	case IDS:
+		return repository_ids(range->repository, range->from, range->to, MAX_LIST_BYTES, fd, err);
 	case RENAMES:
 		return are_ids(names, count) &&
 		       repository_renames(range->repository, names, count, MAX_LIST_BYTES, fd, err);
@@ -287,6 +289,40 @@ static bool match_side(const struct asker *asker, enum diff_side side, const str
 	       commit_paths_match(paths, side, profile, files, err);
 }
 
+static bool has_merges(const struct repository_history *history)
+{
+	for (size_t i = 0; i < history->commit_count; i++)
+		if (history->commits[i].is_merge)
+			return true;
+	return false;
+}
+
+/* Marks merges of what base has, as a branch has them that was brought up to date: they make no difference to base. */
+static bool mark_updates(const struct asker *asker, struct repository_history *history, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer list = { 0 };
+	struct string_table *ids = NULL;
+	bool done;
+
+	if (!has_merges(history))
+		return true;
+	done = ask(asker, IDS, NULL, 0, MAX_LIST_BYTES, &list, err) && string_table_create(MAX_LIST_BYTES, &ids, err);
+	for (const char *at = list.data, *end = at + list.size, *line; done && at && at < end; at = line + 1) {
+		line = memchr(at, '\n', (size_t)(end - at));
+		if (!line)
+			break;
+		done = string_table_add(ids, at, (size_t)(line - at), &(uint32_t){ 0 }, err);
+	}
+	for (size_t i = 0; done && i < history->commit_count; i++) {
+		struct repository_commit *commit = &history->commits[i];
+
+		commit->is_update = commit->is_merge &&
+				    string_table_find(ids, commit->merged, strlen(commit->merged)) == UINT32_MAX;
+	}
+	string_table_destroy(ids);
+	return done;
+}
+
 /* Until no file has a name that is not among those that the log is of. */
 static bool read_history(
 	const struct asker *asker, struct commit_paths *paths, struct repository_history **history, struct error *err)
@@ -320,7 +356,7 @@ static bool rank(struct asker *asker, const struct diff *diff, const struct prof
 
 	if (!commit_paths_init(&paths, err) || !match_side(asker, DIFF_BASE, profiles[DIFF_BASE], &paths, err) ||
 		!match_side(asker, DIFF_HEAD, profiles[DIFF_HEAD], &paths, err) ||
-		!read_history(asker, &paths, &findings->history, err))
+		!read_history(asker, &paths, &findings->history, err) || !mark_updates(asker, findings->history, err))
 		return false;
 	sources.paths[DIFF_BASE] = paths.of_strings[DIFF_BASE];
 	sources.paths[DIFF_HEAD] = paths.of_strings[DIFF_HEAD];

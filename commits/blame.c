@@ -101,6 +101,7 @@ static bool weigh_commits(struct blame *blame, size_t commits, struct error *err
 bool blame_init(struct blame *blame, const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
 	const struct repository_history *history, const struct commits_sources *sources, struct error *err)
 {
+	blame->history = history;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct line_times *times = &blame->times[side];
 
@@ -273,6 +274,9 @@ static bool add_part(struct blame *blame, const struct seen *seen, const struct 
 		sum += seen->moved[i];
 		near += seen->moved[i] * best;
 	}
+	/* What it brought, base has as well. */
+	if (blame->history->commits[changes[0].commit].is_update)
+		return true;
 	if (!ARRAY_RESERVE(&blame->parts, &blame->part_capacity, blame->part_count + 1, MAX_PARTS, err))
 		return false;
 	blame->parts[blame->part_count++] =

@@ -11,6 +11,7 @@ struct blame_part {
 };
 
 struct blame {
+	const struct repository_history *history; /* borrowed */
 	struct line_times times[DIFF_SIDES];
 	struct trace traces[DIFF_SIDES];
 	/*

@@ -277,9 +277,21 @@ static bool read_changes(struct log_parser *p, struct repository_commit *commit)
 
 /* ---- Commits ---- */
 
-static bool is_id(const char *text, size_t size)
+/* The first `size` characters; whatever may follow. */
+static bool is_id_of(const char *text, size_t size)
 {
-	return (size == 40 || size == 64) && strspn(text, "0123456789abcdef") == size;
+	return (size == 40 || size == 64) && strspn(text, "0123456789abcdef") >= size;
+}
+
+/* The parents' ids, with blanks between them. */
+static void read_merged(const char *parents, struct repository_commit *commit)
+{
+	const char *second = strchr(parents, ' ');
+	size_t size = second ? strcspn(second + 1, " ") : 0;
+
+	commit->is_merge = second != NULL;
+	if (size > 0 && is_id_of(second + 1, size))
+		memcpy(commit->merged, second + 1, size);
 }
 
 static bool read_commit(struct log_parser *p)
@@ -291,10 +303,10 @@ static bool read_commit(struct log_parser *p)
 	const char *parents = byte_reader_string(&p->reader, NULL);
 	const char *subject = byte_reader_string(&p->reader, &subject_size);
 
-	if (!byte_reader_ok(&p->reader) || !is_id(id, id_size))
+	if (!byte_reader_ok(&p->reader) || !is_id_of(id, id_size))
 		return refuse(p, "the head of a commit");
 	memcpy(commit.id, id, id_size + 1);
-	commit.is_merge = strchr(parents, ' ') != NULL;
+	read_merged(parents, &commit);
 	if (!string_table_add(history->strings, subject,
 		    subject_size < MAX_SUBJECT_BYTES ? subject_size : MAX_SUBJECT_BYTES, &commit.subject, p->err) ||
 		!read_changes(p, &commit) ||

@@ -74,6 +74,24 @@ bool repository_renames(const struct repository *repository, const char *const *
 	return run_log(repository, options, commits, commit_count, NULL, 0, max_bytes, fd, err);
 }
 
+bool repository_ids(const struct repository *repository, const char *from, const char *to, size_t max_bytes, int *fd,
+	struct error *err)
+{
+	CLEANUP(repository_answer_deinit) struct repository_answer answer = { .fd = -1 };
+	char range[2 * REPOSITORY_ID_BYTES + 2];
+
+	snprintf(range, sizeof(range), "%s..%s", from, to);
+	if (!repository_git(repository, (const char *[]){ "rev-list", range, "--", NULL }, max_bytes, LOG_SECONDS,
+		    &answer, err))
+		return error_prefix(err, "the commits of the range");
+	if (answer.code != 0)
+		return error_set(
+			err, ERROR_NOT_FOUND, "the repository of %.150s does not tell its commits", repository->name);
+	*fd = answer.fd;
+	answer.fd = -1;
+	return true;
+}
+
 bool repository_is_ancestor(
 	const struct repository *repository, const char *ancestor, const char *of, bool *is_ancestor, struct error *err)
 {

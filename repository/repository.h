@@ -69,6 +69,11 @@ COMMON_MUST_CHECK
 bool repository_log(const struct repository *repository, const char *from, const char *to, const char *const *paths,
 	size_t path_count, size_t max_bytes, int *fd, struct error *err);
 
+/* The ids of all commits that `to` has and `from` has not, also of merged branches, each in a line. */
+COMMON_MUST_CHECK
+bool repository_ids(const struct repository *repository, const char *from, const char *to, size_t max_bytes, int *fd,
+	struct error *err);
+
 /* Likewise, the files that these commits renamed, without hunks. */
 COMMON_MUST_CHECK
 bool repository_renames(const struct repository *repository, const char *const *commits, size_t commit_count,
@@ -129,9 +134,11 @@ struct repository_file {
 
 struct repository_commit {
 	char id[REPOSITORY_ID_BYTES];
-	uint32_t subject;              /* string */
-	bool is_merge;                 /* its hunks are against the first parent */
-	size_t first_hunk, hunk_count; /* by file, in the order of lines */
+	uint32_t subject;                 /* string */
+	bool is_merge;                    /* its hunks are against the first parent */
+	char merged[REPOSITORY_ID_BYTES]; /* then the second parent */
+	bool is_update;                   /* it merged what base has already; set by who knows (repository_ids()) */
+	size_t first_hunk, hunk_count;    /* by file, in the order of lines */
 	size_t first_file, file_count;
 };
 

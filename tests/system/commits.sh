@@ -186,6 +186,22 @@ expect "" header words-flags
 says stdout 'no commit of the range touched sampled code that is proven to differ: flags, data or a dependency'
 blameless words
 
+main=$(git -C r symbolic-ref --short HEAD)
+# A branch that was brought up to date with base: what that merge brought is no difference to base.
+git -C r checkout -q -b old "${at[merge]}"
+sed -i 's/unsigned sum = 7;/unsigned sum = 7 + parse(text, size);/' r/hash.c
+save branch
+git -C r checkout -q -b newer "${at[merge]}"
+sed -i 's/mix(mix(sum, i), /mix(mix(sum, i + 1), /' r/hash.c
+save ahead
+profile ahead
+git -C r checkout -q old
+git -C r merge -q --no-edit newer || fail "no merge of newer"
+at[updated]=$(git -C r rev-parse HEAD)
+profile updated
+expect branch ahead updated
+git -C r checkout -q "$main"
+
 # Ranges that are none.
 run_any kelvin diff start.pb.gz merge.pb.gz --commits "${at[merge]}..${at[merge]}" --repo r --text
 says stderr 'both are the same commit$'

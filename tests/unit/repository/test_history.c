@@ -67,6 +67,7 @@ static void test_commits(void **state)
 	assert_int_equal(find(history, "five")->file_count, 0);
 	commit = find(history, "Merge");
 	assert_true(commit->is_merge);
+	assert_string_equal(commit->merged, "306a312982e9c51e7e23889a09fd4fbce013d75f");
 	assert_int_equal(commit->hunk_count, 1);
 	assert_hunk(history, commit, 0, &(struct repository_hunk){ 0, 2, 0, 3, 4, 0, 0, false });
 	assert_false(find(history, "two")->is_merge);
