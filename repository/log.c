@@ -14,29 +14,39 @@ static const char *const as_it_is[] = { "--first-parent", "-m", "--no-ext-diff",
 	"--no-color", "--no-notes", "--no-mailmap", "--no-relative", "--raw", "-z", "-M", FORMAT };
 enum { AS_IT_IS = sizeof(as_it_is) / sizeof(as_it_is[0]) };
 
-/* Runs "git log" with further options, revisions and paths. */
-static bool run_log(const struct repository *repository, const char *const *options, const char *const *revisions,
-	size_t revision_count, const char *const *paths, size_t path_count, size_t max_bytes, int *fd,
+/* What "git log" is asked. */
+struct log_question {
+	const char *const *options; /* NULL ends them */
+	const char *const *revisions, *const *paths;
+	size_t revision_count, path_count;
+};
+
+static size_t append(const char **arguments, size_t count, const char *const *more, size_t more_count)
+{
+	for (size_t i = 0; i < more_count; i++)
+		arguments[count + i] = more[i];
+	return count + more_count;
+}
+
+static bool run_log(const struct repository *repository, const struct log_question *question, size_t max_bytes, int *fd,
 	struct error *err)
 {
 	CLEANUP(repository_answer_deinit) struct repository_answer answer = { .fd = -1 };
 	CLEANUP(cleanup_free)
-	const char **arguments = calloc(AS_IT_IS + revision_count + path_count + 16, sizeof(char *));
+	const char **arguments =
+		calloc(AS_IT_IS + question->revision_count + question->path_count + 16, sizeof(char *));
 	char complaint[128];
 	size_t count = 0;
 
 	if (!arguments)
 		return error_set_memory(err);
 	arguments[count++] = "log";
-	for (size_t i = 0; i < AS_IT_IS; i++)
-		arguments[count++] = as_it_is[i];
-	while (*options)
-		arguments[count++] = *options++;
-	for (size_t i = 0; i < revision_count; i++)
-		arguments[count++] = revisions[i];
+	count = append(arguments, count, as_it_is, AS_IT_IS);
+	for (const char *const *option = question->options; *option; option++)
+		arguments[count++] = *option;
+	count = append(arguments, count, question->revisions, question->revision_count);
 	arguments[count++] = "--";
-	for (size_t i = 0; i < path_count; i++)
-		arguments[count++] = paths[i];
+	append(arguments, count, question->paths, question->path_count);
 	if (!repository_git(repository, arguments, max_bytes, LOG_SECONDS, &answer, err))
 		return error_prefix(err, "the commits of the range");
 	repository_complaint_line(answer.complaint, complaint, sizeof(complaint));
@@ -60,8 +70,10 @@ bool repository_log(const struct repository *repository, const char *from, const
 	if (path_count > MOST_PATHS)
 		return error_set(err, ERROR_LIMIT, "the functions are in more than %d files", MOST_PATHS);
 	snprintf(range, sizeof(range), "%s..%s", from, to);
-	return run_log(repository, options, (const char *[]){ range }, 1, path_count > 0 ? paths : none,
-		path_count > 0 ? path_count : 1, max_bytes, fd, err);
+	return run_log(repository,
+		&(struct log_question){ options, (const char *[]){ range }, path_count > 0 ? paths : none, 1,
+			path_count > 0 ? path_count : 1 },
+		max_bytes, fd, err);
 }
 
 bool repository_renames(const struct repository *repository, const char *const *commits, size_t commit_count,
@@ -71,7 +83,8 @@ bool repository_renames(const struct repository *repository, const char *const *
 
 	if (commit_count > MOST_PATHS)
 		return error_set(err, ERROR_LIMIT, "more than %d commits made a file", MOST_PATHS);
-	return run_log(repository, options, commits, commit_count, NULL, 0, max_bytes, fd, err);
+	return run_log(
+		repository, &(struct log_question){ options, commits, NULL, commit_count, 0 }, max_bytes, fd, err);
 }
 
 bool repository_ids(const struct repository *repository, const char *from, const char *to, size_t max_bytes, int *fd,
