@@ -2,11 +2,10 @@
 /* Adds up the time of the lines of functions, and finds where these begin and end. */
 #include "commits/lines.h"
 
+#include "diff/lines.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* Lines of all functions; those of a real program are some tens of thousands. */
-enum { MAX_TIMES = 1 << 24 };
 
 void line_times_deinit(struct line_times *times)
 {
@@ -16,41 +15,6 @@ void line_times_deinit(struct line_times *times)
 
 /* ---- Times ---- */
 
-struct summing {
-	const struct diff *diff;
-	const struct profile *profile;
-	const char *const *paths; /* [string of the profile] */
-	struct line_times *times;
-	struct hash_map index; /* of function and line */
-	size_t *counted;       /* owned: [function] the sample that counted to it last, from 1 */
-	double factor;
-	uint32_t metric;
-};
-
-static void summing_deinit(struct summing *s)
-{
-	hash_map_deinit(&s->index);
-	free(s->counted);
-}
-
-static bool add_time(struct summing *s, uint32_t function, uint32_t line, double value, struct error *err)
-{
-	const uint32_t key[2] = { function, line };
-	struct line_times *times = s->times;
-	bool added = false;
-	uint32_t *at;
-
-	if (!hash_map_add(&s->index, key, (uint32_t)times->count, &at, &added, err))
-		return false;
-	if (added) {
-		if (!ARRAY_RESERVE(&times->times, &times->capacity, times->count + 1, MAX_TIMES, err))
-			return false;
-		times->times[times->count++] = (struct line_time){ function, line, 0 };
-	}
-	times->times[*at].total += value;
-	return true;
-}
-
 /* The code of a module is that of its whole file, but the functions in it are not executed with it. */
 static bool is_module(const struct profile *profile, const struct profile_function *f)
 {
@@ -59,49 +23,19 @@ static bool is_module(const struct profile *profile, const struct profile_functi
 	return strncmp(profile_string(profile, f->name), name, sizeof(name) - 1) == 0;
 }
 
-static void extend(const struct summing *s, struct line_range *range, const struct profile_function *f, uint32_t line)
+static void extend(
+	struct line_range *range, const struct profile *profile, const char *path, const struct diff_place *place)
 {
-	if (s->paths[f->file] && !is_module(s->profile, f))
-		range->path = s->paths[f->file];
+	const struct profile_function *f = &profile->functions[place->of];
+
+	if (path && !is_module(profile, f))
+		range->path = path;
 	if (f->start_line > 0 && (range->definition == 0 || f->start_line < range->definition))
 		range->definition = f->start_line;
-	if (range->last == 0 || line < range->first)
-		range->first = line;
-	if (line > range->last)
-		range->last = line;
-}
-
-/* A stack counts to one line of a function: where several frames are of it, to that of the innermost. */
-static bool add_frame(struct summing *s, size_t sample, uint32_t function, const struct profile_line *line,
-	double value, struct error *err)
-{
-	if (line->line == 0 || line->file != 0 || s->counted[function] == sample + 1)
-		return true;
-	s->counted[function] = sample + 1;
-	extend(s, &s->times->ranges[function], &s->profile->functions[line->function], line->line);
-	return add_time(s, function, line->line, value, err);
-}
-
-/* The frames of a stack are the nodes of the tree from the leaf's to the root. */
-static bool add_sample(struct summing *s, size_t sample, uint32_t node, struct error *err)
-{
-	const struct profile *p = s->profile;
-	double value = (double)p->values[sample * p->value_type_count + s->metric] * s->factor;
-
-	for (uint32_t stack = p->samples[sample].stack; stack && node; stack = p->stacks[stack].parent) {
-		const struct profile_location *location = &p->locations[p->stacks[stack].location];
-		uint32_t i = 0;
-
-		do {
-			uint32_t function = s->diff->nodes[node].function;
-
-			if (i < location->line_count && function != PROFILE_NONE &&
-				!add_frame(s, sample, function, &p->lines[location->first_line + i], value, err))
-				return false;
-			node = s->diff->nodes[node].parent;
-		} while (++i < location->line_count && node);
-	}
-	return true;
+	if (range->last == 0 || place->line < range->first)
+		range->first = place->line;
+	if (place->line > range->last)
+		range->last = place->line;
 }
 
 static int by_function_and_line(const void *left, const void *right)
@@ -111,29 +45,47 @@ static int by_function_and_line(const void *left, const void *right)
 	return a->function != b->function ? ORDER(a->function, b->function) : ORDER(a->line, b->line);
 }
 
+/* Functions that are one on this side, as copies of a function in several files, may have a line each. */
+static void join_equal(struct line_times *times)
+{
+	size_t kept = 0;
+
+	if (times->count == 0)
+		return;
+	qsort(times->times, times->count, sizeof(*times->times), by_function_and_line);
+	for (size_t i = 1; i < times->count; i++) {
+		if (by_function_and_line(&times->times[kept], &times->times[i]) == 0)
+			times->times[kept].total += times->times[i].total;
+		else
+			times->times[++kept] = times->times[i];
+	}
+	times->count = kept + 1;
+}
+
 bool line_times_sum(const struct diff *diff, enum diff_side side, const struct profile *profile,
 	const struct commits_sources *sources, struct line_times *times, struct error *err)
 {
-	CLEANUP(summing_deinit)
-	struct summing s = {
-		.diff = diff, .profile = profile, .paths = sources->paths[side], .times = times, .factor = 1
-	};
+	CLEANUP(cleanup_free) bool *wanted = malloc(diff->function_count + 1);
+	CLEANUP(diff_lines_cleanup) struct diff_lines *lines = NULL;
 
-	hash_map_init(&s.index, 2 * sizeof(uint32_t));
-	s.metric = profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
-	if (s.metric == PROFILE_NONE)
-		s.metric = 0;
-	if (side == DIFF_HEAD)
-		s.factor = diff->scale.factor;
 	times->ranges = calloc(diff->function_count + 1, sizeof(*times->ranges));
-	s.counted = calloc(diff->function_count + 1, sizeof(*s.counted));
-	if (!times->ranges || !s.counted)
+	if (!wanted || !times->ranges)
 		return error_set_memory(err);
-	for (size_t i = 0; i < profile->sample_count; i++)
-		if (!add_sample(&s, i, diff->sample_nodes[side][i], err))
-			return false;
-	if (times->count > 0)
-		qsort(times->times, times->count, sizeof(*times->times), by_function_and_line);
+	memset(wanted, true, diff->function_count);
+	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
+		return false;
+	times->times = calloc(lines->place_count + 1, sizeof(*times->times));
+	if (!times->times)
+		return error_set_memory(err);
+	for (size_t i = 0; i < lines->place_count; i++) {
+		const struct diff_place *place = &lines->places[i];
+
+		if (place->line == 0 || !diff_place_is_own(profile, place))
+			continue;
+		extend(&times->ranges[place->function], profile, sources->paths[side][place->file], place);
+		times->times[times->count++] = (struct line_time){ place->function, place->line, place->total };
+	}
+	join_equal(times);
 	return true;
 }
 

@@ -20,7 +20,7 @@ struct line_range {
 
 struct line_times {
 	struct line_time *times; /* owned; by function, then by line */
-	size_t count, capacity;
+	size_t count;
 	struct line_range *ranges; /* owned: [function of the diff]; `last` 0: it has no lines */
 };
 
