@@ -211,6 +211,7 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 	const char *const names[DIFF_SIDES], int *code, struct error *err)
 {
 	CLEANUP(answer_deinit) struct answer answer = { 0 };
+	CLEANUP(commit_findings_deinit) struct commit_findings findings = { 0 };
 	struct render_input input = input_of(names);
 
 	comparison->diff.gates = comparison->gates;
@@ -218,6 +219,8 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 	if (!question_answer(&comparison->question, profiles, &comparison->diff, &answer, err))
 		return false;
 	answer_show(&answer, &input);
+	commit_range_rank(&comparison->range, comparison->outputs.worker, input.diff, input.profiles, &findings);
+	input.commits = findings.commits;
 	return comparison_show(comparison, &input, code, err);
 }
 

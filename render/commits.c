@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes which commits can be the cause, as text and as Markdown. */
+#include "render/commit_lines.h"
 #include "render/markdown_writer.h"
 #include "render/text_writer.h"
 
@@ -42,8 +43,8 @@ static void append_rest(const struct commits *commits, struct buffer *out)
 		buffer_printf(out, "%zu more commit%s changed functions that are proven to differ. ", more,
 			more == 1 ? "" : "s");
 	if (none > 0)
-		buffer_printf(
-			out, "%zu of %zu commit%s touched no code that was sampled.", none, all, all == 1 ? "" : "s");
+		buffer_printf(out, "%zu of %zu commit%s touched no code that was sampled%s.", none, all,
+			all == 1 ? "" : "s", commits->diff->whole ? " in this part" : "");
 }
 
 static const char *subject_of(const struct commits *commits, const struct repository_commit *commit)
@@ -58,38 +59,47 @@ static void append_short(struct buffer *out, const char *name)
 	profile_shorten_name(name, NAME_COLUMNS, out);
 }
 
-static void write_line(const struct text_writer *w, struct buffer *text, size_t indent)
+void commit_lines(
+	const struct commits *commits, void (*take)(void *context, struct buffer *line, size_t indent), void *context)
 {
-	buffer_append(text, "", 0);
-	if (text->failed)
+	CLEANUP(buffer_deinit) struct buffer line = { 0 };
+
+	buffer_init(&line, MAX_LINE_BYTES);
+	buffer_printf(&line, "Commits: %s.", string_table_get(commits->strings, commits->verdict_text));
+	take(context, &line, 0);
+	for (size_t i = 0; i < shown_suspects(commits); i++) {
+		const struct commits_suspect *suspect = &commits->suspects[i];
+		const struct repository_commit *commit = &commits->history->commits[suspect->commit];
+
+		line.size = 0;
+		buffer_printf(&line, "%zu. %.0f %%  %.*s %s — ", i + 1, suspect->share * 100, ID_CHARACTERS, commit->id,
+			subject_of(commits, commit));
+		append_functions(commits->diff, suspect, append_short, &line);
+		take(context, &line, 3);
+	}
+	line.size = 0;
+	append_rest(commits, &line);
+	if (line.size > 0)
+		take(context, &line, 0);
+}
+
+static void write_line(void *context, struct buffer *line, size_t indent)
+{
+	const struct text_writer *w = context;
+
+	buffer_append(line, "", 0);
+	if (line->failed)
 		w->out->failed = true;
-	else if (text->size > 0)
-		text_paragraph(w, text->data, indent);
-	text->size = 0;
+	else
+		text_paragraph(w, line->data, indent);
 }
 
 void text_commits(const struct text_writer *w)
 {
-	const struct commits *commits = w->input->commits;
-	size_t shown = commits ? shown_suspects(commits) : 0;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	struct text_writer writer = *w;
 
-	if (!commits)
-		return;
-	buffer_init(&text, MAX_LINE_BYTES);
-	buffer_printf(&text, "Commits: %s.", string_table_get(commits->strings, commits->verdict_text));
-	write_line(w, &text, 0);
-	for (size_t i = 0; i < shown; i++) {
-		const struct commits_suspect *suspect = &commits->suspects[i];
-		const struct repository_commit *commit = &commits->history->commits[suspect->commit];
-
-		buffer_printf(&text, "%zu. %.0f %%  %.*s %s — ", i + 1, suspect->share * 100, ID_CHARACTERS, commit->id,
-			subject_of(commits, commit));
-		append_functions(commits->diff, suspect, append_short, &text);
-		write_line(w, &text, 3);
-	}
-	append_rest(commits, &text);
-	write_line(w, &text, 0);
+	if (w->input->commits)
+		commit_lines(w->input->commits, write_line, &writer);
 }
 
 /* ---- Markdown ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's block of what holds for the whole report: metric, verdict, facts, warnings. */
+#include "render/commit_lines.h"
 #include "render/page_data.h"
 #include "render/question.h"
 #include "render/requests.h"
@@ -189,6 +190,23 @@ static json_t *evidence(const struct diff_evidence *e)
 		(json_int_t)e->blocks[DIFF_BASE], (json_int_t)e->blocks[DIFF_HEAD], "q", meta_number(e->q), "floorRsd",
 		meta_number(e->floor_rsd), "aaFlags", (int)e->aa_false_flags, "aaFunctions", (int)e->aa_functions,
 		"aaDone", e->aa_done);
+}
+
+static void add_commit_line(void *array, struct buffer *line, size_t indent)
+{
+	(void)indent;
+	buffer_append_byte(line, '\0');
+	json_array_append_new(array, line->failed ? NULL : meta_text(line->data));
+}
+
+/* What `diff --commits` has found. */
+static json_t *commits(const struct render_input *input)
+{
+	json_t *array = json_array();
+
+	if (array && input->commits)
+		commit_lines(input->commits, add_commit_line, array);
+	return array;
 }
 
 static json_t *warnings(const struct diff *diff)
@@ -411,6 +429,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "runQueueWords", json_string(summary_run_queue_words));
 	json_object_set_new(meta, "compilation", ledger_row(&diff->compilation));
 	json_object_set_new(meta, "compilationWords", json_string(summary_compilation_words));
+	json_object_set_new(meta, "commits", commits(input));
 	json_object_set_new(meta, "warnings", warnings(diff));
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));

@@ -153,6 +153,10 @@ run_any kelvin diff start.pb.gz merge.pb.gz --commits "${at[start]}..${at[merge]
 says stdout "^Commits: ${at[slow]:0:10} is the first suspect: it changed hash, [0-9]+ % of the proven increase: slow\.$"
 says stdout "^[0-9]+ of 9 commits touched no code that was sampled\.$"
 says comment.md "^\*\*Commits\*\*: .*${at[slow]:0:10} is the first suspect"
+# Of a part that somebody asks about, too.
+run_any kelvin diff start.pb.gz merge.pb.gz --commits "${at[start]}..${at[merge]}" --repo r --focus hash --text
+says stdout "^Commits: ${at[slow]:0:10} is the first suspect: it changed hash"
+says stdout 'touched no code that was sampled in this part\.$'
 # Before it, nothing happened; behind it, nothing but what says nothing.
 expect "" start merge "${at[slow]}..${at[merge]}"
 says_not stdout '"commits_text": ".*first suspect'

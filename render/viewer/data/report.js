@@ -115,6 +115,7 @@ import { decodeFunctions } from './symbols.js';
  *   by number, of which 0 is CPU time, and the functions that are their frames, with the number of the class
  * @property {Requests|null} [requests] the work that the recorded program did
  * @property {boolean} [hasBottlenecks] whether the recordings tell what holds functions up
+ * @property {string[]} commits which commits can be the cause, line by line; none where nobody asked
  * @property {boolean} [hasLines] whether the page has functions line by line
  * @property {boolean} [bottlenecksExplain] whether the tested metric is the cost whose parts are known
  */

@@ -216,6 +216,7 @@ function details(model, warnings, isPart) {
     'div.details',
     { tabIndex: 0, role: 'region', 'aria-label': 'Details' },
     model.sides === 2 && h('p', {}, ...named(meta.verdictText)),
+    ...meta.commits.map((text) => h('p.commit', {}, h('bdi', {}, ...named(text)))),
     warnings.length > 0 && h('ul.warnings', {}, ...warnings.map((text) => h('li', {}, text))),
     model.sides === 2 && sentences(model),
     scaleSentence(meta),
