@@ -61,6 +61,12 @@ static const struct argument argument_range = { "range", ARGUMENT_TEXT,
 	"The commits between base and head, as git names them: A..B", "commits", NULL };
 static const struct argument argument_repository = { "repository", ARGUMENT_TEXT,
 	"Directory of the git repository, below the server's directories", "repo", NULL };
+static const struct argument argument_base_revision = { "base_revision", ARGUMENT_TEXT,
+	"Commit or tag of the repository that base was built from (default: its label commit)", "base-rev", NULL };
+static const struct argument argument_head_revision = { "head_revision", ARGUMENT_TEXT, "Likewise of head", "head-rev",
+	NULL };
+static const struct argument argument_revision = { "revision", ARGUMENT_TEXT,
+	"Likewise of a profile that is looked at alone", "rev", NULL };
 static const struct argument argument_most = { "most", ARGUMENT_NUMBER, "How many to list (default: 20)", NULL, NULL };
 
 #define SIDES &argument_base, &argument_head
@@ -106,7 +112,8 @@ static const struct tool tools[] = {
 	{ "lines", "Source lines of a function",
 		"The source lines of functions, both versions side by side, with the time of each line.", SIDES_EITHER,
 		&argument_list, { NULL }, NULL,
-		{ &argument_list, SIDES, &argument_profile, &argument_scale, &argument_repository, &argument_metric,
+		{ &argument_list, SIDES, &argument_profile, &argument_scale, &argument_repository,
+			&argument_base_revision, &argument_head_revision, &argument_revision, &argument_metric,
 			&argument_lines } },
 	{ "groups", "Figures by module, thread, label, …",
 		"One row for each module, file, thread, process, benchmark or value of a label, with its own verdict.",
@@ -127,10 +134,11 @@ static bool has_option(const struct options_row *rows, const char *name)
 	return false;
 }
 
-/* A tool is there if the commands have what it needs. */
+/* A tool is there if a command has what it needs. */
 static bool is_there(const struct argument *argument)
 {
-	return !argument || !argument->option || has_option(cmd_diff.rows, argument->option);
+	return !argument || !argument->option || has_option(cmd_diff.rows, argument->option) ||
+	       has_option(cmd_report.rows, argument->option);
 }
 
 json_t *mcp_text(const char *text)

@@ -109,6 +109,10 @@ mkdir served/sources
 git init -q . 2>/dev/null || true
 denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":"sources"}' 'not the top of a git repository'
 denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":".."}' 'not below the directories'
+git init -q served/repository
+git -C served/repository -c user.name=n -c user.email=n@n commit -q --allow-empty -m empty
+denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":"repository","revision":"v9"}' "v9"
+tells lines '{"profile":"before.pb.gz","function":"parse_input","repository":"repository","revision":"HEAD"}' parse_input
 
 # ---- Messages ----
 
