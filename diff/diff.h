@@ -172,7 +172,8 @@ struct diff_function {
 	enum profile_language language;
 	/* the language whose functions it interprets, as the system's code does; NATIVE: none (profile/language.h) */
 	enum profile_language interprets;
-	uint32_t line; /* of its definition; 0: not known */
+	uint32_t base_file; /* string: the file in base, of a function that both sides have; 0: not known */
+	uint32_t line;      /* of its definition; 0: not known */
 	enum profile_origin origin;
 	uint16_t origin_rule;
 	enum profile_name_source name_source;

@@ -197,12 +197,14 @@ static bool grade_equal_keys(struct diff_build *build, struct error *err)
 		uint32_t met = build->met[DIFF_HEAD][i];
 		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][met]];
 		uint32_t base_name = f->name;
+		uint32_t base_file = f->file;
 		enum profile_origin base_origin = f->origin;
 
 		if (f->tier != DIFF_TIER_ONE_SIDED || !build->present[DIFF_BASE][f - build->diff->functions])
 			continue;
 		if (!fill_function(build, head, &head->functions[met], f, err))
 			return false;
+		f->base_file = base_file;
 		f->tier = f->name == base_name ? DIFF_TIER_EXACT : DIFF_TIER_CANONICAL;
 		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
 			f->origin = base_origin;
@@ -217,6 +219,7 @@ void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum di
 	if (f->origin == PROFILE_ORIGIN_UNKNOWN)
 		f->origin = build->diff->functions[base].origin;
 	f->tier = tier;
+	f->base_file = build->diff->functions[base].file;
 	build->redirect[base] = head;
 	build->present[DIFF_BASE][head] = true;
 }

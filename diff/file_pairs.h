@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/diff.h"
+
+/*
+ * Which files are one although their paths differ: those of two builds in two directories, or one that was renamed. The
+ * functions that the diff matched tell: the file of base's is that of head's. A path that both sides have is itself,
+ * and any other has one partner at most, that of the matched functions with most self time.
+ */
+struct diff_file_pairs;
+
+/* `diff` is the comparison of the whole, of two sides, and must outlive the pairs. */
+COMMON_MUST_CHECK
+bool diff_file_pairs_create(const struct diff *diff, struct diff_file_pairs **pairs, struct error *err);
+void diff_file_pairs_destroy(struct diff_file_pairs *pairs);
+
+/* The path that the other side has for the file of a path that only one side has; NULL: none, or no other one. */
+const char *diff_file_partner(const struct diff_file_pairs *pairs, const char *path, size_t bytes);
+
+static inline void diff_file_pairs_cleanup(struct diff_file_pairs **pairs)
+{
+	diff_file_pairs_destroy(*pairs);
+}
