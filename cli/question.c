@@ -2,6 +2,8 @@
 /* Reads the options that ask about a part of profiles, and makes the part. */
 #include "cli/question.h"
 
+#include "diff/file_pairs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,14 +101,17 @@ struct meant_keys {
 	size_t count, capacity;
 };
 
+/* What both sides mean by the question. */
 struct meant {
 	struct meant_keys focus, hide;
+	struct diff_file_pairs *files; /* owned; NULL: no file is asked for */
 };
 
 static void meant_deinit(struct meant *meant)
 {
 	free(meant->focus.keys);
 	free(meant->hide.keys);
+	diff_file_pairs_destroy(meant->files);
 }
 
 static int compare_keys(const void *left, const void *right)
@@ -127,6 +132,18 @@ static bool is_focused(void *context, const char *key)
 static bool is_hidden(void *context, const char *key)
 {
 	return has_key(&((const struct meant *)context)->hide, key);
+}
+
+static const char *other_path(void *context, const char *path, size_t bytes)
+{
+	const struct meant *meant = context;
+
+	return meant->files ? diff_file_partner(meant->files, path, bytes) : NULL;
+}
+
+static struct profile_other_side other_side(struct meant *meant)
+{
+	return (struct profile_other_side){ is_focused, is_hidden, other_path, meant };
 }
 
 static bool add_key(struct meant_keys *keys, const char *key, struct error *err)
@@ -192,6 +209,15 @@ static bool find_meant(struct meant_keys *keys, const char *option, const char *
 	return done;
 }
 
+static bool find_files(
+	const struct profile_selection *selection, const struct diff *whole, struct meant *meant, struct error *err)
+{
+	for (size_t i = 0; i < selection->where_count && whole->sides == DIFF_SIDES; i++)
+		if (profile_key_has_path(&selection->where[i]))
+			return diff_file_pairs_create(whole, &meant->files, err);
+	return true;
+}
+
 /* ---- The part ---- */
 
 static bool join_if_parts(struct profile **profile, struct error *err)
@@ -210,10 +236,10 @@ static bool join_if_parts(struct profile **profile, struct error *err)
 static bool make_parts(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
 	struct meant *meant, struct answer *answer, struct error *err)
 {
-	const struct profile_other_functions others = { is_focused, is_hidden, meant };
+	const struct profile_other_side other = other_side(meant);
 	struct profile_selection selection = question->selection;
 
-	selection.other_functions = profiles[DIFF_BASE] ? &others : NULL;
+	selection.other_side = profiles[DIFF_BASE] ? &other : NULL;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (profiles[side] && (!profile_select(profiles[side], &selection, &answer->profiles[side], err) ||
 					      !join_if_parts(&answer->profiles[side], err)))
@@ -256,12 +282,14 @@ static bool find_neighbours(const struct meant *meant, struct answer *answer,
 }
 
 /* The estimate of the one group that a condition means; NULL: it means several, or none. */
-static const struct diff_estimate *find_group(const struct diff_groups *groups, const struct profile_where *where)
+static const struct diff_estimate *find_group(
+	const struct diff_groups *groups, const struct profile_where *where, struct meant *meant)
 {
+	const struct profile_other_side other = other_side(meant);
 	const struct diff_estimate *found = NULL;
 
 	for (size_t i = 0; i < groups->count; i++) {
-		if (!profile_is_value(where, diff_group_value(groups, &groups->items[i]), where->value))
+		if (!profile_is_value(where, diff_group_value(groups, &groups->items[i]), &other))
 			continue;
 		if (found)
 			return NULL;
@@ -271,7 +299,7 @@ static const struct diff_estimate *find_group(const struct diff_groups *groups, 
 }
 
 /* What one condition alone chooses is a group, and has the verdict that it has among all groups of its key. */
-static bool take_group(const struct question *question, const struct answer *answer,
+static bool take_group(const struct question *question, struct meant *meant, const struct answer *answer,
 	const struct profile *const profiles[DIFF_SIDES], struct diff_groups **groups, struct diff_options *options,
 	struct error *err)
 {
@@ -283,7 +311,7 @@ static bool take_group(const struct question *question, const struct answer *ans
 		return true;
 	if (!diff_groups_create(answer->whole, profiles, question->selection.where, groups, err))
 		return false;
-	options->total = find_group(*groups, question->selection.where);
+	options->total = find_group(*groups, question->selection.where, meant);
 	return true;
 }
 
@@ -303,6 +331,7 @@ static bool answer_part(const struct question *question, const struct profile *c
 	of_part.like = answer->whole;
 	if (!find_meant(&meant.focus, "--focus", question->selection.focus, profiles, answer->whole, err) ||
 		!find_meant(&meant.hide, "--hide", question->selection.hide, profiles, answer->whole, err) ||
+		!find_files(&question->selection, answer->whole, &meant, err) ||
 		!make_parts(question, profiles, &meant, answer, err))
 		return false;
 	parts[DIFF_BASE] = answer->profiles[DIFF_BASE];
@@ -310,7 +339,7 @@ static bool answer_part(const struct question *question, const struct profile *c
 	if (question->selection.where_count > 0 && has_no_sample(parts))
 		return profile_refuse_where(
 			profiles, DIFF_SIDES, question->selection.where, question->selection.where_count, err);
-	if (!take_group(question, answer, profiles, &groups, &of_part, err))
+	if (!take_group(question, &meant, answer, profiles, &groups, &of_part, err))
 		return false;
 	return compare(parts, &of_part, &answer->part, err) &&
 	       ((!question->callers && !question->callees) || find_neighbours(&meant, answer, parts, err));

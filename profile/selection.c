@@ -87,8 +87,8 @@ static bool find_functions(struct selector *s, const char *option, const char *t
 	if (!text)
 		return true;
 	done = profile_pattern_init(&pattern, option, text, err) &&
-	       (profile_pattern_find(&pattern, s->from, found) > 0 || found == s->hidden ||
-		       s->selection->other_functions || profile_pattern_refuse(&pattern, option, &s->from, 1, err));
+	       (profile_pattern_find(&pattern, s->from, found) > 0 || found == s->hidden || s->selection->other_side ||
+		       profile_pattern_refuse(&pattern, option, &s->from, 1, err));
 	profile_pattern_deinit(&pattern);
 	return done;
 }
@@ -96,7 +96,7 @@ static bool find_functions(struct selector *s, const char *option, const char *t
 /* Functions that the other side's names decided about. */
 static void take_others(struct selector *s)
 {
-	const struct profile_other_functions *others = s->selection->other_functions;
+	const struct profile_other_side *others = s->selection->other_side;
 
 	for (size_t i = 0; others && i < s->from->function_count; i++) {
 		const char *key = profile_string(s->from, s->from->functions[i].key);
@@ -149,11 +149,11 @@ static bool choose_samples(struct selector *s, struct error *err)
 	}
 	for (size_t i = 0; i < from->sample_count; i++)
 		s->chosen[i] = !s->selection->focus || has[from->samples[i].stack];
-	if (!profile_where_samples(from, s->selection->where, s->selection->where_count, s->chosen, err))
+	if (!profile_where_samples(from, s->selection, s->chosen, err))
 		return false;
 	for (size_t i = 0; i < from->sample_count; i++)
 		count += s->chosen[i];
-	if (count > 0 || s->selection->other_functions)
+	if (count > 0 || s->selection->other_side)
 		return true;
 	return s->selection->where_count > 0 && !s->selection->focus
 		       ? profile_refuse_where(&from, 1, s->selection->where, s->selection->where_count, err)

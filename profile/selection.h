@@ -29,12 +29,14 @@ struct profile_where {
 };
 
 /*
- * Functions of the other side of a comparison that are meant as well, by key: one side may call a function as the
- * expression says, and the other one otherwise. So may a side have no function that is meant, and no sample.
+ * What the other side of a comparison means as well: one side may call a function (by its key) or a file as somebody
+ * says, and the other one otherwise. So may a side have no function that is meant, and no sample.
  */
-struct profile_other_functions {
+struct profile_other_side {
 	bool (*is_focused)(void *context, const char *key);
 	bool (*is_hidden)(void *context, const char *key);
+	/* the path of the same file on the other side; NULL: it has no other one */
+	const char *(*other_path)(void *context, const char *path, size_t bytes);
 	void *context;
 };
 
@@ -46,7 +48,7 @@ struct profile_selection {
 	enum profile_origin only;
 	const struct profile_where *where; /* all of them hold */
 	size_t where_count;
-	const struct profile_other_functions *other_functions; /* NULL: there is no other side */
+	const struct profile_other_side *other_side; /* NULL: there is none */
 };
 
 /* "function", "module", …; of PROFILE_SELECT_LABEL the label. */

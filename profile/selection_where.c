@@ -72,9 +72,9 @@ static bool is_of_code(const struct profile_where *key)
 static bool finder_init(struct finder *f, struct error *err)
 {
 	const struct profile *profile = f->profile;
-	size_t count = f->key->key == PROFILE_SELECT_FILE || f->key->key == PROFILE_SELECT_LINE ? profile->line_count
-		       : is_of_code(f->key) ? profile->function_count
-					    : profile->thread_count;
+	size_t count = profile_key_has_path(f->key) ? profile->line_count
+		       : is_of_code(f->key)         ? profile->function_count
+						    : profile->thread_count;
 
 	f->found = malloc((count + 1) * sizeof(*f->found));
 	if (!f->found)
@@ -250,7 +250,7 @@ static bool find_value(struct finder *f, const struct profile_sample *sample, ui
 			return false;
 	} else if (!find_frame(f, sample->stack, &frame)) {
 		return true;
-	} else if (f->key->key == PROFILE_SELECT_FILE || f->key->key == PROFILE_SELECT_LINE) {
+	} else if (profile_key_has_path(f->key)) {
 		found = &f->found[frame.line];
 		if (*found == PROFILE_NONE && !name_line(f, &profile->lines[frame.line], found, err))
 			return false;
@@ -343,18 +343,43 @@ bool profile_append_keys(const struct profile *profile, struct buffer *out, stru
 
 /* ---- What somebody asked for ---- */
 
-bool profile_is_value(const struct profile_where *key, const char *value, const char *asked)
+size_t profile_path_bytes(const struct profile_where *key, const char *value)
 {
-	size_t bytes = strlen(value), asked_bytes = strlen(asked);
+	const char *colon = key->key == PROFILE_SELECT_LINE ? strrchr(value, ':') : NULL;
 
-	if (strcmp(value, asked) == 0)
-		return true;
-	return (key->key == PROFILE_SELECT_FILE || key->key == PROFILE_SELECT_LINE) && asked_bytes > 0 &&
-	       bytes > asked_bytes && value[bytes - asked_bytes - 1] == '/' &&
-	       strcmp(value + bytes - asked_bytes, asked) == 0;
+	return colon ? (size_t)(colon - value) : strlen(value);
 }
 
-static bool apply_one(const struct profile *profile, const struct profile_where *where, bool *chosen, struct error *err)
+/* Whether a path with what follows it (the line) is what was asked for, or ends so from a slash on. */
+static bool is_path(const char *path, const char *rest, const char *asked)
+{
+	size_t bytes = strlen(path), rest_bytes = strlen(rest), asked_bytes = strlen(asked);
+
+	if (asked_bytes <= rest_bytes || strcmp(asked + asked_bytes - rest_bytes, rest) != 0)
+		return false;
+	asked_bytes -= rest_bytes;
+	return bytes >= asked_bytes && memcmp(path + bytes - asked_bytes, asked, asked_bytes) == 0 &&
+	       (bytes == asked_bytes || path[bytes - asked_bytes - 1] == '/');
+}
+
+bool profile_is_value(const struct profile_where *where, const char *value, const struct profile_other_side *other)
+{
+	const char *path;
+	size_t bytes;
+
+	if (strcmp(value, where->value) == 0)
+		return true;
+	if (!profile_key_has_path(where))
+		return false;
+	if (is_path(value, "", where->value))
+		return true;
+	bytes = profile_path_bytes(where, value);
+	path = other ? other->other_path(other->context, value, bytes) : NULL;
+	return path && is_path(path, value + bytes, where->value);
+}
+
+static bool apply_one(const struct profile *profile, const struct profile_where *where,
+	const struct profile_other_side *other, bool *chosen, struct error *err)
 {
 	CLEANUP(cleanup_free) uint32_t *values = calloc(profile->sample_count + 1, sizeof(*values));
 	CLEANUP(cleanup_free) bool *is_asked = NULL;
@@ -368,7 +393,7 @@ static bool apply_one(const struct profile *profile, const struct profile_where 
 	if (ok && !is_asked)
 		ok = error_set_memory(err);
 	for (uint32_t i = 0; ok && i < string_table_count(names); i++)
-		is_asked[i] = profile_is_value(where, string_table_get(names, i), where->value);
+		is_asked[i] = profile_is_value(where, string_table_get(names, i), other);
 	for (size_t i = 0; ok && i < profile->sample_count; i++)
 		chosen[i] = chosen[i] && is_asked[values[i]];
 	string_table_destroy(names);
@@ -376,10 +401,10 @@ static bool apply_one(const struct profile *profile, const struct profile_where 
 }
 
 bool profile_where_samples(
-	const struct profile *profile, const struct profile_where *where, size_t count, bool *chosen, struct error *err)
+	const struct profile *profile, const struct profile_selection *selection, bool *chosen, struct error *err)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!apply_one(profile, &where[i], chosen, err))
+	for (size_t i = 0; i < selection->where_count; i++)
+		if (!apply_one(profile, &selection->where[i], selection->other_side, chosen, err))
 			return false;
 	return true;
 }
@@ -405,7 +430,7 @@ static bool list_values(const struct profile *const *profiles, size_t count, con
 static bool has_value(const struct profile_where *where, const struct string_table *names)
 {
 	for (uint32_t i = 1; i < string_table_count(names); i++)
-		if (profile_is_value(where, string_table_get(names, i), where->value))
+		if (profile_is_value(where, string_table_get(names, i), NULL))
 			return true;
 	return false;
 }

@@ -29,11 +29,21 @@ bool profile_find_values(const struct profile *profile, const struct profile_whe
 COMMON_MUST_CHECK
 bool profile_append_keys(const struct profile *profile, struct buffer *out, struct error *err);
 
+/* Whether the values of a key begin with the path of a file. */
+static inline bool profile_key_has_path(const struct profile_where *key)
+{
+	return key->key == PROFILE_SELECT_FILE || key->key == PROFILE_SELECT_LINE;
+}
+
+/* The bytes of the path that a value of such a key begins with. */
+size_t profile_path_bytes(const struct profile_where *key, const char *value);
+
 /*
- * Whether a value is the one that somebody asked for. Files and lines are also meant by the end of their path, from a
- * slash on: `parse.c:41` of `/srv/app/parse.c:41`.
+ * Whether a value is the one that a condition asks for. Files and lines are also meant by the end of their path, from a
+ * slash on: `parse.c:41` of `/srv/app/parse.c:41`; and by the path that the other side (NULL: there is none) has for
+ * the file.
  */
-bool profile_is_value(const struct profile_where *key, const char *value, const char *asked);
+bool profile_is_value(const struct profile_where *where, const char *value, const struct profile_other_side *other);
 
 /*
  * Fails with ERROR_NOT_FOUND: no sample of the profiles (NULL is none) has the key, with the keys that are there; or
@@ -46,7 +56,7 @@ bool profile_refuse_where(const struct profile *const *profiles, size_t profile_
 bool profile_refuse_key(const struct profile *const *profiles, size_t count, const struct profile_where *where,
 	const char *option, struct error *err);
 
-/* Leaves of `chosen` ([sample]) those of which all conditions hold. */
+/* Leaves of `chosen` ([sample]) those of which all conditions of a selection hold. */
 COMMON_MUST_CHECK
-bool profile_where_samples(const struct profile *profile, const struct profile_where *where, size_t count, bool *chosen,
-	struct error *err);
+bool profile_where_samples(
+	const struct profile *profile, const struct profile_selection *selection, bool *chosen, struct error *err);

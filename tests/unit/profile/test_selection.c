@@ -257,16 +257,17 @@ static bool begins_as(void *context, const char *key)
 static void names_of_the_other_side_count(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *whole = recording(), *p = NULL;
-	struct profile_other_functions others = { begins_as, begins_as, (void *)(uintptr_t) "Parser::parse" };
+	struct profile_other_side others = {
+		.is_focused = begins_as, .is_hidden = begins_as, .context = (void *)(uintptr_t) "Parser::parse"
+	};
 	struct error err;
 
-	p = selected(whole, (struct profile_selection){ .focus = "former name", .other_functions = &others });
+	p = selected(whole, (struct profile_selection){ .focus = "former name", .other_side = &others });
 	assert_int_equal(profile_sum(p, 1), 400);
 	others.context = (void *)(uintptr_t) "nothing";
 	profile_destroy(p);
 	p = NULL;
-	must(profile_select(
-		     whole, &(struct profile_selection){ .focus = "former", .other_functions = &others }, &p, &err),
+	must(profile_select(whole, &(struct profile_selection){ .focus = "former", .other_side = &others }, &p, &err),
 		&err);
 	assert_int_equal(p->sample_count, 0);
 }
