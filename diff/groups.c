@@ -3,6 +3,7 @@
 #include "diff/groups.h"
 
 #include "diff/build.h"
+#include "diff/file_pairs.h"
 #include "diff/match/union_tree.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/load.h"
@@ -124,11 +125,50 @@ static bool find_of_functions(struct grouping *g, int side, struct error *err)
 	return true;
 }
 
+/* A file of base, or a line in it, as head calls it. */
+static bool add_as_in_head(const struct grouping *g, const struct diff_file_pairs *pairs, const char *value,
+	uint32_t *group, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text;
+	size_t bytes = profile_path_bytes(g->key, value);
+	const char *path = diff_file_partner(pairs, value, bytes);
+
+	buffer_init(&text, SIZE_MAX / 2);
+	buffer_append_string(&text, path ? path : "");
+	buffer_append_string(&text, path ? value + bytes : value);
+	return buffer_ok(&text, err) &&
+	       string_table_add(g->groups->strings, text.data ? text.data : "", text.size, group, err);
+}
+
+static bool find_of_base_files(struct grouping *g, struct error *err)
+{
+	const struct profile *base = g->profiles[DIFF_BASE];
+	CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *pairs = NULL;
+	CLEANUP(cleanup_free) uint32_t *groups = NULL;
+	struct string_table *names = NULL;
+	uint32_t *values = g->values[DIFF_BASE];
+	bool ok = diff_file_pairs_create(build_whole(g->diff), &pairs, err) &&
+		  string_table_create((size_t)4 << 30, &names, err) &&
+		  profile_find_values(base, g->key, names, values, err);
+
+	groups = ok ? calloc(string_table_count(names) + 1, sizeof(*groups)) : NULL;
+	if (ok && !groups)
+		ok = error_set_memory(err);
+	for (uint32_t i = 0; ok && i < string_table_count(names); i++)
+		ok = add_as_in_head(g, pairs, string_table_get(names, i), &groups[i], err);
+	for (size_t i = 0; ok && i < base->sample_count; i++)
+		values[i] = groups[values[i]];
+	string_table_destroy(names);
+	return ok;
+}
+
 static bool find_values(struct grouping *g, int side, struct error *err)
 {
-	return g->key->key <= PROFILE_SELECT_MODULE
-		       ? find_of_functions(g, side, err)
-		       : profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
+	if (g->key->key <= PROFILE_SELECT_MODULE)
+		return find_of_functions(g, side, err);
+	if (side == DIFF_BASE && profile_key_has_path(g->key))
+		return find_of_base_files(g, err);
+	return profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
 }
 
 static bool find_groups(struct grouping *g, struct error *err)

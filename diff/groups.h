@@ -11,7 +11,8 @@
 enum { DIFF_GROUP_TOP = 3 };
 
 struct diff_group {
-	uint32_t value; /* string of the groups: "/upload"; DIFF_NO_VALUE for the samples that have none */
+	/* string of the groups: "/upload", a file's path in head; DIFF_NO_VALUE for the samples that have none */
+	uint32_t value;
 	double raw[DIFF_SIDES];
 	struct diff_estimate time;
 	double samples[DIFF_SIDES];   /* NAN: it is not known how many */
