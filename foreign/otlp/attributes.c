@@ -79,7 +79,7 @@ const struct otlp_attribute *otlp_attribute_at(const struct otlp_reader *r, uint
 }
 
 bool otlp_owner_take_field(struct otlp_reader *r, struct byte_reader *message, struct protobuf_field *field,
-	struct otlp_owner *owner, struct error *err)
+	struct otlp_owner *owner, struct otlp_sample_labels *labels, struct error *err)
 {
 	uint64_t index;
 
@@ -90,6 +90,8 @@ bool otlp_owner_take_field(struct otlp_reader *r, struct byte_reader *message, s
 			return error_set(err, ERROR_FORMAT, "sample %zu references attribute %llu, which is not there",
 				r->sample_count, (unsigned long long)index);
 		otlp_owner_take(owner, attribute);
+		if (labels && attribute->key != 0 && labels->count < PROFILE_MAX_SAMPLE_LABELS)
+			labels->attributes[labels->count++] = (uint32_t)index;
 	}
 	return true;
 }

@@ -33,11 +33,18 @@ struct otlp_attribute {
 	int64_t number;
 	struct otlp_place text;
 	int64_t string; /* of pprof's table, with that text; 0: none */
+	int64_t key;    /* likewise its name, of one of the dictionary that is a label of samples; 0: it is none */
 };
 
 /* The attributes of a resource, of a profile in it, and of a sample, as far as they are known. */
 struct otlp_owner {
 	int64_t pid, tid, process, thread; /* 0: not known; process, thread: strings */
+};
+
+/* The attributes of one sample that are labels of it: the program's own, or its exporter's. */
+struct otlp_sample_labels {
+	uint32_t attributes[PROFILE_MAX_SAMPLE_LABELS]; /* of the reader */
+	size_t count;
 };
 
 struct otlp_type {
@@ -87,7 +94,7 @@ bool otlp_check(const struct byte_reader *message, const char *what, struct erro
 
 /* ---- Attributes ---- */
 
-/* What an AnyValue is, for an attribute whose meaning is known. */
+/* What an AnyValue is. */
 COMMON_MUST_CHECK
 bool otlp_attribute_value(
 	struct otlp_reader *r, struct byte_reader value, struct otlp_attribute *attribute, struct error *err);
@@ -98,10 +105,10 @@ enum otlp_meaning otlp_meaning_of(const struct byte_reader *key);
 /* Takes what an attribute tells of who was sampled. */
 void otlp_owner_take(struct otlp_owner *owner, const struct otlp_attribute *attribute);
 
-/* Takes attributes of the dictionary, by a repeated field of their indices. */
+/* Takes attributes of the dictionary, by a repeated field of their indices; `labels` is NULL where none are taken. */
 COMMON_MUST_CHECK
 bool otlp_owner_take_field(struct otlp_reader *r, struct byte_reader *message, struct protobuf_field *field,
-	struct otlp_owner *owner, struct error *err);
+	struct otlp_owner *owner, struct otlp_sample_labels *labels, struct error *err);
 
 /* The attribute of an index; NULL: there is none. */
 const struct otlp_attribute *otlp_attribute_at(const struct otlp_reader *r, uint64_t index);

@@ -55,16 +55,20 @@ static bool read_attributes(struct otlp_reader *r, struct error *err)
 		struct otlp_attribute attribute = { 0 };
 		struct byte_reader value = byte_reader_over(NULL, 0), key = value;
 		struct protobuf_field field;
+		uint64_t name = 0;
 
 		while (protobuf_next_field(&message, &field)) {
-			if (field.id == OTLP_ATTRIBUTE_KEY && field.number < r->dictionary_strings)
-				key = otlp_bytes_at(r, r->strings[field.number]);
+			if (field.id == OTLP_ATTRIBUTE_KEY && field.number < r->dictionary_strings) {
+				name = field.number;
+				key = otlp_bytes_at(r, r->strings[name]);
+			}
 			if (field.id == OTLP_ATTRIBUTE_VALUE && field.has_bytes)
 				value = field.bytes;
 		}
 		attribute.meaning = otlp_meaning_of(&key);
-		if (!otlp_check(&message, "an attribute", err) ||
-			(attribute.meaning != OTLP_MEANS_NOTHING && !otlp_attribute_value(r, value, &attribute, err)) ||
+		if (attribute.meaning == OTLP_MEANS_NOTHING || attribute.meaning >= OTLP_MEANS_SERVICE)
+			attribute.key = (int64_t)name; /* Strings of the dictionary are pprof's first ones. */
+		if (!otlp_check(&message, "an attribute", err) || !otlp_attribute_value(r, value, &attribute, err) ||
 			!ARRAY_RESERVE(
 				&r->attributes, &r->attribute_capacity, r->attribute_count + 1, ARRAY_MAX_IDS, err))
 			return false;

@@ -49,6 +49,7 @@ struct otlp_sample {
 	int64_t value; /* the sum of its values */
 	size_t value_count, time_count;
 	struct otlp_owner owner;
+	struct otlp_sample_labels labels;
 };
 
 static bool is_older(struct error *err)
@@ -83,7 +84,7 @@ static bool read_sample(
 		if (field.id == OTLP_SAMPLE_TIMES)
 			sample->time_count += field.has_bytes ? byte_reader_left(&field.bytes) / 8 : 1;
 		if (field.id == OTLP_SAMPLE_ATTRIBUTES &&
-			!otlp_owner_take_field(r, &message, &field, &sample->owner, err))
+			!otlp_owner_take_field(r, &message, &field, &sample->owner, &sample->labels, err))
 			return false;
 		if (field.id == OTLP_SAMPLE_VALUES && !take_values(r, &message, &field, sample, err))
 			return false;
@@ -231,7 +232,7 @@ static bool append_stack(struct otlp_reader *r, uint64_t stack, struct error *er
 	return otlp_check(&message, "a stack", err);
 }
 
-/* Strings of the keys that profile/ knows. */
+/* Strings of the keys that name an owner in pprof. */
 struct label_keys {
 	int64_t pid, tid, process, thread;
 };
@@ -260,6 +261,12 @@ static bool append_sample(struct otlp_reader *r, const struct otlp_sample *sampl
 	for (size_t i = 0; i < r->type_count; i++)
 		buffer_append_varint(&r->packed, i == type ? (uint64_t)sample->value : 0);
 	otlp_append_bytes(&r->sample, PPROF_SAMPLE_VALUES, r->packed.data, r->packed.size);
+	/* The owner comes last, so that no label of such a name takes its place. */
+	for (size_t i = 0; i < sample->labels.count; i++) {
+		const struct otlp_attribute *label = &r->attributes[sample->labels.attributes[i]];
+
+		append_label(r, label->key, PPROF_LABEL_STRING, label->string);
+	}
 	append_label(r, keys->pid, PPROF_LABEL_NUMBER, owner->pid);
 	append_label(r, keys->tid, PPROF_LABEL_NUMBER, owner->tid);
 	append_label(r, keys->process, PPROF_LABEL_STRING, owner->process);
@@ -278,7 +285,7 @@ static bool append_samples(struct otlp_reader *r, struct byte_reader profile, co
 	struct protobuf_field field;
 
 	while (protobuf_next_field(&walk, &field))
-		if (field.id == OTLP_PROFILE_ATTRIBUTES && !otlp_owner_take_field(r, &walk, &field, &owner, err))
+		if (field.id == OTLP_PROFILE_ATTRIBUTES && !otlp_owner_take_field(r, &walk, &field, &owner, NULL, err))
 			return false;
 	while (otlp_next(&profile, OTLP_PROFILE_SAMPLES, &message)) {
 		struct otlp_sample sample = { .owner = owner };

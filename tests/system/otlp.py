@@ -45,7 +45,7 @@ def stack(*locations):
     return len(tables.stack_table) - 1
 
 
-def profile(pid, kind, unit, samples):
+def profile(pid, kind, unit, samples, *labels):
     resource = data.resource_profiles.add()
     for key, value in (("service.name", "checkout"), ("service.version", "4.2.1"), ("process.pid", pid),
                        ("process.executable.name", "shop")):
@@ -66,7 +66,7 @@ def profile(pid, kind, unit, samples):
         sample.stack_index = number
         sample.values.extend(values)
         sample.timestamps_unix_nano.extend(made.time_unix_nano + time for time in times)
-        sample.attribute_indices.extend([attribute("thread.id", pid + 1), attribute("thread.name", "worker")])
+        sample.attribute_indices.extend([attribute("thread.id", pid + 1), attribute("thread.name", "worker"), *labels])
 
 
 mapping = tables.mapping_table.add()
@@ -74,7 +74,8 @@ mapping.memory_start, mapping.memory_limit = 0x400000, 0x500000
 mapping.filename_strindex = string("/usr/bin/shop")
 main, inlined, nameless = location(["main"]), location(["inner", "work"]), location([])
 system = location(["ksys_read"], attribute("profile.frame.type", "kernel"))
-profile(17, "samples", "count", [(stack(main, inlined), [], [1, 2, 3]), (stack(main, inlined, system), [], [4])])
+profile(17, "samples", "count", [(stack(main, inlined), [], [1, 2, 3]), (stack(main, inlined, system), [], [4])],
+        attribute("route", "/upload"), attribute("span_id", "1f"), attribute("shard", 7))
 profile(17, "off_cpu", "nanoseconds", [(stack(main, nameless), [1500000], [5])])
 tables.string_table.extend(strings)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # OTLP profiles that OpenTelemetry's own messages wrote, as protobuf and as JSON in both spellings, are read as the same.
-# READS | OTLP profiles, protobuf and JSON | opentelemetry-proto 1.10 and 1.11 | stacks, sample types, processes and threads; resources as labels
+# READS | OTLP profiles, protobuf and JSON | opentelemetry-proto 1.10 and 1.11 | stacks, sample types, processes and threads; resources as labels; attributes of samples, but those of single requests
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -26,6 +26,9 @@ for file in shop.otlp shop.json shop.snake.json shop.otlp.gz shop.json.gz; do
 	jq -e '.recording.labels == {"service": "checkout", "version": "4.2.1"} and .metrics == ["samples", "off_cpu"]' report.json \
 		>/dev/null || fail "$file: other labels or metrics"
 done
+run 0 kelvin report shop.otlp --metric samples --by route --json report.json
+[[ $(jq -c '[.groups[] | [.value, .count]]' report.json) == '[["/upload",4]]' ]] || fail "$(jq -c .groups report.json)"
+refuses '--by shard: no sample has it; there are: .*process, route$' kelvin report shop.otlp --by shard
 run_any kelvin diff shop.otlp shop.json --text -
 head -c 300 shop.otlp >cut.otlp
 refuses 'cannot read cut.otlp: .* malformed' kelvin report cut.otlp

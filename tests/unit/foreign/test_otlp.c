@@ -13,7 +13,7 @@
 #define STRINGS                                                                                                         \
 	"\"stringTable\":[\"\",\"cpu\",\"nanoseconds\",\"main\",\"work\",\"ksys_read\",\"/bin/shop\",\"shop.c\","       \
 	"\"profile.frame.type\",\"kernel\",\"thread.name\",\"worker\",\"thread.id\",\"samples\",\"count\",\"off_cpu\"," \
-	"\"process.executable.build_id.gnu\",\"abcd\"]"
+	"\"process.executable.build_id.gnu\",\"abcd\",\"route\",\"/upload\",\"trace_id\",\"batch\",\"thread_name\"]"
 #define DICTIONARY                                                                                                             \
 	"\"dictionary\":{" STRINGS ","                                                                                         \
 	"\"mappingTable\":[{},{\"memoryStart\":\"4194304\",\"memoryLimit\":5242880,\"filenameStrindex\":6,"                    \
@@ -27,7 +27,11 @@
 	"\"stackTable\":[{},{\"locationIndices\":[2,1]},{\"locationIndices\":[3,2,1]},{\"locationIndices\":[4,1]}],"           \
 	"\"attributeTable\":[{},{\"keyStrindex\":8,\"value\":{\"stringValue\":\"kernel\"}},"                                   \
 	"{\"keyStrindex\":10,\"value\":{\"stringValueStrindex\":11}},{\"keyStrindex\":12,\"value\":{\"intValue\":\"18\"}},"    \
-	"{\"keyStrindex\":16,\"value\":{\"stringValueStrindex\":17}}]}"
+	"{\"keyStrindex\":16,\"value\":{\"stringValueStrindex\":17}},"                                                         \
+	"{\"keyStrindex\":18,\"value\":{\"stringValueStrindex\":19}},"                                                         \
+	"{\"keyStrindex\":18,\"value\":{\"stringValue\":\"/list\"}},"                                                          \
+	"{\"keyStrindex\":20,\"value\":{\"stringValue\":\"77\"}},{\"keyStrindex\":21,\"value\":{\"intValue\":4}},"             \
+	"{\"keyStrindex\":22,\"value\":{\"stringValue\":\"other\"}}]}"
 #define RESOURCE(PID, SERVICE, PROFILES)                                                                               \
 	"{\"resource\":{\"attributes\":[{\"key\":\"process.pid\",\"value\":{\"intValue\":" PID "}},"                   \
 	"{\"key\":\"process.executable.name\",\"value\":{\"stringValue\":\"shop\"}},"                                  \
@@ -103,6 +107,36 @@ static void protobuf_and_both_spellings_are_the_same(void **state)
 	assert_profiles_equal(camel, snake);
 }
 
+/* As pprof's: texts alone, none of a single request, and never in place of the thread. */
+static void attributes_of_samples_are_their_labels(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *profile = read_text(FILE_OF(RESOURCE("17", "checkout",
+		CPU("{\"stackIndex\":1,\"attributeIndices\":[2,5,7,8,9],\"values\":[1]},"
+		    "{\"stackIndex\":1,\"attributeIndices\":[2,6],\"values\":[2]},"
+		    "{\"stackIndex\":1,\"attributeIndices\":[2,5,6],\"values\":[4]},{\"stackIndex\":1,\"values\":[8]}"))));
+	static const struct {
+		const char *labels, *thread;
+		int64_t value;
+	} expected[] = { { "route=/upload", "worker", 5 }, { "route=/list", "worker", 2 }, { "", "", 8 } };
+	const uint32_t cpu = profile_find_metric(profile, "cpu", NULL);
+
+	assert_int_equal(profile->sample_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_thread *thread = &profile->threads[profile->samples[i].thread];
+		const char *set = profile_string(profile, thread->labels);
+		struct profile_sample_label label;
+		char text[64] = "";
+
+		while (profile_next_sample_label(&set, &label))
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s=%.*s", (int)label.key_bytes,
+				label.key, (int)label.value_bytes, label.value);
+		assert_string_equal(text, expected[i].labels);
+		assert_string_equal(profile_string(profile, thread->name), expected[i].thread);
+		assert_int_equal(profile->values[i * profile->value_type_count + cpu], expected[i].value);
+	}
+}
+
 static void types_of_profiles_are_value_types(void **state)
 {
 	CLEANUP(profile_cleanup)
@@ -129,8 +163,8 @@ static void what_is_wrong_is_told(void **state)
 		{ FILE_OF(RESOURCE("1", "a", CPU("{\"stackIndex\":4,\"values\":[1]}"))),
 			"references stack 4, which is not there" },
 		{ FILE_OF(RESOURCE("1", "a", CPU("{\"stackIndex\":-1,\"values\":[1]}"))), "references stack" },
-		{ FILE_OF(RESOURCE("1", "a", CPU("{\"stackIndex\":1,\"values\":[1],\"attributeIndices\":[9]}"))),
-			"references attribute 9, which is not there" },
+		{ FILE_OF(RESOURCE("1", "a", CPU("{\"stackIndex\":1,\"values\":[1],\"attributeIndices\":[99]}"))),
+			"references attribute 99, which is not there" },
 		{ FILE_OF(RESOURCE("1", "a", CPU("{\"stackIndex\":1,\"values\":[1.5]}"))), "no whole number" },
 		{ FILE_OF(RESOURCE("1", "a", CPU("{\"stackIndex\":1,\"values\":[\"99999999999999999999\"]}"))),
 			"more than 64 bits" },
@@ -223,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_read),
 		cmocka_unit_test(protobuf_and_both_spellings_are_the_same),
+		cmocka_unit_test(attributes_of_samples_are_their_labels),
 		cmocka_unit_test(types_of_profiles_are_value_types),
 		cmocka_unit_test(what_is_wrong_is_told),
 		cmocka_unit_test(older_files_are_told),
