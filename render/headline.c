@@ -61,25 +61,71 @@ void headline_waits(const struct diff *diff, const struct diff_change *change,
 
 /* ---- What to do next ---- */
 
+/* What a shell reads as it stands. */
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,:@+=-";
+
 /* Whether the user's name of a side can stand in a command as it is. */
 static bool is_plain(const char *name)
 {
 	enum { MOST_CHARACTERS = 24 };
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,:@+=-";
 
 	return name && name[0] && name[0] != '-' && strlen(name) <= MOST_CHARACTERS && !name[strspn(name, plain)];
 }
 
-static void append_command(const struct render_input *input, const char *options, struct buffer *out)
+/*
+ * Appends an option that chooses samples or frames, with its value as a shell must read it. False: text, which breaks
+ * lines at spaces and cleans what it shows, cannot repeat it.
+ */
+static bool append_filter(struct buffer *out, const char *option, const char *value)
+{
+	enum { MOST_CHARACTERS = 80 };
+	static const char quoted[] = "!\"#$%&()*;<>?[\\]^{|}~";
+	size_t bytes = strlen(value);
+	char both[sizeof(plain) + sizeof(quoted)];
+
+	snprintf(both, sizeof(both), "%s%s", plain, quoted);
+	if (bytes == 0 || bytes > MOST_CHARACTERS || value[strspn(value, both)])
+		return false;
+	buffer_printf(out, value[strspn(value, plain)] ? " %s '%s'" : " %s %s", option, value);
+	return true;
+}
+
+static bool append_where(struct buffer *out, const struct profile_where *where)
+{
+	CLEANUP(buffer_deinit) struct buffer text;
+
+	buffer_init(&text, SIZE_MAX / 2);
+	buffer_printf(&text, "%s=%s", profile_selection_key_name(where), where->value);
+	buffer_append_byte(&text, '\0');
+	return !text.failed && append_filter(out, "--where", text.data);
+}
+
+/* Appends what the part that is shown was chosen by, so that a command is about the same part. */
+static bool append_filters(const struct profile_selection *selection, struct buffer *out)
+{
+	bool ok = (!selection->focus || append_filter(out, "--focus", selection->focus)) &&
+		  (!selection->hide || append_filter(out, "--hide", selection->hide)) &&
+		  (selection->only == PROFILE_ORIGIN_UNKNOWN ||
+			  append_filter(out, "--only", profile_origin_name(selection->only)));
+
+	for (size_t i = 0; ok && i < selection->where_count; i++)
+		ok = append_where(out, &selection->where[i]);
+	return ok;
+}
+
+/* `filters` as append_filters() has them: "" or " --focus parse". */
+static void append_command(
+	const struct render_input *input, const char *filters, const char *options, struct buffer *out)
 {
 	const char *base = input->names[DIFF_BASE], *head = input->names[DIFF_HEAD];
 	bool are_plain = is_plain(base) && is_plain(head);
 
-	buffer_printf(out, "`kelvin diff %s %s %s`", are_plain ? base : "BASE", are_plain ? head : "HEAD", options);
+	buffer_printf(out, "`kelvin diff %s %s%s %s`", are_plain ? base : "BASE", are_plain ? head : "HEAD", filters,
+		options);
 }
 
 /* Several runs on both sides: how large a change they exclude is what there is to know of them. */
-static void append_excluded(const struct render_input *input, struct buffer *out)
+static void append_excluded(const struct render_input *input, const char *filters, struct buffer *out)
 {
 	enum { MOST_PERCENT = 50 };
 	const struct diff_estimate *total = &input->diff->total;
@@ -90,35 +136,37 @@ static void append_excluded(const struct render_input *input, struct buffer *out
 		return;
 	snprintf(option, sizeof(option), "--fail-on 'total>%.0f%%'", percent);
 	buffer_append_string(out, "Next: if smaller changes do not matter, ");
-	append_command(input, option, out);
+	append_command(input, filters, option, out);
 	buffer_append_string(out, " says that there is none.");
 }
 
-static void next_of_inconclusive(const struct render_input *input, struct buffer *out)
+static void next_of_inconclusive(const struct render_input *input, const char *filters, struct buffer *out)
 {
 	const struct diff *diff = input->diff;
 
 	if (diff_load_is_open(diff)) {
 		buffer_append_string(out, "Next: if the load was the same, ");
-		append_command(input, diff->scale.mode == DIFF_SCALE_RATE ? "--scale rate" : "--scale per-run", out);
+		append_command(
+			input, filters, diff->scale.mode == DIFF_SCALE_RATE ? "--scale rate" : "--scale per-run", out);
 		buffer_append_byte(out, '.');
 	} else if (diff->scale.load_is_unknown) {
 		buffer_append_string(out, "Next: with the number of requests of each recording, ");
-		append_command(input, "--scale work=BASE:HEAD", out);
+		append_command(input, filters, "--scale work=BASE:HEAD", out);
 		buffer_append_byte(out, '.');
 	} else if (diff->evidence.mode == DIFF_EVIDENCE_SINGLE || diff->evidence.mode == DIFF_EVIDENCE_COUNTS ||
 		   diff->evidence.mode == DIFF_EVIDENCE_NONE) {
-		buffer_append_string(out,
-			"Next: record each side 3 times or more, and `kelvin diff BASE1,BASE2,BASE3 HEAD1,HEAD2,HEAD3`.");
+		buffer_printf(out,
+			"Next: record each side 3 times or more, and `kelvin diff BASE1,BASE2,BASE3 HEAD1,HEAD2,HEAD3%s`.",
+			filters);
 	} else if (diff->evidence.mode == DIFF_EVIDENCE_RUNS) {
-		append_excluded(input, out);
+		append_excluded(input, filters, out);
 	}
 }
 
 /* Appends how the lines of the function that the verdict names are shown, if it has lines and they are not here. */
 static void append_lines(const struct render_input *input, struct buffer *out)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.";
+	static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.";
 	const struct diff *diff = input->diff;
 	const struct diff_function *f;
 	const char *name;
@@ -127,28 +175,25 @@ static void append_lines(const struct render_input *input, struct buffer *out)
 		return;
 	f = &diff->functions[diff->cause.function];
 	name = diff_string(diff, f->shown);
-	if (f->line > 0 && diff_string(diff, f->file)[0] && name[0] && !name[strspn(name, plain)])
+	if (f->line > 0 && diff_string(diff, f->file)[0] && name[0] && !name[strspn(name, of_names)])
 		buffer_printf(out, ", and with `--list %s` its lines", name);
 }
 
-void headline_next(const struct render_input *input, struct buffer *out)
+static void append_next(const struct render_input *input, const char *filters, struct buffer *out)
 {
-	/* Of a part of a suite, the sides' names alone make no command. */
-	if (input->title && input->title[0])
-		return;
 	switch (input->diff->verdict) {
 	case DIFF_REGRESSED:
 	case DIFF_IMPROVED:
 	case DIFF_MIXED:
 	case DIFF_MINOR:
 		buffer_append_string(out, "Next: ");
-		append_command(input, "-o diff.html", out);
+		append_command(input, filters, "-o diff.html", out);
 		buffer_append_string(out, " shows each call path");
 		append_lines(input, out);
 		buffer_append_byte(out, '.');
 		return;
 	case DIFF_INCONCLUSIVE:
-		next_of_inconclusive(input, out);
+		next_of_inconclusive(input, filters, out);
 		return;
 	case DIFF_MACHINE:
 		buffer_append_string(out, "Next: `kelvin record -a -d 10` shows which programs use the CPUs.");
@@ -156,4 +201,20 @@ void headline_next(const struct render_input *input, struct buffer *out)
 	case DIFF_UNCHANGED:
 		return;
 	}
+}
+
+void headline_next(const struct render_input *input, struct buffer *out)
+{
+	const struct profile_selection *selection = input->question ? input->question->selection : NULL;
+	CLEANUP(buffer_deinit) struct buffer filters;
+
+	buffer_init(&filters, SIZE_MAX / 2);
+	/* Of a part of a suite, the sides' names alone make no command. */
+	if (input->title && input->title[0])
+		return;
+	if (selection && !append_filters(selection, &filters))
+		return;
+	buffer_append_byte(&filters, '\0');
+	if (!filters.failed)
+		append_next(input, filters.data, out);
 }

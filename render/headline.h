@@ -24,5 +24,8 @@ void headline_other(const struct diff *diff, const struct diff_change *change, s
 void headline_waits(const struct diff *diff, const struct diff_change *change,
 	void (*append)(struct buffer *out, const char *name), struct buffer *out);
 
-/* Appends the next step as one sentence with a command; nothing if there is none. */
+/*
+ * Appends the next step as one sentence with a command, which is about the same samples and frames; nothing if there is
+ * none, or where a text cannot show how these were chosen.
+ */
 void headline_next(const struct render_input *input, struct buffer *out);

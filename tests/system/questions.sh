@@ -45,6 +45,21 @@ jq -e '([.callers[].head_pct] | add | . > 99.9 and . < 100.1) and ([.callees[].b
 jq -e '[.functions[].name] | index("flush") == null' a.json >/dev/null || fail "a function of other stacks"
 says a.html 'stacks with a function like'
 
+# What is to be done next is about the same part: the command stands there as a shell reads it.
+for run in 1 2 3 4 5; do
+	cp "base$run.folded" "b$run"
+	cp "head$run.folded" "h$run"
+done
+run 1 kelvin diff b1,b2,b3,b4,b5 h1,h2,h3,h4,h5 --scale per-run --focus '^(parse|Parser::)' --hide trim --only user --text text --max-lines 9
+next=$(tr '\n' ' ' <text | sed -n 's/.*Next: `\([^`]*\)` shows each call path.*/\1/p')
+[[ $next == "kelvin diff b1,b2,b3,b4,b5 h1,h2,h3,h4,h5 --focus '^(parse|Parser::)' --hide trim --only user -o diff.html" ]] ||
+	fail "next: $next; $(cat text)"
+run 1 eval "$next --json next.json"
+says diff.html 'stacks with a function like'
+jq -e '.selection | .focus == "^(parse|Parser::)" and .hide == "trim" and .only == "user"' next.json >/dev/null || fail "$(jq -c .selection next.json)"
+run 1 kelvin diff "$base" "$head" --scale per-run --focus "Parser::parse|it's" --text text
+says_not text '^Next:'
+
 # The scale is that of the whole, so that a part that alone takes twice as much does so.
 jq -e '.scale.mode == "per-run" and .scale.factor == 1 and .verdict == "regressed"' a.json >/dev/null || fail "$(jq -c .scale a.json)"
 # An id asks on: the same function in another run of the command, on one side alone.
