@@ -44,8 +44,7 @@ static struct group_figures figures_of(const struct render_input *input, const s
 		.share = format_percent(format_share(group->time.head, diff->total.head)),
 		.delta = format_delta(group->time.delta, unit),
 		.change = format_change(group->time.base, group->time.head),
-		.interval = format_interval(
-			summary_points(diff, group->time.ci_low), summary_points(diff, group->time.ci_high)),
+		.interval = summary_interval_of_base(&group->time),
 		.samples = isnan(samples) ? (struct format_text){ "" } : format_count(samples),
 	};
 }

@@ -31,8 +31,7 @@ static struct row_figures row_figures(const struct render_input *input, const st
 		.head_share = format_percent(format_share(row->time.head, all->head)),
 		.delta = format_delta(row->time.delta, unit),
 		.change = format_change(row->time.base, row->time.head),
-		.interval = format_interval(
-			summary_points(diff, row->time.ci_low), summary_points(diff, row->time.ci_high)),
+		.interval = summary_interval_of_base(&row->time),
 	};
 }
 
@@ -122,8 +121,7 @@ static void add_figures(const struct text_writer *w, struct table *table, const 
 	bool compared = w->diff->sides == DIFF_SIDES;
 	struct format_text base = format_value(e->base, w->unit), head = format_value(e->head, w->unit),
 			   delta = format_delta(e->delta, w->unit), change = format_change(e->base, e->head),
-			   interval = format_interval(
-				   summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high));
+			   interval = summary_interval_of_base(e);
 	char id[PROFILE_FUNCTION_ID_DIGITS + 1];
 	const char *cells[ABOUT_COLUMNS] = { is_self ? diff_string(w->diff, f->shown) : "",
 		is_self ? text_id(w, f, id) : "", is_self ? "itself" : "with all it calls", compared ? base.text : "",

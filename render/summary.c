@@ -76,6 +76,12 @@ double summary_percent_of_base(const struct diff_estimate *estimate)
 	return format_share(estimate->delta, estimate->base);
 }
 
+struct format_text summary_interval_of_base(const struct diff_estimate *estimate)
+{
+	return format_percent_interval(
+		format_share(estimate->ci_low, estimate->base), format_share(estimate->ci_high, estimate->base));
+}
+
 bool summary_proven(enum diff_state state)
 {
 	return diff_state_is_difference(state);

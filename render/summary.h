@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "render/format.h"
 #include "render/render.h"
 
 /* Choices and words that text, Markdown, JSON and SVG share. Nothing is estimated here: figures come from the diff. */
@@ -34,6 +35,9 @@ double summary_points(const struct diff *diff, double delta);
 
 /* The change in percent of base; NAN if base is 0. */
 double summary_percent_of_base(const struct diff_estimate *estimate);
+
+/* The interval of the difference in percent of base: "-5.0 to 12.3 %"; "" if base is 0, or there is none. */
+struct format_text summary_interval_of_base(const struct diff_estimate *estimate);
 
 bool summary_proven(enum diff_state state);
 
