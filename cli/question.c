@@ -2,8 +2,6 @@
 /* Reads the options that ask about a part of profiles, and makes the part. */
 #include "cli/question.h"
 
-#include "diff/file_pairs.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,14 +102,13 @@ struct meant_keys {
 /* What both sides mean by the question. */
 struct meant {
 	struct meant_keys focus, hide;
-	struct diff_file_pairs *files; /* owned; NULL: no file is asked for */
+	const struct diff_file_pairs *files; /* borrowed; as in struct answer */
 };
 
 static void meant_deinit(struct meant *meant)
 {
 	free(meant->focus.keys);
 	free(meant->hide.keys);
-	diff_file_pairs_destroy(meant->files);
 }
 
 static int compare_keys(const void *left, const void *right)
@@ -209,15 +206,6 @@ static bool find_meant(struct meant_keys *keys, const char *option, const char *
 	return done;
 }
 
-static bool find_files(
-	const struct profile_selection *selection, const struct diff *whole, struct meant *meant, struct error *err)
-{
-	for (size_t i = 0; i < selection->where_count && whole->sides == DIFF_SIDES; i++)
-		if (profile_key_has_path(&selection->where[i]))
-			return diff_file_pairs_create(whole, &meant->files, err);
-	return true;
-}
-
 /* ---- The part ---- */
 
 static bool join_if_parts(struct profile **profile, struct error *err)
@@ -267,6 +255,29 @@ static bool compare_whole(const struct profile *const profiles[DIFF_SIDES], cons
 		       options, &answer->whole, err);
 }
 
+/* Whether files or lines are asked about. */
+static bool is_of_files(const struct question *question)
+{
+	const struct profile_where by = profile_key_parse(question->by ? question->by : "function");
+	bool is = profile_key_has_path(&by);
+
+	for (size_t i = 0; i < question->selection.where_count; i++)
+		is |= profile_key_has_path(&question->selection.where[i]);
+	return is;
+}
+
+static bool find_files(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
+	struct answer *answer, struct error *err)
+{
+	const struct profile *all[DIFF_SIDES];
+
+	if (!profiles[DIFF_BASE] || !is_of_files(question))
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		all[side] = answer->joined[side] ? answer->joined[side] : profiles[side];
+	return diff_file_pairs_create(answer->whole, all, &answer->files, err);
+}
+
 /* Which functions of the diff --focus means, whose callers and callees are asked for. */
 static bool find_neighbours(const struct meant *meant, struct answer *answer,
 	const struct profile *const profiles[DIFF_SIDES], struct error *err)
@@ -309,7 +320,7 @@ static bool take_group(const struct question *question, struct meant *meant, con
 	if (!profiles[DIFF_BASE] || question->selection.where_count != 1 || !profile_selection_is_empty(&rest) ||
 		answer->joined[DIFF_BASE] || answer->joined[DIFF_HEAD])
 		return true;
-	if (!diff_groups_create(answer->whole, profiles, question->selection.where, groups, err))
+	if (!diff_groups_create(answer->whole, profiles, question->selection.where, answer->files, groups, err))
 		return false;
 	options->total = find_group(*groups, question->selection.where, meant);
 	return true;
@@ -323,7 +334,7 @@ static bool has_no_sample(const struct profile *const parts[DIFF_SIDES])
 static bool answer_part(const struct question *question, const struct profile *const profiles[DIFF_SIDES],
 	const struct diff_options *options, struct answer *answer, struct error *err)
 {
-	CLEANUP(meant_deinit) struct meant meant = { 0 };
+	CLEANUP(meant_deinit) struct meant meant = { .files = answer->files };
 	CLEANUP(diff_groups_cleanup) struct diff_groups *groups = NULL;
 	struct diff_options of_part = *options;
 	const struct profile *parts[DIFF_SIDES];
@@ -331,7 +342,6 @@ static bool answer_part(const struct question *question, const struct profile *c
 	of_part.like = answer->whole;
 	if (!find_meant(&meant.focus, "--focus", question->selection.focus, profiles, answer->whole, err) ||
 		!find_meant(&meant.hide, "--hide", question->selection.hide, profiles, answer->whole, err) ||
-		!find_files(&question->selection, answer->whole, &meant, err) ||
 		!make_parts(question, profiles, &meant, answer, err))
 		return false;
 	parts[DIFF_BASE] = answer->profiles[DIFF_BASE];
@@ -359,7 +369,8 @@ static bool answer_groups(const struct question *question, struct answer *answer
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		parts[side] = answer->part ? answer->profiles[side] : answer->all[side];
-	if (!diff_groups_create(answer->part ? answer->part : answer->whole, parts, &key, &answer->groups, err))
+	if (!diff_groups_create(
+		    answer->part ? answer->part : answer->whole, parts, &key, answer->files, &answer->groups, err))
 		return false;
 	answer->shown.groups = answer->groups;
 	return true;
@@ -369,7 +380,7 @@ bool question_answer(const struct question *question, const struct profile *cons
 	const struct diff_options *options, struct answer *answer, struct error *err)
 {
 	*answer = (struct answer){ .shown = question_shown(question) };
-	if (!compare_whole(profiles, options, answer, err))
+	if (!compare_whole(profiles, options, answer, err) || !find_files(question, profiles, answer, err))
 		return false;
 	if (!profile_selection_is_empty(&question->selection)) {
 		if (!answer_part(question, profiles, options, answer, err))
@@ -389,6 +400,7 @@ void answer_deinit(struct answer *answer)
 	diff_neighbours_destroy(answer->neighbours);
 	free(answer->meant);
 	diff_groups_destroy(answer->groups);
+	diff_file_pairs_destroy(answer->files);
 	diff_destroy(answer->part);
 	diff_destroy(answer->whole);
 	for (int side = 0; side < DIFF_SIDES; side++) {

@@ -38,6 +38,7 @@ struct answer {
 	struct profile *profiles[DIFF_SIDES]; /* owned: those of the part */
 	struct profile *joined[DIFF_SIDES]; /* owned: all samples, where the whole was made of other runs; else NULL */
 	const struct profile *all[DIFF_SIDES]; /* borrowed: those of all samples, where these are shown */
+	struct diff_file_pairs *files;         /* owned: of the whole; NULL: nobody asks about files of two sides */
 	struct diff_groups *groups;            /* owned; NULL: nobody asks */
 	struct diff_neighbours *neighbours;    /* owned; NULL: nobody asks */
 	bool *meant;                           /* owned: [function of the part] whose they are; NULL likewise */

@@ -3,77 +3,185 @@
 #include "diff/file_pairs.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+struct diff_file_pairs {
+	struct string_table *paths; /* owned */
+	uint32_t *partners;         /* owned; [path] that of the other side; 0: none */
+};
 
 /* Two paths and the self time of the functions that say so, as measured. */
 struct file_pair {
-	uint32_t base, head; /* strings of the diff */
+	uint32_t base, head; /* paths */
 	double time;
 };
 
-struct diff_file_pairs {
-	const struct diff *diff;
-	uint32_t *partners; /* owned; [string] the path of the other side; 0: none */
+/* A file that lines of a function come from which is not the function's, with their self time on one side. */
+struct line_file {
+	uint32_t function, path;
+	const char *name; /* the end of the path */
+	enum diff_side side;
+	double time;
 };
 
-/* What is met while pairs are found. */
+/* What is met while pairs are found. All is owned but `diff` and `paths`. */
 struct survey {
-	struct file_pair *items; /* owned */
-	size_t count, capacity;
-	struct hash_map index;
-	bool *is_on[DIFF_SIDES]; /* owned; [string] it is a path of this side */
+	const struct diff *diff;
+	struct string_table *paths;
+	struct hash_map ids[DIFF_SIDES]; /* path to 0: it is one of this side */
+	struct file_pair *pairs;
+	size_t pair_count, pair_capacity;
+	struct hash_map pair_ids;
+	struct line_file *files;
+	size_t file_count, file_capacity;
+	struct hash_map file_ids;
 };
 
-static void survey_deinit(struct survey *survey)
+static void survey_deinit(struct survey *s)
 {
-	free(survey->items);
-	hash_map_deinit(&survey->index);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		free(survey->is_on[side]);
+		hash_map_deinit(&s->ids[side]);
+	free(s->pairs);
+	hash_map_deinit(&s->pair_ids);
+	free(s->files);
+	hash_map_deinit(&s->file_ids);
 }
 
 void diff_file_pairs_destroy(struct diff_file_pairs *pairs)
 {
 	if (!pairs)
 		return;
+	string_table_destroy(pairs->paths);
 	free(pairs->partners);
 	free(pairs);
 }
 
-static bool add_pair(struct survey *survey, const struct diff_function *f, struct error *err)
+/* ---- What is met ---- */
+
+static bool add_path(struct survey *s, enum diff_side side, const char *text, uint32_t *path, struct error *err)
 {
-	uint32_t key[2] = { f->base_file, f->file }, *id;
+	uint32_t *value;
 	bool added;
 
-	if (!hash_map_add(&survey->index, key, (uint32_t)survey->count, &id, &added, err))
+	return string_table_add(s->paths, text, strlen(text), path, err) &&
+	       hash_map_add(&s->ids[side], path, 0, &value, &added, err);
+}
+
+static bool add_pair(struct survey *s, uint32_t base, uint32_t head, double time, struct error *err)
+{
+	uint32_t key[2] = { base, head }, *id;
+	bool added;
+
+	if (base == 0 || head == 0 || base == head)
+		return true;
+	if (!hash_map_add(&s->pair_ids, key, (uint32_t)s->pair_count, &id, &added, err))
 		return false;
 	if (added) {
-		if (!ARRAY_RESERVE(&survey->items, &survey->capacity, survey->count + 1, ARRAY_MAX_IDS, err))
+		if (!ARRAY_RESERVE(&s->pairs, &s->pair_capacity, s->pair_count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		survey->items[survey->count++] = (struct file_pair){ .base = key[0], .head = key[1] };
+		s->pairs[s->pair_count++] = (struct file_pair){ .base = base, .head = head };
 	}
-	survey->items[*id].time += f->raw_self[DIFF_BASE] + f->raw_self[DIFF_HEAD];
+	s->pairs[*id].time += time;
 	return true;
 }
 
-static bool survey_functions(struct survey *survey, const struct diff *diff, struct error *err)
+static bool survey_functions(struct survey *s, struct error *err)
 {
-	for (size_t i = 0; i < diff->function_count; i++) {
-		const struct diff_function *f = &diff->functions[i];
+	for (size_t i = 0; i < s->diff->function_count; i++) {
+		const struct diff_function *f = &s->diff->functions[i];
+		const char *file = diff_string(s->diff, f->file);
+		uint32_t base, head;
 
 		if (f->tier == DIFF_TIER_ONE_SIDED) {
 			for (int side = 0; side < DIFF_SIDES; side++)
-				survey->is_on[side][f->file] |= f->raw_total[side] > 0;
-			continue;
+				if (f->raw_total[side] > 0 && !add_path(s, (enum diff_side)side, file, &head, err))
+					return false;
+		} else if (!add_path(s, DIFF_BASE, diff_string(s->diff, f->base_file), &base, err) ||
+			   !add_path(s, DIFF_HEAD, file, &head, err) ||
+			   !add_pair(s, base, head, f->raw_self[DIFF_BASE] + f->raw_self[DIFF_HEAD], err)) {
+			return false;
 		}
-		survey->is_on[DIFF_BASE][f->base_file] = true;
-		survey->is_on[DIFF_HEAD][f->file] = true;
-		if (f->base_file != 0 && f->file != 0 && f->base_file != f->file && !add_pair(survey, f, err))
+	}
+	return true;
+}
+
+/* ---- Lines of other files ---- */
+
+static bool add_line_file(
+	struct survey *s, enum diff_side side, uint32_t function, const char *file, double time, struct error *err)
+{
+	uint32_t key[3] = { function, 0, side }, *id;
+	const char *slash;
+	bool added;
+
+	if (!add_path(s, side, file, &key[1], err) ||
+		!hash_map_add(&s->file_ids, key, (uint32_t)s->file_count, &id, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&s->files, &s->file_capacity, s->file_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		file = string_table_get(s->paths, key[1]);
+		slash = strrchr(file, '/');
+		s->files[s->file_count++] = (struct line_file){
+			.function = function, .path = key[1], .name = slash ? slash + 1 : file, .side = side
+		};
+	}
+	s->files[*id].time += time;
+	return true;
+}
+
+/* The innermost frames alone: self time is of these. */
+static bool survey_lines(struct survey *s, enum diff_side side, const struct profile *profile, struct error *err)
+{
+	const struct diff *diff = s->diff;
+	uint32_t metric = profile_find_metric(profile, diff_string(diff, diff->metric), diff_string(diff, diff->unit));
+
+	metric = metric == PROFILE_NONE ? 0 : metric;
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		uint32_t stack = profile->samples[i].stack, node = diff->sample_nodes[side][i];
+		const struct profile_location *location = &profile->locations[profile->stacks[stack].location];
+		const struct profile_line *line = &profile->lines[location->first_line];
+
+		if (stack != 0 && node != 0 && location->line_count > 0 && line->file != 0 &&
+			line->file != profile->functions[line->function].file &&
+			!add_line_file(s, side, diff->nodes[node].function, profile_string(profile, line->file),
+				(double)profile->values[i * profile->value_type_count + metric], err))
 			return false;
 	}
 	return true;
 }
 
-/* Pairs with most time come first; ties are in order of string ids, so that the result does not depend on the sort. */
+static int by_function_and_name(const void *left, const void *right)
+{
+	const struct line_file *a = left, *b = right;
+	int order = a->function != b->function ? ORDER(a->function, b->function) : strcmp(a->name, b->name);
+
+	if (order == 0)
+		order = ORDER(a->side, b->side);
+	return order ? order : ORDER(a->path, b->path);
+}
+
+/* Of files that have one name in one function, nothing tells which is which. */
+static bool pair_line_files(struct survey *s, struct error *err)
+{
+	const struct line_file *files = s->files;
+
+	if (s->file_count > 0)
+		qsort(s->files, s->file_count, sizeof(*s->files), by_function_and_name);
+	for (size_t i = 0, end; i < s->file_count; i = end) {
+		for (end = i + 1; end < s->file_count && files[end].function == files[i].function &&
+				  strcmp(files[end].name, files[i].name) == 0;)
+			end++;
+		if (end - i == 2 && files[i].side != files[i + 1].side &&
+			!add_pair(s, files[i].path, files[i + 1].path, files[i].time + files[i + 1].time, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Pairs ---- */
+
+/* Pairs with most time come first; ties are in order of ids, so that the result does not depend on the sort. */
 static int by_falling_time(const void *left, const void *right)
 {
 	const struct file_pair *a = left, *b = right;
@@ -83,47 +191,51 @@ static int by_falling_time(const void *left, const void *right)
 	return a->base != b->base ? ORDER(a->base, b->base) : ORDER(a->head, b->head);
 }
 
-static void join(const struct survey *survey, uint32_t *partners)
+static void join(const struct survey *s, uint32_t *partners)
 {
-	if (survey->count > 0)
-		qsort(survey->items, survey->count, sizeof(*survey->items), by_falling_time);
-	for (size_t i = 0; i < survey->count; i++) {
-		const struct file_pair *pair = &survey->items[i];
+	if (s->pair_count > 0)
+		qsort(s->pairs, s->pair_count, sizeof(*s->pairs), by_falling_time);
+	for (size_t i = 0; i < s->pair_count; i++) {
+		const struct file_pair *pair = &s->pairs[i];
 
-		if (survey->is_on[DIFF_HEAD][pair->base] || survey->is_on[DIFF_BASE][pair->head] ||
-			partners[pair->base] != 0 || partners[pair->head] != 0)
+		if (hash_map_get(&s->ids[DIFF_HEAD], &pair->base) != HASH_MAP_NONE ||
+			hash_map_get(&s->ids[DIFF_BASE], &pair->head) != HASH_MAP_NONE || partners[pair->base] != 0 ||
+			partners[pair->head] != 0)
 			continue;
 		partners[pair->base] = pair->head;
 		partners[pair->head] = pair->base;
 	}
 }
 
-bool diff_file_pairs_create(const struct diff *diff, struct diff_file_pairs **pairs, struct error *err)
+bool diff_file_pairs_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	struct diff_file_pairs **pairs, struct error *err)
 {
-	size_t strings = string_table_count(diff->strings);
 	CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *made = calloc(1, sizeof(*made));
-	CLEANUP(survey_deinit) struct survey survey = { 0 };
+	CLEANUP(survey_deinit) struct survey s = { .diff = diff };
 
-	hash_map_init(&survey.index, 2 * sizeof(uint32_t));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		survey.is_on[side] = calloc(strings + 1, sizeof(bool));
-	if (!made || !survey.is_on[DIFF_BASE] || !survey.is_on[DIFF_HEAD])
+		hash_map_init(&s.ids[side], sizeof(uint32_t));
+	hash_map_init(&s.pair_ids, 2 * sizeof(uint32_t));
+	hash_map_init(&s.file_ids, 3 * sizeof(uint32_t));
+	if (!made)
 		return error_set_memory(err);
-	made->diff = diff;
-	made->partners = calloc(strings + 1, sizeof(*made->partners));
+	if (!string_table_create((size_t)4 << 30, &made->paths, err))
+		return false;
+	s.paths = made->paths;
+	if (!survey_functions(&s, err) || !survey_lines(&s, DIFF_BASE, profiles[DIFF_BASE], err) ||
+		!survey_lines(&s, DIFF_HEAD, profiles[DIFF_HEAD], err) || !pair_line_files(&s, err))
+		return false;
+	made->partners = calloc(string_table_count(made->paths) + 1, sizeof(*made->partners));
 	if (!made->partners)
 		return error_set_memory(err);
-	if (!survey_functions(&survey, diff, err))
-		return false;
-	join(&survey, made->partners);
+	join(&s, made->partners);
 	*pairs = TAKE(made);
 	return true;
 }
 
 const char *diff_file_partner(const struct diff_file_pairs *pairs, const char *path, size_t bytes)
 {
-	uint32_t string = string_table_find(pairs->diff->strings, path, bytes);
+	uint32_t id = string_table_find(pairs->paths, path, bytes);
 
-	return string != UINT32_MAX && pairs->partners[string] ? diff_string(pairs->diff, pairs->partners[string])
-							       : NULL;
+	return id != UINT32_MAX && pairs->partners[id] ? string_table_get(pairs->paths, pairs->partners[id]) : NULL;
 }

@@ -5,14 +5,16 @@
 
 /*
  * Which files are one although their paths differ: those of two builds in two directories, or one that was renamed. The
- * functions that the diff matched tell: the file of base's is that of head's. A path that both sides have is itself,
- * and any other has one partner at most, that of the matched functions with most self time.
+ * functions that the diff matched tell: the file of base's is that of head's, and so are files of one name that lines
+ * of both come from (`#include` within a function). A path that both sides have is itself, and any other has one
+ * partner at most, that of the matched functions with most self time.
  */
 struct diff_file_pairs;
 
-/* `diff` is the comparison of the whole, of two sides, and must outlive the pairs. */
+/* `diff` is the comparison of the whole, and `profiles` are those that it was made of, both of two sides. */
 COMMON_MUST_CHECK
-bool diff_file_pairs_create(const struct diff *diff, struct diff_file_pairs **pairs, struct error *err);
+bool diff_file_pairs_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
+	struct diff_file_pairs **pairs, struct error *err);
 void diff_file_pairs_destroy(struct diff_file_pairs *pairs);
 
 /* The path that the other side has for the file of a path that only one side has; NULL: none, or no other one. */

@@ -3,7 +3,6 @@
 #include "diff/groups.h"
 
 #include "diff/build.h"
-#include "diff/file_pairs.h"
 #include "diff/match/union_tree.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/load.h"
@@ -23,6 +22,7 @@ struct grouping {
 	const struct diff *diff;
 	const struct profile *const *profiles;
 	const struct profile_where *key;
+	const struct diff_file_pairs *files;
 	struct diff_groups *groups;
 	uint32_t *values[DIFF_SIDES]; /* [sample] its group, which is the id of its value; owned */
 	bool *left_out[DIFF_SIDES];   /* [sample] it is the machine's; owned */
@@ -126,12 +126,11 @@ static bool find_of_functions(struct grouping *g, int side, struct error *err)
 }
 
 /* A file of base, or a line in it, as head calls it. */
-static bool add_as_in_head(const struct grouping *g, const struct diff_file_pairs *pairs, const char *value,
-	uint32_t *group, struct error *err)
+static bool add_as_in_head(const struct grouping *g, const char *value, uint32_t *group, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer text;
 	size_t bytes = profile_path_bytes(g->key, value);
-	const char *path = diff_file_partner(pairs, value, bytes);
+	const char *path = diff_file_partner(g->files, value, bytes);
 
 	buffer_init(&text, SIZE_MAX / 2);
 	buffer_append_string(&text, path ? path : "");
@@ -143,19 +142,17 @@ static bool add_as_in_head(const struct grouping *g, const struct diff_file_pair
 static bool find_of_base_files(struct grouping *g, struct error *err)
 {
 	const struct profile *base = g->profiles[DIFF_BASE];
-	CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *pairs = NULL;
 	CLEANUP(cleanup_free) uint32_t *groups = NULL;
 	struct string_table *names = NULL;
 	uint32_t *values = g->values[DIFF_BASE];
-	bool ok = diff_file_pairs_create(build_whole(g->diff), &pairs, err) &&
-		  string_table_create((size_t)4 << 30, &names, err) &&
+	bool ok = string_table_create((size_t)4 << 30, &names, err) &&
 		  profile_find_values(base, g->key, names, values, err);
 
 	groups = ok ? calloc(string_table_count(names) + 1, sizeof(*groups)) : NULL;
 	if (ok && !groups)
 		ok = error_set_memory(err);
 	for (uint32_t i = 0; ok && i < string_table_count(names); i++)
-		ok = add_as_in_head(g, pairs, string_table_get(names, i), &groups[i], err);
+		ok = add_as_in_head(g, string_table_get(names, i), &groups[i], err);
 	for (size_t i = 0; ok && i < base->sample_count; i++)
 		values[i] = groups[values[i]];
 	string_table_destroy(names);
@@ -166,7 +163,7 @@ static bool find_values(struct grouping *g, int side, struct error *err)
 {
 	if (g->key->key <= PROFILE_SELECT_MODULE)
 		return find_of_functions(g, side, err);
-	if (side == DIFF_BASE && profile_key_has_path(g->key))
+	if (side == DIFF_BASE && g->files && profile_key_has_path(g->key))
 		return find_of_base_files(g, err);
 	return profile_find_values(g->profiles[side], g->key, g->groups->strings, g->values[side], err);
 }
@@ -446,9 +443,10 @@ static void order_rows(struct diff_groups *groups)
 }
 
 bool diff_groups_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	const struct profile_where *key, struct diff_groups **groups, struct error *err)
+	const struct profile_where *key, const struct diff_file_pairs *files, struct diff_groups **groups,
+	struct error *err)
 {
-	CLEANUP(grouping_deinit) struct grouping g = { .diff = diff, .profiles = profiles, .key = key };
+	CLEANUP(grouping_deinit) struct grouping g = { .diff = diff, .profiles = profiles, .key = key, .files = files };
 	CLEANUP(diff_cleanup) struct diff *compared = NULL;
 	bool two_sided = diff->sides == DIFF_SIDES;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/diff.h"
+#include "diff/file_pairs.h"
 
 /*
  * Groups of samples, each with a verdict of its own: those of a thread, of a module, of a route that the program names.
@@ -31,11 +31,13 @@ struct diff_groups {
 
 /*
  * Groups what a diff was made of by the values of a key; `profiles` are its profiles, the key's words must outlive the
- * groups. ERROR_NOT_FOUND: no sample has the key, with the keys that are there.
+ * groups. `files` tells which files are one (NULL: paths do). ERROR_NOT_FOUND: no sample has the key, with the keys
+ * that are there.
  */
 COMMON_MUST_CHECK
 bool diff_groups_create(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES],
-	const struct profile_where *key, struct diff_groups **groups, struct error *err);
+	const struct profile_where *key, const struct diff_file_pairs *files, struct diff_groups **groups,
+	struct error *err);
 void diff_groups_destroy(struct diff_groups *groups);
 
 static inline void diff_groups_cleanup(struct diff_groups **groups)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/file_pairs.h"
 #include "diff/groups.h"
 #include "synthetic_fixture.h"
 #include "tests/unit/support/failing_malloc.h"
@@ -11,6 +10,7 @@ struct place {
 	const char *function, *file;
 	uint32_t line;
 	int64_t samples;
+	const char *included; /* the file of the line; NULL: the function's */
 };
 
 /* Samples of functions that nobody calls, up to one without a name. */
@@ -26,7 +26,8 @@ static struct profile *profile_of(const struct place *places)
 			.module = profile_id(s.profile, "prog"),
 			.origin = PROFILE_ORIGIN_USER,
 			.name_source = PROFILE_NAME_DWARF };
-		struct profile_line line = { .line = place->line };
+		struct profile_line line = { .line = place->line,
+			.file = place->included ? profile_id(s.profile, place->included) : 0 };
 		uint32_t location, stack;
 
 		must(profile_add_function(s.profile, &function, &line.function, &err), &err);
@@ -39,10 +40,14 @@ static struct profile *profile_of(const struct place *places)
 
 static const struct place of_base[] = { { "parse", "/v1/parse.c", 7, 300 }, { "read", "/v1/io.c", 3, 90 },
 	{ "write", "/v1/out.c", 5, 10 }, { "copy", "/usr/copy.h", 2, 40 }, { "old", "/v1/old.c", 2, 40 },
-	{ "moved", "/v1/parse.c", 90, 20 }, { NULL, NULL, 0, 0 } };
+	{ "moved", "/v1/parse.c", 90, 20 }, { "parse", "/v1/parse.c", 4, 80, "/v1/gen/table.inc" },
+	{ "parse", "/v1/parse.c", 4, 8, "/v1/a/twice.inc" }, { "parse", "/v1/parse.c", 4, 8, "/v1/b/twice.inc" },
+	{ "read", "/v1/io.c", 4, 8, "/v1/only.inc" }, { NULL, NULL, 0, 0, NULL } };
 static const struct place of_head[] = { { "parse", "/v2/parse.c", 7, 400 }, { "read", "/v2/io.c", 3, 90 },
 	{ "write", "/v2/io.c", 9, 10 }, { "copy", "/usr/copy.h", 2, 40 }, { "added", "/v2/added.c", 2, 40 },
-	{ "moved", "/usr/copy.h", 30, 20 }, { NULL, NULL, 0, 0 } };
+	{ "moved", "/usr/copy.h", 30, 20 }, { "parse", "/v2/parse.c", 4, 70, "/v2/out/table.inc" },
+	{ "parse", "/v2/parse.c", 4, 8, "/v2/twice.inc" }, { "write", "/v2/io.c", 4, 8, "/v2/only.inc" },
+	{ NULL, NULL, 0, 0, NULL } };
 
 struct comparison {
 	struct profile *sides[DIFF_SIDES];
@@ -56,7 +61,9 @@ static struct comparison compared(void)
 	struct error err;
 
 	c.diff = synthetic_diff(c.sides[DIFF_BASE], c.sides[DIFF_HEAD], NULL);
-	must(diff_file_pairs_create(c.diff, &c.pairs, &err), &err);
+	must(diff_file_pairs_create(
+		     c.diff, (const struct profile *[]){ c.sides[DIFF_BASE], c.sides[DIFF_HEAD] }, &c.pairs, &err),
+		&err);
 	return c;
 }
 
@@ -84,6 +91,11 @@ static void files_of_matched_functions_are_one(void **state)
 		{ "/v1/out.c", NULL },
 		/* Both sides have it, whatever moved there. */
 		{ "/usr/copy.h", NULL },
+		/* Lines of one function come from them. */
+		{ "/v1/gen/table.inc", "/v2/out/table.inc" },
+		{ "/v1/a/twice.inc", NULL },
+		{ "/v2/twice.inc", NULL },
+		{ "/v1/only.inc", NULL },
 		{ "/v1/old.c", NULL },
 		{ "/v2/added.c", NULL },
 		{ "/elsewhere.c", NULL },
@@ -125,6 +137,8 @@ static void a_row_has_the_samples_that_a_condition_chooses(void **state)
 	} cases[] = {
 		{ PROFILE_SELECT_FILE, "/v2/parse.c", { "/v2/parse.c", "/v1/parse.c", "parse.c", "v1/parse.c" }, 320,
 			400 },
+		{ PROFILE_SELECT_FILE, "/v2/out/table.inc", { "table.inc", "gen/table.inc", "out/table.inc" }, 80, 70 },
+		{ PROFILE_SELECT_LINE, "/v2/out/table.inc:4", { "table.inc:4", "gen/table.inc:4" }, 80, 70 },
 		{ PROFILE_SELECT_FILE, "/v2/io.c", { "io.c", "/v2/io.c", "/v1/io.c" }, 90, 100 },
 		{ PROFILE_SELECT_FILE, "/v1/out.c", { "out.c" }, 10, 0 },
 		{ PROFILE_SELECT_FILE, "/usr/copy.h", { "copy.h" }, 40, 60 },
@@ -142,7 +156,7 @@ static void a_row_has_the_samples_that_a_condition_chooses(void **state)
 		const struct diff_group *row = NULL;
 		struct error err;
 
-		must(diff_groups_create(c.diff, profiles, &where, &groups, &err), &err);
+		must(diff_groups_create(c.diff, profiles, &where, c.pairs, &groups, &err), &err);
 		for (size_t k = 0; k < groups->count; k++)
 			if (strcmp(diff_group_value(groups, &groups->items[k]), cases[i].value) == 0)
 				row = &groups->items[k];
@@ -179,17 +193,19 @@ static void memory_that_is_not_there_is_an_error(void **state)
 	CLEANUP(comparison_deinit) struct comparison c = compared();
 	const struct profile *profiles[DIFF_SIDES] = { c.sides[DIFF_BASE], c.sides[DIFF_HEAD] };
 	const struct profile_where by_line = { .key = PROFILE_SELECT_LINE };
-	struct diff_groups *groups = NULL;
 	struct error err;
 	bool ok = false;
 
 	for (size_t n = 0; !ok; n++) {
+		CLEANUP(diff_file_pairs_cleanup) struct diff_file_pairs *pairs = NULL;
+		CLEANUP(diff_groups_cleanup) struct diff_groups *groups = NULL;
+
 		failing_malloc_after(n);
-		ok = diff_groups_create(c.diff, profiles, &by_line, &groups, &err);
+		ok = diff_file_pairs_create(c.diff, profiles, &pairs, &err) &&
+		     diff_groups_create(c.diff, profiles, &by_line, pairs, &groups, &err);
 		failing_malloc_after(SIZE_MAX);
 		assert_true(ok || err.code == ERROR_MEMORY);
 	}
-	diff_groups_destroy(groups);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static struct diff_groups *grouped(
 	struct diff_groups *groups;
 	struct error err;
 
-	must(diff_groups_create(diff, profiles, key, &groups, &err), &err);
+	must(diff_groups_create(diff, profiles, key, NULL, &groups, &err), &err);
 	return groups;
 }
 
@@ -190,7 +190,7 @@ static void a_key_or_a_value_that_is_not_there_is_refused(void **state)
 	struct diff_groups *groups;
 	struct error err;
 
-	assert_false(diff_groups_create(diff, profiles, &tenant, &groups, &err));
+	assert_false(diff_groups_create(diff, profiles, &tenant, NULL, &groups, &err));
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
 	assert_non_null(strstr(err.message, "--by tenant: no sample has it; there are: function, module"));
 	assert_non_null(strstr(err.message, "route"));
@@ -228,7 +228,7 @@ static void memory_that_is_not_there_is_an_error(void **state)
 
 		for (size_t n = 0; !ok; n++) {
 			failing_malloc_after(n);
-			ok = diff_groups_create(diff, profiles, keys[k], &groups, &err);
+			ok = diff_groups_create(diff, profiles, keys[k], NULL, &groups, &err);
 			failing_malloc_after(SIZE_MAX);
 			assert_true(ok || err.code == ERROR_MEMORY);
 		}
