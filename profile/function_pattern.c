@@ -2,6 +2,7 @@
 /* Finds the functions that somebody means by a regular expression or an id. */
 #include "profile/function_pattern.h"
 
+#include "profile/function_name.h"
 #include "profile/profile.h"
 
 #include <ctype.h>
@@ -43,6 +44,31 @@ static const char *without_prefix(const char *text, enum profile_pattern_part *p
 	return text;
 }
 
+/*
+ * Modules have no version (profile/identity.h), but people copy the name of a file: what `libc.so.6`, `libc\.so\.6` or
+ * `^libc.so.6$` says behind `.so` is left out.
+ */
+static const char *without_version(const char *text, char *out, size_t size)
+{
+	size_t length = strlen(text), end, start;
+
+	end = length > 0 && text[length - 1] == '$' ? length - 1 : length;
+	start = end;
+	for (size_t at = end; at > 0 && isdigit((unsigned char)text[at - 1]);) {
+		while (at > 0 && isdigit((unsigned char)text[at - 1]))
+			at--;
+		if (at == 0 || text[at - 1] != '.')
+			break;
+		at -= at > 1 && text[at - 2] == '\\' ? 2 : 1;
+		start = at;
+	}
+	if (start == end || start < 3 || strncmp(text + start - 3, ".so", 3) != 0 || length >= size)
+		return text;
+	memcpy(out, text, start);
+	memcpy(out + start, text + end, length - end + 1);
+	return out;
+}
+
 static bool read_id(const char *digits, uint64_t *id)
 {
 	if (strlen(digits) != PROFILE_FUNCTION_ID_DIGITS ||
@@ -77,6 +103,7 @@ static bool compile(struct profile_pattern *pattern, const char *option, const c
 
 bool profile_pattern_init(struct profile_pattern *pattern, const char *option, const char *text, struct error *err)
 {
+	char bare[MOST_PATTERN_BYTES + 1];
 	const char *rest;
 
 	*pattern = (struct profile_pattern){ .text = text };
@@ -87,6 +114,8 @@ bool profile_pattern_init(struct profile_pattern *pattern, const char *option, c
 	if (strlen(rest) > MOST_PATTERN_BYTES)
 		return error_set(err, ERROR_USAGE, "%s: the expression is longer than %d bytes", option,
 			(int)MOST_PATTERN_BYTES);
+	if (pattern->part == PROFILE_PATTERN_MODULE)
+		rest = without_version(rest, bare, sizeof(bare));
 	if (pattern->part != PROFILE_PATTERN_ID)
 		return compile(pattern, option, rest, err);
 	return read_id(rest, &pattern->id) ||
@@ -127,6 +156,20 @@ static bool name_matches(struct profile_pattern *pattern, const char *name, cons
 	       has_match(pattern, pattern->shown.data);
 }
 
+/* Names of interpreted functions tell their file, which profiles need not have elsewhere; reports show it as any other.
+ */
+static bool file_matches(const struct profile_pattern *pattern, const char *name, const char *file)
+{
+	struct profile_script_name parts;
+	char own[MOST_TEXT_BYTES];
+
+	if (*file || profile_script_name(name, &parts) == PROFILE_LANGUAGE_NATIVE || parts.file_bytes >= sizeof(own))
+		return has_match(pattern, file);
+	memcpy(own, parts.file, parts.file_bytes);
+	own[parts.file_bytes] = '\0';
+	return has_match(pattern, own);
+}
+
 bool profile_pattern_matches(
 	struct profile_pattern *pattern, const char *name, const char *module, const char *file, const char *key)
 {
@@ -136,7 +179,7 @@ bool profile_pattern_matches(
 	case PROFILE_PATTERN_MODULE:
 		return has_match(pattern, module);
 	case PROFILE_PATTERN_FILE:
-		return has_match(pattern, file);
+		return file_matches(pattern, name, file);
 	case PROFILE_PATTERN_ID:
 		return id_of(key) == pattern->id;
 	}

@@ -13,6 +13,7 @@ struct profile;
  *	parse|scan         names that this POSIX extended regular expression matches somewhere, as shown or in full;
  *	                   without a capital letter, in either case
  *	module:libz        the functions of such modules; file:http.c: those of such files
+ *	module:libz.so.1   the same: modules have no version (profile/identity.h)
  *	id:0f3a9c21b7de    the function of this id, which reports in JSON and text name
  */
 enum profile_pattern_part { PROFILE_PATTERN_NAME, PROFILE_PATTERN_MODULE, PROFILE_PATTERN_FILE, PROFILE_PATTERN_ID };
@@ -31,7 +32,8 @@ COMMON_MUST_CHECK
 bool profile_pattern_init(struct profile_pattern *pattern, const char *option, const char *text, struct error *err);
 void profile_pattern_deinit(struct profile_pattern *pattern);
 
-/* Whether a function is meant, by its full name, its module ("": none), its file ("": not known) and its key. */
+/* Whether a function is meant, by its full name, its module ("": none), its file ("": that of its name, or not known)
+ * and its key. */
 bool profile_pattern_matches(
 	struct profile_pattern *pattern, const char *name, const char *module, const char *file, const char *key);
 

@@ -168,6 +168,12 @@ static void functions_are_meant_as_on_the_page(void **state)
 		{ "parser", 400 },
 		{ "memchr|ksys", 400 },
 		{ "module:libc", 400 },
+		{ "module:libc.so.6", 400 },
+		{ "module:^libc\\.so\\.6$", 400 },
+		{ "module:libc.so.2.36", 400 },
+		{ "module:libc.so6", -1 },
+		{ "module:.6", -1 },
+		{ "libc.so.6", -1 },
 		{ "module: KERNEL", -1 },
 		{ "file:http\\.c$", 700 },
 		{ "waiting: lock", 0 },
@@ -199,6 +205,19 @@ static void a_function_is_found_by_its_id(void **state)
 	snprintf(text, sizeof(text), "id:%s", id);
 	p = selected(whole, (struct profile_selection){ .focus = text });
 	assert_int_equal(profile_sum(p, 1), 300);
+}
+
+static void a_file_is_also_that_of_a_name(void **state)
+{
+	struct profile_pattern pattern;
+	struct error err;
+
+	must(profile_pattern_init(&pattern, "--focus", "file:^/srv/w\\.py$", &err), &err);
+	assert_true(profile_pattern_matches(&pattern, "py::S.run:/srv/w.py", "[jit]", "", ""));
+	assert_true(profile_pattern_matches(&pattern, "run", "app", "/srv/w.py", ""));
+	assert_false(profile_pattern_matches(&pattern, "py::S.run:/srv/w.py", "[jit]", "/srv/other.py", ""));
+	assert_false(profile_pattern_matches(&pattern, "/srv/w.py", "app", "", ""));
+	profile_pattern_deinit(&pattern);
 }
 
 static void time_of_hidden_frames_is_that_of_callers(void **state)
@@ -334,6 +353,7 @@ int main(void)
 		cmocka_unit_test(focus_keeps_whole_stacks_with_the_function),
 		cmocka_unit_test(functions_are_meant_as_on_the_page),
 		cmocka_unit_test(a_function_is_found_by_its_id),
+		cmocka_unit_test(a_file_is_also_that_of_a_name),
 		cmocka_unit_test(time_of_hidden_frames_is_that_of_callers),
 		cmocka_unit_test(only_user_code_keeps_interrupts_waits_and_the_unknown),
 		cmocka_unit_test(focus_looks_at_frames_that_are_hidden),
