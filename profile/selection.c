@@ -16,6 +16,7 @@
 /* What is known of a stack's last frame, for those that it calls. */
 struct frame_state {
 	uint8_t kind;                      /* enum profile_interrupt of its function */
+	uint8_t visible_kind;              /* that of the last frame that stays */
 	bool is_interrupt;                 /* it lies in what is no program's */
 	struct profile_line hidden_caller; /* the frame, if it was left out; else its function is PROFILE_NONE */
 };
@@ -196,12 +197,14 @@ struct visible {
 };
 
 /*
- * Whether an interrupt begins at a frame, by its caller: where that was left out, but is what tells it, it comes back.
+ * Whether the scheduler was called by the program or by an interrupt is told by its caller: where that was left out,
+ * and the frame that is the caller now tells otherwise, it comes back.
  */
 static bool needs_caller(const struct frame_state *state, uint8_t kind)
 {
 	return state->hidden_caller.function != PROFILE_NONE && !state->is_interrupt &&
-	       kind == PROFILE_INTERRUPT_SCHEDULE && state->kind == PROFILE_INTERRUPT_RETURN;
+	       kind == PROFILE_INTERRUPT_SCHEDULE &&
+	       (state->kind == PROFILE_INTERRUPT_RETURN) != (state->visible_kind == PROFILE_INTERRUPT_RETURN);
 }
 
 static struct visible visible_lines(struct selector *s, size_t stack)
@@ -217,20 +220,22 @@ static struct visible visible_lines(struct selector *s, size_t stack)
 		uint8_t kind = s->kinds[line->function];
 		bool begins =
 			profile_interrupt_begins((enum profile_interrupt)kind, (enum profile_interrupt)state.kind);
+		bool is_told_by_caller = !s->leads_to_wait[stack] && needs_caller(&state, kind);
 
-		if (begins && !s->leads_to_wait[stack] && needs_caller(&state, kind)) {
+		state.is_interrupt = !s->leads_to_wait[stack] && (state.is_interrupt || begins);
+		state.kind = kind;
+		if (!stays(s, line->function, state.is_interrupt)) {
+			state.hidden_caller = *line;
+			visible.is_whole = false;
+			continue;
+		}
+		if (is_told_by_caller) {
 			s->lines[--kept] = state.hidden_caller;
 			visible.is_whole = false;
 		}
-		state.is_interrupt = !s->leads_to_wait[stack] && (state.is_interrupt || begins);
-		state.kind = kind;
+		s->lines[--kept] = *line;
+		state.visible_kind = kind;
 		state.hidden_caller.function = PROFILE_NONE;
-		if (stays(s, line->function, state.is_interrupt)) {
-			s->lines[--kept] = *line;
-		} else {
-			state.hidden_caller = *line;
-			visible.is_whole = false;
-		}
 	}
 	s->states[stack] = state;
 	visible.count = most - kept;

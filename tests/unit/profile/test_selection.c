@@ -220,6 +220,61 @@ static void a_file_is_also_that_of_a_name(void **state)
 	profile_pattern_deinit(&pattern);
 }
 
+/* `main` waits in a system call, and is preempted at the end of two. */
+static struct profile *scheduled(void)
+{
+	static const char *const paths[][4] = { { "do_syscall_64", "do_wait", "schedule" },
+		{ "do_syscall_64", "exit_to_user_mode_loop", "schedule" },
+		{ "el0_svc_compat", "exit_to_user_mode_loop", "schedule" } };
+	struct maker m;
+	struct error err;
+	uint32_t thread, run;
+
+	must(profile_create(&m.p, &err) && profile_add_value_type(m.p, "cpu", "nanoseconds", &err), &err);
+	add_mappings(&m);
+	must(profile_add_run(m.p, &(struct profile_run){ .duration_ns = 1000 }, &run, &err) &&
+			profile_add_thread(m.p, &(struct profile_thread){ .run = run }, &thread, &err),
+		&err);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct profile_line line = { function(&m, "main", PROGRAM, PROFILE_ORIGIN_USER), 3, 0 };
+		uint32_t stack = grow(&m, 0, PROGRAM, 100, &line, 1);
+		int64_t values[PROFILE_MAX_VALUE_TYPES] = { 10 };
+
+		for (size_t k = 0; paths[i][k]; k++) {
+			line.function = function(&m, paths[i][k], KERNEL, PROFILE_ORIGIN_SYSTEM);
+			stack = grow(&m, stack, KERNEL, 200 + 10 * i + k, &line, 1);
+		}
+		must(profile_add_sample(m.p, stack, thread, values, (int64_t)i, &err), &err);
+	}
+	must(profile_finish(m.p, &err) && profile_validate(m.p, &err), &err);
+	return m.p;
+}
+
+/* Who calls the scheduler tells whether the program waits or is preempted: time does not change sides. */
+static void callers_that_tell_interrupts_stay(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *whole = scheduled(), *p = NULL;
+	static const char *const callers[] = { "do_wait", "do_syscall_64", "exit_to_user_mode_loop" };
+	size_t seen = 0;
+
+	p = selected(whole, (struct profile_selection){ .hide = "wait|mode_loop" });
+	assert_int_equal(p->sample_count, 3);
+	for (size_t i = 0; i < p->sample_count; i++) {
+		uint32_t caller = p->stacks[p->samples[i].stack].parent;
+		const struct profile_location *location = &p->locations[p->stacks[caller].location];
+		const struct profile_location *leaf = &p->locations[p->stacks[p->samples[i].stack].location];
+		const struct profile_line *line =
+			leaf->line_count > 1 ? &p->lines[leaf->first_line + 1] : &p->lines[location->first_line];
+
+		for (size_t k = 0; k < 3; k++)
+			if (strcmp(profile_string(p, p->functions[line->function].name), callers[k]) == 0)
+				seen |= (size_t)1 << k;
+		assert_string_equal(
+			profile_string(p, p->functions[p->lines[leaf->first_line].function].name), "schedule");
+	}
+	assert_int_equal(seen, 7);
+}
+
 static void time_of_hidden_frames_is_that_of_callers(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *whole = recording(), *p = NULL;
@@ -354,6 +409,7 @@ int main(void)
 		cmocka_unit_test(functions_are_meant_as_on_the_page),
 		cmocka_unit_test(a_function_is_found_by_its_id),
 		cmocka_unit_test(a_file_is_also_that_of_a_name),
+		cmocka_unit_test(callers_that_tell_interrupts_stay),
 		cmocka_unit_test(time_of_hidden_frames_is_that_of_callers),
 		cmocka_unit_test(only_user_code_keeps_interrupts_waits_and_the_unknown),
 		cmocka_unit_test(focus_looks_at_frames_that_are_hidden),
