@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { codes, filters, folding, hash, processes, state as states, symbols } from './lib/modules.js';
+import { codes, expressions, filters, folding, hash, NameSearch, processes, state as states, symbols } from './lib/modules.js';
 import { functionOf, shown } from './lib/pages.js';
 import { byPath, childrenOf, namesTo, property, randomPage, SEEDS } from './lib/random.js';
 
@@ -86,14 +86,33 @@ property('a merged function gives its self time to its callers', (page) => {
     );
 });
 
-property('only user code: frames of libraries and of the system are merged', (page) => {
-  const others = new Set(
-    page.functions.filter(({ origin }) => ['library', 'system'].includes(codes.ORIGINS[origin])).map(({ name }) => name),
-  );
-  assert.deepEqual(
-    stacksShown(page, { filters: text(['user', '']) }),
-    sorted(changed(page, (frames) => frames.filter((name) => !others.has(name)))),
-  );
+property('only the code of one origin: frames of the others are merged, and those of no origin stay', (page) => {
+  for (const kind of ['user', 'library', 'system']) {
+    const others = new Set(
+      page.functions.filter(({ origin }) => origin !== 0 && codes.ORIGINS[origin] !== kind).map(({ name }) => name),
+    );
+    assert.deepEqual(
+      stacksShown(page, { filters: text([kind, '']) }),
+      sorted(changed(page, (frames) => frames.filter((name) => !others.has(name)))),
+    );
+  }
+});
+
+property('an expression keeps the stacks with what it means, or takes the frames of that out', (page) => {
+  for (const [expression, means] of /** @type {[string, (f: any) => boolean][]} */ ([
+    ['F[13]$', () => false],
+    ['f[13]$', ({ name }) => /f[13]$/.test(name)],
+    ['module:libz.so.1.3', ({ module }) => module === 'libz.so'],
+    ['f2|f5', ({ name }) => /f2|f5/.test(name)],
+  ])) {
+    const names = new Set(page.functions.filter(means).map((/** @type {any} */ f) => f.name));
+    const has = (/** @type {string} */ name) => names.has(name);
+    const only = stacksShown(page, { filters: withFilter('', 'focus', expression) });
+    const left = stacksShown(page, { filters: withFilter('', 'hide', expression) });
+    // What means nothing is not obeyed.
+    assert.deepEqual(only, sorted(changed(page, (frames) => (!names.size || frames.some(has) ? frames : null))), expression);
+    assert.deepEqual(left, sorted(changed(page, (frames) => frames.filter((name) => !has(name)))), expression);
+  }
 });
 
 property('a recursion is folded into its outermost frame, direct or by way of others', (page) => {
@@ -264,4 +283,50 @@ test('the text of filters: each one once, a function has one of its kinds, and a
   const lost = shown(page, { filters: 'ozzz.lnone.pnone' });
   assert.deepEqual(lost.totals(), shown(page).totals(), 'what the report lacks is not obeyed');
   assert.equal(lost.isPart, false);
+});
+
+test('a filter has what the search found: the expression with the part that it was found in', () => {
+  const page = randomPage(4);
+  const names = new NameSearch(page.functions, () => {});
+  const expressionOf = (/** @type {string} */ search) => (names.find(search), names.expression);
+  assert.equal(expressionOf('f3'), 'f3');
+  assert.equal(expressionOf('libz'), 'module:libz');
+  assert.equal(expressionOf('libz.so.1'), 'module:libz.so.1', 'the name of a file');
+  assert.equal(expressionOf('module:libz'), 'module:libz');
+  assert.equal(expressionOf('nothing is called so'), '');
+  assert.equal(expressionOf(''), '');
+  for (const search of ['f3', 'libz', 'f[12]', 'F1', 'f(', 'module:APP'])
+    if (expressionOf(search)) assert.deepEqual(new expressions.Expressions(page.functions).find(names.expression)?.hits, names.find(search), search);
+});
+
+test('expressions come back from an address as they were', () => {
+  for (const expression of ['a.b~c', '~d.~t', 'std::vector<int>::(push|pop)_back$', 'módulo', '.', '~', ''])
+    assert.deepEqual(filters.filtersOf(withFilter('u', 'hide', expression)), [{ kind: 'user', hash: '' }, { kind: 'hide', hash: expression }]);
+  const [a, b] = [withFilter('', 'focus', 'a.b'), withFilter(withFilter('', 'focus', 'a.b'), 'hide', 'a.b')];
+  assert.equal(filters.withoutFilter(b, 'hide', 'a.b'), a);
+  assert.equal(withFilter(withFilter('', 'user'), 'library'), 'b', 'one origin at a time');
+  const state = states.fromHash(states.toHash({ ...states.DEFAULTS, filters: b }, states.DEFAULTS), states.DEFAULTS);
+  assert.equal(state.filters, b);
+});
+
+test('an expression that could take for ever is tried apart, and a renamed function is meant by both its names', async () => {
+  const page = randomPage(4);
+  const found = new expressions.Expressions(page.functions);
+  const hits = new Uint8Array(page.functions.length);
+  hits[1] = 1;
+  page.functions[1].movedTo = 5;
+  /** @type {string[]} */ const tried = [];
+  found.runApart = (pattern, part, done) => {
+    tried.push(`${part} ${pattern.source}`);
+    setTimeout(() => (pattern.source.startsWith('(a') ? done(null, 'too slow') : done(hits, '')));
+  };
+  const both = ['(x+x+)+y', 'module:(a|a)*b', 'f1'];
+  assert.deepEqual(found.unknown(both), both.slice(0, 2));
+  await found.read(both);
+  assert.deepEqual(tried, ['name (x+x+)+y', 'module (a|a)*b']);
+  assert.deepEqual(found.unknown(both), []);
+  assert.deepEqual([...found.find(both[0])?.hits || []].flatMap((hit, f) => (hit ? [f] : [])), [1, 5]);
+  assert.deepEqual(found.find(both[1]), { hits: null, error: 'too slow' });
+  const model = shown(randomPage(4), { filters: withFilter('', 'focus', '(x+x+)+y') });
+  assert.equal(model.isPart, false, 'what is not known is not obeyed');
 });

@@ -40,9 +40,9 @@ test('what is simple is quick on the worst of names', () => {
   /** The CPU time of this process for a search; once it has been compiled. @param {string} text */
   const cost = (text) => {
     const search = pattern.patternOf(text);
-    pattern.matchAll(search, names, String);
+    pattern.matchAll(search, names, (name) => [name]);
     const begin = process.cpuUsage();
-    pattern.matchAll(search, names, String);
+    pattern.matchAll(search, names, (name) => [name]);
     const { user, system } = process.cpuUsage(begin);
     return user + system;
   };
@@ -58,7 +58,7 @@ test('what is simple is quick on the worst of names', () => {
 test('names are matched as the browser does', () => {
   const names = ['main', 'Main', 'std::sort<int>', ''];
   const found = (/** @type {string} */ text) => {
-    const hits = pattern.matchAll(pattern.patternOf(text), names, String);
+    const hits = pattern.matchAll(pattern.patternOf(text), names, (name) => [name]);
     return names.filter((_, i) => hits[i]);
   };
   assert.deepEqual(found('main'), ['main', 'Main']);
@@ -72,5 +72,17 @@ test('a word before a colon names what is searched; any other text is looked for
   assert.deepEqual(pattern.partsOf('module:libz'), { parts: ['module'], rest: 'libz' });
   assert.deepEqual(pattern.partsOf('file: app.c$'), { parts: ['file'], rest: 'app.c$' });
   for (const text of ['parse', 'std::sort', 'profile:x', ':x', '']) assert.deepEqual(pattern.partsOf(text).rest, text);
-  assert.deepEqual(pattern.partsOf('parse').parts, ['name', 'fullName', 'module', 'file']);
+  assert.deepEqual(pattern.partsOf('parse').parts, ['name', 'module', 'file']);
+});
+
+test('the file of a library means its module, which has no version', () => {
+  const modules = ['libc.so', 'libcurl.so', 'liblibc.so', 'app.so6'];
+  const found = (/** @type {string} */ text) => {
+    const hits = pattern.matchAll(pattern.patternIn(text, 'module'), modules, (module) => [module]);
+    return modules.filter((_, i) => hits?.[i]);
+  };
+  for (const text of ['^libc.so.6', '^libc\\.so\\.6$', '^libc\\.so.2.36', '^libc\\.so']) assert.deepEqual(found(text), ['libc.so'], text);
+  assert.deepEqual(found('libc.so.6'), ['libc.so', 'liblibc.so']);
+  assert.deepEqual(found('so6'), ['app.so6']);
+  assert.equal(pattern.patternIn('libc.so.6', 'name').source, 'libc.so.6', 'a name is what it is');
 });

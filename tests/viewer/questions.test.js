@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { filters, hash } from './lib/modules.js';
+import { expressions, filters, hash } from './lib/modules.js';
 import { comparedPage, shown } from './lib/pages.js';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -56,6 +56,26 @@ function assertEqual(page, text, what) {
     );
 }
 
+/**
+ * Figures without the hidden callers of the scheduler that come back, since a profile has nothing else that tells its calls
+ * from interrupts (`profile/selection.c`); they have no time of their own.
+ * @param {any} page @param {string} expression @param {Map<string, number[]>} text
+ */
+function withoutTelling(page, expression, text) {
+  const hits = new expressions.Expressions(page.functions).find(expression)?.hits;
+  const isTelling = (/** @type {any} */ f) => hits?.[f.id] && f.module.startsWith('[kernel') && !f.key.endsWith('(interrupt)');
+  const telling = new Set(page.functions.filter(isTelling).map((/** @type {any} */ f) => f.key));
+  return new Map([...text].filter(([key, [base, head]]) => !telling.has(key) || Math.round(base) || Math.round(head)));
+}
+
+/** Expressions of each form that mean functions of a report. @param {any} func @param {any} whole @returns {string[]} */
+function expressionsFor(func, whole) {
+  const word = /[a-z]{3,}/i.exec(func.shown || func.name)?.[0] || 'main';
+  const file = whole.functions.find((/** @type {any} */ f) => f.file && f.head_total_ns > 0)?.file.split('/').pop();
+  const escaped = file?.replaceAll('.', '\\.');
+  return [word, `^${word}|poll|send`, '_[a-z]+$', 'module:libc.so.6', 'module:libc', 'module:kernel', ...(file ? [`file:${escaped}$`] : [])];
+}
+
 const PAIRS = [
   ['redis_base', 'redis_head'],
   ['nginx_base', 'nginx_head'],
@@ -82,6 +102,18 @@ for (const pair of PAIRS) {
       ofJson(asked(pair, ['--hide', `id:${func.id}`])),
       `--hide ${func.name}`,
     );
-    assertEqual(ofPage(page, { filters: withFilter('', 'user') }), ofJson(asked(pair, ['--only', 'user'])), '--only user');
+    for (const kind of /** @type {const} */ (['user', 'library', 'system']))
+      assertEqual(ofPage(page, { filters: withFilter('', kind) }), ofJson(asked(pair, ['--only', kind])), `--only ${kind}`);
+    for (const expression of expressionsFor(func, whole)) {
+      const parts = [ofPage(page, { filters: withFilter('', 'focus', expression) }), ofJson(asked(pair, ['--focus', expression]))];
+      assert.ok(parts[0].size > 0, `${expression} means something`);
+      assertEqual(parts[0], parts[1], `--focus ${expression}`);
+      const hidden = ofPage(page, { filters: withFilter('', 'hide', expression) });
+      const left = withoutTelling(page, expression, ofJson(asked(pair, ['--hide', expression])));
+      assertEqual(hidden, left, `--hide ${expression}`);
+    }
+    const both = withFilter(withFilter(withFilter('', 'focus', 'module:libc.so.6'), 'hide', 'write|read'), 'system');
+    const options = ['--focus', 'module:libc.so.6', '--hide', 'write|read', '--only', 'system'];
+    assertEqual(ofPage(page, { filters: both }), withoutTelling(page, 'write|read', ofJson(asked(pair, options))), options.join(' '));
   });
 }

@@ -150,3 +150,18 @@ test('a filter that leaves a part of the samples takes verdicts away; one that l
   assert.equal(shown(page, { filters: merged }).verdictOn(parse).e.state, symbols.verdictOn(parse)?.e.state);
   assert.equal(shown(page, { filters: merged }).stateOf(0), shown(page).stateOf(0));
 });
+
+test('no filter that takes frames out changes a verdict on a function', () => {
+  for (const [name, read] of PAGES) {
+    const page = read();
+    const whole = shown(page);
+    const states = whole.functions.map((/** @type {any} */ f) => whole.verdictOn(f)?.e.state);
+    const word = whole.functions[Math.floor(whole.functions.length / 2)].name.slice(0, 3).replace(/\W/g, '.');
+    for (const [kind, of] of /** @type {const} */ ([['user', ''], ['library', ''], ['system', ''], ['hide', word], ['hide', 'module:.']])) {
+      const model = shown(page, { filters: filters.withFilter('', kind, of) });
+      assert.equal(model.isPart, false, `${name} ${kind}`);
+      const now = model.functions.slice(0, states.length).map((/** @type {any} */ f) => model.verdictOn(f)?.e.state);
+      assert.deepEqual(now, states, `${name} ${kind} ${of}`);
+    }
+  }
+});

@@ -23,7 +23,8 @@ import { Menu } from '../common/menu.js';
 import { firstPlace } from '../model/changes.js';
 import { unfollowed } from '../model/following.js';
 import { Model } from '../model/model.js';
-import { textOf } from '../model/names.js';
+import { comparedTexts } from '../model/expressions.js';
+import { textsOf } from '../model/names.js';
 import { Searcher } from '../model/pattern.js';
 import { aroundOf, picked } from './picking.js';
 import { Picture } from '../picture/picture.js';
@@ -249,6 +250,7 @@ export class App {
         this.model.update(this.state);
       },
       show: (node) => this.picture.select(node, true),
+      menu: (place) => this.menu.open(this.state.search, this.filtering.foundItems(), place),
       leave: () => this.picture.overlay.focus(),
     });
   }
@@ -291,6 +293,7 @@ export class App {
       lines: () => (this.state.source ? this.source?.close() : this.#showLines(funcOf(this.chosen))),
       list: () => this.list.toggle(),
       filter: (kind) => filtering.toggle(kind, funcOf(this.chosen)),
+      filterFound: (kind) => filtering.toggleFound(kind),
       removeFilter: () => filtering.removeLast(),
       processes: () => filtering.switchProcesses(),
       range: () => this.#typeRange(),
@@ -311,8 +314,10 @@ export class App {
   /** Lets the model run searches that may never end where they can be stopped. */
   #searchApart() {
     const { model } = this;
-    const searcher = new Searcher((part) => model.functions.map((f) => textOf(f, part)));
-    this.within.until?.addEventListener('abort', () => searcher.stop());
+    const searcher = new Searcher((part) => model.functions.map((f) => textsOf(f, part)));
+    const filterer = new Searcher((part) => model.functions.map((f) => comparedTexts(f, part)));
+    for (const one of [searcher, filterer]) this.within.until?.addEventListener('abort', () => one.stop());
+    model.narrowing.expressions.runApart = (pattern, part, done) => filterer.run(pattern, part, done);
     model.names.runApart = (pattern, part, done) =>
       searcher.run(pattern, part, (hits, error) => {
         done(hits, error);
@@ -349,6 +354,8 @@ export class App {
     const turn = ++this.turn;
     try {
       if (model.narrowing.needsSamples(state)) await report.readSamples();
+      const slow = model.narrowing.slowExpressions(state);
+      if (slow.length) await model.narrowing.expressions.read(slow);
       if (state.source || model.narrowing.needsLines(state)) await report.readLines();
       if (needsLineStacks(model, state)) await report.readLineStacks();
       if (needsBottlenecks(model, state)) await report.readBottlenecks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The ways to filter by what is on the screen: the entries of its menu, and what its keys do.
 
-import { hasFilter, withFilter, withoutFilter, withoutLast } from '../model/filters.js';
+import { hasFilter, ORIGIN_WORDS, withFilter, withoutFilter, withoutLast } from '../model/filters.js';
 import { listName, moduleName } from '../common/format.js';
 import { hashOf, shortHash } from '../data/hash.js';
 import { NO_MARKS } from '../model/state.js';
@@ -55,12 +55,37 @@ export class Filtering {
    * @param {Kind} kind @param {Func|undefined} f
    */
   #hashFor(kind, f) {
-    if (kind === 'user' || kind === 'recursion') return '';
+    if (kind in ORIGIN_WORDS || kind === 'recursion') return '';
     if (!f) return null;
     if (kind === 'process') return f.isProcess ? shortHash(f.name) : null;
     if (f.isProcess) return null;
     if (kind === 'module') return f.module ? shortHash(f.module) : null;
     return hashOf(f);
+  }
+
+  /**
+   * Filters by what the search has found, or no longer; nothing where it has found no function. What is left out is
+   * searched no more.
+   * @param {'focus'|'hide'} kind
+   */
+  toggleFound(kind) {
+    const { model, set, state } = this.host;
+    const { expression } = model.names;
+    const { filters, search } = state();
+    if (!search || !expression) return;
+    const isOn = hasFilter(filters, kind, expression);
+    const leave = !isOn && kind === 'hide' ? { selected: '', search: '' } : {};
+    set({ filters: isOn ? withoutFilter(filters, kind, expression) : withFilter(filters, kind, expression), ...leave });
+  }
+
+  /** The entries of the menu of what the search has found. @returns {Item[]} */
+  foundItems() {
+    const { model, state } = this.host;
+    const isOn = (/** @type {Kind} */ kind) => hasFilter(state().filters, kind, model.names.expression);
+    return [
+      { text: 'Only stacks with these', key: 'F', checked: isOn('focus'), act: () => this.toggleFound('focus') },
+      { text: 'Leave these frames out', key: 'H', checked: isOn('hide'), act: () => this.toggleFound('hide') },
+    ];
   }
 
   /** Takes away the filter that was added last. */
@@ -95,7 +120,7 @@ export class Filtering {
     const any = !!(filters || thread || range || origins || states || bottlenecks);
     return [
       ...(f ? [...this.#functionItems(f, toggles), null] : []),
-      { text: 'Only user code', key: 'u', checked: hasFilter(filters, 'user'), act: toggles('user') },
+      ...this.#originItems(toggles),
       { text: 'Fold recursion', key: 'R', checked: hasFilter(filters, 'recursion'), act: toggles('recursion') },
       ...this.#trunkItems(),
       ...this.#processItems(),
@@ -104,6 +129,15 @@ export class Filtering {
       { text: 'Copy link to this view', act: link },
       ...(any ? [null, { text: 'Remove all filters', act: () => this.#removeAll() }] : []),
     ];
+  }
+
+  /** The entries that leave the code of one origin. @param {(kind: Kind) => () => void} toggles @returns {Item[]} */
+  #originItems(toggles) {
+    const { filters } = this.host.state();
+    return Object.entries(ORIGIN_WORDS).map(([name, text]) => {
+      const kind = /** @type {Kind} */ (name);
+      return { text, ...(kind === 'user' && { key: 'u' }), checked: hasFilter(filters, kind), act: toggles(kind) };
+    });
   }
 
   /** @param {Func} f @param {(kind: Kind) => () => void} toggles @returns {Item[]} */

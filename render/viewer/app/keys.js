@@ -30,6 +30,7 @@ import { COLOURS, hasColour } from '../views/controls.js';
  * @property {() => void} lines opens the lines of the function that is selected or pointed at, and closes them
  * @property {() => void} list folds the function list, or opens it
  * @property {(kind: Kind) => void} filter filters by the frame that is selected or pointed at, or no longer
+ * @property {(kind: 'focus'|'hide') => void} filterFound filters by what the search has found, or no longer
  * @property {() => void} removeFilter takes away the filter that was added last
  * @property {() => void} processes shows processes as the first row, or not
  * @property {() => void} range lets a range of time be typed
@@ -146,6 +147,8 @@ const KEYS = {
   w: (to) => to.filter('without'),
   m: (to) => to.filter('merge'),
   u: (to) => to.filter('user'),
+  F: (to) => to.filterFound('focus'),
+  H: (to) => to.filterFound('hide'),
   R: (to) => to.filter('recursion'),
   p: (to) => to.processes(),
   T: (to) => to.range(),

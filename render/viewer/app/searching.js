@@ -4,7 +4,7 @@
 import { h, renew } from '../common/dom.js';
 import { count, measureOf } from '../common/format.js';
 import { figureOf } from '../model/figures.js';
-import { signButton } from '../common/widgets.js';
+import { button, signButton } from '../common/widgets.js';
 
 /** @typedef {import('../model/model.js').Model} Model */
 /** @typedef {import('../model/state.js').State} State */
@@ -23,6 +23,7 @@ const MOST_TOLD = 12;
  * @property {(text: string) => void} changed searches for the text with which somebody left the field
  * @property {(text: string) => void} entered searches for a text at once: `model.found` is up to date when it returns
  * @property {(node: number) => void} show selects a frame and zooms to where it can be seen
+ * @property {(place: {x: number, y: number}) => void} menu opens the menu of the filters by what was found
  * @property {() => void} leave moves the focus from the field to the picture
  */
 
@@ -38,7 +39,7 @@ export class Searching {
       placeholder: 'search  (/)',
       title:
         'search functions with a regular expression; lower-case letters match both cases; where no name has the ' +
-        'text, modules and files are searched; module:TEXT and file:TEXT search these alone',
+        'text, modules and files are searched; module:TEXT and file:TEXT search these alone; what is found can be filtered by',
       'aria-label': 'Search functions, a regular expression',
       'data-keep': 'search',
       onchange: () => host.changed(this.field.value),
@@ -88,7 +89,19 @@ export class Searching {
       this.#figures(),
       nodes.length > 0 && signButton('◀', 'Previous match', 'previous match (N)', () => this.next(-1)),
       nodes.length > 0 && signButton('▶', 'Next match', 'next match (n)', () => this.next(1)),
+      !!model.names.expression && this.#filterButton(),
     ]);
+  }
+
+  /** The button of the filters by what was found. */
+  #filterButton() {
+    const title = 'only the stacks with what was found (F), or all stacks without these frames (H)';
+    const open = () => {
+      const { left, bottom } = made.getBoundingClientRect();
+      this.host.menu({ x: left, y: bottom });
+    };
+    const made = button('button', { title, 'aria-haspopup': 'menu', onclick: open }, 'filter ▾');
+    return made;
   }
 
   /** How many frames were found, and their share of the whole. */

@@ -6,12 +6,13 @@
  * Interrupts are what the machine did in a thread; compilation is what a language's run time compiled while it ran.
  */
 export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts', 'compilation'];
+export const USER = 1;
 export const LIBRARY = 2;
 export const SYSTEM = 3;
 export const INTERRUPTS = 4;
 export const COMPILATION = 5;
 /** Origins in the order of lists. */
-export const LISTED_ORIGINS = [1, LIBRARY, SYSTEM, INTERRUPTS, COMPILATION, 0];
+export const LISTED_ORIGINS = [USER, LIBRARY, SYSTEM, INTERRUPTS, COMPILATION, 0];
 
 /**
  * Verdicts on a difference by number. A page holds all but the last one, which stands for frames whose figures a filter

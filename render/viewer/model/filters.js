@@ -2,7 +2,7 @@
 // The filters that somebody puts on functions, modules and processes: their text in an address, what they keep of a
 // call tree, and how much of the time each of them is about. Nothing here touches the browser.
 
-import { INTERRUPT, LIBRARY, SYSTEM } from '../data/codes.js';
+import { INTERRUPT, INTERRUPTS, LIBRARY, ORIGINS, SYSTEM, USER } from '../data/codes.js';
 import { shortHash } from '../data/hash.js';
 import { isWaitFrame } from '../data/symbols.js';
 
@@ -10,13 +10,17 @@ import { isWaitFrame } from '../data/symbols.js';
 /** @typedef {import('../data/tree.js').Tree} Tree */
 
 /**
- * What a filter does: it keeps the stacks with a function, a module or a line of a function, drops the stacks with a
- * function, takes frames out of all stacks and gives their time to their callers (those of a function, or all that are
- * not the user's), folds recursions, or keeps a process.
- * @typedef {'only'|'without'|'merge'|'module'|'line'|'process'|'user'|'recursion'} Kind
+ * What a filter does: it keeps the stacks with a function, with one that an expression means, a module or a line of a
+ * function, drops the stacks with a function, takes frames out of all stacks and gives their time to their callers (those
+ * of a function, those that an expression means, or all that are not of one origin), folds recursions, or keeps a process.
+ * @typedef {'only'|'focus'|'without'|'merge'|'hide'|'module'|'line'|'process'|'user'|'library'|'system'|'recursion'} Kind
  */
 
-/** @typedef {{kind: Kind, hash: string}} Filter hash of its function, module, line (`lines.js`) or process; empty where it has none */
+/**
+ * Its `hash` is that of its function, module, line (`lines.js`) or process, or its expression (`expressions.js`); empty
+ * where it has none.
+ * @typedef {{kind: Kind, hash: string}} Filter
+ */
 
 /**
  * A filter in a report; `subject` is the name of what it is about, and undefined where the report lacks that.
@@ -25,32 +29,70 @@ import { isWaitFrame } from '../data/symbols.js';
  * @property {string|undefined} subject
  * @property {Func} [func]
  * @property {string} [module]
+ * @property {Uint8Array|null} [hits] the functions of its expression, as 1 by function
+ * @property {string} [error] why these are not known
  * @property {number} [row] of the table of lines
  */
 
+/** What the filters by origin are called. */
+export const ORIGIN_WORDS = { user: 'Only user code', library: 'Only library code', system: 'Only system code' };
+
 /** The letter of each kind in an address. @type {Record<Kind, string>} */
-const LETTERS = { only: 'o', without: 'w', merge: 'm', module: 'l', line: 'n', process: 'p', user: 'u', recursion: 'r' };
+const LETTERS = {
+  only: 'o',
+  focus: 'f',
+  without: 'w',
+  merge: 'm',
+  hide: 'h',
+  module: 'l',
+  line: 'n',
+  process: 'p',
+  user: 'u',
+  library: 'b',
+  system: 's',
+  recursion: 'r',
+};
 /** @type {Map<string, Kind>} */
 const KINDS = new Map(Object.entries(LETTERS).map(([kind, letter]) => [letter, /** @type {Kind} */ (kind)]));
 /** Filters that choose stacks by their frames. */
-const OF_STACKS = ['only', 'without', 'module', 'line'];
+const OF_STACKS = ['only', 'focus', 'without', 'module', 'line'];
+/** Filters by an expression. */
+const OF_EXPRESSIONS = ['focus', 'hide'];
+/** The origin whose frames a kind leaves. @type {Record<string, number>} */
+const ORIGIN_OF = { user: USER, library: LIBRARY, system: SYSTEM };
 /** Of these kinds a function has one filter at a time. */
 const OF_FUNCTIONS = ['only', 'without', 'merge'];
 /** More filters are not obeyed: each has a bit of a number. */
 const MOST = 30;
+
+/** An expression between the dots of an address. @param {string} text */
+const escaped = (text) => text.replaceAll('~', '~t').replaceAll('.', '~d');
+/** @param {string} text */
+const unescaped = (text) => text.replaceAll('~d', '.').replaceAll('~t', '~');
+
+/** Whether a filter has an expression. @param {Filter} filter */
+export const hasExpression = ({ kind }) => OF_EXPRESSIONS.includes(kind);
+
+/** The expressions of a text of filters. @param {string} text */
+export const expressionsOf = (text) =>
+  filtersOf(text)
+    .filter(hasExpression)
+    .map(({ hash }) => hash);
 
 /** The filters of a text in an address. @param {string} text @returns {Filter[]} */
 export function filtersOf(text) {
   /** @type {Filter[]} */ const out = [];
   for (const part of text ? text.split('.') : []) {
     const kind = KINDS.get(part[0]);
-    if (kind && out.length < MOST) out.push({ kind, hash: part.slice(1) });
+    const hash = part.slice(1);
+    if (kind && out.length < MOST) out.push({ kind, hash: OF_EXPRESSIONS.includes(kind) ? unescaped(hash) : hash });
   }
   return out;
 }
 
 /** @param {Filter[]} filters */
-const textOf = (filters) => filters.map(({ kind, hash }) => LETTERS[kind] + hash).join('.');
+const textOf = (filters) =>
+  filters.map((one) => LETTERS[one.kind] + (hasExpression(one) ? escaped(one.hash) : one.hash)).join('.');
 
 /** @param {Filter} a @param {Filter} b */
 const isSame = (a, b) => a.kind === b.kind && a.hash === b.hash;
@@ -58,6 +100,7 @@ const isSame = (a, b) => a.kind === b.kind && a.hash === b.hash;
 /** Whether a filter takes the place of another one. @param {Filter} filter @param {Filter} other */
 function replaces(filter, other) {
   if (filter.kind === 'process' || filter.kind === 'line') return other.kind === filter.kind;
+  if (filter.kind in ORIGIN_OF) return other.kind in ORIGIN_OF;
   return OF_FUNCTIONS.includes(filter.kind) && OF_FUNCTIONS.includes(other.kind) && filter.hash === other.hash;
 }
 
@@ -85,12 +128,18 @@ export const withoutLast = (text) => textOf(filtersOf(text).slice(0, -1));
  * What filters mean in a report.
  * @param {Filter[]} filters @param {Func[]} functions @param {(hash: string) => Func|undefined} functionOf
  * @param {string[]} processes names
- * @param {(hash: string) => {func: Func, row: number, subject: string}|undefined} [lineOf] @returns {Meant[]}
+ * @param {(hash: string) => {func: Func, row: number, subject: string}|undefined} [lineOf]
+ * @param {(text: string) => import('./expressions.js').Found|undefined} [foundBy] what an expression means
+ * @returns {Meant[]}
  */
-export function meaningOf(filters, functions, functionOf, processes, lineOf = () => undefined) {
+export function meaningOf(filters, functions, functionOf, processes, lineOf = () => undefined, foundBy = () => undefined) {
   return filters.map((filter) => {
     const { kind, hash } = filter;
-    if (kind === 'user' || kind === 'recursion') return { filter, subject: '' };
+    if (kind in ORIGIN_OF || kind === 'recursion') return { filter, subject: '' };
+    if (hasExpression(filter)) {
+      const { hits, error } = foundBy(hash) || { hits: null, error: '' };
+      return { filter, subject: hits?.includes(1) ? hash : undefined, hits, error };
+    }
     if (kind === 'process') return { filter, subject: processes.find((name) => shortHash(name) === hash) };
     if (kind === 'line') return { filter, subject: undefined, ...lineOf(hash) };
     if (kind === 'module') {
@@ -116,6 +165,7 @@ function bitsOf(filters, functions) {
   filters.forEach((meant, i) => {
     if (!choosesStacks(meant)) return;
     if (meant.func) bits[meant.func.id] |= 1 << i;
+    else if (meant.hits) meant.hits.forEach((hit, f) => hit && (bits[f] |= 1 << i));
     else for (const f of functions) if (f.module === meant.module) bits[f.id] |= 1 << i;
   });
   return bits;
@@ -167,10 +217,14 @@ export function selfOf(self, passes) {
  * @param {Meant[]} filters @param {Func[]} functions @param {ArrayLike<number>} origins by function
  */
 export function mergedFunctions(filters, functions, origins) {
-  const user = filters.some(({ filter }) => filter.kind === 'user');
-  const merged = Uint8Array.from(functions, (f, id) =>
-    user && (origins[id] === LIBRARY || origins[id] === SYSTEM) && !isWaitFrame(f) ? 1 : 0,
-  );
+  const left = filters.flatMap(({ filter }) => ORIGIN_OF[filter.kind] ?? []);
+  const hidden = filters.flatMap(({ filter, hits }) => (filter.kind === 'hide' && hits ? [hits] : []));
+  const isForeign = (/** @type {number} */ origin) =>
+    Object.values(ORIGIN_OF).includes(origin) && left.some((one) => one !== origin);
+  const foreign = Array.from(ORIGINS, (_, origin) => isForeign(origin));
+  const isTaken = (/** @type {number} */ id) =>
+    foreign[origins[id]] || (origins[id] < INTERRUPTS && hidden.some((hits) => hits[id]));
+  const merged = Uint8Array.from(functions, (f, id) => (isTaken(id) && !isWaitFrame(f) ? 1 : 0));
   for (const { filter, func } of filters) if (filter.kind === 'merge' && func) merged[func.id] = 1;
   return merged.includes(1) ? merged : null;
 }

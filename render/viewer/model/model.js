@@ -167,7 +167,8 @@ export class Model {
     const times = state.range ? timelines : null;
     const rows = narrowing.showsProcesses(state);
     const { filters, interpreter, interrupts, range, system, thread } = state;
-    return [system, interrupts, interpreter, thread, range, filters, rows, narrowing.metricOf(state), needed, times];
+    const { answers } = narrowing.expressions;
+    return [system, interrupts, interpreter, thread, range, filters, answers, rows, narrowing.metricOf(state), needed, times];
   }
 
   /** Work that takes long before a state can be shown; null for none. @param {State} state @returns {Splicer|null} */

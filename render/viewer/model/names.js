@@ -2,7 +2,7 @@
 // What a search finds by the names of functions, their modules and their files.
 
 import { moduleName } from '../common/format.js';
-import { matchAll, partsOf, patternOf } from './pattern.js';
+import { matchAll, partsOf, patternIn } from './pattern.js';
 
 /** @typedef {import('./pattern.js').Part} Part */
 /** @typedef {import('./pattern.js').Pattern} Pattern */
@@ -13,10 +13,10 @@ import { matchAll, partsOf, patternOf } from './pattern.js';
  * @typedef {(hits: Uint8Array|null, error: string) => void} SearchDone
  */
 
-/** What a search reads of a function. @param {Func} f @param {Part} part */
-export function textOf(f, part) {
-  if (part === 'fullName') return f.fullName === f.name ? '' : f.fullName;
-  return part === 'module' ? moduleName(f.module) : f[part];
+/** What a search reads of a function: its name as shown and in full, its module or its file. @param {Func} f @param {Part} part */
+export function textsOf(f, part) {
+  if (part === 'name') return f.fullName === f.name ? [f.name] : [f.name, f.fullName];
+  return [part === 'module' ? moduleName(f.module) : f.file];
 }
 
 export class NameSearch {
@@ -25,6 +25,7 @@ export class NameSearch {
     this.functions = functions;
     this.found = found;
     this.error = '';
+    /** The last text, with the part that it was found in; empty where it found no function. */ this.expression = '';
     /** What of the functions the last search has found. @type {Part} */ this.part = 'name';
     /** @type {((pattern: Pattern, part: Part, done: SearchDone) => void)|null} runs a search that may never end */
     this.runApart = null;
@@ -40,19 +41,30 @@ export class NameSearch {
   find(text) {
     const none = new Uint8Array(this.functions.length);
     this.part = 'name';
-    this.error = '';
+    this.error = this.expression = '';
     if (!text) return none.fill(1);
     const { parts, rest } = partsOf(text);
-    const pattern = patternOf(rest);
-    this.error = pattern.error;
     for (const part of parts) {
-      const hits = matchAll(pattern, this.functions, (f) => textOf(f, part));
-      if (!hits) return this.#findApart(text, pattern, parts[0]) || none;
+      const pattern = patternIn(rest, part);
+      this.error = pattern.error;
+      const hits = matchAll(pattern, this.functions, (f) => textsOf(f, part));
+      if (!hits) return this.#found(text, parts[0], this.#findApart(text, pattern, parts[0]) || none);
       if (!hits.includes(1) && part !== parts[parts.length - 1]) continue;
-      this.part = hits.includes(1) ? part : parts[0];
-      return hits;
+      return this.#found(text, hits.includes(1) ? part : parts[0], hits);
     }
     return none;
+  }
+
+  /**
+   * Notes what a text has found, and in which part.
+   * @template {Uint8Array} Hits
+   * @param {string} text @param {Part} part @param {Hits} hits
+   */
+  #found(text, part, hits) {
+    this.part = part;
+    const isFound = this.functions.some((f) => hits[f.id] && !f.isProcess);
+    if (isFound) this.expression = part === 'name' || partsOf(text).parts.length === 1 ? text : `${part}:${text}`;
+    return hits;
   }
 
   /**
@@ -60,7 +72,6 @@ export class NameSearch {
    * @param {string} text @param {Pattern} pattern @param {Part} part
    */
   #findApart(text, pattern, part) {
-    this.part = part;
     if (this.foundApart?.text === text) {
       this.error = this.foundApart.error;
       return this.foundApart.hits?.slice();
@@ -76,7 +87,7 @@ export class NameSearch {
   /** The modules or the files of what was found; none where names were. @param {Uint8Array} hits @returns {string[]} */
   texts(hits) {
     const { functions, part } = this;
-    if (part === 'name' || part === 'fullName') return [];
-    return [...new Set(functions.filter((f) => hits[f.id]).map((f) => textOf(f, part)))].sort();
+    if (part === 'name') return [];
+    return [...new Set(functions.filter((f) => hits[f.id]).flatMap((f) => textsOf(f, part)))].sort();
   }
 }

@@ -2,7 +2,8 @@
 // Which part of a report a state shows: by metric, thread, process, time, function and module. It hands out the call
 // tree of the report with the figures of that part. Nothing here touches the browser.
 
-import { chosenStacks, chooseStacks, filtersOf, hasKind, meaningOf, selfOf, timesOf } from './filters.js';
+import { Expressions } from './expressions.js';
+import { chosenStacks, chooseStacks, expressionsOf, filtersOf, hasKind, meaningOf, selfOf, timesOf } from './filters.js';
 import { Memo } from '../common/memo.js';
 import { addProcessRows, pairedRows, processOf, processRows, splitTree } from './processes.js';
 import { filteredSelf, filteredValues, selfOfSamples, timeWithoutInterrupts } from './sums.js';
@@ -35,6 +36,7 @@ export class Narrowing {
     this.rowsMade = processRows(tables.meta.recordings);
     /** The number of the function of the first row of a process; -1 until there are rows. */ this.firstProcess = -1;
     this.memo = new Memo();
+    this.expressions = new Expressions(tables.functions);
     /** @type {Map<string, Set<number>[]>|null} */ this.namesMade = null;
     /** @type {[value: string, text: string][]|null} */ this.choicesMade = null;
     /** @type {Map<string, (side: number, thread: number) => boolean>} what keeps threads, by what it is made for */
@@ -152,12 +154,18 @@ export class Narrowing {
     return !!this.tables.meta.hasLines && hasKind(filters, 'line');
   }
 
+  /** Expressions of the filters of a state that have to be tried apart before it is shown. @param {State} state */
+  slowExpressions({ filters }) {
+    return this.expressions.unknown(expressionsOf(filters));
+  }
+
   /** What the filters of a state mean here. @param {State} state */
   meantBy({ filters }) {
-    const { functionOf, functions, processes, tables } = this;
+    const { expressions, functionOf, functions, processes, tables } = this;
     const line = (/** @type {string} */ hash) => lineOf(tables, functionOf, hash);
-    if (this.memo.isNew('meant', filters, this.rows, tables.lineStacks))
-      this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes, line);
+    const found = (/** @type {string} */ text) => expressions.find(text);
+    if (this.memo.isNew('meant', filters, this.rows, tables.lineStacks, expressions.answers))
+      this.meant = meaningOf(filtersOf(filters), functions, functionOf, processes, line, found);
     return this.meant;
   }
 
@@ -167,7 +175,7 @@ export class Narrowing {
    */
   passesIn(state) {
     const { functions, tables } = this;
-    if (this.memo.isNew('chosen', state.filters, tables.lineStacks))
+    if (this.memo.isNew('chosen', state.filters, tables.lineStacks, this.expressions.answers))
       this.chosen = chosenStacks(tables.tree, functions, this.meantBy(state));
     return this.chosen;
   }

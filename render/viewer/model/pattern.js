@@ -43,10 +43,13 @@ export function patternOf(text) {
   }
 }
 
-/** What of a function a search looks at. @typedef {'name'|'fullName'|'module'|'file'} Part */
+/** What of a function a search looks at. @typedef {'name'|'module'|'file'} Part */
 
 /** Where a text without a prefix is looked for: in the first of these parts that has it. @type {Part[]} */
-const PARTS = ['name', 'fullName', 'module', 'file'];
+const PARTS = ['name', 'module', 'file'];
+
+/** What follows `.so` in the name of a library's file, in an expression: modules have no version. */
+const VERSION = /(?<=\.so)(\\?\.\d+)+(?=\$?$)/;
 
 /**
  * The part of functions that a text names before a colon, and the text without that; a text without such a word is
@@ -59,20 +62,28 @@ export function partsOf(text) {
 }
 
 /**
- * Which functions match, as 1 by function; null where that takes too long.
- * @template T
- * @param {{source: string, flags: string}} pattern @param {T[]} functions @param {(f: T) => string} textOf
+ * The expression for a text that is looked for in a part: `libc.so.6` is the file of the module `libc.so`.
+ * @param {string} text @param {Part} part
  */
-export function matchAll({ source, flags }, functions, textOf) {
+export const patternIn = (text, part) => patternOf(part === 'module' ? text.replace(VERSION, '') : text);
+
+/**
+ * Which functions match with one of their texts, as 1 by function; null where that takes too long.
+ * @template T
+ * @param {{source: string, flags: string}} pattern @param {T[]} functions @param {(f: T) => string[]} textsOf
+ * @param {number} [budget] how long it may take, in milliseconds
+ */
+export function matchAll({ source, flags }, functions, textsOf, budget = BUDGET_MS) {
   if (!isSimple(source)) return null;
   const expression = new RegExp(source, flags);
   const hits = new Uint8Array(functions.length);
-  const end = Date.now() + BUDGET_MS;
+  const end = Date.now() + budget;
   let letters = 0;
   for (let i = 0; i < functions.length; i++) {
-    const text = textOf(functions[i]);
-    if (text && expression.test(text)) hits[i] = 1;
-    letters += text.length;
+    for (const text of textsOf(functions[i])) {
+      if (text && expression.test(text)) hits[i] = 1;
+      letters += text.length;
+    }
     if (letters < BETWEEN_LOOKS) continue;
     letters = 0;
     if (Date.now() > end) return null;
@@ -86,13 +97,13 @@ onmessage = ({ data }) => {
   if (data.names) { names = data.names; return; }
   const expression = new RegExp(data.source, data.flags);
   const hits = new Uint8Array(names.length);
-  names.forEach((name, i) => { if (name && expression.test(name)) hits[i] = 1; });
+  names.forEach((texts, i) => { if (texts.some((text) => text && expression.test(text))) hits[i] = 1; });
   postMessage(hits);
 };`;
 
 /** Runs searches that may take long, one at a time, in a worker. */
 export class Searcher {
-  /** @param {(part: Part) => string[]} textsOf what all functions have of a part */
+  /** @param {(part: Part) => string[][]} textsOf the texts that each function has of a part */
   constructor(textsOf) {
     this.textsOf = textsOf;
     /** @type {Worker|null} */ this.worker = null;

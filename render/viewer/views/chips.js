@@ -4,7 +4,7 @@
 import { BOTTLENECKS } from '../model/bottleneck.js';
 import { GONE, NEW, OF_FUNCTION, ORIGINS, STATES } from '../data/codes.js';
 import { h, renew } from '../common/dom.js';
-import { withoutFilter } from '../model/filters.js';
+import { hasExpression, withoutFilter } from '../model/filters.js';
 import { hiddenFigure, measuredPart } from '../model/figures.js';
 import { NO_MARKS, OTHER_ROOT, OTHER_TREE } from '../model/state.js';
 import { count, listName, measureOf, moduleName } from '../common/format.js';
@@ -21,16 +21,23 @@ import { button, select } from '../common/widgets.js';
 /** What is said of a filter: before and after its name, and before its share. @type {Record<Kind, string[]>} */
 const WORDS = {
   only: ['only stacks with ', '', ''],
+  focus: ['only stacks with “', '”', ''],
   without: ['without stacks of ', '', 'left out: '],
   merge: ['', ' merged into its callers', 'its own: '],
+  hide: ['frames of “', '” left out', 'merged into callers: '],
   module: ['only stacks through ', '', ''],
   line: ['only stacks through ', '', ''],
   process: ['only process ', '', ''],
   user: ['only user code', '', 'merged into callers: '],
+  library: ['only library code', '', 'merged into callers: '],
+  system: ['only system code', '', 'merged into callers: '],
   recursion: ['recursion folded', '', 'in '],
 };
 /** What a function, a module or a process is called that a report does not have. @type {Record<string, string>} */
 const LACKING = { module: 'a module', line: 'a line', process: 'a process' };
+
+/** So much of an expression stands in a chip; its tooltip has all. */
+const LONGEST_EXPRESSION = 60;
 
 /** The rule for verdicts under filters, in words. */
 const PART_HINT =
@@ -62,8 +69,13 @@ function shareText(model, part, all) {
   return `${measuredPart(model, part, all).share(side)} of ${whole}`;
 }
 
+/** @param {string} expression */
+const shortened = (expression) =>
+  expression.length > LONGEST_EXPRESSION ? `${expression.slice(0, LONGEST_EXPRESSION)}…` : expression;
+
 /** What a filter is about, as a reader knows it. @param {Meant} meant */
 function nameOf({ filter, func, subject = '' }) {
+  if (hasExpression(filter)) return shortened(filter.hash);
   if (filter.kind === 'line') return `${subject} in ${listName(func?.name || '')}`;
   if (filter.kind === 'module') return moduleName(subject);
   return filter.kind === 'process' ? subject : listName(subject);
@@ -80,9 +92,13 @@ function functionChips({ model, state, set }, times, all) {
     if (meant.func && model.classes?.[meant.func.id]) return null;
     const remove = () => set({ filters: withoutFilter(state.filters, kind, hash) });
     const [before, after, share] = WORDS[kind];
+    if (meant.subject === undefined && hasExpression(meant.filter))
+      return chip(shortened(hash), remove, before, `${after} · ${meant.error || 'no function is called so'} · not obeyed`);
     if (meant.subject === undefined)
       return chip(`${LACKING[kind] || 'a function'} that this report lacks`, remove, before, `${after} · not obeyed`);
-    return chip(nameOf(meant), remove, before, `${after} · ${share}${shareText(model, times[i], all)}`);
+    const figures = `${after} · ${share}${shareText(model, times[i], all)}`;
+    const title = hasExpression(meant.filter) ? `${before}${hash}${figures}: a click removes this filter` : '';
+    return chip(nameOf(meant), remove, before, figures, title);
   });
 }
 

@@ -166,3 +166,62 @@ reportTest('a search tells the module or the file that it has found', 'diff', as
   await report.until(() => /file/.test(document.querySelector('.found')?.textContent || ''));
   assert.match(await report.text('.found'), / · in file src\/app\.c$/);
 });
+
+/** Searches for a text. @param {any} report @param {string} text */
+async function search(report, text) {
+  await report.page.fill('[data-keep=search]', text);
+  await report.until(() => document.querySelector('.found'));
+}
+
+reportTest('what a search found is kept, or left out, by a button and by keys; the link has the expression', 'diff', async (report) => {
+  await search(report, 'lex|nothing');
+  await report.click('.matches button:has-text("filter")');
+  assert.equal(await report.text('.menu-title'), 'lex|nothing');
+  assert.deepEqual(await items(report), ['Only stacks with theseF', 'Leave these frames outH']);
+  await report.press('Enter');
+  const lex = known.sumOf((path) => path.includes('lex'));
+  assert.deepEqual(await total(report), lex);
+  assert.deepEqual(await chips(report), [`✕ only stacks with “lex|nothing” · ${share(lex[1])} of head`]);
+  const link = await report.run(() => location.hash.slice(1));
+  const other = await open('diff', { url: pageUrl('diff', link) });
+  await other.painted(10000);
+  assert.deepEqual(await total(other), lex, 'a link has it from the start');
+  await other.close();
+  await report.page.focus('.overlay');
+  await report.press('F');
+  assert.deepEqual(await chips(report), [], 'the same key lets go');
+  await search(report, 'libz');
+  await report.page.focus('[data-keep=search]');
+  await report.press('Enter', 'H');
+  assert.match((await chips(report))[0], /^✕ frames of “module:libz” left out · merged into callers: /);
+  assert.equal(await report.page.inputValue('[data-keep=search]'), '', 'what is left out is not searched');
+  assert.equal(await report.run(() => document.activeElement?.className.split(' ')[0]), 'overlay');
+  await report.openList();
+  assert.ok(!(await report.texts('.grid-row .cell:first-child')).includes('compress'));
+  await report.press('Delete');
+  assert.equal((await report.hash()).w, undefined);
+});
+
+reportTest('the menu has the code of each origin, one at a time', 'diff', async (report) => {
+  await menuOf(report, 'parse');
+  await report.click('.menu button:has-text("Only library code")');
+  assert.match((await chips(report))[0], /^✕ only library code · merged into callers: /);
+  const { x, y } = await report.run(() => document.querySelector('.overlay')?.getBoundingClientRect().toJSON());
+  await report.page.mouse.click(x + 30, y + 30, { button: 'right' });
+  await report.settle();
+  assert.equal(await report.run(() => document.querySelectorAll('.menu [aria-checked=true]').length), 2, 'that, and runs in one row');
+  await report.click('.menu button:has-text("Only system code")');
+  assert.deepEqual((await chips(report)).map((/** @type {string} */ chip) => chip.replace(/ ·.*/, '')), ['✕ only system code']);
+  assert.equal((await report.hash()).w, 's');
+});
+
+reportTest(
+  'an expression of a link that never ends is stopped, and its chip says so',
+  'diff',
+  async (report) => {
+    await report.until(() => document.querySelector('.filters .chip'));
+    assert.match((await chips(report))[0], /^✕ only stacks with “\(\(\[a-z_\]\*\)\*\)\*!” · .* · not obeyed$/);
+    assert.deepEqual(await total(report), known.TOTAL);
+  },
+  { hash: `w=${encodeURIComponent('f(([a-z_]*)*)*!')}`, timeout: 10000 },
+);

@@ -84,6 +84,21 @@ reportTest(
 );
 
 reportTest(
+  'what a search found is filtered by with a tap',
+  'diff',
+  async (report) => {
+    const { tap } = await fingerOf(report);
+    await report.page.fill('[data-keep=search]', 'parse|lex');
+    await report.until(() => document.querySelector('.matches [aria-haspopup]'));
+    await tap(...(await middleOf(report, '.matches [aria-haspopup]')));
+    assert.ok(await report.page.locator('.menu').isVisible());
+    await tap(...(await middleOf(report, '.menu button')));
+    assert.match(await report.text('.filters .chip'), /only stacks with “parse\|lex”/);
+  },
+  finger,
+);
+
+reportTest(
   'a long press on a row of the list opens its menu; a press that moves, and a short one, do not',
   'diff',
   async (report) => {

@@ -13,6 +13,8 @@ export * as symbols from '../../../render/viewer/data/symbols.js';
 export * as tree from '../../../render/viewer/data/tree.js';
 export * as ancestors from '../../../render/viewer/model/ancestors.js';
 export * as bottleneck from '../../../render/viewer/model/bottleneck.js';
+export * as expressions from '../../../render/viewer/model/expressions.js';
+export { NameSearch } from '../../../render/viewer/model/names.js';
 export * as filters from '../../../render/viewer/model/filters.js';
 export * as figures from '../../../render/viewer/model/figures.js';
 export * as following from '../../../render/viewer/model/following.js';

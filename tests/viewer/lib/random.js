@@ -21,6 +21,8 @@ function randomFunctions(random, count) {
   const functions = Array.from({ length: count }, (_, id) => ({
     id,
     name: `f${id}`,
+    fullName: `f${id}`,
+    movedTo: -1,
     module: id % 4 ? 'app' : 'libz.so',
     file: '',
     line: 0,
