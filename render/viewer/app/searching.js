@@ -46,6 +46,7 @@ export class Searching {
       oninput: () => this.#soon(this.field.value),
       onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && this.#now(),
     });
+    /** It stays the same, since its menu gives the focus back to it. */ this.filter = this.#filterButton();
     /** What was found, and the way through it. */ this.found = h('span.matches');
   }
 
@@ -83,14 +84,22 @@ export class Searching {
   draw(state) {
     const { model } = this;
     if (document.activeElement !== this.field) this.field.value = state.search;
-    if (!model.matches) return this.found.replaceChildren();
+    const hadFocus = this.found.contains(document.activeElement);
+    renew(this.found, model.matches ? this.#way() : []);
+    // What is left out is found no more, and the next key is for the picture.
+    if (hadFocus && !this.found.contains(document.activeElement)) this.host.leave();
+  }
+
+  /** What was found, and what leads through it. */
+  #way() {
+    const { model } = this;
     const { nodes } = model.found;
-    renew(this.found, [
+    return [
       this.#figures(),
       nodes.length > 0 && signButton('◀', 'Previous match', 'previous match (N)', () => this.next(-1)),
       nodes.length > 0 && signButton('▶', 'Next match', 'next match (n)', () => this.next(1)),
-      !!model.names.expression && this.#filterButton(),
-    ]);
+      !!model.names.expression && this.filter,
+    ];
   }
 
   /** The button of the filters by what was found. */

@@ -200,6 +200,11 @@ reportTest('what a search found is kept, or left out, by a button and by keys; t
   assert.ok(!(await report.texts('.grid-row .cell:first-child')).includes('compress'));
   await report.press('Delete');
   assert.equal((await report.hash()).w, undefined);
+  await search(report, 'lex');
+  await report.page.focus('.matches [aria-haspopup]');
+  await report.press('Enter', 'H');
+  assert.match((await chips(report))[0], /“lex” left out/);
+  assert.equal(await report.run(() => document.activeElement?.className.split(' ')[0]), 'overlay', 'the button is gone');
 });
 
 reportTest('the menu has the code of each origin, one at a time', 'diff', async (report) => {
