@@ -34,6 +34,18 @@ struct machine_decoder *machine_decoder_create(const struct machine *machine)
 	return machine->create_decoder();
 }
 
+void machine_load_decoders(void)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		machine_decoder_destroy(machine_decoder_create(machines[i]));
+}
+
+bool machine_format_instruction(
+	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address, struct machine_text *text)
+{
+	return decoder->machine->format && decoder->machine->format(decoder, bytes, size, address, text);
+}
+
 void machine_decoder_destroy(struct machine_decoder *decoder)
 {
 	if (decoder)

@@ -95,6 +95,19 @@ struct machine_fields {
 	struct machine_number target, displacement, immediates[2];
 };
 
+/* ---- Text ---- */
+
+enum { MACHINE_TEXT_BYTES = 128 };
+
+/* One instruction for people. */
+struct machine_text {
+	uint8_t size;    /* bytes of the instruction */
+	bool has_target; /* it is a jump or a call to a fixed address */
+	uint64_t target;
+	char text[MACHINE_TEXT_BYTES]; /* printable ASCII, as the maker of the processor writes it; a longer one is cut
+					*/
+};
+
 /* ---- System calls ---- */
 
 /* What a thread that blocks in a system call waits for, as far as the call alone tells. */
@@ -214,6 +227,11 @@ struct machine {
 	/* The fields of one instruction. False: the bytes do not begin with one. */
 	bool (*find_fields)(
 		struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_fields *fields);
+
+	/* The text of one instruction, which lies at `address`. False: the bytes do not begin with one. NULL: nobody
+	 * writes instructions of this processor. */
+	bool (*format)(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
+		struct machine_text *text);
 };
 
 /* By e_machine of an ELF header; NULL for a processor that is not known here: its stacks cannot be unwound. */
@@ -224,6 +242,12 @@ const struct machine *machine_named(const char *name);
 
 /* The processor that this program runs on. NULL likewise. */
 const struct machine *machine_host(void);
+
+/*
+ * Loads what decoders of all machines need, for a process that may open no files any more when it makes one. What is
+ * not installed is left out.
+ */
+void machine_load_decoders(void);
 
 /* For the machine's code; NULL: a library that it needs is not installed, or memory is out. */
 struct machine_decoder *machine_decoder_create(const struct machine *machine);
@@ -241,6 +265,14 @@ bool machine_frame_is_none(const struct machine *machine, const struct machine_f
 
 /* What a system call waits for, by its number; MACHINE_CALL_OTHER for a number that no call has. */
 enum machine_call machine_call_of(const struct machine *machine, int64_t number);
+
+/*
+ * The text of one instruction, which lies at `address`. False: the bytes do not begin with one, or nobody writes
+ * instructions of this processor.
+ */
+COMMON_MUST_CHECK
+bool machine_format_instruction(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
+	struct machine_text *text);
 
 /* The value of a number of the instruction, extended by its sign if it has one. */
 uint64_t machine_number_value(const uint8_t *instruction, const struct machine_number *number);

@@ -269,4 +269,5 @@ const struct machine machine_x86_64 = {
 	.destroy_decoder = x86_64_destroy_decoder,
 	.step = x86_64_step,
 	.find_fields = x86_64_find_fields,
+	.format = x86_64_format,
 };

@@ -17,10 +17,19 @@ struct x86_64_decoder {
 	ZydisDecoder zydis;
 	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *bytes,
 		ZyanUSize size, ZydisDecodedInstruction *instruction);
+	/* What makes text; `decode_full` NULL: it is not there. */
+	ZyanStatus (*decode_full)(const ZydisDecoder *decoder, const void *bytes, ZyanUSize size,
+		ZydisDecodedInstruction *instruction, ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT]);
+	ZyanStatus (*format)(const ZydisFormatter *formatter, const ZydisDecodedInstruction *instruction,
+		const ZydisDecodedOperand *operands, ZyanU8 operand_count, char *text, ZyanUSize size, ZyanU64 address,
+		void *context);
+	ZyanStatus (*init_formatter)(ZydisFormatter *formatter, ZydisFormatterStyle style);
+	ZyanStatus (*set_property)(ZydisFormatter *formatter, ZydisFormatterProperty property, ZyanUPointer value);
+	ZydisFormatter *formatter;   /* owned; made when the first text is asked for (x86_64_format.c) */
 	struct x86_64_shape *shapes; /* owned; made when the first fields are asked for (x86_64_fields.c) */
 };
 
-/* Makes the library's decoder and finds its function. False when the library is not installed, or is another version.
+/* Makes the library's decoder and finds its functions. False when the library is not installed, or is another version.
  */
 bool x86_64_load_zydis(struct x86_64_decoder *decoder);
 
@@ -36,6 +45,8 @@ bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t s
 	struct machine_step *step);
 bool x86_64_find_fields(
 	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_fields *fields);
+bool x86_64_format(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
+	struct machine_text *text);
 
 /* Relative to the instruction pointer (Intel 64 manual, volume 2, table 2-7). */
 static inline bool x86_64_is_relative(const ZydisDecodedInstruction *in)

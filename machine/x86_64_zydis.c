@@ -22,6 +22,7 @@ void x86_64_destroy_decoder(struct machine_decoder *decoder)
 {
 	struct x86_64_decoder *destroyed = (struct x86_64_decoder *)decoder;
 
+	free(destroyed->formatter);
 	free(destroyed->shapes);
 	free(destroyed);
 }

@@ -15,6 +15,18 @@ static bool find_function(void *library, const char *name, void *into, size_t si
 	return found;
 }
 
+/* A library without these would still do for lengths. */
+static void find_formatter(struct x86_64_decoder *decoder, void *library)
+{
+	if (!find_function(library, "ZydisFormatterFormatInstruction", &decoder->format, sizeof(decoder->format)) ||
+		!find_function(
+			library, "ZydisFormatterInit", &decoder->init_formatter, sizeof(decoder->init_formatter)) ||
+		!find_function(
+			library, "ZydisFormatterSetProperty", &decoder->set_property, sizeof(decoder->set_property)) ||
+		!find_function(library, "ZydisDecoderDecodeFull", &decoder->decode_full, sizeof(decoder->decode_full)))
+		decoder->decode_full = NULL;
+}
+
 bool x86_64_load_zydis(struct x86_64_decoder *decoder)
 {
 	ZyanStatus (*init)(ZydisDecoder * zydis, ZydisMachineMode mode, ZydisStackWidth width);
@@ -33,6 +45,8 @@ bool x86_64_load_zydis(struct x86_64_decoder *decoder)
 		find_function(library, "ZydisDecoderInit", &init, sizeof(init)) &&
 		find_function(library, "ZydisDecoderDecodeInstruction", &decoder->decode, sizeof(decoder->decode)) &&
 		ZYAN_SUCCESS(init(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+	if (is_loaded)
+		find_formatter(decoder, library);
 	dlclose(library);
 	return is_loaded;
 }
