@@ -129,13 +129,25 @@ static bool copy_sources(struct profile_copy *copy, struct error *err)
 	return true;
 }
 
+static bool copy_code(struct profile_copy *copy, struct error *err)
+{
+	for (size_t i = 0; i < copy->from->code_count; i++) {
+		struct profile_code code = copy->from->codes[i];
+
+		code.mapping = copy->mappings[code.mapping];
+		if (!profile_add_code(copy->into, &code, err))
+			return false;
+	}
+	return true;
+}
+
 bool profile_copy_init(struct profile_copy *copy, struct profile *into, const struct profile *from, struct error *err)
 {
 	*copy = (struct profile_copy){
 		.into = into, .from = from, .fresh = into->run_count == 0 && into->sample_count == 0
 	};
 	return copy_allocate(copy, err) && copy_strings(copy, err) && copy_value_types(copy, err) &&
-	       copy_mappings(copy, err) && copy_sources(copy, err);
+	       copy_mappings(copy, err) && copy_sources(copy, err) && copy_code(copy, err);
 }
 
 void profile_copy_deinit(struct profile_copy *copy)

@@ -47,8 +47,9 @@ struct profile_index {
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
 		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity,
 		lock_capacity, release_capacity, exchanges_capacity, reading_capacity, latency_capacity,
-		source_file_capacity, source_text_capacity;
+		source_file_capacity, source_text_capacity, code_capacity;
 	size_t source_bytes;   /* of all texts */
+	size_t code_bytes;     /* of all code */
 	size_t max_stacks;     /* more are an error */
 	struct buffer scratch; /* for keys and module names */
 };
@@ -101,6 +102,9 @@ bool profile_append_source_text(
 /* profile_validate() of source files and their texts. */
 COMMON_MUST_CHECK
 bool profile_validate_sources(const struct profile *profile, struct error *err);
+/* profile_validate() of code. */
+COMMON_MUST_CHECK
+bool profile_validate_codes(const struct profile *profile, struct error *err);
 /* Reserves room for this many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);

@@ -77,7 +77,7 @@ static bool pprof_convert(struct pprof_reader *r, struct error *err)
 	profile_limit_stacks(r->profile, r->max_stacks);
 	if (!pprof_survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
 		!pprof_read_threads(r, err) || !read_stacks_and_samples(r, err) || !pprof_read_waits(r, err) ||
-		!pprof_read_requests(r, err) || !pprof_read_sources(r, err))
+		!pprof_read_requests(r, err) || !pprof_read_sources(r, err) || !pprof_read_code(r, err))
 		return false;
 	pprof_settle_default(r);
 	pprof_settle_counts(r);

@@ -156,6 +156,9 @@ bool pprof_read_line_file(struct pprof_reader *r, struct profile_line *line, str
 /* Fails if there are files of more lines than there were. */
 COMMON_MUST_CHECK
 bool pprof_line_files_end(const struct pprof_reader *r, struct error *err);
+/* Reads the code of functions (pprof_code.c). */
+COMMON_MUST_CHECK
+bool pprof_read_code(struct pprof_reader *r, struct error *err);
 /* Reads locks and releases (pprof_waits.c). */
 COMMON_MUST_CHECK
 bool pprof_read_waits(struct pprof_reader *r, struct error *err);

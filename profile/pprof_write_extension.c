@@ -279,6 +279,7 @@ void pprof_write_extension(struct pprof_writer *w)
 	pprof_write_waits(w);
 	pprof_write_requests(w, out);
 	pprof_write_sources(w);
+	pprof_write_code(w);
 	add_columns(w, out);
 	w->message.kelvin = out;
 }

@@ -84,6 +84,8 @@ void pprof_write_waits(struct pprof_writer *w);
 
 /* Writes source files, their texts, and the files of lines (pprof_sources.c). */
 void pprof_write_sources(struct pprof_writer *w);
+/* Writes the code of functions (pprof_code.c). */
+void pprof_write_code(struct pprof_writer *w);
 
 /* Writes requests (pprof_requests.c). */
 void pprof_write_requests(struct pprof_writer *w, Pprof__Extension *out);

@@ -111,6 +111,9 @@ void profile_destroy(struct profile *profile)
 	free(profile->requests.latencies);
 	free(profile->source_files);
 	free(profile->source_texts);
+	for (size_t i = 0; i < profile->code_count; i++)
+		free(profile->codes[i].bytes);
+	free(profile->codes);
 	free(profile);
 }
 

@@ -4,6 +4,7 @@
 #include "common/common.h"
 #include "profile/activity.h"
 #include "profile/bottleneck.h"
+#include "profile/code.h"
 #include "profile/cost_model.h"
 #include "profile/counter_cost.h"
 #include "profile/facts.h"
@@ -27,7 +28,6 @@
 #include "profile/selection.h"
 #include "profile/selection_where.h"
 #include "profile/source.h"
-#include "profile/source_bounds.h"
 #include "profile/source_bounds.h"
 #include "profile/symbols.h"
 #include "profile/tree.h"
@@ -232,6 +232,9 @@ struct profile {
 	struct profile_source_file *source_files;
 	struct profile_source_text *source_texts; /* by file, then by line */
 	size_t source_file_count, source_text_count;
+	struct profile_code
+		*codes; /* owned: the code of sampled functions, by mapping, then by address (profile/code.h) */
+	size_t code_count;
 	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
 		sample_count, event_count;
 

@@ -183,5 +183,6 @@ bool profile_validate(const struct profile *profile, struct error *err)
 	return validate_strings(profile, err) && validate_runs(profile, err) && validate_tables(profile, err) &&
 	       validate_stacks(profile, err) && validate_samples(profile, err) && validate_values(profile, err) &&
 	       validate_weights(profile, err) && validate_waits(profile, err) &&
-	       profile_validate_requests(profile, err) && profile_validate_sources(profile, err);
+	       profile_validate_requests(profile, err) && profile_validate_sources(profile, err) &&
+	       profile_validate_codes(profile, err);
 }

@@ -221,6 +221,18 @@ static void add_sources(struct maker *m)
 	must(m, profile_add_source_text(m->profile, id, 7, "", &m->err));
 }
 
+static void add_code(struct maker *m, uint32_t library, uint32_t program)
+{
+	const struct profile_code codes[] = {
+		{ library, 62, 5, 0x4008, (uint8_t[]){ 0x48, 0, 0x31, 0xc0, 0xc3 } },
+		{ program, 62, 1, 0x1200, (uint8_t[]){ 0xc3 } },
+		{ program, 62, 3, 0x1100, (uint8_t[]){ 0x90, 0x90, 0xc3 } },
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		must(m, profile_add_code(m->profile, &codes[i], &m->err));
+}
+
 struct profile *sample_profile(void)
 {
 	struct maker m = { 0 };
@@ -251,6 +263,7 @@ struct profile *sample_profile(void)
 	add_releases(&m, stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[3] }, 3));
 	add_requests(&m);
 	add_sources(&m);
+	add_code(&m, library, program);
 	must(&m, profile_finish(m.profile, &m.err));
 	must(&m, profile_validate(m.profile, &m.err));
 	return m.profile;
@@ -466,6 +479,22 @@ static void assert_sources_equal(const struct profile *a, const struct profile *
 	}
 }
 
+static void assert_codes_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->code_count, b->code_count);
+	for (size_t i = 0; i < a->code_count; i++) {
+		const struct profile_code *x = &a->codes[i], *y = &b->codes[i];
+
+		assert_int_equal(x->mapping, y->mapping);
+		assert_int_equal(x->machine, y->machine);
+		assert_int_equal(x->address, y->address);
+		assert_int_equal(x->size, y->size);
+		assert_int_equal(!x->bytes, !y->bytes);
+		if (x->bytes)
+			assert_memory_equal(x->bytes, y->bytes, x->size);
+	}
+}
+
 void assert_profiles_equal(const struct profile *left, const struct profile *right)
 {
 	assert_places_equal(left, right);
@@ -474,6 +503,7 @@ void assert_profiles_equal(const struct profile *left, const struct profile *rig
 	assert_releases_equal(left, right);
 	assert_requests_equal(left, right);
 	assert_sources_equal(left, right);
+	assert_codes_equal(left, right);
 	assert_facts_equal(left, right);
 	assert_labels_equal(left, right);
 }
