@@ -102,6 +102,8 @@ static void keep_sources(
 	interrupt_begin_naming();
 	if (!symbolize_keep_sources(recording->profile, &recording->symbols, &keeping, &result->sources, &why))
 		buffer_printf(&result->notices, "%s: source text is not kept\n", why.message);
+	if (!symbolize_keep_code(recording->profile, &recording->symbols, &keeping, &why))
+		buffer_printf(&result->notices, "%s: the code of functions is not kept\n", why.message);
 	interrupt_end_naming();
 }
 

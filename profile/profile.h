@@ -232,8 +232,7 @@ struct profile {
 	struct profile_source_file *source_files;
 	struct profile_source_text *source_texts; /* by file, then by line */
 	size_t source_file_count, source_text_count;
-	struct profile_code
-		*codes; /* owned: the code of sampled functions, by mapping, then by address (profile/code.h) */
+	struct profile_code *codes; /* owned: of sampled functions, by mapping, then by address (profile/code.h) */
 	size_t code_count;
 	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
 		sample_count, event_count;

@@ -110,8 +110,7 @@ static bool place_threads(struct source_places *places, const struct profile *pr
 
 /* ---- Locations ---- */
 
-/* Which value says what weight a sample has: that of a simulation is no number of samples. */
-static uint32_t weighing_value(const struct profile *profile)
+uint32_t source_places_value(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->sample_count; i++)
 		if (profile->values[i * profile->value_type_count] > 0)
@@ -122,7 +121,7 @@ static uint32_t weighing_value(const struct profile *profile)
 static void add_samples(struct source_places *places, const struct profile *profile, const uint16_t *of_threads,
 	uint64_t *weights, uint16_t *of_stacks)
 {
-	uint32_t value = weighing_value(profile);
+	uint32_t value = source_places_value(profile);
 
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct profile_sample *sample = &profile->samples[i];

@@ -134,6 +134,17 @@ bool symbolize_keep_sources(struct profile *profile, const struct profile_symbol
 	const struct symbolize_options *options, struct symbolize_kept_sources *kept, struct error *err);
 
 /*
+ * Keeps the code of functions with at least 0.1 % of the samples' own time in the profile, the most sampled first
+ * (profile/code.h): of those whose text symbolize_keep_sources() has kept before and, where all sources are kept, of
+ * all others of the user's own. Where a function begins and ends its unwind table says, else its first and last sampled
+ * address; of one that is longer than what is kept of a function, the part with the most samples is. Nothing is
+ * decoded: the bytes are copied as they are.
+ */
+COMMON_MUST_CHECK
+bool symbolize_keep_code(struct profile *profile, const struct profile_symbols *symbols,
+	const struct symbolize_options *options, struct error *err);
+
+/*
  * Decides only the origins, by the same rules, from the profile's data: for profiles that other tools wrote. The
  * profile's decisions are kept, unless `options` has rules or project roots that decide otherwise.
  */
