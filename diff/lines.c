@@ -52,6 +52,7 @@ void diff_lines_destroy(struct diff_lines *lines)
 	free(lines->stack_chains);
 	free(lines->owners);
 	free(lines->first_owner);
+	free(lines->stack_values);
 	free(lines);
 }
 
@@ -402,6 +403,7 @@ bool diff_lines_create(const struct diff *diff, enum diff_side side, const struc
 	}
 	if (!add_totals(&walk, err))
 		return false;
+	walk.lines->stack_values = TAKE(walk.values);
 	*lines = TAKE(walk.lines);
 	return true;
 }

@@ -40,6 +40,7 @@ struct diff_lines {
 	 * those that it was inlined at. Both owned.
 	 */
 	uint32_t *owners, *first_owner;
+	double *stack_values; /* owned; [stack of the profile] scaled value of the samples that end there */
 };
 
 /*

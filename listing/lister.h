@@ -73,6 +73,10 @@ bool lister_add_elsewhere(struct lister *lister, struct listing_function *listed
 COMMON_MUST_CHECK
 bool lister_judge_rows(struct lister *lister, struct error *err);
 
+/* Finds the instructions of all rows, of a listing that is complete. */
+COMMON_MUST_CHECK
+bool listing_disassemble(struct listing *listing, const struct profile *const profiles[DIFF_SIDES], struct error *err);
+
 /* Appends an empty row; `*row` is borrowed until the next one. */
 COMMON_MUST_CHECK
 bool lister_add_row(struct listing_function *listed, size_t *capacity, struct listing_row **row, struct error *err);

@@ -39,6 +39,7 @@ void listing_destroy(struct listing *listing)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		diff_lines_destroy(listing->lines[side]);
 		free(listing->place_rows[side]);
+		free(listing->instructions[side]);
 	}
 	string_table_destroy(listing->strings);
 	free(listing);
@@ -182,6 +183,8 @@ bool listing_create(const struct diff *diff, const struct profile *const profile
 		lister.listing->lines[side] = TAKE(lister.places[side].lines);
 		lister.listing->place_rows[side] = TAKE(lister.places[side].rows);
 	}
+	if (options->assembly && !listing_disassemble(lister.listing, profiles, err))
+		return false;
 	*listing = TAKE(lister.listing);
 	return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/lines.h"
+#include "listing/assembly.h"
 
 /*
  * Functions line by line: the source text of both versions, aligned, with the time of each line. The last step of a
@@ -48,6 +49,7 @@ struct listing_options {
 	size_t proven;     /* beside these, as many functions whose difference is proven, the largest first */
 	size_t largest;    /* and as many of those with the greatest totals */
 	bool all_lines;    /* of a function also lines without time, as far as there is text; else those near changes */
+	bool assembly;     /* the instructions of lines, where profiles have the code */
 	size_t line_bytes; /* of a line that are kept, a mark stands for the rest; 0: LISTING_LINE_BYTES */
 	const struct listing_opener *opener; /* NULL: texts that the profiles have only */
 };
@@ -76,6 +78,11 @@ struct listing_row {
 	struct diff_estimate total; /* with its interval, q and state; `same` where the function is not proven */
 	bool is_changed;            /* the texts differ, or one side alone has the line */
 	bool is_gap;                /* lines that are left out: no line, no time */
+	/* Its instructions: listing.instructions[side] from this one on. */
+	uint32_t first_instruction[DIFF_SIDES], instruction_count[DIFF_SIDES];
+	/* And those left out, beyond the most of a line: how many, and the time in them. */
+	uint32_t more_instructions[DIFF_SIDES];
+	double more_time[DIFF_SIDES];
 };
 
 struct listing_function {
@@ -94,7 +101,10 @@ struct listing {
 	struct listing_function *functions; /* owned; in the order of the diff */
 	size_t function_count;
 	size_t left_out; /* functions that options.functions names, beyond the greatest number that is listed */
-	bool is_precise[DIFF_SIDES];   /* samples have precise addresses: no time is a line too far */
+	bool is_precise[DIFF_SIDES]; /* samples have precise addresses: no time is a line too far */
+	struct listing_instruction *instructions[DIFF_SIDES]; /* owned: by row, then by address */
+	size_t instruction_counts[DIFF_SIDES];
+	bool has_assembly;             /* options.assembly asked for it */
 	uint32_t revision[DIFF_SIDES]; /* string: that of LISTING_REVISION, for people; 0: none */
 	/*
 	 * The lines of these functions in the stacks of each side, and [place] the row of each, counted over all
