@@ -2,34 +2,45 @@
 /* Makes listings of functions for the outputs that show them. */
 #include "cli/lines.h"
 
+#include "machine/machine.h"
+
 /* Functions that a page can show line by line beside those that --list names, and candidates for a comment. */
 enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 24 };
 /* A page shows the whole of a line that somebody selects, unless it is no code that people read. */
 enum { PAGE_LINE_BYTES = 1 << 14 };
 
-#define LIST_ROW                                                                                                                                    \
+#define LIST_ROWS                                                                                                                                   \
+	{ 0, "list", "REGEX",                                                                                                                       \
+		"source lines of such functions with their times; for text and JSON. Texts are those\nthat recordings have kept, else of:",         \
+		OPTIONS_TEXT(struct lines, functions) },                                                                                            \
 	{                                                                                                                                           \
-		0, "list", "REGEX",                                                                                                                 \
-			"source lines of such functions with their times; for text and JSON. Texts are those\nthat recordings have kept, else of:", \
-			OPTIONS_TEXT(struct lines, functions)                                                                                       \
+		0, "assembly", NULL,                                                                                                                \
+			"with --list, for text: below each line its instructions with their times, of code that\nrecordings have kept (--sources)", \
+			OPTIONS_FLAG(struct lines, assembly)                                                                                        \
 	}
 
 const struct options_row lines_rows[] = {
 	{ .name = "Lines:" },
-	LIST_ROW,
+	LIST_ROWS,
 	{ .rows = texts_rows, .at = offsetof(struct lines, texts) },
 	{ 0 },
 };
 
 const struct options_row lines_single_rows[] = {
 	{ .name = "Lines:" },
-	LIST_ROW,
+	LIST_ROWS,
 	{ .rows = texts_single_rows, .at = offsetof(struct lines, texts) },
 	{ 0 },
 };
 
 bool lines_prepare(struct lines *lines, struct error *err)
 {
+	if (lines->assembly && !lines->functions)
+		return error_set(err, ERROR_USAGE,
+			"--assembly has no functions whose instructions it could show; add --list REGEX");
+	/* The worker, which decodes the instructions, can load no library. */
+	if (lines->assembly)
+		machine_load_decoders();
 	return texts_prepare(&lines->texts, err);
 }
 
@@ -49,6 +60,7 @@ bool lines_make(struct lines *lines, const struct lines_wanted *wanted, const st
 {
 	struct listing_options options = {
 		.functions = lines->functions,
+		.assembly = lines->assembly,
 		.proven = wanted->by_page      ? PAGE_PROVEN
 			  : wanted->by_comment ? COMMENT_PROVEN
 					       : 0,

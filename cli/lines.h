@@ -8,6 +8,7 @@
 /* Which functions `report` and `diff` list line by line, and where their texts are. */
 struct lines {
 	const char *functions; /* borrowed: --list; NULL: those that outputs choose themselves */
+	bool assembly;         /* with their instructions */
 	struct texts texts;
 };
 

@@ -222,6 +222,84 @@ static void put_file(const struct lines_writer *l, const struct listing_row *row
 	put_paragraph(l->w, &text, 4);
 }
 
+/* ---- Instructions ---- */
+
+/* Columns before the address, in that of a side stands the time. */
+static void put_time(const struct lines_writer *l, enum diff_side side, double time)
+{
+	const struct diff *diff = l->w->diff;
+	bool has_two = diff->sides == DIFF_SIDES;
+	int columns = has_two ? CHANGE_COLUMNS + 3 : 0;
+
+	if (has_two && side == DIFF_HEAD)
+		put_share(l->w->out, 0, 1, false);
+	put_share(l->w->out, time, side == DIFF_BASE ? diff->total.base : diff->total.head, true);
+	if (!has_two || side == DIFF_BASE)
+		buffer_printf(l->w->out, "%*s  ", SHARE_COLUMNS, "");
+	for (int i = 0; i < DIFF_SIDES; i++)
+		columns += l->numbers[i] > 0 ? l->numbers[i] + 1 : 0;
+	buffer_printf(l->w->out, "%*s", columns, "");
+}
+
+static void put_instruction(
+	const struct lines_writer *l, enum diff_side side, const struct listing_instruction *instruction)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	struct buffer *out = l->w->out;
+
+	buffer_init(&text, (size_t)1 << 20);
+	if (l->w->diff->sides == DIFF_SIDES)
+		buffer_append_string(&text, side == DIFF_BASE ? "base " : "head ");
+	buffer_printf(&text, "%llx  %s", (unsigned long long)instruction->address,
+		listing_string(l->listing, instruction->text));
+	if (instruction->target) {
+		buffer_append_string(&text, "  → ");
+		profile_shorten_name(listing_string(l->listing, instruction->target), 60, &text);
+	}
+	buffer_append(&text, "", 1);
+	if (text.failed) {
+		out->failed = true;
+		return;
+	}
+	buffer_append_string(out, table_style_on(TABLE_DIM, l->w->colour));
+	put_time(l, side, instruction->time);
+	lines_append_source(out, text.data, l->text_width);
+	trim_line(out);
+	buffer_append_string(out, table_style_off(TABLE_DIM, l->w->colour));
+	buffer_append_byte(out, '\n');
+}
+
+static void put_gap(const struct lines_writer *l, const char *words)
+{
+	int columns = 2 * (SHARE_COLUMNS + 2) + (l->w->diff->sides == DIFF_SIDES ? CHANGE_COLUMNS + 3 : 0);
+
+	for (int i = 0; i < DIFF_SIDES; i++)
+		columns += l->numbers[i] > 0 ? l->numbers[i] + 1 : 0;
+	buffer_printf(l->w->out, "%*s%s\n", columns, "", words);
+}
+
+static void put_instructions(const struct lines_writer *l, enum diff_side side, const struct listing_row *row)
+{
+	const struct listing_instruction *at = l->listing->instructions[side];
+
+	for (uint32_t i = 0; i < row->instruction_count[side]; i++) {
+		const struct listing_instruction *instruction = &at[row->first_instruction[side] + i];
+
+		if (instruction->is_behind_gap)
+			put_gap(l, "…");
+		put_instruction(l, side, instruction);
+	}
+	if (row->more_instructions[side] > 0) {
+		struct format_text share = format_percent(format_share(
+			row->more_time[side], side == DIFF_BASE ? l->w->diff->total.base : l->w->diff->total.head));
+		char words[80];
+
+		snprintf(words, sizeof(words), "… and %u more instructions, %s", row->more_instructions[side],
+			share.text);
+		put_gap(l, words);
+	}
+}
+
 static bool put_rows(const struct lines_writer *l, struct error *err)
 {
 	const struct listing_function *listed = l->listed;
@@ -247,11 +325,31 @@ static bool put_rows(const struct lines_writer *l, struct error *err)
 		count = lines_split(l->w->diff, row, parts);
 		for (size_t part = 0; part < count; part++)
 			put_part(l, &parts[part]);
+		for (int side = 0; side < DIFF_SIDES; side++)
+			put_instructions(l, (enum diff_side)side, row);
 	}
 	return true;
 }
 
 /* ---- All of it ---- */
+
+static void put_assembly_words(const struct text_writer *w)
+{
+	const struct listing *listing = w->input->listing;
+
+	if (!listing->has_assembly)
+		return;
+	if (listing->instruction_counts[DIFF_BASE] + listing->instruction_counts[DIFF_HEAD] == 0)
+		text_paragraph(w,
+			"No instructions are known: the recordings have kept no code of these functions. Record with --sources, on x86-64, and have libZydis installed here.",
+			0);
+	else if (lines_are_imprecise(w->input))
+		text_paragraph(w,
+			"Below a line: the instructions that samples were taken at. Without precise addresses, one often has the time of the one before it, which is shown too and may be of another line.",
+			0);
+	else
+		text_paragraph(w, "Below a line: the instructions that samples were taken at.", 0);
+}
 
 static void put_legend(const struct text_writer *w)
 {
@@ -269,6 +367,7 @@ static void put_legend(const struct text_writer *w)
 	put_paragraph(w, &text, 0);
 	if (lines_are_imprecise(w->input))
 		text_paragraph(w, lines_imprecise_words, 0);
+	put_assembly_words(w);
 	text.size = 0;
 	lines_append_left_out(w->input, &text);
 	put_paragraph(w, &text, 0);
