@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 64, MAX_NESTING = 256, MAX_NAME_BYTES = 1 << 16 };
+enum { MAX_DEPTH = 64, MAX_NESTING = 256 };
 
 /* The functions found so far around one address, the outermost first. */
 struct found {
@@ -129,55 +129,6 @@ static const char *string_attribute(Dwarf_Die *die, unsigned int name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/* The declaration that carries the name and the parents: behind abstract origin and specification. */
-static void find_declaration(Dwarf_Die *die)
-{
-	static const unsigned int links[] = { DW_AT_abstract_origin, DW_AT_specification };
-	Dwarf_Attribute attribute;
-	Dwarf_Die next;
-
-	for (unsigned int hops = 0; hops < 16; hops++) {
-		bool moved = false;
-
-		for (size_t i = 0; i < 2 && !moved; i++) {
-			if (dwarf_attr(die, links[i], &attribute) && dwarf_formref_die(&attribute, &next)) {
-				*die = next;
-				moved = true;
-			}
-		}
-		if (!moved)
-			return;
-	}
-}
-
-/* `ns::Class::fn`; a name with a linkage name needs none. */
-static const char *qualified_name(struct resolver *r, Dwarf_Die *function)
-{
-	const char *name = string_attribute(function, DW_AT_name);
-	Dwarf_Die declaration = *function, *scopes = NULL;
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
-	const char *kept;
-	int count;
-
-	if (!name)
-		return "";
-	find_declaration(&declaration);
-	count = dwarf_getscopes_die(&declaration, &scopes);
-	buffer_init(&text, MAX_NAME_BYTES);
-	for (int i = count - 1; i > 0; i--) {
-		int tag = dwarf_tag(&scopes[i]);
-		const char *scope = dwarf_diename(&scopes[i]);
-
-		if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
-			tag == DW_TAG_union_type)
-			buffer_printf(&text, "%s::", scope ? scope : "(anonymous namespace)");
-	}
-	free(scopes);
-	buffer_append_string(&text, name);
-	kept = keep(r, text.failed ? name : text.data);
-	return kept;
-}
-
 static uint32_t small_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
@@ -207,7 +158,7 @@ static void describe(struct resolver *r, Dwarf_Die *function, struct oracle_fram
 	if (!linkage)
 		linkage = string_attribute(function, DW_AT_MIPS_linkage_name);
 	frame->linkage_name = keep(r, linkage);
-	frame->name = linkage ? keep(r, string_attribute(function, DW_AT_name)) : qualified_name(r, function);
+	frame->name = keep(r, string_attribute(function, DW_AT_name));
 	frame->decl_file = keep(r, dwarf_decl_file(function));
 	if (dwarf_decl_line(function, &line) == 0 && line > 0)
 		frame->decl_line = (uint32_t)line;

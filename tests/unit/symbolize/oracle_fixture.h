@@ -8,7 +8,7 @@
 /* A function at an address. Strings are in the caller's arena; "" where nothing is known. */
 struct oracle_frame {
 	const char *linkage_name;
-	const char *name; /* ns::Class::fn, built from the parents; used where there is no linkage name */
+	const char *name; /* without its scopes */
 	const char *file; /* of the line that was executing, or of the call */
 	const char *decl_file;
 	uint32_t line, decl_line;
