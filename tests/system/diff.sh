@@ -8,9 +8,10 @@ can_sample
 needs jq
 start "$WORKLOADS/system_workload" --parse 3
 run 0 kelvin record -p "$pid" -F 3980 -d 1.5 -o before.pb.gz
-kill "$pid"
+stop "$pid"
 start "$WORKLOADS/system_workload" --parse 9
 run 0 kelvin record -p "$pid" -F 3980 -d 1.5 -o after.pb.gz
+stop "$pid"
 
 code=0
 kelvin diff before.pb.gz after.pb.gz --scale share -o a.html --json a.json --markdown a.md --svg a.svg >stdout 2>stderr || code=$?

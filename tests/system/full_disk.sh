@@ -28,6 +28,7 @@ mount -t tmpfs -o size=8k,nr_inodes=10 none small 2>/dev/null || skip "a small f
 head -c 100000 /dev/zero >small/ballast 2>/dev/null
 start "$WORKLOADS/system_workload"
 refuses 'cannot write small/a.pb.gz: No space left on device' kelvin record -p "$pid" -d 0.5 -q -o small/a.pb.gz
+stop "$pid"
 [[ $(ls small) == ballast ]] || fail "left behind: $(ls small)"
 run 125 kelvin record -q -o small/a.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.2
 refuses 'cannot write small/a.html: No space left on device' kelvin report folded -o small/a.html

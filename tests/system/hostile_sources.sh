@@ -71,6 +71,7 @@ chown 54321 hostile
 # ---- What others may read, and no more; nothing waits ----
 
 start bash -c 'while :; do echo "/* more */" >>"$1"; sleep 0.001; done' changes "$work/lair/changing.c"
+changes=$pid
 start setpriv --reuid 54321 --regid 54321 --clear-groups ./hostile 1000
 wait_until "the program runs" executes "$pid" "$work/hostile"
 run 0 timeout 60 "$KELVIN" record -d 1 --sources -p "$pid" -o hostile.pb.gz
@@ -81,6 +82,8 @@ has_not hostile.pb.gz BINARY
 has_not hostile.pb.gz 'root:'
 says stderr 'may differ from what was built$'
 [[ $(stat -c %s hostile.pb.gz) -lt 1000000 ]] || fail "the profile has $(stat -c %s hostile.pb.gz) bytes"
+stop "$pid"
+stop "$changes"
 
 # ---- Processes of two users: what anybody may read ----
 
@@ -91,6 +94,8 @@ first=$pid
 start setpriv --reuid 54322 --regid 54322 --clear-groups ./shared 1000
 wait_until "the programs run" executes "$pid" "$work/shared"
 run 0 kelvin record -d 1 --sources -p "$first,$pid" -o two.pb.gz
+stop "$pid"
+stop "$first"
 has two.pb.gz FOR_EVERYBODY
 has_not two.pb.gz USERS_OWN
 
@@ -127,6 +132,7 @@ if unshare -m true 2>/dev/null; then
 		'mount --bind inside.c lair/public.c && exec setpriv --reuid 54321 --regid 54321 --clear-groups ./inner 1000'
 	wait_until "the program runs" executes "$pid" "$work/inner"
 	run 0 kelvin record -d 0.5 --sources -p "$pid" -o inner.pb.gz
+	stop "$pid"
 	has inner.pb.gz INSIDE
 	has_not inner.pb.gz OUTSIDE
 fi

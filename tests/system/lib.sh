@@ -81,6 +81,13 @@ start() {
 	done
 }
 
+# stop PID: ends what `start` began, with what it has started: nothing later shares the CPUs with it.
+stop() {
+	kill -KILL -- "-$1" 2>/dev/null || kill -KILL "$1"
+	wait "$1" 2>/dev/null
+	return 0
+}
+
 # record_enough COUNT OPTIONS...: records for half a second; for longer while a busy machine gives the target no time for COUNT samples.
 record_enough() {
 	local count=$1 seconds

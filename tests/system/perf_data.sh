@@ -89,6 +89,7 @@ if is_root; then
 	perf record -q -a -F 997 -e cpu-clock --call-graph dwarf,8192 -o all.data -- sleep 0.5 2>perf.log
 	at_least "$(share all.data ';main;serve;parse_input')" 3 "share of parse_input in the whole system"
 fi
+stop "$pid"
 
 # What perf recorded of switches is waits: from where a thread left its CPU until it runs again, with the class that functions tell.
 cat >waits.py <<'END'

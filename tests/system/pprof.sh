@@ -10,6 +10,7 @@ use_go_cache
 go tool -n pprof >/dev/null || fail "go has no pprof"
 start "$WORKLOADS/system_workload"
 run 0 kelvin record -p "$pid" -d 1 -o a.pb.gz --label service=checkout --label version=4.2.1
+stop "$pid"
 run 0 go tool pprof -comments a.pb.gz
 says stdout '^service=checkout$'
 says stdout '^version=4.2.1$'

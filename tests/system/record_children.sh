@@ -27,6 +27,7 @@ for pids in "$parent,$child" "$child,$parent"; do
 	at_least "$(samples_said)" 1 "samples of a child"
 	at_most "$(samples_said)" $((($(ticks "$child") - before + 2) * 13)) "samples of a child that was named beside its parent, by its CPU time"
 done
+stop "$parent"
 
 # Some of what short programs do is done in execve(), where the stack of the one before is gone: that is no cut.
 run 0 kelvin record -F 4999 -o d.pb.gz -- sh -c 'for i in $(seq 2000); do /bin/true; done'

@@ -10,6 +10,7 @@ record_enough 300 -p "$pid" -o a.pb.gz
 says stderr ', 0 lost, (100\.0|99\.[5-9]) % whole stacks$'
 says_not stderr 'records? of new mappings and threads (was|were) lost'
 at_least "$(share a.pb.gz 'run_thread;serve')" 60 "share of the short-lived threads"
+stop "$pid"
 
 # Two hundred processes of ten milliseconds each.
 run 0 kelvin record -o b.pb.gz -- sh -c "i=0; while [ \$i -lt 200 ]; do '$WORKLOADS/system_workload' --seconds 0.01; i=\$((i + 1)); done"
@@ -57,6 +58,7 @@ for seconds in 2 4 8 16 32; do
 	used=$(($(ticks "$pid") - before))
 	[[ $used -lt $((20 * seconds)) ]] || break
 done
+stop "$pid"
 at_least $((100 * $(samples_said) / (used * 997 / 100))) 70 "percent of the samples that its CPU time stands for"
 at_least "$(share c.pb.gz ';work')" 50 "share of the threads"
 

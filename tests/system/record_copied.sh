@@ -74,12 +74,12 @@ start ./moved 100000
 record_enough 100 -p "$pid" -o attached.pb.gz
 at_least "$(share attached.pb.gz '^moved;_start;.*;main;middle;work')" 90 "share of code that was copied before"
 says_not stderr 'without names|no names|unnamed'
-kill "$pid"
+stop "$pid"
 start ./moved 100000 other
 record_enough 100 -p "$pid" -o other.pb.gz
 at_least "$(share other.pb.gz ';main;middle;')" 90 "share of what a copied function calls"
 at_most "$(share other.pb.gz 'work')" 0 "share of a function that has become another"
-kill "$pid"
+stop "$pid"
 
 # Written through one mapping, run through another.
 cat >twice.c <<'END'

@@ -14,6 +14,7 @@ mv new server
 record_enough 400 -p "$pid" -o replaced.pb.gz
 rm server
 record_enough 400 -p "$pid" -o deleted.pb.gz
+stop "$pid"
 for file in before replaced deleted; do
 	at_least "$(share $file.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in $file.pb.gz"
 	at_least "$(share $file.pb.gz '^server;_start;.*main;serve;hash_output')" 15 "share of hash_output in $file.pb.gz"

@@ -28,11 +28,13 @@ wait_until "the server runs" executes "$pid" server
 record_enough 300 -p "$pid" -o a.pb.gz
 at_least "$(share a.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in another mount namespace"
 says_not stderr 'stays unnamed'
+stop "$pid"
 
 start unshare -m -p -f --kill-child --propagation private sh -c "mount -t tmpfs none '$work/inside/app' && cp '$work/server' '$work/inside/app/server' && '$work/inside/app/server'; true"
 wait_until "a server runs below its shell" grandchild_executes server
 record_enough 300 -p "$pid" -o b.pb.gz
 at_least "$(share b.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in another process namespace"
+stop "$pid"
 
 # Not for its exit code: sanitizers need /proc too, and end with their own.
 unshare -m --propagation private sh -c "umount -l /proc; exec '$KELVIN' record -p 1 -o c.pb.gz" 2>stderr && fail "recorded without /proc"
@@ -48,7 +50,7 @@ start sh -c "while :; do '$work/outside' --cpu 0.2; done"
 run 0 unshare -p -f --mount-proc --propagation private "$KELVIN" record -a -d 1 -o e.pb.gz
 says stderr '^processes outside of this pid namespace are sampled as one, without names'
 at_most "$(share e.pb.gz 'parse_input|hash_output')" 0 "share of names of processes that cannot be told apart"
-kill "$pid"
+stop "$pid"
 
 # A perf map is named by the pid that a process has in its container; what has this name outside is another process's.
 needs gcc

@@ -16,6 +16,7 @@ tid=${tids[-1]##*/}
 run 0 kelvin record -t "$tid" -d 1 -o a.pb.gz
 at_least "$(share a.pb.gz 'serve;')" 95 "share of the worker's code"
 at_most "$(samples_said)" 1300 "samples of one thread in one second at 997 Hz"
+stop "$pid"
 # What the thread starts is not that thread.
 needs cc
 cat >parent.c <<'C'

@@ -7,6 +7,7 @@
 can_sample
 start "$WORKLOADS/system_workload" --threads 4
 record_enough 300 -p "$pid" -o a.pb.gz
+stop "$pid"
 at_least "$(share a.pb.gz '^(worker|system_workload);.*serve')" 95 "share of the workers"
 ! command -v go >/dev/null || use_go_cache
 threads=$(go tool pprof -raw a.pb.gz 2>/dev/null | grep -o 'tid:\[[0-9]*\]' | sort -u | wc -l)

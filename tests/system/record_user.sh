@@ -44,6 +44,7 @@ for seconds in 2 8 32; do
 	run 0 prlimit --memlock=8388608 "${unprivileged[@]}" "$work/open/kelvin" record -p "$pid" -d "$seconds" -o open/a.pb.gz
 	[[ $(samples_said) -lt 500 ]] || break
 done
+stop "$pid"
 at_least "$(samples_said)" 500 "samples"
 at_least "$(sed -n 's/.* lost, \([0-9]*\)\.[0-9]* % whole stacks$/\1/p' stderr)" 80 "percent of whole stacks"
 

@@ -80,6 +80,7 @@ has_not v2.pb.gz 'of v1'
 # The old program, whose source is gone: what is there now may differ, and is said to.
 record_enough 100 -p "$pid" --project-root "$PWD/tree" -o late.pb.gz
 says stderr '; [12] files? may differ from what was built$'
+stop "$pid"
 
 # ---- Which text ----
 
