@@ -60,7 +60,7 @@ func goClock(n int) {
 
 func main() {
 	var used syscall.Rusage
-	for used.Utime.Sec*1000000+used.Utime.Usec < 1500000 {
+	for used.Utime.Sec*1000000+used.Utime.Usec < 900000 {
 		for i := 0; i < 200; i++ {
 			switch os.Args[1] {
 			case "call":
@@ -84,7 +84,7 @@ END_OF_MOD
 
 # record FILE PROGRAM CASE: but for the first moments, in which the recorder has not met the program.
 record() {
-	run 0 kelvin record -D 200 -F 499 -o "$1" -- "./$2" "$3"
+	run 0 kelvin record -D 200 -F 999 -o "$1" -- "./$2" "$3"
 }
 
 # percent FILE OF CALLED: of the stacks that have the function CALLED, how many of a thousand have OF before it.
@@ -133,7 +133,7 @@ if has_frames; then
 fi
 
 # Where the other stack is not copied, such stacks are not whole, and it is said where they end.
-run 0 kelvin record -F 499 --native -o native.pb.gz -- ./plain call
+run 0 kelvin record -F 999 --native -o native.pb.gz -- ./plain call
 says stderr '^open stacks: [0-9,]+, which nothing cut, .* end at runtime.asmcgocall$'
 at_most "$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)" 20 "percent of whole stacks without Go callers"
 run 0 kelvin report native.pb.gz --json native.json
@@ -144,7 +144,7 @@ says stdout 'whole stacks, [0-9.]+ % open'
 # The second opinion follows Go's frame pointers, on both stacks. Few stacks go on through C again, which it does not follow.
 if has_frames; then
 	for case in call clock; do
-		run 0 kelvin record -F 499 --verify=1 -o verified.pb.gz -- ./plain "$case"
+		run 0 kelvin record -F 999 --verify=1 -o verified.pb.gz -- ./plain "$case"
 		run 0 kelvin report verified.pb.gz --json verified.json
 		# Who is shorter than along frame pointers is not called whole.
 		jq -e '([.recording.stops | to_entries[] | select(.key | IN("root", "stitched", "kernel only") | not).value] | add // 0) as $not_whole |

@@ -17,7 +17,7 @@ expect() {
 	shift 4
 	for _ in 1 2 3; do
 		# shellcheck disable=SC2086
-		run 0 kelvin record -F 4999 -o "$name.pb.gz" -- $program "$rounds" "$@"
+		run 0 kelvin record -F 9999 -o "$name.pb.gz" -- $program "$rounds" "$@"
 		grep -E '^(total|[^ ]+:[0-9]+) [0-9]+$' stdout >"$name.truth"
 		"$WORKLOADS/line_shares" "$name.pb.gz" "$function" >"$name.shares" || fail "$name: no shares"
 		samples=$(sed -n 's/^samples //p' "$name.shares")
@@ -44,9 +44,9 @@ native() {
 
 	command -v "$compiler" >/dev/null || return 0
 	"$compiler" "${options[@]}" "$lines/lines.c" -o c || fail "$compiler -O$2"
-	expect "c-$compiler-O$2" work ./c 250
+	expect "c-$compiler-O$2" work ./c 230
 	"${compiler/gcc/g}++" "${options[@]}" "$lines/lines.cc" -o cxx || fail "$compiler++ -O$2"
-	expect "cxx-$compiler-O$2" basket::work ./cxx 250
+	expect "cxx-$compiler-O$2" basket::work ./cxx 750
 }
 
 native gcc 0
@@ -56,16 +56,16 @@ native clang 2
 if command -v rustc >/dev/null; then
 	for level in 0 2; do
 		rustc -g -C "opt-level=$level" "$lines/lines.rs" -o rust || fail "rustc, level $level"
-		expect "rust-O$level" work ./rust 250
+		expect "rust-O$level" work ./rust 650
 	done
 fi
 if command -v go >/dev/null; then
 	go build -o go "$lines/lines.go" || fail "go build"
-	expect go main.work ./go 200
+	expect go main.work ./go 400
 fi
-expect python py::work: "python3 $lines/lines.py" 150
+expect python py::work: "python3 $lines/lines.py" 60
 # Its clock has the threads that compile and collect garbage, too: there are none.
-! command -v node >/dev/null || expect node "work /" "node --single-threaded $lines/lines.js" 700 100
-! node --no-opt --no-sparkplug -e 0 2>/dev/null || expect node-interpreter "work /" "node --single-threaded --no-opt --no-sparkplug $lines/lines.js" 80 100
-! command -v ruby >/dev/null || expect ruby rb::work: "ruby $lines/lines.rb" 150
-! command -v php >/dev/null || expect php php::work: "php $lines/lines.php" 200
+! command -v node >/dev/null || expect node "work /" "node --single-threaded $lines/lines.js" 400 100
+! node --no-opt --no-sparkplug -e 0 2>/dev/null || expect node-interpreter "work /" "node --single-threaded --no-opt --no-sparkplug $lines/lines.js" 55 100
+! command -v ruby >/dev/null || expect ruby rb::work: "ruby $lines/lines.rb" 45
+! command -v php >/dev/null || expect php php::work: "php $lines/lines.php" 70

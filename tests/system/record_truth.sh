@@ -40,7 +40,7 @@ for compiler in gcc clang; do
 	"$compiler" -O2 -g -fomit-frame-pointer -D"noipa=$([[ $compiler == gcc ]] && echo noipa || echo noinline)" graph.c -o graph -lpthread || fail "$compiler does not compile graph.c"
 	start ./graph
 	samples=0
-	for seconds in 2 8 32; do
+	for seconds in 1.2 3 12 32; do
 		run 0 kelvin record -p "$pid" -F 4999 -d "$seconds" -o graph.pb.gz
 		samples=$(samples_said)
 		[[ $samples -lt $enough ]] || break
