@@ -32,20 +32,24 @@ addresses() {
 	}'
 }
 
+# ask_peers FILE: what is asked of the file, its symbols and the answers of each peer, beside it, once
+ask_peers() {
+	[[ ! -e $1.asked ]] || return 0
+	addresses "$1" >"$1.asked"
+	llvm-symbolizer -afi --no-demangle --output-style=GNU -e "$1" <"$1.asked" >"$1.llvm" 2>/dev/null
+	addr2line -afi -e "$1" <"$1.asked" >"$1.gnu" 2>/dev/null
+	[[ -z $crate ]] || "$crate" -afi -e "$1" <"$1.asked" >"$1.crate"
+	nm "$1" >"$1.symbols" 2>/dev/null || :
+}
+
 # agree LABEL LEAST FILE [TWIN]: the share of what two peers agree on that Kelvin has to reach
 agree() {
-	local label=$1 least=$2 file=$3 twin=${4:-$3} answers=(kelvin.out llvm.out gnu.out)
+	local label=$1 least=$2 file=$3 twin=${4:-$3}
 
-	addresses "$twin" >asked.txt
-	"$KELVIN" symbolize --no-cache --no-demangle -e "$file" <asked.txt >kelvin.out
-	llvm-symbolizer -afi --no-demangle --output-style=GNU -e "$twin" <asked.txt >llvm.out 2>/dev/null
-	addr2line -afi -e "$twin" <asked.txt >gnu.out 2>/dev/null
-	if [[ -n $crate ]]; then
-		"$crate" -afi -e "$twin" <asked.txt >crate.out
-		answers+=(crate.out)
-	fi
-	nm "$twin" >symbols.txt 2>/dev/null || :
-	awk -v label="$label" -v least="$least" -v symbols=symbols.txt -v details="$details" -f "$SOURCES/agreement.awk" "${answers[@]}" || wrong+=("$label")
+	ask_peers "$twin"
+	"$KELVIN" symbolize --no-cache --no-demangle -e "$file" <"$twin.asked" >kelvin.out
+	awk -v label="$label" -v least="$least" -v symbols="$twin.symbols" -v details="$details" -f "$SOURCES/agreement.awk" \
+		kelvin.out "$twin.llvm" "$twin.gnu" ${crate:+"$twin.crate"} || wrong+=("$label")
 }
 
 # twins LABEL FILE TWIN: Kelvin on both, at every 37th byte; what is nameless is called by its file in both
@@ -83,8 +87,6 @@ build gcc-lto g++ -O2 -g -flto
 agree "gcc -flto" 99.9 gcc-lto/program
 build gcc-sections g++ -O2 -g -ffunction-sections -Wl,--gc-sections
 agree "gcc, sections collected" 99.9 gcc-sections/program
-build gcc-hot-cold g++ -O2 -g -freorder-blocks-and-partition
-agree "gcc, hot and cold" 99.9 gcc-hot-cold/program
 build gcc-types g++ -O2 -g -fdebug-types-section
 agree "gcc, type units" 99.9 gcc-types/program
 for packing in zlib zstd; do
