@@ -78,8 +78,7 @@ fi
 # Of a line without inlined code, its instructions have what it has itself.
 run 0 kelvin report base.pb.gz --text - --list '^helper$' --assembly
 awk '
-	/return x \// { line = $1; inside = 1; next }
-	inside && / % +[0-9]+ / { inside = 0 }
+	/%.*%/ { inside = / return x /; line = inside ? $1 : line; next }
 	inside && $2 == "%" { sum += $1 }
 	END { printf "%s %% of the line, %s %% of its instructions\n", line, sum; exit !(line > 5 && sum - line < 1 && line - sum < 1) }' stdout ||
 	fail "the times of instructions are not those of their line"
@@ -112,7 +111,8 @@ fi
 
 # ---- Both sides ----
 
-run 0 kelvin diff base.pb.gz head.pb.gz --text - --list '^helper$' --assembly
+# Whether a change is proven in so short a time is not asked.
+run_any kelvin diff base.pb.gz head.pb.gz --text - --list '^helper$' --assembly
 says stdout ' base [0-9a-f]+  (mul|mov|lea|shr|sub)'
 says stdout ' head [0-9a-f]+  (mul|mov|lea|shr|sub)'
 
