@@ -9,14 +9,14 @@ enum { PAGE_PROVEN = 60, PAGE_LARGEST = 60, COMMENT_PROVEN = 24 };
 /* A page shows the whole of a line that somebody selects, unless it is no code that people read. */
 enum { PAGE_LINE_BYTES = 1 << 14 };
 
-#define LIST_ROWS                                                                                                                                   \
-	{ 0, "list", "REGEX",                                                                                                                       \
-		"source lines of such functions with their times; for text and JSON. Texts are those\nthat recordings have kept, else of:",         \
-		OPTIONS_TEXT(struct lines, functions) },                                                                                            \
-	{                                                                                                                                           \
-		0, "assembly", NULL,                                                                                                                \
-			"with --list, for text: below each line its instructions with their times, of code that\nrecordings have kept (--sources)", \
-			OPTIONS_FLAG(struct lines, assembly)                                                                                        \
+#define LIST_ROWS                                                                                                                           \
+	{ 0, "list", "REGEX",                                                                                                               \
+		"source lines of such functions with their times; for text and JSON. Texts are those\nthat recordings have kept, else of:", \
+		OPTIONS_TEXT(struct lines, functions) },                                                                                    \
+	{                                                                                                                                   \
+		0, "assembly", NULL,                                                                                                        \
+			"with --list: below each line its instructions with their times, of code that\nrecordings have kept (--sources)",   \
+			OPTIONS_FLAG(struct lines, assembly)                                                                                \
 	}
 
 const struct options_row lines_rows[] = {

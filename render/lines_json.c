@@ -87,6 +87,28 @@ static void put_flag(struct lines_json *j, const char *name, bool value)
 
 /* ---- Rows ---- */
 
+static void put_instructions(struct lines_json *j, const struct listing_row *row, enum diff_side side)
+{
+	const struct listing_instruction *at = j->listing->instructions[side];
+
+	put_key(j, side_names[side], "instructions");
+	JSON_TEXT(j->out, "[");
+	for (uint32_t i = 0; i < row->instruction_count[side]; i++) {
+		const struct listing_instruction *instruction = &at[row->first_instruction[side] + i];
+
+		buffer_printf(j->out, "%s{\"address\":\"0x%llx\",\"text\":", i > 0 ? "," : "",
+			(unsigned long long)instruction->address);
+		put_text(j, listing_string(j->listing, instruction->text));
+		put_value(j, "", "self", instruction->time);
+		put_key(j, "", "target");
+		put_text_or_null(j, instruction->target);
+		JSON_TEXT(j->out, "}");
+	}
+	JSON_TEXT(j->out, "]");
+	put_key(j, side_names[side], "instructions_left_out");
+	json_text_integer(j->out, row->more_instructions[side]);
+}
+
 static void put_row_side(struct lines_json *j, const struct listing_row *row, enum diff_side side)
 {
 	const char *name = side_names[side];
@@ -106,6 +128,8 @@ static void put_row_side(struct lines_json *j, const struct listing_row *row, en
 	put_value(j, name, "total", time->total);
 	put_key(j, name, "samples");
 	json_text_number(j->out, time->samples);
+	if (j->listing->has_assembly)
+		put_instructions(j, row, side);
 }
 
 static void put_estimate(struct lines_json *j, const struct listing_row *row)

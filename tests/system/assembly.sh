@@ -116,6 +116,16 @@ run_any kelvin diff base.pb.gz head.pb.gz --text - --list '^helper$' --assembly
 says stdout ' base [0-9a-f]+  (mul|mov|lea|shr|sub)'
 says stdout ' head [0-9a-f]+  (mul|mov|lea|shr|sub)'
 
+run_any kelvin diff base.pb.gz head.pb.gz --json both.json --list '^helper$' --assembly
+if command -v jq >/dev/null; then
+	jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d both.json -f "$ROOT/tests/system/schema.jq" >stdout
+	[[ ! -s stdout ]] || fail "both.json is not what docs/diff.schema.json says"
+	for side in base head; do
+		jq -e --arg side "$side" '[.lines[0].rows[][$side + "_instructions"][] | select(.self_ns > 0 and (.address | startswith("0x")) and (.text | length > 0))] | length > 4' both.json >stdout ||
+			fail "JSON has no instructions of $side"
+	done
+fi
+
 # ---- Where there is none ----
 
 for profile in none elsewhere; do
