@@ -60,6 +60,7 @@ if command -v rustc >/dev/null; then
 	done
 fi
 if command -v go >/dev/null; then
+	use_go_cache
 	go build -o go "$lines/lines.go" || fail "go build"
 	expect go main.work ./go 400
 fi
