@@ -148,6 +148,11 @@ static bool find_bounds(struct keeper *k, struct error *err)
 	return true;
 }
 
+static uint64_t min_address(uint64_t left, uint64_t right)
+{
+	return left < right ? left : right;
+}
+
 /*
  * Of functions without an unwind table, as Go's, the code from the first to the last sampled address: samples are taken
  * where instructions begin.
@@ -165,6 +170,9 @@ static void guess_bounds(struct keeper *k)
 		if (first->end != 0 ||
 			!checked_add(k->sampled[end - 1].address, MACHINE_MAX_INSTRUCTION_BYTES, &behind))
 			continue;
+		if (end < k->sampled_count && k->sampled[end].mapping == first->mapping)
+			behind = min_address(
+				behind, k->sampled[end].end ? k->sampled[end].start : k->sampled[end].address);
 		for (size_t at = end; at-- > i;) {
 			k->sampled[at].start = first->address;
 			k->sampled[at].end = behind;

@@ -137,6 +137,19 @@ says_not stdout 'Below a line|mul rdi'
 run 2 kelvin report base.pb.gz --text - --assembly
 says stderr 'add --list REGEX'
 
+# ---- A function that is longer than what is kept of one ----
+
+{
+	echo 'unsigned long sum; __attribute__((noinline)) void large(volatile unsigned long *p) {'
+	for ((i = 0; i < 4000; i++)); do echo "p[$((i % 7))] += $i;"; done
+	echo 'for (unsigned long k = 0; k < 100000000; k++) sum = sum * 31 + (k ^ sum >> 3); /* hot */'
+	echo '} int main(void) { unsigned long some[7] = { 0 }; large(some); return 0; }'
+} >large.c
+gcc -g -O2 large.c -o large
+run 0 kelvin record --sources -o large.pb.gz -- ./large
+run 0 kelvin report large.pb.gz --text - --list '^large$' --assembly
+at_least "$(listed | wc -l)" 3 "instructions at the end of a long function"
+
 # ---- Several executions of one build have it once; a program that is merged with itself stays what it is ----
 
 gcc -g -O2 -x c - -o twice <<'END'
