@@ -333,7 +333,7 @@ static int cmd_mcp_run(struct options *options)
 
 	if (!options_read(options, &session, &code))
 		return code;
-	buffer_init(&session.input, (size_t)MOST_MESSAGE_BYTES + 2 * CHUNK_BYTES);
+	buffer_init(&session.input, (size_t)MOST_MESSAGE_BYTES + 2 * (size_t)CHUNK_BYTES);
 	/* A client that has gone is no reason to die in the middle of a line. */
 	signal(SIGPIPE, SIG_IGN);
 	if (mcp_roots_open(&session.server.roots, options->argv + optind, (size_t)(options->argc - optind), &err) &&

@@ -13,7 +13,7 @@ struct profile_process {
 	bool is_user_known; /* it could be asked when it was met, and when it executed its program */
 	bool has_stayed;    /* it had the same user at its end, or still has: it has not become another one meanwhile */
 	int64_t start_ns;   /* when it began, since 1970, rounded down to seconds; 0: not known */
-	uint64_t tree; /* which directory tree it sees: in_root_tree_of() */
+	uint64_t tree;      /* which directory tree it sees: in_root_tree_of() */
 };
 
 /*
@@ -28,7 +28,7 @@ struct profile_symbols {
 	size_t mapping_count;                   /* of these arrays: that of the profile */
 	struct profile_process *processes;      /* by pid: those of a live recording that were sampled */
 	size_t process_count;
-	uint64_t command_tree; /* of a command that was started: that of its process; 0: none */
+	uint64_t command_tree;                       /* of a command that was started: that of its process; 0: none */
 	struct profile_lock_address *lock_addresses; /* by lock of the profile; NULL: waits were not sampled */
 	char *kallsyms;         /* file with the recorded kernel's symbols; NULL: /proc/kallsyms; "": not to be had */
 	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */

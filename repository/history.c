@@ -126,12 +126,13 @@ static bool read_texts(struct log_parser *p, char sign, uint32_t count, struct c
 static bool is_in_order(
 	const struct log_parser *p, const struct repository_commit *commit, const struct repository_hunk *hunk)
 {
-	const struct repository_hunk *before = &p->history->hunks[p->history->hunk_count - 1];
+	const struct repository_hunk *before;
 
-	if (commit->hunk_count == 0 || before->file != hunk->file)
+	if (commit->hunk_count == 0)
 		return true;
-	return hunk->new_line >= before->new_line + before->new_count &&
-	       hunk->old_line >= before->old_line + before->old_count;
+	before = &p->history->hunks[p->history->hunk_count - 1];
+	return before->file != hunk->file || (hunk->new_line >= before->new_line + before->new_count &&
+						     hunk->old_line >= before->old_line + before->old_count);
 }
 
 static bool read_hunk(struct log_parser *p, struct repository_commit *commit, size_t file)

@@ -106,8 +106,7 @@ static struct profile_process identify_again(const struct process_table *table, 
 
 	known.pid = process->pid;
 	table->host.functions->identify(process->pid, &now);
-	known.has_stayed = known.is_user_known && now.is_user_known && known.user == now.user &&
-			   known.tree == now.tree;
+	known.has_stayed = known.is_user_known && now.is_user_known && known.user == now.user && known.tree == now.tree;
 	if (known.has_stayed)
 		known.start_ns = proc_start_unix_s(process->pid) * 1000000000;
 	return known;

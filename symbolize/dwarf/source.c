@@ -199,12 +199,15 @@ bool dwarf_job_sources(struct dwarf_job *job, const struct dwarf_describer *desc
 	struct collecting c = { .job = job, .describer = describer };
 	bool ok = add_all(&c, err);
 
-	job->sources = ok ? ARENA_ARRAY(job->arena, struct dwarf_source, c.source_count + 1) : NULL;
-	if (ok && !job->sources)
-		ok = error_set_memory(err);
-	if (ok && c.source_count > 0)
+	/* Most units tell of no file: their arenas stay empty. */
+	if (ok && c.source_count > 0) {
+		job->sources = ARENA_ARRAY(job->arena, struct dwarf_source, c.source_count);
+		ok = job->sources ? true : error_set_memory(err);
+	}
+	if (ok && c.source_count > 0) {
 		memcpy(job->sources, c.sources, c.source_count * sizeof(*c.sources));
-	job->source_count = ok ? c.source_count : 0;
+		job->source_count = c.source_count;
+	}
 	free(c.ranges);
 	free(c.sources);
 	return ok;

@@ -270,7 +270,8 @@ static void expect_refused(const char *expression, enum error_code code, const c
 static void what_cannot_be_listed_is_an_error(void **state)
 {
 	expect_refused("a(", ERROR_USAGE, "--list 'a(': this is no regular expression");
-	expect_refused("nothing_like_it", ERROR_NOT_FOUND, "--list 'nothing_like_it': no function that was sampled is called so");
+	expect_refused("nothing_like_it", ERROR_NOT_FOUND,
+		"--list 'nothing_like_it': no function that was sampled is called so");
 	expect_refused("parsed", ERROR_NOT_FOUND, "similar names: 'parse'");
 }
 

@@ -6,7 +6,9 @@ int main(void)
 	size_t all = 0;
 
 	for (int i = 0; i < 60000; i++) {
-		sds text = sdscatprintf(sdsempty(), "a value of some length, which is quoted for logs: %d %s", i, "\"x\" \n"), quoted;
+		sds text = sdscatprintf(
+			    sdsempty(), "a value of some length, which is quoted for logs: %d %s", i, "\"x\" \n"),
+		    quoted;
 		int count;
 		sds *words = sdssplitlen(text, sdslen(text), " ", 1, &count);
 
