@@ -71,8 +71,9 @@ size_t lines_split(const struct diff *diff, const struct listing_row *row, struc
 		parts[0] = (struct lines_part){ row, { has_base, has_head }, has_base ? '-' : '+', true };
 		return 1;
 	}
-	parts[0] = (struct lines_part){ row, { true, false }, '-', false };
-	parts[1] = (struct lines_part){ row, { false, true }, '+', true };
+	/* What was saved is told beside the line that took the time. */
+	parts[0] = (struct lines_part){ row, { true, false }, '-', row->total.delta < 0 };
+	parts[1] = (struct lines_part){ row, { false, true }, '+', !(row->total.delta < 0) };
 	return 2;
 }
 
