@@ -6,6 +6,8 @@
  */
 #include "commits/blame.h"
 
+#include "commits/rows.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,33 +124,19 @@ bool blame_is_executed(const struct blame *blame, size_t commit)
 
 static double time_at(const struct line_time *times, size_t count, uint32_t line)
 {
-	size_t low = 0, high = count;
+	const struct rows rows = ROWS_BY(line_time, times, count, line);
+	size_t found, at = rows_find(&rows, line, &found);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times[middle].line < line)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && times[low].line == line ? times[low].total : 0;
+	return found > 0 ? times[at].total : 0;
 }
 
 /* The line of the other side that a line is; 0: it has none. */
 static uint32_t other_line(const struct trace_kept *kept, size_t count, uint32_t line)
 {
-	size_t low = 0, high = count;
+	const struct rows rows = ROWS_BY(trace_kept, kept, count, line);
+	size_t found, at = rows_find(&rows, line, &found);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kept[middle].line < line)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && kept[low].line == line ? kept[low].other_line : 0;
+	return found > 0 ? kept[at].other_line : 0;
 }
 
 /* A function, seen from the side that has the time that came or went. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keeps what a trace has found in an order in which it is found by function. */
+#include "commits/rows.h"
 #include "commits/trace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void trace_deinit(struct trace *trace)
 {
@@ -44,38 +44,16 @@ void trace_sort(struct trace *trace)
 		qsort(trace->kept, trace->kept_count, sizeof(*trace->kept), by_function_and_line);
 }
 
-/* The items of a function in an array that is sorted by it, as its first member after `offset` says. */
-static size_t find_first(const void *items, size_t count, size_t size, size_t offset, uint32_t function, size_t *found)
-{
-	size_t low = 0, high = count, first;
-	uint32_t of;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		memcpy(&of, (const char *)items + middle * size + offset, sizeof(of));
-		if (of < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (first = low; low < count; low++) {
-		memcpy(&of, (const char *)items + low * size + offset, sizeof(of));
-		if (of != function)
-			break;
-	}
-	*found = low - first;
-	return first;
-}
-
 const struct trace_change *trace_changes_of(const struct trace *trace, uint32_t function, size_t *count)
 {
-	return trace->changes + find_first(trace->changes, trace->change_count, sizeof(*trace->changes),
-					offsetof(struct trace_change, function), function, count);
+	const struct rows rows = ROWS_BY(trace_change, trace->changes, trace->change_count, function);
+
+	return trace->changes + rows_find(&rows, function, count);
 }
 
 const struct trace_kept *trace_kept_of(const struct trace *trace, uint32_t function, size_t *count)
 {
-	return trace->kept + find_first(trace->kept, trace->kept_count, sizeof(*trace->kept),
-				     offsetof(struct trace_kept, function), function, count);
+	const struct rows rows = ROWS_BY(trace_kept, trace->kept, trace->kept_count, function);
+
+	return trace->kept + rows_find(&rows, function, count);
 }

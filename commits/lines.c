@@ -2,6 +2,7 @@
 /* Adds up the time of the lines of functions, and finds where these begin and end. */
 #include "commits/lines.h"
 
+#include "commits/rows.h"
 #include "diff/lines.h"
 
 #include <stdlib.h>
@@ -91,21 +92,9 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 
 const struct line_time *line_times_of(const struct line_times *times, uint32_t function, size_t *count)
 {
-	size_t low = 0, high = times->count, first;
+	const struct rows rows = ROWS_BY(line_time, times->times, times->count, function);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times->times[middle].function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	first = low;
-	while (low < times->count && times->times[low].function == function)
-		low++;
-	*count = low - first;
-	return times->times + first;
+	return times->times + rows_find(&rows, function, count);
 }
 
 /* ---- Ranges ---- */
