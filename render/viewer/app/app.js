@@ -3,7 +3,6 @@
 // goes through `set`. Parts get what they need when they are made, and never the App.
 
 import { Address } from './address.js';
-import { needsBottlenecks } from '../model/bottleneck.js';
 import { Changing } from './changing.js';
 import { drawChips } from '../views/chips.js';
 import { TimelineView } from '../timeline/timelineview.js';
@@ -28,8 +27,8 @@ import { textsOf } from '../model/names.js';
 import { Searcher } from '../model/pattern.js';
 import { aroundOf, picked } from './picking.js';
 import { Picture } from '../picture/picture.js';
+import { readFor } from './reading.js';
 import { Searching } from './searching.js';
-import { needsLineStacks } from '../model/lines.js';
 import { SourcePane } from '../views/source.js';
 import { splitter } from '../common/splitter.js';
 import { DEFAULTS } from '../model/state.js';
@@ -353,12 +352,7 @@ export class App {
     const { model, report, state } = this;
     const turn = ++this.turn;
     try {
-      if (model.narrowing.needsSamples(state)) await report.readSamples();
-      const slow = model.narrowing.slowExpressions(state);
-      if (slow.length) await model.narrowing.expressions.read(slow);
-      if (state.source || model.narrowing.needsLines(state)) await report.readLines();
-      if (needsLineStacks(model, state)) await report.readLineStacks();
-      if (needsBottlenecks(model, state)) await report.readBottlenecks();
+      await readFor(report, model, state);
       if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
         await new Promise((resolve) => setTimeout(resolve));
