@@ -7,6 +7,7 @@
 #include "diff/statistics/basis.h"
 #include "diff/statistics/load.h"
 #include "diff/statistics/mix.h"
+#include "diff/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -344,17 +345,10 @@ static bool allocate_rows(struct grouping *g, struct error *err)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < count; i++) {
 		struct diff_group *group = &groups->items[i];
-		double base = g->times[DIFF_BASE][i], head = g->times[DIFF_HEAD][i];
+		const double scaled[DIFF_SIDES] = { g->times[DIFF_BASE][i], g->times[DIFF_HEAD][i] };
 
 		group->value = i;
-		group->time = (struct diff_estimate){ .base = base,
-			.head = head,
-			.delta = head - base,
-			.ci_low = NAN,
-			.ci_high = NAN,
-			.q = NAN,
-			.detectable = NAN,
-			.state = DIFF_STATE_SAME };
+		group->time = totals_estimate(scaled, 1);
 	}
 	groups->count = count;
 	return string_table_add(groups->strings, DIFF_NO_VALUE, strlen(DIFF_NO_VALUE), &groups->items[0].value, err);

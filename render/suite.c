@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MAX_PLACE_BYTES = 1 << 20 };
+
 const struct render_part *render_part_of(const struct render_suite *input, uint32_t benchmark)
 {
 	for (size_t i = 0; i < input->part_count; i++)
@@ -350,7 +352,11 @@ bool suite_words_where(const struct render_suite *input, uint32_t benchmark, str
 	const struct render_part *part = render_part_of(input, benchmark);
 	uint32_t function = suite_words_because(input, part);
 
-	return function == PROFILE_NONE || suite_words_place(part, function, out, err);
+	buffer_init(out, MAX_PLACE_BYTES);
+	if (function != PROFILE_NONE && !suite_words_place(part, function, out, err))
+		return false;
+	buffer_append(out, "", 0);
+	return buffer_ok(out, err);
 }
 
 /* The innermost function of the user's own above a node; PROFILE_NONE: there is none. */

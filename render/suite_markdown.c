@@ -42,11 +42,7 @@ static bool append_benchmark(const struct render_suite *input, uint32_t number, 
 				   ? "**"
 				   : "";
 
-	buffer_init(&where, (size_t)1 << 20);
 	if (!suite_words_where(input, number, &where, err))
-		return false;
-	buffer_append(&where, "", 0);
-	if (!buffer_ok(&where, err))
 		return false;
 	buffer_append_string(row, "| <code>");
 	markdown_escape(row, suite_words_name(suite, b), NAME_BYTES);

@@ -51,11 +51,7 @@ static bool add_compared(const struct render_suite *input, uint32_t number, stru
 	const char *cells[] = { suite_words_name(suite, b), base.text, head.text, change.text, interval.text, verdict,
 		NULL };
 
-	buffer_init(&where, (size_t)1 << 20);
 	if (!suite_words_where(input, number, &where, err))
-		return false;
-	buffer_append(&where, "", 0);
-	if (!buffer_ok(&where, err))
 		return false;
 	cells[sizeof(cells) / sizeof(cells[0]) - 1] = where.data;
 	snprintf(verdict, sizeof(verdict), "%s%s", diff_benchmark_verdict_name(b),

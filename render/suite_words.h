@@ -68,7 +68,10 @@ uint32_t suite_words_because(const struct render_suite *input, const struct rend
 COMMON_MUST_CHECK
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
 
-/* The same of the function that explains a benchmark's change; nothing if none does. */
+/*
+ * The same of the function that explains a benchmark's change, NUL-terminated; "" if none does. Makes `out`, which the
+ * caller deinitializes in any case.
+ */
 COMMON_MUST_CHECK
 bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err);
 

@@ -2,6 +2,7 @@
 /* Texts are asked for by a process without rights, and by whoever takes it over. */
 #include "cli/texts.h"
 
+#include "tests/unit/support/shell.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <fcntl.h>
@@ -14,17 +15,7 @@ static char work[64], v1[REPOSITORY_ID_BYTES];
 
 static void sh(const char *script)
 {
-	pid_t pid = fork();
-	int status = -1;
-
-	if (pid == 0) {
-		if (chdir(work) == 0)
-			execl("/bin/sh", "sh", "-euc", script, (char *)NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (status != 0)
-		fail_msg("failed: %s", script);
+	shell_in(work, script);
 }
 
 static const char *below(const char *name)

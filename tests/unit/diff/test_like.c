@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "foreign/foreign.h"
+#include "pairs_fixture.h"
 #include "simulation_fixture.h"
 #include "synthetic_fixture.h"
 #include "tests/unit/support/unit_test.h"
@@ -9,20 +9,6 @@
 #include <string.h>
 
 /* A part of two profiles is compared as their whole was: by its scale, its load, its machine and its variation. */
-
-static struct profile *read_pair(const char *name)
-{
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
-	struct profile *profile;
-	struct error err;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s.pb.gz", PAIRS_DIRECTORY, name);
-	buffer_init(&bytes, (size_t)64 << 20);
-	if (!file_read(path, &bytes, &err) || !foreign_read(bytes.data, bytes.size, path, &profile, &err))
-		fail_msg("%s", err.message);
-	return profile;
-}
 
 /* Several recordings as one profile of several runs. */
 static struct profile *read_runs(const char *prefix, int count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/check.h"
-#include "foreign/foreign.h"
+#include "pairs_fixture.h"
 
 #include "tests/unit/support/unit_test.h"
 #include "waiting_fixture.h"
@@ -241,20 +241,6 @@ static void random_pairs_are_told_without_contradiction(void **state)
 }
 
 /* ---- Recordings of real programs ---- */
-
-static struct profile *read_pair(const char *name)
-{
-	struct profile *profile = NULL;
-	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
-	struct error err;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s.pb.gz", PAIRS_DIRECTORY, name);
-	buffer_init(&bytes, (size_t)64 << 20);
-	if (!file_read(path, &bytes, &err) || !foreign_read(bytes.data, bytes.size, path, &profile, &err))
-		fail_msg("%s", err.message);
-	return profile;
-}
 
 static void recordings_are_told_without_contradiction(void **state)
 {

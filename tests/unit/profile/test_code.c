@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile_fixture.h"
 
-#include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <stdlib.h>
@@ -176,30 +175,6 @@ static void files_that_contradict_themselves_are_refused(void **state)
 	}
 }
 
-/* ---- Memory ---- */
-
-static bool merges(const struct profile *from, struct error *err)
-{
-	CLEANUP(profile_cleanup) struct profile *into = NULL;
-
-	return profile_create(&into, err) && profile_merge(into, from, err) && profile_merge(into, from, err);
-}
-
-static void every_failed_allocation_is_an_error(void **state)
-{
-	CLEANUP(profile_cleanup) struct profile *from = sample_profile();
-	struct error err;
-	bool ok = false;
-
-	for (size_t n = 0; !ok; n++) {
-		assert_true(n < 2000);
-		failing_malloc_after(n);
-		ok = merges(from, &err);
-		failing_malloc_after(SIZE_MAX);
-		assert_true(ok || err.code == ERROR_MEMORY);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,7 +185,6 @@ int main(void)
 		cmocka_unit_test(there_is_a_most_of_code),
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(files_that_contradict_themselves_are_refused),
-		cmocka_unit_test(every_failed_allocation_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

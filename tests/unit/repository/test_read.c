@@ -2,6 +2,7 @@
 /* Real repositories of each kind, made by git itself, are read through the git directory of ours. */
 #include "repository/repository.h"
 
+#include "tests/unit/support/shell.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <errno.h>
@@ -20,17 +21,7 @@ static char work[64];
 /* What the shell does in the directory of the test. */
 static void sh(const char *script)
 {
-	pid_t pid = fork();
-	int status = -1;
-
-	if (pid == 0) {
-		if (chdir(work) == 0)
-			execl("/bin/sh", "sh", "-euc", script, (char *)NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (status != 0)
-		fail_msg("failed: %s", script);
+	shell_in(work, script);
 }
 
 static const char *below(const char *name)
