@@ -159,6 +159,19 @@ static bool run_git(const struct commit_range *range, uint64_t kind, const char 
 	}
 }
 
+/*
+ * Whether a commit is one of the range. Who read the profiles names the suspect, whose code --confirm runs: it must be
+ * none that the user has not named.
+ */
+static bool is_in_range(const struct commit_range *range, const char *commit, struct error *err)
+{
+	bool is_of_head = false, is_of_base = false;
+
+	return repository_is_ancestor(range->repository, commit, range->to, &is_of_head, err) &&
+	       repository_is_ancestor(range->repository, commit, range->from, &is_of_base, err) && is_of_head &&
+	       !is_of_base;
+}
+
 int commit_range_answer(struct commit_range *range, const void *bytes, size_t size)
 {
 	CLEANUP(cleanup_free) const char **names = NULL;
@@ -171,12 +184,12 @@ int commit_range_answer(struct commit_range *range, const void *bytes, size_t si
 		return -1;
 	memcpy(&header, bytes, sizeof(header));
 	names = split_names((const char *)bytes + sizeof(header), size - sizeof(header), &count);
-	if (names && header.kind == SUSPECT && count == 1 && are_ids(names, count)) {
-		memcpy(range->suspect, names[0], strlen(names[0]) + 1);
-		return -1;
-	}
-	if (names && run_git(range, header.kind, names, count, &fd, &err))
+	if (names && header.kind == SUSPECT) {
+		if (count == 1 && are_ids(names, count) && is_in_range(range, names[0], &err))
+			memcpy(range->suspect, names[0], strlen(names[0]) + 1);
+	} else if (names && run_git(range, header.kind, names, count, &fd, &err)) {
 		return fd;
+	}
 	if (err.code != ERROR_NONE)
 		cli_say("kelvin: --commits %s: %s\n", range->text, err.message);
 	return -1;

@@ -16,7 +16,7 @@ struct commit_range {
 	const char *text;    /* borrowed: "v1.2..HEAD"; NULL: nobody asked */
 	const char *confirm; /* borrowed: the command of --confirm (cli/confirm.h); NULL: nobody asked */
 	const struct repository *repository; /* borrowed */
-	char suspect[REPOSITORY_ID_BYTES];   /* the first; "": there is none */
+	char suspect[REPOSITORY_ID_BYTES];   /* the first, a commit of the range; "": there is none */
 	char from[REPOSITORY_ID_BYTES], to[REPOSITORY_ID_BYTES];
 };
 
@@ -25,8 +25,7 @@ extern const struct options_row commit_range_rows[];
 
 /*
  * Finds both commits in the repository of the texts, which must stay open, and tells what is odd of them. Does nothing
- * where nobody asked. ERROR_USAGE: the range is
- * malformed; ERROR_NOT_FOUND: the repository, or a revision.
+ * where nobody asked. ERROR_USAGE: the range is malformed; ERROR_NOT_FOUND: the repository, or a revision.
  */
 COMMON_MUST_CHECK
 bool commit_range_open(struct commit_range *range, struct texts *texts, struct error *err);
