@@ -76,11 +76,11 @@ names_its_code() {
 for kind in map dump; do
 	run 0 kelvin record -o "$kind.pb.gz" -- ./jit "$kind" 500
 	says_not stderr "made at run time"
-	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind[ ;]")" 90 "share of the code that a $kind names"
+	at_least "$(share "$kind.pb.gz" ";main;made_by_${kind}[ ;]")" 90 "share of the code that a $kind names"
 	start ./jit "$kind"
 	wait_until "./jit has named its code" names_its_code "$kind"
 	record_enough 100 -p "$pid" -o "$kind.pb.gz"
-	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind[ ;]")" 90 "share of the code that a $kind names, attached"
+	at_least "$(share "$kind.pb.gz" ";main;made_by_${kind}[ ;]")" 90 "share of the code that a $kind names, attached"
 	kill "$pid"
 	grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f || true
 done
