@@ -3,8 +3,8 @@
 
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/experiment.h"
-#include "diff/statistics/moderate.h"
 #include "diff/statistics/speed.h"
+#include "probability/probability.h"
 
 /*
  * What the statistics found out about a comparison of the whole. It outlives the comparison, since a part of it, such

@@ -6,24 +6,6 @@
 /* A row with this number of samples on both sides together has half the weight of a large one. */
 static const double half_weight_samples = 1000;
 
-static int by_p(const void *a, const void *b)
-{
-	const struct bh_member *x = a, *y = b;
-
-	return x->p != y->p ? ORDER(x->p, y->p) : ORDER(x->id, y->id);
-}
-
-void bh_step_up(struct bh_member *members, size_t count)
-{
-	double least = 1;
-
-	qsort(members, count, sizeof(*members), by_p);
-	for (size_t i = count; i-- > 0;) {
-		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
-		members[i].q = least;
-	}
-}
-
 static double weight_of(const struct experiment *experiment, size_t row)
 {
 	double samples = 0;
@@ -36,7 +18,7 @@ static double weight_of(const struct experiment *experiment, size_t row)
 
 /* Their p is divided by the weight. */
 static size_t bh_collect_members(const struct experiment *experiment, const struct family *family,
-	const struct row_result *results, struct bh_member *members)
+	const struct row_result *results, struct step_up_member *members)
 {
 	size_t count = 0;
 	double sum = 0;
@@ -48,7 +30,7 @@ static size_t bh_collect_members(const struct experiment *experiment, const stru
 		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row ||
 			!family_has(family, &experiment->rows[row]))
 			continue;
-		members[count++] = (struct bh_member){ .p = results[row].p / weight, .id = row };
+		members[count++] = (struct step_up_member){ .p = results[row].p / weight, .id = row };
 		sum += weight;
 	}
 	/* Weights are scaled to a mean of 1. */
@@ -60,13 +42,13 @@ static size_t bh_collect_members(const struct experiment *experiment, const stru
 bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
 	struct row_result *results, double *alpha, struct error *err)
 {
-	CLEANUP(cleanup_free) struct bh_member *members = malloc((experiment->row_count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free) struct step_up_member *members = malloc((experiment->row_count + 1) * sizeof(*members));
 	size_t count, found = 0;
 
 	if (!members)
 		return error_set_memory(err);
 	count = bh_collect_members(experiment, family, results, members);
-	bh_step_up(members, count);
+	step_up(members, count);
 	for (size_t i = 0; i < count; i++) {
 		/* A weight above 1 must not prove a row whose own interval contains 0. */
 		results[members[i].id].q = fmax(members[i].q, results[members[i].id].p);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/statistics/experiment.h"
+#include "probability/probability.h"
 
 /* Rows that are adjusted together. */
 enum row_group { GROUP_FUNCTIONS, GROUP_NODES };
@@ -11,15 +12,6 @@ struct family {
 	bool by_code; /* only rows with `changed` equal to that of this family; false: all rows */
 	bool changed;
 };
-
-/* A test of a family. */
-struct bh_member {
-	double p, q;
-	uint32_t id; /* the caller's */
-};
-
-/* Sorts the members by p, then by id, and fills their q: Benjamini and Hochberg (1995). */
-void bh_step_up(struct bh_member *members, size_t count);
 
 /*
  * Benjamini and Hochberg (1995) over the tested rows of a family without the whole, counting twins once, and weighted

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence_runs.h"
 
-#include "diff/statistics/moderate.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
-#include "diff/statistics/tails.h"
+#include "probability/probability.h"
 
 #include <math.h>
 

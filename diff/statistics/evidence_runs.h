@@ -2,8 +2,8 @@
 #pragma once
 
 #include "diff/statistics/experiment.h"
-#include "diff/statistics/moderate.h"
 #include "diff/statistics/speed.h"
+#include "probability/probability.h"
 
 /* How a row's test treats a difference in the machine's speed between the sides. */
 enum speed_use {

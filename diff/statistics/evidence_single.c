@@ -4,7 +4,7 @@
 #include "diff/statistics/mix.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/small.h"
-#include "diff/statistics/tails.h"
+#include "probability/probability.h"
 
 #include <math.h>
 

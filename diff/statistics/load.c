@@ -2,10 +2,10 @@
 #include "diff/statistics/load.h"
 
 #include "diff/statistics/basis.h"
-#include "diff/statistics/median.h"
 #include "diff/statistics/mix.h"
 #include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
+#include "probability/probability.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "diff/statistics/open_load.h"
 
 #include "diff/statistics/basis.h"
-#include "diff/statistics/tails.h"
+#include "probability/probability.h"
 
 #include <math.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/speed.h"
-
-#include "diff/statistics/median.h"
-#include "diff/statistics/tails.h"
+#include "probability/probability.h"
 
 #include <math.h>
 

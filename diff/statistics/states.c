@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/states.h"
-
-#include "diff/statistics/tails.h"
+#include "probability/probability.h"
 
 #include <math.h>
 

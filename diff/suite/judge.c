@@ -13,9 +13,8 @@
 #include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/floor.h"
-#include "diff/statistics/moderate.h"
-#include "diff/statistics/tails.h"
 #include "diff/suite/effects.h"
+#include "probability/probability.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -227,16 +226,16 @@ static void test_row(struct suite_test *t, const struct suite_row *row)
 static bool adjust(struct suite_test *t, struct error *err)
 {
 	struct diff_suite *suite = t->work->suite;
-	CLEANUP(cleanup_free) struct bh_member *members = malloc((t->row_count + 1) * sizeof(*members));
+	CLEANUP(cleanup_free) struct step_up_member *members = malloc((t->row_count + 1) * sizeof(*members));
 
 	if (!members)
 		return error_set_memory(err);
 	for (size_t i = 0; i < t->row_count; i++) {
 		uint32_t id = t->rows[i].benchmark;
 
-		members[i] = (struct bh_member){ .p = suite->benchmarks[id].p, .id = id };
+		members[i] = (struct step_up_member){ .p = suite->benchmarks[id].p, .id = id };
 	}
-	bh_step_up(members, t->row_count);
+	step_up(members, t->row_count);
 	for (size_t i = 0; i < t->row_count; i++) {
 		suite->benchmarks[members[i].id].q = members[i].q;
 		t->work->proven[members[i].id] = members[i].q <= suite->options.diff.q;

@@ -60,7 +60,7 @@ expect_edit() {
   mv "$tree/before" "$tree/$1"
 }
 
-expect_edit diff/CMakeLists.txt 's/MODULES profile common/MODULES profile machine common/'
+expect_edit diff/CMakeLists.txt 's/MODULES probability profile common/MODULES probability profile machine common/'
 expect_edit cli/CMakeLists.txt 's/MODULES render /MODULES /'
 expect_edit CMakeLists.txt 's/^set(KELVIN_ROOMS common /set(KELVIN_ROOMS /'
 # shellcheck disable=SC2016

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/statistics/median.h"
+#include "probability/median.h"
 
 #include "common/common.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "diff/statistics/experiment.h"
+#include "common/common.h"
 
 /*
  * Variances moderated across rows (Smyth 2004, "Linear models and empirical Bayes methods"; the trend against the mean

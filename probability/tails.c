@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/statistics/tails.h"
+#include "probability/tails.h"
 
 #include <math.h>
 

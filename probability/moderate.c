@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/statistics/moderate.h"
+#include "probability/moderate.h"
 
-#include "diff/statistics/median.h"
+#include "probability/median.h"
 
 #include <math.h>
 #include <stdlib.h>
