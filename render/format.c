@@ -189,13 +189,18 @@ struct format_text format_signed_percent(double percent)
 	return percent_with("+", percent);
 }
 
+bool format_is_factor(double base, double head)
+{
+	return head >= least_factor * base;
+}
+
 struct format_text format_change(double base, double head)
 {
 	char number[24];
 
 	if (!isfinite(base) || !isfinite(head) || !(base > 0))
 		return unknown();
-	if (head < least_factor * base)
+	if (!format_is_factor(base, head))
 		return format_signed_percent((head - base) / base * 100);
 	three_digits(head / base, number, sizeof(number));
 	return join("", number, "", "×");

@@ -40,6 +40,8 @@ struct format_text format_signed_percent(double percent);
 
 /* The change from base to head: "+12.3 %", or "8.76×" from twice as much on. */
 struct format_text format_change(double base, double head);
+/* Whether it is written as a factor. */
+bool format_is_factor(double base, double head);
 
 /* Points of the total: "+1.02" */
 struct format_text format_points(double points);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the page of a report or of a suite: list, script, styles and blocks of data. */
+/* Writes the page of a report or of a suite, and what pages of several reports share: list, script, styles and blocks
+ * of data. */
 #include "render/escape.h"
+#include "render/html_page.h"
 #include "render/page_data.h"
 #include "render/question.h"
 #include "render/suite.h"
@@ -13,8 +15,6 @@
 #include <string.h>
 
 enum { COMPRESSION_LEVEL = 9 };
-static const size_t max_block_bytes = (size_t)1 << 30;
-static const size_t max_title_bytes = (size_t)1 << 20;
 /* A page of more than this is slow to open, and too large for what keeps the artefacts of builds. */
 static const size_t max_page_bytes = (size_t)64 << 20;
 
@@ -50,21 +50,15 @@ static bool compress(const struct buffer *block, struct buffer *gzipped, struct 
 	return room ? true : error_set_memory(err);
 }
 
-/* Where blocks are appended. In the page of a suite their ids begin with the number of the part that they belong to. */
-struct html_page {
-	struct buffer *out;
-	const char *prefix;
-};
-
 /*
  * Appends data as an inert block: the browser does not run a script of an unknown type, and base64 contains nothing
  * that could end the block.
  */
-static bool append_bytes(const struct html_page *page, const char *id, struct buffer *block, struct error *err)
+bool html_append_bytes(const struct html_page *page, const char *id, struct buffer *block, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer gzipped = { 0 };
 
-	buffer_init(&gzipped, max_block_bytes);
+	buffer_init(&gzipped, HTML_MAX_BLOCK_BYTES);
 	if (!block->data)
 		buffer_append(block, "", 0);
 	if (!compress(block, &gzipped, err))
@@ -81,8 +75,8 @@ static bool append_block(const struct html_page *page, const char *id,
 {
 	CLEANUP(buffer_deinit) struct buffer block = { 0 };
 
-	buffer_init(&block, max_block_bytes);
-	return make(input, &block, err) && append_bytes(page, id, &block, err);
+	buffer_init(&block, HTML_MAX_BLOCK_BYTES);
+	return make(input, &block, err) && html_append_bytes(page, id, &block, err);
 }
 
 /* The blocks that the first picture needs. */
@@ -106,14 +100,7 @@ static bool append_later_blocks(const struct html_page *page, const struct rende
 	return !page_data_has_releases(input) || append_block(page, "waits", page_data_waits, input, err);
 }
 
-/* What a page begins with, and says of itself where no script runs. */
-struct html_words {
-	const struct viewer_assets *viewer;
-	const char *title, *verdict;
-	bool is_diff;
-};
-
-static void append_head(struct buffer *out, const struct html_words *words)
+void html_append_head(struct buffer *out, const struct html_words *words)
 {
 	buffer_append_string(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
 	buffer_printf(out,
@@ -122,11 +109,11 @@ static void append_head(struct buffer *out, const struct html_words *words)
 		words->viewer->script.hash, words->viewer->style.hash);
 	buffer_append_string(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
 	escape_append(out, words->title);
-	buffer_append_string(out, words->is_diff ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
+	buffer_printf(out, "%s</title>\n<style>", words->suffix);
 	buffer_append(out, words->viewer->style.bytes, words->viewer->style.size);
 	buffer_append_string(out, "</style>\n</head>\n<body>\n<noscript>");
 	escape_append(out, words->verdict);
-	buffer_append_string(out, " (The flame graph needs JavaScript.)</noscript>\n<div id=\"app\"></div>\n");
+	buffer_printf(out, " (The %s needs JavaScript.)</noscript>\n<div id=\"app\"></div>\n", words->picture);
 }
 
 /* The script is not a module, since a module runs only after a first frame without a picture has been shown. */
@@ -144,18 +131,24 @@ static const char *html_command(const struct profile *head)
 	return command[0] ? command : "Kelvin";
 }
 
+static const char *html_suffix(size_t sides)
+{
+	return sides == 2 ? " – Kelvin diff" : " – Kelvin";
+}
+
 /* The blocks that the first picture needs come before the script, all others behind it. */
 bool render_html(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	struct html_page page = { out, "" };
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
-	buffer_init(&title, max_title_bytes);
+	buffer_init(&title, HTML_MAX_TITLE_BYTES);
 	question_title(input, &title);
 	out->failed |= title.failed;
-	append_head(out, &(struct html_words){ &viewer_report,
-				 title.size ? title.data : html_command(input->profiles[DIFF_HEAD]),
-				 diff_string(input->diff, input->diff->verdict_text), input->diff->sides == 2 });
+	html_append_head(out, &(struct html_words){ &viewer_report,
+				      title.size ? title.data : html_command(input->profiles[DIFF_HEAD]),
+				      diff_string(input->diff, input->diff->verdict_text),
+				      html_suffix(input->diff->sides), "flame graph" });
 	if (!append_first_blocks(&page, input, err))
 		return false;
 	append_script(out, &viewer_report);
@@ -163,6 +156,37 @@ bool render_html(const struct render_input *input, struct buffer *out, struct er
 		return false;
 	buffer_append_string(out, "</body>\n</html>\n");
 	return buffer_ok(out, err);
+}
+
+/* ---- Pages of several reports ---- */
+
+bool html_append_parts(struct buffer *out, const struct html_parts *parts, bool *left_out, struct error *err)
+{
+	char prefix[16];
+	struct html_page page = { out, prefix };
+	size_t max_bytes = parts->max_page_bytes ? parts->max_page_bytes : max_page_bytes;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct render_input *input = parts->input(parts->of, i);
+		size_t before = out->size;
+
+		snprintf(prefix, sizeof(prefix), "%zu-", i);
+		if (!append_first_blocks(&page, input, err) || !append_later_blocks(&page, input, err) ||
+			!buffer_ok(out, err))
+			return false;
+		left_out[i] = out->size > max_bytes;
+		if (left_out[i])
+			out->size = before;
+	}
+	return true;
+}
+
+void html_append_end(struct buffer *out, const struct viewer_assets *viewer, const struct buffer *parts)
+{
+	append_script(out, viewer);
+	if (parts->size)
+		buffer_append(out, parts->data, parts->size);
+	buffer_append_string(out, "</body>\n</html>\n");
 }
 
 /* ---- The page of a suite ---- */
@@ -173,60 +197,40 @@ static void append_suite_head(struct buffer *out, const struct render_suite *inp
 	bool is_diff = suite->sides == 2;
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
-	buffer_init(&title, max_title_bytes);
+	buffer_init(&title, HTML_MAX_TITLE_BYTES);
 	buffer_append_string(&title, "Benchmarks: ");
 	profile_identities(is_diff ? suite->profiles[DIFF_BASE] : NULL, suite->profiles[DIFF_HEAD], &title);
 	if (title.size == sizeof("Benchmarks: ") - 1)
 		buffer_append_string(&title, html_command(suite->profiles[DIFF_HEAD]));
 	out->failed |= title.failed;
-	append_head(out, &(struct html_words){ &viewer_suite, title.data ? title.data : "",
-				 diff_suite_string(suite, suite->verdict_text), is_diff });
+	html_append_head(
+		out, &(struct html_words){ &viewer_suite, title.data ? title.data : "",
+			     diff_suite_string(suite, suite->verdict_text), html_suffix(suite->sides), "flame graph" });
 }
 
-/* Appends the blocks of all parts that have room; `left_out` says of which there was none. */
-static bool append_parts(struct buffer *out, const struct render_suite *input, bool *left_out, struct error *err)
+static const struct render_input *suite_part(const void *of, size_t number)
 {
-	char prefix[16];
-	struct html_page page = { out, prefix };
-	size_t max_bytes = input->max_page_bytes ? input->max_page_bytes : max_page_bytes;
-
-	for (size_t i = 0; i < input->part_count; i++) {
-		size_t before = out->size;
-
-		snprintf(prefix, sizeof(prefix), "%zu-", i);
-		if (!append_first_blocks(&page, &input->parts[i].input, err) ||
-			!append_later_blocks(&page, &input->parts[i].input, err) || !buffer_ok(out, err))
-			return false;
-		left_out[i] = out->size > max_bytes;
-		if (left_out[i])
-			out->size = before;
-	}
-	return true;
+	return &((const struct render_suite *)of)->parts[number].input;
 }
 
-/*
- * The list comes before the script, since it is the first picture, and all parts behind it: each is read when somebody
- * opens it.
- */
+/* The list comes before the script, since it is the first picture. */
 bool render_suite_html(const struct render_suite *input, struct buffer *out, struct error *err)
 {
 	struct html_page page = { out, "" };
 	CLEANUP(buffer_deinit) struct buffer list = { 0 };
 	CLEANUP(buffer_deinit) struct buffer parts = { 0 };
 	CLEANUP(cleanup_free) bool *left_out = calloc(input->part_count + 1, sizeof(*left_out));
+	struct html_parts of = { input, suite_part, input->part_count, input->max_page_bytes };
 
 	if (!left_out)
 		return error_set_memory(err);
-	buffer_init(&list, max_block_bytes);
-	buffer_init(&parts, max_block_bytes);
-	if (!append_parts(&parts, input, left_out, err) || !page_data_benchmarks(input, left_out, &list, err))
+	buffer_init(&list, HTML_MAX_BLOCK_BYTES);
+	buffer_init(&parts, HTML_MAX_BLOCK_BYTES);
+	if (!html_append_parts(&parts, &of, left_out, err) || !page_data_benchmarks(input, left_out, &list, err))
 		return false;
 	append_suite_head(out, input);
-	if (!append_bytes(&page, "benchmarks", &list, err))
+	if (!html_append_bytes(&page, "benchmarks", &list, err))
 		return false;
-	append_script(out, &viewer_suite);
-	if (parts.size)
-		buffer_append(out, parts.data, parts.size);
-	buffer_append_string(out, "</body>\n</html>\n");
+	html_append_end(out, &viewer_suite, &parts);
 	return buffer_ok(out, err);
 }

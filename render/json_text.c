@@ -90,6 +90,23 @@ bool json_text_string(struct buffer *out, const char *text)
 	return true;
 }
 
+bool json_text_member(struct buffer *out, const char *key, const char *text)
+{
+	buffer_printf(out, ",\"%s\":", key);
+	return json_text_string(out, text ? text : "");
+}
+
+void json_text_flag(struct buffer *out, const char *key, bool value)
+{
+	buffer_printf(out, ",\"%s\":%s", key, value ? "true" : "false");
+}
+
+void json_text_member_number(struct buffer *out, const char *key, double value)
+{
+	buffer_printf(out, ",\"%s\":", key);
+	json_text_number(out, value);
+}
+
 void json_text_integer(struct buffer *out, int64_t value)
 {
 	char text[MAX_NUMBER_BYTES], *pos = text + sizeof(text);

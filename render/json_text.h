@@ -28,6 +28,12 @@ json_t *json_valid_string(const char *text);
 COMMON_MUST_CHECK
 bool json_text_string(struct buffer *out, const char *text);
 
+/* Appends a member of an object behind others, with a comma before it. NULL is the empty text. False: out of memory. */
+COMMON_MUST_CHECK
+bool json_text_member(struct buffer *out, const char *key, const char *text);
+void json_text_flag(struct buffer *out, const char *key, bool value);
+void json_text_member_number(struct buffer *out, const char *key, double value);
+
 /* Writes twelve digits; null if the number is not finite. */
 void json_text_number(struct buffer *out, double value);
 

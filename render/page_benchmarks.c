@@ -9,18 +9,6 @@
 
 static const size_t max_text_bytes = (size_t)1 << 20;
 
-/* Appends a member of an object whose value is a text. */
-static bool benchmarks_text(struct buffer *out, const char *key, const char *text)
-{
-	buffer_printf(out, ",\"%s\":", key);
-	return json_text_string(out, text ? text : "");
-}
-
-static void benchmarks_flag(struct buffer *out, const char *key, bool value)
-{
-	buffer_printf(out, ",\"%s\":%s", key, value ? "true" : "false");
-}
-
 /* What was recorded, as in a page of one comparison: labels if they say it. */
 static bool benchmarks_title(const struct diff_suite *suite, struct buffer *out)
 {
@@ -28,7 +16,7 @@ static bool benchmarks_title(const struct diff_suite *suite, struct buffer *out)
 
 	buffer_init(&title, max_text_bytes);
 	profile_identities(suite->sides == 2 ? suite->profiles[DIFF_BASE] : NULL, suite->profiles[DIFF_HEAD], &title);
-	return !title.failed && benchmarks_text(out, "title", title.data);
+	return !title.failed && json_text_member(out, "title", title.data);
 }
 
 /* What the values are, and what the verdicts rest on. */
@@ -38,7 +26,7 @@ static bool benchmarks_evidence(const struct diff_suite *suite, struct buffer *o
 
 	buffer_init(&words, max_text_bytes);
 	suite_words_evidence(suite, &words);
-	return !words.failed && benchmarks_text(out, "evidenceText", words.data);
+	return !words.failed && json_text_member(out, "evidenceText", words.data);
 }
 
 static bool benchmarks_recordings(const struct render_suite *input, struct buffer *out)
@@ -52,7 +40,7 @@ static bool benchmarks_recordings(const struct render_suite *input, struct buffe
 
 		buffer_append_string(out, side > first ? ",{\"name\":" : "{\"name\":");
 		if (!json_text_string(out, input->names[side] ? input->names[side] : "") ||
-			!benchmarks_text(
+			!json_text_member(
 				out, "command", profile ? profile_string(profile, profile->facts.command) : ""))
 			return false;
 		JSON_TEXT(out, "}");
@@ -186,15 +174,15 @@ bool page_data_benchmarks(const struct render_suite *input, const bool *left_out
 		left_out_count += left_out[i];
 	buffer_printf(out, "{\"format\":1,\"sides\":%zu,\"leftOut\":%zu,\"all\":", suite->sides, left_out_count);
 	benchmarks_part(out, benchmarks_place(input, left_out, parts));
-	benchmarks_flag(out, "isMeasured", suite->is_measured);
-	benchmarks_flag(out, "isExact", suite->is_exact);
-	ok = benchmarks_text(out, "tool", input->tool ? input->tool : "kelvin") && benchmarks_title(suite, out) &&
-	     benchmarks_text(out, "shortWords", suite_words_of_short_proof) &&
-	     benchmarks_text(out, "metric", diff_suite_string(suite, suite->metric)) &&
-	     benchmarks_text(out, "metricWords", diff_suite_string(suite, suite->metric_words)) &&
-	     benchmarks_text(out, "unit", diff_suite_string(suite, suite->unit)) &&
-	     benchmarks_text(out, "verdict", suite->sides == 2 ? diff_verdict_name(suite->verdict) : "") &&
-	     benchmarks_text(out, "verdictText", diff_suite_string(suite, suite->verdict_text)) &&
+	json_text_flag(out, "isMeasured", suite->is_measured);
+	json_text_flag(out, "isExact", suite->is_exact);
+	ok = json_text_member(out, "tool", input->tool ? input->tool : "kelvin") && benchmarks_title(suite, out) &&
+	     json_text_member(out, "shortWords", suite_words_of_short_proof) &&
+	     json_text_member(out, "metric", diff_suite_string(suite, suite->metric)) &&
+	     json_text_member(out, "metricWords", diff_suite_string(suite, suite->metric_words)) &&
+	     json_text_member(out, "unit", diff_suite_string(suite, suite->unit)) &&
+	     json_text_member(out, "verdict", suite->sides == 2 ? diff_verdict_name(suite->verdict) : "") &&
+	     json_text_member(out, "verdictText", diff_suite_string(suite, suite->verdict_text)) &&
 	     benchmarks_evidence(suite, out) && benchmarks_warnings(suite, out) && benchmarks_recordings(input, out) &&
 	     benchmarks_rows(input, parts, out);
 	JSON_TEXT(out, "}");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "render/history.h"
 #include "render/render.h"
 #include "render/suite.h"
 
@@ -37,6 +38,13 @@
  * the row that was executing, those that this was inlined at); a column with the stop of each sample, from 1.
  * - benchmarks: JSON of the list of a suite; a row says which part of the page explains its benchmark. Only in a page
  * of a suite, whose other blocks belong to parts: their ids begin with the part's number.
+ * - history: JSON of the series of a history, of each its profiles, points, functions, changes and drifts; a point says
+ * which part of the page explains it, as above. Functions are those that changed or drifted, then the largest others.
+ * Only in a page of a history, as is the next block; page_history.c tells each member.
+ * - values: of each series a column of the total, then of each of its functions one of its self time and one of its
+ * time with all that it calls: a double, the quantum, and its multiples by profile as a column of fixed width. A
+ * profile that has none of a function's time has 0. Functions are in percent of the series' typical total, the total is
+ * in the unit of the metric, as in struct history_change.
  *
  * Numbers are LEB128, signed ones zigzag. A column is its values in sequence, without a length: each block starts with
  * the count. Columns that the first picture needs, and long ones of few different values, have a fixed width, so that a
@@ -82,6 +90,11 @@ enum { PAGE_NO_PART = UINT32_MAX };
 COMMON_MUST_CHECK
 bool page_data_benchmarks(
 	const struct render_suite *input, const bool *left_out, struct buffer *out, struct error *err);
+
+/* `left_out` as above. Makes both blocks. */
+COMMON_MUST_CHECK
+bool page_data_history(const struct render_history *input, const bool *left_out, struct buffer *list,
+	struct buffer *values, struct error *err);
 
 /* A value type that all sides have. Strings are borrowed from head's profile. */
 struct page_metric {

@@ -11,20 +11,24 @@
 /* ---- Ids ---- */
 
 /* The time of a function in interrupts is a row of its own, but not another function. */
-static size_t key_size(const char *key, const struct diff_function *function)
+static size_t key_size(const char *key, bool interrupt)
 {
-	const char *suffix = function->interrupt ? strrchr(key, '(') : NULL;
+	const char *suffix = interrupt ? strrchr(key, '(') : NULL;
 
 	return suffix && suffix > key && suffix[-1] == ' ' ? (size_t)(suffix - 1 - key) : strlen(key);
+}
+
+void question_id_of_key(const char *key, bool interrupt, char id[static PROFILE_FUNCTION_ID_DIGITS + 1])
+{
+	CLEANUP(cleanup_free) char *bare = interrupt ? strndup(key, key_size(key, interrupt)) : NULL;
+
+	profile_function_id(bare ? bare : key, id);
 }
 
 void question_id(
 	const struct diff *diff, const struct diff_function *function, char id[static PROFILE_FUNCTION_ID_DIGITS + 1])
 {
-	const char *key = diff_string(diff, function->key);
-	CLEANUP(cleanup_free) char *bare = function->interrupt ? strndup(key, key_size(key, function)) : NULL;
-
-	profile_function_id(bare ? bare : key, id);
+	question_id_of_key(diff_string(diff, function->key), function->interrupt, id);
 }
 
 /* ---- Words ---- */

@@ -24,6 +24,9 @@ double question_percent(const struct render_input *input, enum diff_side side);
 void question_id(
 	const struct diff *diff, const struct diff_function *function, char id[static PROFILE_FUNCTION_ID_DIGITS + 1]);
 
+/* The same of its key; `interrupt`: the key is that of its time in interrupts. */
+void question_id_of_key(const char *key, bool interrupt, char id[static PROFILE_FUNCTION_ID_DIGITS + 1]);
+
 /* Rows of a list, which has `usual` where nobody asks for a number. */
 size_t question_rows(const struct render_input *input, size_t usual);
 

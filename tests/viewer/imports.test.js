@@ -47,7 +47,7 @@ test('a room of the viewer knows none of those after it', () => {
 });
 
 test('only the report knows how the page stores its tables', () => {
-  assert.deepEqual(usersOf('data/block.js'), ['data/decode.js', 'data/lines.js', 'data/report.js', 'data/symbols.js']);
+  assert.deepEqual(usersOf('data/block.js'), ['data/decode.js', 'data/history.js', 'data/lines.js', 'data/report.js', 'data/symbols.js']);
   for (const name of usersOf('data/decode.js'))
     assert.ok(name === 'data/report.js' || !/^import .*\/decode\.js'/m.test(textOf(name)), `${name} names types alone`);
 });

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/history_words.h"
+
+#include "render/question.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t second_ns = 1000000000;
+
+static const struct format_text nothing = { .text = "" };
+
+/* ---- Times ---- */
+
+static struct tm utc_of(int64_t unix_ns)
+{
+	/* Rounded down, before 1970 too. */
+	time_t seconds = (time_t)(unix_ns / second_ns - (unix_ns % second_ns < 0));
+	struct tm parts = { .tm_mday = 1 };
+
+	(void)gmtime_r(&seconds, &parts);
+	return parts;
+}
+
+const struct summary *history_words_profile(const struct history_words *w, size_t index)
+{
+	return &w->history->set->items[w->series->profiles[index]];
+}
+
+/* Years are written where the profiles are of several; seconds where two of them are of one minute. */
+static void choose_times(struct history_words *w)
+{
+	struct tm before = { 0 };
+
+	for (size_t i = 0; i < w->series->count; i++) {
+		struct tm now = utc_of(history_words_profile(w, i)->start_unix_ns);
+
+		if (i > 0) {
+			w->has_year = w->has_year || now.tm_year != before.tm_year;
+			w->has_seconds = w->has_seconds ||
+					 (now.tm_min == before.tm_min && now.tm_hour == before.tm_hour &&
+						 now.tm_yday == before.tm_yday && now.tm_year == before.tm_year);
+		}
+		before = now;
+	}
+}
+
+struct history_words history_words_of(const struct history *history, const struct history_series *series)
+{
+	struct history_words w = { .history = history, .series = series, .unit = "" };
+
+	w.is_per = series->scale == DIFF_SCALE_PER_REQUEST || series->scale == DIFF_SCALE_PER_RUN;
+	if (series->count > 0)
+		w.unit = summary_string(history->set, history_words_profile(&w, 0)->unit);
+	choose_times(&w);
+	return w;
+}
+
+struct format_text history_words_day(const struct history_words *w, size_t index)
+{
+	static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov",
+		"Dec" };
+	int64_t start_ns = history_words_profile(w, index)->start_unix_ns;
+	struct tm parts = utc_of(start_ns);
+	struct format_text out;
+
+	if (start_ns == 0)
+		snprintf(out.text, sizeof(out.text), "profile %zu", index + 1);
+	else if (w->has_year)
+		snprintf(out.text, sizeof(out.text), "%d %s %d", parts.tm_mday, months[parts.tm_mon],
+			parts.tm_year + 1900);
+	else
+		snprintf(out.text, sizeof(out.text), "%d %s", parts.tm_mday, months[parts.tm_mon]);
+	return out;
+}
+
+struct format_text history_words_time(const struct history_words *w, size_t index)
+{
+	int64_t start_ns = history_words_profile(w, index)->start_unix_ns;
+	struct tm parts = utc_of(start_ns);
+	struct format_text out = history_words_day(w, index);
+	size_t size = strlen(out.text);
+
+	if (start_ns == 0)
+		return out;
+	size += (size_t)snprintf(out.text + size, sizeof(out.text) - size, " %02d:%02d", parts.tm_hour, parts.tm_min);
+	if (w->has_seconds)
+		snprintf(out.text + size, sizeof(out.text) - size, ":%02d", parts.tm_sec);
+	return out;
+}
+
+/* ---- Functions ---- */
+
+const char *history_words_name(const struct history_words *w, uint32_t function)
+{
+	const struct summary_set *set = w->history->set;
+
+	if (function == HISTORY_WHOLE)
+		return "(total)";
+	return summary_string(set, set->functions[function].shown);
+}
+
+const char *history_words_module(const struct history_words *w, uint32_t function)
+{
+	const struct summary_set *set = w->history->set;
+
+	if (function == HISTORY_WHOLE)
+		return "";
+	return format_module(summary_string(set, set->functions[function].module));
+}
+
+/* ---- Values ---- */
+
+/* "request", "run" */
+static const char *one_of(const struct history_words *w)
+{
+	return w->series->scale == DIFF_SCALE_PER_REQUEST ? "request" : "run";
+}
+
+/* "CPU time" */
+static const char *metric_words(const struct history_words *w)
+{
+	return w->series->count > 0 ? summary_string(w->history->set, history_words_profile(w, 0)->metric_words) : "";
+}
+
+void history_words_measure(const struct history_words *w, struct buffer *out)
+{
+	if (w->is_per)
+		buffer_printf(out, "%s per %s", metric_words(w), one_of(w));
+	else
+		buffer_printf(out, "%% of the %s", metric_words(w));
+}
+
+/* A value in the metric's unit, per request or run. */
+static double value_in_unit(const struct history_words *w, uint32_t function, double value)
+{
+	return function == HISTORY_WHOLE ? value : value / 100 * w->series->typical_total;
+}
+
+static bool is_in_unit(const struct history_words *w, uint32_t function)
+{
+	return w->is_per || function == HISTORY_WHOLE;
+}
+
+struct format_text history_words_value(const struct history_words *w, uint32_t function, double value)
+{
+	return is_in_unit(w, function) ? format_precise(value_in_unit(w, function, value), w->unit)
+				       : format_percent(value);
+}
+
+struct format_text history_words_values(const struct history_words *w, uint32_t function, double before, double after)
+{
+	struct format_text from = history_words_value(w, function, before),
+			   to = history_words_value(w, function, after), out;
+	char *from_unit = strchr(from.text, ' '), *to_unit = strchr(to.text, ' ');
+
+	/* One unit is written once, and 0 is 0 in each. */
+	if (from_unit && to_unit && strcmp(from_unit, to_unit) == 0)
+		*from_unit = '\0';
+	snprintf(out.text, sizeof(out.text), "%.20s → %.20s", from.text, to.text);
+	return out;
+}
+
+struct format_text history_words_delta(const struct history_change *change)
+{
+	return change->function == HISTORY_WHOLE ? format_change(change->before, change->after)
+						 : format_points(change->delta);
+}
+
+struct format_text history_words_interval(const struct history_change *change)
+{
+	double low = change->ci_low / change->before, high = change->ci_high / change->before;
+	struct format_text interval;
+
+	if (change->function != HISTORY_WHOLE)
+		return format_interval(change->ci_low, change->ci_high);
+	if (!isfinite(low) || !isfinite(high))
+		return nothing;
+	/* In the unit of the change. */
+	if (!format_is_factor(change->before, change->after))
+		return format_percent_interval(100 * low, 100 * high);
+	interval = format_interval(1 + low, 1 + high);
+	if (interval.text[0])
+		strcat(interval.text, "×");
+	return interval;
+}
+
+/* ---- Changes ---- */
+
+bool history_words_is_more(const struct history_change *change)
+{
+	return change->delta > 0;
+}
+
+bool history_words_is_open(const struct history_change *change)
+{
+	return !change->has_moved && change->went == SIZE_MAX;
+}
+
+bool history_words_has_gone(const struct history_change *change)
+{
+	return !change->has_moved && change->went != SIZE_MAX;
+}
+
+struct history_words_count history_words_count(const struct history_series *series)
+{
+	struct history_words_count count = { 0 };
+
+	for (size_t i = 0; i < series->change_count; i++) {
+		const struct history_change *change = &series->changes[i];
+
+		count.moved += change->has_moved;
+		count.went += history_words_has_gone(change);
+		count.more += history_words_is_open(change) && history_words_is_more(change);
+		count.less += history_words_is_open(change) && !history_words_is_more(change);
+	}
+	return count;
+}
+
+const struct history_change *history_words_newest(const struct history_series *series)
+{
+	for (size_t i = 0; i < series->change_count; i++)
+		if (history_words_is_open(&series->changes[i]))
+			return &series->changes[i];
+	return NULL;
+}
+
+const char *history_words_fact(const struct history_words *w, const struct history_change *change)
+{
+	return history_string(w->history, w->series->points[change->point].fact);
+}
+
+/* ---- The answer ---- */
+
+static void append_newest(const struct history_words *w, struct buffer *out)
+{
+	const struct history_change *change = history_words_newest(w->series);
+	const char *fact;
+
+	if (!change)
+		return;
+	fact = history_words_fact(w, change);
+	buffer_append_string(out, " The newest: ");
+	if (change->function == HISTORY_WHOLE)
+		buffer_append_string(out, metric_words(w));
+	else
+		buffer_printf(out, "`%s`", history_words_name(w, change->function));
+	buffer_append_byte(out, ' ');
+	buffer_append_string(out, history_words_values(w, change->function, change->before, change->after).text);
+	if (w->is_per)
+		buffer_printf(out, " per %s", one_of(w));
+	buffer_printf(out, " since %s", history_words_time(w, w->series->points[change->point].at).text);
+	if (fact[0])
+		buffer_printf(out, " (%s)", fact);
+	buffer_append_byte(out, '.');
+}
+
+static void append_nothing(const struct history_words *w, struct buffer *out)
+{
+	size_t count = w->series->count;
+
+	buffer_printf(out, "no change is proven in %zu profile%s", count, count == 1 ? "" : "s");
+}
+
+static void append_open(const struct history_words_count *count, struct buffer *out)
+{
+	size_t open = count->more + count->less;
+
+	buffer_printf(out, "%zu change%s open", open, open == 1 ? " is" : "s are");
+	if (count->less == 0)
+		buffer_printf(out, ", %s", open == 1 ? "it costs more" : "all cost more");
+	else if (count->more == 0)
+		buffer_printf(out, ", %s", open == 1 ? "it costs less" : "all cost less");
+	else
+		buffer_printf(out, ": %zu cost%s more, %zu cost%s less", count->more, count->more == 1 ? "s" : "",
+			count->less, count->less == 1 ? "s" : "");
+}
+
+void history_words_verdict(const struct history_words *w, struct buffer *out)
+{
+	const char *title = history_string(w->history, w->series->title);
+	struct history_words_count count = history_words_count(w->series);
+
+	if (title[0])
+		buffer_printf(out, "%s: ", title);
+	if (count.more + count.less > 0)
+		append_open(&count, out);
+	else if (count.went > 0)
+		buffer_append_string(out, "no change is open");
+	else
+		append_nothing(w, out);
+	if (count.went > 0)
+		buffer_printf(out, "; %zu came and went", count.went);
+	buffer_append_byte(out, '.');
+	append_newest(w, out);
+}
+
+/* ---- Parts ---- */
+
+const struct render_history_part *render_history_part_of(
+	const struct render_history *input, size_t series, size_t point)
+{
+	for (size_t i = 0; i < input->part_count; i++)
+		if (input->parts[i].pair.series == series && input->parts[i].pair.point == point)
+			return &input->parts[i];
+	return NULL;
+}
+
+/* Appends a word of a shell's command. */
+static void append_word(const char *word, struct buffer *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:@%+=-";
+
+	if (word[0] && !word[strspn(word, plain)]) {
+		buffer_append_string(out, word);
+		return;
+	}
+	buffer_append_byte(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buffer_append_string(out, "'\\''");
+		else
+			buffer_append_byte(out, (uint8_t)*word);
+	}
+	buffer_append_byte(out, '\'');
+}
+
+void history_words_side(
+	const struct render_history *input, const struct history_pair *pair, enum diff_side side, struct buffer *out)
+{
+	const struct summary_set *set = input->history->set;
+	CLEANUP(buffer_deinit) struct buffer names = { 0 };
+
+	if (input->side_words) {
+		buffer_append_string(out, input->side_words(input->context, pair, side));
+		return;
+	}
+	buffer_init(&names, HISTORY_MAX_SIDE_BYTES);
+	for (size_t i = 0; i < pair->count[side]; i++)
+		buffer_printf(
+			&names, "%s%s", i ? "," : "", summary_string(set, set->items[pair->profiles[side][i]].name));
+	buffer_append(&names, "", 0);
+	if (names.failed)
+		out->failed = true;
+	else
+		append_word(names.data, out);
+}
+
+void history_words_id(const struct summary_set *set, const struct summary_function *function,
+	char id[static PROFILE_FUNCTION_ID_DIGITS + 1])
+{
+	question_id_of_key(summary_string(set, function->key), function->interrupt, id);
+}
