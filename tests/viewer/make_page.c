@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* make_page KIND FILE: writes a page of known content for the viewer's tests. Without arguments it lists the kinds. */
 #include "kinds.h"
+#include "kinds_history.h"
 #include "kinds_suite.h"
 #include "maker.h"
 #include "render/render.h"
@@ -173,16 +174,29 @@ static bool make_suite_page(const struct suite_kind *kind, const char *path)
 	return write_file(path, &page);
 }
 
+static bool make_history_page(const struct history_kind *kind, const char *path)
+{
+	CLEANUP(buffer_deinit) struct buffer page = { 0 };
+
+	buffer_init(&page, max_page_bytes);
+	history_kind_page(kind, &page);
+	return write_file(path, &page);
+}
+
 int main(int argc, char **argv)
 {
 	const struct kind *kind = argc == 3 ? kind_find(argv[1]) : NULL;
 	const struct suite_kind *suite = argc == 3 ? suite_kind_find(argv[1]) : NULL;
+	const struct history_kind *history = argc == 3 ? history_kind_find(argv[1]) : NULL;
 
+	if (history)
+		return make_history_page(history, argv[2]) ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (suite)
 		return make_suite_page(suite, argv[2]) ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (!kind) {
 		kind_list();
 		suite_kind_list();
+		history_kind_list();
 		return argc == 1 ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	return make_page(kind, argv[2]) ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -8,6 +8,7 @@ export * as block from '../../../render/viewer/data/block.js';
 export * as codes from '../../../render/viewer/data/codes.js';
 export * as decode from '../../../render/viewer/data/decode.js';
 export * as hash from '../../../render/viewer/data/hash.js';
+export * as historytable from '../../../render/viewer/data/history.js';
 export * as linetables from '../../../render/viewer/data/lines.js';
 export * as symbols from '../../../render/viewer/data/symbols.js';
 export * as tree from '../../../render/viewer/data/tree.js';

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-import { decode, linetables, Model, state, symbols } from './modules.js';
+import { decode, historytable, linetables, Model, state, symbols } from './modules.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kelvin-pages-'));
@@ -70,6 +70,12 @@ function block(html, name) {
 /** The table of a suite's page. @param {string} kind */
 export function readSuite(kind) {
   return JSON.parse(new TextDecoder().decode(block(readFileSync(pageFile(kind), 'utf8'), 'benchmarks')));
+}
+
+/** What the page of a history says. @param {string} kind */
+export function readHistory(kind) {
+  const html = readFileSync(pageFile(kind), 'utf8');
+  return historytable.decodeHistory(block(html, 'history'), block(html, 'values'));
 }
 
 /** What the browser would decode. @param {string} kind */
