@@ -232,6 +232,16 @@ bool profile_copy_stacks(struct profile_copy *copy, const bool *chosen, struct e
 	return true;
 }
 
+struct profile_run profile_copied_run(const struct profile_copy *copy, size_t id)
+{
+	struct profile_run run = copy->from->runs[id];
+
+	run.name = copy->strings[run.name];
+	run.instance = copy->strings[run.instance];
+	run.cpu_model = copy->strings[run.cpu_model];
+	return run;
+}
+
 bool profile_copy_thread(struct profile_copy *copy, uint32_t id, uint32_t run, uint32_t *thread, struct error *err)
 {
 	struct profile_thread made = copy->from->threads[id];

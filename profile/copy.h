@@ -44,6 +44,9 @@ struct profile_line profile_copied_line(const struct profile_copy *copy, const s
 COMMON_MUST_CHECK
 bool profile_copy_stacks(struct profile_copy *copy, const bool *chosen, struct error *err);
 
+/* A run of `from` as `into` has it. */
+struct profile_run profile_copied_run(const struct profile_copy *copy, size_t id);
+
 /* The thread of `into` that is thread `id` of `from`, in a run of `into`. */
 COMMON_MUST_CHECK
 bool profile_copy_thread(struct profile_copy *copy, uint32_t id, uint32_t run, uint32_t *thread, struct error *err);

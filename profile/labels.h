@@ -16,6 +16,7 @@ struct profile;
 #define PROFILE_LABEL_ENVIRONMENT "environment"
 #define PROFILE_LABEL_COMMIT "commit"
 #define PROFILE_LABEL_HOST "host"
+#define PROFILE_LABEL_INSTANCE "instance"
 
 enum { PROFILE_MAX_LABELS = 32, PROFILE_LABEL_KEY_BYTES = 64, PROFILE_LABEL_VALUE_BYTES = 256 };
 

@@ -5,18 +5,28 @@
 
 #include <stdlib.h>
 
+/* What a profile says of all its runs it can no longer say once it has runs of other instances and machines, too. */
+static bool say_of_each_run(const struct profile *profile, struct profile *into, size_t first, struct error *err)
+{
+	for (size_t i = 0; i < profile->run_count; i++)
+		if (!profile_intern(into, profile_run_instance(profile, i), &into->runs[first + i].instance, err) ||
+			!profile_intern(into, profile_run_cpu_model(profile, i), &into->runs[first + i].cpu_model, err))
+			return false;
+	return true;
+}
+
 static bool merge_runs(struct profile_copy *copy, struct error *err)
 {
+	size_t first = copy->into->run_count;
 	uint32_t id;
 
 	for (size_t i = 0; i < copy->from->run_count; i++) {
-		struct profile_run run = copy->from->runs[i];
+		struct profile_run run = profile_copied_run(copy, i);
 
-		run.name = copy->strings[run.name];
 		if (!profile_add_run(copy->into, &run, &id, err))
 			return false;
 	}
-	return true;
+	return copy->fresh || say_of_each_run(copy->from, copy->into, first, err);
 }
 
 /* `threads`: [thread of `from`] thread of `into`. */
@@ -88,6 +98,8 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 
 	if (!threads)
 		return error_set_memory(err);
+	if (!say_of_each_run(into, into, 0, err))
+		return false;
 	if (!profile_copy_init(&copy, into, from, err) || !profile_copy_locations(&copy, NULL, err) ||
 		!profile_copy_stacks(&copy, NULL, err) || !merge_runs(&copy, err) ||
 		!merge_threads(&copy, first_run, threads, err) || !merge_samples(&copy, threads, err) ||

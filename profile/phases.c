@@ -113,8 +113,11 @@ static bool choose_runs(struct choice *c, struct error *err)
 		if (!(c->factors[i] > 0))
 			continue;
 		if (made_for != execution) {
-			struct profile_run run = { .start_unix_ns = from->runs[execution].start_unix_ns,
-				.exit_status = -1 };
+			const struct profile_run whole = profile_copied_run(&c->copy, execution);
+			struct profile_run run = { .start_unix_ns = whole.start_unix_ns,
+				.exit_status = -1,
+				.instance = whole.instance,
+				.cpu_model = whole.cpu_model };
 
 			if (!profile_add_run(into, &run, &made, err))
 				return false;

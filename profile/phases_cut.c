@@ -231,7 +231,7 @@ static uint32_t stack_in(const struct cutter *c, uint32_t stack, uint32_t run)
 
 static bool cut_runs(struct cutter *c, struct error *err)
 {
-	struct profile_run execution = c->from->runs[0];
+	struct profile_run execution = profile_copied_run(&c->copy, 0);
 	uint32_t id;
 
 	for (size_t i = 0; i < c->cut->stretch_count; i++)
@@ -245,6 +245,8 @@ static bool cut_runs(struct cutter *c, struct error *err)
 		struct profile_run phase = c->cut->phases[i];
 
 		phase.name = c->copy.strings[phase.name];
+		phase.instance = execution.instance;
+		phase.cpu_model = execution.cpu_model;
 		if (!profile_add_run(c->copy.into, &phase, &id, err))
 			return false;
 	}

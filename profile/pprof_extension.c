@@ -132,7 +132,9 @@ static bool read_run(
 			.error_ns = in.error_ns,
 		},
 	};
-	return pprof_string_id(r, in.name, &run->name, "the name of a run", err);
+	return pprof_string_id(r, in.name, &run->name, "the name of a run", err) &&
+	       pprof_string_id(r, in.instance, &run->instance, "the instance of a run", err) &&
+	       pprof_string_id(r, in.cpu_model, &run->cpu_model, "the CPU of a run", err);
 }
 
 /* A walk over the entries of a table in the extension, which may consist of several pieces. */

@@ -175,6 +175,12 @@ struct profile_run {
 	int32_t exit_status;
 	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */
 	uint32_t name; /* string: that the program gave to this phase of its execution; 0: none */
+	/*
+	 * Strings: the instance of the program that was recorded, as a pod, container or host calls it, and the
+	 * machine's CPU; 0: not known, or what the whole profile says (profile_run_instance(),
+	 * profile_run_cpu_model()).
+	 */
+	uint32_t instance, cpu_model;
 	struct profile_measured measured;
 };
 
@@ -315,6 +321,15 @@ bool profile_set_lines(
 COMMON_MUST_CHECK
 bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err);
 
+/*
+ * Of which instance of the program a run is: its own, else the profile's labels `instance`, `service.instance.id`,
+ * `pod`, `k8s.pod.name`, its container, or its label `host`, the first that there is. Borrowed; "" if it is not known.
+ */
+const char *profile_run_instance(const struct profile *profile, size_t run);
+
+/* The model of the CPU that a run was recorded on: its own, else the profile's. Borrowed; "" if it is not known. */
+const char *profile_run_cpu_model(const struct profile *profile, size_t run);
+
 /* Adds a thread, or finds it by all its members: a thread that renames itself becomes another one. */
 COMMON_MUST_CHECK
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err);
@@ -332,11 +347,12 @@ bool profile_finish(struct profile *profile, struct error *err);
 /* ---- Merging ---- */
 
 /*
- * Adds `from` to `into`: runs stay runs; equal mappings, functions, locations, stacks and threads become one; value
- * types are matched by type and unit (ERROR_FORMAT if they do not match); quality counts add up; facts that differ
- * become "" (0), and labels that are not the same in both are left out. Requests are added if the same counted them in
- * both (source and event), else they are not known; one_in becomes the greater one. One address that has two
- * names stays two locations, except in a binary with a build id. On failure `into` may only be destroyed.
+ * Adds `from` to `into`: runs stay runs, and take over what only `from` as a whole says of their instance and CPU;
+ * equal mappings, functions, locations, stacks and threads become one; value types are matched by type and unit
+ * (ERROR_FORMAT if they do not match); quality counts add up; facts that differ become "" (0), and labels that are not
+ * the same in both are left out. Requests are added if the same counted them in both (source and event), else they are
+ * not known; one_in becomes the greater one. One address that has two names stays two locations, except in a binary
+ * with a build id. On failure `into` may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err);

@@ -59,9 +59,8 @@ static bool keep_runs_and_threads(struct regrouper *r, struct error *err)
 	uint32_t id;
 
 	for (size_t i = 0; i < r->from->run_count; i++) {
-		struct profile_run run = r->from->runs[i];
+		struct profile_run run = profile_copied_run(&r->copy, i);
 
-		run.name = r->copy.strings[run.name];
 		if (!profile_add_run(r->copy.into, &run, &id, err))
 			return false;
 	}

@@ -17,6 +17,30 @@ bool profile_add_run(struct profile *profile, const struct profile_run *run, uin
 	return true;
 }
 
+const char *profile_run_instance(const struct profile *profile, size_t run)
+{
+	static const char *const keys[] = { PROFILE_LABEL_INSTANCE, "service.instance.id", "pod", "k8s.pod.name" };
+	const char *known = profile_string(profile, profile->runs[run].instance);
+
+	for (size_t i = 0; known[0] == '\0' && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *label = profile_label(profile, keys[i]);
+
+		known = label ? label : known;
+	}
+	if (known[0] == '\0')
+		known = profile_string(profile, profile->facts.container);
+	if (known[0] == '\0' && profile_label(profile, PROFILE_LABEL_HOST))
+		known = profile_label(profile, PROFILE_LABEL_HOST);
+	return known;
+}
+
+const char *profile_run_cpu_model(const struct profile *profile, size_t run)
+{
+	uint32_t known = profile->runs[run].cpu_model;
+
+	return profile_string(profile, known ? known : profile->facts.cpu_model);
+}
+
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err)
 {
 	struct profile_thread_key key = { thread->run, thread->pid, thread->tid, thread->process_name, thread->name,

@@ -309,9 +309,8 @@ static bool select_runs(struct selector *s, struct error *err)
 	uint32_t id;
 
 	for (size_t i = 0; i < from->run_count; i++) {
-		struct profile_run run = from->runs[i];
+		struct profile_run run = profile_copied_run(&s->copy, i);
 
-		run.name = s->copy.strings[run.name];
 		if (!profile_add_run(s->copy.into, &run, &id, err))
 			return false;
 	}

@@ -22,7 +22,8 @@ static bool validate_strings(const struct profile *profile, struct error *err)
 			return error_set(err, ERROR_FORMAT, "function %zu references a string that is not there", i);
 	}
 	for (size_t i = 0; i < profile->run_count; i++)
-		if (profile->runs[i].name >= count)
+		if (profile->runs[i].name >= count || profile->runs[i].instance >= count ||
+			profile->runs[i].cpu_model >= count)
 			return error_set(err, ERROR_FORMAT, "run %zu references a string that is not there", i);
 	for (size_t i = 0; i < profile->thread_count; i++)
 		if (profile->threads[i].process_name >= count || profile->threads[i].name >= count ||

@@ -193,6 +193,8 @@ static void add_samples(struct maker *m, const uint32_t *stacks)
 	uint32_t ids[2], threads[3];
 
 	must(m, profile_intern(m->profile, "suite::parse", &runs[1].name, &m->err));
+	must(m, profile_intern(m->profile, "api-7d4f", &runs[1].instance, &m->err));
+	must(m, profile_intern(m->profile, "AMD EPYC 7763", &runs[1].cpu_model, &m->err));
 	must(m, profile_add_run(m->profile, &runs[0], &ids[0], &m->err));
 	must(m, profile_add_run(m->profile, &runs[1], &ids[1], &m->err));
 	threads[0] = thread(m, ids[0], 100, "server");
@@ -337,6 +339,8 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 		assert_true(x->wall_ns == y->wall_ns && x->cpu_ns == y->cpu_ns &&
 			    x->peak_memory_bytes == y->peak_memory_bytes);
 		assert_string_equal(profile_string(a, x->name), profile_string(b, y->name));
+		assert_string_equal(profile_string(a, x->instance), profile_string(b, y->instance));
+		assert_string_equal(profile_string(a, x->cpu_model), profile_string(b, y->cpu_model));
 		assert_memory_equal(&x->measured, &y->measured, sizeof(x->measured));
 	}
 	assert_int_equal(a->thread_count, b->thread_count);

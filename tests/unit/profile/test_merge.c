@@ -97,6 +97,34 @@ static void order_does_not_matter(void **state)
 	}
 }
 
+/* What the whole profile says is of its runs from the moment that it has those of another machine. */
+static void each_run_keeps_its_instance_and_its_cpu(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *into = folded("main 1\n"), *from = folded("main 2\n"), *back = NULL;
+	CLEANUP(profile_cleanup) struct profile *unknown = folded("main 3\n");
+	CLEANUP(buffer_deinit) struct buffer file = { 0 };
+	struct error err;
+
+	assert_true(profile_set_label(into, PROFILE_LABEL_HOST, "node-1", &err));
+	assert_true(profile_set_label(into, "pod", "api-1", &err));
+	assert_true(profile_set_label(from, PROFILE_LABEL_HOST, "node-2", &err));
+	assert_true(profile_intern(into, "Xeon", &into->facts.cpu_model, &err));
+	assert_true(profile_intern(from, "EPYC", &from->facts.cpu_model, &err));
+	assert_string_equal(profile_run_instance(into, 0), "api-1");
+	assert_int_equal(into->runs[0].instance, 0);
+	merge(into, from);
+	merge(into, unknown);
+	assert_int_equal(into->facts.cpu_model, 0);
+	file = written_profile(into);
+	back = read_profile(file.data, file.size);
+	assert_string_equal(profile_run_instance(back, 0), "api-1");
+	assert_string_equal(profile_run_instance(back, 1), "node-2");
+	assert_string_equal(profile_run_instance(back, 2), "");
+	assert_string_equal(profile_run_cpu_model(back, 0), "Xeon");
+	assert_string_equal(profile_run_cpu_model(back, 1), "EPYC");
+	assert_string_equal(profile_run_cpu_model(back, 2), "");
+}
+
 static void what_is_merged_survives_a_file(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *into = sample_profile(), *from = sample_profile(), *back = NULL;
@@ -328,6 +356,7 @@ int main(void)
 		cmocka_unit_test(a_merge_into_nothing_is_a_copy),
 		cmocka_unit_test(values_add_and_runs_stay_runs),
 		cmocka_unit_test(order_does_not_matter),
+		cmocka_unit_test(each_run_keeps_its_instance_and_its_cpu),
 		cmocka_unit_test(what_is_merged_survives_a_file),
 		cmocka_unit_test(a_profile_without_times_takes_the_timeline_away),
 		cmocka_unit_test(requests_of_the_same_source_are_added),
