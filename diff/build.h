@@ -88,6 +88,8 @@ struct diff_build {
 	struct load load;               /* measured in every scale mode, whether it is used or not */
 	const struct diff_mixes *mixes; /* borrowed: what the groups consist of; NULL: functions are no groups */
 	bool is_grouped; /* functions are groups of samples (profile/regroup.h): none is code, or a rename of another */
+	/* of one side: what a comparison takes out of the totals is out of these as well (interrupts.h) */
+	bool is_for_comparison;
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
 	bool speed_is_explained;
@@ -191,6 +193,13 @@ void basis_destroy(struct basis *basis);
 COMMON_MUST_CHECK
 bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err);
 void build_deinit(struct diff_build *build);
+
+/*
+ * The first steps, which need no other side: the metric, the functions, the tree, and what each function and node has
+ * of the metric.
+ */
+COMMON_MUST_CHECK
+bool build_sum_up(struct diff_build *build, struct error *err);
 
 /* Frees the sides' trees, which no step uses after the samples have their nodes. */
 void build_release_trees(struct diff_build *build);

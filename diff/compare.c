@@ -131,11 +131,15 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 	return run_figures_collect(build, err);
 }
 
+bool build_sum_up(struct diff_build *build, struct error *err)
+{
+	return metric_choose(build, err) && requests_collect(build, err) && make_trees(build, err) &&
+	       compare_align(build, err) && union_tree_place_samples(build, err);
+}
+
 static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
-	if (!metric_choose(build, err) || !requests_collect(build, err) || !make_trees(build, err) ||
-		!compare_align(build, err) || !union_tree_place_samples(build, err) ||
-		!wait_sites_find_releases(build, err))
+	if (!build_sum_up(build, err) || !wait_sites_find_releases(build, err))
 		return false;
 	build_release_trees(build);
 	if (!compare_weigh(build, err))

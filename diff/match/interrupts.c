@@ -14,7 +14,7 @@ static bool is_of_machine(const struct diff_build *build, uint32_t node)
 {
 	const struct diff *diff = build->diff;
 
-	return build_two_sided(build) && diff->waiting != DIFF_WAITING_NONE && node > 0 &&
+	return (build_two_sided(build) || build->is_for_comparison) && diff->waiting != DIFF_WAITING_NONE && node > 0 &&
 	       diff_wait_class(diff, &diff->functions[diff->nodes[node].function]) == PROFILE_WAIT_RUN_QUEUE;
 }
 

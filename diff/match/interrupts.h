@@ -17,7 +17,8 @@
  *
  * Where two recordings are compared, waiting for a CPU is the machine's as well: how long a thread that could run waits
  * depends on what else wants the CPUs. It is shown, and its own difference is tested, but it is in no total. In the
- * report of one recording it is in the totals, since that is where the time went.
+ * report of one recording it is in the totals, since that is where the time went, unless its sums are for a comparison
+ * with others (function_units.h).
  *
  * Run-time compilers (profile/activity.h) are treated likewise: how much they do depends on how long the program has
  * run, so that it says nothing of a change. Garbage collection is the program's own work.

@@ -90,7 +90,7 @@ static double cpu_time(const struct profile *profile)
 	return sum;
 }
 
-static bool works_on_requests(const struct profile *profile)
+bool work_is_of_requests(const struct profile *profile)
 {
 	double progress = time_in_progress(profile), cpu = cpu_time(profile);
 
@@ -127,7 +127,7 @@ static bool find_doubt(struct diff_build *build, struct error *err)
 			"a connection had %.3g requests in base and %.3g in head: what belongs to making one may count as requests",
 			of_base.count / of_base.connections, of_head.count / of_head.connections);
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!works_on_requests(build->profiles[side]))
+		if (!work_is_of_requests(build->profiles[side]))
 			return build_text(build->diff, err, doubt,
 				"requests were in progress for %.2g %% of the CPU time of %s only: the program mostly works on something else",
 				100 * time_in_progress(build->profiles[side]) / cpu_time(build->profiles[side]),
@@ -150,10 +150,11 @@ bool work_compare(struct diff_build *build, bool *usable, struct error *err)
 
 /* ---- The requests of each unit ---- */
 
-static void fill_runs(const struct profile *profile, double *work)
+static void fill_runs(const struct profile *profile, size_t units, double *work)
 {
 	for (uint32_t run = 0; run < profile->run_count; run++)
-		work[run] = profile_requests_between(profile, run, PROFILE_EXCHANGE_ANSWERED, 0, INT64_MAX);
+		work[units > 1 ? run : 0] +=
+			profile_requests_between(profile, run, PROFILE_EXCHANGE_ANSWERED, 0, INT64_MAX);
 }
 
 /* The blocks cut the runs, one after the other, into pieces of equal length, as sums.c does. */
@@ -181,6 +182,15 @@ static bool fill_blocks(
 	return true;
 }
 
+bool work_sum_units(const struct diff_build *build, enum diff_side side, size_t units, bool by_time, double *work,
+	struct error *err)
+{
+	if (by_time)
+		return fill_blocks(build, side, units, work, err);
+	fill_runs(build->profiles[side], units, work);
+	return true;
+}
+
 bool work_fill(const struct diff_build *build, struct experiment *experiment, struct error *err)
 {
 	enum diff_evidence_mode mode = build->diff->evidence.mode;
@@ -194,9 +204,8 @@ bool work_fill(const struct diff_build *build, struct experiment *experiment, st
 		s->work = calloc(s->unit_count + 1, sizeof(*s->work));
 		if (!s->work)
 			return error_set_memory(err);
-		if (mode == DIFF_EVIDENCE_RUNS)
-			fill_runs(build->profiles[side], s->work);
-		else if (!fill_blocks(build, (enum diff_side)side, s->unit_count, s->work, err))
+		if (!work_sum_units(
+			    build, (enum diff_side)side, s->unit_count, mode == DIFF_EVIDENCE_SINGLE, s->work, err))
 			return false;
 	}
 	return true;
