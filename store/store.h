@@ -29,11 +29,11 @@ struct store_filter {
 	char *key, *value; /* owned */
 };
 
-/* What the user names as URL. */
+/* What the user names as URL. All zero: none. */
 struct store_address {
 	enum store_kind kind;
 	char *url;                                      /* owned: "https://host:8123", without what follows */
-	char *path;                                     /* owned: of the API, "/prefix"; or the database */
+	char *path;                                     /* owned: of the API, "/prefix" or ""; or the database's name */
 	char *text;                                     /* owned: the whole address, for messages */
 	int64_t from_unix_ns, until_unix_ns;            /* 0: not given */
 	struct store_filter filters[STORE_MAX_FILTERS]; /* of the query: KEY=VALUE; `query` of Pyroscope is one */
@@ -51,9 +51,13 @@ COMMON_MUST_CHECK
 bool store_address_parse(const char *text, int64_t now_unix_ns, struct store_address *address, struct error *err);
 void store_address_deinit(struct store_address *address);
 
+/* The value of the query's condition of that key, borrowed; NULL: there is none. */
+const char *store_address_filter(const struct store_address *address, const char *key);
+
 /*
  * Moves KELVIN_STORE_TOKEN, or KELVIN_STORE_USER and KELVIN_STORE_PASSWORD, out of the environment: neither
- * /proc/PID/environ nor a child that is executed has them any more. Called once, before any other thread or child.
+ * /proc/PID/environ nor a child that is executed has them any more, also after an error. Called once, before any other
+ * thread or child. ERROR_USAGE: a value cannot be sent, or both a token and a user are set.
  */
 struct store_secrets {
 	char *token, *user, *password; /* owned, in memory of which no core file is written; NULL: not given */
@@ -79,56 +83,75 @@ static inline void store_cleanup(struct store **store)
 
 /* ---- Sending ---- */
 
-/* What is sent of one profile: prepared where the profile was read, as files in memory. */
+/*
+ * What is sent of one profile: files in memory, made before the profile is read, so that a process without rights can
+ * fill them and its parent, which has them as well, can send them.
+ */
 enum { STORE_PARCEL_PARTS = 4 };
 struct store_parcel {
 	uint64_t id[2]; /* of the profile: what was sent with this id counts once, however often it is sent */
-	int parts[STORE_PARCEL_PARTS]; /* owned descriptors; -1: none. What each is, the kind of store knows */
-	size_t part_count;
-	struct buffer notices; /* what the store will not have of it, a line each */
+	int parts[STORE_PARCEL_PARTS]; /* owned descriptors; what each is, the kind of store knows. Empty: none */
+	struct buffer notices;         /* what the store will not have of the profile, a line each */
 };
+
+/* Makes empty parts. To be deinitialized also after an error. */
+COMMON_MUST_CHECK
+bool store_parcel_init(struct store_parcel *parcel, struct error *err);
 void store_parcel_deinit(struct store_parcel *parcel);
 
-/* Prepares a profile, by a pure computation. `labels` are added to those of the profile. */
+/* Has the parcel begin anew, for another profile. */
+COMMON_MUST_CHECK
+bool store_parcel_clear(struct store_parcel *parcel, struct error *err);
+
+/*
+ * Fills the parcel with a profile, by a pure computation: it needs no right but to write to the parts, with write(2).
+ * `labels` are added to those of the profile. `parcel->id` says which profile it is.
+ */
 COMMON_MUST_CHECK
 bool store_prepare(enum store_kind kind, const struct profile *profile, const struct store_filter *labels,
-	size_t label_count, const uint64_t id[2], struct store_parcel *parcel, struct error *err);
+	size_t label_count, struct store_parcel *parcel, struct error *err);
 
 enum store_sent { STORE_SENT, STORE_WAS_THERE };
 
 /*
  * Sends a parcel, trying again, for `patience_s` seconds at most, when the server is busy, fails, closes or stalls; a
- * refusal is an error at once, with the server's words. Nothing is stored twice.
+ * refusal is an error at once, with the server's words. Nothing is stored twice. Lines of foreign text are appended to
+ * `notices`.
  */
 COMMON_MUST_CHECK
 bool store_send(struct store *store, const struct store_parcel *parcel, double patience_s, enum store_sent *sent,
-	struct error *err);
+	struct buffer *notices, struct error *err);
 
 /* ---- Fetching ---- */
 
 /* A profile of a store: of one instance in one part of the time, or as it was recorded. */
 struct store_profile {
 	char *name; /* owned: "pod=api-7d4f, 12:00 to 12:10" */
-	int fd;     /* owned: pprof */
+	int fd;     /* owned: pprof, at its start; sealed, so that nobody changes it any more */
 };
 struct store_profiles {
 	struct store_profile *items; /* owned */
-	size_t count;
-	struct buffer notices;
+	size_t count, capacity;
+	struct buffer notices; /* lines */
 };
 void store_profiles_deinit(struct store_profiles *profiles);
 
-/* Fetches what the address asks for, as replicates of one side. ERROR_EMPTY: there is nothing. */
+/*
+ * Fetches what the address asks for, as replicates of one side. ERROR_EMPTY: there is nothing. What is fetched are
+ * foreign bytes, and so is the text of names and notices. The query is of the store that was opened.
+ */
 COMMON_MUST_CHECK
 bool store_fetch(
 	struct store *store, const struct store_address *query, struct store_profiles *profiles, struct error *err);
 
 /*
  * Fetches summaries of all profiles that the address asks for, as summary_write() has them, each behind its size as 8
- * bytes of this machine's order, in one file in memory. `fd` is the caller's. ERROR_UNSUPPORTED: the store has no sums.
+ * bytes of this machine's order, in one file in memory. `*fd` is the caller's, and cannot be changed any more. Lines
+ * of foreign text are appended to `notices`. ERROR_UNSUPPORTED: the store has no sums.
  */
 COMMON_MUST_CHECK
-bool store_fetch_summaries(struct store *store, const struct store_address *query, int *fd, struct error *err);
+bool store_fetch_summaries(
+	struct store *store, const struct store_address *query, int *fd, struct buffer *notices, struct error *err);
 
 /* Fetches the profiles of these ids, as for store_fetch(). */
 COMMON_MUST_CHECK
