@@ -23,8 +23,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-# What is loaded when it is asked for: --verify opens libunwind, and --debuginfod a client of servers.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libunwind8")
+# What is loaded when it is asked for: --verify opens libunwind, a store is spoken to by libcurl, and --debuginfod has a client of servers.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libunwind8, libcurl4t64 | libcurl4")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdebuginfod1t64 | libdebuginfod1, git")
 if(NOT KELVIN_ZYDIS_ARCHIVE)
   # No section of the program names it: it is loaded when the first instruction is decoded.

@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2034
 build_packages=(cmake ninja-build gcc g++ libc6-dev clang bpftool libbpf-dev pkg-config libelf-dev libdw-dev libseccomp-dev
 	libunwind-dev libprotobuf-c-dev protobuf-c-compiler libdeflate-dev libiberty-dev libgsl-dev libjansson-dev libzstd-dev valgrind
-	liblzma-dev libbz2-dev libzydis-dev zlib1g-dev libsqlite3-dev libcmocka-dev esbuild scdoc)
+	liblzma-dev libbz2-dev libzydis-dev zlib1g-dev libsqlite3-dev libcmocka-dev esbuild scdoc libcurl4-openssl-dev)
 
 # Debian's names of what scripts/lint runs.
 # shellcheck disable=SC2034
