@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
@@ -21,8 +22,14 @@ struct landlock_rules {
 	uint64_t handled_files, handled_network, scoped;
 };
 
+struct landlock_below {
+	uint64_t allowed;
+	int32_t directory;
+} __attribute__((packed));
+
 enum {
-	LANDLOCK_VERSION = 1, /* flag of landlock_create_ruleset(2) */
+	LANDLOCK_VERSION = 1,      /* flag of landlock_create_ruleset(2) */
+	LANDLOCK_PATH_BENEATH = 1, /* kind of landlock_add_rule(2) */
 	LANDLOCK_EXECUTE = 1 << 0,
 	LANDLOCK_READ_FILE = 1 << 2,
 	LANDLOCK_READ_DIRECTORY = 1 << 3,
@@ -36,6 +43,7 @@ enum {
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
 #define SYS_landlock_restrict_self 446
 #endif
 
@@ -183,27 +191,55 @@ static struct landlock_rules rules_of_version(long version, uint64_t allowed_fil
 		.scoped = left & RIGHTS_LEFT_OTHERS ? 0 : LANDLOCK_OTHERS };
 }
 
-static unsigned int enter_domain(uint64_t allowed_files)
+/* What can be done in a domain. */
+struct domain {
+	uint64_t files;                 /* everywhere */
+	const char *const *directories; /* below which files can be read and directories listed */
+	size_t directory_count;
+	bool has_tcp;
+};
+
+static bool allow_below(int rules, const char *directory)
+{
+	CLEANUP(cleanup_close) int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct landlock_below rule = { LANDLOCK_READ_FILE | LANDLOCK_READ_DIRECTORY, fd };
+
+	return fd < 0 || syscall(SYS_landlock_add_rule, rules, LANDLOCK_PATH_BENEATH, &rule, 0) == 0;
+}
+
+static unsigned int enter_domain(const struct domain *domain)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
-	struct landlock_rules rules = rules_of_version(version, allowed_files);
+	struct landlock_rules rules = rules_of_version(version, domain->files);
 	CLEANUP(cleanup_close) int fd = -1;
+	bool ok;
 
+	if (domain->has_tcp)
+		rules.handled_network = 0;
 	if (version >= 1 && has_no_new_privileges())
 		fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
-	if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) != 0)
+	ok = fd >= 0;
+	for (size_t i = 0; ok && i < domain->directory_count; i++)
+		ok = allow_below(fd, domain->directories[i]);
+	if (!ok || syscall(SYS_landlock_restrict_self, fd, 0) != 0)
 		return RIGHTS_LEFT_FILES | left_by_version(0);
 	return left_by_version(version);
 }
 
 unsigned int rights_read_only(void)
 {
-	return enter_domain(LANDLOCK_READ_FILE | LANDLOCK_READ_DIRECTORY);
+	return enter_domain(&(struct domain){ .files = LANDLOCK_READ_FILE | LANDLOCK_READ_DIRECTORY });
 }
 
 unsigned int rights_no_files(void)
 {
-	return enter_domain(0);
+	return enter_domain(&(struct domain){ 0 });
+}
+
+unsigned int rights_read_below(const char *const *directories, size_t count)
+{
+	return enter_domain(&(struct domain){ .directories = directories, .directory_count = count, .has_tcp = true }) &
+	       ~(unsigned int)RIGHTS_LEFT_TCP;
 }
 
 /* ---- Core dumps ---- */

@@ -3,6 +3,7 @@
 
 #include "common/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -84,6 +85,13 @@ unsigned int rights_read_only(void);
  */
 COMMON_MUST_CHECK
 unsigned int rights_no_files(void);
+
+/*
+ * As rights_read_only(), but files are read and directories listed below these directories alone, each of which need
+ * not exist, and TCP stays allowed.
+ */
+COMMON_MUST_CHECK
+unsigned int rights_read_below(const char *const *directories, size_t count);
 
 /*
  * Has no crash write the memory of the process (prctl(2): PR_SET_DUMPABLE 0, RLIMIT_CORE 0 with the hard limit as it
