@@ -82,6 +82,8 @@ struct http_patience {
 	 */
 	bool (*is_done)(void *context, bool *is_done, struct error *err);
 	void *context;
+	/* Whether an answer says that trying again is of no use, whatever its status. NULL: none does. */
+	bool (*is_final)(const struct http_answer *answer);
 };
 
 /*

@@ -89,7 +89,7 @@ bool http_send(struct http *http, const struct http_request *request, const stru
 		bool is_answered = http_once(http, request, answer, &outcome, err);
 
 		tries.count++;
-		if (is_answered && !answer->is_retryable)
+		if (is_answered && (!answer->is_retryable || (patience->is_final && patience->is_final(answer))))
 			return true;
 		if (is_answered)
 			(void)!http_check(http, answer, "the server is not able to answer now", err);

@@ -87,7 +87,7 @@ static inline void store_cleanup(struct store **store)
  * What is sent of one profile: files in memory, made before the profile is read, so that a process without rights can
  * fill them and its parent, which has them as well, can send them.
  */
-enum { STORE_PARCEL_PARTS = 4 };
+enum { STORE_PARCEL_PARTS = 8 };
 struct store_parcel {
 	uint64_t id[2]; /* of the profile: what was sent with this id counts once, however often it is sent */
 	int parts[STORE_PARCEL_PARTS]; /* owned descriptors; what each is, the kind of store knows. Empty: none */
