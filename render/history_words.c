@@ -7,6 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+/* Of a name within a sentence. */
+enum { NAME_COLUMNS = 60 };
+
 static const int64_t second_ns = 1000000000;
 
 static const struct format_text nothing = { .text = "" };
@@ -90,6 +93,18 @@ struct format_text history_words_time(const struct history_words *w, size_t inde
 	return out;
 }
 
+struct format_text history_words_stamp(int64_t unix_ns)
+{
+	struct tm parts = utc_of(unix_ns);
+	int milliseconds = (int)(((unix_ns % second_ns) + second_ns) % second_ns / 1000000);
+	struct format_text out = nothing;
+
+	if (unix_ns != 0)
+		snprintf(out.text, sizeof(out.text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900,
+			parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, milliseconds);
+	return out;
+}
+
 /* ---- Functions ---- */
 
 const char *history_words_name(const struct history_words *w, uint32_t function)
@@ -132,8 +147,7 @@ void history_words_measure(const struct history_words *w, struct buffer *out)
 		buffer_printf(out, "%% of the %s", metric_words(w));
 }
 
-/* A value in the metric's unit, per request or run. */
-static double value_in_unit(const struct history_words *w, uint32_t function, double value)
+double history_words_per(const struct history_words *w, uint32_t function, double value)
 {
 	return function == HISTORY_WHOLE ? value : value / 100 * w->series->typical_total;
 }
@@ -145,21 +159,49 @@ static bool is_in_unit(const struct history_words *w, uint32_t function)
 
 struct format_text history_words_value(const struct history_words *w, uint32_t function, double value)
 {
-	return is_in_unit(w, function) ? format_precise(value_in_unit(w, function, value), w->unit)
-				       : format_percent(value);
+	/* Less is shown as zero, which needs no unit. */
+	static const double least = 0.005;
+
+	if (!is_in_unit(w, function))
+		return format_percent(value);
+	value = history_words_per(w, function, value);
+	return fabs(value) < least ? format_value(0, w->unit) : format_precise(value, w->unit);
+}
+
+/* Joins values by arrows. One unit is written once, behind the last one, and 0 is 0 in each. */
+static struct format_text join_values(
+	const struct history_words *w, uint32_t function, const double *values, size_t count)
+{
+	struct format_text texts[3], out;
+	const char *unit;
+	bool is_one = true;
+	size_t size = 0;
+
+	for (size_t i = 0; i < count; i++)
+		texts[i] = history_words_value(w, function, values[i]);
+	unit = strchr(texts[count - 1].text, ' ');
+	for (size_t i = 0; i + 1 < count; i++) {
+		const char *other = strchr(texts[i].text, ' ');
+
+		is_one = is_one && unit && (!other || strcmp(other, unit) == 0);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (is_one && i + 1 < count)
+			texts[i].text[strcspn(texts[i].text, " ")] = '\0';
+		size += (size_t)snprintf(
+			out.text + size, sizeof(out.text) - size, "%s%.11s", i ? " → " : "", texts[i].text);
+	}
+	return out;
 }
 
 struct format_text history_words_values(const struct history_words *w, uint32_t function, double before, double after)
 {
-	struct format_text from = history_words_value(w, function, before),
-			   to = history_words_value(w, function, after), out;
-	char *from_unit = strchr(from.text, ' '), *to_unit = strchr(to.text, ' ');
+	return join_values(w, function, (const double[]){ before, after }, 2);
+}
 
-	/* One unit is written once, and 0 is 0 in each. */
-	if (from_unit && to_unit && strcmp(from_unit, to_unit) == 0)
-		*from_unit = '\0';
-	snprintf(out.text, sizeof(out.text), "%.20s → %.20s", from.text, to.text);
-	return out;
+struct format_text history_words_course(const struct history_words *w, const struct history_change *change)
+{
+	return join_values(w, change->function, (const double[]){ change->before, change->after, change->last }, 3);
 }
 
 struct format_text history_words_delta(const struct history_change *change)
@@ -187,6 +229,48 @@ struct format_text history_words_interval(const struct history_change *change)
 }
 
 /* ---- Changes ---- */
+
+const char *history_words_time_kind(const struct history_change *change)
+{
+	return change->function == HISTORY_WHOLE ? "" : change->is_self ? "self" : "total";
+}
+
+struct format_text history_words_q(double q)
+{
+	static const double least = 0.0001;
+	struct format_text out = nothing;
+
+	if (q < least)
+		snprintf(out.text, sizeof(out.text), "<%g", least);
+	else if (isfinite(q))
+		snprintf(out.text, sizeof(out.text), "%.1g", q);
+	return out;
+}
+
+struct format_text history_words_evidence(const struct history_change *change)
+{
+	struct format_text q = history_words_q(change->q), out = nothing;
+	size_t size = 0;
+
+	if (change->of > 0)
+		size = (size_t)snprintf(out.text, sizeof(out.text), "%zu of %zu", change->agree, change->of);
+	if (q.text[0])
+		snprintf(out.text + size, sizeof(out.text) - size, "%sq %s", size ? ", " : "", q.text);
+	return out;
+}
+
+const char *history_words_code(const struct history_change *change)
+{
+	return change->code == HISTORY_CODE_UNKNOWN ? "" : history_code_name(change->code);
+}
+
+bool history_words_has_open(const struct history_series *series, size_t point)
+{
+	for (size_t i = 0; i < series->change_count; i++)
+		if (history_words_is_open(&series->changes[i]) && series->changes[i].point == point)
+			return true;
+	return false;
+}
 
 bool history_words_is_more(const struct history_change *change)
 {
@@ -228,39 +312,122 @@ const struct history_change *history_words_newest(const struct history_series *s
 
 const char *history_words_fact(const struct history_words *w, const struct history_change *change)
 {
-	return history_string(w->history, w->series->points[change->point].fact);
+	const struct history_point *point = &w->series->points[change->point];
+	const char *fact = history_string(w->history, point->fact);
+
+	return !fact[0] && point->is_deploy ? "deploy" : fact;
 }
 
-/* ---- The answer ---- */
+/* ---- Sentences ---- */
+
+const char *history_words_title(const struct history_words *w)
+{
+	const char *title = history_string(w->history, w->series->title);
+
+	return title[0] ? title : "(no title)";
+}
+
+void history_words_facts(const struct history_words *w, struct buffer *out)
+{
+	const char *facts = history_string(w->history, w->series->facts);
+	size_t count = w->series->count;
+
+	if (count == 0)
+		return;
+	buffer_printf(out, "%s profile%s", format_count((double)count).text, count == 1 ? "" : "s");
+	if (count > 1)
+		buffer_printf(
+			out, " from %s to %s", history_words_time(w, 0).text, history_words_time(w, count - 1).text);
+	else
+		buffer_printf(out, " of %s", history_words_time(w, 0).text);
+	buffer_printf(out, " (UTC)%s%s.", facts[0] ? ", " : "", facts);
+}
+
+void history_words_of_changes(const struct history_words *w, struct buffer *out)
+{
+	struct history_words_count count = history_words_count(w->series);
+	bool has_functions = false;
+
+	for (size_t i = 0; i < w->series->change_count; i++)
+		has_functions = has_functions || w->series->changes[i].function != HISTORY_WHOLE;
+	buffer_append_string(out, "Values are ");
+	history_words_measure(w, out);
+	if (has_functions && w->is_per)
+		buffer_printf(out, ". Changes are in points: percent of its usual total, %s",
+			history_words_value(w, HISTORY_WHOLE, w->series->typical_total).text);
+	else if (has_functions)
+		buffer_append_string(out, ", and changes are in points");
+	buffer_append_byte(out, '.');
+	if (count.moved > 0)
+		buffer_printf(out, " Of %zu more functions the time only moved to or from others.", count.moved);
+}
+
+/* " 1.21 → 1.55 ms per request" */
+static void append_values(const struct history_words *w, const struct history_change *change, struct buffer *out)
+{
+	buffer_printf(out, " %s", history_words_values(w, change->function, change->before, change->after).text);
+	if (w->is_per)
+		buffer_printf(out, " per %s", one_of(w));
+	if (change->function == HISTORY_WHOLE)
+		buffer_printf(out, " (%s)", history_words_delta(change).text);
+}
+
+/* The largest change of a function at the point of the newest one, where that is of the total. */
+static const struct history_change *above_all(const struct history_words *w, const struct history_change *newest)
+{
+	const struct history_series *series = w->series;
+
+	for (size_t i = 0; newest->function == HISTORY_WHOLE && i < series->change_count; i++)
+		if (series->changes[i].function != HISTORY_WHOLE && series->changes[i].point == newest->point &&
+			history_words_is_open(&series->changes[i]) &&
+			history_words_is_more(&series->changes[i]) == history_words_is_more(newest))
+			return &series->changes[i];
+	return NULL;
+}
+
+static void append_name(const struct history_words *w, uint32_t function, struct buffer *out)
+{
+	buffer_append_byte(out, '`');
+	profile_shorten_name(history_words_name(w, function), NAME_COLUMNS, out);
+	buffer_append_byte(out, '`');
+}
 
 static void append_newest(const struct history_words *w, struct buffer *out)
 {
-	const struct history_change *change = history_words_newest(w->series);
+	const struct history_change *change = history_words_newest(w->series), *most;
 	const char *fact;
 
 	if (!change)
 		return;
 	fact = history_words_fact(w, change);
+	most = above_all(w, change);
 	buffer_append_string(out, " The newest: ");
 	if (change->function == HISTORY_WHOLE)
 		buffer_append_string(out, metric_words(w));
 	else
-		buffer_printf(out, "`%s`", history_words_name(w, change->function));
-	buffer_append_byte(out, ' ');
-	buffer_append_string(out, history_words_values(w, change->function, change->before, change->after).text);
-	if (w->is_per)
-		buffer_printf(out, " per %s", one_of(w));
+		append_name(w, change->function, out);
+	append_values(w, change, out);
 	buffer_printf(out, " since %s", history_words_time(w, w->series->points[change->point].at).text);
 	if (fact[0])
 		buffer_printf(out, " (%s)", fact);
+	if (most) {
+		buffer_append_string(out, ", above all ");
+		append_name(w, most->function, out);
+		append_values(w, most, out);
+	}
 	buffer_append_byte(out, '.');
 }
 
+/* "in 42 profiles from 12 Oct to 22 Nov" */
 static void append_nothing(const struct history_words *w, struct buffer *out)
 {
 	size_t count = w->series->count;
 
-	buffer_printf(out, "no change is proven in %zu profile%s", count, count == 1 ? "" : "s");
+	buffer_printf(
+		out, "no change is proven in %s profile%s", format_count((double)count).text, count == 1 ? "" : "s");
+	if (count > 1)
+		buffer_printf(
+			out, " from %s to %s", history_words_day(w, 0).text, history_words_day(w, count - 1).text);
 }
 
 static void append_open(const struct history_words_count *count, struct buffer *out)
@@ -269,9 +436,9 @@ static void append_open(const struct history_words_count *count, struct buffer *
 
 	buffer_printf(out, "%zu change%s open", open, open == 1 ? " is" : "s are");
 	if (count->less == 0)
-		buffer_printf(out, ", %s", open == 1 ? "it costs more" : "all cost more");
+		buffer_append_string(out, open == 1 ? ", it costs more" : ", all cost more");
 	else if (count->more == 0)
-		buffer_printf(out, ", %s", open == 1 ? "it costs less" : "all cost less");
+		buffer_append_string(out, open == 1 ? ", it costs less" : ", all cost less");
 	else
 		buffer_printf(out, ": %zu cost%s more, %zu cost%s less", count->more, count->more == 1 ? "s" : "",
 			count->less, count->less == 1 ? "s" : "");
@@ -351,4 +518,34 @@ void history_words_id(const struct summary_set *set, const struct summary_functi
 	char id[static PROFILE_FUNCTION_ID_DIGITS + 1])
 {
 	question_id_of_key(summary_string(set, function->key), function->interrupt, id);
+}
+
+/* Appends the name of a file of the point: "2026-11-18-1402.html". */
+static void append_file(const struct history_words *w, size_t index, struct buffer *out)
+{
+	int64_t start_ns = history_words_profile(w, index)->start_unix_ns;
+	struct tm parts = utc_of(start_ns);
+
+	if (start_ns == 0) {
+		buffer_printf(out, "profile-%zu.html", index + 1);
+		return;
+	}
+	buffer_printf(out, "%04d-%02d-%02d-%02d%02d", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+		parts.tm_hour, parts.tm_min);
+	if (w->has_seconds)
+		buffer_printf(out, "%02d", parts.tm_sec);
+	buffer_append_string(out, ".html");
+}
+
+void history_words_command(
+	const struct history_words *w, const struct render_history *input, size_t point, struct buffer *out)
+{
+	struct history_pair pair = history_pair_of(w->history, (size_t)(w->series - w->history->series), point);
+
+	buffer_append_string(out, "kelvin diff ");
+	history_words_side(input, &pair, DIFF_BASE, out);
+	buffer_append_byte(out, ' ');
+	history_words_side(input, &pair, DIFF_HEAD, out);
+	buffer_append_string(out, " -o ");
+	append_file(w, w->series->points[point].at, out);
 }

@@ -28,6 +28,9 @@ struct format_text history_words_time(const struct history_words *w, size_t inde
 /* Its day: "18 Nov". */
 struct format_text history_words_day(const struct history_words *w, size_t index);
 
+/* A time for programs, in UTC: "2026-11-18T14:02:00.000Z"; "" if it is not known. */
+struct format_text history_words_stamp(int64_t unix_ns);
+
 /* As people read it; "(total)" of the total. Not cleaned. */
 const char *history_words_name(const struct history_words *w, uint32_t function);
 
@@ -37,8 +40,14 @@ const char *history_words_module(const struct history_words *w, uint32_t functio
 /* What a value of a history is: "CPU time per request", "% of the CPU time". */
 void history_words_measure(const struct history_words *w, struct buffer *out);
 
+/* A value of a history in the metric's unit, of one request or run. */
+double history_words_per(const struct history_words *w, uint32_t function, double value);
+
 /* A value in words, in the unit of history_change.before: "23.1 µs", or "1.90 %" where nothing is counted. */
 struct format_text history_words_value(const struct history_words *w, uint32_t function, double value);
+
+/* Before, behind the point and in the last profiles, of one that is gone again: "24.1 → 41.5 → 24.1 µs". */
+struct format_text history_words_course(const struct history_words *w, const struct history_change *change);
 
 /* Before and after: "23.1 → 49.8 µs", "980 µs → 1.21 ms", "1.90 → 4.10 %". */
 struct format_text history_words_values(const struct history_words *w, uint32_t function, double before, double after);
@@ -48,6 +57,18 @@ struct format_text history_words_delta(const struct history_change *change);
 
 /* Its 95 % interval in the same unit: "1.90 to 2.50", "25.0 to 31.2 %"; "" if there is none. */
 struct format_text history_words_interval(const struct history_change *change);
+
+/* Which time of the function changed: "self", "total"; "" of the total itself. */
+const char *history_words_time_kind(const struct history_change *change);
+
+/* "5 of 6, q 0.0001": how many profiles behind the point lie beyond all of those before it; "" if nothing is known. */
+struct format_text history_words_evidence(const struct history_change *change);
+
+/* "0.004", "<0.0001"; "" if it is not known. */
+struct format_text history_words_q(double q);
+
+/* What is known of the code at the change: "changed", "same", "new", "gone"; "" if nothing is. */
+const char *history_words_code(const struct history_change *change);
 
 /* Whether the function costs more behind the point. */
 bool history_words_is_more(const struct history_change *change);
@@ -64,8 +85,20 @@ struct history_words_count history_words_count(const struct history_series *seri
 /* The first open change of a function at the latest point that has one; NULL: none is open. */
 const struct history_change *history_words_newest(const struct history_series *series);
 
-/* The fact that changed at a point, in words; "" if none is known. Not cleaned. */
+/* Whether a change is open that began at a point. */
+bool history_words_has_open(const struct history_series *series, size_t point);
+
+/* The title of the series, or "(no title)". Not cleaned. */
+const char *history_words_title(const struct history_words *w);
+
+/* The fact that changed at a point, in words; "deploy", or "" if none is known. Not cleaned. */
 const char *history_words_fact(const struct history_words *w, const struct history_change *change);
+
+/* Appends of which profiles the series is, and when and where they were recorded. Not cleaned. */
+void history_words_facts(const struct history_words *w, struct buffer *out);
+
+/* Appends what the columns of changes mean. */
+void history_words_of_changes(const struct history_words *w, struct buffer *out);
 
 /*
  * Appends the answer: "checkout: 3 changes are open: 2 cost more, 1 costs less; 1 came and went. The newest: …". Not
@@ -79,6 +112,11 @@ void history_words_verdict(const struct history_words *w, struct buffer *out);
  */
 void history_words_side(
 	const struct render_history *input, const struct history_pair *pair, enum diff_side side, struct buffer *out);
+
+/* Appends the command that compares a pair: "kelvin diff a.pb.gz,b.pb.gz c.pb.gz -o 2026-11-18-1402.html". Not cleaned.
+ */
+void history_words_command(
+	const struct history_words *w, const struct render_history *input, size_t point, struct buffer *out);
 
 /* The id of a function, as diffs have it (render/question.h). */
 void history_words_id(const struct summary_set *set, const struct summary_function *function,

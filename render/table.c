@@ -18,6 +18,7 @@ void table_deinit(struct table *table)
 		free(table->cells[i]);
 	free(table->cells);
 	free(table->styles);
+	free(table->are_groups);
 	*table = (struct table){ 0 };
 }
 
@@ -41,7 +42,8 @@ void table_add(struct table *table, const char *const *cells, enum table_style s
 	if (table->failed ||
 		!ARRAY_RESERVE(
 			&table->cells, &table->cell_capacity, first + table->column_count, MAX_CELLS, &ignored) ||
-		!ARRAY_RESERVE(&table->styles, &table->style_capacity, table->row_count + 1, MAX_CELLS, &ignored)) {
+		!ARRAY_RESERVE(&table->styles, &table->style_capacity, table->row_count + 1, MAX_CELLS, &ignored) ||
+		!ARRAY_RESERVE(&table->are_groups, &table->group_capacity, table->row_count + 1, MAX_CELLS, &ignored)) {
 		table->failed = true;
 		return;
 	}
@@ -49,7 +51,17 @@ void table_add(struct table *table, const char *const *cells, enum table_style s
 		table->cells[first + i] = copy_clean(cells[i] ? cells[i] : "");
 		table->failed |= !table->cells[first + i];
 	}
+	table->are_groups[table->row_count] = false;
 	table->styles[table->row_count++] = style;
+}
+
+void table_add_group(struct table *table, const char *text)
+{
+	const char *cells[TABLE_MAX_COLUMNS] = { text };
+
+	table_add(table, cells, TABLE_BOLD);
+	if (!table->failed)
+		table->are_groups[table->row_count - 1] = true;
 }
 
 static size_t total_width(const struct table *table, const size_t *widths)
@@ -71,6 +83,8 @@ static void table_measure(const struct table *table, size_t *widths)
 		for (size_t row = 0; row < table->row_count; row++) {
 			size_t width = unicode_text_width(table->cells[row * table->column_count + i]);
 
+			if (table->are_groups[row])
+				continue;
 			most = width > most ? width : most;
 		}
 		/* A column without any entry is left out together with its title. */
@@ -217,7 +231,10 @@ bool table_write(const struct table *table, size_t width, bool colour, struct bu
 		const char *const *cells = (const char *const *)&table->cells[row * table->column_count];
 
 		buffer_append_string(out, table_style_on(table->styles[row], colour));
-		write_cells(table, widths, cells, out);
+		if (table->are_groups[row])
+			unicode_append_middle(out, cells[0], width);
+		else
+			write_cells(table, widths, cells, out);
 		buffer_append_string(out, table_style_off(table->styles[row], colour));
 		buffer_append_byte(out, '\n');
 	}

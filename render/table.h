@@ -5,7 +5,8 @@
 
 /*
  * A table for a terminal: columns aligned by display width, two spaces apart, without lines. If it is too wide, whole
- * columns are dropped, the least important first; at last the flexible ones are shortened.
+ * columns are dropped, the least important first; at last the flexible ones are shortened. Rows may stand in groups
+ * under lines of text.
  */
 
 enum { TABLE_MAX_COLUMNS = 14 };
@@ -25,7 +26,8 @@ struct table {
 	size_t column_count;
 	char **cells;             /* [row * column_count + column], owned */
 	enum table_style *styles; /* [row] */
-	size_t row_count, cell_capacity, style_capacity;
+	bool *are_groups;         /* [row] whether its first cell is a line over all columns */
+	size_t row_count, cell_capacity, style_capacity, group_capacity;
 	bool failed; /* out of memory: sticky */
 };
 
@@ -34,6 +36,9 @@ void table_deinit(struct table *table);
 
 /* Adds a row of column_count cells, which are copied; NULL is an empty cell. */
 void table_add(struct table *table, const char *const *cells, enum table_style style);
+
+/* Adds a line that the rows behind it belong to. */
+void table_add_group(struct table *table, const char *text);
 
 /* Appends the lines, indented by two columns, within `width`. With colour, rows are written in their style. */
 COMMON_MUST_CHECK
