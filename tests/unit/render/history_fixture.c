@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHANGES = 512, MOST_POINTS = 32, LARGE_FUNCTIONS = 3000, LARGE_PROFILES = 1000, NOBODY = -1 };
+enum {
+	MOST_CHANGES = 512,
+	MOST_POINTS = 32,
+	LARGE_FUNCTIONS = 3000,
+	LARGE_PROFILES = 1000,
+	NOBODY = -1,
+	MOST_BYTES = 64 << 20
+};
 
 static const int64_t day_ns = 86400LL * 1000000000;
 /* 12 October 2026, 14:02 UTC */
@@ -518,4 +525,43 @@ void history_fixture_destroy(struct history_fixture *fixture)
 	}
 	history_deinit(fixture);
 	set_deinit(&fixture->set);
+}
+
+/* ---- Writing ---- */
+
+char *history_fixture_text(const struct history_fixture *fixture, unsigned int width, bool colour)
+{
+	struct render_text_options options = { .width = width, .is_whole = width == 0, .colour = colour };
+	struct buffer out;
+	struct error err;
+
+	buffer_init(&out, MOST_BYTES);
+	maker_check(render_history_text(&fixture->input, &options, &out, &err), &err);
+	return out.data;
+}
+
+static char *written_by(bool (*write)(const struct render_history *, struct buffer *, struct error *),
+	const struct history_fixture *fixture)
+{
+	struct buffer out;
+	struct error err;
+
+	buffer_init(&out, MOST_BYTES);
+	maker_check(write(&fixture->input, &out, &err), &err);
+	return out.data;
+}
+
+char *history_fixture_json(const struct history_fixture *fixture)
+{
+	return written_by(render_history_json, fixture);
+}
+
+char *history_fixture_markdown(const struct history_fixture *fixture)
+{
+	return written_by(render_history_markdown, fixture);
+}
+
+char *history_fixture_html(const struct history_fixture *fixture)
+{
+	return written_by(render_history_html, fixture);
 }

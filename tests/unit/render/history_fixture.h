@@ -34,3 +34,9 @@ enum history_fixture_kind {
 
 void history_fixture_create(struct history_fixture *fixture, enum history_fixture_kind kind);
 void history_fixture_destroy(struct history_fixture *fixture);
+
+/* What was written, NUL-terminated; to be freed. A width of 0: everything. */
+char *history_fixture_text(const struct history_fixture *fixture, unsigned int width, bool colour);
+char *history_fixture_json(const struct history_fixture *fixture);
+char *history_fixture_markdown(const struct history_fixture *fixture);
+char *history_fixture_html(const struct history_fixture *fixture);

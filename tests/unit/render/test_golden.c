@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "history_fixture.h"
 #include "report_fixture.h"
 #include "suite_fixture.h"
 #include "tests/unit/support/unit_test.h"
@@ -103,6 +104,34 @@ static void suites(void **state)
 	suite_fixture_destroy(&fixture);
 }
 
+static void histories(void **state)
+{
+	static const struct {
+		enum history_fixture_kind kind;
+		const char *name;
+	} kinds[] = { { HISTORY_CHECKOUT, "history" }, { HISTORY_SHARES, "history-shares" },
+		{ HISTORY_QUIET, "history-quiet" }, { HISTORY_HOSTILE, "history-hostile" } };
+	struct history_fixture fixture;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		char name[64];
+
+		history_fixture_create(&fixture, kinds[i].kind);
+		snprintf(name, sizeof(name), "%s-100.txt", kinds[i].name);
+		compare(name, history_fixture_text(&fixture, 100, false));
+		snprintf(name, sizeof(name), "%s.json.txt", kinds[i].name);
+		compare(name, history_fixture_json(&fixture));
+		snprintf(name, sizeof(name), "%s.markdown.txt", kinds[i].name);
+		compare(name, history_fixture_markdown(&fixture));
+		history_fixture_destroy(&fixture);
+	}
+	history_fixture_create(&fixture, HISTORY_CHECKOUT);
+	compare("history-60.txt", history_fixture_text(&fixture, 60, false));
+	compare("history-whole.txt", history_fixture_text(&fixture, 0, false));
+	compare("history-colour.txt", history_fixture_text(&fixture, 100, true));
+	history_fixture_destroy(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +141,7 @@ int main(void)
 		cmocka_unit_test(nothing_to_say),
 		cmocka_unit_test(exact_counts),
 		cmocka_unit_test(suites),
+		cmocka_unit_test(histories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "history_fixture.h"
 #include "report_fixture.h"
 #include "suite_fixture.h"
 
@@ -94,11 +95,50 @@ static void every_failed_allocation_of_a_suite_is_an_error(void **state)
 	}
 }
 
+static const struct render_history *history;
+
+static bool history_text(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return render_history_text(history, &(struct render_text_options){ .colour = true }, out, err);
+}
+
+static bool history_json(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return render_history_json(history, out, err);
+}
+
+static bool history_markdown(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return render_history_markdown(history, out, err);
+}
+
+static bool history_html(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return render_history_html(history, out, err);
+}
+
+static void every_failed_allocation_of_a_history_is_an_error(void **state)
+{
+	static render_function *const outputs[] = { history_text, history_json, history_html, history_markdown };
+	static const enum history_fixture_kind kinds[] = { HISTORY_CHECKOUT, HISTORY_QUIET };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct history_fixture fixture;
+
+		history_fixture_create(&fixture, kinds[i]);
+		history = &fixture.input;
+		for (size_t j = 0; j < sizeof(outputs) / sizeof(outputs[0]); j++)
+			fail_each_allocation(NULL, outputs[j]);
+		history_fixture_destroy(&fixture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_is_an_error),
 		cmocka_unit_test(every_failed_allocation_of_a_suite_is_an_error),
+		cmocka_unit_test(every_failed_allocation_of_a_history_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

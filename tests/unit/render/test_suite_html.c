@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "page_blocks.h"
 #include "suite_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <jansson.h>
-#include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_LIST_BYTES = 8 << 20 };
 
 static char *page_of(const struct render_suite *input)
 {
@@ -19,56 +17,6 @@ static char *page_of(const struct render_suite *input)
 	if (!render_suite_html(input, &out, &err))
 		fail_msg("%s", err.message);
 	return out.data;
-}
-
-static int digit_of(char letter)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = strchr(digits, letter);
-
-	return at ? (int)(at - digits) : 0;
-}
-
-/* The place of a block in the page; NULL: it has none. */
-static const char *find_block(const char *page, const char *name)
-{
-	char id[64];
-
-	snprintf(id, sizeof(id), " id=\"data-%s\">", name);
-	return strstr(page, id);
-}
-
-/* The list of benchmarks, as the viewer reads it. */
-static json_t *list_of(const char *page)
-{
-	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
-	const char *text = find_block(page, "benchmarks");
-	size_t size, packed = 0;
-	uint8_t *bytes;
-	CLEANUP(cleanup_free) char *json = malloc(MAX_LIST_BYTES);
-	json_t *list;
-
-	assert_non_null(text);
-	text = strchr(text, '>') + 1;
-	size = strcspn(text, "<");
-	bytes = malloc(size);
-	assert_true(bytes && json && decompressor);
-	for (size_t i = 0; i + 3 < size; i += 4, packed += 3) {
-		uint32_t group = (uint32_t)digit_of(text[i]) << 18 | (uint32_t)digit_of(text[i + 1]) << 12 |
-				 (uint32_t)digit_of(text[i + 2]) << 6 | (uint32_t)digit_of(text[i + 3]);
-
-		bytes[packed] = (uint8_t)(group >> 16);
-		bytes[packed + 1] = (uint8_t)(group >> 8);
-		bytes[packed + 2] = (uint8_t)group;
-	}
-	packed -= (text[size - 1] == '=') + (text[size - 2] == '=');
-	assert_int_equal(libdeflate_gzip_decompress(decompressor, bytes, packed, json, MAX_LIST_BYTES, &size),
-		LIBDEFLATE_SUCCESS);
-	list = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
-	assert_non_null(list);
-	libdeflate_free_decompressor(decompressor);
-	free(bytes);
-	return list;
 }
 
 static const json_t *column_of(const json_t *list, size_t row, size_t column)
@@ -94,10 +42,11 @@ static void the_list_comes_first_and_every_part_behind_the_script(void **state)
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	page = page_of(&fixture.input);
 	script = strstr(page, "<script>");
-	assert_true(find_block(page, "benchmarks") < script);
-	assert_true(find_block(page, "0-meta") > script && find_block(page, "1-tree") > find_block(page, "0-timeline"));
-	assert_null(find_block(page, "meta"));
-	list = list_of(page);
+	assert_true(page_block_find(page, "benchmarks") < script);
+	assert_true(page_block_find(page, "0-meta") > script &&
+		    page_block_find(page, "1-tree") > page_block_find(page, "0-timeline"));
+	assert_null(page_block_find(page, "meta"));
+	list = page_block_json(page, "benchmarks");
 	assert_int_equal(json_array_size(json_object_get(list, "rows")), fixture.suite.benchmark_count);
 	assert_int_equal(json_integer_value(json_object_get(list, "all")), 0);
 	assert_int_equal(part_of(list, 0), 1);
@@ -119,9 +68,9 @@ static void parts_without_room_are_left_out_and_told(void **state)
 	suite_fixture_create(&fixture, SUITE_PARSER);
 	fixture.input.max_page_bytes = 1;
 	page = page_of(&fixture.input);
-	list = list_of(page);
-	assert_null(find_block(page, "0-meta"));
-	assert_null(find_block(page, "1-meta"));
+	list = page_block_json(page, "benchmarks");
+	assert_null(page_block_find(page, "0-meta"));
+	assert_null(page_block_find(page, "1-meta"));
 	assert_true(json_is_null(json_object_get(list, "all")));
 	assert_int_equal(part_of(list, 0), -1);
 	assert_int_equal(json_integer_value(json_object_get(list, "leftOut")), 2);
@@ -136,9 +85,9 @@ static void parts_without_room_are_left_out_and_told(void **state)
 	fixture.input.max_page_bytes = strlen(strstr(page, "id=\"data-0-meta\"")) + 100;
 	free(page);
 	page = page_of(&fixture.input);
-	list = list_of(page);
-	assert_non_null(find_block(page, "0-timeline"));
-	assert_null(find_block(page, "1-meta"));
+	list = page_block_json(page, "benchmarks");
+	assert_non_null(page_block_find(page, "0-timeline"));
+	assert_null(page_block_find(page, "1-meta"));
 	assert_int_equal(json_integer_value(json_object_get(list, "leftOut")), 1);
 	assert_non_null(strstr(page, "</html>"));
 	json_decref(list);
@@ -154,7 +103,7 @@ static void names_cannot_leave_their_block(void **state)
 
 	suite_fixture_create(&fixture, SUITE_HOSTILE);
 	page = page_of(&fixture.input);
-	list = list_of(page);
+	list = page_block_json(page, "benchmarks");
 	assert_int_equal(json_array_size(json_object_get(list, "rows")), fixture.suite.benchmark_count);
 	assert_null(strstr(page, "alert(1)"));
 	json_decref(list);
@@ -169,7 +118,7 @@ static void one_side_has_no_verdicts(void **state)
 
 	suite_fixture_create(&fixture, SUITE_SINGLE);
 	page = page_of(&fixture.input);
-	list = list_of(page);
+	list = page_block_json(page, "benchmarks");
 	row = json_array_get(json_object_get(list, "rows"), 0);
 	assert_int_equal(json_integer_value(json_object_get(list, "sides")), 1);
 	assert_string_equal(json_string_value(json_object_get(list, "verdict")), "");
