@@ -2,14 +2,6 @@
 /* What the room of histories is to define; to be deleted when it does. */
 #include "history/history.h"
 
-const struct summary_row *summary_row_of(const struct summary *summary, uint32_t function)
-{
-	for (size_t i = 0; i < summary->row_count; i++)
-		if (summary->rows[i].function == function)
-			return &summary->rows[i];
-	return NULL;
-}
-
 void history_values(const struct history *history, const struct history_series *series, uint32_t function, bool is_self,
 	double *values)
 {
