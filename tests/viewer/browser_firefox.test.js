@@ -91,7 +91,7 @@ test('Firefox saves pictures from file:// under the policy of the page', { skip,
 
 test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180000 }, async () => {
   const firefox = await Firefox.start();
-  const name = `document.querySelector('.suite-bar:not([hidden]) b')?.textContent`;
+  const name = `document.querySelector('.part-bar:not([hidden]) b')?.textContent`;
   try {
     await firefox.open(pageUrl('suite'));
     await firefox.until('!!document.documentElement.dataset.ready');

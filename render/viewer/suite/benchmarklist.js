@@ -245,7 +245,7 @@ export class BenchmarkList {
       () => {},
     );
     this.grid.onOpen = (b) => this.#opened(b);
-    this.element = h('div.suite', {}, this.#header(), this.#controls(), h('main', {}, root), this.how, this.#footer());
+    this.element = h('div.first.suite', {}, this.#header(), this.#controls(), h('main', {}, root), this.how, this.#footer());
     this.#setColumns();
     NARROW.addEventListener('change', () => {
       this.#setColumns();

@@ -6,11 +6,9 @@ import { addressOf, lineOf, measured, openedBy, stepFrom, stepsOf } from './benc
 import { BenchmarkList } from './benchmarklist.js';
 import { h } from '../common/dom.js';
 import { count } from '../common/format.js';
-import { asToolbar } from '../common/toolbar.js';
-import { chooseTheme, prefersDark, showTheme, SYSTEM_DARK } from '../common/theme.js';
+import { Parts } from '../app/parts.js';
 import { button } from '../common/widgets.js';
 
-/** @typedef {import('../app/address.js').Within} Within */
 /** @typedef {import('./benchmarks.js').Benchmark} Benchmark */
 /** @typedef {import('./benchmarks.js').SuiteTable} SuiteTable */
 
@@ -24,46 +22,23 @@ const KEYS = [
   ['a', 'back to the list of benchmarks'],
   ['[ ]', 'the previous changed benchmark, the next one'],
 ];
-/** A part that is there before this time is opened without a word. */
-const PATIENCE_MS = 150;
 
 export class Suite {
-  /**
-   * @param {HTMLElement} root @param {SuiteTable} table
-   * @param {(part: number, within: Within) => Promise<void>} show shows a part of the page until it is taken off
-   */
-  constructor(root, table, show) {
-    this.root = root;
+  /** @param {HTMLElement} root @param {SuiteTable} table */
+  constructor(root, table) {
     this.table = table;
-    this.show = show;
     this.list = new BenchmarkList(table, {
       open: (benchmark) => this.#open(benchmark),
-      switchTheme: () => this.#switchTheme(),
+      switchTheme: () => this.parts.switchTheme(),
     });
     /** @type {Open} */ this.open = undefined;
-    /** @type {AbortController|null} ends the report that is open */ this.end = null;
-    this.tools = asToolbar(h('div.suite-tools', { 'aria-label': 'Benchmark' }));
-    this.bar = h('nav.suite-bar', { 'aria-label': 'Benchmarks', hidden: true }, this.tools);
-    document.body.classList.add('of-suite');
-    root.before(this.bar);
+    this.parts = new Parts(root, this.list, { bar: 'Benchmarks', tools: 'Benchmark' });
     // These come before those of a report, which is taken off the page when another one is to be shown.
     window.addEventListener('popstate', () => this.#addressChanged());
     window.addEventListener('hashchange', () => this.#addressChanged());
     document.addEventListener('keydown', (event) => this.#key(event));
-    SYSTEM_DARK.addEventListener('change', () => this.open === undefined && this.#drawTheme());
     this.#showList();
     this.#addressChanged();
-  }
-
-  #drawTheme() {
-    const dark = prefersDark();
-    showTheme(dark);
-    this.list.drawCorner(dark);
-  }
-
-  #switchTheme() {
-    chooseTheme(document.documentElement.dataset.theme !== 'dark');
-    this.#drawTheme();
   }
 
   /** Goes to a benchmark, to all together (null), or to the list. @param {Open} open */
@@ -85,60 +60,30 @@ export class Suite {
     else if (typeof said === 'string') this.list.say(`There is no benchmark "${said}" in this page.`);
   }
 
-  /** Takes the report off the page. */
-  #endReport() {
-    this.end?.abort();
-    this.end = null;
-    delete document.documentElement.dataset.ready;
-    delete this.root.dataset.tab;
-  }
-
   #showList() {
     const { list, open } = this;
-    const isBack = open !== undefined;
-    this.#endReport();
     this.open = undefined;
-    this.bar.hidden = true;
-    document.title = `Benchmarks: ${list.title} – Kelvin${this.table.sides === 2 ? ' diff' : ''}`;
-    this.#drawTheme();
-    this.root.replaceChildren(list.element);
-    list.enter();
+    this.parts.showFirst(`Benchmarks: ${list.title} – Kelvin${this.table.sides === 2 ? ' diff' : ''}`);
     if (open) list.reveal(open);
     // Keys go on where they were.
-    if (isBack) list.grid.body.focus({ preventScroll: true });
-    document.documentElement.dataset.painted ||= String(performance.now() | 0);
-    document.documentElement.dataset.ready = '1';
+    if (open !== undefined) list.grid.body.focus({ preventScroll: true });
   }
 
   /** @param {Benchmark|null} open @param {number} part */
-  async #showReport(open, part) {
-    if (this.open === undefined) this.list.leave();
-    this.#endReport();
+  #showReport(open, part) {
     this.open = open;
-    const end = (this.end = new AbortController());
     const name = open ? open.f.name : 'All benchmarks together';
-    this.#drawBar();
-    const say = (/** @type {string} */ text) => {
-      if (!end.signal.aborted) this.root.replaceChildren(h('p.opening', {}, text));
-    };
-    const waiting = setTimeout(() => say(`Opening ${name} …`), PATIENCE_MS);
-    try {
-      await this.show(part, { kept: addressOf(open), name, keys: KEYS, until: end.signal });
-    } catch (error) {
-      say(`${name} cannot be read: ${/** @type {Error} */ (error).message}.`);
-    } finally {
-      clearTimeout(waiting);
-    }
+    this.parts.showPart(part, this.#bar(), { kept: addressOf(open), name, keys: KEYS });
   }
 
-  /** Draws the bar above the report of a benchmark: what it is, and the ways to others. */
-  #drawBar() {
+  /** What stands above the report of a benchmark: what it is, and the ways to others. */
+  #bar() {
     const { list, open, table } = this;
     const steps = stepsOf(list.listed);
     const at = open ? steps.indexOf(open) : -1;
     const changes = steps.length && table.sides === 2;
     const place = at >= 0 ? `${count(at + 1)} of ${count(steps.length)}` : count(steps.length);
-    this.tools.replaceChildren(
+    return [
       h('a.entry.back', { href: '#', title: 'the list of benchmarks (a)' }, '‹ Benchmarks'),
       ...this.#names(),
       h(
@@ -148,8 +93,7 @@ export class Suite {
         h('span.dim', {}, `${place}${changes ? ' changed' : ''}`),
         this.#step(1, '›', `next ${changes ? 'changed ' : ''}benchmark (])`),
       ),
-    );
-    this.bar.hidden = false;
+    ];
   }
 
   /** What is open. @returns {HTMLElement[]} */

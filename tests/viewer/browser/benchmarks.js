@@ -16,7 +16,7 @@ const listed = (report) => report.texts('.benchmarks .grid-row > :first-child');
 const until = (report, name) =>
   report.until(
     (/** @type {string} */ wanted) =>
-      document.documentElement.dataset.ready && (document.querySelector('.suite-bar:not([hidden]) b')?.textContent ?? '') === wanted,
+      document.documentElement.dataset.ready && (document.querySelector('.part-bar:not([hidden]) b')?.textContent ?? '') === wanted,
     name,
   );
 
@@ -65,7 +65,7 @@ reportTest('the list and the report of a benchmark say the same, and which line 
   await row(report, 'test_parse').click();
   await until(report, 'test_parse');
   const sentence = await report.text('.verdict .words');
-  assert.ok((await report.text('.suite-bar .figures')).includes(change));
+  assert.ok((await report.text('.part-bar .figures')).includes(change));
   assert.ok(sentence.includes(`test_parse is slower by ${change.slice(1)}`), `${change}: ${sentence}`);
   assert.ok(sentence.includes(`: parse (${because.split(' ')[1]}) itself takes`), sentence);
   await report.page.emulateMedia({ media: 'print' });
@@ -78,17 +78,17 @@ reportTest('a click opens a benchmark with all that a report has; the bar leads 
   await row(report, 'test_parse[10]').click();
   await until(report, 'test_parse[10]');
   assert.deepEqual(await report.hash(), { benchmark: PARSE });
-  assert.equal(await report.text('.suite-bar .figures'), 'time per iteration 1.20 ms → 1.35 ms, +12.5 % (+9.0 to +16.0 %)');
+  assert.equal(await report.text('.part-bar .figures'), 'time per iteration 1.20 ms → 1.35 ms, +12.5 % (+9.0 to +16.0 %)');
   assert.match(await report.text('.inspector'), /work_of_parse/);
   assert.match(await report.run(() => document.title), /^test_parse\[10\] – /);
   await report.click('.choice button:text-is("Timeline")');
   await report.until(() => document.querySelector('.lane-head'));
   assert.deepEqual(await report.hash(), { benchmark: PARSE, t: 'timeline' });
-  await report.click('.suite-bar .steps button:last-child');
+  await report.click('.part-bar .steps button:last-child');
   await until(report, 'TestPage::test_render');
   assert.deepEqual(await report.hash(), { benchmark: RENDER });
   assert.match(await report.text('.inspector'), /work_of_render/);
-  await report.click('.suite-bar .back');
+  await report.click('.part-bar .back');
   await until(report, '');
   assert.equal(await report.run(() => document.activeElement.className), 'grid-body');
   assert.equal(await report.text('.grid-row.selected > :first-child'), 'TestPage::test_render');
@@ -134,7 +134,7 @@ reportTest(
   'a link opens a benchmark in its state',
   'suite',
   async (report) => {
-    assert.equal(await report.text('.suite-bar b'), 'test_parse[10]');
+    assert.equal(await report.text('.part-bar b'), 'test_parse[10]');
     assert.equal(await report.text('[aria-label=Recording] [aria-pressed=true]'), 'Base');
     await report.press('a');
     await until(report, '');
@@ -155,7 +155,7 @@ reportTest('all benchmarks together are an entry', 'suite', async (report) => {
 reportTest('benchmarks that only one side has open as the report of that side', 'suite', async (report) => {
   await row(report, 'test_cache').click();
   await until(report, 'test_cache');
-  assert.equal(await report.text('.suite-bar .badge'), 'removed');
+  assert.equal(await report.text('.part-bar .badge'), 'removed');
   assert.equal(await report.page.locator('[aria-label=Recording]').count(), 0);
 });
 
@@ -245,7 +245,7 @@ reportTest('a suite as it is compared: each benchmark opens', 'suite-made', asyn
   await until(report, '');
   await row(report, 'test_sort').click();
   await until(report, 'test_sort');
-  assert.equal(await report.text('.suite-bar .badge'), 'unchanged');
+  assert.equal(await report.text('.part-bar .badge'), 'unchanged');
 });
 
 reportTest('the benchmarks of one side', 'suite-single', async (report) => {
@@ -254,8 +254,8 @@ reportTest('the benchmarks of one side', 'suite-single', async (report) => {
   assert.match((await listed(report))[0], /^test_matrix/);
   await row(report, 'test_sort').click();
   await until(report, 'test_sort');
-  assert.equal(await report.text('.suite-bar .figures'), 'time per iteration 4.00 ms');
-  assert.equal(await report.text('.suite-bar .steps'), '‹1 of 5›');
+  assert.equal(await report.text('.part-bar .figures'), 'time per iteration 4.00 ms');
+  assert.equal(await report.text('.part-bar .steps'), '‹1 of 5›');
 });
 
 reportTest('exact counts have no intervals', 'suite-exact', async (report) => {

@@ -220,7 +220,7 @@ const TASKS = [
       finger: async (reader) => (await reader.press('.benchmarks .grid-row'), await reader.report.painted(5000), await first(reader)),
     },
     answer: async (reader) => {
-      await reader.sees('.suite-bar b', /test_parse/);
+      await reader.sees('.part-bar b', /test_parse/);
       if (reader.hand === 'keyboard') await reader.sees('ul.changes li', /more|new/);
       else await reader.sees('.inspector .where', /\w/);
     },
