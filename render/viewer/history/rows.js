@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of the list: changes that are open, that came and went, drifts, and cost that only moved, in words. The words
+// are those of all outputs of a history (render/history_words.c).
+
+import { amount, change as changeOf, percent, signedPercent } from '../common/format.js';
+import { keyOf, nameOf, stateOf, whoseText } from './lines.js';
+import { dayText, precisionOf, timeText } from './scales.js';
+
+/** @typedef {import('../data/history.js').Change} Change */
+/** @typedef {import('../data/history.js').Drift} Drift */
+/** @typedef {import('../data/history.js').Point} Point */
+/** @typedef {import('../data/history.js').Series} Series */
+
+/** What a row tells of. @typedef {'open'|'went'|'drift'|'moved'} Kind */
+
+/**
+ * A row of the list.
+ * @typedef {object} Row
+ * @property {{id: number, name: string}} f its place in the order of reading, and the name of its function
+ * @property {string} whose "itself", "with all it calls"
+ * @property {Kind} kind
+ * @property {string} line the key of its line
+ * @property {string} state "more", "less", "new", "gone"; "" where nothing is coloured
+ * @property {string} since
+ * @property {number} at the first profile behind its point
+ * @property {string} module
+ * @property {string} values "18.6 → 40.4 µs"
+ * @property {string} delta "+2.20", "+28.1 %"
+ * @property {number} size of the change, in points of the total
+ * @property {string} interval 95 % interval of the change
+ * @property {string} evidence
+ * @property {number} q
+ * @property {string} code
+ * @property {string} fact
+ * @property {number|null} point
+ * @property {Change|null} change
+ */
+
+/** @type {Record<Kind, string>} */
+export const KINDS = { open: 'open', went: 'came and went', drift: 'drifts', moved: 'only moved' };
+
+/** What a verdict says, for a tooltip. @type {Record<string, string>} */
+export const VERDICTS = {
+  more: 'proven: it costs more since then, and the last profiles still show it',
+  less: 'proven: it costs less since then, and the last profiles still show it',
+  new: 'proven: it was not there before, and costs that much since then',
+  gone: 'proven: it was there before, and costs nothing since then',
+  went: 'proven at the time, and gone again since',
+  drift: 'it changes bit by bit, at no point',
+  moved: 'other functions have lost what this one has gained, or gained what it has lost: no change',
+};
+
+/** @type {Record<string, string>} */
+const CODES = {
+  changed: 'the code of the function changed at this point',
+  same: 'the code of the function is the same before and behind this point',
+  new: 'the function was not there before',
+  gone: 'the function is not there behind this point',
+  unknown: 'what is known of its code does not tell',
+};
+/** @param {string} code */
+export const codeWords = (code) => CODES[code] || '';
+
+/** A profile's time in words, or its number. @param {Series} series @param {number} at */
+export function sinceText(series, at) {
+  const time = series.profiles[at]?.[1] ?? null;
+  return time === null ? `profile ${at + 1}` : timeText(time, precisionOf(series.profiles.map((one) => one[1])));
+}
+
+/** The days between which something was. @param {Series} series @param {number} from @param {number} to */
+function spanText({ profiles }, from, to) {
+  const [begin, end] = [profiles[from][1], profiles[to][1]];
+  if (begin === null || end === null) return `profiles ${from + 1} – ${to + 1}`;
+  const { hasYear } = precisionOf(profiles.map((one) => one[1]));
+  const [first, last] = [begin, end].map((time) => dayText(time, hasYear));
+  return first === last ? first : `${first} – ${last}`;
+}
+
+/** A value in the unit of the list. @param {Series} series @param {number|null} func @param {number} value */
+export function valueText({ isPer, typicalTotal, unit }, func, value) {
+  if (func === null) return amount(value, unit);
+  return isPer ? amount((value / 100) * typicalTotal, unit) : percent(value, 100);
+}
+
+/** Before and after in one unit: "18.6 → 40.4 µs". @param {Series} series @param {number|null} func @param {number} before @param {number} after */
+export function valuesText(series, func, before, after) {
+  const [from, to] = [before, after].map((value) => valueText(series, func, value));
+  const [number, unit] = from.split(' ');
+  return `${unit && unit === to.split(' ')[1] ? number : from} → ${to}`;
+}
+
+/** A difference in points. @param {number} points */
+function pointsOf(points) {
+  const size = Math.abs(points).toFixed(2);
+  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size}`;
+}
+
+/** @param {Change} change */
+function deltaText({ function: func, after, before, delta }) {
+  return func === null ? changeOf(before, after) : pointsOf(delta);
+}
+
+/** @param {Change} change */
+function intervalText({ function: func, before, high, low }) {
+  if (low === null || high === null) return '–';
+  if (func === null) return `${signedPercent(low, before).replace(' %', '')} to ${signedPercent(high, before)}`;
+  return `${pointsOf(low)} to ${pointsOf(high)}`;
+}
+
+/** @param {number|null} q */
+const qText = (q) => (q === null ? '' : q < 1e-4 ? 'q < 0.0001' : `q ${q.toPrecision(1)}`);
+
+/** @param {Change} change */
+function evidenceText({ agree, of, q }) {
+  return [of > 0 && `${agree} of ${of}`, qText(q)].filter(Boolean).join(', ');
+}
+
+/** What a verdict is called. @param {Change} change */
+function verdictOf(change) {
+  if (change.hasMoved) return '';
+  return change.code === 'new' || change.code === 'gone' ? change.code : stateOf(change);
+}
+
+/** @param {Change} change @returns {Kind} */
+const kindOf = ({ hasMoved, went }) => (hasMoved ? 'moved' : went === null ? 'open' : 'went');
+
+/** @param {Series} series @param {number|null} func */
+const moduleOf = ({ functions }, func) => (func === null ? '' : functions[func].shownIn);
+
+/** @param {Series} series @param {Change} change @param {number} id @returns {Row} */
+function changeRow(series, change, id) {
+  const { function: func, delta, isSelf, point, went } = change;
+  const { at, fact } = series.points[point];
+  const kind = kindOf(change);
+  return {
+    f: { id, name: nameOf(series, func) },
+    whose: whoseText(func, isSelf),
+    kind,
+    line: keyOf(series, func, isSelf),
+    state: kind === 'open' ? verdictOf(change) : '',
+    since: went === null ? sinceText(series, at) : spanText(series, at, series.points[went].at),
+    at,
+    module: moduleOf(series, func),
+    values: valuesText(series, func, change.before, change.after),
+    delta: deltaText(change),
+    size: func === null ? (100 * delta) / series.typicalTotal : delta,
+    interval: intervalText(change),
+    evidence: evidenceText(change),
+    q: change.q ?? 1,
+    code: change.code,
+    fact,
+    point,
+    change,
+  };
+}
+
+/** @param {Series} series @param {Drift} drift @param {number} id @returns {Row} */
+function driftRow(series, { function: func, first, last, q }, id) {
+  return {
+    f: { id, name: nameOf(series, func) },
+    whose: whoseText(func, false),
+    kind: 'drift',
+    line: keyOf(series, func, false),
+    state: '',
+    since: '',
+    at: -1,
+    module: moduleOf(series, func),
+    values: valuesText(series, func, first, last),
+    delta: func === null ? changeOf(first, last) : pointsOf(last - first),
+    size: func === null ? (100 * (last - first)) / series.typicalTotal : last - first,
+    interval: '',
+    evidence: qText(q),
+    q: q ?? 1,
+    code: '',
+    fact: '',
+    point: null,
+    change: null,
+  };
+}
+
+const ORDER = Object.keys(KINDS);
+
+/** The rows of a series in the order of reading. @param {Series} series @returns {Row[]} */
+export function rowsOf(series) {
+  const rows = [
+    ...series.changes.map((change) => changeRow(series, change, 0)),
+    ...series.drifts.map((drift) => driftRow(series, drift, 0)),
+  ];
+  rows.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  rows.forEach((row, id) => (row.f.id = id));
+  return rows;
+}
+
+/** The command that writes the diff of a point; "" where nothing is known to have changed. @param {Point} point */
+export const commandOf = ({ pair }) => (pair ? `kelvin diff ${pair[0]} ${pair[1]} -o change.html` : '');
+
+/** The points that can be opened, in order of time. @param {Series} series */
+export const openPoints = ({ points }) => points.flatMap(({ part }, i) => (part === null ? [] : [i]));
+
