@@ -11,6 +11,7 @@ import { fromHash, toHash, WHOLE } from '../model/state.js';
  * @property {string} [kept] what the address says before the state of the report
  * @property {string} [name] what the page is called while the report is open
  * @property {[string, string][]} [keys] what else keys do, for the help
+ * @property {{name: string, module: string}} [first] the function that the report opens at, where its address says nothing
  * @property {AbortSignal} [until] the report is taken off the page: it does nothing from then on
  */
 

@@ -437,11 +437,11 @@ export class App {
     this.picture.settle();
   }
 
-  /** Shows the first proven change, where the address says nothing else. */
+  /** Shows the first proven change, or the function that the report is opened for, where the address says nothing else. */
   #openAtAnswer() {
-    const { address, model, picture } = this;
+    const { address, model, picture, within } = this;
     this.opens = false;
-    const node = firstPlace(model, this.state);
+    const node = firstPlace(model, this.state, within.first);
     if (node <= 0) return;
     const zoom = model.pathTo(picture.zoomFor(node, true));
     this.state = { ...this.state, zoom };

@@ -43,13 +43,15 @@ export function placeOf(model, change, state) {
 }
 
 /**
- * The frame that a page opens at: the place of its first proven change, or where that was called if it is gone; -1 where
- * nothing is proven.
- * @param {Model} model @param {Pick<import('./state.js').State, 'view'>} state
+ * The frame that a page opens at: the place of a function, where one is given and drawn, else that of the first proven
+ * change, or where that was called if it is gone; -1 where nothing is proven.
+ * @param {Model} model @param {Pick<import('./state.js').State, 'view'>} state @param {{name: string, module: string}} [wanted]
  */
-export function firstPlace(model, state) {
+export function firstPlace(model, state, wanted) {
+  const func = wanted && model.functions.findIndex(({ module, name }) => name === wanted.name && module === wanted.module);
   const [first] = model.provenChanges();
-  let node = first ? (placeOf(model, first, state)?.node ?? -1) : -1;
+  let node = func !== undefined && func >= 0 ? model.widestOf(func) : -1;
+  if (node < 0) node = first ? (placeOf(model, first, state)?.node ?? -1) : -1;
   while (node > 0 && !(model.width(node) > 0)) node = model.tree.parent[node];
   return node;
 }

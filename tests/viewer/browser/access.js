@@ -20,6 +20,7 @@ const KINDS = [
   ...['diff', 'scaled', 'same', 'single', 'empty-base', 'empty-head', 'timeline', 'metrics', 'waits', 'waits-busy'],
   ...['bottlenecks', 'bottlenecks-single', 'requests', 'requests-single', 'interrupts', 'processes', 'python', 'hostile', 'deep'],
   ...['suite', 'suite-single', 'suite-exact', 'suite-hostile', 'suite-made', 'suite-made-single'],
+  ...['history', 'history-shares', 'history-quiet', 'history-hostile'],
 ];
 
 for (const kind of KINDS)
@@ -37,7 +38,7 @@ for (const kind of KINDS)
         assert.deepEqual(await report.findings('cat.color'), [], `dark, ${size.width} pixels`);
         await report.page.emulateMedia({ colorScheme: 'light' });
       }
-      if (kind.startsWith('suite')) return;
+      if (/^(suite|history)/.test(kind)) return;
       await report.click('.choice button:text-is("Functions")');
       await noFinding(report, 'functions on a phone');
     },
