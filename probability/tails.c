@@ -61,3 +61,9 @@ double tail_exact(double base, double head, double share, double variance)
 		return fmin(1, 2 * lower_tail(head, n, share, strength));
 	return fmin(1, 2 * lower_tail(base, n, 1 - share, strength));
 }
+
+double tail_mean_of_squares(double part)
+{
+	/* x times the density of a chi-squared variable with 1 degree of freedom is that of one with 3. */
+	return part >= 1 ? 1 : gsl_cdf_chisq_P(gsl_cdf_chisq_Pinv(part, 1), 3) / part;
+}

@@ -16,3 +16,6 @@ double tail_quantile(double upper, double freedom);
  * tail.
  */
 double tail_exact(double base, double head, double share, double variance);
+
+/* The mean of the squares of a standard normal variable that are among the lowest, a part of all of them: 1 of all. */
+double tail_mean_of_squares(double part);
