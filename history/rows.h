@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "history/build.h"
+
+/*
+ * The values that are tested: of each function that is large enough for a change to matter its self time and its time
+ * with all that it calls, and the whole where work was counted.
+ *
+ * Model of a value without a change: y_i = mean * (1 + e_i), with a variance of e_i of
+ *	scale * (counting_i + overdispersion)
+ * `counting_i` is what the profile's own error says, and falls with its length; `overdispersion` is what profiles
+ * differ by beyond that, and `scale` by how much more or less a function varies than most: moderated variances, as
+ * probability/moderate.h has them. The scale is estimated from differences of profiles that follow each other (von
+ * Neumann 1941), of which the largest fifth is left out, so that changes do not count as noise.
+ */
+
+struct tested_row {
+	uint32_t function; /* HISTORY_WHOLE: the total */
+	bool is_self;
+	double *values; /* [profile] borrowed from the rows, scaled: percent of the typical total; of the whole as it is
+			 */
+	double mean;
+	double counting; /* variance of a value by its profile's error, for a factor and a mean of 1 */
+	double scale, freedom;
+	/* By how much more the mean of profiles varies than if they were independent: machines have slow moods. */
+	double dependence;
+	double least_effect; /* that matters, in the unit of the values */
+};
+
+struct tested_rows {
+	const struct history_series *series; /* borrowed */
+	struct tested_row *items;            /* owned; the whole first, where it is tested */
+	size_t count;
+	double *values; /* owned */
+	double overdispersion;
+};
+
+COMMON_MUST_CHECK
+bool rows_fill(const struct history_build *build, const struct history_series *series, struct tested_rows *rows,
+	struct error *err);
+void rows_deinit(struct tested_rows *rows);
+
+/* Fills scale, freedom and dependence of all rows, and overdispersion. */
+COMMON_MUST_CHECK
+bool noise_fill(struct tested_rows *rows, struct error *err);
+
+/* The weight of a row's value: the inverse of its variance, for a scale and a mean of 1. */
+double noise_weight(const struct tested_rows *rows, const struct tested_row *row, size_t profile);

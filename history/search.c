@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "history/search.h"
+
+#include "probability/probability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A found point has two profiles on each side, or is at the newest profile; a deploy has one. */
+enum { MIN_SIDE = 2, SHORTEST_INTERVAL = 4 };
+
+/* A deploy is looked at in all of its segment, and between its neighbours. */
+static const double deploy_looks = 2;
+
+/* Splits with a smaller t need no look at processes, which takes time. */
+static const double least_t = 1.5;
+
+struct sums {
+	double *weights, *values; /* [profile + 1] sums of weights, and of weights times values, before it; owned */
+};
+
+static void sums_deinit(struct sums *sums)
+{
+	free(sums->weights);
+	free(sums->values);
+}
+
+static bool sums_fill(
+	const struct tested_rows *rows, const struct tested_row *row, struct sums *sums, struct error *err)
+{
+	size_t n = rows->series->count;
+
+	*sums = (struct sums){ calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
+	if (!sums->weights || !sums->values)
+		return error_set_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		double weight = noise_weight(rows, row, i);
+
+		sums->weights[i + 1] = sums->weights[i] + weight;
+		sums->values[i + 1] = sums->values[i] + weight * row->values[i];
+	}
+	return true;
+}
+
+static struct contrast contrast_of_sums(
+	const struct tested_row *row, const struct sums *sums, size_t from, size_t at, size_t to)
+{
+	double left = sums->weights[at] - sums->weights[from], right = sums->weights[to] - sums->weights[at];
+	double variance = row->scale * row->mean * row->mean * (1 / left + 1 / right) * row->dependence;
+
+	return (struct contrast){
+		.before = (sums->values[at] - sums->values[from]) / left,
+		.after = (sums->values[to] - sums->values[at]) / right,
+		.error = sqrt(variance),
+		.freedom = row->freedom,
+	};
+}
+
+/*
+ * The variance of a difference for what starts of processes decide, in units of that of one process: the sum of the
+ * squares of how much more a process has of one side than of the other. Profiles with processes of their own would have
+ * 1 / n of each side, which their scale has already.
+ */
+static double process_variance(const uint32_t *processes, size_t from, size_t at, size_t to)
+{
+	double sum = 0, left = (double)(at - from), right = (double)(to - at);
+
+	for (size_t i = from; i < to;) {
+		size_t end = i;
+		double share[2] = { 0 };
+
+		/* A process is a stretch of profiles; one that comes back counts as another one, which is careful. */
+		for (; end < to && processes[end] == processes[i]; end++)
+			share[end >= at] += 1;
+		sum += pow(share[0] / left - share[1] / right, 2);
+		i = end;
+	}
+	return fmax(0, sum - 1 / left - 1 / right);
+}
+
+static void add_processes(
+	struct contrast *contrast, const uint32_t *processes, double rsd, size_t from, size_t at, size_t to)
+{
+	double level = fmax(fabs(contrast->before), fabs(contrast->after));
+
+	if (processes)
+		contrast->error = sqrt(contrast->error * contrast->error +
+				       rsd * rsd * level * level * process_variance(processes, from, at, to));
+}
+
+struct contrast contrast_of(const struct tested_rows *rows, const struct tested_row *row, size_t from, size_t at,
+	size_t to, const uint32_t *processes, double process_rsd)
+{
+	double sums[2] = { 0 }, weights[2] = { 0 };
+	struct contrast contrast = { .freedom = row->freedom };
+
+	for (size_t i = from; i < to; i++) {
+		double weight = noise_weight(rows, row, i);
+
+		weights[i >= at] += weight;
+		sums[i >= at] += weight * row->values[i];
+	}
+	contrast.before = sums[0] / weights[0];
+	contrast.after = sums[1] / weights[1];
+	contrast.error = sqrt(row->scale * row->mean * row->mean * (1 / weights[0] + 1 / weights[1]) * row->dependence);
+	add_processes(&contrast, processes, process_rsd, from, at, to);
+	return contrast;
+}
+
+/* ---- Splits ---- */
+
+struct looking {
+	const struct search *search;
+	const struct tested_row *row;
+	struct sums sums;
+	double compared; /* splits that are compared in all */
+	/* The best so far. */
+	size_t at;
+	double p, t;
+	bool is_deploy;
+};
+
+static void look_at(struct looking *l, size_t from, size_t at, size_t to, double penalty)
+{
+	const struct search *search = l->search;
+	struct contrast contrast = contrast_of_sums(l->row, &l->sums, from, at, to);
+	double delta = contrast.after - contrast.before, p;
+
+	if (fabs(delta) < l->row->least_effect || fabs(delta) < least_t * contrast.error)
+		return;
+	add_processes(&contrast, search->processes,
+		l->row->function == HISTORY_WHOLE ? search->whole_process_rsd : search->process_rsd, from, at, to);
+	p = fmin(1, penalty * tail_two_sided(delta / contrast.error, contrast.freedom));
+	/* Where both are 0 to the precision of numbers, the distance decides. */
+	if (p < l->p || (p == l->p && p < 1 && fabs(delta / contrast.error) > l->t)) {
+		l->t = fabs(delta / contrast.error);
+		l->p = p;
+		l->at = at;
+		l->is_deploy = search->is_deploy[at];
+	}
+}
+
+static void look_in(struct looking *l, size_t from, size_t to)
+{
+	const struct search *search = l->search;
+
+	for (size_t at = from + 1; at < to; at++) {
+		bool is_wide = at - from >= MIN_SIDE &&
+			       (to - at >= MIN_SIDE || (to == search->rows->series->count && to - at == 1));
+
+		if (!search->is_barred[at] && is_wide && !search->is_deploy[at])
+			look_at(l, from, at, to, l->compared);
+	}
+}
+
+static void look_at_deploys(struct looking *l, size_t from, size_t to)
+{
+	size_t before = from;
+
+	for (size_t at = from + 1; at < to; at++) {
+		size_t next = at + 1;
+
+		if (!l->search->is_deploy[at])
+			continue;
+		while (next < to && !l->search->is_deploy[next])
+			next++;
+		look_at(l, from, at, to, deploy_looks);
+		if (before != from || next != to)
+			look_at(l, before, at, next, deploy_looks);
+		before = at;
+	}
+}
+
+/* Calls look_in() for the seeded intervals of [from, to), or counts the splits in them. */
+static double seeded(struct looking *l, size_t from, size_t to)
+{
+	double splits = 0;
+
+	for (size_t length = to - from; length >= SHORTEST_INTERVAL; length = (length + 1) / 2) {
+		size_t step = length / 2;
+
+		for (size_t start = from; start < to; start += step) {
+			size_t end = start + length < to ? start + length : to;
+
+			splits += (double)(end - start - 1);
+			if (l && end - start >= SHORTEST_INTERVAL - 1)
+				look_in(l, start, end);
+			if (end == to)
+				break;
+		}
+		if (length == SHORTEST_INTERVAL)
+			break;
+	}
+	return splits;
+}
+
+static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t to, unsigned int depth,
+	struct candidates *candidates, struct error *err)
+{
+	size_t at;
+
+	if (to - from < 2 || depth == 0)
+		return true;
+	l->p = 1;
+	l->t = 0;
+	l->at = from;
+	l->is_deploy = false;
+	look_at_deploys(l, from, to);
+	if (to - from >= SHORTEST_INTERVAL)
+		(void)seeded(l, from, to);
+	else
+		look_in(l, from, to);
+	if (l->p > l->search->rate)
+		return true;
+	if (!ARRAY_RESERVE(&candidates->items, &candidates->capacity, candidates->count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	at = l->at;
+	candidates->items[candidates->count++] = (struct candidate){ row, at, l->p, l->is_deploy, 1 };
+	return search_segment(l, row, from, at, depth - 1, candidates, err) &&
+	       search_segment(l, row, at, to, depth - 1, candidates, err);
+}
+
+static int by_at(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return ORDER(x->at, y->at);
+}
+
+/*
+ * A split was judged before those beside it were known. Each is tested again between its neighbours, and the weakest
+ * one is dropped for as long as there is one that is no longer significant (as Hunter does: Fleming et al. 2023).
+ */
+static void retest(struct looking *l, struct candidate *candidates, size_t *count)
+{
+	size_t n = l->search->rows->series->count;
+
+	while (*count > 0) {
+		size_t weakest = 0;
+
+		for (size_t i = 0; i < *count; i++) {
+			size_t from = i == 0 ? 0 : candidates[i - 1].at, to = i + 1 < *count ? candidates[i + 1].at : n;
+
+			l->p = 1;
+			l->t = 0;
+			look_at(l, from, candidates[i].at, to, candidates[i].is_deploy ? deploy_looks : l->compared);
+			candidates[i].p = l->p;
+			weakest = candidates[i].p > candidates[weakest].p ? i : weakest;
+		}
+		if (candidates[weakest].p <= l->search->rate)
+			return;
+		memmove(&candidates[weakest], &candidates[weakest + 1], (*count - weakest - 1) * sizeof(*candidates));
+		(*count)--;
+	}
+}
+
+bool search_row(const struct search *search, uint32_t row, struct candidates *candidates, struct error *err)
+{
+	enum { MOST_DEPTH = 32 };
+	size_t n = search->rows->series->count, first = candidates->count;
+	struct looking l = { .search = search, .row = &search->rows->items[row] };
+	bool ok = sums_fill(search->rows, l.row, &l.sums, err);
+
+	l.compared = fmax(1, n >= SHORTEST_INTERVAL ? seeded(NULL, 0, n) : (double)n);
+	ok = ok && search_segment(&l, row, 0, n, MOST_DEPTH, candidates, err);
+	if (ok && candidates->count > first) {
+		size_t count = candidates->count - first;
+
+		qsort(&candidates->items[first], count, sizeof(*candidates->items), by_at);
+		retest(&l, &candidates->items[first], &count);
+		candidates->count = first + count;
+	}
+	sums_deinit(&l.sums);
+	return ok;
+}
