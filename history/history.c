@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/build.h"
+#include "history/changes.h"
+#include "history/rhythm.h"
 
 #include <stdlib.h>
 
@@ -55,7 +56,8 @@ static bool history_fill(struct history_build *build, struct error *err)
 	for (size_t i = 0; i < build->history->series_count; i++) {
 		struct history_series *series = &build->history->series[i];
 
-		if (!factors_fill(build, series, err) || !deploys_find(build, series, err))
+		if (!factors_fill(build, series, err) || !deploys_find(build, series, err) ||
+			!rhythm_warn(build, series, err) || !changes_find(build, series, err))
 			return false;
 	}
 	return true;
