@@ -172,7 +172,7 @@ static void write_drifts(struct message *m)
 	if (series->drift_count == 0)
 		return;
 	buffer_init(&part, MARKDOWN_MAX_BYTES);
-	buffer_append_string(&part, "Slow trends, without a point where they began: ");
+	buffer_append_string(&part, "Slow trends, without a moment when they began: ");
 	for (size_t i = 0; i < series->drift_count && part.size < FACT_BYTES * 10; i++) {
 		const struct history_drift *drift = &series->drifts[i];
 

@@ -202,7 +202,7 @@ static bool write_drifts(const struct text_writer *w, const struct history_words
 	}
 	if (table.row_count == 0)
 		return true;
-	text_heading(w, "Drifts: a slow trend, without a point where it began");
+	text_heading(w, "Drifts: a slow trend, without a moment when it began");
 	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	write_more(w, left_out);
@@ -395,7 +395,7 @@ static bool write_pairs(const struct text_writer *w, const struct history_words 
 	if (left_out > 0) {
 		char text[128];
 
-		snprintf(text, sizeof(text), "  Those of %zu more point%s: -o FILE.html, or --text FILE.", left_out,
+		snprintf(text, sizeof(text), "  Those of %zu more moment%s: -o FILE.html, or --text FILE.", left_out,
 			left_out == 1 ? "" : "s");
 		text_paragraph(w, text, 2);
 	}
