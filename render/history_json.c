@@ -261,7 +261,7 @@ static bool put_points(struct document *d, struct error *err)
 		struct history_pair pair = history_pair_of(d->history, d->number, i);
 		CLEANUP(buffer_deinit) struct buffer command = { 0 };
 
-		buffer_init(&command, HISTORY_MAX_SIDE_BYTES);
+		buffer_init(&command, HISTORY_MAX_TEXT_BYTES);
 		history_words_command(&d->words, d->input, i, &command);
 		if (!buffer_ok(&command, err))
 			return false;
@@ -285,7 +285,7 @@ static bool put_one_series(struct document *d, struct error *err)
 	const struct summary *first = series->count > 0 ? history_words_profile(&d->words, 0) : NULL;
 	CLEANUP(buffer_deinit) struct buffer verdict = { 0 };
 
-	buffer_init(&verdict, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&verdict, HISTORY_MAX_TEXT_BYTES);
 	history_words_verdict(&d->words, &verdict);
 	if (!buffer_ok(&verdict, err))
 		return false;

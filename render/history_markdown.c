@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { OPEN_END = 30000, WENT_END = 45000, BARS = 24, FACT_BYTES = 200, COMMAND_BYTES = 2048 };
+enum { OPEN_END = 30000, WENT_END = 45000, BARS = 24, FACT_BYTES = 200, COMMAND_BYTES = 2048, DRIFT_BYTES = 2000 };
 
 /* The first line, by which a comment is found again to be replaced. */
 static const char marker[] = "<!-- kelvin-history -->\n";
@@ -52,8 +52,8 @@ static void emit_words(struct message *m, const char *before,
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	CLEANUP(buffer_deinit) struct buffer part = { 0 };
 
-	buffer_init(&text, HISTORY_MAX_SIDE_BYTES);
-	buffer_init(&part, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&text, HISTORY_MAX_TEXT_BYTES);
+	buffer_init(&part, HISTORY_MAX_TEXT_BYTES);
 	say(&m->words, &text);
 	buffer_append(&text, "", 0);
 	buffer_append_string(&part, before);
@@ -167,20 +167,23 @@ static void write_went(struct message *m)
 static void write_drifts(struct message *m)
 {
 	const struct history_series *series = m->words.series;
+	size_t listed = 0;
 	CLEANUP(buffer_deinit) struct buffer part = { 0 };
 
 	if (series->drift_count == 0)
 		return;
 	buffer_init(&part, MARKDOWN_MAX_BYTES);
 	buffer_append_string(&part, "Slow trends, without a moment when they began: ");
-	for (size_t i = 0; i < series->drift_count && part.size < FACT_BYTES * 10; i++) {
-		const struct history_drift *drift = &series->drifts[i];
+	for (; listed < series->drift_count && part.size < DRIFT_BYTES; listed++) {
+		const struct history_drift *drift = &series->drifts[listed];
 
-		buffer_append_string(&part, i ? ", " : "");
+		buffer_append_string(&part, listed ? ", " : "");
 		markdown_name(&part, history_words_name(&m->words, drift->function));
 		buffer_printf(
 			&part, " %s", history_words_values(&m->words, drift->function, drift->first, drift->last).text);
 	}
+	if (listed < series->drift_count)
+		buffer_printf(&part, " and %zu more", series->drift_count - listed);
 	buffer_append_string(&part, ".\n\n");
 	markdown_emit(&m->w, &part);
 }
@@ -196,8 +199,8 @@ static void write_command(struct message *m)
 
 	if (!newest)
 		return;
-	buffer_init(&command, HISTORY_MAX_SIDE_BYTES);
-	buffer_init(&part, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&command, HISTORY_MAX_TEXT_BYTES);
+	buffer_init(&part, HISTORY_MAX_TEXT_BYTES);
 	history_words_command(&m->words, m->input, newest->point, &command);
 	buffer_append(&command, "", 0);
 	buffer_append_string(&part, "The call paths behind the newest: <code>");

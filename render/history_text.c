@@ -38,7 +38,7 @@ static bool write_words(const struct text_writer *w, const struct history_words 
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	buffer_init(&text, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&text, HISTORY_MAX_TEXT_BYTES);
 	say(words, &text);
 	buffer_append(&text, "", 0);
 	if (!buffer_ok(&text, err))
@@ -65,7 +65,7 @@ static void add_point(const struct history_words *words, const struct history_ch
 	const char *fact = history_words_fact(words, change);
 	CLEANUP(buffer_deinit) struct buffer line = { 0 };
 
-	buffer_init(&line, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&line, HISTORY_MAX_TEXT_BYTES);
 	buffer_printf(&line, "%s %s", history_words_is_open(change) ? "since" : "from",
 		history_words_time(words, points[change->point].at).text);
 	if (!history_words_is_open(change))
@@ -223,7 +223,7 @@ static void append_padded(struct buffer *out, const char *text, size_t width, bo
 	CLEANUP(buffer_deinit) struct buffer cell = { 0 };
 	size_t used;
 
-	buffer_init(&cell, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&cell, HISTORY_MAX_TEXT_BYTES);
 	if (is_name)
 		profile_shorten_name(text, width, &cell);
 	else
@@ -364,7 +364,7 @@ static bool write_pair(const struct text_writer *w, const struct history_words *
 {
 	CLEANUP(buffer_deinit) struct buffer command = { 0 };
 
-	buffer_init(&command, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&command, HISTORY_MAX_TEXT_BYTES);
 	buffer_append_string(&command, "  ");
 	history_words_command(words, input, point, &command);
 	if (!buffer_ok(&command, err))

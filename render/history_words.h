@@ -15,7 +15,8 @@ struct history_words {
 	bool has_year, has_seconds; /* which parts of a time tell the profiles of the series apart */
 };
 
-enum { HISTORY_MAX_SIDE_BYTES = 1 << 20 };
+/* Of a sentence, and of a command. */
+enum { HISTORY_MAX_TEXT_BYTES = 1 << 20 };
 
 struct history_words history_words_of(const struct history *history, const struct history_series *series);
 
@@ -33,9 +34,6 @@ struct format_text history_words_stamp(int64_t unix_ns);
 
 /* As people read it; "(total)" of the total. Not cleaned. */
 const char *history_words_name(const struct history_words *w, uint32_t function);
-
-/* The module of a function for a reader; "" of the total. Not cleaned. */
-const char *history_words_module(const struct history_words *w, uint32_t function);
 
 /* What a value of a history is: "CPU time per request", "% of the CPU time". */
 void history_words_measure(const struct history_words *w, struct buffer *out);
@@ -82,7 +80,7 @@ struct history_words_count {
 };
 struct history_words_count history_words_count(const struct history_series *series);
 
-/* The first open change of a function at the latest point that has one; NULL: none is open. */
+/* The first open change at the latest point that has one; NULL: none is open. */
 const struct history_change *history_words_newest(const struct history_series *series);
 
 /* Whether a change is open that began at a point. */

@@ -197,7 +197,7 @@ static bool put_pair(const struct page_history *page, size_t point, struct buffe
 	for (int side = DIFF_BASE; side < DIFF_SIDES; side++) {
 		CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
-		buffer_init(&words, HISTORY_MAX_SIDE_BYTES);
+		buffer_init(&words, HISTORY_MAX_TEXT_BYTES);
 		history_words_side(page->input, &pair, (enum diff_side)side, &words);
 		buffer_append(&words, "", 0);
 		buffer_append_string(out, side ? "," : "[");
@@ -317,7 +317,7 @@ static bool put_words(const struct page_history *page, const char *key,
 {
 	CLEANUP(buffer_deinit) struct buffer words = { 0 };
 
-	buffer_init(&words, HISTORY_MAX_SIDE_BYTES);
+	buffer_init(&words, HISTORY_MAX_TEXT_BYTES);
 	say(&page->words, &words);
 	buffer_append(&words, "", 0);
 	return !words.failed && json_text_member(out, key, words.data);
