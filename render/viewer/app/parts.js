@@ -35,6 +35,8 @@ export class Parts {
     document.body.classList.add('has-parts');
     root.before(this.bar);
     SYSTEM_DARK.addEventListener('change', () => this.isOpen || this.#drawTheme());
+    // Paper is light.
+    matchMedia('print').addEventListener('change', ({ matches }) => this.isOpen || showTheme(!matches && prefersDark()));
   }
 
   #drawTheme() {

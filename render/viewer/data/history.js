@@ -73,7 +73,7 @@ import { Columns, readBlock } from './block.js';
  * @property {Change[]} changes open ones first, the latest point first
  * @property {Drift[]} drifts
  * @property {Float64Array} whole the total of each profile, in the unit
- * @property {{self: Float64Array, total: Float64Array}[]} values by function, in percent of the typical total
+ * @property {FunctionValues[]} values by function, in percent of the typical total
  */
 
 /**
@@ -85,10 +85,41 @@ import { Columns, readBlock } from './block.js';
  * @property {Series[]} series the longest first
  */
 
-/** @param {Columns} columns @param {number} count */
-function columnOf(columns, count) {
+/** A column as it is stored: multiples of a quantum. @typedef {{quantum: number, multiples: import('./block.js').FixedColumn}} Stored */
+
+/** @param {Columns} columns @param {number} count @returns {Stored} */
+function stored(columns, count) {
   const [quantum] = columns.doubles(1);
-  return Float64Array.from(columns.fixed(count), (multiple) => multiple * quantum);
+  return { quantum, multiples: columns.fixed(count) };
+}
+
+/** @param {Stored} column */
+function decoded({ multiples, quantum }) {
+  const values = new Float64Array(multiples);
+  for (let i = 0; i < values.length; i++) values[i] *= quantum;
+  return values;
+}
+
+/** The values of a function by profile. They are decoded when somebody asks for them: most functions are never drawn. */
+class FunctionValues {
+  #self;
+  #total;
+  /** @type {Float64Array|undefined} */ #selfDecoded;
+  /** @type {Float64Array|undefined} */ #totalDecoded;
+
+  /** @param {Stored} self @param {Stored} total */
+  constructor(self, total) {
+    this.#self = self;
+    this.#total = total;
+  }
+
+  get self() {
+    return (this.#selfDecoded ||= decoded(this.#self));
+  }
+
+  get total() {
+    return (this.#totalDecoded ||= decoded(this.#total));
+  }
 }
 
 /** @param {Uint8Array} list @param {Uint8Array} values @returns {HistoryTable} */
@@ -96,9 +127,9 @@ export function decodeHistory(list, values) {
   /** @type {HistoryTable} */ const table = JSON.parse(new TextDecoder().decode(list));
   const columns = new Columns(values);
   for (const series of table.series) {
-    const column = () => columnOf(columns, series.profiles.length);
-    series.whole = column();
-    series.values = series.functions.map(() => ({ self: column(), total: column() }));
+    const column = () => stored(columns, series.profiles.length);
+    series.whole = decoded(column());
+    series.values = series.functions.map(() => new FunctionValues(column(), column()));
   }
   return table;
 }

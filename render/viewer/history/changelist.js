@@ -31,16 +31,20 @@ const verdictOf = ({ kind, state }) => state || KINDS[kind];
 function columnsOf(host) {
   return [
     {
-      id: 'since', title: 'since', left: true, width: '8.5em', hint: 'when the first profile behind the change was recorded, in UTC',
+      id: 'since', title: 'since', left: true, most: 20, hint: 'when the first profile behind the change was recorded, in UTC',
       text: (row) => row.since, full: (row) => [row.since, row.fact].filter(Boolean).join('\n'), value: (row) => row.at, rank: 2,
     },
     {
-      id: 'verdict', title: 'verdict', left: true, width: '7.5em', hint: 'in the order of reading: open changes first, the latest on top',
+      id: 'verdict', title: 'verdict', left: true, width: '8.5em', hint: 'in the order of reading: open changes first, the latest on top',
       text: verdictOf, full: (row) => VERDICTS[row.state || row.kind] || '', value: (row) => -row.f.id, className: colourOf,
     },
     {
-      id: 'function', title: 'function', left: true, width: 'minmax(9em,1.4fr)', text: (row) => listName(row.f.name),
-      full: (row) => [row.f.name, row.module, row.whose].filter(Boolean).join('\n'), value: (row) => row.f.name, node: (row) => nameNode(row, host),
+      id: 'name', title: 'function', left: true, width: 'minmax(9em,1.4fr)', text: (row) => listName(row.f.name),
+      full: (row) => [row.f.name, row.module, row.whose && `its ${row.whose} time`].filter(Boolean).join('\n'), value: (row) => row.f.name, node: (row) => nameNode(row, host),
+    },
+    {
+      id: 'time', title: 'time', left: true, rank: 5, hint: 'of the function itself, or with all it calls', text: (row) => row.whose,
+      value: (row) => row.whose, className: () => 'dim',
     },
     { id: 'values', title: 'before → after', text: (row) => row.values, value: (row) => row.change?.after ?? 0, rank: 1 },
     {
@@ -49,7 +53,7 @@ function columnsOf(host) {
     },
     { id: 'interval', title: '95 % interval', hint: 'of the change', text: (row) => row.interval, value: (row) => row.size, rank: 3 },
     {
-      id: 'line', title: 'over time', width: 'minmax(7em,1fr)', text: () => '', full: (row) => row.values, value: (row) => row.size,
+      id: 'line', title: 'over time', left: true, width: 'minmax(7em,1fr)', text: () => '', full: (row) => row.values, value: (row) => row.size,
       node: (row) => sparkline(host.lineOf(row)), className: () => 'drawn',
     },
     {
@@ -113,6 +117,7 @@ export class ChangeList {
   fill(rows) {
     this.grid.setRows(rows, null);
     this.root.hidden = !rows.length;
+    this.root.style.setProperty('--count', String(rows.length));
   }
 
   /** Selects the row of an opened change. @param {(row: Row) => boolean} is */

@@ -14,7 +14,7 @@ import { told, spoken } from './telling.js';
  * What the chart needs of the page around it.
  * @typedef {object} ChartHost
  * @property {(point: number) => void} open opens a point
- * @property {(key: string) => void} pin makes the axis fit a line, or all again
+ * @property {(key: string) => void} choose selects a line and makes the axis fit it; "": all again
  */
 
 /** How near to a point a click means it, and to a dot its line, in pixels. */
@@ -81,9 +81,9 @@ export class Chart {
     this.#leave();
   }
 
-  /** Shows a line before all others: that which is pointed at, or the pinned one. @param {string} [key] */
-  #emphasize(key = this.hot || this.view?.pinned || '') {
-    this.picture.classList.toggle('has-hot', !!key);
+  /** Shows a line before all others: that which is pointed at, or the selected one. @param {string} [key] */
+  #emphasize(key = this.hot || this.view?.selected || '') {
+    this.picture.classList.toggle('has-hot', this.#lines.some((line) => line.key === key));
     for (const one of this.picture.querySelectorAll('[data-key]')) one.classList.toggle('hot', one.getAttribute('data-key') === key);
   }
 
@@ -197,7 +197,7 @@ export class Chart {
     const point = named ? -1 : this.#pointAt(x, y);
     const line = named || this.#lineAt(this.#profileAt(x), y);
     if (point >= 0) this.host.open(point);
-    else if (line || this.view?.pinned) this.host.pin(line === this.view?.pinned ? '' : line);
+    else if (line || this.view?.selected) this.host.choose(line === this.view?.selected ? '' : line);
   }
 
   /** Tells of a profile, and of a point beside it. @param {number} at -1: of none @param {number} point -1: of none @param {{x: number, y: number}} place in the window */
@@ -213,7 +213,7 @@ export class Chart {
       const y = this.#yOf(line, at);
       if (y > 0) cursor.append(svg('circle', { class: line.key === hot ? 'ring hot' : 'ring', cx: x, cy: y, r: 4 }));
     }
-    tip.replaceChildren(...told(view, lines, at, point, hot || view.pinned));
+    tip.replaceChildren(...told(view, lines, at, point, hot || view.selected));
     this.#place(place);
   }
 

@@ -39,8 +39,7 @@ export class History {
     window.addEventListener('popstate', () => this.#addressChanged());
     window.addEventListener('hashchange', () => this.#addressChanged());
     document.addEventListener('keydown', (event) => this.#key(event));
-    this.#showOverview();
-    this.#addressChanged();
+    this.#show();
   }
 
   get series() {
@@ -84,12 +83,18 @@ export class History {
     const isSame = this.open >= 0 && since === before.since && of === before.of && series === before.series;
     if (isSame) return;
     this.shown = since ? { ...before, ...(series === before.series ? {} : { added: [] }), of, series, since } : said;
+    this.#show(before);
+  }
+
+  /** Shows the point that is meant, or the overview. @param {Shown} [before] what was shown */
+  #show(before) {
+    const { since } = this.shown;
     const point = this.#pointOf(since);
     if (point >= 0) {
       this.#showReport(point);
       return;
     }
-    if (this.open >= 0) this.#showOverview(before);
+    if (this.open >= 0 || !before) this.#showOverview(before);
     else this.overview.show(this.shown);
     if (since) this.overview.sayMissing(since);
   }
@@ -122,7 +127,7 @@ export class History {
     const name = row ? `${row.f.name} since ${row.since}` : `since ${sinceText(series, series.points[point].at)}`;
     const of = keyed(series, shown.of);
     const func = of && of.func !== null ? series.functions[of.func] : undefined;
-    const first = func && { name: func.shown, module: func.shownIn };
+    const first = func && { name: func.shown, module: func.module };
     this.parts.showPart(part, this.#bar(point, row), { kept: writeAddress(shown, this.table), name, keys: KEYS, first });
   }
 

@@ -22,7 +22,7 @@
  * @typedef {object} Line
  * @property {string} key names it in an address
  * @property {string} name
- * @property {string} whose whose cost it is, in words
+ * @property {string} whose which time of the function: "self" or "total"
  * @property {number|null} func null: the total
  * @property {boolean} isSelf
  * @property {Float64Array} values of functions in percent of the typical total, of the total in the unit
@@ -48,8 +48,8 @@ export function keyed({ functions }, key) {
 /** The name of a function as people read it. @param {Series} series @param {number|null} func */
 export const nameOf = ({ functions }, func) => (func === null ? '(total)' : functions[func].shown || '(no name)');
 
-/** Whose cost a line or a change is about. @param {number|null} func @param {boolean} isSelf */
-export const whoseText = (func, isSelf) => (func === null ? 'all of it' : isSelf ? 'itself' : 'with all it calls');
+/** Which time of a function a line or a change is of. @param {number|null} func @param {boolean} isSelf */
+export const whoseText = (func, isSelf) => (func === null ? '' : isSelf ? 'self' : 'total');
 
 /** What a change is coloured by. @param {Change} change @returns {State} */
 export const stateOf = ({ delta, hasMoved }) => (hasMoved || !delta ? '' : delta > 0 ? 'more' : 'less');
@@ -63,7 +63,7 @@ function levelsOf({ points, profiles }, changes) {
   const sorted = [...changes].sort((a, b) => a.point - b.point);
   /** @type {Level[]} */ const out = [];
   const push = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ level, /** @type {State} */ state) =>
-    to > from && out.push({ from, to, level, end: level, state });
+    to > from && Number.isFinite(level) && out.push({ from, to, level, end: level, state });
   if (sorted.length) push(0, points[sorted[0].point].at, sorted[0].before, '');
   sorted.forEach((change, i) => {
     const begin = points[change.point].at;
@@ -99,15 +99,15 @@ export function lineOf(series, func, isSelf) {
     isSelf,
     values: func === null ? series.whole : series.values[func][isSelf ? 'self' : 'total'],
     levels: levels.length || isSelf ? levels : driftOf(series, func),
-    jumps: changes.filter((one) => !one.hasMoved).map((one) => jumpOf(series, one)),
+    jumps: changes.filter(({ after, before, hasMoved }) => !hasMoved && Number.isFinite(before) && Number.isFinite(after)).map((one) => jumpOf(series, one)),
   };
 }
 
-/** The names of lines: those of one function say whose cost they are. @param {Line[]} lines @returns {string[]} */
+/** The names of lines: those of one function say which of its times they are. @param {Line[]} lines @returns {string[]} */
 export const namesOf = (lines) =>
   lines.map((line) => {
     const isAlone = !lines.some((other) => other !== line && other.func === line.func);
-    return isAlone ? line.name : `${line.name} ${line.whose}`;
+    return isAlone ? line.name : `${line.name}, ${line.whose}`;
   });
 
 /** What a profile of a line is coloured by. @param {Line} line @param {number} at */

@@ -7,8 +7,10 @@ import { ChangeList } from './changelist.js';
 import { copied, h, renew } from '../common/dom.js';
 import { count, listName } from '../common/format.js';
 import { firstLines, keyed, keyOf, lineOf, nameOf, namesOf, whoseText, WHOLE } from './lines.js';
-import { commandOf, rowsOf, valueText } from './rows.js';
-import { dayText, precisionOf, timesOf } from './scales.js';
+import { markdownOf } from '../export/markdown.js';
+import { namedParts } from '../export/summary.js';
+import { commandOf, rowsOf, sinceText, valueText } from './rows.js';
+import { timesOf } from './scales.js';
 import { asToolbar } from '../common/toolbar.js';
 import { button, select, skipButton, themeButton } from '../common/widgets.js';
 
@@ -31,21 +33,25 @@ import { button, select, skipButton, themeButton } from '../common/widgets.js';
 const MOST_BUTTONS = 4;
 
 /** A text whose names stand between backquotes. @param {string} text */
-const named = (text) => text.split('`').map((part, i) => (i % 2 ? h('bdi.code-name', {}, part) : part));
+const named = (text) => namedParts(text).map((part, i) => (i % 2 ? h('bdi.code-name', {}, part) : part));
+
+/** The answer without what it is of, which the heading says. @param {Series} series */
+function answerOf({ title, verdictText }) {
+  const text = title && verdictText.startsWith(`${title}: `) ? verdictText.slice(title.length + 2) : verdictText;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 /** @param {Series} series */
 function openCount({ changes }) {
   return changes.filter(({ hasMoved, went }) => !hasMoved && went === null).length;
 }
 
-/** What was recorded, when, and how. @param {Series} series */
+/** Of which profiles a series is, and when and where they were recorded. @param {Series} series */
 function factsText(series) {
   const { facts, profiles } = series;
-  const times = profiles.map(([, time]) => time);
-  const known = timesOf(series);
-  const { hasYear } = precisionOf(times);
-  const span = known && `${dayText(known[0], hasYear)} – ${dayText(known[known.length - 1], hasYear)}`;
-  return [facts, `${count(profiles.length)} profile${profiles.length === 1 ? '' : 's'}`, span].filter(Boolean).join(' · ');
+  const [first, last] = [sinceText(series, 0), sinceText(series, profiles.length - 1)];
+  const when = profiles.length > 1 ? `from ${first} to ${last}` : `of ${first}`;
+  return `${count(profiles.length)} profile${profiles.length === 1 ? '' : 's'} ${when} (UTC)${facts && `, ${facts}`}.`;
 }
 
 export class Overview {
@@ -54,7 +60,8 @@ export class Overview {
     this.table = table;
     this.host = host;
     /** @type {Shown|null} */ this.shown = null;
-    /** The line that the axis of values fits. */ this.pinned = '';
+    /** The line that is shown before the others. */ this.selected = '';
+    /** Whether the axis of values fits it alone. */ this.fits = false;
     /** @type {Map<string, Line>} of the series that is shown */ this.made = new Map();
     this.corner = asToolbar(h('div.corner', { 'aria-label': 'Page' }));
     this.heading = h('h1');
@@ -68,11 +75,11 @@ export class Overview {
     );
     this.added = asToolbar(h('span.added', { 'aria-label': 'Added lines' }));
     this.axes = asToolbar(h('span.axes-choice', { 'aria-label': 'Axes' }));
-    this.chart = new Chart({ open: (point) => this.#openPoint(point), pin: (key) => this.#pin(key) });
+    this.chart = new Chart({ open: (point) => this.#openPoint(point), choose: (key) => this.#choose(key) });
     this.how = h('div.how', { role: 'status', hidden: true });
     this.list = new ChangeList({
       open: (row) => this.#openRow(row),
-      select: (row) => this.#pin(row.line),
+      select: (row) => this.#select(row.line),
       point: (row) => this.chart.emphasize(row?.line || ''),
       hrefOf: ({ line, point }) => (point === null || this.series.points[point].part === null ? '' : host.hrefOf(point, line)),
       lineOf: ({ line }) => /** @type {Line} */ (this.#line(line)),
@@ -112,7 +119,9 @@ export class Overview {
 
   /** Draws the controls in the upper right corner. @param {boolean} dark */
   drawCorner(dark) {
-    this.corner.replaceChildren(h('span.tool', {}, this.table.tool), themeButton(dark, this.host.switchTheme));
+    const hint = 'the answer and the list as it is sorted, for a review or a chat (E)';
+    const copy = button('button', { title: hint, onclick: () => this.#copy() }, 'Copy as Markdown');
+    this.corner.replaceChildren(copy, h('span.tool', {}, this.table.tool), themeButton(dark, this.host.switchTheme));
   }
 
   get title() {
@@ -129,7 +138,7 @@ export class Overview {
       return;
     }
     if (isOther) this.#showSeries();
-    renew(this.axes, this.#axesChoices());
+    this.#drawAxes();
     renew(this.added, this.#chips());
     this.#drawChart();
   }
@@ -150,18 +159,19 @@ export class Overview {
   #showSeries() {
     const { series, table } = this;
     this.made.clear();
-    this.pinned = '';
+    this.selected = '';
+    this.fits = false;
     this.how.hidden = true;
     this.heading.textContent = this.title;
     this.heading.title = this.title;
-    this.answer.replaceChildren(...named(series.verdictText));
+    this.answer.replaceChildren(...named(answerOf(series)));
     this.facts.textContent = factsText(series);
     this.#showNotices([...series.notices, ...table.notices]);
     renew(this.tabs, this.#seriesChoices());
     const rows = rowsOf(series);
     this.list.fill(rows);
     this.nothing.hidden = rows.length > 0;
-    this.nothing.textContent = 'No function has changed. The lines are those of the functions that cost most themselves.';
+    this.nothing.textContent = 'The lines are those of the functions that cost most themselves.';
   }
 
   #seriesChoices() {
@@ -182,8 +192,12 @@ export class Overview {
     );
   }
 
+  #drawAxes() {
+    renew(this.axes, this.#axesChoices());
+  }
+
   #axesChoices() {
-    const { series, shown } = this;
+    const { fits, selected, series, shown } = this;
     const { axis, scale } = /** @type {Shown} */ (shown);
     const { set } = this.host;
     /** @param {string} text @param {boolean} pressed @param {string} title @param {Partial<Shown>} change */
@@ -199,7 +213,14 @@ export class Overview {
       one('Time', axis === 'time', 'profiles lie where they were recorded', { axis: 'time' }),
       one('Profiles', axis === 'index', 'profiles lie one beside the other', { axis: 'index' }),
     ]);
-    return [series.isPer && values, !!timesOf(series) && times];
+    const fit = () => {
+      this.fits = !this.fits;
+      this.#drawAxes();
+      this.#drawChart();
+    };
+    const hint = 'the axis of values fits the selected line alone';
+    const fitting = !!selected && selected !== WHOLE && button('button', { 'aria-pressed': fits, title: hint, onclick: fit }, 'Fit selected line');
+    return [fitting, series.isPer && values, !!timesOf(series) && times];
   }
 
   /** Makes a line once. @param {string} key */
@@ -213,19 +234,29 @@ export class Overview {
   }
 
   #drawChart() {
-    const { pinned, series, shown } = this;
+    const { fits, selected, series, shown } = this;
     const { added, axis, scale } = /** @type {Shown} */ (shown);
-    const keys = new Set([...firstLines(series), ...added, pinned].filter((key) => key && key !== WHOLE));
+    const keys = new Set([...firstLines(series), ...added, selected].filter((key) => key && key !== WHOLE));
     const lines = [...keys].map((key) => this.#line(key)).filter((line) => !!line);
-    this.chart.show({ series, lines, whole: series.isPer ? this.#line(WHOLE) || null : null, pinned, axis, scale });
+    this.chart.show({ series, lines, whole: series.isPer ? this.#line(WHOLE) || null : null, selected, fits, axis, scale });
   }
 
   // ---- Lines ----
 
-  /** @param {string} key */
-  #pin(key) {
-    if (key === this.pinned) return;
-    this.pinned = key;
+  /** Shows a line before the others. @param {string} key */
+  #select(key) {
+    if (key === this.selected) return;
+    this.selected = key;
+    this.fits = this.fits && !!key;
+    this.#drawAxes();
+    this.#drawChart();
+  }
+
+  /** Selects a line in the chart, whose axis fits it then. @param {string} key */
+  #choose(key) {
+    this.selected = key;
+    this.fits = !!key && key !== WHOLE;
+    this.#drawAxes();
     this.#drawChart();
   }
 
@@ -250,9 +281,8 @@ export class Overview {
   /** @param {string} key */
   #add(key) {
     const { added } = /** @type {Shown} */ (this.shown);
-    this.pinned = '';
+    this.selected = key;
     this.host.set({ added: [...added.filter((one) => one !== key), key] });
-    this.chart.emphasize(key);
   }
 
   /** Buttons that take added lines away. */
@@ -262,7 +292,10 @@ export class Overview {
     const names = namesOf(lines);
     return lines.map(({ key }, i) => {
       const name = names[i];
-      const remove = () => this.host.set({ added: added.filter((one) => one !== key) });
+      const remove = () => {
+        if (this.selected === key) this.selected = '';
+        this.host.set({ added: added.filter((one) => one !== key) });
+      };
       const props = { title: `take the line of ${name} away`, onclick: remove };
       return button('button.chip', props, h('bdi', {}, listName(name)), ' ×');
     });
@@ -286,7 +319,7 @@ export class Overview {
 
   /** Says how a point is looked at whose diff is not in the page. @param {number} point */
   #tell(point) {
-    const command = commandOf(this.series.points[point]);
+    const command = commandOf(this.series, point);
     const done = h('span.dim');
     const copy = async () => {
       done.textContent = (await copied(command)) ? 'copied' : 'cannot copy here';
@@ -298,6 +331,15 @@ export class Overview {
       button('button', { onclick: copy }, 'Copy'),
       done,
     );
+  }
+
+  /** Copies the answer and the list as Markdown. */
+  async #copy() {
+    if (!this.series) return;
+    const { columns, rows } = this.list.grid;
+    const summary = { title: this.title, sides: '', sentence: answerOf(this.series), shown: '' };
+    const text = markdownOf(summary, columns.filter(({ id }) => id !== 'line'), rows, '');
+    this.#say((await copied(text)) ? 'list copied' : 'cannot copy here');
   }
 
   /** @param {string} text */
@@ -332,6 +374,7 @@ export class Overview {
     if (event.ctrlKey || event.metaKey || event.altKey || tagName === 'INPUT' || tagName === 'SELECT') return;
     const { grid } = this.list;
     if (event.key === '/') this.adding.field.focus();
+    else if (event.key === 'E') this.#copy();
     else if (/^(Arrow(Up|Down)|Page(Up|Down))$/.test(event.key) && grid.rows.length) this.#intoList();
     else if (event.key === 'Escape') this.#clear();
     else return;
@@ -349,6 +392,7 @@ export class Overview {
   #clear() {
     this.how.hidden = true;
     this.list.grid.select(null);
-    this.#pin('');
+    this.list.grid.active = 0;
+    this.#select('');
   }
 }

@@ -3,7 +3,7 @@
 
 import { svg } from '../common/dom.js';
 import { Labels } from '../drawing/labels.js';
-import { namesOf, stateAt, WHOLE } from './lines.js';
+import { namesOf, stateAt } from './lines.js';
 import { placesOf, pointPlace, timesOf, timeTicks, valueTicks } from './scales.js';
 
 /** @typedef {import('../data/history.js').Series} Series */
@@ -17,7 +17,8 @@ import { placesOf, pointPlace, timesOf, timeTicks, valueTicks } from './scales.j
  * @property {Series} series
  * @property {Line[]} lines of functions
  * @property {Line|null} whole the line of the total, where profiles' totals can be compared
- * @property {string} pinned key of the line that the axis of values fits; "": it fits all
+ * @property {string} selected key of the line that is shown before the others; "": none
+ * @property {boolean} fits whether the axis of values fits the selected line alone
  * @property {'time'|'index'} axis
  * @property {'value'|'percent'} scale
  */
@@ -80,14 +81,14 @@ function rangeOf({ jumps, values }) {
 
 /** @param {View} view @param {number} width @param {number} height @returns {Geometry} */
 export function geometryOf(view, width, height) {
-  const { lines, pinned, series, whole } = view;
+  const { fits, lines, selected, series, whole } = view;
   const left = LEFT;
   const right = Math.max(left + 40, width - (width >= NAMED_FROM ? NAMES : 10));
   const top = FLAGS + (whole ? STRIP + GAP : GAP - 6);
   const bottom = Math.max(top + 40, height - FOOT);
   const { places } = placesOf(series, view.axis === 'time');
   const x = (/** @type {number} */ place) => left + place * (right - left);
-  const fitted = lines.filter(({ key }) => key === pinned);
+  const fitted = lines.filter(({ key }) => fits && key === selected);
   const most = Math.max(...(fitted.length ? fitted : lines).map(mostOf), 0) * 1.05 || 1;
   const range = whole ? rangeOf(whole) : /** @type {[number, number]} */ ([0, 1]);
   const [low, high] = range;
@@ -216,9 +217,22 @@ function drawn(line, g) {
   return svg('g', { class: kind, 'data-key': line.key }, thread(g.xs, line.values, y), ...dots(line, g, y), ...levels(line, g, y));
 }
 
-/** The names of lines beside their ends, none above another. @param {View} view @param {Geometry} g @param {Labels} labels */
+/** Whether names have a column of their own. @param {Geometry} g */
+const hasNames = ({ right, width }) => right + NAMES <= width + 1;
+
+/** A name: beside the end of its line, or above it where there is no column of names. @param {Geometry} g @param {Line} line @param {string} text @param {number} y of the end @param {number} at @param {Labels} labels */
+function nameOf(g, line, text, y, at, labels) {
+  const state = line.levels.at(-1)?.state || '';
+  const props = { class: `name ${state}`, 'data-key': line.key };
+  if (!hasNames(g)) return svg('g', props, label(g.right - 2, at - 5, labels.fit(text, (g.right - g.left) / 2), 'inside'));
+  const shown = label(g.right + 16, at + 4, labels.fit(text, NAMES - 34), '');
+  if (line.func === null) return svg('g', props, shown);
+  const from = Math.max(g.top, Math.min(g.bottom, y));
+  return svg('g', props, svg('path', { class: 'leader', d: `M${px(g.right + 2)} ${px(from)}L${px(g.right + 12)} ${px(at)}` }), shown);
+}
+
+/** The names of lines, none above another. @param {View} view @param {Geometry} g @param {Labels} labels */
 function names({ lines, whole }, g, labels) {
-  if (g.right + NAMES > g.width + 1) return [];
   const texts = namesOf(lines);
   const ended = lines.map((line, i) => {
     const end = line.levels.at(-1)?.end ?? (line.values[line.values.length - 1] || 0);
@@ -228,25 +242,20 @@ function names({ lines, whole }, g, labels) {
   let above = g.top - NAME_HEIGHT;
   for (const one of ended) above = one.at = Math.max(above + NAME_HEIGHT, Math.max(one.y, g.top));
   let below = g.bottom + NAME_HEIGHT / 2;
-  for (const one of ended.toReversed()) below = one.at = Math.min(below - NAME_HEIGHT, one.at);
-  const out = ended.filter(({ at }) => at > g.top - NAME_HEIGHT).map(({ at, line, text, y }) => {
-    const from = Math.max(g.top, Math.min(g.bottom, y));
-    const leader = svg('path', { class: 'leader', d: `M${px(g.right + 2)} ${px(from)}L${px(g.right + 12)} ${px(at)}` });
-    const state = line.levels.at(-1)?.state || '';
-    return svg('g', { class: `name ${state}`, 'data-key': line.key }, leader, label(g.right + 16, at + 4, labels.fit(text, NAMES - 20), ''));
-  });
-  const state = whole?.levels.at(-1)?.state || '';
-  if (whole) out.push(svg('g', { class: `name ${state}`, 'data-key': WHOLE }, label(g.right + 16, FLAGS + STRIP / 2 + 4, '(total)', '')));
-  return out;
+  for (const one of [...ended].reverse()) below = one.at = Math.min(below - NAME_HEIGHT, one.at);
+  const out = ended
+    .filter(({ at, y }) => at > g.top - NAME_HEIGHT && y > g.top - 1)
+    .map(({ at, line, text, y }) => nameOf(g, line, text, y, at, labels));
+  return whole ? [...out, nameOf(g, whole, whole.name, 0, FLAGS + (hasNames(g) ? STRIP / 2 : 13), labels)] : out;
 }
 
 /** Draws a chart. @param {View} view @param {Geometry} g @param {Labels} labels @returns {Element[]} */
 export function plot(view, g, labels) {
-  const { lines, pinned, whole } = view;
+  const { lines, selected, whole } = view;
   labels.fit('', 0);
-  // Lines that do not fit the axis of the pinned one are cut off at its top.
+  // Lines that do not fit the axis of the selected one are cut off at its top.
   const inner = svg('clipPath', { id: 'history-lines' }, svg('rect', { x: 0, y: g.top - 4, width: g.width, height: g.bottom - g.top + 8 }));
-  const ordered = [...lines].sort((a, b) => Number(a.key === pinned) - Number(b.key === pinned));
+  const ordered = [...lines].sort((a, b) => Number(a.key === selected) - Number(b.key === selected));
   return [
     svg('defs', {}, inner),
     svg('g', { class: 'axes' }, ...axes(view, g)),

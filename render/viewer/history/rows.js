@@ -2,7 +2,7 @@
 // The rows of the list: changes that are open, that came and went, drifts, and cost that only moved, in words. The words
 // are those of all outputs of a history (render/history_words.c).
 
-import { amount, change as changeOf, percent, signedPercent } from '../common/format.js';
+import { change as changeOf, digits, moduleName, pasted, percent, precise } from '../common/format.js';
 import { keyOf, nameOf, stateOf, whoseText } from './lines.js';
 import { dayText, precisionOf, timeText } from './scales.js';
 
@@ -17,7 +17,7 @@ import { dayText, precisionOf, timeText } from './scales.js';
  * A row of the list.
  * @typedef {object} Row
  * @property {{id: number, name: string}} f its place in the order of reading, and the name of its function
- * @property {string} whose "itself", "with all it calls"
+ * @property {string} whose which time of the function: "self" or "total"
  * @property {Kind} kind
  * @property {string} line the key of its line
  * @property {string} state "more", "less", "new", "gone"; "" where nothing is coloured
@@ -56,44 +56,52 @@ const CODES = {
   same: 'the code of the function is the same before and behind this point',
   new: 'the function was not there before',
   gone: 'the function is not there behind this point',
-  unknown: 'what is known of its code does not tell',
 };
 /** @param {string} code */
 export const codeWords = (code) => CODES[code] || '';
 
+/** @type {WeakMap<Series, ReturnType<typeof precisionOf>>} */
+const precisions = new WeakMap();
+
+/** Which parts of a time tell the profiles of a series apart; they are looked at once. @param {Series} series */
+function precisionIn(series) {
+  let precision = precisions.get(series);
+  if (!precision) precisions.set(series, (precision = precisionOf(series.profiles.map((one) => one[1]))));
+  return precision;
+}
+
 /** A profile's time in words, or its number. @param {Series} series @param {number} at */
 export function sinceText(series, at) {
   const time = series.profiles[at]?.[1] ?? null;
-  return time === null ? `profile ${at + 1}` : timeText(time, precisionOf(series.profiles.map((one) => one[1])));
+  return time === null ? `profile ${at + 1}` : timeText(time, precisionIn(series));
 }
 
 /** The days between which something was. @param {Series} series @param {number} from @param {number} to */
-function spanText({ profiles }, from, to) {
+function spanText(series, from, to) {
+  const { profiles } = series;
   const [begin, end] = [profiles[from][1], profiles[to][1]];
   if (begin === null || end === null) return `profiles ${from + 1} – ${to + 1}`;
-  const { hasYear } = precisionOf(profiles.map((one) => one[1]));
+  const { hasYear } = precisionIn(series);
   const [first, last] = [begin, end].map((time) => dayText(time, hasYear));
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** A value in the unit of the list. @param {Series} series @param {number|null} func @param {number} value */
+/** A value in the unit of the list. @param {Series} series @param {number|null} func @param {number|null} value */
 export function valueText({ isPer, typicalTotal, unit }, func, value) {
-  if (func === null) return amount(value, unit);
-  return isPer ? amount((value / 100) * typicalTotal, unit) : percent(value, 100);
+  if (value === null) return '–';
+  if (func === null) return precise(value, unit);
+  return isPer ? precise((value / 100) * typicalTotal, unit) : percent(value, 100);
 }
 
-/** Before and after in one unit: "18.6 → 40.4 µs". @param {Series} series @param {number|null} func @param {number} before @param {number} after */
-export function valuesText(series, func, before, after) {
-  const [from, to] = [before, after].map((value) => valueText(series, func, value));
-  const [number, unit] = from.split(' ');
-  return `${unit && unit === to.split(' ')[1] ? number : from} → ${to}`;
+/** Values in one unit, which is written once: "18.6 → 40.4 µs". @param {Series} series @param {number|null} func @param {(number|null)[]} values */
+function valuesText(series, func, values) {
+  const texts = values.map((value) => valueText(series, func, value));
+  const unitIn = (/** @type {string} */ text) => text.split(' ')[1];
+  return texts.map((text, i) => (i + 1 < texts.length && unitIn(text) === unitIn(texts[i + 1]) ? text.split(' ')[0] : text)).join(' → ');
 }
 
-/** A difference in points. @param {number} points */
-function pointsOf(points) {
-  const size = Math.abs(points).toFixed(2);
-  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size}`;
-}
+/** @param {number} points */
+const pointsOf = (points) => (Math.abs(points) < 0.005 ? '0' : `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(2)}`);
 
 /** @param {Change} change */
 function deltaText({ function: func, after, before, delta }) {
@@ -101,31 +109,36 @@ function deltaText({ function: func, after, before, delta }) {
 }
 
 /** @param {Change} change */
-function intervalText({ function: func, before, high, low }) {
-  if (low === null || high === null) return '–';
-  if (func === null) return `${signedPercent(low, before).replace(' %', '')} to ${signedPercent(high, before)}`;
-  return `${pointsOf(low)} to ${pointsOf(high)}`;
+function intervalText({ function: func, after, before, high, low }) {
+  if (low === null || high === null) return '';
+  const number = (/** @type {number} */ value) => `${value < 0 ? '−' : ''}${Math.abs(value).toFixed(2)}`;
+  if (func !== null) return `${number(low)} to ${number(high)}`;
+  if (changeOf(before, after).endsWith('×')) return `${digits(1 + low / before)} to ${digits(1 + high / before)}×`;
+  const part = (/** @type {number} */ value) => (value < 0 ? '−' : '') + percent(Math.abs(value), before);
+  return `${part(low).replace(' %', '')} to ${part(high)}`;
 }
 
 /** @param {number|null} q */
-const qText = (q) => (q === null ? '' : q < 1e-4 ? 'q < 0.0001' : `q ${q.toPrecision(1)}`);
+const qText = (q) => (q === null ? '' : q < 1e-4 ? '<0.0001' : String(Number(q.toPrecision(1))));
 
 /** @param {Change} change */
 function evidenceText({ agree, of, q }) {
-  return [of > 0 && `${agree} of ${of}`, qText(q)].filter(Boolean).join(', ');
+  return [of > 0 && `${agree} of ${of}`, q !== null && `q ${qText(q)}`].filter(Boolean).join(', ');
 }
 
 /** What a verdict is called. @param {Change} change */
 function verdictOf(change) {
   if (change.hasMoved) return '';
-  return change.code === 'new' || change.code === 'gone' ? change.code : stateOf(change);
+  const state = stateOf(change);
+  if (change.code === 'new' && state === 'more') return 'new';
+  return change.code === 'gone' && state === 'less' ? 'gone' : state;
 }
 
 /** @param {Change} change @returns {Kind} */
 const kindOf = ({ hasMoved, went }) => (hasMoved ? 'moved' : went === null ? 'open' : 'went');
 
 /** @param {Series} series @param {number|null} func */
-const moduleOf = ({ functions }, func) => (func === null ? '' : functions[func].shownIn);
+const moduleOf = ({ functions }, func) => (func === null ? '' : moduleName(functions[func].shownIn || functions[func].module));
 
 /** @param {Series} series @param {Change} change @param {number} id @returns {Row} */
 function changeRow(series, change, id) {
@@ -141,13 +154,13 @@ function changeRow(series, change, id) {
     since: went === null ? sinceText(series, at) : spanText(series, at, series.points[went].at),
     at,
     module: moduleOf(series, func),
-    values: valuesText(series, func, change.before, change.after),
+    values: valuesText(series, func, [change.before, change.after, ...(kind === 'went' ? [change.last] : [])]),
     delta: deltaText(change),
     size: func === null ? (100 * delta) / series.typicalTotal : delta,
     interval: intervalText(change),
     evidence: evidenceText(change),
     q: change.q ?? 1,
-    code: change.code,
+    code: change.code === 'unknown' ? '' : change.code,
     fact,
     point,
     change,
@@ -165,11 +178,11 @@ function driftRow(series, { function: func, first, last, q }, id) {
     since: '',
     at: -1,
     module: moduleOf(series, func),
-    values: valuesText(series, func, first, last),
+    values: valuesText(series, func, [first, last]),
     delta: func === null ? changeOf(first, last) : pointsOf(last - first),
     size: func === null ? (100 * (last - first)) / series.typicalTotal : last - first,
     interval: '',
-    evidence: qText(q),
+    evidence: q === null ? '' : `q ${qText(q)}`,
     q: q ?? 1,
     code: '',
     fact: '',
@@ -191,8 +204,13 @@ export function rowsOf(series) {
   return rows;
 }
 
-/** The command that writes the diff of a point; "" where nothing is known to have changed. @param {Point} point */
-export const commandOf = ({ pair }) => (pair ? `kelvin diff ${pair[0]} ${pair[1]} -o change.html` : '');
+/** The command that writes the diff of a point; "" where nothing is known to have changed. @param {Series} series @param {number} point */
+export function commandOf({ points, profiles }, point) {
+  const { at, pair } = points[point];
+  const time = profiles[at]?.[1] ?? null;
+  const file = time === null ? 'change' : new Date(time).toISOString().slice(0, 16).replace('T', '-').replace(':', '');
+  return pair ? pasted(`kelvin diff ${pair[0]} ${pair[1]} -o ${file}.html`) : '';
+}
 
 /** The points that can be opened, in order of time. @param {Series} series */
 export const openPoints = ({ points }) => points.flatMap(({ part }, i) => (part === null ? [] : [i]));

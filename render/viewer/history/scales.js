@@ -2,7 +2,7 @@
 // Where times and values lie on the axes of a chart, and what stands at their ticks. Times are in UTC, as in all outputs
 // of a history, in milliseconds since 1970.
 
-import { amount } from '../common/format.js';
+import { precise } from '../common/format.js';
 
 /** @typedef {import('../data/history.js').Series} Series */
 
@@ -95,7 +95,7 @@ export function niceStep(least) {
 /** A value as an axis writes it, without zeros at its end. @param {number} value @param {string} unit "%" or that of a metric */
 export function axisText(value, unit) {
   if (value === 0) return '0';
-  const text = unit === '%' ? `${value.toFixed(2)} %` : amount(value, unit);
+  const text = unit === '%' ? `${value.toFixed(2)} %` : precise(value, unit);
   return text.replace(/\.0+(?= |$)|(\.\d*?[1-9])0+(?= |$)/, '$1');
 }
 

@@ -26,7 +26,7 @@ function pointText({ series: { changes, points } }, point) {
   const what = fact || (isDeploy ? 'deploy' : 'a change without a known cause');
   const many = (/** @type {number} */ n, /** @type {string} */ words) => n > 0 && `${n} change${n === 1 ? '' : 's'} ${words}`;
   const parts = [many(count, count === 1 ? 'begins' : 'begin'), many(went, went === 1 ? 'ends' : 'end')].filter(Boolean);
-  return `${what}: ${parts.join(', ') || 'no change is proven'}${part === null ? '' : '; a click opens the diff'}`;
+  return `${what}: ${parts.join(', ') || 'no change is proven'}${part === null ? '' : '; a click or Enter opens the diff'}`;
 }
 
 /** The content of the tooltip. @param {View} view @param {Line[]} lines @param {number} at @param {number} point -1: of none @param {string} hot */

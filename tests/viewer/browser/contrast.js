@@ -174,7 +174,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     },
     { context },
   );
-  for (const kind of ['single', 'bottlenecks', 'requests', 'suite', 'python'])
+  for (const kind of ['single', 'bottlenecks', 'requests', 'suite', 'history', 'python'])
     reportTest(`everything can be read: "${kind}", ${colorScheme}`, kind, (report) => reads(report, kind), { context });
   reportTest(
     `everything can be read: the views and what opens, ${colorScheme}`,

@@ -56,3 +56,8 @@ export * as markdown from '../../../render/viewer/export/markdown.js';
 export * as vector from '../../../render/viewer/export/vector.js';
 export * as whole from '../../../render/viewer/export/whole.js';
 export * as benchmarks from '../../../render/viewer/suite/benchmarks.js';
+export * as historyaddress from '../../../render/viewer/history/address.js';
+export * as historylines from '../../../render/viewer/history/lines.js';
+export * as historyplot from '../../../render/viewer/history/plot.js';
+export * as historyrows from '../../../render/viewer/history/rows.js';
+export * as scales from '../../../render/viewer/history/scales.js';
