@@ -113,3 +113,21 @@ test('Firefox opens a benchmark of a suite, and goes back', { skip, timeout: 180
     await firefox.close();
   }
 });
+
+test('Firefox draws a history, opens a change, and goes back', { skip, timeout: 180000 }, async () => {
+  const firefox = await Firefox.start();
+  const name = `document.querySelector('.part-bar:not([hidden]) b')?.textContent`;
+  try {
+    await firefox.open(pageUrl('history'));
+    await firefox.until('!!document.documentElement.dataset.ready');
+    assert.equal(await firefox.run(`document.querySelectorAll('.plot .line').length`), 6);
+    assert.equal(await firefox.run(`document.querySelectorAll('.history-changes .grid-row').length`), 9);
+    await firefox.run(`document.querySelector('.history-changes .grid-row:nth-child(2)').click()`);
+    await firefox.until(`${name} === 'parse_header' && !!document.querySelector('canvas.flame') && !!document.documentElement.dataset.ready`);
+    await firefox.run(`history.back()`);
+    await firefox.until(`!document.querySelector('canvas.flame') && document.querySelectorAll('.plot .line').length === 6`);
+    assert.deepEqual(firefox.complaints(), []);
+  } finally {
+    await firefox.close();
+  }
+});
