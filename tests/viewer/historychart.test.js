@@ -139,6 +139,16 @@ test('an address says what is shown, and says it again', () => {
   assert.deepEqual(readAddress('#since=%E0%A4%A&axis=none&series=none&lines=..', table), DEFAULTS);
 });
 
+test('series of one title, and profiles without a name, have addresses of their own', () => {
+  const { DEFAULTS, pointName, readAddress, seriesName, writeAddress } = historyaddress;
+  const twins = { ...table, series: [series, { ...series }, { ...series, title: '' }] };
+  assert.deepEqual([0, 1, 2].map((i) => seriesName(twins, i)), ['checkout on api-1 (1)', 'checkout on api-1 (2)', 'series (3)']);
+  for (const i of [0, 1, 2]) assert.equal(readAddress(writeAddress({ ...DEFAULTS, series: i }, twins), twins).series, i);
+  const unnamed = { ...series, profiles: series.profiles.map((profile) => ['', ...profile.slice(1)]) };
+  assert.equal(pointName(/** @type {any} */ (unnamed), 0), '#14');
+  assert.equal(pointName(series, 0), 'checkout-014.pb.gz');
+});
+
 test('keys name lines', () => {
   const key = historylines.keyOf(series, 0, true);
   assert.deepEqual(historylines.keyed(series, key), { func: 0, isSelf: true });

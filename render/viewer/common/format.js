@@ -33,7 +33,10 @@ export function amount(value, unit) {
   return `${step === 1 ? count(value) : digits(value / step)} ${name}`;
 }
 
-/** A value with its unit, in three digits also where that is less than a unit: "2.45 ns" (format_precise). @param {number} value @param {string} unit */
+/**
+ * A value with its unit, in three digits also where that is less than a unit: "2.45 ns" (format_precise).
+ * @param {number} value @param {string} unit
+ */
 export function precise(value, unit) {
   if (value === 0) return '0';
   return unit === 'nanoseconds' && Math.abs(value) < 999.5 ? `${digits(value)} ns` : amount(value, unit);

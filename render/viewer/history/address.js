@@ -18,6 +18,25 @@
 /** @type {Shown} */
 export const DEFAULTS = { series: 0, axis: 'time', scale: 'value', added: [], since: '', of: '' };
 
+/**
+ * What a series is called: its title, with its number where others have the same.
+ * @param {HistoryTable} table @param {number} i
+ */
+export function seriesName({ series }, i) {
+  const { title } = series[i];
+  const isAlone = title && series.every((one, other) => other === i || one.title !== title);
+  return isAlone ? title : `${title || 'series'} (${i + 1})`;
+}
+
+/**
+ * What a point is called: the first profile behind it.
+ * @param {import('../data/history.js').Series} series @param {number} point
+ */
+export function pointName({ points, profiles }, point) {
+  const { at } = points[point];
+  return profiles[at]?.[0] || `#${at + 1}`;
+}
+
 /** @param {string} hash */
 function partsOf(hash) {
   const out = new Map();
@@ -33,10 +52,10 @@ function partsOf(hash) {
 }
 
 /** What an address says. @param {string} hash @param {HistoryTable} table @returns {Shown} */
-export function readAddress(hash, { series }) {
+export function readAddress(hash, table) {
   const parts = partsOf(hash);
   return {
-    series: Math.max(0, series.findIndex(({ title }) => title === parts.get('series'))),
+    series: Math.max(0, table.series.findIndex((_, i) => seriesName(table, i) === parts.get('series'))),
     axis: parts.get('axis') === 'index' ? 'index' : 'time',
     scale: parts.get('scale') === 'percent' ? 'percent' : 'value',
     added: (parts.get('lines') || '').split('.').filter(Boolean),
@@ -47,8 +66,11 @@ export function readAddress(hash, { series }) {
 
 /** The address of what is shown, without `#`. @param {Shown} shown @param {HistoryTable} table */
 export function writeAddress({ added, axis, of, scale, series, since }, table) {
-  const parts = [series > 0 && ['series', table.series[series].title]];
+  const parts = [series > 0 && ['series', seriesName(table, series)]];
   if (since) parts.push(['since', since], of !== '' && ['of', of]);
-  else parts.push(axis === 'index' && ['axis', axis], scale === 'percent' && ['scale', scale], added.length > 0 && ['lines', added.join('.')]);
+  else {
+    parts.push(axis === 'index' && ['axis', axis], scale === 'percent' && ['scale', scale]);
+    parts.push(added.length > 0 && ['lines', added.join('.')]);
+  }
   return parts.map((part) => part && `${part[0]}=${encodeURIComponent(part[1])}`).filter(Boolean).join('&');
 }

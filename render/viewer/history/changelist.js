@@ -27,46 +27,126 @@ const colourOf = ({ state }) => (state ? `s-${state}` : 'dim');
 /** @param {Row} row */
 const verdictOf = ({ kind, state }) => state || KINDS[kind];
 
-/** @param {ListHost} host @returns {RowColumn[]} */
-function columnsOf(host) {
+/** What changed, since when, and in which way. @param {ListHost} host @returns {RowColumn[]} */
+function nameColumns(host) {
   return [
     {
-      id: 'since', title: 'since', left: true, most: 20, hint: 'when the first profile behind the change was recorded, in UTC',
-      text: (row) => row.since, full: (row) => [row.since, row.fact].filter(Boolean).join('\n'), value: (row) => row.at, rank: 2,
+      id: 'since',
+      title: 'since',
+      hint: 'when the first profile behind the change was recorded, in UTC',
+      left: true,
+      most: 20,
+      rank: 2,
+      text: (row) => row.since,
+      full: (row) => [row.since, row.fact].filter(Boolean).join('\n'),
+      value: (row) => row.at,
     },
     {
-      id: 'verdict', title: 'verdict', left: true, width: '8.5em', hint: 'in the order of reading: open changes first, the latest on top',
-      text: verdictOf, full: (row) => VERDICTS[row.state || row.kind] || '', value: (row) => -row.f.id, className: colourOf,
+      id: 'verdict',
+      title: 'verdict',
+      hint: 'in the order of reading: open changes first, the latest on top',
+      left: true,
+      width: '8.5em',
+      text: verdictOf,
+      full: (row) => VERDICTS[row.state || row.kind] || '',
+      value: (row) => -row.f.id,
+      className: colourOf,
     },
     {
-      id: 'name', title: 'function', left: true, width: 'minmax(9em,1.4fr)', text: (row) => listName(row.f.name),
-      full: (row) => [row.f.name, row.module, row.whose && `its ${row.whose} time`].filter(Boolean).join('\n'), value: (row) => row.f.name, node: (row) => nameNode(row, host),
+      id: 'name',
+      title: 'function',
+      left: true,
+      width: 'minmax(9em,1.4fr)',
+      text: (row) => listName(row.f.name),
+      full: (row) => [row.f.name, row.module, row.whose && `its ${row.whose} time`].filter(Boolean).join('\n'),
+      value: (row) => row.f.name,
+      node: (row) => nameNode(row, host),
     },
     {
-      id: 'time', title: 'time', left: true, rank: 5, hint: 'of the function itself, or with all it calls', text: (row) => row.whose,
-      value: (row) => row.whose, className: () => 'dim',
-    },
-    { id: 'values', title: 'before → after', text: (row) => row.values, value: (row) => row.change?.after ?? 0, rank: 1 },
-    {
-      id: 'change', title: 'change', hint: 'in points of the total; of the total itself in percent', text: (row) => row.delta,
-      value: (row) => row.size, className: colourOf,
-    },
-    { id: 'interval', title: '95 % interval', hint: 'of the change', text: (row) => row.interval, value: (row) => row.size, rank: 3 },
-    {
-      id: 'line', title: 'over time', left: true, width: 'minmax(7em,1fr)', text: () => '', full: (row) => row.values, value: (row) => row.size,
-      node: (row) => sparkline(host.lineOf(row)), className: () => 'drawn',
-    },
-    {
-      id: 'evidence', title: 'evidence', left: true, rank: 4, text: (row) => row.evidence, value: (row) => row.q,
-      hint: 'how many profiles behind the point lie on their side of all the others, and the false discovery rate at which the change is proven',
-    },
-    { id: 'code', title: 'code', left: true, rank: 2, text: (row) => row.code, full: (row) => codeWords(row.code), value: (row) => row.code },
-    {
-      id: 'fact', title: 'what changed', left: true, most: 30, rank: 2, hint: 'the first fact that changed at this point',
-      text: (row) => row.fact, value: (row) => row.fact,
+      id: 'time',
+      title: 'time',
+      hint: 'of the function itself, or with all it calls',
+      left: true,
+      rank: 5,
+      text: (row) => row.whose,
+      value: (row) => row.whose,
+      className: () => 'dim',
     },
   ];
 }
+
+/** By how much. @param {ListHost} host @returns {RowColumn[]} */
+function figureColumns(host) {
+  return [
+    {
+      id: 'values',
+      title: 'before → after',
+      rank: 1,
+      text: (row) => row.values,
+      value: (row) => row.change?.after ?? 0,
+    },
+    {
+      id: 'change',
+      title: 'change',
+      hint: 'in points: percent of the usual total; of the total itself in percent of what it was',
+      text: (row) => row.delta,
+      value: (row) => row.size,
+      className: colourOf,
+    },
+    {
+      id: 'interval',
+      title: '95 % interval',
+      hint: 'of the change',
+      rank: 3,
+      text: (row) => row.interval,
+      value: (row) => row.size,
+    },
+    {
+      id: 'line',
+      title: 'over time',
+      left: true,
+      width: 'minmax(7em,1fr)',
+      text: () => '',
+      full: (row) => row.values,
+      value: (row) => row.size,
+      node: (row) => sparkline(host.lineOf(row)),
+      className: () => 'drawn',
+    },
+  ];
+}
+
+/** What shows it, and what else is known. @type {RowColumn[]} */
+const EVIDENCE_COLUMNS = [
+  {
+    id: 'evidence',
+    title: 'evidence',
+    hint: 'how many profiles behind the point lie beyond all of those before it; q: at which rate of false discoveries it is proven',
+    left: true,
+    rank: 4,
+    text: (row) => row.evidence,
+    value: (row) => row.q,
+  },
+  {
+    id: 'code',
+    title: 'code',
+    hint: "whether the function's own code changed at this point",
+    left: true,
+    rank: 2,
+    text: (row) => row.code,
+    full: (row) => codeWords(row.code),
+    value: (row) => row.code,
+  },
+  {
+    id: 'fact',
+    title: 'what changed',
+    hint: 'the first fact that changed at this point',
+    left: true,
+    most: 30,
+    rank: 2,
+    text: (row) => row.fact,
+    value: (row) => row.fact,
+  },
+];
 
 /** @param {Row} row @param {ListHost} host */
 function nameNode(row, host) {
@@ -89,7 +169,7 @@ export class ChangeList {
       () => {},
     );
     this.grid.onOpen = (row) => host.open(row);
-    this.grid.setColumns(columnsOf(host), 'verdict');
+    this.grid.setColumns([...nameColumns(host), ...figureColumns(host), ...EVIDENCE_COLUMNS], 'verdict');
     this.grid.body.addEventListener('pointermove', ({ target }) => this.#pointed(/** @type {Element} */ (target)));
     this.grid.body.addEventListener('pointerleave', () => host.point(null));
     this.grid.body.addEventListener('click', (event) => {

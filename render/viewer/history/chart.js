@@ -84,7 +84,8 @@ export class Chart {
   /** Shows a line before all others: that which is pointed at, or the selected one. @param {string} [key] */
   #emphasize(key = this.hot || this.view?.selected || '') {
     this.picture.classList.toggle('has-hot', this.#lines.some((line) => line.key === key));
-    for (const one of this.picture.querySelectorAll('[data-key]')) one.classList.toggle('hot', one.getAttribute('data-key') === key);
+    for (const one of this.picture.querySelectorAll('[data-key]'))
+      one.classList.toggle('hot', one.getAttribute('data-key') === key);
   }
 
   /** Shows a line before the others while something else points at it. @param {string} key */
@@ -200,7 +201,11 @@ export class Chart {
     else if (line || this.view?.selected) this.host.choose(line === this.view?.selected ? '' : line);
   }
 
-  /** Tells of a profile, and of a point beside it. @param {number} at -1: of none @param {number} point -1: of none @param {{x: number, y: number}} place in the window */
+  /**
+   * Tells of a profile, and of a point beside it.
+   * @param {number} at -1: of none @param {number} point -1: of none
+   * @param {{x: number, y: number}} place in the window
+   */
   #tell(at, point, place) {
     const { cursor, geometry: g, hot, tip, view } = this;
     tip.hidden = at < 0;

@@ -2,7 +2,7 @@
 // The page of a history: its overview, and the diff of both sides of one point at a time as a report of its own. The
 // address says which point is open.
 
-import { readAddress, writeAddress } from './address.js';
+import { pointName, readAddress, writeAddress } from './address.js';
 import { h } from '../common/dom.js';
 import { count } from '../common/format.js';
 import { keyed, lineOf, nameOf } from './lines.js';
@@ -48,8 +48,7 @@ export class History {
 
   /** What is shown when a point is open. @param {number} point @param {string} of @returns {Shown} */
   #at(point, of) {
-    const { points, profiles } = this.series;
-    return { ...this.shown, since: profiles[points[point].at][0], of };
+    return { ...this.shown, since: pointName(this.series, point), of };
   }
 
   /** What is shown when none is open. @returns {Shown} */
@@ -101,8 +100,8 @@ export class History {
 
   /** The point behind which a profile is the first, if it can be opened; else -1. @param {string} since */
   #pointOf(since) {
-    const { points = [], profiles = [] } = this.series || {};
-    return since ? points.findIndex(({ at, part }) => part !== null && profiles[at]?.[0] === since) : -1;
+    const points = this.series?.points || [];
+    return since ? points.findIndex(({ part }, i) => part !== null && pointName(this.series, i) === since) : -1;
   }
 
   /** @param {Shown} [before] what was open */

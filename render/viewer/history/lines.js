@@ -84,8 +84,12 @@ function driftOf({ drifts, profiles }, func) {
 /** @param {Series} series @param {Change} change @returns {Jump} */
 function jumpOf({ points }, change) {
   const { after, before, delta, high, low, point } = change;
-  return { at: points[point].at, before, after, low: before + (low ?? delta), high: before + (high ?? delta), state: stateOf(change) };
+  const [least, most] = [before + (low ?? delta), before + (high ?? delta)];
+  return { at: points[point].at, before, after, low: least, high: most, state: stateOf(change) };
 }
+
+/** @param {Change} change */
+const isDrawn = ({ after, before, hasMoved }) => !hasMoved && Number.isFinite(before) && Number.isFinite(after);
 
 /** Makes a line. @param {Series} series @param {number|null} func @param {boolean} isSelf @returns {Line} */
 export function lineOf(series, func, isSelf) {
@@ -99,7 +103,7 @@ export function lineOf(series, func, isSelf) {
     isSelf,
     values: func === null ? series.whole : series.values[func][isSelf ? 'self' : 'total'],
     levels: levels.length || isSelf ? levels : driftOf(series, func),
-    jumps: changes.filter(({ after, before, hasMoved }) => !hasMoved && Number.isFinite(before) && Number.isFinite(after)).map((one) => jumpOf(series, one)),
+    jumps: changes.filter(isDrawn).map((one) => jumpOf(series, one)),
   };
 }
 

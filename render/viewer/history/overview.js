@@ -2,6 +2,7 @@
 // The first thing that the page of a history shows: the answer, the chart of a series, and the list of its changes.
 
 import { Adding } from './adding.js';
+import { seriesName } from './address.js';
 import { Chart } from './chart.js';
 import { ChangeList } from './changelist.js';
 import { copied, h, renew } from '../common/dom.js';
@@ -112,7 +113,8 @@ export class Overview {
     return h(
       'footer',
       {},
-      h('span', {}, 'A click or ', key('Enter'), ' on a change or a deploy opens the diff of both sides, ', key('/'), ' adds a function.'),
+      h('span', {}, 'A click or ', key('Enter'), ' on a change or a deploy opens the diff of both sides.'),
+      h('span', {}, key('/'), ' adds a function.'),
       leftOut > 0 && h('span', {}, `${count(leftOut)} diff${leftOut === 1 ? ' has' : 's have'} no room in this page.`),
     );
   }
@@ -178,17 +180,17 @@ export class Overview {
     const { series } = this.table;
     const current = this.shown?.series || 0;
     const choose = (/** @type {number} */ i) => this.host.set({ series: i, added: [], since: '', of: '' }, true);
-    const text = (/** @type {Series} */ one, /** @type {number} */ i) => one.title || `Series ${i + 1}`;
+    const text = (/** @type {number} */ i) => seriesName(this.table, i);
     const open = (/** @type {Series} */ one) => {
       const n = openCount(one);
       return n ? ` · ${n} open` : '';
     };
     if (series.length > MOST_BUTTONS) {
-      const options = series.map((one, i) => /** @type {[string, string]} */ ([String(i), text(one, i) + open(one)]));
+      const options = series.map((one, i) => /** @type {[string, string]} */ ([String(i), text(i) + open(one)]));
       return [select('Series', options, String(current), (value) => choose(Number(value)))];
     }
     return series.map((one, i) =>
-      button('button', { 'aria-pressed': i === current, onclick: () => choose(i) }, h('bdi', {}, text(one, i)), open(one)),
+      button('button', { 'aria-pressed': i === current, onclick: () => choose(i) }, h('bdi', {}, text(i)), open(one)),
     );
   }
 
@@ -219,8 +221,8 @@ export class Overview {
       this.#drawChart();
     };
     const hint = 'the axis of values fits the selected line alone';
-    const fitting = !!selected && selected !== WHOLE && button('button', { 'aria-pressed': fits, title: hint, onclick: fit }, 'Fit selected line');
-    return [fitting, series.isPer && values, !!timesOf(series) && times];
+    const fitting = button('button', { 'aria-pressed': fits, title: hint, onclick: fit }, 'Fit selected line');
+    return [!!selected && selected !== WHOLE && fitting, series.isPer && values, !!timesOf(series) && times];
   }
 
   /** Makes a line once. @param {string} key */

@@ -93,7 +93,14 @@ export function geometryOf(view, width, height) {
   const range = whole ? rangeOf(whole) : /** @type {[number, number]} */ ([0, 1]);
   const [low, high] = range;
   return {
-    width, height, left, right, top, bottom, range, most,
+    width,
+    height,
+    left,
+    right,
+    top,
+    bottom,
+    range,
+    most,
     xs: places.map(x),
     points: series.points.map(({ at }) => x(pointPlace(places, at))),
     y: (value) => bottom - (value / most) * (bottom - top),
@@ -108,8 +115,11 @@ function label(x, y, text, kind = 'tick') {
   return element;
 }
 
+/** @param {string} kind @param {string} d */
+const path = (kind, d) => svg('path', { class: kind, d });
+
 /** @param {string} kind @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
-const rule = (kind, x1, y1, x2, y2) => svg('path', { class: kind, d: `M${px(x1)} ${px(y1)}L${px(x2)} ${px(y2)}` });
+const rule = (kind, x1, y1, x2, y2) => path(kind, `M${px(x1)} ${px(y1)}L${px(x2)} ${px(y2)}`);
 
 /** @param {View} view @param {Geometry} g */
 function axes(view, g) {
@@ -140,7 +150,9 @@ function xTicks({ axis, series }, { bottom, left, right, xs }) {
   /** @type {Tick[]} */
   const ticks = isTimed
     ? timeTicks(from, to, most).map(({ at, text }) => ({ at: left + ((at - from) / (to - from)) * (right - left), text }))
-    : valueTicks(1, length, most, 'count').filter(({ at }) => Number.isInteger(at)).map(({ at, text }) => ({ at: xs[at - 1], text }));
+    : valueTicks(1, length, most, 'count')
+        .filter(({ at }) => Number.isInteger(at))
+        .map(({ at, text }) => ({ at: xs[at - 1], text }));
   // A text that would leave the chart is left out; the next one is near.
   return ticks.flatMap(({ at, text }) => [
     rule('axis-line', at, bottom, at, bottom + 4),
@@ -148,7 +160,10 @@ function xTicks({ axis, series }, { bottom, left, right, xs }) {
   ]);
 }
 
-/** The flags of points: the longest form of each fact that has room, of points with changes first. @param {View} view @param {Geometry} g @param {Labels} labels */
+/**
+ * The flags of points: the longest form of each fact that has room, of points with changes first.
+ * @param {View} view @param {Geometry} g @param {Labels} labels
+ */
 function flags({ series }, g, labels) {
   const { changes, points } = series;
   const isChanged = points.map((_, i) => changes.some((one) => !one.hasMoved && (one.point === i || one.went === i)));
@@ -170,7 +185,8 @@ function flags({ series }, g, labels) {
     const text = texts.get(i);
     const kind = `${isDeploy ? 'deploy' : 'found'} ${isChanged[i] ? 'changed' : ''}`;
     const line = rule('at', g.points[i], text ? 6 : FLAGS - 4, g.points[i], g.bottom);
-    return svg('g', { class: `point ${kind}`, 'data-point': i }, line, ...(text ? [label(g.points[i] + 4, 14, text, 'flag')] : []));
+    const flag = text ? [label(g.points[i] + 4, 14, text, 'flag')] : [];
+    return svg('g', { class: `point ${kind}`, 'data-point': i }, line, ...flag);
   });
 }
 
@@ -178,16 +194,19 @@ function flags({ series }, g, labels) {
 function thread(xs, values, y) {
   let d = '';
   for (let i = 0; i < values.length; i++) d += `${i ? 'L' : 'M'}${px(xs[i])} ${px(y(values[i]))}`;
-  return svg('path', { class: 'thread', d });
+  return path('thread', d);
 }
 
-/** Dots as pieces without a length, whose caps are round. @param {Line} line @param {Geometry} g @param {(value: number) => number} y */
+/**
+ * Dots as pieces without a length, whose caps are round.
+ * @param {Line} line @param {Geometry} g @param {(value: number) => number} y
+ */
 function dots(line, { xs }, y) {
   const paths = { '': '', more: '', less: '' };
   const { values } = line;
   for (let i = 0; i < values.length; i++) paths[stateAt(line, i)] += `M${px(xs[i])} ${px(y(values[i]))}h0`;
   const size = xs.length > 1 && (xs[xs.length - 1] - xs[0]) / (xs.length - 1) < APART ? 'small' : '';
-  return STATES.filter((state) => paths[state]).map((state) => svg('path', { class: `dots ${size} ${state}`, d: paths[state] }));
+  return STATES.filter((state) => paths[state]).map((state) => path(`dots ${size} ${state}`, paths[state]));
 }
 
 /** Where the level of a segment begins and ends. @param {Geometry} g @param {number} from @param {number} to */
@@ -200,12 +219,12 @@ function ends({ left, right, xs }, from, to) {
 function levels({ jumps, levels: list }, g, y) {
   const flat = list.map(({ end, from, level, state, to }) => {
     const [begin, stop] = ends(g, from, to);
-    return svg('path', { class: `level ${state} ${end === level ? '' : 'drift'}`, d: `M${px(begin)} ${px(y(level))}L${px(stop)} ${px(y(end))}` });
+    return rule(`level ${state} ${end === level ? '' : 'drift'}`, begin, y(level), stop, y(end));
   });
   const risers = jumps.map(({ after, at, before, high, low, state }) => {
     const [x] = ends(g, at, at);
     const bar = `M${px(x - 4)} ${px(y(low))}h8M${px(x)} ${px(y(low))}V${px(y(high))}M${px(x - 4)} ${px(y(high))}h8`;
-    return svg('g', {}, svg('path', { class: `level ${state}`, d: `M${px(x)} ${px(y(before))}V${px(y(after))}` }), svg('path', { class: `whisker ${state}`, d: bar }));
+    return svg('g', {}, rule(`level ${state}`, x, y(before), x, y(after)), path(`whisker ${state}`, bar));
   });
   return [...flat, ...risers];
 }
@@ -214,13 +233,18 @@ function levels({ jumps, levels: list }, g, y) {
 function drawn(line, g) {
   const y = line.func === null ? g.yWhole : g.y;
   const kind = `line ${line.levels.length ? '' : 'plain'}`;
-  return svg('g', { class: kind, 'data-key': line.key }, thread(g.xs, line.values, y), ...dots(line, g, y), ...levels(line, g, y));
+  const parts = [thread(g.xs, line.values, y), ...dots(line, g, y), ...levels(line, g, y)];
+  return svg('g', { class: kind, 'data-key': line.key }, ...parts);
 }
 
 /** Whether names have a column of their own. @param {Geometry} g */
 const hasNames = ({ right, width }) => right + NAMES <= width + 1;
 
-/** A name: beside the end of its line, or above it where there is no column of names. @param {Geometry} g @param {Line} line @param {string} text @param {number} y of the end @param {number} at @param {Labels} labels */
+/**
+ * A name: beside the end of its line, or above it where there is no column of names.
+ * @param {Geometry} g @param {Line} line @param {string} text @param {number} y of the end @param {number} at
+ * @param {Labels} labels
+ */
 function nameOf(g, line, text, y, at, labels) {
   const state = line.levels.at(-1)?.state || '';
   const props = { class: `name ${state}`, 'data-key': line.key };
@@ -228,7 +252,7 @@ function nameOf(g, line, text, y, at, labels) {
   const shown = label(g.right + 16, at + 4, labels.fit(text, NAMES - 34), '');
   if (line.func === null) return svg('g', props, shown);
   const from = Math.max(g.top, Math.min(g.bottom, y));
-  return svg('g', props, svg('path', { class: 'leader', d: `M${px(g.right + 2)} ${px(from)}L${px(g.right + 12)} ${px(at)}` }), shown);
+  return svg('g', props, rule('leader', g.right + 2, from, g.right + 12, at), shown);
 }
 
 /** The names of lines, none above another. @param {View} view @param {Geometry} g @param {Labels} labels */
@@ -254,7 +278,8 @@ export function plot(view, g, labels) {
   const { lines, selected, whole } = view;
   labels.fit('', 0);
   // Lines that do not fit the axis of the selected one are cut off at its top.
-  const inner = svg('clipPath', { id: 'history-lines' }, svg('rect', { x: 0, y: g.top - 4, width: g.width, height: g.bottom - g.top + 8 }));
+  const box = { x: 0, y: g.top - 4, width: g.width, height: g.bottom - g.top + 8 };
+  const inner = svg('clipPath', { id: 'history-lines' }, svg('rect', box));
   const ordered = [...lines].sort((a, b) => Number(a.key === selected) - Number(b.key === selected));
   return [
     svg('defs', {}, inner),

@@ -93,11 +93,15 @@ export function valueText({ isPer, typicalTotal, unit }, func, value) {
   return isPer ? precise((value / 100) * typicalTotal, unit) : percent(value, 100);
 }
 
-/** Values in one unit, which is written once: "18.6 → 40.4 µs". @param {Series} series @param {number|null} func @param {(number|null)[]} values */
+/**
+ * Values in one unit, which is written once: "18.6 → 40.4 µs".
+ * @param {Series} series @param {number|null} func @param {(number|null)[]} values
+ */
 function valuesText(series, func, values) {
   const texts = values.map((value) => valueText(series, func, value));
-  const unitIn = (/** @type {string} */ text) => text.split(' ')[1];
-  return texts.map((text, i) => (i + 1 < texts.length && unitIn(text) === unitIn(texts[i + 1]) ? text.split(' ')[0] : text)).join(' → ');
+  const parts = texts.map((text) => text.split(' '));
+  const isSame = (/** @type {number} */ i) => i + 1 < parts.length && parts[i][1] === parts[i + 1][1];
+  return texts.map((text, i) => (isSame(i) ? parts[i][0] : text)).join(' → ');
 }
 
 /** @param {number} points */
@@ -204,7 +208,10 @@ export function rowsOf(series) {
   return rows;
 }
 
-/** The command that writes the diff of a point; "" where nothing is known to have changed. @param {Series} series @param {number} point */
+/**
+ * The command that writes the diff of a point; "" where nothing is known to have changed.
+ * @param {Series} series @param {number} point
+ */
 export function commandOf({ points, profiles }, point) {
   const { at, pair } = points[point];
   const time = profiles[at]?.[1] ?? null;

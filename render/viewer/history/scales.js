@@ -31,9 +31,9 @@ const two = (time) => String(time).padStart(2, '0');
 /** Which parts of a time tell the profiles of a series apart. @param {(number|null)[]} times in their order */
 export function precisionOf(times) {
   const known = /** @type {number[]} */ (times.filter((time) => time !== null));
-  const isSame = (/** @type {number} */ length) => known.some((t, i) => i > 0 && Math.floor(t / length) === Math.floor(known[i - 1] / length));
+  const minutes = known.map((time) => Math.floor(time / MINUTE));
   const years = known.map((time) => new Date(time).getUTCFullYear());
-  return { hasYear: years.some((year) => year !== years[0]), hasSeconds: isSame(MINUTE) };
+  return { hasYear: years.some((year) => year !== years[0]), hasSeconds: minutes.some((minute, i) => i > 0 && minute === minutes[i - 1]) };
 }
 
 /** A day: "18 Nov", "18 Nov 2026". @param {number} time @param {boolean} hasYear */
@@ -92,7 +92,10 @@ export function niceStep(least) {
   return [1, 2, 5, 10].map((n) => n * tenth).find((step) => step >= least * (1 - 1e-9)) || 10 * tenth;
 }
 
-/** A value as an axis writes it, without zeros at its end. @param {number} value @param {string} unit "%" or that of a metric */
+/**
+ * A value as an axis writes it, without zeros at its end.
+ * @param {number} value @param {string} unit "%" or that of a metric
+ */
 export function axisText(value, unit) {
   if (value === 0) return '0';
   const text = unit === '%' ? `${value.toFixed(2)} %` : precise(value, unit);
@@ -107,7 +110,8 @@ export function valueTicks(from, to, most, unit) {
   if (!(to > from)) return [];
   const step = niceStep((to - from) / Math.max(1, most));
   const out = [];
-  for (let n = Math.ceil(from / step - 1e-9); n * step <= to * (1 + 1e-9); n++) out.push({ at: n * step, text: axisText(n * step, unit) });
+  for (let n = Math.ceil(from / step - 1e-9); n * step <= to * (1 + 1e-9); n++)
+    out.push({ at: n * step, text: axisText(n * step, unit) });
   return out;
 }
 

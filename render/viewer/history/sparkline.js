@@ -6,7 +6,7 @@ import { svg } from '../common/dom.js';
 /** @typedef {import('./lines.js').Line} Line */
 
 const [WIDTH, HEIGHT, MARGIN] = [120, 20, 2];
-/** So many pieces are enough for the width: of more profiles each piece spans several, from their least to their greatest value. */
+/** So many pieces are enough for the width: one of several profiles goes from their least to their greatest value. */
 const PIECES = 120;
 
 /** @param {Line} line @param {number} from @param {number} to @param {(at: number, value: number) => string} place */
@@ -29,8 +29,10 @@ export function sparkline(line) {
   for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
   // Values that differ by a few percent are not drawn as a change.
   const low = Math.min(least, 0.8 * most);
-  const place = (/** @type {number} */ at, /** @type {number} */ value) =>
-    `${((WIDTH * (at + 0.5)) / count).toFixed(1)} ${(HEIGHT - MARGIN - ((value - low) / (most - low || 1)) * (HEIGHT - 2 * MARGIN)).toFixed(1)}`;
+  const place = (/** @type {number} */ at, /** @type {number} */ value) => {
+    const part = (value - low) / (most - low || 1);
+    return `${((WIDTH * (at + 0.5)) / count).toFixed(1)} ${(HEIGHT - MARGIN - part * (HEIGHT - 2 * MARGIN)).toFixed(1)}`;
+  };
   const coloured = levels.filter(({ state }) => state);
   return svg(
     'svg',

@@ -29,7 +29,10 @@ function pointText({ series: { changes, points } }, point) {
   return `${what}: ${parts.join(', ') || 'no change is proven'}${part === null ? '' : '; a click or Enter opens the diff'}`;
 }
 
-/** The content of the tooltip. @param {View} view @param {Line[]} lines @param {number} at @param {number} point -1: of none @param {string} hot */
+/**
+ * The content of the tooltip.
+ * @param {View} view @param {Line[]} lines @param {number} at @param {number} point -1: of none @param {string} hot
+ */
 export function told(view, lines, at, point, hot) {
   const { series } = view;
   const [name, time, , isTimeOfFile, , , , labels] = series.profiles[at];
