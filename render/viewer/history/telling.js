@@ -2,8 +2,8 @@
 // What is told of a profile: its name, time, labels, and the values of the lines that are shown.
 
 import { h } from '../common/dom.js';
-import { listName } from '../common/format.js';
-import { namesOf, stateAt } from './lines.js';
+import { isolated, listName } from '../common/format.js';
+import { nameOf, namesOf, stateAt } from './lines.js';
 import { sinceText, valueText } from './rows.js';
 
 /** @typedef {import('./lines.js').Line} Line */
@@ -11,6 +11,7 @@ import { sinceText, valueText } from './rows.js';
 
 /** So many lines and labels are told of; the rest is counted. */
 const MOST = 8;
+const MOST_NAMES = 3;
 
 /** The value of a line as the chart has it. @param {View} view @param {Line} line @param {number} at */
 function valueOf({ scale, series }, { func, values }, at) {
@@ -18,15 +19,25 @@ function valueOf({ scale, series }, { func, values }, at) {
   return valueText({ ...series, isPer }, func, values[at]);
 }
 
-/** What a point is, in words. @param {View} view @param {number} point */
-function pointText({ series: { changes, points } }, point) {
-  const { fact, isDeploy, part } = points[point];
-  const count = changes.filter((one) => one.point === point && !one.hasMoved).length;
-  const went = changes.filter((one) => one.went === point && !one.hasMoved).length;
-  const what = fact || (isDeploy ? 'deploy' : 'a change without a known cause');
-  const many = (/** @type {number} */ n, /** @type {string} */ words) => n > 0 && `${n} change${n === 1 ? '' : 's'} ${words}`;
-  const parts = [many(count, count === 1 ? 'begins' : 'begin'), many(went, went === 1 ? 'ends' : 'end')].filter(Boolean);
-  return `${what}: ${parts.join(', ') || 'no change is proven'}${part === null ? '' : '; a click or Enter opens the diff'}`;
+/** Names in a sentence: "main, parse, sort and 3 more". @param {string[]} names */
+function listed(names) {
+  const rest = names.length - MOST_NAMES;
+  if (rest > 0) return `${names.slice(0, MOST_NAMES).join(', ')} and ${rest} more`;
+  return [names.slice(0, -1).join(', '), names[names.length - 1]].filter(Boolean).join(' and ');
+}
+
+/** What a point is, in words, and which functions change there. @param {View} view @param {number} point */
+function pointText({ series }, point) {
+  const { fact, isDeploy, part } = series.points[point];
+  const changes = series.changes.filter(({ hasMoved }) => !hasMoved);
+  const names = (/** @type {typeof changes} */ list) =>
+    listed([...new Set(list.map((one) => isolated(listName(nameOf(series, one.function)))))]);
+  const begun = changes.filter((one) => one.point === point);
+  const gone = changes.filter((one) => one.went === point);
+  const what = fact || (isDeploy ? 'deploy' : 'no cause is known');
+  const parts = [begun.length > 0 && `changed: ${names(begun)}`, gone.length > 0 && `gone again: ${names(gone)}`];
+  const sentence = parts.filter(Boolean).join('; ') || 'no change is proven';
+  return `${what}; ${sentence}.${part === null ? '' : ' A click or Enter opens the diff.'}`;
 }
 
 /**
@@ -38,14 +49,14 @@ export function told(view, lines, at, point, hot) {
   const [name, time, , isTimeOfFile, , , , labels] = series.profiles[at];
   const when = `${sinceText(series, at)}${time === null ? '' : ` UTC${isTimeOfFile ? ', when the file was changed' : ''}`}`;
   const first = lines.filter(({ key }) => key === hot);
-  const listed = [...first, ...lines.filter(({ key }) => key !== hot)].slice(0, MOST);
-  const names = namesOf(listed);
-  const rows = listed.map((line, i) => {
+  const shown = [...first, ...lines.filter(({ key }) => key !== hot)].slice(0, MOST);
+  const names = namesOf(shown);
+  const rows = shown.map((line, i) => {
     const state = stateAt(line, at);
     const cell = h(`td${state && `.s-${state}`}`, {}, valueOf(view, line, at));
     return h(line.key === hot ? 'tr.hot' : 'tr', {}, h('th', { scope: 'row' }, h('bdi', {}, listName(names[i]))), cell);
   });
-  const rest = lines.length - listed.length;
+  const rest = lines.length - shown.length;
   const pairs = Object.entries(labels);
   const told = pairs.slice(0, MOST).map(([key, value]) => `${key} ${value}`);
   return [

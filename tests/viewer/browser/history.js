@@ -85,7 +85,7 @@ reportTest('a profile that is pointed at tells its name, time, labels and values
   assert.match(tip, /\(total\)1\.2\d ms.*parse_header2\d\.\d µs.*SSL_write\d{3} µs/);
   const flag = await boxOf(report, '.flag:text("version 41 → 42")');
   await report.point(flag.x + 20, flag.y + 5);
-  assert.match(await report.text('.history-chart .tip .at-point'), /^version 41 → 42: 3 changes begin; a click or Enter opens the diff$/);
+  assert.match(await report.text('.history-chart .tip .at-point'), /^version 41 → 42; changed: \(total\), parse_header and json::Value::clone\. A click or Enter opens the diff\.$/);
   await report.point(5, 5);
   assert.equal(await report.page.locator('.history-chart .tip').isVisible(), false);
 });
@@ -111,9 +111,9 @@ reportTest('the chart is read and opened by keys alone', 'history', async (repor
   await report.press('ArrowLeft');
   assert.match(await said(report), /^21 Nov/);
   await report.press('PageUp');
-  assert.match(await said(report), /^18 Nov 14:02, .*version 41 → 42: 3 changes begin/);
+  assert.match(await said(report), /^18 Nov 14:02, .*version 41 → 42; changed: \(total\), parse_header and/);
   await report.press('PageUp', 'PageUp', 'PageDown');
-  assert.match(await said(report), /^12 Nov 14:02/);
+  assert.match(await said(report), /^12 Nov 14:02, .*no cause is known; gone again: gc_mark\.$/);
   await report.press('Home');
   assert.match(await said(report), /^12 Oct/);
   await report.press('PageDown', 'Enter');

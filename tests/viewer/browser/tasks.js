@@ -102,6 +102,13 @@ async function range(reader) {
   await reader.keys('Enter');
 }
 
+/** Opens a change of a history, and selects its function there. @param {Reader} reader */
+async function changedSince(reader) {
+  await reader.press('.history-changes .grid-row', 'parse_header');
+  await reader.report.painted(5000);
+  await reader.press('ul.changes .link', 'parse_header');
+}
+
 /** @type {Task[]} */
 const TASKS = [
   {
@@ -223,6 +230,24 @@ const TASKS = [
       await reader.sees('.part-bar b', /test_parse/);
       if (reader.hand === 'keyboard') await reader.sees('ul.changes li', /more|new/);
       else await reader.sees('.inspector .where', /\w/);
+    },
+  },
+  {
+    name: '(j) since which deploy it costs more, and in which code',
+    kind: 'history',
+    by: {
+      mouse: changedSince,
+      keyboard: async (reader) => {
+        await reader.keys('ArrowDown', 'ArrowDown', 'Enter');
+        await reader.report.painted(5000);
+      },
+      finger: changedSince,
+    },
+    answer: async (reader) => {
+      await reader.sees('.part-bar b', /parse_header/);
+      await reader.sees('.part-tools', /since 18 Nov 14:02.*version 41 → 42/);
+      if (reader.hand === 'keyboard') await reader.sees('ul.changes li', /parse_header.*more/);
+      else await reader.sees('.inspector .where', /app\.c:42/);
     },
   },
   {
