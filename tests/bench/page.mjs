@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // node page.mjs TITLE PAGE [BEFORE]: opens a page round by round and prints medians and goals: until it is painted, from
 // a click to its frame, the frames a second while the wheel zooms and moves the picture, and the memory that the page
-// has afterwards. BEFORE is the same report by an earlier version, measured in turn. See tests/bench/viewer.
+// has afterwards; of a page that begins without a picture, the first and the last. BEFORE is the same report by an earlier
+// version, measured in turn. See tests/bench/viewer.
 
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
@@ -98,11 +99,12 @@ async function measure(browser, path) {
     await page.waitForFunction(() => globalThis.benchPainted && document.documentElement.dataset.ready, null, wait);
     await page.waitForTimeout(REST_MS);
     const painted = await page.evaluate(() => globalThis.benchPainted);
-    const clicked = await page.evaluate(click);
+    const hasPicture = await page.locator('.overlay').count();
+    const clicked = hasPicture ? { click: await page.evaluate(click) } : {};
     await page.waitForTimeout(REST_MS);
-    const motion = await page.evaluate(turnWheel);
+    const motion = hasPicture ? await page.evaluate(turnWheel) : {};
     const pid = (await renderers(browser)).filter((id) => !others.has(id)).sort((a, b) => b - a)[0];
-    return { painted, click: clicked, ...motion, ...(await memoryOf(page, pid)) };
+    return { painted, ...clicked, ...motion, ...(await memoryOf(page, pid)) };
   } finally {
     await page.close();
   }
@@ -123,6 +125,7 @@ try {
   }
   console.log(title);
   for (const [what, { unit, goal, more }] of Object.entries(MEASURES)) {
+    if (!(what in own[0])) continue;
     const best = (more ? Math.max : Math.min)(...own.map((run) => run[what]));
     const middle = median(own.map((run) => run[what]));
     const cells = [`${middle.toFixed(0)} ${unit}`.padStart(12), `best ${best.toFixed(0)}`.padStart(10)];
