@@ -175,3 +175,10 @@ test('the axis of functions begins at 0, that of the total does not', () => {
   assert.ok(fitted.most < g.most);
   assert.deepEqual(historyplot.unitOf(/** @type {any} */ ({ series, scale: 'percent' })), { factor: 1, unit: '%' });
 });
+
+test('a deploy of which nothing else is known is called one', () => {
+  const [first] = series.points;
+  assert.equal(historylines.factOf({ ...first, fact: '' }), 'deploy');
+  assert.equal(historylines.factOf({ ...first, fact: '', isDeploy: false }), '');
+  assert.equal(historylines.factOf(first), 'version 39 → 40');
+});

@@ -5,7 +5,7 @@
 import { pointName, readAddress, writeAddress } from './address.js';
 import { h } from '../common/dom.js';
 import { count } from '../common/format.js';
-import { keyed, lineOf, nameOf } from './lines.js';
+import { factOf, keyed, lineOf, nameOf } from './lines.js';
 import { Overview } from './overview.js';
 import { Parts } from '../app/parts.js';
 import { openPoints, rowsOf, sinceText } from './rows.js';
@@ -138,7 +138,8 @@ export class History {
   /** What stands above a report: what it is of, and the ways to others. @param {number} point @param {Row|undefined} row */
   #bar(point, row) {
     const { series } = this;
-    const { at, fact } = series.points[point];
+    const { at } = series.points[point];
+    const fact = factOf(series.points[point]);
     const steps = openPoints(series);
     const since = h('span', {}, h('span.dim', {}, 'since '), `${sinceText(series, at)}`);
     const place = `${count(steps.indexOf(point) + 1)} of ${count(steps.length)}`;

@@ -51,6 +51,9 @@ export const nameOf = ({ functions }, func) => (func === null ? '(total)' : func
 /** Which time of a function a line or a change is of. @param {number|null} func @param {boolean} isSelf */
 export const whoseText = (func, isSelf) => (func === null ? '' : isSelf ? 'self' : 'total');
 
+/** The fact that changed at a point; "deploy", or "" where none is known. @param {import('../data/history.js').Point} point */
+export const factOf = ({ fact, isDeploy }) => fact || (isDeploy ? 'deploy' : '');
+
 /** What a change is coloured by. @param {Change} change @returns {State} */
 export const stateOf = ({ delta, hasMoved }) => (hasMoved || !delta ? '' : delta > 0 ? 'more' : 'less');
 

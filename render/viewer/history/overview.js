@@ -7,7 +7,7 @@ import { Chart } from './chart.js';
 import { ChangeList } from './changelist.js';
 import { copied, h, renew } from '../common/dom.js';
 import { count, listName } from '../common/format.js';
-import { firstLines, keyed, keyOf, lineOf, nameOf, namesOf, whoseText, WHOLE } from './lines.js';
+import { factOf, firstLines, keyed, keyOf, lineOf, nameOf, namesOf, whoseText, WHOLE } from './lines.js';
 import { markdownOf } from '../export/markdown.js';
 import { namedParts } from '../export/summary.js';
 import { commandOf, rowsOf, sinceText, valueText } from './rows.js';
@@ -313,10 +313,11 @@ export class Overview {
 
   /** @param {number} point @param {string} [of] the line whose change is meant */
   #openPoint(point, of = '') {
-    const { fact, pair, part } = this.series.points[point];
+    const { pair, part } = this.series.points[point];
+    const fact = factOf(this.series.points[point]) || 'Nothing is known of this point';
     if (part !== null) this.host.open(point, of);
     else if (pair) this.#tell(point);
-    else this.#say(`${fact || 'This deploy'}: no change is proven here, so that the page has no diff of it.`);
+    else this.#say(`${fact}: no change is proven here, so that the page has no diff of it.`);
   }
 
   /** Says how a point is looked at whose diff is not in the page. @param {number} point */

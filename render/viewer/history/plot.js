@@ -3,7 +3,7 @@
 
 import { svg } from '../common/dom.js';
 import { Labels } from '../drawing/labels.js';
-import { namesOf, stateAt } from './lines.js';
+import { factOf, namesOf, stateAt } from './lines.js';
 import { placesOf, pointPlace, timesOf, timeTicks, valueTicks } from './scales.js';
 
 /** @typedef {import('../data/history.js').Series} Series */
@@ -171,7 +171,7 @@ function flags({ series }, g, labels) {
   /** @type {[number, number][]} */ const taken = [];
   /** @type {Map<number, string>} */ const texts = new Map();
   for (const i of order) {
-    const { fact } = points[i];
+    const fact = factOf(points[i]);
     const begin = g.points[i] + 3;
     // The nearest flag to the right and all that reaches over this place decide how much room there is.
     if (taken.some(([from, to]) => from <= begin && begin < to + 6)) continue;

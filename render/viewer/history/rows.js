@@ -3,7 +3,7 @@
 // are those of all outputs of a history (render/history_words.c).
 
 import { change as changeOf, digits, moduleName, pasted, percent, precise } from '../common/format.js';
-import { keyOf, nameOf, stateOf, whoseText } from './lines.js';
+import { factOf, keyOf, nameOf, stateOf, whoseText } from './lines.js';
 import { dayText, precisionOf, timeText } from './scales.js';
 
 /** @typedef {import('../data/history.js').Change} Change */
@@ -147,7 +147,7 @@ const moduleOf = ({ functions }, func) => (func === null ? '' : moduleName(funct
 /** @param {Series} series @param {Change} change @param {number} id @returns {Row} */
 function changeRow(series, change, id) {
   const { function: func, delta, isSelf, point, went } = change;
-  const { at, fact } = series.points[point];
+  const { at } = series.points[point];
   const kind = kindOf(change);
   return {
     f: { id, name: nameOf(series, func) },
@@ -165,7 +165,7 @@ function changeRow(series, change, id) {
     evidence: evidenceText(change),
     q: change.q ?? 1,
     code: change.code === 'unknown' ? '' : change.code,
-    fact,
+    fact: factOf(series.points[point]),
     point,
     change,
   };

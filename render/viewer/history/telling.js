@@ -3,7 +3,7 @@
 
 import { h } from '../common/dom.js';
 import { isolated, listName } from '../common/format.js';
-import { nameOf, namesOf, stateAt } from './lines.js';
+import { factOf, nameOf, namesOf, stateAt } from './lines.js';
 import { sinceText, valueText } from './rows.js';
 
 /** @typedef {import('./lines.js').Line} Line */
@@ -28,13 +28,13 @@ function listed(names) {
 
 /** What a point is, in words, and which functions change there. @param {View} view @param {number} point */
 function pointText({ series }, point) {
-  const { fact, isDeploy, part } = series.points[point];
+  const { part } = series.points[point];
   const changes = series.changes.filter(({ hasMoved }) => !hasMoved);
   const names = (/** @type {typeof changes} */ list) =>
     listed([...new Set(list.map((one) => isolated(listName(nameOf(series, one.function)))))]);
   const begun = changes.filter((one) => one.point === point);
   const gone = changes.filter((one) => one.went === point);
-  const what = fact || (isDeploy ? 'deploy' : 'no cause is known');
+  const what = factOf(series.points[point]) || 'no cause is known';
   const parts = [begun.length > 0 && `changed: ${names(begun)}`, gone.length > 0 && `gone again: ${names(gone)}`];
   const sentence = parts.filter(Boolean).join('; ') || 'no change is proven';
   return `${what}; ${sentence}.${part === null ? '' : ' A click or Enter opens the diff.'}`;
