@@ -20,6 +20,21 @@ void watch_time_words(int64_t unix_s, char words[static WATCH_TIME_BYTES])
 		words[0] = '\0';
 }
 
+const char *watch_time_parse(const char *words, int64_t *unix_s)
+{
+	struct tm parts = { 0 };
+	char again[WATCH_TIME_BYTES];
+	const char *end = strptime(words, "%Y-%m-%dT%H-%M-%SZ", &parts);
+	int64_t parsed_s = end ? timegm(&parts) : 0;
+
+	/* strptime(3) takes more than one way of writing a time. */
+	watch_time_words(parsed_s, again);
+	if (!end || (size_t)(end - words) != strlen(again) || strncmp(words, again, strlen(again)) != 0)
+		return NULL;
+	*unix_s = parsed_s;
+	return end;
+}
+
 static bool is_report(const struct watch_file *file)
 {
 	return file->kind == WATCH_REPORT || file->kind == WATCH_REPORT_JSON;
@@ -51,29 +66,32 @@ static bool take_kind(const char *ending, bool has_begin, enum watch_file_kind *
 	return true;
 }
 
+static bool take_number(const char **at, unsigned int *number)
+{
+	unsigned long parsed;
+	char *end;
+
+	*number = 1;
+	if (**at != '-')
+		return true;
+	parsed = strtoul(*at + 1, &end, 10);
+	*number = (unsigned int)parsed;
+	*at = end;
+	return parsed > 1 && parsed < WATCH_MOST_FILES;
+}
+
 bool watch_file_parse(const char *name, struct watch_file *file)
 {
 	bool has_begin = strncmp(name, report_begin, sizeof(report_begin) - 1) == 0;
-	struct watch_file parsed = { .number = 1 };
-	struct tm parts = { 0 };
+	struct watch_file parsed = { 0 };
 	char again[WATCH_NAME_BYTES];
-	const char *at = strptime(name + (has_begin ? sizeof(report_begin) - 1 : 0), "%Y-%m-%dT%H-%M-%SZ", &parts);
+	const char *at = watch_time_parse(name + (has_begin ? sizeof(report_begin) - 1 : 0), &parsed.unix_s);
 
-	if (!at)
+	if (!at || !take_number(&at, &parsed.number) || !take_kind(at, has_begin, &parsed.kind))
 		return false;
-	if (at[0] == '-') {
-		char *end;
-		unsigned long number = strtoul(at + 1, &end, 10);
-
-		parsed.number = number > 1 && number < WATCH_MOST_FILES ? (unsigned int)number : 0;
-		at = end;
-	}
-	if (!take_kind(at, has_begin, &parsed.kind))
-		return false;
-	parsed.unix_s = timegm(&parts);
-	/* strptime(3) takes more than one way of writing a time. */
+	/* strtoul(3) as well. */
 	watch_file_name(&parsed, again);
-	if (parsed.number == 0 || strcmp(name, again) != 0)
+	if (strcmp(name, again) != 0)
 		return false;
 	*file = parsed;
 	return true;

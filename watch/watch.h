@@ -60,6 +60,79 @@ struct watch_environment {
 };
 void watch_read_environment(const char *bytes, size_t size, struct watch_environment *environment);
 
+/* ---- The target ---- */
+
+enum watch_target_kind {
+	WATCH_PID,    /* a process, and behind its end the one that takes its place */
+	WATCH_EXE,    /* the oldest process that executes a program */
+	WATCH_CGROUP, /* the processes of a control group, also of one that is made again */
+	WATCH_UNIT,   /* likewise of the group of a systemd unit */
+};
+
+struct watch_wish {
+	enum watch_target_kind kind;
+	pid_t pid;        /* of WATCH_PID */
+	const char *name; /* borrowed: a path or name of a program, the path of a group, "checkout.service" */
+};
+
+/*
+ * The main process of a target: of a group the oldest of those that execute its program, which is the one that had used
+ * most CPU time when it was first looked for, and the same path as long as there is one. So a launcher is not taken for
+ * the service, nor a helper that comes and goes.
+ */
+enum { WATCH_PATH_BYTES = 4096 };
+struct watch_process {
+	pid_t pid;
+	uid_t user;
+	int64_t began_boot_ns;          /* CLOCK_BOOTTIME */
+	char program[WATCH_PATH_BYTES]; /* without " (deleted)"; "": it may not be known */
+	char link[WATCH_PATH_BYTES];    /* as /proc/PID/exe has it */
+	char group[WATCH_PATH_BYTES];   /* control group, as /proc/PID/cgroup has it */
+};
+
+struct watch_target;
+
+/* `err` ERROR_NOT_FOUND: a process of WATCH_PID is not there. Others may come later. */
+COMMON_MUST_CHECK
+bool watch_target_create(const struct watch_wish *wish, struct watch_target **target, struct error *err);
+void watch_target_destroy(struct watch_target *target);
+
+static inline void watch_target_cleanup(struct watch_target **target)
+{
+	watch_target_destroy(*target);
+}
+
+enum watch_sight {
+	WATCH_SAME,  /* nothing has changed */
+	WATCH_THERE, /* the main process is another one than before, or executes another program */
+	WATCH_GONE,  /* it is gone, and none is there in its place */
+};
+
+/*
+ * Looks at the target. That takes two system calls while its main process lives; one that is looked for costs more, and
+ * is looked for less and less often, at least each watch_rest_ns.
+ */
+static const int64_t watch_rest_ns = 4000000000;
+enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns);
+
+/* The main process; NULL: there is none. Borrowed until the next look. */
+const struct watch_process *watch_target_process(const struct watch_target *target);
+
+/* The directory of the control group that is to be recorded; NULL: the process is. Borrowed, likewise. */
+const char *watch_target_group(const struct watch_target *target);
+
+/*
+ * Reads which build a process runs, and what it was told of itself. Its memory, files and environment are foreign and
+ * may be slow; call it in a child process. `service` and the version of the environment are "" where the process
+ * publishes them itself (recording/process/otel_context.h), as the recorder then reads them while it records.
+ */
+struct watch_identity {
+	struct watch_build build;
+	char service[WATCH_WORD_BYTES];
+};
+COMMON_MUST_CHECK
+bool watch_identify(const struct watch_process *process, struct watch_identity *identity, struct error *err);
+
 /* ---- When it is recorded ---- */
 
 /*
@@ -145,6 +218,9 @@ struct watch_file {
 
 /* "2026-11-26T08-00-00Z", which holds no colons, so that every file system and shell takes it; years 1970 to 9999. */
 void watch_time_words(int64_t unix_s, char words[static WATCH_TIME_BYTES]);
+
+/* Reads such a time at the start of a text; returns what is behind it, NULL: there is none. */
+const char *watch_time_parse(const char *words, int64_t *unix_s);
 
 void watch_file_name(const struct watch_file *file, char name[static WATCH_NAME_BYTES]);
 
