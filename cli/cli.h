@@ -43,6 +43,9 @@ struct cli_command {
 extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_bench, cmd_report, cmd_recover, cmd_symbolize,
 	cmd_doctor, cmd_mcp;
 
+/* The command of this name; NULL: there is none. */
+const struct cli_command *cli_find_command(const char *name);
+
 /*
  * Writes whole lines, the last with or without its newline, wrapped (common/wrap.h) to the columns of the stream;
  * `indent` is less than 40. Text of files, symbols and arguments is cleaned, so that it cannot control the terminal.

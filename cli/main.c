@@ -44,15 +44,22 @@ static void print_completions(void)
 	options_print_completion("--version", "-V", NULL, NULL, "the version");
 }
 
+const struct cli_command *cli_find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(name, commands[i]->name) == 0)
+			return commands[i];
+	return NULL;
+}
+
 /* The options of the command that is named; false: there is no such command. */
 static bool find_command(int argc, char **argv, struct options *options)
 {
-	for (size_t i = 0; argc > 0 && i < COMMAND_COUNT; i++)
-		if (strcmp(argv[0], commands[i]->name) == 0) {
-			options_init(options, commands[i], argc, argv);
-			return true;
-		}
-	return false;
+	const struct cli_command *command = argc > 0 ? cli_find_command(argv[0]) : NULL;
+
+	if (command)
+		options_init(options, command, argc, argv);
+	return command != NULL;
 }
 
 static int dispatch(int argc, char **argv)

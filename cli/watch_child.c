@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/watch_child.h"
+
+#include "cli/cli.h"
+#include "cli/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What is kept of a child's words. */
+enum { MOST_BYTES = 1 << 20 };
+
+int watch_run_command(const char *const *words)
+{
+	const struct cli_command *command = cli_find_command(words[0]);
+	struct options options;
+	size_t count = 0;
+
+	while (words[count])
+		count++;
+	if (!command)
+		return CLI_EXIT_ERROR;
+	options_init(&options, command, (int)count, (char **)(uintptr_t)words);
+	return command->run(&options);
+}
+
+/* ---- The child ---- */
+
+static _Noreturn void be_child(const struct watch_child *child, int directory, const sigset_t *mask, pid_t parent,
+	int (*work)(void *context), void *context)
+{
+	static char no_colour[] = "NO_COLOR=1";
+
+	/* The terminal's Ctrl-C is for the watch, which has the recording kept. */
+	(void)setpgid(0, 0);
+	child_end_with(parent);
+	signal(SIGPIPE, SIG_DFL);
+	if (fchdir(directory) != 0 || dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) < 0 ||
+		dup2(child->out, STDOUT_FILENO) < 0 || dup2(child->said, STDERR_FILENO) < 0)
+		_exit(CLI_EXIT_ERROR);
+	putenv(no_colour);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	exit(cli_close_stdout(work(context)));
+}
+
+/* ---- The watch ---- */
+
+static void close_streams(struct watch_child *child)
+{
+	cleanup_close(&child->out);
+	cleanup_close(&child->said);
+	*child = (struct watch_child){ 0 };
+}
+
+bool watch_child_start(struct watch_child *child, int directory, const sigset_t *mask, double deadline_s,
+	int (*work)(void *context), void *context, struct error *err)
+{
+	pid_t self = getpid();
+
+	*child = (struct watch_child){ .out = memfd_create("answer", MFD_CLOEXEC),
+		.said = memfd_create("messages", MFD_CLOEXEC),
+		.end_ns = clock_read_ns(CLOCK_BOOTTIME) + (int64_t)(deadline_s * 1e9) };
+	fflush(NULL);
+	child->pid = child->out < 0 || child->said < 0 ? -1 : fork();
+	if (child->pid == 0)
+		be_child(child, directory, mask, self, work, context);
+	if (child->pid > 0) {
+		(void)setpgid(child->pid, child->pid);
+		return true;
+	}
+	error_set_errno(err, errno, "cannot start a process for a recording");
+	close_streams(child);
+	return false;
+}
+
+/* Appends what was written, without what a terminal would obey. */
+static void take_text(int fd, struct buffer *text)
+{
+	CLEANUP(buffer_deinit) struct buffer raw;
+	struct error ignored;
+
+	buffer_init(&raw, MOST_BYTES);
+	buffer_init(text, (size_t)4 * MOST_BYTES);
+	(void)!file_read_opened(&(struct file_opened){ (char *)(uintptr_t) "answer", fd }, &raw, &ignored);
+	for (const char *at = raw.data ? raw.data : ""; *at;) {
+		uint32_t code = unicode_next(&at);
+
+		unicode_append(text, code == '\n' || code == '\t' ? code : unicode_clean(code));
+	}
+	buffer_append(text, "", 0);
+}
+
+static void take_outcome(struct watch_child *child, int status, struct watch_outcome *outcome)
+{
+	enum { SIGNAL_BASE = 128 };
+
+	outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_BASE + WTERMSIG(status);
+	take_text(child->out, &outcome->out);
+	take_text(child->said, &outcome->said);
+	/* What it has started ends with it. */
+	(void)kill(-child->pid, SIGKILL);
+	close_streams(child);
+}
+
+bool watch_child_ended(struct watch_child *child, struct watch_outcome *outcome)
+{
+	int status;
+
+	if (clock_read_ns(CLOCK_BOOTTIME) > child->end_ns) {
+		(void)kill(-child->pid, SIGKILL);
+		(void)kill(child->pid, SIGKILL);
+	}
+	if (waitpid(child->pid, &status, WNOHANG) != child->pid)
+		return false;
+	take_outcome(child, status, outcome);
+	return true;
+}
+
+void watch_child_wait(struct watch_child *child, struct watch_outcome *outcome)
+{
+	enum { STEP_MS = 5 };
+
+	while (!watch_child_ended(child, outcome))
+		(void)poll(NULL, 0, STEP_MS);
+}
+
+void watch_child_signal(const struct watch_child *child, int number)
+{
+	if (child->pid > 0)
+		(void)kill(child->pid, number);
+}
+
+void watch_outcome_deinit(struct watch_outcome *outcome)
+{
+	buffer_deinit(&outcome->out);
+	buffer_deinit(&outcome->said);
+}

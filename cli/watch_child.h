@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+/*
+ * Children of a watch, each of which runs one of the program's own commands in the watch's directory: whatever becomes
+ * of a recording or a comparison, the watch goes on, and what they read and keep in memory ends with them. What they
+ * write to the standard streams is kept in memory, and a child that does not end in time is ended with all that it has
+ * started.
+ */
+struct watch_child {
+	pid_t pid;      /* 0: none runs */
+	int out, said;  /* owned: standard output and error, files in memory; of a child that runs */
+	int64_t end_ns; /* CLOCK_BOOTTIME by which it has to have ended */
+};
+
+/* What a child left. */
+struct watch_outcome {
+	int code;                /* of its end; 128 and the signal that ended it, as shells have it */
+	struct buffer out, said; /* NUL-terminated, cleaned of what a terminal would obey; lines stay */
+};
+
+/* `mask`: the signals that are blocked in work(context), whose result is the exit code. */
+COMMON_MUST_CHECK
+bool watch_child_start(struct watch_child *child, int directory, const sigset_t *mask, double deadline_s,
+	int (*work)(void *context), void *context, struct error *err);
+
+/* Whether the child has ended, of which there is one; `outcome` is then the caller's. Does not wait. */
+bool watch_child_ended(struct watch_child *child, struct watch_outcome *outcome);
+
+/* Waits until it has ended. */
+void watch_child_wait(struct watch_child *child, struct watch_outcome *outcome);
+
+/* Asks a child to end, if there is one. */
+void watch_child_signal(const struct watch_child *child, int number);
+
+void watch_outcome_deinit(struct watch_outcome *outcome);
+
+/* Runs a command of the program in a child, by its words without "kelvin"; NULL ends them. Its exit code. */
+int watch_run_command(const char *const *words);
