@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/watch_child.h"
+#include "cli/watch_loop.h"
+#include "cli/watch_place.h"
+#include "cli/watch_series.h"
+
+/* What a watch knows while it runs: private to its loop, and to the work of its children (watch_work.c). */
+
+enum doing { DOING_NOTHING, DOING_RECORDING, DOING_RECOVERING, DOING_REPORT };
+
+struct watch {
+	const struct watch_options *options;
+	struct watch_place place;
+	struct watch_target *target;
+	struct watch_schedule schedule;
+	struct watch_series series;
+	sigset_t mask_before; /* what children block */
+	int signals;          /* owned; signalfd(2) */
+	/* The child that runs, and what it is told. */
+	struct watch_child child;
+	enum doing doing;
+	struct watch_process process;
+	struct watch_file file;
+	char name[WATCH_NAME_BYTES];
+	bool was_told_to_end; /* the recording */
+	bool may_have_part;   /* a recording has failed, and may have left something */
+	/* Of the last deploy. */
+	struct watch_file first; /* its first profile */
+	size_t reported, tried;  /* profiles behind it that its report has, or that none could be made with; 0: none */
+	/* Of the user's signals. */
+	bool is_ending;
+	int code;
+	/* What was said: the same is not said again before something else has happened. */
+	struct buffer failure;
+	bool said_gone, said_restart;
+};
+
+struct watch_clocks watch_read_clocks(void);
+
+/* Says something to who wants to hear more than errors. */
+__attribute__((format(printf, 2, 3))) void watch_say(const struct watch *watch, const char *format, ...);
+
+/* Says what a child could not do, unless it is what was said last, but for the name of the file. */
+void watch_say_failure(struct watch *watch, const char *text);
+void watch_say_error(struct watch *watch, const struct error *err);
+
+/* Notices a deploy that the newest profile shows, or that a watch before this one has met (`is_beginning`). */
+void watch_notice_deploy(struct watch *watch, bool is_beginning);
+
+/* Each starts a child; false: there is nothing of this kind to do, or it cannot be started, which was said. */
+bool watch_start_recovery(struct watch *watch); /* of what a killed recording has left */
+bool watch_start_report(struct watch *watch);   /* of the last deploy */
+void watch_start_recording(struct watch *watch, enum watch_reason reason);
+
+/* The recording ends now, with what it has. */
+void watch_cut_recording(struct watch *watch);
+
+/* Takes what the child has left that did this. */
+void watch_end_work(struct watch *watch, enum doing doing, const struct watch_outcome *outcome);
