@@ -185,12 +185,13 @@ static void run_loop(struct watch *watch)
 	while (!watch->is_ending || watch->doing != DOING_NOTHING) {
 		int64_t wait_ns = longest_look_ns;
 
+		/* First, so that a recording which fails for the target's end is known to do so. */
+		if (!watch->is_ending)
+			look(watch);
 		if (watch->doing != DOING_NOTHING)
 			end_child(watch);
-		if (!watch->is_ending) {
-			look(watch);
+		if (!watch->is_ending)
 			wait_ns = start_next(watch);
-		}
 		if (!watch->is_ending || watch->doing != DOING_NOTHING)
 			wait_for_something(watch, wait_ns);
 	}

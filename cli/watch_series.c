@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The parts of a line, separated by tabs, which no label's value has. */
-enum { PART_NAME, PART_BUILD, PART_VERSION, PART_IMAGE, PART_STARTED, PART_COUNT };
+enum { PART_NAME, PART_BUILD, PART_VERSION, PART_IMAGE, PART_STARTED, PART_WORK, PART_COUNT };
 
 static const char *const part_labels[PART_COUNT] = {
 	[PART_BUILD] = WATCH_LABEL_BUILD,
@@ -32,12 +32,12 @@ static int print_labels(void *context)
 		return CLI_EXIT_ERROR;
 	}
 	printf("%s", inputs->names);
-	for (int i = PART_NAME + 1; i < PART_COUNT; i++) {
+	for (int i = PART_BUILD; i <= PART_STARTED; i++) {
 		const char *value = profile_label(profile, part_labels[i]);
 
 		printf("\t%s", value ? value : "");
 	}
-	printf("\n");
+	printf("\t%s\n", profile->requests.source == PROFILE_WORK_UNKNOWN ? "" : "work");
 	return CLI_EXIT_OK;
 }
 
@@ -63,7 +63,7 @@ int watch_series_print(const char *const *names)
 
 	for (; *names; names++)
 		if (!print_one(*names, &err))
-			printf("%s\t\t\t\t\n", *names);
+			printf("%s\t\t\t\t\t\n", *names);
 	return CLI_EXIT_OK;
 }
 
@@ -90,9 +90,11 @@ static void take_line(struct watch_series *series, char *line)
 		memmove(series->files, series->files + 1, kept * sizeof(series->files[0]));
 		memmove(series->builds, series->builds + 1, kept * sizeof(series->builds[0]));
 		memmove(series->started_s, series->started_s + 1, kept * sizeof(series->started_s[0]));
+		memmove(series->has_work, series->has_work + 1, kept * sizeof(series->has_work[0]));
 	}
 	at = series->count++;
 	series->files[at] = file;
+	series->has_work[at] = parts[PART_WORK][0] != '\0';
 	copy_word(series->builds[at].build_id, parts[PART_BUILD]);
 	copy_word(series->builds[at].version, parts[PART_VERSION]);
 	copy_word(series->builds[at].image, parts[PART_IMAGE]);
@@ -106,6 +108,20 @@ void watch_series_take(struct watch_series *series, const char *text)
 
 	for (char *rest = copy, *line; rest && (line = strsep(&rest, "\n")) != NULL;)
 		take_line(series, line);
+}
+
+static bool has_any_work(const struct watch_series *series, size_t from, size_t end)
+{
+	for (; from < end; from++)
+		if (series->has_work[from])
+			return true;
+	return false;
+}
+
+bool watch_series_is_compared(const struct watch_series *series, const struct watch_deploy *deploy, size_t profile)
+{
+	return series->has_work[profile] || !has_any_work(series, deploy->before, deploy->at) ||
+	       !has_any_work(series, deploy->at, deploy->end);
 }
 
 int64_t watch_series_deploy_s(const struct watch_series *series, const struct watch_deploy *deploy)

@@ -131,15 +131,21 @@ void watch_notice_deploy(struct watch *watch, bool is_beginning)
 
 /* ---- The report of a deploy ---- */
 
-static void join_names(const struct watch_series *series, size_t from, size_t end, struct buffer *out)
+/* Appends the names of the profiles of a side that are compared; how many they are. */
+static size_t join_names(const struct watch_series *series, const struct watch_deploy *deploy, size_t from, size_t end,
+	struct buffer *out)
 {
 	char name[WATCH_NAME_BYTES];
+	size_t count = 0;
 
 	buffer_init(out, (size_t)WATCH_PAIR_PROFILES * WATCH_NAME_BYTES);
 	for (size_t i = from; i < end; i++) {
+		if (!watch_series_is_compared(series, deploy, i))
+			continue;
 		watch_file_name(&series->files[i], name);
-		buffer_printf(out, "%s%s", i > from ? "," : "", name);
+		buffer_printf(out, "%s%s", count++ ? "," : "", name);
 	}
+	return count;
 }
 
 /* All that the report's child needs; it has a copy of it. */
@@ -160,15 +166,15 @@ static void report_task_deinit(struct report_task *task)
 static void describe_report(const struct watch *watch, const struct watch_deploy *deploy, struct report_task *task)
 {
 	int64_t deploy_s = watch_series_deploy_s(&watch->series, deploy);
-	size_t before = deploy->at - deploy->before, after = deploy->end - deploy->at;
+	size_t before, after;
 	struct watch_file page = { .kind = WATCH_REPORT, .unix_s = deploy_s, .number = 1 };
 	char time[WATCH_TIME_BYTES];
 
 	watch_file_name(&page, task->page);
 	page.kind = WATCH_REPORT_JSON;
 	watch_file_name(&page, task->json);
-	join_names(&watch->series, deploy->before, deploy->at, &task->base);
-	join_names(&watch->series, deploy->at, deploy->end, &task->head);
+	before = join_names(&watch->series, deploy, deploy->before, deploy->at, &task->base);
+	after = join_names(&watch->series, deploy, deploy->at, deploy->end, &task->head);
 	watch_time_words(deploy_s, time);
 	buffer_init(&task->begin, CLI_MESSAGE_BYTES);
 	buffer_init(&task->end, CLI_MESSAGE_BYTES);
