@@ -46,6 +46,8 @@ static _Noreturn void be_child(const struct watch_child *child, int directory, c
 		_exit(CLI_EXIT_ERROR);
 	putenv(no_colour);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (child->forgets)
+		store_secrets_deinit(child->forgets);
 	exit(cli_close_stdout(work(context)));
 }
 
@@ -55,7 +57,7 @@ static void close_streams(struct watch_child *child)
 {
 	cleanup_close(&child->out);
 	cleanup_close(&child->said);
-	*child = (struct watch_child){ 0 };
+	*child = (struct watch_child){ .forgets = child->forgets };
 }
 
 bool watch_child_start(struct watch_child *child, int directory, const sigset_t *mask, double deadline_s,
@@ -63,7 +65,8 @@ bool watch_child_start(struct watch_child *child, int directory, const sigset_t 
 {
 	pid_t self = getpid();
 
-	*child = (struct watch_child){ .out = memfd_create("answer", MFD_CLOEXEC),
+	*child = (struct watch_child){ .forgets = child->forgets,
+		.out = memfd_create("answer", MFD_CLOEXEC),
 		.said = memfd_create("messages", MFD_CLOEXEC),
 		.end_ns = clock_read_ns(CLOCK_BOOTTIME) + (int64_t)(deadline_s * 1e9) };
 	fflush(NULL);

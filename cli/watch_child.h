@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "store/store.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -13,9 +14,10 @@
  * started.
  */
 struct watch_child {
-	pid_t pid;      /* 0: none runs */
-	int out, said;  /* owned: standard output and error, files in memory; of a child that runs */
-	int64_t end_ns; /* CLOCK_BOOTTIME by which it has to have ended */
+	pid_t pid;                     /* 0: none runs */
+	int out, said;                 /* owned: standard output and error, files in memory; of a child that runs */
+	int64_t end_ns;                /* CLOCK_BOOTTIME by which it has to have ended */
+	struct store_secrets *forgets; /* borrowed: what is wiped in the child's copy of the memory; NULL: nothing */
 };
 
 /* What a child left. */

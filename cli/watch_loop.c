@@ -180,6 +180,14 @@ static int64_t start_next(struct watch *watch)
 	return wait_ns;
 }
 
+static void send_profiles(struct watch *watch)
+{
+	CLEANUP(buffer_deinit) struct buffer why = { 0 };
+
+	if (!watch_push_go_on(&watch->push, &watch->place, &watch->mask_before, &why) && why.data)
+		watch_say_failure(watch, why.data);
+}
+
 static void run_loop(struct watch *watch)
 {
 	while (!watch->is_ending || watch->doing != DOING_NOTHING) {
@@ -190,8 +198,10 @@ static void run_loop(struct watch *watch)
 			look(watch);
 		if (watch->doing != DOING_NOTHING)
 			end_child(watch);
-		if (!watch->is_ending)
+		if (!watch->is_ending) {
+			send_profiles(watch);
 			wait_ns = start_next(watch);
+		}
 		if (!watch->is_ending || watch->doing != DOING_NOTHING)
 			wait_for_something(watch, wait_ns);
 	}
@@ -294,6 +304,9 @@ static bool begin(struct watch *watch, struct error *err)
 	if (!watch_target_create(&watch->options->wish, &watch->target, err) ||
 		!watch_place_open(watch->options->output, &watch->place, err) || !catch_signals(watch, err))
 		return false;
+	watch->child.forgets = &watch->push.secrets;
+	if (!watch_push_begin(&watch->push, &watch->place, watch->options->push, err))
+		return false;
 	recover(watch);
 	if (!load_series(watch, &newest_s, err) || !watch_place_expire(&watch->place, &watch->options->bounds, err))
 		return false;
@@ -309,6 +322,7 @@ static bool begin(struct watch *watch, struct error *err)
 static void watch_deinit(struct watch *watch)
 {
 	watch_target_destroy(watch->target);
+	watch_push_deinit(&watch->push);
 	watch_place_deinit(&watch->place);
 	cleanup_close(&watch->signals);
 	buffer_deinit(&watch->failure);

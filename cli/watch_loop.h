@@ -8,6 +8,7 @@
 struct watch_options {
 	struct watch_wish wish;
 	const char *output; /* the directory */
+	const char *push;   /* address of a store; NULL: none */
 	double every_s, duration_s, settle_s;
 	struct watch_bounds bounds;
 	struct labels labels;

@@ -4,6 +4,7 @@
 #include "cli/watch_child.h"
 #include "cli/watch_loop.h"
 #include "cli/watch_place.h"
+#include "cli/watch_push.h"
 #include "cli/watch_series.h"
 
 /* What a watch knows while it runs: private to its loop, and to the work of its children (watch_work.c). */
@@ -26,6 +27,7 @@ struct watch {
 	char name[WATCH_NAME_BYTES];
 	bool was_told_to_end; /* the recording */
 	bool may_have_part;   /* a recording has failed, and may have left something */
+	struct watch_push push;
 	/* Of the last deploy. */
 	struct watch_file first; /* its first profile */
 	size_t reported, tried;  /* profiles behind it that its report has, or that none could be made with; 0: none */

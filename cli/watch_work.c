@@ -276,6 +276,7 @@ static void take_profile(struct watch *watch, const struct watch_outcome *outcom
 
 	watch_series_take(&watch->series, outcome->out.data ? outcome->out.data : "");
 	watch->said_gone = watch->said_restart = false;
+	watch_push_wake(&watch->push);
 	watch_notice_deploy(watch, false);
 	if (!watch_place_expire(&watch->place, &watch->options->bounds, &err))
 		watch_say_error(watch, &err);
