@@ -50,9 +50,9 @@ static void say_beginning(const struct watch *watch)
 	name_target(watch, &text);
 	if (process && options->wish.kind == WATCH_PID)
 		buffer_printf(&text, " (%s)", process->program);
-	else if (process)
+	else if (process && process->is_known)
 		buffer_printf(&text, " (now pid %d, %s)", (int)process->pid, process->program);
-	else
+	else if (!process)
 		buffer_append_string(&text, ", which is not there yet,");
 	watch_say(watch,
 		"%s is recorded for %s each %s into %s, and %s after each restart; a new build is compared with the one before it",

@@ -154,6 +154,8 @@ bool watch_identify(const struct watch_process *process, struct watch_identity *
 	struct otel_context context = { 0 };
 
 	*identity = (struct watch_identity){ 0 };
+	if (!process->is_known)
+		return true;
 	if (!process_reader_create(&reader, err))
 		return false;
 	read_build_id(reader, process, identity->build.build_id);

@@ -21,6 +21,7 @@ struct watch_target {
 	struct watch_wish wish;
 	char *name; /* owned: wish.name */
 	bool is_there;
+	bool has_program;                     /* the program of a group is known: process.program */
 	struct watch_process process;         /* the main process, or the last one that was there */
 	char directory[2 * WATCH_PATH_BYTES]; /* of the control group */
 	int64_t seen_ns;                      /* CLOCK_BOOTTIME: when the main process was seen last; 0: never */
@@ -365,11 +366,12 @@ static void take_members(struct programs *programs, const char *directory)
 }
 
 /* The oldest process of the group's program, in it and in the groups below it. */
-static pid_t search_group(const struct watch_target *target)
+static pid_t search_group(struct watch_target *target)
 {
 	CLEANUP(programs_deinit) struct programs programs = { 0 };
 	CLEANUP(groups_deinit) struct groups groups = { 0 };
 	const struct program *chosen = NULL;
+	uint64_t ticks = 0;
 
 	groups_add(&groups, target->directory, "");
 	for (size_t i = 0; i < groups.count; i++) {
@@ -379,15 +381,22 @@ static pid_t search_group(const struct watch_target *target)
 	for (size_t i = 0; i < programs.count; i++) {
 		const struct program *program = &programs.items[i];
 
-		if (target->process.program[0] && strcmp(program->path, target->process.program) == 0)
+		if (target->has_program && strcmp(program->path, target->process.program) == 0)
 			return program->oldest;
 		if (!chosen || program->ticks > chosen->ticks)
 			chosen = program;
+		ticks += program->ticks;
 	}
+	target->has_program = ticks * (uint64_t)(ns_per_s / sysconf(_SC_CLK_TCK)) >= (uint64_t)watch_cpu_ns;
 	return chosen ? chosen->oldest : 0;
 }
 
 /* ---- Looking ---- */
+
+static bool is_of_group(const struct watch_target *target)
+{
+	return target->wish.kind == WATCH_CGROUP || target->wish.kind == WATCH_UNIT;
+}
 
 static pid_t search(struct watch_target *target)
 {
@@ -430,6 +439,29 @@ static pid_t who_is_there(struct watch_target *target)
 	return search(target);
 }
 
+/* What is not there, or not known, is looked for less and less often. */
+static void rest(struct watch_target *target, int64_t boot_ns)
+{
+	target->next_search_ns = boot_ns + target->rest_ns;
+	target->rest_ns = 2 * target->rest_ns > watch_rest_ns ? watch_rest_ns : 2 * target->rest_ns;
+}
+
+/* Has the group told by now which program is its own? */
+static void learn_program(struct watch_target *target, int64_t boot_ns)
+{
+	struct watch_process found;
+	pid_t pid;
+
+	if (target->process.is_known || boot_ns < target->next_search_ns)
+		return;
+	pid = search(target);
+	if (pid > 0 && read_process(pid, &found)) {
+		target->process = found;
+		target->process.is_known = target->has_program;
+	}
+	rest(target, boot_ns);
+}
+
 enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 {
 	bool was_there = target->is_there;
@@ -440,6 +472,7 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 		/* Removing the file that it executes changes how it is shown. */
 		read_link(target->process.pid, target->process.link);
 		target->seen_ns = boot_ns;
+		learn_program(target, boot_ns);
 		return WATCH_SAME;
 	}
 	if (!was_there && boot_ns < target->next_search_ns)
@@ -448,12 +481,13 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 	target->is_there = pid > 0 && read_process(pid, &found);
 	if (target->is_there) {
 		target->process = found;
+		target->process.is_known = !is_of_group(target) || target->has_program;
 		target->seen_ns = boot_ns;
+		target->rest_ns = first_rest_ns;
 		return WATCH_THERE;
 	}
-	target->rest_ns = was_there ? first_rest_ns : 2 * target->rest_ns;
-	target->rest_ns = target->rest_ns > watch_rest_ns ? watch_rest_ns : target->rest_ns;
-	target->next_search_ns = boot_ns + target->rest_ns;
+	target->rest_ns = was_there ? first_rest_ns : target->rest_ns;
+	rest(target, boot_ns);
 	return was_there ? WATCH_GONE : WATCH_SAME;
 }
 
@@ -464,9 +498,7 @@ const struct watch_process *watch_target_process(const struct watch_target *targ
 
 const char *watch_target_group(const struct watch_target *target)
 {
-	bool is_of_group = target->wish.kind == WATCH_CGROUP || target->wish.kind == WATCH_UNIT;
-
-	return is_of_group && target->is_there ? target->directory : NULL;
+	return is_of_group(target) && target->is_there ? target->directory : NULL;
 }
 
 bool watch_target_create(const struct watch_wish *wish, struct watch_target **target, struct error *err)

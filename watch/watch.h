@@ -76,14 +76,16 @@ struct watch_wish {
 };
 
 /*
- * The main process of a target: of a group the oldest of those that execute its program, which is the one that had used
- * most CPU time when it was first looked for, and the same path as long as there is one. So a launcher is not taken for
- * the service, nor a helper that comes and goes.
+ * The main process of a target: of a group the oldest of those that execute its program, which is the one that used
+ * most of the group's first watch_cpu_ns of CPU time, and the same path as long as there is one. So a launcher is not
+ * taken for the service, nor a helper that comes and goes. Before that time it is not known, and tells of no build.
  */
+static const int64_t watch_cpu_ns = 1000000000;
 enum { WATCH_PATH_BYTES = 4096 };
 struct watch_process {
 	pid_t pid;
 	uid_t user;
+	bool is_known;                  /* false: it may turn out to be the launcher */
 	int64_t began_boot_ns;          /* CLOCK_BOOTTIME */
 	char program[WATCH_PATH_BYTES]; /* without " (deleted)"; "": it may not be known */
 	char link[WATCH_PATH_BYTES];    /* as /proc/PID/exe has it */
