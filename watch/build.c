@@ -149,7 +149,10 @@ static bool decode(const char *from, size_t size, char value[static WATCH_WORD_B
 
 		if (used + 1 >= WATCH_WORD_BYTES)
 			return false;
-		value[used++] = is_coded ? (char)(hex_value(from[i + 1]) * 16 + hex_value(from[i + 2])) : from[i];
+		value[used] = from[i];
+		if (is_coded)
+			value[used] = (char)(hex_value(from[i + 1]) * 16 + hex_value(from[i + 2]));
+		used++;
 		i += is_coded ? 2 : 0;
 	}
 	value[used] = '\0';
