@@ -52,10 +52,11 @@ end_watch 0
 
 # A target that ends before it has settled is never recorded, and told of once.
 stop "$target"
+cp "$WORKLOADS/system_workload" storming
 # shellcheck disable=SC2016
-start bash -c 'while :; do "$0" --seconds 0.2; done' "$WORKLOADS/system_workload"
+start bash -c 'while :; do "$0" --seconds 0.2; done' "$work/storming"
 storm=$pid
-watch restarts --exe "$WORKLOADS/system_workload" --settle 2
+watch restarts --exe "$work/storming" --settle 2
 sleep 3
 end_watch 0
 stop "$storm"

@@ -19,7 +19,14 @@ done
 name=kelvin-$$.service
 unit=$group/$name
 remove_groups() {
+	local code=$? pid
+
+	for pid in "${started[@]}"; do
+		kill -KILL -- "-$pid" 2>/dev/null
+	done
+	[[ $code -eq 0 ]] || sleep 0.2
 	rmdir "$unit" "$group/theirs/$name" "$group/theirs" 2>/dev/null
+	(exit "$code")
 	finish
 }
 trap remove_groups EXIT
