@@ -151,12 +151,21 @@ static void set_add_up(struct summary_row *into, const struct summary_row *row)
 		into->fingerprint = 0;
 }
 
+/* Rows that come from an archive are in order already. */
+static bool set_is_in_order(const struct summary *summary)
+{
+	for (size_t i = 1; i < summary->row_count; i++)
+		if (summary->rows[i - 1].function >= summary->rows[i].function)
+			return false;
+	return true;
+}
+
 static void set_finish_rows(struct summary *summary)
 {
 	struct summary_row *rows = summary->rows;
 	size_t kept = 0;
 
-	if (summary->row_count)
+	if (!set_is_in_order(summary))
 		qsort(rows, summary->row_count, sizeof(*rows), set_by_function);
 	for (size_t i = 0; i < summary->row_count; i++) {
 		if (kept && rows[kept - 1].function == rows[i].function)

@@ -121,10 +121,46 @@ const struct summary_row *summary_row_of(const struct summary *summary, uint32_t
 /* The value of a label; NULL: none. */
 const char *summary_label(const struct summary_set *set, const struct summary *summary, const char *key);
 
+/* ---- As bytes ---- */
+
 /*
- * Appends a summary as bytes that summary_read() adds to another set. They are foreign where they are read: everything
- * is checked, ERROR_FORMAT with the place, and bytes of another version are ERROR_UNSUPPORTED.
+ * Summaries as bytes share strings and functions; each is found by a tag, which is whoever wrote them's. The bytes are
+ * foreign where they are read: everything is checked, ERROR_FORMAT with the place, and those of another version are
+ * ERROR_UNSUPPORTED.
  */
+enum { SUMMARY_TAG_BYTES = 40 };
+
+/* Appends summaries of a set, by their indices, with a tag each. */
+COMMON_MUST_CHECK
+bool summary_archive_write(const struct summary_set *set, const size_t *summaries, size_t count,
+	const uint8_t (*tags)[SUMMARY_TAG_BYTES], struct buffer *out, struct error *err);
+
+struct summary_archive;
+
+/* Summaries that can be added to the set, which is borrowed, as are the bytes. Nothing is added yet. */
+COMMON_MUST_CHECK
+bool summary_archive_open(
+	const void *bytes, size_t size, struct summary_set *set, struct summary_archive **archive, struct error *err);
+void summary_archive_close(struct summary_archive *archive);
+
+static inline void summary_archive_cleanup(struct summary_archive **archive)
+{
+	summary_archive_close(*archive);
+}
+
+size_t summary_archive_count(const struct summary_archive *archive);
+
+/* The last one of that tag; SIZE_MAX: there is none. */
+size_t summary_archive_find(const struct summary_archive *archive, const uint8_t tag[SUMMARY_TAG_BYTES]);
+
+/* Borrowed from the archive's bytes. */
+const uint8_t *summary_archive_tag(const struct summary_archive *archive, size_t index);
+
+/* Adds one to the set. */
+COMMON_MUST_CHECK
+bool summary_archive_add(struct summary_archive *archive, size_t index, struct error *err);
+
+/* One summary as such bytes, and all summaries of them into a set. */
 COMMON_MUST_CHECK
 bool summary_write(const struct summary_set *set, size_t summary, struct buffer *out, struct error *err);
 COMMON_MUST_CHECK
