@@ -9,6 +9,7 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/byte_reader.h"
+#include "common/cache_directory.h"
 #include "common/checked.h"
 #include "common/child.h"
 #include "common/cleanup.h"

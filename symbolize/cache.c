@@ -2,7 +2,7 @@
 #include "symbolize/cache.h"
 
 #include "symbolize/addresses.h"
-#include "symbolize/cache_directory.h"
+#include "symbolize/symbolize.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,6 +26,21 @@ struct frame_cache {
 	size_t size;
 	struct named_frames table;
 };
+
+/* ---- Directories ---- */
+
+bool symbolize_cache_directory(char *path, size_t size)
+{
+	return cache_directory_path("frames", path, size);
+}
+
+bool symbolize_perf_cache_directory(char *path, size_t size)
+{
+	const char *home = cache_directory_home();
+	int length = home ? snprintf(path, size, "%s/.debug", home) : 0;
+
+	return length > 0 && (size_t)length < size;
+}
 
 /* ---- Keys ---- */
 
@@ -90,14 +105,10 @@ static bool make_path(const char *directory, uint64_t name, char *path)
 
 static int open_own(const char *directory, uint64_t name)
 {
-	char path[PATH_MAX];
-	struct stat info;
-	int fd = make_path(directory, name, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	char text[32];
 
-	if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid()))
-		return fd;
-	close(fd);
-	return -1;
+	snprintf(text, sizeof(text), "%016" PRIx64, name);
+	return cache_directory_open(directory, text);
 }
 
 int frame_cache_open_file(const char *directory, uint64_t name, const struct elf_image *image)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/cache_directory.h"
+#include "common/cache_directory.h"
 
-#include "symbolize/symbolize.h"
+#include "common/own_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,15 +100,7 @@ bool cache_directory_prepare(const char *directory)
 	return stat(directory, &info) == 0 && info.st_uid == geteuid() && access(directory, W_OK) == 0;
 }
 
-static bool join(char *path, size_t size, const char *directory, const char *below)
-{
-	int length = snprintf(path, size, "%s%s", directory, below);
-
-	return length > 0 && (size_t)length < size;
-}
-
-/* HOME, or the home directory of the user: the first that is the user's own; NULL: neither. */
-static const char *own_home(void)
+const char *cache_directory_home(void)
 {
 	const char *home = getenv("HOME");
 	const struct passwd *user;
@@ -118,20 +111,32 @@ static const char *own_home(void)
 	return user && user->pw_dir && own_directory_is_ours(user->pw_dir) ? user->pw_dir : NULL;
 }
 
-bool symbolize_cache_directory(char *path, size_t size)
+bool cache_directory_path(const char *kind, char *path, size_t size)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home;
+	const char *cache = getenv("XDG_CACHE_HOME"), *below = "";
+	int length;
 
 	/* A relative path in this variable must be ignored (XDG Base Directory Specification). */
-	if (cache && own_directory_is_ours(cache))
-		return join(path, size, cache, "/kelvin/frames");
-	home = own_home();
-	return home && join(path, size, home, "/.cache/kelvin/frames");
+	if (!cache || !own_directory_is_ours(cache)) {
+		cache = cache_directory_home();
+		below = "/.cache";
+	}
+	if (!cache)
+		return false;
+	length = snprintf(path, size, "%s%s/kelvin/%s", cache, below, kind);
+	return length > 0 && (size_t)length < size;
 }
 
-bool symbolize_perf_cache_directory(char *path, size_t size)
+int cache_directory_open(const char *directory, const char *name)
 {
-	const char *home = own_home();
+	char path[PATH_MAX];
+	struct stat info;
+	int size = snprintf(path, sizeof(path), "%s/%s", directory, name), fd = -1;
 
-	return home && join(path, size, home, "/.debug");
+	if (size > 0 && (size_t)size < sizeof(path))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return -1;
 }
