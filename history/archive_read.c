@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "history/archive.h"
-#include "history/set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -419,7 +418,7 @@ bool summary_archive_add(struct summary_archive *archive, size_t index, struct e
 	if (archive_take_head(archive, &r, summary, err) && archive_take_binaries(archive, &r, err) &&
 		archive_take_rows(archive, &r, err) && summary_finish(archive->set, err))
 		return true;
-	set_drop_last(archive->set);
+	summary_drop_last(archive->set);
 	return false;
 }
 
@@ -434,7 +433,7 @@ bool summary_read(struct summary_set *set, const void *bytes, size_t size, struc
 		if (summary_archive_add(archive, i, err))
 			continue;
 		while (set->count > before)
-			set_drop_last(set);
+			summary_drop_last(set);
 		return false;
 	}
 	return true;

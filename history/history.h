@@ -137,3 +137,13 @@ struct history_pair history_pair_of(const struct history *history, size_t series
 COMMON_MUST_CHECK
 bool history_explain(
 	struct history *history, const struct history_pair *pair, const struct diff *diff, struct error *err);
+
+/*
+ * The same in two steps, for whoever keeps what a diff found: history_find() appends it as bytes, which are foreign
+ * where history_apply() takes them over. ERROR_FORMAT: they are damaged, and nothing was changed.
+ */
+COMMON_MUST_CHECK
+bool history_find(const struct diff *diff, struct buffer *out, struct error *err);
+COMMON_MUST_CHECK
+bool history_apply(
+	struct history *history, const struct history_pair *pair, const void *bytes, size_t size, struct error *err);

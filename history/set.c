@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/set.h"
+#include "history/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ bool summary_add_empty(struct summary_set *set, struct summary **summary, struct
 	return true;
 }
 
-void set_drop_last(struct summary_set *set)
+void summary_drop_last(struct summary_set *set)
 {
 	set_free_summary(&set->items[--set->count]);
 }

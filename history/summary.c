@@ -2,7 +2,6 @@
 #include "history/summary.h"
 
 #include "diff/function_units.h"
-#include "history/set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -294,6 +293,6 @@ bool summary_add(struct summary_set *set, const struct profile *profile, const s
 	summing.units = units;
 	if (summing_fill(&summing, options, err))
 		return true;
-	set_drop_last(set);
+	summary_drop_last(set);
 	return false;
 }

@@ -115,6 +115,9 @@ bool summary_add_binary(struct summary_set *set, const struct summary_binary *bi
 COMMON_MUST_CHECK
 bool summary_finish(struct summary_set *set, struct error *err);
 
+/* Takes the last summary out again; strings and functions that it brought stay. */
+void summary_drop_last(struct summary_set *set);
+
 /* The row of a function; NULL: the profile has none of its time. */
 const struct summary_row *summary_row_of(const struct summary *summary, uint32_t function);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "history/set.h"
+#include "history/summary.h"
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/profile.h"
 
@@ -147,7 +147,7 @@ static void the_last_summary_can_be_dropped(void **state)
 	finish(set);
 	add_summary(set);
 	add_row(set, (struct summary_row){ .self = 2, .total = 2 });
-	set_drop_last(set);
+	summary_drop_last(set);
 	assert_int_equal(set->count, 1);
 	add_summary(set);
 	add_row(set, (struct summary_row){ .self = 3, .total = 3 });

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "history/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a diff found, as bytes; numbers are LEB128:
+ *
+ *	number of functions; of each: size and bytes of its key, what it is (enum explain_kind), its chain
+ *
+ * A chain are the functions of one change of the diff.
+ */
+enum explain_kind { EXPLAIN_MOVED, EXPLAIN_MEMBER, EXPLAIN_NAMES };
+enum { EXPLAIN_KIND_COUNT = 3, EXPLAIN_BYTES = 3, EXPLAIN_MAX = 1 << 20 };
+
+/* ---- Finding ---- */
+
+static void explain_put(
+	const struct diff *diff, uint32_t function, enum explain_kind kind, size_t chain, struct buffer *out)
+{
+	uint32_t key = diff->functions[function].key;
+	size_t size = string_table_size(diff->strings, key);
+
+	buffer_append_varint(out, size);
+	buffer_append(out, diff_string(diff, key), size);
+	buffer_append_byte(out, (uint8_t)kind);
+	buffer_append_varint(out, chain);
+}
+
+static bool explain_has_moved(const struct diff_function *f)
+{
+	return f->total.state == DIFF_STATE_MOVED || f->self.state == DIFF_STATE_MOVED;
+}
+
+bool history_find(const struct diff *diff, struct buffer *out, struct error *err)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->function_count; i++)
+		count += explain_has_moved(&diff->functions[i]);
+	for (size_t i = 0; i < diff->change_count; i++)
+		count += diff->changes[i].is_of_others ? 0 : diff->changes[i].count;
+	buffer_append_varint(out, count);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (explain_has_moved(&diff->functions[i]))
+			explain_put(diff, i, EXPLAIN_MOVED, 0, out);
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct diff_change *change = &diff->changes[i];
+
+		for (size_t k = 0; k < change->count && !change->is_of_others; k++) {
+			uint32_t function = diff->change_functions[change->first + k];
+
+			explain_put(
+				diff, function, function == change->function ? EXPLAIN_NAMES : EXPLAIN_MEMBER, i, out);
+		}
+	}
+	return buffer_ok(out, err);
+}
+
+/* ---- Applying ---- */
+
+struct explained {
+	uint32_t key; /* string of the set; UINT32_MAX: it has no such function */
+	enum explain_kind kind;
+	uint64_t chain;
+};
+
+static bool explain_read(const struct summary_set *set, struct byte_reader *r, struct explained **found, size_t *count,
+	struct error *err)
+{
+	uint64_t most = byte_reader_uleb128(r);
+
+	if (most > byte_reader_left(r) / EXPLAIN_BYTES || most > EXPLAIN_MAX)
+		return error_set(err, ERROR_FORMAT, "findings of a diff: too many functions");
+	*found = calloc((size_t)most + 1, sizeof(**found));
+	if (!*found)
+		return error_set_memory(err);
+	for (*count = 0; *count < most; ++*count) {
+		struct explained *e = &(*found)[*count];
+		uint64_t size = byte_reader_uleb128(r);
+		const uint8_t *key = byte_reader_bytes(r, size <= byte_reader_left(r) ? (size_t)size : SIZE_MAX);
+		uint8_t kind = byte_reader_u8(r);
+
+		e->chain = byte_reader_uleb128(r);
+		if (!byte_reader_ok(r) || kind >= EXPLAIN_KIND_COUNT)
+			return error_set(err, ERROR_FORMAT, "findings of a diff: bad function %zu", *count);
+		e->key = string_table_find(set->strings, (const char *)key, (size_t)size);
+		e->kind = (enum explain_kind)kind;
+	}
+	return true;
+}
+
+/* What was found of the function of a change; NULL: nothing. */
+static const struct explained *explain_of(
+	const struct history *history, const struct history_change *change, const struct explained *found, size_t count)
+{
+	for (size_t i = 0; i < count && change->function != HISTORY_WHOLE; i++)
+		if (found[i].key == history->set->functions[change->function].key)
+			return &found[i];
+	return NULL;
+}
+
+/* Of two changes of one chain the one that the diff names it by is listed, else the greater one. */
+static bool explain_is_better(const struct history_change *a, const struct explained *of_a,
+	const struct history_change *b, const struct explained *of_b)
+{
+	if (of_a->kind != of_b->kind)
+		return of_a->kind == EXPLAIN_NAMES;
+	return fabs(a->delta) > fabs(b->delta);
+}
+
+/*
+ * Marks the changes of the point that another one of the same chain and direction stands for. A diff compares the
+ * segments beside the point alone: where the history has one function grow and the other shrink, they are two changes.
+ */
+static void explain_chains(
+	const struct history_series *series, const struct explained *const *of, bool *is_listed_elsewhere)
+{
+	for (size_t i = 0; i < series->change_count; i++) {
+		const struct history_change *a = &series->changes[i];
+
+		if (!of[i] || of[i]->kind == EXPLAIN_MOVED)
+			continue;
+		for (size_t k = 0; k < series->change_count && !is_listed_elsewhere[i]; k++) {
+			const struct history_change *b = &series->changes[k];
+
+			if (k == i || !of[k] || of[k]->kind == EXPLAIN_MOVED || of[k]->chain != of[i]->chain ||
+				(a->delta > 0) != (b->delta > 0) || a->went != b->went)
+				continue;
+			is_listed_elsewhere[i] = explain_is_better(b, of[k], a, of[i]) ||
+						 (!explain_is_better(a, of[i], b, of[k]) && k < i);
+		}
+	}
+}
+
+static bool explain_apply(struct history *history, const struct history_pair *pair, const struct explained *found,
+	size_t count, struct error *err)
+{
+	struct history_series *series = &history->series[pair->series];
+	CLEANUP(cleanup_free) bool *is_listed_elsewhere = calloc(series->change_count + 1, sizeof(bool));
+	CLEANUP(cleanup_free) const struct explained **of = calloc(series->change_count + 1, sizeof(*of));
+	size_t kept = 0;
+
+	if (!is_listed_elsewhere || !of)
+		return error_set_memory(err);
+	for (size_t i = 0; i < series->change_count; i++)
+		if (series->changes[i].point == pair->point)
+			of[i] = explain_of(history, &series->changes[i], found, count);
+	explain_chains(series, of, is_listed_elsewhere);
+	for (size_t i = 0; i < series->change_count; i++) {
+		if (of[i] && of[i]->kind == EXPLAIN_MOVED)
+			series->changes[i].has_moved = true;
+		if (!is_listed_elsewhere[i])
+			series->changes[kept++] = series->changes[i];
+	}
+	series->change_count = kept;
+	return true;
+}
+
+bool history_apply(
+	struct history *history, const struct history_pair *pair, const void *bytes, size_t size, struct error *err)
+{
+	struct byte_reader r = byte_reader_over(bytes, size);
+	CLEANUP(cleanup_free) struct explained *found = NULL;
+	size_t count = 0;
+
+	return explain_read(history->set, &r, &found, &count, err) && explain_apply(history, pair, found, count, err);
+}
+
+bool history_explain(
+	struct history *history, const struct history_pair *pair, const struct diff *diff, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+
+	buffer_init(&bytes, (size_t)1 << 28);
+	return history_find(diff, &bytes, err) && history_apply(history, pair, bytes.data, bytes.size, err);
+}
