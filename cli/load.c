@@ -59,7 +59,7 @@ static bool open_each(struct load_inputs *inputs, const struct load_options *opt
 }
 
 /* All of them are open at once; the limit is for programs that use select(2). */
-static void allow_many_files(void)
+void load_allow_many_files(void)
 {
 	struct rlimit limit;
 
@@ -71,7 +71,7 @@ static void allow_many_files(void)
 
 bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err)
 {
-	allow_many_files();
+	load_allow_many_files();
 	inputs->names = strdup(names);
 	if (!inputs->names)
 		return error_set_memory(err);

@@ -118,7 +118,7 @@ bool outputs_check(struct outputs *outputs, struct error *err)
 void outputs_list(const struct outputs *outputs, struct worker_output list[OUTPUT_KIND_COUNT])
 {
 	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
-		list[i] = (struct worker_output){ outputs->paths[i], outputs->mode };
+		list[i] = (struct worker_output){ .path = outputs->paths[i], .mode = outputs->mode };
 }
 
 const char *output_rule_text(unsigned int rule)
@@ -162,10 +162,11 @@ static bool write_folded(
 	return true;
 }
 
-/* What is written: of a diff or a profile, or of a suite. */
+/* What is written: of a diff or a profile, of a suite, or of a history. */
 struct shown {
 	const struct render_input *input;        /* of a suite: NULL */
 	const struct render_suite *page, *other; /* NULL: it is none */
+	const struct render_history *history;    /* NULL: it is none */
 };
 
 static bool render(const struct outputs *outputs, enum output_kind kind, const struct render_input *input,
@@ -223,6 +224,27 @@ static bool render_suite(const struct outputs *outputs, enum output_kind kind, c
 	return error_set(err, ERROR_USAGE, "no such output");
 }
 
+static bool render_history(const struct outputs *outputs, enum output_kind kind, const struct render_history *history,
+	struct buffer *out, struct error *err)
+{
+	struct render_text_options text = text_options(outputs->paths[kind]);
+
+	switch (kind) {
+	case OUTPUT_HTML:
+		return render_history_html(history, out, err);
+	case OUTPUT_TEXT:
+		return render_history_text(history, &text, out, err);
+	case OUTPUT_JSON:
+		return render_history_json(history, out, err);
+	case OUTPUT_MARKDOWN:
+		return render_history_markdown(history, out, err);
+	case OUTPUT_SVG:
+	case OUTPUT_FOLDED:
+		break;
+	}
+	return error_set(err, ERROR_USAGE, "a history is no flame graph");
+}
+
 static bool write_bytes(
 	const struct outputs *outputs, enum output_kind kind, const struct buffer *out, struct error *err)
 {
@@ -259,8 +281,9 @@ static bool write_one(
 	bool ok;
 
 	buffer_init(&out, max_output_bytes);
-	ok = shown->page ? render_suite(outputs, kind, shown, &out, err)
-			 : render(outputs, kind, shown->input, &out, err);
+	ok = shown->history ? render_history(outputs, kind, shown->history, &out, err)
+	     : shown->page  ? render_suite(outputs, kind, shown, &out, err)
+			    : render(outputs, kind, shown->input, &out, err);
 	if (ok && kind == OUTPUT_TEXT)
 		bound_lines(&out, outputs->max_lines);
 	ok = ok && buffer_ok(&out, err) && write_bytes(outputs, kind, &out, err);
@@ -300,6 +323,11 @@ bool outputs_write_suite(const struct outputs *outputs, const struct render_suit
 	const struct render_suite *other, struct error *err)
 {
 	return write_each(outputs, &(struct shown){ .page = page, .other = other }, err);
+}
+
+bool outputs_write_history(const struct outputs *outputs, const struct render_history *history, struct error *err)
+{
+	return write_each(outputs, &(struct shown){ .history = history }, err);
 }
 
 bool output_write_profile(

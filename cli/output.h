@@ -4,6 +4,7 @@
 #include "cli/lines.h"
 #include "cli/options.h"
 #include "cli/worker.h"
+#include "render/history.h"
 #include "render/suite.h"
 
 /* The outputs of `diff` and `report`: several at once. "-" is standard output, which only one of them can use. */
@@ -53,6 +54,10 @@ bool outputs_write(const struct outputs *outputs, const struct render_input *inp
 COMMON_MUST_CHECK
 bool outputs_write_suite(const struct outputs *outputs, const struct render_suite *page,
 	const struct render_suite *other, struct error *err);
+
+/* The same of a history, which has no flame graph but those of its page. */
+COMMON_MUST_CHECK
+bool outputs_write_history(const struct outputs *outputs, const struct render_history *history, struct error *err);
 
 /* symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);

@@ -39,14 +39,14 @@ static bool is_own(const struct profile *profile)
 	return strncmp(profile_string(profile, profile->facts.tool), "kelvin ", 7) == 0;
 }
 
-static bool name_origins(const struct source *source, const struct symbolize_options *options, struct profile *profile,
-	struct error *err)
+static bool name_origins(
+	const char *name, const struct symbolize_options *options, struct profile *profile, struct error *err)
 {
 	bool is_decided = is_own(profile) && !options->origin_rules && options->project_root_count == 0;
 
 	if (options->names_only || is_decided || symbolize_origins(profile, options, err))
 		return true;
-	return error_prefix(err, "cannot find out the origins of the functions in %s", source->name);
+	return error_prefix(err, "cannot find out the origins of the functions in %s", name);
 }
 
 /* What cannot be named is written without names: they are not worth the profile. */
@@ -107,12 +107,21 @@ static void keep_sources(
 	interrupt_end_naming();
 }
 
+bool source_name_given(
+	const char *name, const struct symbolize_options *options, struct profile *profile, struct error *err)
+{
+	const struct profile_symbols none = { 0 };
+
+	return name_origins(name, options, profile, err) && symbolize_waits(profile, &none, options, err) &&
+	       profile_mark_activities(profile, err);
+}
+
 bool source_name(
 	struct source *source, const struct symbolize_options *options, struct source_result *result, struct error *err)
 {
 	struct recording *recording = &result->recording;
 
-	if (!(source->is_named ? name_origins(source, options, recording->profile, err)
+	if (!(source->is_named ? name_origins(source->name, options, recording->profile, err)
 			       : name_addresses(source, options, recording, &result->notices, err)) ||
 		!complete(source, result, err))
 		return false;

@@ -85,6 +85,11 @@ COMMON_MUST_CHECK
 bool source_name(struct source *source, const struct symbolize_options *options, struct source_result *result,
 	struct error *err);
 
+/* The same of a profile that has names, read from a file of that name by somebody else. */
+COMMON_MUST_CHECK
+bool source_name_given(
+	const char *name, const struct symbolize_options *options, struct profile *profile, struct error *err);
+
 /* The exit code of the command line after source_read() of a command failed at that stage. */
 int source_failure_code(enum source_stage stage, const struct error *err);
 

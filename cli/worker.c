@@ -316,7 +316,8 @@ static bool judge(const struct parent *parent, int status, int *code, struct err
 	}
 	*code = WEXITSTATUS(status);
 	for (size_t i = 0; *code != CLI_EXIT_ERROR && i < worker->output_count; i++)
-		if (worker->outputs[i].path && strcmp(worker->outputs[i].path, "-") != 0 && !parent->is_written[i])
+		if (worker->outputs[i].path && strcmp(worker->outputs[i].path, "-") != 0 &&
+			!worker->outputs[i].is_optional && !parent->is_written[i])
 			return error_set(err, ERROR_SYSTEM,
 				"cannot read %s: the process that read it ended before %s was written", worker->subject,
 				worker->outputs[i].path);

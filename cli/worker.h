@@ -18,6 +18,7 @@
 struct worker_output {
 	const char *path; /* borrowed */
 	mode_t mode;      /* as file_write() has it */
+	bool is_optional; /* the work may leave it out */
 };
 
 struct worker {

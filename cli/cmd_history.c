@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `kelvin history`: reads the profiles of a program over time, in a process without rights, and says what changed when.
+ */
+#include "cli/cli.h"
+#include "cli/history_gate.h"
+#include "cli/history_view.h"
+#include "cli/naming.h"
+#include "cli/output.h"
+#include "history/history.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char cmd_history_usage[] =
+	"Usage: kelvin history PROFILE... | DIR [OPTIONS]\n"
+	"Finds since when functions of a program cost more or less, over many profiles, and which of the changes are proven.\n"
+	"Of a DIR, the files in it are read that are profiles, but not the directories below.\n";
+
+static const char cmd_history_notes[] =
+	"Examples:\n"
+	"  kelvin history profiles/\n"
+	"  kelvin history profiles/ -o history.html\n"
+	"  kelvin history profiles/ --fail-on 'total>5%' --markdown comment.md\n"
+	"\n"
+	"Exit codes: 0 no limit of --fail-on exceeded; 1 a limit exceeded; 2 usage or input error;\n"
+	"3 too few profiles to check a limit.\n";
+
+enum { MAX_GATES = 1000, OUTPUT_CACHE = OUTPUT_KIND_COUNT, WORKER_OUTPUTS };
+
+struct command_history {
+	struct outputs outputs;
+	struct naming naming;
+	struct history_options history;
+	const char *metric; /* borrowed */
+	struct options_list labels;
+	struct diff_gate *gates; /* owned */
+	size_t gate_count, gate_capacity;
+	bool no_cache;
+	/* What is open. */
+	struct symbolize_options symbolize;
+	struct history_files files;
+	struct history_reading reading;
+	int cache_fd;
+	char cache_path[PATH_MAX]; /* "": none is written */
+	struct worker *worker;
+};
+
+static void command_deinit(struct command_history *command)
+{
+	history_files_deinit(&command->files);
+	naming_deinit(&command->naming);
+	options_list_deinit(&command->labels);
+	free(command->gates);
+	if (command->cache_fd >= 0)
+		close(command->cache_fd);
+}
+
+/* ---- Options ---- */
+
+static bool take_q(void *q, const char *text, struct error *err)
+{
+	if (!options_parse_positive("--q", text, q, err))
+		return false;
+	return *(double *)q < 1 || error_set(err, ERROR_USAGE, "--q '%.60s': write a rate below 1, as 0.05", text);
+}
+
+static bool take_min_effect(void *points, const char *text, struct error *err)
+{
+	return options_parse_positive("--min-effect", text, points, err);
+}
+
+static bool take_period(void *period_ns, const char *text, struct error *err)
+{
+	double seconds;
+
+	if (!options_parse_duration("--period", text, 1, &seconds, err))
+		return false;
+	*(int64_t *)period_ns = (int64_t)(seconds * 1e9);
+	return true;
+}
+
+static bool take_label(void *labels, const char *text, struct error *err)
+{
+	const char *equals = strchr(text, '=');
+	char key[PROFILE_LABEL_KEY_BYTES + 2];
+
+	if (!equals)
+		return error_set(err, ERROR_USAGE, "--label '%.60s': write KEY=VALUE, as version=42", text);
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - text), text);
+	return profile_label_check(key, equals + 1, err) && options_list_add(labels, text, err);
+}
+
+static bool take_gate(void *context, const char *text, struct error *err)
+{
+	struct command_history *c = context;
+
+	if (!ARRAY_RESERVE(&c->gates, &c->gate_capacity, c->gate_count + 1, MAX_GATES, err) ||
+		!diff_gate_parse(text, &c->gates[c->gate_count], err))
+		return false;
+	c->gate_count++;
+	return true;
+}
+
+static const struct options_row cmd_history_rows[] = {
+	{ .rows = output_rows, .at = offsetof(struct command_history, outputs) },
+	{ 0, "json", "[FILE]", "schema kelvin.history/1",
+		OPTIONS_OUTPUT(struct command_history, outputs.paths[OUTPUT_JSON]) },
+	{ 0, "markdown", "[FILE]", "for a pull request or a chat",
+		OPTIONS_OUTPUT(struct command_history, outputs.paths[OUTPUT_MARKDOWN]) },
+	{ .name = "Options:" },
+	{ 0, "metric", "NAME",
+		"which value to compare: cpu, off-cpu, wall, idle, samples, or a sample type of pprof\nfiles (default: the profiles' own)",
+		OPTIONS_TEXT(struct command_history, metric), .words = OUTPUT_METRICS },
+	{ 0, "label", "KEY=VALUE", "only profiles that have this label", take_label,
+		offsetof(struct command_history, labels), .repeatable = true },
+	{ 0, "fail-on", "RULE",
+		"limit on what the newest profile may have more than the history:\ntotal>2%, function>5% or function:NAME>1%",
+		take_gate, .repeatable = true },
+	{ 0, "q", "RATE", "which part of the changes may be false (default: 0.05)", take_q,
+		offsetof(struct command_history, history.q) },
+	{ 0, "min-effect", "POINTS", "smallest change that matters, in points of the total (default: 0.1)",
+		take_min_effect, offsetof(struct command_history, history.min_effect_points) },
+	{ 0, "period", "TIME", "compares profiles with those at the same time of such a period: 24h", take_period,
+		offsetof(struct command_history, history.period_ns) },
+	{ 0, "no-cache", NULL, "reads all profiles again, and keeps nothing of them",
+		OPTIONS_FLAG(struct command_history, no_cache) },
+	{ .rows = options_mode_rows, .at = offsetof(struct command_history, outputs.mode) },
+	{ .rows = naming_symbolize_rows, .at = offsetof(struct command_history, naming) },
+	{ 0 },
+};
+
+/* ---- Without rights ---- */
+
+/* A smaller choice of profiles uses what is kept of others, and leaves it. */
+static bool keeps_cache(const struct command_history *command, const struct history_cache *cache)
+{
+	const struct history_files *files = &command->files;
+	size_t kept = cache->archive ? summary_archive_count(cache->archive) : 0, read = 0;
+
+	for (size_t i = 0; i < files->count; i++)
+		read += files->items[i].state == HISTORY_FILE_READ;
+	return command->cache_path[0] && command->reading.label_count == 0 && (files->is_whole || read >= kept) &&
+	       (files->has_new || cache->has_new_findings);
+}
+
+/* The cache is of no harm: what goes wrong with it costs time alone. */
+static void keep_cache(
+	const struct command_history *command, const struct history_cache *cache, const struct summary_set *set)
+{
+	CLEANUP(cleanup_free) uint8_t(*tags)[SUMMARY_TAG_BYTES] = calloc(set->count + 1, sizeof(*tags));
+	CLEANUP(cleanup_free) size_t *all = calloc(set->count + 1, sizeof(*all));
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	struct error ignored;
+
+	buffer_init(&out, SIZE_MAX);
+	for (size_t i = 0; tags && all && i < set->count; i++) {
+		all[i] = i;
+		memcpy(tags[i], command->files.items[command->files.of_summary[i]].tag, sizeof(tags[i]));
+	}
+	if (tags && all &&
+		history_cache_write(
+			cache, set, all, set->count, (const uint8_t(*)[SUMMARY_TAG_BYTES])tags, &out, &ignored))
+		(void)!worker_write(command->worker, OUTPUT_CACHE, out.data, out.size, &ignored);
+}
+
+static bool show(
+	struct command_history *command, struct history *history, struct history_cache *cache, struct error *err)
+{
+	CLEANUP(history_view_deinit)
+	struct history_view view = { .history = history,
+		.files = &command->files,
+		.reading = &command->reading,
+		.cache = cache,
+		.options = &command->history,
+		.wants_diffs = command->outputs.paths[OUTPUT_HTML] };
+	struct render_history input = {
+		.history = history, .tool = CLI_TOOL, .side_words = history_view_side_words, .context = &view
+	};
+
+	if (!history_view_explain(&view, err))
+		return false;
+	input.parts = view.parts;
+	input.part_count = view.count;
+	return outputs_write_history(&command->outputs, &input, err);
+}
+
+static bool work(struct command_history *command, int *code, struct error *err)
+{
+	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
+	CLEANUP(history_cache_deinit) struct history_cache cache = { 0 };
+	CLEANUP(history_cleanup) struct history *history = NULL;
+
+	if (!summary_set_create(&set, err) || !history_cache_read(command->cache_fd, set, &cache, err) ||
+		!history_files_read(&command->files, &command->reading, set, &cache, err))
+		return false;
+	if (set->count == 0)
+		return error_set(err, ERROR_EMPTY,
+			command->reading.label_count
+				? "none of the profiles has these labels; 'kelvin report FILE' shows the labels of one"
+				: "there is no profile to make a history of; name the files that 'kelvin record' or 'kelvin watch' made");
+	if (!history_create(set, &command->history, &history, err) || !show(command, history, &cache, err))
+		return false;
+	*code = history_gate_code(history, command->gates, command->gate_count);
+	if (keeps_cache(command, &cache))
+		keep_cache(command, &cache, set);
+	return true;
+}
+
+static int cmd_history_work(void *context)
+{
+	struct error err;
+	int code = CLI_EXIT_ERROR;
+
+	if (work(context, &code, &err))
+		return code;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+/* ---- With rights ---- */
+
+/* All that a summary depends on beside the profile: other programs, other metrics and directories have other files. */
+static void cache_key(const struct command_history *command, struct buffer *key)
+{
+	struct stat program = { 0 };
+	uint64_t parts[4];
+
+	(void)!stat("/proc/self/exe", &program);
+	parts[0] = (uint64_t)program.st_ino;
+	parts[1] = (uint64_t)program.st_mtim.tv_sec;
+	parts[2] = (uint64_t)command->files.directory.st_dev;
+	parts[3] = (uint64_t)command->files.directory.st_ino;
+	buffer_append(key, parts, sizeof(parts));
+	buffer_append_string(key, command->metric ? command->metric : "");
+}
+
+/* Rules and roots of the user decide what a summary says of origins: there is no cache for them. */
+static void open_cache(struct command_history *command)
+{
+	const struct naming *naming = &command->naming;
+	CLEANUP(buffer_deinit) struct buffer key = { 0 };
+	char directory[PATH_MAX - HISTORY_CACHE_NAME_BYTES], name[HISTORY_CACHE_NAME_BYTES];
+
+	buffer_init(&key, PATH_MAX);
+	cache_key(command, &key);
+	if (command->no_cache || naming->origin_rules_path || naming->roots.count ||
+		key.failed || !history_cache_path(&key, directory, sizeof(directory), name) ||
+		!cache_directory_prepare(directory))
+		return;
+	command->cache_fd = cache_directory_open(directory, name);
+	if (command->cache_fd < 0)
+		cache_directory_prune(directory);
+	snprintf(command->cache_path, sizeof(command->cache_path), "%s/%s", directory, name);
+}
+
+static bool run_confined(struct command_history *command, const char *subject, int *code, struct error *err)
+{
+	struct worker_output outputs[WORKER_OUTPUTS] = { 0 };
+	CLEANUP(cleanup_free) int *inputs = calloc(command->files.count + 2, sizeof(*inputs));
+	struct worker worker = {
+		.subject = subject, .inputs = inputs, .outputs = outputs, .output_count = WORKER_OUTPUTS
+	};
+
+	if (!inputs)
+		return error_set_memory(err);
+	for (size_t i = 0; i < command->files.count; i++)
+		inputs[worker.input_count++] = command->files.items[i].fd;
+	if (command->cache_fd >= 0)
+		inputs[worker.input_count++] = command->cache_fd;
+	outputs_list(&command->outputs, outputs);
+	if (command->cache_path[0])
+		outputs[OUTPUT_CACHE] = (struct worker_output){ command->cache_path, 0600, .is_optional = true };
+	command->outputs.worker = command->worker = &worker;
+	return worker_run(&worker, cmd_history_work, command, code, err);
+}
+
+static bool run(struct command_history *command, char *const *names, size_t count, int *code, struct error *err)
+{
+	if (!outputs_check(&command->outputs, err) || !naming_prepare(&command->naming, &command->symbolize, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!outputs_spare(&command->outputs, names[i], err))
+			return false;
+	if (!history_files_open(names, count, &command->files, err))
+		return false;
+	command->reading = (struct history_reading){ command->metric, &command->symbolize, command->labels.items,
+		command->labels.count };
+	open_cache(command);
+	return run_confined(command, names[0], code, err);
+}
+
+static int cmd_history_run(struct options *options)
+{
+	CLEANUP(command_deinit) struct command_history command = { .cache_fd = -1 };
+	struct error err;
+	int code, count;
+
+	if (!options_read(options, &command, &code))
+		return code;
+	count = options->argc - optind;
+	if (count < 1)
+		return options_fail("history", "profiles or a directory of them are needed");
+	if (run(&command, options->argv + optind, (size_t)count, &code, &err))
+		return code;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+const struct cli_command cmd_history = {
+	.name = "history",
+	.summary = "changes over a series of profiles: since when?",
+	.usage = cmd_history_usage,
+	.rows = cmd_history_rows,
+	.notes = cmd_history_notes,
+	.word = "FILE",
+	.needed_words = 1,
+	.run = cmd_history_run,
+};

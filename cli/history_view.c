@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/history_view.h"
+
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A page opens as many; what others found is told without. */
+enum { MOST_PARTS = 40 };
+static const size_t max_findings_bytes = (size_t)1 << 20, max_words_bytes = (size_t)1 << 20;
+
+void history_view_deinit(struct history_view *view)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		diff_destroy(view->made[i].diff);
+		for (size_t side = 0; side < DIFF_SIDES; side++)
+			profile_destroy(view->made[i].profiles[side]);
+	}
+	free(view->made);
+	free(view->parts);
+	for (size_t side = 0; side < DIFF_SIDES; side++)
+		buffer_deinit(&view->words[side]);
+}
+
+/* What a diff of the pair depends on. */
+static uint64_t view_key(const struct history_view *view, const struct history_pair *pair)
+{
+	const struct summary_set *set = view->history->set;
+	const double limits[] = { view->options->q, view->options->min_effect_points };
+	uint64_t key = hash_bytes(limits, sizeof(limits));
+
+	for (size_t side = 0; side < DIFF_SIDES; side++)
+		for (size_t i = 0; i < pair->count[side]; i++) {
+			const struct summary *summary = &set->items[pair->profiles[side][i]];
+			const uint64_t parts[] = { key, side, summary->id[0], summary->id[1], summary->metric };
+
+			key = hash_bytes(parts, 4 * sizeof(*parts));
+		}
+	return key;
+}
+
+static bool view_compare(const struct history_view *view, const struct history_pair *pair,
+	struct history_view_part *made, struct error *err)
+{
+	const struct summary *first = &view->history->set->items[pair->profiles[DIFF_HEAD][0]];
+	const struct diff_options options = { .metric = summary_string(view->history->set, first->metric),
+		.q = view->options->q,
+		.min_effect_points = view->options->min_effect_points };
+
+	for (size_t side = 0; side < DIFF_SIDES; side++)
+		if (!history_files_profile(view->files, view->reading, pair->profiles[side], pair->count[side],
+			    &made->profiles[side], err))
+			return false;
+	return symbolize_idle_lives(made->profiles, DIFF_SIDES, view->reading->naming, err) &&
+	       diff_create(made->profiles[DIFF_BASE], made->profiles[DIFF_HEAD], &options, &made->diff, err);
+}
+
+/* What the diff found, from the cache if only that is needed. A pair that cannot be compared explains nothing. */
+static bool view_explain_point(struct history_view *view, size_t series, size_t point, struct error *err)
+{
+	struct history_pair pair = history_pair_of(view->history, series, point);
+	struct history_view_part *made = &view->made[view->count];
+	CLEANUP(buffer_deinit) struct buffer found = { 0 };
+	uint64_t key = view_key(view, &pair);
+	const struct buffer *known = history_cache_finding(view->cache, key);
+	bool wanted = view->wants_diffs && view->count < MOST_PARTS;
+	struct error why = { 0 };
+
+	if (known && history_apply(view->history, &pair, known->data, known->size, &why) && !wanted)
+		return true;
+	*made = (struct history_view_part){ 0 };
+	if (!view_compare(view, &pair, made, &why)) {
+		cli_say("kelvin: a change cannot be explained: %s\n", why.message);
+	} else if (!known) {
+		buffer_init(&found, max_findings_bytes);
+		if (!history_find(made->diff, &found, err) ||
+			!history_apply(view->history, &pair, found.data, found.size, err) ||
+			!history_cache_keep(view->cache, key, &found, err))
+			why = *err;
+	}
+	if (wanted && made->diff && why.code != ERROR_MEMORY) {
+		view->parts[view->count] = (struct render_history_part){ pair,
+			{ .diff = made->diff,
+				.profiles = { made->profiles[DIFF_BASE], made->profiles[DIFF_HEAD] },
+				.tool = CLI_TOOL,
+				.origin_rule_text = output_rule_text } };
+		view->count++;
+		return true;
+	}
+	diff_destroy(made->diff);
+	profile_destroy(made->profiles[DIFF_BASE]);
+	profile_destroy(made->profiles[DIFF_HEAD]);
+	return why.code != ERROR_MEMORY || error_set_memory(err);
+}
+
+static bool view_has_change(const struct history_series *series, size_t point)
+{
+	for (size_t i = 0; i < series->change_count; i++)
+		if (series->changes[i].point == point)
+			return true;
+	return false;
+}
+
+bool history_view_explain(struct history_view *view, struct error *err)
+{
+	const struct history *history = view->history;
+	size_t points = 0;
+
+	for (size_t i = 0; i < history->series_count; i++)
+		points += history->series[i].point_count;
+	view->made = calloc(points + 1, sizeof(*view->made));
+	view->parts = calloc(points + 1, sizeof(*view->parts));
+	if (!view->made || !view->parts)
+		return error_set_memory(err);
+	for (size_t i = 0; i < history->series_count; i++)
+		for (size_t point = 0; point < history->series[i].point_count; point++)
+			if (view_has_change(&history->series[i], point) && !view_explain_point(view, i, point, err))
+				return false;
+	return true;
+}
+
+/* As a shell takes it. */
+static void view_append_word(struct buffer *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%,=";
+
+	if (word[strspn(word, plain)] == '\0') {
+		buffer_append_string(out, word);
+		return;
+	}
+	buffer_append_byte(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			buffer_append_string(out, "'\\''");
+		else
+			buffer_append_byte(out, (uint8_t)*word);
+	buffer_append_byte(out, '\'');
+}
+
+const char *history_view_side_words(void *context, const struct history_pair *pair, enum diff_side side)
+{
+	struct history_view *view = context;
+	CLEANUP(buffer_deinit) struct buffer names = { 0 };
+	struct buffer *words = &view->words[side];
+
+	buffer_init(&names, max_words_bytes);
+	for (size_t i = 0; i < pair->count[side]; i++) {
+		if (i > 0)
+			buffer_append_byte(&names, ',');
+		buffer_append_string(&names, view->files->items[view->files->of_summary[pair->profiles[side][i]]].path);
+	}
+	buffer_deinit(words);
+	buffer_init(words, max_words_bytes);
+	view_append_word(words, names.data ? names.data : "");
+	return words->data ? words->data : "";
+}

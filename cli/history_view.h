@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/history_files.h"
+#include "cli/output.h"
+#include "render/history.h"
+
+/* What outputs show of a history: for each point with changes, the diff of the profiles on both sides of it. */
+struct history_view {
+	struct history *history;           /* borrowed */
+	const struct history_files *files; /* borrowed, as all below: where profiles of pairs come from */
+	const struct history_reading *reading;
+	struct history_cache *cache;
+	const struct history_options *options;
+	bool wants_diffs; /* of all points, for the page; else what they found is enough, which the cache may know */
+	struct history_view_part {
+		struct profile *profiles[DIFF_SIDES]; /* owned */
+		struct diff *diff;                    /* owned */
+	} * made;                                     /* owned */
+	struct render_history_part *parts;            /* owned */
+	size_t count;
+	struct buffer words[DIFF_SIDES]; /* of history_view_side_words() */
+};
+
+/* Explains the points. The view is to be released in any case. */
+COMMON_MUST_CHECK
+bool history_view_explain(struct history_view *view, struct error *err);
+void history_view_deinit(struct history_view *view);
+
+/* struct render_history.side_words; the context is the view. */
+const char *history_view_side_words(void *context, const struct history_pair *pair, enum diff_side side);
