@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "cli/source_file.h"
 #include "foreign/foreign.h"
 
 #include <dirent.h>
@@ -386,6 +387,7 @@ bool history_files_read(struct history_files *files, const struct history_readin
 	size_t count = 0;
 	bool ok = files_choose_jobs(&work, &count, err);
 
+	source_file_keep_memory();
 	if (ok)
 		work_pool_run(threads < MAX_THREADS ? threads : MAX_THREADS, count, files_job, &work);
 	if (ok)

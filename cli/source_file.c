@@ -150,11 +150,7 @@ static bool is_recording(const struct source_file *file)
 
 /* ---- Profiles ---- */
 
-/*
- * What a profile takes while it is read serves the next one, and the comparison, instead of going back to the kernel,
- * which would clear it anew: a fifth of the time of comparing two large profiles.
- */
-static void keep_memory(void)
+void source_file_keep_memory(void)
 {
 	(void)mallopt(M_MMAP_MAX, 0);
 	(void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -217,7 +213,7 @@ static bool read_profile(struct source_file *file, struct buffer *bytes, struct 
 	if (!read_rest(file, bytes, err))
 		return false;
 	if (kind == FOREIGN_PPROF)
-		keep_memory();
+		source_file_keep_memory();
 	return foreign_read(bytes->data, bytes->size, file->source.name, profile, err);
 }
 

@@ -32,3 +32,9 @@ void source_file_refuse_others(void);
 
 /* Whether names are those of given files alone. */
 bool source_file_are_given(void);
+
+/*
+ * From now on what a profile takes while it is read serves the next one, and the comparison, instead of going back to
+ * the kernel, which would clear it anew: a fifth of the time of comparing two large profiles.
+ */
+void source_file_keep_memory(void);

@@ -217,33 +217,42 @@ static void archive_put_strings(const struct archive_writing *w, struct buffer *
 	}
 }
 
+/* What is written twice, here for nothing but the strings that occur in it, is short: rows have none. */
+static void archive_meet_strings(
+	struct archive_writing *w, const size_t *summaries, size_t count, struct buffer *nothing)
+{
+	archive_put_functions(w, nothing);
+	for (size_t i = 0; i < count; i++) {
+		nothing->size = 0;
+		archive_put_head(w, &w->set->items[summaries[i]], nothing);
+	}
+}
+
 bool summary_archive_write(const struct summary_set *set, const size_t *summaries, size_t count,
 	const uint8_t (*tags)[SUMMARY_TAG_BYTES], struct buffer *out, struct error *err)
 {
 	CLEANUP(archive_writing_deinit) struct archive_writing w = { .set = set };
-	CLEANUP(buffer_deinit) struct buffer body = { 0 };
 	CLEANUP(buffer_deinit) struct buffer one = { 0 };
 	const uint32_t head[] = { ARCHIVE_MAGIC, ARCHIVE_VERSION };
 
-	buffer_init(&body, out->max_bytes);
 	buffer_init(&one, out->max_bytes);
 	if (!archive_writing_init(&w, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		archive_meet_functions(&w, &set->items[summaries[i]]);
-	archive_put_functions(&w, &body);
-	buffer_append_varint(&body, count);
+	archive_meet_strings(&w, summaries, count, &one);
+	buffer_append(out, head, sizeof(head));
+	archive_put_strings(&w, out);
+	archive_put_functions(&w, out);
+	buffer_append_varint(out, count);
 	for (size_t i = 0; i < count; i++) {
 		one.size = 0;
 		archive_put_summary(&w, &set->items[summaries[i]], &one);
-		buffer_append(&body, tags[i], SUMMARY_TAG_BYTES);
-		buffer_append_varint(&body, one.size);
-		buffer_append(&body, one.data, one.size);
+		buffer_append(out, tags[i], SUMMARY_TAG_BYTES);
+		buffer_append_varint(out, one.size);
+		buffer_append(out, one.data, one.size);
 	}
-	buffer_append(out, head, sizeof(head));
-	archive_put_strings(&w, out);
-	buffer_append(out, body.data, body.size);
-	return buffer_ok(&one, err) && buffer_ok(&body, err) && buffer_ok(out, err);
+	return buffer_ok(&one, err) && buffer_ok(out, err);
 }
 
 bool summary_write(const struct summary_set *set, size_t summary, struct buffer *out, struct error *err)
