@@ -72,8 +72,8 @@ static bool explain_read(const struct summary_set *set, struct byte_reader *r, s
 {
 	uint64_t most = byte_reader_uleb128(r);
 
-	if (most > byte_reader_left(r) / EXPLAIN_BYTES || most > EXPLAIN_MAX)
-		return error_set(err, ERROR_FORMAT, "findings of a diff: too many functions");
+	if (!byte_reader_ok(r) || most > byte_reader_left(r) / EXPLAIN_BYTES || most > EXPLAIN_MAX)
+		return error_set(err, ERROR_FORMAT, "findings of a diff: bad number of functions");
 	*found = calloc((size_t)most + 1, sizeof(**found));
 	if (!*found)
 		return error_set_memory(err);
