@@ -6,8 +6,9 @@ const struct store_functions *store_functions_of(enum store_kind kind)
 	static const struct store_functions nothing;
 
 	switch (kind) {
-	case STORE_PYROSCOPE:
 	case STORE_CLICKHOUSE:
+		return &store_clickhouse;
+	case STORE_PYROSCOPE:
 	case STORE_COROOT:
 		return &nothing;
 	}

@@ -115,6 +115,8 @@ def is_read(query):
 class Front(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "ClickHouse"
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
 
     def log_message(self, *_):
         pass
@@ -133,7 +135,7 @@ class Front(BaseHTTPRequestHandler):
         query = arguments.get("query", "")
         fault = self.fault_of(query + " " + body[:2000].decode(errors="replace"))
         do = fault.get("do")
-        self.server.note(query)
+        self.server.note(query or body.decode(errors="replace"))
         try:
             if do == "redirect":
                 return self.send(307, b"", {"Location": fault["to"]})

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/clickhouse/clickhouse.h"
+#include "store/clickhouse/parcel.h"
+
+const struct store_functions store_clickhouse = {
+	.prepare = clickhouse_prepare,
+	.send = clickhouse_send,
+};
