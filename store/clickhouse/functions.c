@@ -5,4 +5,6 @@
 const struct store_functions store_clickhouse = {
 	.prepare = clickhouse_prepare,
 	.send = clickhouse_send,
+	.fetch = clickhouse_fetch,
+	.fetch_ids = clickhouse_fetch_ids,
 };
