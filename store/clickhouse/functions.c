@@ -6,5 +6,6 @@ const struct store_functions store_clickhouse = {
 	.prepare = clickhouse_prepare,
 	.send = clickhouse_send,
 	.fetch = clickhouse_fetch,
+	.fetch_summaries = clickhouse_fetch_summaries,
 	.fetch_ids = clickhouse_fetch_ids,
 };

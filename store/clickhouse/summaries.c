@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Summaries by sums that the engine makes where the data lies.
+ *
+ * Up to SUMMARIES_MAX_POINTS profiles are as many summaries. More are added up to points of a series: those of one
+ * `kind` (tables.h) that began in the same part of the time. Values of a point are sums over its profiles, and so are
+ * its total and its requests. Their errors are those of a ratio of sums (Cochran, Sampling Techniques, 1977, 6.4): with
+ * s the value of a function and t the requests, or the total, of each of n profiles, and r = sum(s) / sum(t), the error
+ * of sum(s) is the root of n / (n - 1) * sum((s - r t)^2): what differs between profiles, processes, hosts and moments
+ * is in it. Of one or two profiles it is what their own errors add up to.
+ *
+ * Functions that never reach 2^-SUMMARIES_FUNCTION_LEVEL of a profile are left out. Where profiles are added up, rows
+ * below 2^-SUMMARIES_ROW_LEVEL of a profile are, too, so that a sum is too small by at most that part of the total.
+ */
+#include "store/clickhouse/clickhouse.h"
+
+#include "store/clickhouse/pairs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SUMMARIES_MAX_POINTS = 300, SUMMARIES_PARTS_OF_TIME = 200, SUMMARIES_MAX_GROUPS = 5000 };
+enum { SUMMARIES_FUNCTION_LEVEL = 10, SUMMARIES_ROW_LEVEL = 12 };
+
+/* Of the profiles of a point, what its rows need. */
+struct summaries_point {
+	uint64_t key;
+	double count, reference, reference_squares;
+};
+
+struct summaries {
+	struct courier *courier;
+	const struct store_address *address;
+	uint64_t width_s; /* of a part of the time; 0: each profile is a point */
+	struct summary_set *set;
+	struct summaries_point *points; /* owned, by key */
+	size_t point_count, capacity;
+	struct hash_map functions; /* from hashes of functions to their ids in the set */
+};
+
+/* ---- The points ---- */
+
+/* Appends an expression of a profile: the element of `metrics` that was asked for, by default its first. */
+static void summaries_metric(struct clickhouse_query *query, const struct store_address *address)
+{
+	const char *metric = store_address_filter(address, "metric");
+
+	if (metric) {
+		buffer_append_string(&query->sql, "arrayFirst(x -> x.1 = ");
+		clickhouse_query_text(query, metric);
+		buffer_append_string(&query->sql, ", metrics)");
+	} else
+		buffer_append_string(&query->sql, "metrics[1]");
+}
+
+/* Appends the profiles with the key `g` of their point, their metric `m`, and `t`, what their costs are compared by. */
+static void summaries_profiles(const struct summaries *summaries, struct clickhouse_query *query)
+{
+	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query columns = { 0 };
+
+	buffer_append_string(&query->sql, "SELECT *, ");
+	summaries_metric(query, summaries->address);
+	buffer_append_string(&query->sql, " AS m, ");
+	if (summaries->width_s)
+		buffer_printf(&query->sql,
+			"cityHash64(kind, m.1, requests > 0, intDiv(toUnixTimestamp(start), %" PRIu64 "))",
+			summaries->width_s);
+	else
+		buffer_append_string(&query->sql, "push");
+	buffer_append_string(&query->sql, " AS g, if(requests > 0, requests, m.8) AS t FROM (");
+	clickhouse_query_profiles(query, summaries->address, "*");
+	buffer_append_string(&query->sql, ") WHERE m.8 > 0");
+}
+
+/* How many profiles there are, and over which time: decides what a point is. */
+static bool summaries_choose_width(struct summaries *summaries, struct error *err)
+{
+	static const uint64_t nice[] = { 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800,
+		2592000 };
+	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
+	CLEANUP(buffer_deinit) struct buffer answer = { 0 };
+	struct byte_reader rows;
+	uint64_t count = 0, first = 0, last = 0;
+	uint16_t schema = 0;
+
+	clickhouse_query_init(&query, "cannot count the profiles");
+	buffer_append_string(&query.sql,
+		"SELECT toUInt8(165), max(schema), toUInt64(count()), toUInt64(toUnixTimestamp(min(start))), "
+		"toUInt64(toUnixTimestamp(max(start))) FROM (");
+	clickhouse_query_profiles(&query, summaries->address, "schema, id, push, start");
+	buffer_append_string(&query.sql, ") FORMAT RowBinary");
+	if (!clickhouse_ask(summaries->courier, &query, &answer, err))
+		return false;
+	rows = byte_reader_over(answer.data, answer.size);
+	while (row_next(&rows)) {
+		schema = row_u16(&rows);
+		count = row_u64(&rows);
+		first = row_u64(&rows);
+		last = row_u64(&rows);
+	}
+	if (!row_end(&rows, err) || !clickhouse_check_schema(schema, err))
+		return false;
+	if (count == 0)
+		return error_set(
+			err, ERROR_EMPTY, "no profile in the store is what '%s' asks for", summaries->address->text);
+	if (count <= SUMMARIES_MAX_POINTS)
+		return true;
+	for (size_t i = 0; i < sizeof(nice) / sizeof(nice[0]); i++) {
+		summaries->width_s = nice[i];
+		if (last < first || (last - first) / nice[i] < SUMMARIES_PARTS_OF_TIME)
+			break;
+	}
+	return true;
+}
+
+static bool summaries_intern(
+	const struct summaries *summaries, struct row_string string, uint32_t *id, struct error *err)
+{
+	return string_table_add(summaries->set->strings, string.bytes, string.size, id, err);
+}
+
+static bool summaries_read_binaries(const struct summaries *summaries, struct byte_reader *rows, struct error *err)
+{
+	size_t count = row_count(rows);
+
+	for (size_t i = 0; i < count; i++) {
+		struct row_string module = row_string(rows), path = row_string(rows), build_id = row_string(rows);
+		struct summary_binary binary = { .is_program = row_u8(rows) != 0 };
+
+		if (!byte_reader_ok(rows))
+			return true; /* row_end() tells of it */
+		if (!summaries_intern(summaries, module, &binary.module, err) ||
+			!summaries_intern(summaries, path, &binary.path, err) ||
+			!summaries_intern(summaries, build_id, &binary.build_id, err) ||
+			!summary_add_binary(summaries->set, &binary, err))
+			return false;
+	}
+	return true;
+}
+
+/* The error of a sum over n profiles, by the figures of its parts; `own` is what their own errors add up to, squared.
+ */
+static double summaries_error(
+	const struct summaries_point *point, double sum, double squares, double products, double own)
+{
+	double ratio = sum / point->reference;
+	double rest = squares - 2 * ratio * products + ratio * ratio * point->reference_squares;
+
+	if (point->count >= 3 && rest > 0)
+		return sqrt(point->count / (point->count - 1) * rest);
+	return own > 0 ? sqrt(own) : 0;
+}
+
+/* The totals of a point: sum, of squares, of products with what costs are compared by, of squares of errors. */
+static void summaries_read_total(struct byte_reader *rows, const struct summaries_point *point, struct summary *summary)
+{
+	double squares, products, own;
+
+	summary->total = row_f64(rows);
+	squares = row_f64(rows);
+	products = row_f64(rows);
+	own = row_f64(rows);
+	summary->interrupts = row_f64(rows);
+	summary->samples = row_u64(rows);
+	if (summary->requests > 0 && point->reference > 0)
+		summary->total_error = summaries_error(point, summary->total, squares, products, own);
+}
+
+static bool summaries_read_metric(
+	const struct summaries *summaries, struct byte_reader *rows, struct summary *summary, struct error *err)
+{
+	struct row_string metric = row_string(rows), unit = row_string(rows), words = row_string(rows);
+
+	summary->is_time = row_u8(rows) != 0;
+	summary->is_duration = row_u8(rows) != 0;
+	summary->is_counted = row_u8(rows) != 0;
+	summary->is_exact = row_u8(rows) != 0;
+	return summaries_intern(summaries, metric, &summary->metric, err) &&
+	       summaries_intern(summaries, unit, &summary->unit, err) &&
+	       summaries_intern(summaries, words, &summary->metric_words, err);
+}
+
+static bool summaries_read_name(const struct summaries *summaries, struct byte_reader *rows, struct summary *summary,
+	double count, struct error *err)
+{
+	struct row_string name = row_string(rows);
+	char text[64];
+
+	if (count <= 1 && name.size > 0)
+		return summaries_intern(summaries, name, &summary->name, err);
+	snprintf(text, sizeof(text), "%.0f profiles", count);
+	return string_table_add(summaries->set->strings, text, strlen(text), &summary->name, err);
+}
+
+static const char summaries_point_columns[] =
+	"SELECT toUInt8(165), g, toFloat64(count()), sum(t), sum(t * t), argMax(id, m.11), any(name), "
+	"toUnixTimestamp64Nano(min(start)), sum(duration_ns), max(is_time_of_file), toUInt64(sum(runs)), "
+	"min(whole_commands), avg(lost), any(work), any(work_event), if(min(requests) > 0, sum(requests), 0), "
+	"any(m.1), any(m.2), any(m.3), any(m.4), any(m.5), any(m.6), min(m.7), "
+	"sum(m.8), sum(m.8 * m.8), sum(m.8 * t), sum(m.9 * m.9), sum(m.10), sum(m.11), " PAIRS_COLUMNS(
+		"labels") ", " PAIRS_COLUMNS("facts") ", argMax(binaries, start) FROM (";
+
+static bool summaries_read_point(struct summaries *summaries, struct byte_reader *rows, struct error *err)
+{
+	struct summaries_point *point;
+	struct summary *summary;
+	struct row_string work, event;
+
+	if (!ARRAY_RESERVE(&summaries->points, &summaries->capacity, summaries->point_count + 1,
+		    SUMMARIES_MAX_GROUPS + 1, err) ||
+		!summary_add_empty(summaries->set, &summary, err))
+		return false;
+	point = &summaries->points[summaries->point_count++];
+	*point = (struct summaries_point){ .key = row_u64(rows), .count = row_f64(rows) };
+	point->reference = row_f64(rows);
+	point->reference_squares = row_f64(rows);
+	summary->id[0] = row_u64(rows);
+	summary->id[1] = row_u64(rows);
+	if (!summaries_read_name(summaries, rows, summary, point->count, err))
+		return false;
+	summary->start_unix_ns = (int64_t)row_u64(rows);
+	summary->duration_ns = (int64_t)row_u64(rows);
+	summary->is_time_of_file = row_u8(rows) != 0;
+	summary->runs = row_u64(rows);
+	summary->whole_commands = row_u8(rows) != 0;
+	summary->lost = row_f64(rows);
+	work = row_string(rows);
+	event = row_string(rows);
+	summary->work = pairs_work_source(work);
+	summary->requests = row_f64(rows);
+	if (!summaries_intern(summaries, event, &summary->work_event, err) ||
+		!summaries_read_metric(summaries, rows, summary, err))
+		return false;
+	summaries_read_total(rows, point, summary);
+	return pairs_read_labels(rows, summaries->set->strings, summary->labels, &summary->label_count, err) &&
+	       pairs_read_facts(rows, summaries->set->strings, &summary->facts, err) &&
+	       summaries_read_binaries(summaries, rows, err);
+}
+
+/* ---- Their rows ---- */
+
+/* Appends the conditions of rows that may be of the profiles: those on columns that the table is in order of. */
+static void summaries_place(const struct summaries *summaries, struct clickhouse_query *query)
+{
+	clickhouse_query_place(query, summaries->address);
+	buffer_append_string(&query->sql, " AND metric GLOBAL IN (SELECT DISTINCT m.1 FROM (");
+	summaries_profiles(summaries, query);
+	buffer_append_string(&query->sql, "))");
+}
+
+/* Appends which functions are worth their rows: those that reach a part of a profile. */
+static void summaries_large_functions(const struct summaries *summaries, struct clickhouse_query *query)
+{
+	buffer_printf(&query->sql, "SELECT DISTINCT function FROM kelvin_functions WHERE level < %d",
+		SUMMARIES_FUNCTION_LEVEL);
+	summaries_place(summaries, query);
+}
+
+static bool summaries_read_function(struct summaries *summaries, struct byte_reader *rows, struct error *err)
+{
+	uint64_t hash = row_u64(rows);
+	struct row_string strings[6], origin, language;
+	uint32_t ids[6], id, *slot;
+	struct summary_function function = { 0 };
+	bool is_new;
+
+	for (size_t i = 0; i < 6; i++)
+		strings[i] = row_string(rows);
+	origin = row_string(rows);
+	language = row_string(rows);
+	function.interrupt = row_u8(rows) != 0;
+	if (!byte_reader_ok(rows))
+		return true; /* row_end() tells of it */
+	for (size_t i = 0; i < 6; i++)
+		if (!summaries_intern(summaries, strings[i], &ids[i], err))
+			return false;
+	function.key = ids[0];
+	function.name = ids[1];
+	function.shown = ids[2];
+	function.shown_in = ids[3];
+	function.module = ids[4];
+	function.file = ids[5];
+	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++)
+		if (row_string_is(origin, profile_origin_name((enum profile_origin)i)))
+			function.origin = (enum profile_origin)i;
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		if (row_string_is(language, profile_languages[i].name))
+			function.language = (enum profile_language)i;
+	return summary_add_function(summaries->set, &function, &id, err) &&
+	       hash_map_add(&summaries->functions, &hash, id, &slot, &is_new, err);
+}
+
+static bool summaries_read_functions(struct summaries *summaries, struct error *err)
+{
+	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
+	CLEANUP(buffer_deinit) struct buffer answer = { 0 };
+	struct byte_reader rows;
+
+	clickhouse_query_init(&query, "cannot read the names of functions");
+	buffer_append_string(&query.sql,
+		"SELECT toUInt8(165), function, key, name, shown, shown_in, module, file, origin, language, interrupt "
+		"FROM kelvin_names WHERE function GLOBAL IN (");
+	summaries_large_functions(summaries, &query);
+	buffer_append_string(&query.sql, ") ORDER BY seen DESC LIMIT 1 BY function FORMAT RowBinary");
+	if (!clickhouse_ask(summaries->courier, &query, &answer, err))
+		return false;
+	rows = byte_reader_over(answer.data, answer.size);
+	while (row_next(&rows))
+		if (!summaries_read_function(summaries, &rows, err))
+			return false;
+	return row_end(&rows, err);
+}
+
+/* A row, for the point whose key it has. */
+static bool summaries_read_row(
+	struct summaries *summaries, const struct summaries_point *point, struct byte_reader *rows, struct error *err)
+{
+	uint64_t function = row_u64(rows);
+	struct summary_row row = { .function = hash_map_get(&summaries->functions, &function) };
+	double figures[8];
+
+	row.fingerprint = row_u64(rows);
+	for (size_t i = 0; i < 8; i++)
+		figures[i] = row_f64(rows);
+	if (!byte_reader_ok(rows) || row.function == HASH_MAP_NONE || point->reference <= 0)
+		return true;
+	row.self = figures[0];
+	row.total = figures[4];
+	row.self_error = (float)summaries_error(point, figures[0], figures[1], figures[2], figures[3]);
+	row.total_error = (float)summaries_error(point, figures[4], figures[5], figures[6], figures[7]);
+	return summary_add_row(summaries->set, &row, err);
+}
+
+/* Both answers are in order of the points' keys. */
+static bool summaries_join(
+	struct summaries *summaries, struct byte_reader *points, struct byte_reader *rows, struct error *err)
+{
+	bool has_row = row_next(rows);
+	uint64_t key = has_row ? row_u64(rows) : 0;
+
+	while (row_next(points)) {
+		const struct summaries_point *point;
+
+		if (!summaries_read_point(summaries, points, err))
+			return false;
+		point = &summaries->points[summaries->point_count - 1];
+		while (has_row && byte_reader_ok(rows) && key <= point->key) {
+			static const struct summaries_point none = { 0 };
+
+			/* Rows of a point that is not there are read all the same. */
+			if (!summaries_read_row(summaries, key == point->key ? point : &none, rows, err))
+				return false;
+			has_row = row_next(rows);
+			key = has_row ? row_u64(rows) : 0;
+		}
+		if (byte_reader_ok(points) && !summary_finish(summaries->set, err))
+			return false;
+	}
+	return row_end(points, err) && row_end(rows, err);
+}
+
+static void summaries_rows_query(const struct summaries *summaries, struct clickhouse_query *query)
+{
+	clickhouse_query_init(query, "cannot read sums of functions");
+	buffer_append_string(&query->sql,
+		"SELECT toUInt8(165), g, function, argMax(fingerprint, start), "
+		"sum(self), sum(self * self), sum(self * t), sum(pow(toFloat64(self_error), 2)), "
+		"sum(total), sum(total * total), sum(total * t), sum(pow(toFloat64(total_error), 2)) "
+		"FROM (SELECT * FROM kelvin_functions WHERE 1");
+	summaries_place(summaries, query);
+	if (summaries->width_s)
+		buffer_printf(&query->sql, " AND level < %d", SUMMARIES_ROW_LEVEL);
+	buffer_append_string(&query->sql, " AND function GLOBAL IN (");
+	summaries_large_functions(summaries, query);
+	buffer_append_string(&query->sql, ")) AS f GLOBAL INNER JOIN (SELECT push, m.1 AS asked, g, t FROM (");
+	summaries_profiles(summaries, query);
+	buffer_append_string(&query->sql,
+		")) AS p USING push WHERE metric = asked GROUP BY g, function ORDER BY g FORMAT RowBinary");
+}
+
+static bool summaries_read(struct summaries *summaries, struct error *err)
+{
+	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query of_points = { 0 }, of_rows = { 0 };
+	CLEANUP(buffer_deinit) struct buffer points = { 0 }, rows = { 0 };
+	struct byte_reader point_reader, row_reader;
+
+	clickhouse_query_init(&of_points, "cannot read the profiles");
+	buffer_append_string(&of_points.sql, summaries_point_columns);
+	summaries_profiles(summaries, &of_points);
+	buffer_append_string(&of_points.sql, ") GROUP BY g ORDER BY g FORMAT RowBinary");
+	summaries_rows_query(summaries, &of_rows);
+	if (!clickhouse_ask(summaries->courier, &of_points, &points, err) ||
+		!clickhouse_ask(summaries->courier, &of_rows, &rows, err) || !summaries_read_functions(summaries, err))
+		return false;
+	point_reader = byte_reader_over(points.data, points.size);
+	row_reader = byte_reader_over(rows.data, rows.size);
+	return summaries_join(summaries, &point_reader, &row_reader, err);
+}
+
+/* Each behind its size as 8 bytes. */
+static bool summaries_write(const struct summary_set *set, int fd, struct error *err)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+		uint64_t size;
+
+		buffer_init(&bytes, (size_t)1 << 30);
+		if (!summary_write(set, i, &bytes, err))
+			return false;
+		size = bytes.size;
+		if (!file_write_all(fd, &size, sizeof(size)) || !file_write_all(fd, bytes.data, bytes.size))
+			return error_set_errno(err, errno, "cannot write to a file in memory");
+	}
+	return true;
+}
+
+bool clickhouse_fetch_summaries(struct courier *courier, const struct store_address *query, int fd, struct error *err)
+{
+	CLEANUP(summary_set_cleanup) struct summary_set *set = NULL;
+	struct summaries summaries = { .courier = courier, .address = query };
+	bool ok;
+
+	if (!summary_set_create(&set, err))
+		return false;
+	summaries.set = set;
+	hash_map_init(&summaries.functions, sizeof(uint64_t));
+	ok = summaries_choose_width(&summaries, err) && summaries_read(&summaries, err) &&
+	     (set->count > 0 ||
+		     error_set(err, ERROR_EMPTY, "no profile in the store that '%s' asks for has time in this metric",
+			     query->text)) &&
+	     summaries_write(set, fd, err);
+	hash_map_deinit(&summaries.functions);
+	free(summaries.points);
+	return ok;
+}
