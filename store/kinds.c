@@ -8,8 +8,9 @@ const struct store_functions *store_functions_of(enum store_kind kind)
 	switch (kind) {
 	case STORE_CLICKHOUSE:
 		return &store_clickhouse;
-	case STORE_PYROSCOPE:
 	case STORE_COROOT:
+		return &store_coroot;
+	case STORE_PYROSCOPE:
 		return &nothing;
 	}
 	return &nothing;

@@ -27,6 +27,11 @@ COMMON_MUST_CHECK
 bool assembly_add_frame(struct assembly *assembly, uint64_t hash, uint32_t mapping, const struct profile_line *lines,
 	size_t count, struct error *err);
 
+static inline bool assembly_has_frame(const struct assembly *assembly, uint64_t hash)
+{
+	return hash_map_get(&assembly->frames, &hash) != HASH_MAP_NONE;
+}
+
 /* A stack of frames, the leaf first; frames that are not there are left out of it. */
 COMMON_MUST_CHECK
 bool assembly_add_stack(

@@ -62,8 +62,10 @@ bool row_next(struct byte_reader *answer)
 static const char *row_exception(const struct byte_reader *answer, int *size)
 {
 	static const char word[] = "DB::Exception: ";
-	size_t left = byte_reader_left(answer);
-	const uint8_t *found = memmem(answer->pos, left, word, sizeof(word) - 1);
+	static const size_t most = (size_t)1 << 16;
+	size_t all = (size_t)(answer->end - answer->start), tail = all < most ? all : most;
+	/* What was read as a row may be a part of it. */
+	const uint8_t *found = memmem(answer->end - tail, tail, word, sizeof(word) - 1);
 
 	if (!found)
 		return NULL;

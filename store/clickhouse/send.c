@@ -153,7 +153,7 @@ static bool send_has_more(struct courier *courier, enum clickhouse_table table, 
 		return false;
 	rows = byte_reader_over(answer.data, answer.size);
 	while (row_next(&rows))
-		*has_more = *has_more || row_u64(&rows) > sent;
+		*has_more = row_u64(&rows) > sent || *has_more;
 	return row_end(&rows, err);
 }
 

@@ -2,12 +2,13 @@
 /*
  * What store/store.h offers, for tests, without what commands make of it:
  *
- *	store_client push ADDRESS FILE [KEY=VALUE...]    "sent" or "was there"
+ *	store_client push ADDRESS LABELS FILE...         "sent" or "was there" for each
  *	store_client fetch ADDRESS DIRECTORY             a file DIRECTORY/N.pb.gz each, and its name as a line
  *	store_client ids ADDRESS DIRECTORY               likewise, by the ids of the summaries
  *	store_client summaries ADDRESS                   a line for each summary and each of its functions
  *
- * Secrets are those of kelvin. The id of a profile is the MD5 of its file and of the labels.
+ * LABELS are "KEY=VALUE,KEY=VALUE" or "", FILE@NAME is a file with the label instance=NAME. Secrets are those of
+ *kelvin. The id of a profile is the MD5 of its file and of the labels.
  */
 #include "foreign/foreign.h"
 #include "store/store.h"
@@ -20,28 +21,43 @@
 
 enum { MAX_BYTES = 1 << 30 };
 
-static bool push(struct store *store, enum store_kind kind, char *const *arguments, struct error *err)
+enum { MOST_LABELS = 8 };
+
+/* Cuts "KEY=VALUE,KEY=VALUE" into labels; values may have any other character. */
+static size_t cut_labels(char *text, struct store_filter labels[MOST_LABELS])
+{
+	size_t count = 0;
+
+	for (char *rest = text, *part; (part = strsep(&rest, ",")) && *part && count < MOST_LABELS; count++) {
+		labels[count].key = strsep(&part, "=");
+		labels[count].value = part;
+	}
+	return count;
+}
+
+static bool push_file(struct store *store, enum store_kind kind, const char *labels_text, char *path, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(buffer_deinit) struct buffer file = { 0 }, notices = { 0 };
-	struct store_filter labels[8];
+	CLEANUP(cleanup_free) char *text = strdup(labels_text);
+	struct store_filter labels[MOST_LABELS + 1];
 	struct store_parcel parcel;
 	enum store_sent sent;
 	uint8_t digest[MD5_BYTES];
-	size_t count = 0;
+	char *instance = strchr(path, '@'), key[] = "instance";
+	size_t count = cut_labels(text, labels);
 	bool ok;
 
 	buffer_init(&file, MAX_BYTES);
 	buffer_init(&notices, 1 << 16);
-	if (!file_read(arguments[0], &file, err) || !foreign_read(file.data, file.size, arguments[0], &profile, err))
-		return false;
-	for (; arguments[count + 1] && count < 8; count++) {
-		char *value = strchr(arguments[count + 1], '=');
-
-		buffer_append_string(&file, arguments[count + 1]);
-		*value = '\0';
-		labels[count] = (struct store_filter){ .key = arguments[count + 1], .value = value + 1 };
+	if (instance) {
+		*instance++ = '\0';
+		labels[count++] = (struct store_filter){ .key = key, .value = instance };
 	}
+	if (!file_read(path, &file, err) || !foreign_read(file.data, file.size, path, &profile, err))
+		return false;
+	buffer_append_string(&file, labels_text);
+	buffer_append_string(&file, instance ? instance : "");
 	md5(file.data, file.size, digest);
 	ok = store_parcel_init(&parcel, err);
 	memcpy(parcel.id, digest, sizeof(parcel.id));
@@ -51,6 +67,14 @@ static bool push(struct store *store, enum store_kind kind, char *const *argumen
 		printf("%s\n", sent == STORE_WAS_THERE ? "was there" : "sent");
 	store_parcel_deinit(&parcel);
 	return ok;
+}
+
+static bool push(struct store *store, enum store_kind kind, char *const *arguments, struct error *err)
+{
+	for (size_t i = 1; arguments[i]; i++)
+		if (!push_file(store, kind, arguments[0], arguments[i], err))
+			return false;
+	return true;
 }
 
 static bool save(const struct store_profiles *profiles, const char *directory, struct error *err)
