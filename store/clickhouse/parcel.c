@@ -95,33 +95,6 @@ static void parcel_facts(struct buffer *row, const struct profile *profile)
 	}
 }
 
-/*
- * The hash of what profiles have in common that the engine may add up to one point of a series: what a history keeps
- * apart, and what begins at a deploy.
- */
-static uint64_t parcel_kind(const struct profile *profile, const struct buffer *binaries)
-{
-	const uint32_t facts[] = { profile->facts.event, profile->facts.cpu_model, profile->facts.kernel,
-		profile->facts.call_graph, profile->facts.tool };
-	static const char *const labels[] = { PROFILE_LABEL_SERVICE, PROFILE_LABEL_VERSION, PROFILE_LABEL_COMMIT,
-		PROFILE_LABEL_ENVIRONMENT };
-	struct buffer text;
-	uint64_t hash;
-
-	buffer_init(&text, 1 << 20);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		row_append_string(&text, profile_string(profile, facts[i]));
-	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-		parcel_label(&text, profile, labels[i]);
-	row_append_u32(&text, profile->facts.frequency_hz);
-	row_append_u8(&text, profile->run_count > 0 && profile->runs[0].whole_command);
-	row_append_u8(&text, (uint8_t)profile->requests.source);
-	buffer_append(&text, binaries->data, binaries->size);
-	hash = clickhouse_hash(text.data, text.size);
-	buffer_deinit(&text);
-	return hash;
-}
-
 static void parcel_value_types(struct buffer *row, const struct profile *profile)
 {
 	row_append_count(row, profile->value_type_count);
@@ -155,7 +128,7 @@ static void parcel_profile(
 	parcel_facts(rows, profile);
 	row_append_u64(rows, (uint64_t)origin.start_unix_ns);
 	buffer_append(rows, sums->circumstances.data, sums->circumstances.size);
-	row_append_u64(rows, parcel_kind(profile, &sums->binaries));
+	row_append_u64(rows, sums->kind);
 	parcel_value_types(rows, profile);
 	buffer_append(rows, sums->metrics.data, sums->metrics.size);
 	buffer_append(rows, sums->binaries.data, sums->binaries.size);
@@ -212,7 +185,7 @@ bool clickhouse_prepare(const struct profile *profile, const struct store_filter
 {
 	/* Labels are its own; strings that are added to those it shares are no change of the profile. */
 	struct profile labelled = *profile;
-	struct clickhouse_sums sums;
+	struct clickhouse_sums sums = { 0 };
 	struct buffer rows[CLICKHOUSE_TABLE_COUNT], *const all[] = { &sums.functions, &sums.names, &sums.circumstances,
 		&sums.metrics, &sums.binaries };
 	bool ok = true;

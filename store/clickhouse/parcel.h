@@ -17,6 +17,11 @@ bool clickhouse_prepare(const struct profile *profile, const struct store_filter
  */
 struct clickhouse_sums {
 	struct buffer functions, names, circumstances, metrics, binaries;
+	/*
+	 * The hash of what profiles have in common that the engine may add up to one point of a series: what a history
+	 * keeps apart, and what begins at a deploy.
+	 */
+	uint64_t kind;
 };
 COMMON_MUST_CHECK
 bool clickhouse_append_sums(

@@ -9,7 +9,7 @@
  * of sum(s) is the root of n / (n - 1) * sum((s - r t)^2): what differs between profiles, processes, hosts and moments
  * is in it. Of one or two profiles it is what their own errors add up to.
  *
- * Functions that never reach 2^-SUMMARIES_FUNCTION_LEVEL of a profile are left out. Where profiles are added up, rows
+ * Functions that reach 2^-SUMMARIES_FUNCTION_LEVEL of no point are left out. Where profiles are added up, rows
  * below 2^-SUMMARIES_ROW_LEVEL of a profile are, too, so that a sum is too small by at most that part of the total.
  */
 #include "store/clickhouse/clickhouse.h"
@@ -34,6 +34,7 @@ struct summaries_point {
 struct summaries {
 	struct courier *courier;
 	const struct store_address *address;
+	char metric[256];
 	uint64_t width_s; /* of a part of the time; 0: each profile is a point */
 	struct summary_set *set;
 	struct summaries_point *points; /* owned, by key */
@@ -43,76 +44,107 @@ struct summaries {
 
 /* ---- The points ---- */
 
-/* Appends an expression of a profile: the element of `metrics` that was asked for, by default its first. */
-static void summaries_metric(struct clickhouse_query *query, const struct store_address *address)
+/* Appends an expression: the key of the point that a profile, or a row of its functions, belongs to. */
+static void summaries_key(const struct summaries *summaries, struct clickhouse_query *query)
 {
-	const char *metric = store_address_filter(address, "metric");
-
-	if (metric) {
-		buffer_append_string(&query->sql, "arrayFirst(x -> x.1 = ");
-		clickhouse_query_text(query, metric);
-		buffer_append_string(&query->sql, ", metrics)");
-	} else
-		buffer_append_string(&query->sql, "metrics[1]");
-}
-
-/* Appends the profiles with the key `g` of their point, their metric `m`, and `t`, what their costs are compared by. */
-static void summaries_profiles(const struct summaries *summaries, struct clickhouse_query *query)
-{
-	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query columns = { 0 };
-
-	buffer_append_string(&query->sql, "SELECT *, ");
-	summaries_metric(query, summaries->address);
-	buffer_append_string(&query->sql, " AS m, ");
 	if (summaries->width_s)
-		buffer_printf(&query->sql,
-			"cityHash64(kind, m.1, requests > 0, intDiv(toUnixTimestamp(start), %" PRIu64 "))",
+		buffer_printf(&query->sql, "bitXor(kind, toUInt64(intDiv(toUnixTimestamp(start), %" PRIu64 ")))",
 			summaries->width_s);
 	else
 		buffer_append_string(&query->sql, "push");
+}
+
+/*
+ * Appends the profiles with the key `g` of their point, their metric `m`, and `t`, what their costs are compared by.
+ */
+static void summaries_profiles(const struct summaries *summaries, struct clickhouse_query *query)
+{
+	buffer_append_string(&query->sql, "SELECT *, arrayFirst(x -> x.1 = ");
+	clickhouse_query_text(query, summaries->metric);
+	buffer_append_string(&query->sql, ", metrics) AS m, ");
+	summaries_key(summaries, query);
 	buffer_append_string(&query->sql, " AS g, if(requests > 0, requests, m.8) AS t FROM (");
 	clickhouse_query_profiles(query, summaries->address, "*");
 	buffer_append_string(&query->sql, ") WHERE m.8 > 0");
 }
 
-/* How many profiles there are, and over which time: decides what a point is. */
-static bool summaries_choose_width(struct summaries *summaries, struct error *err)
+/* The profiles that have a metric by default, as its most frequent one. */
+struct summaries_extent {
+	uint64_t count, first_s, last_s, others;
+	uint16_t schema;
+};
+
+static void summaries_read_extent(
+	struct summaries *summaries, struct byte_reader *rows, struct summaries_extent *extent)
+{
+	while (row_next(rows)) {
+		uint16_t schema = row_u16(rows);
+		struct row_string metric = row_string(rows);
+		uint64_t count = row_u64(rows), first_s = row_u64(rows), last_s = row_u64(rows);
+
+		extent->schema = schema > extent->schema ? schema : extent->schema;
+		if (extent->count > 0) {
+			extent->others += count;
+			continue;
+		}
+		extent->count = count;
+		extent->first_s = first_s;
+		extent->last_s = last_s;
+		snprintf(summaries->metric, sizeof(summaries->metric), "%.*s",
+			(int)(metric.size < sizeof(summaries->metric) ? metric.size : 0), metric.bytes);
+	}
+}
+
+/* Up to so many points are profiles; else the width of parts is a round one, of which there are not too many. */
+static void summaries_set_width(struct summaries *summaries, const struct summaries_extent *extent)
 {
 	static const uint64_t nice[] = { 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800,
 		2592000 };
+
+	if (extent->count <= SUMMARIES_MAX_POINTS)
+		return;
+	for (size_t i = 0; i < sizeof(nice) / sizeof(nice[0]); i++) {
+		summaries->width_s = nice[i];
+		if (extent->last_s < extent->first_s ||
+			(extent->last_s - extent->first_s) / nice[i] < SUMMARIES_PARTS_OF_TIME)
+			break;
+	}
+}
+
+/* How many profiles there are, of which metric, and over which time: decides what a point is. */
+static bool summaries_choose(struct summaries *summaries, struct error *err)
+{
 	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
 	CLEANUP(buffer_deinit) struct buffer answer = { 0 };
+	const char *metric = store_address_filter(summaries->address, "metric");
+	struct summaries_extent extent = { 0 };
 	struct byte_reader rows;
-	uint64_t count = 0, first = 0, last = 0;
-	uint16_t schema = 0;
 
 	clickhouse_query_init(&query, "cannot count the profiles");
-	buffer_append_string(&query.sql,
-		"SELECT toUInt8(165), max(schema), toUInt64(count()), toUInt64(toUnixTimestamp(min(start))), "
-		"toUInt64(toUnixTimestamp(max(start))) FROM (");
-	clickhouse_query_profiles(&query, summaries->address, "schema, id, push, start");
-	buffer_append_string(&query.sql, ") FORMAT RowBinary");
+	buffer_append_string(&query.sql, "SELECT toUInt8(165), max(schema), ");
+	if (metric)
+		clickhouse_query_text(&query, metric);
+	else
+		buffer_append_string(&query.sql, "metrics[1].1");
+	buffer_append_string(&query.sql, " AS name, toUInt64(count()), toUInt64(toUnixTimestamp(min(start))), "
+					 "toUInt64(toUnixTimestamp(max(start))) FROM (");
+	clickhouse_query_profiles(&query, summaries->address, "schema, id, push, start, metrics");
+	buffer_append_string(&query.sql, ") GROUP BY name ORDER BY count() DESC, name FORMAT RowBinary");
 	if (!clickhouse_ask(summaries->courier, &query, &answer, err))
 		return false;
 	rows = byte_reader_over(answer.data, answer.size);
-	while (row_next(&rows)) {
-		schema = row_u16(&rows);
-		count = row_u64(&rows);
-		first = row_u64(&rows);
-		last = row_u64(&rows);
-	}
-	if (!row_end(&rows, err) || !clickhouse_check_schema(schema, err))
+	summaries_read_extent(summaries, &rows, &extent);
+	if (!row_end(&rows, err) || !clickhouse_check_schema(extent.schema, err))
 		return false;
-	if (count == 0)
+	if (extent.count == 0)
 		return error_set(
 			err, ERROR_EMPTY, "no profile in the store is what '%s' asks for", summaries->address->text);
-	if (count <= SUMMARIES_MAX_POINTS)
-		return true;
-	for (size_t i = 0; i < sizeof(nice) / sizeof(nice[0]); i++) {
-		summaries->width_s = nice[i];
-		if (last < first || (last - first) / nice[i] < SUMMARIES_PARTS_OF_TIME)
-			break;
-	}
+	if (extent.others > 0)
+		buffer_printf(summaries->courier->notices,
+			"%" PRIu64
+			" profiles are left out, which have another metric by default: metric=NAME says which one to read\n",
+			extent.others);
+	summaries_set_width(summaries, &extent);
 	return true;
 }
 
@@ -191,7 +223,7 @@ static bool summaries_read_name(const struct summaries *summaries, struct byte_r
 
 	if (count <= 1 && name.size > 0)
 		return summaries_intern(summaries, name, &summary->name, err);
-	snprintf(text, sizeof(text), "%.0f profiles", count);
+	snprintf(text, sizeof(text), "%.0f profile%s", count, count == 1 ? "" : "s");
 	return string_table_add(summaries->set->strings, text, strlen(text), &summary->name, err);
 }
 
@@ -242,23 +274,6 @@ static bool summaries_read_point(struct summaries *summaries, struct byte_reader
 
 /* ---- Their rows ---- */
 
-/* Appends the conditions of rows that may be of the profiles: those on columns that the table is in order of. */
-static void summaries_place(const struct summaries *summaries, struct clickhouse_query *query)
-{
-	clickhouse_query_place(query, summaries->address);
-	buffer_append_string(&query->sql, " AND metric GLOBAL IN (SELECT DISTINCT m.1 FROM (");
-	summaries_profiles(summaries, query);
-	buffer_append_string(&query->sql, "))");
-}
-
-/* Appends which functions are worth their rows: those that reach a part of a profile. */
-static void summaries_large_functions(const struct summaries *summaries, struct clickhouse_query *query)
-{
-	buffer_printf(&query->sql, "SELECT DISTINCT function FROM kelvin_functions WHERE level < %d",
-		SUMMARIES_FUNCTION_LEVEL);
-	summaries_place(summaries, query);
-}
-
 static bool summaries_read_function(struct summaries *summaries, struct byte_reader *rows, struct error *err)
 {
 	uint64_t hash = row_u64(rows);
@@ -293,7 +308,8 @@ static bool summaries_read_function(struct summaries *summaries, struct byte_rea
 	       hash_map_add(&summaries->functions, &hash, id, &slot, &is_new, err);
 }
 
-static bool summaries_read_functions(struct summaries *summaries, struct error *err)
+/* Reads what `count` functions are called. */
+static bool summaries_read_names(struct summaries *summaries, const uint64_t *hashes, size_t count, struct error *err)
 {
 	CLEANUP(clickhouse_query_cleanup) struct clickhouse_query query = { 0 };
 	CLEANUP(buffer_deinit) struct buffer answer = { 0 };
@@ -302,8 +318,9 @@ static bool summaries_read_functions(struct summaries *summaries, struct error *
 	clickhouse_query_init(&query, "cannot read the names of functions");
 	buffer_append_string(&query.sql,
 		"SELECT toUInt8(165), function, key, name, shown, shown_in, module, file, origin, language, interrupt "
-		"FROM kelvin_names WHERE function GLOBAL IN (");
-	summaries_large_functions(summaries, &query);
+		"FROM kelvin_names WHERE function IN (");
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&query.sql, "%s%" PRIu64, i ? ", " : "", hashes[i]);
 	buffer_append_string(&query.sql, ") ORDER BY seen DESC LIMIT 1 BY function FORMAT RowBinary");
 	if (!clickhouse_ask(summaries->courier, &query, &answer, err))
 		return false;
@@ -312,6 +329,36 @@ static bool summaries_read_functions(struct summaries *summaries, struct error *
 		if (!summaries_read_function(summaries, &rows, err))
 			return false;
 	return row_end(&rows, err);
+}
+
+/* Reads the names of all functions that have rows. */
+static bool summaries_read_functions(struct summaries *summaries, struct byte_reader rows, struct error *err)
+{
+	enum { AT_ONCE = 8000, ROW_BYTES = 3 * sizeof(uint64_t) + 8 * sizeof(double) };
+	CLEANUP(hash_map_deinit) struct hash_map seen;
+	CLEANUP(cleanup_free) uint64_t *hashes = malloc(AT_ONCE * sizeof(*hashes));
+	size_t count = 0;
+
+	hash_map_init(&seen, sizeof(uint64_t));
+	if (!hashes)
+		return error_set_memory(err);
+	while (row_next(&rows)) {
+		struct byte_reader row = byte_reader_split(&rows, ROW_BYTES);
+		uint32_t *value;
+		bool is_new = false;
+
+		byte_reader_skip(&row, sizeof(uint64_t));
+		hashes[count] = row_u64(&row);
+		if (byte_reader_ok(&row) && !hash_map_add(&seen, &hashes[count], 0, &value, &is_new, err))
+			return false;
+		count += is_new;
+		if (count == AT_ONCE) {
+			if (!summaries_read_names(summaries, hashes, count, err))
+				return false;
+			count = 0;
+		}
+	}
+	return count == 0 || summaries_read_names(summaries, hashes, count, err);
 }
 
 /* A row, for the point whose key it has. */
@@ -366,19 +413,25 @@ static void summaries_rows_query(const struct summaries *summaries, struct click
 {
 	clickhouse_query_init(query, "cannot read sums of functions");
 	buffer_append_string(&query->sql,
-		"SELECT toUInt8(165), g, function, argMax(fingerprint, start), "
-		"sum(self), sum(self * self), sum(self * t), sum(pow(toFloat64(self_error), 2)), "
-		"sum(total), sum(total * total), sum(total * t), sum(pow(toFloat64(total_error), 2)) "
-		"FROM (SELECT * FROM kelvin_functions WHERE 1");
-	summaries_place(summaries, query);
+		"SELECT toUInt8(165), g, function, code, s, ss, st, se, c, cc, ct, ce FROM ("
+		"SELECT *, max(c / whole) OVER (PARTITION BY function) AS reach FROM (SELECT ");
+	summaries_key(summaries, query);
+	buffer_append_string(&query->sql,
+		" AS g, function, any(fingerprint) AS code, sum(self) AS s, sum(self * self) AS ss, "
+		"sum(self * reference) AS st, sum(toFloat64(self_error) * self_error) AS se, sum(total) AS c, "
+		"sum(total * total) AS cc, sum(total * reference) AS ct, "
+		"sum(toFloat64(total_error) * total_error) AS ce FROM kelvin_functions WHERE metric = ");
+	clickhouse_query_text(query, summaries->metric);
+	clickhouse_query_place(query, summaries->address);
 	if (summaries->width_s)
 		buffer_printf(&query->sql, " AND level < %d", SUMMARIES_ROW_LEVEL);
-	buffer_append_string(&query->sql, " AND function GLOBAL IN (");
-	summaries_large_functions(summaries, query);
-	buffer_append_string(&query->sql, ")) AS f GLOBAL INNER JOIN (SELECT push, m.1 AS asked, g, t FROM (");
+	buffer_append_string(&query->sql, " AND push GLOBAL IN (SELECT push FROM (");
 	summaries_profiles(summaries, query);
-	buffer_append_string(&query->sql,
-		")) AS p USING push WHERE metric = asked GROUP BY g, function ORDER BY g FORMAT RowBinary");
+	buffer_append_string(
+		&query->sql, ")) GROUP BY g, function) AS r GLOBAL INNER JOIN (SELECT g, sum(m.8) AS whole FROM (");
+	summaries_profiles(summaries, query);
+	buffer_printf(&query->sql, ") GROUP BY g) AS w USING g) WHERE reach >= 1 / %d ORDER BY g FORMAT RowBinary",
+		1 << SUMMARIES_FUNCTION_LEVEL);
 }
 
 static bool summaries_read(struct summaries *summaries, struct error *err)
@@ -393,11 +446,12 @@ static bool summaries_read(struct summaries *summaries, struct error *err)
 	buffer_append_string(&of_points.sql, ") GROUP BY g ORDER BY g FORMAT RowBinary");
 	summaries_rows_query(summaries, &of_rows);
 	if (!clickhouse_ask(summaries->courier, &of_points, &points, err) ||
-		!clickhouse_ask(summaries->courier, &of_rows, &rows, err) || !summaries_read_functions(summaries, err))
+		!clickhouse_ask(summaries->courier, &of_rows, &rows, err))
 		return false;
 	point_reader = byte_reader_over(points.data, points.size);
 	row_reader = byte_reader_over(rows.data, rows.size);
-	return summaries_join(summaries, &point_reader, &row_reader, err);
+	return summaries_read_functions(summaries, row_reader, err) &&
+	       summaries_join(summaries, &point_reader, &row_reader, err);
 }
 
 /* Each behind its size as 8 bytes. */
@@ -427,7 +481,7 @@ bool clickhouse_fetch_summaries(struct courier *courier, const struct store_addr
 		return false;
 	summaries.set = set;
 	hash_map_init(&summaries.functions, sizeof(uint64_t));
-	ok = summaries_choose_width(&summaries, err) && summaries_read(&summaries, err) &&
+	ok = summaries_choose(&summaries, err) && summaries_read(&summaries, err) &&
 	     (set->count > 0 ||
 		     error_set(err, ERROR_EMPTY, "no profile in the store that '%s' asks for has time in this metric",
 			     query->text)) &&

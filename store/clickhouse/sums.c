@@ -29,10 +29,41 @@ static uint8_t sums_level(double value, double total)
 	return level > 0 ? (uint8_t)level : 0;
 }
 
+static uint64_t sums_kind(const struct profile *profile, const struct summary_set *set, const struct summary *summary)
+{
+	const uint32_t facts[] = { profile->facts.event, profile->facts.cpu_model, profile->facts.kernel,
+		profile->facts.call_graph, profile->facts.tool };
+	static const char *const labels[] = { PROFILE_LABEL_SERVICE, PROFILE_LABEL_VERSION, PROFILE_LABEL_COMMIT,
+		PROFILE_LABEL_ENVIRONMENT };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, 1 << 20);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		row_append_string(&text, profile_string(profile, facts[i]));
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		const char *value = profile_label(profile, labels[i]);
+
+		row_append_string(&text, value ? value : "");
+	}
+	row_append_u32(&text, profile->facts.frequency_hz);
+	row_append_u8(&text, summary->whole_commands);
+	row_append_u8(&text, summary->requests > 0);
+	row_append_u8(&text, (uint8_t)summary->work);
+	row_append_string(&text, summary_string(set, summary->work_event));
+	for (size_t i = 0; i < summary->binary_count; i++) {
+		if (!summary->binaries[i].is_program)
+			continue;
+		row_append_string(&text, summary_string(set, summary->binaries[i].module));
+		row_append_string(&text, summary_string(set, summary->binaries[i].build_id));
+	}
+	return clickhouse_hash(text.data, text.size);
+}
+
 static void sums_append_functions(const struct profile *profile, const struct summary_set *set,
-	const struct summary *summary, const char *metric, struct buffer *rows)
+	const struct summary *summary, const char *metric, struct clickhouse_sums *sums)
 {
 	struct clickhouse_origin origin = clickhouse_origin(profile);
+	struct buffer *rows = &sums->functions;
 
 	for (size_t i = 0; i < summary->row_count; i++) {
 		const struct summary_row *row = &summary->rows[i];
@@ -43,6 +74,8 @@ static void sums_append_functions(const struct profile *profile, const struct su
 		row_append_string(rows, metric);
 		row_append_u32(rows, origin.start_s);
 		row_append_u8(rows, sums_level(row->total, summary->total));
+		row_append_u64(rows, sums->kind);
+		row_append_f64(rows, summary->requests > 0 ? summary->requests : summary->total);
 		row_append_u64(rows, clickhouse_hash(summary_string(set, key), string_table_size(set->strings, key)));
 		row_append_u64(rows, row->fingerprint);
 		row_append_f64(rows, row->self);
@@ -143,8 +176,10 @@ bool clickhouse_append_sums(
 			ok = false;
 			break;
 		}
+		if (set->count == 1)
+			sums->kind = sums_kind(profile, set, &set->items[0]);
 		sums_append_metric(set, &set->items[set->count - 1], name, &metrics);
-		sums_append_functions(profile, set, &set->items[set->count - 1], name, &sums->functions);
+		sums_append_functions(profile, set, &set->items[set->count - 1], name, sums);
 	}
 	if (ok) {
 		sums_append_circumstances(set, &set->items[0], sums);

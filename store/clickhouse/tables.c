@@ -36,12 +36,14 @@ const struct clickhouse_table_row clickhouse_tables[CLICKHOUSE_TABLE_COUNT] = {
 		.name = "kelvin_functions",
 		.create = "CREATE TABLE IF NOT EXISTS kelvin_functions ("
 			  "push UInt64, service LowCardinality(String), metric LowCardinality(String), "
-			  "start DateTime('UTC') CODEC(Delta, ZSTD(1)), level UInt8, function UInt64, "
+			  "start DateTime('UTC') CODEC(Delta, ZSTD(1)), level UInt8, "
+			  "kind UInt64 CODEC(ZSTD(1)), reference Float64 CODEC(ZSTD(1)), function UInt64, "
 			  "fingerprint UInt64, self Float64 CODEC(ZSTD(1)), total Float64 CODEC(ZSTD(1)), "
 			  "self_error Float32 CODEC(ZSTD(1)), total_error Float32 CODEC(ZSTD(1))) "
 			  "ENGINE = MergeTree PARTITION BY toYYYYMM(start) "
 			  "ORDER BY (service, metric, level, start, push) " WINDOW,
-		.columns = "service, metric, start, level, function, fingerprint, self, total, self_error, total_error",
+		.columns = "service, metric, start, level, kind, reference, function, fingerprint, self, total, "
+			   "self_error, total_error",
 		.has_push = true,
 	},
 	[CLICKHOUSE_SAMPLES] = {

@@ -143,6 +143,7 @@ class Front(BaseHTTPRequestHandler):
                 status = 200 if do == "answer" else fault.get("status", 503)
                 return self.send(status, fault.get("text", "Service Unavailable").encode(), fault.get("headers"))
             answer = self.answer_to(arguments, query, body, is_get)
+            self.server.keep(query, answer)
         except Failure as failure:
             return self.send(failure.status, failure.text.encode() + b"\n", {"X-ClickHouse-Exception-Code": str(failure.code)})
         if do == "after":
@@ -252,6 +253,12 @@ class Server(ThreadingHTTPServer):
     def note(self, query):
         with self.lock, open(os.path.join(self.directory, "log"), "a") as log:
             log.write(" ".join(query.split()) + "\n")
+
+    def keep(self, query, answer):
+        """With --answers: what a fuzzer begins with."""
+        if "--answers" in sys.argv and not query:
+            with self.lock, open(os.path.join(self.directory, "answers"), "ab") as file:
+                file.write(len(answer).to_bytes(2, "little") + answer)
 
     def handle_error(self, *_):
         """A client that closed its connection is none of a test's concerns."""
