@@ -9,12 +9,15 @@
  * of sum(s) is the root of n / (n - 1) * sum((s - r t)^2): what differs between profiles, processes, hosts and moments
  * is in it. Of one or two profiles it is what their own errors add up to.
  *
- * Functions that reach 2^-SUMMARIES_FUNCTION_LEVEL of no point are left out. Where profiles are added up, rows
- * below 2^-SUMMARIES_ROW_LEVEL of a profile are, too, so that a sum is too small by at most that part of the total.
+ * Functions that reach 2^-SUMMARIES_FUNCTION_LEVEL of no point are left out. Where profiles are added up, the engine
+ * also leaves out rows below 2^-SUMMARIES_ROW_LEVEL of a profile, so that a sum is too small by at most that part of
+ * the total; and functions from a point in none of whose profiles they reach 2^-SUMMARIES_POINT_LEVEL, which is half of
+ * the least change that a history looks for.
  */
 #include "store/clickhouse/clickhouse.h"
 
 #include "store/clickhouse/pairs.h"
+#include "store/clickhouse/tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,8 +25,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SUMMARIES_MAX_POINTS = 300, SUMMARIES_PARTS_OF_TIME = 200, SUMMARIES_MAX_GROUPS = 5000 };
-enum { SUMMARIES_FUNCTION_LEVEL = 10, SUMMARIES_ROW_LEVEL = 12 };
+enum {
+	SUMMARIES_MAX_POINTS = 300,
+	SUMMARIES_PARTS_OF_TIME = 200,
+	SUMMARIES_MAX_GROUPS = 5000,
+	SUMMARIES_MAX_PROFILES = 20000
+};
+enum { SUMMARIES_FUNCTION_LEVEL = 10, SUMMARIES_POINT_LEVEL = 11, SUMMARIES_ROW_LEVEL = 12 };
 
 /* Of the profiles of a point, what its rows need. */
 struct summaries_point {
@@ -36,6 +44,7 @@ struct summaries {
 	const struct store_address *address;
 	char metric[256];
 	uint64_t width_s; /* of a part of the time; 0: each profile is a point */
+	uint64_t lots;    /* whose profiles stand for all */
 	struct summary_set *set;
 	struct summaries_point *points; /* owned, by key */
 	size_t point_count, capacity;
@@ -65,7 +74,7 @@ static void summaries_profiles(const struct summaries *summaries, struct clickho
 	summaries_key(summaries, query);
 	buffer_append_string(&query->sql, " AS g, if(requests > 0, requests, m.8) AS t FROM (");
 	clickhouse_query_profiles(query, summaries->address, "*");
-	buffer_append_string(&query->sql, ") WHERE m.8 > 0");
+	buffer_printf(&query->sql, ") WHERE m.8 > 0 AND push %% %d < %" PRIu64, CLICKHOUSE_LOTS, summaries->lots);
 }
 
 /* The profiles that have a metric by default, as its most frequent one. */
@@ -95,14 +104,26 @@ static void summaries_read_extent(
 	}
 }
 
-/* Up to so many points are profiles; else the width of parts is a round one, of which there are not too many. */
+/*
+ * Few profiles are points; else the width of parts is a round one, of which there are not too many. Of very many
+ * profiles a random part is enough: the error of a point tells how well it stands for all.
+ */
 static void summaries_set_width(struct summaries *summaries, const struct summaries_extent *extent)
 {
 	static const uint64_t nice[] = { 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800,
 		2592000 };
 
+	summaries->lots = CLICKHOUSE_LOTS;
 	if (extent->count <= SUMMARIES_MAX_POINTS)
 		return;
+	if (extent->count > SUMMARIES_MAX_PROFILES) {
+		summaries->lots = (uint64_t)CLICKHOUSE_LOTS * SUMMARIES_MAX_PROFILES / extent->count;
+		summaries->lots += summaries->lots == 0;
+		buffer_printf(summaries->courier->notices,
+			"About %" PRIu64 " of %" PRIu64
+			" profiles, drawn at random, stand for all; name a narrower time to have all of them\n",
+			extent->count * summaries->lots / CLICKHOUSE_LOTS, extent->count);
+	}
 	for (size_t i = 0; i < sizeof(nice) / sizeof(nice[0]); i++) {
 		summaries->width_s = nice[i];
 		if (extent->last_s < extent->first_s ||
@@ -331,34 +352,67 @@ static bool summaries_read_names(struct summaries *summaries, const uint64_t *ha
 	return row_end(&rows, err);
 }
 
-/* Reads the names of all functions that have rows. */
-static bool summaries_read_functions(struct summaries *summaries, struct byte_reader rows, struct error *err)
+/* A function of the rows, and the largest part that it is of a point. */
+struct summaries_reach {
+	uint64_t hash;
+	double share;
+};
+
+/* Lists the functions of all rows. */
+static bool summaries_list_functions(
+	struct byte_reader rows, struct summaries_reach **functions, size_t *count, struct error *err)
 {
-	enum { AT_ONCE = 8000, ROW_BYTES = 3 * sizeof(uint64_t) + 8 * sizeof(double) };
+	enum { ROW_BYTES = 3 * sizeof(uint64_t) + 9 * sizeof(double) };
 	CLEANUP(hash_map_deinit) struct hash_map seen;
-	CLEANUP(cleanup_free) uint64_t *hashes = malloc(AT_ONCE * sizeof(*hashes));
-	size_t count = 0;
+	size_t capacity = 0;
 
 	hash_map_init(&seen, sizeof(uint64_t));
-	if (!hashes)
-		return error_set_memory(err);
 	while (row_next(&rows)) {
 		struct byte_reader row = byte_reader_split(&rows, ROW_BYTES);
-		uint32_t *value;
-		bool is_new = false;
+		uint32_t *index;
+		bool is_new;
+		uint64_t hash;
+		double share;
 
 		byte_reader_skip(&row, sizeof(uint64_t));
-		hashes[count] = row_u64(&row);
-		if (byte_reader_ok(&row) && !hash_map_add(&seen, &hashes[count], 0, &value, &is_new, err))
+		hash = row_u64(&row);
+		byte_reader_skip(&row, sizeof(uint64_t));
+		share = row_f64(&row);
+		if (!byte_reader_ok(&row))
+			return true; /* row_end() tells of it */
+		if (!hash_map_add(&seen, &hash, (uint32_t)*count, &index, &is_new, err) ||
+			!ARRAY_RESERVE(functions, &capacity, *count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		count += is_new;
-		if (count == AT_ONCE) {
-			if (!summaries_read_names(summaries, hashes, count, err))
-				return false;
-			count = 0;
-		}
+		if (is_new)
+			(*functions)[(*count)++] = (struct summaries_reach){ .hash = hash };
+		if (share > (*functions)[*index].share)
+			(*functions)[*index].share = share;
 	}
-	return count == 0 || summaries_read_names(summaries, hashes, count, err);
+	return true;
+}
+
+/* Reads the names of the functions that are large enough; others have none, and no rows in summaries. */
+static bool summaries_read_functions(struct summaries *summaries, struct byte_reader rows, struct error *err)
+{
+	enum { AT_ONCE = 8000 };
+	CLEANUP(cleanup_free) struct summaries_reach *functions = NULL;
+	CLEANUP(cleanup_free) uint64_t *hashes = malloc(AT_ONCE * sizeof(*hashes));
+	size_t count = 0, asked = 0;
+
+	if (!hashes)
+		return error_set_memory(err);
+	if (!summaries_list_functions(rows, &functions, &count, err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (functions[i].share * (1 << SUMMARIES_FUNCTION_LEVEL) >= 1)
+			hashes[asked++] = functions[i].hash;
+		if (asked < AT_ONCE && (i + 1 < count || asked == 0))
+			continue;
+		if (!summaries_read_names(summaries, hashes, asked, err))
+			return false;
+		asked = 0;
+	}
+	return true;
 }
 
 /* A row, for the point whose key it has. */
@@ -370,6 +424,7 @@ static bool summaries_read_row(
 	double figures[8];
 
 	row.fingerprint = row_u64(rows);
+	(void)row_f64(rows); /* its part of the point */
 	for (size_t i = 0; i < 8; i++)
 		figures[i] = row_f64(rows);
 	if (!byte_reader_ok(rows) || row.function == HASH_MAP_NONE || point->reference <= 0)
@@ -413,8 +468,7 @@ static void summaries_rows_query(const struct summaries *summaries, struct click
 {
 	clickhouse_query_init(query, "cannot read sums of functions");
 	buffer_append_string(&query->sql,
-		"SELECT toUInt8(165), g, function, code, s, ss, st, se, c, cc, ct, ce FROM ("
-		"SELECT *, max(c / whole) OVER (PARTITION BY function) AS reach FROM (SELECT ");
+		"SELECT toUInt8(165), g, function, code, c / whole, s, ss, st, se, c, cc, ct, ce FROM (SELECT ");
 	summaries_key(summaries, query);
 	buffer_append_string(&query->sql,
 		" AS g, function, any(fingerprint) AS code, sum(self) AS s, sum(self * self) AS ss, "
@@ -424,14 +478,16 @@ static void summaries_rows_query(const struct summaries *summaries, struct click
 	clickhouse_query_text(query, summaries->metric);
 	clickhouse_query_place(query, summaries->address);
 	if (summaries->width_s)
-		buffer_printf(&query->sql, " AND level < %d", SUMMARIES_ROW_LEVEL);
+		buffer_printf(
+			&query->sql, " AND lot < %" PRIu64 " AND level < %d", summaries->lots, SUMMARIES_ROW_LEVEL);
 	buffer_append_string(&query->sql, " AND push GLOBAL IN (SELECT push FROM (");
 	summaries_profiles(summaries, query);
-	buffer_append_string(
-		&query->sql, ")) GROUP BY g, function) AS r GLOBAL INNER JOIN (SELECT g, sum(m.8) AS whole FROM (");
+	buffer_append_string(&query->sql, ")) GROUP BY g, function");
+	if (summaries->width_s)
+		buffer_printf(&query->sql, " HAVING min(level) < %d", SUMMARIES_POINT_LEVEL);
+	buffer_append_string(&query->sql, ") AS r GLOBAL INNER JOIN (SELECT g, sum(m.8) AS whole FROM (");
 	summaries_profiles(summaries, query);
-	buffer_printf(&query->sql, ") GROUP BY g) AS w USING g) WHERE reach >= 1 / %d ORDER BY g FORMAT RowBinary",
-		1 << SUMMARIES_FUNCTION_LEVEL);
+	buffer_append_string(&query->sql, ") GROUP BY g) AS w USING g ORDER BY g FORMAT RowBinary");
 }
 
 static bool summaries_read(struct summaries *summaries, struct error *err)

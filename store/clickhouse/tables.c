@@ -37,11 +37,11 @@ const struct clickhouse_table_row clickhouse_tables[CLICKHOUSE_TABLE_COUNT] = {
 		.create = "CREATE TABLE IF NOT EXISTS kelvin_functions ("
 			  "push UInt64, service LowCardinality(String), metric LowCardinality(String), "
 			  "start DateTime('UTC') CODEC(Delta, ZSTD(1)), level UInt8, "
-			  "kind UInt64 CODEC(ZSTD(1)), reference Float64 CODEC(ZSTD(1)), function UInt64, "
+			  "lot UInt8 DEFAULT toUInt8(push % 16), kind UInt64 CODEC(ZSTD(1)), reference Float64 CODEC(ZSTD(1)), function UInt64, "
 			  "fingerprint UInt64, self Float64 CODEC(ZSTD(1)), total Float64 CODEC(ZSTD(1)), "
 			  "self_error Float32 CODEC(ZSTD(1)), total_error Float32 CODEC(ZSTD(1))) "
 			  "ENGINE = MergeTree PARTITION BY toYYYYMM(start) "
-			  "ORDER BY (service, metric, level, start, push) " WINDOW,
+			  "ORDER BY (service, metric, lot, level, start, push) " WINDOW,
 		.columns = "service, metric, start, level, kind, reference, function, fingerprint, self, total, "
 			   "self_error, total_error",
 		.has_push = true,

@@ -47,6 +47,12 @@ extern const struct clickhouse_table_row clickhouse_tables[CLICKHOUSE_TABLE_COUN
 enum { CLICKHOUSE_MAX_LEVEL = 63 };
 
 /*
+ * `lot` of a row in kelvin_functions: pushes are drawn, so that the profiles of one lot are a random part of all. The
+ * table is in order of it first: who needs no more than a part reads no more.
+ */
+enum { CLICKHOUSE_LOTS = 16 };
+
+/*
  * `kind` and `reference` of a row are its profile's: the kind as in kelvin_profiles, and what its costs are compared
  * by, its requests where they are counted, else its total in the metric. They are in each row because to join 300
  * million rows with their profiles takes three times as long as to add them up.
