@@ -123,6 +123,13 @@ static bool compare_confined(struct comparing *comparing, int *code, struct erro
 
 static bool compare_opened(struct comparing *comparing, int *code, struct error *err)
 {
+	CLEANUP(cleanup_free) char *base = load_title(comparing->sides[DIFF_BASE], &comparing->inputs[DIFF_BASE]);
+	CLEANUP(cleanup_free) char *head = load_title(comparing->sides[DIFF_HEAD], &comparing->inputs[DIFF_HEAD]);
+	char *const titles[DIFF_SIDES] = { base, head };
+
+	if (!base || !head)
+		return error_set_memory(err);
+	comparing->sides = titles;
 	if (load_are_named(&comparing->inputs[DIFF_BASE]) && load_are_named(&comparing->inputs[DIFF_HEAD]))
 		return compare_confined(comparing, code, err);
 	*code = cmd_diff_work(comparing);

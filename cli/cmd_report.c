@@ -149,14 +149,15 @@ static int cmd_report_work(void *context)
 static bool report(struct request *request, const char *name, int *code, struct error *err)
 {
 	CLEANUP(load_inputs_deinit) struct load_inputs inputs = { 0 };
+	CLEANUP(cleanup_free) char *title = NULL;
 	struct load_options options = {
 		.naming = { .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED },
 		.metric = request->diff.metric,
 		.verify_every = request->verify_every,
 	};
-	struct showing showing = { request, name, &inputs, &options };
+	struct showing showing = { request, NULL, &inputs, &options };
 	struct worker_output files[OUTPUT_KIND_COUNT];
-	struct worker worker = { .subject = name, .outputs = files, .output_count = OUTPUT_KIND_COUNT };
+	struct worker worker = { .outputs = files, .output_count = OUTPUT_KIND_COUNT };
 
 	if (!question_check(&request->question, err) || !outputs_check(&request->outputs, err) ||
 		!outputs_spare(&request->outputs, name, err) ||
@@ -165,6 +166,10 @@ static bool report(struct request *request, const char *name, int *code, struct 
 	options.naming.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_open(name, &options, &inputs, err))
 		return false;
+	title = load_title(name, &inputs);
+	if (!title)
+		return error_set_memory(err);
+	showing.name = worker.subject = title;
 	if (!load_are_named(&inputs)) {
 		*code = cmd_report_work(&showing);
 		return true;

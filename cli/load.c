@@ -80,6 +80,16 @@ bool load_open(const char *names, const struct load_options *options, struct loa
 	return open_each(inputs, options, err);
 }
 
+char *load_title(const char *names, const struct load_inputs *inputs)
+{
+	enum { MOST_NAMED = 3 };
+	char *title = NULL;
+
+	if (inputs->count <= MOST_NAMED)
+		return strdup(names);
+	return asprintf(&title, "%s and %zu more", inputs->sources[0]->name, inputs->count - 1) < 0 ? NULL : title;
+}
+
 bool load_are_named(const struct load_inputs *inputs)
 {
 	for (size_t i = 0; i < inputs->count; i++)

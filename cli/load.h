@@ -28,6 +28,9 @@ COMMON_MUST_CHECK
 bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err);
 void load_inputs_deinit(struct load_inputs *inputs);
 
+/* What reports call a side: its name, of more than three files "a.pb.gz and 499 more". Owned; NULL: out of memory. */
+char *load_title(const char *names, const struct load_inputs *inputs);
+
 /* Whether all of them have names: then nothing but their descriptors is needed to read them. */
 bool load_are_named(const struct load_inputs *inputs);
 

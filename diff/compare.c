@@ -13,6 +13,7 @@
 #include "diff/order.h"
 #include "diff/requests.h"
 #include "diff/statistics/evidence.h"
+#include "diff/statistics/instances.h"
 #include "diff/statistics/load.h"
 #include "diff/statistics/places.h"
 #include "diff/statistics/run_figures.h"
@@ -128,7 +129,7 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 		return false;
 	if (!build->diff->whole)
 		readings_choose(build);
-	return run_figures_collect(build, err);
+	return run_figures_collect(build, err) && instances_collect(build, err);
 }
 
 bool build_sum_up(struct diff_build *build, struct error *err)

@@ -316,6 +316,37 @@ struct diff_runs {
 	size_t outlier_count;
 };
 
+/* ---- Instances ---- */
+
+/* A CPU model that runs were made on. */
+struct diff_cpu {
+	uint32_t model; /* string; "": not known of these runs */
+	size_t runs[DIFF_SIDES];
+	/* what its runs take over those of the same side on models that both sides have; NAN: there are none */
+	double cost;
+};
+
+/* A run that takes far more or less than the other runs of its side. It is named, never left out. */
+struct diff_instance {
+	enum diff_side side;
+	size_t run;
+	uint32_t name;     /* string: the instance; "run 3" where that is not known */
+	double ratio;      /* what it takes over the median of its side's runs */
+	uint32_t function; /* most of the difference is in the function itself; PROFILE_NONE: in none */
+};
+
+/* The runs as instances of a program (statistics/instances.h). */
+struct diff_instances {
+	enum diff_scale_mode per;       /* PER_REQUEST, RATE or PER_RUN: how runs were compared with each other */
+	struct diff_instance *outliers; /* owned; by side, then run */
+	struct diff_cpu *cpus;          /* owned; none where each side is of one model */
+	size_t outlier_count, cpu_count;
+	double cpu_mix_points; /* how far the sides' shares of models differ: half the sum of |differences|, in points
+				*/
+	/* by what part head takes more because its runs were made on other models; NAN: not known */
+	double cpu_effect;
+};
+
 /* ---- Requests ---- */
 
 /* The work that the program of one side did while it was recorded (profile/requests.h). */
@@ -466,6 +497,7 @@ struct diff {
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;
+	struct diff_instances instances;
 	struct diff_requests requests[DIFF_SIDES];
 	struct diff_latency latency;
 	uint32_t requests_doubt; /* string: why counted requests are shown and not used: "bytes per exchange ..."; "" */

@@ -210,6 +210,8 @@ void diff_destroy(struct diff *diff)
 	free(diff->functions);
 	free(diff->warnings);
 	free(diff->runs.outliers);
+	free(diff->instances.outliers);
+	free(diff->instances.cpus);
 	free(diff->wait_sites);
 	free(diff->wait_releases);
 	free(diff->changes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/order.h"
 
+#include "diff/statistics/instances.h"
 #include "diff/verdict/cause.h"
 #include "diff/verdict/changes.h"
 #include "diff/wait_sites.h"
@@ -111,5 +112,6 @@ bool order_functions(struct diff_build *build, struct error *err)
 	wait_sites_reorder(diff, new_ids);
 	changes_reorder(diff, new_ids);
 	cause_reorder(&diff->cause, new_ids);
+	instances_reorder(diff, new_ids);
 	return true;
 }

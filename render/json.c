@@ -558,6 +558,7 @@ static void put_diff(struct json_writer *w, json_t *root)
 	document_put(w, root, "totals", totals(w));
 	document_put(w, root, "evidence", evidence(w));
 	document_put(w, root, "runs", json_runs(w->input));
+	document_put(w, root, "instances", json_instances(w->input));
 	document_put(w, root, "recordings", recordings);
 	if (!w->input->commits)
 		return;

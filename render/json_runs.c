@@ -61,6 +61,51 @@ static json_t *outliers(const struct diff_runs *runs)
 	return array;
 }
 
+static json_t *instance_outliers(const struct diff *diff)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < diff->instances.outlier_count; i++) {
+		const struct diff_instance *o = &diff->instances.outliers[i];
+		const char *function =
+			o->function == PROFILE_NONE ? NULL : diff_string(diff, diff->functions[o->function].name);
+
+		json_array_append_new(
+			array, json_pack("{s:s, s:I, s:o, s:o, s:o}", "side", side_names[o->side], "run",
+				       (json_int_t)o->run + 1, "instance",
+				       json_valid_string(diff_string(diff, o->name)), "ratio", json_number(o->ratio),
+				       "function", function ? json_valid_string(function) : json_null()));
+	}
+	return array;
+}
+
+static json_t *cpu_models(const struct diff *diff)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < diff->instances.cpu_count; i++) {
+		const struct diff_cpu *cpu = &diff->instances.cpus[i];
+
+		json_array_append_new(array,
+			json_pack("{s:o, s:I, s:I, s:o}", "cpu_model", json_valid_string(diff_string(diff, cpu->model)),
+				"runs_base", (json_int_t)cpu->runs[DIFF_BASE], "runs_head",
+				(json_int_t)cpu->runs[DIFF_HEAD], "relative_cost", json_number(cpu->cost)));
+	}
+	return array;
+}
+
+json_t *json_instances(const struct render_input *input)
+{
+	const struct diff_instances *instances = &input->diff->instances;
+	bool has_cpus = instances->cpu_count > 0;
+
+	if (instances->outlier_count == 0 && !has_cpus)
+		return json_null();
+	return json_pack("{s:s, s:o, s:o, s:o}", "per", diff_scale_mode_name(instances->per), "outliers",
+		instance_outliers(input->diff), "cpu_models", cpu_models(input->diff), "cpu_effect_pct",
+		has_cpus ? json_number(100 * instances->cpu_effect) : json_null());
+}
+
 json_t *json_runs(const struct render_input *input)
 {
 	const struct diff_runs *runs = &input->diff->runs;

@@ -10,3 +10,6 @@
  * of memory.
  */
 json_t *json_runs(const struct render_input *input);
+
+/* Runs as instances: outliers and CPU models; JSON null where there is nothing to say. NULL: out of memory. */
+json_t *json_instances(const struct render_input *input);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/run_figures.h"
-#include "probability/probability.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double interval_tail = 0.025;
 
@@ -126,38 +126,48 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 	return true;
 }
 
-/* A side's median, and the median of the absolute distances to it. */
-struct spread {
-	double median, deviation;
-};
+struct run_spread run_spread_of(const double *values, size_t count, struct weighted_value *scratch)
+{
+	struct run_spread spread;
+
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = (struct weighted_value){ values[i], 1 };
+	spread.median = weighted_median(scratch, count);
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = (struct weighted_value){ fabs(values[i] - spread.median), 1 };
+	spread.deviation = weighted_median(scratch, count);
+	return spread;
+}
+
+bool run_is_far(const struct run_spread *spread, double value)
+{
+	return z_per_deviation * fabs(value - spread->median) > outlier_z * spread->deviation;
+}
 
 static bool spread_of(
-	const struct profile *profile, enum diff_run_figure figure, struct spread *spread, struct error *err)
+	const struct profile *profile, enum diff_run_figure figure, struct run_spread *spread, struct error *err)
 {
-	CLEANUP(cleanup_free) struct weighted_value *values = malloc((profile->run_count + 1) * sizeof(*values));
+	size_t count = profile->run_count;
+	CLEANUP(cleanup_free) struct weighted_value *scratch = malloc((count + 1) * sizeof(*scratch));
+	CLEANUP(cleanup_free) double *values = malloc((count + 1) * sizeof(*values));
 
-	if (!values)
+	if (!scratch || !values)
 		return error_set_memory(err);
-	for (size_t i = 0; i < profile->run_count; i++)
-		values[i] = (struct weighted_value){ figure_of(&profile->runs[i], figure), 1 };
-	spread->median = weighted_median(values, profile->run_count);
-	for (size_t i = 0; i < profile->run_count; i++)
-		values[i] = (struct weighted_value){ fabs(figure_of(&profile->runs[i], figure) - spread->median), 1 };
-	spread->deviation = weighted_median(values, profile->run_count);
+	for (size_t i = 0; i < count; i++)
+		values[i] = figure_of(&profile->runs[i], figure);
+	*spread = run_spread_of(values, count, scratch);
 	return true;
 }
 
-static bool lies_far(const struct spread *spread, double value)
+static bool lies_far(const struct run_spread *spread, double value)
 {
-	double own = fabs(value - spread->median);
-
-	return own > outlier_share * spread->median && z_per_deviation * own > outlier_z * spread->deviation;
+	return fabs(value - spread->median) > outlier_share * spread->median && run_is_far(spread, value);
 }
 
 bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
 	bool *outlier, struct error *err)
 {
-	struct spread spread;
+	struct run_spread spread;
 
 	if (!spread_of(profile, figure, &spread, err))
 		return false;
@@ -171,7 +181,7 @@ static bool collect_outliers(
 {
 	const struct profile *profile = build->profiles[side];
 	struct diff_runs *runs = &build->diff->runs;
-	struct spread spread;
+	struct run_spread spread;
 
 	if (!spread_of(profile, figure, &spread, err))
 		return false;

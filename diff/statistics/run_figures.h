@@ -2,6 +2,18 @@
 #pragma once
 
 #include "diff/build.h"
+#include "probability/probability.h"
+
+/* The median of values, and the median of the absolute distances to it. */
+struct run_spread {
+	double median, deviation;
+};
+
+/* `scratch` has room for `count` entries. */
+struct run_spread run_spread_of(const double *values, size_t count, struct weighted_value *scratch);
+
+/* Whether a value is an outlier by its modified z score (Iglewicz and Hoaglin 1993). */
+bool run_is_far(const struct run_spread *spread, double value);
 
 /*
  * Compares the figures of whole runs (Welch's t on logarithms, or the paired t), and names outliers (modified z scores,

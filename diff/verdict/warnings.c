@@ -7,6 +7,7 @@
 #include "diff/statistics/scale.h"
 #include "diff/verdict/arguments.h"
 #include "diff/verdict/copies.h"
+#include "diff/verdict/instance_words.h"
 #include "diff/verdict/programs.h"
 #include "diff/verdict/readings.h"
 #include "diff/verdict/timed.h"
@@ -530,6 +531,25 @@ static bool compare_work(struct diff_build *build, struct error *err)
 	       warnings_add(build->diff, false, text, err);
 }
 
+/* Instances that lie far from the others of their side, and CPU models that are not all the same. */
+static bool say_of_instances(struct diff_build *build, struct error *err)
+{
+	bool blocks = false;
+
+	for (int part = 0; part <= DIFF_SIDES; part++) {
+		CLEANUP(buffer_deinit) struct buffer text = { 0 };
+		bool any;
+
+		buffer_init(&text, (size_t)1 << 20);
+		any = part == DIFF_SIDES ? instance_words_cpus(build->diff, &text, &blocks)
+					 : instance_words_outliers(build->diff, (enum diff_side)part, &text);
+		buffer_append_byte(&text, '\0');
+		if (!buffer_ok(&text, err) || (any && !warnings_add(build->diff, blocks, text.data, err)))
+			return false;
+	}
+	return true;
+}
+
 /* What changes how long things take, and how much of it was recorded. Exact counts show none of it. */
 static bool compare_conditions(struct diff_build *build, struct error *err)
 {
@@ -550,9 +570,9 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
-	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
-	       compare_conditions(build, err) && compare_programs(build, err) && check_warmup(build, err) &&
-	       compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) && compare_cut(build, err) &&
-	       check_estimated(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
-	       name_evidence(build, err);
+	return check_copies(build, err) && compare_facts(build, err) && say_of_instances(build, err) &&
+	       compare_metrics(build, err) && compare_conditions(build, err) && compare_programs(build, err) &&
+	       check_warmup(build, err) && compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) &&
+	       compare_cut(build, err) && check_estimated(build, err) && compare_unknown(build, err) &&
+	       name_readings(build, err) && name_evidence(build, err);
 }

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/instances.h"
+
+#include "diff/statistics/run_figures.h"
+#include "probability/probability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With fewer runs their median says little of what is usual. */
+enum { MIN_RUNS = 5 };
+
+/* A run within this ratio of the median is no outlier, even if all others agree. */
+static const double least_ratio = 1.25;
+
+/* A function is named if it has this part of what an outlier takes more, or less. */
+static const double mostly = 0.5;
+
+/* A table of each function in each run that would be larger is not made, and no function is named. */
+static const size_t max_cells = (size_t)1 << 26;
+
+struct instances {
+	struct diff_build *build;
+	struct diff_instances *out;
+	double *costs[DIFF_SIDES]; /* [run] per request, per second or per run; owned */
+	double *units[DIFF_SIDES]; /* [run] requests, seconds or 1; owned */
+	size_t outlier_capacity, cpu_capacity;
+};
+
+static void instances_cleanup(struct instances *in)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(in->costs[side]);
+		free(in->units[side]);
+	}
+}
+
+/* ---- What each run takes ---- */
+
+static double unit_of(const struct profile *profile, enum diff_scale_mode per, uint32_t run)
+{
+	switch (per) {
+	case DIFF_SCALE_PER_REQUEST:
+		return profile_requests_between(profile, run, PROFILE_EXCHANGE_ANSWERED, 0, INT64_MAX);
+	case DIFF_SCALE_RATE:
+		return (double)profile->runs[run].duration_ns / 1e9;
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_PER_RUN:
+	case DIFF_SCALE_ROBUST:
+	case DIFF_SCALE_SHARE:
+	case DIFF_SCALE_WORK:
+		return 1;
+	}
+	return 1;
+}
+
+/* Whether every run of both sides says how much of the unit it has. */
+static bool all_have(struct instances *in, enum diff_scale_mode per)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (uint32_t run = 0; run < in->build->profiles[side]->run_count; run++) {
+			in->units[side][run] = unit_of(in->build->profiles[side], per, run);
+			if (!(in->units[side][run] > 0))
+				return false;
+		}
+	return true;
+}
+
+static void choose_unit(struct instances *in)
+{
+	enum diff_scale_mode scale = in->build->diff->scale.mode;
+
+	in->out->per = DIFF_SCALE_PER_REQUEST;
+	if (scale == DIFF_SCALE_PER_REQUEST && all_have(in, DIFF_SCALE_PER_REQUEST))
+		return;
+	in->out->per = DIFF_SCALE_RATE;
+	if (scale != DIFF_SCALE_PER_RUN && all_have(in, DIFF_SCALE_RATE))
+		return;
+	in->out->per = DIFF_SCALE_PER_RUN;
+	(void)all_have(in, DIFF_SCALE_PER_RUN);
+}
+
+/* The function that has a sample as its self time; PROFILE_NONE: none, or it is an interrupt. */
+static uint32_t function_of(const struct diff_build *build, enum diff_side side, size_t sample)
+{
+	uint32_t node = build->diff->sample_nodes[side][sample];
+
+	return node == 0 || (build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT) ? PROFILE_NONE
+										   : build_owner(build, node);
+}
+
+static uint32_t run_of(const struct profile *profile, size_t sample)
+{
+	return profile->threads[profile->samples[sample].thread].run;
+}
+
+static bool sum_runs(struct instances *in, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = in->build->profiles[side];
+
+		in->costs[side] = calloc(profile->run_count + 1, sizeof(double));
+		in->units[side] = calloc(profile->run_count + 1, sizeof(double));
+		if (!in->costs[side] || !in->units[side])
+			return error_set_memory(err);
+		for (size_t i = 0; i < profile->sample_count; i++)
+			if (function_of(in->build, (enum diff_side)side, i) != PROFILE_NONE)
+				in->costs[side][run_of(profile, i)] += build_value(in->build, (enum diff_side)side, i);
+	}
+	choose_unit(in);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (size_t run = 0; run < in->build->profiles[side]->run_count; run++)
+			in->costs[side][run] /= in->units[side][run];
+	return true;
+}
+
+/* ---- Outliers ---- */
+
+/* Whether a run is the only one of its instance on its side. */
+static bool is_only_one(const struct profile *profile, size_t run, const char *name)
+{
+	for (size_t i = 0; i < profile->run_count; i++)
+		if (i != run && strcmp(profile_run_instance(profile, i), name) == 0)
+			return false;
+	return true;
+}
+
+static bool name_run(struct diff_build *build, enum diff_side side, size_t run, uint32_t *name, struct error *err)
+{
+	const char *instance = profile_run_instance(build->profiles[side], run);
+
+	if (instance[0] == '\0')
+		return build_text(build->diff, err, name, "run %zu", run + 1);
+	return is_only_one(build->profiles[side], run, instance)
+		       ? build_text(build->diff, err, name, "%s", instance)
+		       : build_text(build->diff, err, name, "%s (run %zu)", instance, run + 1);
+}
+
+static bool find_outliers(struct instances *in, enum diff_side side, struct error *err)
+{
+	size_t count = in->build->profiles[side]->run_count;
+	CLEANUP(cleanup_free) struct weighted_value *values = calloc(count + 1, sizeof(*values));
+	CLEANUP(cleanup_free) double *costs = calloc(count + 1, sizeof(*costs));
+	struct diff_instances *out = in->out;
+	struct run_spread spread;
+
+	if (!values || !costs)
+		return error_set_memory(err);
+	for (size_t i = 0; i < count; i++)
+		costs[i] = log(in->costs[side][i]);
+	spread = run_spread_of(costs, count, values);
+	for (size_t run = 0; isfinite(spread.median) && run < count; run++) {
+		struct diff_instance found = {
+			.side = side, .run = run, .ratio = exp(costs[run] - spread.median), .function = PROFILE_NONE
+		};
+
+		if (fabs(costs[run] - spread.median) < log(least_ratio) || !run_is_far(&spread, costs[run]))
+			continue;
+		if (!name_run(in->build, side, run, &found.name, err) ||
+			!ARRAY_RESERVE(
+				&out->outliers, &in->outlier_capacity, out->outlier_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		out->outliers[out->outlier_count++] = found;
+	}
+	return true;
+}
+
+/* [function * runs + run] what the function itself takes, in the unit of the runs' costs. */
+static double *sum_functions(const struct instances *in, enum diff_side side)
+{
+	const struct profile *profile = in->build->profiles[side];
+	size_t runs = profile->run_count, functions = in->build->diff->function_count;
+	double *table = functions < max_cells / runs ? calloc(functions * runs + 1, sizeof(*table)) : NULL;
+
+	for (size_t i = 0; table && i < profile->sample_count; i++) {
+		uint32_t function = function_of(in->build, side, i), run = run_of(profile, i);
+
+		if (function != PROFILE_NONE)
+			table[function * runs + run] += build_value(in->build, side, i) / in->units[side][run];
+	}
+	return table;
+}
+
+/* Names the function in which most of an outlier's difference from the median run lies. `medians`: [function] */
+static void find_function(
+	const struct instances *in, const double *table, const double *medians, struct diff_instance *outlier)
+{
+	size_t runs = in->build->profiles[outlier->side]->run_count;
+	double own = in->costs[outlier->side][outlier->run], differs = own - own / outlier->ratio, most = 0;
+
+	for (uint32_t i = 0; i < in->build->diff->function_count; i++) {
+		double part = (table[i * runs + outlier->run] - medians[i]) / differs;
+
+		if (!(part > most))
+			continue;
+		most = part;
+		outlier->function = part >= mostly ? i : PROFILE_NONE;
+	}
+}
+
+static bool name_functions(struct instances *in, enum diff_side side, struct error *err)
+{
+	size_t runs = in->build->profiles[side]->run_count, functions = in->build->diff->function_count;
+	CLEANUP(cleanup_free) double *table = sum_functions(in, side);
+	CLEANUP(cleanup_free) double *medians = calloc(functions + 1, sizeof(*medians));
+	CLEANUP(cleanup_free) struct weighted_value *values = calloc(runs + 1, sizeof(*values));
+
+	if (!medians || !values)
+		return error_set_memory(err);
+	for (size_t i = 0; table && i < functions; i++) {
+		for (size_t run = 0; run < runs; run++)
+			values[run] = (struct weighted_value){ table[i * runs + run], 1 };
+		medians[i] = weighted_median(values, runs);
+	}
+	for (size_t i = 0; table && i < in->out->outlier_count; i++)
+		if (in->out->outliers[i].side == side && in->out->outliers[i].ratio > 0)
+			find_function(in, table, medians, &in->out->outliers[i]);
+	return true;
+}
+
+static bool collect_outliers(struct instances *in, enum diff_side side, struct error *err)
+{
+	size_t before = in->out->outlier_count;
+
+	if (in->build->profiles[side]->run_count < MIN_RUNS)
+		return true;
+	return find_outliers(in, side, err) && (in->out->outlier_count == before || name_functions(in, side, err));
+}
+
+/* ---- CPU models ---- */
+
+static struct diff_cpu *find_cpu(struct instances *in, const char *model, struct error *err)
+{
+	struct diff_instances *out = in->out;
+	uint32_t id;
+
+	if (!build_text(in->build->diff, err, &id, "%s", model))
+		return NULL;
+	for (size_t i = 0; i < out->cpu_count; i++)
+		if (out->cpus[i].model == id)
+			return &out->cpus[i];
+	if (!ARRAY_RESERVE(&out->cpus, &in->cpu_capacity, out->cpu_count + 1, ARRAY_MAX_IDS, err))
+		return NULL;
+	out->cpus[out->cpu_count] = (struct diff_cpu){ .model = id, .cost = NAN };
+	return &out->cpus[out->cpu_count++];
+}
+
+/* Counts the runs on each model, and sums what they take to sums[side][cpu]. */
+static bool count_cpus(struct instances *in, double *sums[DIFF_SIDES], struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = in->build->profiles[side];
+
+		sums[side] = calloc(
+			in->build->profiles[0]->run_count + in->build->profiles[1]->run_count + 1, sizeof(double));
+		if (!sums[side])
+			return error_set_memory(err);
+		for (size_t run = 0; run < profile->run_count; run++) {
+			struct diff_cpu *cpu = find_cpu(in, profile_run_cpu_model(profile, run), err);
+
+			if (!cpu)
+				return false;
+			cpu->runs[side]++;
+			sums[side][cpu - in->out->cpus] += in->costs[side][run];
+		}
+	}
+	return true;
+}
+
+static bool is_common(const struct diff_cpu *cpu)
+{
+	return cpu->runs[DIFF_BASE] > 0 && cpu->runs[DIFF_HEAD] > 0;
+}
+
+/* What runs on each model take, relative to those of the same side on models that both sides have. */
+static void compare_cpus(struct diff_instances *out, double *const sums[DIFF_SIDES])
+{
+	double common[DIFF_SIDES] = { 0 }, weights = 0, base = 0, head = 0;
+	size_t counts[DIFF_SIDES] = { 0 }, all[DIFF_SIDES] = { 0 };
+
+	for (size_t i = 0; i < out->cpu_count; i++)
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			all[side] += out->cpus[i].runs[side];
+			counts[side] += is_common(&out->cpus[i]) ? out->cpus[i].runs[side] : 0;
+			common[side] += is_common(&out->cpus[i]) ? sums[side][i] : 0;
+		}
+	for (size_t i = 0; i < out->cpu_count; i++) {
+		struct diff_cpu *cpu = &out->cpus[i];
+		double shares[DIFF_SIDES], sum = 0;
+
+		weights = 0;
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			shares[side] = (double)cpu->runs[side] / (double)all[side];
+			weights += common[side] > 0 ? (double)cpu->runs[side] : 0;
+			sum += common[side] > 0 ? sums[side][i] / (common[side] / (double)counts[side]) : 0;
+		}
+		cpu->cost = weights > 0 ? sum / weights : NAN;
+		base += shares[DIFF_BASE] > 0 ? shares[DIFF_BASE] * cpu->cost : 0;
+		head += shares[DIFF_HEAD] > 0 ? shares[DIFF_HEAD] * cpu->cost : 0;
+		out->cpu_mix_points += 50 * fabs(shares[DIFF_HEAD] - shares[DIFF_BASE]);
+	}
+	out->cpu_effect = head / base - 1;
+}
+
+static bool knows_cpu(const struct profile *profile)
+{
+	for (size_t run = 0; run < profile->run_count; run++)
+		if (profile_run_cpu_model(profile, run)[0] != '\0')
+			return true;
+	return false;
+}
+
+/* Sides that are of one model each are compared by their facts, as all other circumstances. */
+static bool collect_cpus(struct instances *in, struct error *err)
+{
+	struct diff_instances *out = in->out;
+	CLEANUP(cleanup_free) double *base = NULL;
+	CLEANUP(cleanup_free) double *head = NULL;
+	double *sums[DIFF_SIDES] = { NULL };
+	size_t counts[DIFF_SIDES] = { 0 };
+	bool ok;
+
+	if (!knows_cpu(in->build->profiles[DIFF_BASE]) || !knows_cpu(in->build->profiles[DIFF_HEAD]))
+		return true;
+	ok = count_cpus(in, sums, err);
+	base = sums[DIFF_BASE];
+	head = sums[DIFF_HEAD];
+	if (!ok)
+		return false;
+	for (size_t i = 0; i < out->cpu_count; i++)
+		for (int side = 0; side < DIFF_SIDES; side++)
+			counts[side] += out->cpus[i].runs[side] > 0;
+	if (counts[DIFF_BASE] < 2 && counts[DIFF_HEAD] < 2)
+		out->cpu_count = 0;
+	else
+		compare_cpus(out, sums);
+	return true;
+}
+
+bool instances_collect(struct diff_build *build, struct error *err)
+{
+	CLEANUP(instances_cleanup) struct instances in = { .build = build, .out = &build->diff->instances };
+
+	/* A simulator's counts have no machine in them, and parts of an execution are no instances. */
+	if (build->diff->whole || build->diff->is_exact || profile_has_phases(build->profiles[DIFF_BASE]) ||
+		profile_has_phases(build->profiles[DIFF_HEAD]))
+		return true;
+	if (build->profiles[DIFF_BASE]->run_count < 2 && build->profiles[DIFF_HEAD]->run_count < 2)
+		return true;
+	if (!sum_runs(&in, err))
+		return false;
+	/* Of whole commands there are figures of their own (run_figures.h). */
+	for (int side = 0; side < DIFF_SIDES && !build->diff->runs.known[DIFF_RUN_CPU]; side++)
+		if (!collect_outliers(&in, (enum diff_side)side, err))
+			return false;
+	return collect_cpus(&in, err);
+}
+
+void instances_reorder(struct diff *diff, const uint32_t *new_ids)
+{
+	for (size_t i = 0; i < diff->instances.outlier_count; i++) {
+		uint32_t *function = &diff->instances.outliers[i].function;
+
+		*function = *function == PROFILE_NONE ? PROFILE_NONE : new_ids[*function];
+	}
+}
