@@ -4,6 +4,7 @@
 #include "profile/index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What a profile says of all its runs it can no longer say once it has runs of other instances and machines, too. */
 static bool say_of_each_run(const struct profile *profile, struct profile *into, size_t first, struct error *err)
@@ -38,21 +39,50 @@ static bool merge_threads(struct profile_copy *copy, uint32_t first_run, uint32_
 	return true;
 }
 
-/* Samples of different runs have different threads, so a sample of `from` becomes exactly one new sample of `into`. */
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return ORDER(*x, *y);
+}
+
+/* Whether two stacks of `from` are one in `into`, as where names that it told apart are the same there. */
+static bool stacks_became_one(const struct profile_copy *copy, bool *any, struct error *err)
+{
+	size_t count = copy->from->stack_count;
+	CLEANUP(cleanup_free) uint32_t *sorted = malloc((count + 1) * sizeof(*sorted));
+
+	if (!sorted)
+		return error_set_memory(err);
+	memcpy(sorted, copy->stacks, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_number);
+	*any = false;
+	for (size_t i = 1; i < count; i++)
+		*any = *any || sorted[i] == sorted[i - 1];
+	return true;
+}
+
+/*
+ * Samples of different runs have different threads, so a sample of `from` becomes exactly one new sample of `into`,
+ * which need not be searched for.
+ */
 static bool merge_samples(struct profile_copy *copy, const uint32_t *threads, struct error *err)
 {
 	const struct profile *from = copy->from;
 	struct profile *into = copy->into;
 	size_t first = into->sample_count, width = into->value_type_count;
-	bool timeline = into->has_timeline && from->has_timeline;
+	bool timeline = into->has_timeline && from->has_timeline, merged = false;
 
+	if (!stacks_became_one(copy, &merged, err))
+		return false;
 	for (size_t i = 0; i < from->sample_count; i++) {
 		int64_t values[PROFILE_MAX_VALUE_TYPES] = { 0 };
+		uint32_t stack = copy->stacks[from->samples[i].stack], thread = threads[from->samples[i].thread];
 
 		for (size_t v = 0; v < width; v++)
 			values[copy->values[v]] = from->values[i * width + v];
-		if (!profile_add_sample(into, copy->stacks[from->samples[i].stack], threads[from->samples[i].thread],
-			    values, -1, err))
+		if (!(merged ? profile_add_sample(into, stack, thread, values, -1, err)
+			     : profile_append_sample(into, stack, thread, values, err)))
 			return false;
 	}
 	into->has_timeline = timeline && into->sample_count - first == from->sample_count;

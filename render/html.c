@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPRESSION_LEVEL = 9 };
+/* Large blocks, as of hundreds of instances, are packed three times as fast and are a few percent larger. */
+enum { COMPRESSION_LEVEL = 9, FAST_COMPRESSION_LEVEL = 5, LARGE_BLOCK_BYTES = 1 << 24 };
 /* A page of more than this is slow to open, and too large for what keeps the artefacts of builds. */
 static const size_t max_page_bytes = (size_t)64 << 20;
 
@@ -40,7 +41,8 @@ static void append_base64(struct buffer *out, const uint8_t *bytes, size_t size)
 
 static bool compress(const struct buffer *block, struct buffer *gzipped, struct error *err)
 {
-	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(COMPRESSION_LEVEL);
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(
+		block->size < LARGE_BLOCK_BYTES ? COMPRESSION_LEVEL : FAST_COMPRESSION_LEVEL);
 	size_t bound = compressor ? libdeflate_gzip_compress_bound(compressor, block->size) : 0;
 	void *room = compressor ? buffer_reserve(gzipped, bound) : NULL;
 
