@@ -10,10 +10,10 @@
  *
  *	number of functions; of each: size and bytes of its key, what it is (enum explain_kind), its chain
  *
- * A chain are the functions of one change of the diff.
+ * A chain are the functions of one change of the diff. Those of others have nothing that other changes do not say.
  */
-enum explain_kind { EXPLAIN_MOVED, EXPLAIN_MEMBER, EXPLAIN_NAMES };
-enum { EXPLAIN_KIND_COUNT = 3, EXPLAIN_BYTES = 3, EXPLAIN_MAX = 1 << 20 };
+enum explain_kind { EXPLAIN_MOVED, EXPLAIN_OF_OTHERS, EXPLAIN_MEMBER, EXPLAIN_NAMES };
+enum { EXPLAIN_KIND_COUNT = 4, EXPLAIN_BYTES = 3, EXPLAIN_MAX = 1 << 20 };
 
 /* ---- Finding ---- */
 
@@ -41,7 +41,7 @@ bool history_find(const struct diff *diff, struct buffer *out, struct error *err
 	for (size_t i = 0; i < diff->function_count; i++)
 		count += explain_has_moved(&diff->functions[i]);
 	for (size_t i = 0; i < diff->change_count; i++)
-		count += diff->changes[i].is_of_others ? 0 : diff->changes[i].count;
+		count += diff->changes[i].count;
 	buffer_append_varint(out, count);
 	for (uint32_t i = 0; i < diff->function_count; i++)
 		if (explain_has_moved(&diff->functions[i]))
@@ -49,11 +49,14 @@ bool history_find(const struct diff *diff, struct buffer *out, struct error *err
 	for (size_t i = 0; i < diff->change_count; i++) {
 		const struct diff_change *change = &diff->changes[i];
 
-		for (size_t k = 0; k < change->count && !change->is_of_others; k++) {
+		for (size_t k = 0; k < change->count; k++) {
 			uint32_t function = diff->change_functions[change->first + k];
 
-			explain_put(
-				diff, function, function == change->function ? EXPLAIN_NAMES : EXPLAIN_MEMBER, i, out);
+			explain_put(diff, function,
+				change->is_of_others           ? EXPLAIN_OF_OTHERS
+				: function == change->function ? EXPLAIN_NAMES
+							       : EXPLAIN_MEMBER,
+				i, out);
 		}
 	}
 	return buffer_ok(out, err);
@@ -135,6 +138,23 @@ static void explain_chains(
 	}
 }
 
+/* Marks what other changes of the point say, where such a one is listed. */
+static void explain_others(
+	const struct history_series *series, const struct explained *const *of, bool *is_listed_elsewhere)
+{
+	bool more = false, less = false;
+
+	for (size_t i = 0; i < series->change_count; i++) {
+		bool says = of[i] && of[i]->kind != EXPLAIN_MOVED && of[i]->kind != EXPLAIN_OF_OTHERS;
+
+		more |= says && series->changes[i].delta > 0;
+		less |= says && series->changes[i].delta < 0;
+	}
+	for (size_t i = 0; i < series->change_count; i++)
+		if (of[i] && of[i]->kind == EXPLAIN_OF_OTHERS)
+			is_listed_elsewhere[i] |= series->changes[i].delta > 0 ? more : less;
+}
+
 static bool explain_apply(struct history *history, const struct history_pair *pair, const struct explained *found,
 	size_t count, struct error *err)
 {
@@ -149,6 +169,7 @@ static bool explain_apply(struct history *history, const struct history_pair *pa
 		if (series->changes[i].point == pair->point)
 			of[i] = explain_of(history, &series->changes[i], found, count);
 	explain_chains(series, of, is_listed_elsewhere);
+	explain_others(series, of, is_listed_elsewhere);
 	for (size_t i = 0; i < series->change_count; i++) {
 		if (of[i] && of[i]->kind == EXPLAIN_MOVED)
 			series->changes[i].has_moved = true;

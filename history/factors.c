@@ -23,6 +23,9 @@ static const double min_ratio_samples = 5;
 
 /* A kind of controls decides if it has so many functions, with so much of the time. */
 enum { MIN_CONTROLS = 3, FACTOR_ROUNDS = 4 };
+
+/* The largest ones tell the load: thousands of small ones would take time, and add little. */
+enum { MAX_CONTROLS = 300 };
 static const double min_control_share = 0.2;
 
 /* Relative standard deviation of a function between two processes, so that one large function alone does not decide. */
@@ -43,7 +46,6 @@ struct controls {
 	const struct history *history;
 	const struct history_series *series;
 	struct control *items;         /* owned; [function] */
-	double *typical;               /* owned; [profile] scratch */
 	struct weighted_value *ratios; /* owned; [function] scratch */
 };
 
@@ -141,6 +143,29 @@ static size_t controls_choose(struct controls *controls)
 	return chosen;
 }
 
+static int by_falling_share(const void *a, const void *b)
+{
+	return ORDER(*(const double *)b, *(const double *)a);
+}
+
+static bool controls_keep_largest(struct controls *controls, size_t chosen, struct error *err)
+{
+	size_t functions = controls->history->set->function_count, count = 0;
+	CLEANUP(cleanup_free) double *shares = malloc((chosen + 1) * sizeof(*shares));
+
+	if (!shares)
+		return error_set_memory(err);
+	if (chosen <= MAX_CONTROLS)
+		return true;
+	for (size_t f = 0; f < functions; f++)
+		if (controls->items[f].is_chosen)
+			shares[count++] = controls->items[f].share;
+	qsort(shares, count, sizeof(*shares), by_falling_share);
+	for (size_t f = 0; f < functions; f++)
+		controls->items[f].is_chosen &= controls->items[f].share >= shares[MAX_CONTROLS - 1];
+	return true;
+}
+
 /* The typical value of each control at the present factors: the median of the profiles that have enough of it. */
 static bool controls_typify(struct controls *controls, struct error *err)
 {
@@ -198,17 +223,20 @@ static double factor_of(struct controls *controls, size_t at)
 /* Starts at equal totals, and takes turns: what functions typically are, and by how much each profile is off that. */
 static bool fill_robust(const struct history *history, struct history_series *series, struct error *err)
 {
-	size_t functions = history->set->function_count;
+	size_t functions = history->set->function_count, chosen;
 	CLEANUP(cleanup_free) struct control *items = calloc(functions + 1, sizeof(*items));
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((functions + 1) * sizeof(*ratios));
-	struct controls controls = { history, series, items, NULL, ratios };
+	struct controls controls = { history, series, items, ratios };
 
 	if (!items || !ratios)
 		return error_set_memory(err);
 	controls_collect(&controls);
-	if (controls_choose(&controls) < MIN_CONTROLS)
+	chosen = controls_choose(&controls);
+	if (chosen < MIN_CONTROLS)
 		return notices_add((struct history *)history, &series->notices, &series->notice_count, err,
 			"Too few functions are in most profiles: values are shares of each profile's total.");
+	if (!controls_keep_largest(&controls, chosen, err))
+		return false;
 	for (int round = 0; round < FACTOR_ROUNDS; round++) {
 		if (!controls_typify(&controls, err))
 			return false;
