@@ -10,10 +10,11 @@
  *
  *	number of functions; of each: size and bytes of its key, what it is (enum explain_kind), its chain
  *
- * A chain are the functions of one change of the diff. Those of others have nothing that other changes do not say.
+ * A chain are the functions of one change of the diff. Those of others have nothing that other changes do not say, and
+ * callers are those above the function that names a chain, if they are in none.
  */
-enum explain_kind { EXPLAIN_MOVED, EXPLAIN_OF_OTHERS, EXPLAIN_MEMBER, EXPLAIN_NAMES };
-enum { EXPLAIN_KIND_COUNT = 4, EXPLAIN_BYTES = 3, EXPLAIN_MAX = 1 << 20 };
+enum explain_kind { EXPLAIN_MOVED, EXPLAIN_CALLER, EXPLAIN_OF_OTHERS, EXPLAIN_MEMBER, EXPLAIN_NAMES };
+enum { EXPLAIN_KIND_COUNT = 5, EXPLAIN_BYTES = 3, EXPLAIN_MAX = 1 << 20 };
 
 /* ---- Finding ---- */
 
@@ -34,31 +35,85 @@ static bool explain_has_moved(const struct diff_function *f)
 	return f->total.state == DIFF_STATE_MOVED || f->self.state == DIFF_STATE_MOVED;
 }
 
-bool history_find(const struct diff *diff, struct buffer *out, struct error *err)
-{
-	size_t count = 0;
+/* Whatever the diff has something to say of; [function] UINT8_MAX: nothing. */
+struct findings {
+	uint8_t *kinds;  /* owned */
+	size_t *chains;  /* owned */
+	bool *is_caller; /* owned; scratch: [function] above the function that names a chain */
+};
 
-	for (size_t i = 0; i < diff->function_count; i++)
-		count += explain_has_moved(&diff->functions[i]);
-	for (size_t i = 0; i < diff->change_count; i++)
-		count += diff->changes[i].count;
-	buffer_append_varint(out, count);
-	for (uint32_t i = 0; i < diff->function_count; i++)
-		if (explain_has_moved(&diff->functions[i]))
-			explain_put(diff, i, EXPLAIN_MOVED, 0, out);
+static void findings_deinit(struct findings *f)
+{
+	free(f->kinds);
+	free(f->chains);
+	free(f->is_caller);
+}
+
+static void mark(struct findings *f, uint32_t function, enum explain_kind kind, size_t chain)
+{
+	if (f->kinds[function] == UINT8_MAX) {
+		f->kinds[function] = (uint8_t)kind;
+		f->chains[function] = chain;
+	}
+}
+
+static void mark_chains(struct findings *f, const struct diff *diff)
+{
 	for (size_t i = 0; i < diff->change_count; i++) {
 		const struct diff_change *change = &diff->changes[i];
 
 		for (size_t k = 0; k < change->count; k++) {
 			uint32_t function = diff->change_functions[change->first + k];
 
-			explain_put(diff, function,
+			mark(f, function,
 				change->is_of_others           ? EXPLAIN_OF_OTHERS
 				: function == change->function ? EXPLAIN_NAMES
 							       : EXPLAIN_MEMBER,
-				i, out);
+				i);
 		}
 	}
+}
+
+static void mark_callers(struct findings *f, const struct diff *diff, size_t chain)
+{
+	memset(f->is_caller, 0, diff->function_count * sizeof(*f->is_caller));
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		if (diff->nodes[node].function != diff->changes[chain].function)
+			continue;
+		for (uint32_t up = diff->nodes[node].parent; up != 0; up = diff->nodes[up].parent)
+			f->is_caller[diff->nodes[up].function] = true;
+	}
+	for (uint32_t function = 0; function < diff->function_count; function++)
+		if (f->is_caller[function])
+			mark(f, function, EXPLAIN_CALLER, chain);
+}
+
+/* Callers of more chains than these are of no use to anybody. */
+enum { EXPLAIN_MAX_CHAINS = 20 };
+
+bool history_find(const struct diff *diff, struct buffer *out, struct error *err)
+{
+	CLEANUP(findings_deinit)
+	struct findings f = { malloc(diff->function_count + 1), calloc(diff->function_count + 1, sizeof(*f.chains)),
+		calloc(diff->function_count + 1, sizeof(*f.is_caller)) };
+	size_t count = 0;
+
+	if (!f.kinds || !f.chains || !f.is_caller)
+		return error_set_memory(err);
+	memset(f.kinds, UINT8_MAX, diff->function_count + 1);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (explain_has_moved(&diff->functions[i]))
+			mark(&f, i, EXPLAIN_MOVED, 0);
+	mark_chains(&f, diff);
+	for (size_t i = 0; i < diff->change_count && i < EXPLAIN_MAX_CHAINS; i++)
+		if (!diff->changes[i].is_of_others)
+			mark_callers(&f, diff, i);
+	for (size_t i = 0; i < diff->function_count; i++)
+		count += f.kinds[i] != UINT8_MAX;
+	buffer_append_varint(out, count);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (f.kinds[i] != UINT8_MAX)
+			explain_put(diff, i, (enum explain_kind)f.kinds[i], f.chains[i], out);
 	return buffer_ok(out, err);
 }
 
@@ -124,12 +179,12 @@ static void explain_chains(
 	for (size_t i = 0; i < series->change_count; i++) {
 		const struct history_change *a = &series->changes[i];
 
-		if (!of[i] || of[i]->kind == EXPLAIN_MOVED)
+		if (!of[i] || of[i]->kind < EXPLAIN_MEMBER)
 			continue;
 		for (size_t k = 0; k < series->change_count && !is_listed_elsewhere[i]; k++) {
 			const struct history_change *b = &series->changes[k];
 
-			if (k == i || !of[k] || of[k]->kind == EXPLAIN_MOVED || of[k]->chain != of[i]->chain ||
+			if (k == i || !of[k] || of[k]->kind < EXPLAIN_MEMBER || of[k]->chain != of[i]->chain ||
 				(a->delta > 0) != (b->delta > 0) || a->went != b->went)
 				continue;
 			is_listed_elsewhere[i] = explain_is_better(b, of[k], a, of[i]) ||
@@ -145,7 +200,7 @@ static void explain_others(
 	bool more = false, less = false;
 
 	for (size_t i = 0; i < series->change_count; i++) {
-		bool says = of[i] && of[i]->kind != EXPLAIN_MOVED && of[i]->kind != EXPLAIN_OF_OTHERS;
+		bool says = of[i] && of[i]->kind >= EXPLAIN_MEMBER;
 
 		more |= says && series->changes[i].delta > 0;
 		less |= says && series->changes[i].delta < 0;
@@ -153,6 +208,27 @@ static void explain_others(
 	for (size_t i = 0; i < series->change_count; i++)
 		if (of[i] && of[i]->kind == EXPLAIN_OF_OTHERS)
 			is_listed_elsewhere[i] |= series->changes[i].delta > 0 ? more : less;
+}
+
+/*
+ * Marks callers whose change the one below them is large enough to be all of: they call it, and what they have more
+ * themselves is not shown.
+ */
+static void explain_callers(
+	const struct history_series *series, const struct explained *const *of, bool *is_listed_elsewhere)
+{
+	for (size_t i = 0; i < series->change_count; i++) {
+		const struct history_change *caller = &series->changes[i];
+
+		for (size_t k = 0; of[i] && of[i]->kind == EXPLAIN_CALLER && k < series->change_count; k++) {
+			const struct history_change *callee = &series->changes[k];
+
+			if (of[k] && of[k]->kind == EXPLAIN_NAMES && of[k]->chain == of[i]->chain && !caller->is_self &&
+				(caller->delta > 0) == (callee->delta > 0))
+				is_listed_elsewhere[i] |= callee->delta > 0 ? caller->ci_low <= callee->ci_high
+									    : caller->ci_high >= callee->ci_low;
+		}
+	}
 }
 
 static bool explain_apply(struct history *history, const struct history_pair *pair, const struct explained *found,
@@ -170,6 +246,7 @@ static bool explain_apply(struct history *history, const struct history_pair *pa
 			of[i] = explain_of(history, &series->changes[i], found, count);
 	explain_chains(series, of, is_listed_elsewhere);
 	explain_others(series, of, is_listed_elsewhere);
+	explain_callers(series, of, is_listed_elsewhere);
 	for (size_t i = 0; i < series->change_count; i++) {
 		if (of[i] && of[i]->kind == EXPLAIN_MOVED)
 			series->changes[i].has_moved = true;

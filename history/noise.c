@@ -37,9 +37,33 @@ double noise_weight(const struct tested_rows *rows, const struct tested_row *row
 	return 1 / fmax(counting_of(rows, row, profile) + rows->overdispersion, 1e-12);
 }
 
-static int by_value(const void *a, const void *b)
+/* Puts the lowest `kept` values first, in any order (Wirth 1976, "Algorithms + Data Structures", 2.3.4). */
+static void partition(double *values, size_t count, size_t kept)
 {
-	return ORDER(*(const double *)a, *(const double *)b);
+	ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, last = (ptrdiff_t)kept - 1;
+
+	while (low < high) {
+		double pivot = values[last];
+		ptrdiff_t i = low, k = high;
+
+		while (i <= k) {
+			double moved;
+
+			while (values[i] < pivot)
+				i++;
+			while (values[k] > pivot)
+				k--;
+			if (i > k)
+				break;
+			moved = values[i];
+			values[i++] = values[k];
+			values[k--] = moved;
+		}
+		if (k < last)
+			low = i;
+		if (last < i)
+			high = k;
+	}
 }
 
 /* The variance of a row from its differences, as parts of what its weights expect; `scratch`: [profile]. */
@@ -53,7 +77,7 @@ static double scale_of(const struct tested_rows *rows, const struct tested_row *
 
 		scratch[i] = pow((row->values[i + 1] - row->values[i]) / row->mean, 2) / expected;
 	}
-	qsort(scratch, count, sizeof(*scratch), by_value);
+	partition(scratch, count, kept);
 	for (size_t i = 0; i < kept; i++)
 		sum += scratch[i];
 	return sum / (double)kept / tail_mean_of_squares((double)kept / (double)count);
@@ -77,19 +101,22 @@ static double mean_counting(const struct tested_rows *rows, const struct tested_
 	return sum / (double)rows->series->count;
 }
 
-/* The whole is of another kind than functions: it does not say how those vary, nor do they say how it does. */
+/*
+ * Fills each row's own scale, and fits what they share to those of self times. The whole is of another kind than
+ * functions: it does not say how those vary, nor do they say how it does.
+ */
 static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double freedom, double *scratch,
 	struct moderation *moderation, struct error *err)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct tested_row *row = &rows->items[i];
+		struct tested_row *row = &rows->items[i];
 
-		if (row->function == HISTORY_WHOLE || !row->is_self)
-			continue;
-		dispersions[count++] = (struct dispersion){ scale_of(rows, row, scratch) * mean_variance(rows, row),
-			fmax(mean_counting(rows, row), 1e-12) };
+		row->scale = scale_of(rows, row, scratch);
+		if (row->function != HISTORY_WHOLE && row->is_self)
+			dispersions[count++] = (struct dispersion){ row->scale * mean_variance(rows, row),
+				fmax(mean_counting(rows, row), 1e-12) };
 	}
 	return moderation_fit(dispersions, count, freedom, moderation, err);
 }
@@ -179,9 +206,9 @@ static double mean_stretch(const struct history_series *series)
  * Noise that lasts longer than a profile makes differences of neighbours smaller than what values differ by: of a first
  * order autoregression with correlation r they show 1 - r of the variance, and the variance of a mean is greater by
  * (1 + r) / (1 - r) than that of independent values. The median over functions, as few of them change. Counts of
- * samples are independent, and functions that vary by little else say nothing of it.
+ * samples are independent, and functions that vary by little else say nothing of it. Needs each row's own scale.
  */
-static bool dependence_fill(struct tested_rows *rows, double *scratch, struct error *err)
+static bool dependence_fill(struct tested_rows *rows, struct error *err)
 {
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((rows->count + 1) * sizeof(*ratios));
 	size_t count = 0;
@@ -193,8 +220,7 @@ static bool dependence_fill(struct tested_rows *rows, double *scratch, struct er
 		double spread = spread_of(rows, &rows->items[i]), part = overdispersed_part(rows, &rows->items[i]);
 
 		if (spread > 0 && part > least_part)
-			ratios[count++] =
-				(struct weighted_value){ scale_of(rows, &rows->items[i], scratch) / spread, part };
+			ratios[count++] = (struct weighted_value){ rows->items[i].scale / spread, part };
 	}
 	if (count < MIN_CORRELATIONS)
 		return true;
@@ -236,17 +262,17 @@ bool noise_fill(struct tested_rows *rows, struct error *err)
 		return false;
 	rows->overdispersion = moderation.overdispersion;
 	/* Once more, with weights that know of it. */
-	if (!fit(rows, dispersions, freedom, scratch, &moderation, err))
+	if (!fit(rows, dispersions, freedom, scratch, &moderation, err) || !dependence_fill(rows, err))
 		return false;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];
 		double expected = mean_variance(rows, row);
-		struct dispersion own = { scale_of(rows, row, scratch) * expected, mean_counting(rows, row) };
+		struct dispersion own = { row->scale * expected, mean_counting(rows, row) };
 
 		row->freedom = freedom;
 		row->scale = row->function == HISTORY_WHOLE
 				     ? fmax(own.variance, own.poisson) / expected
 				     : moderation_posterior(&moderation, &own, freedom, &row->freedom) / expected;
 	}
-	return dependence_fill(rows, scratch, err);
+	return true;
 }

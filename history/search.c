@@ -43,6 +43,11 @@ static bool sums_fill(
 	return true;
 }
 
+static double mean_between(const struct sums *sums, size_t from, size_t to)
+{
+	return (sums->values[to] - sums->values[from]) / (sums->weights[to] - sums->weights[from]);
+}
+
 static struct contrast contrast_of_sums(
 	const struct tested_row *row, const struct sums *sums, size_t from, size_t at, size_t to)
 {
@@ -50,8 +55,8 @@ static struct contrast contrast_of_sums(
 	double variance = row->scale * row->mean * row->mean * (1 / left + 1 / right) * row->dependence;
 
 	return (struct contrast){
-		.before = (sums->values[at] - sums->values[from]) / left,
-		.after = (sums->values[to] - sums->values[at]) / right,
+		.before = mean_between(sums, from, at),
+		.after = mean_between(sums, at, to),
 		.error = sqrt(variance),
 		.freedom = row->freedom,
 	};
@@ -124,10 +129,14 @@ struct looking {
 static void look_at(struct looking *l, size_t from, size_t at, size_t to, double penalty)
 {
 	const struct search *search = l->search;
-	struct contrast contrast = contrast_of_sums(l->row, &l->sums, from, at, to);
-	double delta = contrast.after - contrast.before, p;
+	double delta = mean_between(&l->sums, at, to) - mean_between(&l->sums, from, at), p;
+	struct contrast contrast;
 
-	if (fabs(delta) < l->row->least_effect || fabs(delta) < least_t * contrast.error)
+	/* Most splits end here. */
+	if (fabs(delta) < l->row->least_effect)
+		return;
+	contrast = contrast_of_sums(l->row, &l->sums, from, at, to);
+	if (fabs(delta) < least_t * contrast.error)
 		return;
 	add_processes(&contrast, search->processes,
 		l->row->function == HISTORY_WHOLE ? search->whole_process_rsd : search->process_rsd, from, at, to);
