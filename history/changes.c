@@ -59,16 +59,64 @@ static bool prepare(struct finding *f, struct error *err)
 	       processes_vary(f->history, &f->rows, f->processes, &f->process_rsd, err);
 }
 
+/* Some rows at a time, as threads are free. */
+enum { ROWS_AT_A_TIME = 64 };
+
+struct searching {
+	const struct search *search;
+	struct candidates *found; /* [stretch of rows] */
+	struct error *errors;     /* [stretch of rows] */
+};
+
+static void search_stretch(void *context, size_t stretch)
+{
+	struct searching *s = context;
+	size_t end = (stretch + 1) * ROWS_AT_A_TIME, count = s->search->rows->count;
+
+	for (size_t row = stretch * ROWS_AT_A_TIME; row < end && row < count; row++)
+		if (!search_row(s->search, (uint32_t)row, &s->found[stretch], &s->errors[stretch]))
+			return;
+}
+
+/* In order of rows, whichever thread found them. */
+static bool take_candidates(struct finding *f, const struct searching *searching, size_t stretches, struct error *err)
+{
+	for (size_t i = 0; i < stretches; i++) {
+		const struct candidates *found = &searching->found[i];
+
+		if (searching->errors[i].code != ERROR_NONE) {
+			*err = searching->errors[i];
+			return false;
+		}
+		if (!ARRAY_RESERVE(&f->candidates.items, &f->candidates.capacity,
+			    f->candidates.count + found->count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		for (size_t k = 0; k < found->count; k++)
+			f->candidates.items[f->candidates.count++] = found->items[k];
+	}
+	return true;
+}
+
 static bool search_all(struct finding *f, struct error *err)
 {
 	struct search search = { f->build, &f->rows, f->is_deploy, f->is_barred, f->processes, f->process_rsd,
 		whole_process_rsd, f->build->options.q };
+	size_t stretches = f->rows.count / ROWS_AT_A_TIME + 1;
+	struct searching searching = { &search, calloc(stretches, sizeof(*searching.found)),
+		calloc(stretches, sizeof(*searching.errors)) };
+	bool ok = searching.found && searching.errors;
 
-	for (uint32_t row = 0; row < f->rows.count; row++) {
-		if (!search_row(&search, row, &f->candidates, err))
-			return false;
+	if (ok) {
+		work_pool_run(0, stretches, search_stretch, &searching);
+		ok = take_candidates(f, &searching, stretches, err);
+	} else {
+		error_set_memory(err);
 	}
-	return discovery_adjust(f->history, &f->rows, &f->candidates, f->series->point_count, err);
+	for (size_t i = 0; searching.found && i < stretches; i++)
+		free(searching.found[i].items);
+	free(searching.found);
+	free(searching.errors);
+	return ok && discovery_adjust(f->history, &f->rows, &f->candidates, f->series->point_count, err);
 }
 
 /* ---- Points ---- */

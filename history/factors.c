@@ -28,6 +28,9 @@ enum { MIN_CONTROLS = 3, FACTOR_ROUNDS = 4 };
 enum { MAX_CONTROLS = 300 };
 static const double min_control_share = 0.2;
 
+/* Factors that move by less are what they will be. */
+static const double settled = 1e-3;
+
 /* Relative standard deviation of a function between two processes, so that one large function alone does not decide. */
 static const double process_rsd = 0.05;
 
@@ -238,14 +241,20 @@ static bool fill_robust(const struct history *history, struct history_series *se
 	if (!controls_keep_largest(&controls, chosen, err))
 		return false;
 	for (int round = 0; round < FACTOR_ROUNDS; round++) {
+		double moved = 0;
+
 		if (!controls_typify(&controls, err))
 			return false;
 		for (size_t i = 0; i < series->count; i++) {
 			double factor = factor_of(&controls, i);
 
-			if (factor > 0)
+			if (factor > 0) {
+				moved = fmax(moved, fabs(log(factor / series->factor[i])));
 				series->factor[i] = factor;
+			}
 		}
+		if (moved < settled)
+			break;
 	}
 	return true;
 }

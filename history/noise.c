@@ -20,21 +20,20 @@ static const double assumed_rsd = 0.055;
 /* Less is chance. */
 static const double least_correlation = 0.15, most_correlation = 0.9, least_part = 0.3;
 
-static double factor_of_row(const struct tested_rows *rows, const struct tested_row *row, size_t profile)
-{
-	double factor = rows->series->factor[profile];
-
-	return row->function == HISTORY_WHOLE ? factor : factor * 100 / rows->series->typical_total;
-}
-
 static double counting_of(const struct tested_rows *rows, const struct tested_row *row, size_t profile)
 {
-	return row->counting * factor_of_row(rows, row, profile) / row->mean;
+	return row->counting * rows->series->factor[profile];
+}
+
+/* Of a value, for a scale and a mean of 1. */
+static double variance_of(const struct tested_rows *rows, const struct tested_row *row, size_t profile)
+{
+	return fmax(counting_of(rows, row, profile) + rows->overdispersion, 1e-12);
 }
 
 double noise_weight(const struct tested_rows *rows, const struct tested_row *row, size_t profile)
 {
-	return 1 / fmax(counting_of(rows, row, profile) + rows->overdispersion, 1e-12);
+	return 1 / variance_of(rows, row, profile);
 }
 
 /* Puts the lowest `kept` values first, in any order (Wirth 1976, "Algorithms + Data Structures", 2.3.4). */
@@ -70,12 +69,14 @@ static void partition(double *values, size_t count, size_t kept)
 static double scale_of(const struct tested_rows *rows, const struct tested_row *row, double *scratch)
 {
 	size_t count = rows->series->count - 1, kept = (size_t)ceil(kept_part * (double)count);
-	double sum = 0;
+	double sum = 0, variance = variance_of(rows, row, 0);
 
 	for (size_t i = 0; i < count; i++) {
-		double expected = 1 / noise_weight(rows, row, i) + 1 / noise_weight(rows, row, i + 1);
+		double next = variance_of(rows, row, i + 1);
+		double difference = (row->values[i + 1] - row->values[i]) / row->mean;
 
-		scratch[i] = pow((row->values[i + 1] - row->values[i]) / row->mean, 2) / expected;
+		scratch[i] = difference * difference / (variance + next);
+		variance = next;
 	}
 	partition(scratch, count, kept);
 	for (size_t i = 0; i < kept; i++)
@@ -88,7 +89,7 @@ static double mean_variance(const struct tested_rows *rows, const struct tested_
 	double sum = 0;
 
 	for (size_t i = 0; i < rows->series->count; i++)
-		sum += 1 / noise_weight(rows, row, i);
+		sum += variance_of(rows, row, i);
 	return sum / (double)rows->series->count;
 }
 

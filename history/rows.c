@@ -4,12 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Functions that never have a share of this part of the least effect cannot have changed by it. */
+/*
+ * A function that changes by the least effect from one profile to the next has a mean of half of it in these two. One
+ * that never has so much in two profiles that follow each other cannot have changed.
+ */
 static const double least_share = 0.5;
 
 /* Sums over profiles, from which a row's mean and counting variance come. */
 struct sums {
-	double largest;             /* value of total, in percent */
+	double largest;             /* mean of the totals of two neighbours, in percent */
+	size_t last;                /* the profile behind the last one that has the function */
+	double value;               /* its total there */
 	double self_errors, errors; /* sums of squared errors, scaled */
 	double self_sizes, sizes;   /* sums of factor times value: what counting variance is in proportion to */
 	double difference;          /* of total and self */
@@ -31,7 +36,9 @@ static void sum_up(const struct history *history, const struct history_series *s
 			const struct summary_row *row = &summary->rows[r];
 			struct sums *s = &sums[row->function];
 
-			s->largest = fmax(s->largest, row->total * factor);
+			s->largest = fmax(s->largest, (row->total * factor + (s->last == i ? s->value : 0)) / 2);
+			s->last = i + 1;
+			s->value = row->total * factor;
 			s->self_errors += pow(row->self_error * factor, 2);
 			s->errors += pow(row->total_error * factor, 2);
 			s->self_sizes += row->self * factor * factor;
@@ -92,8 +99,13 @@ static void add_row(struct tested_rows *rows, const struct tested_row *row)
 
 	added.dependence = 1;
 	added.mean = mean_of(row->values, rows->series->count);
-	if (added.mean > 0)
-		rows->items[rows->count++] = added;
+	if (added.mean <= 0)
+		return;
+	/* It was for a mean of 1, and for the factor of the row's unit. */
+	added.counting /= added.mean;
+	if (row->function != HISTORY_WHOLE)
+		added.counting *= 100 / rows->series->typical_total;
+	rows->items[rows->count++] = added;
 }
 
 static double ratio_of(double errors, double sizes)

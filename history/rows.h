@@ -21,7 +21,7 @@ struct tested_row {
 	double *values; /* [profile] borrowed from the rows, scaled: percent of the typical total; of the whole as it is
 			 */
 	double mean;
-	double counting; /* variance of a value by its profile's error, for a factor and a mean of 1 */
+	double counting; /* relative variance of a value by its profile's error, for a factor of 1 */
 	double scale, freedom;
 	/* By how much more the mean of profiles varies than if they were independent: machines have slow moods. */
 	double dependence;

@@ -124,6 +124,8 @@ struct looking {
 	size_t at;
 	double p, t;
 	bool is_deploy;
+	/* [whether it is a deploy] splits of a smaller t have a greater p than the best of their kind. */
+	double least_t[2];
 };
 
 static void look_at(struct looking *l, size_t from, size_t at, size_t to, double penalty)
@@ -136,10 +138,12 @@ static void look_at(struct looking *l, size_t from, size_t at, size_t to, double
 	if (fabs(delta) < l->row->least_effect)
 		return;
 	contrast = contrast_of_sums(l->row, &l->sums, from, at, to);
-	if (fabs(delta) < least_t * contrast.error)
+	if (fabs(delta) < fmax(least_t, l->least_t[search->is_deploy[at]]) * contrast.error)
 		return;
 	add_processes(&contrast, search->processes,
 		l->row->function == HISTORY_WHOLE ? search->whole_process_rsd : search->process_rsd, from, at, to);
+	/* Processes make t smaller, so that the best of a kind bounds the others before they are looked at. */
+	l->least_t[search->is_deploy[at]] = fmax(l->least_t[search->is_deploy[at]], fabs(delta / contrast.error));
 	p = fmin(1, penalty * tail_two_sided(delta / contrast.error, contrast.freedom));
 	/* Where both are 0 to the precision of numbers, the distance decides. */
 	if (p < l->p || (p == l->p && p < 1 && fabs(delta / contrast.error) > l->t)) {
@@ -213,6 +217,7 @@ static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t 
 		return true;
 	l->p = 1;
 	l->t = 0;
+	l->least_t[0] = l->least_t[1] = 0;
 	l->at = from;
 	l->is_deploy = false;
 	look_at_deploys(l, from, to);
@@ -253,6 +258,7 @@ static void retest(struct looking *l, struct candidate *candidates, size_t *coun
 
 			l->p = 1;
 			l->t = 0;
+			l->least_t[0] = l->least_t[1] = 0;
 			look_at(l, from, candidates[i].at, to, candidates[i].is_deploy ? deploy_looks : l->compared);
 			candidates[i].p = l->p;
 			weakest = candidates[i].p > candidates[weakest].p ? i : weakest;
