@@ -55,7 +55,8 @@ static bool prepare(struct finding *f, struct error *err)
 		f->is_barred[i] = time != 0 && time == series_summary(f->history, series, i - 1)->start_unix_ns;
 	}
 	return rows_fill(f->build, series, &f->rows, err) && rhythm_remove(f->build, &f->rows, err) &&
-	       noise_fill(&f->rows, err) && processes_number(f->history, series, &f->processes, err) &&
+	       speed_remove(f->build, &f->rows, err) && noise_fill(&f->rows, err) &&
+	       processes_number(f->history, series, &f->processes, err) &&
 	       processes_vary(f->history, &f->rows, f->processes, &f->process_rsd, err);
 }
 
@@ -333,7 +334,7 @@ static bool add_drift(struct finding *f, const struct history_drift *drift, stru
 /* The candidates of one row, in order of time, each point once. */
 static bool row_changes(struct finding *f, const struct candidate *candidates, size_t count, struct error *err)
 {
-	const struct tested_row *row = &f->rows.items[candidates[0].row];
+	struct tested_row *row = &f->rows.items[candidates[0].row];
 	CLEANUP(cleanup_free) size_t *edges = malloc((count + 2) * sizeof(*edges));
 	CLEANUP(cleanup_free) bool *is_return = calloc(count, sizeof(*is_return));
 	struct history_drift drift = { 0 };
@@ -341,6 +342,7 @@ static bool row_changes(struct finding *f, const struct candidate *candidates, s
 
 	if (!edges || !is_return)
 		return error_set_memory(err);
+	row->scale = candidates[0].scale;
 	edges[0] = 0;
 	edges[count + 1] = f->series->count;
 	drift.q = 1;

@@ -224,7 +224,8 @@ static double factor_of(struct controls *controls, size_t at)
 }
 
 /* Starts at equal totals, and takes turns: what functions typically are, and by how much each profile is off that. */
-static bool fill_robust(const struct history *history, struct history_series *series, struct error *err)
+static bool fill_robust(
+	const struct history *history, struct history_series *series, bool *has_controls, struct error *err)
 {
 	size_t functions = history->set->function_count, chosen;
 	CLEANUP(cleanup_free) struct control *items = calloc(functions + 1, sizeof(*items));
@@ -235,9 +236,9 @@ static bool fill_robust(const struct history *history, struct history_series *se
 		return error_set_memory(err);
 	controls_collect(&controls);
 	chosen = controls_choose(&controls);
-	if (chosen < MIN_CONTROLS)
-		return notices_add((struct history *)history, &series->notices, &series->notice_count, err,
-			"Too few functions are in most profiles: values are shares of each profile's total.");
+	*has_controls = chosen >= MIN_CONTROLS;
+	if (!*has_controls)
+		return true;
 	if (!controls_keep_largest(&controls, chosen, err))
 		return false;
 	for (int round = 0; round < FACTOR_ROUNDS; round++) {
@@ -278,6 +279,7 @@ static bool fill_typical_total(const struct history *history, struct history_ser
 bool factors_fill(struct history_build *build, struct history_series *series, struct error *err)
 {
 	struct history *history = build->history;
+	bool has_controls = true;
 
 	series->factor = malloc(series->count * sizeof(*series->factor));
 	if (!series->factor)
@@ -293,7 +295,26 @@ bool factors_fill(struct history_build *build, struct history_series *series, st
 
 		series->factor[i] = work > 0 ? 1 / work : 0;
 	}
-	if (series->scale == DIFF_SCALE_ROBUST && !fill_robust(history, series, err))
+	if (series->scale == DIFF_SCALE_ROBUST && !fill_robust(history, series, &has_controls, err))
+		return false;
+	if (!has_controls &&
+		!notices_add(history, &series->notices, &series->notice_count, err,
+			"Too few functions are in most profiles: values are shares of each profile's total."))
 		return false;
 	return fill_typical_total(history, series, err);
+}
+
+bool factors_speed(const struct history *history, const struct history_series *series, double *speed, bool *is_known,
+	struct error *err)
+{
+	struct history_series robust = *series;
+
+	robust.factor = speed;
+	for (size_t i = 0; i < series->count; i++)
+		speed[i] = 1 / fmax(series_summary(history, series, i)->total, 1);
+	if (!fill_robust(history, &robust, is_known, err))
+		return false;
+	for (size_t i = 0; i < series->count; i++)
+		speed[i] = log(series->factor[i] / speed[i]);
+	return true;
 }

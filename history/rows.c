@@ -10,6 +10,9 @@
  */
 static const double least_share = 0.5;
 
+/* Rows with fewer samples cannot prove anything (diff/statistics/units.c). */
+static const double min_samples = 10;
+
 /* Sums over profiles, from which a row's mean and counting variance come. */
 struct sums {
 	double largest;             /* mean of the totals of two neighbours, in percent */
@@ -105,7 +108,12 @@ static void add_row(struct tested_rows *rows, const struct tested_row *row)
 	added.counting /= added.mean;
 	if (row->function != HISTORY_WHOLE)
 		added.counting *= 100 / rows->series->typical_total;
-	rows->items[rows->count++] = added;
+	added.samples = added.counting > 0
+				? (double)rows->series->count /
+					  (added.counting * mean_of(rows->series->factor, rows->series->count))
+				: INFINITY;
+	if (added.samples >= min_samples)
+		rows->items[rows->count++] = added;
 }
 
 static double ratio_of(double errors, double sizes)

@@ -22,6 +22,7 @@ struct tested_row {
 			 */
 	double mean;
 	double counting; /* relative variance of a value by its profile's error, for a factor of 1 */
+	double samples;  /* of all profiles, as far as the counting variance tells; INFINITY: it does not */
 	double scale, freedom;
 	/* By how much more the mean of profiles varies than if they were independent: machines have slow moods. */
 	double dependence;
@@ -40,6 +41,14 @@ COMMON_MUST_CHECK
 bool rows_fill(const struct history_build *build, const struct history_series *series, struct tested_rows *rows,
 	struct error *err);
 void rows_deinit(struct tested_rows *rows);
+
+/*
+ * Takes out of functions what they follow the machine's speed by, where work is counted: an analysis of covariance
+ * (Fisher 1932), as diff/statistics/evidence_runs.c has it. Other programs and the processor's frequency change all
+ * functions alike, each in its own measure. The total stays as it is.
+ */
+COMMON_MUST_CHECK
+bool speed_remove(const struct history_build *build, struct tested_rows *rows, struct error *err);
 
 /* Fills scale, freedom and dependence of all rows, and overdispersion. */
 COMMON_MUST_CHECK

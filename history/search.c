@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A found point has two profiles on each side, or is at the newest profile; a deploy has one. */
-enum { MIN_SIDE = 2, SHORTEST_INTERVAL = 4 };
+/*
+ * A found point has three profiles on each side: single ones lie far off now and then, and two of them beside each
+ * other. At a deploy one is enough.
+ */
+enum { MIN_SIDE = 3, SHORTEST_INTERVAL = 6 };
 
 /* A deploy is looked at in all of its segment, and between its neighbours. */
 static const double deploy_looks = 2;
@@ -49,10 +52,10 @@ static double mean_between(const struct sums *sums, size_t from, size_t to)
 }
 
 static struct contrast contrast_of_sums(
-	const struct tested_row *row, const struct sums *sums, size_t from, size_t at, size_t to)
+	const struct tested_row *row, double scale, const struct sums *sums, size_t from, size_t at, size_t to)
 {
 	double left = sums->weights[at] - sums->weights[from], right = sums->weights[to] - sums->weights[at];
-	double variance = row->scale * row->mean * row->mean * (1 / left + 1 / right) * row->dependence;
+	double variance = scale * row->mean * row->mean * (1 / left + 1 / right) * row->dependence;
 
 	return (struct contrast){
 		.before = mean_between(sums, from, at),
@@ -120,6 +123,7 @@ struct looking {
 	const struct tested_row *row;
 	struct sums sums;
 	double compared; /* splits that are compared in all */
+	double scale;    /* of the noise */
 	/* The best so far. */
 	size_t at;
 	double p, t;
@@ -137,7 +141,7 @@ static void look_at(struct looking *l, size_t from, size_t at, size_t to, double
 	/* Most splits end here. */
 	if (fabs(delta) < l->row->least_effect)
 		return;
-	contrast = contrast_of_sums(l->row, &l->sums, from, at, to);
+	contrast = contrast_of_sums(l->row, l->scale, &l->sums, from, at, to);
 	if (fabs(delta) < fmax(least_t, l->least_t[search->is_deploy[at]]) * contrast.error)
 		return;
 	add_processes(&contrast, search->processes,
@@ -159,8 +163,7 @@ static void look_in(struct looking *l, size_t from, size_t to)
 	const struct search *search = l->search;
 
 	for (size_t at = from + 1; at < to; at++) {
-		bool is_wide = at - from >= MIN_SIDE &&
-			       (to - at >= MIN_SIDE || (to == search->rows->series->count && to - at == 1));
+		bool is_wide = at - from >= MIN_SIDE && to - at >= MIN_SIDE;
 
 		if (!search->is_barred[at] && is_wide && !search->is_deploy[at])
 			look_at(l, from, at, to, l->compared);
@@ -230,7 +233,7 @@ static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t 
 	if (!ARRAY_RESERVE(&candidates->items, &candidates->capacity, candidates->count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	at = l->at;
-	candidates->items[candidates->count++] = (struct candidate){ row, at, l->p, l->is_deploy, 1 };
+	candidates->items[candidates->count++] = (struct candidate){ row, at, l->p, l->scale, l->is_deploy, 1 };
 	return search_segment(l, row, from, at, depth - 1, candidates, err) &&
 	       search_segment(l, row, at, to, depth - 1, candidates, err);
 }
@@ -240,6 +243,25 @@ static int by_at(const void *a, const void *b)
 	const struct candidate *x = a, *y = b;
 
 	return ORDER(x->at, y->at);
+}
+
+/* The noise about the means between the candidates, at least that of the search. */
+static double scale_between(const struct looking *l, const struct candidate *candidates, size_t count)
+{
+	size_t n = l->search->rows->series->count, next = 0;
+	double squares = 0, mean = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || (next < count && candidates[next].at == i)) {
+			size_t end = i == 0 ? (count > 0 ? candidates[0].at : n)
+					    : (next + 1 < count ? candidates[next + 1].at : n);
+
+			next += i > 0;
+			mean = mean_between(&l->sums, i, end);
+		}
+		squares += noise_weight(l->search->rows, l->row, i) * pow((l->row->values[i] - mean) / l->row->mean, 2);
+	}
+	return n > count + 1 ? fmax(l->row->scale, squares / (double)(n - count - 1)) : l->row->scale;
 }
 
 /*
@@ -253,6 +275,7 @@ static void retest(struct looking *l, struct candidate *candidates, size_t *coun
 	while (*count > 0) {
 		size_t weakest = 0;
 
+		l->scale = scale_between(l, candidates, *count);
 		for (size_t i = 0; i < *count; i++) {
 			size_t from = i == 0 ? 0 : candidates[i - 1].at, to = i + 1 < *count ? candidates[i + 1].at : n;
 
@@ -261,6 +284,7 @@ static void retest(struct looking *l, struct candidate *candidates, size_t *coun
 			l->least_t[0] = l->least_t[1] = 0;
 			look_at(l, from, candidates[i].at, to, candidates[i].is_deploy ? deploy_looks : l->compared);
 			candidates[i].p = l->p;
+			candidates[i].scale = l->scale;
 			weakest = candidates[i].p > candidates[weakest].p ? i : weakest;
 		}
 		if (candidates[weakest].p <= l->search->rate)
@@ -277,6 +301,7 @@ bool search_row(const struct search *search, uint32_t row, struct candidates *ca
 	struct looking l = { .search = search, .row = &search->rows->items[row] };
 	bool ok = sums_fill(search->rows, l.row, &l.sums, err);
 
+	l.scale = l.row->scale;
 	l.compared = fmax(1, n >= SHORTEST_INTERVAL ? seeded(NULL, 0, n) : (double)n);
 	ok = ok && search_segment(&l, row, 0, n, MOST_DEPTH, candidates, err);
 	if (ok && candidates->count > first) {

@@ -12,6 +12,9 @@
  * parts of a segment, of lengths that halve and overlap by half (seeded intervals: Kovács, Bühlmann, Li and Munk 2023,
  * "Seeded binary segmentation"), so that the end of a spike does not hide its start.
  *
+ * The noise of a search comes from differences of neighbours without the largest ones. What was found is judged by the
+ * noise between the points where that is greater: single profiles that lie far off are noise and no changes.
+ *
  * Profiles of one process share what its start decided. Where the processes on both sides of a split are not the same,
  * the difference has a variance for that, unless each profile has a process of its own.
  */
@@ -19,7 +22,8 @@
 struct candidate {
 	uint32_t row;
 	size_t at;
-	double p; /* corrected for the search, not for other rows */
+	double p;     /* corrected for the search, not for other rows */
+	double scale; /* of the row, as the values between its candidates show it */
 	bool is_deploy;
 	double q; /* filled by whoever has those of all rows */
 };

@@ -139,7 +139,7 @@ static void a_function_may_come_and_go(void **state)
 	struct tally tally;
 
 	fixture.effect_count = 1;
-	fixture.effects[0] = (struct fixture_effect){ .function = 4, .from = 8, .to = 11, .factor = 1.6 };
+	fixture.effects[0] = (struct fixture_effect){ .function = 4, .from = 8, .to = 12, .factor = 1.8 };
 	tally = tally_of(fixture);
 	assert_in_range(tally.found, HISTORIES * 9 / 10, HISTORIES);
 	assert_in_range(tally.went, tally.found * 9 / 10, tally.found);
