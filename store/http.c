@@ -219,9 +219,13 @@ static void read_header(struct exchange *exchange, const char *line, size_t size
 	if (size > 5 && memcmp(line, "HTTP/", 5) == 0) {
 		answer->retry_after_s = 0;
 		answer->is_html = false;
-		answer->location[0] = answer->exception[0] = '\0';
+		answer->location[0] = answer->exception[0] = answer->content_type[0] = '\0';
 	} else if ((value = header_value(line, size, "Content-Type", &value_size))) {
-		answer->is_html = value_size >= 9 && strncasecmp(value, "text/html", 9) == 0;
+		char words[HTTP_MAX_WORDS];
+
+		copy_words(exchange->http, value, value_size, words);
+		snprintf(answer->content_type, sizeof(answer->content_type), "%s", words);
+		answer->is_html = strncasecmp(words, "text/html", 9) == 0;
 	} else if ((value = header_value(line, size, "Retry-After", &value_size))) {
 		answer->retry_after_s = seconds_of(value, value_size);
 	} else if ((value = header_value(line, size, "Location", &value_size))) {

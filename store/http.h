@@ -60,6 +60,7 @@ struct http_answer {
 	int status;
 	double retry_after_s; /* 0: not given. Only seconds are understood, no date */
 	bool is_html;
+	char content_type[64];          /* as the server says it, cleaned */
 	bool is_retryable;              /* 429 or 5xx, but not 501 and 505 */
 	char location[HTTP_MAX_WORDS];  /* of a redirect, cleaned */
 	char exception[HTTP_MAX_WORDS]; /* the header X-ClickHouse-Exception-Code */

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/pyroscope/pyroscope.h"
+
+const struct store_functions store_pyroscope = {
+	.prepare = pyroscope_prepare,
+	.send = pyroscope_send,
+};
