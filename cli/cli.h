@@ -41,7 +41,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_record, cmd_simulate, cmd_diff, cmd_history, cmd_bench, cmd_report, cmd_recover,
-	cmd_watch, cmd_symbolize, cmd_doctor, cmd_mcp;
+	cmd_watch, cmd_push, cmd_symbolize, cmd_doctor, cmd_mcp;
 
 /* The command of this name; NULL: there is none. */
 const struct cli_command *cli_find_command(const char *name);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct cli_command *const commands[] = { &cmd_record, &cmd_simulate, &cmd_diff, &cmd_history, &cmd_bench,
-	&cmd_report, &cmd_recover, &cmd_watch, &cmd_symbolize, &cmd_doctor, &cmd_mcp };
+	&cmd_report, &cmd_recover, &cmd_watch, &cmd_push, &cmd_symbolize, &cmd_doctor, &cmd_mcp };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const char help_head[] =

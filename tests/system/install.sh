@@ -17,7 +17,7 @@ for prefix in /usr /usr/local /opt/kelvin; do
 	rm -rf root
 	install_to $prefix
 	run 0 "root$prefix/bin/kelvin" --version
-	for page in kelvin kelvin-record kelvin-simulate kelvin-diff kelvin-bench kelvin-report kelvin-recover kelvin-symbolize kelvin-doctor kelvin-mcp kelvin-watch; do
+	for page in kelvin kelvin-record kelvin-simulate kelvin-diff kelvin-bench kelvin-report kelvin-recover kelvin-symbolize kelvin-doctor kelvin-mcp kelvin-watch kelvin-push; do
 		[[ -s root$prefix/share/man/man1/$page.1 ]] || fail "no manual page $page below $prefix"
 	done
 	for file in bash-completion/completions/kelvin fish/vendor_completions.d/kelvin.fish doc/kelvin/report.md; do
