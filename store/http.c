@@ -339,6 +339,7 @@ static bool set_options(struct http *http, struct exchange *exchange, const char
 	http->why[0] = '\0';
 	return set(handle, CURLOPT_URL, url) == CURLE_OK && set(handle, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
 	       set(handle, CURLOPT_ERRORBUFFER, http->why) == CURLE_OK &&
+	       set(handle, CURLOPT_FRESH_CONNECT, exchange->request->is_once ? 1L : 0L) == CURLE_OK &&
 	       set(handle, CURLOPT_USERAGENT, "kelvin") == CURLE_OK &&
 	       set(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
 	       set(handle, CURLOPT_ACCEPT_ENCODING, "gzip") == CURLE_OK &&

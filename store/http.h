@@ -41,9 +41,14 @@ struct http_request {
 	bool has_body_fd;
 	uint64_t body_bytes;
 	uint64_t max_answer_bytes; /* default: HTTP_DEFAULT_ANSWER_BYTES; as it is when it is decoded */
-	bool to_file;              /* the answer's body becomes a file in memory */
-	unsigned int stall_s;      /* so long may nothing, or next to nothing, move; default: 30 */
-	unsigned int total_s;      /* default: 300 */
+	/*
+	 * It is sent over a new connection: where one that was left open closes without an answer, libcurl sends the
+	 * request again by itself, whether the server has carried it out or not.
+	 */
+	bool is_once;
+	bool to_file;         /* the answer's body becomes a file in memory */
+	unsigned int stall_s; /* so long may nothing, or next to nothing, move; default: 30 */
+	unsigned int total_s; /* default: 300 */
 };
 enum { HTTP_DEFAULT_ANSWER_BYTES = 4 << 20 };
 

@@ -59,6 +59,7 @@ bool pyroscope_ask(struct courier *courier, const struct pyroscope_call *call, s
 		.headers = { "Content-Type: application/proto", "Connect-Protocol-Version: 1" },
 		.body = call->message->data ? call->message->data : "",
 		.body_bytes = call->message->size,
+		.is_once = call->is_done != NULL,
 		.max_answer_bytes = call->max_answer_bytes };
 
 	*status = 0;

@@ -4,4 +4,5 @@
 const struct store_functions store_pyroscope = {
 	.prepare = pyroscope_prepare,
 	.send = pyroscope_send,
+	.fetch = pyroscope_fetch,
 };

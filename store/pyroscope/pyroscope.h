@@ -27,8 +27,8 @@ enum {
  */
 void pyroscope_label_name(const char *key, char *name, size_t size);
 
-/* Appends NAME="value" of a selector. */
-void pyroscope_append_matcher(struct buffer *selector, const char *name, const char *value);
+/* Appends NAME="value" of a selector, or NAME=~"value". */
+void pyroscope_append_matcher(struct buffer *selector, const char *name, const char *relation, const char *value);
 
 /*
  * The labels of the series that a profile becomes: as a message of RawProfileSeries (repeated field 1), and as a

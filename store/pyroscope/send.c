@@ -117,7 +117,9 @@ static void identify(const uint64_t id[2], uint32_t number, struct piece *piece)
 	low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63;
 	snprintf(piece->id, sizeof(piece->id), "%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
 		high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & UINT64_C(0xffffffffffff));
-	piece->place_ms = (head->start_unix_ns / 1000000 / PLACE_MS + (int64_t)slot) * PLACE_MS;
+	/* Not after its end, which is in the past: a query until now finds it. */
+	piece->place_ms =
+		((head->start_unix_ns + head->duration_ns) / 1000000 / PLACE_MS - 1 - (int64_t)slot) * PLACE_MS;
 }
 
 /* ---- Questions ---- */

@@ -19,9 +19,9 @@ void pyroscope_label_name(const char *key, char *name, size_t size)
 }
 
 /* A string of PromQL, between quotes. */
-void pyroscope_append_matcher(struct buffer *selector, const char *name, const char *value)
+void pyroscope_append_matcher(struct buffer *selector, const char *name, const char *relation, const char *value)
 {
-	buffer_printf(selector, "%s=\"", name);
+	buffer_printf(selector, "%s%s\"", name, relation);
 	for (; *value; value++) {
 		if (*value == '\\' || *value == '"')
 			buffer_append_byte(selector, '\\');
@@ -91,7 +91,7 @@ static void write_pairs(const struct pairs *pairs, struct pyroscope_series *seri
 		if (strcmp(pair->name, "__name__") == 0)
 			continue;
 		buffer_append_string(&series->selector, series->selector.size > 1 ? "," : "");
-		pyroscope_append_matcher(&series->selector, pair->name, pair->value);
+		pyroscope_append_matcher(&series->selector, pair->name, "=", pair->value);
 	}
 	buffer_append_byte(&series->selector, '}');
 }
