@@ -136,9 +136,21 @@ static bool compare_opened(struct comparing *comparing, int *code, struct error 
 	return true;
 }
 
-static bool compare(struct comparison *comparison, char *const *sides, int *code, struct error *err)
+/* Opens both sides; secrets are gone before a process begins that reads them. */
+static bool open_sides(
+	struct comparing *comparing, struct load_inputs *inputs, struct store_secrets *secrets, struct error *err)
 {
-	struct load_options options = { .metric = comparison->diff.metric };
+	bool done = load_open(comparing->sides[DIFF_BASE], comparing->options, &inputs[DIFF_BASE], err) &&
+		    load_open(comparing->sides[DIFF_HEAD], comparing->options, &inputs[DIFF_HEAD], err);
+
+	store_secrets_deinit(secrets);
+	return done;
+}
+
+static bool compare(
+	struct comparison *comparison, char *const *sides, struct store_secrets *secrets, int *code, struct error *err)
+{
+	struct load_options options = { .metric = comparison->diff.metric, .secrets = secrets };
 	struct load_inputs inputs[DIFF_SIDES] = { 0 };
 	struct comparing comparing = { comparison, sides, inputs, &options };
 	bool done = question_check(&comparison->question, err) && outputs_check(&comparison->outputs, err) &&
@@ -147,9 +159,7 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 		    naming_prepare(&comparison->naming, &options.naming, err) &&
 		    lines_prepare(&comparison->lines, err) &&
 		    commit_range_open(&comparison->range, &comparison->lines.texts, err) &&
-		    load_open(sides[DIFF_BASE], &options, &inputs[DIFF_BASE], err) &&
-		    load_open(sides[DIFF_HEAD], &options, &inputs[DIFF_HEAD], err) &&
-		    compare_opened(&comparing, code, err) &&
+		    open_sides(&comparing, inputs, secrets, err) && compare_opened(&comparing, code, err) &&
 		    (*code == CLI_EXIT_ERROR || comparison_confirm(comparison, err));
 
 	for (size_t i = 0; i < DIFF_SIDES; i++)
@@ -160,6 +170,7 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 static int cmd_diff_run(struct options *options)
 {
 	CLEANUP(comparison_deinit) struct comparison comparison = { .diff.scale = DIFF_SCALE_AUTO };
+	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	struct error err;
 	int code;
 
@@ -170,7 +181,8 @@ static int cmd_diff_run(struct options *options)
 		return options_fail("diff", "two profiles are needed, BASE and HEAD; %d given", options->argc - optind);
 	if (strcmp(options->argv[optind], "-") == 0 && strcmp(options->argv[optind + 1], "-") == 0)
 		return options_fail("diff", "only one of BASE and HEAD can come from standard input");
-	if (compare(&comparison, options->argv + optind, &code, &err))
+	if (load_take_secrets(options->argv + optind, DIFF_SIDES, &secrets, &err) &&
+		compare(&comparison, options->argv + optind, &secrets, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

@@ -146,7 +146,8 @@ static int cmd_report_work(void *context)
 	return CLI_EXIT_ERROR;
 }
 
-static bool report(struct request *request, const char *name, int *code, struct error *err)
+static bool report(
+	struct request *request, const char *name, struct store_secrets *secrets, int *code, struct error *err)
 {
 	CLEANUP(load_inputs_deinit) struct load_inputs inputs = { 0 };
 	CLEANUP(cleanup_free) char *title = NULL;
@@ -154,6 +155,7 @@ static bool report(struct request *request, const char *name, int *code, struct 
 		.naming = { .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED },
 		.metric = request->diff.metric,
 		.verify_every = request->verify_every,
+		.secrets = secrets,
 	};
 	struct showing showing = { request, NULL, &inputs, &options };
 	struct worker_output files[OUTPUT_KIND_COUNT];
@@ -170,6 +172,7 @@ static bool report(struct request *request, const char *name, int *code, struct 
 	if (!title)
 		return error_set_memory(err);
 	showing.name = worker.subject = title;
+	store_secrets_deinit(secrets);
 	if (!load_are_named(&inputs)) {
 		*code = cmd_report_work(&showing);
 		return true;
@@ -191,6 +194,7 @@ static void request_deinit(struct request *request)
 static int cmd_report_run(struct options *options)
 {
 	CLEANUP(request_deinit) struct request request = { 0 };
+	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	struct error err;
 	int code;
 
@@ -201,7 +205,8 @@ static int cmd_report_run(struct options *options)
 	request.outputs.lines = &request.lines;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
-	if (report(&request, options->argv[optind], &code, &err))
+	if (load_take_secrets(options->argv + optind, 1, &secrets, &err) &&
+		report(&request, options->argv[optind], &secrets, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

@@ -48,6 +48,69 @@ static bool open_one(
 	return false;
 }
 
+/* ---- Profiles of a store ---- */
+
+bool load_take_secrets(char *const *names, size_t count, struct store_secrets *secrets, struct error *err)
+{
+	bool has_address = false;
+	struct error why;
+
+	for (size_t i = 0; i < count; i++)
+		has_address |= store_is_address(names[i]);
+	if (store_take_secrets(secrets, &why) || !has_address)
+		return true;
+	*err = why;
+	return false;
+}
+
+/* Hands over what was fetched, whose descriptors and names become those of the inputs. */
+static bool add_fetched(struct load_inputs *inputs, struct store_profiles *fetched, const struct load_options *options,
+	struct error *err)
+{
+	inputs->profile_names = calloc(fetched->count, sizeof(*inputs->profile_names));
+	if (!inputs->profile_names)
+		return error_set_memory(err);
+	for (size_t i = 0; i < fetched->count; i++) {
+		struct source_file_options file = { .event = options->metric, .is_open = true };
+		struct source *source;
+
+		inputs->profile_names[inputs->profile_name_count++] = TAKE(fetched->items[i].name);
+		file.fd = fetched->items[i].fd;
+		fetched->items[i].fd = -1;
+		if (!source_file_open(inputs->profile_names[i], &file, &source, err))
+			return false;
+		if (!source->is_named) {
+			source_destroy(source);
+			return error_set(err, ERROR_FORMAT, "the store has sent something that is no profile");
+		}
+		if (!add_source(inputs, source, err)) {
+			source_destroy(source);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool open_store(
+	struct load_inputs *inputs, const char *name, const struct load_options *options, struct error *err)
+{
+	CLEANUP(store_address_deinit) struct store_address address = { 0 };
+	CLEANUP(store_cleanup) struct store *store = NULL;
+	CLEANUP(store_profiles_deinit) struct store_profiles fetched = { 0 };
+
+	if (!options->secrets)
+		return error_set(
+			err, ERROR_USAGE, "%s is an address of a store, which is not read here; name a file", name);
+	if (!store_address_parse(name, clock_read_ns(CLOCK_REALTIME), &address, err))
+		return false;
+	if (!store_open(&address, options->secrets, &store, err) || !store_fetch(store, &address, &fetched, err))
+		return error_prefix(err, "cannot read %s", name);
+	cli_print_notices(&fetched.notices);
+	return add_fetched(inputs, &fetched, options, err);
+}
+
+/* ---- All of a side ---- */
+
 static bool open_each(struct load_inputs *inputs, const struct load_options *options, struct error *err)
 {
 	char *rest = NULL;
@@ -75,6 +138,9 @@ bool load_open(const char *names, const struct load_options *options, struct loa
 	inputs->names = strdup(names);
 	if (!inputs->names)
 		return error_set_memory(err);
+	/* Whoever answers for somebody else reads what was given, and nothing of a network. */
+	if (store_is_address(names) && !source_file_are_given())
+		return open_store(inputs, names, options, err);
 	if (strchr(names, ',') && !source_file_are_given() && access(names, F_OK) == 0)
 		return open_one(inputs, names, options, err);
 	return open_each(inputs, options, err);
@@ -123,6 +189,9 @@ void load_inputs_deinit(struct load_inputs *inputs)
 		source_destroy(inputs->sources[i]);
 	free(inputs->sources);
 	free(inputs->descriptors);
+	for (size_t i = 0; i < inputs->profile_name_count; i++)
+		free(inputs->profile_names[i]);
+	free(inputs->profile_names);
 	free(inputs->names);
 	*inputs = (struct load_inputs){ 0 };
 }

@@ -3,26 +3,38 @@
 
 #include "cli/source.h"
 #include "profile/profile.h"
+#include "store/store.h"
 #include "symbolize/symbolize.h"
 
 struct load_options {
 	struct symbolize_options naming;
 	const char *metric;    /* of a recording of several events the one to read is called so; NULL: the first */
 	uint32_t verify_every; /* of a recording, one stack in so many is compared (cli/verification.h); 0: none */
+	const struct store_secrets *secrets; /* borrowed: for stores that are named; NULL: no store may be */
 };
 
 /* What the user named as one side, opened. All zero: nothing. */
 struct load_inputs {
-	char *names;             /* owned */
+	char *names;          /* owned */
+	char **profile_names; /* owned, each of them: of profiles that a store has sent */
+	size_t profile_name_count;
 	struct source **sources; /* owned, each of them */
 	int *descriptors;        /* owned; those of the sources, borrowed */
 	size_t count, source_capacity, descriptor_capacity;
 };
 
 /*
- * Opens what the user named as one side: a file, "-", or several joined by commas. (A file whose own name holds a comma
- * is found first.) Reads no more of them than their first bytes, which tell what they are. To be deinitialized also
- * after an error.
+ * Takes the secrets of stores out of the environment, as store_take_secrets(), before any child begins. What is wrong
+ * with them is an error if one of the names is an address of a store. They are to be wiped before a process without
+ * rights begins.
+ */
+COMMON_MUST_CHECK
+bool load_take_secrets(char *const *names, size_t count, struct store_secrets *secrets, struct error *err);
+
+/*
+ * Opens what the user named as one side: a file, "-", several joined by commas, or the address of a store, of which all
+ * profiles that it asks for are fetched now. (A file whose own name holds a comma is found first.) Reads no more of
+ * them than their first bytes, which tell what they are. To be deinitialized also after an error.
  */
 COMMON_MUST_CHECK
 bool load_open(const char *names, const struct load_options *options, struct load_inputs *inputs, struct error *err);

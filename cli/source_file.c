@@ -122,10 +122,10 @@ static bool read_head(struct source_file *file, struct error *err)
 
 static bool open_input(const char *name, struct source_file *file, struct error *err)
 {
-	bool is_stdin = !given.are_all && strcmp(name, "-") == 0;
+	bool is_stdin = !given.are_all && !file->options.is_open && strcmp(name, "-") == 0;
 
 	file->source.name = is_stdin ? "standard input" : name;
-	file->source.fd = is_stdin ? STDIN_FILENO : open_named(name);
+	file->source.fd = is_stdin ? STDIN_FILENO : file->options.is_open ? file->options.fd : open_named(name);
 	if (file->source.fd < 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name",
@@ -297,8 +297,11 @@ bool source_file_open(
 	CLEANUP(source_cleanup) struct source *made = NULL;
 	struct source_file *file = calloc(1, sizeof(*file));
 
-	if (!file)
+	if (!file) {
+		if (options->is_open)
+			close(options->fd);
 		return error_set_memory(err);
+	}
 	*file = (struct source_file){ .source = { .functions = &profile_functions, .fd = -1 }, .options = *options };
 	made = &file->source;
 	if (!open_input(name, file, err) || !check_kind(file, err))

@@ -8,7 +8,9 @@
 struct source_file_options {
 	const char *event;     /* of a recording of several events the one to read is called so; NULL: the first */
 	uint32_t verify_every; /* of perf.data, one stack in so many is compared (cli/verification.h); 0: none */
-	bool is_recovery;      /* only what a killed recorder has left is wanted; anything else is ERROR_USAGE */
+	int fd;                /* with `is_open`: it is read in place of a file of the name; taken over */
+	bool is_open;
+	bool is_recovery; /* only what a killed recorder has left is wanted; anything else is ERROR_USAGE */
 };
 
 /*
