@@ -151,7 +151,7 @@ char *load_title(const char *names, const struct load_inputs *inputs)
 	enum { MOST_NAMED = 3 };
 	char *title = NULL;
 
-	if (inputs->count <= MOST_NAMED)
+	if (inputs->count <= MOST_NAMED || inputs->profile_name_count > 0)
 		return strdup(names);
 	return asprintf(&title, "%s and %zu more", inputs->sources[0]->name, inputs->count - 1) < 0 ? NULL : title;
 }

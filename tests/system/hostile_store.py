@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server that means harm to whoever pushes or reads profiles.
+
+    hostile_store.py DIRECTORY
+
+It writes its port to DIRECTORY/port, and each request as a line "METHOD PATH AUTHORIZATION" to DIRECTORY/log. The first part of a
+request's path says what it does; after COUNT of "fail-COUNT" requests and the like it answers as Pyroscope does where that has nothing.
+"""
+import http.server
+import os
+import pathlib
+import socketserver
+import sys
+import time
+
+place = pathlib.Path(sys.argv[1])
+seen = {}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body, kind="application/proto", **headers):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def endless(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/proto")
+        self.end_headers()
+        chunk = b"\x0a\x7f" + b"x" * 127
+        try:
+            while True:
+                self.wfile.write(chunk * 512)
+        except OSError:
+            self.close_connection = True
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with open(place / "log", "a", encoding="utf-8") as log:
+            log.write(f"{self.command} {self.path} {self.headers.get('Authorization')}\n")
+        with open(place / "bodies", "ab") as bodies:
+            bodies.write(body)
+        what = self.path.split("/")[1]
+        seen[what] = seen.get(what, 0) + 1
+        if what == "html":
+            self.answer(200, b"<html>log in</html>", "text/html; charset=utf-8")
+        elif what == "busy" and seen[what] <= 2:
+            self.answer(429, b'{"message":"slow down"}', "application/json", Retry_After="1")
+        elif what == "failing":
+            self.answer(500, b'{"message":"\\u001b[31mthe token was ' + self.headers.get("Authorization", "").encode() + b'"}', "application/json")
+        elif what == "file":
+            self.answer(302, b"", Location="file:///etc/passwd")
+        elif what == "elsewhere":
+            self.answer(307, b"", Location=f"http://127.0.0.1:{sys.argv[2]}/caught")
+        elif what == "endless":
+            self.endless()
+        elif what == "closing":
+            self.close_connection = True
+        elif what == "stalling":
+            time.sleep(600)
+        elif what == "garbage":
+            self.answer(200, os.urandom(4096))
+        elif what == "json":
+            self.answer(200, b"{}", "application/json")
+        else:
+            self.answer(200, b"")
+
+    do_GET = do_POST
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+
+
+server = Server(("127.0.0.1", 0), Handler)
+(place / "port.new").write_text(str(server.server_port))
+os.rename(place / "port.new", place / "port")
+server.serve_forever()
