@@ -11,7 +11,8 @@ static const char cmd_diff_usage[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
 	"Compares two profiles: which functions take more or less time, and which of the changes are proven.\n"
 	"BASE and HEAD are profiles (Kelvin's, any pprof, OTLP, perf.data, the text of perf script, folded stacks, callgrind.out,\n"
-	".cpuprofile, speedscope), '-' for standard input, or several profiles of the same program separated by commas.\n"
+	".cpuprofile, speedscope), '-' for standard input, or several profiles of the same program separated by commas;\n"
+	"or the address of a store with a query, as 'pyroscope+http://HOST:4040/?service=NAME&from=now-2h'.\n"
 	"'man kelvin' has a glossary: share, point, proven, load.\n";
 
 static const char cmd_diff_notes[] = "Examples:\n"

@@ -14,7 +14,8 @@
 static const char cmd_report_usage[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
 	"Shows one profile (Kelvin's, any pprof, OTLP, perf.data, the text of perf script, folded stacks, callgrind.out,\n"
-	".cpuprofile, speedscope; '-': standard input), or the sum of several, separated by commas.\n";
+	".cpuprofile, speedscope; '-': standard input), or the sum of several, separated by commas,\n"
+	"or of those of a store: 'pyroscope+http://HOST:4040/?service=NAME&from=now-2h'.\n";
 
 static const char cmd_report_notes[] = "Examples:\n"
 				       "  kelvin report kelvin.pb.gz\n"
