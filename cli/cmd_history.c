@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/history_gate.h"
 #include "cli/history_view.h"
+#include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
 #include "history/history.h"
@@ -13,9 +14,10 @@
 #include <unistd.h>
 
 static const char cmd_history_usage[] =
-	"Usage: kelvin history PROFILE... | DIR [OPTIONS]\n"
+	"Usage: kelvin history PROFILE... | DIR | URL [OPTIONS]\n"
 	"Finds since when functions of a program cost more or less, over many profiles, and which of the changes are proven.\n"
-	"Of a DIR, the files in it are read that are profiles, but not the directories below.\n";
+	"Of a DIR, the files in it are read that are profiles, but not the directories below. A URL is a store's,\n"
+	"with a query: 'clickhouse+http://HOST:8123/DATABASE?service=NAME&from=now-7d'.\n";
 
 static const char cmd_history_notes[] =
 	"Examples:\n"
@@ -40,6 +42,9 @@ struct command_history {
 	/* What is open. */
 	struct symbolize_options symbolize;
 	struct history_files files;
+	struct history_store store;
+	struct store_profiles fetched;
+	bool is_store;
 	struct history_reading reading;
 	int cache_fd;
 	char cache_path[PATH_MAX]; /* "": none is written */
@@ -49,6 +54,8 @@ struct command_history {
 static void command_deinit(struct command_history *command)
 {
 	history_files_deinit(&command->files);
+	history_store_deinit(&command->store);
+	store_profiles_deinit(&command->fetched);
 	naming_deinit(&command->naming);
 	options_list_deinit(&command->labels);
 	free(command->gates);
@@ -244,9 +251,8 @@ static void open_cache(struct command_history *command)
 
 	buffer_init(&key, PATH_MAX);
 	cache_key(command, &key);
-	if (command->no_cache || naming->origin_rules_path || naming->roots.count ||
-		key.failed || !history_cache_path(&key, directory, sizeof(directory), name) ||
-		!cache_directory_prepare(directory))
+	if (command->no_cache || command->is_store || naming->origin_rules_path || naming->roots.count || key.failed ||
+		!history_cache_path(&key, directory, sizeof(directory), name) || !cache_directory_prepare(directory))
 		return;
 	command->cache_fd = cache_directory_open(directory, name);
 	if (command->cache_fd < 0)
@@ -257,7 +263,7 @@ static void open_cache(struct command_history *command)
 static bool run_confined(struct command_history *command, const char *subject, int *code, struct error *err)
 {
 	struct worker_output outputs[WORKER_OUTPUTS] = { 0 };
-	CLEANUP(cleanup_free) int *inputs = calloc(command->files.count + 2, sizeof(*inputs));
+	CLEANUP(cleanup_free) int *inputs = calloc(command->files.count + 3, sizeof(*inputs));
 	struct worker worker = {
 		.subject = subject, .inputs = inputs, .outputs = outputs, .output_count = WORKER_OUTPUTS
 	};
@@ -268,6 +274,12 @@ static bool run_confined(struct command_history *command, const char *subject, i
 		inputs[worker.input_count++] = command->files.items[i].fd;
 	if (command->cache_fd >= 0)
 		inputs[worker.input_count++] = command->cache_fd;
+	if (command->store.summaries >= 0) {
+		inputs[worker.input_count++] = command->store.summaries;
+		command->store.worker = &worker;
+		worker.answer = history_store_answer;
+		worker.context = &command->store;
+	}
 	outputs_list(&command->outputs, outputs);
 	if (command->cache_path[0])
 		outputs[OUTPUT_CACHE] = (struct worker_output){ command->cache_path, 0600, .is_optional = true };
@@ -275,14 +287,39 @@ static bool run_confined(struct command_history *command, const char *subject, i
 	return worker_run(&worker, cmd_history_work, command, code, err);
 }
 
-static bool run(struct command_history *command, char *const *names, size_t count, int *code, struct error *err)
+/* Opens files, or what a store has. */
+static bool open_profiles(struct command_history *command, char *const *names, size_t count,
+	struct store_secrets *secrets, struct error *err)
+{
+	size_t addresses = 0;
+
+	for (size_t i = 0; i < count; i++)
+		addresses += store_is_address(names[i]);
+	if (addresses == 0)
+		return history_files_open(names, count, &command->files, err);
+	if (count > 1 || command->labels.count > 0 || command->metric)
+		return error_set(err, ERROR_USAGE,
+			"the address of a store is a history of its own: name nothing else, and labels and metric in its query, as in &version=42&metric=cpu");
+	command->is_store = true;
+	if (!history_store_open(names[0], secrets, &command->store, &command->fetched, err))
+		return false;
+	/* The process that reads it is a copy of this one. */
+	store_secrets_deinit(secrets);
+	command->files.address = names[0];
+	if (command->store.summaries >= 0)
+		command->files.store = &command->store;
+	return history_files_take(&command->files, &command->fetched, err);
+}
+
+static bool run(struct command_history *command, char *const *names, size_t count, struct store_secrets *secrets,
+	int *code, struct error *err)
 {
 	if (!outputs_check(&command->outputs, err) || !naming_prepare(&command->naming, &command->symbolize, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (!outputs_spare(&command->outputs, names[i], err))
 			return false;
-	if (!history_files_open(names, count, &command->files, err))
+	if (!open_profiles(command, names, count, secrets, err))
 		return false;
 	command->reading = (struct history_reading){ command->metric, &command->symbolize, command->labels.items,
 		command->labels.count };
@@ -292,7 +329,8 @@ static bool run(struct command_history *command, char *const *names, size_t coun
 
 static int cmd_history_run(struct options *options)
 {
-	CLEANUP(command_deinit) struct command_history command = { .cache_fd = -1 };
+	CLEANUP(command_deinit) struct command_history command = { .cache_fd = -1, .store.summaries = -1 };
+	CLEANUP(store_secrets_deinit) struct store_secrets secrets = { 0 };
 	struct error err;
 	int code, count;
 
@@ -301,7 +339,8 @@ static int cmd_history_run(struct options *options)
 	count = options->argc - optind;
 	if (count < 1)
 		return options_fail("history", "profiles or a directory of them are needed");
-	if (run(&command, options->argv + optind, (size_t)count, &code, &err))
+	if (load_take_secrets(options->argv + optind, (size_t)count, &secrets, &err) &&
+		run(&command, options->argv + optind, (size_t)count, &secrets, &code, &err))
 		return code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

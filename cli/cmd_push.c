@@ -87,7 +87,10 @@ static void append_file(int fd, struct buffer *bytes, bool *is_read)
 	*is_read = *is_read && got == 0;
 }
 
-/* The hash of the files; of what cannot be read again, such as a pipe, that of the profile as it is written. */
+/*
+ * The hash of the files and of the labels that they are given; of what cannot be read again, such as a pipe, that of
+ * the profile as it is written.
+ */
 static bool identify(const struct pushing *pushing, const struct profile *profile, uint64_t id[2], struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
@@ -97,9 +100,14 @@ static bool identify(const struct pushing *pushing, const struct profile *profil
 	buffer_init(&bytes, max_profile_bytes);
 	for (size_t i = 0; i < pushing->inputs->count; i++)
 		append_file(pushing->inputs->descriptors[i], &bytes, &is_read);
-	if (!is_read)
+	if (!is_read) {
 		bytes.size = 0;
-	if (!buffer_ok(&bytes, err) || (!is_read && !profile_write_pprof(profile, &bytes, err)))
+		if (!profile_write_pprof(profile, &bytes, err))
+			return false;
+	}
+	for (size_t i = 0; i < pushing->label_count; i++)
+		buffer_printf(&bytes, "\n%s=%s", pushing->labels[i].key, pushing->labels[i].value);
+	if (!buffer_ok(&bytes, err))
 		return false;
 	md5(bytes.data, bytes.size, digest);
 	memcpy(id, digest, sizeof(digest));

@@ -181,6 +181,26 @@ bool history_files_open(char *const *names, size_t count, struct history_files *
 	return true;
 }
 
+bool history_files_take(struct history_files *files, struct store_profiles *fetched, struct error *err)
+{
+	for (size_t i = 0; i < fetched->count; i++) {
+		struct store_profile *item = &fetched->items[i];
+		char *path = TAKE(item->name);
+		struct stat stat;
+		int fd = item->fd;
+
+		item->fd = -1;
+		if (fstat(fd, &stat) != 0) {
+			free(path);
+			close(fd);
+			return error_set_errno(err, errno, "cannot read what a store has sent");
+		}
+		if (!files_add(files, path, 0, fd, &stat, err))
+			return false;
+	}
+	return true;
+}
+
 /* ---- Reading one ---- */
 
 static bool files_has_grown(const struct history_file *file)
@@ -385,7 +405,11 @@ bool history_files_read(struct history_files *files, const struct history_readin
 	struct files_work work = { files, reading, set, cache, .mutex = PTHREAD_MUTEX_INITIALIZER };
 	unsigned int threads = work_pool_threads(0);
 	size_t count = 0;
-	bool ok = files_choose_jobs(&work, &count, err);
+	bool ok;
+
+	if (files->store)
+		return history_store_read(files->store, set, err);
+	ok = files_choose_jobs(&work, &count, err);
 
 	source_file_keep_memory();
 	if (ok)
@@ -404,11 +428,47 @@ bool history_files_read(struct history_files *files, const struct history_readin
 	return !work.has_failed;
 }
 
+/* The profiles of a store, as it sends them now. */
+static bool files_fetch_profile(const struct history_files *files, const struct history_reading *reading,
+	const size_t *summaries, size_t count, struct profile **profile, struct error *err)
+{
+	const char *name = files->store->address.text;
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	CLEANUP(profile_cleanup) struct profile *all = NULL;
+	struct byte_reader reader;
+
+	buffer_init(&bytes, SIZE_MAX);
+	if (!history_store_profiles(files->store, summaries, count, &bytes, err))
+		return false;
+	reader = byte_reader_over(bytes.data, bytes.size);
+	while (byte_reader_left(&reader) > 0) {
+		CLEANUP(profile_cleanup) struct profile *next = NULL;
+		CLEANUP(profile_cleanup) struct profile *joined = NULL;
+		size_t size = (size_t)byte_reader_u64(&reader);
+		const uint8_t *pprof = byte_reader_bytes(&reader, size);
+
+		if (!pprof)
+			return error_set(err, ERROR_FORMAT, "%s: what it has sent is damaged", name);
+		if (!foreign_read(pprof, size, name, &next, err) ||
+			!source_name_given(name, reading->naming, next, err) ||
+			!profile_join_phases(next, &joined, err))
+			return false;
+		if (!all)
+			all = joined ? TAKE(joined) : TAKE(next);
+		else if (!profile_merge(all, joined ? joined : next, err))
+			return false;
+	}
+	*profile = TAKE(all);
+	return *profile || error_set(err, ERROR_EMPTY, "no profile is on a side of the pair");
+}
+
 bool history_files_profile(const struct history_files *files, const struct history_reading *reading,
 	const size_t *summaries, size_t count, struct profile **profile, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *all = NULL;
 
+	if (files->store)
+		return files_fetch_profile(files, reading, summaries, count, profile, err);
 	for (size_t i = 0; i < count; i++) {
 		const struct history_file *file = &files->items[files->of_summary[summaries[i]]];
 		CLEANUP(profile_cleanup) struct profile *next = NULL;

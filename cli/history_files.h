@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/history_cache.h"
+#include "cli/history_store.h"
 #include "symbolize/symbolize.h"
 
 #include <sys/stat.h>
@@ -40,8 +41,14 @@ struct history_files {
 	bool is_whole;         /* all files of one directory, and no other */
 	/* Filled by history_files_read(): [summary of the set] its file. Owned. */
 	size_t *of_summary;
-	bool has_new; /* a summary was not in the cache */
+	bool has_new;                /* a summary was not in the cache */
+	struct history_store *store; /* borrowed: summaries are its, and there are no files; NULL: there is none */
+	const char *address;         /* borrowed: of the store that has or had the profiles; NULL: they are files */
 };
+
+/* Profiles that a store has sent, whose descriptors are taken over. */
+COMMON_MUST_CHECK
+bool history_files_take(struct history_files *files, struct store_profiles *fetched, struct error *err);
 
 /* What the user named: files, or directories of which the files are meant, but not those of directories below. */
 COMMON_MUST_CHECK

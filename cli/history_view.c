@@ -138,6 +138,47 @@ static void view_append_word(struct buffer *out, const char *word)
 	buffer_append_byte(out, '\'');
 }
 
+/* The address without the times that it has. */
+static void view_append_address(struct buffer *out, const char *address)
+{
+	size_t size = strcspn(address, "?");
+	char before = '?';
+
+	buffer_append(out, address, size);
+	for (address += size; *address; address += size) {
+		address++;
+		size = strcspn(address, "&");
+		if (size == 0 || strncmp(address, "from=", 5) == 0 || strncmp(address, "until=", 6) == 0)
+			continue;
+		buffer_append_byte(out, (uint8_t)before);
+		buffer_append(out, address, size);
+		before = '&';
+	}
+	buffer_append_byte(out, (uint8_t)before);
+}
+
+/* The query for the time of a side: from its first profile to the next one behind its last, if there is one. */
+static void view_append_query(
+	const struct history_view *view, const struct history_pair *pair, enum diff_side side, struct buffer *out)
+{
+	const struct summary_set *set = view->history->set;
+	int64_t first = INT64_MAX, last = 0, next = INT64_MAX;
+
+	for (size_t i = 0; i < pair->count[side]; i++) {
+		int64_t start = set->items[pair->profiles[side][i]].start_unix_ns;
+
+		first = start < first ? start : first;
+		last = start > last ? start : last;
+	}
+	for (size_t i = 0; i < set->count; i++)
+		if (set->items[i].start_unix_ns > last && set->items[i].start_unix_ns < next)
+			next = set->items[i].start_unix_ns;
+	view_append_address(out, view->files->address);
+	buffer_printf(out, "from=%.3f", (double)(first / 1000000) / 1e3);
+	if (next < INT64_MAX)
+		buffer_printf(out, "&until=%.3f", (double)(next / 1000000 - 1) / 1e3);
+}
+
 const char *history_view_side_words(void *context, const struct history_pair *pair, enum diff_side side)
 {
 	struct history_view *view = context;
@@ -145,11 +186,13 @@ const char *history_view_side_words(void *context, const struct history_pair *pa
 	struct buffer *words = &view->words[side];
 
 	buffer_init(&names, max_words_bytes);
-	for (size_t i = 0; i < pair->count[side]; i++) {
+	for (size_t i = 0; !view->files->address && i < pair->count[side]; i++) {
 		if (i > 0)
 			buffer_append_byte(&names, ',');
 		buffer_append_string(&names, view->files->items[view->files->of_summary[pair->profiles[side][i]]].path);
 	}
+	if (view->files->address)
+		view_append_query(view, pair, side, &names);
 	buffer_deinit(words);
 	buffer_init(words, max_words_bytes);
 	view_append_word(words, names.data ? names.data : "");

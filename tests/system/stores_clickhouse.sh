@@ -73,6 +73,16 @@ run 0 kelvin report base/0.pb.gz --json report.json
 jq -e '.recording.labels.version == "1"' report.json >/dev/null || fail "a label is not in the profile"
 total=$(jq .totals.ns report.json)
 
+# ---- Likewise by the commands ----
+
+run 0 kelvin push "$store" "$pairs/redis_base.pb.gz" --label service=commands
+says stdout '^pushed .*redis_base.pb.gz$'
+run 0 kelvin push "$store" "$pairs/redis_base.pb.gz" --label service=commands
+says stdout 'was there already$'
+run_any kelvin diff "$store?service=commands" "$store?service=redis&version=2" --json diff.json
+run 0 kelvin history "$store?service=redis"
+says_not stderr .
+
 # ---- Sums, and the profiles of summaries ----
 
 run 0 client summaries "$store?service=redis"

@@ -64,6 +64,19 @@ ask gone
 run_any kelvin diff "$store?service=api&version=41" "$store?service=api&version=42" --scale per-run --metric cpu --json gone.json
 cmp -s <(jq -S '.totals | {base_ns, head_ns, ns}' files.json) <(jq -S '.totals | {base_ns, head_ns, ns}' gone.json) || fail "other totals without SelectMergeProfile"
 
+# ---- Over time ----
+
+for i in 1 2 3 4 5 6 7 8 9; do
+	profile base/old$i.pb.gz $((3000 - i * 100)) 1000
+	profile head/new$i.pb.gz $((1500 - i * 100)) 1300
+done
+run 0 kelvin push "$store" base/old*.pb.gz head/new*.pb.gz --label service=history
+run 0 kelvin history "$store?service=history"
+says stdout '2 changes are open'
+says stdout "kelvin diff 'pyroscope.*service=history&from=[0-9.]+&until="
+run 2 kelvin history "$store?service=history" base/1.pb.gz
+rm base/old*.pb.gz head/new*.pb.gz
+
 # ---- Instances ----
 
 for i in 1 2 3 4 5 6; do
