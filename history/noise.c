@@ -65,19 +65,26 @@ static void partition(double *values, size_t count, size_t kept)
 	}
 }
 
-/* The variance of a row from its differences, as parts of what its weights expect; `scratch`: [profile]. */
+/*
+ * The variance of a row from its differences, as parts of what its weights expect; `scratch`: [profile]. Two profiles
+ * that both lack the function say nothing of its noise.
+ */
 static double scale_of(const struct tested_rows *rows, const struct tested_row *row, double *scratch)
 {
-	size_t count = rows->series->count - 1, kept = (size_t)ceil(kept_part * (double)count);
+	size_t count = 0, kept;
 	double sum = 0, variance = variance_of(rows, row, 0);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i + 1 < rows->series->count; i++) {
 		double next = variance_of(rows, row, i + 1);
 		double difference = (row->values[i + 1] - row->values[i]) / row->mean;
 
-		scratch[i] = difference * difference / (variance + next);
+		if (row->values[i] > 0 || row->values[i + 1] > 0)
+			scratch[count++] = difference * difference / (variance + next);
 		variance = next;
 	}
+	if (count == 0)
+		return 1;
+	kept = (size_t)ceil(kept_part * (double)count);
 	partition(scratch, count, kept);
 	for (size_t i = 0; i < kept; i++)
 		sum += scratch[i];

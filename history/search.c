@@ -13,6 +13,12 @@
  */
 enum { MIN_SIDE = 3, SHORTEST_INTERVAL = 6 };
 
+/* Splits of a larger p are not followed. What is followed is tested again, better. */
+static const double followed = 0.5;
+
+/* Fewer samples on a side are compared as numbers. */
+static const double few_samples = 20;
+
 /* A deploy is looked at in all of its segment, and between its neighbours. */
 static const double deploy_looks = 2;
 
@@ -228,7 +234,7 @@ static bool search_segment(struct looking *l, uint32_t row, size_t from, size_t 
 		(void)seeded(l, from, to);
 	else
 		look_in(l, from, to);
-	if (l->p > l->search->rate)
+	if (l->p > followed)
 		return true;
 	if (!ARRAY_RESERVE(&candidates->items, &candidates->capacity, candidates->count + 1, ARRAY_MAX_IDS, err))
 		return false;
@@ -268,6 +274,58 @@ static double scale_between(const struct looking *l, const struct candidate *can
  * A split was judged before those beside it were known. Each is tested again between its neighbours, and the weakest
  * one is dropped for as long as there is one that is no longer significant (as Hunter does: Fleming et al. 2023).
  */
+static double samples_between(const struct looking *l, size_t from, size_t to)
+{
+	double samples = 0;
+
+	for (size_t i = from; i < to; i++)
+		samples += l->row->values[i] / (l->row->mean * l->row->counting * l->search->rows->series->factor[i]);
+	return fmax(0, samples);
+}
+
+/* The part of the samples of [from, to) that would lie from `at` on, if nothing had changed. */
+static double share_behind(const struct looking *l, size_t from, size_t at, size_t to)
+{
+	double sums[2] = { 0 };
+
+	for (size_t i = from; i < to; i++)
+		sums[i >= at] += 1 / l->search->rows->series->factor[i];
+	return sums[1] / (sums[0] + sums[1]);
+}
+
+/*
+ * The p of a split between its neighbours. Where a side has few samples their numbers are compared, as the diff does
+ * (diff/statistics/small.c): a function that was not there, or one sample more than none, is not normal.
+ */
+static double p_between(const struct looking *l, size_t from, size_t at, size_t to, size_t points)
+{
+	const struct search *search = l->search;
+	const struct tested_row *row = l->row;
+	double rsd = row->function == HISTORY_WHOLE ? search->whole_process_rsd : search->process_rsd;
+	struct contrast contrast = contrast_of_sums(row, l->scale, &l->sums, from, at, to);
+	double delta = contrast.after - contrast.before, before, after, variance;
+
+	if (fabs(delta) < row->least_effect)
+		return 1;
+	if (row->counting > 0 && row->function != HISTORY_WHOLE) {
+		before = samples_between(l, from, at);
+		after = samples_between(l, at, to);
+		if (fmin(before, after) < few_samples) {
+			variance = l->scale * search->rows->overdispersion * row->dependence *
+				   (1 / (double)(at - from) + 1 / (double)(to - at));
+			if (search->processes)
+				variance += rsd * rsd * process_variance(search->processes, from, at, to);
+			return tail_exact(before, after, share_behind(l, from, at, to), variance);
+		}
+	}
+	add_processes(&contrast, search->processes, rsd, from, at, to);
+	/* Where nothing was chosen the noise is known from all values about their means, and not from differences
+	 * alone. */
+	if (search->is_deploy[at])
+		contrast.freedom = fmax(contrast.freedom, (double)search->rows->series->count - (double)points - 1);
+	return tail_two_sided(delta / contrast.error, contrast.freedom);
+}
+
 static void retest(struct looking *l, struct candidate *candidates, size_t *count)
 {
 	size_t n = l->search->rows->series->count;
@@ -278,12 +336,9 @@ static void retest(struct looking *l, struct candidate *candidates, size_t *coun
 		l->scale = scale_between(l, candidates, *count);
 		for (size_t i = 0; i < *count; i++) {
 			size_t from = i == 0 ? 0 : candidates[i - 1].at, to = i + 1 < *count ? candidates[i + 1].at : n;
+			double penalty = candidates[i].is_deploy ? deploy_looks : l->compared;
 
-			l->p = 1;
-			l->t = 0;
-			l->least_t[0] = l->least_t[1] = 0;
-			look_at(l, from, candidates[i].at, to, candidates[i].is_deploy ? deploy_looks : l->compared);
-			candidates[i].p = l->p;
+			candidates[i].p = fmin(1, penalty * p_between(l, from, candidates[i].at, to, *count));
 			candidates[i].scale = l->scale;
 			weakest = candidates[i].p > candidates[weakest].p ? i : weakest;
 		}

@@ -51,7 +51,7 @@ struct search {
 	const bool *is_barred;     /* [profile] no point may lie before it */
 	const uint32_t *processes; /* [profile] numbers of processes; NULL: each has its own */
 	double process_rsd, whole_process_rsd;
-	double rate; /* splits of a larger p are not followed */
+	double rate; /* candidates have at most this p */
 };
 
 /* Appends the candidates of a row. */
