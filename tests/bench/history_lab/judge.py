@@ -27,7 +27,7 @@ LEAST_EFFECT = 0.1  # points; what Kelvin looks for, so that the others look for
 Q = 0.05
 OTAVA_P = 0.001
 SENTRY = {"short": 2 / 21, "long": 2 / 41, "least": 6, "threshold": 0.1, "change": 0.1, "p": 0.05}
-METHODS = ("kelvin", "otava", "otava+BH", "sentry")
+METHODS = ["kelvin", "otava", "otava+BH", "sentry"]
 
 History = collections.namedtuple("History", "name kind program build known middle went paths")
 
@@ -123,7 +123,7 @@ def otava(answer):
         tests.append((min((p.stats.pvalue for p in found), default=1), [(key, p.index) for p in found]))
     tests.sort(key=lambda test: test[0])
     kept = max((i + 1 for i, test in enumerate(tests) if test[0] <= Q * (i + 1) / len(tests)), default=0)
-    return points, {point for _, found in tests[:kept] for point in found}
+    return {"otava": points, "otava+BH": {point for _, found in tests[:kept] for point in found}}
 
 
 def t_test(left, right):
@@ -162,13 +162,17 @@ def sentry(answer):
         left, right = values[:at], values[at:]
         if at and t_test(left, right) < SENTRY["p"] and effect(values, at) >= max(LEAST_EFFECT, SENTRY["change"] * abs(statistics.fmean(left))):
             points.add((key, at))
-    return points
+    return {"sentry": points}
 
 
 # ---- Judging ----
 
 def near(points, keys, at):
     return any(key in keys and abs(index - at) <= TOLERANCE for key, index in points)
+
+
+def others(points, keys, at):
+    return "".join(f"{m} {'finds' if near(points[m], keys, at) else 'misses'} it, " for m in METHODS[2:])
 
 
 def show(answer, key):
@@ -181,12 +185,11 @@ def judge(histories, answers, findings):
     for h, a in zip(histories, answers):
         points = {"kelvin": kelvin(a)}
         took["kelvin"] += a.seconds
-        start = time.monotonic()
-        points["otava"], points["otava+BH"] = otava(a)
-        took["otava"] += time.monotonic() - start
-        start = time.monotonic()
-        points["sentry"] = sentry(a)
-        took["sentry"] += time.monotonic() - start
+        for method, of_method in (("otava", otava), ("sentry", sentry)):
+            start = time.monotonic()
+            if method in METHODS:
+                points |= of_method(a)
+            took[method] += time.monotonic() - start
         expected = {h.middle, h.went} - {None} if h.kind != "same" else set()
         if a.series != 1:
             print(f"SERIES  {h.name}: {a.series} series: {' / '.join(a.notices)}", file=findings)
@@ -215,8 +218,8 @@ def judge(histories, answers, findings):
                 found[method, group] += hit
                 if method == "kelvin" and not hit and sort == "functions":
                     key = next(iter(keys))
-                    print(f"MISS    {h.name} ({h.known}, {a.scale}, {len(h.paths)} profiles): {key}: diff {' '.join(a.proven[key])}: Otava "
-                          f"{'finds' if near(points['otava+BH'], keys, h.middle) else 'misses'} it: {show(a, key)}", file=findings)
+                    print(f"MISS    {h.name} ({h.known}, {a.scale}, {len(h.paths)} profiles): {key}: diff {' '.join(a.proven[key])}: {others(points, keys, h.middle)}"
+                          f"{show(a, key)}", file=findings)
                 if method == "kelvin" and not hit and sort == "histories":
                     print(f"NOTHING {h.name} ({h.known}, {a.scale}): nothing of {len(a.chains)} proven changes: {sorted(keys)[:4]}", file=findings)
         if h.build == "moved":
@@ -257,8 +260,11 @@ def main():
     parser.add_argument("driver")
     parser.add_argument("--histories", type=int, default=8)
     parser.add_argument("--programs")
+    parser.add_argument("--kelvin-only", action="store_true")
     parser.add_argument("--findings", default="/dev/null")
     options = parser.parse_args()
+    if options.kelvin_only:
+        del METHODS[1:]
     histories = [h for h in arrange(os.path.realpath(options.recordings), options.histories)
                  if not options.programs or h.program in options.programs.split(",")]
     print(f"{len(histories)} histories: " + ", ".join(f"{n} {k}" for k, n in collections.Counter(h.kind for h in histories).items()))
