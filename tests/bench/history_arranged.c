@@ -28,7 +28,7 @@ static const size_t max_file_bytes = (size_t)1 << 28;
 static const int64_t first_unix_ns = 1760000000000000000, hour_ns = 3600000000000;
 static const double least_shown_percent = 0.1;
 
-/* A file that was read once. */
+/* A file that was read once, its profile where a diff needed it. */
 struct kept_recording {
 	char *path;
 	struct profile *profile;
@@ -73,9 +73,10 @@ static struct profile *read_profile(const char *path)
 	return joined;
 }
 
-static const struct kept_recording *recording_of(const char *path)
+static struct kept_recording *recording_of(const char *path)
 {
 	struct summary_options options = { .name = path };
+	struct profile *profile;
 	struct summary_set *set;
 	struct kept_recording *made;
 	struct error err;
@@ -86,13 +87,25 @@ static const struct kept_recording *recording_of(const char *path)
 	recordings.items = must_have(realloc(recordings.items, (recordings.count + 1) * sizeof(*made)));
 	made = &recordings.items[recordings.count++];
 	made->path = must_have(strdup(path));
-	made->profile = read_profile(path);
+	made->profile = NULL;
+	profile = read_profile(path);
 	buffer_init(&made->summary, max_file_bytes);
-	must(summary_set_create(&set, &err) && summary_add(set, made->profile, &options, &err) &&
+	must(summary_set_create(&set, &err) && summary_add(set, profile, &options, &err) &&
 			summary_write(set, 0, &made->summary, &err),
 		&err);
 	summary_set_destroy(set);
+	profile_destroy(profile);
 	return made;
+}
+
+/* Borrowed. Most recordings are wanted as summaries alone. */
+static const struct profile *profile_of(const char *path)
+{
+	struct kept_recording *recording = recording_of(path);
+
+	if (!recording->profile)
+		recording->profile = read_profile(path);
+	return recording->profile;
 }
 
 /* ---- A history ---- */
@@ -151,7 +164,7 @@ static struct profile *merged(const struct arranged *a, const size_t *profiles, 
 	struct error err;
 
 	for (size_t i = 1; i < count; i++)
-		must(profile_merge(all, recording_of(a->paths[profiles[i]])->profile, &err), &err);
+		must(profile_merge(all, profile_of(a->paths[profiles[i]]), &err), &err);
 	return all;
 }
 

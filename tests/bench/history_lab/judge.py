@@ -42,7 +42,7 @@ def recordings(folder, program, build):
 
 
 def arrange(folder, count):
-    """Histories by program: `count` with a change and as many without one, each of both kinds of knowledge in turn."""
+    """Histories by program: `count` of each build with a change and as many without one, each of both kinds of knowledge in turn."""
     for program, (base, builds) in PROGRAMS.items():
         old = recordings(folder, program, base)
         for build in builds:
@@ -251,7 +251,11 @@ def print_table(found, wanted, false, of, took):
     if count:
         line("in 20 histories without a change", count, {m: 20 * sum(false[m, g] for g in same) / count for m in METHODS}, lambda x: f"{x:.2f}")
     print(f"\nseconds: kelvin {took['kelvin']:.2f}, otava {took['otava']:.2f}, sentry {took['sentry']:.2f}")
-    return 20 * sum(false["kelvin", g] for g in same) / max(1, count)
+    wanted_all = sum(n for g, n in wanted.items() if g[0] == "changes")
+    found_all = sum(found["kelvin", g] for g in wanted if g[0] == "changes")
+    share, rate = found_all / max(1, wanted_all), 20 * sum(false["kelvin", g] for g in same) / max(1, count)
+    print(f"goals: {100 * share:.1f} % of the changes found (95 %), {rate:.2f} false points in 20 histories (1)")
+    return share >= 0.95 and rate <= 1
 
 
 def main():
@@ -271,7 +275,9 @@ def main():
     answers = ask(options.driver, histories)
     with open(options.findings, "w", encoding="utf-8") as findings:
         result = judge(histories, answers, findings)
-    print_table(*result)
+    good = print_table(*result)
+    if not good:
+        raise SystemExit(1)
 
 
 main()
