@@ -242,8 +242,8 @@ static bool choose_type(struct pyroscope_query *query, const struct values *type
 
 		buffer_init(&clean, sizeof(words));
 		http_append_words(query->courier->http, &clean, names.data, names.size);
-		return error_set(err, ERROR_USAGE,
-			"the profiles are of several types; name one, as in query=TYPE{...}: %s",
+		return error_set(err, ERROR_USAGE, "%s; name one, as in query=TYPE{...}: %s",
+			metric ? "the profiles have no such metric" : "the profiles are of several types",
 			clean.data ? clean.data : "");
 	}
 	query->type = strdup(chosen);
