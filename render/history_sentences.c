@@ -76,6 +76,8 @@ static void append_values(const struct history_words *w, const struct history_ch
 	buffer_printf(out, " %s", history_words_values(w, change->function, change->before, change->after).text);
 	if (w->is_per)
 		buffer_printf(out, " per %s", one_of(w));
+	else if (change->function != HISTORY_WHOLE)
+		buffer_printf(out, " of the %s", metric_words(w));
 	if (change->function == HISTORY_WHOLE)
 		buffer_printf(out, " (%s)", history_words_delta(change).text);
 }
@@ -126,6 +128,19 @@ static void append_newest(const struct history_words *w, struct buffer *out)
 	buffer_append_byte(out, '.');
 }
 
+/* " from 12 Oct to 22 Nov"; of one day " from 22 Nov 09:00 to 22 Nov 18:00" */
+static void append_span(const struct history_words *w, struct buffer *out)
+{
+	size_t last = w->series->count - 1;
+	struct format_text from = history_words_day(w, 0), to = history_words_day(w, last);
+
+	if (strcmp(from.text, to.text) == 0) {
+		from = history_words_time(w, 0);
+		to = history_words_time(w, last);
+	}
+	buffer_printf(out, " from %s to %s", from.text, to.text);
+}
+
 /* "in 42 profiles from 12 Oct to 22 Nov" */
 static void append_nothing(const struct history_words *w, struct buffer *out)
 {
@@ -134,8 +149,7 @@ static void append_nothing(const struct history_words *w, struct buffer *out)
 	buffer_printf(
 		out, "no change is proven in %s profile%s", format_count((double)count).text, count == 1 ? "" : "s");
 	if (count > 1)
-		buffer_printf(
-			out, " from %s to %s", history_words_day(w, 0).text, history_words_day(w, count - 1).text);
+		append_span(w, out);
 }
 
 static void append_open(const struct history_words_count *count, struct buffer *out)
