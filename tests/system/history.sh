@@ -68,7 +68,7 @@ fi
 # What else lies in a directory is told, and does not spoil the rest.
 cp -r d mixed
 echo 'this is no profile, whatever it may be called' >mixed/junk.pb.gz
-head -c 2000 d/p01.pb.gz >mixed/cut.pb.gz
+head -c "$(($(stat -c %s d/p01.pb.gz) / 2))" d/p01.pb.gz >mixed/cut.pb.gz
 cp d/p02.pb.gz mixed/twice.pb.gz
 printf 'main;parse_input 70\nmain;hash_output 30\n' >mixed/stacks.folded
 mkdir mixed/below && cp d/p03.pb.gz mixed/below/p.pb.gz
