@@ -14,6 +14,9 @@ enum { POINT_RADIUS = 1 };
 /* Of a service's total (diff/statistics/floor.c), from one start of it to another. */
 static const double whole_process_rsd = 0.1;
 
+/* The fact of a point of which nothing else is known. */
+static const char started[] = "another process";
+
 /* What is still there is judged at this level, by itself. */
 static const double still_there = 0.05;
 
@@ -39,6 +42,26 @@ static void finding_deinit(struct finding *f)
 
 /* ---- The search ---- */
 
+/* A deploy that nothing else tells of starts the program anew, unless every profile does. */
+static void mark_starts(struct finding *f)
+{
+	size_t count = f->series->count, starts = 0;
+
+	for (size_t i = 1; f->processes && i < count; i++)
+		starts += f->processes[i] != f->processes[i - 1];
+	for (size_t i = 1; starts > 0 && starts * 2 < count && i < count; i++)
+		f->is_deploy[i] |= f->processes[i] != f->processes[i - 1];
+}
+
+static size_t count_known(const struct finding *f)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < f->series->count; i++)
+		known += f->is_deploy[i];
+	return known;
+}
+
 static bool prepare(struct finding *f, struct error *err)
 {
 	struct history_series *series = f->series;
@@ -47,14 +70,17 @@ static bool prepare(struct finding *f, struct error *err)
 	f->is_barred = calloc(series->count, sizeof(*f->is_barred));
 	if (!f->is_deploy || !f->is_barred)
 		return error_set_memory(err);
+	if (!processes_number(f->history, series, &f->processes, err))
+		return false;
 	for (size_t i = 0; i < series->point_count; i++)
 		f->is_deploy[series->points[i].at] = true;
+	mark_starts(f);
 	for (size_t i = 1; i < series->count; i++) {
 		int64_t time = series_summary(f->history, series, i)->start_unix_ns;
 
 		f->is_barred[i] = time != 0 && time == series_summary(f->history, series, i - 1)->start_unix_ns;
 	}
-	return rows_fill(f->build, series, &f->rows, err) && rhythm_remove(f->build, &f->rows, err) &&
+	return rows_fill(f->build, series, f->is_deploy, &f->rows, err) && rhythm_remove(f->build, &f->rows, err) &&
 	       speed_remove(f->build, &f->rows, err) && noise_fill(&f->rows, err) &&
 	       processes_number(f->history, series, &f->processes, err) &&
 	       processes_vary(f->history, &f->rows, f->processes, &f->process_rsd, err);
@@ -117,7 +143,7 @@ static bool search_all(struct finding *f, struct error *err)
 		free(searching.found[i].items);
 	free(searching.found);
 	free(searching.errors);
-	return ok && discovery_adjust(f->history, &f->rows, &f->candidates, f->series->point_count, err);
+	return ok && discovery_adjust(f->history, &f->rows, &f->candidates, count_known(f), err);
 }
 
 /* ---- Points ---- */
@@ -185,7 +211,7 @@ static bool points_place(struct finding *f, struct error *err)
 
 		if (near) {
 			candidate->at = near->at;
-			candidate->is_deploy = near->is_deploy;
+			candidate->is_deploy = f->is_deploy[near->at];
 			continue;
 		}
 		grown = realloc(series->points, (series->point_count + 1) * sizeof(*grown));
@@ -193,7 +219,10 @@ static bool points_place(struct finding *f, struct error *err)
 			return error_set_memory(err);
 		series->points = grown;
 		grown[series->point_count] = (struct history_point){ .at = candidate->at };
-		if (!facts_changed(f->history, series, candidate->at, &grown[series->point_count].fact, err))
+		if (!facts_changed(f->history, series, candidate->at, &grown[series->point_count].fact, err) ||
+			(candidate->is_deploy && !grown[series->point_count].fact &&
+				!string_table_add(f->history->strings, started, strlen(started),
+					&grown[series->point_count].fact, err)))
 			return false;
 		series->point_count++;
 	}

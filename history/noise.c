@@ -9,12 +9,15 @@
 /* Differences of profiles that follow each other, of which the largest are left out: they may be changes. */
 static const double kept_part = 0.8;
 
+/* A function that has so many samples in a profile is in each of them, unless it changed. */
+static const double samples_of_all = 5;
+
 /* What these differences know, in degrees of freedom for each: neighbours share a profile, and some are left out. */
 static const double freedom_part = 0.4;
 
 /* Fewer profiles do not show what profiles differ by; it is assumed then, as of changed code between two processes
  * (diff/statistics/floor.c). */
-enum { MIN_PROFILES = 6, MIN_DEPENDENT = 10, MIN_SEGMENT = 4, MIN_CORRELATIONS = 3 };
+enum { MIN_PROFILES = 6, MIN_DEPENDENT = 10, MIN_CORRELATIONS = 3 };
 static const double assumed_rsd = 0.055;
 
 /* Less is chance. */
@@ -66,21 +69,23 @@ static void partition(double *values, size_t count, size_t kept)
 }
 
 /*
- * The variance of a row from its differences, as parts of what its weights expect; `scratch`: [profile]. Two profiles
- * that both lack the function say nothing of its noise.
+ * The variance of a row from differences of profiles that lie `lag` apart, as parts of what its weights expect;
+ * `scratch`: [profile]. Two profiles
+ * that both lack a function which others have many samples of say nothing of its noise.
  */
-static double scale_of(const struct tested_rows *rows, const struct tested_row *row, double *scratch)
+static double scale_of(const struct tested_rows *rows, const struct tested_row *row, size_t lag, double *scratch)
 {
 	size_t count = 0, kept;
-	double sum = 0, variance = variance_of(rows, row, 0);
+	bool is_sparse = row->samples < samples_of_all * (double)rows->series->count;
+	double sum = 0;
 
-	for (size_t i = 0; i + 1 < rows->series->count; i++) {
-		double next = variance_of(rows, row, i + 1);
-		double difference = (row->values[i + 1] - row->values[i]) / row->mean;
+	for (size_t i = 0; i + lag < rows->series->count; i++) {
+		double before = row->values[i], after = row->values[i + lag];
+		double difference = (after - before) / row->mean;
 
-		if (row->values[i] > 0 || row->values[i + 1] > 0)
-			scratch[count++] = difference * difference / (variance + next);
-		variance = next;
+		if (is_sparse || before > 0 || after > 0)
+			scratch[count++] =
+				difference * difference / (variance_of(rows, row, i) + variance_of(rows, row, i + lag));
 	}
 	if (count == 0)
 		return 1;
@@ -121,7 +126,7 @@ static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];
 
-		row->scale = scale_of(rows, row, scratch);
+		row->scale = scale_of(rows, row, 1, scratch);
 		if (row->function != HISTORY_WHOLE && row->is_self)
 			dispersions[count++] = (struct dispersion){ row->scale * mean_variance(rows, row),
 				fmax(mean_counting(rows, row), 1e-12) };
@@ -131,92 +136,20 @@ static bool fit(struct tested_rows *rows, struct dispersion *dispersions, double
 
 /* ---- Dependence ---- */
 
-/* The variance of a row's values about their means between deploys, in the same unit as scale_of(); NAN: too few. */
-static double spread_of(const struct tested_rows *rows, const struct tested_row *row)
-{
-	const struct history_series *series = rows->series;
-	double sum = 0, freedom = 0;
-
-	for (size_t p = 0; p <= series->point_count; p++) {
-		size_t from = p == 0 ? 0 : series->points[p - 1].at;
-		size_t to = p == series->point_count ? series->count : series->points[p].at;
-		double weights = 0, values = 0;
-
-		if (to - from < MIN_SEGMENT)
-			continue;
-		for (size_t i = from; i < to; i++) {
-			weights += noise_weight(rows, row, i);
-			values += noise_weight(rows, row, i) * row->values[i];
-		}
-		for (size_t i = from; i < to; i++)
-			sum += noise_weight(rows, row, i) * pow((row->values[i] - values / weights) / row->mean, 2);
-		freedom += (double)(to - from - 1);
-	}
-	return freedom >= MIN_SEGMENT ? sum / freedom : NAN;
-}
-
 /* How much of a row's variance is not counting: 0 to 1. */
 static double overdispersed_part(const struct tested_rows *rows, const struct tested_row *row)
 {
 	return rows->overdispersion > 0 ? rows->overdispersion / (rows->overdispersion + mean_counting(rows, row)) : 0;
 }
 
-/* The variance of the mean of `count` values of a first order autoregression, in units of theirs. */
-static double variance_of_mean(double correlation, double count)
-{
-	double sum = 1, power = 1;
-
-	for (double lag = 1; lag < count && power > 1e-3; lag++) {
-		power *= correlation;
-		sum += 2 * (1 - lag / count) * power;
-	}
-	return sum / count;
-}
-
 /*
- * The correlation at which differences of neighbours have `ratio` times the variance of values about their means over
- * `count` of them: means follow the values, the more so the longer a mood lasts.
+ * Noise that lasts longer than a profile makes neighbours more alike than others are: of a first order autoregression
+ * with correlation r, differences of neighbours show 1 - r of the variance, those of every second profile 1 - r * r, so
+ * that the second has 1 + r times the first. The variance of a mean is greater by (1 + r) / (1 - r) than that of
+ * independent values. The median over functions, as few of them change at many profiles. Counts of samples are
+ * independent, and functions that vary by little else say nothing of it. Needs each row's own scale.
  */
-static double correlation_of(double ratio, double count)
-{
-	double low = 0, high = most_correlation;
-
-	for (int round = 0; round < 30; round++) {
-		double middle = (low + high) / 2;
-		double expected = (1 - middle) / ((1 - variance_of_mean(middle, count)) * count / (count - 1));
-
-		if (expected > ratio)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (low + high) / 2;
-}
-
-/* The mean length of the stretches that spread_of() looks at. */
-static double mean_stretch(const struct history_series *series)
-{
-	double lengths = 0, stretches = 0;
-
-	for (size_t p = 0; p <= series->point_count; p++) {
-		size_t from = p == 0 ? 0 : series->points[p - 1].at;
-		size_t to = p == series->point_count ? series->count : series->points[p].at;
-
-		if (to - from >= MIN_SEGMENT) {
-			lengths += (double)(to - from);
-			stretches++;
-		}
-	}
-	return stretches > 0 ? lengths / stretches : 0;
-}
-
-/*
- * Noise that lasts longer than a profile makes differences of neighbours smaller than what values differ by: of a first
- * order autoregression with correlation r they show 1 - r of the variance, and the variance of a mean is greater by
- * (1 + r) / (1 - r) than that of independent values. The median over functions, as few of them change. Counts of
- * samples are independent, and functions that vary by little else say nothing of it. Needs each row's own scale.
- */
-static bool dependence_fill(struct tested_rows *rows, struct error *err)
+static bool dependence_fill(struct tested_rows *rows, double *scratch, struct error *err)
 {
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((rows->count + 1) * sizeof(*ratios));
 	size_t count = 0;
@@ -225,14 +158,15 @@ static bool dependence_fill(struct tested_rows *rows, struct error *err)
 	if (!ratios)
 		return error_set_memory(err);
 	for (size_t i = 0; rows->series->count >= MIN_DEPENDENT && i < rows->count; i++) {
-		double spread = spread_of(rows, &rows->items[i]), part = overdispersed_part(rows, &rows->items[i]);
+		struct tested_row *row = &rows->items[i];
+		double part = overdispersed_part(rows, row);
 
-		if (spread > 0 && part > least_part)
-			ratios[count++] = (struct weighted_value){ rows->items[i].scale / spread, part };
+		if (row->scale > 0 && part > least_part)
+			ratios[count++] = (struct weighted_value){ scale_of(rows, row, 2, scratch) / row->scale, part };
 	}
 	if (count < MIN_CORRELATIONS)
 		return true;
-	correlation = correlation_of(weighted_median(ratios, count), mean_stretch(rows->series));
+	correlation = fmin(weighted_median(ratios, count) - 1, most_correlation);
 	if (correlation < least_correlation)
 		return true;
 	for (size_t i = 0; i < rows->count; i++)
@@ -270,7 +204,7 @@ bool noise_fill(struct tested_rows *rows, struct error *err)
 		return false;
 	rows->overdispersion = moderation.overdispersion;
 	/* Once more, with weights that know of it. */
-	if (!fit(rows, dispersions, freedom, scratch, &moderation, err) || !dependence_fill(rows, err))
+	if (!fit(rows, dispersions, freedom, scratch, &moderation, err) || !dependence_fill(rows, scratch, err))
 		return false;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct tested_row *row = &rows->items[i];

@@ -159,14 +159,14 @@ static void add_function(const struct history_build *build, struct tested_rows *
 				      .least_effect = least });
 }
 
-bool rows_fill(const struct history_build *build, const struct history_series *series, struct tested_rows *rows,
-	struct error *err)
+bool rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
+	struct tested_rows *rows, struct error *err)
 {
 	const struct summary_set *set = build->history->set;
 	CLEANUP(cleanup_free) struct sums *sums = calloc(set->function_count + 1, sizeof(*sums));
 	size_t chosen;
 
-	*rows = (struct tested_rows){ .series = series };
+	*rows = (struct tested_rows){ .series = series, .is_known = is_known };
 	if (!sums)
 		return error_set_memory(err);
 	sum_up(build->history, series, sums);

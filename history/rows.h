@@ -31,15 +31,17 @@ struct tested_row {
 
 struct tested_rows {
 	const struct history_series *series; /* borrowed */
-	struct tested_row *items;            /* owned; the whole first, where it is tested */
+	/* [profile] something is known to have begun with it: a deploy, or another process; borrowed */
+	const bool *is_known;
+	struct tested_row *items; /* owned; the whole first, where it is tested */
 	size_t count;
 	double *values; /* owned */
 	double overdispersion;
 };
 
 COMMON_MUST_CHECK
-bool rows_fill(const struct history_build *build, const struct history_series *series, struct tested_rows *rows,
-	struct error *err);
+bool rows_fill(const struct history_build *build, const struct history_series *series, const bool *is_known,
+	struct tested_rows *rows, struct error *err);
 void rows_deinit(struct tested_rows *rows);
 
 /*
@@ -49,6 +51,16 @@ void rows_deinit(struct tested_rows *rows);
  */
 COMMON_MUST_CHECK
 bool speed_remove(const struct history_build *build, struct tested_rows *rows, struct error *err);
+
+/* The end of the stretch that begins at a profile: the next one with which something is known to have begun. */
+static inline size_t rows_stretch_end(const struct tested_rows *rows, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < rows->series->count && !rows->is_known[to])
+		to++;
+	return to;
+}
 
 /* Fills scale, freedom and dependence of all rows, and overdispersion. */
 COMMON_MUST_CHECK

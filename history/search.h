@@ -7,10 +7,11 @@
  * Where the values of a row change: binary segmentation. In each segment the most significant split is taken, and what
  * lies on both sides of it is searched in turn.
  *
- * A split at a deploy is known beforehand: its p is that of Student's t. Any other one pays for having been looked for:
- * its p is multiplied by the number of splits that were compared (Bonferroni, a bound). Splits are also looked for in
- * parts of a segment, of lengths that halve and overlap by half (seeded intervals: Kovács, Bühlmann, Li and Munk 2023,
- * "Seeded binary segmentation"), so that the end of a spike does not hide its start.
+ * A split at a deploy, or where another process of the program begins, is known beforehand: its p is that of Student's
+ * t. Any other one pays for having been looked for: its p is multiplied by the number of splits that were compared
+ * (Bonferroni, a bound). Splits are also looked for in parts of a segment, of lengths that halve and overlap by half
+ * (seeded intervals: Kovács, Bühlmann, Li and Munk 2023, "Seeded binary segmentation"), so that the end of a spike does
+ * not hide its start.
  *
  * The noise of a search comes from differences of neighbours without the largest ones. What was found is judged by the
  * noise between the points where that is greater: single profiles that lie far off are noise and no changes.
@@ -47,7 +48,7 @@ struct contrast contrast_of(const struct tested_rows *rows, const struct tested_
 struct search {
 	const struct history_build *build;
 	const struct tested_rows *rows;
-	const bool *is_deploy;     /* [profile] a deploy lies before it */
+	const bool *is_deploy;     /* [profile] a deploy or a start of the process lies before it */
 	const bool *is_barred;     /* [profile] no point may lie before it */
 	const uint32_t *processes; /* [profile] numbers of processes; NULL: each has its own */
 	double process_rsd, whole_process_rsd;

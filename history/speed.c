@@ -7,19 +7,25 @@
 /* Fewer profiles do not show how a function follows the machine's speed. */
 enum { MIN_PROFILES = 8 };
 
-/* The speed about its mean between two deploys: what deploys change is none of the machine's. */
-static void centre(const struct history_series *series, double *speed)
+/*
+ * The speed about its mean between deploys and starts: what those change is none of the machine's. Where none is known
+ * a step of the typical cost may be that of a release which changed many functions: false.
+ */
+static bool centre(const struct tested_rows *rows, double *speed)
 {
-	for (size_t p = 0; p <= series->point_count; p++) {
-		size_t from = p == 0 ? 0 : series->points[p - 1].at;
-		size_t to = p == series->point_count ? series->count : series->points[p].at;
+	size_t stretches = 0;
+
+	for (size_t from = 0, to; from < rows->series->count; from = to) {
 		double mean = 0;
 
+		to = rows_stretch_end(rows, from);
 		for (size_t i = from; i < to; i++)
 			mean += speed[i] / (double)(to - from);
 		for (size_t i = from; i < to; i++)
 			speed[i] -= mean;
+		stretches++;
 	}
+	return stretches > 1;
 }
 
 /* By how much of its mean the row has more where the machine is slower by a factor of e: least squares. */
@@ -46,9 +52,8 @@ bool speed_remove(const struct history_build *build, struct tested_rows *rows, s
 		return error_set_memory(err);
 	if (!factors_speed(build->history, rows->series, speed, &is_known, err))
 		return false;
-	if (!is_known)
+	if (!is_known || !centre(rows, speed))
 		return true;
-	centre(rows->series, speed);
 	for (size_t r = 0; r < rows->count; r++) {
 		struct tested_row *row = &rows->items[r];
 		double slope = slope_of(rows, row, speed);

