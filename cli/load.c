@@ -148,7 +148,7 @@ bool load_open(const char *names, const struct load_options *options, struct loa
 
 char *load_title(const char *names, const struct load_inputs *inputs)
 {
-	enum { MOST_NAMED = 3 };
+	enum { MOST_NAMED = 12 };
 	char *title = NULL;
 
 	if (inputs->count <= MOST_NAMED || inputs->profile_name_count > 0)
