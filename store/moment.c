@@ -137,8 +137,11 @@ static bool parse_rfc3339(const char *text, int64_t *unix_ns)
 	seconds = timegm(&made);
 	if (given.tm_sec < 60 && !is_date(&given, &made))
 		return false;
-	*unix_ns = (seconds - ahead_s) * ns_per_s + ns;
-	return seconds <= most_s;
+	seconds -= ahead_s;
+	if (seconds < 0 || seconds > most_s)
+		return false;
+	*unix_ns = seconds * ns_per_s + ns;
+	return true;
 }
 
 bool store_parse_moment(const char *text, int64_t now_unix_ns, int64_t *unix_ns, struct error *err)
