@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,14 @@ static void view_append_address(struct buffer *out, const char *address)
 	buffer_append_byte(out, (uint8_t)before);
 }
 
+static const int64_t ns_per_ms = 1000000;
+
+/* Unix seconds with three decimals. */
+static void view_append_moment(struct buffer *out, const char *name, int64_t unix_ms)
+{
+	buffer_printf(out, "%s%" PRId64 ".%03" PRId64, name, unix_ms / 1000, unix_ms % 1000);
+}
+
 /* The query for the time of a side: from its first profile to the next one behind its last, if there is one. */
 static void view_append_query(
 	const struct history_view *view, const struct history_pair *pair, enum diff_side side, struct buffer *out)
@@ -174,9 +183,9 @@ static void view_append_query(
 		if (set->items[i].start_unix_ns > last && set->items[i].start_unix_ns < next)
 			next = set->items[i].start_unix_ns;
 	view_append_address(out, view->files->address);
-	buffer_printf(out, "from=%.3f", (double)(first / 1000000) / 1e3);
+	view_append_moment(out, "from=", first / ns_per_ms);
 	if (next < INT64_MAX)
-		buffer_printf(out, "&until=%.3f", (double)(next / 1000000 - 1) / 1e3);
+		view_append_moment(out, "&until=", next / ns_per_ms - 1);
 }
 
 const char *history_view_side_words(void *context, const struct history_pair *pair, enum diff_side side)

@@ -189,7 +189,7 @@ static void copy_words(const struct http *http, const char *bytes, size_t size, 
 {
 	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
 
-	buffer_init(&clean, HTTP_MAX_WORDS * 8);
+	buffer_init(&clean, (size_t)HTTP_MAX_WORDS * 8);
 	http_append_words(http, &clean, bytes, size);
 	snprintf(words, HTTP_MAX_WORDS, "%s", clean.data ? clean.data : "");
 }

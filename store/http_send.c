@@ -136,7 +136,7 @@ static size_t join_words(const char *bytes, size_t size, char *text, size_t room
 
 		if (is_space && (used == 0 || text[used - 1] == ' '))
 			continue;
-		text[used++] = is_space ? ' ' : bytes[i] ? bytes[i] : '?';
+		text[used++] = (char)(is_space ? ' ' : bytes[i] ? bytes[i] : '?');
 	}
 	while (used > 0 && text[used - 1] == ' ')
 		used--;
@@ -150,7 +150,7 @@ void http_append_words(const struct http *http, struct buffer *out, const char *
 	enum { ROOM = 8192 };
 	const struct store_secrets *secrets = http_secrets(http);
 	CLEANUP(cleanup_free) char *text = malloc(ROOM);
-	size_t end = HTTP_MAX_WORDS / 4 * 3;
+	size_t end = (size_t)HTTP_MAX_WORDS / 4 * 3;
 
 	if (!text)
 		return;
@@ -210,7 +210,7 @@ bool http_check(const struct http *http, const struct http_answer *answer, const
 		return error_set(err, ERROR_UNSUPPORTED,
 			"%s: %s answers with a page for people, such as one to log in; nothing was accepted. Is it the right address, and is KELVIN_STORE_TOKEN set?",
 			what, origin);
-	buffer_init(&words, HTTP_MAX_WORDS * 8);
+	buffer_init(&words, (size_t)HTTP_MAX_WORDS * 8);
 	append_answer_words(http, &words, answer);
 	return error_set(err, ERROR_UNSUPPORTED, "%s: %s answers with status %d%s%s%s", what, origin, answer->status,
 		words.size > 0 ? ": " : "", words.size > 0 ? words.data : "", advice_for(answer->status));

@@ -107,7 +107,7 @@ static bool parse_zone(const char *text, int64_t *ahead_s)
 	if (!read_part(&text, 2, ':', &hours) || !read_part(&text, 2, 0, &minutes) || *text != '\0' || hours > 23 ||
 		minutes > 59)
 		return false;
-	*ahead_s = sign * (hours * 3600 + minutes * 60);
+	*ahead_s = (int64_t)sign * (hours * INT64_C(3600) + minutes * INT64_C(60));
 	return true;
 }
 

@@ -22,7 +22,10 @@ static void keep_message(struct buffer *body)
 	for (; from < end && *from != '"'; from++) {
 		if (*from == '\\' && from + 1 < end) {
 			from++;
-			*to++ = *from == 'n' || *from == 't' || *from == 'r' ? ' ' : *from;
+			if (*from == 'n' || *from == 't' || *from == 'r')
+				*to++ = ' ';
+			else
+				*to++ = *from;
 		} else {
 			*to++ = *from;
 		}

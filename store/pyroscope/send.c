@@ -100,7 +100,7 @@ static uint64_t places_of(int64_t duration_ns)
 /* Of the id of the profile, of its labels (it is the same file with others), and of the number of the piece. */
 static void identify(const uint64_t id[2], uint32_t number, struct piece *piece)
 {
-	uint8_t digest[MD5_BYTES], seed[2 * MD5_BYTES + sizeof(number)] = { 0 };
+	uint8_t digest[MD5_BYTES], seed[(size_t)2 * MD5_BYTES + sizeof(number)] = { 0 };
 	struct byte_reader labels = piece->described->labels;
 	const struct pyroscope_head *head = &piece->described->head;
 	uint64_t high, low, slot;
