@@ -3,6 +3,7 @@
  * Who calls some functions, and what they call: samples become groups by their caller and by their callee, and a diff
  * of these groups tests each as it tests functions.
  */
+#include "diff/neighbours.h"
 #include "diff/build.h"
 
 #include <math.h>

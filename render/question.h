@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "diff/neighbours.h"
 #include "render/render.h"
 
 /* How text, Markdown, JSON and the page say what is asked about. Nothing that is appended is cleaned. */

@@ -5,6 +5,7 @@
 #include "common/common.h"
 #include "diff/diff.h"
 #include "diff/groups.h"
+#include "diff/neighbours.h"
 #include "listing/listing.h"
 #include "profile/profile.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/neighbours.h"
 #include "synthetic_fixture.h"
 #include "tests/unit/support/unit_test.h"
 

@@ -61,7 +61,7 @@ check_include() {
     [[ -e $header ]] || fail "$file:$line: \"$header\" does not exist"
   elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
     fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
-  elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != */suite.h && $header != diff/lines.h && $header != diff/groups.h && $header != diff/file_pairs.h && $header != diff/function_units.h && $header != render/history.h ]]; then
+  elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != */suite.h && $header != diff/lines.h && $header != diff/groups.h && $header != diff/neighbours.h && $header != diff/file_pairs.h && $header != diff/function_units.h && $header != render/history.h ]]; then
     fail "$file:$line: \"$header\" is private to $other; include \"$other/$other.h\""
   fi
 }
