@@ -55,7 +55,8 @@ enum { DIFF_STATE_COUNT = 7 };
 /*
  * `mixed`: there are proven changes in both directions, and the total does not decide; `minor`: the proven changes are
  * too small to decide; `machine`: the program's own work is not proven to differ, but it waited longer or shorter for a
- * CPU, which other programs and the size of the machine decide.
+ * CPU, which other programs and the size of the machine decide; `placement`: the time differs by more than runs
+ * explain, but all code that ran is the same, so that where the linker put it is what differs.
  */
 enum diff_verdict {
 	DIFF_UNCHANGED,
@@ -65,8 +66,9 @@ enum diff_verdict {
 	DIFF_MIXED,
 	DIFF_MINOR,
 	DIFF_MACHINE,
+	DIFF_PLACEMENT,
 };
-enum { DIFF_VERDICT_COUNT = 7 };
+enum { DIFF_VERDICT_COUNT = 8 };
 
 /* How base and head of a function were found to be one. */
 enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
@@ -119,6 +121,17 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 COMMON_MUST_CHECK
 bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[DIFF_SIDES], struct error *err);
 
+/*
+ * Base compared with other runs of base, which were made in the same turns as head's (`bench --control`): what the
+ * machine and chance make of no change.
+ */
+struct diff_control {
+	bool is_known; /* such runs were made */
+	/* REGRESSED, IMPROVED or MIXED: a change is proven where there is none, so that nothing else is */
+	enum diff_verdict verdict;
+	double change, change_low, change_high; /* of the total, in parts of base; NAN: not known */
+};
+
 struct diff_options {
 	enum diff_scale_mode scale;
 	double work[DIFF_SIDES];  /* DIFF_SCALE_WORK: units of work done on each side */
@@ -141,6 +154,7 @@ struct diff_options {
 	 * that it has one verdict wherever it is asked for. NULL: it is estimated by itself.
 	 */
 	const struct diff_estimate *total;
+	const struct diff_control *control; /* NULL: there was none */
 };
 
 /* ---- Result ---- */
@@ -194,6 +208,16 @@ struct diff_function {
 	 */
 	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES];
 	struct diff_estimate self, total;
+	/*
+	 * Standard deviation between layouts of what the function takes in one, in parts of their mean, of both sides
+	 * together (statistics/layouts.h); NAN: not known.
+	 */
+	double layout_rsd;
+	/*
+	 * Its self time differs by more than runs explain, but its code is the same: placement or workload explain it,
+	 * so that it is not proven to have changed (statistics/placement.h).
+	 */
+	bool is_placement;
 	struct profile_cost cost[DIFF_SIDES]; /* what its self cost consists of, raw; 0 where it is not known */
 };
 
@@ -314,6 +338,21 @@ struct diff_runs {
 	struct diff_run_summary figures[DIFF_RUN_FIGURE_COUNT];
 	struct diff_outlier *outliers; /* owned; by figure, side, run */
 	size_t outlier_count;
+};
+
+/* ---- Layouts ---- */
+
+/*
+ * How much the place of code in memory alone moves the program's time: between layouts where there are several on a
+ * side, else as functions of the same code differ between base and head.
+ */
+struct diff_layouts {
+	size_t count[DIFF_SIDES]; /* layouts; 0: runs tell of none */
+	double rsd; /* standard deviation of the layouts' means of the total, in parts of it; NAN: not known */
+	/* one layout a side: the functions of the same code that tell */
+	size_t same_code_functions;
+	double same_code_rsd; /* how far their times differ beyond chance, in parts of each; NAN: not known */
+	bool widens;          /* the interval of the total is wider for it */
 };
 
 /* ---- Instances ---- */
@@ -498,6 +537,8 @@ struct diff {
 	struct diff_evidence evidence;
 	struct diff_runs runs;
 	struct diff_instances instances;
+	struct diff_layouts layouts;
+	struct diff_control control;
 	struct diff_requests requests[DIFF_SIDES];
 	struct diff_latency latency;
 	uint32_t requests_doubt; /* string: why counted requests are shown and not used: "bytes per exchange ..."; "" */

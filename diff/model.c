@@ -85,6 +85,8 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 		return "minor";
 	case DIFF_MACHINE:
 		return "machine";
+	case DIFF_PLACEMENT:
+		return "placement";
 	}
 	return "";
 }

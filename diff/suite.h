@@ -30,8 +30,8 @@ struct diff_benchmark {
 	uint32_t uri; /* as the harness gives it: "tests/test_x.py::test_parse[10]"; relative to the root of its side */
 	uint32_t name; /* as people say it: the part behind the last "::", longer where two would be alike */
 	enum diff_presence presence;
-	/* REGRESSED, IMPROVED, UNCHANGED (equal within the precision), MINOR (proven, but not beyond it) or
-	 * INCONCLUSIVE */
+	/* REGRESSED, IMPROVED, UNCHANGED (equal within the precision), MINOR (proven, but not beyond it), PLACEMENT
+	 * (it differs, but all code that ran is the same) or INCONCLUSIVE */
 	enum diff_verdict verdict;
 	/*
 	 * Time of an iteration in nanoseconds, the lower quartile of its rounds, or the total in the metric's unit
@@ -48,6 +48,17 @@ struct diff_benchmark {
 	 * executions of both sides ended by themselves with as many rounds, more than one.
 	 */
 	bool by_rounds;
+	/*
+	 * CPU time of an iteration as samples tell it, in nanoseconds: means over the executions. NAN: not known. Where
+	 * `value_is_cpu` says so, these are what the benchmark is judged by, and `wall` is what its harness measured.
+	 */
+	double cpu[DIFF_SIDES], wall[DIFF_SIDES];
+	bool value_is_cpu;
+	/* whether the code of all functions that ran in it is the same: SAME, CHANGED, or UNKNOWN of some of its time
+	 */
+	enum diff_code code;
+	double layout_rsd; /* standard deviation between the layouts of a side, in parts of the mean; NAN: not known */
+	uint64_t more_executions; /* INCONCLUSIVE: about so many more a side would decide it; 0: not known */
 };
 
 /* How often a side did what the values are of; 0: not known. */
@@ -96,7 +107,9 @@ struct diff_suite {
 	size_t verdicts[DIFF_VERDICT_COUNT]; /* how many of those in both have each verdict */
 	size_t added, removed;
 	size_t executions[DIFF_SIDES];
-	double assumed_rsd; /* between processes, with one execution a side; 0: it was measured */
+	size_t layouts[DIFF_SIDES];  /* 0: runs tell of none */
+	struct diff_control control; /* of the suite: its verdict is that of base compared with other runs of base */
+	double assumed_rsd;          /* between processes, with one execution a side; 0: it was measured */
 	/* REGRESSED, IMPROVED, or MIXED by its benchmarks; INCONCLUSIVE if one is; else UNCHANGED or MINOR */
 	enum diff_verdict verdict;
 	bool gate_failed;

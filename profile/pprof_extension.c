@@ -122,6 +122,7 @@ static bool read_run(
 		.wall_ns = in.wall_ns,
 		.cpu_ns = in.cpu_ns,
 		.peak_memory_bytes = in.peak_memory_bytes,
+		.layout = in.layout,
 		.measured = {
 			.rounds = in.rounds,
 			.iterations = in.iterations,

@@ -58,6 +58,7 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 		out->run[i]->name = run->name;
 		out->run[i]->instance = run->instance;
 		out->run[i]->cpu_model = run->cpu_model;
+		out->run[i]->layout = run->layout;
 		out->run[i]->rounds = run->measured.rounds;
 		out->run[i]->iterations = run->measured.iterations;
 		out->run[i]->quartile_ns = run->measured.quartile_ns;

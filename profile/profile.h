@@ -181,6 +181,11 @@ struct profile_run {
 	 * profile_run_cpu_model()).
 	 */
 	uint32_t instance, cpu_model;
+	/*
+	 * Which layout of its side's code ran, counted from 1 (`bench --layouts`): the runs of one layout share where
+	 * the linker put the functions. 0: not told; runs may then all be of one layout.
+	 */
+	uint32_t layout;
 	struct profile_measured measured;
 };
 

@@ -32,6 +32,7 @@ static enum table_style benchmark_style(const struct diff_benchmark *benchmark)
 	case DIFF_MIXED:
 	case DIFF_MINOR:
 	case DIFF_MACHINE:
+	case DIFF_PLACEMENT:
 		return TABLE_PLAIN;
 	}
 	return TABLE_PLAIN;

@@ -262,6 +262,8 @@ const char *summary_verdict_word(enum diff_verdict verdict)
 		return "Minor changes";
 	case DIFF_MACHINE:
 		return "The machine, not the program";
+	case DIFF_PLACEMENT:
+		return "Placement, not the code";
 	}
 	return "";
 }

@@ -51,6 +51,9 @@ static void append_verdict(const struct diff_suite *suite, const struct diff_ben
 	case DIFF_UNCHANGED:
 		buffer_printf(out, "is equal within %g %%", suite->options.precision * 100);
 		break;
+	case DIFF_PLACEMENT:
+		buffer_append_string(out, "differs by placement: its code is the same");
+		break;
 	case DIFF_INCONCLUSIVE:
 	case DIFF_MIXED:
 	case DIFF_MACHINE:

@@ -30,6 +30,7 @@ static int reading_rank(const struct diff_benchmark *benchmark)
 	case DIFF_MIXED:
 		return 2;
 	case DIFF_MINOR:
+	case DIFF_PLACEMENT:
 		return 3;
 	case DIFF_UNCHANGED:
 	case DIFF_MACHINE:

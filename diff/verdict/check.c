@@ -65,6 +65,7 @@ static enum proven_way way_of_verdict(enum diff_verdict verdict)
 	case DIFF_MIXED:
 	case DIFF_MINOR:
 	case DIFF_MACHINE:
+	case DIFF_PLACEMENT:
 		break;
 	}
 	return PROVEN_NEITHER;
