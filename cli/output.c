@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "cli/cli.h"
+#include "foreign/foreign.h"
 #include "symbolize/symbolize.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ static const char *const kind_options[OUTPUT_KIND_COUNT] = {
 	[OUTPUT_MARKDOWN] = "--markdown",
 	[OUTPUT_SVG] = "--svg",
 	[OUTPUT_FOLDED] = "--folded",
+	[OUTPUT_OTLP] = "--otlp",
 };
 
 const struct options_row output_rows[] = {
@@ -162,6 +164,22 @@ static bool write_folded(
 	return true;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+static bool write_otlp(
+	const struct outputs *outputs, const struct profile *profile, struct buffer *out, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
+
+	if (!ends_with(outputs->paths[OUTPUT_OTLP], ".gz"))
+		return foreign_write_otlp(profile, out, err);
+	buffer_init(&raw, max_output_bytes);
+	return foreign_write_otlp(profile, &raw, err) && gzip_compress(raw.data, raw.size, out, err);
+}
+
 /* What is written: of a diff or a profile, of a suite, or of a history. */
 struct shown {
 	const struct render_input *input;        /* of a suite: NULL */
@@ -188,6 +206,8 @@ static bool render(const struct outputs *outputs, enum output_kind kind, const s
 		return render_svg(input, &svg, out, err);
 	case OUTPUT_FOLDED:
 		return write_folded(outputs, input->profiles[DIFF_HEAD], out, err);
+	case OUTPUT_OTLP:
+		return write_otlp(outputs, input->profiles[DIFF_HEAD], out, err);
 	}
 	return error_set(err, ERROR_USAGE, "no such output");
 }
@@ -220,6 +240,8 @@ static bool render_suite(const struct outputs *outputs, enum output_kind kind, c
 		return render_together(shown->other, out, err);
 	case OUTPUT_FOLDED:
 		return write_folded(outputs, shown->other->suite->profiles[DIFF_HEAD], out, err);
+	case OUTPUT_OTLP:
+		return write_otlp(outputs, shown->other->suite->profiles[DIFF_HEAD], out, err);
 	}
 	return error_set(err, ERROR_USAGE, "no such output");
 }
@@ -240,9 +262,10 @@ static bool render_history(const struct outputs *outputs, enum output_kind kind,
 		return render_history_markdown(history, out, err);
 	case OUTPUT_SVG:
 	case OUTPUT_FOLDED:
+	case OUTPUT_OTLP:
 		break;
 	}
-	return error_set(err, ERROR_USAGE, "a history is no flame graph");
+	return error_set(err, ERROR_USAGE, "a history is no flame graph, and no profile");
 }
 
 static bool write_bytes(

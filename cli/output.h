@@ -8,8 +8,8 @@
 #include "render/suite.h"
 
 /* The outputs of `diff` and `report`: several at once. "-" is standard output, which only one of them can use. */
-enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED };
-enum { OUTPUT_KIND_COUNT = 6 };
+enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED, OUTPUT_OTLP };
+enum { OUTPUT_KIND_COUNT = 7 };
 
 /* The words for --metric. */
 #define OUTPUT_METRICS "cpu off-cpu wall idle samples"

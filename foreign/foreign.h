@@ -11,7 +11,7 @@
  *	callgrind/	callgrind.out and cachegrind.out
  *	cpuprofile/	CPU profiles of V8
  *	json/		JSON, value by value
- *	otlp/		OTLP profiles, protobuf and JSON
+ *	otlp/		OTLP profiles, protobuf and JSON, which are written as well
  *	perf_data/	perf.data
  *	perf_script/	the text of perf script
  *	speedscope/	speedscope's files
@@ -63,3 +63,14 @@ bool foreign_read_text(const struct text_source *text, const char *name, struct 
 COMMON_MUST_CHECK
 bool foreign_read_perf_data(
 	const struct recording_file *file, struct recording *recording, struct buffer *notices, struct error *err);
+
+/*
+ * Appends OTLP profiles, as protobuf: a ProfilesData, which is an ExportProfilesServiceRequest as well, of the package
+ * profiles.v1development as opentelemetry-proto 1.10 and 1.11 have it. Each value type of each run is a Profile; all
+ * share the dictionary. Where events have times, each value is that of one event. Labels of the profile that have a
+ * name in OpenTelemetry's conventions are the resource's attributes. Text that is not UTF-8 has U+FFFD in place of each
+ * wrong byte. What OTLP has no place for is left out: origins, waits, requests, sources, quality and facts.
+ * ERROR_LIMIT: it is larger than `out` may be.
+ */
+COMMON_MUST_CHECK
+bool foreign_write_otlp(const struct profile *profile, struct buffer *out, struct error *err);

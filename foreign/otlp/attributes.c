@@ -4,31 +4,44 @@
 
 #include <string.h>
 
+/* Of several keys with one meaning the first one is written. */
+static const struct {
+	const char *key;
+	enum otlp_meaning meaning;
+} keys[] = {
+	{ "process.pid", OTLP_MEANS_PID },
+	{ "process.executable.name", OTLP_MEANS_PROCESS },
+	{ "thread.id", OTLP_MEANS_TID },
+	{ "thread.name", OTLP_MEANS_THREAD },
+	{ "profile.frame.type", OTLP_MEANS_KERNEL },
+	{ "process.executable.build_id.gnu", OTLP_MEANS_BUILD_ID },
+	{ "service.name", OTLP_MEANS_SERVICE },
+	{ "service.version", OTLP_MEANS_VERSION },
+	{ "deployment.environment.name", OTLP_MEANS_ENVIRONMENT },
+	{ "deployment.environment", OTLP_MEANS_ENVIRONMENT },
+	{ "host.name", OTLP_MEANS_HOST },
+	{ "container.id", OTLP_MEANS_CONTAINER },
+};
+
+const char *const otlp_label_keys[OTLP_LABELS] = { PROFILE_LABEL_SERVICE, PROFILE_LABEL_VERSION,
+	PROFILE_LABEL_ENVIRONMENT, PROFILE_LABEL_HOST, "container.id" };
+
 enum otlp_meaning otlp_meaning_of(const struct byte_reader *key)
 {
-	static const struct {
-		const char *key;
-		enum otlp_meaning meaning;
-	} keys[] = {
-		{ "process.pid", OTLP_MEANS_PID },
-		{ "process.executable.name", OTLP_MEANS_PROCESS },
-		{ "thread.id", OTLP_MEANS_TID },
-		{ "thread.name", OTLP_MEANS_THREAD },
-		{ "profile.frame.type", OTLP_MEANS_KERNEL },
-		{ "process.executable.build_id.gnu", OTLP_MEANS_BUILD_ID },
-		{ "service.name", OTLP_MEANS_SERVICE },
-		{ "service.version", OTLP_MEANS_VERSION },
-		{ "deployment.environment.name", OTLP_MEANS_ENVIRONMENT },
-		{ "deployment.environment", OTLP_MEANS_ENVIRONMENT },
-		{ "host.name", OTLP_MEANS_HOST },
-		{ "container.id", OTLP_MEANS_CONTAINER },
-	};
-
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strlen(keys[i].key) == byte_reader_left(key) &&
 			memcmp(keys[i].key, key->pos, byte_reader_left(key)) == 0)
 			return keys[i].meaning;
 	return OTLP_MEANS_NOTHING;
+}
+
+const char *otlp_key_of(enum otlp_meaning meaning)
+{
+	size_t i = 0;
+
+	while (i + 1 < sizeof(keys) / sizeof(keys[0]) && keys[i].meaning != meaning)
+		i++;
+	return keys[i].key;
 }
 
 static bool is_text(const struct byte_reader *text, const char *wanted)
@@ -56,7 +69,7 @@ bool otlp_attribute_value(
 		}
 	}
 	attribute->text = otlp_place_of(r, &text);
-	if (attribute->meaning == OTLP_MEANS_KERNEL && !is_text(&text, "kernel"))
+	if (attribute->meaning == OTLP_MEANS_KERNEL && !is_text(&text, OTLP_FRAME_KERNEL))
 		attribute->meaning = OTLP_MEANS_NOTHING;
 	return otlp_check(&value, "the value of an attribute", err);
 }

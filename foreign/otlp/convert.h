@@ -4,7 +4,7 @@
 #include "foreign/otlp/otlp.h"
 #include "foreign/otlp/schema.h"
 
-/* Private to foreign/otlp: what is known of a file while pprof is made of it. */
+/* Private to foreign/otlp: what is known of a file while pprof is made of it, and the words that it is written in. */
 
 /* Where a message or a text lies in the file. */
 struct otlp_place {
@@ -27,6 +27,12 @@ enum otlp_meaning {
 	OTLP_MEANS_CONTAINER,
 };
 enum { OTLP_LABELS = OTLP_MEANS_CONTAINER + 1 - OTLP_MEANS_SERVICE };
+
+/* [meaning - OTLP_MEANS_SERVICE] The profile's labels that these become. */
+extern const char *const otlp_label_keys[OTLP_LABELS];
+
+/* The type of a frame of the kernel. */
+#define OTLP_FRAME_KERNEL "kernel"
 
 struct otlp_attribute {
 	enum otlp_meaning meaning;
@@ -99,8 +105,9 @@ COMMON_MUST_CHECK
 bool otlp_attribute_value(
 	struct otlp_reader *r, struct byte_reader value, struct otlp_attribute *attribute, struct error *err);
 
-/* By its key. */
+/* By its key, and the key that is written. */
 enum otlp_meaning otlp_meaning_of(const struct byte_reader *key);
+const char *otlp_key_of(enum otlp_meaning meaning);
 
 /* Takes what an attribute tells of who was sampled. */
 void otlp_owner_take(struct otlp_owner *owner, const struct otlp_attribute *attribute);

@@ -7,13 +7,14 @@
  * OTLP profiles (opentelemetry-proto, package profiles.v1development, of its versions 1.10 and 1.11): a ProfilesData or
  * an ExportProfilesServiceRequest, as protobuf or as JSON.
  *
- *	schema.[ch]	the fields that are read, by name and number
+ *	schema.[ch]	the fields that are read and written, by name and number
  *	from_json.c	JSON to protobuf
  *	convert.h	what is known of a file while pprof is made of it
  *	dictionary.c	what all samples share, and the tables of pprof that are made of it
  *	attributes.c	what names of attributes mean
  *	samples.c	samples, of whole resources and profiles
  *	read.c		all of it
+ *	write.c		a profile to protobuf (foreign_write_otlp() of foreign/foreign.h)
  *
  * A file becomes pprof in memory, which profile/ reads: what values, periods and names mean is decided there alone.
  */

@@ -105,9 +105,6 @@ int64_t otlp_add_string(struct otlp_reader *r, const void *text, size_t size)
 /* A label whose value is no text that labels may have is left out. */
 static bool set_labels(const struct otlp_reader *r, struct profile *profile, struct error *err)
 {
-	static const char *const keys[OTLP_LABELS] = { PROFILE_LABEL_SERVICE, PROFILE_LABEL_VERSION,
-		PROFILE_LABEL_ENVIRONMENT, PROFILE_LABEL_HOST, "container.id" };
-
 	for (size_t i = 0; i < OTLP_LABELS; i++) {
 		struct byte_reader text = otlp_bytes_at(r, r->labels[i].value);
 		size_t size = byte_reader_left(&text);
@@ -118,7 +115,8 @@ static bool set_labels(const struct otlp_reader *r, struct profile *profile, str
 			continue;
 		memcpy(value, text.pos, size);
 		value[size] = '\0';
-		if (profile_label_check(keys[i], value, &unusable) && !profile_set_label(profile, keys[i], value, err))
+		if (profile_label_check(otlp_label_keys[i], value, &unusable) &&
+			!profile_set_label(profile, otlp_label_keys[i], value, err))
 			return false;
 	}
 	return true;

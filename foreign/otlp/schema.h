@@ -4,8 +4,9 @@
 #include "common/common.h"
 
 /*
- * The messages of OTLP profiles, as far as they are read: opentelemetry/proto/profiles/v1development/profiles.proto and
- * common/v1/common.proto of opentelemetry-proto 1.10. A field's number stands here alone.
+ * The messages of OTLP profiles, as far as they are read and written:
+ * opentelemetry/proto/profiles/v1development/profiles.proto and common/v1/common.proto of opentelemetry-proto 1.10. A
+ * field's number stands here alone.
  */
 
 enum { OTLP_DATA_RESOURCES = 1, OTLP_DATA_DICTIONARY = 2 };
@@ -14,6 +15,7 @@ enum {
 	OTLP_DICTIONARY_MAPPINGS = 1,
 	OTLP_DICTIONARY_LOCATIONS = 2,
 	OTLP_DICTIONARY_FUNCTIONS = 3,
+	OTLP_DICTIONARY_LINKS = 4,
 	OTLP_DICTIONARY_STRINGS = 5,
 	OTLP_DICTIONARY_ATTRIBUTES = 6,
 	OTLP_DICTIONARY_STACKS = 7,
@@ -21,7 +23,8 @@ enum {
 
 enum { OTLP_RESOURCE_PROFILES_RESOURCE = 1, OTLP_RESOURCE_PROFILES_SCOPES = 2 };
 enum { OTLP_RESOURCE_ATTRIBUTES = 1 };
-enum { OTLP_SCOPE_PROFILES = 2 };
+enum { OTLP_SCOPE_SCOPE = 1, OTLP_SCOPE_PROFILES = 2 };
+enum { OTLP_SCOPE_NAME = 1 };
 
 enum {
 	OTLP_PROFILE_TYPE = 1,
