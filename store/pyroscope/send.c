@@ -41,6 +41,7 @@ struct piece {
 	struct byte_reader type;
 	char id[UUID_BYTES];
 	int64_t place_ms;
+	bool *cannot_ask; /* of all pieces: the store lets nobody with this token ask what it has */
 };
 
 /* ---- What the parcel has ---- */
@@ -139,7 +140,15 @@ static bool read_total(const struct http_answer *answer, int64_t *total, struct 
 	       error_set(err, ERROR_FORMAT, "Pyroscope's answer is damaged; is it Pyroscope?");
 }
 
-/* The sum of what the store has at the piece's place, in its series. */
+/* What a store says to a token that may write and not read, and where there is nobody who answers queries. */
+static bool is_refusal(int status)
+{
+	enum { UNAUTHORIZED = 401, FORBIDDEN = 403, NOT_FOUND = 404 };
+
+	return status == UNAUTHORIZED || status == FORBIDDEN || status == NOT_FOUND;
+}
+
+/* The sum of what the store has at the piece's place, in its series; 0 where it cannot be asked. */
 static bool ask_total(const struct piece *piece, int64_t *total, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer message = { 0 };
@@ -153,14 +162,21 @@ static bool ask_total(const struct piece *piece, int64_t *total, struct error *e
 	bool was_done, ok;
 	int status;
 
+	*total = 0;
+	if (*piece->cannot_ask)
+		return true;
 	buffer_init(&message, 1 << 20);
 	pyroscope_put_bytes(&message, 1, piece->type.pos, text_size(piece->type));
 	pyroscope_put_bytes(&message, 2, selector->pos, text_size(*selector));
 	pyroscope_put_number(&message, 3, (uint64_t)piece->place_ms);
 	pyroscope_put_number(&message, 4, (uint64_t)piece->place_ms + 1);
 	pyroscope_put_number(&message, 5, 1);
-	if (!buffer_ok(&message, err) || !pyroscope_ask(piece->courier, &call, &answer, &was_done, &status, err))
+	if (!buffer_ok(&message, err))
 		return false;
+	if (!pyroscope_ask(piece->courier, &call, &answer, &was_done, &status, err)) {
+		*piece->cannot_ask = is_refusal(status);
+		return *piece->cannot_ask;
+	}
 	ok = read_total(&answer, total, err);
 	http_answer_deinit(&answer);
 	return ok;
@@ -173,6 +189,9 @@ static bool is_stored(void *context, bool *is_done, struct error *err)
 	const struct piece *piece = context;
 	int64_t total;
 
+	*is_done = false;
+	if (*piece->cannot_ask)
+		return true;
 	(void)nanosleep(&storing, NULL);
 	if (!ask_total(piece, &total, err))
 		return false;
@@ -266,13 +285,16 @@ bool pyroscope_send(
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	struct described described = { 0 };
 	uint64_t offset = 0;
+	bool cannot_ask = false;
 
 	*sent = STORE_WAS_THERE;
 	buffer_init(&bytes, MOST_DESCRIPTION_BYTES);
 	if (!read_description(parcel->parts[1], &bytes, &described, err))
 		return false;
 	for (uint32_t number = 0; byte_reader_left(&described.rows) > 0; number++) {
-		struct piece piece = { .courier = courier, .described = &described, .offset = offset };
+		struct piece piece = {
+			.courier = courier, .described = &described, .offset = offset, .cannot_ask = &cannot_ask
+		};
 		struct pyroscope_described row = { 0 };
 
 		byte_reader_copy(&described.rows, &row, sizeof(row));
@@ -286,5 +308,8 @@ bool pyroscope_send(
 			return false;
 		offset += row.size;
 	}
+	if (cannot_ask)
+		buffer_append_string(courier->notices,
+			"the store does not say what it has to whoever has this token: a profile that was pushed before may be there twice now; let the token read, too\n");
 	return true;
 }

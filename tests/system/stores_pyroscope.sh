@@ -132,6 +132,13 @@ run 0 kelvin push "$store" base/1.pb.gz --label service=secret
 run 0 kelvin report "$store?service=secret" -o report.html --json report.json
 ! grep -q sesame report.html report.json stdout stderr || fail "the token is in a report"
 
+# A token that may write and not read, as those are that agents get.
+ask 'token?value=open-sesame&writer=half-open-sesame'
+KELVIN_STORE_TOKEN=half-open-sesame run 0 kelvin push "$store" base/1.pb.gz base/2.pb.gz --label service=writer
+says stderr 'may be there twice'
+says_not stderr sesame
+[[ $(stored writer) -eq 2 ]] || fail "a token that may only write stored $(stored writer) profiles, not 2"
+
 # ---- A server that means harm ----
 
 mkdir other evil

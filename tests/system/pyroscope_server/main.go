@@ -5,8 +5,8 @@
 //	pyroscope_server FAULTS FILE    writes its port to FILE and serves until it is killed
 //
 // It keeps whatever it is sent under an id of its own, as Pyroscope does. With FAULTS > 0 about so many of a hundred calls fail: the
-// server says 500 or 429, closes before or after it has stored, or stalls. POST /faults?percent=N changes that, POST /token?value=T
-// makes calls need a token, POST /gone takes SelectMergeProfile away. GET /stored: "PROFILES SAMPLES" and a line "LABELS TIME TOTAL"
+// server says 500 or 429, closes before or after it has stored, or stalls. POST /faults?percent=N changes that, POST /token?value=T&writer=W
+// makes calls need a token, of which W is for pushing alone, POST /gone takes SelectMergeProfile away. GET /stored: "PROFILES SAMPLES" and a line "LABELS TIME TOTAL"
 // each.
 package main
 
@@ -56,6 +56,7 @@ type server struct {
 	profiles []stored
 	percent  int
 	token    string
+	writer   string // a token that may push and not ask
 	isGone   bool
 }
 
@@ -488,6 +489,7 @@ func (s *server) control(w http.ResponseWriter, request *http.Request) bool {
 		s.percent, _ = strconv.Atoi(request.URL.Query().Get("percent"))
 	case "/token":
 		s.token = request.URL.Query().Get("value")
+		s.writer = request.URL.Query().Get("writer")
 	case "/gone":
 		s.isGone = true
 	case "/stored":
@@ -515,7 +517,12 @@ func main() {
 		if s.control(w, request) {
 			return
 		}
-		if s.token != "" && request.Header.Get("Authorization") != "Bearer "+s.token {
+		isWriter := s.writer != "" && request.Header.Get("Authorization") == "Bearer "+s.writer
+		if isWriter && !strings.HasPrefix(request.URL.Path, "/push.") {
+			http.Error(w, `{"code":"permission_denied","message":"this token may not read"}`, http.StatusForbidden)
+			return
+		}
+		if s.token != "" && !isWriter && request.Header.Get("Authorization") != "Bearer "+s.token {
 			http.Error(w, `{"code":"unauthenticated","message":"no valid token in `+request.Header.Get("Authorization")+`"}`, http.StatusUnauthorized)
 			return
 		}
