@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A server that means harm to whoever pushes or reads profiles.
 
-    hostile_store.py DIRECTORY
+    hostile_store.py DIRECTORY [ELSEWHERE [CERTIFICATE KEY]]
 
 It writes its port to DIRECTORY/port, and each request as a line "METHOD PATH AUTHORIZATION" to DIRECTORY/log. The first part of a
-request's path says what it does; after COUNT of "fail-COUNT" requests and the like it answers as Pyroscope does where that has nothing.
+request's path says what it does: "elsewhere" leads to the port ELSEWHERE. To any other it answers as a Pyroscope that has nothing. With a
+certificate it has TLS; without one it is a proxy besides, as CONNECT asks for.
 """
 import http.server
 import os
 import pathlib
+import socket
 import socketserver
+import ssl
 import sys
+import threading
 import time
 
 place = pathlib.Path(sys.argv[1])
@@ -76,12 +80,38 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_POST
 
+    def do_CONNECT(self):
+        with open(place / "log", "a", encoding="utf-8") as log:
+            log.write(f"{self.command} {self.path} {self.headers.get('Authorization')}\n")
+        host, port = self.path.rsplit(":", 1)
+        with socket.create_connection((host, int(port))) as server:
+            self.send_response(200)
+            self.end_headers()
+            back = threading.Thread(target=pass_on, args=(server, self.connection), daemon=True)
+            back.start()
+            pass_on(self.connection, server)
+            back.join()
+        self.close_connection = True
+
+
+def pass_on(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
 
 
 server = Server(("127.0.0.1", 0), Handler)
+if len(sys.argv) > 3:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[3], sys.argv[4])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 (place / "port.new").write_text(str(server.server_port))
 os.rename(place / "port.new", place / "port")
 server.serve_forever()
