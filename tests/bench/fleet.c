@@ -6,99 +6,14 @@
  * time of the others; an eighth of the machines have another CPU. The first lines printed are the files of both sides,
  * joined by commas.
  */
-#include "profile/profile.h"
+#include "made.h"
 
 #include <stdlib.h>
 
 enum { SAMPLES = 6000, STACKS = 5000, FUNCTIONS = 3000, LOCATIONS = 9000, MODULES = 30, MOST_DEPTH = 40 };
 enum { SAMPLE_NS = 10000000, THREADS = 16 };
 
-static const size_t max_file_bytes = (size_t)1 << 30;
 static const int64_t duration_ns = 60000000000;
-
-static void must(bool ok, const struct error *err)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "%s\n", err->message);
-	exit(1);
-}
-
-/* splitmix64: the same profiles every time. */
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-static uint32_t intern(struct profile *profile, const char *format, uint32_t number)
-{
-	struct error err;
-	char text[160];
-	uint32_t id;
-
-	snprintf(text, sizeof(text), format, number);
-	must(profile_intern(profile, text, &id, &err), &err);
-	return id;
-}
-
-static void add_code(struct profile *profile, uint64_t side)
-{
-	struct error err;
-	uint32_t id;
-
-	for (uint32_t i = 0; i < MODULES; i++) {
-		struct profile_mapping mapping = { .start = 0x1000,
-			.end = 0x10000000,
-			.path = intern(profile, "/usr/lib/libmodule_%u.so", i),
-			.build_id = intern(profile, side ? "head%08x" : "base%08x", i) };
-
-		must(profile_add_mapping(profile, &mapping, &id, &err), &err);
-	}
-	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		struct profile_function function = { .name = intern(profile,
-							     "component::Handler<int, %u>::process(request const&)", i),
-			.file = intern(profile, "/src/component_%u.cc", i / 20),
-			.start_line = 10 + i % 500,
-			.module = profile->mappings[i % MODULES].module,
-			.fingerprint = mix(i),
-			.origin = i % MODULES < 5 ? PROFILE_ORIGIN_USER : PROFILE_ORIGIN_LIBRARY,
-			.name_source = PROFILE_NAME_DWARF };
-
-		must(profile_add_function(profile, &function, &id, &err), &err);
-	}
-	for (uint32_t i = 0; i < LOCATIONS; i++) {
-		struct profile_line line = { .function = i % FUNCTIONS, .line = 20 + i / FUNCTIONS };
-
-		must(profile_add_location(profile, i % FUNCTIONS % MODULES, 0x1000 + (uint64_t)i * 64, &id, &err),
-			&err);
-		must(profile_set_lines(profile, id, &line, 1, &err), &err);
-	}
-}
-
-/* Every stack grows from one that was there; all instances have the same ones. */
-static void add_stacks(struct profile *profile)
-{
-	uint8_t *depths = calloc(STACKS + 2, 1);
-	struct error err;
-	uint32_t id;
-
-	if (!depths)
-		exit(1);
-	for (uint64_t i = 1; profile->stack_count <= STACKS; i++) {
-		uint64_t random = mix(i * 3), recent = profile->stack_count < 300 ? profile->stack_count : 300;
-		uint32_t parent = (uint32_t)(random & 3 ? profile->stack_count - 1 - (random >> 8) % recent
-							: (random >> 8) % profile->stack_count);
-
-		if (depths[parent] >= MOST_DEPTH)
-			parent = 0;
-		must(profile_add_stack(profile, parent, (uint32_t)(mix(random) % LOCATIONS), &id, &err), &err);
-		depths[id] = (uint8_t)(depths[parent] + 1);
-	}
-	free(depths);
-}
 
 /* Most of the time is spent in a few stacks, as in a real program. */
 static void add_samples(struct profile *profile, uint64_t side, uint64_t instance)
@@ -137,7 +52,7 @@ static void add_samples(struct profile *profile, uint64_t side, uint64_t instanc
 static void make(const char *directory, uint64_t side, uint64_t instance)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
-	struct buffer out;
+	const struct service_shape shape = { FUNCTIONS, LOCATIONS, MODULES, side, .changed_one_in = 0 };
 	struct error err;
 	char path[4096];
 
@@ -145,8 +60,8 @@ static void make(const char *directory, uint64_t side, uint64_t instance)
 	profile->period_type = profile->value_types[1];
 	profile->period = SAMPLE_NS;
 	profile->has_timeline = true;
-	add_code(profile, side);
-	add_stacks(profile);
+	add_service_code(profile, &shape);
+	add_grown_stacks(profile, STACKS, MOST_DEPTH, LOCATIONS, 0);
 	add_samples(profile, side, instance);
 	profile->facts.tool = intern(profile, "kelvin 0.%u.0", 1);
 	profile->facts.frequency_hz = 100;
@@ -158,13 +73,9 @@ static void make(const char *directory, uint64_t side, uint64_t instance)
 		&err);
 	profile->quality = (struct profile_quality){ .samples = SAMPLES, .stops[PROFILE_STOP_ROOT] = SAMPLES };
 	must(profile_finish(profile, &err), &err);
-	buffer_init(&out, max_file_bytes);
 	snprintf(path, sizeof(path), "%s/%s-%u.pb.gz", directory, side ? "head" : "base", (unsigned int)instance);
-	must(profile_write_pprof(profile, &out, &err) && buffer_ok(&out, &err) &&
-			file_write(path, out.data, out.size, 0644, &err),
-		&err);
+	(void)write_profile(profile, path);
 	printf("%s%s", instance ? "," : "", path);
-	buffer_deinit(&out);
 }
 
 int main(int argc, char **argv)

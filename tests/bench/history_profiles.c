@@ -7,11 +7,9 @@
  * Each is 30 s of samples in 3,000 functions, a file every hour. From the middle on one function has more, as a new
  * version's, whose build id and code are others.
  */
-#include "foreign/foreign.h"
-#include "profile/profile.h"
+#include "made.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	SAMPLES = 30000,
@@ -23,36 +21,7 @@ enum {
 	PATHS = 9000
 };
 
-static const size_t max_file_bytes = (size_t)1 << 30;
 static const int64_t first_unix_ns = 1760000000000000000, hour_ns = 3600000000000;
-
-static void must(bool ok, const struct error *err)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "%s\n", err->message);
-	exit(1);
-}
-
-/* splitmix64: the same profiles every time. */
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-static uint32_t intern(struct profile *profile, const char *format, unsigned int number)
-{
-	struct error err;
-	char text[256];
-	uint32_t id;
-
-	snprintf(text, sizeof(text), "%s_%u", format, number);
-	must(profile_intern(profile, text, &id, &err), &err);
-	return id;
-}
 
 static void add_places(struct profile *profile, unsigned int functions, bool is_new)
 {
@@ -61,9 +30,9 @@ static void add_places(struct profile *profile, unsigned int functions, bool is_
 
 	for (uint32_t i = 0; i < MAPPINGS; i++) {
 		struct profile_mapping mapping = {
-			.path = intern(profile, "/usr/lib/x86_64-linux-gnu/library", i),
-			.build_id =
-				intern(profile, "00112233445566778899aabbccddeeff0011223", i * 2 + (i == 0 && is_new)),
+			.path = intern(profile, "/usr/lib/x86_64-linux-gnu/library_%u", i),
+			.build_id = intern(
+				profile, "00112233445566778899aabbccddeeff0011223_%u", i * 2 + (i == 0 && is_new)),
 			.end = 1 << 20,
 		};
 
@@ -71,8 +40,8 @@ static void add_places(struct profile *profile, unsigned int functions, bool is_
 	}
 	for (uint32_t i = 0; i < functions; i++) {
 		struct profile_function function = {
-			.name = intern(profile, "company::project::module::Class<int, std::string>::method", i),
-			.file = intern(profile, "/home/build/project/src/module/class", i / 20),
+			.name = intern(profile, "company::project::module::Class<int, std::string>::method_%u", i),
+			.file = intern(profile, "/home/build/project/src/module/class_%u", i / 20),
 			.start_line = i,
 			.module = profile->mappings[i % MAPPINGS].module,
 			.fingerprint = mix(i + (i == MAPPINGS && is_new)),
@@ -120,13 +89,13 @@ static struct profile *make(unsigned int functions, unsigned int number, bool is
 	must(profile_set_label(profile, "service", "checkout", &err) &&
 			profile_set_label(profile, "version", is_new ? "42" : "41", &err),
 		&err);
-	profile->facts.tool = intern(profile, "kelvin 0", 2);
+	profile->facts.tool = intern(profile, "kelvin 0_%u", 2);
 	profile->facts.frequency_hz = 997;
 	add_places(profile, functions, is_new);
 	must(profile_add_run(profile, &run, &id, &err), &err);
 	for (int32_t i = 0; i < THREADS; i++) {
 		struct profile_thread thread = {
-			.pid = 100, .tid = 100 + i, .name = intern(profile, "worker", (uint32_t)i)
+			.pid = 100, .tid = 100 + i, .name = intern(profile, "worker_%u", (uint32_t)i)
 		};
 
 		must(profile_add_thread(profile, &thread, &id, &err), &err);
@@ -155,15 +124,10 @@ int main(int argc, char **argv)
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		struct profile *profile = make(functions, i, i >= count / 2);
-		struct buffer file;
-		struct error err;
 		char path[4096];
 
-		buffer_init(&file, max_file_bytes);
 		snprintf(path, sizeof(path), "%s/p%05u.pb.gz", argv[1], i);
-		must(profile_write_pprof(profile, &file, &err) && file_write(path, file.data, file.size, 0644, &err),
-			&err);
-		buffer_deinit(&file);
+		(void)write_profile(profile, path);
 		profile_destroy(profile);
 	}
 	return 0;

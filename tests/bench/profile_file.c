@@ -7,7 +7,7 @@
  *   bench_profile_file rewrite FILE.pb.gz   reads it and writes it to memory
  */
 #include "foreign/foreign.h"
-#include "profile/profile.h"
+#include "made.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,34 +25,6 @@ enum {
 
 static const size_t max_file_bytes = (size_t)1 << 30;
 
-static void must(bool ok, const struct error *err)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "%s\n", err->message);
-	exit(1);
-}
-
-/* splitmix64: the same profile every time. */
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-static uint32_t intern(struct profile *profile, const char *format, unsigned int number)
-{
-	struct error err;
-	char text[256];
-	uint32_t id;
-
-	snprintf(text, sizeof(text), "%s_%u", format, number);
-	must(profile_intern(profile, text, &id, &err), &err);
-	return id;
-}
-
 static void add_places(struct profile *profile)
 {
 	struct error err;
@@ -60,8 +32,8 @@ static void add_places(struct profile *profile)
 
 	for (uint32_t i = 0; i < MAPPINGS; i++) {
 		struct profile_mapping mapping = {
-			.path = intern(profile, "/usr/lib/x86_64-linux-gnu/library", i),
-			.build_id = intern(profile, "00112233445566778899aabbccddeeff00112233", i),
+			.path = intern(profile, "/usr/lib/x86_64-linux-gnu/library_%u", i),
+			.build_id = intern(profile, "00112233445566778899aabbccddeeff00112233_%u", i),
 			.end = 1 << 20,
 		};
 
@@ -69,9 +41,9 @@ static void add_places(struct profile *profile)
 	}
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		struct profile_function function = {
-			.name = intern(profile, "company::project::module::Class<int, std::string>::method", i),
-			.linkage_name = intern(profile, "_ZN7company7project6module5ClassIiSsE6methodEv", i),
-			.file = intern(profile, "/home/build/project/src/module/class", i / 20),
+			.name = intern(profile, "company::project::module::Class<int, std::string>::method_%u", i),
+			.linkage_name = intern(profile, "_ZN7company7project6module5ClassIiSsE6methodEv_%u", i),
+			.file = intern(profile, "/home/build/project/src/module/class_%u", i / 20),
 			.start_line = i,
 			.module = profile->mappings[i % MAPPINGS].module,
 			.fingerprint = mix(i),
@@ -119,7 +91,7 @@ static struct profile *make(void)
 	must(profile_add_run(profile, &run, &id, &err), &err);
 	for (int32_t i = 0; i < THREADS; i++) {
 		struct profile_thread thread = {
-			.pid = 100, .tid = 100 + i, .name = intern(profile, "worker", (uint32_t)i)
+			.pid = 100, .tid = 100 + i, .name = intern(profile, "worker_%u", (uint32_t)i)
 		};
 
 		must(profile_add_thread(profile, &thread, &id, &err), &err);
@@ -138,14 +110,10 @@ static struct profile *make(void)
 static void make_file(const char *path)
 {
 	struct profile *profile = make();
-	struct buffer file;
-	struct error err;
+	size_t size = write_profile(profile, path);
 
-	buffer_init(&file, max_file_bytes);
-	must(profile_write_pprof(profile, &file, &err) && file_write(path, file.data, file.size, 0644, &err), &err);
 	printf("%zu samples, %zu distinct, %zu stacks, %zu bytes\n", profile->event_count, profile->sample_count,
-		profile->stack_count, file.size);
-	buffer_deinit(&file);
+		profile->stack_count, size);
 	profile_destroy(profile);
 }
 
