@@ -117,7 +117,8 @@ static bool choose_runs(struct choice *c, struct error *err)
 			struct profile_run run = { .start_unix_ns = whole.start_unix_ns,
 				.exit_status = -1,
 				.instance = whole.instance,
-				.cpu_model = whole.cpu_model };
+				.cpu_model = whole.cpu_model,
+				.layout = whole.layout };
 
 			if (!profile_add_run(into, &run, &made, err))
 				return false;

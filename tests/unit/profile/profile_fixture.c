@@ -195,6 +195,7 @@ static void add_samples(struct maker *m, const uint32_t *stacks)
 	must(m, profile_intern(m->profile, "suite::parse", &runs[1].name, &m->err));
 	must(m, profile_intern(m->profile, "api-7d4f", &runs[1].instance, &m->err));
 	must(m, profile_intern(m->profile, "AMD EPYC 7763", &runs[1].cpu_model, &m->err));
+	runs[1].layout = 3;
 	must(m, profile_add_run(m->profile, &runs[0], &ids[0], &m->err));
 	must(m, profile_add_run(m->profile, &runs[1], &ids[1], &m->err));
 	threads[0] = thread(m, ids[0], 100, "server");
@@ -341,6 +342,7 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 		assert_string_equal(profile_string(a, x->name), profile_string(b, y->name));
 		assert_string_equal(profile_string(a, x->instance), profile_string(b, y->instance));
 		assert_string_equal(profile_string(a, x->cpu_model), profile_string(b, y->cpu_model));
+		assert_int_equal(x->layout, y->layout);
 		assert_memory_equal(&x->measured, &y->measured, sizeof(x->measured));
 	}
 	assert_int_equal(a->thread_count, b->thread_count);
