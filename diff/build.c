@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/build.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 /* Room for the names of two profiles with millions of distinct symbols; no program has more. */
@@ -82,6 +83,7 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 			return error_set_memory(err);
 	}
 	build->diff->scale.factor = 1;
+	build->diff->layouts = (struct diff_layouts){ .rsd = NAN, .same_code_rsd = NAN };
 	build->diff->named_wait = PROFILE_NONE;
 	build->diff->cause.function = PROFILE_NONE;
 	build->diff->evidence.q = build->options.q;

@@ -2,6 +2,7 @@
 #include "diff/match/align.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* Copies a string of a profile into the diff's table. */
@@ -82,6 +83,7 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		.name_source = from->name_source,
 		.tier = DIFF_TIER_ONE_SIDED,
 		.moved_to = PROFILE_NONE,
+		.layout_rsd = NAN,
 		.language = build->is_grouped ? PROFILE_LANGUAGE_NATIVE : profile_language_of(name, module),
 		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(name, module)
 								    : PROFILE_LANGUAGE_NATIVE,
@@ -418,6 +420,7 @@ static bool join_modules(struct diff_build *build, struct module_pairs *pairs, s
 	size_t strings = string_table_count(build->diff->strings);
 
 	build->module_of = calloc(strings + 1, sizeof(*build->module_of));
+	build->module_of_count = strings;
 	if (!build->module_of)
 		return error_set_memory(err);
 	if (pairs->count > 0)

@@ -135,6 +135,82 @@ static bool module_is_same(const struct diff_build *build, uint32_t module)
 	return base[0] != '\0' && strcmp(base, module_build_id(build->profiles[DIFF_HEAD], name)) == 0;
 }
 
+/* Whether a mapping of a profile is of this module, by its own name or by the one that it has on the other side. */
+static bool is_of_module(const struct diff_build *build, const struct profile *profile,
+	const struct profile_mapping *mapping, uint32_t module)
+{
+	uint32_t id = string_table_find(build->diff->strings, profile_string(profile, mapping->module),
+		string_table_size(profile->strings, mapping->module));
+
+	return id == module || (id < build->module_of_count && module < build->module_of_count &&
+				       build->module_of[id] > 0 && build->module_of[id] == build->module_of[module]);
+}
+
+/* The file that a module is on a side, if it is one; else PROFILE_NONE. */
+static uint32_t find_file(const struct diff_build *build, enum diff_side side, uint32_t module)
+{
+	const struct profile *profile = build->profiles[side];
+
+	for (uint32_t i = 0; i < profile->mapping_count; i++)
+		if (profile->mappings[i].kind == PROFILE_MAPPING_FILE &&
+			is_of_module(build, profile, &profile->mappings[i], module))
+			return i;
+	return PROFILE_NONE;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return ORDER(*a, *b);
+}
+
+/* The sampled addresses of a file, sorted; NULL: out of memory. */
+static uint64_t *addresses_of(const struct profile *profile, uint32_t mapping, size_t *count)
+{
+	uint64_t *addresses = malloc((profile->location_count + 1) * sizeof(*addresses));
+
+	*count = 0;
+	for (size_t i = 0; addresses && i < profile->location_count; i++)
+		if (profile->locations[i].mapping == mapping)
+			addresses[(*count)++] = profile->locations[i].address;
+	if (addresses && *count > 0)
+		qsort(addresses, *count, sizeof(*addresses), by_address);
+	return addresses;
+}
+
+/* Whether most of the addresses that were sampled on one side were so on the other one: code lies where it lay. */
+static bool lies_alike(const struct diff_build *build, const uint32_t files[DIFF_SIDES])
+{
+	size_t count[DIFF_SIDES], common = 0;
+	CLEANUP(cleanup_free) uint64_t *base = addresses_of(build->profiles[0], files[0], &count[0]);
+	CLEANUP(cleanup_free) uint64_t *head = addresses_of(build->profiles[1], files[1], &count[1]);
+
+	for (size_t i = 0, j = 0; base && head && i < count[0] && j < count[1];) {
+		common += base[i] == head[j];
+		if (base[i] <= head[j])
+			i++;
+		else
+			j++;
+	}
+	return 2 * common >= (count[0] < count[1] ? count[0] : count[1]);
+}
+
+bool code_module_is_relinked(const struct diff_build *build, uint32_t module)
+{
+	const uint32_t files[DIFF_SIDES] = { find_file(build, DIFF_BASE, module), find_file(build, DIFF_HEAD, module) };
+	uint32_t build_ids[DIFF_SIDES];
+
+	if (files[DIFF_BASE] == PROFILE_NONE || files[DIFF_HEAD] == PROFILE_NONE)
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		build_ids[side] = build->profiles[side]->mappings[files[side]].build_id;
+	if (build_ids[DIFF_BASE] == 0 || build_ids[DIFF_HEAD] == 0)
+		return !lies_alike(build, files);
+	return strcmp(profile_string(build->profiles[DIFF_BASE], build_ids[DIFF_BASE]),
+		       profile_string(build->profiles[DIFF_HEAD], build_ids[DIFF_HEAD])) != 0;
+}
+
 enum { MODULE_UNASKED, MODULE_DIFFERS, MODULE_SAME };
 
 static bool compare_build_ids(struct diff_build *build, struct error *err)

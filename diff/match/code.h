@@ -11,6 +11,12 @@ COMMON_MUST_CHECK
 bool code_compare(struct diff_build *build, struct error *err);
 
 /*
+ * Whether a module (string of the diff) is a binary that both sides have, and each another one: the linker may have put
+ * its functions elsewhere.
+ */
+bool code_module_is_relinked(const struct diff_build *build, uint32_t module);
+
+/*
  * Whether two functions, each of one side only, may be one function that was renamed. They are not if the other
  * recording's binary contains the code of either (the same binary, the same kernel) and it merely was not sampled
  * there. A PLT stub has the name of the function that it calls. Needs code_compare().

@@ -3,6 +3,7 @@
 
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/experiment.h"
+#include "diff/statistics/placement.h"
 #include "diff/statistics/speed.h"
 #include "probability/probability.h"
 
@@ -29,6 +30,7 @@ struct basis {
 	struct speed speed;
 	bool speed_is_explained;
 	struct moderation moderation;
+	struct placement placement;
 };
 
 /* The basis of a comparison: that of the whole, if this is a part of it. */

@@ -246,6 +246,8 @@ static bool weigh_samples(struct diff_build *build, struct experiment *experimen
 	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
 						   : weigh_single(build, experiment, results, err)))
 		return false;
+	if (!placement_weigh(build, experiment, results, err))
+		return false;
 	open_load_judge(experiment, results);
 	states_without_evidence(build);
 	if (!evidence_apply(build, experiment, results, err))

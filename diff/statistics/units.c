@@ -4,6 +4,7 @@
 #include "diff/match/interrupts.h"
 #include "diff/statistics/basis.h"
 #include "diff/statistics/floor.h"
+#include "diff/statistics/layouts.h"
 #include "diff/statistics/mix.h"
 #include "diff/statistics/modes.h"
 #include "diff/statistics/sums.h"
@@ -158,7 +159,7 @@ static size_t unit_count(const struct diff_build *build, enum diff_side side)
 		return basis_of(build->diff)->unit_count[side];
 	switch (mode) {
 	case DIFF_EVIDENCE_RUNS:
-		return profile->run_count;
+		return layouts_are_units(build) ? layouts_count(profile) : profile->run_count;
 	case DIFF_EVIDENCE_EXACT:
 		/* Parts of an execution are no repeats of each other. */
 		return profile->run_count > 0 && !profile_has_phases(profile) ? profile->run_count : 1;
@@ -196,14 +197,18 @@ static void weigh_interrupts(const struct diff_build *build, struct experiment *
 		experiment->rows[i].machine_variance = pow(disturbance_rsd * differ, 2);
 }
 
-/* Runs are the runs of threads. */
-static bool divide_by_runs(const struct profile *profile, uint32_t **of_thread, struct error *err)
+/* Runs are the runs of threads; with layouts, a unit is one of these. */
+static bool divide_by_runs(
+	const struct profile *profile, const struct layouts_division *layouts, uint32_t **of_thread, struct error *err)
 {
 	*of_thread = malloc((profile->thread_count + 1) * sizeof(**of_thread));
 	if (!*of_thread)
 		return error_set_memory(err);
-	for (size_t i = 0; i < profile->thread_count; i++)
-		(*of_thread)[i] = profile->threads[i].run;
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		uint32_t run = profile->threads[i].run;
+
+		(*of_thread)[i] = layouts->count > 0 ? layouts->of_run[run] : run;
+	}
 	return true;
 }
 
@@ -214,15 +219,20 @@ static bool fill_side(const struct diff_build *build, const struct row_index *in
 	enum diff_evidence_mode mode = build->diff->evidence.mode;
 	struct experiment_side *s = &experiment->sides[side];
 	CLEANUP(cleanup_free) uint32_t *of_thread = NULL;
+	CLEANUP(layouts_division_deinit) struct layouts_division layouts = { 0 };
 	struct sums_division division = { .units = unit_count(build, side), .by_time = mode == DIFF_EVIDENCE_SINGLE };
 
-	if (division.units > 1 && !division.by_time && !divide_by_runs(profile, &of_thread, err))
+	if (mode == DIFF_EVIDENCE_RUNS && layouts_are_units(build) && !layouts_divide(profile, &layouts, err))
+		return false;
+	if (division.units > 1 && !division.by_time && !divide_by_runs(profile, &layouts, &of_thread, err))
 		return false;
 	division.of_thread = of_thread;
 	s->sample_weight = build->sample_weight[side];
 	s->unit_count = division.units;
-	return sums_fill(build, index, side, &division, experiment->row_count, &s->values, err) &&
-	       workers_fill(build, index, side, experiment, err);
+	if (!sums_fill(build, index, side, &division, experiment->row_count, &s->values, err))
+		return false;
+	layouts_level(&layouts, experiment->row_count, s->values);
+	return workers_fill(build, index, side, experiment, err);
 }
 
 bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err)
@@ -230,6 +240,7 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
 
 	experiment->factor = build->diff->scale.factor;
+	experiment->units_are_layouts = build->diff->evidence.mode == DIFF_EVIDENCE_RUNS && layouts_are_units(build);
 	if (!choose_rows(build, experiment, err))
 		return false;
 	mix_rows(build, experiment);
@@ -244,6 +255,8 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 		return false;
 	work_divide_runs(experiment, build->diff->evidence.mode);
 	basis_apply(build, experiment);
-	return experiment_finish(experiment, err) && basis_keep_units(build, experiment, err) &&
-	       weights_fill(build, experiment, err);
+	if (!experiment_finish(experiment, err))
+		return false;
+	layouts_describe(build, experiment);
+	return basis_keep_units(build, experiment, err) && weights_fill(build, experiment, err);
 }

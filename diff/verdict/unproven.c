@@ -134,6 +134,11 @@ static bool say_inconclusive(struct diff_build *build, double tolerated, struct 
 			too_few_samples(build, tolerated / diff->total.base)
 				? "; so few samples prove no less: record longer, and several runs on each side"
 				: "; smaller changes look like the variation between processes: record several runs on each side");
+	/* More runs in the same place tell no more of places. */
+	if (diff->layouts.widens)
+		return build_text(diff, err, &diff->verdict_text,
+			"%s%s; head %s %s; where the linker put the code may explain it: kelvin bench --layouts 8 would tell",
+			places, bound, words_verb(diff), words);
 	/*
 	 * An interval shrinks with the square root of the number of samples. Half the tolerance is aimed at, which
 	 * leaves room for an estimate that is off by chance.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation_fixture.h"
+#include "tests/unit/support/profile.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <gsl/gsl_randist.h>
@@ -63,11 +64,39 @@ static double times(const struct simulated_change *change, size_t function)
 	return change && change->function == function ? change->times : 1;
 }
 
+/* [layout * functions + function] what where the linker put it makes of its time. */
+static double *make_layouts(struct simulation *s, size_t layouts)
+{
+	double *factors = malloc((layouts * s->function_count + 1) * sizeof(*factors));
+
+	assert_non_null(factors);
+	for (size_t i = 0; i < layouts * s->function_count; i++)
+		factors[i] = exp(gsl_ran_gaussian(s->rng, s->layout_rsd));
+	return factors;
+}
+
+/* Each side is a file of its own, whose runs tell their layout where there are several. */
+static void mark_layouts(struct simulation *s, struct profile *profile)
+{
+	char build_id[32];
+
+	if (!(s->layout_rsd > 0))
+		return;
+	snprintf(build_id, sizeof(build_id), "%016lx", gsl_rng_get(s->rng));
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		profile->mappings[i].build_id = profile_id(profile, build_id);
+	for (size_t run = 0; s->layouts > 0 && run < profile->run_count; run++)
+		profile->runs[run].layout = (uint32_t)(run % s->layouts + 1);
+}
+
 struct profile *simulation_runs(
 	struct simulation *s, size_t runs, double samples, const struct simulated_change *change)
 {
 	struct synthetic to = synthetic_create();
 	uint32_t stacks[SIMULATION_MAX_FUNCTIONS];
+	size_t layouts = s->layouts > 0 ? s->layouts : 1;
+	double *factors = make_layouts(s, layouts);
+	struct profile *profile;
 
 	add_stacks(s, &to, change, stacks);
 	for (size_t run = 0; run < runs; run++) {
@@ -75,13 +104,16 @@ struct profile *simulation_runs(
 
 		synthetic_run(&to, true, 0);
 		for (size_t i = 0; i < s->function_count; i++) {
-			double mean =
-				samples / (double)runs * s->shares[i] * times(change, i) * pow(speed, s->slopes[i]);
+			double mean = samples / (double)runs * s->shares[i] * times(change, i) *
+				      factors[run % layouts * s->function_count + i] * pow(speed, s->slopes[i]);
 
 			synthetic_add(&to, stacks[i], gsl_ran_poisson(s->rng, mean * noise(s, s->run_rsd)), -1);
 		}
 	}
-	return synthetic_finish(&to);
+	free(factors);
+	profile = synthetic_finish(&to);
+	mark_layouts(s, profile);
+	return profile;
 }
 
 enum { REQUESTS_PER_BLOCK = 250 };

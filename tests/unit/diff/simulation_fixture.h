@@ -21,6 +21,8 @@ struct simulation {
 	double speed_rsd;   /* of the machine's speed between runs */
 	double process_rsd; /* of one function between processes */
 	double burst_rsd;   /* of one function between quarters of a second */
+	double layout_rsd;  /* of one function between layouts of the code; 0: all builds are one file */
+	size_t layouts;     /* that the runs of a side are of, in turn, and tell; 0: one, and they do not tell */
 	double load;        /* of attached processes; 0: 1 */
 	bool counts;        /* attached processes count the requests that they answer */
 };

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/placement.h"
+
+#include "diff/match/code.h"
+#include "diff/metric.h"
+#include "diff/statistics/basis.h"
+#include "diff/statistics/layouts.h"
+#include "probability/probability.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The most that placement was seen to change a function by, as a logarithm: 35 % (Mytkowicz et al. 2009: 30 %). */
+static const double most_effect = 0.3;
+
+/* Layouts of one side differ by so many of their standard deviations. */
+static const double most_spreads = 2;
+
+/*
+ * Functions whose times are known worse than this say little of placement: the error of a squared difference is as its
+ * variance.
+ */
+static const double known_rsd = 0.03;
+
+/*
+ * The variance of placement is of few functions, but not of any size: what is known of it from other programs is worth
+ * this many degrees of freedom.
+ */
+static const double known_freedom = 3;
+
+/* Runs alone would call a function changed at this level. */
+static const double marked_p = 0.005;
+
+/* From this part of the variance by runs on, placement makes an interval visibly wider. */
+static const double wide = 0.1;
+
+/* Part of a function's time that may lie below code that differs. */
+static const double most_below_changed = 0.1;
+
+/* What a function, or a node with all below it, has of placement. */
+struct placing {
+	double size;         /* scaled, of both sides */
+	double squares;      /* sum of squares of the times of its functions that were linked anew */
+	double contribution; /* of placed functions to the difference */
+};
+
+struct placed {
+	struct diff_build *build;
+	bool *is_relinked;         /* owned: [function] its module was linked anew */
+	bool *is_placed;           /* owned: [function] */
+	struct placing *functions; /* owned: [function] its self time; `size` is that of all its nodes */
+	struct placing *nodes;     /* owned: [node] with all below it */
+	struct placing *totals;    /* owned: [function] with all it calls */
+	struct placing whole;
+};
+
+static void placed_deinit(struct placed *placed)
+{
+	free(placed->is_relinked);
+	free(placed->is_placed);
+	free(placed->functions);
+	free(placed->nodes);
+	free(placed->totals);
+}
+
+/* ---- Which functions are placed ---- */
+
+static bool is_machine_code(const struct diff_function *f)
+{
+	return f->name_source != PROFILE_NAME_JIT && f->name_source != PROFILE_NAME_KALLSYMS &&
+	       f->name_source != PROFILE_NAME_IMPORTED && !f->interrupt && f->interprets == PROFILE_LANGUAGE_NATIVE;
+}
+
+static bool find_relinked(struct placed *placed, struct error *err)
+{
+	const struct diff *diff = placed->build->diff;
+	size_t strings = string_table_count(diff->strings);
+	enum { UNASKED, IS_NOT, IS };
+	CLEANUP(cleanup_free) uint8_t *modules = calloc(strings + 1, 1);
+
+	if (!modules)
+		return error_set_memory(err);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+
+		if (!is_machine_code(f) || f->module == 0)
+			continue;
+		if (modules[f->module] == UNASKED)
+			modules[f->module] = code_module_is_relinked(placed->build, f->module) ? IS : IS_NOT;
+		placed->is_relinked[i] = modules[f->module] == IS;
+	}
+	return true;
+}
+
+/* Whether the function may do other work than in base, or call others more often. */
+static bool may_be_changed(const struct placed *placed, uint32_t function)
+{
+	const struct diff_function *f = &placed->build->diff->functions[function];
+
+	if (f->interrupt)
+		return false;
+	return f->code == DIFF_CODE_CHANGED || (f->code == DIFF_CODE_UNKNOWN && placed->is_relinked[function]) ||
+	       (f->code == DIFF_CODE_UNKNOWN && f->name_source == PROFILE_NAME_JIT);
+}
+
+static double node_self(const struct diff *diff, enum diff_side side, size_t node)
+{
+	return diff->node_self[side][node] * (side == DIFF_HEAD ? diff->scale.factor : 1);
+}
+
+static double node_size(const struct diff *diff, size_t node)
+{
+	return node_self(diff, DIFF_BASE, node) + node_self(diff, DIFF_HEAD, node);
+}
+
+/*
+ * [function] the least that its self time differs by, as far as runs know it, as a logarithm; 0: it is not known. Where
+ * layouts are units, `most_effect` stands for so much as layouts of one side differ by.
+ */
+static double *least_effects(
+	const struct diff_build *build, const struct experiment *experiment, const struct row_result *results)
+{
+	static const double normal_quantile = 1.96;
+	const struct diff *diff = build->diff;
+	double *effects = calloc(diff->function_count + 1, sizeof(*effects));
+
+	for (size_t i = 0; effects && i < experiment->row_count; i++) {
+		const struct row_result *result = &results[i];
+		double *effect = &effects[experiment->rows[i].id];
+
+		if (experiment->rows[i].kind != ROW_SELF || !result->tested || result->small_error > 0)
+			continue;
+		if (experiment->units_are_layouts)
+			*effect = fabs(result->effect) / layouts_spread(experiment, i) * most_effect / most_spreads;
+		else
+			*effect = fabs(result->effect) - normal_quantile * sqrt(result->variance);
+	}
+	return effects;
+}
+
+/* Nodes are in preorder: what is above a node comes before it. */
+static bool find_placed(
+	struct placed *placed, const struct experiment *experiment, const struct row_result *results, struct error *err)
+{
+	const struct diff *diff = placed->build->diff;
+	CLEANUP(cleanup_free) double *effects = least_effects(placed->build, experiment, results);
+	CLEANUP(cleanup_free) bool *below_changed = calloc(diff->node_count + 1, sizeof(*below_changed));
+	CLEANUP(cleanup_free) double *below = calloc(diff->function_count + 1, sizeof(*below));
+
+	if (!below_changed || !below || !effects)
+		return error_set_memory(err);
+	for (size_t node = 1; node < diff->node_count; node++) {
+		uint32_t parent = diff->nodes[node].parent, function = diff->nodes[node].function;
+
+		below_changed[node] =
+			below_changed[parent] || (parent > 0 && may_be_changed(placed, diff->nodes[parent].function));
+		placed->functions[function].size += node_size(diff, node);
+		below[function] += below_changed[node] ? node_size(diff, node) : 0;
+	}
+	for (size_t i = 0; i < diff->function_count; i++)
+		placed->is_placed[i] = placed->is_relinked[i] && diff->functions[i].code == DIFF_CODE_SAME &&
+				       effects[i] <= most_effect &&
+				       below[i] <= most_below_changed * placed->functions[i].size;
+	return true;
+}
+
+/* ---- What rows have of them ---- */
+
+static void add_placing(struct placing *to, const struct placing *from)
+{
+	to->size += from->size;
+	to->squares += from->squares;
+	to->contribution += from->contribution;
+}
+
+/*
+ * A function lies in one place however many nodes it has, so that their times count with that of all of it: in a
+ * subtree that has a part of them this is an upper bound.
+ */
+static bool sum_nodes(struct placed *placed, struct error *err)
+{
+	const struct diff *diff = placed->build->diff;
+
+	placed->nodes = calloc(diff->node_count + 1, sizeof(*placed->nodes));
+	placed->totals = calloc(diff->function_count + 1, sizeof(*placed->totals));
+	if (!placed->nodes || !placed->totals)
+		return error_set_memory(err);
+	for (size_t node = diff->node_count; node-- > 1;) {
+		uint32_t function = diff->nodes[node].function;
+		struct placing own = { .size = node_size(diff, node) };
+
+		if (placed->is_relinked[function])
+			own.squares = own.size * placed->functions[function].size;
+		if (placed->is_placed[function])
+			own.contribution = node_self(diff, DIFF_HEAD, node) - node_self(diff, DIFF_BASE, node);
+		add_placing(&placed->nodes[node], &own);
+		if (!(diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
+			add_placing(&placed->nodes[diff->nodes[node].parent], &placed->nodes[node]);
+		if (placed->build->topmost[node])
+			add_placing(&placed->totals[function], &placed->nodes[node]);
+	}
+	placed->whole = placed->nodes[0];
+	return true;
+}
+
+static struct placing placing_of(const struct placed *placed, const struct row *row)
+{
+	const struct diff *diff = placed->build->diff;
+	struct placing self = { 0 };
+
+	switch (row->kind) {
+	case ROW_WHOLE:
+		return placed->whole;
+	case ROW_TOTAL:
+		return placed->totals[row->id];
+	case ROW_NODE:
+		return placed->nodes[row->id];
+	case ROW_SELF:
+		self.size = placed->functions[row->id].size;
+		self.squares = placed->is_relinked[row->id] ? self.size * self.size : 0;
+		self.contribution = placed->is_placed[row->id] ? diff->functions[row->id].self.delta : 0;
+		return self;
+	}
+	return self;
+}
+
+/* ---- The estimate ---- */
+
+static void estimate(const struct placed *placed, const struct experiment *experiment, const struct row_result *results,
+	struct placement *placement)
+{
+	double weights = 0, squares = 0, sum = 0;
+
+	for (size_t i = 0; i < experiment->row_count; i++) {
+		const struct row *row = &experiment->rows[i];
+		const struct row_result *result = &results[i];
+		double weight;
+
+		if (row->kind != ROW_SELF || !placed->is_placed[row->id] || !result->tested || result->small_error > 0)
+			continue;
+		weight = placed->functions[row->id].size / pow(result->variance + known_rsd * known_rsd, 2);
+		weights += weight;
+		squares += weight * weight;
+		sum += weight * (result->judged * result->judged - result->variance);
+		placement->functions++;
+	}
+	/* Several layouts show what they do by themselves. */
+	if (placement->functions == 0 || placement->is_of_layouts)
+		return;
+	placement->variance = fmax(sum / weights, 0);
+	placement->freedom = weights * weights / squares + known_freedom;
+}
+
+/* Of the time of the program, interrupts aside. */
+static double changed_share(const struct placed *placed)
+{
+	const struct diff *diff = placed->build->diff;
+	double changed = 0, all = diff->total.base + diff->total.head;
+
+	for (size_t node = 1; node < diff->node_count; node++)
+		if (!(diff->nodes[node].flags & DIFF_NODE_INTERRUPT) &&
+			may_be_changed(placed, diff->nodes[node].function))
+			changed += node_size(diff, node);
+	return all > 0 ? changed / all : 1;
+}
+
+/* ---- Rows ---- */
+
+static void widen(struct row_result *result, double extra, double extra_freedom)
+{
+	double sum = result->variance + extra;
+
+	if (!(extra > 0))
+		return;
+	result->freedom =
+		sum * sum / (result->variance * result->variance / result->freedom + extra * extra / extra_freedom);
+	result->variance = sum;
+}
+
+static double concentration_of(const struct placing *placing)
+{
+	return fmin(placing->squares / (placing->size * placing->size), 1);
+}
+
+/* What is left of a row's difference without that of placed functions; 0: nothing, or it turns. */
+static double without_placed(const struct row_result *result, double contribution)
+{
+	double head = result->head - contribution;
+	double off = head > 0 ? log(result->head / head) : INFINITY;
+
+	/* Placed functions that differ the other way hide a change; nothing is proven by what they hide. */
+	if (off * result->judged <= 0)
+		return result->judged;
+	return fabs(off) >= fabs(result->judged) ? 0 : result->judged - off;
+}
+
+/* `left`: what is judged of the row, as a logarithm. */
+static void judge_row(const struct placement *placement, double concentration, double left, struct row_result *result)
+{
+	widen(result, concentration * placement->variance, placement->freedom);
+	result->p = fmax(result->p, tail_two_sided(left / sqrt(result->variance), result->freedom));
+}
+
+static void weigh_row(const struct placed *placed, const struct placement *placement, const struct row *row,
+	struct row_result *result)
+{
+	struct placing placing = placing_of(placed, row);
+
+	if (!result->tested || !(placing.size > 0))
+		return;
+	if (result->small_error > 0) {
+		if (row->kind == ROW_SELF && placed->is_placed[row->id])
+			result->p = 1;
+		return;
+	}
+	judge_row(placement, concentration_of(&placing), without_placed(result, placing.contribution), result);
+}
+
+/* Groups of samples are no functions: they vary as the whole does. */
+static void weigh_groups(
+	const struct experiment *experiment, const struct placement *placement, struct row_result *results)
+{
+	for (size_t i = 0; i < experiment->row_count; i++) {
+		struct row_result *result = &results[i];
+
+		if (result->tested && !(result->small_error > 0))
+			judge_row(placement, placement->concentration,
+				experiment_is_whole(experiment, i) ? placement->left : result->judged, result);
+	}
+}
+
+static bool placed_init(struct placed *placed, struct diff_build *build, const struct experiment *experiment,
+	const struct row_result *results, struct error *err)
+{
+	size_t count = build->diff->function_count;
+
+	*placed = (struct placed){ .build = build };
+	placed->is_relinked = calloc(count + 1, sizeof(*placed->is_relinked));
+	placed->is_placed = calloc(count + 1, sizeof(*placed->is_placed));
+	placed->functions = calloc(count + 1, sizeof(*placed->functions));
+	return ((placed->is_relinked && placed->is_placed && placed->functions) || error_set_memory(err)) &&
+	       find_relinked(placed, err) && find_placed(placed, experiment, results, err) && sum_nodes(placed, err);
+}
+
+static bool is_placeable(const struct diff_build *build)
+{
+	return build->diff->evidence.mode == DIFF_EVIDENCE_RUNS && build->diff->waiting != DIFF_WAITING_ALL &&
+	       metric_is_time(build);
+}
+
+static struct placement placement_of_whole(
+	const struct placed *placed, const struct experiment *experiment, const struct row_result *results)
+{
+	struct placement placement = { .is_of_layouts = experiment->units_are_layouts,
+		.p = results[0].tested ? results[0].p : 1,
+		.left = without_placed(&results[0], placed->whole.contribution),
+		.contribution = placed->whole.contribution,
+		.changed_share = changed_share(placed) };
+
+	estimate(placed, experiment, results, &placement);
+	if (placed->whole.size > 0)
+		placement.concentration = concentration_of(&placed->whole);
+	placement.is_wide = placement.concentration * placement.variance > wide * results[0].variance;
+	return placement;
+}
+
+static void describe(const struct diff_build *build, const struct placement *placement)
+{
+	struct diff_layouts *layouts = &build->diff->layouts;
+
+	layouts->same_code_functions = placement->functions;
+	layouts->same_code_rsd =
+		placement->functions > 0 && !placement->is_of_layouts ? sqrt(placement->variance) : NAN;
+	layouts->widens = placement->is_wide;
+}
+
+bool placement_weigh(
+	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+{
+	CLEANUP(placed_deinit) struct placed placed = { 0 };
+	const struct placement *placement = &basis_of(build->diff)->placement;
+
+	if (!is_placeable(build))
+		return true;
+	if (build->is_grouped) {
+		weigh_groups(experiment, placement, results);
+		describe(build, placement);
+		return true;
+	}
+	if (!placed_init(&placed, build, experiment, results, err))
+		return false;
+	if (basis_own(build))
+		basis_own(build)->placement = placement_of_whole(&placed, experiment, results);
+	for (size_t i = 0; i < experiment->row_count; i++) {
+		const struct row *row = &experiment->rows[i];
+
+		if (row->kind == ROW_SELF && placed.is_placed[row->id])
+			build->diff->functions[row->id].is_placement = results[i].tested && results[i].p <= marked_p;
+		weigh_row(&placed, placement, row, &results[i]);
+	}
+	describe(build, placement);
+	return true;
+}

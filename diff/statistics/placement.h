@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/statistics/experiment.h"
+
+/*
+ * Tells what the linker did from what a change did. A function of a module
+ * that was linked anew is *placed* if its machine code is the same, and if no function above it in its stacks has code
+ * that differs, so that it is called as often: where it lies is what differs (Curtsinger and Berger 2013; decision
+ * 101). Placement moves functions by up to a third; a larger difference is one of data or of calls, and is not placed.
+ *
+ * Differences of placed functions are the sample of what placement does to this pair. Its variance, beyond that of
+ * runs, is estimated by the method of moments for random effects with a mean of 0 (DerSimonian and Laird 1986), each
+ * function weighted by its time and by how well it is known. It is added to the variance of every row of such a module
+ * to the extent that the row's time lies in few functions. Of what is left, a row is judged without what placed
+ * functions contribute: a placed function is never proven to differ, nor is anything else by its time.
+ *
+ * With several layouts a side (layouts.h), a function is placed if its difference is no more than that between layouts
+ * of one side, and variances are not touched.
+ */
+
+struct placement {
+	bool is_of_layouts; /* layouts are the units: `variance` is 0, as they show by themselves how far they differ */
+	size_t functions;   /* placed ones that the estimate rests on */
+	double variance;    /* of the logarithm of one function's time; 0: none beyond that of runs */
+	double freedom;     /* degrees of freedom of `variance` */
+	/* Of the whole, as runs alone show it: */
+	double p;
+	double concentration; /* part of `variance` that it has: 1 of a single function, 0.1 of ten that take the same
+			       */
+	double left;          /* its difference without that of placed functions, as a logarithm */
+	double contribution;  /* scaled; what placed functions contribute to the difference */
+	double changed_share; /* of the time: code that differs, or of which that is not known, in modules linked anew
+			       */
+	bool is_wide;         /* placement adds as much as a tenth to the variance of the whole */
+};
+
+/*
+ * Adds placement to results of runs, and marks functions (diff_function.is_placement). Nothing happens where modules
+ * are the same files, where layouts are the units, or where the metric is no time that the program ran.
+ */
+COMMON_MUST_CHECK
+bool placement_weigh(
+	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err);
