@@ -199,9 +199,6 @@ static void append_next(const struct render_input *input, const char *filters, s
 		buffer_append_string(out, "Next: `kelvin record -a -d 10` shows which programs use the CPUs.");
 		return;
 	case DIFF_PLACEMENT:
-		buffer_append_string(
-			out, "Next: `kelvin bench --layouts 8` tells a change from where the linker put the code.");
-		return;
 	case DIFF_UNCHANGED:
 		return;
 	}

@@ -6,6 +6,7 @@
 #include "render/json_commits.h"
 #include "render/json_document.h"
 #include "render/json_functions.h"
+#include "render/json_layouts.h"
 #include "render/json_requests.h"
 #include "render/json_runs.h"
 #include "render/json_text.h"
@@ -559,6 +560,8 @@ static void put_diff(struct json_writer *w, json_t *root)
 	document_put(w, root, "evidence", evidence(w));
 	document_put(w, root, "runs", json_runs(w->input));
 	document_put(w, root, "instances", json_instances(w->input));
+	document_put(w, root, "layouts", json_layouts(&w->diff->layouts));
+	document_put(w, root, "control", json_control(&w->diff->control));
 	document_put(w, root, "recordings", recordings);
 	if (!w->input->commits)
 		return;

@@ -128,6 +128,12 @@ static void put_measurements(const struct diff *diff, const struct diff_function
 {
 	put_word(out, ",\"tier\":", diff_tier_name(f->tier));
 	put_word(out, ",\"code\":", diff_code_name(f->code));
+	if (f->is_placement)
+		JSON_TEXT(out, ",\"placement\":true");
+	if (diff->layouts.count[DIFF_BASE] > 1 && isfinite(f->layout_rsd)) {
+		JSON_TEXT(out, ",\"layout_spread_pct\":");
+		json_text_number(out, f->layout_rsd * 100);
+	}
 	JSON_TEXT(out, ",\"moved_to\":");
 	if (f->moved_to == PROFILE_NONE)
 		JSON_TEXT(out, "null");

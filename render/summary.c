@@ -357,6 +357,29 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 	}
 }
 
+/* How much where the linker put the code alone moves the program. */
+static void say_layouts(const struct diff_layouts *layouts, struct buffer *out)
+{
+	if (layouts->count[DIFF_BASE] > 1 && isfinite(layouts->rsd))
+		buffer_printf(out,
+			" Each side was measured in several layouts of its code (%zu and %zu): layout alone moves this program by ± %.1f %%.",
+			layouts->count[DIFF_BASE], layouts->count[DIFF_HEAD], layouts->rsd * 100);
+	else if (layouts->widens)
+		buffer_printf(out,
+			" Where the linker put the code moves functions by ± %.1f %% here, as %zu function%s of the same code show%s, and intervals take that in.",
+			layouts->same_code_rsd * 100, layouts->same_code_functions,
+			layouts->same_code_functions == 1 ? "" : "s", layouts->same_code_functions == 1 ? "s" : "");
+}
+
+/* What base against itself came to. */
+static void say_control(const struct diff_control *control, struct buffer *out)
+{
+	if (control->is_known && isfinite(control->change_low))
+		buffer_printf(out,
+			" The control, base against itself, differs by %+.1f %% (95 %% interval %.1f to %.1f %%).",
+			control->change * 100, control->change_low * 100, control->change_high * 100);
+}
+
 void summary_evidence(const struct diff *diff, struct buffer *out)
 {
 	const struct diff_evidence *evidence = &diff->evidence;
@@ -369,6 +392,8 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 	if (evidence->aa_done)
 		buffer_printf(out, " Base compared with itself: %" PRIu32 " of %" PRIu32 " functions differ.",
 			evidence->aa_false_flags, evidence->aa_functions);
+	say_layouts(&diff->layouts, out);
+	say_control(&diff->control, out);
 }
 
 double summary_samples(const struct profile *profile)

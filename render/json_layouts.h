@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/render.h"
+
+#include <jansson.h>
+
+/* Layouts of code, as docs/json.md describes them; JSON null where nothing is known of them. NULL: out of memory. */
+json_t *json_layouts(const struct diff_layouts *layouts);
+
+/* What runs of base against base said; JSON null without such runs. NULL: out of memory. */
+json_t *json_control(const struct diff_control *control);
