@@ -58,7 +58,7 @@ struct diff_build {
 	uint32_t *function_ids[DIFF_SIDES];
 	/* [string] modules that occur on one side each and are the same one have the same number; 0: none */
 	uint32_t *module_of;
-	size_t module_of_count; /* strings that it knows */
+	size_t module_of_count;    /* strings that it knows */
 	uint32_t *redirect;        /* [function] itself, or the function that it was merged into */
 	uint32_t *met[DIFF_SIDES]; /* profile functions that occur in the tree, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];

@@ -66,7 +66,7 @@ struct experiment {
 	/* the program is compiled at run time, so that its processes run in one of several modes */
 	bool has_modes;
 	bool units_are_layouts; /* of code (layouts.h), else they are runs, blocks of time or processes */
-	bool in_turn; /* runs of both sides were made in turn, so that changes of the machine affected both */
+	bool in_turn;           /* runs of both sides were made in turn, so that changes of the machine affected both */
 	/*
 	 * [row] this number of its samples is worth one of equal weights (weights.h); owned; NULL: all weights are
 	 * equal

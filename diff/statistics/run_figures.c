@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/run_figures.h"
 
+#include "diff/statistics/layouts.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,19 +52,49 @@ static struct moments moments_of(double sum, double squares, size_t count)
 	return (struct moments){ mean, count > 1 ? fmax(squares - n * mean * mean, 0) / (n - 1) / n : NAN, n - 1 };
 }
 
+/*
+ * The mean of the runs of the layout that run `first` is the first of, in differences to run 0; false: it is not the
+ * first.
+ */
+static bool layout_mean(
+	const struct profile *profile, enum diff_run_figure figure, bool as_log, size_t first, double *mean)
+{
+	double reference = figure_of(&profile->runs[0], figure), sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		double value = figure_of(&profile->runs[i], figure);
+
+		if (profile->runs[i].layout != profile->runs[first].layout)
+			continue;
+		if (i < first)
+			return false;
+		sum += as_log ? log(value / reference) : value - reference;
+		count++;
+	}
+	*mean = sum / (double)count;
+	return true;
+}
+
+/* Of runs, or of the means of layouts where there are several. */
 static struct moments side_moments(const struct profile *profile, enum diff_run_figure figure, bool as_log)
 {
 	double first = figure_of(&profile->runs[0], figure), sum = 0, squares = 0;
+	bool has_layouts = layouts_count(profile) > 1;
 	struct moments moments;
+	size_t count = 0;
 
 	/* Differences to the first run are summed, so that large values that hardly differ keep their digits. */
 	for (size_t i = 0; i < profile->run_count; i++) {
 		double value = figure_of(&profile->runs[i], figure), off = as_log ? log(value / first) : value - first;
 
+		if (has_layouts && !layout_mean(profile, figure, as_log, i, &off))
+			continue;
 		sum += off;
 		squares += off * off;
+		count++;
 	}
-	moments = moments_of(sum, squares, profile->run_count);
+	moments = moments_of(sum, squares, count);
 	moments.mean += as_log ? log(first) : first;
 	return moments;
 }

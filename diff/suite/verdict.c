@@ -2,6 +2,7 @@
 /* Puts benchmarks in order, applies the gates, and writes the suite's verdict as a sentence. */
 #include "diff/suite/work.h"
 
+#include "diff/verdict/control.h"
 #include "diff/verdict/gate.h"
 
 #include <math.h>
@@ -341,6 +342,14 @@ static bool decide_gates(struct suite_work *work, struct buffer *text, struct er
 	enum gate_outcome outcome = GATE_PASSED;
 	bool has_function = false;
 
+	if (suite->sides == DIFF_SIDES && suite->options.diff.control)
+		suite->control = *suite->options.diff.control;
+	if (control_differs(&suite->control)) {
+		suite->verdict = DIFF_INCONCLUSIVE;
+		text->size = 0;
+		control_append(&suite->control, text);
+		return true;
+	}
 	if (suite->options.diff.gate_count == 0 || suite->sides == 1)
 		return true;
 	if (blocking) {

@@ -4,6 +4,7 @@
 #include "diff/statistics/load.h"
 #include "diff/verdict/any_load.h"
 #include "diff/verdict/changes.h"
+#include "diff/verdict/control.h"
 #include "diff/verdict/exact.h"
 #include "diff/verdict/gate.h"
 #include "diff/verdict/machine.h"
@@ -272,6 +273,20 @@ static bool decide_gates(struct diff_build *build, struct error *err)
 	return say_gate(build, &result, err);
 }
 
+/* Limits are not checked either: what exceeds them may be what the control has. */
+static bool decide_by_control(struct diff_build *build, struct error *err)
+{
+	enum { MAX_TEXT = 1024 };
+	struct diff *diff = build->diff;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MAX_TEXT);
+	control_append(&diff->control, &text);
+	diff->verdict = DIFF_INCONCLUSIVE;
+	diff->needs_times_samples = 0;
+	return buffer_ok(&text, err) && build_text(diff, err, &diff->verdict_text, "%s", text.data);
+}
+
 /* Names the cause of the final verdict: limits of the user may have turned it. */
 static bool name_cause(struct diff_build *build, struct error *err)
 {
@@ -293,7 +308,11 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 	build->diff->cause = cause_none();
 	if (!build_two_sided(build))
 		return true;
-	if (!changes_collect(build, err) || !decide_by_evidence(build, err) || !decide_gates(build, err) ||
+	if (build->options.control)
+		build->diff->control = *build->options.control;
+	if (!changes_collect(build, err) || !decide_by_evidence(build, err))
+		return false;
+	if (!(control_differs(&build->diff->control) ? decide_by_control(build, err) : decide_gates(build, err)) ||
 		!name_cause(build, err))
 		return false;
 	changes_put_named_first(build->diff);
