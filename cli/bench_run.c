@@ -15,7 +15,7 @@
 
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-enum { MAX_NOTICE_BYTES = 1 << 16, MAX_STDERR_BYTES = 4096, MAX_STDERR_LINES = 5 };
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_STDERR_BYTES = 8192, MAX_STDERR_LINES = 20 };
 
 /* ---- Commands ---- */
 
@@ -54,37 +54,69 @@ static bool empty_file(FILE *file, struct error *err)
 	       error_set_errno(err, errno, "cannot write a temporary file");
 }
 
-/* The end of a file of ours, whole lines where they fit. */
-static size_t read_end(FILE *file, char *text, size_t max)
+/* A part of a file of ours. */
+static size_t read_part(FILE *file, off_t from, char *text, size_t max)
 {
-	off_t size = lseek(fileno(file), 0, SEEK_END), from = size > (off_t)max ? size - (off_t)max : 0;
-	ssize_t got = size > 0 ? pread(fileno(file), text, max, from) : 0;
+	ssize_t got = pread(fileno(file), text, max, from);
 
 	text[got > 0 ? got : 0] = '\0';
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Says up to `most` of the lines of a text, its last ones if it is a file's end. */
+static void say_lines(char *text, size_t most, bool from_end)
+{
+	size_t size = strlen(text), lines = 0;
+	char *at = text + size - (size > 0 && text[size - 1] == '\n');
+
+	*at = '\0';
+	while (from_end && at > text && (at[-1] != '\n' || ++lines < most))
+		at--;
+	at = from_end ? at : text;
+	for (char *line; (line = strsep(&at, "\n")) != NULL && most-- > 0;)
+		cli_say("  %s\n", line);
+}
+
+static size_t count_lines(FILE *file)
+{
+	char text[4096];
+	size_t lines = 0, got;
+
+	for (off_t at = 0; (got = read_part(file, at, text, sizeof(text) - 1)) > 0; at += (off_t)got)
+		for (size_t i = 0; i < got; i++)
+			lines += text[i] == '\n';
+	return lines;
+}
+
+/*
+ * What went wrong stands at the begin of what some programs say, before where they were (Node), and at its end with
+ * others, behind it (Python).
+ */
 void bench_print_stderr(const struct bench_runner *runner)
 {
 	char text[MAX_STDERR_BYTES + 1];
-	size_t size = read_end(runner->errors, text, MAX_STDERR_BYTES), lines = 0, start;
+	off_t size = lseek(fileno(runner->errors), 0, SEEK_END);
+	size_t lines = count_lines(runner->errors);
 
-	if (size == 0)
+	if (size <= 0)
 		return;
-	start = size - (text[size - 1] == '\n');
-	text[start] = '\0';
-	while (start > 0 && (text[start - 1] != '\n' || ++lines < MAX_STDERR_LINES))
-		start--;
-	for (char *rest = text + start, *line; (line = strsep(&rest, "\n")) != NULL;) {
-		cli_say("  %s\n", line);
-	}
+	read_part(runner->errors, 0, text, MAX_STDERR_BYTES);
+	say_lines(text, lines > MAX_STDERR_LINES ? MAX_STDERR_LINES / 2 : MAX_STDERR_LINES, false);
+	if (lines <= MAX_STDERR_LINES)
+		return;
+	if (lines > MAX_STDERR_LINES + 1)
+		cli_say("  ... %zu more lines ...\n", lines - MAX_STDERR_LINES);
+	read_part(runner->errors, size > MAX_STDERR_BYTES ? size - MAX_STDERR_BYTES : 0, text, MAX_STDERR_BYTES);
+	say_lines(text, MAX_STDERR_LINES / 2, true);
 }
 
 void bench_print_notices(const struct bench_runner *runner)
 {
 	char text[MAX_NOTICE_BYTES + 1];
 
-	read_end(runner->notices, text, MAX_NOTICE_BYTES);
+	off_t size = lseek(fileno(runner->notices), 0, SEEK_END);
+
+	read_part(runner->notices, size > MAX_NOTICE_BYTES ? size - MAX_NOTICE_BYTES : 0, text, MAX_NOTICE_BYTES);
 	cli_say("%s", text);
 }
 
@@ -286,7 +318,7 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 		*err = reply.err;
 		return false;
 	}
-	*at = (struct bench_record){ (uint64_t)offset, reply.size, reply.wall_ns };
+	*at = (struct bench_record){ .offset = (uint64_t)offset, .size = reply.size, .wall_ns = reply.wall_ns };
 	return true;
 }
 
@@ -311,7 +343,11 @@ bool bench_read(const struct bench_runner *runner, const struct bench_record *re
 		done += (size_t)got;
 	}
 	buffer_commit(&bytes, record->size);
-	return foreign_read(bytes.data, bytes.size, "a run", profile, err);
+	if (!foreign_read(bytes.data, bytes.size, "a run", profile, err))
+		return false;
+	for (size_t run = 0; run < (*profile)->run_count; run++)
+		(*profile)->runs[run].layout = record->layout;
+	return true;
 }
 
 bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,

@@ -51,6 +51,7 @@ bool bench_run(struct bench_runner *runner, const struct bench_command *command,
 struct bench_record {
 	uint64_t offset, size;
 	int64_t wall_ns; /* of the run as it was recorded: a simulated one takes longer than the command would */
+	uint32_t layout; /* that it is of, for its profile to tell; 0: none */
 };
 
 /*
@@ -71,7 +72,7 @@ COMMON_MUST_CHECK
 bool bench_read_all(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
 	struct profile **profile, struct error *err);
 
-/* The last lines that the last run wrote to its standard error, on ours. */
+/* What the last run wrote to its standard error, on ours: if that is much, its first lines and its last ones. */
 void bench_print_stderr(const struct bench_runner *runner);
 
 /* The recorder's notices of the last run, on standard error. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `kelvin bench`: runs two commands alternately until there are enough runs of each, and compares their profiles. */
+#include "cli/bench_control.h"
 #include "cli/bench_figures.h"
+#include "cli/bench_layouts.h"
 #include "cli/bench_looks.h"
+#include "cli/bench_plan.h"
 #include "cli/bench_run.h"
 #include "cli/bench_save.h"
 #include "cli/cli.h"
@@ -15,26 +18,34 @@
 
 enum {
 	DEFAULT_RUNS = 10,
+	DEFAULT_RUNS_A_LAYOUT = 3,
+	MOST_PAD_BYTES = 4096,
 	MAX_FIGURES_BYTES = 1 << 20,
 	FIGURES_INDENT = 4,
 	DEFAULT_TIME_LIMIT_S = 600, /* of --benchmarks without --runs */
 };
 
 static const char cmd_bench_usage[] =
-	"Usage: kelvin bench --base COMMAND --head COMMAND [OPTIONS]\n"
+	"Usage: kelvin bench BASE HEAD [OPTIONS]\n"
+	"       kelvin bench --base COMMAND --head COMMAND [OPTIONS]\n"
 	"Runs two commands alternately, records every run, and shows which functions take more or less time, and which of the\n"
 	"changes are proven. A command with quotes or anything else that is special to a shell is run by /bin/sh.\n";
 
 static const char cmd_bench_notes[] =
 	"Examples:\n"
+	"  kelvin bench ./old ./new\n"
 	"  kelvin bench --base './old input.json' --head './new input.json'\n"
 	"  kelvin bench --base ./old --head ./new --runs 20 -o bench.html --fail-on 'total>2%'\n"
+	"  kelvin bench --layouts 8 --build-base 'make -C old OUT=old-{layout}' --build-head 'make -C new OUT=new-{layout}' \\\n"
+	"    old/old-{layout} new/new-{layout}\n"
 	"  kelvin bench --benchmarks --base 'pytest --codspeed old/' --head 'pytest --codspeed new/' -o bench.html\n"
 	"\n" COMPARISON_EXIT_HELP;
 
 struct request {
 	struct comparison comparison;
-	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
+	const char *commands[DIFF_SIDES], *builds[DIFF_SIDES], *setup, *prepare, *save;
+	uint64_t layouts; /* 0: layouts are not told apart */
+	bool control, no_pad;
 	uint64_t runs, warmup;                           /* runs 0: the default */
 	struct simulator_cache caches[SIMULATOR_CACHES]; /* all zero: not given */
 	bool simulates;
@@ -48,14 +59,15 @@ struct request {
 struct bench {
 	const struct request *request;
 	struct bench_runner runner;
-	struct bench_command commands[DIFF_SIDES], prepare;
-	struct bench_record *records[DIFF_SIDES]; /* owned: [run] */
-	size_t capacity[DIFF_SIDES];
+	struct bench_plan plan;
+	struct bench_commands commands[DIFF_SIDES], prepare;
+	struct bench_record *records[BENCH_ARMS]; /* owned: [run] */
+	size_t capacity[BENCH_ARMS];
 	struct profile *profiles[DIFF_SIDES]; /* owned; all runs of a side */
 	struct progress progress;
 	int64_t start_ns;
-	double wall_ns[DIFF_SIDES];
-	uint64_t pairs;         /* done */
+	double wall_ns[BENCH_ARMS];
+	uint64_t pairs;         /* turns that are done: one run of each arm */
 	struct bench_look look; /* the last one */
 	bool is_decided;
 	bool is_cut_short; /* a signal came before all were done */
@@ -64,11 +76,12 @@ struct bench {
 static void bench_deinit(struct bench *bench)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		bench_command_deinit(&bench->commands[side]);
-		free(bench->records[side]);
+		bench_commands_deinit(&bench->commands[side]);
 		profile_destroy(bench->profiles[side]);
 	}
-	bench_command_deinit(&bench->prepare);
+	for (int arm = 0; arm < BENCH_ARMS; arm++)
+		free(bench->records[arm]);
+	bench_commands_deinit(&bench->prepare);
 	bench_runner_deinit(&bench->runner);
 }
 
@@ -121,24 +134,60 @@ static void show_progress(struct bench *bench, const char *what)
 	progress_phase(&bench->progress, text);
 }
 
-static bool make_run(struct bench *bench, int side, uint64_t number, bool is_warmup, struct error *err)
+static int side_of(enum bench_arm arm)
 {
-	struct bench_record *record;
-	char what[64];
+	return arm == BENCH_HEAD ? DIFF_HEAD : DIFF_BASE;
+}
 
-	snprintf(what, sizeof(what), "%srun %llu of %s", is_warmup ? "warm-up " : "", (unsigned long long)number,
-		diff_side_name(side));
-	if (bench->prepare.argv && !bench_run(&bench->runner, &bench->prepare, "--prepare", err))
+/* The environment that the next run has. */
+static bool set_environment(struct bench *bench, uint32_t layout, bool is_padded, struct error *err)
+{
+	int pad = is_padded && !bench->request->no_pad ? (int)bench_plan_draw(&bench->plan, MOST_PAD_BYTES) : -1;
+
+	return bench_layout_set(bench->request->layouts > 0 ? layout : 0, err) && bench_pad_set(pad, err);
+}
+
+static bool make_run(struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
+{
+	const struct bench_command *command = &bench->commands[side_of(arm)].items[layout - 1];
+	struct bench_record *record;
+	char what[96], of_layout[32] = "";
+
+	if (bench->request->layouts > 0)
+		snprintf(of_layout, sizeof(of_layout), " in layout %u", layout);
+	snprintf(what, sizeof(what), "run %llu of %s%s", (unsigned long long)number, bench_arm_name(arm), of_layout);
+	if (!set_environment(bench, layout, false, err) ||
+		(bench->prepare.items &&
+			!bench_run(&bench->runner, &bench->prepare.items[layout - 1], "--prepare", err)))
 		return error_prefix(err, "before %s", what);
 	show_progress(bench, what);
-	if (is_warmup)
-		return bench_run(&bench->runner, &bench->commands[side], what, err);
-	if (!ARRAY_RESERVE(&bench->records[side], &bench->capacity[side], number, OPTIONS_MAX_RUNS, err))
+	if (!ARRAY_RESERVE(&bench->records[arm], &bench->capacity[arm], number, OPTIONS_MAX_RUNS, err))
 		return false;
-	record = &bench->records[side][number - 1];
-	if (!bench_record(&bench->runner, &bench->commands[side], what, record, err))
+	record = &bench->records[arm][number - 1];
+	if (!set_environment(bench, layout, true, err) || !bench_record(&bench->runner, command, what, record, err))
 		return false;
-	bench->wall_ns[side] += (double)record->wall_ns;
+	record->layout = bench->request->layouts > 0 ? layout : 0;
+	bench->wall_ns[arm] += (double)record->wall_ns;
+	return true;
+}
+
+static bool warm_up(struct bench *bench, struct error *err)
+{
+	for (uint64_t i = 0; i < bench->request->warmup; i++)
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			uint32_t layout = (uint32_t)(i % bench->plan.layouts);
+			char what[64];
+
+			snprintf(what, sizeof(what), "warm-up run %llu of %s", (unsigned long long)i + 1,
+				diff_side_name(side));
+			show_progress(bench, what);
+			if (!set_environment(bench, layout + 1, false, err) ||
+				(bench->prepare.items &&
+					!bench_run(&bench->runner, &bench->prepare.items[layout], "--prepare", err)))
+				return error_prefix(err, "before %s", what);
+			if (!bench_run(&bench->runner, &bench->commands[side].items[layout], what, err))
+				return false;
+		}
 	return true;
 }
 
@@ -152,15 +201,6 @@ static bool cut_short(struct bench *bench, struct error *err)
 	cli_say("kelvin: %s: the result compares the %llu pair%s of runs that %s completed\n", err->message,
 		(unsigned long long)bench->pairs, bench->pairs == 1 ? "" : "s", bench->pairs == 1 ? "was" : "were");
 	return true;
-}
-
-/* Each order comes as often as the other, so that neither side always runs on the machine that the other one has
- * warmed. */
-static int first_side(uint64_t pair, uint64_t *random)
-{
-	if (pair % 2 == 0)
-		*random = hash_seed();
-	return (int)((*random ^ pair) & 1);
 }
 
 /* A slip of the pen must not cost all the runs. */
@@ -197,21 +237,15 @@ static bool look(struct bench *bench, struct error *err)
 
 static bool make_runs(struct bench *bench, struct error *err)
 {
-	uint64_t random = 0;
-
-	for (uint64_t i = 0; i < bench->request->warmup; i++) {
-		for (int side = 0; side < DIFF_SIDES; side++) {
-			if (!make_run(bench, side, i + 1, true, err))
-				return false;
-		}
-	}
+	if (!warm_up(bench, err))
+		return false;
 	bench->start_ns = clock_read_ns(CLOCK_MONOTONIC);
 	while (!is_done(bench)) {
-		int first = first_side(bench->pairs, &random);
+		struct bench_turn turn = bench_plan_turn(&bench->plan, bench->pairs);
 
-		if (!make_run(bench, first, bench->pairs + 1, false, err) ||
-			!make_run(bench, !first, bench->pairs + 1, false, err))
-			return cut_short(bench, err);
+		for (size_t i = 0; i < turn.count; i++)
+			if (!make_run(bench, turn.arms[i], turn.layouts[turn.arms[i]], bench->pairs + 1, err))
+				return cut_short(bench, err);
 		bench->pairs++;
 		if ((bench->pairs == 1 && !check_metric(bench, err)) || !look(bench, err))
 			return false;
@@ -221,19 +255,10 @@ static bool make_runs(struct bench *bench, struct error *err)
 
 /* ---- Before and after ---- */
 
-static bool set_up(struct bench *bench, struct error *err)
+static void set_up_runner(struct bench *bench)
 {
 	const struct request *request = bench->request;
-	CLEANUP(bench_command_deinit) struct bench_command setup = { 0 };
 
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!bench_command_parse(request->commands[side], false, &bench->commands[side], err))
-			return error_prefix(err, "--%s", diff_side_name(side));
-	}
-	if (request->prepare && !bench_command_parse(request->prepare, true, &bench->prepare, err))
-		return error_prefix(err, "--prepare");
-	if (request->save && !bench_save_prepare(request->save, err))
-		return false;
 	bench->runner.simulates = request->simulates;
 	bench->runner.benchmarks = request->benchmarks;
 	bench->runner.simulated.has_benchmarks = request->benchmarks;
@@ -242,11 +267,57 @@ static bool set_up(struct bench *bench, struct error *err)
 	bench->runner.sampler = request->sampler;
 	/* Both sides are given the same work. */
 	bench->runner.sampler.no_requests = true;
-	if (!request->setup)
+}
+
+static bool parse_commands(struct bench *bench, struct error *err)
+{
+	const struct request *request = bench->request;
+	uint32_t layouts = bench->plan.layouts;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!bench_commands_parse(request->commands[side], false, layouts, &bench->commands[side], err))
+			return error_prefix(err, "--%s", diff_side_name(side));
+	}
+	return !request->prepare || bench_commands_parse(request->prepare, true, layouts, &bench->prepare, err) ||
+	       error_prefix(err, "--prepare");
+}
+
+/* Makes each layout of a side. */
+static bool build_side(struct bench *bench, int side, struct error *err)
+{
+	CLEANUP(bench_commands_deinit) struct bench_commands builds = { 0 };
+	char what[64];
+
+	if (!bench->request->builds[side])
 		return true;
-	progress_phase(&bench->progress, "setup");
-	return bench_command_parse(request->setup, true, &setup, err) &&
-	       bench_run(&bench->runner, &setup, "--setup", err);
+	if (!bench_commands_parse(bench->request->builds[side], true, bench->plan.layouts, &builds, err))
+		return error_prefix(err, "--build-%s", diff_side_name(side));
+	for (uint32_t i = 0; i < builds.count; i++) {
+		snprintf(what, sizeof(what), "--build-%s of layout %u", diff_side_name(side), i + 1);
+		progress_phase(&bench->progress, what);
+		if (!bench_layout_set(i + 1, err) || !bench_run(&bench->runner, &builds.items[i], what, err))
+			return false;
+	}
+	return true;
+}
+
+static bool set_up(struct bench *bench, struct error *err)
+{
+	const struct request *request = bench->request;
+	CLEANUP(bench_command_deinit) struct bench_command setup = { 0 };
+
+	bench_plan_init(
+		&bench->plan, request->layouts > 0 ? (uint32_t)request->layouts : 1, request->control, hash_seed());
+	if (!parse_commands(bench, err) || (request->save && !bench_save_prepare(request->save, err)))
+		return false;
+	set_up_runner(bench);
+	if (request->setup) {
+		progress_phase(&bench->progress, "setup");
+		if (!bench_command_parse(request->setup, true, &setup, err) ||
+			!bench_run(&bench->runner, &setup, "--setup", err))
+			return false;
+	}
+	return build_side(bench, DIFF_BASE, err) && build_side(bench, DIFF_HEAD, err);
 }
 
 /* The figures stand before the text; when something else is written to standard output they must not get into it. */
@@ -257,7 +328,42 @@ static FILE *figures_stream(const struct comparison *comparison)
 	return outputs_use_stdout(&comparison->outputs) && !(text && strcmp(text, "-") == 0) ? stderr : stdout;
 }
 
-static bool finish(struct bench *bench, struct comparison *comparison, int *code, struct error *err)
+/* What only several layouts can have wrong. */
+static bool check_layouts(const struct bench *bench, struct error *err)
+{
+	if (bench->request->layouts < 2)
+		return true;
+	if (bench->pairs < bench->request->layouts)
+		cli_say("kelvin: only %llu of %llu layouts were measured before the end; the verdict rests on these\n",
+			(unsigned long long)bench->pairs, (unsigned long long)bench->request->layouts);
+	if (bench->request->simulates) {
+		cli_say("kelvin: what is executed does not depend on where code lies, so that one layout is enough with --simulate; only misses of caches may differ\n");
+		return true;
+	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!bench_layouts_check(&bench->runner, bench->records[side], bench->pairs, diff_side_name(side), err))
+			return false;
+	return true;
+}
+
+/* Compares base with the other runs of base, as base and head are compared. */
+static bool judge_control(
+	struct bench *bench, struct comparison *comparison, struct diff_control *control, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *again = NULL;
+
+	if (!bench->request->control)
+		return true;
+	if (!bench_read_all(&bench->runner, bench->records[BENCH_CONTROL], bench->pairs, &again, err) ||
+		!bench_control_judge(
+			comparison, bench->profiles[DIFF_BASE], again, bench->request->benchmarks, control, err))
+		return error_prefix(err, "the control");
+	comparison->diff.control = control;
+	return true;
+}
+
+static bool finish(
+	struct bench *bench, struct comparison *comparison, struct diff_control *control, int *code, struct error *err)
 {
 	FILE *stream = figures_stream(comparison);
 	CLEANUP(buffer_deinit) struct buffer figures = { 0 };
@@ -273,6 +379,8 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 		profiles[side] = bench->profiles[side];
 	}
 	if (!symbolize_idle_lives(bench->profiles, DIFF_SIDES, bench->runner.naming, err))
+		return false;
+	if (!check_layouts(bench, err) || !judge_control(bench, comparison, control, err))
 		return false;
 	progress_clear(&bench->progress);
 	bench_print_notices(&bench->runner);
@@ -291,6 +399,7 @@ static int run_bench(struct request *request)
 {
 	CLEANUP(bench_deinit) struct bench bench = { .request = request };
 	struct symbolize_options naming = { 0 };
+	struct diff_control control = { 0 };
 	struct error err;
 	int code = CLI_EXIT_OK;
 
@@ -312,7 +421,8 @@ static int run_bench(struct request *request)
 			bench_print_stderr(&bench.runner);
 		return CLI_EXIT_ERROR;
 	}
-	if (finish(&bench, &request->comparison, &code, &err) && comparison_confirm(&request->comparison, &err))
+	if (finish(&bench, &request->comparison, &control, &code, &err) &&
+		comparison_confirm(&request->comparison, &err))
 		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison)
 								 : code;
 	cli_print_error(&err);
@@ -336,6 +446,11 @@ static bool cmd_bench_take_time_limit(void *seconds, const char *text, struct er
 	return options_parse_duration("--time-limit", text, 1, seconds, err);
 }
 
+static bool cmd_bench_take_layouts(void *layouts, const char *text, struct error *err)
+{
+	return options_parse_count("--layouts", text, BENCH_MOST_LAYOUTS, layouts, err);
+}
+
 static const struct options_row cmd_bench_rows[] = {
 	{ .name = "Runs:" },
 	{ 0, "base", "COMMAND", "before the change", OPTIONS_TEXT(struct request, commands[DIFF_BASE]) },
@@ -348,6 +463,20 @@ static const struct options_row cmd_bench_rows[] = {
 		cmd_bench_take_min_time, offsetof(struct request, min_time_s) },
 	{ 0, "time-limit", "TIME", "begins no further runs that would end later: 90, 90s, 10m",
 		cmd_bench_take_time_limit, offsetof(struct request, time_limit_s) },
+	{ 0, "layouts", "N",
+		"measures each side in N layouts of its code, --runs in all (default: 3 a layout): the commands have\n"
+		"KELVIN_LAYOUT in their environment, and 1...N in place of {layout}",
+		cmd_bench_take_layouts, offsetof(struct request, layouts) },
+	{ 0, "build-base", "COMMAND", "makes each layout of base, before all runs: with KELVIN_LAYOUT and {layout}",
+		OPTIONS_TEXT(struct request, builds[DIFF_BASE]) },
+	{ 0, "build-head", "COMMAND", "the same of head", OPTIONS_TEXT(struct request, builds[DIFF_HEAD]) },
+	{ 0, "control", NULL,
+		"runs base as a third side in the same turns: what the machine and chance make of no change",
+		OPTIONS_FLAG(struct request, control) },
+	{ 0, "no-pad", NULL,
+		"leaves KELVIN_PAD out, which gives each run an environment of another length, and so its stack\n"
+		"another place",
+		OPTIONS_FLAG(struct request, no_pad) },
 	{ 0, "setup", "COMMAND", "run once before everything else", OPTIONS_TEXT(struct request, setup) },
 	{ 0, "prepare", "COMMAND", "run before every run", OPTIONS_TEXT(struct request, prepare) },
 	{ .rows = sampling_rows, .at = offsetof(struct request, sampler) },
@@ -386,6 +515,37 @@ static void request_deinit(struct request *request)
 	comparison_deinit(&request->comparison);
 }
 
+/* `kelvin bench ./old ./new`: each is a command as --base and --head have it. */
+static bool take_operands(struct options *options, struct request *request, int *code)
+{
+	int count = options->argc - optind;
+	bool has_option = request->commands[DIFF_BASE] || request->commands[DIFF_HEAD];
+
+	if (count > 0 && (count != DIFF_SIDES || has_option)) {
+		*code = options_fail("bench",
+			"unexpected '%s'; give each command as one quoted word: 'kelvin bench BASE HEAD', or with --base and --head",
+			options->argv[has_option || count < DIFF_SIDES ? optind : optind + DIFF_SIDES]);
+		return false;
+	}
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (count > 0)
+			request->commands[side] = options->argv[optind + side];
+		if (request->commands[side])
+			continue;
+		*code = options_fail("bench", "two commands are needed: --%s is missing", diff_side_name(side));
+		return false;
+	}
+	return true;
+}
+
+/* How many runs each side has, for want of a number. */
+static uint64_t default_runs(const struct request *request)
+{
+	if (request->simulates)
+		return request->layouts > 0 ? request->layouts : 1;
+	return request->layouts > 0 ? DEFAULT_RUNS_A_LAYOUT * request->layouts : DEFAULT_RUNS;
+}
+
 static int cmd_bench_run(struct options *options)
 {
 	CLEANUP(request_deinit)
@@ -394,25 +554,25 @@ static int cmd_bench_run(struct options *options)
 
 	if (!options_read(options, &request, &code))
 		return code;
-	if (optind < options->argc)
-		return options_fail("bench",
-			"unexpected '%s'; give each command as one quoted word, with --base and --head",
-			options->argv[optind]);
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!request.commands[side])
-			return options_fail("bench", "two commands are needed: --%s is missing", diff_side_name(side));
-	}
+	if (!take_operands(options, &request, &code))
+		return code;
 	if (request.simulates && has_sampling_options(&request.sampler))
 		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");
 	if (request.caches[0].bytes == 0)
 		simulator_default_caches(request.caches);
 	else if (!request.simulates)
 		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
-	request.stops_when_decided = request.benchmarks && !request.simulates && request.runs == 0;
+	request.stops_when_decided =
+		request.benchmarks && !request.simulates && request.runs == 0 && request.layouts == 0;
 	if (request.stops_when_decided && request.time_limit_s == 0)
 		request.time_limit_s = DEFAULT_TIME_LIMIT_S;
 	if (request.runs == 0)
-		request.runs = request.simulates ? 1 : DEFAULT_RUNS;
+		request.runs = default_runs(&request);
+	if (request.runs < request.layouts)
+		return options_fail("bench", "--runs %llu are too few for --layouts %llu: each layout needs a run",
+			(unsigned long long)request.runs, (unsigned long long)request.layouts);
+	/* Places differ more between layouts than with what a pair of runs shares. */
+	request.comparison.diff.runs_in_pairs = request.layouts < 2;
 	return run_bench(&request);
 }
 

@@ -59,12 +59,14 @@ at_least "$(jq .evidence.runs_base c.json)" 2 "runs with --min-time"
 
 # Failures: which run, its exit code, its last words; nothing on standard output.
 # shellcheck disable=SC2016
-printf '#!/bin/sh\necho ok >>n\n[ $(wc -l <n) -lt 3 ] || { seq 9 >&2; echo broken >&2; exit 7; }\n./base 100\n' >flaky
+printf '#!/bin/sh\necho ok >>n\n[ $(wc -l <n) -lt 3 ] || { echo cause >&2; seq 100 140 >&2; echo broken >&2; exit 7; }\n./base 100\n' >flaky
 chmod +x flaky
 run 2 kelvin bench --base './base 100' --head ./flaky --runs 5
 says stderr '^kelvin: run 3 of head ended with exit code 7: ./flaky$'
+says stderr '^  cause$'
+says stderr '^  \.\.\. 23 more lines \.\.\.$'
 says stderr '^  broken$'
-says_not stderr '^  5$'
+says_not stderr '^  120$'
 [[ ! -s stdout ]] || fail "output on stdout after a failure"
 run 2 kelvin bench --base './base 100' --head "kill -9 \$\$" --runs 3
 says stderr 'run 1 of head was ended by signal 9'
@@ -73,7 +75,37 @@ says stderr 'run 1 of head: .*No such file'
 run 2 kelvin bench --base './base 100' --head './base 100' --prepare 'exit 4'
 says stderr 'before run 1 of (base|head): --prepare ended with exit code 4'
 refuses "--head is missing" kelvin bench --base ./base
-refuses "as one quoted word" kelvin bench --base ./base --head ./head extra
+refuses "unexpected 'extra'" kelvin bench --base ./base --head ./head extra
+refuses "unexpected 'third'" kelvin bench ./base ./head third
+refuses "as one quoted word" kelvin bench ./base
+refuses "too few for --layouts 8" kelvin bench ./base ./head --layouts 8 --runs 4
+
+# Two operands are the commands. Each run has an environment of another length, unless nobody wants that.
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "${KELVIN_PAD-none}" | wc -c >>pads\necho "$1 ${KELVIN_LAYOUT-none}" >>layouts\nexec ./base 60\n' >seen
+chmod +x seen
+run_any kelvin bench './seen a' './seen b' --runs 4 --text
+says stdout '^4 runs of each command'
+at_least "$(sort -u pads | wc -l)" 6 "lengths of the environment in 8 runs"
+[[ $(sort layouts | uniq -c | xargs) == "4 a none 4 b none" ]] || fail "KELVIN_LAYOUT without layouts: $(sort layouts | uniq -c)"
+rm pads layouts
+run_any kelvin bench './seen a{layout}' './seen b{layout}' --layouts 2 --runs 4 --no-pad --control --json a.json
+[[ $(sort -u pads) == 5 ]] || fail "padded all the same: $(sort -u pads)"
+[[ $(sort layouts | uniq -c | xargs) == "4 a1 1 4 a2 2 2 b1 1 2 b2 2" ]] || fail "runs of layouts: $(sort layouts | uniq -c | xargs)"
+says stderr '^kelvin: the layouts of (base|head) are the same bytes'
+jq -e '.layouts.base == 2 and .layouts.head == 2 and (.control.verdict | type) == "string"' a.json >/dev/null || fail "$(jq -c '.layouts, .control' a.json)"
+[[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d a.json -f "$ROOT/tests/system/schema.jq") ]] ||
+	fail "a.json with layouts is not what its schema says"
+
+# Builds come before all runs, once for each layout; one that fails is named.
+rm -f built
+# shellcheck disable=SC2016
+run_any kelvin bench './base-{layout} 60' './base 60' --layouts 2 --runs 2 --build-base 'cp base base-{layout}; echo "{layout} $KELVIN_LAYOUT" >>built'
+[[ $(xargs <built) == "1 1 2 2" ]] || fail "built $(xargs <built)"
+run 2 kelvin bench ./base ./base --layouts 3 --build-head 'test {layout} -lt 2 || { echo no such rule >&2; exit 3; }'
+says stderr '^kelvin: --build-head of layout 2 ended with exit code 3'
+says stderr '^  no such rule$'
+
 run 2 kelvin bench --base './base 100' --head './base 100' --runs 5000 --metric nosuch
 says stderr "^kelvin: the runs have no metric 'nosuch'; they have 'cpu'"
 refuses "the least is one run" kelvin bench --base ./base --head ./head --runs 0

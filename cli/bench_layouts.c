@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_layouts.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char placeholder[] = "{layout}";
+
+/* ---- Commands ---- */
+
+static char *fill_in(const char *text, uint32_t layout, struct error *err)
+{
+	enum { MAX_COMMAND_BYTES = 1 << 20 };
+	struct buffer out = { 0 };
+
+	buffer_init(&out, MAX_COMMAND_BYTES);
+	for (const char *found; (found = strstr(text, placeholder)) != NULL; text = found + strlen(placeholder)) {
+		buffer_append(&out, text, (size_t)(found - text));
+		buffer_printf(&out, "%u", layout);
+	}
+	buffer_append_string(&out, text);
+	buffer_append_byte(&out, '\0');
+	if (buffer_ok(&out, err))
+		return out.data;
+	buffer_deinit(&out);
+	return NULL;
+}
+
+bool bench_commands_parse(
+	const char *text, bool by_shell, uint32_t layouts, struct bench_commands *commands, struct error *err)
+{
+	*commands = (struct bench_commands){ .items = calloc(layouts, sizeof(*commands->items)),
+		.texts = calloc(layouts, sizeof(*commands->texts)) };
+	if (!commands->items || !commands->texts)
+		return error_set_memory(err);
+	for (; commands->count < layouts; commands->count++) {
+		uint32_t at = commands->count;
+
+		commands->texts[at] = fill_in(text, at + 1, err);
+		if (!commands->texts[at])
+			return false;
+		if (!bench_command_parse(commands->texts[at], by_shell, &commands->items[at], err)) {
+			commands->count++;
+			return false;
+		}
+	}
+	return true;
+}
+
+void bench_commands_deinit(struct bench_commands *commands)
+{
+	for (uint32_t i = 0; i < commands->count; i++)
+		bench_command_deinit(&commands->items[i]);
+	for (uint32_t i = 0; commands->texts && i < commands->count; i++)
+		free(commands->texts[i]);
+	free(commands->items);
+	free(commands->texts);
+}
+
+/* ---- The environment ---- */
+
+static bool set(const char *name, const char *value, struct error *err)
+{
+	int result = value ? setenv(name, value, 1) : unsetenv(name);
+
+	return result == 0 || error_set_errno(err, errno, "cannot set %s", name);
+}
+
+bool bench_layout_set(uint32_t layout, struct error *err)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", layout);
+	return set("KELVIN_LAYOUT", layout > 0 ? number : NULL, err);
+}
+
+bool bench_pad_set(int bytes, struct error *err)
+{
+	CLEANUP(cleanup_free) char *pad = malloc(bytes > 0 ? (size_t)bytes + 1 : 1);
+
+	if (!pad)
+		return error_set_memory(err);
+	memset(pad, 'x', bytes > 0 ? (size_t)bytes : 0);
+	pad[bytes > 0 ? bytes : 0] = '\0';
+	return set("KELVIN_PAD", bytes < 0 ? NULL : pad, err);
+}
+
+/* ---- What layouts are ---- */
+
+/* What is known of a side's layouts from one run of each. */
+struct known {
+	struct string_table *keys; /* owned */
+	uint64_t *fingerprints;    /* owned: [key] the first that it had; 0: none */
+	size_t capacity;
+	size_t layouts, moved; /* layouts whose files differ from those of the first */
+	bool is_unknown;       /* files without build ids were met */
+	size_t functions, differ;
+	char example[80]; /* a function that differs */
+};
+
+static void known_deinit(struct known *known)
+{
+	string_table_destroy(known->keys);
+	free(known->fingerprints);
+}
+
+static bool note_functions(struct known *known, const struct profile *profile, struct error *err)
+{
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *f = &profile->functions[i];
+		size_t before = string_table_count(known->keys);
+		uint32_t id;
+
+		if (f->fingerprint == 0)
+			continue;
+		if (!string_table_add(known->keys, profile_string(profile, f->key),
+			    string_table_size(profile->strings, f->key), &id, err) ||
+			!ARRAY_RESERVE(&known->fingerprints, &known->capacity, (size_t)id + 1, ARRAY_MAX_IDS, err))
+			return false;
+		if (id >= before) {
+			known->fingerprints[id] = f->fingerprint;
+			known->functions++;
+		} else if (known->fingerprints[id] != 0 && known->fingerprints[id] != f->fingerprint) {
+			known->fingerprints[id] = 0;
+			known->differ++;
+			snprintf(known->example, sizeof(known->example), "%s", profile_string(profile, f->name));
+		}
+	}
+	return true;
+}
+
+/* Whether the user's own code that ran in a mapping is known to be there. */
+static bool has_users_code(const struct profile *profile, uint32_t mapping)
+{
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+
+		for (uint32_t k = 0; location->mapping == mapping && k < location->line_count; k++)
+			if (profile->functions[profile->lines[location->first_line + k].function].origin ==
+				PROFILE_ORIGIN_USER)
+				return true;
+	}
+	return false;
+}
+
+static bool has_build_id(const struct profile *profile, const char *build_id)
+{
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		if (strcmp(profile_string(profile, profile->mappings[i].build_id), build_id) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the user's code in the run is of another file than in the first one. */
+static bool has_other_file(const struct profile *first, const struct profile *profile, bool *is_unknown)
+{
+	bool other = false;
+
+	for (uint32_t i = 0; i < profile->mapping_count; i++) {
+		const struct profile_mapping *mapping = &profile->mappings[i];
+
+		if (mapping->kind != PROFILE_MAPPING_FILE || !has_users_code(profile, i))
+			continue;
+		*is_unknown |= mapping->build_id == 0;
+		other |= !has_build_id(first, profile_string(profile, mapping->build_id));
+	}
+	return other;
+}
+
+static void say(const struct known *known, const char *side)
+{
+	if (known->layouts > 1 && known->moved == 0 && !known->is_unknown)
+		cli_say("kelvin: the layouts of %s are the same bytes, so that they tell nothing of where code lies; the build has to use KELVIN_LAYOUT: see docs/layouts.md\n",
+			side);
+	/* A function or two may be told apart by an address in it. */
+	if (known->differ * 20 > known->functions)
+		cli_say("kelvin: the layouts of %s differ in their code, too (%zu of %zu functions that ran, such as %s): what the compiler decided anew in each build counts as layout\n",
+			side, known->differ, known->functions, known->example);
+}
+
+bool bench_layouts_check(const struct bench_runner *runner, const struct bench_record *records, uint64_t count,
+	const char *side, struct error *err)
+{
+	CLEANUP(known_deinit) struct known known = { 0 };
+	CLEANUP(profile_cleanup) struct profile *first = NULL;
+	bool seen[UINT8_MAX + 1] = { 0 };
+
+	if (!string_table_create(SIZE_MAX / 2, &known.keys, err))
+		return false;
+	for (uint64_t i = 0; i < count; i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+		if (seen[records[i].layout & UINT8_MAX])
+			continue;
+		seen[records[i].layout & UINT8_MAX] = true;
+		known.layouts++;
+		if (!bench_read(runner, &records[i], &profile, err) || !note_functions(&known, profile, err))
+			return false;
+		if (!first)
+			first = TAKE(profile);
+		else
+			known.moved += has_other_file(first, profile, &known.is_unknown);
+	}
+	say(&known, side);
+	return true;
+}
