@@ -49,6 +49,17 @@ comment 0 comment.md --repository o/n --number 7 --head-sha $sha --head-reposito
 says stdout '^updated'
 [[ $(posted length) -eq 1 && $(posted '.[0].body') == *Unchanged* ]] || fail "not updated: $(posted .)"
 
+# Jobs with keys of their own have comments of their own; the one without is left alone.
+comment 0 comment.md --repository o/n --number 7 --key linux-gcc
+says stdout '^created'
+comment 0 comment.md --repository o/n --number 7 --key linux-clang
+says stdout '^created'
+comment 0 comment.md --repository o/n --number 7 --key linux-gcc
+says stdout '^updated'
+[[ $(posted length) -eq 3 && $(posted '.[1].body') == '<!-- kelvin-diff linux-gcc -->'* ]] || fail "comments with keys: $(posted .)"
+comment 2 comment.md --repository o/n --number 7 --key 'a --> @b'
+says stderr 'the key is not what it should be'
+
 # It is found behind two pages of others; one with the marker that somebody else wrote is left alone, as is one that quotes it.
 comments "$(jq -n --argjson bot "$bot" --arg marker "$marker" '[range(230) | { id: ., user: { id: 9, login: "mallory" }, body: ($marker + "\nmine") }] +
 	[{ id: 500, user: $bot, body: ("> " + $marker) }, { id: 501, user: $bot, body: ($marker + "\r\nold") }]')"
