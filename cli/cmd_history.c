@@ -105,6 +105,10 @@ static bool take_gate(void *context, const char *text, struct error *err)
 	if (!ARRAY_RESERVE(&c->gates, &c->gate_capacity, c->gate_count + 1, MAX_GATES, err) ||
 		!diff_gate_parse(text, &c->gates[c->gate_count], err))
 		return false;
+	if (c->gates[c->gate_count].subject == DIFF_GATE_BENCHMARK)
+		return error_set(err, ERROR_USAGE,
+			"--fail-on '%.80s': a history has no limits on benchmarks; write for example total>2%% or function:NAME>1%%",
+			text);
 	c->gate_count++;
 	return true;
 }

@@ -92,8 +92,8 @@ const struct options_row comparison_rows[] = {
 	{ 0, "precision", "PERCENT",
 		"of benchmarks: a change of this part of base, or less, does not matter (default: 1)", take_precision,
 		offsetof(struct comparison, precision) },
-	{ 0, "fail-on", "RULE", "limit: total>2%, function>5% or function:NAME>1%, of base", take_gate,
-		.repeatable = true },
+	{ 0, "fail-on", "RULE", "limit: total>2%, function>5%, function:NAME>1% or benchmark:NAME>5%, of base",
+		take_gate, .repeatable = true },
 	{ 0, "ignore-warnings", NULL, "checks --fail-on even when the recordings are hardly comparable",
 		OPTIONS_FLAG(struct comparison, diff.gates_ignore_warnings) },
 	{ 0, "inconclusive", "RESULT", "pass or fail: exits with 0 or 1 when inconclusive (default: with 3)",
@@ -177,6 +177,16 @@ static bool comparison_show(
 	return true;
 }
 
+/* Limits on benchmarks need some. */
+static bool check_gates(const struct comparison *comparison, struct error *err)
+{
+	for (size_t i = 0; i < comparison->gate_count; i++)
+		if (comparison->gates[i].subject == DIFF_GATE_BENCHMARK)
+			return error_set(err, ERROR_USAGE,
+				"--fail-on benchmark: the recordings have no benchmarks; 'kelvin record --benchmarks' and 'kelvin bench --benchmarks' record suites");
+	return true;
+}
+
 static struct render_input input_of(const char *const names[DIFF_SIDES])
 {
 	return (struct render_input){
@@ -196,7 +206,8 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 
 	comparison->diff.gates = comparison->gates;
 	comparison->diff.gate_count = comparison->gate_count;
-	if (!diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &comparison->diff, &diff, err))
+	if (!check_gates(comparison, err) ||
+		!diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &comparison->diff, &diff, err))
 		return false;
 	input.diff = diff;
 	input.profiles[DIFF_BASE] = profiles[DIFF_BASE];
@@ -216,7 +227,8 @@ bool comparison_answer(struct comparison *comparison, const struct profile *cons
 
 	comparison->diff.gates = comparison->gates;
 	comparison->diff.gate_count = comparison->gate_count;
-	if (!question_answer(&comparison->question, profiles, &comparison->diff, &answer, err))
+	if (!check_gates(comparison, err) ||
+		!question_answer(&comparison->question, profiles, &comparison->diff, &answer, err))
 		return false;
 	answer_show(&answer, &input);
 	commit_range_rank(&comparison->range, comparison->outputs.worker, input.diff, input.profiles, &findings);
@@ -257,15 +269,32 @@ struct diff_suite_options comparison_suite_options(const struct comparison *comp
 	return options;
 }
 
+static bool is_gate_of(
+	const struct diff_suite *suite, const struct diff_gate *gate, const struct diff_benchmark *benchmark)
+{
+	const char *names[] = { diff_suite_string(suite, benchmark->uri), diff_suite_string(suite, benchmark->name) };
+
+	for (size_t i = 0; gate->benchmark && i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t size = strlen(names[i]);
+
+		if (strncmp(gate->benchmark, names[i], size) == 0 && gate->benchmark[size] == '>')
+			return true;
+	}
+	return gate->benchmark == NULL;
+}
+
 /* The outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth
  * beyond one fails. */
 static void judge_one(const struct comparison *comparison, const struct diff_suite *suite,
 	const struct diff_benchmark *benchmark, bool *failed, enum diff_verdict *verdict)
 {
+	if (benchmark->verdict == DIFF_PLACEMENT)
+		return;
 	for (size_t i = 0; i < comparison->gate_count; i++) {
 		const struct diff_gate *gate = &comparison->gates[i];
 
-		if (gate->subject != DIFF_GATE_TOTAL || !(100 * benchmark->change > gate->percent))
+		if (gate->subject == DIFF_GATE_FUNCTION || !is_gate_of(suite, gate, benchmark) ||
+			!(100 * benchmark->change > gate->percent))
 			continue;
 		if (benchmark->verdict == DIFF_REGRESSED || benchmark->verdict == DIFF_MINOR)
 			*failed = true;
@@ -286,8 +315,12 @@ static int suite_exit_code(const struct comparison *comparison, const struct sui
 	enum diff_verdict verdict;
 	bool failed;
 
-	if (!view->title)
-		return exit_code(comparison, suite->verdict, suite->gate_failed, suite->verdicts[DIFF_REGRESSED] > 0);
+	if (!view->title) {
+		/* Improved ones do not make up for those that may be slower. */
+		verdict = comparison->gate_count == 0 && suite->verdicts[DIFF_INCONCLUSIVE] > 0 ? DIFF_INCONCLUSIVE
+												: suite->verdict;
+		return exit_code(comparison, verdict, suite->gate_failed, suite->verdicts[DIFF_REGRESSED] > 0);
+	}
 	benchmark = &suite->benchmarks[view->parts[0].benchmark];
 	if (benchmark->presence != DIFF_IN_BOTH)
 		return CLI_EXIT_OK;

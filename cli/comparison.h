@@ -11,10 +11,10 @@
 
 /* The help of the exit codes. */
 #define COMPARISON_EXIT_HELP                                                                                           \
-	"Exit codes: 0 not regressed: improved, unchanged, mixed, minor or machine (with --fail-on: no limit\n"        \
-	"exceeded);\n"                                                                                                 \
-	"1 regressed (with --fail-on: a limit exceeded); 2 usage or input error;\n"                                    \
-	"3 inconclusive (see --inconclusive).\n"
+	"Exit codes: 0 not regressed: improved, unchanged, mixed, minor, machine or placement (with --fail-on: no\n"   \
+	"limit exceeded); 1 regressed, of a suite also where only one benchmark is (with --fail-on: a limit\n"         \
+	"exceeded); 2 usage or input error; 3 inconclusive, of a suite also where only one benchmark is and none\n"    \
+	"regressed (see --inconclusive).\n"
 
 struct comparison {
 	struct diff_options diff;

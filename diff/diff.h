@@ -103,10 +103,14 @@ enum diff_waiting {
 
 /* ---- Options ---- */
 
-/* A limit on growth that makes the command fail: `total>2%`, `function>5%`, `function:NAME>1%`. */
+/*
+ * A limit on growth that makes the command fail: `total>2%`, `function>5%`, `function:NAME>1%`; of suites also
+ * `benchmark>5%` and `benchmark:NAME>5%`.
+ */
 struct diff_gate {
-	enum { DIFF_GATE_TOTAL, DIFF_GATE_FUNCTION } subject;
-	const char *function; /* borrowed; NULL: any function. Within a rule's text it ends at the last '>' */
+	enum { DIFF_GATE_TOTAL, DIFF_GATE_FUNCTION, DIFF_GATE_BENCHMARK } subject;
+	const char *function;  /* borrowed; NULL: any function. Within a rule's text it ends at the last '>' */
+	const char *benchmark; /* likewise; NULL: any benchmark */
 	double percent;
 };
 

@@ -49,11 +49,19 @@ struct diff_benchmark {
 	 */
 	bool by_rounds;
 	/*
-	 * CPU time of an iteration as samples tell it, in nanoseconds: means over the executions. NAN: not known. Where
-	 * `value_is_cpu` says so, these are what the benchmark is judged by, and `wall` is what its harness measured.
+	 * CPU time of an iteration in nanoseconds, as samples tell it: the share of the time for which the benchmark
+	 * had a CPU, times what its harness measured; means over the executions. NAN: not known.
 	 */
-	double cpu[DIFF_SIDES], wall[DIFF_SIDES];
-	bool value_is_cpu;
+	double cpu[DIFF_SIDES];
+	double cpu_share[DIFF_SIDES];                       /* of its time; more than 1 with threads; NAN: not known */
+	double cpu_change, cpu_change_low, cpu_change_high; /* as `change`; NAN: not known */
+	/*
+	 * The clock says that it differs, and CPU time does not: it waited, for itself or because other programs ran.
+	 * It is INCONCLUSIVE.
+	 */
+	bool is_contradicted;
+	/* its code is the same and its binary linked anew, but it differs by more than placement does: INCONCLUSIVE */
+	bool is_beyond_placement;
 	/* whether the code of all functions that ran in it is the same: SAME, CHANGED, or UNKNOWN of some of its time
 	 */
 	enum diff_code code;
@@ -107,7 +115,9 @@ struct diff_suite {
 	size_t verdicts[DIFF_VERDICT_COUNT]; /* how many of those in both have each verdict */
 	size_t added, removed;
 	size_t executions[DIFF_SIDES];
-	size_t layouts[DIFF_SIDES];  /* 0: runs tell of none */
+	size_t layouts[DIFF_SIDES];  /* 0: runs tell of none, or one side has only one */
+	double layout_rsd;           /* over benchmarks, of their layouts; NAN: not known */
+	double placement_rsd;        /* between benchmarks of the same code, beyond chance; NAN: there are none */
 	struct diff_control control; /* of the suite: its verdict is that of base compared with other runs of base */
 	double assumed_rsd;          /* between processes, with one execution a side; 0: it was measured */
 	/* REGRESSED, IMPROVED, or MIXED by its benchmarks; INCONCLUSIVE if one is; else UNCHANGED or MINOR */

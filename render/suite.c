@@ -347,6 +347,31 @@ bool suite_words_place(const struct render_part *part, uint32_t function, struct
 	return true;
 }
 
+bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_benchmark *b)
+{
+	return suite->sides == DIFF_SIDES && b->presence == DIFF_IN_BOTH &&
+	       (b->verdict == DIFF_PLACEMENT || b->is_contradicted || b->is_beyond_placement ||
+		       b->more_executions > 0 || (b->code == DIFF_CODE_SAME && b->verdict != DIFF_UNCHANGED));
+}
+
+/* What there is to say of a benchmark that no place explains. */
+static void append_remark(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+{
+	if (!suite_words_has_remark(suite, b))
+		return;
+	if (b->verdict == DIFF_PLACEMENT)
+		buffer_append_string(out, "same code; --layouts 8 would tell");
+	else if (b->is_contradicted)
+		buffer_printf(out, "by CPU time %+.1f %%: it waited", b->cpu_change * 100 + 0.0);
+	else if (b->is_beyond_placement)
+		buffer_append_string(out, "same code: its data or its work differ");
+	else if (b->code == DIFF_CODE_SAME)
+		buffer_append_string(out, "no changed code ran here");
+	if (b->more_executions > 0)
+		buffer_printf(out, "%sabout %llu more executions would decide this",
+			b->code == DIFF_CODE_SAME ? "; " : "", (unsigned long long)b->more_executions);
+}
+
 bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err)
 {
 	const struct render_part *part = render_part_of(input, benchmark);
@@ -355,6 +380,8 @@ bool suite_words_where(const struct render_suite *input, uint32_t benchmark, str
 	buffer_init(out, MAX_PLACE_BYTES);
 	if (function != PROFILE_NONE && !suite_words_place(part, function, out, err))
 		return false;
+	if (function == PROFILE_NONE)
+		append_remark(input->suite, &input->suite->benchmarks[benchmark], out);
 	buffer_append(out, "", 0);
 	return buffer_ok(out, err);
 }

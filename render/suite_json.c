@@ -101,6 +101,34 @@ static bool put_because(const struct render_suite *input, uint32_t benchmark, st
 	return json_text_string(out, place.data) || error_set_memory(err);
 }
 
+/* What else is known of how it differs; nothing of a single side. */
+static void put_circumstances(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+{
+	static const char *const sides[DIFF_SIDES] = { "base_", "head_" };
+
+	if (suite->sides != DIFF_SIDES || b->presence != DIFF_IN_BOTH)
+		return;
+	buffer_printf(out, ",\"code\":\"%s\"", diff_code_name(b->code));
+	for (int side = 0; side < DIFF_SIDES && b->cpu[side] > 0; side++) {
+		put_key(out, sides[side], "cpu_ns");
+		json_text_number(out, b->cpu[side]);
+	}
+	if (b->cpu[DIFF_BASE] > 0 && isfinite(b->cpu_change)) {
+		JSON_TEXT(out, ",\"cpu_delta_pct\":");
+		json_text_number(out, 100 * b->cpu_change);
+		buffer_append_string(out, ",\"contradicted\":");
+		buffer_append_string(out, b->is_contradicted ? "true" : "false");
+	}
+	if (suite->layouts[DIFF_BASE] > 0 && isfinite(b->layout_rsd)) {
+		JSON_TEXT(out, ",\"layout_spread_pct\":");
+		json_text_number(out, 100 * b->layout_rsd);
+	}
+	if (b->more_executions > 0) {
+		JSON_TEXT(out, ",\"more_executions\":");
+		put_count(out, b->more_executions);
+	}
+}
+
 static bool put_benchmark(
 	const struct render_suite *input, uint32_t number, bool is_time, struct buffer *out, struct error *err)
 {
@@ -130,6 +158,7 @@ static bool put_benchmark(
 	JSON_TEXT(out, ",\"q\":");
 	json_text_number(out, benchmark->q);
 	put_counts(out, benchmark);
+	put_circumstances(suite, benchmark, out);
 	if (!put_because(input, number, out, err) || !put_top(input, number, out, err))
 		return false;
 	buffer_append_byte(out, '}');

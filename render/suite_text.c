@@ -96,11 +96,14 @@ static void write_rest(const struct text_writer *w, const struct suite_words_res
 		buffer_printf(w->out, "  and %s\n", text.data);
 }
 
-/* Whether a benchmark's change has a place. */
+/* Whether a benchmark's change has a place, or there is something to say of it. */
 static bool any_place(const struct render_suite *input)
 {
 	for (size_t i = 0; i < input->part_count; i++)
 		if (suite_words_because(input, &input->parts[i]) != PROFILE_NONE)
+			return true;
+	for (size_t i = 0; i < input->suite->benchmark_count; i++)
+		if (suite_words_has_remark(input->suite, &input->suite->benchmarks[i]))
 			return true;
 	return false;
 }

@@ -68,9 +68,12 @@ uint32_t suite_words_because(const struct render_suite *input, const struct rend
 COMMON_MUST_CHECK
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
 
+/* Whether there is something to say of a benchmark that no place explains. */
+bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
+
 /*
- * The same of the function that explains a benchmark's change, NUL-terminated; "" if none does. Makes `out`, which the
- * caller deinitializes in any case.
+ * The same of the function that explains a benchmark's change, NUL-terminated; if none does, what else there is to say
+ * of it, or "". Makes `out`, which the caller deinitializes in any case.
  */
 COMMON_MUST_CHECK
 bool suite_words_where(const struct render_suite *input, uint32_t benchmark, struct buffer *out, struct error *err);

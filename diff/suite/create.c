@@ -15,9 +15,11 @@ static void suite_work_deinit(struct suite_work *work)
 		free(work->sides[side].values);
 		free(work->sides[side].firsts);
 		free(work->sides[side].cpu_shares);
+		free(work->sides[side].layout_of);
 	}
 	free(work->uncounted);
 	free(work->proven);
+	free(work->relinked);
 }
 
 void diff_suite_destroy(struct diff_suite *suite)
@@ -62,8 +64,8 @@ bool diff_suite_create(const struct profile *base, const struct profile *head, c
 	if (!made)
 		return error_set_memory(err);
 	if (!suite_init(made, base, head, options, err) || !suite_pair(&work, err) || !suite_collect(&work, err) ||
-		!suite_name(made, err) || !suite_judge(&work, err) || !suite_warn(&work, err) ||
-		!suite_decide(&work, err))
+		!suite_name(made, err) || !suite_compare_code(&work, err) || !suite_judge(&work, err) ||
+		!suite_warn(&work, err) || !suite_decide(&work, err))
 		return false;
 	*suite = TAKE(made);
 	return true;

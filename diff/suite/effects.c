@@ -18,14 +18,17 @@ void effects_deinit(struct suite_effects *e)
 
 /* ---- Points ---- */
 
-static struct effects_point point_of(const struct suite_value *value)
+static struct effects_point point_of(const struct suite_value *value, bool of_cpu)
 {
+	if (of_cpu)
+		return (struct effects_point){ log(value->cpu), value->cpu_error * value->cpu_error, value->execution };
 	return (struct effects_point){ log(value->value), value->error * value->error, value->execution };
 }
 
 /* The executions of a benchmark are in order on both sides. */
-static size_t pair_points(const struct suite_work *work, uint32_t benchmark, struct effects_point *points)
+static size_t pair_points(const struct suite_effects *e, uint32_t benchmark, struct effects_point *points)
 {
+	const struct suite_work *work = e->work;
 	const struct suite_side *base = &work->sides[DIFF_BASE], *head = &work->sides[DIFF_HEAD];
 	size_t b = base->firsts[benchmark], h = head->firsts[benchmark], count = 0;
 
@@ -33,7 +36,8 @@ static size_t pair_points(const struct suite_work *work, uint32_t benchmark, str
 		uint32_t in_base = base->values[b].execution, in_head = head->values[h].execution;
 
 		if (in_base == in_head) {
-			struct effects_point from = point_of(&base->values[b]), to = point_of(&head->values[h]);
+			struct effects_point from = point_of(&base->values[b], e->of_cpu),
+					     to = point_of(&head->values[h], e->of_cpu);
 
 			points[count++] =
 				(struct effects_point){ to.value - from.value, to.variance + from.variance, in_base };
@@ -44,16 +48,45 @@ static size_t pair_points(const struct suite_work *work, uint32_t benchmark, str
 	return count;
 }
 
+static int by_layout(const void *left, const void *right)
+{
+	const struct effects_point *a = left, *b = right;
+
+	return ORDER(a->execution, b->execution);
+}
+
+/* Makes points of executions those of their layouts. */
+static size_t join_layouts(const struct suite_side *side, struct effects_point *points, size_t count)
+{
+	size_t layouts = 0;
+
+	for (size_t i = 0; i < count; i++)
+		points[i].execution = side->layout_of[points[i].execution];
+	qsort(points, count, sizeof(*points), by_layout);
+	for (size_t i = 0, end; i < count; i = end) {
+		struct effects_point mean = { .execution = points[i].execution };
+
+		for (end = i; end < count && points[end].execution == mean.execution; end++) {
+			mean.value += points[end].value;
+			mean.variance += points[end].variance;
+		}
+		mean.value /= (double)(end - i);
+		mean.variance /= pow((double)(end - i), 2);
+		points[layouts++] = mean;
+	}
+	return layouts;
+}
+
 static size_t raw_points(const struct suite_effects *e, uint32_t benchmark, size_t series, struct effects_point *points)
 {
 	const struct suite_side *side = &e->work->sides[series];
 	size_t count = 0;
 
 	if (e->series_count == 1)
-		return pair_points(e->work, benchmark, points);
+		return pair_points(e, benchmark, points);
 	for (size_t i = side->firsts[benchmark]; i < side->firsts[benchmark + 1]; i++)
-		points[count++] = point_of(&side->values[i]);
-	return count;
+		points[count++] = point_of(&side->values[i], e->of_cpu);
+	return e->has_layouts ? join_layouts(side, points, count) : count;
 }
 
 size_t effects_points(const struct suite_effects *e, uint32_t benchmark, size_t series, struct effects_point *points)
@@ -83,8 +116,18 @@ static bool shares_an_execution(const struct suite_work *work, uint32_t benchmar
 	return false;
 }
 
+static bool knows_cpu(const struct suite_work *work, uint32_t benchmark)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (isnan(work->suite->benchmarks[benchmark].cpu[side]))
+			return false;
+	return true;
+}
+
 bool effects_has(const struct suite_effects *e, uint32_t benchmark)
 {
+	if (e->of_cpu && !knows_cpu(e->work, benchmark))
+		return false;
 	if (values_of(e->work, DIFF_BASE, benchmark) == 0 || values_of(e->work, DIFF_HEAD, benchmark) == 0)
 		return false;
 	return e->series_count == DIFF_SIDES || shares_an_execution(e->work, benchmark);
@@ -171,7 +214,7 @@ static bool estimate_series(struct suite_effects *e, size_t series, struct effec
 	return true;
 }
 
-bool effects_estimate(const struct suite_work *work, struct suite_effects *e, struct error *err)
+bool effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *e, struct error *err)
 {
 	size_t base = work->sides[DIFF_BASE].executions, head = work->sides[DIFF_HEAD].executions;
 	size_t most = base > head ? base : head;
@@ -180,8 +223,10 @@ bool effects_estimate(const struct suite_work *work, struct suite_effects *e, st
 	if (!points)
 		return error_set_memory(err);
 	e->work = work;
+	e->of_cpu = of_cpu;
+	e->has_layouts = work->sides[DIFF_BASE].layouts > 1 && work->sides[DIFF_HEAD].layouts > 1;
 	e->most_points = most;
-	e->series_count = work->suite->options.diff.runs_in_pairs && base == head ? 1 : DIFF_SIDES;
+	e->series_count = work->suite->options.diff.runs_in_pairs && base == head && !e->has_layouts ? 1 : DIFF_SIDES;
 	for (size_t s = 0; s < e->series_count; s++)
 		if (!find_executions(e, s, points, err) || !estimate_series(e, s, points, err))
 			return false;

@@ -20,6 +20,8 @@ struct effects_series {
 
 struct suite_effects {
 	const struct suite_work *work; /* borrowed */
+	bool has_layouts;              /* both sides have several, which are the units */
+	bool of_cpu;                   /* the values are CPU times, where all of a benchmark are known */
 	struct effects_series series[DIFF_SIDES];
 	size_t series_count;      /* 1: executions are compared in pairs; 2: side by side */
 	size_t most_points;       /* of a benchmark in a series */
@@ -28,13 +30,13 @@ struct suite_effects {
 
 /* A value of a benchmark. */
 struct effects_point {
-	double value;    /* logarithm, less the effect of its execution */
-	double variance; /* by what was seen within its execution */
-	uint32_t execution;
+	double value;       /* logarithm, less the effect of its execution */
+	double variance;    /* by what was seen within its execution */
+	uint32_t execution; /* with several layouts a side: the layout, whose value is the mean of its executions */
 };
 
 COMMON_MUST_CHECK
-bool effects_estimate(const struct suite_work *work, struct suite_effects *effects, struct error *err);
+bool effects_estimate(const struct suite_work *work, bool of_cpu, struct suite_effects *effects, struct error *err);
 void effects_deinit(struct suite_effects *effects);
 
 /* Whether a benchmark has values to compare: a pair, or values on both sides. */

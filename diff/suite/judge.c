@@ -33,13 +33,20 @@ static const double least_variance = 1e-8;
 /* Further looks than this change nothing that can be seen in a p-value. */
 enum { MOST_LOOKS = 30 };
 
+/* A variance with its degrees of freedom. */
+struct spread {
+	double variance, freedom;
+};
+
 struct suite_row {
 	uint32_t benchmark;
 	double change;   /* logarithm of head over base */
 	double variance; /* of one value of the row, from what is left over */
 	double freedom;
-	double units;  /* the variance of `change` is that of one value times this */
-	double rounds; /* variance of `change` by what was seen within executions */
+	double units;         /* the variance of `change` is that of one value times this */
+	double rounds;        /* variance of `change` by what was seen within executions */
+	struct spread spread; /* of `change` */
+	double p;
 };
 
 struct suite_test {
@@ -163,11 +170,6 @@ static bool fit_moderation(struct suite_test *t, struct error *err)
 	return moderation_fit_alike(fitted, count, freedom, &t->moderation, err);
 }
 
-/* A variance with its degrees of freedom. */
-struct spread {
-	double variance, freedom;
-};
-
 static struct spread add_spreads(struct spread a, struct spread b)
 {
 	double sum = a.variance + b.variance;
@@ -190,7 +192,7 @@ static double waiting_variance(const struct suite_test *t, uint32_t benchmark)
 	return isfinite(ratio) ? pow(log(ratio), 2) : 0;
 }
 
-/* The variance of a row's change. */
+/* The variance of a row's change, from executions. */
 static struct spread row_spread(const struct suite_test *t, const struct suite_row *row)
 {
 	const struct dispersion dispersion = row_dispersion(row);
@@ -207,18 +209,86 @@ static struct spread row_spread(const struct suite_test *t, const struct suite_r
 	return add_spreads(own, common);
 }
 
-static void test_row(struct suite_test *t, const struct suite_row *row)
+/* What is left of a variance that nobody can see. */
+static double least_spread(const struct suite_row *row)
 {
-	struct diff_benchmark *benchmark = &t->work->suite->benchmarks[row->benchmark];
-	const double tail = 0.025;
-	struct spread spread = row_spread(t, row);
-	double error = sqrt(fmax(spread.variance, least_variance * row->units)), half;
+	return fmax(row->spread.variance, least_variance * row->units);
+}
 
-	half = tail_quantile(tail / t->looks, spread.freedom) * error;
-	benchmark->change = expm1(row->change);
-	benchmark->change_low = expm1(row->change - half);
-	benchmark->change_high = expm1(row->change + half);
-	benchmark->p = fmin(1, tail_two_sided(row->change / error, spread.freedom) * t->looks);
+static double half_interval(const struct suite_test *t, const struct suite_row *row)
+{
+	const double tail = 0.025;
+
+	return tail_quantile(tail / t->looks, row->spread.freedom) * sqrt(least_spread(row));
+}
+
+static void test_row(const struct suite_test *t, struct suite_row *row)
+{
+	row->p = fmin(1, tail_two_sided(row->change / sqrt(least_spread(row)), row->spread.freedom) * t->looks);
+}
+
+/* ---- Placement ---- */
+
+/*
+ * The most that where the linker put the code was seen to change a loop by, as a logarithm; and in how many of the
+ * standard deviations between layouts of one side that lies, where these are known (statistics/placement.h).
+ */
+static const double most_placement = 0.3, most_spreads = 2;
+
+/* What is known of placement from other programs is worth so many degrees of freedom. */
+static const double known_freedom = 3;
+
+static bool is_same_code(const struct suite_test *t, const struct suite_row *row)
+{
+	return t->work->relinked[row->benchmark] && t->work->suite->benchmarks[row->benchmark].code == DIFF_CODE_SAME;
+}
+
+/* Whether placement may have changed the row so: as far as is known, it is no more than that. */
+static bool is_placeable(const struct suite_test *t, const struct suite_row *row)
+{
+	if (t->effects.has_layouts)
+		return fabs(row->change) <= most_spreads * sqrt(row->variance);
+	return fabs(row->change) - half_interval(t, row) <= most_placement;
+}
+
+/*
+ * The variance that benchmarks of the same code have beyond that of executions: by the method of moments for random
+ * effects with a mean of 0 (DerSimonian and Laird 1986). It is added to that of the others in files that were linked
+ * anew.
+ */
+static struct spread placement_spread(const struct suite_test *t)
+{
+	double sum = 0, weights = 0, squares = 0;
+
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct suite_row *row = &t->rows[i];
+		double weight = 1 / pow(row->spread.variance + assumed_rsd * assumed_rsd, 2);
+
+		if (!is_same_code(t, row) || !is_placeable(t, row))
+			continue;
+		sum += weight * (row->change * row->change - row->spread.variance);
+		weights += weight;
+		squares += weight * weight;
+	}
+	if (!(weights > 0))
+		return (struct spread){ 0, 1 };
+	return (struct spread){ fmax(sum / weights, 0), weights * weights / squares + known_freedom };
+}
+
+static void widen_by_placement(struct suite_test *t)
+{
+	struct diff_suite *suite = t->work->suite;
+	struct spread placement = { 0, 1 };
+
+	suite->placement_rsd = NAN;
+	if (t->effects.has_layouts || t->effects.of_cpu)
+		return;
+	placement = placement_spread(t);
+	if (placement.variance > 0)
+		suite->placement_rsd = sqrt(placement.variance);
+	for (size_t i = 0; i < t->row_count; i++)
+		if (t->work->relinked[t->rows[i].benchmark] && !is_same_code(t, &t->rows[i]))
+			t->rows[i].spread = add_spreads(t->rows[i].spread, placement);
 }
 
 /* ---- The family ---- */
@@ -233,7 +303,8 @@ static bool adjust(struct suite_test *t, struct error *err)
 	for (size_t i = 0; i < t->row_count; i++) {
 		uint32_t id = t->rows[i].benchmark;
 
-		members[i] = (struct step_up_member){ .p = suite->benchmarks[id].p, .id = id };
+		/* The same code is no change, whatever its place made of it. */
+		members[i] = (struct step_up_member){ .p = is_same_code(t, &t->rows[i]) ? 1 : t->rows[i].p, .id = id };
 	}
 	step_up(members, t->row_count);
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -253,6 +324,108 @@ static enum diff_verdict benchmark_verdict(const struct diff_benchmark *benchmar
 	return is_proven ? DIFF_MINOR : DIFF_INCONCLUSIVE;
 }
 
+/* ---- One test ---- */
+
+static bool run_test(struct suite_test *t, bool of_cpu, struct error *err)
+{
+	if (!effects_estimate(t->work, of_cpu, &t->effects, err) || !make_rows(t, err) || !fit_moderation(t, err))
+		return false;
+	for (size_t i = 0; i < t->row_count; i++)
+		t->rows[i].spread = row_spread(t, &t->rows[i]);
+	widen_by_placement(t);
+	for (size_t i = 0; i < t->row_count; i++)
+		test_row(t, &t->rows[i]);
+	return true;
+}
+
+/* By CPU time, which tells a benchmark that got faster from one that waited less. */
+static bool test_cpu(const struct suite_test *clock, struct error *err)
+{
+	CLEANUP(test_deinit)
+	struct suite_test t = {
+		.work = clock->work, .looks = clock->looks, .assumed_variance = clock->assumed_variance
+	};
+
+	if (!run_test(&t, true, err))
+		return false;
+	for (size_t i = 0; i < t.row_count; i++) {
+		struct diff_benchmark *b = &t.work->suite->benchmarks[t.rows[i].benchmark];
+		double half = half_interval(&t, &t.rows[i]);
+
+		b->cpu_change = expm1(t.rows[i].change);
+		b->cpu_change_low = expm1(t.rows[i].change - half);
+		b->cpu_change_high = expm1(t.rows[i].change + half);
+	}
+	return true;
+}
+
+/*
+ * Whether CPU time, as far as it is known, has not even half of the change in its direction. A benchmark that waits by
+ * itself, and one that other programs kept waiting, look alike.
+ */
+static bool is_contradicted(const struct diff_benchmark *b)
+{
+	double half = log1p(b->change) / 2;
+
+	if (isnan(b->cpu_change))
+		return false;
+	return b->change > 0 ? log1p(b->cpu_change_high) < half : log1p(b->cpu_change_low) > half;
+}
+
+static void judge_row(struct suite_test *t, const struct suite_row *row)
+{
+	struct diff_suite *suite = t->work->suite;
+	struct diff_benchmark *b = &suite->benchmarks[row->benchmark];
+	bool *is_proven = &t->work->proven[row->benchmark];
+	bool differs = row->p <= suite->options.diff.q && fabs(b->change) > suite->options.precision;
+
+	if (t->effects.has_layouts)
+		b->layout_rsd = sqrt(row->variance);
+	b->is_contradicted = *is_proven && is_contradicted(b);
+	*is_proven &= !b->is_contradicted;
+	b->verdict =
+		b->is_contradicted ? DIFF_INCONCLUSIVE : benchmark_verdict(b, suite->options.precision, *is_proven);
+	if (!is_same_code(t, row) || !differs)
+		return;
+	b->is_beyond_placement = !is_placeable(t, row);
+	b->verdict = b->is_beyond_placement || t->effects.has_layouts ? DIFF_INCONCLUSIVE : DIFF_PLACEMENT;
+}
+
+/*
+ * How many more executions a side would decide a benchmark: an interval that is as much narrower excludes 0, if the
+ * change is what it seems, or lies within the precision. It narrows with the square root of their number. 0: none are
+ * known to.
+ */
+static uint64_t more_executions(const struct suite_test *t, const struct suite_row *row, double half)
+{
+	enum { MOST_ASKED = 1000 };
+	const struct diff_suite *suite = t->work->suite;
+	const struct diff_benchmark *b = &suite->benchmarks[row->benchmark];
+	double change = fabs(row->change), target = fmax(change, log1p(suite->options.precision) - change);
+	double executions = fmin((double)b->executions[DIFF_BASE], (double)b->executions[DIFF_HEAD]), more;
+
+	if (b->verdict != DIFF_INCONCLUSIVE || b->is_contradicted || b->is_beyond_placement || t->effects.has_layouts ||
+		!(row->freedom > 0))
+		return 0;
+	more = ceil(executions * (pow(half / target, 2) - 1));
+	return more >= 1 && more <= MOST_ASKED ? (uint64_t)more : 0;
+}
+
+static void describe_layouts(const struct suite_test *t)
+{
+	struct diff_suite *suite = t->work->suite;
+	double sum = 0;
+
+	suite->layout_rsd = NAN;
+	if (!t->effects.has_layouts || t->row_count == 0)
+		return;
+	for (size_t i = 0; i < t->row_count; i++)
+		sum += t->rows[i].variance / (double)t->row_count;
+	suite->layout_rsd = sqrt(sum);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		suite->layouts[side] = t->work->sides[side].layouts;
+}
+
 static bool judge_sampled(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
@@ -264,18 +437,20 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 	t.assumed_variance = rsd * rsd;
 	if (suite->executions[DIFF_BASE] == 1 && suite->executions[DIFF_HEAD] == 1)
 		suite->assumed_rsd = rsd;
-	if (!effects_estimate(work, &t.effects, err) || !make_rows(&t, err) || !fit_moderation(&t, err))
-		return false;
-	for (size_t i = 0; i < t.row_count; i++)
-		test_row(&t, &t.rows[i]);
-	if (!adjust(&t, err))
+	if (!run_test(&t, false, err) || !adjust(&t, err) || (suite->is_measured && !test_cpu(&t, err)))
 		return false;
 	for (size_t i = 0; i < t.row_count; i++) {
-		uint32_t id = t.rows[i].benchmark;
+		struct diff_benchmark *b = &suite->benchmarks[t.rows[i].benchmark];
+		double half = half_interval(&t, &t.rows[i]);
 
-		suite->benchmarks[id].verdict =
-			benchmark_verdict(&suite->benchmarks[id], suite->options.precision, work->proven[id]);
+		b->p = t.rows[i].p;
+		b->change = expm1(t.rows[i].change);
+		b->change_low = expm1(t.rows[i].change - half);
+		b->change_high = expm1(t.rows[i].change + half);
+		judge_row(&t, &t.rows[i]);
+		b->more_executions = more_executions(&t, &t.rows[i], half);
 	}
+	describe_layouts(&t);
 	return true;
 }
 

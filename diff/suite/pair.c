@@ -2,11 +2,32 @@
 /* Finds the benchmarks of both sides and pairs them by URI, and numbers the executions. */
 #include "diff/suite/work.h"
 
+#include "diff/statistics/layouts.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Benchmarks and executions ---- */
+
+/* Which layout each execution is of, in the order of their numbers. */
+static bool number_layouts(struct suite_work *work, enum diff_side side, struct error *err)
+{
+	struct suite_side *s = &work->sides[side];
+	CLEANUP(layouts_division_deinit) struct layouts_division division = { 0 };
+
+	s->layouts = layouts_count(s->profile);
+	s->layout_of = calloc(s->executions + 1, sizeof(*s->layout_of));
+	if (!s->layout_of)
+		return error_set_memory(err);
+	if (s->layouts < 2)
+		return true;
+	if (!layouts_divide(s->profile, &division, err))
+		return false;
+	for (size_t i = 0; i < s->profile->run_count; i++)
+		s->layout_of[work->suite->details->executions[side][i]] = division.of_run[i];
+	return true;
+}
 
 /* Numbers the executions that profile_execution() tells, in one pass, and counts those that have phases. */
 static bool number_executions(struct suite_work *work, enum diff_side side, struct error *err)
@@ -30,7 +51,7 @@ static bool number_executions(struct suite_work *work, enum diff_side side, stru
 		}
 	}
 	work->sides[side].executions = profile->run_count ? number + 1 : 0;
-	return true;
+	return number_layouts(work, side, err);
 }
 
 /* Finds the benchmark of a run, or adds it. */
@@ -60,6 +81,12 @@ static bool find_benchmark(struct suite_work *work, struct hash_map *known, enum
 			.change = NAN,
 			.change_low = NAN,
 			.change_high = NAN,
+			.cpu = { NAN, NAN },
+			.cpu_share = { NAN, NAN },
+			.cpu_change = NAN,
+			.cpu_change_low = NAN,
+			.cpu_change_high = NAN,
+			.layout_rsd = NAN,
 			.p = NAN,
 			.q = NAN,
 			.verdict = suite->sides == 1 ? DIFF_UNCHANGED : DIFF_INCONCLUSIVE };

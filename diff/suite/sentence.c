@@ -38,8 +38,42 @@ static void append_interval(const struct diff_suite *suite, const struct diff_be
 		buffer_printf(out, " (95 %% interval %.1f to %.1f %%)", b->change_low * 100, b->change_high * 100);
 }
 
+/* "placement: same code, 20.1 % slower here (95 % interval ...); --layouts 8 would tell". */
+static void append_placement(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+{
+	buffer_append_string(out, "differs by placement: same code, ");
+	suite_append_change(suite, b, out);
+	buffer_printf(out, " %s here; --layouts 8 would tell", b->change > 0 ? "slower" : "faster");
+}
+
+/* What the clock says, and CPU time does not. */
+static void append_contradiction(const struct diff_benchmark *b, struct buffer *out)
+{
+	buffer_printf(out,
+		"is not proven to differ: by the clock it is %.1f %% %s, by CPU time it differs by %+.1f %% (95 %% interval %.1f to %.1f %%), since it had a CPU for %.0f %% of its time in base and %.0f %% in head: it waited, for itself or while other programs ran",
+		fabs(b->change) * 100, b->change > 0 ? "slower" : "faster", b->cpu_change * 100 + 0.0,
+		b->cpu_change_low * 100, b->cpu_change_high * 100, b->cpu_share[DIFF_BASE] * 100,
+		b->cpu_share[DIFF_HEAD] * 100);
+}
+
+static void append_beyond_placement(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+{
+	buffer_append_string(out, "is not proven to have changed: same code, ");
+	suite_append_change(suite, b, out);
+	buffer_printf(out,
+		" %s, which is more than where the linker put it explains: its data or its work differ; --simulate would tell",
+		b->change > 0 ? "slower" : "faster");
+}
+
 static void append_verdict(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
+	if (b->is_contradicted || b->is_beyond_placement) {
+		if (b->is_contradicted)
+			append_contradiction(b, out);
+		else
+			append_beyond_placement(suite, b, out);
+		return;
+	}
 	switch (b->verdict) {
 	case DIFF_REGRESSED:
 	case DIFF_IMPROVED:
@@ -52,8 +86,8 @@ static void append_verdict(const struct diff_suite *suite, const struct diff_ben
 		buffer_printf(out, "is equal within %g %%", suite->options.precision * 100);
 		break;
 	case DIFF_PLACEMENT:
-		buffer_append_string(out, "differs by placement: its code is the same");
-		break;
+		append_placement(suite, b, out);
+		return;
 	case DIFF_INCONCLUSIVE:
 	case DIFF_MIXED:
 	case DIFF_MACHINE:
@@ -62,6 +96,9 @@ static void append_verdict(const struct diff_suite *suite, const struct diff_ben
 	}
 	if (isfinite(b->change))
 		append_interval(suite, b, out);
+	if (b->more_executions > 0)
+		buffer_printf(
+			out, "; about %llu more executions would decide this", (unsigned long long)b->more_executions);
 }
 
 /* Appends ": `work_sort` (test_suite.py:20) takes 58.2 % more". */
@@ -100,6 +137,8 @@ static bool say_one(const struct diff_suite *suite, uint32_t benchmark,
 	buffer_append_byte(text, '`');
 	profile_shorten_name(diff_suite_string(suite, b->name), NAME_COLUMNS, text);
 	buffer_append_string(text, "` ");
+	if (suite->sides == DIFF_SIDES && b->code == DIFF_CODE_SAME && b->verdict != DIFF_PLACEMENT)
+		buffer_append_string(text, "ran no changed code, and ");
 	append_verdict(suite, b, text);
 	if (because != PROFILE_NONE)
 		return append_because(profiles, diff, because, text, err);

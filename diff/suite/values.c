@@ -63,8 +63,10 @@ static bool choose_metric(struct suite_work *work, struct error *err)
 /* What a run adds to the value of its benchmark in its execution: sums over the runs of both. */
 struct suite_sum {
 	uint32_t benchmark, execution;
-	double weight, weighted; /* of values */
-	double variance;         /* of `weighted` */
+	double weight, weighted;   /* of values */
+	double variance;           /* of `weighted` */
+	double time, cpu, samples; /* that were recorded */
+	double measured;           /* the mean time of an iteration, times `weight` */
 };
 
 /*
@@ -79,29 +81,29 @@ static struct suite_sum sum_measured(const struct profile_measured *measured, ui
 
 	if (times == 0 || !(time_ns > 0))
 		return (struct suite_sum){ 0 };
-	return (struct suite_sum){
-		.weight = weight, .weighted = weight * time_ns, .variance = pow(weight * measured->error_ns, 2)
-	};
+	return (struct suite_sum){ .weight = weight,
+		.weighted = weight * time_ns,
+		.variance = pow(weight * measured->error_ns, 2),
+		.measured = weight * (measured->mean_ns > 0 ? measured->mean_ns : time_ns) };
 }
 
-/* [run] sums of the metric, and of its samples. */
-static bool sum_runs(
-	const struct suite_work *work, enum diff_side side, double **totals, double **samples, struct error *err)
+/* [run] sums of a value type, and of the samples that it is of. */
+static bool sum_runs(const struct profile *profile, uint32_t metric, uint32_t counts, double **totals, double **samples,
+	struct error *err)
 {
-	const struct profile *profile = work->sides[side].profile;
 	size_t width = profile->value_type_count;
 
 	*totals = calloc(profile->run_count + 1, sizeof(**totals));
 	*samples = calloc(profile->run_count + 1, sizeof(**samples));
 	if (!*totals || !*samples)
 		return error_set_memory(err);
-	for (size_t i = 0; i < profile->sample_count; i++) {
+	for (size_t i = 0; metric != PROFILE_NONE && i < profile->sample_count; i++) {
 		uint32_t run = profile->threads[profile->samples[i].thread].run;
-		double value = (double)profile->values[i * width + work->metric[side]];
+		double value = (double)profile->values[i * width + metric];
 
 		(*totals)[run] += value;
-		if (value > 0 && work->counts[side] != PROFILE_NONE)
-			(*samples)[run] += (double)profile->values[i * width + work->counts[side]];
+		if (value > 0 && counts != PROFILE_NONE)
+			(*samples)[run] += (double)profile->values[i * width + counts];
 	}
 	return true;
 }
@@ -181,6 +183,14 @@ static struct suite_sum sum_total(double total, double samples, double iteration
 	};
 }
 
+/* The CPU time that was sampled. */
+static bool sum_cpu(const struct profile *profile, double **totals, double **samples, struct error *err)
+{
+	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
+
+	return sum_runs(profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], totals, samples, err);
+}
+
 /* [run] what it adds. */
 static bool make_sums(const struct suite_work *work, enum diff_side side, struct suite_sum *sums, struct error *err)
 {
@@ -189,7 +199,8 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 	CLEANUP(cleanup_free) double *totals = NULL;
 	CLEANUP(cleanup_free) double *samples = NULL;
 
-	if (!suite->is_measured && !sum_runs(work, side, &totals, &samples, err))
+	if (!(suite->is_measured ? sum_cpu(profile, &totals, &samples, err)
+				 : sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples, err)))
 		return false;
 	for (size_t i = 0; i < profile->run_count; i++) {
 		uint32_t benchmark = suite->details->benchmarks[side][i];
@@ -199,6 +210,9 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 			sums[i] = sum_measured(&profile->runs[i].measured, times);
 		else if (benchmark != PROFILE_NONE)
 			sums[i] = sum_total(totals[i], samples[i], work->uncounted[benchmark] ? 1 : (double)times);
+		sums[i].time = (double)profile->runs[i].duration_ns;
+		sums[i].cpu = totals[i];
+		sums[i].samples = samples[i];
 		sums[i].benchmark = benchmark;
 		sums[i].execution = suite->details->executions[side][i];
 	}
@@ -219,6 +233,7 @@ static int by_benchmark(const void *left, const void *right)
 static struct suite_value make_value(const struct suite_work *work, const struct suite_sum *sum, bool is_divided)
 {
 	bool is_known = sum->weight > 0 && (sum->weighted > 0 || work->suite->is_exact);
+	bool has_cpu = is_known && work->suite->is_measured && sum->samples > 0 && sum->time > 0;
 
 	return (struct suite_value){
 		.benchmark = sum->benchmark,
@@ -227,6 +242,8 @@ static struct suite_value make_value(const struct suite_work *work, const struct
 			 : is_divided ? sum->weighted / sum->weight
 				      : sum->weighted,
 		.error = is_known && sum->weighted > 0 ? sqrt(sum->variance) / sum->weighted : 0,
+		.cpu = has_cpu ? sum->measured / sum->weight * sum->cpu / sum->time : 0,
+		.cpu_error = has_cpu ? 1 / sqrt(sum->samples) : 0,
 		.weight = sum->weight,
 	};
 }
@@ -252,6 +269,10 @@ static bool join_sums(
 		sum.weight += sums[i].weight;
 		sum.weighted += sums[i].weighted;
 		sum.variance += sums[i].variance;
+		sum.time += sums[i].time;
+		sum.cpu += sums[i].cpu;
+		sum.samples += sums[i].samples;
+		sum.measured += sums[i].measured;
 		if (!ends)
 			continue;
 		suite->benchmarks[benchmark].executions[side]++;
@@ -277,18 +298,21 @@ static int by_value(const void *left, const void *right)
 
 /*
  * The mean over executions: of times the geometric one, without the extreme ones, as the change is the mean of the
- * changes (judge.c).
+ * changes (judge.c). NAN: it is not known of each.
  */
-static double average(const struct suite_value *values, size_t count, bool is_exact, double *scratch)
+static double average(double *values, size_t count, bool is_exact)
 {
 	size_t first = is_exact ? 0 : suite_trimmed(count);
 	double sum = 0;
 
-	for (size_t i = 0; i < count; i++)
-		scratch[i] = is_exact ? values[i].value : log(values[i].value);
-	qsort(scratch, count, sizeof(*scratch), by_value);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_exact && !(values[i] > 0))
+			return NAN;
+		values[i] = is_exact ? values[i] : log(values[i]);
+	}
+	qsort(values, count, sizeof(*values), by_value);
 	for (size_t i = first; i < count - first; i++)
-		sum += scratch[i] / (double)(count - 2 * first);
+		sum += values[i] / (double)(count - 2 * first);
 	return is_exact ? sum : exp(sum);
 }
 
@@ -302,9 +326,14 @@ static bool average_values(struct suite_work *work, enum diff_side side, struct 
 	for (size_t i = 0; i < work->suite->benchmark_count; i++) {
 		size_t first = from->firsts[i], count = from->firsts[i + 1] - first;
 
-		if (count > 0)
-			work->suite->benchmarks[i].value[side] =
-				average(&from->values[first], count, work->suite->is_exact, scratch);
+		if (count == 0)
+			continue;
+		for (size_t k = 0; k < count; k++)
+			scratch[k] = from->values[first + k].value;
+		work->suite->benchmarks[i].value[side] = average(scratch, count, work->suite->is_exact);
+		for (size_t k = 0; k < count; k++)
+			scratch[k] = from->values[first + k].cpu;
+		work->suite->benchmarks[i].cpu[side] = work->suite->is_measured ? average(scratch, count, false) : NAN;
 	}
 	return true;
 }
@@ -361,6 +390,8 @@ static bool share_cpu(struct suite_work *work, enum diff_side side, struct error
 	}
 	for (size_t i = 0; i <= all; i++)
 		shares[i] = shares[i] > 0 && times[i] > 0 ? shares[i] / times[i] : NAN;
+	for (size_t i = 0; i < all; i++)
+		work->suite->benchmarks[i].cpu_share[side] = shares[i];
 	return true;
 }
 

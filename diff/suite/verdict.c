@@ -124,6 +124,8 @@ static enum diff_verdict suite_verdict(const struct diff_suite *suite)
 		return DIFF_IMPROVED;
 	if (suite->verdicts[DIFF_INCONCLUSIVE] > 0 || count_in_both(suite) == 0)
 		return DIFF_INCONCLUSIVE;
+	if (suite->verdicts[DIFF_PLACEMENT] > 0)
+		return DIFF_PLACEMENT;
 	return suite->verdicts[DIFF_MINOR] > 0 ? DIFF_MINOR : DIFF_UNCHANGED;
 }
 
@@ -200,6 +202,16 @@ static void append_benchmarks(const struct diff_suite *suite, enum diff_verdict 
 		buffer_printf(out, " and %zu more", suite->verdicts[verdict] - named);
 }
 
+/* How many differ although their code is the same. */
+static void append_placement(const struct diff_suite *suite, struct buffer *out)
+{
+	size_t count = suite->verdicts[DIFF_PLACEMENT];
+
+	if (count > 0)
+		buffer_printf(out, "; %zu differ%s by placement alone: same code, which --layouts 8 would tell", count,
+			count == 1 ? "s" : "");
+}
+
 static void append_proven(const struct suite_work *work, struct buffer *out)
 {
 	const struct diff_suite *suite = work->suite;
@@ -221,6 +233,7 @@ static void append_proven(const struct suite_work *work, struct buffer *out)
 	}
 	if (suite->verdicts[DIFF_INCONCLUSIVE] > 0)
 		buffer_printf(out, "; %zu undecided", suite->verdicts[DIFF_INCONCLUSIVE]);
+	append_placement(suite, out);
 }
 
 /* Says why nothing is proven. */
@@ -249,6 +262,7 @@ static void append_unproven(const struct suite_work *work, struct buffer *out)
 		if (!suite->is_exact)
 			buffer_printf(out, " by more than %g %%", precision);
 	}
+	append_placement(suite, out);
 }
 
 static bool say_verdict(struct suite_work *work, struct buffer *text)
@@ -278,8 +292,26 @@ static const char *first_blocking(const struct diff_suite *suite)
 	return NULL;
 }
 
-/* Appends to `text` what exceeds the limit of a gate on the total, proven and not. */
-static enum gate_outcome judge_total(const struct suite_work *work, const struct diff_gate *gate, struct buffer *text)
+/* The benchmark that a limit is on; PROFILE_NONE: all. */
+static bool find_gated(
+	const struct diff_suite *suite, const struct diff_gate *gate, uint32_t *benchmark, struct error *err)
+{
+	const char *limit;
+	char name[4096];
+
+	*benchmark = PROFILE_NONE;
+	if (!gate->benchmark)
+		return true;
+	limit = strrchr(gate->benchmark, '>');
+	snprintf(name, sizeof(name), "%.*s", (int)(limit ? (size_t)(limit - gate->benchmark) : strlen(gate->benchmark)),
+		gate->benchmark);
+	return diff_suite_find(suite, name, benchmark, err) || error_prefix(err, "--fail-on");
+}
+
+/* Appends to `text` what exceeds the limit of a gate on benchmarks, proven and not. The same code in another place has
+ * not grown. */
+static enum gate_outcome judge_times(
+	const struct suite_work *work, const struct diff_gate *gate, uint32_t only, struct buffer *text)
 {
 	const struct diff_suite *suite = work->suite;
 	enum gate_outcome outcome = GATE_PASSED;
@@ -288,7 +320,8 @@ static enum gate_outcome judge_total(const struct suite_work *work, const struct
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
 
-		if (benchmark->presence != DIFF_IN_BOTH || !(benchmark->change * 100 > gate->percent))
+		if (benchmark->presence != DIFF_IN_BOTH || !(benchmark->change * 100 > gate->percent) ||
+			benchmark->verdict == DIFF_PLACEMENT || (only != PROFILE_NONE && only != i))
 			continue;
 		if (!work->proven[i]) {
 			outcome = outcome == GATE_PASSED ? GATE_UNDECIDED : outcome;
@@ -361,10 +394,13 @@ static bool decide_gates(struct suite_work *work, struct buffer *text, struct er
 	for (size_t i = 0; i < suite->options.diff.gate_count; i++) {
 		const struct diff_gate *gate = &suite->options.diff.gates[i];
 		enum gate_outcome of_gate = GATE_PASSED;
+		uint32_t only;
 
+		if (!find_gated(suite, gate, &only, err))
+			return false;
 		has_function |= gate->subject == DIFF_GATE_FUNCTION;
-		if (gate->subject == DIFF_GATE_TOTAL)
-			of_gate = judge_total(work, gate, text);
+		if (gate->subject != DIFF_GATE_FUNCTION)
+			of_gate = judge_times(work, gate, only, text);
 		outcome = of_gate == GATE_FAILED || outcome == GATE_PASSED ? of_gate : outcome;
 	}
 	if (has_function && outcome != GATE_FAILED) {

@@ -17,6 +17,8 @@ struct suite_value {
 	/* relative standard error of the value from what was seen within the execution: rounds, or numbers of samples
 	 */
 	double error;
+	/* CPU time of an iteration, and its relative standard error by the number of samples; 0: not known */
+	double cpu, cpu_error;
 	double weight; /* iterations, or rounds or phases where these are not known */
 };
 
@@ -31,6 +33,8 @@ struct suite_side {
 	 * to 1, a benchmark of one thread waited, for itself or for a CPU; NAN: not known
 	 */
 	double *cpu_shares;
+	size_t layouts;      /* that its executions tell; less than 2: executions are the units */
+	uint32_t *layout_of; /* owned: [execution] counted from 0 */
 };
 
 struct suite_work {
@@ -41,6 +45,7 @@ struct suite_work {
 	bool *uncounted;             /* owned: [benchmark] of some of its runs neither iterations nor rounds count */
 	size_t unmeasured;           /* benchmarks of which no time per iteration is known, in a suite that has such */
 	bool *proven;                /* owned: [benchmark] base and head are proven to differ */
+	bool *relinked; /* owned: [benchmark] most of its time is in files that are others in base and head */
 };
 
 /* How often a run did what the values of its benchmark are of; 0: not known. */
@@ -87,6 +92,10 @@ size_t suite_root_bytes(const struct diff_suite *suite, enum diff_side side, con
  */
 COMMON_MUST_CHECK
 bool suite_collect(struct suite_work *work, struct error *err);
+
+/* Fills diff_benchmark.code, and work.relinked. */
+COMMON_MUST_CHECK
+bool suite_compare_code(struct suite_work *work, struct error *err);
 
 /* Fills diff_benchmark.name. */
 COMMON_MUST_CHECK

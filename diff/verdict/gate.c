@@ -10,7 +10,8 @@ static const double least_new_points = 0.5;
 static bool usage(const char *text, const char *why, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
-		"--fail-on '%.80s': %s; write for example total>2%%, function>5%% or function:NAME>1%%", text, why);
+		"--fail-on '%.80s': %s; write for example total>2%%, function>5%%, function:NAME>1%% or benchmark:NAME>5%%",
+		text, why);
 }
 
 /* A name in the middle of `text` has no NUL at its end: it ends at the last '>'. */
@@ -28,8 +29,12 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 		parsed.subject = DIFF_GATE_FUNCTION;
 	else if (limit - text > 9 && strncmp(text, "function:", 9) == 0)
 		parsed = (struct diff_gate){ .subject = DIFF_GATE_FUNCTION, .function = text + 9 };
+	else if (limit - text == 9 && strncmp(text, "benchmark", 9) == 0)
+		parsed.subject = DIFF_GATE_BENCHMARK;
+	else if (limit - text > 10 && strncmp(text, "benchmark:", 10) == 0)
+		parsed = (struct diff_gate){ .subject = DIFF_GATE_BENCHMARK, .benchmark = text + 10 };
 	else
-		return usage(text, "it starts with neither total nor function", err);
+		return usage(text, "it starts with none of total, function and benchmark", err);
 	parsed.percent = strtod(limit + 1, &end);
 	if (end == limit + 1 || !isfinite(parsed.percent) || parsed.percent < 0)
 		return usage(text, "the limit is not a percentage", err);
@@ -155,7 +160,7 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 			keep_worst(&worst, &result);
 			continue;
 		}
-		for (uint32_t f = 0; f < diff->function_count; f++) {
+		for (uint32_t f = 0; gate->subject == DIFF_GATE_FUNCTION && f < diff->function_count; f++) {
 			if (!diff->functions[f].interrupt && build->redirect[f] == f &&
 				(!gate->function || diff_gate_names(diff, gate, &diff->functions[f])))
 				judge_function(build, gate, f, &worst);
