@@ -35,7 +35,8 @@ struct diff_benchmark {
 	enum diff_verdict verdict;
 	/*
 	 * Time of an iteration in nanoseconds, the lower quartile of its rounds, or the total in the metric's unit
-	 * (suite.is_measured): means over the executions, of times the geometric ones. NAN: the side does not have it.
+	 * (suite.is_measured): means over the executions, of times the geometric ones, which `change` is the ratio of.
+	 * NAN: the side does not have it.
 	 */
 	double value[DIFF_SIDES];
 	/* of head in parts of base, 0.1: 10 % more; the 95 % interval holds however often it is looked at */

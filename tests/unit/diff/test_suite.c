@@ -60,6 +60,31 @@ static void a_slower_benchmark_is_named_first(void **state)
 	assert_true(warns(suite, "1 benchmark is only in head: test_new"));
 }
 
+/* The change leaves out the extremes of pairs, and a mean of one side those of the side. */
+static void values_have_the_change_that_is_shown(void **state)
+{
+	struct suites suites = suites_create(7, 10);
+	double rsds[SUITES_MAX_BENCHMARKS];
+
+	suites.bursts = 0.3;
+	suites_draw_rsds(&suites, rsds);
+	for (int in_pairs = 0; in_pairs < 2; in_pairs++) {
+		CLEANUP(profile_cleanup)
+		struct profile *base = suites_record(&suites, rsds, 12, 0, 1),
+			       *head = suites_record(&suites, rsds, 12, 0, 1.17);
+		struct diff_suite_options options = { .diff.runs_in_pairs = in_pairs };
+		CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
+
+		assert_int_equal(suite->benchmark_count, 10);
+		for (size_t i = 0; i < suite->benchmark_count; i++) {
+			const struct diff_benchmark *b = &suite->benchmarks[i];
+
+			suites_assert_near(b->value[DIFF_HEAD] / b->value[DIFF_BASE], 1 + b->change);
+		}
+	}
+	suites_deinit(&suites);
+}
+
 static struct profile *of_times(size_t executions, const double *times, size_t count)
 {
 	struct profile *profile = suites_profile();
@@ -568,6 +593,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slower_benchmark_is_named_first),
+		cmocka_unit_test(values_have_the_change_that_is_shown),
 		cmocka_unit_test(with_one_execution_a_spread_is_assumed),
 		cmocka_unit_test(equal_suites_are_unchanged),
 		cmocka_unit_test(both_directions_are_mixed_and_small_changes_minor),
