@@ -293,25 +293,27 @@ static void widen_by_placement(struct suite_test *t)
 
 /* ---- The family ---- */
 
+/*
+ * The same code is no change, whatever its place made of it: it is never called one, so it is no member of the family.
+ * Its code decides that, not its times, so that the rate of the others holds.
+ */
 static bool adjust(struct suite_test *t, struct error *err)
 {
 	struct diff_suite *suite = t->work->suite;
 	CLEANUP(cleanup_free) struct step_up_member *members = malloc((t->row_count + 1) * sizeof(*members));
+	size_t count = 0;
 
 	if (!members)
 		return error_set_memory(err);
-	for (size_t i = 0; i < t->row_count; i++) {
-		uint32_t id = t->rows[i].benchmark;
-
-		/* The same code is no change, whatever its place made of it. */
-		members[i] = (struct step_up_member){ .p = is_same_code(t, &t->rows[i]) ? 1 : t->rows[i].p, .id = id };
-	}
-	step_up(members, t->row_count);
-	for (size_t i = 0; i < t->row_count; i++) {
+	for (size_t i = 0; i < t->row_count; i++)
+		if (!is_same_code(t, &t->rows[i]))
+			members[count++] = (struct step_up_member){ .p = t->rows[i].p, .id = t->rows[i].benchmark };
+	step_up(members, count);
+	for (size_t i = 0; i < count; i++) {
 		suite->benchmarks[members[i].id].q = members[i].q;
 		t->work->proven[members[i].id] = members[i].q <= suite->options.diff.q;
 	}
-	suite->details->tested = t->row_count;
+	suite->details->tested = count;
 	return true;
 }
 
