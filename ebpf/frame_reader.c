@@ -18,8 +18,9 @@ enum {
 	MOST_AREA_BYTES = 1 << 21, /* before Linux 5.10 an entry of an array has 4 MiB at most */
 	UPID_BYTES = 16,           /* of the kernel's struct upid, which begins with the id */
 	/*
-	 * The most time between a sample and the reading of its frames. It was 2 to 8 microseconds, and up to 77 on a
-	 * machine with a hypervisor and six busy threads a CPU. Other samples of the thread are farther away.
+	 * The most time between the reading of frames and a sample that has its time only then. It was 2 to 8
+	 * microseconds, and up to 77 on a machine with a hypervisor and six busy threads a CPU; one sample in 50,000
+	 * was 375 apart on a busier host. Other samples of the thread are farther away.
 	 */
 	JOIN_NS = 200000,
 };
@@ -263,7 +264,7 @@ static uint64_t position_behind(
 	return position + (words < rest ? words : rest);
 }
 
-/* The time between a sample and the reading of frames. */
+/* The time between a sample and the reading of frames; 0: they were read for it. */
 static uint64_t distance_to(const struct frames_block *block, uint64_t time_ns)
 {
 	if (time_ns < block->begin_ns)

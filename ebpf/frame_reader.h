@@ -18,9 +18,9 @@
  * Go       Of a thread that has changed stacks, the one that it has left is copied, as far as there is room.
  *
  * Frames are written to memory that this process has mapped, one area a CPU, and the samples of the event go into its
- * ring as ever: frames are joined to samples by CPU, thread and time. Before Linux 6.3 a sample has its time after its
- * program has run, since then before; what is between them is the time in which the frames were read. Nothing is
- * written for a thread that has none.
+ * ring as ever: frames are joined to samples by CPU, thread and time. Since Linux 6.3 a sample has its time before its
+ * program runs, which notes it with the frames; before, it has it afterwards, and frames belong to what is near.
+ * Nothing is written for a thread that has none.
  *
  * Needs Linux 5.8 with its type information (/sys/kernel/btf/vmlinux), CAP_BPF and CAP_PERFMON, and that this process
  * is in the initial pid namespace. Threads of other namespaces are known by their own ids there.
@@ -68,9 +68,11 @@ struct ebpf_frames {
 };
 
 /*
- * The frames that belong to a sample: of its thread on that CPU those that were read nearest to its time, but within
- * 0.2 ms, so that a sample that is lost does not shift the others. Samples of a CPU are asked for in order of time, and
- * frames older than theirs are passed over. False: there are none.
+ * The frames that belong to a sample: of its thread on that CPU those that were read for its time, or nearest to it,
+ * but within 0.2 ms, so that a sample that is lost does not shift the others. The samples of waits, and all before
+ * Linux 6.3, have their time after their frames were read: they go without where a host takes the CPU away for longer
+ * in between. Samples of a CPU are asked for in order of time, and frames older than theirs are passed over. False:
+ * there are none.
  *
  * time_ns  of CLOCK_MONOTONIC, as the event has to have it
  */

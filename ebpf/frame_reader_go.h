@@ -94,7 +94,7 @@ static inline __u64 find_left_thread(const struct go_stacks *stacks)
 	return before >= left && before - left < GO_DEEPEST ? left : 0;
 }
 
-static inline void write_stack(struct frames_area *area, __u64 begin_ns, __u64 address, __u64 bytes)
+static inline void write_stack(struct frames_area *area, __u64 address, __u64 bytes)
 {
 	void *to = word_at(area, FRAMES_BLOCK_HEADER + 1);
 
@@ -111,7 +111,7 @@ static inline void write_stack(struct frames_area *area, __u64 begin_ns, __u64 a
 		if (bpf_probe_read_user(to, bytes, (const void *)address) != 0)
 			return;
 	}
-	publish(area, begin_ns, bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(EBPF_GO),
+	publish(area, area->walk.begin_ns, bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(EBPF_GO),
 		FRAMES_BLOCK_HEADER + 1 + bytes / 8);
 }
 
@@ -119,7 +119,7 @@ static inline void write_stack(struct frames_area *area, __u64 begin_ns, __u64 a
 static __always_inline void write_go_stack(
 	struct frames_area *area, const struct ebpf_go *go, const char *task, const char *registers)
 {
-	__u64 begin_ns = bpf_ktime_get_ns(), stack_pointer = 0, frame_pointer = 0, address;
+	__u64 stack_pointer = 0, frame_pointer = 0, address;
 	struct go_stacks stacks;
 
 	if (!find_stacks(go, task, &stacks))
@@ -133,10 +133,10 @@ static __always_inline void write_go_stack(
 	if (stacks.g == stacks.g0 || (stack_pointer && !is_on_goroutine(&stacks, stack_pointer))) {
 		address = find_left_goroutine(&stacks, frame_pointer);
 		if (address)
-			write_stack(area, begin_ns, address, stacks.high - address);
+			write_stack(area, address, stacks.high - address);
 		return;
 	}
 	address = find_left_thread(&stacks);
 	if (address)
-		write_stack(area, begin_ns, address, GO_MOST_BYTES);
+		write_stack(area, address, GO_MOST_BYTES);
 }

@@ -77,7 +77,8 @@ struct frames_area {
 };
 
 /*
- * A block: when its program began and ended to read, whose frames they are, and the frames' words. The last
+ * A block: when its program began and ended to read, whose frames they are, and the frames' words. It begins with the
+ * time of its sample where that is known by then (since Linux 6.3), so that the two cannot be missed. The last
  * FRAMES_TASK_WORDS are the name of a task where `thread` has FRAMES_HAS_TASK.
  */
 struct frames_block {

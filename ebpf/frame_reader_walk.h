@@ -94,7 +94,6 @@ static __always_inline void write_frames(
 {
 	struct walk walk = { interpreter, area };
 
-	area->walk.begin_ns = bpf_ktime_get_ns();
 	if (!find_first_frame(interpreter, state, &area->walk)) {
 		area->unread++;
 		return;
@@ -120,13 +119,14 @@ static __always_inline void write_frames(
 }
 
 /* A program may interrupt another one that writes to the same area. Whoever enters it leaves it. */
-static inline _Bool enter_area(struct frames_area *area)
+static inline _Bool enter_area(struct frames_area *area, __u64 begin_ns)
 {
 	if (area->is_busy) {
 		area->lost++;
 		return 0;
 	}
 	area->is_busy = 1;
+	area->walk.begin_ns = begin_ns;
 	return 1;
 }
 
@@ -137,23 +137,23 @@ static inline void leave_area(struct frames_area *area)
 
 /*
  * Writes the frames of the current thread, if its process has an interpreter. `registers`: the kernel's struct pt_regs
- * of the thread; NULL: not known.
+ * of the thread; NULL: not known. `time_ns`: of the sample that they belong to; 0: not known.
  */
-static __always_inline void write_current_frames(_Bool by_helper, const char *registers)
+static __always_inline void write_current_frames(_Bool by_helper, const char *registers, __u64 time_ns)
 {
 	const char *task = (const char *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct frames_area *area = bpf_map_lookup_elem(&areas, &cpu);
 	struct frames_place *place = find_place();
 	const struct ebpf_interpreter *interpreter;
-	__u64 state = 0;
+	__u64 state = 0, begin_ns = time_ns ? time_ns : bpf_ktime_get_ns();
 
 	if (!area || !place)
 		return;
 	if (!is_pausing(place)) {
 		interpreter = find_interpreter(task, place);
 		if (interpreter && interpreter->kind == EBPF_GO) {
-			if (enter_area(area)) {
+			if (enter_area(area, begin_ns)) {
 				write_go_stack(area, &interpreter->go, task, registers);
 				leave_area(area);
 			}
@@ -163,7 +163,7 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 			state = find_state(interpreter, place, task, by_helper);
 		else
 			pause_search(place);
-		if (state && enter_area(area)) {
+		if (state && enter_area(area, begin_ns)) {
 			write_frames(area, interpreter, state, by_helper);
 			leave_area(area);
 		}

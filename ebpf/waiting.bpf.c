@@ -295,7 +295,7 @@ static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait,
 	if (CAN_READ_REGISTERS)
 		registers = (const char *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	if (with_frames)
-		write_current_frames(1, registers);
+		write_current_frames(1, registers, 0);
 	wait->system_call = EBPF_WAIT_NO_CALL;
 	if (registers)
 		read_call(registers, wait);
