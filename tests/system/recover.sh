@@ -4,6 +4,16 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# has_worked PID: it has used a second of CPU time.
+has_worked() {
+	[[ $(ticks "$1") -ge 100 ]]
+}
+
+# is_larger FILE BYTES
+is_larger() {
+	[[ $(stat -c %s "$1") -gt $2 ]]
+}
+
 can_sample
 start "$WORKLOADS/system_workload" --parse 3
 workload=$pid
@@ -19,6 +29,9 @@ for try in 1 2 3 4; do
 	sleep "0.$((RANDOM % 900 + 100))"
 	cp --preserve=timestamps a.pb.gz.part "$try.pb.gz.part"
 done
+# On a busy machine what was written until here may be a handful of samples, of which no share can be asked.
+wait_until "the workload has worked" has_worked "$workload"
+wait_until "more is written" is_larger a.pb.gz.part "$(stat -c %s a.pb.gz.part)"
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
 [[ ! -e a.pb.gz && -s a.pb.gz.part ]] || fail "a killed recorder left $(ls)"
@@ -32,7 +45,8 @@ for try in 1 2 3 4 5; do
 	written=$(($(date -r "$try.pb.gz.part" +%s%3N) - began))
 	# A copy may have met a chunk that was half written; one is written every 950 ms at most.
 	at_least $((10#$recovered)) $((written - 1200)) "try $try: milliseconds recovered of $written"
-	at_least "$(share "$try.pb.gz" ';main;serve;parse_input')" 50 "try $try: share of parse_input"
+	[[ $try -lt 5 && $(samples_in "$try.pb.gz" '') -lt 100 ]] ||
+		at_least "$(share "$try.pb.gz" ';main;serve;parse_input')" 50 "try $try: share of parse_input"
 	kelvin report "$try.pb.gz.part" --folded - 2>/dev/null | diff "$(folded "$try.pb.gz")" - >stdout || fail "a .part does not read as its profile"
 done
 
