@@ -63,18 +63,15 @@ static bool has_time_first(void)
 	return major > 6 || (major == 6 && minor >= 3);
 }
 
-/* A sample without frames is counted as such. */
-static void expect_counted(const struct sampling *sampling, size_t samples, size_t found)
+/* A sample without frames is counted as such. Where frames do not have the time of their sample (`is_exact`), a host
+ * that takes the CPU away between the two puts them too far apart now and then. */
+static void expect_counted(const struct sampling *sampling, size_t samples, size_t found, bool is_exact)
 {
 	struct ebpf_frame_reader_counts counts = ebpf_frame_reader_counts(sampling->frame_reader);
+	uint64_t without = counts.lost + counts.unknown + counts.unread;
 
 	assert_true(samples >= ENOUGH);
-	assert_true(samples <= counts.stacks + counts.lost + counts.unknown + counts.unread);
-	/* Otherwise a host that takes the CPU away between the two puts frames too far from their sample. */
-	if (has_time_first())
-		assert_int_equal(found, counts.stacks);
-	else
-		assert_in_range((counts.stacks - found) * ENOUGH, 0, counts.stacks);
+	assert_in_range(samples - found, 0, without + (is_exact ? 0 : samples / ENOUGH));
 }
 
 static void test_each_sample_has_its_frames(void **state)
@@ -110,7 +107,7 @@ static void test_each_sample_has_its_frames(void **state)
 			expect_names(&script, &frames, names);
 			expect_activations(&frames, "010001");
 		}
-		expect_counted(&sampling, samples, found);
+		expect_counted(&sampling, samples, found, has_time_first());
 		sampling_stop(&sampling);
 		script_stop(&script);
 	}
@@ -181,7 +178,7 @@ static void test_waits_have_frames(void **state)
 	struct script script;
 
 	for (size_t i = 0; script_start(&script, i, text); i++) {
-		size_t of_get = 0, of_put = 0;
+		size_t of_get = 0, of_put = 0, samples = 0;
 		struct sample sample;
 
 		sampling_start_waits(&sampling, PLENTY_BYTES);
@@ -193,14 +190,17 @@ static void test_waits_have_frames(void **state)
 				bool is_put = sample.tid == (uint32_t)script.pid;
 				struct ebpf_frames frames;
 
-				assert_true(ebpf_frame_reader_find(
-					sampling.frame_reader, sample.cpu, sample.tid, sample.time_ns, &frames));
+				samples++;
+				if (!ebpf_frame_reader_find(
+					    sampling.frame_reader, sample.cpu, sample.tid, sample.time_ns, &frames))
+					continue;
 				expect_names(&script, &frames, is_put ? putter : getter);
 				of_put += is_put;
 				of_get += !is_put;
 			}
 		}
 		assert_true(of_put > 0 && of_get > 0);
+		expect_counted(&sampling, samples, of_put + of_get, false);
 		sampling_stop(&sampling);
 		script_stop(&script);
 	}
