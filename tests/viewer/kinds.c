@@ -123,7 +123,8 @@ static struct profile *places_profile(int side)
 		maker_add(&maker, maker_stack_of(&maker, MAIN ";check"), 50 + jitter(run), -1);
 		if (side)
 			maker_add(&maker, maker_stack_of(&maker, MAIN ";check;audit"), 300 + jitter(run + 1), -1);
-		maker_add(&maker, maker_stack_of(&maker, MAIN ";left#~;copy"), (side ? 160 : 100) + jitter(run + 2), -1);
+		maker_add(
+			&maker, maker_stack_of(&maker, MAIN ";left#~;copy"), (side ? 160 : 100) + jitter(run + 2), -1);
 		maker_add(&maker, maker_stack_of(&maker, MAIN ";right;copy"), 200 + 60 * jitter(run + side), -1);
 	}
 	return maker_finish(&maker);
@@ -137,7 +138,8 @@ static struct profile *one_place_profile(int side)
 	for (int run = 0; run < RUNS; run++) {
 		maker_run(&maker, "shop", 2500);
 		add_steady(&maker, run);
-		maker_add(&maker, maker_stack_of(&maker, MAIN ";left#~;copy"), (side ? 160 : 100) + jitter(run + 2), -1);
+		maker_add(
+			&maker, maker_stack_of(&maker, MAIN ";left#~;copy"), (side ? 160 : 100) + jitter(run + 2), -1);
 		maker_add(&maker, maker_stack_of(&maker, MAIN ";left#~;rest"), 300 + 120 * jitter(run + side), -1);
 		maker_add(&maker, maker_stack_of(&maker, MAIN ";right;copy"), 300 + 120 * jitter(run + 1 - side), -1);
 	}
