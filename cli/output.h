@@ -12,7 +12,7 @@ enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPU
 enum { OUTPUT_KIND_COUNT = 7 };
 
 /* The words for --metric. */
-#define OUTPUT_METRICS "cpu off-cpu wall idle samples"
+#define OUTPUT_METRICS "cpu off-cpu wall idle elapsed samples"
 
 struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */

@@ -25,6 +25,19 @@ static bool sampling_take_off_cpu(void *ns, const char *text, struct error *err)
 	return ms > 0 || error_set(err, ERROR_USAGE, "--off-cpu=0: the least is 1 ms");
 }
 
+/* Short waits close many gaps: they are sampled more often than for their own sake. */
+static bool sampling_take_elapsed(void *options, const char *text, struct error *err)
+{
+	struct sampler_options *sampler = options;
+
+	(void)text;
+	(void)err;
+	sampler->elapsed = true;
+	if (sampler->off_cpu_ns == 0)
+		sampler->off_cpu_ns = NS_PER_MS;
+	return true;
+}
+
 const struct options_row sampling_rows[] = {
 	{ 'F', "freq", "HZ", "samples per second on each CPU (default: 997, of suites 397)", sampling_take_frequency,
 		offsetof(struct sampler_options, frequency_hz) },
@@ -35,6 +48,9 @@ const struct options_row sampling_rows[] = {
 	{ 0, "off-cpu", "[=MS]",
 		"samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)",
 		sampling_take_off_cpu, offsetof(struct sampler_options, off_cpu_ns) },
+	{ 0, "elapsed", NULL,
+		"also where the elapsed time went (metric elapsed): who ran, or what was waited for; implies --off-cpu=1",
+		sampling_take_elapsed, 0 },
 	{ 0 },
 };
 

@@ -77,7 +77,7 @@ static enum profile_metric_kind kind_of(const struct profile *profile, const cha
 /* What sentences call a value type. */
 static const char *metric_words(const char *type, bool is_cpu, bool is_duration)
 {
-	const char *words = profile_wait_value_words(type);
+	const char *words = strcmp(type, PROFILE_ELAPSED) == 0 ? "elapsed time" : profile_wait_value_words(type);
 
 	return words && (is_duration || is_cpu) ? words : type[0] ? type : "values";
 }

@@ -20,6 +20,12 @@
  *	wall     cpu + off-cpu
  */
 
+/*
+ * A recording may have the elapsed time as well, nanoseconds that add up to the time that passed: each instant is
+ * shared by the threads that ran, or belongs to the wait that ended next.
+ */
+#define PROFILE_ELAPSED "elapsed"
+
 struct profile;
 
 /* What a thread waits for. */

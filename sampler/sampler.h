@@ -66,6 +66,7 @@ struct sampler_options {
 				   the processor that tell what holds functions up; NULL: none */
 	uint64_t off_cpu_ns;    /* waits are sampled too: the mean waiting time that a sample stands for; 0: they are
 				   not */
+	bool elapsed;           /* where the elapsed time went is recorded too; needs off_cpu_ns, and no -a */
 	/*
 	 * How much work the target does (profile/requests.h): the exchanges on its sockets are counted, where that is
 	 * permitted, or one of these holds.

@@ -504,6 +504,9 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 {
 	struct profile_quality *quality = &collector->profile->quality;
 
+	if (collector->switches && switch_log_has(record) &&
+		!switch_log_take(collector->switches, record, time_of(collector, record), err))
+		return false;
 	switch (record->kind) {
 	case RECORD_SAMPLE:
 		return hold_sample(collector, record, err);

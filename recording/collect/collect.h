@@ -26,8 +26,9 @@ struct collector_rest {
 struct collector_options {
 	const char *event;
 	bool is_time;
-	bool counts_time;                        /* the event follows CPU time: cpu-clock, task-clock, cycles */
-	bool has_waits;                          /* waits are sampled too; only where counts_time */
+	bool counts_time; /* the event follows CPU time: cpu-clock, task-clock, cycles */
+	bool has_waits;   /* waits are sampled too; only where counts_time */
+	bool has_elapsed; /* the elapsed time is shared out, as records of switches tell; only where has_waits */
 	const struct counters_options *counters; /* that are read with each sample; NULL: none */
 	bool has_stack;
 	uint32_t frequency_hz;

@@ -25,6 +25,9 @@ static bool describe_values(struct collector *collector, const struct collector_
 			return false;
 		collector->wall = profile_wait_values(profile).wall;
 	}
+	if (options->has_elapsed && (!profile_add_value_type(profile, PROFILE_ELAPSED, "nanoseconds", err) ||
+					    !switch_log_create(&collector->switches, err)))
+		return false;
 	return !options->counters || counters_create(profile, options->counters, &collector->counters, err);
 }
 
@@ -96,6 +99,7 @@ void collector_destroy(struct collector *collector)
 	stack_builder_destroy(collector->builder);
 	wait_counter_destroy(collector->waits);
 	live_stack_deinit(&collector->live_stack);
+	switch_log_destroy(collector->switches);
 	counters_destroy(collector->counters);
 	profile_destroy(collector->profile);
 	free(collector);
@@ -164,7 +168,9 @@ bool collector_finish(struct collector *collector, struct recording *result, str
 	struct buffer *notices = collector->processes.notices;
 
 	open_ends_finish(&collector->open_ends, &collector->profile->quality);
-	if (!profile_finish(collector->profile, err) || !result_take_images(result, &collector->processes, err) ||
+	if ((collector->switches && !switch_log_share(collector->switches, collector->profile,
+					    collector->profile->runs[collector->run].duration_ns, notices, err)) ||
+		!profile_finish(collector->profile, err) || !result_take_images(result, &collector->processes, err) ||
 		!result_take_processes(result, &collector->processes, err) ||
 		(collector->verifier &&
 			!verifier_finish(collector->verifier, collector->profile, &result->compared, notices, err))) {

@@ -6,6 +6,7 @@
 #include "recording/collect/open_ends.h"
 #include "recording/collect/stack_builder.h"
 #include "recording/collect/stack_depths.h"
+#include "recording/collect/switch_log.h"
 #include "recording/collect/waits.h"
 #include "recording/interpret/interpret.h"
 #include "recording/verify/verify.h"
@@ -44,6 +45,7 @@ struct collector {
 	struct interpreters *interpreters;      /* NULL: stacks have no frames of interpreters */
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: none */
 	struct wait_counter *waits;             /* NULL: waits are not sampled */
+	struct switch_log *switches;            /* NULL: elapsed time is not shared out */
 	struct counters *counters;              /* NULL: none are read with samples */
 	struct verifier *verifier;              /* NULL: no verification with libunwind */
 	uint32_t run;

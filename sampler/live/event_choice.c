@@ -110,7 +110,7 @@ static void fill_sample_attr(
 	}
 }
 
-static void fill_sideband_attr(struct perf_event_attr *attr)
+static void fill_sideband_attr(struct perf_event_attr *attr, bool with_switches)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -126,6 +126,7 @@ static void fill_sideband_attr(struct perf_event_attr *attr)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.context_switch = with_switches,
 		.watermark = 1,
 		.exclude_kernel = 1,
 	};
@@ -218,6 +219,6 @@ bool event_choose(
 		return error_set(err, ERROR_UNSUPPORTED,
 			"stacks of this processor cannot be unwound by call frame information; use --call-graph fp");
 	fill_sample_attr(&set->sample_attr, options, extras);
-	fill_sideband_attr(&set->sideband_attr);
+	fill_sideband_attr(&set->sideband_attr, options->elapsed);
 	return use_named(set, options->event, err) && (!options->counters || choose_group(set, options->counters, err));
 }

@@ -77,6 +77,9 @@ static size_t frame_bytes_for(uint32_t cpu_count)
 
 static bool check_event(const struct sampler *sampler, struct error *err)
 {
+	if (sampler->options.elapsed && sampler->options.target.kind == SAMPLER_TARGET_SYSTEM)
+		return error_set(err, ERROR_USAGE,
+			"--elapsed says who held up a command or processes, and -a has all of them: name them with -p");
 	return sampler->options.off_cpu_ns == 0 || sampler_counts_time(sampler) ||
 	       error_set(err, ERROR_USAGE,
 		       "waits are sampled beside CPU time, and %s is none: leave out one of -e and --off-cpu",
@@ -151,6 +154,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.is_time = sampler->events.is_time,
 		.counts_time = sampler_counts_time(sampler),
 		.has_waits = sampler->instruments.session.samples_waits,
+		.has_elapsed = options->elapsed && sampler->instruments.session.samples_waits,
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
 		.start_ns = run_clock_now(&sampler->clock),
