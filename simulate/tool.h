@@ -64,7 +64,9 @@ struct tool_block {
 	uint32_t mapping, hash;
 	uint32_t number; /* in the file; SIMULATE_NONE: not written yet */
 	uint16_t instruction_count, exit_count;
-	uint8_t branch; /* the predictor's state: 0, 1: will be left at its exit; 2, 3: will run to its end */
+	uint8_t string_bytes; /* it is a string instruction that repeats itself, and moves so many each time; 0: it is
+				 not */
+	uint8_t branch;       /* the predictor's state: 0, 1: will be left at its exit; 2, 3: will run to its end */
 };
 
 enum tool_cell_kind {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulate/tool_cost.h"
 
+#include <stdbool.h>
+
 enum {
 	COST_MULTIPLY = 2, /* one a cycle */
 	COST_MULTIPLY_WIDE = 4,
@@ -115,6 +117,35 @@ unsigned tool_cost(const IRStmt *statement)
 		return COST_FENCE;
 	case Ist_Dirty:
 		return COST_HELPER;
+	default:
+		return 0;
+	}
+}
+
+unsigned tool_string_bytes(const uint8_t *code, unsigned bytes)
+{
+	enum { REPEATED = 0xf3, NARROW = 0x66, REX = 0x40, REX_WIDE = 8 };
+	unsigned at = 0, rex = 0;
+	bool is_repeated = false, is_narrow = false;
+
+	for (; at < bytes && (code[at] == REPEATED || code[at] == NARROW || code[at] == 0x67 || code[at] == 0x2e ||
+				     code[at] == 0x36 || code[at] == 0x3e || code[at] == 0x26 || code[at] == 0x64 ||
+				     code[at] == 0x65);
+		at++) {
+		is_repeated |= code[at] == REPEATED;
+		is_narrow |= code[at] == NARROW;
+	}
+	if (at < bytes && (code[at] & 0xf0) == REX)
+		rex = code[at++];
+	if (!is_repeated || at + 1 != bytes)
+		return 0;
+	switch (code[at]) {
+	case 0xa4: /* movsb */
+	case 0xaa: /* stosb */
+		return 1;
+	case 0xa5: /* movsw, movsd, movsq */
+	case 0xab: /* stosw, ... */
+		return rex & REX_WIDE ? 8 : is_narrow ? 2 : 4;
 	default:
 		return 0;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What runs with the simulated program: the shadow stack of calls, and counts of blocks and misses. */
 #include "simulate/tool_cache.h"
+#include "simulate/tool_cost.h"
 
 #include <pub_tool_clientstate.h>
 #include <pub_tool_libcbase.h>
@@ -172,6 +173,15 @@ static inline void count(struct tool_record *record, uint64_t exit)
 		tool_add(record, TOOL_CELL_WRAPS, (unsigned)exit, 1);
 }
 
+/* Whether a string instruction has only gone on within the block of bytes that it was counted for. */
+static inline bool goes_on(const struct tool_block *block, const struct tool_log *log)
+{
+	const struct tool_exit *end = &block->exits[block->exit_count];
+
+	return log->left == block->exit_count &&
+	       (log->address[end->accesses - 1] & (TOOL_STRING_BYTES - 1)) >= block->string_bytes;
+}
+
 static inline __attribute__((always_inline)) void run_enter(
 	struct tool_block *block, VexGuestAMD64State *guest, bool is_usual)
 {
@@ -181,6 +191,8 @@ static inline __attribute__((always_inline)) void run_enter(
 	struct tool_left *left = &from->left[log->left];
 	const struct tool_exit *exit = &from->block->exits[log->left];
 
+	if (__builtin_expect(block->string_bytes > 0 && from->block == block && goes_on(block, log), 0))
+		return;
 	count(from, log->left);
 	tool_cache_run(from, exit, log, is_usual);
 	if (exit->is_branch)

@@ -229,6 +229,24 @@ static void add_end(struct translation *translation, const IRSB *in)
 
 /* --- the block --- */
 
+/*
+ * A repeated string instruction ends its block and begins one of its own, which it then repeats: what it costs to begin
+ * is the first one's, if anything comes before it.
+ */
+static void mark_string(struct translation *translation)
+{
+	struct tool_block *made = &translation->made;
+	unsigned last = made->instruction_count - 1u, length = translation->lengths[last];
+	const uint8_t *code = (const uint8_t *)(uintptr_t)(made->address + made->bytes - length);
+	unsigned bytes = tool_string_bytes(code, length);
+
+	if (bytes == 0)
+		return;
+	translation->costs[last] = last == 0 ? TOOL_STRING_COST : TOOL_STRING_BEGIN_COST;
+	if (last == 0 && translation->access_count > 0)
+		made->string_bytes = (uint8_t)bytes;
+}
+
 /* The call of tool_enter(): its statement is made first, and told the block when that is known. */
 static IRDirty *add_enter(struct translation *translation, IRExpr **arguments)
 {
@@ -297,6 +315,7 @@ IRSB *tool_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
 			add_side_exit(&current, statement);
 		addStmtToIRSB(current.out, statement);
 	}
+	mark_string(&current);
 	add_end(&current, in);
 	arguments[0]->Iex.Const.con->Ico.U64 = (uint64_t)(uintptr_t)tool_intern(&current.made);
 	return current.out;
