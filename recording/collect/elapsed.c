@@ -9,7 +9,7 @@
 enum { NO_SAMPLE = UINT32_MAX, MOST_WAITS = 4 };
 
 struct elapsed_thread {
-	bool is_met, runs;
+	bool is_met, runs, has_ended;
 	double mark;                /* virtual time up to which it has been shared out */
 	double pending;             /* of its running time, for its next sample */
 	double gap;                 /* of time at which nothing ran, for its next wait */
@@ -44,7 +44,14 @@ static int by_time(const void *left, const void *right)
 	if (a->time_ns != b->time_ns)
 		return ORDER(a->time_ns, b->time_ns);
 	/* A thread that goes on has waited up to then, and a sample at the end of a stretch is of it. */
-	static const int ranks[] = { [ELAPSED_WAIT] = 0, [ELAPSED_ON] = 1, [ELAPSED_SAMPLE] = 2, [ELAPSED_OFF] = 3 };
+	static const int ranks[] = {
+		[ELAPSED_BEGIN] = 0,
+		[ELAPSED_WAIT] = 1,
+		[ELAPSED_ON] = 2,
+		[ELAPSED_SAMPLE] = 3,
+		[ELAPSED_OFF] = 4,
+		[ELAPSED_END] = 5,
+	};
 
 	if (a->kind != b->kind)
 		return ORDER(ranks[a->kind], ranks[b->kind]);
@@ -77,6 +84,8 @@ static bool give_gap(struct elapsed *e, const struct elapsed_thread *thread, dou
 
 static void go_on(struct elapsed *e, struct elapsed_thread *thread)
 {
+	if (thread->runs || thread->has_ended)
+		return;
 	/* The wait that ended may have been sampled just before, or its like will be. */
 	if (e->running == 0 && e->gap > 0) {
 		if (!give_gap(e, thread, e->gap))
@@ -101,22 +110,27 @@ static void take(struct elapsed *e, const struct elapsed_point *point)
 	struct elapsed_thread *thread = &e->threads[point->thread];
 
 	switch (point->kind) {
+	case ELAPSED_BEGIN:
+		thread->has_ended = false;
+		break;
+	case ELAPSED_END:
+		if (thread->runs)
+			stop(e, thread);
+		thread->has_ended = true;
+		break;
 	case ELAPSED_ON:
 		e->quality->contradictions += thread->runs;
-		if (!thread->runs)
-			go_on(e, thread);
+		go_on(e, thread);
 		break;
 	case ELAPSED_OFF:
-		e->quality->contradictions += !thread->runs;
+		e->quality->contradictions += !thread->runs && !thread->has_ended;
 		if (thread->runs)
 			stop(e, thread);
 		break;
 	case ELAPSED_SAMPLE:
-		if (!thread->runs) {
-			e->quality->contradictions++;
-			go_on(e, thread);
-		}
-		e->shares[point->sample] += thread->pending + (e->now - thread->mark);
+		e->quality->contradictions += !thread->runs && !thread->has_ended;
+		go_on(e, thread);
+		e->shares[point->sample] += thread->pending + (thread->runs ? e->now - thread->mark : 0);
 		thread->pending = 0;
 		thread->mark = e->now;
 		thread->last = point->sample;
@@ -144,7 +158,7 @@ static void start_running(struct elapsed *e, const struct elapsed_point *points,
 		if (thread->is_met || points[i].kind == ELAPSED_WAIT)
 			continue;
 		thread->is_met = true;
-		if (points[i].kind != ELAPSED_ON) {
+		if (points[i].kind != ELAPSED_ON && points[i].kind != ELAPSED_BEGIN) {
 			thread->runs = true;
 			e->running++;
 		}

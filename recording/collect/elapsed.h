@@ -15,10 +15,12 @@
  * out among all samples in proportion to what they have.
  */
 enum elapsed_kind {
+	ELAPSED_BEGIN,  /* the thread begins; one of the same number may have ended before */
 	ELAPSED_ON,     /* the thread runs from here on */
 	ELAPSED_OFF,    /* it runs no longer */
 	ELAPSED_SAMPLE, /* of the thread while it runs */
 	ELAPSED_WAIT,   /* of a wait of the thread, which it has waited up to here */
+	ELAPSED_END,    /* it ends: where it runs after that, on its way out of the kernel, is not told to the end */
 };
 
 struct elapsed_point {

@@ -14,7 +14,7 @@ static const double notable_part = 0.01;
 struct thread_switch {
 	int64_t time_ns;
 	int32_t tid;
-	bool is_off;
+	enum elapsed_kind kind;
 };
 
 struct switch_log {
@@ -51,14 +51,19 @@ static bool is_switch(const struct record *record)
 
 bool switch_log_has(const struct record *record)
 {
-	return is_switch(record) || record->kind == RECORD_EXIT;
+	return is_switch(record) || record->kind == RECORD_FORK || record->kind == RECORD_EXIT;
+}
+
+static enum elapsed_kind kind_of(const struct record *record)
+{
+	if (is_switch(record))
+		return record->misc & PERF_RECORD_MISC_SWITCH_OUT ? ELAPSED_OFF : ELAPSED_ON;
+	return record->kind == RECORD_FORK ? ELAPSED_BEGIN : ELAPSED_END;
 }
 
 bool switch_log_take(struct switch_log *switches, const struct record *record, int64_t time_ns, struct error *err)
 {
-	bool is_off = !is_switch(record) || (record->misc & PERF_RECORD_MISC_SWITCH_OUT);
-
-	/* A thread that has ended has no number when it leaves its CPU: its end was told before. */
+	/* A thread that has ended has no number when it leaves its CPU for good. */
 	if (record->tid <= 0)
 		return true;
 	if (switches->count == MOST_SWITCHES) {
@@ -67,7 +72,7 @@ bool switch_log_take(struct switch_log *switches, const struct record *record, i
 	}
 	if (!ARRAY_RESERVE(&switches->items, &switches->capacity, switches->count + 1, MOST_SWITCHES, err))
 		return false;
-	switches->items[switches->count++] = (struct thread_switch){ time_ns, record->tid, is_off };
+	switches->items[switches->count++] = (struct thread_switch){ time_ns, record->tid, kind_of(record) };
 	return true;
 }
 
@@ -82,9 +87,12 @@ static bool number_of(struct switch_log *switches, int32_t tid, uint32_t *number
 	return true;
 }
 
-/* Events of the profile are samples of threads that run, or of waits, which their weights tell. */
-static bool add_events(
-	struct switch_log *switches, const struct profile *profile, struct elapsed_point *points, struct error *err)
+/*
+ * Events of the profile are samples of threads that run, or of waits, which their weights tell. A thread that has given
+ * its number back, on its way out of the kernel, has none of the time, as its switches are not told either.
+ */
+static bool add_events(struct switch_log *switches, const struct profile *profile, struct elapsed_point *points,
+	size_t *count, struct error *err)
 {
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
@@ -93,26 +101,32 @@ static bool add_events(
 
 		/* A wait's event begins with what it stands for, which ends where the wait does. */
 		int64_t weight = is_wait ? profile_event_weight(profile, i) : 0;
+		int32_t tid = profile->threads[sample->thread].tid;
+		struct elapsed_point *point = &points[*count];
 
-		points[i] = (struct elapsed_point){ .time_ns = saturating_add(event->time_ns, weight),
+		if (tid <= 0)
+			continue;
+		*point = (struct elapsed_point){ .time_ns = saturating_add(event->time_ns, weight),
 			.kind = is_wait ? ELAPSED_WAIT : ELAPSED_SAMPLE,
 			.sample = event->sample,
 			.weight = (double)weight };
-		if (!number_of(switches, profile->threads[sample->thread].tid, &points[i].thread, err))
+		if (!number_of(switches, tid, &point->thread, err))
 			return false;
+		(*count)++;
 	}
 	return true;
 }
 
-static bool add_switches(struct switch_log *switches, struct elapsed_point *points, struct error *err)
+static bool add_switches(struct switch_log *switches, struct elapsed_point *points, size_t *count, struct error *err)
 {
 	for (size_t i = 0; i < switches->count; i++) {
 		const struct thread_switch *item = &switches->items[i];
+		struct elapsed_point *point = &points[*count];
 
-		points[i] = (struct elapsed_point){ .time_ns = item->time_ns,
-			.kind = item->is_off ? ELAPSED_OFF : ELAPSED_ON };
-		if (!number_of(switches, item->tid, &points[i].thread, err))
+		*point = (struct elapsed_point){ .time_ns = item->time_ns, .kind = item->kind };
+		if (!number_of(switches, item->tid, &point->thread, err))
 			return false;
+		(*count)++;
 	}
 	return true;
 }
@@ -135,9 +149,9 @@ static void describe(const struct switch_log *switches, const struct elapsed_qua
 bool switch_log_share(
 	struct switch_log *switches, struct profile *profile, int64_t end_ns, struct buffer *notices, struct error *err)
 {
-	size_t count = profile->event_count + switches->count, width = profile->value_type_count;
+	size_t most = profile->event_count + switches->count, count = 0, width = profile->value_type_count;
 	uint32_t elapsed = profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
-	CLEANUP(cleanup_free) struct elapsed_point *points = malloc((count + 1) * sizeof(*points));
+	CLEANUP(cleanup_free) struct elapsed_point *points = malloc((most + 1) * sizeof(*points));
 	CLEANUP(cleanup_free) int64_t *shares = calloc(profile->sample_count + 1, sizeof(*shares));
 	struct elapsed_quality quality;
 
@@ -145,8 +159,7 @@ bool switch_log_share(
 		return error_set_memory(err);
 	if (elapsed == PROFILE_NONE || profile->sample_count == 0)
 		return true;
-	if (!add_events(switches, profile, points, err) ||
-		!add_switches(switches, points + profile->event_count, err) ||
+	if (!add_events(switches, profile, points, &count, err) || !add_switches(switches, points, &count, err) ||
 		!elapsed_share(
 			points, count, switches->threads.count, end_ns, shares, profile->sample_count, &quality, err))
 		return false;

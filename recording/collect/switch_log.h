@@ -14,7 +14,7 @@ COMMON_MUST_CHECK
 bool switch_log_create(struct switch_log **switches, struct error *err);
 void switch_log_destroy(struct switch_log *switches); /* NULL is allowed */
 
-/* Whether a record is of a switch, or of the end of a thread. */
+/* Whether a record is of a switch, or of the begin or end of a thread. */
 bool switch_log_has(const struct record *record);
 
 /* Keeps such a record; `time_ns` since the begin of the recording. */

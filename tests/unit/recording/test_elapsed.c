@@ -112,6 +112,33 @@ static void kinds_of_one_wait_share_by_their_weights(void **state)
 	assert_int_equal(shares[2], 400);
 }
 
+/* The kernel does not say whose the last switch of a thread was: it has ended. */
+static void a_thread_that_has_ended_runs_no_more(void **state)
+{
+	struct elapsed_point points[] = {
+		{ 0, 0, ELAPSED_ON, 0, 0 },
+		{ 0, 1, ELAPSED_ON, 0, 0 },
+		{ 100, 1, ELAPSED_SAMPLE, 1, 0 },
+		{ 200, 1, ELAPSED_END, 0, 0 },
+		{ 210, 1, ELAPSED_OFF, 0, 0 },
+		{ 220, 1, ELAPSED_ON, 0, 0 },
+		{ 230, 1, ELAPSED_SAMPLE, 2, 0 },
+		{ 1000, 0, ELAPSED_SAMPLE, 0, 0 },
+		/* Another thread gets its number. */
+		{ 1000, 1, ELAPSED_BEGIN, 0, 0 },
+		{ 1000, 1, ELAPSED_ON, 0, 0 },
+		{ 1200, 1, ELAPSED_SAMPLE, 3, 0 },
+		{ 1200, 0, ELAPSED_SAMPLE, 0, 0 },
+	};
+	int64_t shares[4];
+
+	share(points, 12, 2, 1200, shares, 4);
+	assert_int_equal(shares[0], 100 + 800 + 100);
+	assert_int_equal(shares[1], 50);
+	assert_int_equal(shares[2], 50);
+	assert_int_equal(shares[3], 100);
+}
+
 /* ---- Against an oracle ---- */
 
 /* Threads that run and stop at random; each stretch and each wait ends with a sample. */
@@ -200,7 +227,8 @@ static void random_schedules_are_shared_as_by_hand(void **state)
 
 static void whatever_is_told_the_sum_is_the_time(void **state)
 {
-	static const enum elapsed_kind kinds[] = { ELAPSED_ON, ELAPSED_OFF, ELAPSED_SAMPLE, ELAPSED_WAIT };
+	static const enum elapsed_kind kinds[] = { ELAPSED_ON, ELAPSED_OFF, ELAPSED_SAMPLE, ELAPSED_WAIT, ELAPSED_BEGIN,
+		ELAPSED_END };
 
 	for (unsigned int seed = 1; seed <= 200; seed++) {
 		struct schedule s = { .threads = 1 + seed % 7, .end_ns = seed % 5 ? 100000 : 1 };
@@ -209,7 +237,7 @@ static void whatever_is_told_the_sum_is_the_time(void **state)
 		srandom(seed);
 		add(&s, 5, 0, ELAPSED_SAMPLE);
 		for (int i = 0; i < 300; i++)
-			add(&s, random() % 120000 - 10000, (uint32_t)(random() % (long)s.threads), kinds[random() % 4]);
+			add(&s, random() % 120000 - 10000, (uint32_t)(random() % (long)s.threads), kinds[random() % 6]);
 		share(s.points, s.count, s.threads, s.end_ns, shares, s.samples);
 		for (size_t i = 0; i < s.samples; i++)
 			assert_true(shares[i] >= 0);
@@ -251,6 +279,7 @@ int main(void)
 		cmocka_unit_test(threads_that_run_together_share),
 		cmocka_unit_test(a_gap_is_of_the_wait_that_ends_first),
 		cmocka_unit_test(kinds_of_one_wait_share_by_their_weights),
+		cmocka_unit_test(a_thread_that_has_ended_runs_no_more),
 		cmocka_unit_test(random_schedules_are_shared_as_by_hand),
 		cmocka_unit_test(whatever_is_told_the_sum_is_the_time),
 		cmocka_unit_test(lost_switches_are_counted),
