@@ -49,7 +49,7 @@ const struct options_row sampling_rows[] = {
 		"samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)",
 		sampling_take_off_cpu, offsetof(struct sampler_options, off_cpu_ns) },
 	{ 0, "elapsed", NULL,
-		"also where the elapsed time went (metric elapsed): who ran, or what was waited for; implies --off-cpu=1",
+		"also where elapsed time went (metric elapsed): who ran, what was waited for; implies --off-cpu=1",
 		sampling_take_elapsed, 0 },
 	{ 0 },
 };
