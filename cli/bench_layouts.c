@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_layouts.h"
 
+#include "cli/bench_plan.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -146,14 +147,6 @@ static bool has_users_code(const struct profile *profile, uint32_t mapping)
 	return false;
 }
 
-static bool has_build_id(const struct profile *profile, const char *build_id)
-{
-	for (size_t i = 0; i < profile->mapping_count; i++)
-		if (strcmp(profile_string(profile, profile->mappings[i].build_id), build_id) == 0)
-			return true;
-	return false;
-}
-
 /* Whether the user's code in the run is of another file than in the first one. */
 static bool has_other_file(const struct profile *first, const struct profile *profile, bool *is_unknown)
 {
@@ -165,7 +158,7 @@ static bool has_other_file(const struct profile *first, const struct profile *pr
 		if (mapping->kind != PROFILE_MAPPING_FILE || !has_users_code(profile, i))
 			continue;
 		*is_unknown |= mapping->build_id == 0;
-		other |= !has_build_id(first, profile_string(profile, mapping->build_id));
+		other |= !profile_has_build_id(first, profile_string(profile, mapping->build_id));
 	}
 	return other;
 }
@@ -186,16 +179,16 @@ bool bench_layouts_check(const struct bench_runner *runner, const struct bench_r
 {
 	CLEANUP(known_deinit) struct known known = { 0 };
 	CLEANUP(profile_cleanup) struct profile *first = NULL;
-	bool seen[UINT8_MAX + 1] = { 0 };
+	bool seen[BENCH_MOST_LAYOUTS + 1] = { 0 };
 
 	if (!string_table_create(SIZE_MAX / 2, &known.keys, err))
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
-		if (seen[records[i].layout & UINT8_MAX])
+		if (seen[records[i].layout])
 			continue;
-		seen[records[i].layout & UINT8_MAX] = true;
+		seen[records[i].layout] = true;
 		known.layouts++;
 		if (!bench_read(runner, &records[i], &profile, err) || !note_functions(&known, profile, err))
 			return false;

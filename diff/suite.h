@@ -54,7 +54,11 @@ struct diff_benchmark {
 	 * had a CPU, times what its harness measured; means over the executions. NAN: not known.
 	 */
 	double cpu[DIFF_SIDES];
-	double cpu_share[DIFF_SIDES];                       /* of its time; more than 1 with threads; NAN: not known */
+	/*
+	 * CPU time in parts of the time that was recorded: what is missing to 1, a benchmark of one thread waited, for
+	 * itself or for a CPU. More than 1 with threads; NAN: not known.
+	 */
+	double cpu_share[DIFF_SIDES];
 	double cpu_change, cpu_change_low, cpu_change_high; /* as `change`; NAN: not known */
 	/*
 	 * The clock says that it differs, and CPU time does not: it waited, for itself or because other programs ran.
@@ -117,8 +121,6 @@ struct diff_suite {
 	size_t added, removed;
 	size_t executions[DIFF_SIDES];
 	size_t layouts[DIFF_SIDES];  /* 0: runs tell of none, or one side has only one */
-	double layout_rsd;           /* over benchmarks, of their layouts; NAN: not known */
-	double placement_rsd;        /* between benchmarks of the same code, beyond chance; NAN: there are none */
 	struct diff_control control; /* of the suite: its verdict is that of base compared with other runs of base */
 	double assumed_rsd;          /* between processes, with one execution a side; 0: it was measured */
 	/* REGRESSED, IMPROVED, or MIXED by its benchmarks; INCONCLUSIVE if one is; else UNCHANGED or MINOR */

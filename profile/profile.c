@@ -146,6 +146,14 @@ static bool intern_scratch(struct profile *profile, uint32_t *id, struct error *
 	       string_table_add(profile->strings, scratch->size ? scratch->data : "", scratch->size, id, err);
 }
 
+bool profile_has_build_id(const struct profile *profile, const char *build_id)
+{
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		if (strcmp(profile_string(profile, profile->mappings[i].build_id), build_id) == 0)
+			return true;
+	return false;
+}
+
 bool profile_add_mapping(
 	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err)
 {

@@ -283,6 +283,9 @@ bool profile_intern(struct profile *profile, const char *string, uint32_t *id, s
 COMMON_MUST_CHECK
 bool profile_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err);
 
+/* Whether a mapping has this build id. */
+bool profile_has_build_id(const struct profile *profile, const char *build_id);
+
 /*
  * Adds a mapping, or finds the equal one. Mappings are equal if kind, build id (path where there is none), start and
  * file offset are. Sets `module`.

@@ -2,100 +2,39 @@
 #include "diff/match/code.h"
 
 #include "diff/match/align.h"
+#include "diff/match/pieces.h"
 
 #include <string.h>
 
-/* A piece of a function's code on one side; a function has several if it was split, as into `f` and `f.cold`. */
-struct piece {
-	uint64_t fingerprint;
-	uint32_t function;
-};
-
-struct pieces {
-	struct piece *items; /* sorted, without duplicates */
-	size_t count;
-};
-
-static void pieces_deinit(struct pieces *pieces)
-{
-	free(pieces->items);
-}
-
-static int by_function(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-
-	return x->function != y->function ? ORDER(x->function, y->function) : ORDER(x->fingerprint, y->fingerprint);
-}
-
+/* The pieces of a side's functions, by the diff's numbers. */
 static bool code_collect_pieces(
-	const struct diff_build *build, enum diff_side side, struct pieces *pieces, struct error *err)
+	const struct diff_build *build, enum diff_side side, struct code_pieces *pieces, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
-	size_t used = 0;
+	CLEANUP(cleanup_free) uint32_t *numbers = malloc((profile->function_count + 1) * sizeof(*numbers));
 
-	pieces->items = malloc((profile->function_count + 1) * sizeof(*pieces->items));
-	if (!pieces->items)
+	if (!numbers)
 		return error_set_memory(err);
-	for (uint32_t i = 0; i < profile->function_count; i++) {
-		uint32_t id = build_function(build, side, i);
-
-		if (id != PROFILE_NONE && profile->functions[i].fingerprint != 0)
-			pieces->items[used++] = (struct piece){ profile->functions[i].fingerprint, id };
-	}
-	qsort(pieces->items, used, sizeof(*pieces->items), by_function);
-	for (size_t i = 0; i < used; i++) {
-		if (pieces->count == 0 || by_function(&pieces->items[pieces->count - 1], &pieces->items[i]) != 0)
-			pieces->items[pieces->count++] = pieces->items[i];
-	}
-	return true;
+	for (uint32_t i = 0; i < profile->function_count; i++)
+		numbers[i] = build_function(build, side, i);
+	return pieces_collect(profile, numbers, pieces, err);
 }
 
-/*
- * Whether one function's code, pieces a[0..na) in base and b[0..nb) in head, is the same. A piece that was sampled on
- * one side only proves nothing.
- */
-static enum diff_code compare_pieces(const struct piece *a, size_t na, const struct piece *b, size_t nb)
+static void set_code(void *context, uint32_t function, enum diff_code code)
 {
-	size_t common = 0;
+	struct diff *diff = context;
 
-	if (na == 0 || nb == 0)
-		return DIFF_CODE_UNKNOWN;
-	for (size_t i = 0, j = 0; i < na && j < nb;) {
-		if (a[i].fingerprint == b[j].fingerprint) {
-			common++;
-			i++;
-			j++;
-		} else if (a[i].fingerprint < b[j].fingerprint) {
-			i++;
-		} else {
-			j++;
-		}
-	}
-	return common == (na < nb ? na : nb) ? DIFF_CODE_SAME : DIFF_CODE_CHANGED;
+	diff->functions[function].code = code;
 }
 
 static bool compare_fingerprints(struct diff_build *build, struct error *err)
 {
-	CLEANUP(pieces_deinit) struct pieces base = { 0 };
-	CLEANUP(pieces_deinit) struct pieces head = { 0 };
+	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
+	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 
 	if (!code_collect_pieces(build, DIFF_BASE, &base, err) || !code_collect_pieces(build, DIFF_HEAD, &head, err))
 		return false;
-	for (size_t i = 0, j = 0; i < base.count;) {
-		uint32_t function = base.items[i].function;
-		size_t end = i, other_end;
-
-		while (end < base.count && base.items[end].function == function)
-			end++;
-		while (j < head.count && head.items[j].function < function)
-			j++;
-		for (other_end = j; other_end < head.count && head.items[other_end].function == function;)
-			other_end++;
-		build->diff->functions[function].code =
-			compare_pieces(&base.items[i], end - i, &head.items[j], other_end - j);
-		i = end;
-	}
+	pieces_compare(&base, &head, set_code, build->diff);
 	return true;
 }
 
@@ -116,21 +55,13 @@ static const char *module_build_id(const struct profile *profile, const char *mo
 	return found;
 }
 
-/* The kernel is the same if its release is the same: kernels have no build id here. */
-static bool is_same_kernel(const struct diff_build *build, const char *module)
-{
-	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-
-	return strcmp(module, "[kernel.kallsyms]") == 0 && base->facts.kernel && head->facts.kernel &&
-	       strcmp(profile_string(base, base->facts.kernel), profile_string(head, head->facts.kernel)) == 0;
-}
-
 static bool module_is_same(const struct diff_build *build, uint32_t module)
 {
 	const char *name = diff_string(build->diff, module);
 	const char *base = module_build_id(build->profiles[DIFF_BASE], name);
 
-	if (is_same_kernel(build, name))
+	if (strcmp(name, "[kernel.kallsyms]") == 0 &&
+		pieces_are_of_one_kernel(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD]))
 		return true;
 	return base[0] != '\0' && strcmp(base, module_build_id(build->profiles[DIFF_HEAD], name)) == 0;
 }
@@ -321,7 +252,7 @@ bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t
 
 static int by_fingerprint(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct code_piece *x = a, *y = b;
 
 	return x->fingerprint != y->fingerprint ? ORDER(x->fingerprint, y->fingerprint)
 						: ORDER(x->function, y->function);
@@ -331,7 +262,7 @@ static int by_fingerprint(const void *a, const void *b)
  * The only function that has this piece of code, or PROFILE_NONE if several have it, as is common for trivial code
  * (`return 0;`). `*at` moves to the next piece.
  */
-static uint32_t sole_owner(const struct pieces *pieces, uint64_t fingerprint, size_t *at)
+static uint32_t sole_owner(const struct code_pieces *pieces, uint64_t fingerprint, size_t *at)
 {
 	size_t first;
 
@@ -345,8 +276,8 @@ static uint32_t sole_owner(const struct pieces *pieces, uint64_t fingerprint, si
 
 bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error *err)
 {
-	CLEANUP(pieces_deinit) struct pieces base = { 0 };
-	CLEANUP(pieces_deinit) struct pieces head = { 0 };
+	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
+	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 	size_t in_base = 0, in_head = 0;
 
 	*renamed = 0;

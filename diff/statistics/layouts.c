@@ -103,7 +103,7 @@ void layouts_describe(const struct diff_build *build, const struct experiment *e
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		diff->layouts.count[side] = layouts_count(build->profiles[side]);
-	if (!layouts_are_units(build))
+	if (!experiment->units_are_layouts)
 		return;
 	diff->layouts.rsd = layouts_spread(experiment, 0);
 	for (size_t row = 1; row < experiment->row_count; row++)

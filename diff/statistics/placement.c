@@ -37,6 +37,37 @@ static const double wide = 0.1;
 /* Part of a function's time that may lie below code that differs. */
 static const double most_below_changed = 0.1;
 
+/* ---- What placement does ---- */
+
+bool placement_explains(double effect, double error)
+{
+	return fabs(effect) - error <= most_effect;
+}
+
+bool placement_explains_by_layouts(double effect, double rsd)
+{
+	return fabs(effect) <= most_spreads * rsd;
+}
+
+void placement_estimate_add(struct placement_estimate *estimate, double effect, double variance, double size)
+{
+	double weight = size / pow(variance + estimate->known_rsd * estimate->known_rsd, 2);
+
+	estimate->sum += weight * (effect * effect - variance);
+	estimate->weights += weight;
+	estimate->squares += weight * weight;
+	estimate->count++;
+}
+
+bool placement_estimate_finish(const struct placement_estimate *estimate, double *variance, double *freedom)
+{
+	if (!(estimate->weights > 0))
+		return false;
+	*variance = fmax(estimate->sum / estimate->weights, 0);
+	*freedom = estimate->weights * estimate->weights / estimate->squares + known_freedom;
+	return true;
+}
+
 /* What a function, or a node with all below it, has of placement. */
 struct placing {
 	double size;         /* scaled, of both sides */
@@ -113,29 +144,24 @@ static double node_size(const struct diff *diff, size_t node)
 	return node_self(diff, DIFF_BASE, node) + node_self(diff, DIFF_HEAD, node);
 }
 
-/*
- * [function] the least that its self time differs by, as far as runs know it, as a logarithm; 0: it is not known. Where
- * layouts are units, `most_effect` stands for so much as layouts of one side differ by.
- */
-static double *least_effects(
+/* [function] placement does not explain the difference of its self time, as far as runs know that. */
+static bool *find_unexplained(
 	const struct diff_build *build, const struct experiment *experiment, const struct row_result *results)
 {
 	static const double normal_quantile = 1.96;
-	const struct diff *diff = build->diff;
-	double *effects = calloc(diff->function_count + 1, sizeof(*effects));
+	bool *unexplained = calloc(build->diff->function_count + 1, sizeof(*unexplained));
 
-	for (size_t i = 0; effects && i < experiment->row_count; i++) {
+	for (size_t i = 0; unexplained && i < experiment->row_count; i++) {
 		const struct row_result *result = &results[i];
-		double *effect = &effects[experiment->rows[i].id];
 
 		if (experiment->rows[i].kind != ROW_SELF || !result->tested || result->small_error > 0)
 			continue;
-		if (experiment->units_are_layouts)
-			*effect = fabs(result->effect) / layouts_spread(experiment, i) * most_effect / most_spreads;
-		else
-			*effect = fabs(result->effect) - normal_quantile * sqrt(result->variance);
+		unexplained[experiment->rows[i].id] =
+			experiment->units_are_layouts
+				? !placement_explains_by_layouts(result->effect, layouts_spread(experiment, i))
+				: !placement_explains(result->effect, normal_quantile * sqrt(result->variance));
 	}
-	return effects;
+	return unexplained;
 }
 
 /* Nodes are in preorder: what is above a node comes before it. */
@@ -143,11 +169,11 @@ static bool find_placed(
 	struct placed *placed, const struct experiment *experiment, const struct row_result *results, struct error *err)
 {
 	const struct diff *diff = placed->build->diff;
-	CLEANUP(cleanup_free) double *effects = least_effects(placed->build, experiment, results);
+	CLEANUP(cleanup_free) bool *unexplained = find_unexplained(placed->build, experiment, results);
 	CLEANUP(cleanup_free) bool *below_changed = calloc(diff->node_count + 1, sizeof(*below_changed));
 	CLEANUP(cleanup_free) double *below = calloc(diff->function_count + 1, sizeof(*below));
 
-	if (!below_changed || !below || !effects)
+	if (!below_changed || !below || !unexplained)
 		return error_set_memory(err);
 	for (size_t node = 1; node < diff->node_count; node++) {
 		uint32_t parent = diff->nodes[node].parent, function = diff->nodes[node].function;
@@ -159,8 +185,7 @@ static bool find_placed(
 	}
 	for (size_t i = 0; i < diff->function_count; i++)
 		placed->is_placed[i] = placed->is_relinked[i] && diff->functions[i].code == DIFF_CODE_SAME &&
-				       effects[i] <= most_effect &&
-				       below[i] <= most_below_changed * placed->functions[i].size;
+				       !unexplained[i] && below[i] <= most_below_changed * placed->functions[i].size;
 	return true;
 }
 
@@ -229,26 +254,20 @@ static struct placing placing_of(const struct placed *placed, const struct row *
 static void estimate(const struct placed *placed, const struct experiment *experiment, const struct row_result *results,
 	struct placement *placement)
 {
-	double weights = 0, squares = 0, sum = 0;
+	struct placement_estimate made = { .known_rsd = known_rsd };
 
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		const struct row *row = &experiment->rows[i];
 		const struct row_result *result = &results[i];
-		double weight;
 
-		if (row->kind != ROW_SELF || !placed->is_placed[row->id] || !result->tested || result->small_error > 0)
-			continue;
-		weight = placed->functions[row->id].size / pow(result->variance + known_rsd * known_rsd, 2);
-		weights += weight;
-		squares += weight * weight;
-		sum += weight * (result->judged * result->judged - result->variance);
-		placement->functions++;
+		if (row->kind == ROW_SELF && placed->is_placed[row->id] && result->tested && !(result->small_error > 0))
+			placement_estimate_add(
+				&made, result->judged, result->variance, placed->functions[row->id].size);
 	}
+	placement->functions = made.count;
 	/* Several layouts show what they do by themselves. */
-	if (placement->functions == 0 || placement->is_of_layouts)
-		return;
-	placement->variance = fmax(sum / weights, 0);
-	placement->freedom = weights * weights / squares + known_freedom;
+	if (!placement->is_of_layouts)
+		(void)placement_estimate_finish(&made, &placement->variance, &placement->freedom);
 }
 
 /* Of the time of the program, interrupts aside. */

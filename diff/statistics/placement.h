@@ -4,20 +4,45 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Tells what the linker did from what a change did. A function of a module
- * that was linked anew is *placed* if its machine code is the same, and if no function above it in its stacks has code
- * that differs, so that it is called as often: where it lies is what differs (Curtsinger and Berger 2013; decision
- * 101). Placement moves functions by up to a third; a larger difference is one of data or of calls, and is not placed.
+ * Tells what the linker did from what a change did. A function of a module that was linked anew is *placed* if its
+ * machine code is the same, and if no function above it in its stacks has code that differs, so that it is called as
+ * often: where it lies is what differs (Curtsinger and Berger 2013; decision 101). Placement moves functions by up to a
+ * third; a larger difference is one of data or of calls, and is not placed.
  *
  * Differences of placed functions are the sample of what placement does to this pair. Its variance, beyond that of
- * runs, is estimated by the method of moments for random effects with a mean of 0 (DerSimonian and Laird 1986), each
- * function weighted by its time and by how well it is known. It is added to the variance of every row of such a module
- * to the extent that the row's time lies in few functions. Of what is left, a row is judged without what placed
- * functions contribute: a placed function is never proven to differ, nor is anything else by its time.
+ * runs, is added to that of every row of such a module to the extent that the row's time lies in few functions. Of what
+ * is left, a row is judged without what placed functions contribute: a placed function is never proven to differ, nor
+ * is anything else by its time.
  *
  * With several layouts a side (layouts.h), a function is placed if its difference is no more than that between layouts
  * of one side, and variances are not touched.
  */
+
+/* ---- What placement does: of functions here, of benchmarks in suite/judge.c ---- */
+
+/* Whether placement may have made a difference, a logarithm that is known to within `error`. */
+bool placement_explains(double effect, double error);
+
+/* The same where layouts are known to differ by a relative standard deviation. */
+bool placement_explains_by_layouts(double effect, double rsd);
+
+/*
+ * The variance of differences of the same code beyond `variance`, that of runs: the method of moments for random
+ * effects with a mean of 0 (DerSimonian and Laird 1986).
+ */
+struct placement_estimate {
+	double known_rsd; /* differences that are known worse than this say little; set by the caller */
+	double sum, weights, squares;
+	size_t count;
+};
+
+/* `size`: how much it matters, in any unit. */
+void placement_estimate_add(struct placement_estimate *estimate, double effect, double variance, double size);
+
+/* False: there is nothing to estimate it from. */
+bool placement_estimate_finish(const struct placement_estimate *estimate, double *variance, double *freedom);
+
+/* ---- Of a comparison ---- */
 
 struct placement {
 	bool is_of_layouts; /* layouts are the units: `variance` is 0, as they show by themselves how far they differ */
@@ -37,7 +62,7 @@ struct placement {
 
 /*
  * Adds placement to results of runs, and marks functions (diff_function.is_placement). Nothing happens where modules
- * are the same files, where layouts are the units, or where the metric is no time that the program ran.
+ * are the same files, or where the metric is no time that the program ran.
  */
 COMMON_MUST_CHECK
 bool placement_weigh(

@@ -222,7 +222,7 @@ static bool fill_side(const struct diff_build *build, const struct row_index *in
 	CLEANUP(layouts_division_deinit) struct layouts_division layouts = { 0 };
 	struct sums_division division = { .units = unit_count(build, side), .by_time = mode == DIFF_EVIDENCE_SINGLE };
 
-	if (mode == DIFF_EVIDENCE_RUNS && layouts_are_units(build) && !layouts_divide(profile, &layouts, err))
+	if (experiment->units_are_layouts && !layouts_divide(profile, &layouts, err))
 		return false;
 	if (division.units > 1 && !division.by_time && !divide_by_runs(profile, &layouts, &of_thread, err))
 		return false;

@@ -4,6 +4,7 @@
  * build ids of their files. Functions of both sides are one by their names, whatever file they are in: a suite's binary
  * has another name in each build.
  */
+#include "diff/match/pieces.h"
 #include "diff/suite/work.h"
 
 #include <stdlib.h>
@@ -18,13 +19,6 @@ static const double most_unknown = 0.05;
 /* What was linked anew has to be most of a benchmark for its place to explain a change. */
 static const double most_of_it = 0.5;
 
-/* A piece of a function's code on one side. */
-struct code_piece {
-	uint64_t fingerprint;
-	uint32_t name;
-	enum diff_side side;
-};
-
 struct code_times {
 	double all, changed, unknown, relinked;
 };
@@ -36,6 +30,7 @@ struct suite_code {
 	enum diff_code *codes;          /* owned: [name] */
 	bool *relinked[DIFF_SIDES];     /* owned: [mapping] the other side has another file in its place */
 	struct code_times *times;       /* owned: [benchmark] */
+	bool has_one_kernel;            /* and so what it maps is the same */
 };
 
 static void suite_code_deinit(struct suite_code *c)
@@ -50,15 +45,6 @@ static void suite_code_deinit(struct suite_code *c)
 }
 
 /* ---- Functions ---- */
-
-static int by_name(const void *left, const void *right)
-{
-	const struct code_piece *a = left, *b = right;
-
-	if (a->name != b->name)
-		return ORDER(a->name, b->name);
-	return a->fingerprint != b->fingerprint ? ORDER(a->fingerprint, b->fingerprint) : ORDER(a->side, b->side);
-}
 
 static bool name_functions(struct suite_code *c, enum diff_side side, struct error *err)
 {
@@ -77,56 +63,29 @@ static bool name_functions(struct suite_code *c, enum diff_side side, struct err
 	return true;
 }
 
-static size_t add_pieces(const struct suite_code *c, enum diff_side side, struct code_piece *pieces)
+static void set_code(void *context, uint32_t name, enum diff_code code)
 {
-	const struct profile *profile = c->work->sides[side].profile;
-	size_t count = 0;
+	struct suite_code *c = context;
 
-	for (size_t i = 0; i < profile->function_count; i++)
-		if (profile->functions[i].fingerprint)
-			pieces[count++] =
-				(struct code_piece){ profile->functions[i].fingerprint, c->names_of[side][i], side };
-	return count;
+	c->codes[name] = code;
 }
 
-/* One piece that both sides have makes a function the same: another one may not have been sampled on a side. */
 static bool compare_functions(struct suite_code *c, struct error *err)
 {
-	const struct suite_side *sides = c->work->sides;
-	size_t most = sides[0].profile->function_count + sides[1].profile->function_count, count;
-	CLEANUP(cleanup_free) struct code_piece *pieces = malloc((most + 1) * sizeof(*pieces));
+	CLEANUP(pieces_deinit) struct code_pieces base = { 0 };
+	CLEANUP(pieces_deinit) struct code_pieces head = { 0 };
 
 	c->codes = calloc(string_table_count(c->names) + 1, sizeof(*c->codes));
-	if (!pieces || !c->codes)
+	if (!c->codes)
 		return error_set_memory(err);
-	count = add_pieces(c, DIFF_BASE, pieces);
-	count += add_pieces(c, DIFF_HEAD, pieces + count);
-	if (count > 0)
-		qsort(pieces, count, sizeof(*pieces), by_name);
-	for (size_t i = 0, end; i < count; i = end) {
-		bool has[DIFF_SIDES] = { 0 }, is_same = false;
-
-		for (end = i; end < count && pieces[end].name == pieces[i].name; end++) {
-			has[pieces[end].side] = true;
-			is_same |= end > i && pieces[end].fingerprint == pieces[end - 1].fingerprint &&
-				   pieces[end].side != pieces[end - 1].side;
-		}
-		c->codes[pieces[i].name] = is_same                            ? DIFF_CODE_SAME
-					   : has[DIFF_BASE] && has[DIFF_HEAD] ? DIFF_CODE_CHANGED
-									      : DIFF_CODE_UNKNOWN;
-	}
+	if (!pieces_collect(c->work->sides[DIFF_BASE].profile, c->names_of[DIFF_BASE], &base, err) ||
+		!pieces_collect(c->work->sides[DIFF_HEAD].profile, c->names_of[DIFF_HEAD], &head, err))
+		return false;
+	pieces_compare(&base, &head, set_code, c);
 	return true;
 }
 
 /* ---- Files ---- */
-
-static bool has_build_id(const struct profile *profile, const char *build_id)
-{
-	for (size_t i = 0; i < profile->mapping_count; i++)
-		if (strcmp(profile_string(profile, profile->mappings[i].build_id), build_id) == 0)
-			return true;
-	return false;
-}
 
 static bool find_relinked(struct suite_code *c, enum diff_side side, struct error *err)
 {
@@ -139,18 +98,9 @@ static bool find_relinked(struct suite_code *c, enum diff_side side, struct erro
 		const struct profile_mapping *mapping = &profile->mappings[i];
 
 		c->relinked[side][i] = mapping->kind == PROFILE_MAPPING_FILE && mapping->build_id > 0 &&
-				       !has_build_id(other, profile_string(profile, mapping->build_id));
+				       !profile_has_build_id(other, profile_string(profile, mapping->build_id));
 	}
 	return true;
-}
-
-/* The kernel and what it maps are the same if its release is. */
-static bool is_same_kernel(const struct suite_code *c)
-{
-	const struct profile *base = c->work->sides[DIFF_BASE].profile, *head = c->work->sides[DIFF_HEAD].profile;
-
-	return base->facts.kernel && head->facts.kernel &&
-	       strcmp(profile_string(base, base->facts.kernel), profile_string(head, head->facts.kernel)) == 0;
 }
 
 /* Whether the code of a location is the same on both sides. */
@@ -168,7 +118,7 @@ static enum diff_code code_of(const struct suite_code *c, enum diff_side side, c
 	if (code != DIFF_CODE_UNKNOWN || !mapping)
 		return code;
 	if (mapping->kind == PROFILE_MAPPING_KERNEL || mapping->kind == PROFILE_MAPPING_VDSO)
-		return is_same_kernel(c) ? DIFF_CODE_SAME : DIFF_CODE_UNKNOWN;
+		return c->has_one_kernel ? DIFF_CODE_SAME : DIFF_CODE_UNKNOWN;
 	return mapping->kind == PROFILE_MAPPING_FILE && mapping->build_id > 0 && !c->relinked[side][location->mapping]
 		       ? DIFF_CODE_SAME
 		       : DIFF_CODE_UNKNOWN;
@@ -236,6 +186,7 @@ bool suite_compare_code(struct suite_work *work, struct error *err)
 		return error_set_memory(err);
 	if (suite->sides == 1)
 		return true;
+	c.has_one_kernel = pieces_are_of_one_kernel(work->sides[DIFF_BASE].profile, work->sides[DIFF_HEAD].profile);
 	if (!string_table_create(SIZE_MAX / 2, &c.names, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)

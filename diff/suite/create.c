@@ -14,7 +14,8 @@ static void suite_work_deinit(struct suite_work *work)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(work->sides[side].values);
 		free(work->sides[side].firsts);
-		free(work->sides[side].cpu_shares);
+		free(work->sides[side].run_cpu);
+		free(work->sides[side].run_samples);
 		free(work->sides[side].layout_of);
 	}
 	free(work->uncounted);

@@ -212,7 +212,7 @@ static bool say_waiting(const struct suite_work *work, struct error *err)
 	char words[320];
 
 	for (int side = 0; side < DIFF_SIDES; side++)
-		shares[side] = work->sides[side].cpu_shares[work->suite->benchmark_count];
+		shares[side] = work->sides[side].cpu_share;
 	if (!work->suite->is_measured || !(fmin(shares[DIFF_BASE], shares[DIFF_HEAD]) < least))
 		return true;
 	snprintf(words, sizeof(words),

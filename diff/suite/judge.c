@@ -13,6 +13,7 @@
 #include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/floor.h"
+#include "diff/statistics/placement.h"
 #include "diff/suite/effects.h"
 #include "probability/probability.h"
 
@@ -186,8 +187,8 @@ static struct spread add_spreads(struct spread a, struct spread b)
  */
 static double waiting_variance(const struct suite_test *t, uint32_t benchmark)
 {
-	const struct suite_side *sides = t->work->sides;
-	double ratio = sides[DIFF_HEAD].cpu_shares[benchmark] / sides[DIFF_BASE].cpu_shares[benchmark];
+	const struct diff_benchmark *b = &t->work->suite->benchmarks[benchmark];
+	double ratio = b->cpu_share[DIFF_HEAD] / b->cpu_share[DIFF_BASE];
 
 	return isfinite(ratio) ? pow(log(ratio), 2) : 0;
 }
@@ -229,15 +230,6 @@ static void test_row(const struct suite_test *t, struct suite_row *row)
 
 /* ---- Placement ---- */
 
-/*
- * The most that where the linker put the code was seen to change a loop by, as a logarithm; and in how many of the
- * standard deviations between layouts of one side that lies, where these are known (statistics/placement.h).
- */
-static const double most_placement = 0.3, most_spreads = 2;
-
-/* What is known of placement from other programs is worth so many degrees of freedom. */
-static const double known_freedom = 3;
-
 static bool is_same_code(const struct suite_test *t, const struct suite_row *row)
 {
 	return t->work->relinked[row->benchmark] && t->work->suite->benchmarks[row->benchmark].code == DIFF_CODE_SAME;
@@ -246,46 +238,29 @@ static bool is_same_code(const struct suite_test *t, const struct suite_row *row
 /* Whether placement may have changed the row so: as far as is known, it is no more than that. */
 static bool is_placeable(const struct suite_test *t, const struct suite_row *row)
 {
-	if (t->effects.has_layouts)
-		return fabs(row->change) <= most_spreads * sqrt(row->variance);
-	return fabs(row->change) - half_interval(t, row) <= most_placement;
+	return t->effects.has_layouts ? placement_explains_by_layouts(row->change, sqrt(row->variance))
+				      : placement_explains(row->change, half_interval(t, row));
 }
 
 /*
- * The variance that benchmarks of the same code have beyond that of executions: by the method of moments for random
- * effects with a mean of 0 (DerSimonian and Laird 1986). It is added to that of the others in files that were linked
- * anew.
+ * How far benchmarks of the same code differ beyond executions is added to the variance of the others in files that
+ * were linked anew.
  */
-static struct spread placement_spread(const struct suite_test *t)
-{
-	double sum = 0, weights = 0, squares = 0;
-
-	for (size_t i = 0; i < t->row_count; i++) {
-		const struct suite_row *row = &t->rows[i];
-		double weight = 1 / pow(row->spread.variance + assumed_rsd * assumed_rsd, 2);
-
-		if (!is_same_code(t, row) || !is_placeable(t, row))
-			continue;
-		sum += weight * (row->change * row->change - row->spread.variance);
-		weights += weight;
-		squares += weight * weight;
-	}
-	if (!(weights > 0))
-		return (struct spread){ 0, 1 };
-	return (struct spread){ fmax(sum / weights, 0), weights * weights / squares + known_freedom };
-}
-
 static void widen_by_placement(struct suite_test *t)
 {
-	struct diff_suite *suite = t->work->suite;
-	struct spread placement = { 0, 1 };
+	struct placement_estimate estimate = { .known_rsd = assumed_rsd };
+	struct spread placement;
 
-	suite->placement_rsd = NAN;
 	if (t->effects.has_layouts || t->effects.of_cpu)
 		return;
-	placement = placement_spread(t);
-	if (placement.variance > 0)
-		suite->placement_rsd = sqrt(placement.variance);
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct suite_row *row = &t->rows[i];
+
+		if (is_same_code(t, row) && is_placeable(t, row))
+			placement_estimate_add(&estimate, row->change, row->spread.variance, 1);
+	}
+	if (!placement_estimate_finish(&estimate, &placement.variance, &placement.freedom))
+		return;
 	for (size_t i = 0; i < t->row_count; i++)
 		if (t->work->relinked[t->rows[i].benchmark] && !is_same_code(t, &t->rows[i]))
 			t->rows[i].spread = add_spreads(t->rows[i].spread, placement);
@@ -429,17 +404,8 @@ static uint64_t more_executions(const struct suite_test *t, const struct suite_r
 
 static void describe_layouts(const struct suite_test *t)
 {
-	struct diff_suite *suite = t->work->suite;
-	double sum = 0;
-
-	suite->layout_rsd = NAN;
-	if (!t->effects.has_layouts || t->row_count == 0)
-		return;
-	for (size_t i = 0; i < t->row_count; i++)
-		sum += t->rows[i].variance / (double)t->row_count;
-	suite->layout_rsd = sqrt(sum);
-	for (int side = 0; side < DIFF_SIDES; side++)
-		suite->layouts[side] = t->work->sides[side].layouts;
+	for (int side = 0; t->effects.has_layouts && side < DIFF_SIDES; side++)
+		t->work->suite->layouts[side] = t->work->sides[side].layouts;
 }
 
 static bool judge_sampled(struct suite_work *work, struct error *err)

@@ -183,24 +183,16 @@ static struct suite_sum sum_total(double total, double samples, double iteration
 	};
 }
 
-/* The CPU time that was sampled. */
-static bool sum_cpu(const struct profile *profile, double **totals, double **samples, struct error *err)
-{
-	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
-
-	return sum_runs(profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], totals, samples, err);
-}
-
 /* [run] what it adds. */
 static bool make_sums(const struct suite_work *work, enum diff_side side, struct suite_sum *sums, struct error *err)
 {
 	const struct profile *profile = work->sides[side].profile;
 	const struct diff_suite *suite = work->suite;
+	const struct suite_side *from = &work->sides[side];
 	CLEANUP(cleanup_free) double *totals = NULL;
 	CLEANUP(cleanup_free) double *samples = NULL;
 
-	if (!(suite->is_measured ? sum_cpu(profile, &totals, &samples, err)
-				 : sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples, err)))
+	if (!suite->is_measured && !sum_runs(profile, work->metric[side], work->counts[side], &totals, &samples, err))
 		return false;
 	for (size_t i = 0; i < profile->run_count; i++) {
 		uint32_t benchmark = suite->details->benchmarks[side][i];
@@ -211,8 +203,8 @@ static bool make_sums(const struct suite_work *work, enum diff_side side, struct
 		else if (benchmark != PROFILE_NONE)
 			sums[i] = sum_total(totals[i], samples[i], work->uncounted[benchmark] ? 1 : (double)times);
 		sums[i].time = (double)profile->runs[i].duration_ns;
-		sums[i].cpu = totals[i];
-		sums[i].samples = samples[i];
+		sums[i].cpu = from->run_cpu[i];
+		sums[i].samples = from->run_samples[i];
 		sums[i].benchmark = benchmark;
 		sums[i].execution = suite->details->executions[side][i];
 	}
@@ -361,37 +353,40 @@ static bool collect_side(struct suite_work *work, enum diff_side side, struct er
 	return join_sums(work, side, sums, profile->run_count, err) && average_values(work, side, err);
 }
 
-/* ---- Shares of CPU time ---- */
+/* ---- CPU time ---- */
+
+static double share_of(double cpu, double time)
+{
+	return cpu > 0 && time > 0 ? cpu / time : NAN;
+}
 
 static bool share_cpu(struct suite_work *work, enum diff_side side, struct error *err)
 {
-	const struct profile *profile = work->sides[side].profile;
+	struct suite_side *of = &work->sides[side];
+	const struct profile *profile = of->profile;
 	const uint32_t *benchmarks = work->suite->details->benchmarks[side];
-	size_t all = work->suite->benchmark_count, width = profile->value_type_count;
+	size_t all = work->suite->benchmark_count;
 	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
+	CLEANUP(cleanup_free) double *shares = calloc(all + 1, sizeof(*shares));
 	CLEANUP(cleanup_free) double *times = calloc(all + 1, sizeof(*times));
-	double *shares = calloc(all + 1, sizeof(*shares));
+	double sum = 0, time = 0;
 
-	work->sides[side].cpu_shares = shares;
 	if (!times || !shares)
 		return error_set_memory(err);
-	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++) {
-		uint32_t benchmark = benchmarks[profile->threads[profile->samples[i].thread].run];
-
-		if (benchmark != PROFILE_NONE)
-			shares[benchmark] += (double)profile->values[i * width + cpu];
-	}
+	if (!sum_runs(profile, cpu, cpu == PROFILE_NONE ? cpu : profile->counts_of[cpu], &of->run_cpu, &of->run_samples,
+		    err))
+		return false;
 	for (size_t i = 0; i < profile->run_count; i++)
-		if (benchmarks[i] != PROFILE_NONE)
+		if (benchmarks[i] != PROFILE_NONE) {
+			shares[benchmarks[i]] += of->run_cpu[i];
 			times[benchmarks[i]] += (double)profile->runs[i].duration_ns;
+		}
 	for (size_t i = 0; i < all; i++) {
-		shares[all] += shares[i];
-		times[all] += times[i];
+		work->suite->benchmarks[i].cpu_share[side] = share_of(shares[i], times[i]);
+		sum += shares[i];
+		time += times[i];
 	}
-	for (size_t i = 0; i <= all; i++)
-		shares[i] = shares[i] > 0 && times[i] > 0 ? shares[i] / times[i] : NAN;
-	for (size_t i = 0; i < all; i++)
-		work->suite->benchmarks[i].cpu_share[side] = shares[i];
+	of->cpu_share = share_of(sum, time);
 	return true;
 }
 
@@ -403,7 +398,7 @@ bool suite_collect(struct suite_work *work, struct error *err)
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (suite->profiles[side] &&
-			(!collect_side(work, (enum diff_side)side, err) || !share_cpu(work, (enum diff_side)side, err)))
+			(!share_cpu(work, (enum diff_side)side, err) || !collect_side(work, (enum diff_side)side, err)))
 			return false;
 	for (size_t i = 0; i < suite->benchmark_count; i++) {
 		const struct diff_benchmark *benchmark = &suite->benchmarks[i];

@@ -27,12 +27,10 @@ struct suite_side {
 	size_t executions;
 	struct suite_value *values; /* owned: by benchmark, then execution; one for each of both */
 	size_t value_count;
-	size_t *firsts; /* owned: [benchmark, and one more] index in `values` of its first */
-	/*
-	 * owned: [benchmark, and all of them together] CPU time in parts of the time that was recorded: what is missing
-	 * to 1, a benchmark of one thread waited, for itself or for a CPU; NAN: not known
-	 */
-	double *cpu_shares;
+	size_t *firsts;                /* owned: [benchmark, and one more] index in `values` of its first */
+	double *run_cpu, *run_samples; /* owned: [run] CPU time in nanoseconds, and the samples that it is of */
+	/* CPU time of all benchmarks in parts of the time that was recorded; as diff_benchmark.cpu_share */
+	double cpu_share;
 	size_t layouts;      /* that its executions tell; less than 2: executions are the units */
 	uint32_t *layout_of; /* owned: [execution] counted from 0 */
 };
