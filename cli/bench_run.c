@@ -113,7 +113,6 @@ void bench_print_stderr(const struct bench_runner *runner)
 void bench_print_notices(const struct bench_runner *runner)
 {
 	char text[MAX_NOTICE_BYTES + 1];
-
 	off_t size = lseek(fileno(runner->notices), 0, SEEK_END);
 
 	read_part(runner->notices, size > MAX_NOTICE_BYTES ? size - MAX_NOTICE_BYTES : 0, text, MAX_NOTICE_BYTES);

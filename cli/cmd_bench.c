@@ -147,6 +147,17 @@ static bool set_environment(struct bench *bench, uint32_t layout, bool is_padded
 	return bench_layout_set(bench->request->layouts > 0 ? layout : 0, err) && bench_pad_set(pad, err);
 }
 
+/* What comes before a run, which `what` is. */
+static bool prepare(struct bench *bench, uint32_t layout, const char *what, struct error *err)
+{
+	if (!set_environment(bench, layout, false, err) ||
+		(bench->prepare.items &&
+			!bench_run(&bench->runner, &bench->prepare.items[layout - 1], "--prepare", err)))
+		return error_prefix(err, "before %s", what);
+	show_progress(bench, what);
+	return true;
+}
+
 static bool make_run(struct bench *bench, enum bench_arm arm, uint32_t layout, uint64_t number, struct error *err)
 {
 	const struct bench_command *command = &bench->commands[side_of(arm)].items[layout - 1];
@@ -156,12 +167,8 @@ static bool make_run(struct bench *bench, enum bench_arm arm, uint32_t layout, u
 	if (bench->request->layouts > 0)
 		snprintf(of_layout, sizeof(of_layout), " in layout %u", layout);
 	snprintf(what, sizeof(what), "run %llu of %s%s", (unsigned long long)number, bench_arm_name(arm), of_layout);
-	if (!set_environment(bench, layout, false, err) ||
-		(bench->prepare.items &&
-			!bench_run(&bench->runner, &bench->prepare.items[layout - 1], "--prepare", err)))
-		return error_prefix(err, "before %s", what);
-	show_progress(bench, what);
-	if (!ARRAY_RESERVE(&bench->records[arm], &bench->capacity[arm], number, OPTIONS_MAX_RUNS, err))
+	if (!prepare(bench, layout, what, err) ||
+		!ARRAY_RESERVE(&bench->records[arm], &bench->capacity[arm], number, OPTIONS_MAX_RUNS, err))
 		return false;
 	record = &bench->records[arm][number - 1];
 	if (!set_environment(bench, layout, true, err) || !bench_record(&bench->runner, command, what, record, err))
@@ -175,17 +182,13 @@ static bool warm_up(struct bench *bench, struct error *err)
 {
 	for (uint64_t i = 0; i < bench->request->warmup; i++)
 		for (int side = 0; side < DIFF_SIDES; side++) {
-			uint32_t layout = (uint32_t)(i % bench->plan.layouts);
+			uint32_t layout = (uint32_t)(i % bench->plan.layouts) + 1;
 			char what[64];
 
 			snprintf(what, sizeof(what), "warm-up run %llu of %s", (unsigned long long)i + 1,
 				diff_side_name(side));
-			show_progress(bench, what);
-			if (!set_environment(bench, layout + 1, false, err) ||
-				(bench->prepare.items &&
-					!bench_run(&bench->runner, &bench->prepare.items[layout], "--prepare", err)))
-				return error_prefix(err, "before %s", what);
-			if (!bench_run(&bench->runner, &bench->commands[side].items[layout], what, err))
+			if (!prepare(bench, layout, what, err) ||
+				!bench_run(&bench->runner, &bench->commands[side].items[layout - 1], what, err))
 				return false;
 		}
 	return true;
