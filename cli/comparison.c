@@ -272,15 +272,8 @@ struct diff_suite_options comparison_suite_options(const struct comparison *comp
 static bool is_gate_of(
 	const struct diff_suite *suite, const struct diff_gate *gate, const struct diff_benchmark *benchmark)
 {
-	const char *names[] = { diff_suite_string(suite, benchmark->uri), diff_suite_string(suite, benchmark->name) };
-
-	for (size_t i = 0; gate->benchmark && i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t size = strlen(names[i]);
-
-		if (strncmp(gate->benchmark, names[i], size) == 0 && gate->benchmark[size] == '>')
-			return true;
-	}
-	return gate->benchmark == NULL;
+	return !gate->benchmark || diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->uri)) ||
+	       diff_gate_is_about(gate->benchmark, diff_suite_string(suite, benchmark->name));
 }
 
 /* The outcome of limits on the total for a single benchmark, as the suite judges them for all: proven growth

@@ -12,24 +12,13 @@ enum { LEAST_PROFILES = 4 };
 static bool gate_is_about(const struct history *history, const struct diff_gate *gate, uint32_t function)
 {
 	const struct summary_set *set = history->set;
-	const char *limit;
-	size_t size;
 
 	if ((gate->subject == DIFF_GATE_TOTAL) != (function == HISTORY_WHOLE))
 		return false;
 	if (!gate->function)
 		return true;
-	/* In a rule the name ends at the last '>'. */
-	limit = strrchr(gate->function, '>');
-	size = limit ? (size_t)(limit - gate->function) : strlen(gate->function);
-	for (int shown = 0; shown < 2; shown++) {
-		const struct summary_function *f = &set->functions[function];
-		const char *name = summary_string(set, shown ? f->shown : f->name);
-
-		if (strlen(name) == size && memcmp(name, gate->function, size) == 0)
-			return true;
-	}
-	return false;
+	return diff_gate_is_about(gate->function, summary_string(set, set->functions[function].name)) ||
+	       diff_gate_is_about(gate->function, summary_string(set, set->functions[function].shown));
 }
 
 /* The growth in percent of what it was; INFINITY: there was nothing. */

@@ -121,6 +121,12 @@ struct diff_gate {
 COMMON_MUST_CHECK
 bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err);
 
+/*
+ * Whether a name in a gate is this one. A gate made by a caller holds the bare name; a parsed one, the name and the
+ * text after it.
+ */
+bool diff_gate_is_about(const char *named, const char *name);
+
 /* Parses the word of --scale; "work=B:H" fills `work`. */
 COMMON_MUST_CHECK
 bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[DIFF_SIDES], struct error *err);

@@ -46,18 +46,14 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 	return true;
 }
 
-/*
- * Whether the gate is about `name`. A gate made by a caller holds the bare name; a parsed one, the name and the text
- * after it.
- */
-static bool gate_is_about(const struct diff_gate *gate, const char *name)
+bool diff_gate_is_about(const char *named, const char *name)
 {
-	const char *limit = strrchr(gate->function, '>');
+	const char *limit = strrchr(named, '>');
 	size_t size = strlen(name);
 
-	if (strcmp(gate->function, name) == 0)
+	if (strcmp(named, name) == 0)
 		return true;
-	return limit && (size_t)(limit - gate->function) == size && strncmp(gate->function, name, size) == 0;
+	return limit && (size_t)(limit - named) == size && strncmp(named, name, size) == 0;
 }
 
 bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, const struct diff_function *function)
@@ -65,13 +61,13 @@ bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, cons
 	enum profile_wait_class wait_class = diff_wait_class(diff, function);
 	char words[64];
 
-	if (gate_is_about(gate, diff_string(diff, function->name)) ||
-		gate_is_about(gate, diff_string(diff, function->shown)))
+	if (diff_gate_is_about(gate->function, diff_string(diff, function->name)) ||
+		diff_gate_is_about(gate->function, diff_string(diff, function->shown)))
 		return true;
 	if (wait_class == PROFILE_WAIT_NONE)
 		return false;
 	snprintf(words, sizeof(words), "waiting %s", profile_wait_info(wait_class)->reason);
-	return gate_is_about(gate, words);
+	return diff_gate_is_about(gate->function, words);
 }
 
 static double percent_of_base(double value, double base)
