@@ -38,7 +38,7 @@ bool placed_decide(struct diff_build *build, struct error *err)
 	if (placement->changed_share < most_changed) {
 		diff->verdict = DIFF_PLACEMENT;
 		return build_text(diff, err, &diff->verdict_text,
-			"placement: same code, and head %s %s here; kelvin bench --layouts 8 would tell a change from where the linker put it",
+			"same code, and head %s %s here; kelvin bench --layouts 8 would tell a change from where the linker put it",
 			words_verb(diff), words);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
