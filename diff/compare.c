@@ -20,6 +20,7 @@
 #include "diff/statistics/scale.h"
 #include "diff/totals.h"
 #include "diff/verdict/check.h"
+#include "diff/verdict/elapsed.h"
 #include "diff/verdict/readings.h"
 #include "diff/verdict/verdict.h"
 #include "diff/verdict/warnings.h"
@@ -138,6 +139,23 @@ bool build_sum_up(struct diff_build *build, struct error *err)
 	       compare_align(build, err) && union_tree_place_samples(build, err);
 }
 
+static bool explain_elapsed(struct diff_build *build, struct error *err)
+{
+	const struct diff_options options = { .scale = build->options.scale,
+		.metric = "wall",
+		.q = build->options.q,
+		.runs_in_pairs = build->options.runs_in_pairs };
+	CLEANUP(diff_cleanup) struct diff *waits = NULL;
+
+	if (!build_two_sided(build))
+		return true;
+	elapsed_measure(build);
+	if (elapsed_is_by_together(build->diff) &&
+		!diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, &waits, err))
+		return false;
+	return elapsed_say(build, waits, err);
+}
+
 static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
 	if (!build_sum_up(build, err) || !wait_sites_find_releases(build, err))
@@ -151,7 +169,7 @@ static bool compare_profiles(struct diff_build *build, struct diff **diff, struc
 		return true;
 	}
 	if (!bottlenecks_collect(build, err) || !wait_sites_collect(build, err) || !warnings_collect(build, err) ||
-		!verdict_decide(build, err) || !order_functions(build, err))
+		!verdict_decide(build, err) || !explain_elapsed(build, err) || !order_functions(build, err))
 		return false;
 	assert(verdict_check(build->diff) == NULL);
 	*diff = TAKE(build->diff);

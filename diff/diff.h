@@ -97,7 +97,7 @@ bool diff_state_is_difference(enum diff_state state);
  */
 enum diff_waiting {
 	DIFF_WAITING_NONE,
-	DIFF_WAITING_PART, /* wall-clock time */
+	DIFF_WAITING_PART, /* wall-clock and elapsed time */
 	DIFF_WAITING_ALL,  /* waiting and idle time */
 };
 
@@ -168,6 +168,14 @@ struct diff_options {
 };
 
 /* ---- Result ---- */
+
+/* Of metric `elapsed`: why more or less time passes. Scaled, as the total is (verdict/elapsed.h). */
+struct diff_elapsed {
+	bool is_known;
+	double cpu[DIFF_SIDES];                 /* CPU time of all threads together */
+	double waiting[DIFF_SIDES];             /* of the total: no thread ran */
+	double by_cpu, by_waiting, by_together; /* parts of the total's delta, which they add up to */
+};
 
 /* A difference and its uncertainty, in scaled units of the metric. */
 struct diff_estimate {
@@ -570,6 +578,7 @@ struct diff {
 	size_t wait_site_count, wait_release_count;
 	/* the site that the verdict names: most of a proven difference in the metric is waiting there; PROFILE_NONE */
 	uint32_t named_wait;
+	struct diff_elapsed elapsed;
 
 	/*
 	 * The one that the verdict names comes first, those that are of others last; else by falling |delta|. Owned, as

@@ -143,6 +143,11 @@ static void match_counts(struct diff_build *build)
 		build->sample_weight[DIFF_BASE] = build->sample_weight[DIFF_HEAD] = 0;
 }
 
+bool metric_is_elapsed(const struct profile *profile, uint32_t value_type)
+{
+	return value_type == profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
+}
+
 /* The part of a side's metric that is waiting. */
 static enum diff_waiting waiting_of(const struct profile *profile, uint32_t metric)
 {
@@ -150,7 +155,7 @@ static enum diff_waiting waiting_of(const struct profile *profile, uint32_t metr
 
 	if (!profile_has_waits(profile))
 		return DIFF_WAITING_NONE;
-	if (metric == values.wall)
+	if (metric == values.wall || metric_is_elapsed(profile, metric))
 		return DIFF_WAITING_PART;
 	return metric == values.off_cpu || metric == values.idle ? DIFF_WAITING_ALL : DIFF_WAITING_NONE;
 }

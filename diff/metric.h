@@ -24,3 +24,6 @@ const char *metric_noun(const struct diff_build *build);
 
 /* "less" as in less time, or "fewer" as in fewer page-faults. */
 const char *metric_less(const struct diff_build *build);
+
+/* Whether a value type is the time that passed (record --elapsed). */
+bool metric_is_elapsed(const struct profile *profile, uint32_t value_type);

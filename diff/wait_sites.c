@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/wait_sites.h"
 
+#include "diff/metric.h"
 #include "diff/totals.h"
 
 #include <math.h>
@@ -107,12 +108,16 @@ static bool add_to_sum(
 	return true;
 }
 
-/* The nanoseconds of a sample of waits: idle ones are a column of their own. */
+/*
+ * The nanoseconds of a sample of waits: idle ones are a column of their own. Of the elapsed time they have those in
+ * which nothing else ran.
+ */
 static bool sum_nodes(struct collection *c, enum diff_side side, struct error *err)
 {
 	const struct diff *diff = c->build->diff;
 	const struct profile *profile = c->build->profiles[side];
 	struct profile_wait_values values;
+	uint32_t metric = c->build->metric[side];
 
 	c->ns[side] = calloc(diff->node_count + 1, sizeof(double));
 	if (!c->ns[side])
@@ -124,7 +129,9 @@ static bool sum_nodes(struct collection *c, enum diff_side side, struct error *e
 		const int64_t *sample = &profile->values[i * profile->value_type_count];
 
 		c->ns[side][diff->sample_nodes[side][i]] +=
-			(double)sample[values.off_cpu] + (double)sample[values.idle];
+			metric_is_elapsed(profile, metric)
+				? (double)sample[metric]
+				: (double)sample[values.off_cpu] + (double)sample[values.idle];
 	}
 	return true;
 }

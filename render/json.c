@@ -114,6 +114,19 @@ static json_t *verified(struct json_writer *w, const struct profile *profile)
 	return object;
 }
 
+/* The time that passed, as its threads' switches tell it (record --elapsed). */
+static json_t *elapsed_time(const struct profile *profile)
+{
+	uint32_t elapsed = profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
+	double sum = 0;
+
+	if (elapsed == PROFILE_NONE)
+		return json_null();
+	for (size_t i = 0; i < profile->sample_count; i++)
+		sum += (double)profile->values[i * profile->value_type_count + elapsed];
+	return measured(sum);
+}
+
 static void put_quality(struct json_writer *w, json_t *object, const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
@@ -124,6 +137,7 @@ static void put_quality(struct json_writer *w, json_t *object, const struct prof
 		duration_ns += (double)profile->runs[i].duration_ns;
 	document_put(w, object, "runs", count(profile->run_count));
 	document_put(w, object, "duration_ns", measured(duration_ns));
+	document_put(w, object, "elapsed_ns", elapsed_time(profile));
 	document_put(w, object, "samples", measured(summary_samples(profile)));
 	document_put(w, object, "lost", recorded ? count(quality->lost) : json_null());
 	document_put(w, object, "throttled", recorded ? count(quality->throttled) : json_null());
@@ -561,6 +575,7 @@ static void put_diff(struct json_writer *w, json_t *root)
 	document_put(w, root, "runs", json_runs(w->input));
 	document_put(w, root, "instances", json_instances(w->input));
 	document_put(w, root, "layouts", json_layouts(&w->diff->layouts));
+	document_put(w, root, "elapsed", json_elapsed(&w->diff->elapsed));
 	document_put(w, root, "control", json_control(&w->diff->control));
 	document_put(w, root, "recordings", recordings);
 	if (!w->input->commits)

@@ -24,3 +24,13 @@ json_t *json_control(const struct diff_control *control)
 	return json_pack("{s:s, s:o, s:[o, o]}", "verdict", diff_verdict_name(control->verdict), "delta_pct",
 		percent(control->change), "ci", percent(control->change_low), percent(control->change_high));
 }
+
+json_t *json_elapsed(const struct diff_elapsed *elapsed)
+{
+	if (!elapsed->is_known)
+		return json_null();
+	return json_pack("{s:[f, f], s:[f, f], s:f, s:f, s:f}", "cpu_ns", elapsed->cpu[DIFF_BASE],
+		elapsed->cpu[DIFF_HEAD], "waiting_ns", elapsed->waiting[DIFF_BASE], elapsed->waiting[DIFF_HEAD],
+		"by_cpu_ns", elapsed->by_cpu, "by_waiting_ns", elapsed->by_waiting, "by_parallel_ns",
+		elapsed->by_together);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/waiting.h"
 
+#include "diff/metric.h"
 #include "diff/verdict/size.h"
 #include "diff/wait_sites.h"
 #include "diff/words.h"
@@ -17,16 +18,18 @@ static const double least_share = 0.01;
 
 enum { MAX_NAME_COLUMNS = 80, MAX_NAME_BYTES = 400 };
 
+bool waiting_is_apart(const struct diff *diff, enum profile_wait_class wait_class)
+{
+	return wait_class == PROFILE_WAIT_RUN_QUEUE &&
+	       (diff->run_queue.raw[DIFF_BASE] > 0 || diff->run_queue.raw[DIFF_HEAD] > 0);
+}
+
 /* ---- The site ---- */
 
 /* Whether waits of the class are in the metric's total: those for a CPU are beside it. */
 static bool is_in_metric(const struct diff *diff, enum profile_wait_class wait_class)
 {
-	const struct diff_origin *apart = &diff->run_queue;
-
-	if (wait_class == PROFILE_WAIT_RUN_QUEUE && (apart->raw[DIFF_BASE] > 0 || apart->raw[DIFF_HEAD] > 0))
-		return false;
-	return diff_has_wait_class(diff, wait_class);
+	return !waiting_is_apart(diff, wait_class) && diff_has_wait_class(diff, wait_class);
 }
 
 static bool is_proven(const struct diff_estimate *estimate, double delta)
@@ -120,6 +123,29 @@ static const char *site_verb(const struct diff_wait_site *site)
 	return site->delta > 0 ? "waits longer" : "waits less";
 }
 
+void waiting_append_named(const struct diff *diff, struct buffer *text)
+{
+	const struct diff_wait_site *site = &diff->wait_sites[diff->named_wait];
+
+	append_site(diff, site, site_verb(site), text);
+}
+
+void waiting_append_most(const struct diff *diff, double delta, struct buffer *text)
+{
+	for (size_t i = 0; i < diff->wait_site_count; i++) {
+		const struct diff_wait_site *site = &diff->wait_sites[i];
+
+		if (site->function == PROFILE_NONE || waiting_is_apart(diff, site->wait_class) ||
+			site->delta / delta < greater_share)
+			continue;
+		buffer_append_string(text, ", most of all ");
+		append_name(diff, site->function, text);
+		buffer_append_byte(text, ' ');
+		append_reason(diff, site, text);
+		return;
+	}
+}
+
 static void note_site(struct diff *diff, const struct diff_wait_site *site)
 {
 	diff->named_wait = site ? (uint32_t)(site - diff->wait_sites) : PROFILE_NONE;
@@ -194,6 +220,9 @@ static void explain_wall(struct diff_build *build, const char *cause, struct buf
 		note_site(diff, find_site(diff, PROFILE_WAIT_NONE, waits));
 	if (text->size == 0)
 		buffer_append_string(text, cause);
+	/* Of elapsed time more is known than these two parts (elapsed.h). */
+	if (metric_is_elapsed(build->profiles[DIFF_HEAD], build->metric[DIFF_HEAD]))
+		return;
 	buffer_append_string(text, text->size > 0 ? "; " : "");
 	if (fabs(cpu) > fabs(waits)) {
 		append_part(build, cpu, "CPU time", text);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/elapsed.h"
+
+#include "diff/metric.h"
+#include "diff/verdict/size.h"
+#include "diff/verdict/waiting.h"
+#include "diff/words.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ELAPSED_SENTENCE_BYTES = 8192 };
+
+/* A part of the difference is its reason from this share of it on. */
+static const double reason_share = 0.5;
+
+/* ---- Figures ---- */
+
+static double sum_cpu(const struct profile *profile)
+{
+	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
+	double sum = 0;
+
+	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++)
+		sum += (double)profile->values[i * profile->value_type_count + cpu];
+	return sum;
+}
+
+static double sum_waiting(const struct diff *diff, enum diff_side side)
+{
+	double sum = 0;
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		if (!waiting_is_apart(diff, (enum profile_wait_class)i))
+			sum += side == DIFF_BASE ? diff->waits[i].total.base : diff->waits[i].total.head;
+	return sum;
+}
+
+void elapsed_measure(struct diff_build *build)
+{
+	struct diff *diff = build->diff;
+	struct diff_elapsed *elapsed = &diff->elapsed;
+	double ratio[DIFF_SIDES]; /* of time in which threads run to CPU time: 1 / p */
+
+	if (diff->whole || !metric_is_elapsed(build->profiles[DIFF_HEAD], build->metric[DIFF_HEAD]))
+		return;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double total = side == DIFF_BASE ? diff->total.base : diff->total.head;
+
+		elapsed->cpu[side] = sum_cpu(build->profiles[side]) * (side == DIFF_HEAD ? diff->scale.factor : 1);
+		elapsed->waiting[side] = sum_waiting(diff, (enum diff_side)side);
+		if (!(elapsed->cpu[side] > 0))
+			return;
+		ratio[side] = (total - elapsed->waiting[side]) / elapsed->cpu[side];
+	}
+	elapsed->is_known = true;
+	elapsed->by_waiting = elapsed->waiting[DIFF_HEAD] - elapsed->waiting[DIFF_BASE];
+	elapsed->by_cpu =
+		(elapsed->cpu[DIFF_HEAD] - elapsed->cpu[DIFF_BASE]) * (ratio[DIFF_BASE] + ratio[DIFF_HEAD]) / 2;
+	elapsed->by_together =
+		(ratio[DIFF_HEAD] - ratio[DIFF_BASE]) * (elapsed->cpu[DIFF_BASE] + elapsed->cpu[DIFF_HEAD]) / 2;
+}
+
+static bool is_reason(const struct diff *diff, double part)
+{
+	return diff_state_is_difference(diff->total.state) && part / diff->total.delta >= reason_share;
+}
+
+bool elapsed_is_by_together(const struct diff *diff)
+{
+	return diff->elapsed.is_known && is_reason(diff, diff->elapsed.by_together);
+}
+
+/* ---- Words ---- */
+
+/* Appends "; CPU time 7.9 s → 8.0 s per run". */
+static void append_cpu(const struct diff_build *build, struct buffer *text)
+{
+	const struct diff *diff = build->diff;
+	double basis = size_basis(build);
+
+	buffer_append_string(text, "; CPU time ");
+	size_append_duration(diff->elapsed.cpu[DIFF_BASE] / basis, text);
+	buffer_append_string(text, " → ");
+	size_append_duration(diff->elapsed.cpu[DIFF_HEAD] / basis, text);
+	buffer_append_string(text, words_scale(diff->scale.mode));
+}
+
+static void append_reason(const struct diff *diff, struct buffer *text)
+{
+	const struct diff_elapsed *elapsed = &diff->elapsed;
+
+	if (is_reason(diff, elapsed->by_together)) {
+		buffer_printf(text, ": %s of it in parallel", elapsed->by_together > 0 ? "less" : "more");
+	} else if (is_reason(diff, elapsed->by_waiting) && diff->named_wait == PROFILE_NONE) {
+		buffer_printf(text, ": it waits %s", elapsed->by_waiting > 0 ? "longer" : "less");
+		waiting_append_most(diff, elapsed->by_waiting, text);
+	}
+}
+
+bool elapsed_say(struct diff_build *build, const struct diff *waits, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (!diff->elapsed.is_known)
+		return true;
+	buffer_init(&text, ELAPSED_SENTENCE_BYTES);
+	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
+	append_cpu(build, &text);
+	append_reason(diff, &text);
+	if (waits && waits->named_wait != PROFILE_NONE) {
+		buffer_append_string(&text, "; ");
+		waiting_append_named(waits, &text);
+	}
+	return build_text(diff, err, &diff->verdict_text, "%s", buffer_ok(&text, err) ? (const char *)text.data : "");
+}
