@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `kelvin bench`: runs two commands alternately until there are enough runs of each, and compares their profiles. */
+#include "cli/bench_clock.h"
 #include "cli/bench_control.h"
 #include "cli/bench_figures.h"
 #include "cli/bench_layouts.h"
@@ -238,6 +239,89 @@ static bool look(struct bench *bench, struct error *err)
 	return true;
 }
 
+static bool make_turn(struct bench *bench, const struct bench_turn *turn, struct error *err)
+{
+	for (size_t i = 0; i < turn->count; i++)
+		if (!make_run(bench, turn->arms[i], turn->layouts[turn->arms[i]], bench->pairs + 1, err))
+			return false;
+	bench->pairs++;
+	return true;
+}
+
+/* ---- What is compared: CPU time, or the time on the clock ---- */
+
+/* Whether the user leaves it to us. */
+static bool chooses_clock(const struct request *request)
+{
+	const struct sampler_options *sampler = &request->sampler;
+
+	return !request->simulates && !request->benchmarks && !request->comparison.diff.metric && !sampler->event &&
+	       sampler->off_cpu_ns == 0;
+}
+
+/* Of the last turn: whether CPU time is not what either side's users wait for. `clock` is that of such a side. */
+static bool clock_differs(const struct bench *bench, struct bench_clock *clock, bool *differs, struct error *err)
+{
+	*differs = false;
+	for (int side = 0; side < DIFF_SIDES && !*differs; side++) {
+		CLEANUP(profile_cleanup) struct profile *run = NULL;
+
+		if (!bench_read(&bench->runner, &bench->records[side][bench->pairs - 1], &run, err))
+			return false;
+		*clock = bench_clock_of(run);
+		*differs = bench_clock_differs(clock);
+	}
+	return true;
+}
+
+/* The first of two turns is left out, or the second one. */
+static void keep_turn(struct bench *bench, const struct bench_turn *turn, bool is_second)
+{
+	bench->pairs = 1;
+	for (size_t i = 0; i < turn->count; i++) {
+		struct bench_record *records = bench->records[turn->arms[i]];
+
+		records[0] = records[is_second];
+		bench->wall_ns[turn->arms[i]] = (double)records[0].wall_ns;
+	}
+}
+
+static void say_clock(struct bench *bench, const struct bench_clock *clock)
+{
+	static const double ms = 1e6;
+
+	progress_clear(&bench->progress);
+	cli_say("kelvin: a run takes %.0f ms on the clock and %.0f ms of CPU time, so that elapsed time is recorded and compared; --metric cpu compares CPU time\n",
+		clock->elapsed / ms, clock->cpu / ms);
+}
+
+/*
+ * After the first turn: if its clock tells another time than CPUs do, the turn is made once more with its elapsed time.
+ * That tells whether the machine was busy, which is no reason to compare it.
+ */
+static bool choose_clock(struct bench *bench, const struct bench_turn *turn, struct error *err)
+{
+	const struct sampler_options plain = bench->runner.sampler;
+	struct bench_clock clock;
+	bool differs;
+
+	if (bench->pairs != 1 || !chooses_clock(bench->request))
+		return true;
+	if (!clock_differs(bench, &clock, &differs, err))
+		return false;
+	if (!differs)
+		return true;
+	sampling_add_elapsed(&bench->runner.sampler);
+	if (!make_turn(bench, turn, err) || !clock_differs(bench, &clock, &differs, err))
+		return false;
+	keep_turn(bench, turn, differs);
+	if (differs)
+		say_clock(bench, &clock);
+	else
+		bench->runner.sampler = plain;
+	return true;
+}
+
 static bool make_runs(struct bench *bench, struct error *err)
 {
 	if (!warm_up(bench, err))
@@ -246,10 +330,8 @@ static bool make_runs(struct bench *bench, struct error *err)
 	while (!is_done(bench)) {
 		struct bench_turn turn = bench_plan_turn(&bench->plan, bench->pairs);
 
-		for (size_t i = 0; i < turn.count; i++)
-			if (!make_run(bench, turn.arms[i], turn.layouts[turn.arms[i]], bench->pairs + 1, err))
-				return cut_short(bench, err);
-		bench->pairs++;
+		if (!make_turn(bench, &turn, err) || !choose_clock(bench, &turn, err))
+			return cut_short(bench, err);
 		if ((bench->pairs == 1 && !check_metric(bench, err)) || !look(bench, err))
 			return false;
 	}

@@ -26,15 +26,18 @@ static bool sampling_take_off_cpu(void *ns, const char *text, struct error *err)
 }
 
 /* Short waits close many gaps: they are sampled more often than for their own sake. */
-static bool sampling_take_elapsed(void *options, const char *text, struct error *err)
+void sampling_add_elapsed(struct sampler_options *sampler)
 {
-	struct sampler_options *sampler = options;
-
-	(void)text;
-	(void)err;
 	sampler->elapsed = true;
 	if (sampler->off_cpu_ns == 0)
 		sampler->off_cpu_ns = NS_PER_MS;
+}
+
+static bool sampling_take_elapsed(void *options, const char *text, struct error *err)
+{
+	(void)text;
+	(void)err;
+	sampling_add_elapsed(options);
 	return true;
 }
 

@@ -2,6 +2,10 @@
 #pragma once
 
 #include "cli/options.h"
+#include "sampler/sampler.h"
 
-/* Options that record and bench share, of a struct sampler_options: -F, -e and --off-cpu; --native. */
+/* Options that record and bench share, of a struct sampler_options: -F, -e, --off-cpu and --elapsed; --native. */
 extern const struct options_row sampling_rows[], sampling_native_rows[];
+
+/* As --elapsed does. */
+void sampling_add_elapsed(struct sampler_options *sampler);

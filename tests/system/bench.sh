@@ -52,7 +52,7 @@ says_not stdout 'runs of each command, alternating'
 says stderr '^4 runs of each command'
 
 # --prepare before every run, --setup once; --min-time goes on.
-run_any kelvin bench --base './base 100' --head './base 100' --runs 3 --warmup 1 --setup 'echo s >>set_up' --prepare 'echo p >>prepared'
+run_any kelvin bench --metric cpu --base './base 100' --head './base 100' --runs 3 --warmup 1 --setup 'echo s >>set_up' --prepare 'echo p >>prepared'
 [[ $(wc -l <set_up) -eq 1 && $(wc -l <prepared) -eq 8 ]] || fail "prepared $(wc -l <prepared) times, set up $(wc -l <set_up) times"
 run_any kelvin bench --base './base 100' --head './base 100' --runs 1 --min-time 0.4 --json c.json
 at_least "$(jq .evidence.runs_base c.json)" 2 "runs with --min-time"
@@ -61,7 +61,7 @@ at_least "$(jq .evidence.runs_base c.json)" 2 "runs with --min-time"
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho ok >>n\n[ $(wc -l <n) -lt 3 ] || { echo cause >&2; seq 100 140 >&2; echo broken >&2; exit 7; }\n./base 100\n' >flaky
 chmod +x flaky
-run 2 kelvin bench --base './base 100' --head ./flaky --runs 5
+run 2 kelvin bench --metric cpu --base './base 100' --head ./flaky --runs 5
 says stderr '^kelvin: run 3 of head ended with exit code 7: ./flaky$'
 says stderr '^  cause$'
 says stderr '^  \.\.\. 23 more lines \.\.\.$'

@@ -76,11 +76,16 @@ adds_up one.pb.gz
 agrees one.pb.gz -2 2
 
 # Many threads: their phase has its time once, and so it is on a busy machine, where threads are held up as they end.
-hogs=()
-for _ in 1 2 3 4; do
-	timeout 60 sh -c 'while :; do :; done' &
-	hogs+=($!)
-done
+# hogs: four busy loops, until `hogs` are killed.
+hogs() {
+	hogs=()
+	for _ in 1 2 3 4; do
+		timeout 60 sh -c 'while :; do :; done' &
+		hogs+=($!)
+	done
+}
+
+hogs
 for _ in 1 2 3; do
 	run 0 kelvin record --elapsed -o many.pb.gz -- sh -c './phases_of 32 >phases'
 	adds_up many.pb.gz
@@ -93,6 +98,35 @@ run_any kelvin diff one.pb.gz many.pb.gz --text
 says stdout 'elapsed time'
 run 0 kelvin report one.pb.gz --metric cpu --text
 says stdout 'CPU time'
+
+# bench compares what is waited for: the clock where that is not CPU time, unless a busy machine is why.
+cat >fetch.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((noinline)) void work(long n) { volatile unsigned x = 0; for (long i = 0; i < n; i++) x += (unsigned)i; }
+__attribute__((noinline)) void fetch(unsigned ms) { usleep(ms * 1000); __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 10; i++) { work(4000000); if (argc > 1) fetch((unsigned)atoi(argv[1])); }
+	return 0;
+}
+C
+cc -O1 -g -o fetch fetch.c || fail "cannot build the program"
+run_any kelvin bench './fetch 5' './fetch 15' --runs 4 --json waits.json --text
+says stderr 'so that elapsed time is recorded and compared'
+says stdout '(more|times as much) elapsed time per run'
+says stdout '; CPU time '
+jq -e '.metric.name == "elapsed" and .evidence.runs_base == 4 and .recordings.base.elapsed_ns > 0
+	and .elapsed.by_waiting_ns > 0.8 * .totals.delta_ns' waits.json >/dev/null || fail "$(jq -c '[.metric, .elapsed]' waits.json)"
+[[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d waits.json -f "$ROOT/tests/system/schema.jq") ]] ||
+	fail "waits.json is not what its schema says"
+run_any kelvin bench './fetch 5' './fetch 15' --metric cpu --runs 2 --json cpu.json
+says_not stderr 'elapsed'
+jq -e '.metric.name == "cpu"' cpu.json >/dev/null || fail "--metric cpu compares $(jq .metric.name cpu.json)"
+hogs
+run_any kelvin bench ./fetch ./fetch --runs 2 --json busy.json
+kill "${hogs[@]}"
+jq -e '.metric.name == "cpu" and .evidence.runs_base == 2' busy.json >/dev/null || fail "a busy machine: $(jq -c .metric.name busy.json)"
 
 is_root || skip "root is needed for all processes"
 refuses '--elapsed says who held up a command or processes, and -a has all of them' kelvin record -a --elapsed -d 0.2 -o all.pb.gz
