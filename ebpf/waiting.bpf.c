@@ -65,6 +65,7 @@ const volatile _Bool has_set; /* only processes of the set are of the target */
 const volatile __u32 only_tid;
 const volatile __u32 register_bytes, call_offset, argument_offsets[2]; /* in the kernel's struct pt_regs */
 const volatile __u32 most_in_window;
+const volatile __u32 switch_room; /* a power of 2: switches in the ring of a CPU; 0: they are not written */
 
 __u64 interval = 1; /* nanoseconds */
 __u64 enabled_at;   /* 0: nothing counts now */
@@ -92,6 +93,23 @@ struct {
 	__type(key, __u32);
 	__type(value, struct waiting_counters);
 } counters SEC(".maps");
+
+/* The rings of all CPUs, one behind the other; user space maps them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct waiting_switch);
+} switches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct waiting_ring);
+} switch_rings SEC(".maps");
 
 /* A pointer on its way to a number: the verifier tells them apart until it was in a map. */
 struct {
@@ -363,19 +381,43 @@ static inline void end_thread(__u32 tid)
 		COUNT(threads_ended);
 }
 
+/* A switch happens with interrupts off: nothing else writes into the ring of this CPU meanwhile. */
+static inline void write_switch(__u32 tid, _Bool is_on, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct waiting_ring *ring = bpf_map_lookup_elem(&switch_rings, &cpu);
+	struct waiting_switch *item;
+
+	if (!ring || switch_room == 0)
+		return;
+	at = cpu * switch_room + (ring->written & (switch_room - 1));
+	item = bpf_map_lookup_elem(&switches, &at);
+	if (!item || ring->written - ring->taken >= switch_room) {
+		COUNT(switches_lost);
+		return;
+	}
+	item->time_ns = now;
+	item->tid = tid;
+	item->is_on = is_on;
+	/* What was written before is seen before. */
+	__sync_fetch_and_add(&ring->written, 1);
+}
+
 static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tgid = id >> 32, tid = id;
-	struct waiting_thread *thread;
+	struct waiting_thread *thread = find_thread(tid);
 
-	if (!is_of_target(tgid, tid))
+	/* Only threads of the target are met. */
+	if (!thread && !is_of_target(tgid, tid))
 		return;
+	if (switch_room > 0)
+		write_switch(tid, 0, now);
 	if (state & TASK_DEAD) {
 		end_thread(tid);
 		return;
 	}
-	thread = find_thread(tid);
 	if (!thread && !is_kernel_thread(task))
 		thread = meet_thread(tgid, tid);
 	if (!thread)
@@ -388,11 +430,15 @@ static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 	COUNT(switches);
 }
 
-static inline void end_wait(__u32 tid, __u64 now)
+static inline void end_wait(struct task_struct *task, __u64 now)
 {
+	__u32 tid = task->pid;
 	struct waiting_thread *thread = find_thread(tid);
 	struct times times;
 
+	/* No program has met a thread that has not left a CPU yet. */
+	if (switch_room > 0 && (thread || is_of_target(task->tgid, tid)))
+		write_switch(tid, 1, now);
 	if (!thread || thread->since == 0)
 		return;
 	times = times_of(thread, now);
@@ -410,19 +456,19 @@ static inline void end_wait(__u32 tid, __u64 now)
 }
 
 /* bool preempt, struct task_struct *prev, struct task_struct *next, and since Linux 5.18 the state of prev. */
-SEC("raw_tp/sched_switch")
-int switch_threads(struct bpf_raw_tracepoint_args *arguments)
+SEC("tp_btf/sched_switch")
+int switch_threads(__u64 *arguments)
 {
-	struct task_struct *prev = (struct task_struct *)arguments->args[1];
-	struct task_struct *next = (struct task_struct *)arguments->args[2];
+	struct task_struct *prev = (struct task_struct *)arguments[1];
+	struct task_struct *next = (struct task_struct *)arguments[2];
 	__u64 now = bpf_ktime_get_ns();
 	__u32 state = 0;
 
 	/* A thread that another CPU wakes up at this very moment has another state already. */
-	if (arguments->args[0] == 0)
-		state = bpf_core_type_exists(btf_trace_sched_switch) ? (__u32)arguments->args[3] : state_of(prev);
+	if (arguments[0] == 0)
+		state = bpf_core_type_exists(btf_trace_sched_switch) ? (__u32)arguments[3] : state_of(prev);
 	begin_wait(prev, state, now);
-	end_wait(BPF_CORE_READ(next, pid), now);
+	end_wait(next, now);
 	return 0;
 }
 

@@ -8,11 +8,15 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "waiting.skel.h"
 
 enum { WINDOWS_PER_S = 10 };
+
+/* Switches of which there is room: for each CPU, and for all of them. */
+enum { MOST_SWITCHES = 1 << 16, MOST_SWITCHES_TOGETHER = 1 << 22, LEAST_SWITCHES = 1 << 12 };
 
 /* The programs of which there are two: with and without frames of interpreters. */
 struct hooks {
@@ -25,6 +29,10 @@ struct ebpf_waiting {
 	enum ebpf_waiting_hook hook;
 	struct bpf_link *links[5];
 	size_t link_count;
+	struct waiting_switch *switches; /* owned mappings: [cpu x room], [cpu]; NULL: switches are not written */
+	struct waiting_ring *rings;
+	size_t cpu_count, switch_room;
+	size_t reading; /* CPU whose ring is read next */
 };
 
 /* What the program that visits threads writes. */
@@ -121,6 +129,46 @@ static void set_constants(struct waiting_bpf *object, const struct ebpf_waiting_
 	object->data->interval = options->interval_ns > 0 ? options->interval_ns : 1;
 }
 
+/* Returns 0 or -errno. */
+static int set_switches(struct waiting_bpf *object, const struct ebpf_waiting_options *options)
+{
+	uint32_t room = MOST_SWITCHES;
+	int result;
+
+	if (!options->has_switches)
+		return 0;
+	while (room > LEAST_SWITCHES && room * options->cpu_count > MOST_SWITCHES_TOGETHER)
+		room /= 2;
+	object->rodata->switch_room = room;
+	result = bpf_map__set_max_entries(object->maps.switches, room * (uint32_t)options->cpu_count);
+	return result == 0 ? bpf_map__set_max_entries(object->maps.switch_rings, (uint32_t)options->cpu_count) : result;
+}
+
+static void *map_array(struct bpf_map *map)
+{
+	void *mapped = mmap(NULL, (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map), PROT_READ | PROT_WRITE,
+		MAP_SHARED, bpf_map__fd(map), 0);
+
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static void unmap_array(void *mapped, size_t count, size_t size)
+{
+	if (mapped)
+		munmap(mapped, count * size);
+}
+
+static bool map_switches(struct ebpf_waiting *waiting, const struct ebpf_waiting_options *options, struct error *err)
+{
+	if (!options->has_switches)
+		return true;
+	waiting->cpu_count = options->cpu_count;
+	waiting->switch_room = waiting->object->rodata->switch_room;
+	waiting->switches = map_array(waiting->object->maps.switches);
+	waiting->rings = map_array(waiting->object->maps.switch_rings);
+	return (waiting->switches && waiting->rings) || loading_fail(err, NULL, -errno, "map the switches of threads");
+}
+
 static bool has_frames(const struct ebpf_waiting_options *options)
 {
 	return options->frame_reader && frame_reader_can_be_shared(options->frame_reader);
@@ -147,7 +195,9 @@ static struct waiting_bpf *open_programs(
 	/* Since Linux 5.14. */
 	bpf_program__set_autoload(
 		object->progs.charge_sleeper, libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) == 1);
-	result = set_frame_reader(object, with_frames ? options->frame_reader : NULL);
+	result = set_switches(object, options);
+	if (result == 0)
+		result = set_frame_reader(object, with_frames ? options->frame_reader : NULL);
 	if (result == 0 && options->processes)
 		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
 	if (result == 0)
@@ -184,6 +234,10 @@ static void unload(struct ebpf_waiting *waiting)
 	for (size_t i = 0; i < waiting->link_count; i++)
 		bpf_link__destroy(waiting->links[i]);
 	waiting->link_count = 0;
+	unmap_array(waiting->switches, waiting->cpu_count * waiting->switch_room, sizeof(*waiting->switches));
+	unmap_array(waiting->rings, waiting->cpu_count, sizeof(*waiting->rings));
+	waiting->switches = NULL;
+	waiting->rings = NULL;
 	waiting_bpf__destroy(waiting->object);
 	waiting->object = NULL;
 }
@@ -220,7 +274,7 @@ bool ebpf_waiting_create(const struct ebpf_waiting_options *options, struct ebpf
 			return loading_explain("5.8", err);
 		}
 	}
-	if (!set_outputs(made, options, err)) {
+	if (!set_outputs(made, options, err) || !map_switches(made, options, err)) {
 		ebpf_waiting_destroy(made);
 		return false;
 	}
@@ -270,11 +324,36 @@ struct ebpf_waiting_counts ebpf_waiting_counts(const struct ebpf_waiting *waitin
 		sum.lost += counters[i].lost;
 		sum.lost_ns += counters[i].lost_ns;
 		sum.switches += counters[i].switches;
+		sum.switches_lost += counters[i].switches_lost;
 		/* One CPU may meet a thread, and another one its end. */
 		sum.threads += counters[i].threads_met - counters[i].threads_ended;
 		sum.threads_unknown += counters[i].threads_unknown;
 	}
 	return sum;
+}
+
+/* ---- Switches ---- */
+
+size_t ebpf_waiting_take_switches(struct ebpf_waiting *waiting, struct ebpf_switch *switches, size_t most)
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; waiting->rings && i < waiting->cpu_count; i++) {
+		struct waiting_ring *ring = &waiting->rings[waiting->reading];
+		const struct waiting_switch *items = &waiting->switches[waiting->reading * waiting->switch_room];
+		uint64_t written = __atomic_load_n(&ring->written, __ATOMIC_ACQUIRE), at = ring->taken;
+
+		for (; at != written && taken < most; at++) {
+			const struct waiting_switch *item = &items[at & (waiting->switch_room - 1)];
+
+			switches[taken++] = (struct ebpf_switch){ item->time_ns, (int32_t)item->tid, item->is_on };
+		}
+		__atomic_store_n(&ring->taken, at, __ATOMIC_RELEASE);
+		if (at != written)
+			return taken;
+		waiting->reading = (waiting->reading + 1) % waiting->cpu_count;
+	}
+	return taken;
 }
 
 /* ---- Threads that are asleep ---- */

@@ -51,7 +51,8 @@ struct ebpf_waiting_options {
 	const int *output;           /* [cpu] descriptors of the events that samples go through; -1: none */
 	size_t cpu_count;
 	struct ebpf_registers registers;
-	bool is_untraced; /* as where the kernel refuses fentry: tests of the next hooks */
+	bool has_switches; /* the switches of threads are written, too, for ebpf_waiting_take_switches() */
+	bool is_untraced;  /* as where the kernel refuses fentry: tests of the next hooks */
 };
 
 /* Loads and attaches the programs with the first hook that the kernel grants. Nothing is counted before
@@ -83,9 +84,23 @@ struct ebpf_waiting_counts {
 	uint64_t lost_ns; /* what threads that have ended would have been charged for */
 	uint64_t switches;        /* of threads of the target */
 	uint64_t threads;         /* of the target that have waited and have not ended */
+	uint64_t switches_lost;   /* that a ring had no room for */
 	uint64_t threads_unknown; /* threads that the table had no room for: their waits are not counted */
 };
 struct ebpf_waiting_counts ebpf_waiting_counts(const struct ebpf_waiting *waiting);
+
+/* A thread of the target gets a CPU, or leaves it, for good where it ends. */
+struct ebpf_switch {
+	uint64_t time_ns; /* by the kernel's CLOCK_MONOTONIC */
+	int32_t tid;      /* in the initial pid namespace */
+	bool is_on;
+};
+
+/*
+ * Takes up to `most` switches that were written since, in the order of time of each CPU, and returns their number; 0:
+ * there are no more. A CPU has room for those of a tenth of a second when there are 300,000 a second.
+ */
+size_t ebpf_waiting_take_switches(struct ebpf_waiting *waiting, struct ebpf_switch *switches, size_t most);
 
 /* A thread that is asleep, as the kernel's own iterator over tasks finds it: nobody is stopped. */
 struct ebpf_sleeper {

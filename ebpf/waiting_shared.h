@@ -24,5 +24,17 @@ struct waiting_thread {
 };
 
 struct waiting_counters {
-	__u64 samples, deferred, lost, lost_ns, switches, threads_met, threads_ended, threads_unknown;
+	__u64 samples, deferred, lost, lost_ns, switches, threads_met, threads_ended, threads_unknown, switches_lost;
+};
+
+/* A thread of the target that gets a CPU, or leaves it. A CPU has a ring of them. */
+struct waiting_switch {
+	__u64 time_ns;
+	__u32 tid;
+	__u32 is_on;
+};
+
+/* Of a ring: how many the program has written, and how many of these were read. In a cache line of its own. */
+struct waiting_ring {
+	__u64 written, taken, padding[6];
 };

@@ -500,6 +500,19 @@ static bool hold_sample(struct collector *collector, const struct record *record
 	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
 }
 
+bool collector_add_switch(struct collector *collector, uint64_t time_ns, int32_t tid, bool is_on, struct error *err)
+{
+	const struct switch_log_item item = { (int64_t)(time_ns - collector->start_ns), tid, is_on };
+
+	return !collector->switches || switch_log_add(collector->switches, &item, err);
+}
+
+void collector_miss_switches(struct collector *collector, uint64_t count)
+{
+	if (collector->switches)
+		switch_log_miss(collector->switches, count);
+}
+
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err)
 {
 	struct profile_quality *quality = &collector->profile->quality;

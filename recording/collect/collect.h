@@ -52,6 +52,14 @@ void collector_destroy(struct collector *collector); /* NULL is allowed */
 struct profile *collector_profile(const struct collector *collector);
 uint32_t collector_run(const struct collector *collector);
 
+/*
+ * A thread gets a CPU at a time by the clock of the records, or leaves it, where no records of switches tell; `count`
+ * of such switches are missing. Of no use where elapsed time is not shared out.
+ */
+COMMON_MUST_CHECK
+bool collector_add_switch(struct collector *collector, uint64_t time_ns, int32_t tid, bool is_on, struct error *err);
+void collector_miss_switches(struct collector *collector, uint64_t count);
+
 /* The processes that samples are of, borrowed. */
 struct process_table *collector_processes(struct collector *collector);
 

@@ -61,19 +61,36 @@ static enum elapsed_kind kind_of(const struct record *record)
 	return record->kind == RECORD_FORK ? ELAPSED_BEGIN : ELAPSED_END;
 }
 
-bool switch_log_take(struct switch_log *switches, const struct record *record, int64_t time_ns, struct error *err)
+static bool keep_switch(struct switch_log *switches, const struct thread_switch *item, struct error *err)
 {
-	/* A thread that has ended has no number when it leaves its CPU for good. */
-	if (record->tid <= 0)
-		return true;
 	if (switches->count == MOST_SWITCHES) {
 		switches->left_out++;
 		return true;
 	}
 	if (!ARRAY_RESERVE(&switches->items, &switches->capacity, switches->count + 1, MOST_SWITCHES, err))
 		return false;
-	switches->items[switches->count++] = (struct thread_switch){ time_ns, record->tid, kind_of(record) };
+	switches->items[switches->count++] = *item;
 	return true;
+}
+
+bool switch_log_take(struct switch_log *switches, const struct record *record, int64_t time_ns, struct error *err)
+{
+	const struct thread_switch item = { time_ns, record->tid, kind_of(record) };
+
+	/* A thread that has ended has no number when it leaves its CPU for good. */
+	return record->tid <= 0 || keep_switch(switches, &item, err);
+}
+
+bool switch_log_add(struct switch_log *switches, const struct switch_log_item *item, struct error *err)
+{
+	const struct thread_switch kept = { item->time_ns, item->tid, item->is_on ? ELAPSED_ON : ELAPSED_OFF };
+
+	return keep_switch(switches, &kept, err);
+}
+
+void switch_log_miss(struct switch_log *switches, uint64_t count)
+{
+	switches->left_out += count;
 }
 
 static bool number_of(struct switch_log *switches, int32_t tid, uint32_t *number, struct error *err)

@@ -14,6 +14,18 @@ COMMON_MUST_CHECK
 bool switch_log_create(struct switch_log **switches, struct error *err);
 void switch_log_destroy(struct switch_log *switches); /* NULL is allowed */
 
+/* A switch that is known otherwise, since the begin of the recording. */
+struct switch_log_item {
+	int64_t time_ns;
+	int32_t tid;
+	bool is_on;
+};
+COMMON_MUST_CHECK
+bool switch_log_add(struct switch_log *switches, const struct switch_log_item *item, struct error *err);
+
+/* Switches that are missing. */
+void switch_log_miss(struct switch_log *switches, uint64_t count);
+
 /* Whether a record is of a switch, or of the begin or end of a thread. */
 bool switch_log_has(const struct record *record);
 

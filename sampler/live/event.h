@@ -47,6 +47,7 @@ struct event_set {
  */
 struct event_extras {
 	bool with_callchains, with_own_clocks;
+	bool with_switches; /* of threads; whoever knows it after event_set_init() sets it in sideband_attr, too */
 };
 
 /* Fills the attributes and maps the rings. ERROR_USAGE for an unknown event. */

@@ -219,6 +219,6 @@ bool event_choose(
 		return error_set(err, ERROR_UNSUPPORTED,
 			"stacks of this processor cannot be unwound by call frame information; use --call-graph fp");
 	fill_sample_attr(&set->sample_attr, options, extras);
-	fill_sideband_attr(&set->sideband_attr, options->elapsed);
+	fill_sideband_attr(&set->sideband_attr, extras.with_switches);
 	return use_named(set, options->event, err) && (!options->counters || choose_group(set, options->counters, err));
 }

@@ -26,7 +26,8 @@ struct instrument_session {
 	struct process_reader *reader;
 	struct collector *collector; /* NULL while instruments are opened */
 	struct buffer *notices;
-	bool samples_waits; /* an instrument does: the profile has the values of waits */
+	bool samples_waits;  /* an instrument does: the profile has the values of waits */
+	bool tells_switches; /* an instrument does: the events need not record them */
 	/* Why something is not measured that was asked for, which belongs to the message of a recording without
 	 * samples; while an instrument is opened in place of another one, why that one is not. ERROR_NONE: all is. */
 	struct error missing;

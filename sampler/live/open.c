@@ -126,9 +126,6 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		!check_event(sampler, err))
 		return false;
 	open_frame_reader(sampler);
-	if (!target_open(&options->target, sampler->command.pid, sampler_preference(sampler), &sampler->events,
-		    &sampler->filter, err))
-		return false;
 	sampler->instruments.session = (struct instrument_session){
 		.options = options,
 		.clock = &sampler->clock,
@@ -138,6 +135,11 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.notices = &sampler->notices,
 	};
 	if (!instruments_open(&sampler->instruments, err))
+		return false;
+	sampler->adaptation.extras.with_switches = options->elapsed && !sampler->instruments.session.tells_switches;
+	sampler->events.sideband_attr.context_switch = sampler->adaptation.extras.with_switches;
+	if (!target_open(&options->target, sampler->command.pid, sampler_preference(sampler), &sampler->events,
+		    &sampler->filter, err))
 		return false;
 	counting = (struct counters_options){
 		.columns = sampler->events.group.columns,

@@ -168,6 +168,7 @@ static bool create_programs(struct waiting *waiting, struct error *err)
 		.output = outputs,
 		.cpu_count = waiting->cpu_count,
 		.registers = registers_of(machine_host()),
+		.has_switches = session->options->elapsed,
 	};
 
 	if (!outputs)
@@ -238,6 +239,23 @@ static bool visit_all(struct waiting *waiting, uint64_t clock_ns, struct error *
 	return ebpf_visit_begin(waiting->programs, &waiting->visit, err) && go_on_visiting(waiting, SIZE_MAX, err);
 }
 
+/* ---- Switches ---- */
+
+static bool read_switches(struct waiting *waiting, struct error *err)
+{
+	enum { TOGETHER = 1024 };
+	struct collector *collector = waiting->instrument.session->collector;
+	struct ebpf_switch switches[TOGETHER];
+	size_t count;
+
+	while ((count = ebpf_waiting_take_switches(waiting->programs, switches, TOGETHER)) > 0)
+		for (size_t i = 0; i < count; i++)
+			if (!collector_add_switch(
+				    collector, switches[i].time_ns, switches[i].tid, switches[i].is_on, err))
+				return false;
+	return true;
+}
+
 /* ---- While it runs ---- */
 
 static bool waiting_add_rings(
@@ -298,6 +316,8 @@ static bool waiting_poll(struct instrument *instrument, uint64_t clock_ns, struc
 	struct waiting *waiting = (struct waiting *)instrument;
 	const struct sampler_options *options = instrument->session->options;
 
+	if (options->elapsed && !read_switches(waiting, err))
+		return false;
 	if (waiting->visit)
 		return go_on_visiting(waiting, VISITED_AT_ONCE, err);
 	if (clock_ns - waiting->visited_ns < second_ns)
@@ -313,10 +333,13 @@ static bool waiting_poll(struct instrument *instrument, uint64_t clock_ns, struc
 
 static int waiting_due_ms(const struct instrument *instrument, uint64_t clock_ns)
 {
-	enum { LONGEST_MS = 1000 };
+	enum { LONGEST_MS = 1000, LONGEST_WITH_SWITCHES_MS = 100 };
+	const struct waiting *waiting = (const struct waiting *)instrument;
 
 	(void)clock_ns;
-	return ((const struct waiting *)instrument)->visit ? 0 : LONGEST_MS;
+	if (waiting->visit)
+		return 0;
+	return instrument->session->options->elapsed ? LONGEST_WITH_SWITCHES_MS : LONGEST_MS;
 }
 
 /* ---- The end ---- */
@@ -327,7 +350,9 @@ static bool waiting_describe(struct instrument *instrument, struct error *err)
 	const struct instrument_session *session = instrument->session;
 	struct ebpf_waiting_counts counts = ebpf_waiting_counts(waiting->programs);
 
-	(void)err;
+	if (session->options->elapsed && !read_switches((struct waiting *)instrument, err))
+		return false;
+	collector_miss_switches(session->collector, counts.switches_lost);
 	collector_profile(session->collector)->facts.wait_interval_us = (uint32_t)(waiting->pace.longest_ns / 1000);
 	if (waiting->pace.longest_ns > session->options->off_cpu_ns)
 		buffer_printf(session->notices,
@@ -391,6 +416,7 @@ static bool waiting_open(struct instrument *instrument, struct error *err)
 		return false;
 	fit_to_hook(waiting);
 	instrument->session->samples_waits = true;
+	instrument->session->tells_switches = options->elapsed;
 	return true;
 }
 

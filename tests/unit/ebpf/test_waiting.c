@@ -99,6 +99,7 @@ static void start_sampling(struct sampling *sampling, uint32_t samples_per_secon
 	struct ebpf_waiting_options options = { .interval_ns = INTERVAL_NS,
 		.samples_per_second = samples_per_second,
 		.registers = registers,
+		.has_switches = true,
 		.is_untraced = is_untraced };
 	struct error err;
 
@@ -510,6 +511,60 @@ static void refuse_in_child(void)
 	_exit(err.code == ERROR_PERMISSION && strstr(err.message, "CAP_BPF and CAP_PERFMON") ? 0 : 3);
 }
 
+enum { MOST_SWITCHES = 4096 };
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ebpf_switch *x = a, *y = b;
+
+	return ORDER(x->time_ns, y->time_ns);
+}
+
+/* Takes the switches of a thread, in their order, and returns how many there are. */
+static size_t take_switches_of(struct sampling *sampling, pid_t tid, struct ebpf_switch taken[static MOST_SWITCHES])
+{
+	struct ebpf_switch some[7];
+	size_t count = 0, got;
+
+	while ((got = ebpf_waiting_take_switches(sampling->waiting, some, 7)) > 0)
+		for (size_t i = 0; i < got; i++)
+			if (some[i].tid == tid && count < MOST_SWITCHES)
+				taken[count++] = some[i];
+	qsort(taken, count, sizeof(taken[0]), by_time);
+	return count;
+}
+
+/* A thread that begins after the programs do, sleeps, and ends: each switch is told once. */
+static void test_switches_of_a_thread_alternate(void **state)
+{
+	enum { SLEEPS = 50, EACH_NS = 1000000 };
+	struct ebpf_switch taken[MOST_SWITCHES];
+	struct sampling sampling;
+	struct sleeper sleeper;
+	uint64_t off_ns = 0;
+	size_t count;
+
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	start_sleeper(&sleeper, SLEEPS, EACH_NS);
+	let_go_on(&sleeper);
+	wait_until_ready(&sleeper);
+	end_sleeper(&sleeper);
+	/* Whoever waits for its end goes on before it has left its CPU for good. */
+	sleep_ns(20000000);
+	count = take_switches_of(&sampling, sleeper.tid, taken);
+	assert_true(count >= 2 * SLEEPS);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(taken[i].is_on, i % 2 == 0);
+		off_ns += i > 0 && taken[i].is_on ? taken[i].time_ns - taken[i - 1].time_ns : 0;
+	}
+	assert_false(taken[count - 1].is_on);
+	assert_true(off_ns + SLEEPS * UINT64_C(20000) >= sleeper.waited_ns);
+	assert_int_equal(ebpf_waiting_counts(sampling.waiting).switches_lost, 0);
+	assert_int_equal(take_switches_of(&sampling, sleeper.tid, taken), 0);
+	stop_sampling(&sampling);
+}
+
 static void test_a_refusal_says_what_would_help(void **state)
 {
 	expect_refusal(refuse_in_child);
@@ -525,6 +580,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_who_went_on_is_not_charged_for_it),
 	cmocka_unit_test(test_nothing_counts_while_it_is_off),
 	cmocka_unit_test(test_who_is_killed_is_charged),
+	cmocka_unit_test(test_switches_of_a_thread_alternate),
 	cmocka_unit_test(test_a_refusal_says_what_would_help),
 };
 
