@@ -71,7 +71,25 @@ static void benchmarks_part(struct buffer *out, uint32_t part)
 		buffer_printf(out, "%u", part);
 }
 
-/* The function that explains the change and where it is; null if none does. */
+/* What else there is to say of a change: "no changed code ran here"; null if nothing is. */
+static bool benchmarks_remark(const struct diff_suite *suite, uint32_t benchmark, struct buffer *out)
+{
+	CLEANUP(buffer_deinit) struct buffer remark = { 0 };
+
+	if (!suite_words_has_remark(suite, &suite->benchmarks[benchmark])) {
+		JSON_TEXT(out, ",null");
+		return true;
+	}
+	buffer_init(&remark, max_text_bytes);
+	suite_words_remark(suite, &suite->benchmarks[benchmark], &remark);
+	JSON_TEXT(out, ",[\"\",");
+	if (remark.failed || !json_text_string(out, remark.data))
+		return false;
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+/* The function that explains the change and where it is, or an empty name and a remark. */
 static bool benchmarks_because(const struct render_suite *input, uint32_t benchmark, struct buffer *out)
 {
 	const struct render_part *part = render_part_of(input, benchmark);
@@ -79,10 +97,8 @@ static bool benchmarks_because(const struct render_suite *input, uint32_t benchm
 	CLEANUP(buffer_deinit) struct buffer place = { 0 };
 	struct error err;
 
-	if (function == PROFILE_NONE) {
-		JSON_TEXT(out, ",null");
-		return true;
-	}
+	if (function == PROFILE_NONE)
+		return benchmarks_remark(input->suite, benchmark, out);
 	buffer_init(&place, max_text_bytes);
 	if (!suite_words_place(part, function, &place, &err))
 		return false;

@@ -354,8 +354,7 @@ bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_be
 		       b->more_executions > 0 || (b->code == DIFF_CODE_SAME && b->verdict != DIFF_UNCHANGED));
 }
 
-/* What there is to say of a benchmark that no place explains. */
-static void append_remark(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
+void suite_words_remark(const struct diff_suite *suite, const struct diff_benchmark *b, struct buffer *out)
 {
 	if (!suite_words_has_remark(suite, b))
 		return;
@@ -381,7 +380,7 @@ bool suite_words_where(const struct render_suite *input, uint32_t benchmark, str
 	if (function != PROFILE_NONE && !suite_words_place(part, function, out, err))
 		return false;
 	if (function == PROFILE_NONE)
-		append_remark(input->suite, &input->suite->benchmarks[benchmark], out);
+		suite_words_remark(input->suite, &input->suite->benchmarks[benchmark], out);
 	buffer_append(out, "", 0);
 	return buffer_ok(out, err);
 }

@@ -71,6 +71,9 @@ bool suite_words_place(const struct render_part *part, uint32_t function, struct
 /* Whether there is something to say of a benchmark that no place explains. */
 bool suite_words_has_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
 
+/* Appends it: "no changed code ran here; about 14 more executions would decide this". */
+void suite_words_remark(const struct diff_suite *suite, const struct diff_benchmark *benchmark, struct buffer *out);
+
 /*
  * The same of the function that explains a benchmark's change, NUL-terminated; if none does, what else there is to say
  * of it, or "". Makes `out`, which the caller deinitializes in any case.

@@ -177,6 +177,7 @@ static void suite_add(struct suite_maker *maker, const struct known_benchmark *k
 	b->change = single ? NAN : known_one->head_ns / known_one->base_ns - 1;
 	b->change_low = single ? NAN : known_one->change_low;
 	b->change_high = single ? NAN : known_one->change_high;
+	b->more_executions = b->verdict == DIFF_INCONCLUSIVE ? 14 : 0;
 	b->p = b->q = NAN;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		b->executions[side] = isnan(b->value[side]) ? 0 : 5;

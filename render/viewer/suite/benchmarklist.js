@@ -131,11 +131,11 @@ function valueColumn(table, side) {
 const BECAUSE = {
   id: 'because',
   title: 'because',
-  hint: 'the function whose own change explains that of the benchmark, and the line that changed most',
+  hint: 'the function whose own change explains that of the benchmark, and the line that changed most; or what else is known of it',
   left: true,
   width: 'minmax(10em,1fr)',
-  text: ({ because: b }) => (b ? `${listName(b.name)} ${b.place}` : ''),
-  full: ({ because: b }) => (b ? `${b.name}\n${b.place}` : ''),
+  text: ({ because: b }) => (b ? `${listName(b.name)} ${b.place}`.trim() : ''),
+  full: ({ because: b }) => (b ? `${b.name}\n${b.place}`.trim() : ''),
   value: ({ because: b }) => (b ? `${b.name} ${b.place}` : ''),
   node: ({ because: b }) => (b ? h('span', {}, h('bdi', {}, listName(b.name)), h('span.dim', {}, ` ${b.place}`)) : h('span')),
 };

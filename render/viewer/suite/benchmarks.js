@@ -18,7 +18,8 @@ import { amount, change as changeOf, count, digits, measureOf, pasted, signedPer
  * @property {number[]} rounds [base, head]; 0: not known
  * @property {number[]} iterations
  * @property {number|null} part of the page; null: it has none
- * @property {{name: string, place: string}|null} because the function that explains the change, and the line of it
+ * @property {{name: string, place: string}|null} because the function that explains the change, and the line of it; without a
+ *   name what else there is to say
  */
 
 /** Verdicts in the order of reading, in words. @type {Record<string, string>} */
@@ -26,6 +27,7 @@ export const VERDICTS = {
   regressed: 'proven to be worse, by more than the precision',
   improved: 'proven to be better, by more than the precision',
   inconclusive: 'neither a change nor its absence is proven',
+  placement: 'different, but all code is the same: where the linker put it may be why',
   minor: 'proven to have changed, but not by more than the precision',
   added: 'only head has it',
   removed: 'only base has it',
@@ -39,6 +41,7 @@ export const VERDICT_CLASSES = {
   regressed: 's-more',
   improved: 's-less',
   inconclusive: 's-unproven',
+  placement: 's-unproven',
   minor: 's-same',
   added: 's-new',
   removed: 's-gone',
