@@ -10,6 +10,8 @@
 
 static const char placeholder[] = "{layout}";
 
+enum { MAX_PATH_BYTES = 1 << 16 };
+
 /* ---- Commands ---- */
 
 static char *fill_in(const char *text, uint32_t layout, struct error *err)
@@ -47,6 +49,8 @@ bool bench_commands_parse(
 			commands->count++;
 			return false;
 		}
+		commands->items[at].pattern = strstr(text, placeholder) ? text : NULL;
+		commands->items[at].layout = at + 1;
 	}
 	return true;
 }
@@ -59,6 +63,62 @@ void bench_commands_deinit(struct bench_commands *commands)
 		free(commands->texts[i]);
 	free(commands->items);
 	free(commands->texts);
+}
+
+/* ---- The names of programs ---- */
+
+/* Whether a file that ran is that of a word of the command, as it is written or with its links followed. */
+static bool is_file_of(const char *path, const char *word)
+{
+	CLEANUP(cleanup_free) char *real = realpath(word, NULL);
+	const char *name = strrchr(word, '/'), *of_path = strrchr(path, '/');
+
+	return (real && strcmp(real, path) == 0) || strcmp(of_path ? of_path + 1 : path, name ? name + 1 : word) == 0;
+}
+
+/* The file keeps its folder. */
+static bool rename_mapping(struct profile *profile, uint32_t mapping, const char *pattern, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer path = { 0 };
+	const char *was = profile_string(profile, profile->mappings[mapping].path), *end = strrchr(was, '/'),
+		   *name = strrchr(pattern, '/');
+
+	buffer_init(&path, MAX_PATH_BYTES);
+	buffer_append(&path, was, end ? (size_t)(end - was) + 1 : 0);
+	buffer_append_string(&path, name ? name + 1 : pattern);
+	buffer_append(&path, "", 1);
+	return buffer_ok(&path, err) && profile_rename_mapping(profile, mapping, path.data, err);
+}
+
+static bool rename_word(const char *pattern, uint32_t layout, struct profile *profile, struct error *err)
+{
+	CLEANUP(cleanup_free) char *word = fill_in(pattern, layout, err);
+
+	if (!word)
+		return false;
+	for (uint32_t i = 0; i < profile->mapping_count; i++) {
+		const struct profile_mapping *mapping = &profile->mappings[i];
+
+		if (mapping->kind == PROFILE_MAPPING_FILE && is_file_of(profile_string(profile, mapping->path), word) &&
+			!rename_mapping(profile, i, pattern, err))
+			return false;
+	}
+	return true;
+}
+
+bool bench_layouts_rename(const struct bench_command *command, struct profile *profile, struct error *err)
+{
+	/* What parts the words of a command, whether or not a shell reads it. */
+	static const char between[] = " \t\n'\"`;&|<>()=$";
+	CLEANUP(cleanup_free) char *words = command->pattern ? strdup(command->pattern) : NULL;
+	char *rest = words, *word;
+
+	if (command->pattern && !words)
+		return error_set_memory(err);
+	while (rest && (word = strsep(&rest, between)) != NULL)
+		if (strstr(word, placeholder) && !rename_word(word, command->layout, profile, err))
+			return false;
+	return true;
 }
 
 /* ---- The environment ---- */

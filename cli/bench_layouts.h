@@ -21,6 +21,13 @@ bool bench_commands_parse(
 	const char *text, bool by_shell, uint32_t layouts, struct bench_commands *commands, struct error *err);
 void bench_commands_deinit(struct bench_commands *commands);
 
+/*
+ * Names the programs of a layout alike in all of them, so that their functions are the same ones: what a command calls
+ * `prog-{layout}` is `prog-{layout}` in the profile of its run, and not `prog-3`.
+ */
+COMMON_MUST_CHECK
+bool bench_layouts_rename(const struct bench_command *command, struct profile *profile, struct error *err);
+
 /* Tells what is run from now on which layout it is of, counted from 1; 0: none. */
 COMMON_MUST_CHECK
 bool bench_layout_set(uint32_t layout, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_run.h"
 
+#include "cli/bench_layouts.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
@@ -256,6 +257,7 @@ static void record_run(
 		ok = false;
 	}
 	if (ok && source_name(source, runner->naming, &result, &failure) &&
+		bench_layouts_rename(command, recording->profile, &failure) &&
 		keep(runner, recording->profile, &result.notices, &reply->size, &failure)) {
 		reply->wall_ns = runner->simulates ? recording->profile->runs[0].duration_ns
 						   : recording->profile->runs[0].wall_ns;

@@ -12,9 +12,11 @@
  */
 
 struct bench_command {
-	const char *text; /* borrowed, as the user wrote it */
-	char *words;      /* owned: what argv points into */
-	char **argv;      /* owned */
+	const char *text;    /* borrowed, as the user wrote it */
+	char *words;         /* owned: what argv points into */
+	char **argv;         /* owned */
+	const char *pattern; /* borrowed: what `text` was with {layout} in it; NULL: it had none */
+	uint32_t layout;     /* that stands there now */
 };
 
 /* Words parted by blanks; by_shell, or with anything in it that a shell would see more in, it is handed to /bin/sh -c.

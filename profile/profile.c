@@ -146,6 +146,22 @@ static bool intern_scratch(struct profile *profile, uint32_t *id, struct error *
 	       string_table_add(profile->strings, scratch->size ? scratch->data : "", scratch->size, id, err);
 }
 
+bool profile_rename_mapping(struct profile *profile, uint32_t mapping, const char *path, struct error *err)
+{
+	struct buffer *scratch = &profile->index->scratch;
+	struct profile_mapping *at = &profile->mappings[mapping];
+	uint32_t was = at->module;
+
+	scratch->size = 0;
+	profile_module_name(path, scratch);
+	if (!intern_scratch(profile, &at->module, err) || !profile_intern(profile, path, &at->path, err))
+		return false;
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i].module == was)
+			profile->functions[i].module = at->module;
+	return true;
+}
+
 bool profile_has_build_id(const struct profile *profile, const char *build_id)
 {
 	for (size_t i = 0; i < profile->mapping_count; i++)

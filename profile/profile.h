@@ -283,6 +283,13 @@ bool profile_intern(struct profile *profile, const char *string, uint32_t *id, s
 COMMON_MUST_CHECK
 bool profile_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err);
 
+/*
+ * Gives a mapping another path, and its functions the module of that one. To be called when all samples are added:
+ * functions that become equal are one when the profile is read again.
+ */
+COMMON_MUST_CHECK
+bool profile_rename_mapping(struct profile *profile, uint32_t mapping, const char *path, struct error *err);
+
 /* Whether a mapping has this build id. */
 bool profile_has_build_id(const struct profile *profile, const char *build_id);
 

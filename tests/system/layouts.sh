@@ -164,4 +164,10 @@ says_not stderr 'the same bytes'
 says_not stderr 'differ in their code'
 jq -e '.verdict != "regressed" and .verdict != "improved" and .layouts.base == 3 and .layouts.spread_pct < 50' a.json >/dev/null ||
 	fail "$(jq -c '.verdict_text, .layouts' a.json)"
-jq -e '[.functions[] | select(.name == "collatz")][0].layout_spread_pct != null' a.json >/dev/null || fail "collatz has no spread"
+jq -e '[.functions[] | select(.name == "collatz")] | length == 1 and .[0].layout_spread_pct != null and .[0].module == "built-{layout}"' \
+	a.json >/dev/null || fail "collatz is not one function of all layouts: $(jq -c '[.functions[] | select(.name == "collatz")]' a.json)"
+# So it is behind a link, and where a shell runs it.
+for layout in 1 2 3; do ln -s "$PWD/built-$layout" "link-$layout"; done
+run_any kelvin bench "sh -c './link-{layout}; true'" './link-{layout}' --layouts 3 --json b.json
+jq -e '[.functions[] | select(.name == "collatz").base_self_ns > 0] | length == 1' b.json >/dev/null ||
+	fail "collatz is not one function: $(jq -c '[.functions[] | select(.name == "collatz")]' b.json)"
