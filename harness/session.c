@@ -2,6 +2,7 @@
 #include "harness/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	MAX_WINDOWS = 1 << 17,
@@ -171,6 +172,25 @@ static enum protocol_command take_integration(struct session *session, const str
 	return PROTOCOL_ACK;
 }
 
+/* Those beyond the cap are not told apart. */
+static void note_pid(struct session *session, int32_t pid)
+{
+	size_t at = 0, count = session->pid_count;
+
+	if (count > 0 && session->pids[count - 1] == pid)
+		return;
+	while (at < count && session->pids[at] != pid)
+		at++;
+	if (at < count) {
+		session->parallel[0] = session->pids[count - 1];
+		session->parallel[1] = pid;
+		memmove(&session->pids[at], &session->pids[at + 1], (count - at - 1) * sizeof(session->pids[0]));
+		session->pids[count - 1] = pid;
+	} else if (count < SESSION_MOST_PIDS) {
+		session->pids[session->pid_count++] = pid;
+	}
+}
+
 static enum protocol_command check_version(struct session *session, uint64_t version)
 {
 	if (version >= PROTOCOL_OLDEST_VERSION && version <= PROTOCOL_VERSION_NOW)
@@ -189,8 +209,10 @@ enum protocol_command session_take(struct session *session, const struct protoco
 		close_window(session, now_ns);
 		return PROTOCOL_ACK;
 	case PROTOCOL_EXECUTED:
+		note_pid(session, message->pid);
 		return name_window(session, message);
 	case PROTOCOL_MARKER:
+		note_pid(session, message->pid);
 		return take_marker(session, message);
 	case PROTOCOL_INTEGRATION:
 		return take_integration(session, message);
@@ -341,6 +363,10 @@ bool session_finish(struct session *session, int64_t end_ns, struct harness_resu
 		*err = session->failure;
 		return false;
 	}
+	if (session->parallel[0] && session->unclosed + session->unpaired + session->unnamed > 0)
+		return error_set(err, ERROR_EMPTY,
+			"processes %d and %d of the suite ran benchmarks at the same time: they cannot be told apart, and take time from each other; run one at a time, as with pytest -n 0 or -p no:xdist",
+			session->parallel[0], session->parallel[1]);
 	result->windows = calloc(session->window_count + 1, sizeof(*result->windows));
 	if (!result->windows)
 		return error_set_memory(err);

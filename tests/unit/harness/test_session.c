@@ -31,6 +31,47 @@ static enum protocol_command name(struct session *session, const char *uri, int6
 	return session_take(session, &message, now_ns);
 }
 
+/* As two workers of pytest-xdist do. */
+static void processes_at_the_same_time_are_refused(void **state)
+{
+	struct harness_result result = { 0 };
+	struct buffer notices;
+	struct session session;
+	struct error err;
+
+	for (int parallel = 0; parallel < 2; parallel++) {
+		const struct protocol_message first = {
+			.command = PROTOCOL_MARKER, .pid = 7, .marker = PROTOCOL_ROUND_START, .value = 20
+		};
+		const struct protocol_message second = {
+			.command = PROTOCOL_MARKER, .pid = 8, .marker = PROTOCOL_ROUND_START, .value = 30
+		};
+		const struct protocol_message end = {
+			.command = PROTOCOL_MARKER, .pid = 7, .marker = PROTOCOL_ROUND_END, .value = 40
+		};
+
+		session_init(&session);
+		buffer_init(&notices, 4096);
+		tell(&session, PROTOCOL_START, 10);
+		session_take(&session, &first, 20);
+		if (parallel) {
+			tell(&session, PROTOCOL_START, 25);
+			session_take(&session, &second, 30);
+		}
+		session_take(&session, &end, 40);
+		tell(&session, PROTOCOL_STOP, 50);
+		assert_int_equal(session_finish(&session, 60, &result, &notices, &err), !parallel);
+		if (parallel)
+			assert_non_null(
+				strstr(err.message, "processes 8 and 7 of the suite ran benchmarks at the same time"));
+		assert_true(!parallel || err.code == ERROR_EMPTY);
+		harness_result_deinit(&result);
+		result = (struct harness_result){ 0 };
+		session_deinit(&session);
+		buffer_deinit(&notices);
+	}
+}
+
 static void add_round(struct session *session, uint64_t start_ns, uint64_t end_ns)
 {
 	assert_int_equal(mark(session, PROTOCOL_ROUND_START, start_ns), PROTOCOL_ACK);
@@ -250,6 +291,7 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_at_the_same_time_are_refused),
 		cmocka_unit_test(test_names_come_after_their_windows),
 		cmocka_unit_test(test_rounds_belong_where_their_times_lie),
 		cmocka_unit_test(test_windows_that_never_close),
