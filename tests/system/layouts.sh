@@ -168,6 +168,6 @@ jq -e '[.functions[] | select(.name == "collatz")] | length == 1 and .[0].layout
 	a.json >/dev/null || fail "collatz is not one function of all layouts: $(jq -c '[.functions[] | select(.name == "collatz")]' a.json)"
 # So it is behind a link, and where a shell runs it.
 for layout in 1 2 3; do ln -s "$PWD/built-$layout" "link-$layout"; done
-run_any kelvin bench "sh -c './link-{layout}; true'" './link-{layout}' --layouts 3 --json b.json
+run_any kelvin bench "sh -c './link-{layout}; true'" './link-{layout}' --layouts 3 --runs 3 --metric cpu --json b.json
 jq -e '[.functions[] | select(.name == "collatz").base_self_ns > 0] | length == 1' b.json >/dev/null ||
 	fail "collatz is not one function: $(jq -c '[.functions[] | select(.name == "collatz")]' b.json)"
