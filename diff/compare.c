@@ -150,7 +150,7 @@ static bool explain_elapsed(struct diff_build *build, struct error *err)
 	if (!build_two_sided(build))
 		return true;
 	elapsed_measure(build);
-	if (elapsed_is_by_together(build->diff) &&
+	if (build->diff->elapsed.is_by_together &&
 		!diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, &waits, err))
 		return false;
 	return elapsed_say(build, waits, err);

@@ -172,6 +172,7 @@ struct diff_options {
 /* Of metric `elapsed`: why more or less time passes. Scaled, as the total is (verdict/elapsed.h). */
 struct diff_elapsed {
 	bool is_known;
+	bool is_by_together;                    /* by_together is most of a proven difference */
 	double cpu[DIFF_SIDES];                 /* CPU time of all threads together */
 	double waiting[DIFF_SIDES];             /* of the total: no thread ran */
 	double by_cpu, by_waiting, by_together; /* parts of the total's delta, which they add up to */

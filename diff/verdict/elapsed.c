@@ -36,6 +36,11 @@ static double sum_waiting(const struct diff *diff, enum diff_side side)
 	return sum;
 }
 
+static bool is_reason(const struct diff *diff, double part)
+{
+	return diff_state_is_difference(diff->total.state) && part / diff->total.delta >= reason_share;
+}
+
 void elapsed_measure(struct diff_build *build)
 {
 	struct diff *diff = build->diff;
@@ -59,16 +64,7 @@ void elapsed_measure(struct diff_build *build)
 		(elapsed->cpu[DIFF_HEAD] - elapsed->cpu[DIFF_BASE]) * (ratio[DIFF_BASE] + ratio[DIFF_HEAD]) / 2;
 	elapsed->by_together =
 		(ratio[DIFF_HEAD] - ratio[DIFF_BASE]) * (elapsed->cpu[DIFF_BASE] + elapsed->cpu[DIFF_HEAD]) / 2;
-}
-
-static bool is_reason(const struct diff *diff, double part)
-{
-	return diff_state_is_difference(diff->total.state) && part / diff->total.delta >= reason_share;
-}
-
-bool elapsed_is_by_together(const struct diff *diff)
-{
-	return diff->elapsed.is_known && is_reason(diff, diff->elapsed.by_together);
+	elapsed->is_by_together = is_reason(diff, elapsed->by_together);
 }
 
 /* ---- Words ---- */
@@ -90,7 +86,7 @@ static void append_reason(const struct diff *diff, struct buffer *text)
 {
 	const struct diff_elapsed *elapsed = &diff->elapsed;
 
-	if (is_reason(diff, elapsed->by_together)) {
+	if (elapsed->is_by_together) {
 		buffer_printf(text, ": %s of it in parallel", elapsed->by_together > 0 ? "less" : "more");
 	} else if (is_reason(diff, elapsed->by_waiting) && diff->named_wait == PROFILE_NONE) {
 		buffer_printf(text, ": it waits %s", elapsed->by_waiting > 0 ? "longer" : "less");

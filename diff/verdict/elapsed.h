@@ -10,18 +10,13 @@
  * c.
  */
 
-/* Fills diff.elapsed, if that is the metric and both sides have CPU time. Needs the scale. */
+/* Fills diff.elapsed, if that is the metric and both sides have CPU time. Needs the scale and the total's state. */
 void elapsed_measure(struct diff_build *build);
 
 /*
- * Whether threads that run less together are most of a proven difference. What they wait for meanwhile is no elapsed
- * time, as others run: a comparison of wall-clock time tells.
- */
-bool elapsed_is_by_together(const struct diff *diff);
-
-/*
- * Appends to the verdict's sentence "; CPU time 7.9 → 8.0 s per run: less of it in parallel", and where `waits`, a
- * comparison of wall-clock time, has a proven place, "; `merge` waits for the lock `queue`". `waits` may be NULL.
+ * Appends to the verdict's sentence "; CPU time 7.9 → 8.0 s per run: less of it in parallel". What threads wait for
+ * while others run is no elapsed time: where `waits`, a comparison of wall-clock time, has a proven place, "; `merge`
+ * waits for the lock `queue`" follows. NULL: there is none.
  */
 COMMON_MUST_CHECK
 bool elapsed_say(struct diff_build *build, const struct diff *waits, struct error *err);
