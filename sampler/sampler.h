@@ -161,7 +161,7 @@ bool sampler_read_part(
 
 /* One execution of a command under the tool `kelvin` of valgrind. Strings are borrowed. */
 struct sampler_simulated {
-	const char *directory; /* where each of its processes has left its files (simulate/format.h) */
+	const char *directory; /* where each of its processes has left its files (simulate/format.h), and perf maps */
 	const char *command;   /* for the profile's facts */
 	const char *tool;      /* name and version, likewise */
 	const struct sampler_label *labels;

@@ -228,6 +228,11 @@ extern uint32_t tool_mapping_count;
 uint32_t tool_mapping_at(uint64_t address);
 const struct tool_mapping *tool_mapping(uint32_t id);
 
+/* --- tool_files.c: files that interpreters write for Kelvin --- */
+
+/* A system call that may have opened a file has ended. */
+void tool_file_opened(UWord number, const UWord *arguments, SysRes result);
+
 /* --- tool_cache.c; what runs for each block is in tool_cache.h --- */
 
 void tool_cache_init(void);

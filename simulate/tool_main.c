@@ -168,6 +168,7 @@ static void call_ends(ThreadId id, UInt number, UWord *arguments, UInt count, Sy
 	struct tool_thread *thread = threads[id];
 
 	(void)count;
+	tool_file_opened(number, arguments, result);
 	if (!thread)
 		return;
 	if ((number == __NR_execve || number == __NR_execveat) && sr_isError(result) &&

@@ -19,6 +19,7 @@ enum { MAX_MAPPINGS = 1 << 24 };
  */
 struct address_host {
 	struct recorded_files files; /* first: the functions of its host get this */
+	const char *directory;       /* borrowed: of the files of counts, beside which the tool keeps perf maps */
 	int64_t since_s;
 	int32_t pid, parent_pid;
 	bool is_forked;
@@ -49,14 +50,14 @@ static bool address_open(void *context, const struct elf_mapping *mapped, enum p
 	return true;
 }
 
-static bool expect_map_of(int32_t pid, int64_t since_s, struct jit_place *place, struct error *err)
+static bool expect_map_of(const struct address_host *host, int32_t pid, struct jit_place *place, struct error *err)
 {
 	char *path;
 
-	if (asprintf(&path, "/tmp/perf-%d.map", pid) < 0)
+	if (asprintf(&path, "%s/perf-%d.map", host->directory, pid) < 0)
 		return error_set_memory(err);
 	jit_place_deinit(place);
-	*place = (struct jit_place){ .path = path, .since_s = since_s, .user = geteuid() };
+	*place = (struct jit_place){ .path = path, .since_s = host->since_s, .user = geteuid() };
 	return true;
 }
 
@@ -67,8 +68,8 @@ static bool address_expect_jit_map(
 
 	if (jit_map_is_dump(mapped))
 		return jit_map_expect_recorded(mapped, image, err);
-	return expect_map_of(mapped->pid, host->since_s, &image->jit_map, err) &&
-	       (!host->is_forked || expect_map_of(host->parent_pid, host->since_s, &image->inherited_map, err));
+	return expect_map_of(host, mapped->pid, &image->jit_map, err) &&
+	       (!host->is_forked || expect_map_of(host, host->parent_pid, &image->inherited_map, err));
 }
 
 /* ---- What a file tells ---- */
@@ -181,6 +182,7 @@ bool simulation_add_addresses(struct sampler_simulation *simulation, struct prof
 	bool ok = true;
 
 	recorded_files_init(&reader.host.files);
+	reader.host.directory = simulation->path;
 	reader.host.since_s = simulation->run.start_unix_ns / 1000000000;
 	reader.functions = *recorded_files_host(&reader.host.files).functions;
 	reader.functions.open = address_open;

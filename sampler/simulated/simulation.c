@@ -86,6 +86,7 @@ void sampler_simulation_destroy(struct sampler_simulation *simulation)
 		free(simulation->files[i].mappings);
 	}
 	free(simulation->files);
+	free(simulation->path);
 	if (simulation->directory >= 0)
 		close(simulation->directory);
 	free(simulation);
@@ -147,6 +148,9 @@ bool sampler_simulation_read(const struct sampler_simulated *simulated, struct s
 	made->directory = -1;
 	made->run = simulated->run;
 	made->run.name = 0;
+	made->path = strdup(simulated->directory);
+	if (!made->path)
+		return error_set_memory(err);
 	if (!list_files(made, simulated->directory, err) || !profile_create(&profile, err) ||
 		!fill_facts(profile, simulated, err) || !profile_add_run(profile, &made->run, &run, err) ||
 		!simulation_add_addresses(made, profile, result, notices, err))

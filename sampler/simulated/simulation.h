@@ -23,6 +23,7 @@ struct simulation_file {
 };
 
 struct sampler_simulation {
+	char *path;                    /* owned: of the directory */
 	int directory;                 /* owned */
 	struct simulation_file *files; /* owned, in order of pid and generation */
 	size_t file_count, file_capacity;
