@@ -50,6 +50,7 @@ struct request {
 	uint64_t runs, warmup;                           /* runs 0: the default */
 	struct simulator_cache caches[SIMULATOR_CACHES]; /* all zero: not given */
 	bool simulates;
+	bool folds_recursion;
 	bool benchmarks;                 /* the commands are suites */
 	bool stops_when_decided;         /* they run until every benchmark is decided, for want of a number of runs */
 	double min_time_s, time_limit_s; /* 0: there is none */
@@ -347,6 +348,7 @@ static void set_up_runner(struct bench *bench)
 	bench->runner.simulates = request->simulates;
 	bench->runner.benchmarks = request->benchmarks;
 	bench->runner.simulated.has_benchmarks = request->benchmarks;
+	bench->runner.simulated.folds_recursion = request->folds_recursion;
 	bench->runner.simulated.no_arguments = request->sampler.no_arguments;
 	memcpy(bench->runner.simulated.caches, request->caches, sizeof(request->caches));
 	bench->runner.sampler = request->sampler;
@@ -572,6 +574,8 @@ static const struct options_row cmd_bench_rows[] = {
 		OPTIONS_FLAG(struct request, simulates) },
 	{ 0, "cache", "I1,D1,LL", "caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
 		simulator_take_caches, offsetof(struct request, caches) },
+	{ 0, "fold-recursion", NULL, "with --simulate: recursive calls have one context in place of one for each depth",
+		OPTIONS_FLAG(struct request, folds_recursion) },
 	{ 0, "benchmarks", NULL,
 		"the commands are suites of benchmarks (pytest --codspeed, cargo codspeed run, go test -bench, ...),\n"
 		"compared benchmark by benchmark; without --runs, they run until each benchmark is proven to\n"
@@ -647,6 +651,8 @@ static int cmd_bench_run(struct options *options)
 		simulator_default_caches(request.caches);
 	else if (!request.simulates)
 		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
+	if (request.folds_recursion && !request.simulates)
+		return options_fail("bench", "--fold-recursion is of a simulation; give --simulate as well");
 	request.stops_when_decided =
 		request.benchmarks && !request.simulates && request.runs == 0 && request.layouts == 0;
 	if (request.stops_when_decided && request.time_limit_s == 0)

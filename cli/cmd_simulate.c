@@ -252,6 +252,10 @@ static const struct options_row cmd_simulate_rows[] = {
 		OPTIONS_OUTPUT(struct request, output) },
 	{ 0, "cache", "I1,D1,LL", "sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)",
 		simulator_take_caches, offsetof(struct request, simulated.caches) },
+	{ 0, "fold-recursion", NULL,
+		"a function that calls itself, or is called again by what it calls, has one context in place of\n"
+		"one for each depth: for parsers and walks through trees; sums stay exact",
+		OPTIONS_FLAG(struct request, simulated.folds_recursion) },
 	{ 0, "runs", "N",
 		"runs the command N times, one after the other, into one profile: what differs between\nthe runs is noise",
 		options_take_runs, offsetof(struct request, runs) },

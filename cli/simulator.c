@@ -214,7 +214,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 	static const char *const cache_options[SIMULATOR_CACHES] = { "--I1", "--D1", "--LL" };
 	static const char *const fixed[] = { "--tool=kelvin", "-q", "--trace-children=yes", "--vgdb=no",
 		"--sigill-diagnostics=yes", "--demangle=no" };
-	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWN = 1 + FIXED + 3 + SIMULATOR_CACHES, OPTION = 96 };
+	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWN = 1 + FIXED + 4 + SIMULATOR_CACHES, OPTION = 96 };
 	char launcher[PATH_MAX + OPTION], paths[2][PATH_MAX + OPTION], options[SIMULATOR_CACHES][OPTION];
 	size_t count = 0, words = 0;
 	const char **argv;
@@ -234,6 +234,7 @@ void simulator_execute(const struct simulator *simulator, const struct simulator
 	argv[count++] = paths[0];
 	argv[count++] = paths[1];
 	argv[count++] = call->counts_parts ? "--instr-atstart=no" : "--instr-atstart=yes";
+	argv[count++] = call->folds_recursion ? "--fold-recursion=yes" : "--fold-recursion=no";
 	for (size_t i = 0; i < SIMULATOR_CACHES; i++) {
 		snprintf(options[i], OPTION, "%s=%llu,%llu,%llu", cache_options[i],
 			(unsigned long long)call->caches[i].bytes, (unsigned long long)call->caches[i].ways,

@@ -44,6 +44,7 @@ struct simulator_call {
 	const struct simulator_cache *caches;
 	char *const *command;
 	bool counts_parts; /* nothing is counted until the program asks for it by its client requests */
+	bool folds_recursion;
 };
 
 /* Replaces the calling process, a child of ours. Returns only on failure, with errno set. */

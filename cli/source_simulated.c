@@ -57,6 +57,7 @@ static bool start_command(const struct source_simulated *simulated, pid_t *pid, 
 								 .caches = simulated->options.caches,
 								 .command = simulated->options.command,
 								 .counts_parts = simulated->options.has_benchmarks,
+								 .folds_recursion = simulated->options.folds_recursion,
 							 });
 		_exit(CLI_EXIT_RECORDER_FAILED);
 	}

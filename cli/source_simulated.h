@@ -7,9 +7,10 @@
 struct source_simulated_options {
 	char *const *command; /* borrowed */
 	struct simulator_cache caches[SIMULATOR_CACHES];
-	bool has_benchmarks; /* the command runs benchmarks, which their harness names: nothing else is counted */
-	bool no_arguments;   /* the command's stay out of the profile */
-	const char *tool;    /* name and version for the profile's facts */
+	bool has_benchmarks;  /* the command runs benchmarks, which their harness names: nothing else is counted */
+	bool folds_recursion; /* recursive calls from one place share a context */
+	bool no_arguments;    /* the command's stay out of the profile */
+	const char *tool;     /* name and version for the profile's facts */
 	const struct sampler_label *labels;
 	size_t label_count;
 	const int *streams; /* borrowed, STREAM_COUNT: what the command gets (streams_redirect()); NULL: ours */

@@ -149,6 +149,7 @@ struct tool_options {
 	struct simulate_cache first_instructions, first_data, last;
 	uint64_t max_nodes;
 	bool instruments_at_start;
+	bool folds_recursion;
 };
 
 /* --- tool_tree.c: what is counted; nodes, records, blocks, and the memory of them --- */
@@ -171,7 +172,10 @@ struct tool_node *tool_node(uint32_t node);
 /* A thread's first node. */
 uint32_t tool_root(void);
 
-/* The node that `parent` calls at this place, made if there is none; `parent` where the table is full. */
+/*
+ * The node that `parent` calls at this place, made if there is none; `parent` where the table is full. Where recursion
+ * is folded, and `parent` or one of its callers was called from the same place, it is that one.
+ */
 uint32_t tool_child(uint32_t parent, uint64_t call_site, uint32_t mapping, enum simulate_node_kind kind);
 
 /* The record of the block in the node, made if there is none. */

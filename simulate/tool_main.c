@@ -312,7 +312,8 @@ static Bool option(const HChar *argument)
 		tool_options.max_nodes = (uint64_t)nodes;
 		return True;
 	}
-	return VG_BOOL_CLO(argument, "--instr-atstart", tool_options.instruments_at_start);
+	return VG_BOOL_CLO(argument, "--instr-atstart", tool_options.instruments_at_start) ||
+	       VG_BOOL_CLO(argument, "--fold-recursion", tool_options.folds_recursion);
 }
 
 static void usage(void)
@@ -323,7 +324,8 @@ static void usage(void)
 	 "    --D1=BYTES,WAYS,LINE             first-level cache of data [32768,8,64]\n"
 	 "    --LL=BYTES,WAYS,LINE             last-level cache [8388608,16,64]\n"
 	 "    --max-nodes=N                    contexts of calls; further calls count to their caller [33554432]\n"
-	 "    --instr-atstart=no|yes           count from the start, else when the program asks for it [yes]\n");
+	 "    --instr-atstart=no|yes           count from the start, else when the program asks for it [yes]\n"
+	 "    --fold-recursion=no|yes          a call from a place that called one of its callers is of that one's context [no]\n");
 }
 
 static void debug_usage(void)

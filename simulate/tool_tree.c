@@ -129,6 +129,22 @@ uint32_t tool_root(void)
 	return node_new(&made);
 }
 
+/*
+ * The innermost of a node and its callers that was called from a place; SIMULATE_NONE: none was. No path of a folded
+ * tree has a place twice, so that its length has a bound that does not depend on the depth of the stack.
+ */
+static uint32_t node_called_from(uint32_t node, uint64_t call_site, uint32_t mapping)
+{
+	while (node != SIMULATE_NONE) {
+		const struct tool_node *at = tool_node(node);
+
+		if (at->call_site == call_site && at->mapping == mapping && at->kind == SIMULATE_NODE_CALL)
+			break;
+		node = at->parent;
+	}
+	return node;
+}
+
 uint32_t tool_child(uint32_t parent, uint64_t call_site, uint32_t mapping, enum simulate_node_kind kind)
 {
 	struct tool_node made = { call_site, parent, mapping, 0, kind, TOOL_UNNUMBERED };
@@ -140,6 +156,12 @@ uint32_t tool_child(uint32_t parent, uint64_t call_site, uint32_t mapping, enum 
 		if (node->call_site == call_site && node->parent == parent && node->kind == (unsigned)kind &&
 			node->mapping == mapping)
 			return id;
+	}
+	if (tool_options.folds_recursion && kind == SIMULATE_NODE_CALL) {
+		uint32_t folded = node_called_from(parent, call_site, mapping);
+
+		if (folded != SIMULATE_NONE)
+			return folded;
 	}
 	if (tool_node_count >= tool_options.max_nodes) {
 		tool_was_cut = true;

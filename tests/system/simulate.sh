@@ -66,6 +66,29 @@ run 0 kelvin simulate -o - --runs 2 -- ./calls
 mv stdout runs.pb.gz
 [[ $(value runs.pb.gz 'main;many;leaf') == "$((2 * often))" ]] || fail "two runs are not twice one"
 
+# Folded, direct and mutual recursion have few contexts, and each function what it executed.
+cat >recursion.c <<'C'
+__attribute__((noinline)) int walk(int n) { return n < 2 ? n : walk(n - 1) + walk(n - 2); }
+__attribute__((noinline)) int odd(int n);
+__attribute__((noinline)) int even(int n) { return n == 0 ? 1 : odd(n - 1) + 1; }
+__attribute__((noinline)) int odd(int n) { return n == 0 ? 0 : even(n - 1) + 1; }
+int main(void) { return walk(16) + even(200) == 0; }
+C
+cc -O1 -g -fno-optimize-sibling-calls -o recursion recursion.c || fail "the program is not built"
+run 0 kelvin simulate -q -o unfolded.pb.gz -- ./recursion
+run 0 kelvin simulate -q -o folded.pb.gz --fold-recursion -- ./recursion
+for form in unfolded folded; do
+	run 0 kelvin report $form.pb.gz --metric instructions --folded
+	mv stdout $form.stacks
+	awk '{ name = $0; sub(/ [0-9]+$/, "", name); sub(/.*;/, "", name); if (name ~ /^(walk|odd|even)/) sums[name] += $NF; all += $NF }
+		END { for (name in sums) print name, sums[name]; print "all", all }' $form.stacks | sort >$form.sums
+done
+diff unfolded.sums folded.sums >/dev/null || fail "folding changes sums: $(paste unfolded.sums folded.sums)"
+[[ $(grep -cE 'walk|even' folded.stacks) -le 12 ]] || fail "a folded recursion has $(grep -cE 'walk|even' folded.stacks) contexts"
+at_least "$(grep -cE 'walk|even' unfolded.stacks)" 200 "contexts that are not folded"
+run 2 kelvin bench --fold-recursion ./calls ./calls
+says stderr 'give --simulate'
+
 mkdir temporary
 TMPDIR=$PWD/temporary run 0 kelvin simulate -q -o a.pb.gz -- ./calls
 [[ $(find temporary -mindepth 1) == "temporary/kelvin-$(id -u)" ]] || fail "temporary files are left behind: $(find temporary)"
