@@ -146,13 +146,18 @@ static bool explain_elapsed(struct diff_build *build, struct error *err)
 		.q = build->options.q,
 		.runs_in_pairs = build->options.runs_in_pairs };
 	CLEANUP(diff_cleanup) struct diff *waits = NULL;
+	struct error failure;
 
 	if (!build_two_sided(build))
 		return true;
 	elapsed_measure(build);
+	/* A profile of others may have no other metric: then no more is known. */
 	if (build->diff->elapsed.is_by_together &&
-		!diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, &waits, err))
+		!diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, &waits, &failure) &&
+		failure.code == ERROR_MEMORY) {
+		*err = failure;
 		return false;
+	}
 	return elapsed_say(build, waits, err);
 }
 
