@@ -363,19 +363,14 @@ static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out
 		out->location_id[k++] = (uint64_t)profile->stacks[stack].location + 1;
 }
 
-static void write_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)
+/* What samples share, and their order. */
+static void prepare_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
-	size_t from = w->from->samples, count = w->profile->sample_count - from;
-
-	if (!w->recording) {
-		write_thread_labels(w, keys);
-		write_wait_labels(w, keys);
-		order_samples(w);
-	}
-	w->message.n_sample = count;
-	w->message.sample = (Pprof__Sample **)pprof_take_messages(w, count, sizeof(Pprof__Sample));
-	for (size_t i = 0; w->ok && i < count; i++)
-		write_sample(w, pprof_sample_at(w, from + i), w->message.sample[i]);
+	if (w->recording)
+		return;
+	write_thread_labels(w, keys);
+	write_wait_labels(w, keys);
+	order_samples(w);
 }
 
 static void write_times(struct pprof_writer *w)
@@ -426,7 +421,7 @@ static void write_tables(struct pprof_writer *w, const struct pprof_label_keys *
 	write_mappings(w);
 	write_functions(w);
 	write_locations(w);
-	write_samples(w, keys);
+	prepare_samples(w, keys);
 	pprof_write_extension(w);
 	write_times(w);
 }
@@ -434,12 +429,52 @@ static void write_tables(struct pprof_writer *w, const struct pprof_label_keys *
 static bool pack(const Pprof__Profile *message, struct buffer *out, struct error *err)
 {
 	size_t size = pprof__profile__get_packed_size(message);
-	uint8_t *room = buffer_reserve(out, size);
+	uint8_t *room = size > 0 ? buffer_reserve(out, size) : NULL;
 
 	if (!room)
 		return buffer_ok(out, err);
 	buffer_commit(out, pprof__profile__pack(message, room));
 	return true;
+}
+
+static bool pack_some_samples(struct pprof_writer *w, size_t first, size_t count, struct buffer *out, struct error *err)
+{
+	const struct arena whole = w->arena;
+	Pprof__Profile part;
+	bool packed;
+
+	arena_init(&w->arena, 0);
+	pprof__profile__init(&part);
+	part.n_sample = count;
+	part.sample = (Pprof__Sample **)pprof_take_messages(w, count, sizeof(Pprof__Sample));
+	for (size_t i = 0; w->ok && i < count; i++)
+		write_sample(w, pprof_sample_at(w, first + i), part.sample[i]);
+	packed = w->ok ? pack(&part, out, err) : error_set_memory(err);
+	arena_deinit(&w->arena);
+	w->arena = whole;
+	return packed;
+}
+
+/*
+ * Messages that stand one behind the other are one. Samples take far more memory than their bytes: they are packed some
+ * at a time, and stand where their field does.
+ */
+static bool pack_parts(struct pprof_writer *w, struct buffer *out, struct error *err)
+{
+	enum { TOGETHER = 4096 };
+	size_t count = w->profile->sample_count;
+	Pprof__Profile types;
+
+	pprof__profile__init(&types);
+	types.n_sample_type = w->message.n_sample_type;
+	types.sample_type = w->message.sample_type;
+	w->message.n_sample_type = 0;
+	if (!pack(&types, out, err))
+		return false;
+	for (size_t at = w->from->samples; at < count; at += TOGETHER)
+		if (!pack_some_samples(w, at, count - at < TOGETHER ? count - at : TOGETHER, out, err))
+			return false;
+	return pack(&w->message, out, err);
 }
 
 bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err)
@@ -455,7 +490,7 @@ bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct erro
 		buffer_init(&w->columns[i], SIZE_MAX);
 	w->ok = true;
 	write_tables(w, &keys);
-	written = w->ok ? pack(&w->message, out, err) : error_set_memory(err);
+	written = w->ok ? pack_parts(w, out, err) : error_set_memory(err);
 	for (size_t i = 0; i < PPROF_COLUMNS; i++)
 		buffer_deinit(&w->columns[i]);
 	arena_deinit(&w->arena);

@@ -12,7 +12,7 @@ struct pprof_labels {
 /*
  * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), and what only Kelvin reads
  * (pprof_write_extension.c). One arena holds everything that the message points to; it is freed when the bytes are
- * made. `ok` is sticky.
+ * made. Samples have one of their own, some at a time. `ok` is sticky.
  *
  * A message holds the entries of each table from `from` on: all entries for a profile in one piece, the new ones for an
  * increment (increments.c).
