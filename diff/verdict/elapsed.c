@@ -109,5 +109,5 @@ bool elapsed_say(struct diff_build *build, const struct diff *waits, struct erro
 		buffer_append_string(&text, "; ");
 		waiting_append_named(waits, &text);
 	}
-	return build_text(diff, err, &diff->verdict_text, "%s", buffer_ok(&text, err) ? (const char *)text.data : "");
+	return buffer_ok(&text, err) && build_text(diff, err, &diff->verdict_text, "%s", (const char *)text.data);
 }
