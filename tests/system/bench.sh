@@ -84,12 +84,12 @@ refuses "too few for --layouts 8" kelvin bench ./base ./head --layouts 8 --runs 
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "${KELVIN_PAD-none}" | wc -c >>pads\necho "$1 ${KELVIN_LAYOUT-none}" >>layouts\nexec ./base 60\n' >seen
 chmod +x seen
-run_any kelvin bench './seen a' './seen b' --runs 4 --text
+run_any kelvin bench --metric cpu './seen a' './seen b' --runs 4 --text
 says stdout '^4 runs of each command'
 at_least "$(sort -u pads | wc -l)" 6 "lengths of the environment in 8 runs"
 [[ $(sort layouts | uniq -c | xargs) == "4 a none 4 b none" ]] || fail "KELVIN_LAYOUT without layouts: $(sort layouts | uniq -c)"
 rm pads layouts
-run_any kelvin bench './seen a{layout}' './seen b{layout}' --layouts 2 --runs 4 --no-pad --control --json a.json
+run_any kelvin bench --metric cpu './seen a{layout}' './seen b{layout}' --layouts 2 --runs 4 --no-pad --control --json a.json
 [[ $(sort -u pads) == 5 ]] || fail "padded all the same: $(sort -u pads)"
 [[ $(sort layouts | uniq -c | xargs) == "4 a1 1 4 a2 2 2 b1 1 2 b2 2" ]] || fail "runs of layouts: $(sort layouts | uniq -c | xargs)"
 says stderr '^kelvin: the layouts of (base|head) are the same bytes'

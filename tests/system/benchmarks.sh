@@ -31,7 +31,7 @@ are_told_apart() {
 	for name in hash rotate divide 'mix[1::2]'; do
 		[[ $(part "suite.c::$name" 3) == "bench_${name%%[*}" ]] ||
 			fail "$1: most of $name is in '$(part "suite.c::$name" 3)': $(<table)"
-		at_least "$(part "suite.c::$name" 2)" 20 "$1: samples of $name"
+		at_least "$(part "suite.c::$name" 2)" 10 "$1: samples of $name"
 		# One sample in a hundred at most is another benchmark's.
 		awk -v share="$(part "suite.c::$name" 10)" 'BEGIN { exit !(share <= 1) }' || fail "$1: of others in $name: $(<table)"
 	done
