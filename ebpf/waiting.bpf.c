@@ -94,23 +94,6 @@ struct {
 	__type(value, struct waiting_counters);
 } counters SEC(".maps");
 
-/* The rings of all CPUs, one behind the other; user space maps them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct waiting_switch);
-} switches SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct waiting_ring);
-} switch_rings SEC(".maps");
-
 /* A pointer on its way to a number: the verifier tells them apart until it was in a map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -144,6 +127,8 @@ struct {
 		if (mine)                                                                                              \
 			mine->counter += (more);                                                                       \
 	} while (0)
+
+#include "ebpf/waiting_switches.h"
 
 /* ---- Threads of the target ---- */
 
@@ -332,6 +317,39 @@ static inline void forget_wait(struct waiting_thread *thread)
 	thread->last_state = 0;
 }
 
+/* ---- The end of a wait ---- */
+
+/* The wait of a thread is over. */
+static inline void add_wait(struct waiting_thread *thread, __u64 now)
+{
+	struct times times = times_of(thread, now);
+
+	thread->since = 0;
+	fit_sums(thread);
+	for (int i = 0; i < WAITING_TIMES; i++) {
+		thread->last[i] = times.of[i];
+		thread->sums[i] += times.of[i];
+	}
+	/* A thread that is preempted on its way out of the kernel has waited twice when the hook comes. */
+	if (thread->state) {
+		thread->last_state = thread->state;
+		thread->last_sequence = thread->sequence;
+	}
+}
+
+/*
+ * The current thread waits, as far as was told: not each switch is (seen with Linux 6.18 in a virtual machine, where
+ * one in some ten thousand is told by no tracepoint). It has a CPU, since it is here.
+ */
+static inline void meet_end(struct waiting_thread *thread, __u32 tid)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	add_wait(thread, now);
+	if (switch_room > 0)
+		write_switch(tid, 1, now);
+}
+
 /* The current thread has waited, and goes on. */
 static __always_inline int charge_current(void *context, __u64 hook, _Bool is_last, _Bool with_frames)
 {
@@ -341,6 +359,8 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 
 	if (!thread)
 		return 0;
+	if (thread->since != 0)
+		meet_end(thread, tid);
 	if (!is_due(thread) || enabled_at == 0) {
 		forget_wait(thread);
 		return 0;
@@ -381,28 +401,6 @@ static inline void end_thread(__u32 tid)
 		COUNT(threads_ended);
 }
 
-/* A switch happens with interrupts off: nothing else writes into the ring of this CPU meanwhile. */
-static inline void write_switch(__u32 tid, _Bool is_on, __u64 now)
-{
-	__u32 cpu = bpf_get_smp_processor_id(), at;
-	struct waiting_ring *ring = bpf_map_lookup_elem(&switch_rings, &cpu);
-	struct waiting_switch *item;
-
-	if (!ring || switch_room == 0)
-		return;
-	at = cpu * switch_room + (ring->written & (switch_room - 1));
-	item = bpf_map_lookup_elem(&switches, &at);
-	if (!item || ring->written - ring->taken >= switch_room) {
-		COUNT(switches_lost);
-		return;
-	}
-	item->time_ns = now;
-	item->tid = tid;
-	item->is_on = is_on;
-	/* What was written before is seen before. */
-	__sync_fetch_and_add(&ring->written, 1);
-}
-
 static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -434,25 +432,12 @@ static inline void end_wait(struct task_struct *task, __u64 now)
 {
 	__u32 tid = task->pid;
 	struct waiting_thread *thread = find_thread(tid);
-	struct times times;
 
 	/* No program has met a thread that has not left a CPU yet. */
 	if (switch_room > 0 && (thread || is_of_target(task->tgid, tid)))
 		write_switch(tid, 1, now);
-	if (!thread || thread->since == 0)
-		return;
-	times = times_of(thread, now);
-	thread->since = 0;
-	fit_sums(thread);
-	for (int i = 0; i < WAITING_TIMES; i++) {
-		thread->last[i] = times.of[i];
-		thread->sums[i] += times.of[i];
-	}
-	/* A thread that is preempted on its way out of the kernel has waited twice when the hook comes. */
-	if (thread->state) {
-		thread->last_state = thread->state;
-		thread->last_sequence = thread->sequence;
-	}
+	if (thread && thread->since != 0)
+		add_wait(thread, now);
 }
 
 /* bool preempt, struct task_struct *prev, struct task_struct *next, and since Linux 5.18 the state of prev. */

@@ -542,6 +542,7 @@ static void test_switches_of_a_thread_alternate(void **state)
 	struct sampling sampling;
 	struct sleeper sleeper;
 	uint64_t off_ns = 0;
+	bool is_first_told;
 	size_t count;
 
 	start_sampling(&sampling, PLENTY);
@@ -554,8 +555,10 @@ static void test_switches_of_a_thread_alternate(void **state)
 	sleep_ns(20000000);
 	count = take_switches_of(&sampling, sleeper.tid, taken);
 	assert_true(count >= 2 * SLEEPS);
+	/* Kernels do not tell each switch. That of a thread which is not known yet is then not told here, too. */
+	is_first_told = taken[0].is_on;
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(taken[i].is_on, i % 2 == 0);
+		assert_int_equal(taken[i].is_on, is_first_told ? i % 2 == 0 : i % 2 == 1);
 		off_ns += i > 0 && taken[i].is_on ? taken[i].time_ns - taken[i - 1].time_ns : 0;
 	}
 	assert_false(taken[count - 1].is_on);
