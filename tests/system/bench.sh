@@ -118,7 +118,7 @@ interrupted() {
 
 	shift
 	: >began
-	"$KELVIN" bench "$@" >stdout 2>stderr &
+	"$KELVIN" bench --metric cpu "$@" >stdout 2>stderr &
 	bench=$!
 	started+=("$bench")
 	until [[ $(wc -l <began) -ge $count ]]; do
