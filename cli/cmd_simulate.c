@@ -57,12 +57,7 @@ struct simulation {
 
 static int64_t sum_of(const struct profile *profile, const char *type)
 {
-	uint32_t value_type = profile_find_metric(profile, type, NULL);
-	int64_t sum = 0;
-
-	for (size_t i = 0; value_type != PROFILE_NONE && i < profile->sample_count; i++)
-		sum = saturating_add(sum, profile->values[i * profile->value_type_count + value_type]);
-	return sum;
+	return profile_sum(profile, profile_find_metric(profile, type, NULL));
 }
 
 /* A run with a name is a part of the execution before it, whose processes it shares. */

@@ -103,13 +103,9 @@ static void append_losses(struct buffer *text, const struct profile_quality *qua
 /* The CPU time that the samples stand for; 0 if the samples do not measure CPU time. */
 static int64_t sampled_cpu_ns(const struct profile *profile)
 {
-	int64_t sum = 0;
+	bool is_cpu_time = profile_metric(profile, profile->default_value_type).is_cpu_time;
 
-	if (!profile_metric(profile, profile->default_value_type).is_cpu_time)
-		return 0;
-	for (size_t i = 0; i < profile->sample_count; i++)
-		sum = saturating_add(sum, profile->values[i * profile->value_type_count + profile->default_value_type]);
-	return sum;
+	return is_cpu_time ? profile_sum(profile, profile->default_value_type) : 0;
 }
 
 /*

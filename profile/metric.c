@@ -116,6 +116,15 @@ uint32_t profile_first_metric(const struct profile *profile)
 	return profile->counts_of[0] == PROFILE_NONE ? 1 : 0;
 }
 
+int64_t profile_sum(const struct profile *profile, uint32_t value_type)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; value_type != PROFILE_NONE && i < profile->sample_count; i++)
+		sum = saturating_add(sum, profile->values[i * profile->value_type_count + value_type]);
+	return sum;
+}
+
 uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit)
 {
 	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count; i++) {

@@ -53,6 +53,9 @@ uint32_t profile_first_metric(const struct profile *profile);
 /* The metric of that type and unit (NULL: any); PROFILE_NONE: the profile has none. */
 uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit);
 
+/* The sum of a value type over all samples, at most INT64_MAX; 0 of PROFILE_NONE. */
+int64_t profile_sum(const struct profile *profile, uint32_t value_type);
+
 /*
  * The metric of a name that a user gives: its type, as the file calls it or as Kelvin does (`sample`, `samples`), or
  * TYPE/UNIT where several metrics have the type. PROFILE_NONE: the profile has none.

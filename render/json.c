@@ -118,13 +118,8 @@ static json_t *verified(struct json_writer *w, const struct profile *profile)
 static json_t *elapsed_time(const struct profile *profile)
 {
 	uint32_t elapsed = profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
-	double sum = 0;
 
-	if (elapsed == PROFILE_NONE)
-		return json_null();
-	for (size_t i = 0; i < profile->sample_count; i++)
-		sum += (double)profile->values[i * profile->value_type_count + elapsed];
-	return measured(sum);
+	return elapsed == PROFILE_NONE ? json_null() : measured((double)profile_sum(profile, elapsed));
 }
 
 static void put_quality(struct json_writer *w, json_t *object, const struct profile *profile)

@@ -398,15 +398,9 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 
 double summary_samples(const struct profile *profile)
 {
-	double count = 0;
-
 	if (profile->counts_of[0] == PROFILE_NONE)
 		return NAN;
-	if (profile->quality.samples > 0)
-		return (double)profile->quality.samples;
-	for (size_t i = 0; i < profile->sample_count; i++)
-		count += (double)profile->values[i * profile->value_type_count];
-	return count;
+	return profile->quality.samples > 0 ? (double)profile->quality.samples : (double)profile_sum(profile, 0);
 }
 
 bool summary_quality_recorded(const struct profile *profile)

@@ -198,11 +198,9 @@ bool floor_weigh_waits(const struct diff_build *build, struct experiment *experi
 static double slowdown(const struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
-	uint32_t cpu = profile_wait_values(profile).cpu;
-	double waited = build->diff->run_queue.raw[side], ran = 0;
+	double waited = build->diff->run_queue.raw[side],
+	       ran = (double)profile_sum(profile, profile_wait_values(profile).cpu);
 
-	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++)
-		ran += (double)profile->values[i * profile->value_type_count + cpu];
 	return ran > 0 ? (waited + ran) / ran : 1;
 }
 

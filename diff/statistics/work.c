@@ -81,13 +81,8 @@ static double time_in_progress(const struct profile *profile)
 static double cpu_time(const struct profile *profile)
 {
 	uint32_t cpu = profile_wait_values(profile).cpu;
-	double sum = 0;
 
-	if (cpu == PROFILE_NONE)
-		return NAN;
-	for (size_t i = 0; i < profile->sample_count; i++)
-		sum += (double)profile->values[i * profile->value_type_count + cpu];
-	return sum;
+	return cpu == PROFILE_NONE ? NAN : (double)profile_sum(profile, cpu);
 }
 
 bool work_is_of_requests(const struct profile *profile)

@@ -16,16 +16,6 @@ static const double reason_share = 0.5;
 
 /* ---- Figures ---- */
 
-static double sum_cpu(const struct profile *profile)
-{
-	uint32_t cpu = profile_find_metric(profile, "cpu", "nanoseconds");
-	double sum = 0;
-
-	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++)
-		sum += (double)profile->values[i * profile->value_type_count + cpu];
-	return sum;
-}
-
 static double sum_waiting(const struct diff *diff, enum diff_side side)
 {
 	double sum = 0;
@@ -50,9 +40,11 @@ void elapsed_measure(struct diff_build *build)
 	if (diff->whole || !metric_is_elapsed(build->profiles[DIFF_HEAD], build->metric[DIFF_HEAD]))
 		return;
 	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
 		double total = side == DIFF_BASE ? diff->total.base : diff->total.head;
 
-		elapsed->cpu[side] = sum_cpu(build->profiles[side]) * (side == DIFF_HEAD ? diff->scale.factor : 1);
+		elapsed->cpu[side] = (double)profile_sum(profile, profile_find_metric(profile, "cpu", "nanoseconds")) *
+				     (side == DIFF_HEAD ? diff->scale.factor : 1);
 		elapsed->waiting[side] = sum_waiting(diff, (enum diff_side)side);
 		if (!(elapsed->cpu[side] > 0))
 			return;

@@ -315,11 +315,9 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 static double waiting_for_cpu_percent(const struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];
-	uint32_t cpu = profile_wait_values(profile).cpu;
-	double waited = build->diff->waits[PROFILE_WAIT_RUN_QUEUE].raw[side], ran = 0;
+	double waited = build->diff->waits[PROFILE_WAIT_RUN_QUEUE].raw[side],
+	       ran = (double)profile_sum(profile, profile_wait_values(profile).cpu);
 
-	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++)
-		ran += (double)profile->values[i * profile->value_type_count + cpu];
 	return waited + ran > 0 ? waited / (waited + ran) * 100 : 0;
 }
 

@@ -581,15 +581,6 @@ size_t labelled_samples(const struct profile *profile, const char *key, const ch
 	return found;
 }
 
-int64_t profile_sum(const struct profile *profile, uint32_t value_type)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < profile->sample_count; i++)
-		sum += profile->values[i * profile->value_type_count + value_type];
-	return sum;
-}
-
 void expect_refused(const void *bytes, size_t size, enum error_code code, const char *words)
 {
 	struct profile *profile = NULL;

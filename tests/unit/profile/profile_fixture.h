@@ -27,6 +27,3 @@ struct profile *read_data(const char *path);
 /* Fails the test unless reading fails with one line that has `words` in it, and with `code` if that is not ERROR_NONE.
  */
 void expect_refused(const void *bytes, size_t size, enum error_code code, const char *words);
-
-/* The sum of one value type over all samples. */
-int64_t profile_sum(const struct profile *profile, uint32_t value_type);
