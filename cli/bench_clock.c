@@ -24,7 +24,8 @@ struct bench_clock bench_clock_of(const struct profile *run)
 		clock.elapsed += (double)run->runs[i].wall_ns;
 		clock.cpu += (double)run->runs[i].cpu_ns;
 	}
-	if (elapsed != PROFILE_NONE)
+	clock.is_recorded = elapsed != PROFILE_NONE;
+	if (clock.is_recorded)
 		clock.elapsed = sum_elapsed(run, elapsed);
 	return clock;
 }

@@ -6,6 +6,7 @@
 /* What a run takes on the clock, and of CPUs: nanoseconds. */
 struct bench_clock {
 	double elapsed, cpu;
+	bool is_recorded; /* the run was recorded with its elapsed time */
 };
 
 /*

@@ -315,6 +315,8 @@ static bool choose_clock(struct bench *bench, const struct bench_turn *turn, str
 	sampling_add_elapsed(&bench->runner.sampler);
 	if (!make_turn(bench, turn, err) || !clock_differs(bench, &clock, &differs, err))
 		return false;
+	/* Where nobody may sample waits there is no elapsed time. */
+	differs = differs && clock.is_recorded;
 	keep_turn(bench, turn, differs);
 	if (differs)
 		say_clock(bench, &clock);

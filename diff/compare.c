@@ -141,16 +141,16 @@ bool build_sum_up(struct diff_build *build, struct error *err)
 
 static bool explain_elapsed(struct diff_build *build, struct error *err)
 {
-	const struct diff_options options = { .scale = build->options.scale,
-		.metric = "wall",
-		.q = build->options.q,
-		.runs_in_pairs = build->options.runs_in_pairs };
+	struct diff_options options = build->options;
 	CLEANUP(diff_cleanup) struct diff *waits = NULL;
 	struct error failure;
 
 	if (!build_two_sided(build))
 		return true;
 	elapsed_measure(build);
+	options.metric = "wall";
+	options.gate_count = 0;
+	options.control = NULL;
 	/* A profile of others may have no other metric: then no more is known. */
 	if (build->diff->elapsed.is_by_together &&
 		!diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, &waits, &failure) &&

@@ -79,18 +79,24 @@ static struct diff *compare(const struct program *base, const struct program *he
 
 static const struct program usual = { .cpu_ms = 800, .together = 0.5, .timer_ms = 100, .seed = 1 };
 
+/* Head is slower than the usual program: what is said of it. */
+static const char *regress(struct program head, struct diff **diff)
+{
+	head.seed = 2;
+	*diff = compare(&usual, &head);
+	assert_int_equal((*diff)->verdict, DIFF_REGRESSED);
+	return diff_string(*diff, (*diff)->verdict_text);
+}
+
 static void less_in_parallel_is_told_with_what_threads_wait_for(void **state)
 {
 	struct program locked = usual;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const char *text;
 
-	locked.seed = 2;
 	locked.together = 0.9;
 	locked.lock_ms = 320;
-	diff = compare(&usual, &locked);
-	text = diff_string(diff, diff->verdict_text);
-	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	text = regress(locked, &diff);
 	assert_non_null(strstr(text, " more elapsed time per run ("));
 	assert_non_null(strstr(text, " per run: less of it in parallel; `merge` waits for a lock"));
 	assert_true(diff->elapsed.by_together > 0.9 * diff->total.delta);
@@ -103,11 +109,8 @@ static void longer_waits_are_told(void **state)
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const char *text;
 
-	slow.seed = 2;
 	slow.timer_ms = 400;
-	diff = compare(&usual, &slow);
-	text = diff_string(diff, diff->verdict_text);
-	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	text = regress(slow, &diff);
 	assert_non_null(strstr(text, "`fetch` waits longer for a timer: +300 ms per run"));
 	assert_null(strstr(text, "it waits"));
 	assert_null(strstr(text, "parallel"));
@@ -119,11 +122,8 @@ static void more_to_do_needs_no_other_reason(void **state)
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	const char *text;
 
-	busy.seed = 2;
 	busy.cpu_ms = 1200;
-	diff = compare(&usual, &busy);
-	text = diff_string(diff, diff->verdict_text);
-	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	text = regress(busy, &diff);
 	assert_non_null(strstr(text, "; CPU time 80"));
 	assert_null(strstr(text, "parallel"));
 	assert_null(strstr(text, "waits"));
