@@ -339,15 +339,14 @@ static inline void add_wait(struct waiting_thread *thread, __u64 now)
 
 /*
  * The current thread waits, as far as was told: not each switch is (seen with Linux 6.18 in a virtual machine, where
- * one in some ten thousand is told by no tracepoint). It has a CPU, since it is here.
+ * about one in a thousand is told by no tracepoint when it is busy). It has a CPU, since it is here.
  */
 static inline void meet_end(struct waiting_thread *thread, __u32 tid)
 {
 	__u64 now = bpf_ktime_get_ns();
 
 	add_wait(thread, now);
-	if (switch_room > 0)
-		write_switch(tid, 1, now);
+	write_switch(tid, 1, now);
 }
 
 /* The current thread has waited, and goes on. */
@@ -410,8 +409,7 @@ static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 	/* Only threads of the target are met. */
 	if (!thread && !is_of_target(tgid, tid))
 		return;
-	if (switch_room > 0)
-		write_switch(tid, 0, now);
+	write_switch(tid, 0, now);
 	if (state & TASK_DEAD) {
 		end_thread(tid);
 		return;

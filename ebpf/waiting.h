@@ -98,7 +98,7 @@ struct ebpf_switch {
 
 /*
  * Takes up to `most` switches that were written since, in the order of time of each CPU, and returns their number; 0:
- * there are no more. A CPU has room for those of a tenth of a second when there are 300,000 a second.
+ * there are no more. A CPU has room for 65,536 of them, and where there are more than 64 CPUs for fewer, down to 4,096.
  */
 size_t ebpf_waiting_take_switches(struct ebpf_waiting *waiting, struct ebpf_switch *switches, size_t most);
 

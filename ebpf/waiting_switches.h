@@ -28,7 +28,7 @@ static inline void write_switch(__u32 tid, _Bool is_on, __u64 now)
 	struct waiting_ring *ring = bpf_map_lookup_elem(&switch_rings, &cpu);
 	struct waiting_switch *item;
 
-	if (!ring || switch_room == 0)
+	if (switch_room == 0 || !ring)
 		return;
 	at = cpu * switch_room + (ring->written & (switch_room - 1));
 	item = bpf_map_lookup_elem(&switches, &at);

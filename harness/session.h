@@ -4,6 +4,8 @@
 #include "harness/harness.h"
 #include "harness/protocol.h"
 
+enum { SESSION_MOST_PIDS = 256 };
+
 /*
  * What harnesses say, in order of its arrival, and the windows that it makes. A window is the time between Start and
  * Stop. Harnesses name it afterwards: a URI belongs to the window that ended last. Rounds are pairs of markers of one
@@ -16,8 +18,6 @@
  *
  * Used by one thread at a time.
  */
-enum { SESSION_MOST_PIDS = 256 };
-
 struct session {
 	struct session_window *windows; /* owned; by start */
 	size_t window_count, window_capacity;

@@ -502,9 +502,8 @@ static bool hold_sample(struct collector *collector, const struct record *record
 
 bool collector_add_switch(struct collector *collector, uint64_t time_ns, int32_t tid, bool is_on, struct error *err)
 {
-	const struct switch_log_item item = { (int64_t)(time_ns - collector->start_ns), tid, is_on };
-
-	return !collector->switches || switch_log_add(collector->switches, &item, err);
+	return !collector->switches ||
+	       switch_log_add(collector->switches, (int64_t)(time_ns - collector->start_ns), tid, is_on, err);
 }
 
 void collector_miss_switches(struct collector *collector, uint64_t count)

@@ -81,11 +81,11 @@ bool switch_log_take(struct switch_log *switches, const struct record *record, i
 	return record->tid <= 0 || keep_switch(switches, &item, err);
 }
 
-bool switch_log_add(struct switch_log *switches, const struct switch_log_item *item, struct error *err)
+bool switch_log_add(struct switch_log *switches, int64_t time_ns, int32_t tid, bool is_on, struct error *err)
 {
-	const struct thread_switch kept = { item->time_ns, item->tid, item->is_on ? ELAPSED_ON : ELAPSED_OFF };
+	const struct thread_switch item = { time_ns, tid, is_on ? ELAPSED_ON : ELAPSED_OFF };
 
-	return keep_switch(switches, &kept, err);
+	return keep_switch(switches, &item, err);
 }
 
 void switch_log_miss(struct switch_log *switches, uint64_t count)

@@ -14,14 +14,9 @@ COMMON_MUST_CHECK
 bool switch_log_create(struct switch_log **switches, struct error *err);
 void switch_log_destroy(struct switch_log *switches); /* NULL is allowed */
 
-/* A switch that is known otherwise, since the begin of the recording. */
-struct switch_log_item {
-	int64_t time_ns;
-	int32_t tid;
-	bool is_on;
-};
+/* Keeps a switch that is known otherwise: a thread gets a CPU, or leaves it. `time_ns` since the begin, too. */
 COMMON_MUST_CHECK
-bool switch_log_add(struct switch_log *switches, const struct switch_log_item *item, struct error *err);
+bool switch_log_add(struct switch_log *switches, int64_t time_ns, int32_t tid, bool is_on, struct error *err);
 
 /* Switches that are missing. */
 void switch_log_miss(struct switch_log *switches, uint64_t count);
