@@ -62,7 +62,8 @@ survives() {
 	[[ $what == simulate* ]] || ! grep -E ' [3-9][0-9]* -> .*(kelvin|runner)' descriptors || fail "$what: the command has a descriptor of ours"
 	touch go
 	wait_until "$what: the survivor ends" test ! -d "/proc/$(<survivor.pid)"
-	# No program starts in a simulation that is over.
+	# No program starts in a simulation that is over; valgrind says so where one was just about to.
+	[[ $what != simulate* ]] || sed -i '/^valgrind: Cannot create log file /d' survivor.out
 	[[ $(head -n 1 survivor.out) =~ ^20[0-9][0-9]$ || ($what == simulate* && ! -s survivor.out) ]] || fail "$what: another program ran: $(<survivor.out)"
 	rm -f go survivor.*
 }
