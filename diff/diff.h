@@ -17,6 +17,7 @@
  */
 
 struct diff;
+struct diff_measured;
 
 enum diff_side { DIFF_BASE, DIFF_HEAD };
 enum { DIFF_SIDES = 2 };
@@ -165,6 +166,8 @@ struct diff_options {
 	 */
 	const struct diff_estimate *total;
 	const struct diff_control *control; /* NULL: there was none */
+	/* what is nearly all of the time has this evidence (statistics/measured.h); NULL: that of its samples */
+	const struct diff_measured *measured;
 };
 
 /* ---- Result ---- */

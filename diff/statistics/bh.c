@@ -27,8 +27,8 @@ static size_t bh_collect_members(const struct experiment *experiment, const stru
 		double weight = weight_of(experiment, row);
 
 		/* Row 0, the whole, is tested by itself. */
-		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row ||
-			!family_has(family, &experiment->rows[row]))
+		if (row == 0 || !results[row].tested || results[row].adjustment > 0 ||
+			experiment->rows[row].twin != row || !family_has(family, &experiment->rows[row]))
 			continue;
 		members[count++] = (struct step_up_member){ .p = results[row].p / weight, .id = row };
 		sum += weight;
@@ -60,7 +60,9 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 	 */
 	results[0].q = fmin(1, 2 * results[0].p);
 	for (size_t row = 0; row < experiment->row_count; row++) {
-		if (results[row].tested && family_has(family, &experiment->rows[row]))
+		if (results[row].adjustment > 0)
+			results[row].q = fmin(1, results[row].p * results[row].adjustment);
+		else if (results[row].tested && family_has(family, &experiment->rows[row]))
 			results[row].q = results[experiment->rows[row].twin].q;
 	}
 	*alpha = count > 0 ? rate * (double)(found > 0 ? found : 1) / (double)count : rate;

@@ -10,6 +10,7 @@
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/floor.h"
 #include "diff/statistics/load.h"
+#include "diff/statistics/measured.h"
 #include "diff/statistics/open_load.h"
 #include "diff/statistics/scale.h"
 #include "diff/statistics/states.h"
@@ -247,6 +248,7 @@ static bool weigh_samples(struct diff_build *build, struct experiment *experimen
 	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
 						   : weigh_single(build, experiment, results, err)))
 		return false;
+	measured_weigh(build, experiment, results);
 	if (!placement_weigh(build, experiment, results, err))
 		return false;
 	open_load_judge(experiment, results);

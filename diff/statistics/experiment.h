@@ -89,8 +89,13 @@ struct row_result {
 	double variance; /* variance of `judged` */
 	/* additional variance of `effect`: the machine's speed may have changed all functions alike */
 	double common_variance;
-	double freedom;     /* degrees of freedom of the variance; INFINITY if the variance is known */
-	double p, q;        /* q: NAN until adjusted */
+	double freedom; /* degrees of freedom of the variance; INFINITY if the variance is known */
+	double p, q;    /* q: NAN until adjusted */
+	/*
+	 * The row is what the whole is, which others test (measured.h): its q is p times this, and it is in no family.
+	 * 0: it is one of its family
+	 */
+	double adjustment;
 	double base, head;  /* scaled sums */
 	double small_error; /* absolute standard error if counts are too small for a relative one; else 0 */
 	/* by how much more the logarithm of head over base may be less, and more, since the load is not known */

@@ -2,7 +2,9 @@
 /* Compares the functions of one benchmark, or of all together, at the rate of tests that is left for them. */
 #include "diff/suite.h"
 
+#include "diff/statistics/measured.h"
 #include "diff/suite/work.h"
+#include "probability/probability.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -223,9 +225,35 @@ static double rate_within(const struct diff_suite *suite, uint32_t benchmark)
 	return suite->options.diff.q * (double)details->proven / (double)details->tested;
 }
 
+/*
+ * What the harness's clock tells of functions that are all of a benchmark. Samples are of CPU time, which the clock
+ * tells too where the benchmark had one CPU all the time. False: it does not tell.
+ */
+static bool measure(const struct diff_suite *suite, uint32_t benchmark, struct diff_measured *measured)
+{
+	/* by how much a share of the time may differ from all of it */
+	static const double tolerance = 0.05;
+	const struct diff_benchmark *b;
+
+	if (benchmark == DIFF_ALL_BENCHMARKS || !suite->is_measured || suite->is_exact)
+		return false;
+	b = &suite->benchmarks[benchmark];
+	if (b->is_contradicted || !isfinite(b->p))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!(fabs(b->cpu_share[side] - 1) <= tolerance))
+			return false;
+	measured->effect = log1p(b->change);
+	measured->error = (log1p(b->change_high) - log1p(b->change_low)) / 2 / tail_quantile(0.025, INFINITY);
+	measured->p = b->p;
+	measured->adjustment = b->p > 0 ? b->q / b->p * rate_within(suite, benchmark) / suite->options.diff.q : 1;
+	return isfinite(measured->effect) && isfinite(measured->error);
+}
+
 static bool compare_part(const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err)
 {
 	struct diff_options options = suite->options.diff;
+	struct diff_measured measured;
 	CLEANUP(cleanup_free) struct diff_gate *gates = calloc(options.gate_count + 1, sizeof(*gates));
 	size_t gate_count = 0;
 
@@ -238,6 +266,7 @@ static bool compare_part(const struct diff_suite *suite, uint32_t benchmark, str
 	options.q = rate_within(suite, benchmark);
 	options.gates = gates;
 	options.gate_count = gate_count;
+	options.measured = measure(suite, benchmark, &measured) ? &measured : NULL;
 	options.runs_in_pairs = options.runs_in_pairs && executions_agree(suite, benchmark);
 	return diff_create(part->profiles[DIFF_BASE], part->profiles[DIFF_HEAD], &options, &part->diff, err) &&
 	       suite_say_benchmark(suite, benchmark, (const struct profile *const *)part->profiles, part->diff, err);

@@ -243,10 +243,82 @@ static void memory_that_is_not_there_is_an_error(void **state)
 	}
 }
 
+/* ---- Functions that are all of a benchmark ---- */
+
+/* Samples of 10 ms a side has of `work` in each execution, and of what else the benchmark runs; they add up to it. */
+struct whole {
+	int64_t work, rest;
+};
+
+static struct profile *with_whole(struct whole side, size_t executions)
+{
+	static const int64_t sample_ns = 10000000;
+	struct profile *profile = suites_profile();
+
+	for (size_t e = 0; e < executions; e++) {
+		double all = (double)((side.work + side.rest) * sample_ns);
+		/* one sample more or less, by where in the benchmark the first one falls */
+		int64_t work = side.work + (int64_t)(e % 3) - 1;
+		uint32_t run;
+
+		suites_add_execution(profile);
+		run = suites_add(profile, "s::crunch", all * (1 + 0.0005 * (double)(e % 4)), 1);
+		profile->runs[run].duration_ns = (int64_t)all;
+		suites_add_sample(profile, run, "root;crunch@7;work@40", work, work * sample_ns);
+		if (side.rest > 0)
+			suites_add_sample(profile, run, "root;crunch@7;rest@50", side.rest, side.rest * sample_ns);
+	}
+	return profile;
+}
+
+/* The state of `work` in the benchmark, whose change is proven to be `verdict`. */
+static enum diff_state state_of_work(struct whole before, struct whole after, enum diff_verdict verdict)
+{
+	CLEANUP(profile_cleanup) struct profile *base = with_whole(before, 6), *head = with_whole(after, 6);
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
+	enum diff_state state;
+	struct diff_part part;
+	struct error err;
+	uint32_t id;
+
+	assert_int_equal(suite->benchmarks[0].verdict, verdict);
+	assert_true(diff_suite_explain(suite, 0, &part, &err));
+	state = function_of(part.diff, "work", &id)->self.state;
+	/* All samples lie below this one. */
+	assert_int_equal(function_of(part.diff, "crunch", &id)->total.state,
+		verdict == DIFF_REGRESSED ? DIFF_STATE_MORE : DIFF_STATE_LESS);
+	diff_part_deinit(&part);
+	return state;
+}
+
+static void what_is_all_of_a_benchmark_has_its_proof(void **state)
+{
+	(void)state;
+	/* Six times 13 samples after 12 prove nothing; the harness' clock does. */
+	assert_int_equal(
+		state_of_work((struct whole){ 12, 0 }, (struct whole){ 13, 0 }, DIFF_REGRESSED), DIFF_STATE_MORE);
+	assert_int_equal(
+		state_of_work((struct whole){ 13, 0 }, (struct whole){ 12, 0 }, DIFF_IMPROVED), DIFF_STATE_LESS);
+}
+
+static void what_is_a_part_of_a_benchmark_has_not(void **state)
+{
+	(void)state;
+	/* A fifth of the benchmark is something else. */
+	assert_int_equal(
+		state_of_work((struct whole){ 12, 3 }, (struct whole){ 13, 3 }, DIFF_REGRESSED), DIFF_STATE_UNPROVEN);
+	/* What is 4 % more is not `work`, which is nearly all of it. */
+	assert_int_not_equal(
+		state_of_work((struct whole){ 100, 0 }, (struct whole){ 100, 4 }, DIFF_REGRESSED), DIFF_STATE_MORE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_explained_by_functions_and_lines),
+		cmocka_unit_test(what_is_all_of_a_benchmark_has_its_proof),
+		cmocka_unit_test(what_is_a_part_of_a_benchmark_has_not),
 		cmocka_unit_test(the_verdict_of_a_benchmark_is_that_of_the_list),
 		cmocka_unit_test(functions_of_what_is_not_proven_are_not_tested),
 		cmocka_unit_test(sides_without_a_common_benchmark_are_explained),
