@@ -326,6 +326,7 @@ struct diff_evidence {
 	 * else the mode is NONE
 	 */
 	bool uncounted;
+	bool by_ranks; /* pairs of runs vary wildly, and their ranks tested the total (statistics/pairs.h) */
 };
 
 /*

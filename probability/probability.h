@@ -5,5 +5,6 @@
 
 #include "probability/median.h"
 #include "probability/moderate.h"
+#include "probability/signed_rank.h"
 #include "probability/step_up.h"
 #include "probability/tails.h"

@@ -457,6 +457,7 @@ static json_t *evidence(struct json_writer *w)
 	document_put(w, object, "q", json_number(e->q));
 	document_put(w, object, "floor_rsd", json_number(e->floor_rsd));
 	document_put(w, object, "floor_changed_rsd", json_number(e->floor_changed_rsd));
+	document_put(w, object, "by_ranks", json_boolean(e->by_ranks));
 	document_put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
 	document_put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
 	return object;

@@ -337,6 +337,8 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 	case DIFF_EVIDENCE_RUNS:
 		buffer_printf(out, "Evidence: %zu runs of base and %zu runs of head.", evidence->runs[DIFF_BASE],
 			evidence->runs[DIFF_HEAD]);
+		if (evidence->by_ranks)
+			buffer_append_string(out, " They vary wildly, so that ranks of their pairs tell of the total.");
 		return;
 	case DIFF_EVIDENCE_SINGLE:
 		buffer_printf(out, "Evidence: %s, divided into %zu blocks of time in base and %zu in head",

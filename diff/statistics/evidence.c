@@ -134,6 +134,9 @@ static bool weigh_runs(
 	build->speed_rsd = sqrt(basis->speed.variance);
 	experiment->whole_is_measured = whole_is_measured(build);
 	experiment->in_turn = runs_overlap(build);
+	experiment->in_pairs = build->options.runs_in_pairs && build->diff->scale.mode == DIFF_SCALE_PER_RUN &&
+			       !experiment->units_are_layouts && !experiment->is_part &&
+			       experiment->sides[DIFF_BASE].unit_count == experiment->sides[DIFF_HEAD].unit_count;
 	experiment->has_modes = floor_is_compiled_at_run_time(floor_language(build->diff));
 	if (!evidence_runs(experiment, &basis->speed, speed_use_of(build, &basis->speed), &moderation, results, err))
 		return false;
@@ -248,6 +251,7 @@ static bool weigh_samples(struct diff_build *build, struct experiment *experimen
 	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
 						   : weigh_single(build, experiment, results, err)))
 		return false;
+	evidence->by_ranks = results[0].by_ranks;
 	measured_weigh(build, experiment, results);
 	if (!placement_weigh(build, experiment, results, err))
 		return false;

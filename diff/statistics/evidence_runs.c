@@ -2,6 +2,7 @@
 #include "diff/statistics/evidence_runs.h"
 
 #include "diff/statistics/modes.h"
+#include "diff/statistics/pairs.h"
 #include "diff/statistics/small.h"
 #include "probability/probability.h"
 
@@ -31,6 +32,8 @@ static const double least_variance = 1e-9;
 
 /* A row that is waits to more than this part varies as waits do. */
 static const double mostly = 0.5;
+
+static const double interval_tail = 0.025;
 
 /* A run with less than this part of a row's mean over its side lacks it. */
 static const double lacking = 0.25;
@@ -286,6 +289,34 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 }
 
 /*
+ * Where pairs of runs vary wildly, their ranks test the whole in place of Student's t: its difference is the middle of
+ * their interval, less what the result was rid of already (p_despite_modes()).
+ */
+static void rank_whole(const struct experiment *experiment, size_t row, struct row_result *result)
+{
+	const double *base = experiment_values(experiment, DIFF_BASE, row),
+		     *head = experiment_values(experiment, DIFF_HEAD, row);
+	double differences[SIGNED_RANK_MOST];
+	size_t count = experiment->sides[DIFF_BASE].unit_count;
+	struct signed_rank ranks;
+
+	for (size_t pair = 0; pair < count && count <= SIGNED_RANK_MOST; pair++) {
+		if (!(base[pair] > 0 && head[pair] > 0))
+			return;
+		differences[pair] = log(head[pair] / base[pair]);
+	}
+	if (!pairs_by_ranks(differences, count, &ranks))
+		return;
+	result->by_ranks = true;
+	result->freedom = (double)count - 1;
+	result->variance = pow((ranks.high - ranks.low) / 2 / tail_quantile(interval_tail, result->freedom), 2);
+	result->effect += (ranks.low + ranks.high) / 2 -
+			  log(experiment_sum(experiment, DIFF_HEAD, row) / experiment_sum(experiment, DIFF_BASE, row));
+	result->judged = result->effect;
+	result->p = fmax(ranks.p, tail_two_sided(result->effect / sqrt(result->variance), result->freedom));
+}
+
+/*
  * Tests the whole, which is measured rather than counted: samples come at a fixed distance, so that a run's total is
  * off by one of them at most. Its noise is the difference between runs (Welch 1947, Satterthwaite 1946), and the
  * machine's change between the turns of both sides.
@@ -307,6 +338,8 @@ static void test_whole(const struct experiment *experiment, size_t row, struct r
 	result->effect = result->judged = log(result->head / result->base);
 	result->freedom = result->variance * result->variance / parts;
 	result->p = tail_two_sided(result->effect / sqrt(result->variance), result->freedom);
+	if (experiment->in_pairs && outer == 0)
+		rank_whole(experiment, row, result);
 }
 
 /* Tests a row with the method that fits it, as if the compiler decided alike in all processes. */

@@ -66,6 +66,7 @@ struct experiment {
 	/* the program is compiled at run time, so that its processes run in one of several modes */
 	bool has_modes;
 	bool units_are_layouts; /* of code (layouts.h), else they are runs, blocks of time or processes */
+	bool in_pairs;          /* unit i of base and unit i of head are runs that were made one after the other */
 	bool in_turn;           /* runs of both sides were made in turn, so that changes of the machine affected both */
 	/*
 	 * [row] this number of its samples is worth one of equal weights (weights.h); owned; NULL: all weights are
@@ -100,6 +101,7 @@ struct row_result {
 	double small_error; /* absolute standard error if counts are too small for a relative one; else 0 */
 	/* by how much more the logarithm of head over base may be less, and more, since the load is not known */
 	double less_by_load, more_by_load;
+	bool by_ranks; /* of pairs of runs (pairs.h) */
 };
 
 void experiment_deinit(struct experiment *experiment);

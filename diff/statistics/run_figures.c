@@ -2,6 +2,7 @@
 #include "diff/statistics/run_figures.h"
 
 #include "diff/statistics/layouts.h"
+#include "diff/statistics/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -134,6 +135,25 @@ static void interval_of(const struct moments *moments, double *low, double *high
 	*high = moments->mean + half;
 }
 
+/* Of pairs that vary wildly ranks tell the interval, which has the mean in it, as it is shown beside. */
+static void interval_of_change(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
+	bool in_pairs, const struct moments *change, struct diff_run_summary *summary)
+{
+	double differences[SIGNED_RANK_MOST];
+	size_t count = base->run_count;
+	struct signed_rank ranks;
+
+	interval_of(change, &summary->change_low, &summary->change_high);
+	if (!in_pairs || count != head->run_count || count > SIGNED_RANK_MOST)
+		return;
+	for (size_t i = 0; i < count; i++)
+		differences[i] = log(figure_of(&head->runs[i], figure) / figure_of(&base->runs[i], figure));
+	if (!pairs_by_ranks(differences, count, &ranks))
+		return;
+	summary->change_low = fmin(ranks.low, change->mean);
+	summary->change_high = fmax(ranks.high, change->mean);
+}
+
 bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
 	bool in_pairs, struct diff_run_summary *summary)
 {
@@ -151,7 +171,7 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 		summary->low[side] = isnan(summary->low[side]) ? NAN : fmax(summary->low[side], 0);
 	}
 	change = change_moments(base, head, figure, in_pairs);
-	interval_of(&change, &summary->change_low, &summary->change_high);
+	interval_of_change(base, head, figure, in_pairs, &change, summary);
 	summary->change = expm1(change.mean);
 	summary->change_low = expm1(summary->change_low);
 	summary->change_high = expm1(summary->change_high);

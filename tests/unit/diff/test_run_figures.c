@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+
 /* A profile whose runs took these milliseconds of CPU time, and a thousand times as many bytes. */
 static struct profile *with_runs(const double *milliseconds, size_t count)
 {
@@ -96,6 +99,55 @@ static void a_run_far_from_the_others_is_an_outlier(void **state)
 	assert_false(outlier);
 }
 
+/* A run of 100 ms on a machine where one run in ten meets other programs and takes up to twice as long. */
+static double wild_run(gsl_rng *rng, double times)
+{
+	double quiet = 100 * times * exp(gsl_ran_gaussian(rng, 0.01));
+
+	return gsl_rng_uniform(rng) < 0.1 ? quiet * (1 + gsl_ran_exponential(rng, 0.3)) : quiet;
+}
+
+/* How many of 200 comparisons of 20 pairs say that head takes more or less, where it takes `times` as long. */
+static size_t proven(gsl_rng *rng, double times, bool in_pairs)
+{
+	enum { PAIRS = 20, COMPARISONS = 200 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < COMPARISONS; i++) {
+		double before[PAIRS], after[PAIRS];
+
+		for (size_t pair = 0; pair < PAIRS; pair++) {
+			before[pair] = wild_run(rng, 1);
+			after[pair] = wild_run(rng, times);
+		}
+		{
+			CLEANUP(profile_cleanup) struct profile *base = with_runs(before, PAIRS);
+			CLEANUP(profile_cleanup) struct profile *head = with_runs(after, PAIRS);
+			struct diff_run_summary summary;
+
+			assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, in_pairs, &summary));
+			assert_true(summary.change_low <= summary.change && summary.change <= summary.change_high);
+			count += summary.change_low > 0 || summary.change_high < 0;
+		}
+	}
+	return count;
+}
+
+static void ranks_prove_what_wild_runs_hide(void **state)
+{
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+	size_t by_chance, by_ranks, by_means;
+
+	gsl_rng_set(rng, 7);
+	by_chance = proven(rng, 1, true);
+	by_ranks = proven(rng, 1.03, true);
+	by_means = proven(rng, 1.03, false);
+	print_message("of 200: %zu by chance, %zu by ranks of pairs, %zu by means\n", by_chance, by_ranks, by_means);
+	assert_true(by_chance <= 16);
+	assert_true(by_ranks >= 140 && by_ranks > by_means * 3 / 2);
+	gsl_rng_free(rng);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +156,7 @@ int main(void)
 		cmocka_unit_test(swapping_the_sides_inverts_the_change),
 		cmocka_unit_test(what_was_not_measured_is_not_summed_up),
 		cmocka_unit_test(a_run_far_from_the_others_is_an_outlier),
+		cmocka_unit_test(ranks_prove_what_wild_runs_hide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
