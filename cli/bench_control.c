@@ -8,7 +8,7 @@ static bool judge_suite(const struct comparison *comparison, const struct profil
 	struct diff_control *control, struct error *err)
 {
 	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
-	struct diff_suite_options options = comparison_suite_options(comparison, 0);
+	struct diff_suite_options options = comparison_suite_options(comparison, false);
 
 	options.diff.gate_count = 0;
 	if (!diff_suite_create(base, again, &options, &suite, err))

@@ -1,34 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_looks.h"
 
-enum { FIRST_LOOK_PAIRS = 3, LOOK_SECONDS = 600 };
+enum { LOOK_SECONDS = 600 };
 static const size_t look_memory_bytes = (size_t)8 << 30;
 
-/* The pairs of the look after the one at `pairs`. */
-static uint64_t next_look(uint64_t pairs)
-{
-	return pairs + (pairs + 1) / 2;
-}
-
-unsigned int bench_look_after(uint64_t pairs)
-{
-	unsigned int number = 1;
-
-	for (uint64_t at = FIRST_LOOK_PAIRS; at < pairs; at = next_look(at))
-		number++;
-	return number;
-}
-
-unsigned int bench_look_at(uint64_t pairs)
-{
-	uint64_t at = FIRST_LOOK_PAIRS;
-
-	while (at < pairs)
-		at = next_look(at);
-	return at == pairs ? bench_look_after(pairs) : 0;
-}
-
-/* ---- In a process of its own ---- */
+/* What a look tells, of a process of its own. */
+struct look {
+	size_t benchmarks, undecided;
+	bool has_filter; /* some are decided, and harnesses can be told */
+	struct harness_filter filter;
+};
 
 struct look_task {
 	const struct bench_runner *runner;
@@ -39,11 +20,31 @@ struct look_task {
 
 struct look_result {
 	bool ok;
-	struct bench_look look;
+	struct look look;
 	struct error err;
 };
 
-static bool count_undecided(const struct look_task *task, struct bench_look *look, struct error *err)
+/* The filter of benchmarks that are not decided, if some are. */
+static bool make_filter(const struct diff_suite *suite, struct look *look, struct error *err)
+{
+	CLEANUP(cleanup_free) const char **uris = calloc(suite->benchmark_count + 1, sizeof(*uris));
+	size_t undecided = 0, decided = suite->benchmark_count;
+
+	if (!uris)
+		return error_set_memory(err);
+	for (size_t i = 0; i < suite->benchmark_count; i++) {
+		const struct diff_benchmark *benchmark = &suite->benchmarks[i];
+		bool is_open = benchmark->presence == DIFF_IN_BOTH && benchmark->verdict == DIFF_INCONCLUSIVE;
+
+		uris[is_open ? undecided++ : --decided] = diff_suite_string(suite, benchmark->uri);
+	}
+	look->has_filter = undecided > 0 && undecided < suite->benchmark_count &&
+			   harness_filter_make(uris, undecided, uris + undecided, suite->benchmark_count - undecided,
+				   &look->filter);
+	return true;
+}
+
+static bool count_undecided(const struct look_task *task, struct look *look, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
@@ -56,7 +57,7 @@ static bool count_undecided(const struct look_task *task, struct bench_look *loo
 	for (size_t i = 0; i < suite->benchmark_count; i++)
 		look->benchmarks += suite->benchmarks[i].presence == DIFF_IN_BOTH;
 	look->undecided = suite->verdicts[DIFF_INCONCLUSIVE];
-	return true;
+	return make_filter(suite, look, err);
 }
 
 static void work(void *context, void *result)
@@ -66,28 +67,55 @@ static void work(void *context, void *result)
 	made->ok = count_undecided(context, &made->look, &made->err);
 }
 
-bool bench_look(const struct bench_runner *runner, const struct bench_record *const records[DIFF_SIDES], uint64_t pairs,
-	const struct diff_suite_options *options, struct bench_look *look, struct error *err)
+static bool take_look(const struct look_task *task, struct look_result *made, struct error *err)
 {
-	struct look_task task = { runner, records, pairs, options };
 	struct isolated isolated = { 0 };
-	const int profiles = fileno(runner->profiles);
+	const int profiles = fileno(task->runner->profiles);
 	struct isolated_limits limits = { .seconds = LOOK_SECONDS,
 		.memory_bytes = look_memory_bytes,
 		.descriptors = &profiles,
 		.descriptor_count = 1 };
-	struct look_result made;
 
-	if (!isolated_start(&isolated, &limits, sizeof(made), work, &task, err))
+	if (!isolated_start(&isolated, &limits, sizeof(*made), work, (void *)task, err))
 		return false;
 	isolated_wait(&isolated);
-	made = *(struct look_result *)isolated.result;
+	*made = *(struct look_result *)isolated.result;
 	isolated_deinit(&isolated);
-	*look = made.look;
-	if (made.ok)
+	if (made->ok)
 		return true;
-	if (made.err.code == ERROR_NONE)
+	if (made->err.code == ERROR_NONE)
 		return error_set(err, ERROR_SYSTEM, "the runs made so far could not be compared");
-	*err = made.err;
+	*err = made->err;
 	return false;
+}
+
+void bench_looks_deinit(struct bench_looks *looks)
+{
+	harness_filter_unset(looks->filtering);
+	looks->filtering = NULL;
+}
+
+bool bench_looks_run_all(struct bench_looks *looks)
+{
+	if (!looks->filtering)
+		return false;
+	bench_looks_deinit(looks);
+	looks->is_whole = true;
+	return true;
+}
+
+bool bench_looks_take(struct bench_looks *looks, const struct bench_runner *runner,
+	const struct bench_record *const records[DIFF_SIDES], uint64_t pairs, const struct diff_suite_options *options,
+	struct error *err)
+{
+	struct look_task task = { runner, records, pairs, options };
+	struct look_result made;
+
+	bench_looks_deinit(looks);
+	if (!take_look(&task, &made, err))
+		return false;
+	looks->benchmarks = made.look.benchmarks;
+	looks->undecided = made.look.undecided;
+	return !made.look.has_filter || looks->is_whole ||
+	       harness_filter_set(&made.look.filter, &looks->filtering, err);
 }

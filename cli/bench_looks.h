@@ -3,21 +3,17 @@
 
 #include "cli/bench_run.h"
 #include "diff/suite.h"
+#include "harness/harness.h"
 
 /*
  * `bench --benchmarks` stops as soon as every benchmark is decided: proven to differ, or equal within the precision. It
- * looks at the runs made so far after 3, 5, 8, 12, 18, ... pairs, each time after half as many more as there were. Each
- * look costs some of the rate of false alarms (diff_suite_options.look), so there are few.
+ * looks at the runs made so far now and then (diff_suite_is_look()), and from then on runs those benchmarks only that
+ * are not decided.
  */
-
-/* The number of the look that is due after so many pairs of runs, from 1 on; 0: none is. */
-unsigned int bench_look_at(uint64_t pairs);
-
-/* The number of the next look, for runs that end after so many pairs, because of a limit. */
-unsigned int bench_look_after(uint64_t pairs);
-
-struct bench_look {
-	size_t benchmarks, undecided; /* of those that both sides have */
+struct bench_looks {
+	size_t benchmarks, undecided;        /* at the last look, of those that both sides have; 0 before the first */
+	struct harness_filtering *filtering; /* owned; NULL: all benchmarks run */
+	bool is_whole;                       /* a suite failed without those that are decided */
 };
 
 /*
@@ -25,5 +21,12 @@ struct bench_look {
  * memory of whoever starts it.
  */
 COMMON_MUST_CHECK
-bool bench_look(const struct bench_runner *runner, const struct bench_record *const records[DIFF_SIDES], uint64_t pairs,
-	const struct diff_suite_options *options, struct bench_look *look, struct error *err);
+bool bench_looks_take(struct bench_looks *looks, const struct bench_runner *runner,
+	const struct bench_record *const records[DIFF_SIDES], uint64_t pairs, const struct diff_suite_options *options,
+	struct error *err);
+
+/* A run failed: all benchmarks run from now on. False: they did already. */
+bool bench_looks_run_all(struct bench_looks *looks);
+
+/* No benchmarks are left out any more. */
+void bench_looks_deinit(struct bench_looks *looks);

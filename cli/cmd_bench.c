@@ -69,8 +69,8 @@ struct bench {
 	struct progress progress;
 	int64_t start_ns;
 	double wall_ns[BENCH_ARMS];
-	uint64_t pairs;         /* turns that are done: one run of each arm */
-	struct bench_look look; /* the last one */
+	uint64_t pairs; /* turns that are done: one run of each arm */
+	struct bench_looks looks;
 	bool is_decided;
 	bool is_cut_short; /* a signal came before all were done */
 };
@@ -83,6 +83,7 @@ static void bench_deinit(struct bench *bench)
 	}
 	for (int arm = 0; arm < BENCH_ARMS; arm++)
 		free(bench->records[arm]);
+	bench_looks_deinit(&bench->looks);
 	bench_commands_deinit(&bench->prepare);
 	bench_runner_deinit(&bench->runner);
 }
@@ -124,8 +125,8 @@ static void show_progress(struct bench *bench, const char *what)
 	}
 	if (request->stops_when_decided) {
 		snprintf(text, sizeof(text), "%s, %zu of %zu benchmarks are not decided yet", what,
-			bench->look.undecided, bench->look.benchmarks);
-		progress_phase(&bench->progress, bench->look.benchmarks > 0 ? text : what);
+			bench->looks.undecided, bench->looks.benchmarks);
+		progress_phase(&bench->progress, bench->looks.benchmarks > 0 ? text : what);
 		return;
 	}
 	measured = fmin(bench->wall_ns[DIFF_BASE], bench->wall_ns[DIFF_HEAD]) / 1e9;
@@ -225,18 +226,18 @@ static bool check_metric(const struct bench *bench, struct error *err)
 		profile_string(first, first->value_types[first->default_value_type].type));
 }
 
-/* Whether all is decided, when it is time to look. */
+/* Whether all is decided, when it is time to look; what is, is run no more. */
 static bool look(struct bench *bench, struct error *err)
 {
-	unsigned int number = bench_look_at(bench->pairs);
-	const struct diff_suite_options options = comparison_suite_options(&bench->request->comparison, number);
+	const struct diff_suite_options options = comparison_suite_options(&bench->request->comparison, true);
 
-	if (!bench->request->stops_when_decided || number == 0)
+	if (!bench->request->stops_when_decided || !diff_suite_is_look(bench->pairs))
 		return true;
-	if (!bench_look(&bench->runner, (const struct bench_record *[]){ bench->records[0], bench->records[1] },
-		    bench->pairs, &options, &bench->look, err))
+	if (!bench_looks_take(&bench->looks, &bench->runner,
+		    (const struct bench_record *[]){ bench->records[0], bench->records[1] }, bench->pairs, &options,
+		    err))
 		return false;
-	bench->is_decided = bench->look.undecided == 0;
+	bench->is_decided = bench->looks.undecided == 0;
 	return true;
 }
 
@@ -247,6 +248,14 @@ static bool make_turn(struct bench *bench, const struct bench_turn *turn, struct
 			return false;
 	bench->pairs++;
 	return true;
+}
+
+/* The same; a suite that fails where some of its benchmarks are left out, as one without any may, is run with all. */
+static bool make_next_turn(struct bench *bench, const struct bench_turn *turn, struct error *err)
+{
+	if (make_turn(bench, turn, err))
+		return true;
+	return !interrupt_signal() && bench_looks_run_all(&bench->looks) && make_turn(bench, turn, err);
 }
 
 /* ---- What is compared: CPU time, or the time on the clock ---- */
@@ -333,7 +342,7 @@ static bool make_runs(struct bench *bench, struct error *err)
 	while (!is_done(bench)) {
 		struct bench_turn turn = bench_plan_turn(&bench->plan, bench->pairs);
 
-		if (!make_turn(bench, &turn, err) || !choose_clock(bench, &turn, err))
+		if (!make_next_turn(bench, &turn, err) || !choose_clock(bench, &turn, err))
 			return cut_short(bench, err);
 		if ((bench->pairs == 1 && !check_metric(bench, err)) || !look(bench, err))
 			return false;
@@ -475,7 +484,7 @@ static bool finish(
 	bench_print_notices(&bench->runner);
 	if (bench->request->benchmarks)
 		return comparison_run_suite(comparison, profiles, (const char *[]){ NULL, NULL },
-			bench->request->stops_when_decided ? bench_look_after(bench->pairs) : 0, code, err);
+			bench->request->stops_when_decided, code, err);
 	buffer_init(&figures, MAX_FIGURES_BYTES);
 	if (!bench_append_figures(&figures, profiles, err) || !buffer_ok(&figures, err))
 		return false;

@@ -53,7 +53,8 @@ static bool compare_profiles(struct comparison *comparison, const struct profile
 		return error_set(
 			err, ERROR_USAGE, "--list: the profiles have benchmarks; choose one with --benchmark NAME");
 	if (comparison_has_suites((const struct profile *[]){ base, head }, called))
-		return comparison_run_suite(comparison, (const struct profile *[]){ base, head }, called, 0, code, err);
+		return comparison_run_suite(
+			comparison, (const struct profile *[]){ base, head }, called, false, code, err);
 	if (!profile_join_phases(base, &joined_base, err) || !profile_join_phases(head, &joined_head, err))
 		return false;
 	return comparison_run(comparison,

@@ -258,10 +258,10 @@ bool comparison_has_suites(const struct profile *const profiles[DIFF_SIDES], con
 	return has[DIFF_BASE] && has[DIFF_HEAD];
 }
 
-struct diff_suite_options comparison_suite_options(const struct comparison *comparison, unsigned int look)
+struct diff_suite_options comparison_suite_options(const struct comparison *comparison, bool is_watched)
 {
 	struct diff_suite_options options = {
-		.diff = comparison->diff, .precision = comparison->precision, .look = look
+		.diff = comparison->diff, .precision = comparison->precision, .is_watched = is_watched
 	};
 
 	options.diff.gates = comparison->gates;
@@ -379,9 +379,9 @@ static bool comparison_write_suite(struct comparison *comparison, const struct d
 }
 
 bool comparison_run_suite(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
-	const char *const names[DIFF_SIDES], unsigned int look, int *code, struct error *err)
+	const char *const names[DIFF_SIDES], bool is_watched, int *code, struct error *err)
 {
-	struct diff_suite_options options = comparison_suite_options(comparison, look);
+	struct diff_suite_options options = comparison_suite_options(comparison, is_watched);
 	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = NULL;
 
 	return diff_suite_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &options, &suite, err) &&

@@ -56,10 +56,10 @@ bool comparison_confirm(const struct comparison *comparison, struct error *err);
 /* Whether the sides are compared benchmark by benchmark. Tells where only one side has some. */
 bool comparison_has_suites(const struct profile *const profiles[DIFF_SIDES], const char *const names[DIFF_SIDES]);
 
-/* The options of a suite; they borrow from `comparison`. `look` as in struct diff_suite_options. */
-struct diff_suite_options comparison_suite_options(const struct comparison *comparison, unsigned int look);
+/* The options of a suite; they borrow from `comparison`. `is_watched` as in struct diff_suite_options. */
+struct diff_suite_options comparison_suite_options(const struct comparison *comparison, bool is_watched);
 
 /* Compares the sides benchmark by benchmark, writes every output and sets the exit code. */
 COMMON_MUST_CHECK
 bool comparison_run_suite(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
-	const char *const names[DIFF_SIDES], unsigned int look, int *code, struct error *err);
+	const char *const names[DIFF_SIDES], bool is_watched, int *code, struct error *err);

@@ -89,12 +89,24 @@ struct diff_suite_options {
 	struct diff_options diff;
 	double precision; /* a change of this part of base, or less, does not matter; 0: 0.01 */
 	/*
-	 * Which look this is at executions that still go on, counted from 1; 0: it is the only one. The p-values of
-	 * look k are multiplied by 2^k, and intervals are as much wider: all looks together then keep the rate (a union
-	 * bound with weights 2^-k), whenever one stops. Exact counts have no chance in them, so looks do not matter.
+	 * Executions go on until what is seen of them decides (diff_suite_look_after()), and those of a benchmark may
+	 * end before those of others do. False: how many there are was known before.
 	 */
-	unsigned int look;
+	bool is_watched;
 };
+
+/*
+ * Looks at executions that go on: after 3, 5, 8, 12, 18, ..., each time after half as many more as there were. The
+ * p-values of look k are multiplied by 2^k, and intervals are as much wider: all looks together then keep the rate (a
+ * union bound with weights 2^-k), whenever a benchmark's executions end. Exact counts have no chance in them, so looks
+ * do not matter.
+ */
+
+/* Whether there is a look after so many executions. */
+bool diff_suite_is_look(uint64_t executions);
+
+/* The number of the look that executions are judged at which ended after so many, from 1 on. */
+unsigned int diff_suite_look_after(uint64_t executions);
 
 struct diff_suite {
 	struct string_table *strings;               /* owned */

@@ -13,7 +13,7 @@ static const char java_options[] =
 
 /* ---- Variables ---- */
 
-static bool set_variable(struct environment *environment, const char *name, const char *value, struct error *err)
+bool environment_set_variable(struct environment *environment, const char *name, const char *value, struct error *err)
 {
 	const char *before = getenv(name);
 	char *copy = before ? strdup(before) : NULL;
@@ -41,8 +41,7 @@ void environment_restore(struct environment *environment)
 	}
 }
 
-/* Sets "ADDED" and, where the variable has a value, the separator and that. */
-static bool put_before(
+bool environment_put_before(
 	struct environment *environment, const char *name, const char *added, const char *separator, struct error *err)
 {
 	CLEANUP(cleanup_free) char *value = NULL;
@@ -53,7 +52,7 @@ static bool put_before(
 		value = NULL;
 		return error_set_memory(err);
 	}
-	return set_variable(environment, name, value, err);
+	return environment_set_variable(environment, name, value, err);
 }
 
 /* ---- node ---- */
@@ -99,7 +98,7 @@ static bool add_node(struct environment *environment, struct error *err)
 	if (!is_in_path("node") || !installation_find("harness/node", "node", "node", folder) || strchr(folder, ':') ||
 		!is_safe(folder))
 		return true;
-	return put_before(environment, "PATH", folder, ":", err);
+	return environment_put_before(environment, "PATH", folder, ":", err);
 }
 
 /* ---- All of it ---- */
@@ -125,12 +124,13 @@ static bool set_all(struct environment *environment, enum harness_mode mode, con
 		return false;
 	if (mkdir(folder, S_IRWXU) != 0)
 		return error_set_errno(err, errno, "cannot make %.300s", folder);
-	return set_variable(environment, "CODSPEED_ENV", "runner", err) &&
-	       set_variable(environment, "CODSPEED_RUNNER_MODE", mode_name(mode), err) &&
-	       set_variable(environment, "CODSPEED_PROFILE_FOLDER", folder, err) &&
-	       (uname(&machine) != 0 || set_variable(environment, "ARCH", machine.machine, err)) &&
-	       (getenv("PYTHONHASHSEED") || set_variable(environment, "PYTHONHASHSEED", "0", err)) &&
-	       put_before(environment, "JAVA_TOOL_OPTIONS", java_options, " ", err) && add_node(environment, err);
+	return environment_set_variable(environment, "CODSPEED_ENV", "runner", err) &&
+	       environment_set_variable(environment, "CODSPEED_RUNNER_MODE", mode_name(mode), err) &&
+	       environment_set_variable(environment, "CODSPEED_PROFILE_FOLDER", folder, err) &&
+	       (uname(&machine) != 0 || environment_set_variable(environment, "ARCH", machine.machine, err)) &&
+	       (getenv("PYTHONHASHSEED") || environment_set_variable(environment, "PYTHONHASHSEED", "0", err)) &&
+	       environment_put_before(environment, "JAVA_TOOL_OPTIONS", java_options, " ", err) &&
+	       add_node(environment, err);
 }
 
 bool environment_set(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err)

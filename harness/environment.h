@@ -27,6 +27,14 @@ COMMON_MUST_CHECK
 bool environment_set(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err);
 void environment_restore(struct environment *environment);
 
+COMMON_MUST_CHECK
+bool environment_set_variable(struct environment *environment, const char *name, const char *value, struct error *err);
+
+/* Sets "ADDED" and, where the variable has a value, the separator and that. */
+COMMON_MUST_CHECK
+bool environment_put_before(
+	struct environment *environment, const char *name, const char *added, const char *separator, struct error *err);
+
 /* directory/profile, in `path` of PATH_MAX bytes. */
 COMMON_MUST_CHECK
 bool environment_folder(const char *directory, char *path, struct error *err);

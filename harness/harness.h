@@ -99,5 +99,32 @@ bool harness_result_set_facts(const struct harness_result *result, struct profil
 COMMON_MUST_CHECK
 bool harness_finish(struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err);
 
+/* ---- Some of a suite's benchmarks ---- */
+
+/*
+ * Tells harnesses which benchmarks to run, in variables that each reads: PYTEST_ADDOPTS has pytest leave out those that
+ * are not wanted; BENCHMARK_FILTER is google-benchmark's regular expression of the wanted ones, unless the user has
+ * one; KELVIN_BENCHMARKS is the same for commands that know such an option ("go test -bench ${KELVIN_BENCHMARKS:-.}").
+ * More benchmarks may run than are wanted: those whose names contain a wanted one's, and all of a harness that is none
+ * of these.
+ */
+enum { HARNESS_FILTER_BYTES = 1 << 15 };
+
+struct harness_filter {
+	char names[HARNESS_FILTER_BYTES];      /* a regular expression without anchors */
+	char deselected[HARNESS_FILTER_BYTES]; /* options of pytest */
+};
+
+/* By URIs. False: there is no such filter, since names are too many or not printable. */
+bool harness_filter_make(const char *const *wanted, size_t wanted_count, const char *const *others, size_t other_count,
+	struct harness_filter *filter);
+
+/* Sets the variables in this process, whose children inherit them, until harness_filter_unset(). */
+struct harness_filtering;
+
+COMMON_MUST_CHECK
+bool harness_filter_set(const struct harness_filter *filter, struct harness_filtering **filtering, struct error *err);
+void harness_filter_unset(struct harness_filtering *filtering); /* NULL: none is set */
+
 /* Frames of harnesses below which the measured function runs have this in their names. */
 #define HARNESS_ROOT_FRAME "__codspeed_root_frame__"

@@ -167,6 +167,18 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* The least number of executions of base that a benchmark is compared in. */
+static size_t fewest_executions(const struct diff_suite *suite)
+{
+	size_t fewest = SIZE_MAX;
+
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		if (suite->benchmarks[i].presence == DIFF_IN_BOTH &&
+			suite->benchmarks[i].executions[DIFF_BASE] < fewest)
+			fewest = suite->benchmarks[i].executions[DIFF_BASE];
+	return fewest;
+}
+
 /* How many executions there are, and what is assumed of them. */
 static void append_executions(const struct diff_suite *suite, struct buffer *out)
 {
@@ -178,6 +190,9 @@ static void append_executions(const struct diff_suite *suite, struct buffer *out
 		buffer_printf(
 			out, ", with %.3g %% variation between identical processes assumed", suite->assumed_rsd * 100);
 	buffer_append_byte(out, '.');
+	if (suite->options.is_watched && fewest_executions(suite) < base)
+		buffer_printf(out, " Benchmarks that were decided before are in %zu or more of them.",
+			fewest_executions(suite));
 }
 
 static bool knows_iterations(const struct diff_suite *suite, const struct diff_benchmark *benchmark)

@@ -46,6 +46,7 @@ struct suite_row {
 	double freedom;
 	double units;         /* the variance of `change` is that of one value times this */
 	double rounds;        /* variance of `change` by what was seen within executions */
+	double looks;         /* p is multiplied by this */
 	struct spread spread; /* of `change` */
 	double p;
 };
@@ -57,7 +58,6 @@ struct suite_test {
 	size_t row_count;
 	struct moderation moderation;
 	double assumed_variance; /* of one value of each side */
-	double looks;            /* p-values are multiplied by this */
 };
 
 static void test_deinit(struct suite_test *t)
@@ -104,9 +104,28 @@ static void add_series(struct suite_row *row, struct effects_point *points, size
 	row->rounds += errors / (double)count;
 }
 
+/* By the last execution of a benchmark that is looked at while executions go on. */
+static double looks_of(const struct suite_work *work, uint32_t benchmark)
+{
+	uint64_t executions = 0;
+	unsigned int looks;
+
+	if (!work->suite->options.is_watched)
+		return 1;
+	for (int s = 0; s < DIFF_SIDES; s++) {
+		const struct suite_side *side = &work->sides[s];
+
+		for (size_t i = side->firsts[benchmark]; i < side->firsts[benchmark + 1]; i++)
+			if (side->values[i].execution >= executions)
+				executions = side->values[i].execution + 1u;
+	}
+	looks = diff_suite_look_after(executions);
+	return ldexp(1, (int)(looks < MOST_LOOKS ? looks : MOST_LOOKS));
+}
+
 static struct suite_row make_row(const struct suite_test *t, uint32_t benchmark, struct effects_point *points)
 {
-	struct suite_row row = { .benchmark = benchmark };
+	struct suite_row row = { .benchmark = benchmark, .looks = looks_of(t->work, benchmark) };
 	double squares = 0;
 
 	for (size_t s = 0; s < t->effects.series_count; s++) {
@@ -216,16 +235,16 @@ static double least_spread(const struct suite_row *row)
 	return fmax(row->spread.variance, least_variance * row->units);
 }
 
-static double half_interval(const struct suite_test *t, const struct suite_row *row)
+static double half_interval(const struct suite_row *row)
 {
 	const double tail = 0.025;
 
-	return tail_quantile(tail / t->looks, row->spread.freedom) * sqrt(least_spread(row));
+	return tail_quantile(tail / row->looks, row->spread.freedom) * sqrt(least_spread(row));
 }
 
-static void test_row(const struct suite_test *t, struct suite_row *row)
+static void test_row(struct suite_row *row)
 {
-	row->p = fmin(1, tail_two_sided(row->change / sqrt(least_spread(row)), row->spread.freedom) * t->looks);
+	row->p = fmin(1, tail_two_sided(row->change / sqrt(least_spread(row)), row->spread.freedom) * row->looks);
 }
 
 /* ---- Placement ---- */
@@ -239,7 +258,7 @@ static bool is_same_code(const struct suite_test *t, const struct suite_row *row
 static bool is_placeable(const struct suite_test *t, const struct suite_row *row)
 {
 	return t->effects.has_layouts ? placement_explains_by_layouts(row->change, sqrt(row->variance))
-				      : placement_explains(row->change, half_interval(t, row));
+				      : placement_explains(row->change, half_interval(row));
 }
 
 /*
@@ -324,7 +343,7 @@ static bool run_test(struct suite_test *t, bool of_cpu, struct error *err)
 		t->rows[i].spread = row_spread(t, &t->rows[i]);
 	widen_by_placement(t);
 	for (size_t i = 0; i < t->row_count; i++)
-		test_row(t, &t->rows[i]);
+		test_row(&t->rows[i]);
 	return true;
 }
 
@@ -332,15 +351,13 @@ static bool run_test(struct suite_test *t, bool of_cpu, struct error *err)
 static bool test_cpu(const struct suite_test *clock, struct error *err)
 {
 	CLEANUP(test_deinit)
-	struct suite_test t = {
-		.work = clock->work, .looks = clock->looks, .assumed_variance = clock->assumed_variance
-	};
+	struct suite_test t = { .work = clock->work, .assumed_variance = clock->assumed_variance };
 
 	if (!run_test(&t, true, err))
 		return false;
 	for (size_t i = 0; i < t.row_count; i++) {
 		struct diff_benchmark *b = &t.work->suite->benchmarks[t.rows[i].benchmark];
-		double half = half_interval(&t, &t.rows[i]);
+		double half = half_interval(&t.rows[i]);
 
 		agree_with_change(b->cpu, t.rows[i].change);
 		b->cpu_change = expm1(t.rows[i].change);
@@ -411,8 +428,7 @@ static void describe_layouts(const struct suite_test *t)
 static bool judge_sampled(struct suite_work *work, struct error *err)
 {
 	struct diff_suite *suite = work->suite;
-	unsigned int look = suite->options.look < MOST_LOOKS ? suite->options.look : MOST_LOOKS;
-	CLEANUP(test_deinit) struct suite_test t = { .work = work, .looks = ldexp(1, (int)look) };
+	CLEANUP(test_deinit) struct suite_test t = { .work = work };
 	enum profile_language language = floor_language_of_profile(suite->profiles[DIFF_HEAD]);
 	double rsd = floor_is_compiled_at_run_time(language) ? assumed_rsd_compiled_at_run_time : assumed_rsd;
 
@@ -423,7 +439,7 @@ static bool judge_sampled(struct suite_work *work, struct error *err)
 		return false;
 	for (size_t i = 0; i < t.row_count; i++) {
 		struct diff_benchmark *b = &suite->benchmarks[t.rows[i].benchmark];
-		double half = half_interval(&t, &t.rows[i]);
+		double half = half_interval(&t.rows[i]);
 
 		b->p = t.rows[i].p;
 		agree_with_change(b->value, t.rows[i].change);

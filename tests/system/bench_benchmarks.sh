@@ -54,6 +54,21 @@ run 0 kelvin bench --benchmarks --base "$client suite" --head "$client suite" --
 [[ $(jq -r '[.benchmarks[].verdict] | unique | join(" ")' result.json) == unchanged ]] || fail "equal: $(jq -c .benchmarks result.json)"
 between "$(of hash .base_executions)" 3 8 'executions until all is decided'
 
+# What is decided is run no more: divide, while nothing is ever equal within so little.
+run_any kelvin bench --benchmarks --base "$client suite" --head "$client suite 60" --precision 0.001 --time-limit 9 \
+	--json result.json --text text.txt
+[[ $(of divide .verdict) == regressed ]] || fail "divide, left out when it was decided: $(<text.txt)"
+[[ $(of divide .base_executions) -lt $(of hash .base_executions) && $(of hash .base_executions) -ge 4 ]] ||
+	fail "divide ran $(of divide .base_executions) times, and hash $(of hash .base_executions)"
+says text.txt 'Benchmarks that were decided before are in [0-9]+ or more of them\.'
+# A suite that fails without those that are left out is run with all.
+# shellcheck disable=SC2016
+whole='[ -z "$KELVIN_BENCHMARKS" ] && '
+run_any kelvin bench --benchmarks --base "$whole $client suite" --head "$whole $client suite 60" --precision 0.001 --time-limit 9 \
+	--json result.json
+[[ $(of divide .base_executions) == "$(of hash .base_executions)" && $(of hash .base_executions) -ge 4 ]] ||
+	fail "divide ran $(of divide .base_executions) times, and hash $(of hash .base_executions), of whole suites"
+
 # A time limit ends runs that are not decided.
 run_any kelvin bench --benchmarks --base "$client suite" --head "$client suite" --precision 0.001 --time-limit 1 --json result.json
 [[ $(of hash .base_executions) == 1 ]] || fail "executions within a second: $(of hash .base_executions)"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -292,6 +293,36 @@ static void run_benchmark(const struct benchmark *benchmark, const char *what, F
 	write_stats(results, benchmark->uri, times, is_linear ? iterations * (ROUNDS + 1) / 2 : iterations, is_first);
 }
 
+/* As google-benchmark does, those whose names have a match of its regular expression. */
+static bool is_chosen(const struct benchmark *benchmark)
+{
+	const char *filter = getenv("BENCHMARK_FILTER");
+	regex_t pattern;
+	bool matches;
+
+	if (!filter)
+		return true;
+	if (regcomp(&pattern, filter, REG_EXTENDED | REG_NOSUB) != 0)
+		give_up("the filter is no regular expression");
+	matches = regexec(&pattern, benchmark->uri, 0, NULL, 0) == 0;
+	regfree(&pattern);
+	return matches;
+}
+
+static void run_benchmarks(const char *what, FILE *results)
+{
+	bool is_first = true;
+
+	for (int i = 0; i < BENCHMARKS; i++) {
+		const struct benchmark *benchmark = &benchmarks[strcmp(what, "same") == 0 ? i / 2 : i];
+
+		if (!is_chosen(benchmark))
+			continue;
+		run_benchmark(benchmark, what, results, is_first);
+		is_first = false;
+	}
+}
+
 static FILE *open_results(const char *what)
 {
 	const char *folder = getenv("CODSPEED_PROFILE_FOLDER");
@@ -389,8 +420,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "many") == 0)
 		run_many();
 	else if (strcmp(what, "none") != 0)
-		for (int i = 0; i < BENCHMARKS; i++)
-			run_benchmark(&benchmarks[strcmp(what, "same") == 0 ? i / 2 : i], what, results, i == 0);
+		run_benchmarks(what, results);
 	fprintf(results, "]}");
 	fclose(results);
 	print_latency();

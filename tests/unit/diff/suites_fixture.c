@@ -141,6 +141,8 @@ struct profile *suites_record(
 			struct profile_run run = { .exit_status = -1 };
 			double off = speed + gsl_ran_gaussian(suites->rng, rsds[i]);
 
+			if (suites->left_out && suites->left_out[i])
+				continue;
 			snprintf(uri, sizeof(uri), "bench/test_all.py::test_%zu", i);
 			run.name = profile_id(profile, uri);
 			if (gsl_rng_uniform(suites->rng) < suites->bursts)

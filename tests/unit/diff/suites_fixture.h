@@ -17,6 +17,7 @@ struct suites {
 	double least_rsd, most_rsd; /* of benchmarks between processes; log-uniform between these */
 	double speed_rsd;           /* of executions as a whole */
 	double round_rsd;           /* of rounds within a process */
+	const bool *left_out;       /* [benchmark] borrowed: it does not run; NULL: all do */
 	double bursts;              /* how many of the values are 2 to 10 % too large, as on a busy machine */
 };
 
