@@ -139,30 +139,33 @@ bool build_sum_up(struct diff_build *build, struct error *err)
 	       compare_align(build, err) && union_tree_place_samples(build, err);
 }
 
-static bool explain_elapsed(struct diff_build *build, struct error *err)
+/* Compares elapsed time in parts, and what threads wait for where that tells more. `*waits` is owned; NULL: nothing. */
+static bool measure_elapsed(struct diff_build *build, struct diff **waits, struct error *err)
 {
 	struct diff_options options = build->options;
-	CLEANUP(diff_cleanup) struct diff *waits = NULL;
 	struct error failure;
 
 	if (!build_two_sided(build))
 		return true;
 	elapsed_measure(build);
+	if (!elapsed_needs_waits(build->diff))
+		return true;
 	options.metric = "wall";
 	options.gate_count = 0;
 	options.control = NULL;
 	/* A profile of others may have no other metric: then no more is known. */
-	if (build->diff->elapsed.is_by_together &&
-		!diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, &waits, &failure) &&
-		failure.code == ERROR_MEMORY) {
-		*err = failure;
-		return false;
+	if (diff_create(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], &options, waits, &failure)) {
+		elapsed_find_overlap(build->diff, *waits);
+		return true;
 	}
-	return elapsed_say(build, waits, err);
+	*err = failure;
+	return failure.code != ERROR_MEMORY;
 }
 
 static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
+	CLEANUP(diff_cleanup) struct diff *waits = NULL;
+
 	if (!build_sum_up(build, err) || !wait_sites_find_releases(build, err))
 		return false;
 	build_release_trees(build);
@@ -174,7 +177,8 @@ static bool compare_profiles(struct diff_build *build, struct diff **diff, struc
 		return true;
 	}
 	if (!bottlenecks_collect(build, err) || !wait_sites_collect(build, err) || !warnings_collect(build, err) ||
-		!verdict_decide(build, err) || !explain_elapsed(build, err) || !order_functions(build, err))
+		!measure_elapsed(build, &waits, err) || !verdict_decide(build, err) ||
+		(build_two_sided(build) && !elapsed_say(build, waits, err)) || !order_functions(build, err))
 		return false;
 	assert(verdict_check(build->diff) == NULL);
 	*diff = TAKE(build->diff);

@@ -179,6 +179,13 @@ struct diff_elapsed {
 	double cpu[DIFF_SIDES];                 /* CPU time of all threads together */
 	double waiting[DIFF_SIDES];             /* of the total: no thread ran */
 	double by_cpu, by_waiting, by_together; /* parts of the total's delta, which they add up to */
+	/*
+	 * by_waiting is most of a proven difference, and all threads together wait about as long for what is most of
+	 * it: they wait one after the other, or no longer do.
+	 */
+	bool is_overlapped;
+	enum profile_wait_class overlapped;
+	double overlapped_waiting[DIFF_SIDES]; /* of that class, by all threads together */
 };
 
 /* A difference and its uncertainty, in scaled units of the metric. */

@@ -190,7 +190,7 @@ static void append_next(const struct render_input *input, const char *filters, s
 		append_command(input, filters, "-o diff.html", out);
 		buffer_append_string(out, " shows each call path");
 		append_lines(input, out);
-		if (input->diff->elapsed.is_by_together)
+		if (input->diff->elapsed.is_by_together || input->diff->elapsed.is_overlapped)
 			buffer_append_string(out, ", and with `--metric wall` what threads wait for meanwhile");
 		buffer_append_byte(out, '.');
 		return;

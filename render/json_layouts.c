@@ -25,12 +25,20 @@ json_t *json_control(const struct diff_control *control)
 		percent(control->change), "ci", percent(control->change_low), percent(control->change_high));
 }
 
+static json_t *overlapped(const struct diff_elapsed *elapsed)
+{
+	if (!elapsed->is_overlapped)
+		return json_null();
+	return json_pack("{s:s, s:[f, f]}", "class", profile_wait_info(elapsed->overlapped)->name, "waiting_ns",
+		elapsed->overlapped_waiting[DIFF_BASE], elapsed->overlapped_waiting[DIFF_HEAD]);
+}
+
 json_t *json_elapsed(const struct diff_elapsed *elapsed)
 {
 	if (!elapsed->is_known)
 		return json_null();
-	return json_pack("{s:[f, f], s:[f, f], s:f, s:f, s:f}", "cpu_ns", elapsed->cpu[DIFF_BASE],
+	return json_pack("{s:[f, f], s:[f, f], s:f, s:f, s:f, s:o}", "cpu_ns", elapsed->cpu[DIFF_BASE],
 		elapsed->cpu[DIFF_HEAD], "waiting_ns", elapsed->waiting[DIFF_BASE], elapsed->waiting[DIFF_HEAD],
 		"by_cpu_ns", elapsed->by_cpu, "by_waiting_ns", elapsed->by_waiting, "by_parallel_ns",
-		elapsed->by_together);
+		elapsed->by_together, "overlapped", overlapped(elapsed));
 }

@@ -59,27 +59,69 @@ void elapsed_measure(struct diff_build *build)
 	elapsed->is_by_together = is_reason(diff, elapsed->by_together);
 }
 
-/* ---- Words ---- */
-
-/* Appends "; CPU time 7.9 s → 8.0 s per run". */
-static void append_cpu(const struct diff_build *build, struct buffer *text)
+bool elapsed_needs_waits(const struct diff *diff)
 {
-	const struct diff *diff = build->diff;
-	double basis = size_basis(build);
-
-	buffer_append_string(text, "; CPU time ");
-	size_append_duration(diff->elapsed.cpu[DIFF_BASE] / basis, text);
-	buffer_append_string(text, " → ");
-	size_append_duration(diff->elapsed.cpu[DIFF_HEAD] / basis, text);
-	buffer_append_string(text, words_scale(diff->scale.mode));
+	return diff->elapsed.is_by_together || is_reason(diff, diff->elapsed.by_waiting);
 }
 
-static void append_reason(const struct diff *diff, struct buffer *text)
+/* The class of waits that is most of the difference. */
+static enum profile_wait_class greatest_class(const struct diff *diff)
 {
+	enum profile_wait_class greatest = PROFILE_WAIT_NONE;
+	double most = reason_share * fabs(diff->elapsed.by_waiting);
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
+		double delta = diff->waits[i].total.delta * (diff->elapsed.by_waiting > 0 ? 1 : -1);
+
+		if (waiting_is_apart(diff, (enum profile_wait_class)i) || delta < most)
+			continue;
+		greatest = (enum profile_wait_class)i;
+		most = delta;
+	}
+	return greatest;
+}
+
+void elapsed_find_overlap(struct diff *diff, const struct diff *waits)
+{
+	enum profile_wait_class class = greatest_class(diff);
+	const struct diff_estimate *of_clock, *of_threads;
+
+	if (!is_reason(diff, diff->elapsed.by_waiting) || class == PROFILE_WAIT_NONE)
+		return;
+	of_clock = &diff->waits[class].total;
+	of_threads = &waits->waits[class].total;
+	if (!(fmax(of_threads->ci_low / of_clock->delta, of_threads->ci_high / of_clock->delta) < reason_share))
+		return;
+	diff->elapsed.is_overlapped = true;
+	diff->elapsed.overlapped = class;
+	diff->elapsed.overlapped_waiting[DIFF_BASE] = of_threads->base;
+	diff->elapsed.overlapped_waiting[DIFF_HEAD] = of_threads->head;
+}
+
+/* ---- Words ---- */
+
+/* Appends "1.2 s → 1.3 s per run". */
+static void append_durations(const struct diff_build *build, const double values[DIFF_SIDES], struct buffer *text)
+{
+	double basis = size_basis(build);
+
+	size_append_duration(values[DIFF_BASE] / basis, text);
+	buffer_append_string(text, " → ");
+	size_append_duration(values[DIFF_HEAD] / basis, text);
+	buffer_append_string(text, words_scale(build->diff->scale.mode));
+}
+
+static void append_reason(const struct diff_build *build, struct buffer *text)
+{
+	const struct diff *diff = build->diff;
 	const struct diff_elapsed *elapsed = &diff->elapsed;
 
 	if (elapsed->is_by_together) {
 		buffer_printf(text, ": %s of it in parallel", elapsed->by_together > 0 ? "less" : "more");
+	} else if (elapsed->is_overlapped) {
+		buffer_printf(text, ": %s of the waiting at the same time, all threads together wait %s ",
+			elapsed->by_waiting > 0 ? "less" : "more", profile_wait_info(elapsed->overlapped)->reason);
+		append_durations(build, elapsed->overlapped_waiting, text);
 	} else if (is_reason(diff, elapsed->by_waiting) && diff->named_wait == PROFILE_NONE) {
 		buffer_printf(text, ": it waits %s", elapsed->by_waiting > 0 ? "longer" : "less");
 		waiting_append_most(diff, elapsed->by_waiting, text);
@@ -95,8 +137,9 @@ bool elapsed_say(struct diff_build *build, const struct diff *waits, struct erro
 		return true;
 	buffer_init(&text, ELAPSED_SENTENCE_BYTES);
 	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
-	append_cpu(build, &text);
-	append_reason(diff, &text);
+	buffer_append_string(&text, "; CPU time ");
+	append_durations(build, diff->elapsed.cpu, &text);
+	append_reason(build, &text);
 	if (waits && waits->named_wait != PROFILE_NONE) {
 		buffer_append_string(&text, "; ");
 		waiting_append_named(waits, &text);

@@ -213,10 +213,10 @@ static void explain_wall(struct diff_build *build, const char *cause, struct buf
 	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
 		waits += is_in_metric(diff, (enum profile_wait_class)i) ? diff->waits[i].total.delta : 0;
 	cpu = diff->total.delta - waits;
-	has_sites = waits * diff->total.delta > 0 && fabs(waits) >= fabs(cpu);
+	has_sites = waits * diff->total.delta > 0 && fabs(waits) >= fabs(cpu) && !diff->elapsed.is_overlapped;
 	if (has_sites)
 		append_sites(build, waits, text);
-	else
+	else if (!diff->elapsed.is_overlapped)
 		note_site(diff, find_site(diff, PROFILE_WAIT_NONE, waits));
 	if (text->size == 0)
 		buffer_append_string(text, cause);

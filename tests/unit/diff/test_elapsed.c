@@ -13,10 +13,11 @@ struct program {
 	double together; /* part of CPU time that passes on the clock: 0.5 where two threads always run */
 	double lock_ms;  /* while others run, so that none of it is elapsed time */
 	double timer_ms; /* while none runs */
+	double alone;    /* part of that for which no other thread waits alike: 1 where they wait one after the other */
 	unsigned long seed;
 };
 
-static void fill_elapsed(struct profile *profile, double together)
+static void fill_elapsed(struct profile *profile, double together, double alone)
 {
 	uint32_t elapsed = profile_find_metric(profile, PROFILE_ELAPSED, "nanoseconds");
 	struct profile_wait_values of = profile_wait_values(profile);
@@ -28,7 +29,7 @@ static void fill_elapsed(struct profile *profile, double together)
 		if (wait_class == PROFILE_WAIT_NONE)
 			values[elapsed] = llround((double)values[of.wall] * together);
 		else if (wait_class == PROFILE_WAIT_TIMER)
-			values[elapsed] = values[of.wall];
+			values[elapsed] = llround((double)values[of.wall] * alone);
 	}
 }
 
@@ -58,7 +59,7 @@ static struct profile *run(const struct program *program)
 	}
 	gsl_rng_free(rng);
 	profile = synthetic_finish(&s);
-	fill_elapsed(profile, program->together);
+	fill_elapsed(profile, program->together, program->alone);
 	return profile;
 }
 
@@ -77,15 +78,20 @@ static struct diff *compare(const struct program *base, const struct program *he
 	return diff;
 }
 
-static const struct program usual = { .cpu_ms = 800, .together = 0.5, .timer_ms = 100, .seed = 1 };
+static const struct program usual = { .cpu_ms = 800, .together = 0.5, .timer_ms = 100, .alone = 1, .seed = 1 };
 
-/* Head is slower than the usual program: what is said of it. */
-static const char *regress(struct program head, struct diff **diff)
+/* Head is slower than base: what is said of it. */
+static const char *regress_from(const struct program *base, struct program head, struct diff **diff)
 {
 	head.seed = 2;
-	*diff = compare(&usual, &head);
+	*diff = compare(base, &head);
 	assert_int_equal((*diff)->verdict, DIFF_REGRESSED);
 	return diff_string(*diff, (*diff)->verdict_text);
+}
+
+static const char *regress(struct program head, struct diff **diff)
+{
+	return regress_from(&usual, head, diff);
 }
 
 static void less_in_parallel_is_told_with_what_threads_wait_for(void **state)
@@ -111,9 +117,28 @@ static void longer_waits_are_told(void **state)
 
 	slow.timer_ms = 400;
 	text = regress(slow, &diff);
+	assert_false(diff->elapsed.is_overlapped);
 	assert_non_null(strstr(text, "`fetch` waits longer for a timer: +300 ms per run"));
 	assert_null(strstr(text, "it waits"));
 	assert_null(strstr(text, "parallel"));
+}
+
+/* Four threads wait for a timer at once; then a lock has them wait one after the other. */
+static void waits_that_overlap_no_longer_are_told(void **state)
+{
+	struct program at_once = usual, in_turn = usual;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	const char *text;
+
+	at_once.timer_ms = in_turn.timer_ms = 400;
+	at_once.alone = 0.25;
+	in_turn.lock_ms = 900;
+	text = regress_from(&at_once, in_turn, &diff);
+	assert_true(diff->elapsed.is_overlapped && diff->elapsed.overlapped == PROFILE_WAIT_TIMER);
+	assert_float_equal(diff->elapsed.overlapped_waiting[DIFF_HEAD], 5 * 400e6, 1e6);
+	assert_null(strstr(text, "waits longer for a timer"));
+	assert_non_null(strstr(text,
+		": less of the waiting at the same time, all threads together wait for a timer 400 ms → 400 ms per run; `merge` waits for a lock"));
 }
 
 static void more_to_do_needs_no_other_reason(void **state)
@@ -134,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(less_in_parallel_is_told_with_what_threads_wait_for),
 		cmocka_unit_test(longer_waits_are_told),
+		cmocka_unit_test(waits_that_overlap_no_longer_are_told),
 		cmocka_unit_test(more_to_do_needs_no_other_reason),
 	};
 
