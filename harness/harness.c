@@ -219,7 +219,7 @@ static bool fail_empty(const struct harness *harness, const struct harness_resul
 	return error_set(err, ERROR_EMPTY,
 		"no benchmark was met: the command has no harness, and its output names none. pytest needs the package "
 		"pytest-codspeed; Rust 'cargo codspeed run -m walltime'; google-benchmark the fork of codspeed-cpp; vitest "
-		"@codspeed/vitest-plugin; 'go test -bench' and plain google-benchmark and criterion are read from what they print");
+		"@codspeed/vitest-plugin; 'go test -bench', plain google-benchmark, criterion, hyperfine and JMH are read from what they print");
 }
 
 /* A suite may have a harness that measured nothing beside plain programs. */

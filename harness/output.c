@@ -45,6 +45,7 @@ struct harness_output {
 	struct buffer last; /* the name of the last one found, as the program has printed it */
 	struct output_running running;
 	struct buffer scope;
+	bool has_rounds; /* what was found last goes on: the next round is of it */
 	bool has_table[OUTPUT_DIALECTS], has_titles[OUTPUT_DIALECTS];
 	bool has_failed; /* out of memory */
 };
@@ -255,6 +256,42 @@ static bool output_result(
 	return name.pos == name.end || output_add(output, event, time_ns, &name, err);
 }
 
+/* One more of the same, which may be that which ended last. */
+static void output_again(struct harness_output *output, const struct output_event *event, int64_t time_ns)
+{
+	struct output_running *running = &output->running;
+
+	if (running->name.size == 0 && output->count > 0 &&
+		output->found[output->count - 1].dialect == event->dialect) {
+		keep_text(&running->name,
+			&(struct output_text){ output->last.data, output->last.data + output->last.size });
+		running->dialect = event->dialect;
+	}
+	running->start_ns = time_ns;
+	running->end_ns = -1;
+	output->has_rounds = false;
+}
+
+static bool output_round(
+	struct harness_output *output, const struct output_event *event, int64_t time_ns, struct error *err)
+{
+	struct output_found *last;
+	bool ok = true;
+
+	if (!output->has_rounds) {
+		size_t before = output->count;
+
+		ok = output_result(output, event, time_ns, err);
+		output->has_rounds = output->count > before;
+	} else {
+		last = &output->found[output->count - 1];
+		last->end_ns = time_ns;
+		ok = found_add_time(last, event, err);
+	}
+	running_none(&output->running, time_ns);
+	return ok;
+}
+
 static bool output_event(
 	struct harness_output *output, const struct output_event *event, int64_t time_ns, struct error *err)
 {
@@ -279,6 +316,7 @@ static bool output_event(
 		running_begin(running, event, time_ns);
 		break;
 	case OUTPUT_BEGIN:
+		output->has_rounds = false;
 		if (!output->has_titles[event->dialect])
 			running_begin(running, event, time_ns);
 		break;
@@ -287,11 +325,25 @@ static bool output_event(
 		running_begin(running, event, time_ns);
 		running->rounds = event->rounds;
 		break;
+	case OUTPUT_VARIANT:
+		if (running->name.size > 0 && running->dialect == event->dialect) {
+			buffer_append_byte(&running->name, '[');
+			buffer_append(&running->name, event->name.pos, output_text_size(&event->name));
+			buffer_append_byte(&running->name, ']');
+		}
+		break;
+	case OUTPUT_AGAIN:
+		output_again(output, event, time_ns);
+		break;
+	case OUTPUT_ROUND:
+		ok = output_round(output, event, time_ns, err);
+		break;
 	case OUTPUT_END:
 		if (is_text(&running->name, &event->name))
 			running->end_ns = time_ns;
 		break;
 	case OUTPUT_RESULT:
+		output->has_rounds = false;
 		ok = output_result(output, event, time_ns, err);
 		running_none(running, time_ns);
 		break;

@@ -311,6 +311,56 @@ static void hyperfine_read(struct output_text line, bool is_complete, struct out
 	}
 }
 
+/* ---- JMH: "# Benchmark: org.demo.Parse.small", "# Parameters: (n = 10)", and for each process "# Fork: 1 of 5", "#
+ * Warmup Iteration   1: 80.1 us/op", "Iteration   1: 76.3 us/op" ---- */
+
+/* The time of an operation: "76.3 us/op", "0.013 ops/ns", of many single times "0.064 ±(99.9%) 0.001 us/op". */
+static bool jmh_read_score(struct output_text text, double *time_ns)
+{
+	static const struct {
+		const char *per_operation, *operations_per;
+		double ns;
+	} units[] = { { " ns/op", " ops/ns", 1 }, { " us/op", " ops/us", 1e3 }, { " ms/op", " ops/ms", 1e6 },
+		{ " s/op", " ops/s", 1e9 }, { " min/op", " ops/min", 60e9 } };
+	double value, error;
+
+	if (!text_number(&text, &value) || !(value > 0))
+		return false;
+	if (text_skip(&text, " \u00b1(99.9%) ") && !text_number(&text, &error))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		bool is_rate = text_skip(&text, units[i].operations_per);
+
+		if (!is_rate && !text_skip(&text, units[i].per_operation))
+			continue;
+		*time_ns = is_rate ? units[i].ns / value : units[i].ns * value;
+		return true;
+	}
+	return false;
+}
+
+static void jmh_read(struct output_text line, bool is_complete, struct output_event *event)
+{
+	struct output_text rest = line;
+	uint64_t number;
+
+	if (!is_complete)
+		return;
+	if (text_skip(&rest, "# Benchmark: ")) {
+		event->kind = OUTPUT_BEGIN;
+		event->name = rest;
+	} else if (text_skip(&rest, "# Parameters: (") && rest.end > rest.pos && rest.end[-1] == ')') {
+		event->kind = OUTPUT_VARIANT;
+		event->name = (struct output_text){ rest.pos, rest.end - 1 };
+	} else if (text_skip(&rest, "# Fork: ") || text_skip(&rest, "# Warmup Iteration ")) {
+		event->kind = OUTPUT_AGAIN;
+	} else if (text_skip(&rest, "Iteration ")) {
+		text_skip_spaces(&rest);
+		if (text_count(&rest, &number) && text_skip(&rest, ": ") && jmh_read_score(rest, &event->time_ns))
+			event->kind = OUTPUT_ROUND;
+	}
+}
+
 /* ---- All of them ---- */
 
 static const struct {
@@ -321,6 +371,7 @@ static const struct {
 	[OUTPUT_GOOGLE] = { "google-benchmark", google_read },
 	[OUTPUT_CRITERION] = { "criterion", criterion_read },
 	[OUTPUT_HYPERFINE] = { "hyperfine", hyperfine_read },
+	[OUTPUT_JMH] = { "JMH", jmh_read },
 };
 
 const char *output_dialect_name(enum output_dialect dialect)

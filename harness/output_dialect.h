@@ -14,12 +14,14 @@
  *	google-benchmark  console_reporter.cc of 1.5 to 1.9
  *	criterion         the report CliReport of 0.3 to 0.8; by `cargo bench` also the line of each binary
  *	hyperfine         1.0 to 1.20
+ *	JMH               TextReportFormat of 1.37
  */
 enum output_dialect {
 	OUTPUT_GO,
 	OUTPUT_GOOGLE,
 	OUTPUT_CRITERION,
 	OUTPUT_HYPERFINE,
+	OUTPUT_JMH,
 	OUTPUT_DIALECTS,
 };
 
@@ -30,9 +32,12 @@ enum output_event_kind {
 	OUTPUT_BOUNDARY, /* no benchmark has begun before this line that has not ended */
 	OUTPUT_BEGIN,    /* the named benchmark begins, unless it already has */
 	OUTPUT_TITLE,    /* it begins; from now on the line of its result does not, where it repeats the name */
+	OUTPUT_VARIANT,  /* what began last is run with these parameters */
 	OUTPUT_MEASURE,  /* what it has done so far was warm-up */
+	OUTPUT_AGAIN,    /* the same of what began last, which may be measured once more, in another process */
 	OUTPUT_END,      /* it has ended; what was measured comes later */
 	OUTPUT_RESULT,   /* it has ended, and this was measured */
+	OUTPUT_ROUND,    /* this was measured of what began last, and it goes on */
 	OUTPUT_ROUNDS,   /* how many rounds the result before consists of */
 };
 

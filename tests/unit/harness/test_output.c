@@ -204,6 +204,21 @@ static void reads_criterion(void **state)
 	assert_recording("criterion-cargo.txt", "benches/suite.rs::fib 286351 388370 1553.5ns x10\n");
 }
 
+/* A window for each process of a benchmark, from the end of its warm-up to that of its last iteration. */
+static void reads_jmh(void **state)
+{
+	assert_recording("jmh.txt", "demo.Parse.upper[n = 10] 849106 1165594 175.44ns x3\n"
+				    "demo.Parse.upper[n = 10] 1570390 1876969 187.853ns x3\n"
+				    "demo.Parse.upper[n = 200] 2263342 2571751 3490.9ns x3\n"
+				    "demo.Parse.upper[n = 200] 2963614 3273639 3858.75ns x3\n"
+				    "demo.Parse.hash[n = 10] 3647159 3954897 74.598ns x3\n"
+				    "demo.Parse.hash[n = 10] 4304799 4610063 73.2457ns x3\n"
+				    "demo.Parse.hash[n = 200] 4916307 5224939 1649.25ns x3\n"
+				    "demo.Parse.hash[n = 200] 5528516 5838590 1644.1ns x3\n"
+				    "demo.Parse.lower[n = 10] 6167169 6475018 69.3333ns x3\n"
+				    "demo.Parse.lower[n = 200] 6813092 7128317 1480ns x3\n");
+}
+
 static void reads_hyperfine(void **state)
 {
 	assert_recording("hyperfine.txt", "true 969 29901 4.9e+06ns x5\n"
@@ -338,7 +353,7 @@ static void there_may_be_many_benchmarks(void **state)
 /* ---- Hostile input ---- */
 
 static const char *const recordings[] = { "go.txt", "go-talks.txt", "google-threads.txt", "google-repetitions.txt",
-	"criterion-again.txt", "criterion-cargo.txt", "hyperfine-color.txt" };
+	"criterion-again.txt", "criterion-cargo.txt", "hyperfine-color.txt", "jmh.txt" };
 
 static void every_truncation_of_a_line_is_read(void **state)
 {
@@ -416,6 +431,7 @@ int main(void)
 		cmocka_unit_test(reads_google_benchmark),
 		cmocka_unit_test(reads_criterion),
 		cmocka_unit_test(reads_hyperfine),
+		cmocka_unit_test(reads_jmh),
 		cmocka_unit_test(results_in_other_lines_are_of_what_began),
 		cmocka_unit_test(other_text_names_no_benchmark),
 		cmocka_unit_test(escapes_and_what_a_return_overwrites_are_left_out),
