@@ -118,6 +118,14 @@ static inline uint64_t byte_reader_uleb128(struct byte_reader *r)
 
 int64_t byte_reader_sleb128(struct byte_reader *r);
 
+/* A number that buffer_append_zigzag() wrote. */
+static inline int64_t byte_reader_zigzag(struct byte_reader *r)
+{
+	uint64_t value = byte_reader_uleb128(r);
+
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
 /*
  * A NUL-terminated string, borrowed; `*size` is its size without the NUL (`size` may be NULL). NULL if there is no NUL.
  */

@@ -79,13 +79,6 @@ static uint32_t archive_string(const struct summary_archive *archive, struct byt
 	return archive_u32(r, archive->string_count);
 }
 
-static int64_t archive_zigzag(struct byte_reader *r)
-{
-	uint64_t value = byte_reader_uleb128(r);
-
-	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}
-
 /* An amount, which is a number of 0 or more; no profile has more of anything, and sums of these stay finite. */
 static const double max_amount = 1e30;
 
@@ -323,8 +316,8 @@ static bool archive_take_head(
 	if (!archive_take_string(archive, r, &summary->name, err))
 		return false;
 	byte_reader_copy(r, summary->id, sizeof(summary->id));
-	summary->start_unix_ns = archive_zigzag(r);
-	summary->duration_ns = archive_zigzag(r);
+	summary->start_unix_ns = byte_reader_zigzag(r);
+	summary->duration_ns = byte_reader_zigzag(r);
 	archive_take_flags(r, summary);
 	if (summary->duration_ns < 0)
 		return archive_bad(r, "duration", err);
@@ -392,7 +385,7 @@ static bool archive_take_rows(struct summary_archive *archive, struct byte_reade
 
 	for (size_t i = 0; i < count; i++) {
 		struct summary_row row;
-		int64_t step = archive_zigzag(r);
+		int64_t step = byte_reader_zigzag(r);
 
 		/* Steps outside the table are refused before they are added. */
 		if (step < -number || step >= (int64_t)archive->function_count - number)

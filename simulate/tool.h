@@ -13,7 +13,7 @@
  * a slot that is known when it is translated, and at which exit it was left. The call accounts for the block that ran
  * *before*: it counts (node, block, exit), gives the fetched lines and the logged addresses to the caches, and
  * follows the call or the return that ended the block. A record remembers which record came next at each exit, so that
- * in steady state no table is searched.
+ * in steady state no table is searched. Records are written out and forgotten when they take too much memory.
  */
 #include <pub_tool_basics.h>
 
@@ -69,14 +69,8 @@ struct tool_block {
 	uint8_t branch;       /* the predictor's state: 0, 1: will be left at its exit; 2, 3: will run to its end */
 };
 
-enum tool_cell_kind {
-	TOOL_CELL_FIRST_MISSES, /* of data and of instructions, also those that missed the last level */
-	TOOL_CELL_LAST_MISSES,
-	TOOL_CELL_BRANCH_MISSES,
-	TOOL_CELL_SYSTEM_CALLS,
-	TOOL_CELL_SYSTEM_NS,
-	TOOL_CELL_WRAPS, /* of a count of 32 bits; in place of the instruction stands the exit */
-};
+/* Beside enum simulate_value: of a count of 32 bits; in place of the instruction stands the exit. */
+enum { TOOL_CELL_WRAPS = SIMULATE_VALUES };
 
 /* What happened at an instruction of a record. */
 struct tool_cell {
@@ -148,6 +142,7 @@ struct tool_options {
 	const char *directory;
 	struct simulate_cache first_instructions, first_data, last;
 	uint64_t max_nodes;
+	uint64_t max_counts; /* bytes */
 	bool instruments_at_start;
 	bool folds_recursion;
 };
@@ -208,13 +203,23 @@ const struct tool_cell *tool_cell(uint32_t number);
 struct tool_record *tool_next_record(struct tool_record *record);
 
 /* Adds to what happened at an instruction. */
-void tool_add(struct tool_record *record, enum tool_cell_kind kind, unsigned instruction, uint64_t count);
+void tool_add(struct tool_record *record, unsigned kind, unsigned instruction, uint64_t count);
 
 /* Makes the table of records. */
 void tool_tree_init(void);
 
 /* All counts are 0 again; the tree stays. */
 void tool_zero(void);
+
+/* Whether records take so much memory that they are to be written out and forgotten. */
+bool tool_is_full(void);
+
+/*
+ * Takes all records out of the table: no count, no memory of what came after what. They can be read until they are
+ * freed, so that those who hold one can find it anew.
+ */
+void tool_records_take(void);
+void tool_records_free(void);
 
 /* No node and no block has a number in the file. */
 void tool_unnumber(void);
@@ -266,6 +271,9 @@ void tool_settle(struct tool_thread *thread);
 /* As above, after a fault at an address: only the instructions before it ran. */
 void tool_settle_fault(struct tool_thread *thread, uint64_t address);
 
+/* Forgets all records but those that threads hold, whose counts are 0. No thread runs. */
+void tool_forget(void);
+
 /* A thread has no calls. */
 void tool_reset_thread(struct tool_thread *thread);
 
@@ -289,7 +297,13 @@ static inline struct tool_log *tool_log(VexGuestAMD64State *guest)
 
 /* --- tool_write.c --- */
 
-/* Writes what was counted as a part of the file, and sets it to 0. */
+/* Writes what was counted so far, to be part of the next dump, and forgets it. */
+void tool_write_counts(void);
+
+/* What was counted since the last dump is not meant. */
+void tool_write_zero(void);
+
+/* Writes what was counted since the last dump as a part of the file, and sets it to 0. */
 void tool_write_dump(enum simulate_trigger trigger, const char *name);
 
 /* Writes the last dump and the end of the file. */

@@ -69,9 +69,9 @@ static bool cache_access(struct tool_cache *cache, uint64_t address, unsigned sp
 /* An access that missed the first level. */
 static void miss(struct tool_record *record, unsigned instruction, uint64_t address, unsigned span)
 {
-	tool_add(record, TOOL_CELL_FIRST_MISSES, instruction, 1);
+	tool_add(record, SIMULATE_FIRST_MISSES, instruction, 1);
 	if (!cache_access(&last, address, span))
-		tool_add(record, TOOL_CELL_LAST_MISSES, instruction, 1);
+		tool_add(record, SIMULATE_LAST_MISSES, instruction, 1);
 }
 
 void tool_cache_data_slow(struct tool_record *record, unsigned instruction, uint64_t address, unsigned span)

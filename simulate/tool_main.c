@@ -39,6 +39,9 @@ static void thread_runs(ThreadId id, ULong blocks)
 	if (!threads[id])
 		threads[id] = thread_new();
 	tool_running = threads[id];
+	/* The core calls this at the latest after 100,000 blocks. */
+	if (tool_is_full())
+		tool_write_counts();
 }
 
 static void thread_ends(ThreadId id)
@@ -154,7 +157,7 @@ static void call_begins(ThreadId id, UInt number, UWord *arguments, UInt count)
 		thread->caller = thread->record;
 	tool_settle(thread);
 	if (thread->caller && tool_instruments) {
-		tool_add(thread->caller, TOOL_CELL_SYSTEM_CALLS, thread->caller->block->instruction_count - 1u, 1);
+		tool_add(thread->caller, SIMULATE_SYSTEM_CALLS, thread->caller->block->instruction_count - 1u, 1);
 		thread->call_began_ns = cpu_ns();
 	}
 	if ((number == __NR_execve || number == __NR_execveat) && exec_may_succeed(number, arguments)) {
@@ -175,7 +178,7 @@ static void call_ends(ThreadId id, UInt number, UWord *arguments, UInt count, Sy
 		exec_may_succeed(number, arguments))
 		tool_write_continue();
 	else if (thread->caller && tool_instruments && call_is_timed(number, arguments))
-		tool_add(thread->caller, TOOL_CELL_SYSTEM_NS, thread->caller->block->instruction_count - 1u,
+		tool_add(thread->caller, SIMULATE_SYSTEM_NS, thread->caller->block->instruction_count - 1u,
 			cpu_ns() - thread->call_began_ns);
 }
 
@@ -203,7 +206,7 @@ static void measuring_starts(ThreadId id)
 	if (tool_instruments) {
 		/* What came before the program said so is not meant. */
 		if (!was_switched)
-			tool_zero();
+			tool_write_zero();
 		was_switched = true;
 		return;
 	}
@@ -246,7 +249,7 @@ static Bool request(ThreadId id, UWord *arguments, UWord *result)
 		break;
 	case VG_USERREQ__ZERO_STATS:
 		threads_settle();
-		tool_zero();
+		tool_write_zero();
 		break;
 	case VG_USERREQ__TOGGLE_COLLECT:
 		threads_settle();
@@ -292,7 +295,7 @@ static void option_cache(const HChar *option, const HChar *text, struct simulate
 static Bool option(const HChar *argument)
 {
 	const HChar *text;
-	Long nodes;
+	Long nodes, megabytes;
 
 	if VG_STR_CLO (argument, "--out-dir", tool_options.directory)
 		return True;
@@ -312,6 +315,10 @@ static Bool option(const HChar *argument)
 		tool_options.max_nodes = (uint64_t)nodes;
 		return True;
 	}
+	if VG_BINT_CLO (argument, "--max-counts", megabytes, 1, 1 << 14) {
+		tool_options.max_counts = (uint64_t)megabytes << 20;
+		return True;
+	}
 	return VG_BOOL_CLO(argument, "--instr-atstart", tool_options.instruments_at_start) ||
 	       VG_BOOL_CLO(argument, "--fold-recursion", tool_options.folds_recursion);
 }
@@ -324,6 +331,7 @@ static void usage(void)
 	 "    --D1=BYTES,WAYS,LINE             first-level cache of data [32768,8,64]\n"
 	 "    --LL=BYTES,WAYS,LINE             last-level cache [8388608,16,64]\n"
 	 "    --max-nodes=N                    contexts of calls; further calls count to their caller [33554432]\n"
+	 "    --max-counts=MB                  memory of counts, which are written out when they fill it [64]\n"
 	 "    --instr-atstart=no|yes           count from the start, else when the program asks for it [yes]\n"
 	 "    --fold-recursion=no|yes          a call from a place that called one of its callers is of that one's context [no]\n");
 }

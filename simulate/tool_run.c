@@ -161,7 +161,7 @@ static inline void predict(struct tool_record *record, const struct tool_exit *e
 	unsigned state = block->branch, ran_on = left == block->exit_count;
 
 	if ((state >> 1) != ran_on)
-		tool_add(record, TOOL_CELL_BRANCH_MISSES, exit->instructions - 1u, 1);
+		tool_add(record, SIMULATE_BRANCH_MISSES, exit->instructions - 1u, 1);
 	block->branch = ran_on ? state + (state < 3) : state - (state > 0);
 }
 
@@ -285,6 +285,29 @@ void tool_settle_fault(struct tool_thread *thread, uint64_t address)
 		settle(thread, tool_find(record->node, tool_prefix(block, instructions)), 0);
 	else
 		thread_rest(thread, record->node);
+}
+
+/* A record that is held while all are forgotten. Those of no block stay, and forget what came after them. */
+static struct tool_record *found_anew(struct tool_record *record)
+{
+	if (!record || record->number > 0)
+		return record ? tool_find(record->node, record->block) : NULL;
+	record->after = 0;
+	record->left[0].next = 0;
+	return record;
+}
+
+void tool_forget(void)
+{
+	tool_records_take();
+	for (struct tool_thread *thread = tool_threads; thread; thread = thread->next) {
+		thread->record = found_anew(thread->record);
+		thread->resting = found_anew(thread->resting);
+		thread->caller = found_anew(thread->caller);
+		for (uint32_t i = 0; i < thread->depth; i++)
+			thread->frames[i].caller = found_anew(thread->frames[i].caller);
+	}
+	tool_records_free();
 }
 
 void tool_reset_thread(struct tool_thread *thread)

@@ -10,6 +10,8 @@
 /* A block has at most guest_max_insns (60) instructions; the largest access to memory in them are 8 loads of a gather.
  */
 enum { INSTRUCTIONS_MAX = 256, ACCESSES_MAX = 2048, EXITS_MAX = 512, FETCHES_MAX = 2 * INSTRUCTIONS_MAX };
+_Static_assert((int)INSTRUCTIONS_MAX <= (int)SIMULATE_BLOCK_MOST && (int)EXITS_MAX <= (int)SIMULATE_BLOCK_MOST,
+	"each block has a place in the file");
 
 bool tool_instruments;
 

@@ -11,6 +11,7 @@ struct tool_options tool_options = {
 	.first_data = { 32768, 8, 64, 0 },
 	.last = { 8388608, 16, 64, 0 },
 	.max_nodes = 32 << 20,
+	.max_counts = 64 << 20,
 	.instruments_at_start = true,
 };
 
@@ -26,6 +27,9 @@ static struct {
 	uint64_t mask, count;
 	uint32_t chunk_count;
 	uint32_t used[TOOL_CHUNKS_MAX]; /* bytes of each chunk */
+	char **taken;                   /* chunks that are to be freed */
+	uint32_t taken_count;
+	uint64_t kept; /* bytes of the records that were found anew when all were forgotten */
 } records;
 
 static struct {
@@ -296,14 +300,14 @@ static uint32_t cell_new(void)
 	return number;
 }
 
-void tool_add(struct tool_record *record, enum tool_cell_kind kind, unsigned instruction, uint64_t count)
+void tool_add(struct tool_record *record, unsigned kind, unsigned instruction, uint64_t count)
 {
 	uint32_t number;
 
 	if (!tool_collects)
 		return;
 	for (number = record->cells; number; number = cell_at(number)->next) {
-		if (cell_at(number)->instruction == instruction && cell_at(number)->kind == (unsigned)kind)
+		if (cell_at(number)->instruction == instruction && cell_at(number)->kind == kind)
 			break;
 	}
 	if (!number) {
@@ -341,6 +345,50 @@ void tool_zero(void)
 		}
 	}
 }
+
+/* --- forgetting --- */
+
+static uint64_t records_memory(void)
+{
+	return (uint64_t)records.chunk_count * CHUNK_BYTES + (uint64_t)cells.count * sizeof(struct tool_cell);
+}
+
+/* Of deep stacks much is kept: there must be as much room beyond it as for any other. */
+bool tool_is_full(void)
+{
+	return records_memory() >= records.kept + tool_options.max_counts;
+}
+
+void tool_records_take(void)
+{
+	records.taken_count = records.chunk_count;
+	records.taken = VG_(malloc)("kelvin.records", records.taken_count * sizeof(*records.taken));
+	VG_(memcpy)(records.taken, tool_chunks, records.taken_count * sizeof(*records.taken));
+	for (uint32_t i = 0; i < records.chunk_count; i++)
+		records.used[i] = 0;
+	for (unsigned i = 0; i < BLOCK_BUCKETS; i++) {
+		for (struct tool_block *block = blocks[i]; block; block = block->next)
+			block->last_record = NULL;
+	}
+	if (records.slots)
+		VG_(memset)(records.slots, 0, (records.mask + 1) * sizeof(*records.slots));
+	records.chunk_count = 0;
+	records.count = 0;
+	cells.first_free = 0;
+	tool_tree_init();
+}
+
+void tool_records_free(void)
+{
+	for (uint32_t i = 0; i < records.taken_count; i++)
+		VG_(free)(records.taken[i]);
+	VG_(free)(records.taken);
+	records.taken = NULL;
+	records.taken_count = 0;
+	records.kept = records_memory();
+}
+
+/* --- numbers in the file --- */
 
 void tool_unnumber(void)
 {

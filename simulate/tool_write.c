@@ -12,18 +12,26 @@
 
 enum { BUFFER_BYTES = 1 << 18, GENERATIONS_MAX = 1 << 20 };
 
+/* The longest number, and more than all numbers of an entry that occur once in it. */
+enum { NUMBER_BYTES = 10, HEAD_BYTES = 4 * NUMBER_BYTES };
+
 /* The process's file. It is open only while something is written: the program could close it. */
 static struct {
 	char *path; /* NULL: not made yet */
 	int fd;
 	bool has_failed; /* nothing more is written */
 	bool is_forked;
+	bool has_counts;  /* that are of no dump yet */
 	uint64_t written; /* bytes */
 	uint64_t end;     /* where the end was written */
 	struct simulate_record record;
 	uint64_t used; /* of the payload of the record */
 	char *payload;
 	uint32_t mapping_count, block_count, node_count;
+	struct {
+		uint64_t address, call_site;
+		uint32_t block, node;
+	} before; /* of the entry before in this record, for steps from it */
 } output;
 
 static void write_all(const void *data, uint64_t bytes)
@@ -48,29 +56,58 @@ static void write_all(const void *data, uint64_t bytes)
 
 static void record_flush(void)
 {
+	uint64_t padding = -output.used & 7;
+
 	if (output.record.entries > 0) {
-		output.record.bytes = output.used;
+		VG_(memset)(output.payload + output.used, 0, padding);
+		output.record.bytes = output.used + padding;
 		write_all(&output.record, sizeof(output.record));
-		write_all(output.payload, output.used);
+		write_all(output.payload, output.record.bytes);
 	}
 	output.record = (struct simulate_record){ 0 };
 	output.used = 0;
+	VG_(memset)(&output.before, 0, sizeof(output.before));
 }
 
-/* Room for an entry of a kind, zeroed; its size is a multiple of 8. */
-static void *entry_begin(enum simulate_kind kind, uint64_t bytes)
+/* Begins an entry of a kind, of `most` bytes or fewer, which are written with number_write() and its like. */
+static void entry_begin(enum simulate_kind kind, uint64_t most)
 {
-	void *entry;
-
-	tl_assert(bytes <= BUFFER_BYTES && bytes % 8 == 0);
-	if (output.record.kind != (uint32_t)kind || BUFFER_BYTES - output.used < bytes)
+	tl_assert(most <= BUFFER_BYTES);
+	if (output.record.kind != (uint32_t)kind || BUFFER_BYTES - output.used < most)
 		record_flush();
 	output.record.kind = kind;
 	output.record.entries++;
+}
+
+/* An entry that is a struct, zeroed. */
+static void *entry_add(enum simulate_kind kind, uint64_t bytes)
+{
+	void *entry;
+
+	entry_begin(kind, bytes);
 	entry = output.payload + output.used;
 	VG_(memset)(entry, 0, bytes);
 	output.used += bytes;
 	return entry;
+}
+
+static void byte_write(uint8_t byte)
+{
+	output.payload[output.used++] = (char)byte;
+}
+
+static void number_write(uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		byte_write((uint8_t)(number | 0x80));
+	byte_write((uint8_t)number);
+}
+
+static uint64_t step_of(uint64_t now, uint64_t before)
+{
+	uint64_t difference = now - before;
+
+	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 }
 
 /* A kind of which each record has one entry, followed by text. */
@@ -79,7 +116,7 @@ static void *entry_with_text(enum simulate_kind kind, uint64_t bytes, const char
 	char *entry;
 
 	record_flush();
-	entry = entry_begin(kind, (bytes + text_bytes + 7) & ~(uint64_t)7);
+	entry = entry_add(kind, bytes + text_bytes);
 	VG_(memcpy)(entry + bytes, text, text_bytes);
 	return entry;
 }
@@ -95,7 +132,7 @@ static uint64_t text_bytes(const char *text)
 
 static void process_write(void)
 {
-	struct simulate_process *process = entry_begin(SIMULATE_PROCESS, sizeof(*process));
+	struct simulate_process *process = entry_add(SIMULATE_PROCESS, sizeof(*process));
 
 	VG_(memcpy)(process->magic, "KELVINSM", sizeof(process->magic));
 	process->version = SIMULATE_VERSION;
@@ -188,24 +225,38 @@ static bool record_is_empty(const struct tool_record *record)
 
 static void block_write(struct tool_block *block)
 {
-	struct simulate_block *entry;
-	uint64_t bytes = sizeof(*entry) + (uint64_t)block->instruction_count * 2 + block->exit_count * sizeof(uint16_t);
-	uint8_t *rest;
+	unsigned before = 0;
 
 	if (block->number != SIMULATE_NONE)
 		return;
 	block->number = output.block_count++;
-	entry = entry_begin(SIMULATE_BLOCKS, (bytes + 7) & ~(uint64_t)7);
-	entry->address = block->address;
-	entry->mapping = block->mapping;
-	entry->instruction_count = block->instruction_count;
-	entry->exit_count = block->exit_count;
-	rest = (uint8_t *)(entry + 1);
-	VG_(memcpy)(rest, block->lengths, block->instruction_count);
-	VG_(memcpy)(rest + block->instruction_count, block->costs, block->instruction_count);
-	rest += (uint64_t)block->instruction_count * 2;
-	for (unsigned i = 0; i < block->exit_count; i++, rest += sizeof(uint16_t))
-		VG_(memcpy)(rest, &block->exits[i].instructions, sizeof(uint16_t));
+	entry_begin(SIMULATE_BLOCKS, HEAD_BYTES + block->instruction_count * 3u + block->exit_count * 2u);
+	number_write(step_of(block->address, output.before.address));
+	number_write((uint32_t)(block->mapping + 1));
+	number_write(block->instruction_count);
+	number_write(block->exit_count);
+	for (unsigned i = 0; i < block->instruction_count; i++) {
+		bool is_dear = block->costs[i] != SIMULATE_QUARTERS;
+
+		number_write(block->lengths[i] * 2u + is_dear);
+		if (is_dear)
+			byte_write(block->costs[i]);
+	}
+	for (unsigned i = 0; i < block->exit_count; i++) {
+		number_write(block->exits[i].instructions - before);
+		before = block->exits[i].instructions;
+	}
+	output.before.address = block->address + block->bytes;
+}
+
+static void node_write_one(struct tool_node *node)
+{
+	node->number = output.node_count++;
+	entry_begin(SIMULATE_NODES, HEAD_BYTES);
+	number_write(node->parent == SIMULATE_NONE ? 0 : node->number - tool_node(node->parent)->number);
+	number_write((uint64_t)(uint32_t)(node->mapping + 1) * 4 + node->kind);
+	number_write(step_of(node->call_site, output.before.call_site));
+	output.before.call_site = node->call_site;
 }
 
 /* The node, and before it those of its callers that are not written yet. */
@@ -220,16 +271,8 @@ static void node_write(uint32_t node, uint32_t **path, uint32_t *capacity)
 		}
 		(*path)[depth++] = node;
 	}
-	while (depth > 0) {
-		struct tool_node *from = tool_node((*path)[--depth]);
-		struct simulate_node *entry = entry_begin(SIMULATE_NODES, sizeof(*entry));
-
-		from->number = output.node_count++;
-		entry->parent = from->parent == SIMULATE_NONE ? SIMULATE_NONE : tool_node(from->parent)->number;
-		entry->mapping = from->mapping;
-		entry->call_site = from->call_site;
-		entry->kind = from->kind;
-	}
+	while (depth > 0)
+		node_write_one(tool_node((*path)[--depth]));
 }
 
 /* Blocks and nodes are numbered as they are written: only what has counts is. */
@@ -250,13 +293,18 @@ static void definitions_write(void)
 	}
 	record_flush();
 	VG_(free)(path);
+}
+
+/* Not before a dump: threads get their names while they run. */
+static void threads_write(void)
+{
 	for (struct tool_thread *thread = tool_threads; thread; thread = thread->next) {
 		struct simulate_thread *entry;
 
 		if (thread->is_written || tool_node(thread->root)->number == TOOL_UNNUMBERED)
 			continue;
 		tool_thread_name(thread);
-		entry = entry_begin(SIMULATE_THREAD, sizeof(*entry));
+		entry = entry_add(SIMULATE_THREAD, sizeof(*entry));
 		entry->root = tool_node(thread->root)->number;
 		entry->tid = thread->tid;
 		VG_(memcpy)(entry->name, thread->name, sizeof(entry->name));
@@ -267,81 +315,104 @@ static void definitions_write(void)
 
 /* --- counts --- */
 
+/* The first instruction from `from` on that something happened at. False: there is none. */
+static bool cost_find(const struct tool_record *record, unsigned from, unsigned *instruction)
+{
+	bool is_found = false;
+
+	for (uint32_t number = record->cells; number; number = tool_cell(number)->next) {
+		const struct tool_cell *cell = tool_cell(number);
+
+		if (cell->kind == TOOL_CELL_WRAPS || cell->count == 0 || cell->instruction < from ||
+			(is_found && cell->instruction >= *instruction))
+			continue;
+		*instruction = cell->instruction;
+		is_found = true;
+	}
+	return is_found;
+}
+
+/* All that happened at an instruction. */
+static void cost_write(const struct tool_record *record, unsigned instruction, unsigned before, bool is_last)
+{
+	uint64_t values[SIMULATE_VALUES] = { 0 };
+	unsigned set = 0;
+
+	for (uint32_t number = record->cells; number; number = tool_cell(number)->next) {
+		const struct tool_cell *cell = tool_cell(number);
+
+		if (cell->kind != TOOL_CELL_WRAPS && cell->instruction == instruction)
+			values[cell->kind] = cell->count;
+	}
+	for (unsigned i = 0; i < SIMULATE_VALUES; i++)
+		set |= (unsigned)(values[i] > 0) << i;
+	number_write((instruction - before) * SIMULATE_COST_STEP + set * SIMULATE_COST_SET +
+		     (is_last ? 0 : SIMULATE_COST_MORE));
+	for (unsigned i = 0; i < SIMULATE_VALUES; i++) {
+		if (values[i] > 0)
+			number_write(values[i]);
+	}
+}
+
+static void costs_write(const struct tool_record *record, unsigned instruction)
+{
+	unsigned before = 0, next;
+	bool has_next = true;
+
+	while (has_next) {
+		has_next = cost_find(record, instruction + 1, &next);
+		cost_write(record, instruction, before, !has_next);
+		before = instruction;
+		instruction = next;
+	}
+}
+
+static enum simulate_count_form count_form(const struct tool_record *record)
+{
+	unsigned exits = record->block->exit_count, left = 0;
+
+	for (unsigned i = 0; i <= exits; i++)
+		left += tool_times(record, i) > 0;
+	if (left == 1 && tool_times(record, exits) > 0)
+		return SIMULATE_COUNT_END;
+	return left == 1 && tool_times(record, 0) > 0 ? SIMULATE_COUNT_FIRST : SIMULATE_COUNT_ALL;
+}
+
+static void count_write(const struct tool_record *record)
+{
+	unsigned exits = record->block->exit_count, instruction;
+	bool has_costs = cost_find(record, 0, &instruction);
+	uint32_t node = tool_node(record->node)->number;
+	enum simulate_count_form form = count_form(record);
+
+	entry_begin(SIMULATE_COUNTS,
+		HEAD_BYTES + ((exits + 1) + record->block->instruction_count * (1u + SIMULATE_VALUES)) * NUMBER_BYTES);
+	number_write(step_of(record->block->number, output.before.block) * SIMULATE_COUNT_STEP +
+		     (has_costs ? SIMULATE_COUNT_COSTS : 0) + (node != output.before.node ? SIMULATE_COUNT_NODE : 0) +
+		     form);
+	if (node != output.before.node)
+		number_write(step_of(node, output.before.node));
+	if (form == SIMULATE_COUNT_ALL) {
+		for (unsigned i = 0; i <= exits; i++)
+			number_write(tool_times(record, i));
+	} else {
+		number_write(tool_times(record, form == SIMULATE_COUNT_END ? exits : 0));
+	}
+	if (has_costs)
+		costs_write(record, instruction);
+	output.before.block = record->block->number;
+	output.before.node = node;
+	output.has_counts = true;
+}
+
 static void counts_write(void)
 {
 	struct tool_record *record = NULL;
 
+	definitions_write();
 	while ((record = tool_next_record(record)) != NULL) {
-		unsigned exits = record->block->exit_count;
-		struct simulate_count *entry;
-		uint64_t *times;
-
-		if (record_is_empty(record))
-			continue;
-		entry = entry_begin(SIMULATE_COUNTS, sizeof(*entry) + (exits + 1) * sizeof(*times));
-		entry->node = tool_node(record->node)->number;
-		entry->block = record->block->number;
-		times = (uint64_t *)(void *)(entry + 1);
-		for (unsigned i = 0; i <= exits; i++)
-			times[i] = tool_times(record, i);
-	}
-	record_flush();
-}
-
-static void cell_write(struct simulate_cost *entry, const struct tool_cell *cell)
-{
-	switch ((enum tool_cell_kind)cell->kind) {
-	case TOOL_CELL_FIRST_MISSES:
-		entry->first_misses = cell->count;
-		break;
-	case TOOL_CELL_LAST_MISSES:
-		entry->last_misses = cell->count;
-		break;
-	case TOOL_CELL_BRANCH_MISSES:
-		entry->branch_misses = cell->count;
-		break;
-	case TOOL_CELL_SYSTEM_CALLS:
-		entry->system_calls = cell->count;
-		break;
-	case TOOL_CELL_SYSTEM_NS:
-		entry->system_ns = cell->count;
-		break;
-	case TOOL_CELL_WRAPS:
-		break;
-	}
-}
-
-/* All that happened at the instruction of a cell, unless a cell between `from` and it is of the same one. */
-static void instruction_write(const struct tool_record *record, uint32_t from, uint32_t first)
-{
-	unsigned instruction = tool_cell(first)->instruction;
-	struct simulate_cost *entry;
-
-	for (; from != first; from = tool_cell(from)->next) {
-		if (tool_cell(from)->instruction == instruction && tool_cell(from)->kind != TOOL_CELL_WRAPS)
-			return;
-	}
-	entry = entry_begin(SIMULATE_COSTS, sizeof(*entry));
-	entry->address = record->block->address;
-	for (unsigned i = 0; i < instruction; i++)
-		entry->address += record->block->lengths[i];
-	entry->node = tool_node(record->node)->number;
-	entry->mapping = record->block->mapping;
-	for (uint32_t number = first; number; number = tool_cell(number)->next) {
-		if (tool_cell(number)->instruction == instruction)
-			cell_write(entry, tool_cell(number));
-	}
-}
-
-static void costs_write(void)
-{
-	struct tool_record *record = NULL;
-
-	while ((record = tool_next_record(record)) != NULL) {
-		for (uint32_t number = record->cells; number; number = tool_cell(number)->next) {
-			if (tool_cell(number)->kind != TOOL_CELL_WRAPS)
-				instruction_write(record, record->cells, number);
-		}
+		if (!record_is_empty(record))
+			count_write(record);
 	}
 	record_flush();
 }
@@ -351,22 +422,41 @@ static void dump_write(enum simulate_trigger trigger, const char *name)
 	struct simulate_dump *dump;
 	uint64_t bytes = text_bytes(name);
 
-	definitions_write();
+	threads_write();
 	dump = entry_with_text(SIMULATE_DUMP, sizeof(*dump), name, bytes);
 	dump->trigger = trigger;
 	dump->name_bytes = (uint32_t)bytes;
 	record_flush();
-	counts_write();
-	costs_write();
-	tool_zero();
+	output.has_counts = false;
+}
+
+void tool_write_counts(void)
+{
+	if (file_open()) {
+		counts_write();
+		VG_(close)(output.fd);
+	}
+	tool_forget();
 }
 
 void tool_write_dump(enum simulate_trigger trigger, const char *name)
 {
 	if (!file_open())
 		return;
+	counts_write();
 	dump_write(trigger, name);
 	VG_(close)(output.fd);
+	tool_zero();
+}
+
+void tool_write_zero(void)
+{
+	/* Counts that nobody has written are of no dump. */
+	if (output.has_counts && file_open()) {
+		dump_write(SIMULATE_TRIGGER_ZERO, NULL);
+		VG_(close)(output.fd);
+	}
+	tool_zero();
 }
 
 void tool_write_end(void)
@@ -375,12 +465,14 @@ void tool_write_end(void)
 
 	if (!file_open())
 		return;
+	counts_write();
 	dump_write(SIMULATE_TRIGGER_END, NULL);
 	output.end = output.written;
-	end = entry_begin(SIMULATE_END, sizeof(*end));
+	end = entry_add(SIMULATE_END, sizeof(*end));
 	end->was_cut = tool_was_cut;
 	record_flush();
 	VG_(close)(output.fd);
+	tool_zero();
 }
 
 void tool_write_continue(void)
@@ -393,6 +485,7 @@ void tool_write_forked(void)
 	output.path = NULL;
 	output.has_failed = false;
 	output.is_forked = true;
+	output.has_counts = false;
 	output.written = 0;
 	output.mapping_count = output.block_count = output.node_count = 0;
 	for (struct tool_thread *thread = tool_threads; thread; thread = thread->next)

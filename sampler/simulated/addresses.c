@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { MAX_MAPPINGS = 1 << 24 };
+enum { MAX_MAPPINGS = 1 << 24, MAX_THREADS = 1 << 24, MAX_DUMPS = 1 << 24 };
 
 /*
  * The machine of a simulation: this one, a moment ago. Its processes have ended, so that code is found as for a
@@ -124,24 +124,52 @@ static bool add_address(struct address_reader *reader, uint32_t mapping, uint64_
 static bool address_block(void *context, const struct simulated_block *block, struct error *err)
 {
 	struct address_reader *reader = context;
-	uint64_t address = block->head.address;
+	uint64_t address = block->address;
 
-	for (size_t i = 0; i < block->head.instruction_count; i++) {
-		if (!add_address(reader, block->head.mapping, address, err))
+	for (size_t i = 0; i < block->instruction_count; i++) {
+		if (!add_address(reader, block->mapping, address, err))
 			return false;
 		address += block->lengths[i];
 	}
 	return true;
 }
 
-static bool address_node(void *context, const struct simulate_node *node, struct error *err)
+static bool address_node(void *context, const struct simulated_node *node, struct error *err)
 {
 	return node->parent == SIMULATE_NONE || add_address(context, node->mapping, node->call_site, err);
 }
 
-static bool address_cost(void *context, const struct simulate_cost *cost, struct error *err)
+static bool address_thread(void *context, const struct simulate_thread *thread, struct error *err)
 {
-	return add_address(context, cost->mapping, cost->address, err);
+	struct address_reader *reader = context;
+	struct simulation_file *file = reader->file;
+
+	if (!ARRAY_RESERVE(&file->threads, &file->thread_capacity, file->thread_count + 1, MAX_THREADS, err))
+		return false;
+	file->threads[file->thread_count++] = *thread;
+	return true;
+}
+
+static bool address_dump(void *context, const struct simulate_dump *dump, const char *name, struct error *err)
+{
+	struct address_reader *reader = context;
+	struct simulation_file *file = reader->file;
+	struct simulation_dump made = { .trigger = dump->trigger };
+
+	if (!ARRAY_RESERVE(&file->dumps, &file->dump_capacity, file->dump_count + 1, MAX_DUMPS, err))
+		return false;
+	made.name = strdup(name);
+	if (!made.name)
+		return error_set_memory(err);
+	file->dumps[file->dump_count++] = made;
+	return true;
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+	const struct simulate_thread *a = left, *b = right;
+
+	return ORDER(a->root, b->root);
 }
 
 static void describe_cut(const struct simulation_file *file, struct buffer *notices)
@@ -160,7 +188,8 @@ static bool add_file(struct address_reader *reader, const struct sampler_simulat
 		.mapping = address_mapping,
 		.block = address_block,
 		.node = address_node,
-		.cost = address_cost,
+		.thread = address_thread,
+		.dump = address_dump,
 		.context = reader,
 	};
 	CLEANUP(cleanup_close) int fd = simulation_open(simulation, reader->file, err);
@@ -170,6 +199,9 @@ static bool add_file(struct address_reader *reader, const struct sampler_simulat
 		return false;
 	if (!simulated_file_read(fd, reader->file->bytes, &visitor, &end, err))
 		return error_prefix(err, "simulation of process %d", reader->file->pid);
+	if (reader->file->thread_count > 0)
+		qsort(reader->file->threads, reader->file->thread_count, sizeof(struct simulate_thread),
+			compare_threads);
 	if (end.is_cut)
 		describe_cut(reader->file, notices);
 	return true;

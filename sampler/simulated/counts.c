@@ -17,7 +17,7 @@ struct count_segment {
 
 struct count_block {
 	size_t first_segment, first_exit;
-	uint32_t segment_count;
+	uint32_t segment_count, exit_count;
 };
 
 struct count_node {
@@ -27,7 +27,7 @@ struct count_node {
 };
 
 struct count_root {
-	uint32_t node, thread; /* thread in the profile, of the run at hand; PROFILE_NONE: not needed yet */
+	uint32_t thread; /* in the profile, of the run at hand; PROFILE_NONE: not needed yet */
 	int32_t tid;
 	uint32_t name; /* string */
 };
@@ -39,6 +39,8 @@ struct count_reader {
 	struct profile *made;
 	struct simulation_losses *losses;
 	uint32_t run;                   /* of the dump at hand */
+	size_t dump;                    /* which it is of the file's */
+	bool is_zeroed;                 /* its counts are not meant */
 	uint32_t process_name;          /* string */
 	struct count_segment *segments; /* the arrays are owned */
 	struct count_block *blocks;
@@ -72,13 +74,11 @@ static bool find_location(
 
 static bool take_exits(struct count_reader *reader, const struct simulated_block *block, struct error *err)
 {
-	struct byte_reader left_after = block->left_after;
-
-	if (!ARRAY_RESERVE(&reader->exits, &reader->exit_capacity, reader->exit_count + block->head.exit_count + 1,
+	if (!ARRAY_RESERVE(&reader->exits, &reader->exit_capacity, reader->exit_count + block->exit_count + 1,
 		    max_segments, err))
 		return false;
-	for (size_t i = 0; i < block->head.exit_count; i++)
-		reader->exits[reader->exit_count++] = byte_reader_u16(&left_after);
+	memcpy(reader->exits + reader->exit_count, block->left_after, block->exit_count * sizeof(*reader->exits));
+	reader->exit_count += block->exit_count;
 	return true;
 }
 
@@ -116,17 +116,19 @@ static bool add_instruction(struct count_reader *reader, struct count_block *blo
 static bool count_block(void *context, const struct simulated_block *from, struct error *err)
 {
 	struct count_reader *reader = context;
-	struct count_block block = { .first_segment = reader->segment_count, .first_exit = reader->exit_count };
-	uint64_t address = from->head.address;
+	struct count_block block = {
+		.first_segment = reader->segment_count, .first_exit = reader->exit_count, .exit_count = from->exit_count
+	};
+	uint64_t address = from->address;
 	size_t exit = 0;
 
 	if (!take_exits(reader, from, err) ||
 		!ARRAY_RESERVE(&reader->blocks, &reader->block_capacity, reader->block_count + 1, max_segments, err))
 		return false;
-	for (uint16_t i = 0; i < from->head.instruction_count; i++) {
+	for (uint16_t i = 0; i < from->instruction_count; i++) {
 		struct count_segment segment = { .quarters = from->costs[i], .first = i, .count = 1 };
 
-		if (!find_location(reader, from->head.mapping, address, &segment.location, err) ||
+		if (!find_location(reader, from->mapping, address, &segment.location, err) ||
 			!add_instruction(reader, &block, &segment, is_left_before(reader, &block, &exit, i), err))
 			return false;
 		address += from->lengths[i];
@@ -137,19 +139,39 @@ static bool count_block(void *context, const struct simulated_block *from, struc
 
 /* ---- Contexts ---- */
 
+static int compare_root(const void *key, const void *element)
+{
+	const uint32_t *node = key;
+	const struct simulate_thread *thread = element;
+
+	return ORDER(*node, thread->root);
+}
+
 static bool add_root(struct count_reader *reader, struct count_node *node, struct error *err)
 {
+	const uint32_t id = (uint32_t)reader->node_count;
+	struct count_root root = {
+		.thread = PROFILE_NONE,
+		.tid = reader->file->pid,
+		.name = reader->process_name,
+	};
+	const struct simulate_thread *thread = NULL;
+
+	if (reader->file->thread_count > 0)
+		thread = bsearch(&id, reader->file->threads, reader->file->thread_count, sizeof(*thread), compare_root);
+	if (thread) {
+		root.tid = thread->tid;
+		if (!profile_intern(reader->made, thread->name, &root.name, err))
+			return false;
+	}
 	if (!ARRAY_RESERVE(&reader->roots, &reader->root_capacity, reader->root_count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	node->root = (uint32_t)reader->root_count;
-	reader->roots[reader->root_count++] = (struct count_root){ .node = (uint32_t)reader->node_count,
-		.thread = PROFILE_NONE,
-		.tid = reader->file->pid,
-		.name = reader->process_name };
+	reader->roots[reader->root_count++] = root;
 	return true;
 }
 
-static bool count_node(void *context, const struct simulate_node *from, struct error *err)
+static bool count_node(void *context, const struct simulated_node *from, struct error *err)
 {
 	struct count_reader *reader = context;
 	struct count_node node = { 0 };
@@ -174,23 +196,6 @@ static bool count_node(void *context, const struct simulate_node *from, struct e
 	return true;
 }
 
-static bool count_process(void *context, const struct simulate_process *process, struct error *err)
-{
-	struct count_reader *reader = context;
-
-	return profile_intern(reader->made, process->name, &reader->process_name, err);
-}
-
-static bool count_thread(void *context, const struct simulate_thread *thread, struct error *err)
-{
-	struct count_reader *reader = context;
-	struct count_root *root = &reader->roots[reader->nodes[thread->root].root];
-
-	root->tid = thread->tid;
-	root->thread = PROFILE_NONE;
-	return profile_intern(reader->made, thread->name, &root->name, err);
-}
-
 /* The run of all dumps of one name, in all processes. The first run is the whole execution's, which has no name. */
 static bool find_run(struct profile *made, const char *name, uint32_t *run, struct error *err)
 {
@@ -210,19 +215,38 @@ static bool find_run(struct profile *made, const char *name, uint32_t *run, stru
  */
 static const char harness_mark[] = "Metadata: ";
 
+/* What counts are of from here on. Those that no dump follows are of the whole execution: its end was not written. */
+static bool begin_dump(struct count_reader *reader, struct error *err)
+{
+	const struct simulation_file *file = reader->file;
+	const struct simulation_dump *dump = reader->dump < file->dump_count ? &file->dumps[reader->dump] : NULL;
+	struct profile *made = reader->made;
+
+	reader->is_zeroed = dump && dump->trigger == SIMULATE_TRIGGER_ZERO;
+	for (size_t i = 0; i < reader->root_count; i++)
+		reader->roots[i].thread = PROFILE_NONE;
+	if (!dump || dump->trigger != SIMULATE_TRIGGER_REQUEST)
+		return find_run(made, "", &reader->run, err);
+	if (strncmp(dump->name, harness_mark, sizeof(harness_mark) - 1) != 0)
+		return find_run(made, dump->name, &reader->run, err);
+	return profile_intern(made, dump->name + sizeof(harness_mark) - 1, &made->facts.harness, err) &&
+	       find_run(made, "", &reader->run, err);
+}
+
+static bool count_process(void *context, const struct simulate_process *process, struct error *err)
+{
+	struct count_reader *reader = context;
+
+	return profile_intern(reader->made, process->name, &reader->process_name, err) && begin_dump(reader, err);
+}
+
 static bool count_dump(void *context, const struct simulate_dump *dump, const char *name, struct error *err)
 {
 	struct count_reader *reader = context;
-	struct profile *made = reader->made;
 
-	for (size_t i = 0; i < reader->root_count; i++)
-		reader->roots[i].thread = PROFILE_NONE;
-	if (dump->trigger != SIMULATE_TRIGGER_REQUEST)
-		return find_run(made, "", &reader->run, err);
-	if (strncmp(name, harness_mark, sizeof(harness_mark) - 1) != 0)
-		return find_run(made, name, &reader->run, err);
-	return profile_intern(made, name + sizeof(harness_mark) - 1, &made->facts.harness, err) &&
-	       find_run(made, "", &reader->run, err);
+	(void)dump, (void)name;
+	reader->dump++;
+	return begin_dump(reader, err);
 }
 
 /* ---- Counts ---- */
@@ -242,11 +266,6 @@ static bool find_thread(struct count_reader *reader, const struct count_node *no
 		return false;
 	*thread = root->thread;
 	return true;
-}
-
-static int64_t counted(uint64_t count)
-{
-	return count < INT64_MAX ? (int64_t)count : INT64_MAX;
 }
 
 static int64_t counted_times(int64_t times, int64_t by)
@@ -287,47 +306,57 @@ static bool count_segment(struct count_reader *reader, const struct count_node *
 }
 
 /* Every entry of a block executes its instructions up to the exit that is taken. */
-static bool count_count(void *context, const struct simulated_count *count, struct error *err)
+static bool count_instructions(struct count_reader *reader, const struct simulated_count *count, struct error *err)
 {
-	struct count_reader *reader = context;
-	const struct count_block *block = &reader->blocks[count->head.block];
-	const struct count_node *node = &reader->nodes[count->head.node];
+	const struct count_block *block = &reader->blocks[count->block];
 	const uint16_t *exits = &reader->exits[block->first_exit];
-	size_t exit = 0, exit_count = count->time_count - 1;
 	int64_t times = 0;
+	size_t exit = 0;
 
-	for (size_t i = 0; i < count->time_count; i++)
-		times = saturating_add(times, counted(count->times[i]));
+	for (size_t i = 0; i <= block->exit_count; i++)
+		times += (int64_t)count->times[i];
 	for (size_t i = 0; i < block->segment_count; i++) {
 		const struct count_segment *segment = &reader->segments[block->first_segment + i];
 
-		for (; exit < exit_count && exits[exit] <= segment->first; exit++)
-			times -= counted(count->times[exit]);
-		if (times > 0 && !count_segment(reader, node, segment, times, err))
+		for (; exit < block->exit_count && exits[exit] <= segment->first; exit++)
+			times -= (int64_t)count->times[exit];
+		if (times > 0 && !count_segment(reader, &reader->nodes[count->node], segment, times, err))
 			return false;
 	}
 	return true;
 }
 
-static bool count_cost(void *context, const struct simulate_cost *cost, struct error *err)
+static bool count_costs(struct count_reader *reader, const struct simulated_count *count, struct error *err)
+{
+	static const enum simulation_column columns[SIMULATE_VALUES] = {
+		[SIMULATE_FIRST_MISSES] = COLUMN_FIRST_MISSES,
+		[SIMULATE_LAST_MISSES] = COLUMN_LAST_MISSES,
+		[SIMULATE_BRANCH_MISSES] = COLUMN_BRANCH_MISSES,
+		[SIMULATE_SYSTEM_CALLS] = COLUMN_SYSTEM_CALLS,
+		[SIMULATE_SYSTEM_NS] = COLUMN_SYSTEM_NS,
+	};
+	const struct count_segment *segment = &reader->segments[reader->blocks[count->block].first_segment];
+
+	/* Both are in the order of the instructions, and every instruction lies in a segment. */
+	for (size_t i = 0; i < count->cost_count; i++) {
+		const struct simulated_cost *cost = &count->costs[i];
+		int64_t *values;
+
+		while (cost->instruction >= segment->first + segment->count)
+			segment++;
+		if (!find_values(reader, &reader->nodes[count->node], segment->location, &values, err))
+			return false;
+		for (size_t j = 0; j < SIMULATE_VALUES; j++)
+			values[columns[j]] = saturating_add(values[columns[j]], (int64_t)cost->values[j]);
+	}
+	return true;
+}
+
+static bool count_count(void *context, const struct simulated_count *count, struct error *err)
 {
 	struct count_reader *reader = context;
-	const int64_t added[COLUMN_COUNT] = {
-		[COLUMN_FIRST_MISSES] = counted(cost->first_misses),
-		[COLUMN_LAST_MISSES] = counted(cost->last_misses),
-		[COLUMN_BRANCH_MISSES] = counted(cost->branch_misses),
-		[COLUMN_SYSTEM_CALLS] = counted(cost->system_calls),
-		[COLUMN_SYSTEM_NS] = counted(cost->system_ns),
-	};
-	uint32_t location;
-	int64_t *values;
 
-	if (!find_location(reader, cost->mapping, cost->address, &location, err) ||
-		!find_values(reader, &reader->nodes[cost->node], location, &values, err))
-		return false;
-	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		values[i] = saturating_add(values[i], added[i]);
-	return true;
+	return reader->is_zeroed || (count_instructions(reader, count, err) && count_costs(reader, count, err));
 }
 
 bool simulation_count_file(const struct sampler_simulation *simulation, const struct simulation_file *file,
@@ -343,10 +372,8 @@ bool simulation_count_file(const struct sampler_simulation *simulation, const st
 		.process = count_process,
 		.block = count_block,
 		.node = count_node,
-		.thread = count_thread,
-		.dump = count_dump,
 		.count = count_count,
-		.cost = count_cost,
+		.dump = count_dump,
 		.context = &reader,
 	};
 	CLEANUP(cleanup_close) int fd = simulation_open(simulation, file, err);

@@ -10,26 +10,45 @@
 
 enum {
 	WINDOW_BYTES = 4 << 20,
-	MAX_ENTRY_BYTES = 1 << 20, /* the largest entries are a block and a count with 65,535 exits */
 	MAX_TEXT_BYTES = 1 << 15,
 	MAX_MAPPINGS = 1 << 24,
+	MAX_NUMBER_BYTES = 10,
+	/* The largest entry is a count of a block with as many exits and instructions with costs as one may have. */
+	MAX_ENTRY_BYTES =
+		(4 + (SIMULATE_BLOCK_MOST + 1) + SIMULATE_BLOCK_MOST * (1 + SIMULATE_VALUES)) * MAX_NUMBER_BYTES,
 };
-_Static_assert(sizeof(struct simulate_count) + ((size_t)UINT16_MAX + 1) * sizeof(uint64_t) < MAX_ENTRY_BYTES,
-	"a count fits an entry");
+_Static_assert(
+	MAX_ENTRY_BYTES > MAX_TEXT_BYTES + sizeof(struct simulate_mapping) + sizeof(uint64_t), "a path fits an entry");
 static const size_t max_blocks = (size_t)1 << 28, max_nodes = (size_t)1 << 30;
+
+/* What later entries are checked against. */
+struct file_block {
+	uint16_t instruction_count, exit_count;
+};
+
+/* The entry at hand. */
+struct file_entry {
+	uint8_t lengths[SIMULATE_BLOCK_MOST], costs[SIMULATE_BLOCK_MOST];
+	uint16_t left_after[SIMULATE_BLOCK_MOST];
+	uint64_t times[SIMULATE_BLOCK_MOST + 1];
+	struct simulated_cost cost[SIMULATE_BLOCK_MOST];
+};
 
 struct file_reader {
 	int fd;
 	const struct simulated_visitor *visitor;
 	struct simulated_end *end;
-	uint64_t bytes, offset; /* of the file; of the first byte of the window */
-	uint8_t *window;        /* owned */
-	size_t capacity;        /* of the window: the whole file, where it is small */
-	size_t at, filled;      /* in the window */
-	uint16_t *exit_counts;  /* owned: [block] */
+	uint64_t bytes, offset;    /* of the file; of the first byte of the window */
+	uint8_t *window;           /* owned */
+	size_t capacity;           /* of the window: the whole file, where it is small */
+	size_t at, filled;         /* in the window */
+	struct file_block *blocks; /* owned */
 	size_t block_count, block_capacity, node_count;
 	uint32_t mapping_count;
-	uint64_t *times; /* owned: of the count at hand */
+	struct file_entry *entry; /* owned */
+	struct {
+		uint64_t address, call_site, node, block;
+	} before; /* the entry before in this record, which the next one is a step from */
 	bool has_process, has_end;
 };
 
@@ -160,56 +179,83 @@ static bool take_mapping(struct file_reader *reader, struct byte_reader *entry, 
 	return !reader->visitor->mapping || reader->visitor->mapping(reader->visitor->context, &mapping, path, err);
 }
 
-static bool is_mapping(const struct file_reader *reader, uint32_t mapping)
+/* A number that is a mapping + 1, or 0 for none. */
+static bool take_mapping_id(const struct file_reader *reader, uint64_t number, uint32_t *mapping)
 {
-	return mapping == SIMULATE_NONE || mapping < reader->mapping_count;
+	*mapping = number ? (uint32_t)(number - 1) : SIMULATE_NONE;
+	return number <= reader->mapping_count;
 }
 
-/* Exits follow each other as the instructions do, and no block is left behind its last instruction. */
-static bool are_exits_in_order(const struct simulated_block *block)
+/* The instructions and the exits of a block, which are as many as it says. */
+static bool take_instructions(struct file_reader *reader, struct byte_reader *entry, struct simulated_block *block)
 {
-	struct byte_reader exits = block->left_after;
-	uint16_t before = 0;
+	struct file_entry *into = reader->entry;
+	uint64_t after = 0;
 
-	for (size_t i = 0; i < block->head.exit_count; i++) {
-		uint16_t after = byte_reader_u16(&exits);
+	for (size_t i = 0; i < block->instruction_count; i++) {
+		uint64_t number = byte_reader_uleb128(entry);
 
-		if (after < before || after > block->head.instruction_count)
+		if (number >> 1 > UINT8_MAX)
 			return false;
-		before = after;
+		into->lengths[i] = (uint8_t)(number >> 1);
+		into->costs[i] = number & 1 ? byte_reader_u8(entry) : SIMULATE_QUARTERS;
+		reader->before.address += into->lengths[i];
+	}
+	for (size_t i = 0; i < block->exit_count; i++) {
+		uint64_t number = byte_reader_uleb128(entry);
+
+		if (number > block->instruction_count - after)
+			return false;
+		after += number;
+		into->left_after[i] = (uint16_t)after;
 	}
 	return true;
 }
 
 static bool take_block(struct file_reader *reader, struct byte_reader *entry, struct error *err)
 {
-	struct simulated_block block = { 0 };
+	struct simulated_block block = { .lengths = reader->entry->lengths,
+		.costs = reader->entry->costs,
+		.left_after = reader->entry->left_after };
+	uint64_t instructions, exits;
+	bool is_good;
 
-	byte_reader_copy(entry, &block.head, sizeof(block.head));
-	block.lengths = byte_reader_bytes(entry, block.head.instruction_count);
-	block.costs = byte_reader_bytes(entry, block.head.instruction_count);
-	block.left_after = byte_reader_split(entry, (size_t)block.head.exit_count * sizeof(uint16_t));
-	byte_reader_align(entry, sizeof(uint64_t));
+	reader->before.address += (uint64_t)byte_reader_zigzag(entry);
+	block.address = reader->before.address;
+	is_good = take_mapping_id(reader, byte_reader_uleb128(entry), &block.mapping);
+	instructions = byte_reader_uleb128(entry);
+	exits = byte_reader_uleb128(entry);
+	is_good = is_good && instructions <= SIMULATE_BLOCK_MOST && exits <= SIMULATE_BLOCK_MOST;
+	if (is_good) {
+		block.instruction_count = (uint16_t)instructions;
+		block.exit_count = (uint16_t)exits;
+		is_good = take_instructions(reader, entry, &block);
+	}
+	if (!is_good)
+		return error_set(err, ERROR_FORMAT, "block %zu is malformed", reader->block_count);
 	if (!is_whole(entry))
 		return true;
-	if (!is_mapping(reader, block.head.mapping) || !are_exits_in_order(&block))
-		return error_set(err, ERROR_FORMAT, "block %zu is malformed", reader->block_count);
-	if (!ARRAY_RESERVE(&reader->exit_counts, &reader->block_capacity, reader->block_count + 1, max_blocks, err))
+	if (!ARRAY_RESERVE(&reader->blocks, &reader->block_capacity, reader->block_count + 1, max_blocks, err))
 		return false;
-	reader->exit_counts[reader->block_count++] = block.head.exit_count;
+	reader->blocks[reader->block_count++] = (struct file_block){ block.instruction_count, block.exit_count };
 	return !reader->visitor->block || reader->visitor->block(reader->visitor->context, &block, err);
 }
 
 static bool take_node(struct file_reader *reader, struct byte_reader *entry, struct error *err)
 {
-	struct simulate_node node = { 0 };
+	struct simulated_node node = { .parent = SIMULATE_NONE };
+	uint64_t distance = byte_reader_uleb128(entry), place = byte_reader_uleb128(entry);
 
-	byte_reader_copy(entry, &node, sizeof(node));
+	reader->before.call_site += (uint64_t)byte_reader_zigzag(entry);
 	if (!is_whole(entry))
 		return true;
-	if ((node.parent != SIMULATE_NONE && node.parent >= reader->node_count) || !is_mapping(reader, node.mapping) ||
-		reader->node_count == max_nodes)
+	if (distance > reader->node_count || place % 4 >= SIMULATE_NODE_KINDS ||
+		!take_mapping_id(reader, place / 4, &node.mapping) || reader->node_count == max_nodes)
 		return error_set(err, ERROR_FORMAT, "node %zu is malformed", reader->node_count);
+	if (distance > 0)
+		node.parent = (uint32_t)(reader->node_count - distance);
+	node.kind = (enum simulate_node_kind)(place % 4);
+	node.call_site = reader->before.call_site;
 	reader->node_count++;
 	return !reader->visitor->node || reader->visitor->node(reader->visitor->context, &node, err);
 }
@@ -241,31 +287,82 @@ static bool take_dump(struct file_reader *reader, struct byte_reader *entry, str
 	return !reader->visitor->dump || reader->visitor->dump(reader->visitor->context, &dump, name, err);
 }
 
-static bool take_count(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+/* False: their sum is too large. */
+static bool take_times(struct file_reader *reader, struct byte_reader *entry, unsigned form, size_t exits)
 {
-	struct simulated_count count = { .times = reader->times };
+	uint64_t *times = reader->entry->times;
+	size_t first = form == SIMULATE_COUNT_END ? exits : 0, end = form == SIMULATE_COUNT_FIRST ? 1 : exits + 1;
+	uint64_t sum = 0;
 
-	byte_reader_copy(entry, &count.head, sizeof(count.head));
-	if (!is_whole(entry))
-		return true;
-	if (count.head.node >= reader->node_count || count.head.block >= reader->block_count)
-		return error_set(err, ERROR_FORMAT, "a count of block %u in node %u, which are not there",
-			count.head.block, count.head.node);
-	count.time_count = (size_t)reader->exit_counts[count.head.block] + 1;
-	byte_reader_copy(entry, reader->times, count.time_count * sizeof(*reader->times));
-	return !is_whole(entry) || reader->visitor->count(reader->visitor->context, &count, err);
+	memset(times, 0, (exits + 1) * sizeof(*times));
+	for (size_t i = first; i < end; i++) {
+		times[i] = byte_reader_uleb128(entry);
+		if (times[i] > INT64_MAX - sum)
+			return false;
+		sum += times[i];
+	}
+	return true;
 }
 
-static bool take_cost(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+/* The next cost of a count. False: it is of no instruction, or of nothing, or too large. */
+static bool take_cost(struct byte_reader *entry, const struct file_block *block, uint64_t *instruction,
+	struct simulated_cost *cost, bool *has_next)
 {
-	struct simulate_cost cost = { 0 };
+	uint64_t head = byte_reader_uleb128(entry), step = head / SIMULATE_COST_STEP;
+	unsigned set = (unsigned)(head % SIMULATE_COST_STEP) / SIMULATE_COST_SET;
 
-	byte_reader_copy(entry, &cost, sizeof(cost));
+	*has_next = (head & SIMULATE_COST_MORE) != 0;
 	if (!is_whole(entry))
 		return true;
-	if (cost.node >= reader->node_count || !is_mapping(reader, cost.mapping))
-		return error_set(err, ERROR_FORMAT, "a cost in node %u, which is not there", cost.node);
-	return !reader->visitor->cost || reader->visitor->cost(reader->visitor->context, &cost, err);
+	if (set == 0 || step >= block->instruction_count - *instruction)
+		return false;
+	*instruction += step;
+	*cost = (struct simulated_cost){ .instruction = (uint16_t)*instruction };
+	for (size_t i = 0; i < SIMULATE_VALUES; i++) {
+		cost->values[i] = set >> i & 1 ? byte_reader_uleb128(entry) : 0;
+		if (cost->values[i] > INT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+static bool take_costs(struct file_reader *reader, struct byte_reader *entry, struct simulated_count *count)
+{
+	uint64_t instruction = 0;
+	bool has_next = true;
+
+	while (has_next && is_whole(entry)) {
+		if (count->cost_count == SIMULATE_BLOCK_MOST ||
+			!take_cost(entry, &reader->blocks[count->block], &instruction,
+				&reader->entry->cost[count->cost_count], &has_next))
+			return false;
+		count->cost_count++;
+	}
+	return true;
+}
+
+static bool take_count(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulated_count count = { .times = reader->entry->times, .costs = reader->entry->cost };
+	uint64_t head = byte_reader_uleb128(entry), step = head / SIMULATE_COUNT_STEP;
+	unsigned form = (unsigned)(head & SIMULATE_COUNT_FORM);
+
+	reader->before.block += (step >> 1) ^ -(step & 1);
+	if (head & SIMULATE_COUNT_NODE)
+		reader->before.node += (uint64_t)byte_reader_zigzag(entry);
+	if (!is_whole(entry))
+		return true;
+	if (reader->before.node >= reader->node_count || reader->before.block >= reader->block_count)
+		return error_set(err, ERROR_FORMAT,
+			"a count of block %" PRIu64 " in node %" PRIu64 ", which are not there", reader->before.block,
+			reader->before.node);
+	count.node = (uint32_t)reader->before.node;
+	count.block = (uint32_t)reader->before.block;
+	if (form > SIMULATE_COUNT_ALL || !take_times(reader, entry, form, reader->blocks[count.block].exit_count) ||
+		((head & SIMULATE_COUNT_COSTS) && !take_costs(reader, entry, &count)))
+		return error_set(
+			err, ERROR_FORMAT, "the count of block %u in node %u is malformed", count.block, count.node);
+	return !is_whole(entry) || reader->visitor->count(reader->visitor->context, &count, err);
 }
 
 static bool take_end(struct file_reader *reader, struct byte_reader *entry, struct error *err)
@@ -294,9 +391,8 @@ static take_entry *taker_of(const struct file_reader *reader, uint32_t kind)
 		[SIMULATE_BLOCKS] = take_block,
 		[SIMULATE_NODES] = take_node,
 		[SIMULATE_THREAD] = take_thread,
-		[SIMULATE_DUMP] = take_dump,
 		[SIMULATE_COUNTS] = take_count,
-		[SIMULATE_COSTS] = take_cost,
+		[SIMULATE_DUMP] = take_dump,
 		[SIMULATE_END] = take_end,
 	};
 
@@ -311,6 +407,7 @@ static bool read_entries(
 {
 	take_entry *take = taker_of(reader, record->kind);
 
+	memset(&reader->before, 0, sizeof(reader->before));
 	for (uint32_t i = 0; take && i < record->entries; i++) {
 		struct byte_reader entry;
 
@@ -322,7 +419,9 @@ static bool read_entries(
 		}
 		*is_cut = end > reader->bytes;
 		return *is_cut ||
-		       error_set(err, ERROR_FORMAT, "entry %u of a record of kind %u does not fit it", i, record->kind);
+		       error_set(err, ERROR_FORMAT,
+			       "entry %u of a record of kind %u does not fit it, or has a number beyond 64 bits", i,
+			       record->kind);
 	}
 	return file_skip_to(reader, end, err);
 }
@@ -373,11 +472,11 @@ bool simulated_file_read(
 	*end = (struct simulated_end){ 0 };
 	reader.capacity = bytes < WINDOW_BYTES ? (size_t)bytes : WINDOW_BYTES;
 	reader.window = malloc(reader.capacity + 1);
-	reader.times = malloc(((size_t)UINT16_MAX + 1) * sizeof(*reader.times));
-	ok = reader.window && reader.times ? read_records(&reader, err) : error_set_memory(err);
+	reader.entry = malloc(sizeof(*reader.entry));
+	ok = reader.window && reader.entry ? read_records(&reader, err) : error_set_memory(err);
 	free(reader.window);
-	free(reader.times);
-	free(reader.exit_counts);
+	free(reader.entry);
+	free(reader.blocks);
 	return ok;
 }
 

@@ -9,17 +9,32 @@
  * what came before, sizes fit. Its memory grows with the number of blocks, not with the file.
  */
 
-/* The pointers of entries are valid during the call only. */
+/* Entries and their pointers are valid during the call only. */
 struct simulated_block {
-	struct simulate_block head;
+	uint64_t address;
+	uint32_t mapping; /* SIMULATE_NONE: in none */
+	uint16_t instruction_count, exit_count;
 	const uint8_t *lengths, *costs; /* [instruction_count] */
-	struct byte_reader left_after;  /* exit_count numbers of 16 bits, which do not decrease */
+	const uint16_t *left_after;     /* [exit_count]: they do not decrease, up to instruction_count */
 };
 
+struct simulated_node {
+	uint32_t parent, mapping; /* SIMULATE_NONE: none */
+	uint64_t call_site;
+	enum simulate_node_kind kind;
+};
+
+struct simulated_cost {
+	uint16_t instruction; /* of the block */
+	uint64_t values[SIMULATE_VALUES];
+};
+
+/* No value of its costs, and not the sum of its times, is more than INT64_MAX. */
 struct simulated_count {
-	struct simulate_count head;
-	const uint64_t *times; /* [exit_count + 1] */
-	size_t time_count;
+	uint32_t node, block;
+	const uint64_t *times; /* [exit_count of the block + 1] */
+	const struct simulated_cost *costs;
+	size_t cost_count;
 };
 
 /*
@@ -30,11 +45,10 @@ struct simulated_visitor {
 	bool (*process)(void *context, const struct simulate_process *process, struct error *err);
 	bool (*mapping)(void *context, const struct simulate_mapping *mapping, const char *path, struct error *err);
 	bool (*block)(void *context, const struct simulated_block *block, struct error *err);
-	bool (*node)(void *context, const struct simulate_node *node, struct error *err);
+	bool (*node)(void *context, const struct simulated_node *node, struct error *err);
 	bool (*thread)(void *context, const struct simulate_thread *thread, struct error *err);
-	bool (*dump)(void *context, const struct simulate_dump *dump, const char *name, struct error *err);
 	bool (*count)(void *context, const struct simulated_count *count, struct error *err);
-	bool (*cost)(void *context, const struct simulate_cost *cost, struct error *err);
+	bool (*dump)(void *context, const struct simulate_dump *dump, const char *name, struct error *err);
 	void *context;
 };
 

@@ -82,8 +82,14 @@ void sampler_simulation_destroy(struct sampler_simulation *simulation)
 	if (!simulation)
 		return;
 	for (size_t i = 0; i < simulation->file_count; i++) {
-		free(simulation->files[i].name);
-		free(simulation->files[i].mappings);
+		struct simulation_file *file = &simulation->files[i];
+
+		for (size_t j = 0; j < file->dump_count; j++)
+			free(file->dumps[j].name);
+		free(file->name);
+		free(file->mappings);
+		free(file->dumps);
+		free(file->threads);
 	}
 	free(simulation->files);
 	free(simulation->path);

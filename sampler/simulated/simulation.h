@@ -12,14 +12,22 @@ struct simulation_mapping {
 	uint32_t id;   /* of the profile; PROFILE_NONE: none */
 };
 
+/* What the counts of a file are of that come before it and behind the one before. */
+struct simulation_dump {
+	uint32_t trigger; /* enum simulate_trigger */
+	char *name;       /* owned */
+};
+
 /* The file of one process, or of one of the programs that it executed. */
 struct simulation_file {
 	char *name;     /* owned: PID.GENERATION */
 	uint64_t bytes; /* when it was read first; what is written to it later does not count */
 	int32_t pid;
 	uint32_t generation;
-	struct simulation_mapping *mappings; /* owned */
-	size_t mapping_count, mapping_capacity;
+	struct simulation_mapping *mappings; /* the arrays are owned */
+	struct simulation_dump *dumps;
+	struct simulate_thread *threads; /* in the order of their roots */
+	size_t mapping_count, mapping_capacity, dump_count, dump_capacity, thread_count, thread_capacity;
 };
 
 struct sampler_simulation {
@@ -49,7 +57,7 @@ int simulation_open(const struct sampler_simulation *simulation, const struct si
 
 /*
  * Adds all instructions and call sites of all files to `profile`, and the images of their code to `result`. Fills the
- * mappings of the files.
+ * arrays of the files: threads and dumps are known before their counts are read.
  */
 COMMON_MUST_CHECK
 bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile, struct recording *result,

@@ -40,22 +40,51 @@ void simulated_add(struct simulated_bytes *bytes, uint32_t kind, uint32_t entrie
 	buffer_append(&bytes->file, zeros, padding);
 }
 
+void simulated_add_numbers(
+	struct simulated_bytes *bytes, uint32_t kind, uint32_t entries, const uint64_t *numbers, size_t count)
+{
+	CLEANUP(buffer_deinit) struct buffer payload = { 0 };
+
+	buffer_init(&payload, MAX_BYTES);
+	for (size_t i = 0; i < count; i++)
+		buffer_append_varint(&payload, numbers[i]);
+	simulated_add(bytes, kind, entries, payload.data, payload.size);
+}
+
+uint64_t simulated_step(int64_t step)
+{
+	return ((uint64_t)step << 1) ^ (step < 0 ? UINT64_MAX : 0);
+}
+
 static void add_counts(struct simulated_bytes *bytes)
 {
-	const struct {
-		struct simulate_count count;
-		uint64_t times[2];
-	} counts[] = { { { 0, 0 }, { 5, 10 } }, { { 1, 0 }, { 0, 100 } } };
-	const struct simulate_cost cost = { .address = 0x1008,
-		.node = 1,
-		.first_misses = 7,
-		.last_misses = 2,
-		.branch_misses = 3,
-		.system_calls = 4,
-		.system_ns = 5000 };
+	const uint64_t counts[] = {
+		/* of block 0 in node 0 */
+		SIMULATE_COUNT_ALL,
+		5,
+		10,
+		/* of block 0 in node 1, with all values at the third instruction */
+		SIMULATE_COUNT_NODE | SIMULATE_COUNT_COSTS | SIMULATE_COUNT_END,
+		simulated_step(1),
+		100,
+		2 * SIMULATE_COST_STEP + 31 * SIMULATE_COST_SET,
+		7,
+		2,
+		3,
+		4,
+		5000,
+	};
 
-	simulated_add(bytes, SIMULATE_COUNTS, 2, counts, sizeof(counts));
-	simulated_add(bytes, SIMULATE_COSTS, 1, &cost, sizeof(cost));
+	simulated_add_numbers(bytes, SIMULATE_COUNTS, 2, counts, sizeof(counts) / sizeof(counts[0]));
+}
+
+static void add_tree(struct simulated_bytes *bytes)
+{
+	const uint64_t block[] = { simulated_step(0x1000), 1, 4, 1, 4 * 2, 4 * 2, 4 * 2 + 1, 4, 4 * 2 + 1, 8, 2 };
+	const uint64_t nodes[] = { 0, SIMULATE_NODE_THREAD, 0, 1, 1 * 4 + SIMULATE_NODE_CALL, simulated_step(0x1004) };
+
+	simulated_add_numbers(bytes, SIMULATE_BLOCKS, 1, block, sizeof(block) / sizeof(block[0]));
+	simulated_add_numbers(bytes, SIMULATE_NODES, 2, nodes, sizeof(nodes) / sizeof(nodes[0]));
 }
 
 void simulated_add_example(struct simulated_bytes *bytes, int32_t pid)
@@ -63,15 +92,6 @@ void simulated_add_example(struct simulated_bytes *bytes, int32_t pid)
 	const struct simulate_process process = { "KELVINSM", SIMULATE_VERSION, pid, 1, 0, { 0 }, { 0 }, { 0 },
 		"program" };
 	const struct simulate_mapping mapping = { .start = 0x1000, .end = 0x2000 };
-	const struct {
-		struct simulate_block block;
-		uint8_t lengths[4], costs[4];
-		uint16_t left_after[4];
-	} block = { { 0x1000, 0, 4, 1 }, { 4, 4, 4, 4 }, { 2, 2, 4, 8 }, { 2 } };
-	const struct simulate_node nodes[] = {
-		{ SIMULATE_NONE, SIMULATE_NONE, 0, SIMULATE_NODE_THREAD, 0 },
-		{ 0, 0, 0x1004, SIMULATE_NODE_CALL, 0 },
-	};
 	const struct simulate_thread thread = { 0, pid + 1, "worker" };
 	const struct simulate_dump dump = { SIMULATE_TRIGGER_END, 0 };
 	const struct {
@@ -82,13 +102,12 @@ void simulated_add_example(struct simulated_bytes *bytes, int32_t pid)
 
 	simulated_add(bytes, SIMULATE_PROCESS, 1, &process, sizeof(process));
 	simulated_add(bytes, SIMULATE_MAPPING, 1, &mapping, sizeof(mapping));
-	simulated_add(bytes, SIMULATE_BLOCKS, 1, &block, sizeof(block));
-	simulated_add(bytes, SIMULATE_NODES, 2, nodes, sizeof(nodes));
+	add_tree(bytes);
 	simulated_add(bytes, SIMULATE_THREAD, 1, &thread, sizeof(thread));
+	add_counts(bytes);
 	simulated_add(bytes, SIMULATE_DUMP, 1, &named, sizeof(named));
 	add_counts(bytes);
 	simulated_add(bytes, SIMULATE_DUMP, 1, &dump, sizeof(dump));
-	add_counts(bytes);
 	simulated_add(bytes, SIMULATE_END, 1, &end, sizeof(end));
 }
 

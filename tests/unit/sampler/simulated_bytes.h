@@ -17,6 +17,13 @@ void simulated_bytes_deinit(struct simulated_bytes *bytes);
 /* A record whose payload is `size` bytes, padded. */
 void simulated_add(struct simulated_bytes *bytes, uint32_t kind, uint32_t entries, const void *payload, size_t size);
 
+/* A record whose payload is numbers (simulate/format.h). */
+void simulated_add_numbers(
+	struct simulated_bytes *bytes, uint32_t kind, uint32_t entries, const uint64_t *numbers, size_t count);
+
+/* The number of a step from the entry before. */
+uint64_t simulated_step(int64_t step);
+
 /*
  * A process of one thread: block 0 has four instructions of 4 bytes at 0x1000 and one exit behind the second; node 0 is
  * the thread's first function, node 1 is called from 0x1004. Counts of node 0: 10 times to the end, 5 times left early;

@@ -227,26 +227,22 @@ static void stacks_have_an_end(void **state)
 	enum { DEPTH = 3000 };
 	struct fixture *fixture = *state;
 	const struct simulate_process process = { "KELVINSM", SIMULATE_VERSION, 5, 1, 0, { 0 }, { 0 }, { 0 }, "deep" };
-	const struct {
-		struct simulate_block block;
-		uint8_t length, cost, padding[6];
-	} block = { { 0x1000, SIMULATE_NONE, 1, 0 }, 4, 2, { 0 } };
-	struct {
-		struct simulate_count count;
-		uint64_t times;
-	} counts[DEPTH];
-	struct simulate_node nodes[DEPTH];
+	const uint64_t block[] = { simulated_step(0x1000), 0, 1, 0, 4 * 2 };
+	uint64_t counts[DEPTH][3], nodes[DEPTH][3];
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < DEPTH; i++) {
-		nodes[i] = (struct simulate_node){ i ? i - 1 : SIMULATE_NONE, SIMULATE_NONE, 0x1002, 0, 0 };
-		counts[i].count = (struct simulate_count){ i, 0 };
-		counts[i].times = 1;
+		nodes[i][0] = i > 0;
+		nodes[i][1] = i > 0 ? SIMULATE_NODE_CALL : SIMULATE_NODE_THREAD;
+		nodes[i][2] = simulated_step(i == 1 ? 0x1002 : 0);
+		counts[i][0] = SIMULATE_COUNT_NODE | SIMULATE_COUNT_END;
+		counts[i][1] = simulated_step(i > 0);
+		counts[i][2] = 1;
 	}
 	simulated_add(&fixture->bytes, SIMULATE_PROCESS, 1, &process, sizeof(process));
-	simulated_add(&fixture->bytes, SIMULATE_BLOCKS, 1, &block, sizeof(block));
-	simulated_add(&fixture->bytes, SIMULATE_NODES, DEPTH, nodes, sizeof(nodes));
-	simulated_add(&fixture->bytes, SIMULATE_COUNTS, DEPTH, counts, sizeof(counts));
+	simulated_add_numbers(&fixture->bytes, SIMULATE_BLOCKS, 1, block, 5);
+	simulated_add_numbers(&fixture->bytes, SIMULATE_NODES, DEPTH, nodes[0], 3 * DEPTH);
+	simulated_add_numbers(&fixture->bytes, SIMULATE_COUNTS, DEPTH, counts[0], 3 * DEPTH);
 	read_example(fixture);
 	for (size_t i = 0; i < fixture->result.profile->sample_count; i++)
 		sum += fixture->result.profile->values[i * VALUES + INSTRUCTIONS];
