@@ -292,25 +292,27 @@ static void option_cache(const HChar *option, const HChar *text, struct simulate
 	*cache = (struct simulate_cache){ (uint32_t)bytes, (uint32_t)ways, (uint32_t)line, 0 };
 }
 
-static Bool option(const HChar *argument)
+static Bool options_of_caches(const HChar *argument)
 {
 	const HChar *text;
+
+	if VG_STR_CLO (argument, "--I1", text)
+		option_cache(argument, text, &tool_options.first_instructions);
+	else if VG_STR_CLO (argument, "--D1", text)
+		option_cache(argument, text, &tool_options.first_data);
+	else if VG_STR_CLO (argument, "--LL", text)
+		option_cache(argument, text, &tool_options.last);
+	else
+		return False;
+	return True;
+}
+
+static Bool option(const HChar *argument)
+{
 	Long nodes, megabytes;
 
 	if VG_STR_CLO (argument, "--out-dir", tool_options.directory)
 		return True;
-	if VG_STR_CLO (argument, "--I1", text) {
-		option_cache(argument, text, &tool_options.first_instructions);
-		return True;
-	}
-	if VG_STR_CLO (argument, "--D1", text) {
-		option_cache(argument, text, &tool_options.first_data);
-		return True;
-	}
-	if VG_STR_CLO (argument, "--LL", text) {
-		option_cache(argument, text, &tool_options.last);
-		return True;
-	}
 	if VG_BINT_CLO (argument, "--max-nodes", nodes, 1, TOOL_NODES_MAX) {
 		tool_options.max_nodes = (uint64_t)nodes;
 		return True;
@@ -319,7 +321,8 @@ static Bool option(const HChar *argument)
 		tool_options.max_counts = (uint64_t)megabytes << 20;
 		return True;
 	}
-	return VG_BOOL_CLO(argument, "--instr-atstart", tool_options.instruments_at_start) ||
+	return options_of_caches(argument) ||
+	       VG_BOOL_CLO(argument, "--instr-atstart", tool_options.instruments_at_start) ||
 	       VG_BOOL_CLO(argument, "--fold-recursion", tool_options.folds_recursion);
 }
 
@@ -331,7 +334,7 @@ static void usage(void)
 	 "    --D1=BYTES,WAYS,LINE             first-level cache of data [32768,8,64]\n"
 	 "    --LL=BYTES,WAYS,LINE             last-level cache [8388608,16,64]\n"
 	 "    --max-nodes=N                    contexts of calls; further calls count to their caller [33554432]\n"
-	 "    --max-counts=MB                  memory of counts, which are written out when they fill it [64]\n"
+	 "    --max-counts=MB                  memory of counts, which are written out when they fill it [16]\n"
 	 "    --instr-atstart=no|yes           count from the start, else when the program asks for it [yes]\n"
 	 "    --fold-recursion=no|yes          a call from a place that called one of its callers is of that one's context [no]\n");
 }

@@ -11,7 +11,7 @@ struct tool_options tool_options = {
 	.first_data = { 32768, 8, 64, 0 },
 	.last = { 8388608, 16, 64, 0 },
 	.max_nodes = 32 << 20,
-	.max_counts = 64 << 20,
+	.max_counts = 16 << 20,
 	.instruments_at_start = true,
 };
 

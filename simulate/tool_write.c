@@ -34,18 +34,33 @@ static struct {
 	} before; /* of the entry before in this record, for steps from it */
 } output;
 
+static void fail(const char *why)
+{
+	output.has_failed = true;
+	VG_(umsg)
+	("kelvin: cannot write %s: %s; what the simulation counted is lost from here on\n", output.path, why);
+}
+
+/* A file that becomes larger than the program's own limit would cost the program a signal. */
+static bool is_allowed(uint64_t bytes)
+{
+	enum { FILE_SIZE = 1 /* RLIMIT_FSIZE, which the core has no name for */ };
+	struct vki_rlimit limit;
+
+	return VG_(getrlimit)(FILE_SIZE, &limit) != 0 || output.written + bytes <= limit.rlim_cur;
+}
+
 static void write_all(const void *data, uint64_t bytes)
 {
 	const char *from = data;
 
+	if (!output.has_failed && !is_allowed(bytes))
+		fail("the program has limited the size of files");
 	while (bytes > 0 && !output.has_failed) {
 		int count = VG_(write)(output.fd, from, (int)bytes);
 
 		if (count <= 0) {
-			output.has_failed = true;
-			VG_(umsg)
-			("kelvin: cannot write %s: %s; what the simulation counted is lost from here on\n", output.path,
-				count == -VKI_ENOSPC ? "the disk is full" : "an error of the disk");
+			fail(count == -VKI_ENOSPC ? "the disk is full" : "an error of the disk");
 			return;
 		}
 		from += count;
@@ -491,5 +506,5 @@ void tool_write_forked(void)
 	for (struct tool_thread *thread = tool_threads; thread; thread = thread->next)
 		thread->is_written = false;
 	tool_unnumber();
-	tool_zero();
+	tool_forget();
 }

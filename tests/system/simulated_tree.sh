@@ -106,3 +106,22 @@ code=0
 simulate "$work/nowhere" sh -c 'exit 7' || code=$?
 [[ $code -eq 7 ]] || fail "exit code $code"
 grep -q "kelvin: cannot make $work/nowhere/" stderr || fail "nothing was said of the folder that is not there"
+
+# The more counts, the larger the file, and not the memory: f 600 has twice as many as f 300, 14 MB of them.
+peak() {
+	setarch -R python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+		valgrind -q --vgdb=no --tool=kelvin --out-dir="$work/second" "$1" sh -c "${script% *} $2"
+}
+growth=$(($(peak --max-counts=64 600) - $(peak --max-counts=64 300)))
+bounded=$(($(peak --max-counts=1 600) - $(peak --max-counts=1 300)))
+at_least "$growth" 8000 "kB more for twice as many counts"
+at_least "$((growth / 4))" "$bounded" "a quarter of that where counts have 1 MB"
+
+# A program that limits the size of its files goes on behind the limit.
+mkdir limited
+code=0
+(ulimit -f 64 && simulate "$work/limited" --max-counts=1 sh -c "$script; exit 7") || code=$?
+[[ $code -eq 7 ]] || fail "exit code $code of a program that limits its files"
+grep -q "kelvin: cannot write $work/limited/.*: the program has limited the size of files" stderr || fail "nothing was said of the limit"
