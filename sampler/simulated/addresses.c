@@ -176,7 +176,7 @@ static void describe_cut(const struct simulation_file *file, struct buffer *noti
 {
 	if (notices)
 		buffer_printf(notices,
-			"process %d was killed before it could write all its counts: what it had written is shown\n",
+			"process %d was killed, or still ran, before it had written all its counts: what it had written is shown\n",
 			file->pid);
 }
 
