@@ -192,6 +192,11 @@ void diff_part_deinit(struct diff_part *part);
 
 /*
  * The function of a benchmark's diff that explains its change: the one whose own difference in that direction is proven
- * and the largest. PROFILE_NONE: there is none, or the benchmark is not proven to differ.
+ * and the largest, else the innermost one that with all that it calls is proven to have most of the change, as a
+ * function has whose time is in many small ones of the run time. PROFILE_NONE: there is none, or the benchmark is not
+ * proven to differ.
  */
 uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff);
+
+/* The difference by which a function explains a change: its own if that is proven, else with all that it calls. */
+const struct diff_estimate *diff_suite_reason(const struct diff_function *function);

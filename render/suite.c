@@ -326,9 +326,31 @@ static void merge_changes(const struct diff *diff, const struct summary_list *mo
 	}
 }
 
-bool suite_words_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err)
+uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part)
+{
+	return part && part->benchmark != DIFF_ALL_BENCHMARKS
+		       ? diff_suite_because(input->suite, part->benchmark, part->input.diff)
+		       : PROFILE_NONE;
+}
+
+/* Puts what explains the change with all that it calls before what is in it, which chance may explain as well. */
+static void put_first(struct summary_list *list, uint32_t function, size_t limit)
+{
+	size_t kept = list->count < limit ? list->count : limit - 1;
+
+	for (size_t i = 0; i < kept; i++)
+		if (list->ids[i] == function)
+			kept = i;
+	memmove(list->ids + 1, list->ids, kept * sizeof(*list->ids));
+	list->ids[0] = function;
+	list->count = kept + 1;
+}
+
+bool suite_words_functions(const struct render_suite *input, const struct render_part *part, size_t limit,
+	struct summary_list *list, struct error *err)
 {
 	const struct diff *diff = part->input.diff;
+	uint32_t because = suite_words_because(input, part);
 	CLEANUP(summary_list_deinit) struct summary_list more = { 0 }, less = { 0 };
 
 	if (diff->sides != DIFF_SIDES)
@@ -336,18 +358,13 @@ bool suite_words_functions(const struct render_part *part, size_t limit, struct 
 	if (!summary_list(diff, SUMMARY_SELF_INCREASES, limit, &more, err) ||
 		!summary_list(diff, SUMMARY_SELF_DECREASES, limit, &less, err))
 		return false;
-	*list = (struct summary_list){ .ids = calloc(more.count + less.count + 1, sizeof(*list->ids)) };
+	*list = (struct summary_list){ .ids = calloc(more.count + less.count + 2, sizeof(*list->ids)) };
 	if (!list->ids)
 		return error_set_memory(err);
 	merge_changes(diff, &more, &less, limit, list);
+	if (because != PROFILE_NONE && !summary_proven(diff->functions[because].self.state))
+		put_first(list, because, limit);
 	return true;
-}
-
-uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part)
-{
-	return part && part->benchmark != DIFF_ALL_BENCHMARKS
-		       ? diff_suite_because(input->suite, part->benchmark, part->input.diff)
-		       : PROFILE_NONE;
 }
 
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err)
@@ -481,7 +498,8 @@ void suite_words_function(
 	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *out)
 {
 	const struct diff *diff = part->input.diff;
-	const struct diff_estimate *e = &diff->functions[function].self;
+	const struct diff_function *f = &diff->functions[function];
+	const struct diff_estimate *e = diff->sides == DIFF_SIDES ? diff_suite_reason(f) : &f->self;
 	const char *per, *unit = diff_string(diff, diff->unit);
 	double units = count_units(input->suite, part, &per);
 
@@ -490,10 +508,12 @@ void suite_words_function(
 			format_percent(format_share(e->head, diff->total.head)).text);
 		return;
 	}
+	if (e != &f->self)
+		buffer_append_string(out, "with all that it calls ");
 	append_ratio(diff, e, out);
 	buffer_printf(out, ": %s %s", format_precise_delta(e->delta / units, unit).text, per);
 	if (!summary_proven(e->state))
 		buffer_append_string(out, " (not proven)");
-	else if (summary_same_code(&diff->functions[function], e->state))
+	else if (e == &f->self && summary_same_code(f, e->state))
 		buffer_append_string(out, "; its machine code is the same");
 }

@@ -60,7 +60,7 @@ static bool put_top(const struct render_suite *input, uint32_t benchmark, struct
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 
 	JSON_TEXT(out, ",\"top\":[");
-	if (part && !suite_words_functions(part, MOST_FUNCTIONS, &list, err))
+	if (part && !suite_words_functions(input, part, MOST_FUNCTIONS, &list, err))
 		return false;
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff *diff = part->input.diff;

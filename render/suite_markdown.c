@@ -182,10 +182,11 @@ static bool append_part(
 	const struct diff *diff = part->input.diff;
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 
-	if (!suite_words_functions(part, MOST_FUNCTIONS, &list, err))
+	if (!suite_words_functions(input, part, MOST_FUNCTIONS, &list, err))
 		return false;
 	append_title(input->suite, &input->suite->benchmarks[part->benchmark], out);
-	if (diff->sides == DIFF_SIDES && (list.count == 0 || !summary_proven(diff->functions[list.ids[0]].self.state)))
+	if (diff->sides == DIFF_SIDES &&
+		(list.count == 0 || !summary_proven(diff_suite_reason(&diff->functions[list.ids[0]])->state)))
 		buffer_append_string(out, ": no function of it is proven to have changed");
 	buffer_append_string(out, "\n\n");
 	for (size_t i = 0; i < list.count; i++)

@@ -236,13 +236,14 @@ static bool write_part(const struct text_writer *w, const struct render_suite *i
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 	CLEANUP(buffer_deinit) struct buffer title = { 0 };
 
-	if (!suite_words_functions(part, MOST_FUNCTIONS, &list, err))
+	if (!suite_words_functions(input, part, MOST_FUNCTIONS, &list, err))
 		return false;
 	buffer_init(&title, (size_t)1 << 20);
 	unicode_append_middle(&title, suite_words_name(input->suite, benchmark), w->width - TITLE_SPARE);
 	if (benchmark->presence == DIFF_IN_BOTH)
 		buffer_printf(&title, ", %s", suite_words_change(benchmark).text);
-	if (diff->sides == DIFF_SIDES && (list.count == 0 || !summary_proven(diff->functions[list.ids[0]].self.state)))
+	if (diff->sides == DIFF_SIDES &&
+		(list.count == 0 || !summary_proven(diff_suite_reason(&diff->functions[list.ids[0]])->state)))
 		buffer_append_string(&title, ": no function of it is proven to have changed");
 	if (!buffer_ok(&title, err))
 		return false;

@@ -56,10 +56,12 @@ void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out);
 
 /*
  * Functions of a part by falling difference of their self values: those that are proven to have changed or, if none is,
- * the largest other ones. Of one side: by self value. `list` is the caller's to release with summary_list_deinit().
+ * the one that explains the change with all that it calls, if there is one, and the largest other ones. Of one side: by
+ * self value. `list` is the caller's to release with summary_list_deinit().
  */
 COMMON_MUST_CHECK
-bool suite_words_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err);
+bool suite_words_functions(const struct render_suite *input, const struct render_part *part, size_t limit,
+	struct summary_list *list, struct error *err);
 
 /* The function that explains the change of a part's benchmark; PROFILE_NONE: none does, or there is no part. */
 uint32_t suite_words_because(const struct render_suite *input, const struct render_part *part);

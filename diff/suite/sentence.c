@@ -9,6 +9,44 @@
 
 enum { SENTENCE_BYTES = 1 << 17, NAME_COLUMNS = 80 };
 
+const struct diff_estimate *diff_suite_reason(const struct diff_function *function)
+{
+	return !diff_state_is_difference(function->self.state) && diff_state_is_difference(function->total.state)
+		       ? &function->total
+		       : &function->self;
+}
+
+static bool has_most(const struct diff *diff, const struct diff_estimate *total, double sign)
+{
+	static const double most = 0.5;
+
+	return diff_state_is_difference(total->state) && sign * total->delta > 0 &&
+	       fabs(total->delta) >= most * fabs(diff->total.delta);
+}
+
+/*
+ * Of functions that are proven with all that they call, the one with the least time that has most of the change; of
+ * those that have the same time, since all of it is in the one that they call, the deepest.
+ */
+static uint32_t innermost(const struct diff *diff, double sign)
+{
+	uint32_t best = PROFILE_NONE;
+	double least = INFINITY;
+	uint16_t deepest = 0;
+
+	for (uint32_t n = 1; n < diff->node_count; n++) {
+		const struct diff_estimate *total = &diff->functions[diff->nodes[n].function].total;
+		double time = fmax(total->base, total->head);
+
+		if (!has_most(diff, total, sign) || time > least || (time == least && diff->nodes[n].depth <= deepest))
+			continue;
+		best = diff->nodes[n].function;
+		least = time;
+		deepest = diff->nodes[n].depth;
+	}
+	return best;
+}
+
 uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, const struct diff *diff)
 {
 	const struct diff_benchmark *b = &suite->benchmarks[benchmark];
@@ -27,7 +65,7 @@ uint32_t diff_suite_because(const struct diff_suite *suite, uint32_t benchmark, 
 			most = size;
 		}
 	}
-	return best;
+	return best == PROFILE_NONE ? innermost(diff, b->change < 0 ? -1 : 1) : best;
 }
 
 /* Appends "+2.8 % (95 % interval -4.9 to 11.1 %)", of what is not proven to be a change. */
@@ -105,7 +143,8 @@ static void append_verdict(const struct diff_suite *suite, const struct diff_ben
 static bool append_because(const struct profile *const profiles[DIFF_SIDES], const struct diff *diff, uint32_t function,
 	struct buffer *out, struct error *err)
 {
-	const struct diff_estimate *self = &diff->functions[function].self;
+	const struct diff_estimate *reason = diff_suite_reason(&diff->functions[function]);
+	bool is_self = reason == &diff->functions[function].self;
 	CLEANUP(buffer_deinit) struct buffer place = { 0 };
 	char words[WORDS_CHANGE];
 
@@ -119,11 +158,11 @@ static bool append_because(const struct profile *const profiles[DIFF_SIDES], con
 		profile_shorten_name(place.data, NAME_COLUMNS, out);
 		buffer_append_byte(out, ')');
 	}
-	words_ratio(diff, self->base, self->head, words);
-	if (!(self->base > 0) || !(self->head > 0))
-		buffer_append_string(out, self->head > 0 ? " is new" : " is gone");
+	words_ratio(diff, reason->base, reason->head, words);
+	if (!(reason->base > 0) || !(reason->head > 0))
+		buffer_append_string(out, reason->head > 0 ? " is new" : " is gone");
 	else
-		buffer_printf(out, " itself takes %s", words);
+		buffer_printf(out, " %s takes %s", is_self ? "itself" : "with all that it calls", words);
 	return buffer_ok(&place, err);
 }
 

@@ -313,12 +313,63 @@ static void what_is_a_part_of_a_benchmark_has_not(void **state)
 		state_of_work((struct whole){ 100, 0 }, (struct whole){ 100, 4 }, DIFF_REGRESSED), DIFF_STATE_MORE);
 }
 
+/* ---- Functions whose time is in many small ones ---- */
+
+static struct profile *with_pieces(const int64_t pieces[4], size_t executions)
+{
+	static const int64_t sample_ns = 10000000;
+	static const char *const stacks[] = { "root;crunch@7;slice@1", "root;crunch@7;push@2", "root;crunch@8;lower@3",
+		"root;crunch@8;join@4" };
+	struct profile *profile = suites_profile();
+
+	for (size_t e = 0; e < executions; e++) {
+		double all = (double)((pieces[0] + pieces[1] + pieces[2] + pieces[3]) * sample_ns);
+		uint32_t run;
+
+		suites_add_execution(profile);
+		run = suites_add(profile, "s::crunch", all * (1 + 0.0005 * (double)(e % 4)), 1);
+		profile->runs[run].duration_ns = (int64_t)all;
+		for (size_t i = 0; i < 4; i++) {
+			/* one sample more or less, and one less or more in the next */
+			int64_t count = pieces[i] + ((e + i) % 2 ? 1 : -1);
+
+			suites_add_sample(profile, run, stacks[i], count, count * sample_ns);
+		}
+	}
+	return profile;
+}
+
+static void a_change_in_small_pieces_is_explained_by_what_calls_them(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *base = with_pieces((const int64_t[]){ 4, 4, 4, 4 }, 6),
+		       *head = with_pieces((const int64_t[]){ 5, 4, 5, 4 }, 6);
+	struct diff_suite_options options = { .diff.runs_in_pairs = true };
+	CLEANUP(diff_suite_cleanup) struct diff_suite *suite = suites_compare(base, head, &options);
+	struct diff_part part;
+	struct error err;
+	uint32_t crunch;
+
+	assert_int_equal(suite->benchmarks[0].verdict, DIFF_REGRESSED);
+	assert_true(diff_suite_explain(suite, 0, &part, &err));
+	for (size_t i = 0; i < part.diff->function_count; i++)
+		assert_false(diff_state_is_difference(part.diff->functions[i].self.state));
+	/* `root` has the same time, and says less. */
+	function_of(part.diff, "crunch", &crunch);
+	assert_int_equal(diff_suite_because(suite, 0, part.diff), crunch);
+	assert_ptr_equal(diff_suite_reason(&part.diff->functions[crunch]), &part.diff->functions[crunch].total);
+	assert_non_null(
+		strstr(diff_string(part.diff, part.diff->verdict_text), "with all that it calls takes 12.5 % more"));
+	diff_part_deinit(&part);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_explained_by_functions_and_lines),
 		cmocka_unit_test(what_is_all_of_a_benchmark_has_its_proof),
 		cmocka_unit_test(what_is_a_part_of_a_benchmark_has_not),
+		cmocka_unit_test(a_change_in_small_pieces_is_explained_by_what_calls_them),
 		cmocka_unit_test(the_verdict_of_a_benchmark_is_that_of_the_list),
 		cmocka_unit_test(functions_of_what_is_not_proven_are_not_tested),
 		cmocka_unit_test(sides_without_a_common_benchmark_are_explained),
