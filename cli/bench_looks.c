@@ -81,6 +81,9 @@ static bool take_look(const struct look_task *task, struct look_result *made, st
 	isolated_wait(&isolated);
 	*made = *(struct look_result *)isolated.result;
 	isolated_deinit(&isolated);
+	/* That process has read what the commands wrote. */
+	made->look.filter.names[HARNESS_FILTER_BYTES - 1] = '\0';
+	made->look.filter.deselected[HARNESS_FILTER_BYTES - 1] = '\0';
 	if (made->ok)
 		return true;
 	if (made->err.code == ERROR_NONE)

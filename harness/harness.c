@@ -213,8 +213,8 @@ static bool fail_empty(const struct harness *harness, const struct harness_resul
 
 	if (session->is_connected)
 		return error_set(err, ERROR_EMPTY,
-			"no benchmark was run: %.100s is switched on, but measured nothing; pytest measures tests with the fixture or "
-			"the mark 'benchmark'",
+			"no benchmark was run: %.100s is switched on, but measured nothing, and what it printed says why; pytest "
+			"measures tests with the fixture or the mark 'benchmark'",
 			result->integration ? result->integration : "a harness");
 	return error_set(err, ERROR_EMPTY,
 		"no benchmark was met: the command has no harness, and its output names none. pytest needs the package "
