@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/build.h"
 
+#include "diff/statistics/pairs.h"
+
 #include <math.h>
 #include <stdarg.h>
 
@@ -75,6 +77,8 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 	if (!build->diff)
 		return error_set_memory(err);
 	build->diff->sides = build->profiles[DIFF_BASE] ? DIFF_SIDES : 1;
+	if (build_two_sided(build) && pairs_were_made(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD]))
+		build->options.runs_in_pairs = true;
 	if (build->options.like && build_two_sided(build)) {
 		build_be_part(build, build->options.like);
 	} else {

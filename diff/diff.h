@@ -152,7 +152,7 @@ struct diff_options {
 	const struct diff_gate *gates;
 	size_t gate_count;
 	bool gates_ignore_warnings; /* gates decide although a warning blocks them */
-	bool runs_in_pairs;         /* run i of base and run i of head were made one after the other */
+	bool runs_in_pairs;         /* run i of both was made one after the other; else their times may tell it */
 	/*
 	 * The comparison of the whole, of which the profiles are a part, as chosen (profile/selection.h) or regrouped
 	 * (profile/regroup.h) samples of its profiles with all their runs. Its metric, scale, load, machine and

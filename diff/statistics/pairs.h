@@ -2,6 +2,13 @@
 #pragma once
 
 #include "probability/probability.h"
+#include "profile/profile.h"
+
+/*
+ * Whether run i of base and run i of head are runs of whole commands that were made one after the other, as `bench`
+ * makes them: before both runs of the next pair. Runs of several layouts are no pairs, since these differ by more.
+ */
+bool pairs_were_made(const struct profile *base, const struct profile *head);
 
 /*
  * Pairs of runs that vary wildly. On a machine where other programs come and go a few runs take a third more, or twice

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "synthetic_fixture.h"
+
+#include "diff/statistics/pairs.h"
 #include "tests/unit/support/unit_test.h"
 
 #include <math.h>
@@ -99,6 +101,42 @@ static void a_run_far_from_the_others_is_an_outlier(void **state)
 	assert_false(outlier);
 }
 
+/* Runs that began at these seconds. */
+static struct profile *begun_at(const int *seconds, size_t count)
+{
+	struct profile *profile = synthetic_runs("main;f 10\n", count);
+
+	for (size_t i = 0; i < count; i++) {
+		profile->runs[i].whole_command = true;
+		profile->runs[i].start_unix_ns = seconds[i] * INT64_C(1000000000);
+	}
+	return profile;
+}
+
+static void times_tell_runs_that_were_made_in_pairs(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *base = begun_at((const int[]){ 10, 21, 30 }, 3);
+	CLEANUP(profile_cleanup) struct profile *head = begun_at((const int[]){ 11, 20, 31 }, 3);
+	CLEANUP(profile_cleanup) struct profile *later = begun_at((const int[]){ 40, 50, 60 }, 3);
+	CLEANUP(profile_cleanup) struct profile *crossed = begun_at((const int[]){ 11, 31, 20 }, 3);
+	CLEANUP(profile_cleanup) struct profile *unknown = begun_at((const int[]){ 11, 20, 0 }, 3);
+	CLEANUP(profile_cleanup) struct profile *fewer = begun_at((const int[]){ 11, 20 }, 2);
+
+	assert_true(pairs_were_made(base, head) && pairs_were_made(head, base));
+	assert_false(pairs_were_made(base, later));
+	assert_false(pairs_were_made(base, crossed));
+	assert_false(pairs_were_made(base, unknown));
+	assert_false(pairs_were_made(base, fewer));
+	for (uint32_t i = 0; i < 3; i++)
+		base->runs[i].layout = i + 1;
+	assert_false(pairs_were_made(base, head));
+	for (uint32_t i = 0; i < 3; i++)
+		base->runs[i].layout = 0;
+	/* A service that is recorded now and then does not the same. */
+	head->runs[1].whole_command = false;
+	assert_false(pairs_were_made(base, head));
+}
+
 /* A run of 100 ms on a machine where one run in ten meets other programs and takes up to twice as long. */
 static double wild_run(gsl_rng *rng, double times)
 {
@@ -156,6 +194,7 @@ int main(void)
 		cmocka_unit_test(swapping_the_sides_inverts_the_change),
 		cmocka_unit_test(what_was_not_measured_is_not_summed_up),
 		cmocka_unit_test(a_run_far_from_the_others_is_an_outlier),
+		cmocka_unit_test(times_tell_runs_that_were_made_in_pairs),
 		cmocka_unit_test(ranks_prove_what_wild_runs_hide),
 	};
 
