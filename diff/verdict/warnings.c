@@ -459,7 +459,10 @@ static bool compare_programs(struct diff_build *build, struct error *err)
 	return !programs_differ(build, text, sizeof(text)) || warnings_add(build->diff, false, text, err);
 }
 
-/* Describes functions on which both readings disagree. Neither is wrong: they answer different questions. */
+/*
+ * Describes functions on which both readings disagree. Neither is wrong: they answer different questions. Of
+ * benchmarks, and of commands that were run in turn, nobody asks the other one: both sides did the same work.
+ */
 static bool name_readings(struct diff_build *build, struct error *err)
 {
 	enum { COLUMNS = 60, MAX_NAME_BYTES = 400 };
@@ -471,7 +474,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	size_t count = readings_disagree(diff, build->options.min_effect_points, &greatest);
 	bool more;
 
-	if (count == 0)
+	if (count == 0 || build->options.runs_in_pairs || profile_has_phases(build->profiles[DIFF_HEAD]))
 		return true;
 	f = &diff->functions[greatest];
 	more = f->self.state == DIFF_STATE_MORE ||
