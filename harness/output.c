@@ -160,6 +160,21 @@ static void running_begin(struct output_running *running, const struct output_ev
 	running->dialect = event->dialect;
 }
 
+/* JMH's "org.demo.Parse.small" is a method of a class: "org.demo.Parse::small". */
+static void split_method(struct buffer *name)
+{
+	const char *dot = name->size > 0 ? memrchr(name->data, '.', name->size) : NULL;
+	size_t at = dot ? (size_t)(dot - name->data) : 0;
+
+	if (at == 0)
+		return;
+	buffer_append_byte(name, ':');
+	if (name->failed)
+		return;
+	memmove(name->data + at + 2, name->data + at + 1, name->size - at - 2);
+	memcpy(name->data + at, "::", 2);
+}
+
 /* ---- Results ---- */
 
 static bool found_add_time(struct output_found *found, const struct output_event *event, struct error *err)
@@ -319,6 +334,8 @@ static bool output_event(
 		output->has_rounds = false;
 		if (!output->has_titles[event->dialect])
 			running_begin(running, event, time_ns);
+		if (event->dialect == OUTPUT_JMH)
+			split_method(&running->name);
 		break;
 	case OUTPUT_MEASURE:
 		running_none(running, time_ns);

@@ -207,16 +207,16 @@ static void reads_criterion(void **state)
 /* A window for each process of a benchmark, from the end of its warm-up to that of its last iteration. */
 static void reads_jmh(void **state)
 {
-	assert_recording("jmh.txt", "demo.Parse.upper[n = 10] 849106 1165594 175.44ns x3\n"
-				    "demo.Parse.upper[n = 10] 1570390 1876969 187.853ns x3\n"
-				    "demo.Parse.upper[n = 200] 2263342 2571751 3490.9ns x3\n"
-				    "demo.Parse.upper[n = 200] 2963614 3273639 3858.75ns x3\n"
-				    "demo.Parse.hash[n = 10] 3647159 3954897 74.598ns x3\n"
-				    "demo.Parse.hash[n = 10] 4304799 4610063 73.2457ns x3\n"
-				    "demo.Parse.hash[n = 200] 4916307 5224939 1649.25ns x3\n"
-				    "demo.Parse.hash[n = 200] 5528516 5838590 1644.1ns x3\n"
-				    "demo.Parse.lower[n = 10] 6167169 6475018 69.3333ns x3\n"
-				    "demo.Parse.lower[n = 200] 6813092 7128317 1480ns x3\n");
+	assert_recording("jmh.txt", "demo.Parse::upper[n = 10] 849106 1165594 175.44ns x3\n"
+				    "demo.Parse::upper[n = 10] 1570390 1876969 187.853ns x3\n"
+				    "demo.Parse::upper[n = 200] 2263342 2571751 3490.9ns x3\n"
+				    "demo.Parse::upper[n = 200] 2963614 3273639 3858.75ns x3\n"
+				    "demo.Parse::hash[n = 10] 3647159 3954897 74.598ns x3\n"
+				    "demo.Parse::hash[n = 10] 4304799 4610063 73.2457ns x3\n"
+				    "demo.Parse::hash[n = 200] 4916307 5224939 1649.25ns x3\n"
+				    "demo.Parse::hash[n = 200] 5528516 5838590 1644.1ns x3\n"
+				    "demo.Parse::lower[n = 10] 6167169 6475018 69.3333ns x3\n"
+				    "demo.Parse::lower[n = 200] 6813092 7128317 1480ns x3\n");
 }
 
 static void reads_hyperfine(void **state)
