@@ -14,7 +14,20 @@ struct bench_looks {
 	size_t benchmarks, undecided;        /* at the last look, of those that both sides have; 0 before the first */
 	struct harness_filtering *filtering; /* owned; NULL: all benchmarks run */
 	bool is_whole;                       /* a suite failed without those that are decided */
+	bool is_warm;                        /* the first turn is over */
 };
+
+/*
+ * The first executions of suites are slower, some of JMH's more than twice: files are not in memory, and processors not
+ * at their frequency. They are warm-up, which this says of the first turn, once.
+ */
+static inline bool bench_looks_warm_up(struct bench_looks *looks)
+{
+	bool was_warm = looks->is_warm;
+
+	looks->is_warm = true;
+	return !was_warm;
+}
 
 /*
  * Looks at `pairs` runs of each side. A process of its own reads the profiles, since a command starts with the peak
