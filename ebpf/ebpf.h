@@ -12,6 +12,7 @@
  */
 #include "ebpf/frame_reader.h"
 #include "ebpf/kernel_names.h"
+#include "ebpf/kernel_types.h"
 #include "ebpf/process_set.h"
 #include "ebpf/requests.h"
 #include "ebpf/wait.h"

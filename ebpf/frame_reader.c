@@ -71,18 +71,20 @@ static bool load(struct ebpf_frame_reader *reader, const struct ebpf_frame_reade
 	struct error *err)
 {
 	struct loading loading;
-	int result;
+	int result = loading_begin_relocated(&loading);
 
-	loading_init(&loading);
-	reader->object = frame_reader_bpf__open_opts(&loading.options);
+	if (result == 0)
+		reader->object = frame_reader_bpf__open_opts(&loading.options);
 	if (reader->object) {
 		reader->object->rodata->constants =
 			(struct frames_constants){ options->layout, UPID_BYTES, reader->ring_mask };
 		bpf_program__set_autoload(program_of(reader->object, !reader->by_helper), false);
 		result = set_maps(reader, options, is_allocated);
 		if (result == 0)
+			result = loading_relocate(&loading, reader->object->obj);
+		if (result == 0)
 			result = frame_reader_bpf__load(reader->object);
-	} else {
+	} else if (result == 0) {
 		result = -errno;
 	}
 	loading_finish(&loading);

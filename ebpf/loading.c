@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ebpf/loading.h"
 
+#include "ebpf/kernel_type_entries.h"
+#include "ebpf/kernel_type_part.h"
+
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +20,9 @@ void loading_init(struct loading *loading)
 	libbpf_set_print(NULL);
 	loading->locked_memory = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
 	(void)getrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
+	loading->types = (struct ebpf_kernel_types){ 0 };
+	loading->hides_tracepoints = false;
+	loading->types_fd = loading->handler = -1;
 	loading->log[0] = '\0';
 	loading->options = (struct bpf_object_open_opts){
 		.sz = sizeof(loading->options),
@@ -22,11 +31,65 @@ void loading_init(struct loading *loading)
 	};
 }
 
-void loading_finish(const struct loading *loading)
+/* ---- Programs that know the kernel's types ---- */
+
+static const char traced_section[] = "kernel_tp/", traced_type[] = "btf_trace_";
+
+/*
+ * libbpf calls it before it loads a program of such a section: only now the program has the type for which libbpf would
+ * have read all types of the kernel.
+ */
+static int prepare_traced(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+{
+	const struct loading *loading = (const struct loading *)cookie;
+	const char *section = bpf_program__section_name(program);
+	char name[128];
+
+	(void)snprintf(name, sizeof(name), "%s%s", traced_type, &section[strlen(traced_section)]);
+	options->attach_btf_id = kernel_type_find_id(&loading->types, BTF_KIND_TYPEDEF, name);
+	options->expected_attach_type = BPF_TRACE_RAW_TP;
+	if (options->attach_btf_id == 0 || loading->hides_tracepoints)
+		return -ESRCH;
+	return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+}
+
+int loading_begin_relocated(struct loading *loading)
+{
+	const struct libbpf_prog_handler_opts options = {
+		.sz = sizeof(options), .cookie = (long)loading, .prog_prepare_load_fn = prepare_traced
+	};
+	struct error err;
+
+	loading_init(loading);
+	if (!ebpf_kernel_types_open(&loading->types, &err))
+		return err.system_errno > 0 ? -err.system_errno : -ENOENT;
+	loading->types_fd = memfd_create("kernel types", MFD_CLOEXEC);
+	if (loading->types_fd < 0)
+		return -errno;
+	(void)snprintf(loading->types_path, sizeof(loading->types_path), "/proc/self/fd/%d", loading->types_fd);
+	loading->options.btf_custom_path = loading->types_path;
+	/* The handler of sections that libbpf does not know: one of a named section cannot be taken away in libbpf 1.1,
+	 * which uses what it freed. */
+	loading->handler = libbpf_register_prog_handler(NULL, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_RAW_TP, &options);
+	return loading->handler < 0 ? loading->handler : 0;
+}
+
+int loading_relocate(const struct loading *loading, const struct bpf_object *object)
+{
+	return kernel_type_part_write(&loading->types, bpf_object__btf(object), loading->types_fd);
+}
+
+void loading_finish(struct loading *loading)
 {
 	(void)setrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
+	if (loading->handler >= 0)
+		(void)libbpf_unregister_prog_handler(loading->handler);
+	if (loading->types_fd >= 0)
+		close(loading->types_fd);
+	loading->types_fd = loading->handler = -1;
+	ebpf_kernel_types_close(&loading->types);
 #ifdef __GLIBC__
-	/* libbpf has read the types of the whole kernel, 10 MB, which glibc would keep for as long as the recorder
+	/* libbpf may have read the types of the whole kernel, 10 MB, which glibc would keep for as long as the recorder
 	 * runs. */
 	malloc_trim(0);
 #endif

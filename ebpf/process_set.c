@@ -84,7 +84,7 @@ static struct descent_bpf *open_descent(const struct ebpf_process_set *set, stru
 
 /* Loads and attaches the one program that is switched on. The set owns the object then; on failure it is destroyed. */
 static bool start_descent(
-	struct ebpf_process_set *set, struct descent_bpf *descent, const struct loading *loading, struct error *err)
+	struct ebpf_process_set *set, struct descent_bpf *descent, struct loading *loading, struct error *err)
 {
 	int result = descent_bpf__load(descent);
 

@@ -467,13 +467,13 @@ static __always_inline int take(struct sock *sk, int bytes, enum direction direc
 	return 0;
 }
 
-SEC("tp_btf/sock_recv_length")
+SEC("kernel_tp/sock_recv_length")
 int BPF_PROG(receive, struct sock *sk, int bytes, int flags)
 {
 	return bytes <= 0 || (flags & MSG_PEEK) ? 0 : take(sk, bytes, RECEIVED);
 }
 
-SEC("tp_btf/sock_send_length")
+SEC("kernel_tp/sock_send_length")
 int BPF_PROG(send, struct sock *sk, int bytes, int flags)
 {
 	return bytes <= 0 ? 0 : take(sk, bytes, SENT);

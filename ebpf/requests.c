@@ -33,12 +33,13 @@ struct ebpf_requests {
 static struct requests_bpf *open_programs(const struct ebpf_requests_options *options, struct loading *loading)
 {
 	struct requests_bpf *object;
-	int result = 0;
+	int result = loading_begin_relocated(loading);
 
-	loading_init(loading);
-	object = requests_bpf__open_opts(&loading->options);
-	if (!object)
+	object = result == 0 ? requests_bpf__open_opts(&loading->options) : NULL;
+	if (!object) {
+		errno = result < 0 ? -result : errno;
 		return NULL;
+	}
 	object->rodata->has_set = options->processes != NULL;
 	object->rodata->only_tid = (uint32_t)options->only_tid;
 	bpf_program__set_autoload(object->progs.receive, options->event_count == 0);
@@ -47,12 +48,13 @@ static struct requests_bpf *open_programs(const struct ebpf_requests_options *op
 	bpf_program__set_autoload(object->progs.count_tracepoint, options->event_count > 0 && options->are_tracepoints);
 	if (options->most_processes > 0 && options->most_processes < REQUESTS_MOST_PROCESSES)
 		result = bpf_map__set_max_entries(object->maps.counts, (options->most_processes + 1) * REQUESTS_KINDS);
-	if (result == 0 && options->is_before_6_3)
-		result = bpf_program__set_attach_target(object->progs.receive, 0, "sock_of_later_kernels");
+	loading->hides_tracepoints = options->is_before_6_3;
 	if (result == 0 && options->processes)
 		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
 	if (!options->processes)
 		(void)bpf_map__set_max_entries(object->maps.ends, 1);
+	if (result == 0)
+		result = loading_relocate(loading, object->obj);
 	if (result == 0)
 		return object;
 	requests_bpf__destroy(object);
@@ -77,6 +79,21 @@ static bool add_rest(struct ebpf_requests *requests, struct error *err)
 			return loading_fail(err, NULL, result, "prepare the table of requests");
 	}
 	return true;
+}
+
+/* The two programs of exchanges. Returns 0 or -errno. */
+static int attach_exchanges(struct ebpf_requests *requests)
+{
+	const struct bpf_program *programs[] = { requests->object->progs.receive, requests->object->progs.send };
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct bpf_link *link = bpf_program__attach_trace(programs[i]);
+
+		if (!link)
+			return -errno;
+		requests->links[requests->link_count++] = link;
+	}
+	return 0;
 }
 
 /* A link owns its event. Returns 0 or -errno. */
@@ -107,7 +124,7 @@ static bool load(struct ebpf_requests *requests, const struct ebpf_requests_opti
 		return loading_fail(err, &loading, result, "load the programs that count requests");
 	if (!add_rest(requests, err))
 		return false;
-	result = options->event_count > 0 ? attach_events(requests, options) : requests_bpf__attach(requests->object);
+	result = options->event_count > 0 ? attach_events(requests, options) : attach_exchanges(requests);
 	return result == 0 || loading_fail(err, NULL, result, "attach the programs that count requests");
 }
 

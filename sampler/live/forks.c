@@ -2,9 +2,8 @@
 #include "sampler/live/forks.h"
 
 #include "recording/records/tracepoint.h"
-#include "sampler/live/btf.h"
 
-enum { MAX_FORMAT_BYTES = 1 << 16, MAX_BTF_BYTES = 1 << 26 };
+enum { MAX_FORMAT_BYTES = 1 << 16 };
 
 bool forks_parse_format(const char *format, struct ebpf_newtask_record *record)
 {
@@ -34,15 +33,16 @@ static bool find_record(struct ebpf_newtask_record *record)
 
 static bool find_tgid(uint16_t *offset)
 {
-	struct buffer btf;
+	struct ebpf_kernel_types types;
 	struct error ignored;
 	uint32_t found_offset;
 	bool found;
 
-	buffer_init(&btf, MAX_BTF_BYTES);
-	found = file_read("/sys/kernel/btf/vmlinux", &btf, &ignored) &&
-		btf_find_member(btf.data, btf.size, "task_struct", "tgid", &found_offset) && found_offset <= UINT16_MAX;
-	buffer_deinit(&btf);
+	if (!ebpf_kernel_types_open(&types, &ignored))
+		return false;
+	found = ebpf_kernel_types_find_member(&types, "task_struct", "tgid", &found_offset) &&
+		found_offset <= UINT16_MAX;
+	ebpf_kernel_types_close(&types);
 	if (found)
 		*offset = (uint16_t)found_offset;
 	return found;

@@ -1,43 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/task_layout.h"
 
-#include "sampler/live/btf.h"
-
-enum { MAX_BTF_BYTES = 1 << 26 };
-
 /* What the register FS shows lies in a structure within the task's; 0 on other processors. */
-static uint32_t find_thread_pointer(const struct buffer *btf)
+static uint32_t find_thread_pointer(const struct ebpf_kernel_types *types)
 {
 	uint32_t thread, pointer;
 
-	return btf_find_member(btf->data, btf->size, "task_struct", "thread", &thread) &&
-			       btf_find_member(btf->data, btf->size, "thread_struct", "fsbase", &pointer)
+	return ebpf_kernel_types_find_member(types, "task_struct", "thread", &thread) &&
+			       ebpf_kernel_types_find_member(types, "thread_struct", "fsbase", &pointer)
 		       ? thread + pointer
 		       : 0;
 }
 
-static bool find_members(const struct buffer *btf, struct ebpf_task_layout *layout)
+static bool find_members(const struct ebpf_kernel_types *types, struct ebpf_task_layout *layout)
 {
-	layout->thread_pointer = find_thread_pointer(btf);
-	return btf_find_member(btf->data, btf->size, "task_struct", "real_parent", &layout->real_parent) &&
-	       btf_find_member(btf->data, btf->size, "task_struct", "tgid", &layout->tgid) &&
-	       btf_find_member(btf->data, btf->size, "task_struct", "thread_pid", &layout->thread_pid) &&
-	       btf_find_member(btf->data, btf->size, "pid", "level", &layout->level) &&
-	       btf_find_member(btf->data, btf->size, "pid", "numbers", &layout->numbers);
+	layout->thread_pointer = find_thread_pointer(types);
+	return ebpf_kernel_types_find_member(types, "task_struct", "real_parent", &layout->real_parent) &&
+	       ebpf_kernel_types_find_member(types, "task_struct", "tgid", &layout->tgid) &&
+	       ebpf_kernel_types_find_member(types, "task_struct", "thread_pid", &layout->thread_pid) &&
+	       ebpf_kernel_types_find_member(types, "pid", "level", &layout->level) &&
+	       ebpf_kernel_types_find_member(types, "pid", "numbers", &layout->numbers);
 }
 
 bool task_layout_read(struct ebpf_task_layout *layout, struct error *err)
 {
 	struct ebpf_task_layout found;
-	struct buffer btf;
+	struct ebpf_kernel_types types;
 	bool ok;
 
-	buffer_init(&btf, MAX_BTF_BYTES);
-	ok = file_read("/sys/kernel/btf/vmlinux", &btf, err);
-	if (ok && !find_members(&btf, &found))
-		ok = error_set(
-			err, ERROR_UNSUPPORTED, "the kernel does not describe its tasks (/sys/kernel/btf/vmlinux)");
-	buffer_deinit(&btf);
+	if (!ebpf_kernel_types_open(&types, err))
+		return false;
+	ok = find_members(&types, &found) ||
+	     error_set(err, ERROR_UNSUPPORTED, "the kernel does not describe its tasks (/sys/kernel/btf/vmlinux)");
+	ebpf_kernel_types_close(&types);
 	if (ok)
 		*layout = found;
 	return ok;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/live/btf.h"
+#include "ebpf/kernel_types.h"
 #include "sampler/live/forks.h"
 
 #include <stdlib.h>
@@ -13,14 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ebpf_newtask_record record;
+	struct ebpf_kernel_types types;
 	uint32_t offset;
 	char *text;
 
 	if (size == 0)
 		return 0;
 	if (data[0] == 'b') {
-		if (btf_find_member(data + 1, size - 1, "task", "tgid", &offset))
-			return 0;
+		types = ebpf_kernel_types_over(data + 1, size - 1);
+		(void)ebpf_kernel_types_find_member(&types, "task", "tgid", &offset);
 		return 0;
 	}
 	text = strndup((const char *)data + 1, size - 1);
