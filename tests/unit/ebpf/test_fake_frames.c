@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,6 +85,8 @@ static pid_t start_fake(void (*change)(void), int flags)
 	pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		/* A test that is ended for its time leaves no process that works for ever. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fake.threads[0].id = (uint64_t)syscall(SYS_gettid);
 		if (change)
 			change();
