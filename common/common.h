@@ -34,6 +34,7 @@
 #include "common/reader_rights.h"
 #include "common/remove.h"
 #include "common/rights.h"
+#include "common/shares.h"
 #include "common/string_table.h"
 #include "common/temporary.h"
 #include "common/text_lines.h"

@@ -24,11 +24,11 @@ static void squares_deinit(struct squares *squares)
  * [sample] the sum of the squared shares of its events: 1 if a single event has all of its value, 1/n if n events have
  * as much each; 0: its events have no weights of their own. NULL: no event of the side has one. Owned.
  */
-struct shares {
+struct weight_shares {
 	double *squared[DIFF_SIDES];
 };
 
-static void shares_deinit(struct shares *shares)
+static void weight_shares_deinit(struct weight_shares *shares)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		free(shares->squared[side]);
@@ -51,7 +51,7 @@ static bool square_shares(const struct profile *profile, double *squared, struct
 	return true;
 }
 
-static bool shares_init(struct shares *shares, const struct diff_build *build, struct error *err)
+static bool weight_shares_init(struct weight_shares *shares, const struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile *profile = build->profiles[side];
@@ -71,8 +71,8 @@ static bool shares_init(struct shares *shares, const struct diff_build *build, s
  * The metric's value of a sample, in mean weights; `*weight`: the sum of its events' squared weights over the sum of
  * their weights, which is the weight of each if they are equal.
  */
-static double weights_value_of(
-	const struct diff_build *build, const struct shares *shares, enum diff_side side, size_t sample, double *weight)
+static double weights_value_of(const struct diff_build *build, const struct weight_shares *shares, enum diff_side side,
+	size_t sample, double *weight)
 {
 	const struct profile *profile = build->profiles[side];
 	double count = (double)profile->values[sample * profile->value_type_count + build->counts[side]];
@@ -84,7 +84,7 @@ static double weights_value_of(
 	return value / build->sample_weight[side];
 }
 
-static bool all_weigh_the_same(const struct diff_build *build, const struct shares *shares)
+static bool all_weigh_the_same(const struct diff_build *build, const struct weight_shares *shares)
 {
 	double weight;
 
@@ -98,7 +98,7 @@ static bool all_weigh_the_same(const struct diff_build *build, const struct shar
 }
 
 static bool sum_squares(
-	const struct diff_build *build, const struct shares *shares, struct squares *squares, struct error *err)
+	const struct diff_build *build, const struct weight_shares *shares, struct squares *squares, struct error *err)
 {
 	const struct diff *diff = build->diff;
 
@@ -148,11 +148,11 @@ static double squares_of(const struct squares *squares, const struct row *row)
 bool weights_fill(const struct diff_build *build, struct experiment *experiment, struct error *err)
 {
 	CLEANUP(squares_deinit) struct squares squares = { 0 };
-	CLEANUP(shares_deinit) struct shares shares = { 0 };
+	CLEANUP(weight_shares_deinit) struct weight_shares shares = { 0 };
 
 	if (!build_is_counted(build))
 		return true;
-	if (!shares_init(&shares, build, err))
+	if (!weight_shares_init(&shares, build, err))
 		return false;
 	if (all_weigh_the_same(build, &shares))
 		return true;
