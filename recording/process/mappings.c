@@ -4,20 +4,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mappings_deinit(struct process_mappings *mappings)
+static bool are_shared(const struct process_mappings *mappings)
 {
-	free(mappings->items);
-	*mappings = (struct process_mappings){ 0 };
+	return mappings->users && *mappings->users > 1;
 }
 
-bool mappings_copy(struct process_mappings *mappings, const struct process_mappings *from, struct error *err)
+static void count_kept(struct process_mappings *mappings, size_t before, size_t after)
 {
+	if (mappings->kept)
+		*mappings->kept += after - before;
+}
+
+void mappings_deinit(struct process_mappings *mappings)
+{
+	if (are_shared(mappings)) {
+		--*mappings->users;
+	} else {
+		count_kept(mappings, mappings->capacity, 0);
+		free(mappings->items);
+		free(mappings->users);
+	}
+	*mappings = (struct process_mappings){ .kept = mappings->kept };
+}
+
+bool mappings_copy(struct process_mappings *mappings, struct process_mappings *from, struct error *err)
+{
+	size_t *kept = mappings->kept;
+
 	if (from->count == 0)
 		return true;
-	if (!ARRAY_RESERVE(&mappings->items, &mappings->capacity, from->count, MAPPINGS_MOST, err))
+	if (!from->users) {
+		from->users = malloc(sizeof(*from->users));
+		if (!from->users)
+			return error_set_memory(err);
+		*from->users = 1;
+	}
+	mappings_deinit(mappings);
+	*mappings = *from;
+	mappings->kept = kept;
+	++*mappings->users;
+	return true;
+}
+
+/* Gives the list memory of its own, for so many mappings at least. */
+static bool reserve_own(struct process_mappings *mappings, size_t need, struct error *err)
+{
+	struct process_mappings own = { .kept = mappings->kept };
+
+	if (!are_shared(mappings)) {
+		size_t before = mappings->capacity;
+		bool ok = ARRAY_RESERVE(&mappings->items, &mappings->capacity, need, MAPPINGS_MOST, err);
+
+		count_kept(mappings, before, mappings->capacity);
+		return ok;
+	}
+	if (!ARRAY_RESERVE(
+		    &own.items, &own.capacity, need > mappings->count ? need : mappings->count, MAPPINGS_MOST, err))
 		return false;
-	memcpy(mappings->items, from->items, from->count * sizeof(*from->items));
-	mappings->count = from->count;
+	memcpy(own.items, mappings->items, mappings->count * sizeof(*own.items));
+	own.count = mappings->count;
+	count_kept(&own, 0, own.capacity);
+	mappings_deinit(mappings);
+	*mappings = own;
 	return true;
 }
 
@@ -48,7 +96,9 @@ bool mappings_have(const struct process_mappings *mappings, const struct process
 
 size_t mappings_moved_bytes(const struct process_mappings *mappings, uint64_t address)
 {
-	return (mappings->count - mappings_count_up_to(mappings, address)) * sizeof(*mappings->items);
+	size_t moved = mappings->count - mappings_count_up_to(mappings, address);
+
+	return (moved + (are_shared(mappings) ? mappings->count : 0)) * sizeof(*mappings->items);
 }
 
 /* Widens a mapping over the same memory at its ends. */
@@ -108,8 +158,11 @@ static bool replace(struct process_mappings *mappings, uint64_t start, uint64_t 
 	count = cut_pieces(mappings, first, last, start, end, mapping, pieces);
 	if (first == last && count == 0)
 		return true;
-	if (!ARRAY_RESERVE(&mappings->items, &mappings->capacity, mappings->count - (last - first) + count,
-		    MAPPINGS_MOST, err))
+	if (count == 0 && last - first == mappings->count) {
+		mappings_deinit(mappings);
+		return true;
+	}
+	if (!reserve_own(mappings, mappings->count - (last - first) + count, err))
 		return false;
 	memmove(&mappings->items[first + count], &mappings->items[last],
 		(mappings->count - last) * sizeof(*mappings->items));
@@ -136,6 +189,11 @@ void mappings_remove(struct process_mappings *mappings, uint64_t start, uint64_t
 
 	if (replace(mappings, start, end, NULL, &ignored))
 		return;
+	/* There is no memory for what is left of a list that others have. */
+	if (are_shared(mappings)) {
+		mappings_deinit(mappings);
+		return;
+	}
 	/* There is no room for the second half of one that is cut in two: all of it goes. */
 	find_overlap(mappings, start, end, &first, &last);
 	memmove(&mappings->items[first], &mappings->items[last], (mappings->count - last) * sizeof(*mappings->items));

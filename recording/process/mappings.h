@@ -17,8 +17,10 @@ struct process_mapping {
 };
 
 struct process_mappings {
-	struct process_mapping *items; /* owned */
+	struct process_mapping *items; /* owned, by several as long as `*users` says so */
 	size_t count, capacity;
+	uint32_t *users; /* owned likewise; NULL: they were never copied */
+	size_t *kept; /* borrowed: counts the items that memory is kept for, of all that have it; NULL: not counted */
 };
 
 /* A process has at most vm.max_map_count mappings, which is 65,530 unless an administrator raises it. */
@@ -26,9 +28,12 @@ enum { MAPPINGS_MOST = 1 << 17 };
 
 void mappings_deinit(struct process_mappings *mappings);
 
-/* Makes an empty list equal to another. */
+/*
+ * Makes an empty list equal to another. Both have the same memory until one of them changes, since most processes
+ * execute another program soon after they were forked.
+ */
 COMMON_MUST_CHECK
-bool mappings_copy(struct process_mappings *mappings, const struct process_mappings *from, struct error *err);
+bool mappings_copy(struct process_mappings *mappings, struct process_mappings *from, struct error *err);
 
 /* The mapping that holds an address; NULL: none. */
 const struct process_mapping *mappings_find(const struct process_mappings *mappings, uint64_t address);
@@ -47,5 +52,5 @@ bool mappings_add(struct process_mappings *mappings, const struct process_mappin
 /* Removes what lies in [start, end). */
 void mappings_remove(struct process_mappings *mappings, uint64_t start, uint64_t end);
 
-/* How many bytes of memory adding a mapping at an address moves. */
+/* How many bytes of memory adding a mapping at an address moves or copies. */
 size_t mappings_moved_bytes(const struct process_mappings *mappings, uint64_t address);

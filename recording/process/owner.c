@@ -75,11 +75,17 @@ static bool owner_pay(const struct owners *owners, struct owner *owner, bool has
 	return has_paid;
 }
 
-bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent)
+bool owner_pay_mapping(struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent)
 {
-	return !owner ||
-	       owner_pay(owners, owner, owner->mappings + reserve_of(OWNER_MOST_MAPPINGS, *spent) < OWNER_MOST_MAPPINGS,
-		       work, spent);
+	bool has_room;
+
+	if (owner) {
+		has_room = owner->mappings + reserve_of(OWNER_MOST_MAPPINGS, *spent) < OWNER_MOST_MAPPINGS;
+		return owner_pay(owners, owner, has_room, work, spent);
+	}
+	has_room = owners->kept < OWNER_MOST_KEPT_OF_NOBODY;
+	owners->left_out += !has_room;
+	return has_room;
 }
 
 bool owner_pay_opening(const struct owners *owners, struct owner *owner, uint64_t *spent)
@@ -145,6 +151,10 @@ void owners_describe(const struct owners *owners, bool has_lost, struct buffer *
 	const struct owner *most = NULL;
 	uint64_t records = 0;
 
+	if (owners->left_out > 0)
+		buffer_printf(notices,
+			"the processes map more code than is followed: %llu of their mappings are left out, and code there has no names\n",
+			(unsigned long long)owners->left_out);
 	for (size_t i = 0; i < owners->count; i++) {
 		const struct owner *owner = &owners->owners[i];
 

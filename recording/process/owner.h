@@ -20,6 +20,7 @@ enum {
 	OWNER_MOST_IMAGES = 16384,
 	OWNER_MOST_PLACES = 1 << 21, /* 32 MB */
 	OWNER_MOST_TABLE_BYTES = 32 << 20,
+	OWNER_MOST_KEPT_OF_NOBODY = 1 << 22, /* mappings of all processes for which nobody pays: 100 MB */
 };
 
 /* Prices, in units of work. */
@@ -47,10 +48,12 @@ struct owners {
 	struct owner *owners; /* owned */
 	size_t count, capacity;
 	struct hash_map by_account;
-	uint64_t now_ns; /* time of the latest record */
+	uint64_t now_ns;   /* time of the latest record */
+	size_t kept;       /* mappings that memory is kept for: a process and those that it forks have them together */
+	uint64_t left_out; /* mappings for which nobody pays, that were not kept */
 };
 
-/* For processes for which nobody pays. */
+/* For processes for which nobody pays, as those of a recording of another time: what all of them keep is bounded. */
 #define OWNER_NOBODY UINT32_MAX
 
 void owners_init(struct owners *owners);
@@ -67,7 +70,7 @@ struct owner *owners_at(struct owners *owners, uint32_t index);
  * and added to `spent`: what the process has cost so far.
  */
 COMMON_MUST_CHECK
-bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent);
+bool owner_pay_mapping(struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent);
 
 /* Whether another image may be opened for the user; the work for it is then paid. */
 COMMON_MUST_CHECK

@@ -165,6 +165,14 @@ static struct owner *owner_of(struct process_table *table, const struct process 
 	return owners_at(&table->owners, process->owner);
 }
 
+uint64_t process_table_account(const struct process_table *table, int32_t pid)
+{
+	uint32_t id = hash_map_get(&table->by_pid, &pid);
+	uint32_t owner = id == HASH_MAP_NONE ? OWNER_NOBODY : table->processes[id].owner;
+
+	return owner < table->owners.count ? table->owners.owners[owner].account : SHARES_NOBODY;
+}
+
 /* Removes mappings of a process, or all of them where it has ended or executes another program. */
 static void forget_mappings(struct process_table *table, struct process *process, uint64_t start, uint64_t end)
 {
@@ -237,7 +245,11 @@ static bool add_process(struct process_table *table, int32_t pid, struct process
 		return false;
 	*process = &table->processes[table->count++];
 	**process = (struct process){
-		.pid = pid, .is_alive = true, .owner = OWNER_NOBODY, .generation = table->next_generation++
+		.pid = pid,
+		.is_alive = true,
+		.owner = OWNER_NOBODY,
+		.generation = table->next_generation++,
+		.mappings = { .kept = &table->owners.kept },
 	};
 	return true;
 }
@@ -394,8 +406,9 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	child->losses = parent->losses;
 	child->generation = table->next_generation++;
 	work = OWNER_WORK_PROCESS + parent->mappings.count * sizeof(*parent->mappings.items) / OWNER_MOVED_PER_UNIT;
-	/* The parent pays, who may have many children. */
-	if (!owner_pay_mapping(&table->owners, owner_of(table, child), work, &parent->work))
+	/* The parent pays, who may have many children. What is copied takes memory once it is changed. */
+	if (child->owner != OWNER_NOBODY &&
+		!owner_pay_mapping(&table->owners, owner_of(table, child), work, &parent->work))
 		return true;
 	if (!mappings_copy(&child->mappings, &parent->mappings, err))
 		return false;

@@ -207,6 +207,9 @@ bool process_table_update(struct process_table *table, const struct record *reco
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 
+/* The account that pays for a process (recording/process/account.h); SHARES_NOBODY: none is known. */
+uint64_t process_table_account(const struct process_table *table, int32_t pid);
+
 /* An address as a location of the profile, which need not contain it yet. */
 struct process_location {
 	uint32_t mapping; /* of the profile */

@@ -228,6 +228,77 @@ static void test_walked_places_are_paid(void **state)
 	assert_int_equal(owner->places, OWNER_MOST_PLACES);
 }
 
+static void fork_child(struct fixture *fixture, int32_t pid)
+{
+	const struct record record = {
+		.kind = RECORD_FORK, .pid = pid, .tid = pid, .fork = { .parent_pid = PID, .parent_tid = PID }
+	};
+
+	tell_record(fixture, &record);
+}
+
+static void end_process(struct fixture *fixture, int32_t pid)
+{
+	const struct record record = { .kind = RECORD_EXIT, .pid = pid, .tid = pid };
+
+	tell_record(fixture, &record);
+}
+
+/* Whoever changes its mappings changes them for itself. */
+static void test_forks_have_their_parents_mappings_until_they_change(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t parents;
+
+	tell_mapping(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	tell_mapping(fixture, PID, 0x4000, 0x6000, "/no/such/bb");
+	parents = fixture->table.owners.kept;
+	fork_child(fixture, CHILD);
+	fork_child(fixture, CHILD + 1);
+	assert_int_equal(fixture->table.owners.kept, parents);
+	tell_mapping(fixture, CHILD, 0x5000, 0x6000, "/no/such/ccc");
+	expect_path(fixture, PID, 0x5000, "/no/such/bb");
+	expect_path(fixture, CHILD, 0x5000, "/no/such/ccc");
+	expect_path(fixture, CHILD, 0x4000, "/no/such/bb");
+	tell_mapping(fixture, PID, 0x1000, 0x2000, "/no/such/dddd");
+	expect_path(fixture, CHILD, 0x1000, "/no/such/a");
+	expect_path(fixture, CHILD + 1, 0x1000, "/no/such/a");
+	expect_path(fixture, CHILD + 1, 0x5000, "/no/such/bb");
+	end_process(fixture, CHILD);
+	end_process(fixture, CHILD + 1);
+	assert_int_equal(fixture->table.owners.kept, parents);
+	expect_path(fixture, PID, 0x1000, "/no/such/dddd");
+}
+
+/*
+ * A file of few bytes may tell of a process with many mappings that forks all the time, and of children that map
+ * something each. What they have together is kept once, and what each changes is bounded.
+ */
+static void test_forks_cost_what_they_change(void **state)
+{
+	enum { MAPPINGS = 10000, FORKS = 3000, PAGE = 0x1000 };
+	struct fixture *fixture = *state;
+	struct buffer notices;
+
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		tell_mapping(fixture, PID, 2 * i * PAGE, 2 * i * PAGE + PAGE, i % 2 ? "/no/such/a" : "/no/such/bb");
+	for (int32_t i = 0; i < FORKS / 2; i++)
+		fork_child(fixture, 1000000 + i);
+	assert_true(fixture->table.owners.kept < 2 * MAPPINGS);
+	expect_path(fixture, 1000000 + FORKS / 2 - 1, 0, "/no/such/bb");
+	for (int32_t i = FORKS / 2; i < FORKS; i++) {
+		fork_child(fixture, 1000000 + i);
+		tell_mapping(fixture, 1000000 + i, PAGE, 2 * PAGE, "/no/such/ccc");
+	}
+	assert_true(fixture->table.owners.kept < OWNER_MOST_KEPT_OF_NOBODY + 2 * MAPPINGS);
+	assert_true(fixture->table.owners.left_out > 0);
+	buffer_init(&notices, 4096);
+	owners_describe(&fixture->table.owners, false, &notices);
+	assert_non_null(strstr(notices.data, "left out"));
+	buffer_deinit(&notices);
+	expect_path(fixture, PID, 0, "/no/such/bb");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +311,8 @@ int main(void)
 		PROCESS_TEST(test_a_storm_costs_its_own_user),
 		PROCESS_TEST(test_places_are_used_again),
 		PROCESS_TEST(test_walked_places_are_paid),
+		PROCESS_TEST(test_forks_have_their_parents_mappings_until_they_change),
+		PROCESS_TEST(test_forks_cost_what_they_change),
 	};
 
 	return cmocka_run_group_tests_name("sampler.mappings", tests, NULL, NULL);
