@@ -228,11 +228,23 @@ static bool complete_function(struct profile *profile, struct profile_function *
 	return had_fingerprint || known->fingerprint == 0 || intern_key(profile, known, &known->key, err);
 }
 
+static struct profile_function_key_ids ids_of_function(const struct profile_function *function)
+{
+	return (struct profile_function_key_ids){ function->name, function->linkage_name, function->file,
+		function->start_line, function->module };
+}
+
+uint32_t profile_find_function(const struct profile *profile, const struct profile_function *function)
+{
+	struct profile_function_key_ids ids = ids_of_function(function);
+
+	return hash_map_get(&profile->index->functions, &ids);
+}
+
 bool profile_add_function(
 	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err)
 {
-	struct profile_function_key_ids ids = { function->name, function->linkage_name, function->file,
-		function->start_line, function->module };
+	struct profile_function_key_ids ids = ids_of_function(function);
 	struct profile_index *index = profile->index;
 	uint32_t diff_key, *value;
 	bool added;

@@ -309,6 +309,9 @@ COMMON_MUST_CHECK
 bool profile_add_function(
 	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err);
 
+/* The function that is equal to one, which profile_add_function() would find; PROFILE_NONE: it would be added. */
+uint32_t profile_find_function(const struct profile *profile, const struct profile_function *function);
+
 /* Adds a location, or finds it by (mapping, address). */
 COMMON_MUST_CHECK
 bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err);

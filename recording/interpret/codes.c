@@ -10,12 +10,11 @@
  * whose it is, and the map is made anew when most of what it knows is of entries that are not in use any more.
  */
 enum {
-	MOST_CODES = 1 << 18,
+	MOST_BYTES = 96 << 20, /* of entries and their lines */
 	MOST_CODES_OF_PROCESS = 1 << 16,
-	MOST_PROCESSES = 1 << 22,
-	MOST_LINE_BYTES = 1 << 26,
-	MOST_GENERATIONS = 8, /* of forks, in which a process finds what others had read */
-	MOST_READS = 1 << 14, /* of one process, at once; then so many in a second: */
+	MOST_PROCESSES = 1 << 22, /* no kernel has more pids */
+	MOST_GENERATIONS = 8,     /* of forks, in which a process finds what others had read */
+	MOST_READS = 1 << 14,     /* of one process, at once; then so many in a second: */
 	READS_PER_S = 1 << 12,
 	SPARE_KEYS = 1 << 10,
 	MOST_VISITED = 256, /* entries, to find those that are looked at again with one of them */
@@ -40,16 +39,16 @@ struct code_entry {
 };
 
 struct code_process {
-	int32_t pid;
-	uint32_t parent,
-		parent_life;   /* which had its memory, as long as that lives the same life; PROFILE_NONE: none */
+	/* Which had its memory, as long as that lives the same life; PROFILE_NONE: none. */
+	uint32_t parent, parent_life;
 	uint32_t life;         /* how often it was forgotten */
 	uint32_t first, count; /* entries */
 	uint32_t visited;      /* entry that is the next to look at again; PROFILE_NONE: the first */
 	uint32_t reads;        /* that it may still cost */
 	uint64_t reads_ns;     /* when these were counted */
-	size_t name_bytes;     /* of functions that it has given to the profile */
-	uint64_t used_ns;
+	struct interpreter_giver giver;
+	uint64_t account; /* that holds its entries */
+	size_t bytes;     /* of these */
 };
 
 struct interpreter_codes {
@@ -64,7 +63,7 @@ struct interpreter_codes {
 	size_t entry_count, entry_capacity;
 	uint32_t unused; /* entry; PROFILE_NONE: none */
 	size_t used_count;
-	size_t line_bytes;
+	struct shares bytes;    /* of entries and their lines, by account */
 	uint32_t gone_function; /* PROFILE_NONE: not made yet */
 	uint64_t gone;
 	uint64_t epoch, epoch_ns; /* since when it is this one */
@@ -94,6 +93,7 @@ bool interpreter_codes_create(struct interpreter_names *names, const struct inte
 	made->gone_function = PROFILE_NONE;
 	hash_map_init(&made->by_address, sizeof(struct code_key));
 	hash_map_init(&made->by_pid, sizeof(int32_t));
+	shares_init(&made->bytes, MOST_BYTES);
 	*codes = made;
 	return true;
 }
@@ -107,6 +107,7 @@ void interpreter_codes_destroy(struct interpreter_codes *codes)
 	codes->reads->destroy(codes->reader);
 	hash_map_deinit(&codes->by_address);
 	hash_map_deinit(&codes->by_pid);
+	shares_deinit(&codes->bytes);
 	free(codes->processes);
 	free(codes->entries);
 	free(codes);
@@ -125,7 +126,7 @@ static bool find_process(struct interpreter_codes *codes, int32_t pid, uint32_t 
 		return false;
 	*process = *value;
 	if (added)
-		codes->processes[codes->process_count++] = (struct code_process){ .pid = pid,
+		codes->processes[codes->process_count++] = (struct code_process){ .giver = { .pid = pid },
 			.parent = PROFILE_NONE,
 			.first = PROFILE_NONE,
 			.visited = PROFILE_NONE,
@@ -133,10 +134,24 @@ static bool find_process(struct interpreter_codes *codes, int32_t pid, uint32_t 
 	return true;
 }
 
+static void give_back_bytes(struct interpreter_codes *codes, uint32_t process, size_t bytes)
+{
+	shares_give_back(&codes->bytes, codes->processes[process].account, bytes);
+	codes->processes[process].bytes -= bytes;
+}
+
+static bool count_bytes(struct interpreter_codes *codes, uint32_t process, size_t bytes, struct error *err)
+{
+	if (!shares_add(&codes->bytes, codes->processes[process].account, bytes, err))
+		return false;
+	codes->processes[process].bytes += bytes;
+	return true;
+}
+
 static void clear_entry(struct interpreter_codes *codes, struct code_entry *entry)
 {
 	codes->epoch++;
-	codes->line_bytes -= entry->line_count * sizeof(*entry->lines);
+	give_back_bytes(codes, (uint32_t)entry->key.process, entry->line_count * sizeof(*entry->lines));
 	free(entry->lines);
 	entry->lines = NULL;
 	entry->line_count = 0;
@@ -150,6 +165,7 @@ static void clear_process(struct interpreter_codes *codes, struct code_process *
 		struct code_entry *entry = &codes->entries[id];
 
 		clear_entry(codes, entry);
+		give_back_bytes(codes, (uint32_t)entry->key.process, sizeof(*entry));
 		entry->is_used = false;
 		process->first = entry->next;
 		entry->next = codes->unused;
@@ -169,7 +185,7 @@ void interpreter_codes_forget(struct interpreter_codes *codes, int32_t pid)
 	clear_process(codes, &codes->processes[id]);
 	codes->processes[id].parent = PROFILE_NONE;
 	codes->processes[id].life++;
-	codes->processes[id].name_bytes = 0;
+	codes->processes[id].giver.bytes = 0;
 }
 
 void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int32_t child)
@@ -200,18 +216,25 @@ static bool pay_read(struct code_process *process, uint64_t clock_ns)
 	return true;
 }
 
-/* Makes room for another entry: the process that was met the longest time ago loses all of its own. */
-static void make_room(struct code_search *search)
+static bool holds_entries(const struct code_process *process, uint64_t account)
 {
-	struct interpreter_codes *codes = search->codes;
+	return process->count > 0 && process->account == account;
+}
 
-	while (codes->used_count >= MOST_CODES || codes->line_bytes >= MOST_LINE_BYTES) {
-		struct code_process *oldest = NULL;
+/*
+ * Makes room for another entry. The account that has most gives back an eighth, so that the search is worth it: its
+ * processes that have as much as its average, or more, lose all of their own.
+ */
+static void make_room(struct interpreter_codes *codes)
+{
+	while (!shares_fit(&codes->bytes, sizeof(struct code_entry))) {
+		uint64_t account = shares_greatest(&codes->bytes), held = shares_of(&codes->bytes, account), count = 0;
 
 		for (size_t i = 0; i < codes->process_count; i++)
-			if (codes->processes[i].count > 0 && (!oldest || codes->processes[i].used_ns < oldest->used_ns))
-				oldest = &codes->processes[i];
-		clear_process(codes, oldest);
+			count += holds_entries(&codes->processes[i], account);
+		for (size_t i = 0; i < codes->process_count && shares_of(&codes->bytes, account) > held - held / 8; i++)
+			if (holds_entries(&codes->processes[i], account) && codes->processes[i].bytes >= held / count)
+				clear_process(codes, &codes->processes[i]);
 	}
 }
 
@@ -256,7 +279,8 @@ static bool take_unused(struct interpreter_codes *codes, uint32_t *id, struct er
 		codes->unused = codes->entries[*id].next;
 		return true;
 	}
-	if (!ARRAY_RESERVE(&codes->entries, &codes->entry_capacity, codes->entry_count + 1, MOST_CODES, err))
+	if (!ARRAY_RESERVE(&codes->entries, &codes->entry_capacity, codes->entry_count + 1,
+		    MOST_BYTES / sizeof(*codes->entries), err))
 		return false;
 	*id = (uint32_t)codes->entry_count++;
 	return true;
@@ -267,11 +291,18 @@ static bool add_entry(struct code_search *search, uint64_t address, uint32_t *id
 	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 
-	make_room(search);
+	make_room(codes);
+	/* A process without entries may have become another account's since it had some. */
+	if (process->count == 0)
+		process->account = process_table_account(codes->names->table, process->giver.pid);
 	if (codes->by_address.count > 2 * codes->used_count + SPARE_KEYS && !map_anew(codes, err))
 		return false;
-	if (!take_unused(codes, id, err))
+	if (!count_bytes(codes, search->process, sizeof(struct code_entry), err))
 		return false;
+	if (!take_unused(codes, id, err)) {
+		give_back_bytes(codes, search->process, sizeof(struct code_entry));
+		return false;
+	}
 	codes->entries[*id] = (struct code_entry){
 		.key = { address, search->process }, .next = process->first, .is_used = true, .is_gone = true
 	};
@@ -304,15 +335,18 @@ static const struct code_entry *find_inherited(const struct code_search *search,
 static bool set_lines(struct interpreter_codes *codes, struct code_entry *entry, const struct interpreter_line *lines,
 	size_t count, struct error *err)
 {
+	if (!count_bytes(codes, (uint32_t)entry->key.process, count * sizeof(*lines), err))
+		return false;
+	entry->line_count = (uint32_t)count;
 	if (count > 0) {
 		entry->lines = malloc(count * sizeof(*lines));
-		if (!entry->lines)
+		if (!entry->lines) {
+			clear_entry(codes, entry);
 			return error_set_memory(err);
+		}
 		memcpy(entry->lines, lines, count * sizeof(*lines));
 	}
-	entry->line_count = (uint32_t)count;
 	entry->is_gone = false;
-	codes->line_bytes += count * sizeof(*lines);
 	return true;
 }
 
@@ -332,15 +366,15 @@ static bool read_code(const struct code_search *search, struct code_entry *entry
 	struct interpreter_code code;
 	bool is_gone;
 
-	if (!codes->reads->read(codes->reader, search->image, codes->processes[search->process].pid, entry->key.address,
-		    &entry->marks, &code, &is_gone, err))
+	if (!codes->reads->read(codes->reader, search->image, codes->processes[search->process].giver.pid,
+		    entry->key.address, &entry->marks, &code, &is_gone, err))
 		return false;
-	if (is_gone || !interpreter_names_pay(codes->names, &codes->processes[search->process].name_bytes,
-			       strlen(code.name) + strlen(code.file)))
+	if (is_gone)
 		return true;
 	function = (struct interpreter_function){ code.name, code.file, code.first_line };
-	return interpreter_names_function(codes->names, &function, &entry->function, err) &&
-	       set_lines(codes, entry, code.lines, code.line_count, err);
+	return interpreter_names_give(
+		       codes->names, &codes->processes[search->process].giver, &function, &entry->function, err) &&
+	       (entry->function == PROFILE_NONE || set_lines(codes, entry, code.lines, code.line_count, err));
 }
 
 /* Fills an entry that knows nothing. */
@@ -348,8 +382,8 @@ static bool read_entry(const struct code_search *search, struct code_entry *entr
 {
 	struct interpreter_codes *codes = search->codes;
 	const struct code_entry *inherited = find_inherited(search, entry->key.address);
-	bool is_read = codes->reads->read_marks(codes->reader, search->image, codes->processes[search->process].pid,
-			       &entry->key.address, 1, &entry->marks) == 1;
+	bool is_read = codes->reads->read_marks(codes->reader, search->image,
+			       codes->processes[search->process].giver.pid, &entry->key.address, 1, &entry->marks) == 1;
 
 	entry->read_ns = search->clock_ns;
 	if (inherited && (!is_read || memcmp(&inherited->marks, &entry->marks, sizeof(entry->marks)) == 0))
@@ -417,7 +451,7 @@ static bool look_again(const struct code_search *search, uint32_t id, struct err
 	uint32_t ids[INTERPRETER_MOST_MARKS];
 	size_t count = gather_due(search, id, ids, addresses);
 	size_t read = codes->reads->read_marks(
-		codes->reader, search->image, codes->processes[search->process].pid, addresses, count, marks);
+		codes->reader, search->image, codes->processes[search->process].giver.pid, addresses, count, marks);
 
 	for (size_t i = 0; i < count && i <= read; i++)
 		if (i == read || memcmp(&marks[i], &codes->entries[ids[i]].marks, sizeof(marks[i])) == 0)
@@ -434,7 +468,6 @@ static bool find_code(struct code_search *search, uint64_t address, uint32_t *id
 	struct interpreter_codes *codes = search->codes;
 	struct code_process *process = &codes->processes[search->process];
 
-	process->used_ns = search->clock_ns;
 	*id = find_entry(codes, search->process, address);
 	if (*id == PROFILE_NONE) {
 		if (process->count >= MOST_CODES_OF_PROCESS || !pay_read(process, search->clock_ns))
@@ -512,7 +545,7 @@ static bool learn_code(struct code_search *search, uint64_t address, struct erro
 	uint32_t id = find_entry(codes, search->process, address);
 	struct interpreter_marks marks;
 
-	if (codes->reads->read_marks(codes->reader, search->image, process->pid, &address, 1, &marks) != 1)
+	if (codes->reads->read_marks(codes->reader, search->image, process->giver.pid, &address, 1, &marks) != 1)
 		return true;
 	if (id == PROFILE_NONE && process->count >= MOST_CODES_OF_PROCESS)
 		return true;
@@ -538,7 +571,6 @@ bool interpreter_codes_learn(struct interpreter_codes *codes, const void *image,
 
 	if (!find_process(codes, code->pid, &search.process, err))
 		return false;
-	codes->processes[search.process].used_ns = clock_ns;
 	codes->reads->use(codes->reader, code);
 	is_learned = learn_code(&search, code->pieces[0].address, err);
 	codes->reads->use(codes->reader, NULL);

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/names.h"
 
+#include <string.h>
+
 /* What tells one frame from another: a line as it is, and hashes of several, which are never chosen by anybody. */
 struct frame_key {
 	uint64_t first, second;
+};
+
+enum {
+	MOST_BYTES = 1 << 28,
+	MOST_BYTES_OF_PROCESS = 1 << 25,
+	FUNCTION_BYTES = sizeof(struct profile_function) + 32, /* with its place in the hash maps */
 };
 
 void interpreter_names_init(struct interpreter_names *names, struct process_table *table)
 {
 	*names = (struct interpreter_names){ .table = table, .place = PROFILE_NONE, .seed = hash_seed() };
 	hash_map_init(&names->frames, sizeof(struct frame_key));
+	shares_init(&names->bytes, MOST_BYTES);
 }
 
 void interpreter_names_deinit(struct interpreter_names *names)
 {
 	hash_map_deinit(&names->frames);
-}
-
-bool interpreter_names_pay(struct interpreter_names *names, size_t *of_process, size_t bytes)
-{
-	enum { MOST_BYTES = 1 << 28, MOST_BYTES_OF_PROCESS = 1 << 25 };
-
-	if (bytes > MOST_BYTES - names->bytes || bytes > MOST_BYTES_OF_PROCESS - *of_process)
-		return false;
-	names->bytes += bytes;
-	*of_process += bytes;
-	return true;
+	shares_deinit(&names->bytes);
 }
 
 bool interpreter_names_function(
@@ -38,6 +37,45 @@ bool interpreter_names_function(
 	       profile_intern(profile, function->file, &made.file, err) &&
 	       profile_intern(profile, PROFILE_JIT_MODULE, &made.module, err) &&
 	       profile_add_function(profile, &made, id, err);
+}
+
+/* The string of the profile; what the profile would grow by is added to `*bytes`. */
+static uint32_t find_string(const struct profile *profile, const char *string, size_t *bytes)
+{
+	size_t size = strlen(string);
+	uint32_t id = string_table_find(profile->strings, string, size);
+
+	*bytes += id == UINT32_MAX ? size : 0;
+	return id;
+}
+
+/* What the profile grows by if it is given a function; 0: it has it already. */
+static size_t bytes_of_function(const struct profile *profile, const struct interpreter_function *function)
+{
+	size_t bytes = FUNCTION_BYTES;
+	const struct profile_function made = {
+		.name = find_string(profile, function->name, &bytes),
+		.file = find_string(profile, function->file, &bytes),
+		.module = find_string(profile, PROFILE_JIT_MODULE, &bytes),
+		.start_line = function->start_line,
+	};
+
+	return bytes == FUNCTION_BYTES && profile_find_function(profile, &made) != PROFILE_NONE ? 0 : bytes;
+}
+
+bool interpreter_names_give(struct interpreter_names *names, struct interpreter_giver *giver,
+	const struct interpreter_function *function, uint32_t *id, struct error *err)
+{
+	size_t bytes = bytes_of_function(names->table->profile, function);
+
+	*id = PROFILE_NONE;
+	if (bytes > MOST_BYTES_OF_PROCESS - giver->bytes ||
+		!shares_take(&names->bytes, process_table_account(names->table, giver->pid), bytes)) {
+		names->refused++;
+		return true;
+	}
+	giver->bytes += bytes;
+	return interpreter_names_function(names, function, id, err);
 }
 
 static struct frame_key key_of(const struct interpreter_names *names, const struct profile_line *lines, size_t count)

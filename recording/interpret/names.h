@@ -13,27 +13,38 @@ struct interpreter_names {
 	uint32_t place;              /* in the table, of their mapping; PROFILE_NONE until needed */
 	struct hash_map frames;      /* the lines of a frame -> its address */
 	uint64_t seed;
-	size_t bytes; /* of names that were paid for */
+	struct shares bytes; /* of functions that processes have given to the profile, which forgets none */
+	uint64_t refused;    /* functions that were too many */
+};
+
+/* A process that gives functions to the profile. */
+struct interpreter_giver {
+	int32_t pid;
+	size_t bytes; /* that it has given */
 };
 
 void interpreter_names_init(struct interpreter_names *names, struct process_table *table);
 void interpreter_names_deinit(struct interpreter_names *names);
 
-/*
- * Whether a process may give the profile so many bytes of names more, which then count: the profile forgets none, and a
- * process may have endless ones. `of_process`: those that it has given.
- */
-bool interpreter_names_pay(struct interpreter_names *names, size_t *of_process, size_t bytes);
-
-/* A function; it is added to the profile, or the equal one is found. */
 struct interpreter_function {
 	const char *name;    /* as the interpreter gives it to perf: "py::S.run:/srv/w.py" */
 	const char *file;    /* "": not known */
 	uint32_t start_line; /* 0: not known */
 };
+
+/* Adds a function to the profile, or finds the equal one: one of a fixed number that Kelvin has made up itself. */
 COMMON_MUST_CHECK
 bool interpreter_names_function(
 	struct interpreter_names *names, const struct interpreter_function *function, uint32_t *id, struct error *err);
+
+/*
+ * Likewise a function that a process has told, which may tell endless ones. What the profile grows by counts for the
+ * process and for its account. `*id` is PROFILE_NONE where one of them has given too much; a function that the profile
+ * has already costs nothing.
+ */
+COMMON_MUST_CHECK
+bool interpreter_names_give(struct interpreter_names *names, struct interpreter_giver *giver,
+	const struct interpreter_function *function, uint32_t *id, struct error *err);
 
 /*
  * Makes a frame of functions of the profile with their lines: one, or several of which the first is inlined into the

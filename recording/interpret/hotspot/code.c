@@ -16,7 +16,8 @@ void hotspot_codes_init(struct hotspot_codes *codes, const struct hotspot_target
 static void forget_debug(struct hotspot_codes *codes, struct hotspot_code *code)
 {
 	codes->debug_bytes -= code->debug_size;
-	*codes->target->memory.costs->debug_bytes -= code->debug_size;
+	shares_give_back(
+		codes->target->memory.costs->debug_bytes, codes->target->memory.costs->account, code->debug_size);
 	free(code->debug_bytes);
 	code->debug_bytes = NULL;
 	code->debug_size = 0;
@@ -249,7 +250,7 @@ static bool take_blob_name(
 		code->method = blob_field(&layout->nmethod_method, blob, layout);
 		return true;
 	}
-	return name[0] == '\0' || interpreter_names_function(codes->target->names,
+	return name[0] == '\0' || interpreter_names_give(codes->target->names, &codes->target->memory.costs->giver,
 					  &(const struct interpreter_function){ name, "", 0 }, &code->function, err);
 }
 
@@ -422,18 +423,22 @@ static void take_parts(const struct hotspot_target *target, const size_t *sizes,
 }
 
 /*
- * Whether there is room for so much. What the methods of a process keep is bounded: beyond that those that were read
- * first are read again. What all processes keep is too: beyond that code has no scopes.
+ * Takes so much of what the methods of a process, and those of its account, may keep: beyond that those of the process
+ * that were read first are read again. False: others of its account have all, and the code has no scopes.
  */
-static bool make_room(struct hotspot_codes *codes, size_t size)
+static bool take_room(struct hotspot_codes *codes, size_t size)
 {
-	enum { MOST_OF_PROCESS = 1 << 26, MOST_OF_ALL = 1 << 28 };
+	enum { MOST_OF_PROCESS = 1 << 26 };
+	const struct hotspot_costs *costs = codes->target->memory.costs;
 
-	for (size_t i = 0; codes->debug_bytes + size > MOST_OF_PROCESS && i < codes->count; i++) {
-		forget_debug(codes, &codes->items[codes->next_forgotten % codes->count]);
-		codes->next_forgotten++;
+	for (size_t i = 0; i <= codes->count; i++) {
+		if (codes->debug_bytes + size <= MOST_OF_PROCESS &&
+			shares_take(costs->debug_bytes, costs->account, size))
+			return true;
+		if (codes->count > 0)
+			forget_debug(codes, &codes->items[codes->next_forgotten++ % codes->count]);
 	}
-	return *codes->target->memory.costs->debug_bytes + size <= MOST_OF_ALL;
+	return false;
 }
 
 static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
@@ -446,15 +451,16 @@ static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, s
 	code->has_debug = true;
 	if (!size_parts(code, starts, sizes, &size))
 		return true;
-	if (!make_room(codes, size))
+	if (!take_room(codes, size))
 		return true;
 	code->has_debug = true;
 	code->debug_bytes = malloc(size);
-	if (!code->debug_bytes)
-		return error_set_memory(err);
 	code->debug_size = size;
 	codes->debug_bytes += size;
-	*codes->target->memory.costs->debug_bytes += size;
+	if (!code->debug_bytes) {
+		forget_debug(codes, code);
+		return error_set_memory(err);
+	}
 	for (size_t i = 0; i < PARTS; i++)
 		if (sizes[i] > 0)
 			pieces[count++] = interpreter_piece(starts[i], sizes[i]);

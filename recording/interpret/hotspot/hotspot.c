@@ -246,13 +246,14 @@ static bool name_interpreted(struct naming *naming, bool *is_named, struct error
 
 /* ---- Processes ---- */
 
-enum { MOST_PROCESSES = 256 };
+enum { MOST_PROCESSES = 256, MOST_DEBUG_BYTES = 1 << 28 };
 
 struct hotspot {
 	struct interpreter_names *names;
 	struct interpreter_process *processes[MOST_PROCESSES]; /* borrowed: those that have a state */
 	size_t count;
-	size_t debug_bytes;
+	struct shares states; /* these, by account */
+	struct shares debug_bytes;
 	bool has_decoder;                /* it was created, or could not be */
 	struct machine_decoder *decoder; /* owned; NULL: none */
 };
@@ -260,33 +261,39 @@ struct hotspot {
 static void hotspot_destroy_process(void *state, struct interpreter_process *process)
 {
 	struct hotspot *hotspot = state;
+	const struct hotspot_process *known = process->state;
 	size_t i = 0;
 
 	while (hotspot->processes[i] != process)
 		i++;
+	shares_give_back(&hotspot->states, known->costs.account, 1);
 	hotspot->processes[i] = hotspot->processes[--hotspot->count];
 	hotspot_process_destroy(process->state);
 	process->state = NULL;
 }
 
-/* Forgets the process that was seen least recently, unless it was seen in the last seconds. */
-static void forget_oldest(struct hotspot *hotspot)
+/*
+ * Forgets a process in favour of one of an account: the one that was seen least recently of the account that has most.
+ * If that has no more than the other one would then have, it must not have been seen in the last seconds.
+ */
+static void forget_oldest(struct hotspot *hotspot, uint64_t account)
 {
 	const uint64_t idle_ns = 10000000000;
-	uint64_t oldest_ns = UINT64_MAX, newest_ns = 0;
+	uint64_t greatest = shares_greatest(&hotspot->states), oldest_ns = UINT64_MAX, newest_ns = 0;
 	size_t oldest = 0;
 
 	for (size_t i = 0; i < hotspot->count; i++) {
 		const struct hotspot_process *process = hotspot->processes[i]->state;
 
-		if (process->due_ns < oldest_ns) {
+		if (process->costs.account == greatest && process->due_ns < oldest_ns) {
 			oldest_ns = process->due_ns;
 			oldest = i;
 		}
 		if (process->due_ns > newest_ns)
 			newest_ns = process->due_ns;
 	}
-	if (oldest_ns + idle_ns < newest_ns)
+	if (oldest_ns + idle_ns < newest_ns ||
+		shares_of(&hotspot->states, account) + 1 < shares_of(&hotspot->states, greatest))
 		hotspot_destroy_process(hotspot, hotspot->processes[oldest]);
 }
 
@@ -295,13 +302,18 @@ static bool start_process(struct hotspot *hotspot, struct interpreter_process *p
 {
 	const struct hotspot_memory memory = { .host = &hotspot->names->table->host, .pid = process->pid };
 	struct hotspot_process *made;
+	uint64_t account = process_table_account(hotspot->names->table, process->pid);
 
 	if (hotspot->count == MOST_PROCESSES)
-		forget_oldest(hotspot);
+		forget_oldest(hotspot, account);
 	if (hotspot->count == MOST_PROCESSES)
 		return true;
 	if (!hotspot_process_create(&memory, hotspot->names, &hotspot->debug_bytes, &made, err))
 		return false;
+	if (!shares_add(&hotspot->states, account, 1, err)) {
+		hotspot_process_destroy(made);
+		return false;
+	}
 	process->state = made;
 	hotspot->processes[hotspot->count++] = process;
 	return true;
@@ -430,6 +442,8 @@ static bool hotspot_create(
 	if (!hotspot)
 		return error_set_memory(err);
 	hotspot->names = names;
+	shares_init(&hotspot->states, MOST_PROCESSES);
+	shares_init(&hotspot->debug_bytes, MOST_DEBUG_BYTES);
 	*state = hotspot;
 	return true;
 }
@@ -439,6 +453,8 @@ static void hotspot_destroy(void *state)
 	struct hotspot *hotspot = state;
 
 	machine_decoder_destroy(hotspot->decoder);
+	shares_deinit(&hotspot->states);
+	shares_deinit(&hotspot->debug_bytes);
 	free(hotspot);
 }
 

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "recording/interpret/memory.h"
+#include "recording/interpret/names.h"
 
 /* What a process may still cost: its owner decides how much there is to read. */
 struct hotspot_costs {
 	uint32_t reads_left;
-	uint32_t late;       /* how many reads gave nothing, and may give something later */
-	size_t name_bytes;   /* of functions that it has given to the profile */
-	size_t *debug_bytes; /* of debug information that is kept of all processes; borrowed */
+	uint32_t late; /* how many reads gave nothing, and may give something later */
+	struct interpreter_giver giver;
+	struct shares *debug_bytes; /* of debug information that is kept of all processes; borrowed */
+	uint64_t account;           /* that pays for it */
 };
 
 /* The memory of a process. */

@@ -225,13 +225,13 @@ static bool add_function(const struct hotspot_target *target, const struct metho
 	buffer_init(&name, 2 * sizeof(parts->texts));
 	buffer_init(&file, MOST_SYMBOL + 1);
 	buffer_append(&file, parts->file.bytes, parts->file.size);
-	if (hotspot_append_name(&name, parts->class_name, parts->name, parts->signature) && !name.over_limit &&
-		interpreter_names_pay(target->names, &target->memory.costs->name_bytes, name.size + file.size)) {
+	if (hotspot_append_name(&name, parts->class_name, parts->name, parts->signature) && !name.over_limit) {
 		const struct interpreter_function function = { name.data, file.data ? file.data : "",
 			hotspot_method_line(method, target, 0) };
 
 		ok = buffer_ok(&name, err) && buffer_ok(&file, err) &&
-		     interpreter_names_function(target->names, &function, &method->function, err);
+		     interpreter_names_give(
+			     target->names, &target->memory.costs->giver, &function, &method->function, err);
 	}
 	buffer_deinit(&name);
 	buffer_deinit(&file);

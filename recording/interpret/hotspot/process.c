@@ -30,14 +30,19 @@ static void process_clear(struct hotspot_process *process)
 	hash_map_init(&process->keys, sizeof(struct hotspot_frame_key));
 }
 
-bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names, size_t *debug_bytes,
-	struct hotspot_process **process, struct error *err)
+bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names,
+	struct shares *debug_bytes, struct hotspot_process **process, struct error *err)
 {
 	struct hotspot_process *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
-	made->costs = (struct hotspot_costs){ .reads_left = MOST_READS, .debug_bytes = debug_bytes };
+	made->costs = (struct hotspot_costs){
+		.reads_left = MOST_READS,
+		.giver = { .pid = memory->pid },
+		.debug_bytes = debug_bytes,
+		.account = process_table_account(names->table, memory->pid),
+	};
 	made->target.memory = *memory;
 	made->target.memory.costs = &made->costs;
 	made->target.names = names;

@@ -57,8 +57,8 @@ static inline bool hotspot_process_is_entry(const struct hotspot_process *proces
 
 /* `host`, `names` and `debug_bytes` (hotspot_costs) are borrowed. Owned by the caller. */
 COMMON_MUST_CHECK
-bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names, size_t *debug_bytes,
-	struct hotspot_process **process, struct error *err);
+bool hotspot_process_create(const struct hotspot_memory *memory, struct interpreter_names *names,
+	struct shares *debug_bytes, struct hotspot_process **process, struct error *err);
 void hotspot_process_destroy(struct hotspot_process *process); /* NULL is allowed */
 
 /*

@@ -52,7 +52,7 @@ bool v8_known_create(int32_t pid, struct v8_known **known, struct error *err)
 
 	if (!made)
 		return error_set_memory(err);
-	made->heap.pid = pid;
+	made->heap.pid = made->giver.pid = pid;
 	init_known(made);
 	*known = made;
 	return true;
@@ -69,10 +69,10 @@ void v8_known_destroy(struct v8_known *known)
 static void forget_known(struct v8_known *known)
 {
 	const struct v8_heap heap = { .pid = known->heap.pid, .reads_left = known->heap.reads_left };
-	uint64_t second_ns = known->second_ns;
+	const struct v8_known kept = { .giver = known->giver, .second_ns = known->second_ns, .heap = heap };
 
 	deinit_known(known);
-	*known = (struct v8_known){ .second_ns = second_ns, .heap = heap };
+	*known = kept;
 	init_known(known);
 }
 

@@ -55,6 +55,7 @@ struct v8_frame_place {
 };
 
 struct v8_known {
+	struct interpreter_giver giver;
 	struct v8_heap heap;
 	uint64_t unreadable_ns; /* of the sample for which its memory could not be read any more */
 	uint64_t now_ns;        /* of the sample */

@@ -34,7 +34,7 @@ struct naming {
 enum { MOST_BYTECODE = 1 << 24 };
 
 static bool name_function(
-	struct interpreter_names *names, struct v8_known_function *function, enum v8_tier tier, struct error *err)
+	const struct naming *naming, struct v8_known_function *function, enum v8_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
 	struct interpreter_function made = { .file = function->path, .start_line = function->line };
@@ -44,10 +44,10 @@ static bool name_function(
 		return error_set_memory(err);
 	}
 	made.name = name;
-	return interpreter_names_function(names, &made, &function->ids[tier], err);
+	return interpreter_names_give(naming->names, &naming->known->giver, &made, &function->ids[tier], err);
 }
 
-/* Gives the frame the names and lines of functions, the innermost first. */
+/* Gives the frame the names and lines of functions, the innermost first. It stays as it is for want of a name. */
 static bool set_frame(
 	const struct naming *naming, const struct v8_place *places, size_t count, enum v8_tier tier, struct error *err)
 {
@@ -56,8 +56,10 @@ static bool set_frame(
 	for (size_t i = 0; i < count; i++) {
 		struct v8_known_function *named = &naming->known->functions[places[i].function];
 
-		if (named->ids[tier] == PROFILE_NONE && !name_function(naming->names, named, tier, err))
+		if (named->ids[tier] == PROFILE_NONE && !name_function(naming, named, tier, err))
 			return false;
+		if (named->ids[tier] == PROFILE_NONE)
+			return true;
 		lines[i].function = named->ids[tier];
 		lines[i].line = places[i].line;
 	}

@@ -196,6 +196,7 @@ int hotspot_fixture_setup(void **state)
 	jvm->functions = *jvm->fixture->table.host.functions;
 	jvm->functions.read_memory = read_memory;
 	jvm->host = (struct process_host){ &jvm->functions, jvm };
+	shares_init(&jvm->debug_bytes, (uint64_t)1 << 28);
 	jvm->costs = (struct hotspot_costs){ .reads_left = 1 << 24, .debug_bytes = &jvm->debug_bytes };
 	interpreter_names_init(&jvm->names, &jvm->fixture->table);
 	jvm->target = (struct hotspot_target){ { &jvm->host, PID, &jvm->costs }, hotspot_fixture_layout, VERSION,
@@ -216,6 +217,7 @@ int hotspot_fixture_teardown(void **state)
 	hotspot_codes_deinit(&jvm->codes);
 	hotspot_methods_deinit(&jvm->methods);
 	interpreter_names_deinit(&jvm->names);
+	shares_deinit(&jvm->debug_bytes);
 	fixture_teardown(&fixture);
 	free(jvm);
 	return 0;

@@ -51,7 +51,7 @@ struct jvm {
 	struct process_host host;
 	struct interpreter_names names;
 	struct hotspot_costs costs;
-	size_t debug_bytes;
+	struct shares debug_bytes;
 	struct hotspot_target target;
 	struct hotspot_codes codes;
 	struct hotspot_methods methods;

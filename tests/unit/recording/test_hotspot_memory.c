@@ -96,9 +96,9 @@ static void test_reads_and_names_are_paid_for(void **state)
 	jvm->target.round++;
 	assert_string_equal(function_name(jvm, method_at(jvm, METHOD)->function), "void org.Work.run(int)");
 	assert_true(jvm->costs.reads_left < 100);
-	assert_int_equal(jvm->names.bytes, strlen("void org.Work.run(int)Work.java"));
+	assert_true(jvm->names.bytes.held > strlen("void org.Work.run(int)Work.java"));
 	hotspot_fixture_put(jvm, CONST_METHOD + hotspot_fixture_layout.const_method_name_index.offset, 4, 2);
-	jvm->names.bytes = 1 << 28;
+	jvm->names.bytes.most = jvm->names.bytes.held;
 	jvm->target.round++;
 	assert_null(function_name(jvm, method_at(jvm, METHOD)->function));
 }
