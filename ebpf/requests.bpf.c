@@ -6,6 +6,7 @@
  * sends or receives. Two threads that use one socket at the same moment may each take the other's bytes for a
  * continuation: protocols in which that happens (HTTP/2) count bursts anyway.
  */
+#include "ebpf/account.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/requests_shared.h"
 
@@ -87,6 +88,10 @@ const char LICENSE[] SEC("license") = "GPL";
 const volatile _Bool has_set; /* only processes of the set are of the target */
 const volatile __u32 only_tid;
 
+/* What accounts hold of the tables below, which nobody can fill for others. */
+struct account_shares process_shares = { .most = REQUESTS_MOST_PROCESSES };
+struct account_shares latency_shares = { .most = REQUESTS_MOST_LATENCIES };
+
 __u64 enabled_at; /* 0: nothing counts now */
 __u32 skipped;    /* one exchange in skipped + 1, a power of two, is measured, and counts as all of these */
 
@@ -108,6 +113,15 @@ struct {
 	__type(key, int);
 	__type(value, struct socket);
 } sockets SEC(".maps");
+
+/* Processes that have counts of their own, and the places of the accounts that pay for them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, REQUESTS_MOST_PROCESSES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} payers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -147,6 +161,21 @@ struct {
 
 /* ---- Counting ---- */
 
+/* Whether the process may have counts of its own, for which the account of whoever is met in it first pays. */
+static __noinline _Bool find_payer(__u32 process)
+{
+	__u32 place;
+
+	if (bpf_map_lookup_elem(&payers, &process))
+		return 1;
+	place = account_place();
+	if (!account_may_take(&process_shares, place) ||
+		bpf_map_update_elem(&payers, &process, &place, BPF_NOEXIST) != 0)
+		return bpf_map_lookup_elem(&payers, &process) != (void *)0;
+	account_take(&process_shares, place);
+	return 1;
+}
+
 static __noinline struct requests_counts *make_counts(const struct requests_key *key)
 {
 	struct requests_counts made = { 0 };
@@ -154,6 +183,8 @@ static __noinline struct requests_counts *make_counts(const struct requests_key 
 	struct requests_key rest = { .process = 0, .kind = key->kind };
 	struct task_struct *task = bpf_get_current_task_btf();
 
+	if (!find_payer(key->process))
+		return bpf_map_lookup_elem(&counts, &rest);
 	bpf_probe_read_kernel(made.name, sizeof(made.name), BPF_CORE_READ(task, group_leader)->comm);
 	bpf_map_update_elem(&counts, key, &made, BPF_NOEXIST);
 	found = bpf_map_lookup_elem(&counts, key);
@@ -168,18 +199,26 @@ static __always_inline struct requests_counts *find_counts(__u32 process, __u32 
 	return found ? found : make_counts(&key);
 }
 
+static __noinline __u64 *make_latency(const struct requests_latency_key *key)
+{
+	const __u64 none = 0;
+	__u32 process = key->process, *place = bpf_map_lookup_elem(&payers, &process);
+
+	if (!place || !account_may_take(&latency_shares, *place))
+		return (void *)0;
+	if (bpf_map_update_elem(&latencies, key, &none, BPF_NOEXIST) == 0)
+		account_take(&latency_shares, *place);
+	return bpf_map_lookup_elem(&latencies, key);
+}
+
 static __always_inline void count_latency(__u32 process, __u32 kind, __u64 ns, __u64 weight)
 {
 	struct requests_latency_key key = { .process = process, .kind = kind, .bucket = requests_bucket(ns) };
 	__u64 *found = bpf_map_lookup_elem(&latencies, &key);
 	__u32 other = kind * REQUESTS_BUCKETS + key.bucket;
 
-	if (!found) {
-		const __u64 none = 0;
-
-		bpf_map_update_elem(&latencies, &key, &none, BPF_NOEXIST);
-		found = bpf_map_lookup_elem(&latencies, &key);
-	}
+	if (!found)
+		found = make_latency(&key);
 	if (!found)
 		found = bpf_map_lookup_elem(&other_latencies, &other);
 	if (found)

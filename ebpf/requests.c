@@ -3,6 +3,7 @@
 
 #include "ebpf/loading.h"
 #include "ebpf/requests_shared.h"
+#include "ebpf/shares.h"
 
 #include <assert.h>
 #include <bpf/bpf.h>
@@ -12,7 +13,7 @@
 
 #include "requests.skel.h"
 
-enum { READ_TOGETHER = 512, MOST_READ = (REQUESTS_MOST_PROCESSES + 1) * REQUESTS_KINDS };
+enum { READ_TOGETHER = 512, MOST_READ = (REQUESTS_MOST_PROCESSES + 1) * REQUESTS_KINDS, MOST_RETIRED = 1 << 20 };
 
 _Static_assert((int)EBPF_EXCHANGE_ANSWERED == (int)REQUESTS_ANSWERED, "the kinds are the same");
 _Static_assert((int)EBPF_EXCHANGE_CALLED_OUT == (int)REQUESTS_CALLED_OUT, "the kinds are the same");
@@ -26,6 +27,9 @@ struct ebpf_requests {
 	struct ebpf_exchanges *exchanges;        /* owned, as the next ones */
 	struct ebpf_exchange_latency *latencies; /* NULL: not read */
 	size_t exchange_count, latency_count;
+	struct ebpf_exchange_latency *retired; /* latencies of processes that are in no table any more */
+	size_t retired_count, retired_capacity;
+	struct shares retired_shares; /* of these, by the place of an account */
 };
 
 /* ---- Loading ---- */
@@ -47,7 +51,7 @@ static struct requests_bpf *open_programs(const struct ebpf_requests_options *op
 	bpf_program__set_autoload(object->progs.count_probe, options->event_count > 0 && !options->are_tracepoints);
 	bpf_program__set_autoload(object->progs.count_tracepoint, options->event_count > 0 && options->are_tracepoints);
 	if (options->most_processes > 0 && options->most_processes < REQUESTS_MOST_PROCESSES)
-		result = bpf_map__set_max_entries(object->maps.counts, (options->most_processes + 1) * REQUESTS_KINDS);
+		object->data->process_shares.most = options->most_processes;
 	loading->hides_tracepoints = options->is_before_6_3;
 	if (result == 0 && options->processes)
 		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
@@ -158,7 +162,9 @@ bool ebpf_requests_create(
 	struct ebpf_requests *made = calloc(1, sizeof(*made));
 	size_t owned = 0;
 
-	if (!made)
+	if (made)
+		shares_init(&made->retired_shares, MOST_RETIRED);
+	else
 		error_set_memory(err);
 	if (made && create(options, made, err)) {
 		*requests = made;
@@ -181,6 +187,8 @@ void ebpf_requests_destroy(struct ebpf_requests *requests)
 	requests_bpf__destroy(requests->object);
 	free(requests->exchanges);
 	free(requests->latencies);
+	free(requests->retired);
+	shares_deinit(&requests->retired_shares);
 	free(requests);
 }
 
@@ -302,6 +310,18 @@ static void add_latency(struct ebpf_requests *requests, struct ebpf_exchange_lat
 		requests->latencies[requests->latency_count++] = latency;
 }
 
+static struct ebpf_exchange_latency latency_of(
+	const struct ebpf_requests *requests, const struct batch *batch, uint32_t i)
+{
+	const struct requests_latency_key *key = (const struct requests_latency_key *)batch->keys + i;
+	const uint64_t *values = (const uint64_t *)batch->values + i * requests->cpu_count;
+
+	return (struct ebpf_exchange_latency){ .process = (int32_t)key->process,
+		.kind = (enum ebpf_exchange_kind)key->kind,
+		.bucket = key->bucket,
+		.count = add_cpus(values, requests->cpu_count) };
+}
+
 static bool read_latencies_of_processes(struct ebpf_requests *requests, struct error *err)
 {
 	struct batch batch;
@@ -309,17 +329,9 @@ static bool read_latencies_of_processes(struct ebpf_requests *requests, struct e
 
 	if (!batch_init(&batch, requests->object->maps.latencies, requests->cpu_count, err))
 		return false;
-	while ((ok = batch_next(&batch, err)) && batch.count > 0) {
-		const struct requests_latency_key *keys = batch.keys;
-
+	while ((ok = batch_next(&batch, err)) && batch.count > 0)
 		for (uint32_t i = 0; i < batch.count && requests->latency_count < REQUESTS_MOST_LATENCIES; i++)
-			add_latency(requests,
-				(struct ebpf_exchange_latency){ .process = (int32_t)keys[i].process,
-					.kind = (enum ebpf_exchange_kind)keys[i].kind,
-					.bucket = keys[i].bucket,
-					.count = add_cpus((const uint64_t *)batch.values + i * requests->cpu_count,
-						requests->cpu_count) });
-	}
+			add_latency(requests, latency_of(requests, &batch, i));
 	batch_deinit(&batch);
 	return ok;
 }
@@ -347,16 +359,115 @@ static bool read_latencies_of_others(struct ebpf_requests *requests, struct erro
 bool ebpf_requests_read_latencies(struct ebpf_requests *requests, const struct ebpf_exchange_latency **latencies,
 	size_t *count, struct error *err)
 {
-	enum { MOST = REQUESTS_MOST_LATENCIES + REQUESTS_KINDS * REQUESTS_BUCKETS };
+	const size_t most = REQUESTS_MOST_LATENCIES + REQUESTS_KINDS * REQUESTS_BUCKETS + requests->retired_count;
 
 	free(requests->latencies);
 	requests->latency_count = 0;
-	requests->latencies = calloc(MOST, sizeof(*requests->latencies));
+	requests->latencies = calloc(most, sizeof(*requests->latencies));
 	if (!requests->latencies)
 		return error_set_memory(err);
 	if (!read_latencies_of_processes(requests, err) || !read_latencies_of_others(requests, err))
 		return false;
+	for (size_t i = 0; i < requests->retired_count; i++)
+		add_latency(requests, requests->retired[i]);
 	*latencies = requests->latencies;
 	*count = requests->latency_count;
 	return true;
+}
+
+/* ---- Processes that have ended ---- */
+
+bool ebpf_requests_are_crowded(const struct ebpf_requests *requests)
+{
+	const struct requests_bpf__data *data = requests->object->data;
+
+	return data->process_shares.all > data->process_shares.most / 4 ||
+	       data->latency_shares.all > data->latency_shares.most / 4;
+}
+
+bool ebpf_requests_payer(const struct ebpf_requests *requests, int32_t process, uint32_t *payer)
+{
+	const struct bpf_map *payers = requests->object->maps.payers;
+
+	return bpf_map__lookup_elem(payers, &process, sizeof(process), payer, sizeof(*payer), 0) == 0;
+}
+
+/* Moves a latency to those that are kept here, if the account may have another one. */
+static bool retire_latency(
+	struct ebpf_requests *requests, struct ebpf_exchange_latency latency, uint32_t payer, struct error *err)
+{
+	const struct requests_latency_key key = {
+		.process = (uint32_t)latency.process, .kind = (uint16_t)latency.kind, .bucket = latency.bucket
+	};
+	struct requests_bpf__data *data = requests->object->data;
+
+	if (!ARRAY_RESERVE(
+		    &requests->retired, &requests->retired_capacity, requests->retired_count + 1, MOST_RETIRED, err))
+		return false;
+	if (bpf_map__delete_elem(requests->object->maps.latencies, &key, sizeof(key), 0) != 0)
+		return true;
+	requests->retired[requests->retired_count++] = latency;
+	__atomic_fetch_sub(&data->latency_shares.all, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&data->latency_shares.held[payer], 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* The place of a process's account, if it is to be retired; UINT32_MAX: it is not. */
+static uint32_t payer_among(const struct hash_map *payers, int32_t process)
+{
+	uint32_t payer = hash_map_get(payers, &process);
+
+	return payer == HASH_MAP_NONE ? UINT32_MAX : payer;
+}
+
+static bool retire_latencies(struct ebpf_requests *requests, const struct hash_map *payers, struct error *err)
+{
+	struct batch batch;
+	bool ok = true, is_kept = true;
+
+	if (!batch_init(&batch, requests->object->maps.latencies, requests->cpu_count, err))
+		return false;
+	while (is_kept && (ok = batch_next(&batch, err)) && batch.count > 0)
+		for (uint32_t i = 0; is_kept && i < batch.count; i++) {
+			struct ebpf_exchange_latency latency = latency_of(requests, &batch, i);
+			uint32_t payer = payer_among(payers, latency.process);
+
+			if (payer != UINT32_MAX && shares_take(&requests->retired_shares, payer, 1))
+				is_kept = retire_latency(requests, latency, payer, err);
+		}
+	batch_deinit(&batch);
+	return ok && is_kept;
+}
+
+static void retire_process(struct ebpf_requests *requests, int32_t process, uint32_t payer)
+{
+	struct requests_bpf__data *data = requests->object->data;
+
+	for (uint32_t kind = 0; kind < REQUESTS_KINDS; kind++) {
+		const struct requests_key key = { .process = (uint32_t)process, .kind = kind };
+
+		(void)bpf_map__delete_elem(requests->object->maps.counts, &key, sizeof(key), 0);
+	}
+	if (bpf_map__delete_elem(requests->object->maps.payers, &process, sizeof(process), 0) != 0)
+		return;
+	__atomic_fetch_sub(&data->process_shares.all, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&data->process_shares.held[payer], 1, __ATOMIC_RELAXED);
+}
+
+bool ebpf_requests_retire(struct ebpf_requests *requests, const int32_t *processes, size_t count, struct error *err)
+{
+	struct hash_map payers;
+	uint32_t payer, *value;
+	bool added, ok = true;
+
+	hash_map_init(&payers, sizeof(int32_t));
+	for (size_t i = 0; ok && i < count; i++)
+		if (ebpf_requests_payer(requests, processes[i], &payer))
+			ok = hash_map_add(&payers, &processes[i], payer, &value, &added, err);
+	ok = ok && retire_latencies(requests, &payers, err);
+	for (size_t i = 0; ok && i < count; i++)
+		if ((payer = payer_among(&payers, processes[i])) != UINT32_MAX)
+			retire_process(requests, processes[i], payer);
+	hash_map_deinit(&payers);
+	return ok;
 }

@@ -25,7 +25,7 @@ struct ebpf_requests;
 struct ebpf_requests_options {
 	const struct ebpf_process_set *processes; /* borrowed; NULL: all processes */
 	int32_t only_tid;                         /* 0: all threads */
-	uint32_t most_processes;                  /* that have counts of their own; 0: 4,096 */
+	uint32_t most_processes;                  /* that have counts of their own; 0: 8,192 */
 	/*
 	 * Perf events that are counted in place of exchanges, each time as one that was answered: tracepoints, or else
 	 * uprobes. Owned from ebpf_requests_create() on, also where it fails.
@@ -64,7 +64,7 @@ enum { EBPF_EXCHANGE_KIND_COUNT = 3 };
 
 /* The exchanges of a process since the beginning. */
 struct ebpf_exchanges {
-	int32_t process; /* 0: of all those that the table had no room for */
+	int32_t process; /* 0: of all those whose account has no room for them in the table */
 	enum ebpf_exchange_kind kind;
 	char name[16]; /* comm of the group leader when it answered or called for the first time */
 	uint64_t count, connections, received_bytes, sent_bytes;
@@ -86,3 +86,20 @@ struct ebpf_exchange_latency {
 COMMON_MUST_CHECK
 bool ebpf_requests_read_latencies(struct ebpf_requests *requests, const struct ebpf_exchange_latency **latencies,
 	size_t *count, struct error *err);
+
+/*
+ * The table of processes belongs to all accounts, of which each may have as many processes there as are free; so do
+ * the latencies. Whether more than a quarter of either is used: one account alone may use half, and it is time to
+ * retire processes that have ended.
+ */
+bool ebpf_requests_are_crowded(const struct ebpf_requests *requests);
+
+/* A number of the account that pays for a process with counts of its own; false: it has none. */
+bool ebpf_requests_payer(const struct ebpf_requests *requests, int32_t process, uint32_t *payer);
+
+/*
+ * Gives back what processes that have ended have in the table: their exchanges are gone, and were read since they
+ * ended; their latencies are kept here.
+ */
+COMMON_MUST_CHECK
+bool ebpf_requests_retire(struct ebpf_requests *requests, const int32_t *processes, size_t count, struct error *err);

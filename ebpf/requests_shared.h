@@ -6,7 +6,7 @@
 /* What the programs of requests.bpf.c and the code that loads them agree on. Only these two include it,
  * and tests, which number latencies by it. */
 
-enum { REQUESTS_MOST_PROCESSES = 4096, REQUESTS_MOST_LATENCIES = 65536, REQUESTS_MOST_ENDS = 16384 };
+enum { REQUESTS_MOST_PROCESSES = 8192, REQUESTS_MOST_LATENCIES = 131072, REQUESTS_MOST_ENDS = 16384 };
 
 /* As PROFILE_LATENCY_BUCKETS of profile/requests.h. */
 enum { REQUESTS_BUCKETS = 976, REQUESTS_BUCKET_BITS = 4 };

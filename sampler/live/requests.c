@@ -29,6 +29,7 @@ struct requests {
 	/* One exchange in so many is measured; it follows the rate over a second. */
 	uint32_t one_in, most_one_in;
 	uint64_t rated_ns, rated_count;
+	bool is_answering; /* at the end: something outside of the target was answered */
 	/* Why exchanges are not counted although they should be; a notice says so where the target listens. */
 	struct error none;
 	bool listens;
@@ -151,6 +152,41 @@ static bool read_counts(struct requests *requests, uint64_t clock_ns, struct err
 	return true;
 }
 
+/* The processes that were read and have ended. Owned by the caller; those of several kinds are listed as often. */
+static bool list_ended(const struct requests *requests, int32_t **ended, size_t *count, struct error *err)
+{
+	const struct tally *tally = &requests->tally;
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < tally->count; i++) {
+		const struct tally_process *process = &tally->processes[i];
+
+		if (process->is_retired || process->totals.pid == 0 || proc_is_alive(process->totals.pid))
+			continue;
+		if (!ARRAY_RESERVE(ended, &capacity, *count + 1, SIZE_MAX, err))
+			return false;
+		(*ended)[(*count)++] = process->totals.pid;
+	}
+	return true;
+}
+
+/* Keeps here what processes that have ended had in the kernel, where their accounts are to have room for others. */
+static bool retire_ended(struct requests *requests, uint64_t clock_ns, struct error *err)
+{
+	CLEANUP(cleanup_free) int32_t *ended = NULL;
+	size_t count = 0, kept = 0;
+	uint32_t payer;
+
+	/* They are read again, as they may have gone on until they ended. */
+	if (!list_ended(requests, &ended, &count, err) || (count > 0 && !read_counts(requests, clock_ns, err)))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (ebpf_requests_payer(requests->programs, ended[i], &payer) &&
+			tally_retire(&requests->tally, ended[i], payer))
+			ended[kept++] = ended[i];
+	return ebpf_requests_retire(requests->programs, ended, kept, err);
+}
+
 static bool requests_enable(struct instrument *instrument, bool enabled, uint64_t clock_ns, struct error *err)
 {
 	struct requests *requests = (struct requests *)instrument;
@@ -193,6 +229,8 @@ static bool requests_poll(struct instrument *instrument, uint64_t clock_ns, stru
 		return false;
 	if (clock_ns - requests->rated_ns < second_ns)
 		return true;
+	if (ebpf_requests_are_crowded(requests->programs) && !retire_ended(requests, clock_ns, err))
+		return false;
 	if (requests->source == PROFILE_WORK_SOCKETS)
 		fit_one_in(requests, clock_ns);
 	requests->rated_ns = clock_ns;
@@ -216,7 +254,7 @@ static bool find_kind(const struct requests *requests, uint32_t counted, enum pr
 	*kind = PROFILE_EXCHANGE_ANSWERED;
 	if (counted == EBPF_EXCHANGE_CALLED_OUT)
 		*kind = PROFILE_EXCHANGE_CALLED_OUT;
-	return counted != EBPF_EXCHANGE_WITHIN || tally_total(&requests->tally, EBPF_EXCHANGE_ANSWERED) == 0;
+	return counted != EBPF_EXCHANGE_WITHIN || !requests->is_answering;
 }
 
 static bool add_exchanges(struct requests *requests, struct profile *profile, uint32_t run, struct error *err)
@@ -278,7 +316,7 @@ static void describe(struct requests *requests)
 			(unsigned int)requests->most_one_in);
 	if (tally_find(&requests->tally, 0, EBPF_EXCHANGE_ANSWERED) && requests->programs)
 		buffer_append_string(session->notices,
-			"more than 4,096 processes answered requests: those of some are told together, without a name\n");
+			"an account has had thousands of processes that answered requests: those of some are told together, without a name\n");
 }
 
 static bool add_counted(struct requests *requests, struct profile *profile, uint32_t run, struct error *err)
@@ -304,6 +342,7 @@ static bool requests_finish(struct instrument *instrument, struct error *err)
 
 	profile->requests.source = requests->source;
 	profile->requests.one_in = requests->most_one_in;
+	requests->is_answering = tally_total(&requests->tally, EBPF_EXCHANGE_ANSWERED) > 0;
 	describe(requests);
 	if (add_counted(requests, profile, collector_run(session->collector), &why))
 		return true;

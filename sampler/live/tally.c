@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PROCESSES = 1 << 16, MOST_READINGS_OF_ONE = 4096, MOST_READINGS = 1 << 18 };
+enum { MOST_PROCESSES = 1 << 17, MOST_RETIRED = 1 << 16, MOST_READINGS_OF_ONE = 4096, MOST_READINGS = 1 << 18 };
 
 struct tally_key {
 	int32_t pid;
@@ -15,6 +15,7 @@ void tally_init(struct tally *tally)
 {
 	*tally = (struct tally){ 0 };
 	hash_map_init(&tally->by_key, sizeof(struct tally_key));
+	shares_init(&tally->retired, MOST_RETIRED);
 }
 
 void tally_deinit(struct tally *tally)
@@ -23,6 +24,7 @@ void tally_deinit(struct tally *tally)
 		free(tally->processes[i].readings);
 	free(tally->processes);
 	hash_map_deinit(&tally->by_key);
+	shares_deinit(&tally->retired);
 	*tally = (struct tally){ 0 };
 }
 
@@ -111,6 +113,17 @@ static int64_t last_time_ns(const struct tally_process *process)
 	return process->reading_count > 0 ? process->readings[process->reading_count - 1].time_ns : 0;
 }
 
+static struct tally_totals add_totals(const struct tally_totals *before, const struct tally_totals *totals)
+{
+	struct tally_totals sum = *totals;
+
+	sum.count += before->count;
+	sum.connections += before->connections;
+	sum.received_bytes += before->received_bytes;
+	sum.sent_bytes += before->sent_bytes;
+	return sum;
+}
+
 bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t time_ns, struct error *err)
 {
 	struct tally_process *process;
@@ -118,16 +131,39 @@ bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t 
 
 	if (!find_process(tally, totals, &process, err))
 		return false;
-	process->totals = *totals;
-	if (totals->count <= process->read_count)
+	process->is_retired = false;
+	process->totals = add_totals(&process->before, totals);
+	if (process->totals.count <= process->read_count)
 		return true;
-	more = totals->count - process->read_count;
+	more = process->totals.count - process->read_count;
 	/* A time without changes has left no reading: up to the last such time there were no requests. */
 	if (tally->read_ns > last_time_ns(process) && !add_reading(tally, process, tally->read_ns, 0, err))
 		return false;
 	process->read_count += more;
 	tally->change_count++;
 	return add_reading(tally, process, time_ns, more, err);
+}
+
+bool tally_retire(struct tally *tally, int32_t pid, uint64_t payer)
+{
+	enum { MOST_KINDS = 4 };
+	struct tally_process *found[MOST_KINDS];
+	size_t count = 0;
+
+	for (uint32_t kind = 0; kind < MOST_KINDS; kind++) {
+		struct tally_key key = { pid, kind };
+		uint32_t index = hash_map_get(&tally->by_key, &key);
+
+		if (index != HASH_MAP_NONE && !tally->processes[index].is_retired)
+			found[count++] = &tally->processes[index];
+	}
+	if (!shares_take(&tally->retired, payer, count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		found[i]->before = found[i]->totals;
+		found[i]->is_retired = true;
+	}
+	return true;
 }
 
 void tally_end_reading(struct tally *tally, int64_t time_ns)

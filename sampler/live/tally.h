@@ -25,6 +25,8 @@ struct tally_reading {
 
 struct tally_process {
 	struct tally_totals totals;
+	struct tally_totals before;     /* of earlier processes with its pid, which have ended (tally_retire()) */
+	bool is_retired;                /* it has ended itself */
 	uint64_t read_count;            /* in the readings */
 	struct tally_reading *readings; /* owned */
 	size_t reading_count, reading_capacity;
@@ -34,6 +36,7 @@ struct tally {
 	struct tally_process *processes; /* owned */
 	size_t count, capacity;
 	struct hash_map by_key;
+	struct shares retired; /* processes that have ended, by who pays for them */
 	size_t reading_count;  /* of all processes */
 	uint64_t change_count; /* readings that had requests so far */
 	int64_t read_ns;       /* the time of the last reading */
@@ -49,6 +52,13 @@ void tally_deinit(struct tally *tally);
  */
 COMMON_MUST_CHECK
 bool tally_take(struct tally *tally, const struct tally_totals *totals, int64_t time_ns, struct error *err);
+
+/*
+ * A process has ended, and its totals are read from 0 again if another one gets its pid. False: whoever pays for it has
+ * too many such processes here already.
+ */
+COMMON_MUST_CHECK
+bool tally_retire(struct tally *tally, int32_t pid, uint64_t payer);
 
 /* All totals of this time were taken: those that were not had no requests since the time before. */
 void tally_end_reading(struct tally *tally, int64_t time_ns);

@@ -125,3 +125,26 @@ kill "$pid"
 run 0 kelvin record -o a.pb.gz -- "$program" both 3 40
 says stderr '^120 requests answered'
 says_not stderr 'calls out'
+
+# One user's processes, more than are counted one by one, take nothing from another user's, which begin behind them.
+if is_root && command -v setpriv >/dev/null; then
+	chmod 755 .
+	mkdir -m 777 others
+	# shellcheck disable=SC2016
+	recorded a.pb.gz 'setpriv --reuid 54321 --clear-groups "$program" crowd 6500
+		start setpriv --reuid 54322 --clear-groups "$program" serve others/port 3 0
+		server=$pid
+		wait_until "the server listens" test -s others/port
+		asked=()
+		for i in 1 2 3; do "$program" ask "$(<others/port)" 5 40 & asked[i]=$!; done
+		wait "${asked[@]}"
+		kill "$server"' -a -F 49
+	kelvin report a.pb.gz --json -o a.json
+	# The server's workers have pids of their own; all that is told without a pid is the crowd's.
+	python3 - a.json <<'END' || fail "a crowd of another user's processes took requests: $(<stderr)"
+import json, sys
+requests = json.load(open(sys.argv[1]))["requests"]
+workers = [p for p in requests["processes"] if p["count"] > 20 and p["pid"] and p["name"].startswith("workload_reque")]
+sys.exit(sum(p["count"] for p in workers) != 600)
+END
+fi

@@ -5,6 +5,7 @@
  *	workload_requests serve FILE WORKERS NAP_MS   writes its port to FILE; so many processes answer
  *	workload_requests ask PORT CONNECTIONS EACH   one after the other
  *	workload_requests both CONNECTIONS EACH       asks a child of its own
+ *	workload_requests crowd COUNT                 so many processes, each of which asks itself once
  *
  * A request takes some CPU time, and NAP_MS of sleep between its first and its last byte. Each is a call of
  * handle_request(), and meets the probe workload:request while somebody counts that.
@@ -187,6 +188,28 @@ static void both(long connections, long each)
 	waitpid(child, NULL, 0);
 }
 
+/* As many at a time as CPUs may run, so that the kernel's count of processes is not the limit. */
+static void crowd(long count)
+{
+	for (long i = 0; i < count; i++) {
+		int ends[2];
+
+		if (fork() == 0) {
+			must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+			write_whole(ends[0], 1);
+			must(read_whole(ends[1], 1), "read");
+			write_whole(ends[1], 1);
+			must(read_whole(ends[0], 1), "read");
+			_exit(0);
+		}
+		if (i % 4 == 3)
+			while (waitpid(-1, NULL, 0) > 0)
+				;
+	}
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && strcmp(argv[1], "serve") == 0)
@@ -195,6 +218,8 @@ int main(int argc, char **argv)
 		ask(atoi(argv[2]), atol(argv[3]), atol(argv[4]));
 	else if (argc == 4 && strcmp(argv[1], "both") == 0)
 		both(atol(argv[2]), atol(argv[3]));
+	else if (argc == 3 && strcmp(argv[1], "crowd") == 0)
+		crowd(atol(argv[2]));
 	else
 		return 2;
 	return 0;

@@ -164,6 +164,40 @@ static void a_profile_has_them_all(void **state)
 	tally_deinit(&tally);
 }
 
+/* A pid is given again, and its counts then begin at 0: both processes' count. */
+static void a_retired_process_keeps_its_counts(void **state)
+{
+	struct tally tally;
+
+	tally_init(&tally);
+	look(&tally, 10, 200);
+	assert_true(tally_retire(&tally, 7, 1));
+	look(&tally, 4, 400);
+	look(&tally, 9, 600);
+	assert_int_equal(only_process(&tally)->totals.count, 19);
+	assert_int_equal(only_process(&tally)->totals.connections, 2);
+	expect_reading(only_process(&tally), 1, 400, 4);
+	assert_int_equal(tally_total(&tally, 0), 19);
+	tally_deinit(&tally);
+}
+
+/* One account's processes that have ended leave room for those of others. */
+static void those_of_one_account_leave_room(void **state)
+{
+	enum { MOST_RETIRED = 1 << 16 };
+	struct tally tally;
+	int32_t pid = 1;
+
+	tally_init(&tally);
+	for (take(&tally, pid, 1, 200); pid <= MOST_RETIRED && tally_retire(&tally, pid, 1); pid++)
+		take(&tally, pid + 1, 1, 200);
+	assert_in_range(pid, 1000, MOST_RETIRED / 2 + 1);
+	take(&tally, MOST_RETIRED, 5, 400);
+	assert_true(tally_retire(&tally, MOST_RETIRED, 2));
+	assert_false(tally_retire(&tally, pid, 1));
+	tally_deinit(&tally);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -173,6 +207,8 @@ int main(void)
 		cmocka_unit_test(a_long_recording_has_a_bounded_number_of_readings),
 		cmocka_unit_test(many_processes_share_the_bound),
 		cmocka_unit_test(a_profile_has_them_all),
+		cmocka_unit_test(a_retired_process_keeps_its_counts),
+		cmocka_unit_test(those_of_one_account_leave_room),
 	};
 
 	return cmocka_run_group_tests_name("sampler.tally", tests, NULL, NULL);
