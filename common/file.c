@@ -249,6 +249,50 @@ static bool destination_check_rights(const struct destination *to, struct error 
 		       to->directory_name);
 }
 
+/*
+ * The file systems whose files are controls of the kernel, or another program's. The numbers that <linux/magic.h> lacks
+ * are from the kernel's sources: configfs, fusectl, functionfs, gadgetfs, rpc_pipefs, nfsd, mqueue, dlmfs, oprofilefs.
+ */
+static bool file_is_control(int fd)
+{
+	static const uint64_t controls[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+		SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+		RDTGROUP_SUPER_MAGIC, BPF_FS_MAGIC, PSTOREFS_MAGIC, EFIVARFS_MAGIC, BINFMTFS_MAGIC,
+		BINDERFS_SUPER_MAGIC, NSFS_MAGIC, AUTOFS_SUPER_MAGIC, DEVPTS_SUPER_MAGIC, XENFS_SUPER_MAGIC, 0x62656570,
+		0x65735543, 0x0a647361, 0xaee71ee7, 0x67596969, 0x6e667364, 0x19800202, 0x76a9f425, 0x6f70726f };
+	struct statfs info;
+
+	if (fstatfs(fd, &info) != 0)
+		return true;
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		if (controls[i] == (uint32_t)info.f_type)
+			return true;
+	return false;
+}
+
+int file_open_found(int found, const char *path, struct error *err)
+{
+	char again[64];
+	struct stat info;
+	int fd = -1;
+
+	if (fstat(found, &info) != 0)
+		error_set_errno(err, errno, "cannot look at %s", path);
+	else if (!S_ISREG(info.st_mode))
+		error_set(err, ERROR_FORMAT, "%s is not a regular file", path);
+	else if (file_is_control(found))
+		error_set(err, ERROR_FORMAT,
+			"%s is a file of the kernel, which may do something when it is opened: not opened", path);
+	else {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+		/* O_NONBLOCK: open() must not wait for the holder of a lease. */
+		fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			error_set_errno(err, errno, "cannot open %s", path);
+	}
+	return fd;
+}
+
 bool file_check_writable(const char *path, struct error *err)
 {
 	CLEANUP(destination_deinit) struct destination to = { .directory = AT_FDCWD };

@@ -93,6 +93,10 @@ bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struc
 COMMON_MUST_CHECK
 bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err);
 
+/* Likewise of a path that a file tells, as elf_open_told() opens it. */
+COMMON_MUST_CHECK
+bool elf_image_open_told(const char *path, struct elf_image **image, struct error *err);
+
 /*
  * Makes an image of a copy of bytes in memory (the vdso, which the caller reads from /proc/PID/mem). `name` is for
  * messages.
@@ -102,10 +106,17 @@ bool elf_image_open_memory(
 	const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err);
 
 /*
- * Opens a file for reading if it is a regular one. The type is checked before opening, since opening a device may have
- * effects, and opening a FIFO lets its writer continue. -1 on failure, with `err` set.
+ * Opens a file for reading if it is a regular one that is not the kernel's own (file_open_found()). That is checked
+ * before opening: to open a device may have effects, and to open a FIFO lets its writer continue. -1 on failure, with
+ * `err` set.
  */
 int elf_open_regular(const char *path, struct error *err);
+
+/*
+ * Likewise an absolute path that a file tells, as perf.data does. It is walked name by name, so that no name on its way
+ * has anything mounted (autofs).
+ */
+int elf_open_told(const char *path, struct error *err);
 
 struct elf_image *elf_image_ref(struct elf_image *image);
 void elf_image_unref(struct elf_image *image); /* NULL is allowed */

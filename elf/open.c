@@ -117,32 +117,57 @@ static bool open_descriptor(int fd, const char *path, size_t path_size, struct e
 	return true;
 }
 
+/* Opens what was found at a path. An empty file is not even opened: those of pseudo file systems have no size. */
+static int open_found(int found, const char *path, struct error *err)
+{
+	struct stat info;
+
+	if (fstat(found, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+		error_set(err, ERROR_FORMAT, "%s is empty", path);
+		return -1;
+	}
+	return file_open_found(found, path, err);
+}
+
 int elf_open_regular(const char *path, struct error *err)
 {
-	CLEANUP(cleanup_close) int place = open(path, O_PATH | O_CLOEXEC);
-	char again[64];
-	struct stat info;
-	int fd;
+	CLEANUP(cleanup_close) int found = open(path, O_PATH | O_CLOEXEC);
 
-	if (place < 0 || fstat(place, &info) != 0) {
+	if (found < 0) {
 		error_set_errno(err, errno, "cannot open %s", path);
 		return -1;
 	}
-	if (!S_ISREG(info.st_mode)) {
-		error_set(err, ERROR_FORMAT, "%s is not a regular file", path);
+	return open_found(found, path, err);
+}
+
+int elf_open_told(const char *path, struct error *err)
+{
+	CLEANUP(cleanup_close) int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(cleanup_close) int found = -1;
+
+	if (path[0] != '/') {
+		error_set(err, ERROR_NOT_FOUND, "%s is not an absolute path", path);
 		return -1;
 	}
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
-	/* O_NONBLOCK: open() must not wait for the holder of a lease. */
-	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	if (root >= 0)
+		found = in_root_open(root, path, true);
+	if (found < 0) {
 		error_set_errno(err, errno, "cannot open %s", path);
-	return fd;
+		return -1;
+	}
+	return open_found(found, path, err);
 }
 
 bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err)
 {
 	int fd = elf_open_regular(path, err);
+
+	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
+}
+
+bool elf_image_open_told(const char *path, struct elf_image **image, struct error *err)
+{
+	int fd = elf_open_told(path, err);
 
 	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
 }

@@ -127,9 +127,13 @@ static int open_place(const struct jit_place *place)
 {
 	CLEANUP(cleanup_close) int root = -1;
 
-	if (!place->has_own_root)
+	/* A recording of another time may name any path: walked name by name, it has nothing mounted on its way. */
+	if (!place->has_own_root && place->pid != 0)
 		return open(place->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	root = is_same_process(place) ? open_root(place->pid) : -1;
+	if (!place->has_own_root)
+		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	else if (is_same_process(place))
+		root = open_root(place->pid);
 	return root < 0 ? -1 : in_root_open(root, place->path, false);
 }
 
@@ -156,19 +160,11 @@ static const char *why_not(const struct jit_place *place, const struct stat *inf
 	return NULL;
 }
 
-/* Opens for reading the very file that was looked at. */
-static int reopen(int fd)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err)
 {
 	CLEANUP(cleanup_close) int found = place->path ? open_place(place) : -1;
 	const char *reason;
+	struct error ignored;
 	struct stat info;
 	int fd;
 
@@ -177,7 +173,7 @@ bool jit_map_open(const struct jit_place *place, struct file_opened *file, struc
 	reason = why_not(place, &info);
 	if (reason && notices)
 		buffer_printf(notices, "%s names nothing: %s\n", place->path, reason);
-	fd = reason ? -1 : reopen(found);
+	fd = reason ? -1 : file_open_found(found, place->path, &ignored);
 	if (fd < 0)
 		return true;
 	file->name = strdup(place->path);

@@ -4,6 +4,7 @@
 #include "recording/process/jit_map.h"
 #include "recording/process/proc.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static bool open_as_recorded(
 	CLEANUP(elf_image_cleanup) struct elf_image *found = NULL;
 	char recorded_text[BUILD_ID_TEXT], found_text[BUILD_ID_TEXT];
 	bool opened =
-		strcmp(path, "[vdso]") == 0 ? image_open_vdso(&found, err) : elf_image_open_path(path, &found, err);
+		strcmp(path, "[vdso]") == 0 ? image_open_vdso(&found, err) : elf_image_open_told(path, &found, err);
 
 	if (!opened)
 		return false;
@@ -254,7 +255,8 @@ static uint64_t symbol_address(const char *kallsyms, const char *name)
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	struct error ignored;
 	char line[1024];
-	int fd = elf_open_regular(kallsyms, &ignored);
+	int fd = strcmp(kallsyms, running) == 0 ? open(kallsyms, O_RDONLY | O_CLOEXEC)
+						: elf_open_regular(kallsyms, &ignored);
 
 	if (fd < 0)
 		return 0;

@@ -109,12 +109,55 @@ static void test_copies_of_kernel_symbols_are_files(void **state)
 	}
 }
 
+static void expect_not_opened(struct recorded_files *files, const char *path, const char *why)
+{
+	struct elf_image *image;
+	struct error err;
+
+	assert_false(recorded_files_open(files, path, NULL, &image, &err));
+	if (!strstr(err.message, why))
+		fail_msg("%s: %s", path, err.message);
+}
+
+/*
+ * A file may name anything: what does something when it is opened, or when a name on its way is walked through, is not
+ * opened. Files of the kernel are regular ones.
+ */
+static void test_paths_of_a_file_change_nothing(void **state)
+{
+	char folder[] = "/tmp/kelvin-test-told-XXXXXX", fifo[64], link[64];
+	struct recorded_files files;
+
+	recorded_files_init(&files);
+	assert_non_null(mkdtemp(folder));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(symlink("/sys/kernel/notes", link), 0);
+	alarm(20);
+	expect_not_opened(&files, fifo, "not a regular file");
+	alarm(0);
+	expect_not_opened(&files, "/dev/null", "not a regular file");
+	expect_not_opened(&files, folder, "not a regular file");
+	expect_not_opened(&files, "/proc/self/maps", "is empty");
+	expect_not_opened(&files, "/sys/kernel/notes", "a file of the kernel");
+	expect_not_opened(&files, link, "a file of the kernel");
+	expect_not_opened(&files, "a.out", "not an absolute path");
+	if (access("/sys/kernel/tracing/free_buffer", F_OK) == 0)
+		expect_not_opened(&files, "/sys/kernel/tracing/free_buffer", "/sys/kernel/tracing/free_buffer is");
+	recorded_files_deinit(&files);
+	unlink(fifo);
+	unlink(link);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_processes_of_a_recording_are_not_asked),
 		PROCESS_TEST(test_pid_0_is_a_process_of_recordings_alone),
 		cmocka_unit_test(test_copies_of_kernel_symbols_are_files),
+		cmocka_unit_test(test_paths_of_a_file_change_nothing),
 	};
 
 	return cmocka_run_group_tests_name("sampler.recorded", tests, NULL, NULL);
