@@ -2,6 +2,7 @@
 /* Finds the functions that somebody means by a regular expression or an id. */
 #include "profile/function_pattern.h"
 
+#include "profile/expression.h"
 #include "profile/function_name.h"
 #include "profile/profile.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer text is cut: the C library's matcher needs memory in proportion to it. */
+/* A longer text is cut: nobody asks for what stands behind so much. */
 enum { MOST_TEXT_BYTES = 4096, MOST_PATTERN_BYTES = 4096, ID_BITS = 4 * PROFILE_FUNCTION_ID_DIGITS };
 
 static uint64_t id_of(const char *key)
@@ -88,17 +89,15 @@ static bool has_capital(const char *text)
 
 static bool compile(struct profile_pattern *pattern, const char *option, const char *text, struct error *err)
 {
-	int code = regcomp(&pattern->expression, text, REG_EXTENDED | REG_NOSUB | (has_capital(text) ? 0 : REG_ICASE));
-	char why[200];
+	struct error why;
 
-	if (code == 0) {
-		pattern->is_compiled = true;
+	if (expression_create(text, !has_capital(text), &pattern->expression, &why))
 		return true;
-	}
-	regerror(code, &pattern->expression, why, sizeof(why));
+	if (why.code == ERROR_MEMORY)
+		return error_set_memory(err);
 	return error_set(err, ERROR_USAGE,
 		"%s '%.200s': this is no regular expression (%s); write a backslash before characters that stand for themselves, as 'operator\\(\\)'",
-		option, text, why);
+		option, text, why.message);
 }
 
 bool profile_pattern_init(struct profile_pattern *pattern, const char *option, const char *text, struct error *err)
@@ -125,8 +124,7 @@ bool profile_pattern_init(struct profile_pattern *pattern, const char *option, c
 
 void profile_pattern_deinit(struct profile_pattern *pattern)
 {
-	if (pattern->is_compiled)
-		regfree(&pattern->expression);
+	expression_destroy(pattern->expression);
 	buffer_deinit(&pattern->shown);
 	*pattern = (struct profile_pattern){ 0 };
 }
@@ -135,15 +133,7 @@ void profile_pattern_deinit(struct profile_pattern *pattern)
 
 static bool has_match(const struct profile_pattern *pattern, const char *text)
 {
-	char cut[MOST_TEXT_BYTES];
-	size_t size = strnlen(text, sizeof(cut));
-
-	if (size == sizeof(cut)) {
-		memcpy(cut, text, sizeof(cut) - 1);
-		cut[sizeof(cut) - 1] = '\0';
-		text = cut;
-	}
-	return *text != '\0' && regexec(&pattern->expression, text, 0, NULL, 0) == 0;
+	return *text != '\0' && expression_matches(pattern->expression, text, strnlen(text, MOST_TEXT_BYTES - 1));
 }
 
 static bool name_matches(struct profile_pattern *pattern, const char *name, const char *module)

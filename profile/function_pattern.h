@@ -3,8 +3,7 @@
 
 #include "common/common.h"
 
-#include <regex.h>
-
+struct expression;
 struct profile;
 
 /*
@@ -21,8 +20,7 @@ enum profile_pattern_part { PROFILE_PATTERN_NAME, PROFILE_PATTERN_MODULE, PROFIL
 struct profile_pattern {
 	const char *text; /* borrowed: as it was given */
 	enum profile_pattern_part part;
-	regex_t expression;
-	bool is_compiled;
+	struct expression *expression; /* owned; NULL: an id */
 	uint64_t id;
 	struct buffer shown; /* the name that was tried last */
 };
