@@ -138,13 +138,13 @@ if is_root && command -v setpriv >/dev/null; then
 		asked=()
 		for i in 1 2 3; do "$program" ask "$(<others/port)" 5 40 & asked[i]=$!; done
 		wait "${asked[@]}"
+		workers="$server $(pgrep -P "$server" | xargs)"
 		kill "$server"' -a -F 49
-	kelvin report a.pb.gz --json -o a.json
-	# The server's workers have pids of their own; all that is told without a pid is the crowd's.
-	python3 - a.json <<'END' || fail "a crowd of another user's processes took requests: $(<stderr)"
+	kelvin report a.pb.gz --json >a.json
+	python3 - a.json "$workers" <<'END' || fail "a crowd of another user's processes took requests of $workers: $(<stderr)"
 import json, sys
-requests = json.load(open(sys.argv[1]))["requests"]
-workers = [p for p in requests["processes"] if p["count"] > 20 and p["pid"] and p["name"].startswith("workload_reque")]
+requests = json.load(open(sys.argv[1]))["recording"]["requests"]
+workers = [p for p in requests["processes"] if str(p["pid"]) in sys.argv[2].split() and p["name"]]
 sys.exit(sum(p["count"] for p in workers) != 600)
 END
 fi
