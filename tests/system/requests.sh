@@ -141,6 +141,7 @@ if is_root && command -v setpriv >/dev/null; then
 		workers="$server $(pgrep -P "$server" | xargs)"
 		kill "$server"' -a -F 49
 	kelvin report a.pb.gz --json >a.json
+	# shellcheck disable=SC2154
 	python3 - a.json "$workers" <<'END' || fail "a crowd of another user's processes took requests of $workers: $(<stderr)"
 import json, sys
 requests = json.load(open(sys.argv[1]))["recording"]["requests"]
