@@ -69,8 +69,9 @@ static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SU
  */
 static const int64_t first_rest_ns = 5000000;
 
-/* What is copied of files that must not be mapped, in one recording. */
-static const int64_t copy_file_bytes = 128 << 20, copy_all_bytes = 256 << 20, copy_all_ns = 1000000000;
+/* What is copied of files that must not be mapped, in one recording: an account alone has half of that for all. */
+static const int64_t copy_file_bytes = 128 << 20;
+static const uint64_t copy_all_bytes = 512 << 20, copy_all_ns = 2000000000;
 
 enum { MAX_LATE = 1 << 16, MOST_QUADRUPLINGS = 7, CHUNK_BYTES = 1 << 18 };
 
@@ -106,7 +107,7 @@ struct process_reader {
 	struct deadline *deadline;
 	struct payer payers[MOST_PAYERS]; /* by pid */
 	struct lateness late[SUBJECT_COUNT];
-	int64_t copied_bytes, copy_ns;
+	struct shares copied_bytes, copy_ns;
 };
 
 bool process_reader_create(struct process_reader **reader, struct error *err)
@@ -117,6 +118,8 @@ bool process_reader_create(struct process_reader **reader, struct error *err)
 		return error_set_memory(err);
 	for (size_t i = 0; i < SUBJECT_COUNT; i++)
 		hash_map_init(&made->late[i].by_pid, sizeof(int32_t));
+	shares_init(&made->copied_bytes, copy_all_bytes);
+	shares_init(&made->copy_ns, copy_all_ns);
 	if (!deadline_create(&reader_limits, &reader_rights, &made->deadline, err)) {
 		process_reader_destroy(made);
 		return false;
@@ -134,6 +137,8 @@ void process_reader_destroy(struct process_reader *reader)
 		hash_map_deinit(&reader->late[i].by_pid);
 		free(reader->late[i].items);
 	}
+	shares_deinit(&reader->copied_bytes);
+	shares_deinit(&reader->copy_ns);
 	free(reader);
 }
 
@@ -463,18 +468,21 @@ struct found_file {
 static bool copy_file(
 	struct process_reader *reader, struct file_request *request, const struct found_file *file, struct error *err)
 {
-	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC), copied = 0;
+	uint64_t account = find_payer(reader, file->pid);
+	int64_t copied = 0;
 	int none;
 
-	while (run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none)) {
-		if (request->size <= 0) {
-			reader->copy_ns += clock_read_ns(CLOCK_MONOTONIC) - began_ns;
+	while (true) {
+		int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+		if (!run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none))
+			break;
+		if (request->size <= 0)
 			return lseek(file->fd, 0, SEEK_SET) == 0;
-		}
 		copied += request->size;
-		reader->copied_bytes += request->size;
 		if (copied > file->info.st_size ||
-			reader->copy_ns + clock_read_ns(CLOCK_MONOTONIC) - began_ns > copy_all_ns ||
+			!shares_take(
+				&reader->copy_ns, account, (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - began_ns)) ||
 			!file_write_all(file->fd, request->bytes, (size_t)request->size)) {
 			(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
@@ -501,18 +509,20 @@ static bool give_to_owner(int fd, const struct file_request *request)
 static bool open_copy(
 	struct process_reader *reader, struct file_request *request, struct found_file *file, struct error *err)
 {
+	uint64_t account = find_payer(reader, file->pid);
 	bool is_given;
 	int none;
 
 	file->info = request->info;
 	file->is_copy = true;
-	if (file->info.st_size > copy_file_bytes || reader->copied_bytes + file->info.st_size > copy_all_bytes ||
-		reader->copy_ns > copy_all_ns) {
+	if (file->info.st_size < 0 || file->info.st_size > copy_file_bytes ||
+		!shares_take(&reader->copy_ns, account, 0) ||
+		!shares_take(&reader->copied_bytes, account, (uint64_t)file->info.st_size)) {
 		(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 		return error_set(err, ERROR_LIMIT,
-			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRId64
-			" MB in all are read",
-			file->path, copy_file_bytes >> 20, copy_all_bytes >> 20);
+			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRIu64
+			" MB of one user's are read",
+			file->path, copy_file_bytes >> 20, copy_all_bytes / 2 >> 20);
 	}
 	file->fd = memfd_create("kelvin", MFD_CLOEXEC);
 	if (file->fd < 0)

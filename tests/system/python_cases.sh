@@ -75,7 +75,7 @@ for python in "${pythons[@]}"; do
 	at_most "$(value numbered)" 0 "samples with the number of a task: $(<told)"
 	# Names that are endless are not all taken.
 	run 0 kelvin record -o names.pb.gz -- "$python" "$programs/tasks.py" tasks 0.1 300
-	says stderr '^[0-9]+ samples in asyncio tasks have the name of their thread, because there are more than 256 names of tasks$'
+	says stderr '^[0-9]+ samples in asyncio tasks have the name of their thread, because one user has more than 256 names of tasks$'
 
 	# What an event loop waits for is what its tasks await, below what awaits them: `brief` has 20 %, `long` 80 %.
 	run 0 kelvin record --off-cpu -o awaits.pb.gz -- "$python" "$programs/awaits.py" 4

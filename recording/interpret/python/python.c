@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MOST_TASK_NAMES = 256, MOST_TASK_BYTES = 512 };
+enum { MOST_TASK_NAMES = 512, MOST_TASK_BYTES = 512 };
 
 /* The files of CPython: the interpreter, and the extension module _asyncio where that is not linked into it. */
 enum { INTERPRETER, ASYNCIO };
@@ -18,6 +18,7 @@ enum { INTERPRETER, ASYNCIO };
 struct python {
 	struct interpreter_sampled sampled;
 	struct hash_map task_names; /* hashes of those that were met */
+	struct shares given_tasks;  /* of these, by account */
 	uint64_t unnamed_tasks;     /* samples in tasks with a name that was one too many */
 	uint64_t words[EBPF_MOST_FRAMES];
 };
@@ -112,6 +113,7 @@ static void python_destroy(void *state)
 		return;
 	interpreter_sampled_deinit(&python->sampled);
 	hash_map_deinit(&python->task_names);
+	shares_deinit(&python->given_tasks);
 	free(python);
 }
 
@@ -124,6 +126,7 @@ static bool python_create(
 	if (!made)
 		return error_set_memory(err);
 	hash_map_init(&made->task_names, sizeof(uint64_t));
+	shares_init(&made->given_tasks, MOST_TASK_NAMES);
 	if (!python_code_reader_create(&names->table->host, &reader, err) ||
 		!interpreter_sampled_init(&made->sampled, names, frame_reader, &python_code_reads, reader, err)) {
 		python_destroy(made);
@@ -157,21 +160,23 @@ static bool python_read_sleeping(
 /* ---- Tasks ---- */
 
 /* Takes a name, unless it is a new one and there are too many. */
-static bool take_task_name(struct python *python, const struct buffer *text, uint32_t *name, struct error *err)
+static bool take_task_name(
+	struct python *python, int32_t pid, const struct buffer *text, uint32_t *name, struct error *err)
 {
+	const struct process_table *table = python->sampled.stack.names->table;
 	uint64_t hash = hash_bytes(text->data, text->size);
 	uint32_t *value;
 	bool added;
 
 	if (hash_map_get(&python->task_names, &hash) == HASH_MAP_NONE) {
-		if (python->task_names.count >= MOST_TASK_NAMES) {
+		if (!shares_take(&python->given_tasks, process_table_account(table, pid), 1)) {
 			python->unnamed_tasks++;
 			return true;
 		}
 		if (!hash_map_add(&python->task_names, &hash, 0, &value, &added, err))
 			return false;
 	}
-	return profile_intern(python->sampled.stack.names->table->profile, text->data, name, err);
+	return profile_intern(table->profile, text->data, name, err);
 }
 
 static bool python_name_task(void *state, const struct interpreter_process *process, const struct ebpf_frames *frames,
@@ -185,7 +190,7 @@ static bool python_name_task(void *state, const struct interpreter_process *proc
 	buffer_init(&text, MOST_TASK_BYTES);
 	buffer_append_string(&text, "task ");
 	if (python_task_name(image_of(process), frames->task, &text))
-		is_done = take_task_name(state, &text, name, err);
+		is_done = take_task_name(state, process->pid, &text, name, err);
 	else if (text.failed)
 		is_done = buffer_ok(&text, err);
 	buffer_deinit(&text);
@@ -202,8 +207,8 @@ static void python_describe(const void *state, struct buffer *notices)
 	if (python->unnamed_tasks > 0)
 		buffer_printf(notices,
 			"%" PRIu64
-			" samples in asyncio tasks have the name of their thread, because there are more than %d names of tasks\n",
-			python->unnamed_tasks, MOST_TASK_NAMES);
+			" samples in asyncio tasks have the name of their thread, because one user has more than %d names of tasks\n",
+			python->unnamed_tasks, MOST_TASK_NAMES / 2);
 }
 
 const struct interpreter_kind python_interpreter = {
