@@ -201,16 +201,18 @@ void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int
 	codes->processes[to].parent_life = codes->processes[from].life;
 }
 
-/* Whether a process may cost another read: one that makes endless code may not. */
-static bool pay_read(struct code_process *process, uint64_t clock_ns)
+/* Whether a process may cost another read: one that makes endless code may not, nor may many of one account. */
+static bool pay_read(const struct code_search *search)
 {
+	struct code_process *process = &search->codes->processes[search->process];
+	uint64_t clock_ns = search->clock_ns;
 	uint64_t earned = clock_ns > process->reads_ns ? (clock_ns - process->reads_ns) / (second_ns / READS_PER_S) : 0;
 
 	if (earned > 0) {
 		process->reads = earned < MOST_READS - process->reads ? process->reads + (uint32_t)earned : MOST_READS;
 		process->reads_ns = clock_ns;
 	}
-	if (process->reads == 0)
+	if (process->reads == 0 || !process_table_pay_read(search->codes->names->table, process->giver.pid, clock_ns))
 		return false;
 	process->reads--;
 	return true;
@@ -470,11 +472,11 @@ static bool find_code(struct code_search *search, uint64_t address, uint32_t *id
 
 	*id = find_entry(codes, search->process, address);
 	if (*id == PROFILE_NONE) {
-		if (process->count >= MOST_CODES_OF_PROCESS || !pay_read(process, search->clock_ns))
+		if (process->count >= MOST_CODES_OF_PROCESS || !pay_read(search))
 			return true;
 		return add_entry(search, address, id, err) && read_entry(search, &codes->entries[*id], err);
 	}
-	if (!is_due(&codes->entries[*id], search->clock_ns) || !pay_read(process, search->clock_ns))
+	if (!is_due(&codes->entries[*id], search->clock_ns) || !pay_read(search))
 		return true;
 	if (codes->entries[*id].is_gone)
 		return read_entry(search, &codes->entries[*id], err);

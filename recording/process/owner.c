@@ -31,7 +31,10 @@ uint32_t owners_find(struct owners *owners, uint64_t account)
 		return OWNER_NOBODY;
 	if (added)
 		owners->owners[owners->count++] = (struct owner){
-			.account = account, .work_left = OWNER_MOST_WORK, .work_as_of_ns = owners->now_ns
+			.account = account,
+			.work_left = OWNER_MOST_WORK,
+			.work_as_of_ns = owners->now_ns,
+			.reads_left = OWNER_MOST_READS,
 		};
 	return *index;
 }
@@ -110,6 +113,22 @@ void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent)
 		return;
 	owner->work_left -= work < owner->work_left ? (uint32_t)work : owner->work_left;
 	*spent += work;
+}
+
+bool owner_pay_read(struct owner *owner, uint64_t clock_ns)
+{
+	uint64_t earned, ns_per_read = 1000000000 / OWNER_READS_PER_S;
+
+	if (!owner)
+		return true;
+	earned = clock_ns > owner->reads_as_of_ns ? (clock_ns - owner->reads_as_of_ns) / ns_per_read : 0;
+	if (earned > 0) {
+		owner->reads_left = earned < OWNER_MOST_READS - owner->reads_left ? owner->reads_left + (uint32_t)earned
+										  : OWNER_MOST_READS;
+		owner->reads_as_of_ns = clock_ns;
+	}
+	owner->reads_left -= owner->reads_left > 0;
+	return owner->reads_left > 0;
 }
 
 void owner_count_mappings(struct owner *owner, size_t before, size_t after)

@@ -165,12 +165,24 @@ static struct owner *owner_of(struct process_table *table, const struct process 
 	return owners_at(&table->owners, process->owner);
 }
 
-uint64_t process_table_account(const struct process_table *table, int32_t pid)
+static struct owner *owner_of_pid(const struct process_table *table, int32_t pid)
 {
 	uint32_t id = hash_map_get(&table->by_pid, &pid);
 	uint32_t owner = id == HASH_MAP_NONE ? OWNER_NOBODY : table->processes[id].owner;
 
-	return owner < table->owners.count ? table->owners.owners[owner].account : SHARES_NOBODY;
+	return owner < table->owners.count ? &table->owners.owners[owner] : NULL;
+}
+
+uint64_t process_table_account(const struct process_table *table, int32_t pid)
+{
+	const struct owner *owner = owner_of_pid(table, pid);
+
+	return owner ? owner->account : SHARES_NOBODY;
+}
+
+bool process_table_pay_read(struct process_table *table, int32_t pid, uint64_t clock_ns)
+{
+	return owner_pay_read(owner_of_pid(table, pid), clock_ns);
 }
 
 /* Removes mappings of a process, or all of them where it has ended or executes another program. */

@@ -132,6 +132,30 @@ static void one_process_leaves_others_of_its_account_theirs(void **state)
 	end_giving(&giving);
 }
 
+/* However many processes an account has: reading their code takes it no more than a part of the recorder's time. */
+static void reads_of_one_account_leave_time_for_others(void **state)
+{
+	static const uint64_t second_ns = 1000000000;
+	struct giving giving;
+	struct process_table *table;
+	unsigned int reads = 0;
+
+	start_giving(&giving, state);
+	table = &giving.fixture->table;
+	for (int32_t i = 0; i < 16; i++)
+		(void)process_of(&giving, 0x70000000 + i, HOSTILE_USER);
+	(void)process_of(&giving, CHILD, USER);
+	while (reads < 4 * OWNER_MOST_READS &&
+		process_table_pay_read(table, 0x70000000 + (int32_t)(reads % 16), 100 * second_ns))
+		reads++;
+	assert_in_range(reads, OWNER_MOST_READS - 1, OWNER_MOST_READS);
+	assert_true(process_table_pay_read(table, CHILD, 100 * second_ns));
+	for (reads = 0; process_table_pay_read(table, 0x70000000, 101 * second_ns); reads++)
+		;
+	assert_in_range(reads, OWNER_READS_PER_S - 1, OWNER_READS_PER_S);
+	end_giving(&giving);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +163,7 @@ int main(void)
 		PROCESS_TEST(names_that_are_known_cost_nothing),
 		PROCESS_TEST(functions_cost_without_new_strings),
 		PROCESS_TEST(one_process_leaves_others_of_its_account_theirs),
+		PROCESS_TEST(reads_of_one_account_leave_time_for_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
