@@ -192,6 +192,20 @@ static void read_sample(const struct record_layout *layout, struct byte_reader *
 		read_user_stack(r, &record->sample);
 }
 
+/*
+ * Whether a protection and flags stand before the path of an MMAP2. Linux 3.12 to 3.15, and kernels that took the
+ * record from there (el7's 3.10), have neither. No path begins with the bytes of a protection: PROT_READ to PROT_SEM,
+ * and whether the mapping grows.
+ */
+static bool mmap_has_protection(const struct byte_reader *r)
+{
+	static const uint32_t protections = 0x0300000f;
+	struct byte_reader ahead = *r;
+	uint32_t word = byte_reader_u32(&ahead);
+
+	return !ahead.failed && (word & ~protections) == 0;
+}
+
 static void read_mmap(struct byte_reader *r, struct record *record)
 {
 	enum { BUILD_ID_ROOM = 20 };
@@ -216,8 +230,10 @@ static void read_mmap(struct byte_reader *r, struct record *record)
 			mmap->inode = byte_reader_u64(r);
 			byte_reader_skip(r, sizeof(uint64_t)); /* generation */
 		}
-		mmap->executable = byte_reader_u32(r) & PROT_EXEC;
-		byte_reader_skip(r, sizeof(uint32_t)); /* flags */
+		if (mmap_has_protection(r)) {
+			mmap->executable = byte_reader_u32(r) & PROT_EXEC;
+			byte_reader_skip(r, sizeof(uint32_t)); /* flags */
+		}
 	}
 	mmap->path = byte_reader_string(r, NULL);
 	if (mmap->address + mmap->size < mmap->address)

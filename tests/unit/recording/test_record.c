@@ -159,9 +159,10 @@ static void test_vector_registers_are_skipped(void **state)
 	}
 }
 
-static struct bytes an_mmap2(void)
+/* `has_protection`: as kernels write it since Linux 3.16. */
+static struct bytes an_mmap2_of(const char *path, uint16_t misc, bool has_protection)
 {
-	struct bytes bytes = start_record(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+	struct bytes bytes = start_record(PERF_RECORD_MMAP2, misc);
 
 	bytes_put32(&bytes, 31);
 	bytes_put32(&bytes, 32);
@@ -172,11 +173,18 @@ static struct bytes an_mmap2(void)
 	bytes_put32(&bytes, 1);
 	bytes_put64(&bytes, 77);
 	bytes_put64(&bytes, 5); /* generation */
-	bytes_put32(&bytes, PROT_READ | PROT_EXEC);
-	bytes_put32(&bytes, 2);
-	put_text(&bytes, "/lib/libfoo.so.1", 24);
+	if (has_protection) {
+		bytes_put32(&bytes, PROT_READ | PROT_EXEC);
+		bytes_put32(&bytes, 2);
+	}
+	put_text(&bytes, path, 24);
 	put_trailer(&bytes);
 	return bytes;
+}
+
+static struct bytes an_mmap2(void)
+{
+	return an_mmap2_of("/lib/libfoo.so.1", PERF_RECORD_MISC_USER, true);
 }
 
 static void test_mmap2(void **state)
@@ -200,6 +208,27 @@ static void test_mmap2(void **state)
 	assert_true(record.mmap.executable);
 	assert_string_equal(record.mmap.path, "/lib/libfoo.so.1");
 	assert_int_equal(record_time(&layout, bytes.data, bytes.size), 1000);
+}
+
+/* Linux 3.12 to 3.15, and el7's kernels: the path follows the generation at once. */
+static void test_mmap2_without_protection(void **state)
+{
+	static const char *const paths[] = { "/usr/lib64/ld-2.17.so", "[vdso]", "//anon", "x" };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(paths) / sizeof(paths[0]); i++) {
+		bool is_data = i % 2;
+		uint16_t misc = PERF_RECORD_MISC_USER | (is_data ? PERF_RECORD_MISC_MMAP_DATA : 0);
+		struct bytes bytes = an_mmap2_of(paths[i / 2], misc, false);
+		struct record record;
+		struct error err;
+
+		assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+		assert_string_equal(record.mmap.path, paths[i / 2]);
+		assert_int_equal(record.mmap.inode, 77);
+		assert_int_equal(record.mmap.executable, !is_data);
+		assert_int_equal(record.time_ns, 1000);
+	}
 }
 
 static void test_mmap2_with_build_id(void **state)
@@ -490,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_sample_without_user_part),
 		cmocka_unit_test(test_vector_registers_are_skipped),
 		cmocka_unit_test(test_mmap2),
+		cmocka_unit_test(test_mmap2_without_protection),
 		cmocka_unit_test(test_mmap2_with_build_id),
 		cmocka_unit_test(test_mmap_that_wraps_the_address_space),
 		cmocka_unit_test(test_comm_and_tasks),
