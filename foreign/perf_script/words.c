@@ -4,7 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LEAST_DECIMALS = 6, MOST_DECIMALS = 9, MOST_DIGITS = 18 };
+/* perf writes microseconds, or nanoseconds; tools that write as perf does drop zeros at the end. */
+enum { USUAL_DECIMALS = 6, MOST_DECIMALS = 9, MOST_DIGITS = 18 };
 static const int64_t ns_per_s = 1000000000;
 
 struct script_span script_trim(struct script_span s)
@@ -61,8 +62,8 @@ bool script_is_number(struct script_span s, int64_t *number)
 	return take_number(&s, number) && s.at == s.end;
 }
 
-/* `79524.904175:`, with six decimals or nine. */
-static bool is_time(struct script_span word, int64_t *ns)
+/* `79524.904175:`. `*is_usual`: it has as many decimals as perf writes. */
+static bool is_time(struct script_span word, int64_t *ns, bool *is_usual)
 {
 	int64_t seconds, decimals;
 	size_t digits;
@@ -73,9 +74,12 @@ static bool is_time(struct script_span word, int64_t *ns)
 	if (!take_number(&word, &decimals) || script_size(word) != 1 || *word.at != ':')
 		return false;
 	digits -= 1;
-	if ((digits != LEAST_DECIMALS && digits != MOST_DECIMALS) || seconds > INT64_MAX / ns_per_s - 1)
+	if (digits > MOST_DECIMALS || seconds > INT64_MAX / ns_per_s - 1)
 		return false;
-	*ns = seconds * ns_per_s + decimals * (digits == LEAST_DECIMALS ? 1000 : 1);
+	*is_usual = digits == USUAL_DECIMALS || digits == MOST_DECIMALS;
+	for (; digits < MOST_DECIMALS; digits++)
+		decimals *= 10;
+	*ns = seconds * ns_per_s + decimals;
 	return true;
 }
 
@@ -169,17 +173,38 @@ struct script_span script_event_name(struct script_span word)
 	return word;
 }
 
-/* Finds the time of a sample: `*before` and `*behind` are what stands around it. */
+/*
+ * Whether what stands around a number is what stands around a time: a thread or a CPU in front of it, and behind it
+ * nothing, or an event with its colon.
+ */
+static bool is_among_fields(struct script_span word_before, struct script_span behind)
+{
+	struct profile_thread ignored;
+	struct script_span word, rest = behind;
+	int64_t period;
+
+	if (!script_is_thread(word_before, &ignored) && !script_starts_with(word_before, "["))
+		return false;
+	word = script_first_word(rest, &rest);
+	if (script_is_number(word, &period))
+		word = script_first_word(rest, &rest);
+	return script_size(script_trim(behind)) == 0 || (script_size(word) > 1 && word.end[-1] == ':');
+}
+
+/*
+ * Finds the time of a sample: `*before` and `*behind` are what stands around it. Names have numbers too, so one that
+ * does not look like perf's must have a time's place.
+ */
 bool script_find_time(struct script_span line, struct script_span *before, struct script_span *behind, int64_t *ns)
 {
-	struct script_span rest = line, word;
+	struct script_span rest = line, word, last = { line.at, line.at };
+	bool is_usual;
 
-	while (script_size(script_trim(rest)) > 0) {
+	for (; script_size(script_trim(rest)) > 0; rest = *behind, last = word) {
 		word = script_first_word(rest, behind);
 		*before = (struct script_span){ line.at, word.at };
-		if (is_time(word, ns))
+		if (is_time(word, ns, &is_usual) && (is_usual || is_among_fields(last, *behind)))
 			return true;
-		rest = *behind;
 	}
 	return false;
 }

@@ -74,6 +74,13 @@ static void fields_may_be_missing(void **state)
 		/* Several events are several metrics; the first of them is shown. */
 		{ "work 7 1.000001: 5 cycles: \n\t   133a f (/x)\n\nwork 7 1.000001: 2 faults: \n\t   133a g (/x)\n\n",
 			"work;f 5\n" },
+		/* Times as simpleperf and others write them: without zeros at the end, or in milliseconds. */
+		{ "app 123 [000] 100.00001: 10000 cycles:u: \n\t 401000 a (/x)\n\n"
+		  "app 123 [000] 100.000020: 10000 cycles:u: \n\t 401000 b (/x)\n\n"
+		  "app 123 [000] 100.5: 10000 cycles:u: \n\t 401000 b (/x)\n\n",
+			"app;a 10000\napp;b 20000\n" },
+		{ "work 7/8 1.125: \n\t   133a f (/x)\n\n", "work;f 1\n" },
+		{ "work 7 [003] 1.12345678: cycles: \n\t   133a f 1.5: g (/x)\n\n", "work;f 1.5: g 1\n" },
 		/* A sample without a stack; an empty line before a stack; a stack that lost its indentation. */
 		{ "work 7 1.000001: 5 cycles: \n\nwork 7 1.000002: 5 cycles: \n\n\t   133a f (/x)\n",
 			"work 5\nwork;f 5\n" },
@@ -90,10 +97,22 @@ static void fields_may_be_missing(void **state)
 	}
 }
 
+/* The recording lasts from the first time to the last one, however they are written. */
+static void decimals_are_of_a_second(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *profile = read_text("app 7 [000] 100.00002: 1 cycles: \n\t 401000 a (/x)\n\n"
+					    "app 7 [000] 100.000025: 1 cycles: \n\t 401000 a (/x)\n\n"
+					    "app 7 [000] 100.5: 1 cycles: \n\t 401000 a (/x)\n\n");
+
+	(void)state;
+	assert_int_equal(profile->runs[0].duration_ns, 499980000);
+}
+
 static void what_is_recognised(void **state)
 {
 	static const char *const others[] = { "main;a 3\n", "abcdef 12\nmain;a 3\n", "abcdef (x) 12\n",
-		" 0\n 020902 4\n", " 2090 1010001100000000600\n", "main 1.5: 7\n",
+		" 0\n 020902 4\n", " 2090 1010001100000000600\n", "main 1.5: 7\n", "a 7 1.5: 7\n",
 		"letter of 3.1234567 pages\nand more", "a 1\n  2\n", "\n\n", "# only\n# comments\n" };
 
 	(void)state;
@@ -124,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_have_their_stacks),
 		cmocka_unit_test(fields_may_be_missing),
+		cmocka_unit_test(decimals_are_of_a_second),
 		cmocka_unit_test(what_is_recognised),
 		cmocka_unit_test(texts_may_end_anywhere),
 		cmocka_unit_test(every_failed_allocation_is_an_error),
