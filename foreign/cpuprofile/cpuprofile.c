@@ -24,13 +24,20 @@ struct edge {
 	int64_t child;   /* id */
 };
 
+struct timed {
+	int64_t at_us, node; /* node: its id */
+	size_t number;       /* its place in the file */
+};
+
 struct cpuprofile {
 	struct json_reader json;
 	struct profile *profile;
 	struct hash_map by_id; /* int64_t -> index */
 	struct node *nodes;    /* owned, as the arrays below */
 	struct edge *edges;
-	int64_t *samples, *deltas_us; /* ids of nodes; the time from the sample before to each */
+	int64_t *samples;      /* ids of nodes */
+	int64_t *deltas_us;    /* the time from the sample before to each */
+	struct timed *in_time; /* the samples in order of time */
 	size_t node_count, node_capacity, edge_count, edge_capacity, sample_count, sample_capacity, delta_count,
 		delta_capacity;
 	int64_t start_us, end_us;
@@ -47,6 +54,7 @@ static void cpuprofile_deinit(struct cpuprofile *r)
 	free(r->edges);
 	free(r->samples);
 	free(r->deltas_us);
+	free(r->in_time);
 	buffer_deinit(&r->name);
 }
 
@@ -275,21 +283,44 @@ static bool add_sample(struct cpuprofile *r, uint32_t node, int64_t count, int64
 	       profile_add_sample(r->profile, r->nodes[node].stack, r->thread, values, -1, err);
 }
 
-/* Clocks may step back: then no time has passed. */
-static int64_t us_from(int64_t delta)
+/* The time between two moments; none if the second comes first. */
+static int64_t us_between(int64_t from_us, int64_t to_us)
 {
-	return delta < 0 ? 0 : delta < max_us ? delta : max_us;
+	int64_t us;
+
+	if (to_us <= from_us)
+		return 0;
+	return __builtin_sub_overflow(to_us, from_us, &us) || us > max_us ? max_us : us;
 }
 
-/* What is left of the recording behind the last sample. */
-static int64_t us_at_end(const struct cpuprofile *r)
+static int by_time(const void *a, const void *b)
+{
+	const struct timed *x = a, *y = b;
+
+	return x->at_us != y->at_us ? ORDER(x->at_us, y->at_us) : ORDER(x->number, y->number);
+}
+
+/*
+ * V8's clock does not step back: where a delta is negative, two of its threads have written samples in another order
+ * than that in which they took them.
+ */
+static bool order_by_time(struct cpuprofile *r, struct error *err)
 {
 	int64_t at_us = r->start_us;
+	bool is_ordered = true;
 
-	for (size_t i = 0; i < r->sample_count; i++)
+	r->in_time = calloc(r->sample_count + 1, sizeof(*r->in_time));
+	if (!r->in_time)
+		return error_set_memory(err);
+	for (size_t i = 0; i < r->sample_count; i++) {
 		if (__builtin_add_overflow(at_us, r->deltas_us[i], &at_us))
-			return 0;
-	return __builtin_sub_overflow(r->end_us, at_us, &at_us) ? 0 : us_from(at_us);
+			return error_set(err, ERROR_FORMAT, "the time of sample %zu has more than 63 bits", i);
+		r->in_time[i] = (struct timed){ at_us, r->samples[i], i };
+		is_ordered = is_ordered && (i == 0 || r->deltas_us[i] >= 0);
+	}
+	if (!is_ordered)
+		qsort(r->in_time, r->sample_count, sizeof(*r->in_time), by_time);
+	return true;
 }
 
 static bool add_samples(struct cpuprofile *r, struct error *err)
@@ -299,13 +330,16 @@ static bool add_samples(struct cpuprofile *r, struct error *err)
 	if (r->delta_count < r->sample_count)
 		return error_set(err, ERROR_FORMAT, "it has %zu samples, but %zu times of samples", r->sample_count,
 			r->delta_count);
+	if (!order_by_time(r, err))
+		return false;
 	for (size_t i = 0; i < r->sample_count; i++) {
-		uint32_t node = hash_map_get(&r->by_id, &r->samples[i]);
-		int64_t us = i + 1 < r->sample_count ? us_from(r->deltas_us[i + 1]) : us_at_end(r);
+		const struct timed *sample = &r->in_time[i];
+		uint32_t node = hash_map_get(&r->by_id, &sample->node);
+		int64_t us = us_between(sample->at_us, i + 1 < r->sample_count ? r->in_time[i + 1].at_us : r->end_us);
 
 		if (node == HASH_MAP_NONE)
-			return error_set(err, ERROR_FORMAT, "sample %zu is in node %lld, which is missing", i,
-				(long long)r->samples[i]);
+			return error_set(err, ERROR_FORMAT, "sample %zu is in node %lld, which is missing",
+				sample->number, (long long)sample->node);
 		total_us += us;
 		if (total_us > max_us)
 			return error_set(err, ERROR_FORMAT, "its samples last for longer than 73,000 years");
@@ -318,14 +352,12 @@ static bool add_samples(struct cpuprofile *r, struct error *err)
 /* A profile without the samples' own times has them counted in its nodes: each stands for an equal part of the time. */
 static bool add_hits(struct cpuprofile *r, struct error *err)
 {
-	int64_t all = 0, span_us = 0;
+	int64_t all = 0, span_us = us_between(r->start_us, r->end_us);
 
 	for (size_t i = 0; i < r->node_count; i++)
 		if (r->nodes[i].hits < 0 || __builtin_add_overflow(all, r->nodes[i].hits, &all))
 			return error_set(
 				err, ERROR_FORMAT, "a node counts no samples, but %lld", (long long)r->nodes[i].hits);
-	if (!__builtin_sub_overflow(r->end_us, r->start_us, &span_us))
-		span_us = us_from(span_us);
 	for (uint32_t i = 0; i < r->node_count; i++) {
 		double share = all > 0 ? (double)r->nodes[i].hits / (double)all : 0;
 
@@ -354,7 +386,6 @@ static bool begin(struct cpuprofile *r, struct error *err)
 bool cpuprofile_read(const void *bytes, size_t size, size_t most_stacks, struct profile **profile, struct error *err)
 {
 	CLEANUP(cpuprofile_deinit) struct cpuprofile r = { 0 };
-	int64_t span_us;
 
 	json_reader_init(&r.json, bytes, size);
 	if (!begin(&r, err))
@@ -364,8 +395,7 @@ bool cpuprofile_read(const void *bytes, size_t size, size_t most_stacks, struct 
 		return false;
 	if (!(r.sample_count > 0 ? add_samples(&r, err) : add_hits(&r, err)))
 		return false;
-	if (!__builtin_sub_overflow(r.end_us, r.start_us, &span_us))
-		r.profile->runs[0].duration_ns = us_from(span_us) * ns_per_us;
+	r.profile->runs[0].duration_ns = us_between(r.start_us, r.end_us) * ns_per_us;
 	for (size_t i = 0; i < r.profile->sample_count; i++)
 		r.profile->quality.samples += (uint64_t)r.profile->values[i * r.profile->value_type_count];
 	if (!profile_validate(r.profile, err))

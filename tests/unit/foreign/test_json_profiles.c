@@ -39,8 +39,10 @@ static struct profile *read_text(const char *text)
 	return read_profile(text, strlen(text));
 }
 
-/* A sample lasts until the next one, the last one to the end of the recording; where the clock stepped back, not at
- * all. */
+/*
+ * A sample lasts until the next one in time, which is not always the next one in the file; the last one to the end of
+ * the recording.
+ */
 static void samples_of_v8_last_until_the_next_one(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_text(cpuprofile);
@@ -49,12 +51,39 @@ static void samples_of_v8_last_until_the_next_one(void **state)
 	(void)state;
 	expect_stacks(profile, 0,
 		"(idle) 1\nJS:main file:///srv/w.js:1:5 1\nJS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 2\n");
-	expect_stacks(
-		profile, 1, "(idle) 35000\nJS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 60000\n");
+	expect_stacks(profile, 1,
+		"(idle) 35000\nJS:main file:///srv/w.js:1:5 35000\n"
+		"JS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 20000\n");
 	assert_int_equal(profile->quality.samples, 4);
 	assert_int_equal(profile->runs[0].duration_ns, 100000);
 	assert_string_equal(profile_string(profile, function->key), "get size w.js`[jit]");
 	assert_int_equal(function->start_line, 8);
+}
+
+/* Whatever the order of the samples in the file, the same moments give the same times, which are those of the clock. */
+static void times_are_those_of_the_clock(void **state)
+{
+	static const char *const orders[] = {
+		"\"samples\":[3,2,3,5],\"timeDeltas\":[10,20,30,10]}", /* at 1010, 1030, 1060, 1070 */
+		"\"samples\":[2,3,3,5],\"timeDeltas\":[30,-20,50,10]}",
+		"\"samples\":[5,3,2,3],\"timeDeltas\":[70,-10,-30,-20]}",
+		"\"samples\":[3,5,3,2],\"timeDeltas\":[10,60,-10,-30]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		CLEANUP(buffer_deinit) struct buffer text;
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+		buffer_init(&text, 1 << 16);
+		buffer_printf(&text, "%s,\"startTime\":1000,\"endTime\":1100,%s", NODES, orders[i]);
+		profile = read_text(text.data);
+		expect_stacks(profile, 1,
+			"(idle) 30000\nJS:main file:///srv/w.js:1:5 30000\n"
+			"JS:main file:///srv/w.js:1:5;JS:get size file:///srv/w.js:8:5 30000\n");
+	}
+	expect_refused(NODES ",\"samples\":[2,2],\"timeDeltas\":[9e18,9e18]}",
+		strlen(NODES ",\"samples\":[2,2],\"timeDeltas\":[9e18,9e18]}"), ERROR_FORMAT, "more than 63 bits");
 }
 
 /* Then each hit stands for an equal part of the time. */
@@ -172,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_of_v8_last_until_the_next_one),
+		cmocka_unit_test(times_are_those_of_the_clock),
 		cmocka_unit_test(hits_are_samples_where_no_times_are_told),
 		cmocka_unit_test(stacks_with_weights_are_read),
 		cmocka_unit_test(what_is_open_takes_the_time),
