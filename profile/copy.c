@@ -399,4 +399,5 @@ void profile_copy_circumstances(struct profile_copy *copy)
 	copy_verification(copy);
 	copy_facts(copy);
 	copy_labels(copy);
+	profile_add_notes(&copy->into->notes, &copy->from->notes, copy->strings);
 }

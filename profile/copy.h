@@ -62,5 +62,5 @@ bool profile_copy_locks(struct profile_copy *copy, struct error *err);
 COMMON_MUST_CHECK
 bool profile_copy_requests(struct profile_copy *copy, uint32_t first_run, struct error *err);
 
-/* Adds quality and verification, and keeps the facts and labels that both have. */
+/* Adds quality, verification and notes, and keeps the facts and labels that both have. */
 void profile_copy_circumstances(struct profile_copy *copy);

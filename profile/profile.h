@@ -18,6 +18,7 @@
 #include "profile/labels.h"
 #include "profile/metric.h"
 #include "profile/nameless.h"
+#include "profile/notes.h"
 #include "profile/origin.h"
 #include "profile/phases.h"
 #include "profile/quality.h"
@@ -253,6 +254,7 @@ struct profile {
 	struct profile_facts facts;
 	struct profile_label labels[PROFILE_MAX_LABELS]; /* by key, in order of bytes */
 	size_t label_count;
+	struct profile_notes notes; /* what its file leaves open (profile/notes.h) */
 	bool has_timeline; /* events are complete: every sample's count is the number of its events */
 
 	struct profile_index *index;

@@ -147,6 +147,30 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, true, text, err);
 }
 
+static bool warnings_add_note(struct diff_build *build, const char *side, const char *note, struct error *err)
+{
+	char text[480];
+
+	snprintf(text, sizeof(text), "%s%s", side, note);
+	return warnings_add(build->diff, build_two_sided(build), text, err);
+}
+
+/* What the files of a side leave open: it is said before anything that is made of it. */
+static bool name_notes(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	const char *name = !build_two_sided(build) ? "" : side == DIFF_BASE ? "base: " : "head: ";
+	char more[80];
+
+	for (size_t i = 0; profile && i < profile->notes.count; i++)
+		if (!warnings_add_note(build, name, profile_string(profile, profile->notes.texts[i]), err))
+			return false;
+	if (!profile || profile->notes.left_out == 0)
+		return true;
+	snprintf(more, sizeof(more), "%zu further notes on its files are left out", profile->notes.left_out);
+	return warnings_add_note(build, name, more, err);
+}
+
 /* A file that has calls of two functions each, not stacks, leaves totals open where a function has several callers. */
 static bool check_estimated(struct diff_build *build, struct error *err)
 {
@@ -563,6 +587,8 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	build->diff->warnings = calloc(MAX_WARNINGS, sizeof(*build->diff->warnings));
 	if (!build->diff->warnings)
 		return error_set_memory(err);
+	if (!name_notes(build, DIFF_BASE, err) || !name_notes(build, DIFF_HEAD, err))
+		return false;
 	if (!build_two_sided(build))
 		return check_nameless(build, err) && check_estimated(build, err);
 	if (!compare_work(build, err))

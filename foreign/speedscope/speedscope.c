@@ -8,6 +8,7 @@
 
 enum { MAX_DEPTH = 1 << 16 };
 
+/* The first is of numbers that nobody names. If any of them is a fraction, all are kept as in folded stacks. */
 static const struct {
 	const char *name, *type, *unit;
 	double scale;
@@ -19,7 +20,9 @@ static const struct {
 	{ "seconds", "time", "nanoseconds", 1e9 },
 	{ "bytes", "space", "bytes", 1 },
 };
-enum { UNITS = sizeof(units) / sizeof(units[0]) };
+enum { UNITS = sizeof(units) / sizeof(units[0]), UNIT_NONE = 0 };
+static const char fractions_unit[] = "1/1000000";
+static const double fractions_scale = 1e6;
 
 struct frame {
 	uint32_t name, file; /* strings */
@@ -29,7 +32,7 @@ struct frame {
 /* A profile of the file: where its arrays are, since its unit may stand behind them. */
 struct section {
 	size_t samples, weights, events; /* offsets; 0: it has none */
-	double end;                      /* when what is still open ends */
+	double start, end;               /* what is still open ends at the end */
 	uint32_t thread;
 	size_t unit;
 };
@@ -45,7 +48,9 @@ struct speedscope {
 	size_t section_count, section_capacity, frame_count, frame_capacity, open_count, open_capacity, stack_capacity,
 		sampled_count, sampled_capacity;
 	uint32_t value_types[UNITS]; /* [unit]; 0: it does not occur */
-	double rest;                 /* what rounding left of the weights before */
+	double *rests;               /* owned: [stack] what rounding left of its weights before */
+	size_t rest_capacity;
+	bool has_fractions; /* among the weights without a unit */
 	uint32_t run;
 	struct buffer name; /* scratch */
 };
@@ -59,6 +64,7 @@ static void speedscope_deinit(struct speedscope *r)
 	free(r->open);
 	free(r->stacks);
 	free(r->sampled);
+	free(r->rests);
 	buffer_deinit(&r->name);
 }
 
@@ -170,6 +176,8 @@ static bool read_section(struct speedscope *r, struct error *err)
 			ok = intern(r, thread_name(json_reader_text(&r->json)), &thread.name, err);
 		else if (json_reader_is(key, "unit"))
 			read_unit(r, &section);
+		else if (json_reader_is(key, "startValue"))
+			section.start = json_reader_number(&r->json);
 		else if (json_reader_is(key, "endValue"))
 			section.end = json_reader_number(&r->json);
 		else if (json_reader_is(key, "samples"))
@@ -216,7 +224,82 @@ static bool read_members(struct speedscope *r, struct error *err)
 	return ok && json_reader_ok(&r->json, err);
 }
 
+/* ---- Numbers ---- */
+
+static uint32_t read_number(struct speedscope *r)
+{
+	int64_t number = json_reader_integer(&r->json);
+
+	if (number >= 0 && (uint64_t)number < r->frame_count)
+		return (uint32_t)number;
+	json_reader_fail(&r->json, "a frame is none of those that the file lists");
+	return 0;
+}
+
+struct event {
+	bool is_open;
+	uint32_t frame;
+	double at;
+};
+
+static void read_event(struct speedscope *r, struct event *event)
+{
+	struct json_reader_string key, type = { "", 0 };
+
+	*event = (struct event){ 0 };
+	json_reader_enter(&r->json, '{');
+	while (json_reader_key(&r->json, &key)) {
+		if (json_reader_is(key, "type")) {
+			type = json_reader_text(&r->json);
+			event->is_open = json_reader_is(type, "O");
+			if (!event->is_open && !json_reader_is(type, "C"))
+				json_reader_fail(&r->json, "an event neither opens nor closes a frame");
+		} else if (json_reader_is(key, "frame")) {
+			event->frame = read_number(r);
+		} else if (json_reader_is(key, "at")) {
+			event->at = json_reader_number(&r->json);
+		} else {
+			json_reader_skip(&r->json);
+		}
+	}
+	if (event->frame >= r->frame_count)
+		json_reader_fail(&r->json, "a frame is none of those that the file lists");
+}
+
 /* ---- Values ---- */
+
+static void go_to(struct speedscope *r, size_t offset)
+{
+	r->json.at = r->json.start + offset;
+}
+
+/* Whether an array of weights or of events has a number that is not whole. What is wrong with it is told later. */
+static bool array_has_fractions(struct speedscope *r, size_t offset)
+{
+	bool found = false;
+	struct event event;
+
+	go_to(r, offset);
+	json_reader_enter(&r->json, '[');
+	while (!found && json_reader_item(&r->json)) {
+		if (json_reader_peek(&r->json) == '{')
+			read_event(r, &event);
+		else
+			event.at = json_reader_number(&r->json);
+		found = event.at != floor(event.at);
+	}
+	return found && !r->json.failure;
+}
+
+static void find_fractions(struct speedscope *r)
+{
+	for (size_t i = 0; i < r->section_count && !r->has_fractions && !r->json.failure; i++) {
+		const struct section *section = &r->sections[i];
+		size_t numbers = section->weights ? section->weights : section->events;
+
+		r->has_fractions = section->unit == UNIT_NONE && numbers && array_has_fractions(r, numbers);
+	}
+}
 
 /* Units that become one have one value type. */
 static bool add_value_types(struct speedscope *r, struct error *err)
@@ -229,7 +312,8 @@ static bool add_value_types(struct speedscope *r, struct error *err)
 				r->value_types[unit] = r->value_types[k];
 		if (r->value_types[unit] > 0)
 			continue;
-		if (!profile_add_value_type(r->profile, units[unit].type, units[unit].unit, err))
+		if (!profile_add_value_type(r->profile, units[unit].type,
+			    unit == UNIT_NONE && r->has_fractions ? fractions_unit : units[unit].unit, err))
 			return false;
 		r->value_types[unit] = r->profile->value_type_count - 1;
 	}
@@ -237,30 +321,42 @@ static bool add_value_types(struct speedscope *r, struct error *err)
 	return true;
 }
 
-/* Parts of a nanosecond, or of what is counted, are carried over, so that the sum is right. */
+static bool reserve_rest(struct speedscope *r, uint32_t stack, struct error *err)
+{
+	size_t had = r->rest_capacity;
+
+	if (stack < had)
+		return true;
+	if (!ARRAY_RESERVE(&r->rests, &r->rest_capacity, (size_t)stack + 1, ARRAY_MAX_IDS, err))
+		return false;
+	memset(r->rests + had, 0, (r->rest_capacity - had) * sizeof(*r->rests));
+	return true;
+}
+
+/* Parts of what is counted are carried over to the stack's next weight, so that the sum of each stack is right. */
 static bool add_weight(
 	struct speedscope *r, const struct section *section, uint32_t stack, double weight, struct error *err)
 {
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
-	double scaled = weight * units[section->unit].scale + r->rest, whole = round(scaled);
+	bool is_fraction = section->unit == UNIT_NONE && r->has_fractions;
+	double scaled, whole;
 
-	if (!(whole >= 0 && whole < 9e18)) {
-		json_reader_fail(&r->json, "a weight is negative or too large");
+	if (!reserve_rest(r, stack, err))
+		return false;
+	scaled = weight * (is_fraction ? fractions_scale : units[section->unit].scale) + r->rests[stack];
+	whole = floor(scaled + 0.5);
+	if (weight < 0) {
+		json_reader_fail(&r->json,
+			"a weight is negative: this is a difference of two profiles; give the two themselves");
 		return true;
 	}
-	r->rest = scaled - whole;
+	if (!(whole < 9e18)) {
+		json_reader_fail(&r->json, "a weight is too large");
+		return true;
+	}
+	r->rests[stack] = scaled - whole;
 	values[r->value_types[section->unit]] = (int64_t)whole;
 	return whole == 0 || profile_add_sample(r->profile, stack, section->thread, values, -1, err);
-}
-
-static uint32_t read_number(struct speedscope *r)
-{
-	int64_t number = json_reader_integer(&r->json);
-
-	if (number >= 0 && (uint64_t)number < r->frame_count)
-		return (uint32_t)number;
-	json_reader_fail(&r->json, "a frame is none of those that the file lists");
-	return 0;
 }
 
 static bool make_location(struct speedscope *r, struct frame *frame, struct error *err)
@@ -304,11 +400,6 @@ static bool read_stack(struct speedscope *r, uint32_t *stack, struct error *err)
 	return true;
 }
 
-static void go_to(struct speedscope *r, size_t offset)
-{
-	r->json.at = r->json.start + offset;
-}
-
 static bool read_samples(struct speedscope *r, const struct section *section, struct error *err)
 {
 	size_t at = 0;
@@ -343,36 +434,6 @@ static bool read_samples(struct speedscope *r, const struct section *section, st
 
 /* ---- Evented profiles ---- */
 
-struct event {
-	bool is_open;
-	uint32_t frame;
-	double at;
-};
-
-static void read_event(struct speedscope *r, struct event *event)
-{
-	struct json_reader_string key, type = { "", 0 };
-
-	*event = (struct event){ 0 };
-	json_reader_enter(&r->json, '{');
-	while (json_reader_key(&r->json, &key)) {
-		if (json_reader_is(key, "type")) {
-			type = json_reader_text(&r->json);
-			event->is_open = json_reader_is(type, "O");
-			if (!event->is_open && !json_reader_is(type, "C"))
-				json_reader_fail(&r->json, "an event neither opens nor closes a frame");
-		} else if (json_reader_is(key, "frame")) {
-			event->frame = read_number(r);
-		} else if (json_reader_is(key, "at")) {
-			event->at = json_reader_number(&r->json);
-		} else {
-			json_reader_skip(&r->json);
-		}
-	}
-	if (event->frame >= r->frame_count)
-		json_reader_fail(&r->json, "a frame is none of those that the file lists");
-}
-
 static bool open_frame(struct speedscope *r, uint32_t frame, struct error *err)
 {
 	size_t depth = r->open_count;
@@ -406,10 +467,32 @@ static bool take_event(struct speedscope *r, const struct section *section, cons
 	return true;
 }
 
+/* Events that are not in order of time. Their order in the file is that of calls and returns, so it holds. */
+struct disorder {
+	size_t early, all;
+	double most; /* by which an event is earlier than the one before it, in the file's unit */
+};
+
+static bool note_disorder(
+	struct speedscope *r, const struct section *section, const struct disorder *disorder, struct error *err)
+{
+	bool has_unit = section->unit != UNIT_NONE;
+
+	return disorder->early == 0 ||
+	       profile_add_note(r->profile, err,
+		       "%zu of the %zu events in '%.100s' %s earlier than the event before, by up to %g%s%s of %g: %s taken to have come at the same moment",
+		       disorder->early, disorder->all,
+		       profile_string(r->profile, r->profile->threads[section->thread].name),
+		       disorder->early == 1 ? "is" : "are", disorder->most, has_unit ? " " : "",
+		       has_unit ? units[section->unit].name : "", section->end - section->start,
+		       disorder->early == 1 ? "it is" : "they are");
+}
+
 static bool read_events(struct speedscope *r, const struct section *section, struct error *err)
 {
 	struct event event;
-	double before = 0;
+	struct disorder disorder = { 0 };
+	double before = -INFINITY;
 
 	r->open_count = 0;
 	go_to(r, section->events);
@@ -418,11 +501,18 @@ static bool read_events(struct speedscope *r, const struct section *section, str
 		read_event(r, &event);
 		if (r->json.failure)
 			break;
+		disorder.all++;
+		if (event.at < before) {
+			disorder.early++;
+			disorder.most = fmax(disorder.most, before - event.at);
+			event.at = before;
+		}
 		if (!take_event(r, section, &event, before, err))
 			return false;
 		before = event.at;
 	}
-	return add_open(r, section, before, section->end, err) && json_reader_ok(&r->json, err);
+	return add_open(r, section, before, section->end, err) && json_reader_ok(&r->json, err) &&
+	       note_disorder(r, section, &disorder, err);
 }
 
 /* ---- The file ---- */
@@ -433,7 +523,6 @@ static bool read_profiles(struct speedscope *r, struct error *err)
 		const struct section *section = &r->sections[i];
 		bool is_sampled = section->samples && section->weights;
 
-		r->rest = 0;
 		if (!is_sampled && !section->events)
 			return error_set(
 				err, ERROR_FORMAT, "profile %zu has neither samples with weights nor events", i + 1);
@@ -441,6 +530,25 @@ static bool read_profiles(struct speedscope *r, struct error *err)
 			return error_prefix(err, "profile %zu", i + 1);
 	}
 	return true;
+}
+
+/* Sections are threads, or what was recorded at the same time: together they last from the first start to the last end.
+ */
+static void set_duration(struct speedscope *r)
+{
+	double start = INFINITY, end = -INFINITY;
+
+	for (size_t i = 0; i < r->section_count; i++) {
+		const struct section *section = &r->sections[i];
+		double scale = units[section->unit].scale;
+
+		if (strcmp(units[section->unit].unit, "nanoseconds") != 0)
+			continue;
+		start = fmin(start, section->start * scale);
+		end = fmax(end, section->end * scale);
+	}
+	if (end > start && end - start < 9e18)
+		r->profile->runs[r->run].duration_ns = (int64_t)(end - start);
 }
 
 static bool begin(struct speedscope *r, struct error *err)
@@ -459,8 +567,12 @@ bool speedscope_read(const void *bytes, size_t size, size_t most_stacks, struct 
 	if (!begin(&r, err))
 		return false;
 	profile_limit_stacks(r.profile, most_stacks);
-	if (!read_members(&r, err) || !add_value_types(&r, err) || !read_profiles(&r, err))
+	if (!read_members(&r, err))
 		return false;
+	find_fractions(&r);
+	if (!add_value_types(&r, err) || !read_profiles(&r, err))
+		return false;
+	set_duration(&r);
 	if (r.profile->sample_count > 0)
 		weights_settle(r.profile, r.profile->default_value_type);
 	for (size_t i = 0; i < r.profile->sample_count; i++)

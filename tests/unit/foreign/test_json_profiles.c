@@ -140,6 +140,61 @@ static void units_are_value_types(void **state)
 	assert_int_equal(profile_sum(profile, 2), 3005);
 }
 
+static void expect_weights(const char *profiles, const char *unit, const char *folded)
+{
+	CLEANUP(buffer_deinit) struct buffer text;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	buffer_init(&text, 1 << 16);
+	buffer_printf(&text, "%s%s,\"profiles\":[%s]}", SCHEMA, FRAMES, profiles);
+	profile = read_text(text.data);
+	assert_string_equal(profile_string(profile, profile->value_types[profile->default_value_type].unit), unit);
+	expect_stacks(profile, profile->default_value_type, folded);
+}
+
+/* However small the weights, and in whatever order they come, each stack has the sum of its own. */
+static void fractions_are_of_their_stacks(void **state)
+{
+	static const char *const stacks = "\"samples\":[[0],[0,1],[0],[0,1],[0],[0,1]]";
+	CLEANUP(buffer_deinit) struct buffer text;
+
+	(void)state;
+	buffer_init(&text, 1 << 12);
+	buffer_printf(&text, "{\"unit\":\"none\",%s,\"weights\":[0.4,0.6,0.4,0.6,0.4,0.6]}", stacks);
+	expect_weights(text.data, "1/1000000", "main 1.2\nmain;py::parse:/srv/w.py 1.8\n");
+	text.size = 0;
+	buffer_printf(&text, "{\"unit\":\"none\",%s,\"weights\":[4e-6,0.0,4e-6,0.5,4e-6,0]}", stacks);
+	expect_weights(text.data, "1/1000000", "main 0.000012\nmain;py::parse:/srv/w.py 0.5\n");
+	text.size = 0;
+	buffer_printf(&text, "{\"unit\":\"nanoseconds\",%s,\"weights\":[0.4,0.6,0.4,0.6,0.4,0.6]}", stacks);
+	expect_weights(text.data, "nanoseconds", "main 1\nmain;py::parse:/srv/w.py 2\n");
+	text.size = 0;
+	buffer_printf(&text, "{\"unit\":\"none\",%s,\"weights\":[4.0,6e0,4,6,4,6]}", stacks);
+	expect_weights(text.data, "", "main 12\nmain;py::parse:/srv/w.py 18\n");
+	/* Moments of events have fractions too. */
+	expect_weights("{\"unit\":\"none\",\"endValue\":2,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0.75}]}",
+		"1/1000000", "main 1.25\n");
+}
+
+/* The order of events tells who calls whom; a time that steps back says nothing, and is said. */
+static void times_of_events_never_step_back(void **state)
+{
+	static const char text[] = SCHEMA FRAMES
+		",\"profiles\":[{\"unit\":\"milliseconds\",\"name\":\"p\",\"startValue\":0,\"endValue\":10,\"events\":["
+		"{\"type\":\"O\",\"frame\":0,\"at\":0},{\"type\":\"O\",\"frame\":1,\"at\":5},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":0,\"at\":10}]}]}";
+	CLEANUP(profile_cleanup) struct profile *profile = read_text(text), *ordered = read_text(evented);
+
+	(void)state;
+	expect_stacks(profile, 1, "main 10000000\n");
+	assert_int_equal(profile->runs[0].duration_ns, 10000000);
+	assert_int_equal(profile->notes.count, 1);
+	assert_string_equal(profile_string(profile, profile->notes.texts[0]),
+		"1 of the 4 events in 'p' is earlier than the event before, by up to 2 milliseconds of 10: it is taken to have come at the same moment");
+	assert_int_equal(ordered->notes.count, 0);
+	assert_int_equal(ordered->runs[0].duration_ns, 15000000);
+}
+
 static void what_contradicts_itself_is_refused(void **state)
 {
 	static const struct {
@@ -164,7 +219,10 @@ static void what_contradicts_itself_is_refused(void **state)
 			"fewer weights" },
 		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[1,2]}]}",
 			"more weights" },
-		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[-1]}]}", "negative" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[-1]}]}",
+			"a difference of two profiles" },
+		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[-1e-10]}]}",
+			"a difference of two profiles" },
 		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":[[0]],\"weights\":[1e19]}]}",
 			"too large" },
 		{ SCHEMA FRAMES ",\"profiles\":[{\"unit\":\"hours\"}]}", "none of speedscope's" },
@@ -207,6 +265,8 @@ int main(void)
 		cmocka_unit_test(what_is_open_takes_the_time),
 		cmocka_unit_test(what_is_never_closed_lasts_to_the_end),
 		cmocka_unit_test(units_are_value_types),
+		cmocka_unit_test(fractions_are_of_their_stacks),
+		cmocka_unit_test(times_of_events_never_step_back),
 		cmocka_unit_test(what_contradicts_itself_is_refused),
 		cmocka_unit_test(every_file_that_was_cut_is_refused),
 		cmocka_unit_test(every_failed_allocation_is_an_error),
