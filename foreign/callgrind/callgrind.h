@@ -19,6 +19,9 @@ enum { CALLGRIND_MAX_EVENTS = 32, CALLGRIND_EVENT_BYTES = 64 };
 
 /* ---- Names ---- */
 
+enum callgrind_name_kind { CALLGRIND_FILE, CALLGRIND_FUNCTION, CALLGRIND_OBJECT };
+enum { CALLGRIND_NAME_KINDS = 3 };
+
 /* A context: a function's name, and those of its callers. Node 0 is the empty one. It is a trie from the callers on. */
 struct callgrind_path {
 	uint32_t parent, name; /* string of the profile */
@@ -31,14 +34,16 @@ struct callgrind_names {
 	size_t path_count, path_capacity;
 	bool has_contexts; /* `'` in the name of a function separates it from its callers */
 	bool has_numbers;  /* pprof's trees: `name [2/3]` is the second place of a function in the tree */
+	size_t unnamed[CALLGRIND_NAME_KINDS]; /* [kind] ids that are referred to, and have no name */
 };
-
-enum callgrind_name_kind { CALLGRIND_FILE, CALLGRIND_FUNCTION, CALLGRIND_OBJECT };
 
 void callgrind_names_init(struct callgrind_names *names);
 void callgrind_names_deinit(struct callgrind_names *names);
 
-/* Reads `name`, `(id) name` or `(id)`: `*result` becomes the string, or for a function the path. */
+/*
+ * Reads `name`, `(id) name` or `(id)`: `*result` becomes the string, or for a function the path. An id without a name
+ * is a function of the name `(id)`, and a file or an object that is not known.
+ */
 COMMON_MUST_CHECK
 bool callgrind_name(struct callgrind_names *names, struct profile *profile, enum callgrind_name_kind kind,
 	const char *text, size_t size, uint32_t *result, struct error *err);
@@ -64,6 +69,7 @@ struct callgrind_events {
 	/* [0] sysTime, [1] sysCpuTime: nanoseconds of a unit */
 	int64_t time_ns[2];
 	bool is_simulation; /* valgrind wrote the file: its numbers are exact counts */
+	uint32_t negative;  /* columns, bit by bit, that have a number below 0 and are no value types */
 	struct callgrind_value values[PROFILE_MAX_VALUE_TYPES]; /* [value type of the profile], but the first */
 };
 
@@ -182,7 +188,9 @@ bool callgrind_tree_add(struct callgrind_table *table, const struct callgrind_na
  * the text. Value types are those of `kelvin simulate` (profile/cost_model.h), as far as the file has them, then its
  * other events; value 0 is 0, since nothing was sampled. The fact call_graph tells what the stacks are: "exact" where
  * every function has one context, as with --separate-callers; PROFILE_CALL_GRAPH_ESTIMATED where costs were shared
- * among callers; "none" for cachegrind.
+ * among callers; "none" for cachegrind. Notes tell that names or the end are missing, and which events are left out
+ * because they have numbers below 0, as Xdebug's memory; by the first event, stacks are shared out, so it must have
+ * none.
  */
 COMMON_MUST_CHECK
 bool callgrind_read(const struct text_source *text, bool is_cachegrind, const char *name, struct profile **profile,

@@ -171,7 +171,6 @@ bool callgrind_name(struct callgrind_names *names, struct profile *profile, enum
 	const char *text, size_t size, uint32_t *result, struct error *err)
 {
 	struct hash_map *maps[] = { &names->files, &names->functions, &names->objects };
-	static const char *const words[] = { "file", "function", "object" };
 	uint32_t *found;
 	uint64_t id;
 	size_t skip = id_size(text, size, &id);
@@ -179,17 +178,17 @@ bool callgrind_name(struct callgrind_names *names, struct profile *profile, enum
 
 	if (skip == 0)
 		return name_add(names, profile, kind, text, size, result, err);
+	while (skip < size && text[skip] == ' ')
+		skip++;
 	text += skip;
 	size -= skip;
-	while (size > 0 && *text == ' ') {
-		text++;
-		size--;
-	}
 	if (size == 0) {
 		*result = hash_map_get(maps[kind], &id);
-		return *result != HASH_MAP_NONE ||
-		       error_set(err, ERROR_FORMAT, "%s (%llu) has no name in the lines before; record the file again",
-			       words[kind], (unsigned long long)id);
+		if (*result != HASH_MAP_NONE)
+			return true;
+		names->unnamed[kind]++;
+		text -= kind == CALLGRIND_FUNCTION ? skip : 0;
+		size = kind == CALLGRIND_FUNCTION ? skip : 0;
 	}
 	if (!name_add(names, profile, kind, text, size, result, err) ||
 		!hash_map_add(maps[kind], &id, *result, &found, &added, err))

@@ -113,21 +113,41 @@ static bool read_positions(struct callgrind_reader *r, struct callgrind_text *te
 	return true;
 }
 
+/* Events that may be below 0 are balances, as of memory that is freed: no part of a whole, so none is shown of them. */
+static bool take_negative(struct callgrind_reader *r, size_t column, struct error *err)
+{
+	const char *name = r->events.columns[column].name;
+
+	if (r->events.negative >> column & 1)
+		return true;
+	if (r->events.is_simulation)
+		return fail_number(err);
+	if (column == r->table.main_column)
+		return error_set(err, ERROR_FORMAT,
+			"%s is below 0, and stacks are made by it: give a file whose first event is time", name);
+	r->events.negative |= UINT32_C(1) << column;
+	return profile_add_note(r->profile, err,
+		"its event %s is left out: it is below 0 at some places (the first is line %zu), so it has no shares",
+		name, r->lines.line);
+}
+
 /* Costs at the end of a line may be missing: they are 0. cachegrind writes `.` for events that cannot happen there. */
-static bool read_costs(const struct callgrind_reader *r, struct callgrind_text *text,
-	int64_t costs[CALLGRIND_MAX_EVENTS], struct error *err)
+static bool read_costs(
+	struct callgrind_reader *r, struct callgrind_text *text, int64_t costs[CALLGRIND_MAX_EVENTS], struct error *err)
 {
 	memset(costs, 0, r->table.column_count * sizeof(*costs));
 	for (size_t i = 0; skip_spaces(text), text->at < text->end; i++) {
+		bool is_negative = *text->at == '-';
 		uint64_t number = 0;
 
-		if (*text->at == '.')
-			text->at++;
-		else if (!read_number(text, &number) || number > INT64_MAX)
+		text->at += is_negative || *text->at == '.';
+		if (text->at[-1] != '.' && (!read_number(text, &number) || number > INT64_MAX))
 			return fail_number(err);
 		if (i == r->column_count)
 			return error_set(err, ERROR_FORMAT, "more costs than the events of the line `events:`");
-		costs[r->columns[i]] = (int64_t)number;
+		if (is_negative && number > 0 && !take_negative(r, r->columns[i], err))
+			return false;
+		costs[r->columns[i]] = r->events.negative >> r->columns[i] & 1 ? 0 : (int64_t)number;
 	}
 	return true;
 }
@@ -364,7 +384,7 @@ static bool check_totals(struct callgrind_reader *r, struct callgrind_text *text
 	if (!read_costs(r, text, totals, err))
 		return false;
 	for (size_t i = 0; i < r->table.column_count; i++)
-		if (totals[i] != r->sums[i])
+		if (totals[i] != r->sums[i] && !(r->events.negative >> i & 1))
 			return error_set(err, ERROR_FORMAT,
 				"the costs of %s are %lld together, the totals say %lld: the file is damaged; record it again",
 				r->events.columns[i].name, (long long)r->sums[i], (long long)totals[i]);
@@ -459,13 +479,15 @@ static bool read_line(struct callgrind_reader *r, const char *line, size_t size,
 	return error_set(err, ERROR_FORMAT, "neither a cost, nor `key=value`, nor `key: value`");
 }
 
-/* Files of valgrind end with their totals. */
-static bool check_end(const struct callgrind_reader *r, struct error *err)
+/* Files of valgrind end with their totals; one that does not may have been cut anywhere. */
+static bool check_end(struct callgrind_reader *r, struct error *err)
 {
-	if (r->has_costs && (r->events.is_simulation || r->is_cachegrind))
-		return error_set(err, ERROR_FORMAT,
-			"the file ends without its totals: it was not written to its end (a full disk?); record it again");
-	return r->table.column_count > 0 || error_set(err, ERROR_FORMAT, "the file has no line `events:`");
+	if (r->table.column_count == 0)
+		return error_set(err, ERROR_FORMAT, "the file has no line `events:`");
+	return !r->has_costs || !(r->events.is_simulation || r->is_cachegrind) ||
+	       profile_add_note(r->profile, err,
+		       "the file ends in line %zu without its totals, as one that was not written to its end (a full disk?): costs behind that are missing",
+		       r->lines.line);
 }
 
 static bool read_lines(struct callgrind_reader *r, struct error *err)
@@ -500,12 +522,30 @@ static bool reader_begin(struct callgrind_reader *r, struct error *err)
 	       (!r->is_cachegrind || profile_intern(r->profile, "cachegrind", &r->profile->facts.tool, err));
 }
 
+static bool note_unnamed(struct callgrind_reader *r, struct error *err)
+{
+	const size_t *unnamed = r->names.unnamed;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	static const char *const words[] = { "file", "function", "object" };
+
+	buffer_init(&text, 1 << 12);
+	for (int kind = 0; kind < CALLGRIND_NAME_KINDS; kind++)
+		if (unnamed[kind] > 0)
+			buffer_printf(&text, "%s%zu %s%s", text.size ? ", " : "", unnamed[kind], words[kind],
+				unnamed[kind] == 1 ? "" : "s");
+	return buffer_ok(&text, err) &&
+	       (text.size == 0 ||
+		       profile_add_note(r->profile, err, "the file refers to %s by a number, and has no name for it%s",
+			       text.data, unnamed[CALLGRIND_FUNCTION] ? ": a function is shown as (NUMBER)" : ""));
+}
+
 static bool reader_finish(struct callgrind_reader *r, struct error *err)
 {
 	const char *graph = "exact";
 	double estimated = 0;
 
-	if (!callgrind_table_join(&r->table, err) || !callgrind_events_add_types(&r->events, r->profile, err) ||
+	if (!note_unnamed(r, err) || !callgrind_table_join(&r->table, err) ||
+		!callgrind_events_add_types(&r->events, r->profile, err) ||
 		!callgrind_tree_add(&r->table, &r->names, &r->events, r->profile, &estimated, err))
 		return false;
 	if (r->table.edge_count == 0)

@@ -271,8 +271,12 @@ static bool event_add_others(struct callgrind_events *events, struct profile *pr
 
 	for (size_t i = 0; i < events->derived_count; i++) {
 		struct callgrind_value value = { .kind = CALLGRIND_DERIVED, .derived = i };
+		bool is_whole = true;
 
-		if (!event_add_type(events, profile, events->derived[i].name, unit, &value, err))
+		for (size_t column = 0; column < events->column_count; column++)
+			is_whole = is_whole &&
+				   (!(events->negative >> column & 1) || events->derived[i].factors[column] == 0);
+		if (is_whole && !event_add_type(events, profile, events->derived[i].name, unit, &value, err))
 			return false;
 	}
 	for (size_t i = 0; i < events->column_count; i++) {
@@ -281,7 +285,8 @@ static bool event_add_others(struct callgrind_events *events, struct profile *pr
 			.kind = CALLGRIND_SUM, .columns = UINT32_C(1) << i, .factor = measure.factor
 		};
 
-		if (!(used >> i & 1) && !event_add_type(events, profile, measure.type, measure.unit, &value, err))
+		if (!((used | events->negative) >> i & 1) &&
+			!event_add_type(events, profile, measure.type, measure.unit, &value, err))
 			return false;
 	}
 	return true;

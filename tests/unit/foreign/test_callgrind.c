@@ -241,8 +241,6 @@ static void expect_error(const char *text, const char *words)
 static void what_is_wrong_is_told_with_its_line(void **state)
 {
 	expect_error(HEADER "fn=f\n1 2\ntotals: 3\n", "line 7: the costs of Ir are 2 together, the totals say 3");
-	expect_error(HEADER "fn=f\n1 2\n", "line 6: the file ends without its totals");
-	expect_error(HEADER "fn=(7)\n1 2\n", "line 5: function (7) has no name");
 	expect_error(HEADER "1 2\n", "line 5: a cost before the first line `fn=`");
 	expect_error(HEADER "fn=f\ncalls=1 2\n1 2\n", "line 6: `calls=` without a line `cfn=`");
 	expect_error(HEADER "fn=f\n1 2 3\n", "line 6: more costs than the events");
@@ -250,10 +248,56 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	expect_error(HEADER "fn=f\n1 9223372036854775808\n", "line 6: no number");
 	expect_error(HEADER "fn=f\n1 9223372036854775807\n2 1\n", "line 7: the costs do not fit");
 	expect_error(HEADER "fn=f\n1 -3\n", "line 6: no number");
+	expect_error("version: 1\nevents: Memory_(bytes) Time\nfn=f\n1 -3 7\n", "line 4: Memory_(bytes) is below 0");
+	expect_error("version: 1\nevents: Time\nfn=f\n1 --3\n", "line 4: no number");
+	expect_error("version: 1\nevents: Time\nfn=f\n1 -.\n", "line 4: no number");
 	expect_error(HEADER "gn=f\n", "line 5: `gn=` is not a line");
 	expect_error(HEADER "%%%\n", "line 5: neither a cost");
 	expect_error(HEADER "events: Dr\n", "line 5: the event Dr is not in the first part");
 	expect_error("version: 1\nevents: Ir Ir\n", "line 2: the event Ir occurs twice");
+}
+
+static void expect_note(const char *text, const char *note, const char *folded)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
+
+	assert_int_equal(profile->notes.count, 1);
+	assert_non_null(strstr(profile_string(profile, profile->notes.texts[0]), note));
+	expect_stacks(profile, profile->default_value_type, folded);
+}
+
+/* A file is read as far as it can be, and what it lacks is said. */
+static void what_is_missing_is_noted(void **state)
+{
+	static const char others[] = "version: 1\ncreator: xdebug 3\nevents: Time_(10ns) Memory_(bytes)\n";
+	CLEANUP(buffer_deinit) struct buffer text;
+
+	(void)state;
+	expect_note(HEADER "fn=f\n1 2\n", "ends in line 6 without its totals", "f 2\n");
+	expect_note(HEADER "fn=main\n1 10\ncob=(8)\ncfn=f\ncalls=1 0\n2 90\nob=(8)\nfn=f\n1 90\ntotals: 100\n",
+		"refers to 1 object by a number", "main 10\nmain;f 90\n");
+	expect_note(HEADER "fl=(3)\nfn=(7)\n1 2\nfn=(9)\n1 3\nfn=(7)\n2 2\ntotals: 7\n",
+		"refers to 1 file, 2 functions by a number", "(7) 4\n(9) 3\n");
+	buffer_init(&text, 1 << 12);
+	buffer_printf(&text, "%sfn=main\n1 1 -8\ncfn=f\ncalls=1 0\n1 4 -9\nfn=f\n1 4 8\n2 0 -3\n", others);
+	expect_note(text.data, "Memory_(bytes) is left out: it is below 0 at some places (the first is line 5)",
+		"main 10\nmain;f 40\n");
+	text.size = 0;
+	buffer_printf(&text, "%sfn=f\n1 4 -0\n", others);
+	assert_int_equal(foreign_kind(text.data, text.size), FOREIGN_CALLGRIND);
+}
+
+/* A formula with an event that is left out is left out too. */
+static void balances_are_no_values(void **state)
+{
+	static const char text[] =
+		"version: 1\nevent: Both = A + B\nevent: Twice = 2 A\nevents: A B\nfn=f\n1 4 -8\n2 1 9\n";
+	CLEANUP(profile_cleanup) struct profile *profile = read_profile(text, strlen(text));
+
+	(void)state;
+	assert_int_equal(profile_find_metric(profile, "B", NULL), PROFILE_NONE);
+	assert_int_equal(profile_find_metric(profile, "Both", NULL), PROFILE_NONE);
+	assert_int_equal(profile_sum(profile, profile_find_metric(profile, "A", NULL)), 5);
 }
 
 static bool endless(void *context, void *into, size_t room, size_t *got, struct error *err)
@@ -383,6 +427,8 @@ int main(void)
 		cmocka_unit_test(positions_are_of_any_kind),
 		cmocka_unit_test(derived_events_are_computed),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+		cmocka_unit_test(what_is_missing_is_noted),
+		cmocka_unit_test(balances_are_no_values),
 		cmocka_unit_test(a_name_without_an_end_is_refused),
 		cmocka_unit_test(pieces_are_one_text),
 		cmocka_unit_test(many_ways_are_bounded),
