@@ -8,7 +8,7 @@
 
 enum { MAX_FRAMES = 1 << 16, PIECE_BYTES = 1 << 20 };
 /* Two units only, so that most files of weights can be compared: the second is that of seconds in nanoseconds. */
-enum { USUAL_DECIMALS = 6, MAX_DECIMALS = 9 };
+enum { USUAL_DECIMALS = 6, MAX_DECIMALS = 9, MAX_EXPONENT_DIGITS = 3 };
 static const size_t max_piece_bytes = (size_t)1 << 31;
 
 /*
@@ -189,6 +189,7 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 struct folded_number {
 	int64_t digits;
 	unsigned int decimals; /* at most MAX_DECIMALS; zeros at the end are none */
+	bool is_negative;
 };
 
 static bool multiply_by_ten(int64_t *value, unsigned int times)
@@ -199,14 +200,47 @@ static bool multiply_by_ten(int64_t *value, unsigned int times)
 	return true;
 }
 
+/* Cuts an exponent from the end of a number, as of `1e+06`, which awk and R write. False: what looks like one is none.
+ */
+static bool take_exponent(const char *text, const char **end, int *exponent)
+{
+	const char *mark = memchr(text, 'e', (size_t)(*end - text)), *at;
+	bool is_negative;
+
+	*exponent = 0;
+	mark = mark ? mark : memchr(text, 'E', (size_t)(*end - text));
+	if (!mark)
+		return true;
+	at = mark + 1;
+	is_negative = at < *end && *at == '-';
+	at += at < *end && (*at == '-' || *at == '+');
+	if (at == *end || *end - at > MAX_EXPONENT_DIGITS)
+		return false;
+	for (; at < *end; at++) {
+		if (!isdigit((unsigned char)*at))
+			return false;
+		*exponent = *exponent * 10 + (*at - '0');
+	}
+	*exponent = is_negative ? -*exponent : *exponent;
+	*end = mark;
+	return true;
+}
+
 /* A number that is too large has more decimals than the most. */
 static bool parse_number(const char *text, const char *end, struct folded_number *number)
 {
-	const char *point = memchr(text, '.', (size_t)(end - text));
+	const char *point;
+	int decimals = 0, exponent;
+	bool fits = true;
 
 	*number = (struct folded_number){ 0 };
-	if (point && end - point > MAX_DECIMALS + 1)
-		end = point + MAX_DECIMALS + 1;
+	if (text < end && *text == '-') {
+		number->is_negative = true;
+		text++;
+	}
+	if (!take_exponent(text, &end, &exponent))
+		return false;
+	point = memchr(text, '.', (size_t)(end - text));
 	while (point && end[-1] == '0')
 		end--;
 	if (text == end || !isdigit((unsigned char)*text))
@@ -216,12 +250,23 @@ static bool parse_number(const char *text, const char *end, struct folded_number
 			continue;
 		if (!isdigit((unsigned char)*text))
 			return false;
-		if (!multiply_by_ten(&number->digits, 1) ||
-			__builtin_add_overflow(number->digits, *text - '0', &number->digits))
-			*number = (struct folded_number){ INT64_MAX, MAX_DECIMALS + 1 };
-		else if (point && text > point)
-			number->decimals++;
+		if (point && text > point && decimals - exponent >= MAX_DECIMALS)
+			continue;
+		fits = fits && multiply_by_ten(&number->digits, 1) &&
+		       !__builtin_add_overflow(number->digits, *text - '0', &number->digits);
+		decimals += point && text > point;
 	}
+	for (decimals -= exponent; decimals > MAX_DECIMALS; decimals--)
+		number->digits /= 10;
+	for (; decimals < 0 && fits && number->digits > 0; decimals++)
+		fits = multiply_by_ten(&number->digits, 1);
+	number->decimals = decimals < 0 ? 0 : (unsigned int)decimals;
+	while (number->decimals > 0 && number->digits % 10 == 0) {
+		number->digits /= 10;
+		number->decimals--;
+	}
+	if (!fits)
+		*number = (struct folded_number){ INT64_MAX, MAX_DECIMALS + 1, number->is_negative };
 	return true;
 }
 
@@ -243,13 +288,26 @@ static bool scale_weight(
 	       fail_line(r, err, "its count is too large");
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The last space or tab of a text; NULL: there is none. */
+static const char *last_blank(const char *text, const char *end)
+{
+	while (end > text && !is_blank(end[-1]))
+		end--;
+	return end > text ? end - 1 : NULL;
+}
+
 /*
  * difffolded.pl writes two counts behind every stack. One line alone does not prove it: a function's name may end in a
  * number.
  */
 static bool has_two_counts(const char *text, const char *space)
 {
-	const char *before = memrchr(text, ' ', (size_t)(space - text));
+	const char *before = last_blank(text, space);
 	struct folded_number ignored;
 
 	return before && parse_number(before + 1, space, &ignored);
@@ -282,18 +340,21 @@ static bool folded_read_line(struct folded_reader *r, const char *text, const ch
 	int64_t values[2] = { 1, 0 };
 	uint32_t stack, thread;
 
-	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
+	while (end > text && (end[-1] == '\r' || is_blank(end[-1])))
 		end--;
 	if (end == text || *text == '#')
 		return true;
-	space = memrchr(text, ' ', (size_t)(end - text));
+	space = last_blank(text, end);
 	if (!space || !parse_number(space + 1, end, &number))
 		return fail_line(r, err, "no count at its end; folded stacks are `root;...;leaf count`");
+	if (number.is_negative && number.digits > 0)
+		return fail_line(r, err,
+			"its count is below 0: this is a difference of two profiles, as of what a heap took and gave back; give the two themselves");
 	if (!scale_weight(r, &number, &values[1], err))
 		return false;
 	r->stacks++;
 	r->two_counts += has_two_counts(text, space);
-	while (space > text && space[-1] == ' ')
+	while (space > text && is_blank(space[-1]))
 		space--;
 	return find_thread(r, &text, space, &thread, err) && add_stack(r, text, space, &stack, err) &&
 	       profile_add_sample(r->profile, stack, thread, values, -1, err);

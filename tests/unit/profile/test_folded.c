@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * READS | folded stacks | FlameGraph, inferno, py-spy, austin, profiling.sampling, difffolded.pl | counts, also with nine decimals; files and lines that these tools write into frames; differences are refused
+ * READS | folded stacks | FlameGraph, inferno, py-spy, austin, profiling.sampling, difffolded.pl | counts, also with nine decimals, an exponent or behind a tab; files and lines that these tools write into frames; differences are refused
  */
 #include "profile_fixture.h"
 #include "tests/unit/support/unit_test.h"
@@ -41,7 +41,12 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 		{ "# made by a script\nmain;a 3\n", "main;a 3\n" },
 		{ "main;a 3  \n", "main;a 3\n" },
 		{ "main;a  3\n", "main;a 3\n" },
-		{ "main;a\t3 4\n", "main;a\t3 4\n" },
+		{ "main;a\t3\nmain;b \t 4\t\r\n", "main;a 3\nmain;b 4\n" },
+		{ "main;a\t3 4\nmain;b 5\n", "main;a\t3 4\nmain;b 5\n" },
+		/* Numbers as awk and R write them. */
+		{ "main;a 1e+06\nmain;b 2E3\nmain;c 1.5e2\nmain;d 30e-1\nmain;e 0e9\n",
+			"main;a 1000000\nmain;b 2000\nmain;c 150\nmain;d 3\nmain;e 0\n" },
+		{ "main;a -0\n", "main;a 0\n" },
 		{ "main;operator new(unsigned long) 3\n", "main;operator new(unsigned long) 3\n" },
 		{ "my server;std::map<int, int>::find(int const&) const 7\n",
 			"my server;std::map<int, int>::find(int const&) const 7\n" },
@@ -95,10 +100,18 @@ static void lines_that_are_none_are_named(void **state)
 	} cases[] = {
 		{ "main;a 3\nmain;b\n", "line 2: no count" },
 		{ "main;a 3\nmain;b x\n", "line 2: no count" },
-		{ "main;a 3\nmain;b -1\n", "line 2: no count" },
+		{ "main;a 3\nmain;b -1\n", "line 2: its count is below 0: this is a difference" },
+		{ "main;a -3\n", "line 1: its count is below 0: this is a difference" },
+		{ "main;a -1.5e3\n", "line 1: its count is below 0: this is a difference" },
+		{ "main;a 3\nmain;b 1e\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 1e5x\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 1e0001\n", "line 2: no count" },
+		{ "main;a 3\nmain;b --1\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 1e19\n", "line 2: its count is too large" },
 		{ "main;a 3\nmain;b 18446744073709551616\n", "line 2: its count is too large" },
 		{ "main;a 3\nmain;b 9223372036854775808\n", "line 2: its count is too large" },
 		{ "main;a 3 4\nmain;b 5 6\n", "difference" },
+		{ "main;a\t3\t4\nmain;b\t5\t6\n", "difference" },
 		{ "main;a 9223372036854775807\nmain;b 1\n", "63 bits" },
 	};
 
@@ -437,6 +450,8 @@ static void decimals_are_kept(void **state)
 		{ "a 0.050\n", "a 0.05\n", "1/1000000" },
 		{ "a 0.30000000000000004\n", "a 0.3\n", "1/1000000" },
 		{ "a 14.2343983248722834234\n", "a 14.234398324\n", "1/1000000000" },
+		{ "a 1.25e-3\nb 5e-10\nc 1.5e0\n", "a 0.00125\nc 1.5\n", "1/1000000" },
+		{ "a 1.23456789012e3\n", "a 1234.56789012\n", "1/1000000000" },
 		{ "a 2.0\nb 3.\nc 1.000\n", "a 2\nb 3\nc 1\n", NULL },
 	};
 	static const char *const refused[] = { "a 92233720368547758070\n", "a 9223372036854775807\nb 0.5\n",
