@@ -180,7 +180,7 @@ static bool is_profile(const char *name, int fd)
 	/* Recordings of addresses are not read here: see source_file_refuse_others(). */
 	if (kind == FOREIGN_UNKNOWN || kind == FOREIGN_PERF_DATA || kind == FOREIGN_PART)
 		return false;
-	if (kind != FOREIGN_PPROF && kind != FOREIGN_FOLDED)
+	if (kind != FOREIGN_PPROF && kind != FOREIGN_FOLDED && kind != FOREIGN_UTF16)
 		return true;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (ends_with(name, ends[i]))

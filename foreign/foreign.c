@@ -7,6 +7,7 @@
 #include "foreign/perf_script/perf_script.h"
 #include "foreign/speedscope/speedscope.h"
 #include "foreign/unsupported.h"
+#include "foreign/utf16.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -24,16 +25,29 @@ struct plain_file {
 	const char *name; /* for messages */
 };
 
+static bool bytes_start_with(const void *bytes, size_t size, const char *magic)
+{
+	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+/* The text behind a byte order mark of UTF-8, if it begins with one. */
+static struct text_source without_mark(const struct text_source *text)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	struct text_source behind = *text;
+
+	if (bytes_start_with(text->head, text->head_bytes, mark)) {
+		behind.head = (const char *)text->head + strlen(mark);
+		behind.head_bytes -= strlen(mark);
+	}
+	return behind;
+}
+
 static size_t inflated_limit(size_t size)
 {
 	size_t limit = size < max_profile_bytes / MAX_RATIO ? size * MAX_RATIO : max_profile_bytes;
 
 	return limit < small_profile_bytes ? small_profile_bytes : limit;
-}
-
-static bool bytes_start_with(const void *bytes, size_t size, const char *magic)
-{
-	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
 
 /* pprof starts with a field of a profile: usually sample_type, but protobuf allows any (wire type and field number). */
@@ -57,7 +71,7 @@ static bool looks_like_pprof(const uint8_t *bytes, size_t size)
 static bool looks_like_folded(const char *text, size_t size)
 {
 	const char *end = memchr(text, '\n', size);
-	const char *space;
+	const char *count;
 
 	while (end && (end == text || *text == '#' || *text == '\r')) {
 		size -= (size_t)(end + 1 - text);
@@ -65,11 +79,14 @@ static bool looks_like_folded(const char *text, size_t size)
 		end = memchr(text, '\n', size);
 	}
 	end = end ? end : text + size;
-	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
+	while (end > text && strchr("\r \t", end[-1]))
 		end--;
-	space = memrchr(text, ' ', (size_t)(end - text));
-	return memchr(text, '\0', size < 4096 ? size : 4096) == NULL && space && space + 1 < end && space[1] >= '0' &&
-	       space[1] <= '9' && (end[-1] == '.' || (end[-1] >= '0' && end[-1] <= '9'));
+	for (count = end; count > text && count[-1] != ' ' && count[-1] != '\t';)
+		count--;
+	if (count == text || count == end || memchr(text, '\0', size < 4096 ? size : 4096) != NULL)
+		return false;
+	count += *count == '-';
+	return count < end && *count >= '0' && *count <= '9' && (end[-1] == '.' || (end[-1] >= '0' && end[-1] <= '9'));
 }
 
 /* Whether a word is among the keys of a header. */
@@ -142,8 +159,11 @@ static enum foreign_kind json_kind(const char *text, size_t size)
 		       : FOREIGN_UNKNOWN;
 }
 
-enum foreign_kind foreign_kind(const void *bytes, size_t size)
+enum foreign_kind foreign_kind(const void *given, size_t given_size)
 {
+	struct text_source text = without_mark(&(struct text_source){ .head = given, .head_bytes = given_size });
+	const void *bytes = text.head;
+	size_t size = text.head_bytes;
 	enum foreign_kind kind;
 
 	if (bytes_start_with(bytes, size, "PERFILE2") || bytes_start_with(bytes, size, "2ELIFREP"))
@@ -151,6 +171,8 @@ enum foreign_kind foreign_kind(const void *bytes, size_t size)
 	/* The second is the start of files of older versions. */
 	if (bytes_start_with(bytes, size, PROFILE_INCREMENTS_MAGIC) || bytes_start_with(bytes, size, "KELVINPART"))
 		return FOREIGN_PART;
+	if (utf16_is(bytes, size))
+		return FOREIGN_UTF16;
 	if (unsupported_is_marked(bytes, size))
 		return FOREIGN_UNKNOWN;
 	if (otlp_is(bytes, size))
@@ -186,9 +208,10 @@ static size_t stacks_limit(size_t stored)
 static bool read_plain(const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
 {
 	const char *name = from->name;
-	const void *bytes = from->bytes;
-	size_t size = from->size;
-	const struct text_source text = { .head = bytes, .head_bytes = size };
+	const struct text_source text =
+		without_mark(&(struct text_source){ .head = from->bytes, .head_bytes = from->size });
+	const void *bytes = text.head;
+	size_t size = text.head_bytes;
 	const char *unsupported;
 	enum foreign_kind kind;
 
@@ -222,6 +245,7 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 	case FOREIGN_PART:
 		return error_set(err, ERROR_UNSUPPORTED,
 			"cannot read %s: it is a packed unfinished recording; unpack it first: gunzip", name);
+	case FOREIGN_UTF16: /* whoever reads a file has decoded it: this is a text within such a text */
 	case FOREIGN_UNKNOWN:
 		break;
 	}
@@ -233,18 +257,30 @@ static bool read_plain(const struct plain_file *from, size_t stored, struct prof
 		name);
 }
 
+static bool read_text(const struct plain_file *from, size_t stored, struct profile **profile, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (!utf16_is(from->bytes, from->size))
+		return read_plain(from, stored, profile, err);
+	buffer_init(&text, max_profile_bytes);
+	utf16_append(from->bytes, from->size, &text);
+	return (buffer_ok(&text, err) || error_prefix(err, "cannot read %s", from->name)) &&
+	       read_plain(&(struct plain_file){ text.data, text.size, from->name }, stored, profile, err);
+}
+
 bool foreign_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
 {
 	struct buffer inflated;
 	bool ok;
 
 	if (!gzip_is(bytes, size))
-		return read_plain(&(struct plain_file){ bytes, size, name }, size, profile, err);
+		return read_text(&(struct plain_file){ bytes, size, name }, size, profile, err);
 	buffer_init(&inflated, inflated_limit(size));
 	ok = gzip_decompress(bytes, size, &inflated, err);
 	if (!ok)
 		error_prefix(err, "cannot read %s", name);
-	ok = ok && read_plain(&(struct plain_file){ inflated.data, inflated.size, name }, size, profile, err);
+	ok = ok && read_text(&(struct plain_file){ inflated.data, inflated.size, name }, size, profile, err);
 	buffer_deinit(&inflated);
 	return ok;
 }
@@ -255,12 +291,13 @@ bool foreign_is_lines(enum foreign_kind kind)
 	       kind == FOREIGN_PERF_SCRIPT;
 }
 
-bool foreign_read_text(const struct text_source *text, const char *name, struct profile **profile, struct error *err)
+bool foreign_read_text(const struct text_source *given, const char *name, struct profile **profile, struct error *err)
 {
-	enum foreign_kind kind = foreign_kind(text->head, text->head_bytes);
+	struct text_source text = without_mark(given);
+	enum foreign_kind kind = foreign_kind(text.head, text.head_bytes);
 
 	if (kind == FOREIGN_PERF_SCRIPT)
-		return perf_script_read(text, name, ARRAY_MAX_IDS, profile, err);
-	return kind == FOREIGN_FOLDED ? profile_read_folded(text, name, ARRAY_MAX_IDS, profile, err)
-				      : callgrind_read(text, kind == FOREIGN_CACHEGRIND, name, profile, err);
+		return perf_script_read(&text, name, ARRAY_MAX_IDS, profile, err);
+	return kind == FOREIGN_FOLDED ? profile_read_folded(&text, name, ARRAY_MAX_IDS, profile, err)
+				      : callgrind_read(&text, kind == FOREIGN_CACHEGRIND, name, profile, err);
 }

@@ -7,6 +7,7 @@
  * Files of profiles, whoever wrote them. Which kind a file is, its content tells, never its name.
  *
  *	foreign.c	which kind it is, and who reads it
+ *	utf16.c		text in UTF-16
  *	unsupported.c	what is often given to Kelvin, and what makes a profile of it
  *	callgrind/	callgrind.out and cachegrind.out
  *	cpuprofile/	CPU profiles of V8
@@ -30,11 +31,15 @@ enum foreign_kind {
 	FOREIGN_SPEEDSCOPE,
 	FOREIGN_PERF_SCRIPT,
 	FOREIGN_PERF_DATA,
-	FOREIGN_PART, /* the FILE.part of a killed recorder: sampler_read_part() */
+	FOREIGN_UTF16, /* a text whose byte order mark says so, as PowerShell writes it: any kind of text */
+	FOREIGN_PART,  /* the FILE.part of a killed recorder: sampler_read_part() */
 	FOREIGN_UNKNOWN
 };
 
-/* Tells what a file is from its start, of which a first line of text must be whole. What is gzipped counts as pprof. */
+/*
+ * Tells what a file is from its start, of which a first line of text must be whole. What is gzipped counts as pprof. A
+ * byte order mark of UTF-8 is no part of a text, here and below.
+ */
 enum foreign_kind foreign_kind(const void *bytes, size_t size);
 
 /*
