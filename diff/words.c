@@ -43,8 +43,9 @@ const char *words_scale(enum diff_scale_mode mode)
 		return " per unit of work";
 	case DIFF_SCALE_ROBUST:
 		return " at a guessed load";
-	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_SHARE:
+		return " by share";
+	case DIFF_SCALE_AUTO:
 		return "";
 	}
 	return "";

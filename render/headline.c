@@ -144,7 +144,11 @@ static void next_of_inconclusive(const struct render_input *input, const char *f
 {
 	const struct diff *diff = input->diff;
 
-	if (diff_load_is_open(diff)) {
+	if (diff->scale.length_is_unknown) {
+		buffer_append_string(out, "Next: if both were recorded for the same time at the same rate, ");
+		append_command(input, filters, "--scale per-run", out);
+		buffer_append_byte(out, '.');
+	} else if (diff_load_is_open(diff)) {
 		buffer_append_string(out, "Next: if the load was the same, ");
 		append_command(
 			input, filters, diff->scale.mode == DIFF_SCALE_RATE ? "--scale rate" : "--scale per-run", out);

@@ -406,6 +406,7 @@ static json_t *scale(struct json_writer *w)
 	document_put(w, object, "factor", json_number(w->diff->scale.factor));
 	document_put(w, object, "factor_ci", factor_interval(w));
 	document_put(w, object, "load", json_valid_string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
+	document_put(w, object, "length", json_valid_string(w->diff->scale.length_is_unknown ? "unknown" : "known"));
 	document_put(w, object, "controls", count(w->diff->scale.controls));
 	document_put(w, object, "other_mode",
 		known ? json_valid_string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());

@@ -46,6 +46,14 @@ static void widen_by_functions(const struct load *load, struct load_range *range
 	}
 }
 
+/* The factor by which all runs of both sides count alike, whatever their lengths. */
+static double per_run_factor(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+
+	return (double)(base->run_count ? base->run_count : 1) / (double)(head->run_count ? head->run_count : 1);
+}
+
 static void find_range(
 	const struct diff_build *build, const struct experiment *experiment, struct load_range *range, double *variance)
 {
@@ -56,6 +64,11 @@ static void find_range(
 	experiment_scale(experiment, 0, &whole);
 	by_share = (struct reading){ log(whole.head / whole.base), counting_variance(experiment) };
 	range->is_open = true;
+	if (build->diff->scale.length_is_unknown)
+		widen(range, variance, &(struct reading){ log(experiment->factor / per_run_factor(build)), 0 });
+	/* Chance is not known then, so the functions' ratios bound nothing. */
+	if (!build_is_counted(build))
+		return;
 	/* The factor multiplies head: a load of twice base's has the factor 1/2. */
 	range->typical = log(experiment->factor / build->load.factor);
 	widen(range, variance, &by_share);

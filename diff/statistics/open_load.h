@@ -9,6 +9,7 @@
  * - per second: head had base's load;
  * - by share: all of the difference of the totals is load;
  * - the typical ratio of functions (load.h), which is neither where a few functions changed much.
+ * Where it is not known for how long the sides were recorded, the first is per run, and the scale is the second.
  * A function is proven to differ only if it differs, in one direction, for every load between the least and the
  * greatest of the three. So the load of an unchanged program colours nothing, and neither does the growth of others.
  * Its interval is the union of its intervals over these loads.

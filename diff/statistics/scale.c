@@ -63,21 +63,76 @@ static bool follows_load(const struct diff_build *build)
 	return scale_has_load(build) || build->diff->waiting != DIFF_WAITING_NONE;
 }
 
+/* Whether values are numbers of samples, which say nothing of time or events unless each stands for as much. */
+static bool samples_are_counted(const struct diff_build *build)
+{
+	return !build->diff->is_exact && build->metric[DIFF_BASE] == 0 && build->metric[DIFF_HEAD] == 0;
+}
+
+/* What a sample of head stands for in samples of base; 0: only one side says what its own stand for. */
+static double sample_ratio(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	const struct profile_value_type *b = &base->period_type, *h = &head->period_type;
+	bool has_base = base->period > 0 || base->facts.frequency_hz > 0,
+	     has_head = head->period > 0 || head->facts.frequency_hz > 0;
+
+	if (!samples_are_counted(build))
+		return 1;
+	if (base->period > 0 && head->period > 0 &&
+		strcmp(profile_string(base, b->type), profile_string(head, h->type)) == 0 &&
+		strcmp(profile_string(base, b->unit), profile_string(head, h->unit)) == 0)
+		return (double)head->period / (double)base->period;
+	if (base->facts.frequency_hz > 0 && head->facts.frequency_hz > 0)
+		return (double)base->facts.frequency_hz / (double)head->facts.frequency_hz;
+	return has_base == has_head ? 1 : 0;
+}
+
+static bool side_has_length(const struct profile *profile)
+{
+	return load_seconds(profile) > 0 || scale_whole_commands(profile);
+}
+
+const char *scale_length_words(const struct diff_build *build)
+{
+	bool base = side_has_length(build->profiles[DIFF_BASE]), head = side_has_length(build->profiles[DIFF_HEAD]);
+
+	if (!build->diff->scale.length_is_unknown)
+		return "";
+	if (base && head)
+		return "one side alone says how often it was sampled";
+	return base   ? "head's files do not say for how long it was recorded, and how often it was sampled"
+	       : head ? "base's files do not say for how long it was recorded, and how often it was sampled"
+		      : "no file says for how long it was recorded, and how often it was sampled";
+}
+
+/* Whether totals can be compared at all, by what the files say of their length and of their samples. */
+static bool lengths_are_known(const struct diff_build *build)
+{
+	return side_has_length(build->profiles[DIFF_BASE]) && side_has_length(build->profiles[DIFF_HEAD]) &&
+	       build->diff->scale.sample_ratio > 0;
+}
+
 /*
  * The mode for a program that is compared as --scale auto. The load is a question only where a program was watched for
- * a time: a command that ran from start to end did its work. It is counted, or unknown; it is never guessed.
+ * a time: a command that ran from start to end did its work. It is counted, or unknown; it is never guessed. Nor is the
+ * length of a recording: where a file does not say it, shares are left.
  */
-static enum diff_scale_mode default_mode(const struct diff_build *build, bool *load_is_unknown)
+static enum diff_scale_mode default_mode(const struct diff_build *build, struct diff_scale *scale)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 
-	*load_is_unknown = false;
-	if (!follows_load(build) || (scale_whole_commands(base) && scale_whole_commands(head)))
+	if (build->diff->is_exact || metric_kind(build) == PROFILE_METRIC_IN_USE ||
+		(scale_whole_commands(base) && scale_whole_commands(head) && scale->sample_ratio > 0))
 		return DIFF_SCALE_PER_RUN;
-	if (build->work_is_usable)
+	if (follows_load(build) && build->work_is_usable && scale->sample_ratio > 0)
 		return DIFF_SCALE_PER_REQUEST;
-	*load_is_unknown = true;
-	return load_seconds(base) > 0 && load_seconds(head) > 0 ? DIFF_SCALE_RATE : DIFF_SCALE_PER_RUN;
+	scale->length_is_unknown = !lengths_are_known(build);
+	scale->load_is_unknown = scale->length_is_unknown || follows_load(build);
+	if (scale->length_is_unknown)
+		return DIFF_SCALE_SHARE;
+	return follows_load(build) && load_seconds(base) > 0 && load_seconds(head) > 0 ? DIFF_SCALE_RATE
+										       : DIFF_SCALE_PER_RUN;
 }
 
 static bool request_factor(const struct diff_build *build, double *factor, struct error *err)
@@ -104,26 +159,13 @@ static bool scale_like(struct diff_build *build, struct error *err)
 	return build_text(diff, err, &diff->requests_doubt, "%s", diff_string(whole, whole->requests_doubt));
 }
 
-bool scale_choose(struct diff_build *build, struct error *err)
+static bool choose_factor(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-	enum diff_scale_mode mode = build->options.scale;
 	const double *work = build->options.work;
 
-	bool load_is_unknown = false;
-
-	if (diff->whole)
-		return scale_like(build, err);
-	if (!work_compare(build, &build->work_is_usable, err))
-		return false;
-	diff->basis->work_is_usable = build->work_is_usable;
-	if (mode == DIFF_SCALE_AUTO)
-		mode = default_mode(build, &load_is_unknown);
-	diff->scale = (struct diff_scale){
-		.mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN, .load_is_unknown = load_is_unknown
-	};
-	switch (mode) {
+	switch (diff->scale.mode) {
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_ROBUST:
 		choose_load(diff, &build->load);
@@ -145,6 +187,28 @@ bool scale_choose(struct diff_build *build, struct error *err)
 		diff->scale.factor = work[DIFF_BASE] / work[DIFF_HEAD];
 		return true;
 	}
+	return true;
+}
+
+bool scale_choose(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	enum diff_scale_mode mode = build->options.scale;
+
+	if (diff->whole)
+		return scale_like(build, err);
+	if (!work_compare(build, &build->work_is_usable, err))
+		return false;
+	diff->basis->work_is_usable = build->work_is_usable;
+	diff->scale = (struct diff_scale){
+		.factor = 1, .factor_low = NAN, .factor_high = NAN, .sample_ratio = sample_ratio(build)
+	};
+	diff->scale.mode = mode == DIFF_SCALE_AUTO ? default_mode(build, &diff->scale) : mode;
+	if (!choose_factor(build, err))
+		return false;
+	if (diff->scale.mode != DIFF_SCALE_SHARE && diff->scale.mode != DIFF_SCALE_ROBUST &&
+		diff->scale.sample_ratio > 0)
+		diff->scale.factor *= diff->scale.sample_ratio;
 	return true;
 }
 
@@ -200,6 +264,11 @@ bool scale_describe(struct diff_build *build, struct error *err)
 		return build_text(
 			diff, err, &diff->scale_text, "%s", diff_string(diff->whole, diff->whole->scale_text));
 	diff->scale_text = 0;
+	if (diff->scale.sample_ratio > 0 && diff->scale.sample_ratio != 1 && diff->scale.mode != DIFF_SCALE_SHARE &&
+		diff->scale.mode != DIFF_SCALE_ROBUST)
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f %s, of which a factor of %.3g is what one of its samples stands for in samples of base",
+			factor, diff_scale_words(diff->scale.mode), diff->scale.sample_ratio);
 	if (fabs(factor - 1) < 5e-4)
 		return describe_speed(build, err);
 	switch (diff->scale.mode) {

@@ -26,6 +26,9 @@ static void interval_of(const struct row_result *result, bool found, double *low
 		*low = fmin(result->base * expm1(effect - t * error - result->less_by_load), measured);
 		*high = fmax(result->base * expm1(effect + t * error + result->more_by_load), measured);
 	}
+	/* No value is below 0, whatever the approximation by a normal distribution says of a few samples. */
+	*low = fmax(*low, -result->base);
+	*high = fmax(*high, -result->base);
 }
 
 /* The exact test of small counts and their interval may disagree: a proven difference satisfies both. */

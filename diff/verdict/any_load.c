@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/any_load.h"
 
+#include "diff/metric.h"
 #include "diff/statistics/open_load.h"
 #include "diff/verdict/sentences.h"
 #include "diff/verdict/unproven.h"
@@ -43,15 +44,26 @@ static bool decide_total(struct diff_build *build, enum proven_way way, struct e
 	return cause_find(build, way, &cause, err) && sentence_of_total(build, &cause, condition, err);
 }
 
+/* What is said of the total behind what is proven of functions; nothing where it cannot be compared. */
+static void total_words(const struct diff *diff, char out[static ANY_LOAD_REST])
+{
+	char words[WORDS_CHANGE];
+
+	out[0] = '\0';
+	if (diff->scale.length_is_unknown)
+		return;
+	words_change(diff, &diff->total, words);
+	snprintf(out, ANY_LOAD_REST, "; no load explains this, though it may explain the total's change: %s", words);
+}
+
 static bool decide_functions(
 	struct diff_build *build, const struct proven *proven, enum proven_way way, struct error *err)
 {
 	struct diff *diff = build->diff;
-	char words[WORDS_CHANGE], rest[ANY_LOAD_REST];
+	char rest[ANY_LOAD_REST];
 	struct cause cause;
 
-	words_change(diff, &diff->total, words);
-	snprintf(rest, sizeof(rest), "; no load explains this, though it may explain the total's change: %s", words);
+	total_words(diff, rest);
 	if (way == PROVEN_NEITHER) {
 		diff->verdict = DIFF_MIXED;
 		return sentence_of_counts(build, proven, rest, err);
@@ -63,14 +75,15 @@ static bool decide_functions(
 /* ---- Where no load is excluded ---- */
 
 /* What is proven of single functions, if anything: too little to decide. */
-static void small_words(const struct proven *proven, char out[static ANY_LOAD_WORDS])
+static void small_words(const struct diff *diff, const struct proven *proven, char out[static ANY_LOAD_WORDS])
 {
 	size_t functions = proven->more.changes + proven->less.changes;
 
 	out[0] = '\0';
 	if (functions > 0)
-		snprintf(out, ANY_LOAD_WORDS, "; %zu function%s changed more than the load explains, by %.1f points",
-			functions, functions == 1 ? "" : "s", fmax(proven->more.points, proven->less.points));
+		snprintf(out, ANY_LOAD_WORDS, "; %zu function%s changed more than the %s explains, by %.1f points",
+			functions, functions == 1 ? "" : "s", diff->scale.length_is_unknown ? "length" : "load",
+			fmax(proven->more.points, proven->less.points));
 }
 
 static bool holds_zero(const struct diff_estimate *e)
@@ -94,18 +107,37 @@ static bool say_if_equal(struct diff_build *build, const struct proven *proven, 
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	diff->needs_times_samples = 0;
-	small_words(proven, small);
+	small_words(diff, proven, small);
 	return build_text(diff, err, &diff->verdict_text,
 		"%s, if the load was the same; the load was not counted%s: record with the rights to count requests, or give --scale %s, or --scale work=BASE:HEAD",
 		diff_string(diff, diff->verdict_text), small, diff_scale_mode_name(diff->scale.mode));
 }
 
+/* Nothing is known of the total, and nothing is proven of shares. */
+static bool say_of_shares(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	struct diff *diff = build->diff;
+	char small[ANY_LOAD_WORDS];
+
+	diff->verdict = DIFF_INCONCLUSIVE;
+	small_words(diff, proven, small);
+	if (isnan(diff->total.ci_low) && diff->evidence.uncounted)
+		return build_text(diff, err, &diff->verdict_text,
+			"%s are not counts of samples, so fewer than 3 files on each side cannot tell a change of shares from noise: give 3 or more on each side, separated by commas",
+			metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
+	return build_text(diff, err, &diff->verdict_text, "no function's share is proven to have changed%s%s", small,
+		unproven_advice(build));
+}
+
 bool any_load_decide(struct diff_build *build, const struct proven *proven, struct error *err)
 {
-	enum proven_way way = way_of_total(&build->diff->total);
+	bool has_length = !build->diff->scale.length_is_unknown;
+	enum proven_way way = has_length ? way_of_total(&build->diff->total) : PROVEN_NEITHER;
 
 	if (way != PROVEN_NEITHER)
 		return decide_total(build, way, err);
+	if (!has_length && fmax(proven->more.points, proven->less.points) < proven_decisive_points)
+		return say_of_shares(build, proven, err);
 	if (fmax(proven->more.points, proven->less.points) < proven_decisive_points)
 		return say_if_equal(build, proven, err);
 	return cause_decide(build, proven, &way, err) && decide_functions(build, proven, way, err);

@@ -6,7 +6,8 @@
 /*
  * Head's load is not known where nobody counted the work of both sides (diff_load_is_open()): it may have been any in a
  * range (open_load.h). A deploy rarely comes with a larger change of load, and one that explains more than this is
- * named in the verdict, so that the reader decides.
+ * named in the verdict, so that the reader decides. Where it is not known for how long a side was recorded, nothing is
+ * said of the total at all.
  */
 
 /*

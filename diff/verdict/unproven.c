@@ -118,6 +118,16 @@ static bool too_few_samples(const struct diff_build *build, double tolerated)
 	return normal_quantile * sqrt(variance) > tolerated;
 }
 
+const char *unproven_advice(const struct diff_build *build)
+{
+	/* More samples of one recording do not reduce the variation between processes. */
+	if (build->diff->evidence.mode == DIFF_EVIDENCE_RUNS)
+		return "";
+	return too_few_samples(build, unproven_tolerance(build) / build->diff->total.base)
+		       ? "; so few samples prove no less: record longer, and several runs on each side"
+		       : "; smaller changes look like the variation between processes: record several runs on each side";
+}
+
 static bool say_inconclusive(struct diff_build *build, double tolerated, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -127,13 +137,9 @@ static bool say_inconclusive(struct diff_build *build, double tolerated, struct 
 	words_change(diff, &diff->total, words);
 	places_words(diff, places);
 	bound_words(&diff->total, bound);
-	/* More samples of one recording do not reduce the variation between processes. */
 	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
 		return build_text(diff, err, &diff->verdict_text, "%s%s; head %s %s%s", places, bound, words_verb(diff),
-			words,
-			too_few_samples(build, tolerated / diff->total.base)
-				? "; so few samples prove no less: record longer, and several runs on each side"
-				: "; smaller changes look like the variation between processes: record several runs on each side");
+			words, unproven_advice(build));
 	/* More runs in the same place tell no more of places. */
 	if (diff->layouts.widens)
 		return build_text(diff, err, &diff->verdict_text,

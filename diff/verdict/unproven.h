@@ -11,5 +11,8 @@
  */
 double unproven_tolerance(const struct diff_build *build);
 
+/* What would tell more, of recordings that are no runs: "; so few samples prove no less: ...". Static. */
+const char *unproven_advice(const struct diff_build *build);
+
 COMMON_MUST_CHECK
 bool unproven_decide(struct diff_build *build, struct error *err);

@@ -2,6 +2,7 @@
 #include "diff/verdict/verdict.h"
 
 #include "diff/statistics/load.h"
+#include "diff/statistics/scale.h"
 #include "diff/verdict/any_load.h"
 #include "diff/verdict/changes.h"
 #include "diff/verdict/control.h"
@@ -212,6 +213,18 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 	return decide_proven(build, err);
 }
 
+/* What the files do not say comes first: all that follows is of shares. */
+static bool say_length_first(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	double times = diff->raw_total[DIFF_HEAD] / diff->raw_total[DIFF_BASE];
+
+	return !diff->scale.length_is_unknown ||
+	       build_text(diff, err, &diff->verdict_text,
+		       "only shares can be compared, because %s (head's total is %.*f times base's): %s",
+		       scale_length_words(build), times < 10 ? 2 : 0, times, diff_string(diff, diff->verdict_text));
+}
+
 /* ---- Gates ---- */
 
 static const char *first_blocking(const struct diff *diff)
@@ -310,7 +323,7 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 		return true;
 	if (build->options.control)
 		build->diff->control = *build->options.control;
-	if (!changes_collect(build, err) || !decide_by_evidence(build, err))
+	if (!changes_collect(build, err) || !decide_by_evidence(build, err) || !say_length_first(build, err))
 		return false;
 	if (!(control_differs(&build->diff->control) ? decide_by_control(build, err) : decide_gates(build, err)) ||
 		!name_cause(build, err))

@@ -383,6 +383,19 @@ static bool compare_periods(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, false, text, err);
 }
 
+/* Limits are of totals, and of functions in parts of them. */
+static bool check_lengths(struct diff_build *build, struct error *err)
+{
+	char text[320];
+
+	if (!build->diff->scale.length_is_unknown)
+		return true;
+	snprintf(text, sizeof(text),
+		"%s: totals are not compared; --scale per-run compares them, if both were recorded alike",
+		scale_length_words(build));
+	return warnings_add(build->diff, true, text, err);
+}
+
 /* A short recording may lack rare events that a long one has: a garbage collection, a flush, the start. */
 static bool compare_durations(struct diff_build *build, struct error *err)
 {
@@ -597,9 +610,9 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
-	return check_copies(build, err) && compare_facts(build, err) && say_of_instances(build, err) &&
-	       compare_metrics(build, err) && compare_conditions(build, err) && compare_programs(build, err) &&
-	       check_warmup(build, err) && compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) &&
-	       compare_cut(build, err) && check_estimated(build, err) && compare_unknown(build, err) &&
-	       name_readings(build, err) && name_evidence(build, err);
+	return check_lengths(build, err) && check_copies(build, err) && compare_facts(build, err) &&
+	       say_of_instances(build, err) && compare_metrics(build, err) && compare_conditions(build, err) &&
+	       compare_programs(build, err) && check_warmup(build, err) && compare_interrupts(build, err) &&
+	       compare_waiting_for_cpus(build, err) && compare_cut(build, err) && check_estimated(build, err) &&
+	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
 }

@@ -91,8 +91,10 @@ static void an_unknown_load_flags_what_it_cannot_explain(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CLEANUP(profile_cleanup) struct profile *head = synthetic_profile(cases[i].head);
-		CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+		CLEANUP(diff_cleanup) struct diff *diff = NULL;
 
+		base->runs[0].duration_ns = head->runs[0].duration_ns = 1000000000;
+		diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 		assert_true(diff->scale.load_is_unknown);
 		assert_float_equal(diff->scale.factor, 1, 1e-9);
 		if (!cases[i].more)
@@ -284,6 +286,122 @@ static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
 		profile_destroy(profiles[side]);
 }
 
+/* ---- Files that do not say how long they are ---- */
+
+static struct profile *profile_of(const char *lines, int64_t duration_s, int64_t period, const char *period_type)
+{
+	struct profile *profile = synthetic_profile(lines);
+	struct error err;
+
+	profile->runs[0].duration_ns = duration_s * 1000000000;
+	profile->period = period;
+	assert_true(profile_intern(profile, period_type, &profile->period_type.type, &err) &&
+		    profile_intern(profile, "nanoseconds", &profile->period_type.unit, &err));
+	return profile;
+}
+
+static void a_length_that_no_file_says_leaves_shares(void **state)
+{
+	static const int64_t lengths[][DIFF_SIDES] = { { 0, 0 }, { 10, 0 }, { 0, 10 } };
+	static const char *const words[] = { "no file says for how long", "head's files do not say for how long",
+		"base's files do not say for how long" };
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		CLEANUP(profile_cleanup)
+		struct profile *base = profile_of(four, lengths[i][0], 0, ""),
+			       *head = profile_of(four_all_doubled, lengths[i][1], 0, "");
+		struct diff_gate gate = { .subject = DIFF_GATE_TOTAL, .percent = 5 };
+		struct diff_options gated = { .gates = &gate, .gate_count = 1 };
+		CLEANUP(diff_cleanup)
+		struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO),
+			    *told = diff_in_mode(base, head, DIFF_SCALE_PER_RUN),
+			    *limited = synthetic_diff(base, head, &gated);
+
+		assert_int_equal(diff->scale.mode, DIFF_SCALE_SHARE);
+		assert_true(diff->scale.length_is_unknown);
+		assert_false(any_flag(diff));
+		assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+		assert_true(strstr(diff_string(diff, diff->verdict_text), "only shares can be compared") ==
+			    diff_string(diff, diff->verdict_text));
+		synthetic_assert_says(diff, words[i]);
+		synthetic_assert_says(diff, "head's total is 2.00 times base's");
+		assert_false(told->scale.length_is_unknown);
+		assert_null(strstr(diff_string(told, told->verdict_text), "only shares"));
+		synthetic_assert_says(limited, "the --fail-on limits were not checked");
+	}
+}
+
+static void lengths_that_are_known_are_divided_out(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *base = profile_of(four, 10, 0, ""), *head = profile_of(four_all_doubled, 20, 0, "");
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	assert_int_equal(diff->scale.mode, DIFF_SCALE_RATE);
+	assert_false(diff->scale.length_is_unknown);
+	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
+	assert_float_equal(diff->total.delta, 0, 1e-3);
+}
+
+/* Samples stand for what their periods say: a hundred a second are as much as ten a second of ten times the period. */
+static void samples_of_other_periods_stand_for_more(void **state)
+{
+	static const struct {
+		int64_t base, head;
+		double factor; /* 0: not known */
+	} cases[] = { { 10000000, 10000000, 1 }, { 10000000, 1000000, 0.1 }, { 1000000, 5000000, 5 }, { 0, 0, 1 },
+		{ 10000000, 0, 0 }, { 0, 10000000, 0 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CLEANUP(profile_cleanup)
+		struct profile *base = profile_of(four, 10, cases[i].base, "cpu"),
+			       *head = profile_of(four, 10, cases[i].head, "cpu");
+		struct diff_options options = { .metric = "samples" };
+		CLEANUP(diff_cleanup)
+		struct diff *diff = synthetic_diff(base, head, &options),
+			    *time = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+		assert_true(diff->scale.length_is_unknown == !(cases[i].factor > 0));
+		assert_float_equal(diff->scale.factor, cases[i].factor > 0 ? cases[i].factor : 1, 1e-9);
+		assert_true((cases[i].factor != 1) == (diff->scale_text != 0 || diff->scale.length_is_unknown));
+		assert_float_equal(time->scale.factor, 1, 1e-9);
+	}
+}
+
+/* What is new beside a few samples says nothing of those, whatever their share was: it may come on top. */
+static void a_share_is_no_direction(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *base = synthetic_profile("main;work 40\n"),
+		       *head = synthetic_profile("main;work 40\nlock;wait 4000\n");
+	CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	assert_true(diff->scale.length_is_unknown);
+	assert_int_not_equal(diff->verdict, DIFF_IMPROVED);
+	assert_int_not_equal(synthetic_function(diff, "work")->total.state, DIFF_STATE_LESS);
+}
+
+/* However few samples there are, nothing can take less than nothing. */
+static void no_interval_ends_below_nothing(void **state)
+{
+	static const char *const pairs[][DIFF_SIDES] = { { "main;a 1\n", "main;a 1\nlock;b 14101\n" },
+		{ "main;a 2\nmain;b 1\n", "main;a 1\n" }, { "main;a 3\n", "main;a 1\nmain;c 700\n" } };
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		CLEANUP(profile_cleanup)
+		struct profile *base = synthetic_profile(pairs[i][0]), *head = synthetic_profile(pairs[i][1]);
+
+		for (enum diff_scale_mode mode = DIFF_SCALE_AUTO; mode <= DIFF_SCALE_SHARE; mode++) {
+			CLEANUP(diff_cleanup) struct diff *diff = diff_in_mode(base, head, mode);
+
+			assert_false(diff->total.ci_low < -diff->total.base);
+			for (size_t f = 0; f < diff->function_count; f++)
+				assert_false(diff->functions[f].self.ci_low < -diff->functions[f].self.base ||
+					     diff->functions[f].total.ci_low < -diff->functions[f].total.base);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +418,11 @@ int main(void)
 		cmocka_unit_test(unchanged_code_carries_the_factor),
 		cmocka_unit_test(what_the_program_runs_carries_the_load),
 		cmocka_unit_test(a_load_that_cannot_be_told_is_unknown),
+		cmocka_unit_test(a_length_that_no_file_says_leaves_shares),
+		cmocka_unit_test(lengths_that_are_known_are_divided_out),
+		cmocka_unit_test(samples_of_other_periods_stand_for_more),
+		cmocka_unit_test(a_share_is_no_direction),
+		cmocka_unit_test(no_interval_ends_below_nothing),
 		cmocka_unit_test(words_are_parsed),
 	};
 
