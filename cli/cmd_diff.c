@@ -80,6 +80,7 @@ static int cmd_diff_work(void *context)
 
 	if (load_read(&comparing->inputs[DIFF_BASE], comparing->options, &base, &err) &&
 		load_read(&comparing->inputs[DIFF_HEAD], comparing->options, &head, &err) &&
+		weights_unify(base, head, &err) &&
 		symbolize_idle_lives(
 			(struct profile *[]){ base, head }, DIFF_SIDES, &comparing->options->naming, &err) &&
 		compare_profiles(comparing->comparison, base, head, comparing->sides, &code, &err))

@@ -176,7 +176,7 @@ bool load_read(const struct load_inputs *inputs, const struct load_options *opti
 			return false;
 		if (!all)
 			all = TAKE(next);
-		else if (!profile_merge(all, next, err))
+		else if (!weights_unify(all, next, err) || !profile_merge(all, next, err))
 			return error_prefix(err, "cannot add %s to the profiles before it", inputs->sources[i]->name);
 	}
 	*profile = TAKE(all);

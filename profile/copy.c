@@ -69,6 +69,7 @@ static bool copy_value_types(struct profile_copy *copy, struct error *err)
 		into->default_value_type = from->default_value_type;
 		into->count_name = copy->strings[from->count_name];
 		into->period = from->period;
+		into->weight_is_unnamed = from->weight_is_unnamed;
 		into->period_type = (struct profile_value_type){ copy->strings[from->period_type.type],
 			copy->strings[from->period_type.unit] };
 		for (uint32_t i = 0; i < from->value_type_count; i++)

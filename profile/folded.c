@@ -416,7 +416,8 @@ static bool settle_weights(struct profile *profile, struct error *err)
 		return true;
 	}
 	profile->default_value_type = 1;
-	if (weights_is_clock_period(period) &&
+	profile->weight_is_unnamed = !weights_is_clock_period(period);
+	if (!profile->weight_is_unnamed &&
 		(!profile_intern(profile, "time", &profile->value_types[1].type, err) ||
 			!profile_intern(profile, "nanoseconds", &profile->value_types[1].unit, err)))
 		return false;
@@ -429,6 +430,7 @@ static bool folded_check(struct folded_reader *r, struct error *err)
 	if (r->stacks > 0 && r->two_counts == r->stacks)
 		return error_set(err, ERROR_FORMAT,
 			"two counts on every line: this is a difference of two profiles (difffolded.pl); give the two themselves");
+	r->profile->weight_is_unnamed = true;
 	if (!profile_validate(r->profile, err) ||
 		!(r->decimals ? settle_decimals(r->profile, r->decimals, err) : settle_weights(r->profile, err)))
 		return false;

@@ -216,6 +216,11 @@ struct profile {
 	uint32_t default_value_type; /* the metric that reports show first: the CPU time */
 	struct profile_value_type period_type;
 	int64_t period;
+	/*
+	 * Value type 1, or the count where it is alone, is a number that its file does not name: a guess from the numbers
+	 * says what it is (profile/weights.h).
+	 */
+	bool weight_is_unnamed;
 
 	/* Owned heap arrays; the counts say how much is in use. */
 	struct profile_mapping *mappings;

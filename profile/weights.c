@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/weights.h"
 
+#include "profile/index.h"
 #include "profile/profile.h"
 
 #include <math.h>
 
 /* Thresholds of the model in weights.h. */
-static const double negligible_log = -20.72, unlikely_log = -13.82; /* logarithms of 10^-9, 10^-6 */
+static const double negligible_log = -20.72, unlikely_log = -6.908; /* logarithms of 10^-9, 10^-3 */
 static const double long_recording = 1e6, least_sum_of_quotients = 1e4, most_samples = 1e9;
 enum { LEAST_UNROUNDED = 30 };
 
@@ -81,7 +82,8 @@ static bool lacks_small_counts(const struct weights_survey *survey)
 	double rarity_log = -log(fmax(survey->sum / long_recording, 1));
 	double limit = 10, all = harmonic(fmax(survey->greatest, limit) + 1);
 
-	for (int decade = 0; decade < DECADES && limit < survey->greatest; decade++, limit *= 10)
+	/* Right below the greatest number nearly all are expected, so that one that is above is no sign. */
+	for (int decade = 0; decade < DECADES && 2 * limit < survey->greatest; decade++, limit *= 10)
 		if (rarity_log + log_tail((double)survey->count, (double)survey->below[decade], harmonic(limit) / all) <
 			unlikely_log)
 			return true;
@@ -150,4 +152,54 @@ void weights_settle(struct profile *profile, uint32_t weight)
 		profile->period = period;
 		profile->period_type = profile->value_types[weight];
 	}
+}
+
+/* ---- Files that are looked at together ---- */
+
+/* How a profile has its numbers: [samples] alone, or in parts of one as value type 1. */
+static int64_t parts_of_weight(const struct profile *profile)
+{
+	return profile_unit_parts(profile_string(profile, profile->value_types[1].unit));
+}
+
+/* Numbers that are counts become amounts: how many samples they were added up from is not known. */
+static bool weights_from_counts(struct profile *profile, struct error *err)
+{
+	if (!ARRAY_RESERVE(&profile->values, &profile->index->value_capacity, 2 * profile->sample_count + 1,
+		    SIZE_MAX / 64, err))
+		return false;
+	for (size_t i = profile->sample_count; i-- > 0;) {
+		profile->values[2 * i + 1] = profile->values[i];
+		profile->values[2 * i] = 1;
+	}
+	profile->value_type_count = 2;
+	profile->default_value_type = 1;
+	profile->counts_of[0] = profile->counts_of[1] = PROFILE_NONE;
+	profile->quality.samples = profile->sample_count;
+	return profile_intern(profile, "weight", &profile->value_types[1].type, err) &&
+	       profile_intern(profile, "", &profile->value_types[1].unit, err);
+}
+
+static bool weights_take_unit(struct profile *profile, const struct profile *other, struct error *err)
+{
+	int64_t times = parts_of_weight(other) / parts_of_weight(profile);
+
+	if (times <= 1)
+		return true;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		if (__builtin_mul_overflow(profile->values[2 * i + 1], times, &profile->values[2 * i + 1]))
+			return error_set(err, ERROR_LIMIT, "a weight is too large for the decimals of the other file");
+	return profile_intern(
+		profile, profile_string(other, other->value_types[1].unit), &profile->value_types[1].unit, err);
+}
+
+bool weights_unify(struct profile *a, struct profile *b, struct error *err)
+{
+	if (!a->weight_is_unnamed || !b->weight_is_unnamed || (a->value_type_count == 1 && b->value_type_count == 1))
+		return true;
+	if (a->value_type_count == 1 && !weights_from_counts(a, err))
+		return false;
+	if (b->value_type_count == 1 && !weights_from_counts(b, err))
+		return false;
+	return weights_take_unit(a, b, err) && weights_take_unit(b, a, err);
 }

@@ -573,6 +573,7 @@ bool speedscope_read(const void *bytes, size_t size, size_t most_stacks, struct 
 	if (!add_value_types(&r, err) || !read_profiles(&r, err))
 		return false;
 	set_duration(&r);
+	r.profile->weight_is_unnamed = r.profile->value_type_count == 2 && r.value_types[UNIT_NONE] == 1;
 	if (r.profile->sample_count > 0)
 		weights_settle(r.profile, r.profile->default_value_type);
 	for (size_t i = 0; i < r.profile->sample_count; i++)

@@ -94,6 +94,9 @@ static void numbers_tell_what_they_are(void **state)
 		/* Bytes of a heap with few and small objects, too. */
 		{ 100, 1, 1, 8, WEIGHTS_AMOUNTS, 1 },
 		{ 100, 1, 1, 10000, WEIGHTS_MULTIPLES, 10000 },
+		/* Three lines of tens of millions; one that is above a power of ten by little. */
+		{ 3, 3974557, 10488173, 1, WEIGHTS_AMOUNTS, 1 },
+		{ 1, 1, 1, 10000001, WEIGHTS_COUNTS, 1 },
 		{ 0, 0, 0, 0, WEIGHTS_COUNTS, 1 },
 		{ 5, 0, 0, 1, WEIGHTS_COUNTS, 1 },
 	};
@@ -342,6 +345,74 @@ static void metrics_have_the_names_of_their_file(void **state)
 }
 
 /* Counted on one side only, they are not known together. */
+static void expect_unified(const char *a, const char *b, const char *unit, const char *folded_a, const char *folded_b)
+{
+	CLEANUP(profile_cleanup) struct profile *x = read_profile(a, strlen(a)), *y = read_profile(b, strlen(b));
+	struct profile *both[] = { x, y };
+	const char *folded[] = { folded_a, folded_b };
+	struct error err;
+
+	assert_true(weights_unify(x, y, &err));
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(buffer_deinit) struct buffer out;
+
+		buffer_init(&out, 1 << 16);
+		assert_string_equal(
+			profile_string(both[i], both[i]->value_types[unit ? 1 : 0].unit), unit ? unit : "count");
+		assert_int_equal(both[i]->value_type_count, unit ? 2 : 1);
+		assert_true(profile_write_folded(both[i], both[i]->default_value_type, &out, &err));
+		assert_string_equal(out.data, folded[i]);
+		assert_true(profile_validate(both[i], &err));
+	}
+	assert_true(profile_merge(x, y, &err));
+	assert_true(profile_validate(x, &err));
+}
+
+/* Of numbers without a name, those of all files are amounts if those of one are. */
+static void numbers_are_decided_upon_together(void **state)
+{
+	(void)state;
+	expect_unified("a;b 3\nc 4\n", "a;b 5\n", NULL, "a;b 3\nc 4\n", "a;b 5\n");
+	expect_unified("a;b 3\nc 4\n", "a;b 52130911\na 24462903\nc 3974557\n", "", "a;b 3\nc 4\n",
+		"a 24462903\na;b 52130911\nc 3974557\n");
+	expect_unified("a;b 3\n", "a;b 1.5\n", "1/1000000", "a;b 3\n", "a;b 1.5\n");
+	expect_unified("a;b 1.23456789\n", "a;b 1.5\nc 2\n", "1/1000000000", "a;b 1.23456789\n", "a;b 1.5\nc 2\n");
+	expect_unified("a;b 52130911\na 24462903\nc 3974557\n", "a;b 0.25\n", "1/1000000",
+		"a 24462903\na;b 52130911\nc 3974557\n", "a;b 0.25\n");
+}
+
+static void numbers_that_do_not_fit_are_told(void **state)
+{
+	static const char large[] = "a 9000000000000000\n", fine[] = "a 0.123456789\n";
+	CLEANUP(profile_cleanup)
+	struct profile *x = read_profile(large, strlen(large)), *y = read_profile(fine, strlen(fine));
+	struct error err;
+
+	(void)state;
+	assert_false(weights_unify(x, y, &err));
+	assert_int_equal(err.code, ERROR_LIMIT);
+}
+
+/* Notes of all profiles are kept, each once, and those for which there is no room are counted. */
+static void notes_are_kept(void **state)
+{
+	static const char text[] = "a 1\n";
+	CLEANUP(profile_cleanup)
+	struct profile *x = read_profile(text, strlen(text)), *y = read_profile(text, strlen(text));
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < PROFILE_MAX_NOTES; i++)
+		assert_true(profile_add_note(y, &err, "%d of its lines", i) &&
+			    profile_add_note(y, &err, "%d of its lines", i));
+	assert_int_equal(y->notes.count, PROFILE_MAX_NOTES);
+	assert_int_equal(y->notes.left_out, 0);
+	assert_true(profile_add_note(x, &err, "another") && profile_merge(x, y, &err));
+	assert_int_equal(x->notes.count, PROFILE_MAX_NOTES);
+	assert_int_equal(x->notes.left_out, 1);
+	assert_string_equal(profile_string(x, x->notes.texts[1]), "0 of its lines");
+}
+
 static void merging_keeps_what_both_know(void **state)
 {
 	CLEANUP(profile_cleanup) struct profile *known = read_data("data/clock-first-half.folded.gz"), *merged = NULL;
@@ -372,6 +443,9 @@ int main(void)
 		cmocka_unit_test(a_count_is_that_of_its_family),
 		cmocka_unit_test(a_default_without_values_is_the_last_that_has_some),
 		cmocka_unit_test(metrics_have_the_names_of_their_file),
+		cmocka_unit_test(numbers_are_decided_upon_together),
+		cmocka_unit_test(numbers_that_do_not_fit_are_told),
+		cmocka_unit_test(notes_are_kept),
 		cmocka_unit_test(merging_keeps_what_both_know),
 	};
 
