@@ -43,6 +43,9 @@ static const struct {
 		"it is a binary file of austin; 'mojo2austin FILE OUT' of austin-python makes folded stacks of it" },
 	{ MARK("{\xa9\x03"), 0, PSTATS },
 	{ MARK("\xfb)\x03"), 0, PSTATS },
+	/* Files of version 2 are known by their own mark before. */
+	{ MARK("PERFFILE"), 0,
+		"it is a perf.data file of version 1 (Linux before 2.6.36); 'perf script -i FILE > OUT' makes a text that can be read" },
 	{ MARK("FLR\0"), 0,
 		"it is a recording of Java Flight Recorder; 'jfrconv -o collapsed' of async-profiler makes folded stacks of it" },
 	{ MARK("heap profile: "), 0, older_pprof },

@@ -70,6 +70,7 @@ struct pprof_reader {
 	uint64_t line_gap;                /* how many lines there are before the next one with a file of its own */
 	bool has_line_gap;                /* ... if there is one */
 	uint32_t *mappings;               /* owned: [position] mapping of the profile */
+	size_t lost_mappings;             /* locations in mappings that the file does not have */
 	struct pprof_function *functions; /* owned: [position] */
 	uint32_t *locations;              /* owned: [position] location of the profile */
 	uint32_t *threads;                /* owned: [position] thread of the profile */

@@ -144,14 +144,15 @@ static bool tables_add_function(
 	return true;
 }
 
-/* Names a location without a function by its address: `libfoo.so+0x1234`. */
+/* Names a location without a function by its address: `libfoo.so+0x1234`, `0x401234` where no module is known. */
 static bool name_by_address(
 	struct pprof_reader *r, uint32_t module, uint64_t address, struct profile_line *line, struct error *err)
 {
 	struct profile_function function = { .module = module };
 	char name[512];
 
-	snprintf(name, sizeof(name), "%.480s+0x%llx", profile_string(r->profile, module), (unsigned long long)address);
+	snprintf(name, sizeof(name), "%.480s%s0x%llx", profile_string(r->profile, module), module ? "+" : "",
+		(unsigned long long)address);
 	*line = (struct profile_line){ 0 };
 	return profile_intern(r->profile, name, &function.name, err) &&
 	       profile_add_function(r->profile, &function, &line->function, err);
@@ -173,20 +174,19 @@ static bool tables_read_line(struct pprof_reader *r, struct byte_reader message,
 	return pprof_read_line_file(r, line, err) && tables_add_function(r, position, module, &line->function, err);
 }
 
-static bool find_mapping(
-	const struct pprof_reader *r, const Pprof__Location *location, uint32_t *mapping, struct error *err)
+/* A location of a mapping that is not there is of no module, as in files without mappings. */
+static void find_mapping(struct pprof_reader *r, const Pprof__Location *location, uint32_t *mapping)
 {
 	uint32_t position;
 
 	*mapping = PROFILE_NONE;
 	if (location->mapping_id == 0)
-		return true;
+		return;
 	position = id_table_get(&r->mapping_ids, location->mapping_id);
 	if (position == HASH_MAP_NONE)
-		return error_set(err, ERROR_FORMAT, "location %llu references mapping %llu, which is not there",
-			(unsigned long long)location->id, (unsigned long long)location->mapping_id);
-	*mapping = r->mappings[position];
-	return true;
+		r->lost_mappings++;
+	else
+		*mapping = r->mappings[position];
 }
 
 static bool read_location(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
@@ -199,9 +199,9 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 	size_t count = 0;
 
 	if (!pprof_check(pprof_set_members(&location.base, message), "location", position, err) ||
-		!id_table_add(&r->location_ids, location.id, position, "location", err) ||
-		!find_mapping(r, &location, &mapping, err))
+		!id_table_add(&r->location_ids, location.id, position, "location", err))
 		return false;
+	find_mapping(r, &location, &mapping);
 	lines = malloc((location.n_line + 1) * sizeof(*lines));
 	if (!lines)
 		return error_set_memory(err);
@@ -236,8 +236,23 @@ static bool read_locations(struct pprof_reader *r, struct error *err)
 	return true;
 }
 
+static bool note_tables(struct pprof_reader *r, struct error *err)
+{
+	const char *dropped = pprof_text_of(r, r->numbers.drop_frames);
+
+	if (r->lost_mappings > 0 &&
+		!profile_add_note(r->profile, err,
+			"%zu of its locations are in mappings that the file does not have: their module is not known",
+			r->lost_mappings))
+		return false;
+	return !dropped[0] ||
+	       profile_add_note(r->profile, err,
+		       "the file asks to leave out frames of functions that match '%.200s' (drop_frames), which are shown: --hide leaves them out",
+		       dropped);
+}
+
 bool pprof_read_tables(struct pprof_reader *r, struct error *err)
 {
 	return pprof_read_value_types(r, err) && read_mappings(r, err) && list_functions(r, err) &&
-	       read_locations(r, err) && pprof_line_files_end(r, err);
+	       read_locations(r, err) && pprof_line_files_end(r, err) && note_tables(r, err);
 }

@@ -282,6 +282,7 @@ static void files_of_other_kinds_are_told(void **state)
 			"ELF\2\1\1\0",
 			"a program or library; 'kelvin record"),
 		FILE_OF("FLR\0\0\2", "jfrconv"),
+		FILE_OF("PERFFILE\x40\0\0\0\0\0\0\0", "perf script -i FILE"),
 		FILE_OF("HCAT\1\0\0\0\3\17\2\0", "replay --collapsed"),
 		FILE_OF("MOJ\3\1austin\0004.0.0\0", "mojo2austin"),
 		FILE_OF("{\xa9\3\xfa\35<frozen", "Python's pstats"),

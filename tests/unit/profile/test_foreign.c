@@ -234,6 +234,28 @@ static void files_without_mappings_and_addresses_are_read(void **state)
 	assert_string_equal(name_of(profile, profile->stacks[2].location, 0), "render");
 }
 
+/* Of a mapping that is not there only the module is lost; what the file asks to leave out is shown, and said. */
+static void what_the_tables_lack_is_noted(void **state)
+{
+	struct pprof_bytes p;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
+	pprof_function(&p, 1, "f");
+	pprof_location(&p, 1, 7, 0x1200, (uint64_t[]){ 1, 0 });
+	pprof_location(&p, 2, 0, 0x401000, (uint64_t[]){ 0 });
+	pprof_sample(&p, &(struct pprof_sample){ .locations = { 2, 1 }, .values = { 4 }, .value_count = 1 });
+	pprof_number(&p.file, PPROF_DROP_FRAMES, (uint64_t)pprof_string(&p, "malloc|calloc"));
+	profile = pprof_read(&p);
+	assert_int_equal(profile_sum(profile, 0), 4);
+	assert_string_equal(name_of(profile, profile->stacks[1].location, 0), "f");
+	assert_string_equal(name_of(profile, profile->stacks[2].location, 0), "0x401000");
+	assert_int_equal(profile->notes.count, 2);
+	assert_non_null(strstr(profile_string(profile, profile->notes.texts[0]), "1 of its locations"));
+	assert_non_null(strstr(profile_string(profile, profile->notes.texts[1]), "'malloc|calloc' (drop_frames)"));
+}
+
 static void the_default_sample_type_is_honoured(void **state)
 {
 	struct pprof_bytes p;
@@ -391,6 +413,7 @@ int main(void)
 		cmocka_unit_test(unknown_fields_are_skipped),
 		cmocka_unit_test(perf_to_profile_is_read),
 		cmocka_unit_test(files_without_mappings_and_addresses_are_read),
+		cmocka_unit_test(what_the_tables_lack_is_noted),
 		cmocka_unit_test(the_default_sample_type_is_honoured),
 		cmocka_unit_test(an_address_with_two_names_is_two_places),
 		cmocka_unit_test(samples_are_counted_by_the_period),

@@ -55,11 +55,6 @@ static void samples_that_sum_past_63_bits(struct pprof_bytes *p)
 	pprof_sample(p, &(struct pprof_sample){ .locations = { 2 }, .values = { INT64_MAX }, .value_count = 1 });
 }
 
-static void location_of_no_mapping(struct pprof_bytes *p)
-{
-	pprof_location(p, 2, 7, 0x1200, (uint64_t[]){ 1, 0 });
-}
-
 static void location_of_no_function(struct pprof_bytes *p)
 {
 	pprof_location(p, 2, 1, 0x1200, (uint64_t[]){ 8, 0 });
@@ -354,7 +349,6 @@ static void contradictions_are_named(void **state)
 		{ sample_with_too_many_values, "sample 1 has 2 values for 1 sample types" },
 		{ sample_with_a_negative_value, "negative value -1: this is a difference" },
 		{ samples_that_sum_past_63_bits, "do not fit 63 bits" },
-		{ location_of_no_mapping, "location 2 references mapping 7" },
 		{ location_of_no_function, "location 2 references function 8" },
 		{ location_twice, "location id 1 is there twice" },
 		{ location_with_the_id_0, "location 1 has the id 0" },
