@@ -51,13 +51,15 @@ static bool refuse_calls(void)
 
 static void courier_give_up_rights(pid_t parent)
 {
+	static const struct rights_places places = { .paths = readable,
+		.path_count = sizeof(readable) / sizeof(readable[0]) };
 	unsigned int left = rights_keep(RIGHTS_CAPABILITY(CAP_SETUID) | RIGHTS_CAPABILITY(CAP_SETGID));
 
 	left |= rights_become(rights_user(RIGHTS_BROKER, getpid()));
 	left |= rights_keep(0);
 	left |= rights_undumpable();
 	if (!child_is_sanitized())
-		left |= rights_read_below(readable, sizeof(readable) / sizeof(readable[0]));
+		left |= rights_read_below(&places);
 	/* The change of user has cleared it. */
 	child_end_with(parent);
 	left |= refuse_calls() ? 0 : RIGHTS_LEFT_CALLS;

@@ -2,6 +2,8 @@
 /* Tries requests again, and says what answers mean. */
 #include "store/http.h"
 
+#include "store/conceal.h"
+
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -111,21 +113,6 @@ bool http_send(struct http *http, const struct http_request *request, const stru
 
 /* ---- Answers ---- */
 
-/* Puts "***" in the place of a secret. */
-static void conceal(char *text, const char *secret)
-{
-	size_t size = secret ? strlen(secret) : 0;
-	char *at = text;
-
-	while (size > 0 && (at = strstr(at, secret))) {
-		size_t mark = size < 3 ? size : 3;
-
-		memset(at, '*', mark);
-		memmove(at + mark, at + size, strlen(at + size) + 1);
-		at += mark;
-	}
-}
-
 /* One line of text: whatever is between two words is one space. */
 static size_t join_words(const char *bytes, size_t size, char *text, size_t room)
 {
@@ -146,17 +133,14 @@ static size_t join_words(const char *bytes, size_t size, char *text, size_t room
 
 void http_append_words(const struct http *http, struct buffer *out, const char *bytes, size_t size)
 {
-	/* Longer than a secret, so that none is cut before it is found. */
-	enum { ROOM = 8192 };
-	const struct store_secrets *secrets = http_secrets(http);
+	enum { ROOM = 2048 };
 	CLEANUP(cleanup_free) char *text = malloc(ROOM);
 	size_t end = (size_t)HTTP_MAX_WORDS / 4 * 3;
 
 	if (!text)
 		return;
 	(void)join_words(bytes, size, text, ROOM);
-	conceal(text, secrets->token);
-	conceal(text, secrets->password);
+	conceal_secrets(http_secrets(http), text);
 	/* Not within a character. */
 	while (end > 0 && strlen(text) > end && (text[end] & 0xc0) == 0x80)
 		end--;
