@@ -192,6 +192,9 @@ int commit_range_answer(struct commit_range *range, const void *bytes, size_t si
 	}
 	if (err.code != ERROR_NONE)
 		cli_say("kelvin: --commits %s: %s\n", range->text, err.message);
+	/* git cannot go on in it, and would only take as long again. */
+	if (err.code == ERROR_SYSTEM)
+		range->repository = NULL;
 	return -1;
 }
 

@@ -42,11 +42,11 @@ COMMON_MUST_CHECK
 bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, struct error *err);
 
 /*
- * The same of the directory at the top of a git repository, which lies below with it; its path without links is written
- * to `path`, which is the caller's.
+ * The same of a directory, which is to be in a git repository: its path without links is written to `path`, which is
+ * the caller's. What of the repository lies below is for the child to see (texts_stay_below()).
  */
 COMMON_MUST_CHECK
-bool mcp_open_repository(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
+bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err);
 
 /* What is below the directories that is a profile, the newest first: at most `most`. `total`: how many there are. */
 struct mcp_profile {
@@ -63,6 +63,11 @@ bool mcp_find_profiles(const struct mcp_roots *roots, struct mcp_profiles *found
 void mcp_profiles_deinit(struct mcp_profiles *profiles);
 
 /* ---- Calls ---- */
+
+struct mcp_server {
+	struct mcp_roots roots;
+	double deadline_s;
+};
 
 /* The words of a command line, and the files that it names, which are open. */
 struct mcp_command {
@@ -94,15 +99,11 @@ struct mcp_outcome {
  * Both buffers are to be released in any case.
  */
 COMMON_MUST_CHECK
-bool mcp_run(const struct mcp_command *command, double deadline_s, struct mcp_outcome *outcome, struct error *err);
+bool mcp_run(const struct mcp_command *command, const struct mcp_server *server, struct mcp_outcome *outcome,
+	struct error *err);
 void mcp_outcome_deinit(struct mcp_outcome *outcome);
 
 /* ---- Tools ---- */
-
-struct mcp_server {
-	struct mcp_roots roots;
-	double deadline_s;
-};
 
 /* The list of all tools that this program has; NULL: out of memory. */
 json_t *mcp_tool_list(void);

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/source_file.h"
+#include "cli/texts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,9 +109,11 @@ static void limit(int resource, rlim_t most)
 }
 
 /* It is what a shell would start, but reads its files from descriptors, and writes to memory. */
-static _Noreturn void be_command(const struct mcp_command *command, pid_t parent, int out, int said)
+static _Noreturn void be_command(
+	const struct mcp_command *command, const struct mcp_roots *roots, pid_t parent, int out, int said)
 {
 	static char columns[] = "COLUMNS=140", colour[] = "NO_COLOR=1";
+	int directories[MCP_MOST_ROOTS];
 	struct options options;
 
 	(void)setpgid(0, 0);
@@ -129,6 +132,9 @@ static _Noreturn void be_command(const struct mcp_command *command, pid_t parent
 		if (!source_file_give(command->files[i].name, command->files[i].fd))
 			_exit(CLI_EXIT_ERROR);
 	source_file_refuse_others();
+	for (size_t i = 0; i < roots->count; i++)
+		directories[i] = roots->roots[i].fd;
+	texts_stay_below(directories, roots->count);
 	options_init(&options, find_command(command->words[0]), (int)command->count, command->words);
 	exit(cli_close_stdout(options.command->run(&options)));
 }
@@ -201,7 +207,7 @@ static bool judge(enum ending ending, int status, double deadline_s, int *code, 
 	return true;
 }
 
-static bool run_within(const struct mcp_command *command, double deadline_s, int out, int said,
+static bool run_within(const struct mcp_command *command, const struct mcp_server *server, int out, int said,
 	struct mcp_outcome *outcome, struct error *err)
 {
 	pid_t self = getpid(), pid;
@@ -214,17 +220,18 @@ static bool run_within(const struct mcp_command *command, double deadline_s, int
 	pid = fork();
 	if (pid == 0) {
 		close(alive[0]);
-		be_command(command, self, out, said);
+		be_command(command, &server->roots, self, out, said);
 	}
 	close(alive[1]);
-	ending = pid < 0 ? ENDED : wait_for_end(alive[0], deadline_s);
+	ending = pid < 0 ? ENDED : wait_for_end(alive[0], server->deadline_s);
 	close(alive[0]);
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start a process that answers");
-	return judge(ending, end_child(pid, ending), deadline_s, &outcome->code, err);
+	return judge(ending, end_child(pid, ending), server->deadline_s, &outcome->code, err);
 }
 
-bool mcp_run(const struct mcp_command *command, double deadline_s, struct mcp_outcome *outcome, struct error *err)
+bool mcp_run(const struct mcp_command *command, const struct mcp_server *server, struct mcp_outcome *outcome,
+	struct error *err)
 {
 	CLEANUP(cleanup_close) int out = memfd_create("answer", MFD_CLOEXEC);
 	CLEANUP(cleanup_close) int said = memfd_create("messages", MFD_CLOEXEC);
@@ -233,7 +240,7 @@ bool mcp_run(const struct mcp_command *command, double deadline_s, struct mcp_ou
 	buffer_init(&outcome->said, 4 * (size_t)MOST_BYTES);
 	if (out < 0 || said < 0)
 		return error_set_errno(err, errno, "cannot keep an answer in memory");
-	if (!run_within(command, deadline_s, out, said, outcome, err))
+	if (!run_within(command, server, out, said, outcome, err))
 		return false;
 	take(out, &outcome->out);
 	take(said, &outcome->said);

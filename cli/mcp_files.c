@@ -121,20 +121,15 @@ bool mcp_open_file(const struct mcp_roots *roots, const char *name, int *fd, str
 	return true;
 }
 
-bool mcp_open_repository(const struct mcp_roots *roots, const char *name, char **path, struct error *err)
+bool mcp_find_directory(const struct mcp_roots *roots, const char *name, char **path, struct error *err)
 {
-	CLEANUP(cleanup_close) int fd = -1, git = -1;
+	CLEANUP(cleanup_close) int fd = -1;
 	char link[64];
 	int why;
 
 	fd = open_in_roots(roots, name, O_DIRECTORY, &why);
 	if (fd < 0)
 		return refuse_name(name, why, err);
-	git = open_beneath(fd, ".git", O_DIRECTORY);
-	if (git < 0)
-		return error_set(err, ERROR_USAGE,
-			"cannot read %.200s: it is not the top of a git repository, with its .git below the server's directories",
-			name);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	*path = realpath(link, NULL);
 	return *path || error_set_errno(err, errno, "cannot open the directory %.200s", name);

@@ -341,12 +341,12 @@ static bool add_texts(struct call *call, const struct argument *argument, const 
 	return true;
 }
 
-/* A repository is named by a path, which is looked at here: it must lie below. */
+/* A repository is named by a directory, which must lie below. */
 static bool add_repository(struct call *call, const struct argument *argument, const char *name, struct error *err)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 
-	return mcp_open_repository(&call->server->roots, name, &path, err) &&
+	return mcp_find_directory(&call->server->roots, name, &path, err) &&
 	       mcp_add_word(&call->command, err, "--%s=%s", argument->option, path);
 }
 
@@ -438,7 +438,7 @@ static json_t *run_command(struct call *call, bool is_diff)
 	struct error err;
 	json_t *result;
 
-	result = make_command(call, is_diff, &err) && mcp_run(&call->command, call->server->deadline_s, &outcome, &err)
+	result = make_command(call, is_diff, &err) && mcp_run(&call->command, call->server, &outcome, &err)
 			 ? answer_of(&outcome)
 			 : answer(err.message, true);
 	mcp_outcome_deinit(&outcome);

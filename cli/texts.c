@@ -71,9 +71,24 @@ const struct options_row texts_single_rows[] = {
 	{ 0 },
 };
 
+/* Of a process that answers one question. */
+static struct {
+	struct repository_bounds bounds;
+	bool are_set;
+} within;
+
+void texts_stay_below(const int *directories, size_t count)
+{
+	within.bounds = (struct repository_bounds){ directories, count };
+	within.are_set = true;
+}
+
 bool texts_repository(struct texts *texts, const struct repository **repository, struct error *err)
 {
-	if (!texts->repository && !repository_open(texts->directory ? texts->directory : ".", &texts->repository, err))
+	const char *directory = texts->directory ? texts->directory : ".";
+
+	if (!texts->repository &&
+		!repository_open(directory, within.are_set ? &within.bounds : NULL, &texts->repository, err))
 		return false;
 	*repository = texts->repository;
 	return true;
@@ -114,20 +129,21 @@ static int tell(struct texts *texts, const struct error *err)
 	if (!texts->is_told)
 		cli_say("kelvin: sources are not read: %s\n", err->message);
 	texts->is_told = true;
+	texts->is_broken = texts->is_broken || err->code == ERROR_SYSTEM;
 	return -1;
 }
 
-/* A repository that nobody named may be missing; not one that git refuses. */
+/* A repository that nobody named may be missing, and so may git; not one that git refuses or cannot read. */
 static bool has_repository(struct texts *texts)
 {
 	const struct repository *repository;
 	struct error err = { .code = ERROR_NONE };
 
 	if (!texts->repository && !texts->is_tried && !texts_repository(texts, &repository, &err) &&
-		err.code == ERROR_PERMISSION)
+		err.code != ERROR_NOT_FOUND && err.code != ERROR_UNSUPPORTED)
 		(void)tell(texts, &err);
 	texts->is_tried = true;
-	return texts->repository != NULL;
+	return texts->repository && !texts->is_broken;
 }
 
 /* The label's commit: its id, or the beginning of it, and no other name of a revision, which may be anything. */
@@ -140,7 +156,7 @@ static bool find_label(struct texts *texts, enum diff_side side, const char *lab
 	if (label[size] || size < LEAST_LABEL || !has_repository(texts))
 		return false;
 	if (!repository_resolve(texts->repository, label, id, &err)) {
-		if (texts->directory)
+		if (texts->directory || err.code == ERROR_SYSTEM)
 			(void)tell(texts, &err);
 		return false;
 	}
@@ -275,7 +291,7 @@ int texts_answer(void *context, const void *bytes, size_t size)
 
 	if (!is_valid(question, size) || ++texts->question_count > TEXTS_MOST_QUESTIONS)
 		return -1;
-	has_commit = texts->repository && texts->commit[question->side][0];
+	has_commit = texts->repository && !texts->is_broken && texts->commit[question->side][0];
 	switch (question->kind) {
 	case TEXTS_COMMIT:
 		return answer_commit(texts, question->side, question->path);

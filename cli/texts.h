@@ -33,6 +33,7 @@ struct texts {
 	size_t map_count, map_capacity;
 	struct repository *repository; /* owned; NULL: not opened */
 	bool is_tried, is_told;        /* the repository was looked for; a failure was told, the rest would be alike */
+	bool is_broken;                /* git cannot go on in the repository: it is not asked again */
 	char commit[DIFF_SIDES][REPOSITORY_ID_BYTES]; /* "": not known yet */
 	size_t question_count;
 };
@@ -53,6 +54,12 @@ void texts_deinit(struct texts *texts);
  */
 COMMON_MUST_CHECK
 bool texts_repository(struct texts *texts, const struct repository **repository, struct error *err);
+
+/*
+ * From now on a repository is read only as far as it lies below these directories (struct repository_bounds), which are
+ * borrowed for good. For a process that answers one question of somebody else (cli/mcp.h).
+ */
+void texts_stay_below(const int *directories, size_t count);
 
 /* Answers a question as struct worker has it; `texts` is a struct texts. */
 int texts_answer(void *texts, const void *bytes, size_t size);

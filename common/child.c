@@ -3,8 +3,10 @@
 
 #include "common/cleanup.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -37,6 +39,21 @@ struct child_memory child_memory(void)
 	if (!file || fscanf(file, "%lu %*u %*u %*u %*u %lu", &mapped, &data) != 2)
 		return (struct child_memory){ 0 };
 	return (struct child_memory){ .mapped = mapped * page_bytes, .data = data * page_bytes };
+}
+
+char child_state(pid_t pid)
+{
+	CLEANUP(cleanup_close) int fd = -1;
+	char text[256], path[32];
+	const char *end;
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	text[size > 0 ? size : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : '\0';
 }
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -27,5 +27,11 @@ struct child_memory {
 };
 struct child_memory child_memory(void);
 
+/*
+ * What a process does, by the letter of proc_pid_stat(5): R it runs or waits for a CPU, S it sleeps until something
+ * happens, D it waits for a disk or the like, Z it has ended; '\0': it is not there.
+ */
+char child_state(pid_t pid);
+
 /* Of a program under a sanitizer, which cannot be confined, and whose confinement nobody relies on. */
 bool child_is_sanitized(void);

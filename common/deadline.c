@@ -15,7 +15,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -410,19 +409,8 @@ static bool is_refused(struct deadline *deadline, uint64_t owner)
 static bool is_starved(const struct slot *slot)
 {
 	pid_t pid = atomic_load(&slot->pid);
-	CLEANUP(cleanup_close) int fd = -1;
-	char text[256], path[32];
-	const char *end;
-	ssize_t size;
 
-	if (pid == 0)
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
-	text[size > 0 ? size : 0] = '\0';
-	end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'R';
+	return pid == 0 || child_state(pid) == 'R';
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ enum {
 	LANDLOCK_VERSION = 1,      /* flag of landlock_create_ruleset(2) */
 	LANDLOCK_PATH_BENEATH = 1, /* kind of landlock_add_rule(2) */
 	LANDLOCK_EXECUTE = 1 << 0,
+	LANDLOCK_WRITE_FILE = 1 << 1,
 	LANDLOCK_READ_FILE = 1 << 2,
 	LANDLOCK_READ_DIRECTORY = 1 << 3,
 	LANDLOCK_FILES_1 = (1 << 13) - 1, /* from executing to making symbolic links */
@@ -193,18 +195,38 @@ static struct landlock_rules rules_of_version(long version, uint64_t allowed_fil
 
 /* What can be done in a domain. */
 struct domain {
-	uint64_t files;                 /* everywhere */
-	const char *const *directories; /* below which files can be read and directories listed */
-	size_t directory_count;
-	bool has_tcp;
+	uint64_t files;                     /* everywhere */
+	const struct rights_places *places; /* NULL: nothing else */
 };
 
-static bool allow_below(int rules, const char *directory)
+static bool allow_place(int rules, int place, uint64_t more)
 {
-	CLEANUP(cleanup_close) int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct landlock_below rule = { LANDLOCK_READ_FILE | LANDLOCK_READ_DIRECTORY, fd };
+	struct landlock_below rule = { LANDLOCK_READ_FILE | more, place };
+	struct stat info;
 
-	return fd < 0 || syscall(SYS_landlock_add_rule, rules, LANDLOCK_PATH_BENEATH, &rule, 0) == 0;
+	if (fstat(place, &info) != 0)
+		return false;
+	if (S_ISDIR(info.st_mode))
+		rule.allowed |= LANDLOCK_READ_DIRECTORY;
+	return syscall(SYS_landlock_add_rule, rules, LANDLOCK_PATH_BENEATH, &rule, 0) == 0;
+}
+
+static bool allow_path(int rules, const char *path, uint64_t more)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 || allow_place(rules, fd, more);
+}
+
+static bool allow_places(int rules, const struct rights_places *places)
+{
+	bool ok = !places->runs || allow_path(rules, "/dev/null", LANDLOCK_WRITE_FILE);
+
+	for (size_t i = 0; ok && i < places->path_count; i++)
+		ok = allow_path(rules, places->paths[i], places->runs ? LANDLOCK_EXECUTE : 0);
+	for (size_t i = 0; ok && i < places->directory_count; i++)
+		ok = allow_place(rules, places->directories[i], 0);
+	return ok;
 }
 
 static unsigned int enter_domain(const struct domain *domain)
@@ -214,13 +236,11 @@ static unsigned int enter_domain(const struct domain *domain)
 	CLEANUP(cleanup_close) int fd = -1;
 	bool ok;
 
-	if (domain->has_tcp)
+	if (domain->places)
 		rules.handled_network = 0;
 	if (version >= 1 && has_no_new_privileges())
 		fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
-	ok = fd >= 0;
-	for (size_t i = 0; ok && i < domain->directory_count; i++)
-		ok = allow_below(fd, domain->directories[i]);
+	ok = fd >= 0 && (!domain->places || allow_places(fd, domain->places));
 	if (!ok || syscall(SYS_landlock_restrict_self, fd, 0) != 0)
 		return RIGHTS_LEFT_FILES | left_by_version(0);
 	return left_by_version(version);
@@ -236,10 +256,9 @@ unsigned int rights_no_files(void)
 	return enter_domain(&(struct domain){ 0 });
 }
 
-unsigned int rights_read_below(const char *const *directories, size_t count)
+unsigned int rights_read_below(const struct rights_places *places)
 {
-	return enter_domain(&(struct domain){ .directories = directories, .directory_count = count, .has_tcp = true }) &
-	       ~(unsigned int)RIGHTS_LEFT_TCP;
+	return enter_domain(&(struct domain){ .places = places }) & ~(unsigned int)RIGHTS_LEFT_TCP;
 }
 
 /* ---- Core dumps ---- */

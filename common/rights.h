@@ -86,12 +86,21 @@ unsigned int rights_read_only(void);
 COMMON_MUST_CHECK
 unsigned int rights_no_files(void);
 
+/* Where files are read and directories listed. */
+struct rights_places {
+	const char *const *paths; /* of directories and files; those that do not exist are left out */
+	size_t path_count;
+	bool runs;              /* programs in `paths` are executed, and /dev/null is written to */
+	const int *directories; /* descriptors, for which O_PATH is enough */
+	size_t directory_count;
+};
+
 /*
- * As rights_read_only(), but files are read and directories listed below these directories alone, each of which need
- * not exist, and TCP stays allowed.
+ * As rights_read_only(), but files are read in these places alone, and TCP stays allowed. Links lead to no other place:
+ * the kernel asks where a file lies, not by which name it was opened.
  */
 COMMON_MUST_CHECK
-unsigned int rights_read_below(const char *const *directories, size_t count);
+unsigned int rights_read_below(const struct rights_places *places);
 
 /*
  * Has no crash write the memory of the process (prctl(2): PR_SET_DUMPABLE 0, RLIMIT_CORE 0 with the hard limit as it

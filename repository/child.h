@@ -11,12 +11,13 @@
  * repository names as a program, git cannot start it. It ends with its parent.
  */
 struct repository_child {
-	const char *program;            /* absolute path of git */
-	const char *const *arguments;   /* as execve(2) has them; the first is the program's name */
-	const char *const *environment; /* likewise */
-	int directory;                  /* descriptor of the directory that it runs in */
-	uid_t user;                     /* where root runs us: whose account it becomes; 0: none */
-	size_t max_bytes;               /* of its output */
+	const char *program;                /* absolute path of git */
+	const char *const *arguments;       /* as execve(2) has them; the first is the program's name */
+	const char *const *environment;     /* likewise */
+	int directory;                      /* descriptor of the directory that it runs in */
+	uid_t user;                         /* where root runs us: whose account it becomes; 0: none */
+	const struct rights_places *places; /* the only files that it reads and executes; NULL: any */
+	size_t max_bytes;                   /* of its output */
 	unsigned int seconds;
 };
 
@@ -32,8 +33,9 @@ struct repository_answer {
 void repository_answer_deinit(struct repository_answer *answer);
 
 /*
- * Success means that git ended by itself, with whatever code. ERROR_LIMIT: its output is larger than `max_bytes`, or it
- * took longer than `seconds`; ERROR_SYSTEM: there is no process, or git crashed.
+ * Success means that git ended by itself, with whatever code. ERROR_LIMIT: its output is larger than `max_bytes`.
+ * ERROR_SYSTEM: there is no process, none that is kept to `places`, git crashed, took longer than `seconds`, or waited
+ * for a file that gives nothing, as a FIFO; asking again would take as long.
  */
 COMMON_MUST_CHECK
 bool repository_child_run(const struct repository_child *child, struct repository_answer *answer, struct error *err);

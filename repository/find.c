@@ -105,6 +105,11 @@ static bool refuse(const struct repository *repository, const char *complaint, s
 		return error_set(err, ERROR_NOT_FOUND,
 			"%.200s is in no git repository; name a directory that is in one by --repo DIR",
 			repository->name);
+	/* What git repeats of a file may be of one outside. */
+	if (repository->bounds)
+		return error_set(err, ERROR_PERMISSION,
+			"git %s the repository of %.200s; 'git -C DIR rev-parse' there says why",
+			allow ? "does not trust the owner of" : "cannot open", repository->name);
 	if (!allow)
 		return error_set(
 			err, ERROR_SYSTEM, "git cannot open the repository of %.200s: %s", repository->name, line);
@@ -175,6 +180,52 @@ static bool choose_user(struct repository *repository, int directory, struct err
 	return true;
 }
 
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+static bool is_bound(const struct repository_bounds *bounds, const struct stat *directory)
+{
+	struct stat info;
+
+	for (size_t i = 0; i < bounds->count; i++)
+		if (fstat(bounds->directories[i], &info) == 0 && is_same(&info, directory))
+			return true;
+	return false;
+}
+
+static bool lies_within(const struct repository_bounds *bounds, const char *path)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat last = { 0 }, info;
+
+	while (fd >= 0 && fstat(fd, &info) == 0 && !is_same(&info, &last)) {
+		int above;
+
+		if (is_bound(bounds, &info))
+			return true;
+		last = info;
+		above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		cleanup_close(&fd);
+		fd = above;
+	}
+	return false;
+}
+
+/* It is only told early, and why: what git reads later is refused by the kernel. */
+static bool check_bounds(const struct repository *repository, struct error *err)
+{
+	const struct repository_bounds *bounds = repository->bounds;
+
+	if (!bounds ||
+		(lies_within(bounds, repository->git_directory) && lies_within(bounds, repository->common_directory)))
+		return true;
+	return error_set(err, ERROR_PERMISSION,
+		"cannot read the repository of %.200s: its git directory lies outside of the directories that may be read",
+		repository->name);
+}
+
 bool repository_find(struct repository *repository, char format[REPOSITORY_FORMAT_BYTES], struct error *err)
 {
 	CLEANUP(cleanup_close) int directory = open(repository->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -184,6 +235,7 @@ bool repository_find(struct repository *repository, char format[REPOSITORY_FORMA
 	return find_program(repository, err) &&
 	       ask_path(repository, directory, "--git-dir", &repository->git_directory, err) &&
 	       ask_path(repository, directory, "--git-common-dir", &repository->common_directory, err) &&
+	       check_bounds(repository, err) &&
 	       ask(repository, directory, (const char *[]){ "--show-object-format", "--show-ref-format" }, 2, format,
 		       REPOSITORY_FORMAT_BYTES, err) &&
 	       choose_user(repository, directory, err);

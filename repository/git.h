@@ -19,6 +19,7 @@ struct repository {
 	bool is_shallow;
 	char *objects; /* owned: a variable of the environment */
 	const char *environment[REPOSITORY_ENVIRONMENT];
+	const struct repository_bounds *bounds; /* borrowed; NULL: none */
 };
 
 /*

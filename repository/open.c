@@ -125,6 +125,20 @@ static bool make_directory(struct repository *repository, const char *format, st
 
 /* ---- Questions ---- */
 
+/* Of the bounds, and the git directory of ours: what git reads within bounds beside itself and its libraries. */
+static int *list_readable(const struct repository *repository)
+{
+	size_t count = repository->bounds->count;
+	int *readable = malloc((count + 1) * sizeof(*readable));
+
+	if (!readable)
+		return NULL;
+	if (count > 0)
+		memcpy(readable, repository->bounds->directories, count * sizeof(*readable));
+	readable[count] = repository->directory;
+	return readable;
+}
+
 bool repository_git(const struct repository *repository, const char *const *arguments, size_t max_bytes,
 	unsigned int seconds, struct repository_answer *answer, struct error *err)
 {
@@ -134,6 +148,12 @@ bool repository_git(const struct repository *repository, const char *const *argu
 		.user = repository->user,
 		.max_bytes = max_bytes,
 		.seconds = seconds };
+	const char *const installed[] = { repository->program, "/bin", "/etc/ld.so.cache", "/gnu/store", "/lib",
+		"/lib64", "/nix/store", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/lib" };
+	struct rights_places places = {
+		.paths = installed, .path_count = sizeof(installed) / sizeof(installed[0]), .runs = true
+	};
+	CLEANUP(cleanup_free) int *readable = NULL;
 	CLEANUP(cleanup_free) const char **all = NULL;
 	size_t count = 0;
 
@@ -146,6 +166,14 @@ bool repository_git(const struct repository *repository, const char *const *argu
 	all[0] = "git";
 	memcpy(all + 1, arguments, count * sizeof(*all));
 	child.arguments = all;
+	if (repository->bounds) {
+		readable = list_readable(repository);
+		if (!readable)
+			return error_set_memory(err);
+		places.directories = readable;
+		places.directory_count = repository->bounds->count + 1;
+		child.places = &places;
+	}
 	return repository_child_run(&child, answer, err) ||
 	       error_prefix(err, "the repository of %.200s", repository->name);
 }
@@ -212,13 +240,15 @@ static bool open_all(struct repository *repository, struct error *err)
 	       make_directory(repository, format, err) && check_owner(repository, err);
 }
 
-bool repository_open(const char *directory, struct repository **repository, struct error *err)
+bool repository_open(const char *directory, const struct repository_bounds *bounds, struct repository **repository,
+	struct error *err)
 {
 	CLEANUP(repository_cleanup) struct repository *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
 	made->directory = -1;
+	made->bounds = bounds;
 	made->name = strdup(directory);
 	if (!made->name)
 		return error_set_memory(err);

@@ -18,6 +18,11 @@ static bool is_id(const char *text)
 
 static bool refuse_revision(const struct repository *repository, const char *revision, struct error *err)
 {
+	if (repository->bounds)
+		return error_set(err, ERROR_NOT_FOUND,
+			"the repository of %.150s has no commit '%.80s' below the directories that may be read: neither what a "
+			"clone lacks is there, nor what alternates and links lead to elsewhere",
+			repository->name, revision);
 	if (repository->is_shallow)
 		return error_set(err, ERROR_NOT_FOUND,
 			"the repository of %.150s has no commit '%.80s', as it is a shallow clone; fetch the rest: "
@@ -60,6 +65,11 @@ static bool refuse_missing(
 {
 	char line[128];
 
+	if (repository->bounds)
+		return error_set(err, ERROR_NOT_FOUND,
+			"the repository of %.150s lacks a part of commit %.12s below the directories that may be read, as a "
+			"partial clone does, or one with alternates elsewhere",
+			repository->name, commit);
 	repository_complaint_line(complaint, line, sizeof(line));
 	return error_set(err, ERROR_NOT_FOUND,
 		"the repository of %.100s lacks a part of commit %.12s (%s), as a partial clone does; to get it: "

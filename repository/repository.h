@@ -23,11 +23,22 @@
 struct repository;
 
 /*
- * `directory` is in the work tree, or is the repository. ERROR_NOT_FOUND: it is not there, or in no repository;
- * ERROR_PERMISSION: git does not trust its owner, with the command that allows it; ERROR_UNSUPPORTED: there is no git.
+ * Directories out of which nothing of a repository is read: neither by links and alternates, nor as the git directory
+ * that a work tree, a submodule or an empty .git leads to. The kernel holds it (Landlock).
+ */
+struct repository_bounds {
+	const int *directories; /* borrowed, while the repository is open */
+	size_t count;
+};
+
+/*
+ * `directory` is in the work tree, or is the repository. `bounds`: NULL: none. ERROR_NOT_FOUND: it is not there, or in
+ * no repository; ERROR_PERMISSION: git does not trust its owner, with the command that allows it, or it is out of the
+ * bounds; ERROR_UNSUPPORTED: there is no git.
  */
 COMMON_MUST_CHECK
-bool repository_open(const char *directory, struct repository **repository, struct error *err);
+bool repository_open(const char *directory, const struct repository_bounds *bounds, struct repository **repository,
+	struct error *err);
 void repository_close(struct repository *repository);
 
 static inline void repository_cleanup(struct repository **repository)

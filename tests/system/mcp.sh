@@ -104,11 +104,24 @@ tells top '{"profile":"inside.pb.gz"}' parse_input
 ask profiles '{}'
 [[ $(jq -c '[.result.structuredContent.profiles[].name] | sort' answer) == '["before.pb.gz","deep/after.pb.gz"]' ]] || fail "$(cat answer)"
 
-# No repository around is read: the profile could name any file of it.
-mkdir served/sources
-git init -q . 2>/dev/null || true
-denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":"sources"}' 'not the top of a git repository'
+# No repository around is read, by whatever it is found: the profile could name any file of it.
+mkdir -p served/sources served/empty/.git served/linked
+git init -q .
+git -c user.name=n -c user.email=n@n commit -q --allow-empty -m outside
+outside=$(git rev-parse HEAD)
+git worktree add -q served/tree 2>/dev/null
+git init -q served/lent
+echo "$work/.git/objects" >served/lent/.git/objects/info/alternates
+git -C served/lent cat-file -e "$outside" || fail "the alternates lend nothing"
+ln -s "$work/.git" served/linked/.git
+outer=',"function":"parse_input","repository":'
+for name in sources empty tree linked; do
+	denied lines "{\"profile\":\"before.pb.gz\"$outer\"$name\",\"revision\":\"$outside\"}" 'lies outside of the directories|not below the directories'
+done
+denied lines "{\"profile\":\"before.pb.gz\"$outer\"lent\",\"revision\":\"$outside\"}" 'no commit .* below the directories'
 denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":".."}' 'not below the directories'
+git worktree remove --force served/tree
+rm -rf .git
 git init -q served/repository
 git -C served/repository -c user.name=n -c user.email=n@n commit -q --allow-empty -m empty
 denied lines '{"profile":"before.pb.gz","function":"parse_input","repository":"repository","revision":"v9"}' "v9"

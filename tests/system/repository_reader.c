@@ -26,7 +26,7 @@ static bool read_all(const char *directory, const char *revision, const char *pa
 	char id[REPOSITORY_ID_BYTES];
 	int fd = -1;
 
-	if (!repository_open(directory, &repository, err) || !repository_resolve(repository, revision, id, err))
+	if (!repository_open(directory, NULL, &repository, err) || !repository_resolve(repository, revision, id, err))
 		return false;
 	printf("%s\n", id);
 	if (!(path ? repository_read_file(repository, id, path, MOST_BYTES, &fd, err)

@@ -42,7 +42,7 @@ static int set_up(void **state)
 		"for name in before base within head; do echo $name >f; git add f; git commit -q -m $name; git tag $name; done;"
 		"git checkout -q -b side base; echo beside >f; git commit -q -a -m beside; git tag beside");
 	snprintf(top, sizeof(top), "%s/r", work);
-	if (!repository_open(top, &opened->repository, &err))
+	if (!repository_open(top, NULL, &opened->repository, &err))
 		fail_msg("%s", err.message);
 	opened->range = (struct commit_range){ .text = "base..head", .repository = opened->repository };
 	resolve(opened->repository, "base", opened->range.from);

@@ -94,7 +94,7 @@ static void its_time_is_over(void **state)
 
 	run(&outcome, "while :; do echo waits >&2; done", 4096, 1);
 	assert_false(outcome.is_done);
-	assert_int_equal(outcome.err.code, ERROR_LIMIT);
+	assert_int_equal(outcome.err.code, ERROR_SYSTEM);
 	assert_non_null(strstr(outcome.err.message, "longer than 1 second"));
 	assert_int_equal(strlen(outcome.answer.complaint), REPOSITORY_COMPLAINT_BYTES - 1);
 }

@@ -66,7 +66,7 @@ static struct repository *open_one(const char *name)
 	struct repository *repository = NULL;
 	struct error err = { 0 };
 
-	if (!repository_open(below(name), &repository, &err))
+	if (!repository_open(below(name), NULL, &repository, &err))
 		fail_msg("%s: %s", name, err.message);
 	return repository;
 }
@@ -235,9 +235,10 @@ static void what_is_not_there_is_told(void **state)
 	int fd = -1;
 
 	need_git();
-	expect_error(repository_open(below("gone"), &repository, &err), &err, ERROR_NOT_FOUND, "gone");
+	expect_error(repository_open(below("gone"), NULL, &repository, &err), &err, ERROR_NOT_FOUND, "gone");
 	sh("mkdir plain");
-	expect_error(repository_open(below("plain"), &repository, &err), &err, ERROR_NOT_FOUND, "no git repository");
+	expect_error(
+		repository_open(below("plain"), NULL, &repository, &err), &err, ERROR_NOT_FOUND, "no git repository");
 	sh("git -C one config uploadpack.allowFilter true; url=file://$PWD/one\n"
 	   "git clone -q --depth 1 $url shallow; git clone -q --no-checkout --filter=blob:none $url partial");
 	repository = open_one("shallow");
@@ -268,7 +269,8 @@ static void git_is_needed(void **state)
 	snprintf(path, sizeof(path), "bin:.:%s/bin", work);
 	sh("mkdir bin; ln -s /usr/bin/git bin/git; chmod 777 bin");
 	setenv("PATH", path, 1);
-	expect_error(repository_open(below("one"), &repository, &err), &err, ERROR_UNSUPPORTED, "sudo apt install git");
+	expect_error(repository_open(below("one"), NULL, &repository, &err), &err, ERROR_UNSUPPORTED,
+		"sudo apt install git");
 	setenv("PATH", before, 1);
 }
 
@@ -289,7 +291,7 @@ static void others_are_trusted_when_the_user_says_so(void **state)
 		"chmod 700 secret; chown -R %d:%d theirs",
 		STRANGER, STRANGER);
 	sh(script);
-	expect_error(repository_open(below("theirs"), &repository, &err), &err, ERROR_PERMISSION,
+	expect_error(repository_open(below("theirs"), NULL, &repository, &err), &err, ERROR_PERMISSION,
 		"git config --global --add safe.directory");
 	assert_non_null(strstr(err.message, below("theirs")));
 	sh("git config --global --add safe.directory \"$PWD/theirs\"; git -C theirs show secret:s.c >/dev/null");
@@ -313,8 +315,85 @@ static void an_owner_who_is_shut_out_is_told(void **state)
 		"git config --global --add safe.directory \"$PWD/closed/theirs\"",
 		STRANGER, STRANGER);
 	sh(script);
-	expect_error(repository_open(below("closed/theirs"), &repository, &err), &err, ERROR_PERMISSION,
+	expect_error(repository_open(below("closed/theirs"), NULL, &repository, &err), &err, ERROR_PERMISSION,
 		"as user 12345, whose it is, and that user cannot");
+}
+
+/* ---- Bounds ---- */
+
+/* Whether git, kept to the directory `outer/served` or to none, reads a file of the commit in a repository there. */
+static bool reads_file(const char *name, const char *commit, bool is_bounded)
+{
+	int served = open(below("outer/served"), O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	const struct repository_bounds bounds = { &served, 1 };
+	char path[64], id[REPOSITORY_ID_BYTES], text[64] = "";
+	struct repository *repository = NULL;
+	struct error err = { 0 };
+
+	snprintf(path, sizeof(path), "outer/served/%s", name);
+	if (repository_open(below(path), is_bounded ? &bounds : NULL, &repository, &err) &&
+		repository_resolve(repository, commit, id, &err) &&
+		repository_read_file(repository, id, "s.c", MEGABYTE, &fd, &err))
+		take(fd, text, sizeof(text));
+	repository_close(repository);
+	close(served);
+	return strcmp(text, "secret\n") == 0;
+}
+
+static void nothing_is_read_out_of_bounds(void **state)
+{
+	static const char *const outside[] = { "empty", "file", "link", "tree", "module", "alternates", "objects",
+		"loose", "pack", "common" };
+	static const char *const inside[] = { "own", "own/sub", "own_tree", "own_alternates", "own_link" };
+	char commit[REPOSITORY_ID_BYTES];
+	struct repository *repository;
+	struct error err = { 0 };
+
+	need_git();
+	sh("git init -q outer; cd outer; mkdir sub; echo secret >s.c; echo sub >sub/s.c; git add .; git commit -qm secret\n"
+	   "mkdir -p served/empty/.git; cd served; outer=$PWD/..\n"
+	   "mkdir file link; echo gitdir: $outer/.git >file/.git; ln -s $outer/.git link/.git\n"
+	   "git -C $outer worktree add -q served/tree\n"
+	   "git init -q $outer/super; git -C $outer/super submodule --quiet add $outer inner\n"
+	   "mv $outer/super/inner module; echo gitdir: $outer/super/.git/modules/inner >module/.git\n"
+	   "git config -f $outer/super/.git/modules/inner/config --unset core.worktree\n"
+	   "for way in alternates objects loose pack common; do git init -q $way; done\n"
+	   "echo $outer/.git/objects >alternates/.git/objects/info/alternates\n"
+	   "rm -r objects/.git/objects; ln -s $outer/.git/objects objects/.git/objects\n"
+	   "cp -rsf $outer/.git/objects/. loose/.git/objects\n"
+	   "git clone -q --bare $outer $outer/packed; git -C $outer/packed repack -qad\n"
+	   "cp -rsf $outer/packed/objects/. pack/.git/objects\n"
+	   "echo $outer/.git >common/.git/commondir\n"
+	   "git clone -q --no-local $outer own; git -C own worktree add -q ../own_tree; ln -s own own_link\n"
+	   "git init -q own_alternates; echo ../../../own/.git/objects >own_alternates/.git/objects/info/alternates");
+	repository = open_one("outer");
+	assert_true(repository_resolve(repository, "HEAD", commit, &err));
+	repository_close(repository);
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		if (!reads_file(outside[i], commit, false))
+			fail_msg("%s is no way out", outside[i]);
+		if (reads_file(outside[i], commit, true))
+			fail_msg("%s leads out of bounds", outside[i]);
+	}
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+		if (!reads_file(inside[i], commit, true))
+			fail_msg("%s lies within", inside[i]);
+}
+
+/* Instead of waiting for as long as git may take: the other files are those that git reads later. */
+static void a_fifo_holds_nobody(void **state)
+{
+	struct repository *repository = NULL;
+	char id[REPOSITORY_ID_BYTES];
+	struct error err = { 0 };
+
+	need_git();
+	sh("cp -r one waits; mkfifo waits/.git/packed-refs; cp -r one waits_at_once; rm waits_at_once/.git/config\n"
+	   "mkfifo waits_at_once/.git/config");
+	repository = open_one("waits");
+	expect_error(repository_resolve(repository, "none", id, &err), &err, ERROR_SYSTEM, "is a FIFO or the like");
+	repository_close(repository);
+	expect_error(repository_open(below("waits_at_once"), NULL, &repository, &err), &err, ERROR_SYSTEM, "FIFO");
 }
 
 int main(void)
@@ -329,6 +408,8 @@ int main(void)
 		cmocka_unit_test(git_is_needed),
 		cmocka_unit_test(others_are_trusted_when_the_user_says_so),
 		cmocka_unit_test(an_owner_who_is_shut_out_is_told),
+		cmocka_unit_test(nothing_is_read_out_of_bounds),
+		cmocka_unit_test(a_fifo_holds_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
