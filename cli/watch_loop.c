@@ -96,11 +96,32 @@ static void meet(struct watch *watch, bool is_first)
 	watch_say(watch, "%s has restarted (pid %d)", process->program, (int)process->pid);
 }
 
+/* Others execute the same program, or one of the same name: who is meant is not known, but who is recorded is. */
+static void say_namesakes(struct watch *watch)
+{
+	const struct watch_process *process = watch_target_process(watch->target);
+	const char *name = watch->options->wish.name;
+
+	if (!watch_target_has_namesakes(watch->target) || watch->said_namesakes)
+		return;
+	watch->said_namesakes = true;
+	if (process)
+		watch_say(watch,
+			"other users execute %s as well: the processes of user %u are recorded, whose is the oldest (pid %d); name another one by -p, --unit or --cgroup",
+			name, (unsigned int)process->user, (int)process->pid);
+	else
+		watch_say(watch,
+			"%s is executed by other users now, who are not recorded: it was another user's before; start the watch again to follow them",
+			name);
+}
+
 static void look(struct watch *watch)
 {
 	bool is_first = watch_target_process(watch->target) == NULL && watch->process.pid == 0;
+	enum watch_sight sight = watch_target_look(watch->target, clock_read_ns(CLOCK_BOOTTIME));
 
-	switch (watch_target_look(watch->target, clock_read_ns(CLOCK_BOOTTIME))) {
+	say_namesakes(watch);
+	switch (sight) {
 	case WATCH_SAME:
 		return;
 	case WATCH_THERE:
@@ -108,6 +129,7 @@ static void look(struct watch *watch)
 		watch->process.pid = watch_target_process(watch->target)->pid;
 		break;
 	case WATCH_GONE:
+		watch->said_namesakes = false;
 		watch_schedule_gone(&watch->schedule);
 		if (!watch->said_gone)
 			watch_say(watch, "the target has ended; it is recorded again when it is back");

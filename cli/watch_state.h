@@ -36,7 +36,7 @@ struct watch {
 	int code;
 	/* What was said: the same is not said again before something else has happened. */
 	struct buffer failure;
-	bool said_gone, said_restart;
+	bool said_gone, said_restart, said_namesakes;
 };
 
 struct watch_clocks watch_read_clocks(void);

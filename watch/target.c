@@ -2,6 +2,7 @@
 /* Finds the main process of a target, and notices when another one has taken its place. */
 #include "watch/watch.h"
 
+#include "recording/process/account.h"
 #include "recording/process/proc.h"
 
 #include <dirent.h>
@@ -17,9 +18,20 @@ enum { MOST_PROCESSES = 1 << 20, MOST_GROUPS = 1 << 14, MOST_DEPTH = 12, LINE_BY
 
 static const int64_t first_rest_ns = 250000000, ns_per_s = 1000000000;
 
+/* A program's file, as it was when it was seen last. */
+struct program_file {
+	char path[WATCH_PATH_BYTES]; /* without links */
+	dev_t device;
+	ino_t inode;
+	bool is_there; /* now */
+};
+
 struct watch_target {
 	struct watch_wish wish;
-	char *name; /* owned: wish.name */
+	char *name;               /* owned: wish.name */
+	struct program_file file; /* that a name with a '/' means */
+	uint32_t user;            /* with `has_user`: whose processes of the program are the target's */
+	bool has_user, has_namesakes;
 	bool is_there;
 	bool has_program;                     /* the program of a group is known: process.program */
 	struct watch_process process;         /* the main process, or the last one that was there */
@@ -96,15 +108,12 @@ static void read_group(pid_t pid, char group[static WATCH_PATH_BYTES])
 
 static bool read_process(pid_t pid, struct watch_process *process)
 {
-	uint64_t ignored;
-	struct stat info;
-	char path[64];
+	uint64_t ignored, account;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &info) != 0 || !read_stat(pid, &process->began_boot_ns, &ignored))
+	if (!account_of(pid, &account) || !read_stat(pid, &process->began_boot_ns, &ignored))
 		return false;
 	process->pid = pid;
-	process->user = info.st_uid;
+	process->user = account_user(account);
 	read_link(pid, process->link);
 	memcpy(process->program, process->link, sizeof(process->program));
 	process->program[elf_mapped_path_size(process->program)] = '\0';
@@ -128,15 +137,68 @@ static pid_t next_pid(DIR *proc)
 
 /* ---- By program ---- */
 
-static bool has_program(const struct watch_target *target, pid_t pid)
+static void look_at_file(struct watch_target *target)
 {
-	const char *want = target->name, *base;
+	struct program_file *file = &target->file;
+	CLEANUP(cleanup_free) char *path = NULL;
+	struct stat info;
+
+	file->is_there = stat(target->name, &info) == 0;
+	path = file->is_there ? realpath(target->name, NULL) : NULL;
+	if (!file->is_there || !path)
+		return;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->device = info.st_dev;
+	file->inode = info.st_ino;
+}
+
+/*
+ * A process's own view names its file: what stands there elsewhere is another file. Once the file is gone from its
+ * place, only the path is left; it means ours in our own tree, or where root has made another one on the same device,
+ * as service managers do.
+ */
+static bool executes_file(const struct watch_target *target, pid_t pid)
+{
+	const struct program_file *file = &target->file;
+	char path[64], link[WATCH_PATH_BYTES];
+	struct stat info;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (stat(path, &info) != 0)
+		return false;
+	if (file->is_there && info.st_dev == file->device && info.st_ino == file->inode)
+		return true;
+	if (info.st_nlink > 0)
+		return false;
+	read_link(pid, link);
+	link[elf_mapped_path_size(link)] = '\0';
+	return strcmp(link, file->path) == 0 && (in_root_tree_of(pid) == in_root_tree_of(getpid()) ||
+							(info.st_dev == file->device && account_has_our_users(pid)));
+}
+
+static bool has_name(const struct watch_target *target, pid_t pid)
+{
 	char link[WATCH_PATH_BYTES];
+	const char *base;
 
 	read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
 	base = strrchr(link, '/');
-	return link[0] && (strcmp(link, want) == 0 || (!strchr(want, '/') && base && strcmp(base + 1, want) == 0));
+	return base && strcmp(base + 1, target->name) == 0;
+}
+
+/* Of another user's process only that it is there is noted. */
+static bool executes_program(struct watch_target *target, pid_t pid)
+{
+	bool is_path = strchr(target->name, '/') != NULL;
+	uint64_t account;
+
+	if (!(is_path ? executes_file(target, pid) : has_name(target, pid)) || !account_of(pid, &account))
+		return false;
+	if (!target->has_user || account_user(account) == target->user)
+		return true;
+	target->has_namesakes = true;
+	return false;
 }
 
 /* The group above; a group that is the root is its own. */
@@ -174,13 +236,13 @@ static bool is_successor(const struct watch_target *target, pid_t pid)
 	       process.began_boot_ns + tick_ns >= target->seen_ns && are_siblings(process.group, former->group);
 }
 
-static bool is_wanted(const struct watch_target *target, pid_t pid)
+static bool is_wanted(struct watch_target *target, pid_t pid)
 {
-	return target->wish.kind == WATCH_EXE ? has_program(target, pid) : is_successor(target, pid);
+	return target->wish.kind == WATCH_EXE ? executes_program(target, pid) : is_successor(target, pid);
 }
 
 /* The oldest process of the machine that is wanted; 0: none. */
-static pid_t search_machine(const struct watch_target *target)
+static pid_t find_oldest(struct watch_target *target)
 {
 	DIR *proc = opendir("/proc");
 	int64_t oldest_ns = INT64_MAX;
@@ -198,6 +260,22 @@ static pid_t search_machine(const struct watch_target *target)
 	if (proc)
 		closedir(proc);
 	return oldest;
+}
+
+static pid_t search_machine(struct watch_target *target)
+{
+	pid_t found;
+	uint64_t account;
+
+	look_at_file(target);
+	target->has_namesakes = false;
+	found = find_oldest(target);
+	if (target->wish.kind != WATCH_EXE || target->has_user || found == 0 || !account_of(found, &account))
+		return found;
+	/* Again, as those that came before it may be of others. */
+	target->user = account_user(account);
+	target->has_user = true;
+	return find_oldest(target);
 }
 
 /* ---- By control group ---- */
@@ -496,6 +574,11 @@ const struct watch_process *watch_target_process(const struct watch_target *targ
 	return target->is_there ? &target->process : NULL;
 }
 
+bool watch_target_has_namesakes(const struct watch_target *target)
+{
+	return target->has_namesakes;
+}
+
 const char *watch_target_group(const struct watch_target *target)
 {
 	return is_of_group(target) && target->is_there ? target->directory : NULL;
@@ -512,6 +595,7 @@ bool watch_target_create(const struct watch_wish *wish, struct watch_target **ta
 	made->name = strdup(wish->name ? wish->name : "");
 	if (!made->name)
 		return error_set_memory(err);
+	snprintf(made->file.path, sizeof(made->file.path), "%s", made->name);
 	if (wish->kind == WATCH_PID && !read_process(wish->pid, &made->process))
 		return error_set(err, ERROR_NOT_FOUND,
 			"cannot watch pid %d: no such process; look it up with 'pgrep -a NAME', or name a program with --exe",

@@ -64,7 +64,7 @@ void watch_read_environment(const char *bytes, size_t size, struct watch_environ
 
 enum watch_target_kind {
 	WATCH_PID,    /* a process, and behind its end the one that takes its place */
-	WATCH_EXE,    /* the oldest process that executes a program */
+	WATCH_EXE,    /* the oldest process that executes a program, and from then on those of its user */
 	WATCH_CGROUP, /* the processes of a control group, also of one that is made again */
 	WATCH_UNIT,   /* likewise of the group of a systemd unit */
 };
@@ -76,6 +76,13 @@ struct watch_wish {
 };
 
 /*
+ * A path of a program (it has a '/') means the file there, as we see it, by whatever path its processes see it; and,
+ * where it was replaced or removed, what those processes execute that had it from there. A name means any file of that
+ * name. Neither tells whose process it is: another user may execute the same file, or one of the same name. So a watch
+ * stays with the user whose process it met first.
+ */
+
+/*
  * The main process of a target: of a group the oldest of those that execute its program, which is the one that used
  * most of the group's first watch_cpu_ns of CPU time, and the same path as long as there is one. So a launcher is not
  * taken for the service, nor a helper that comes and goes. Before that time it is not known, and tells of no build.
@@ -84,7 +91,7 @@ static const int64_t watch_cpu_ns = 1000000000;
 enum { WATCH_PATH_BYTES = 4096 };
 struct watch_process {
 	pid_t pid;
-	uid_t user;
+	uint32_t user;                  /* who answers for it (recording/process/account.h) */
 	bool is_known;                  /* false: it may turn out to be the launcher */
 	int64_t began_boot_ns;          /* CLOCK_BOOTTIME */
 	char program[WATCH_PATH_BYTES]; /* without " (deleted)"; "": it may not be known */
@@ -119,6 +126,9 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 
 /* The main process; NULL: there is none. Borrowed until the next look. */
 const struct watch_process *watch_target_process(const struct watch_target *target);
+
+/* Of WATCH_EXE: whether the last search met processes of users that the target does not belong to. */
+bool watch_target_has_namesakes(const struct watch_target *target);
 
 /* The directory of the control group that is to be recorded; NULL: the process is. Borrowed, likewise. */
 const char *watch_target_group(const struct watch_target *target);

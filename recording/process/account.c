@@ -74,6 +74,16 @@ static bool owner_of_namespaces(int32_t pid, uint64_t *account)
 	return true;
 }
 
+bool account_has_our_users(int32_t pid)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	return pid <= 0 || (stat("/proc/self/ns/user", &ours) == 0 && stat(path, &theirs) == 0 &&
+				   ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
+}
+
 bool account_of(int32_t pid, uint64_t *account)
 {
 	struct stat container;

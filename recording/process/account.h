@@ -23,6 +23,12 @@ struct profile_process;
 /* Sets whose the process is and where it sees its files, as far as it is known now; nothing else of it. */
 void account_identify(int32_t pid, struct profile_process *process);
 
+/*
+ * Whether a process is in our user namespace, so that nobody but root has made the namespaces that it is in. 0 or less
+ * stands for ourselves.
+ */
+bool account_has_our_users(int32_t pid);
+
 /* The user id in an account. */
 static inline uint32_t account_user(uint64_t account)
 {

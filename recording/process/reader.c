@@ -342,16 +342,6 @@ struct file_request {
 
 _Static_assert(sizeof(struct file_request) <= DEADLINE_ROOM_BYTES, "a request fits");
 
-static bool is_of_our_users(int32_t pid)
-{
-	struct stat ours, theirs;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	return pid <= 0 || (stat("/proc/self/ns/user", &ours) == 0 && stat(path, &theirs) == 0 &&
-				   ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
-}
-
 /*
  * Whether a page of the file may never arrive. File systems of local devices and of memory are known; every other one
  * may ask another machine, or a process. An overlay has its files from other file systems, which may be any where a
@@ -371,7 +361,7 @@ static bool may_hang(int fd, int32_t pid)
 		return true;
 	type = (uint32_t)info.f_type;
 	if (type == OVERLAYFS_SUPER_MAGIC)
-		return !is_of_our_users(pid);
+		return !account_has_our_users(pid);
 	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
 		if (local[i] == type)
 			return false;

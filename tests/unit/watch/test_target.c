@@ -3,9 +3,11 @@
 #include "watch/watch.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,7 +30,7 @@ static int set_up(void **state)
 	struct place *place = calloc(1, sizeof(*place));
 
 	snprintf(place->directory, sizeof(place->directory), "/tmp/test-target-XXXXXX");
-	if (!mkdtemp(place->directory))
+	if (!mkdtemp(place->directory) || chmod(place->directory, 0755) != 0)
 		return -1;
 	snprintf(place->program, sizeof(place->program), "%s/program", place->directory);
 	snprintf(place->other, sizeof(place->other), "%s/other", place->directory);
@@ -51,15 +53,28 @@ static int tear_down(void **state)
 
 static const char *const environment[] = { "OTEL_RESOURCE_ATTRIBUTES=service.version=4.2,service.name=shop", NULL };
 
-static pid_t start(const char *program)
+enum { STRANGER = 12345 };
+
+/* Has the process see the file `over` in the place of `path`, which nobody else does; NULL: its own tree, alike. */
+static bool see_other_tree(const char *path, const char *over)
 {
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       (!over || mount(over, path, NULL, MS_BIND, NULL) == 0);
+}
+
+static pid_t start_as(const char *program, uid_t user, bool has_tree, const char *over)
+{
+	pid_t parent = getpid(), pid;
 	int ends[2];
 	char byte;
-	pid_t pid;
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	if (pid == 0) {
+		if ((has_tree && !see_other_tree(program, over)) || (user != 0 && setresuid(user, user, user) != 0))
+			_exit(1);
+		/* Also when a test fails. */
+		child_end_with(parent);
 		execle(program, program, "100", (char *)NULL, (char *const *)(uintptr_t)environment);
 		_exit(1);
 	}
@@ -68,6 +83,11 @@ static pid_t start(const char *program)
 	assert_int_equal(read(ends[0], &byte, 1), 0);
 	close(ends[0]);
 	return pid;
+}
+
+static pid_t start(const char *program)
+{
+	return start_as(program, 0, false, NULL);
 }
 
 static void stop(pid_t pid)
@@ -127,6 +147,88 @@ static void programs_are_followed(void **state)
 	assert_int_equal(look(target), WATCH_GONE);
 	assert_int_equal(look(target), WATCH_SAME);
 	assert_null(watch_target_process(target));
+}
+
+/* The path is that of the watch: what a process sees there in a tree of its own is another file. */
+static void another_file_of_the_path_is_none(void **state)
+{
+	const struct place *place = *state;
+	CLEANUP(watch_target_cleanup)
+	struct watch_target *target = create(&(struct watch_wish){ .kind = WATCH_EXE, .name = place->program });
+	pid_t other, same, removed;
+
+	if (geteuid() != 0)
+		skip();
+	other = start_as(place->program, 0, true, place->other);
+	if (kill(other, 0) != 0 || waitpid(other, NULL, WNOHANG) == other)
+		skip(); /* no namespace */
+	assert_int_equal(watch_target_look(target, now_ns()), WATCH_SAME);
+	assert_null(watch_target_process(target));
+	/* The same file in another tree, as a service manager makes it; also when it has been replaced. */
+	same = start_as(place->program, 0, true, NULL);
+	assert_int_equal(look(target), WATCH_THERE);
+	assert_int_equal(watch_target_process(target)->pid, same);
+	removed = start_as(place->program, 0, true, NULL);
+	copy_program(place->program);
+	stop(same);
+	assert_int_equal(look(target), WATCH_THERE);
+	assert_int_equal(watch_target_process(target)->pid, removed);
+	/* The other one is no more that file when its own is gone. */
+	unlink(place->other);
+	stop(removed);
+	assert_int_equal(look(target), WATCH_GONE);
+	stop(other);
+}
+
+static void links_lead_to_a_program(void **state)
+{
+	const struct place *place = *state;
+	char name[64];
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "%s/link", place->directory);
+	assert_int_equal(symlink("program", name), 0);
+	pid = start(place->program);
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(watch_target_cleanup)
+		struct watch_target *target = create(&(struct watch_wish){ .kind = WATCH_EXE, .name = name });
+
+		assert_int_equal(look(target), WATCH_THERE);
+		assert_int_equal(watch_target_process(target)->pid, pid);
+		unlink(name);
+		assert_int_equal(link(place->program, name), 0);
+	}
+	unlink(name);
+	stop(pid);
+}
+
+/* By its path or its name: a program of another user, who runs it for longer, does not take the place of ours. */
+static void a_target_stays_with_its_user(void **state)
+{
+	const struct place *place = *state;
+	const char *const names[] = { place->program, "program" };
+
+	if (geteuid() != 0)
+		skip();
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(watch_target_cleanup)
+		struct watch_target *target = create(&(struct watch_wish){ .kind = WATCH_EXE, .name = names[i] });
+		pid_t ours = start(place->program), theirs = start_as(place->program, STRANGER, false, NULL), next;
+
+		assert_int_equal(look(target), WATCH_THERE);
+		assert_int_equal(watch_target_process(target)->pid, ours);
+		assert_true(watch_target_has_namesakes(target));
+		stop(ours);
+		assert_int_equal(look(target), WATCH_GONE);
+		assert_true(watch_target_has_namesakes(target));
+		next = start(place->program);
+		assert_int_equal(look(target), WATCH_THERE);
+		assert_int_equal(watch_target_process(target)->pid, next);
+		stop(theirs);
+		stop(next);
+		assert_int_equal(look(target), WATCH_GONE);
+		assert_false(watch_target_has_namesakes(target));
+	}
 }
 
 static void a_process_has_a_successor(void **state)
@@ -208,6 +310,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(programs_are_followed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_file_of_the_path_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(links_lead_to_a_program, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_target_stays_with_its_user, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_has_a_successor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(searching_rests, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(processes_tell_their_build, set_up, tear_down),
