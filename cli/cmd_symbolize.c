@@ -116,7 +116,7 @@ static bool write_json(struct request *request, const struct symbolize_result *r
 static void note_missing_debug_file(struct request *request, const struct symbolize_result *result)
 {
 	if (!request->is_noted && symbolize_result_fetch_failed(result))
-		cli_say("no server of DEBUGINFOD_URLS gave a debug file of %s; names are those of the file itself\n",
+		cli_say("no server of DEBUGINFOD_URLS gave a debug file of %s within the time and size that it may have (DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE); names are those of the file itself\n",
 			request->path);
 	request->is_noted |= symbolize_result_fetch_failed(result);
 }

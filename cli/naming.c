@@ -103,7 +103,6 @@ bool naming_prepare(struct naming *naming, struct symbolize_options *options, st
 bool naming_prepare_debuginfod(struct error *err)
 {
 	setenv("DEBUGINFOD_TIMEOUT", "30", 0);
-	setenv("DEBUGINFOD_MAXTIME", "300", 0);
 	if (isatty(STDERR_FILENO))
 		setenv("DEBUGINFOD_PROGRESS", "1", 0);
 	return symbolize_debuginfod_possible(err);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_MAPS = 100, MOST_NAMES = 64, SHORT_ID = 9, LEAST_LABEL = 7 };
+enum { MOST_SERVER_S = 120, MOST_MAPS = 100, MOST_NAMES = 64, SHORT_ID = 9, LEAST_LABEL = 7 };
 
 /* ---- Options ---- */
 
@@ -206,6 +206,26 @@ static int answer_file(struct texts *texts, enum diff_side side, const char *pat
 		       : tell(texts, &err);
 }
 
+/* ---- Servers ---- */
+
+/* A profile may name thousands of sources, and servers may take their time for each. */
+static int answer_source(struct texts *texts, const struct texts_question *question)
+{
+	static const int64_t ns_per_s = 1000000000;
+	int64_t left_ns = MOST_SERVER_S * ns_per_s - texts->server_ns, began_ns = clock_read_ns(CLOCK_MONOTONIC);
+	int fd;
+
+	if (!texts->asks_servers || left_ns <= 0)
+		return -1;
+	fd = symbolize_debuginfod_source(question->build_id, question->path, TEXTS_MOST_BYTES,
+		(unsigned int)((left_ns + ns_per_s - 1) / ns_per_s));
+	texts->server_ns += clock_read_ns(CLOCK_MONOTONIC) - began_ns;
+	if (texts->server_ns >= MOST_SERVER_S * ns_per_s)
+		cli_say("kelvin: no more sources are fetched, as the servers in DEBUGINFOD_URLS have taken %d s for them\n",
+			MOST_SERVER_S);
+	return fd;
+}
+
 /* ---- Directories that the user named ---- */
 
 /* A regular file below a directory; no link, ".." or mount of /proc leads out of it. */
@@ -300,7 +320,7 @@ int texts_answer(void *context, const void *bytes, size_t size)
 	case TEXTS_FILE:
 		return has_commit ? answer_file(texts, question->side, question->path) : -1;
 	case TEXTS_SERVER:
-		return texts->asks_servers ? symbolize_debuginfod_source(question->build_id, question->path) : -1;
+		return answer_source(texts, question);
 	case TEXTS_MAPPED:
 		return answer_mapped(texts, question->path);
 	default:

@@ -34,6 +34,7 @@ struct texts {
 	struct repository *repository; /* owned; NULL: not opened */
 	bool is_tried, is_told;        /* the repository was looked for; a failure was told, the rest would be alike */
 	bool is_broken;                /* git cannot go on in the repository: it is not asked again */
+	int64_t server_ns;             /* that servers have taken so far */
 	char commit[DIFF_SIDES][REPOSITORY_ID_BYTES]; /* "": not known yet */
 	size_t question_count;
 };

@@ -3,9 +3,17 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct debuginfod_client debuginfod_client; /* the library's name for it: elfutils/debuginfod.h */
@@ -58,37 +66,144 @@ bool symbolize_debuginfod_possible(struct error *err)
 	return true;
 }
 
-/*
- * The place in the library's cache of a binary's debug file, or with `source` of that source file; the caller owns it;
- * NULL: there is none.
- */
-static char *find_path(const struct elf_build_id *id, const char *source)
+/* ---- The process that fetches ---- */
+
+/* What is fetched. */
+struct wanted {
+	const struct elf_build_id *id;
+	const char *source; /* NULL: the debug file */
+	uint64_t most_bytes;
+	unsigned int seconds;
+};
+
+static void set_number(const char *name, uint64_t value)
 {
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	setenv(name, text, 1);
+}
+
+/*
+ * The library keeps both bounds where a server tells the size, and answers. Of one that tells none, or whose few bytes
+ * become many when they are decompressed, the kernel writes no more than that: the library takes it for a full disk,
+ * and removes what it has.
+ */
+static void keep_bounds(const struct wanted *wanted)
+{
+	struct rlimit limit;
+
+	set_number("DEBUGINFOD_MAXTIME", wanted->seconds);
+	set_number("DEBUGINFOD_MAXSIZE", wanted->most_bytes);
+	signal(SIGXFSZ, SIG_IGN);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > wanted->most_bytes) {
+		limit.rlim_cur = wanted->most_bytes;
+		(void)setrlimit(RLIMIT_FSIZE, &limit);
+	}
+}
+
+/* Writes the file's place in the library's cache to the pipe, with its NUL; nothing if there is none. */
+static _Noreturn void be_client(const struct wanted *wanted, int out)
+{
+	const struct elf_build_id *id = wanted->id;
 	struct client_library functions;
 	debuginfod_client *client;
 	char *path = NULL;
 	int fd = -1;
 
-	if (id->size == 0 || !load(&functions))
-		return NULL;
-	client = functions.begin();
-	if (client) {
-		fd = source ? functions.find_source(client, id->bytes, id->size, source, &path)
-			    : functions.find_debuginfo(client, id->bytes, id->size, &path);
-		functions.end(client);
-	}
-	dlclose(functions.library);
-	if (fd >= 0)
-		close(fd);
-	return path;
+	keep_bounds(wanted);
+	client = load(&functions) ? functions.begin() : NULL;
+	if (client)
+		fd = wanted->source ? functions.find_source(client, id->bytes, id->size, wanted->source, &path)
+				    : functions.find_debuginfo(client, id->bytes, id->size, &path);
+	if (fd >= 0 && path)
+		(void)!file_write_all(out, path, strlen(path) + 1);
+	_exit(0);
 }
+
+/* ---- The process that waits ---- */
+
+/* False: there is none, or not within the time. */
+static bool receive_path(int fd, int64_t end_ns, char path[static PATH_MAX])
+{
+	size_t size = 0;
+
+	for (;;) {
+		struct pollfd ready = { .fd = fd, .events = POLLIN };
+		int64_t left_ns = end_ns - clock_read_ns(CLOCK_MONOTONIC);
+		ssize_t got;
+
+		if (left_ns <= 0)
+			return false;
+		if (poll(&ready, 1, (int)(left_ns / 1000000 < 1000 ? left_ns / 1000000 + 1 : 1000)) <= 0)
+			continue;
+		got = read(fd, path + size, PATH_MAX - size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return size > 0 && path[size - 1] == '\0';
+		size += (size_t)got;
+	}
+}
+
+/*
+ * Fetches a file, in a process of its own, as the library has bounds that a server need not keep. It is ended when it
+ * is late by more than it takes to notice that itself.
+ */
+static bool fetch(const struct wanted *wanted, char path[static PATH_MAX])
+{
+	static const int64_t grace_ns = 3000000000;
+	int64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + (int64_t)wanted->seconds * 1000000000 + grace_ns;
+	pid_t self = getpid(), pid;
+	bool ok = false;
+	int ends[2];
+
+	if (wanted->id->size == 0 || pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	pid = fork();
+	if (pid == 0) {
+		child_end_with(self);
+		be_client(wanted, ends[1]);
+	}
+	close(ends[1]);
+	if (pid > 0) {
+		ok = receive_path(ends[0], end_ns, path);
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+	}
+	close(ends[0]);
+	return ok;
+}
+
+/* A bound of the library's that the user has set, or naming_prepare_debuginfod(). */
+static uint64_t bound_of(const char *name, uint64_t usual)
+{
+	const char *text = getenv(name);
+	char *end = NULL;
+	uint64_t value = text ? strtoull(text, &end, 10) : 0;
+
+	return value > 0 && *end == '\0' ? value : usual;
+}
+
+static bool fetch_debug_file(const struct elf_build_id *id, char path[static PATH_MAX])
+{
+	enum { MOST_SECONDS = 86400 };
+	uint64_t seconds = bound_of("DEBUGINFOD_MAXTIME", SYMBOLIZE_DEBUGINFOD_SECONDS);
+	const struct wanted wanted = { .id = id,
+		.most_bytes = bound_of("DEBUGINFOD_MAXSIZE", SYMBOLIZE_DEBUGINFOD_BYTES),
+		.seconds = seconds < MOST_SECONDS ? (unsigned int)seconds : MOST_SECONDS };
+
+	return fetch(&wanted, path);
+}
+
+/* ---- Files ---- */
 
 int debuginfod_find(const struct elf_build_id *id)
 {
-	CLEANUP(cleanup_free) char *path = find_path(id, NULL);
+	char path[PATH_MAX];
 	struct error ignored;
 
-	return path ? elf_open_regular(path, &ignored) : -1;
+	return fetch_debug_file(id, path) ? elf_open_regular(path, &ignored) : -1;
 }
 
 static bool parse_build_id(const char *text, struct elf_build_id *id)
@@ -114,25 +229,27 @@ static bool is_source_path(const char *path)
 	return path[0] == '/';
 }
 
-int symbolize_debuginfod_source(const char *build_id, const char *path)
+int symbolize_debuginfod_source(const char *build_id, const char *path, uint64_t most_bytes, unsigned int seconds)
 {
 	struct elf_build_id id;
-	CLEANUP(cleanup_free)
-	char *found = is_source_path(path) && parse_build_id(build_id, &id) ? find_path(&id, path) : NULL;
+	const struct wanted wanted = { .id = &id, .source = path, .most_bytes = most_bytes, .seconds = seconds };
+	char found[PATH_MAX];
 	struct error ignored;
 
-	return found ? elf_open_regular(found, &ignored) : -1;
+	return is_source_path(path) && parse_build_id(build_id, &id) && fetch(&wanted, found)
+		       ? elf_open_regular(found, &ignored)
+		       : -1;
 }
 
 struct elf_image *debuginfod_fetch(const struct elf_image *image, const struct elf_opener *opener)
 {
-	CLEANUP(cleanup_free) char *path = opener ? NULL : find_path(elf_image_build_id(image), NULL);
 	struct elf_image *debug = NULL;
+	char path[PATH_MAX];
 	struct error ignored;
 
-	if (!opener && !path)
+	if (!opener && !fetch_debug_file(elf_image_build_id(image), path))
 		return NULL;
-	return elf_image_open_for(opener, ELF_FILE_FETCHED, path ? path : elf_image_path(image), &debug, &ignored)
+	return elf_image_open_for(opener, ELF_FILE_FETCHED, opener ? elf_image_path(image) : path, &debug, &ignored)
 		       ? debug
 		       : NULL;
 }

@@ -248,10 +248,18 @@ COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
 
 /*
- * Fetches a source file that a binary was built from, by the binary's build id in hexadecimal and the absolute path in
- * its debug information, both of which may be anybody's. A descriptor, which the caller owns; -1: there is none.
+ * What fetching one file from debuginfod's servers takes at most, unless DEBUGINFOD_MAXTIME and DEBUGINFOD_MAXSIZE say
+ * otherwise: whatever a server says of a file's size, and however it sends it.
  */
-int symbolize_debuginfod_source(const char *build_id, const char *path);
+enum { SYMBOLIZE_DEBUGINFOD_SECONDS = 300 };
+static const uint64_t SYMBOLIZE_DEBUGINFOD_BYTES = (uint64_t)2 << 30;
+
+/*
+ * Fetches a source file that a binary was built from, by the binary's build id in hexadecimal and the absolute path in
+ * its debug information, both of which may be anybody's; one of more bytes, or which takes longer, is none. A
+ * descriptor, which the caller owns; -1: there is none.
+ */
+int symbolize_debuginfod_source(const char *build_id, const char *path, uint64_t most_bytes, unsigned int seconds);
 
 /*
  * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME, else the home

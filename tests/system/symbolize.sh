@@ -90,6 +90,58 @@ if command -v gcc >/dev/null; then
 		fi
 	fi
 fi
+
+# A server that tells no size and sends without end, hides many bytes behind few, or says nothing: the bounds are kept, and nothing stays.
+cat >server.py <<'END'
+import gzip, http.server, sys, time
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if sys.argv[1] == "silent":
+            time.sleep(600)
+        self.send_response(200)
+        if sys.argv[1] == "bomb":
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        bytes = gzip.compress(b"\0" * (64 << 20)) if sys.argv[1] == "bomb" else b"\0" * (1 << 16)
+        sent = 0
+        try:
+            while True:
+                self.wfile.write(bytes)
+                sent += len(bytes)
+                if sys.argv[1] == "bomb":
+                    break
+        except OSError:
+            pass
+        print(sent, file=open("sent", "w"))
+
+    def log_message(self, *arguments):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], file=open("port.new", "w"))
+__import__("os").rename("port.new", "port")
+server.serve_forever()
+END
+if command -v gcc python3 strip >/dev/null && grep -q libdebuginfod <(ldconfig -p 2>/dev/null); then
+	echo "int main(void) { return 0; }" | gcc -x c - -Wl,--build-id -s -o stripped || fail "gcc"
+	for kind in endless bomb silent; do
+		seconds=100
+		[[ $kind != silent ]] || seconds=1
+		rm -f port sent
+		start python3 server.py "$kind"
+		wait_until "the server listens" test -s port
+		DEBUGINFOD_URLS=http://127.0.0.1:$(<port) DEBUGINFOD_CACHE_PATH=$work/fetched DEBUGINFOD_TIMEOUT=100 DEBUGINFOD_MAXTIME=$seconds \
+			DEBUGINFOD_MAXSIZE=300000 run 0 kelvin symbolize --debuginfod -e stripped 1040
+		says stderr '^no server of DEBUGINFOD_URLS gave'
+		[[ -z $(find fetched -size +300k) ]] || fail "$kind: more was written: $(find fetched -size +300k -ls)"
+		if [[ $kind == endless ]]; then
+			wait_until "the server has ended" test -s sent
+			at_most "$(<sent)" 30000000 "bytes that were sent"
+		fi
+		stop "$pid"
+	done
+fi
 for size in 64 1000 20000; do
 	head -c "$size" "$workload" >part.elf
 	run 0 kelvin symbolize -e part.elf "${addresses[@]}"
