@@ -50,8 +50,8 @@ static const struct options_row cmd_push_rows[] = {
 	{ .name = "Options:" },
 	{ .rows = labels_rows, .at = offsetof(struct request, labels) },
 	{ 0, "patience", "DURATION",
-		"how long a profile is tried again when the server is busy or fails (default: 60s)", take_patience,
-		offsetof(struct request, patience_s) },
+		"how long the server may be busy or fail, for all profiles together, until one is\nstored again (default: 60s)",
+		take_patience, offsetof(struct request, patience_s) },
 	{ 0 },
 };
 
@@ -71,7 +71,8 @@ struct pushing {
 	struct store_filter labels[PROFILE_MAX_LABELS]; /* borrowed texts */
 	size_t label_count;
 	struct store_parcel parcel;
-	int prepared; /* owned: a file in memory with a struct prepared and notices */
+	bool is_unreachable; /* the store: with any other profile, too */
+	int prepared;        /* owned: a file in memory with a struct prepared and notices */
 };
 
 static void append_file(int fd, struct buffer *bytes, bool *is_read)
@@ -202,9 +203,12 @@ static bool push_opened(struct pushing *pushing, struct store *store, double pat
 		return false;
 	if (*code != CLI_EXIT_OK)
 		return true;
-	if (!take_prepared(pushing, &notices, err) ||
-		!store_send(store, &pushing->parcel, patience_s, &sent, &notices, err))
+	if (!take_prepared(pushing, &notices, err))
 		return false;
+	if (!store_send(store, &pushing->parcel, patience_s, &sent, &notices, err)) {
+		pushing->is_unreachable = err->code == ERROR_SYSTEM;
+		return false;
+	}
 	say_notices(pushing->name, &notices);
 	cli_write(stdout, 0, sent == STORE_WAS_THERE ? "%s was there already\n" : "pushed %s\n", pushing->name);
 	return true;
@@ -244,7 +248,7 @@ static int push_all(
 		failed = count;
 		count = 0;
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !pushing.is_unreachable; i++) {
 		int code = CLI_EXIT_OK;
 
 		pushing.name = names[i];
@@ -253,13 +257,15 @@ static int push_all(
 			cli_print_error(&err);
 			code = CLI_EXIT_ERROR;
 		}
-		failed += code != CLI_EXIT_OK;
+		failed += pushing.is_unreachable ? count - i : code != CLI_EXIT_OK;
 	}
 	store_parcel_deinit(&pushing.parcel);
 	cleanup_close(&pushing.prepared);
 	if (failed > 0 && count > 1)
-		cli_say("kelvin: %zu of %zu profiles are not stored; push them again, which adds nothing twice\n",
-			failed, count);
+		cli_say("kelvin: %zu of %zu profiles are not stored%s; push them again, which adds nothing twice\n",
+			failed, count,
+			pushing.is_unreachable ? ", as the store is out of reach, and only the first of them was tried"
+					       : "");
 	return failed > 0 ? CLI_EXIT_ERROR : CLI_EXIT_OK;
 }
 

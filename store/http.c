@@ -11,7 +11,6 @@
 
 enum {
 	CONNECT_S = 10,
-	STALL_S = 30,
 	TOTAL_S = 300,
 	LEAST_BYTES_PER_S = 10, /* slower is a stall */
 	MOST_HEADER_BYTES = 64 << 10,
@@ -31,6 +30,7 @@ struct http {
 	const char *origin;                  /* borrowed */
 	const struct store_secrets *secrets; /* borrowed */
 	struct buffer certificates;          /* PEM, of the file that the environment names */
+	double failing_s;
 	char why[CURL_ERROR_SIZE];
 };
 
@@ -90,6 +90,11 @@ const char *http_origin(const struct http *http)
 const struct store_secrets *http_secrets(const struct http *http)
 {
 	return http->secrets;
+}
+
+double *http_failing_s(struct http *http)
+{
+	return &http->failing_s;
 }
 
 void http_answer_deinit(struct http_answer *answer)
@@ -290,7 +295,8 @@ static bool set_limits(const struct http *http, const struct http_request *reque
 	       set(handle, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK && set(handle, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
 	       set(handle, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S) == CURLE_OK &&
 	       set(handle, CURLOPT_LOW_SPEED_LIMIT, (long)LEAST_BYTES_PER_S) == CURLE_OK &&
-	       set(handle, CURLOPT_LOW_SPEED_TIME, (long)(request->stall_s ? request->stall_s : STALL_S)) == CURLE_OK &&
+	       set(handle, CURLOPT_LOW_SPEED_TIME, (long)(request->stall_s ? request->stall_s : HTTP_STALL_S)) ==
+		       CURLE_OK &&
 	       set(handle, CURLOPT_TIMEOUT, (long)(request->total_s ? request->total_s : TOTAL_S)) == CURLE_OK;
 }
 

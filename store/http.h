@@ -47,10 +47,10 @@ struct http_request {
 	 */
 	bool is_once;
 	bool to_file;         /* the answer's body becomes a file in memory */
-	unsigned int stall_s; /* so long may nothing, or next to nothing, move; default: 30 */
+	unsigned int stall_s; /* so long may nothing, or next to nothing, move; default: HTTP_STALL_S */
 	unsigned int total_s; /* default: 300 */
 };
-enum { HTTP_DEFAULT_ANSWER_BYTES = 4 << 20 };
+enum { HTTP_DEFAULT_ANSWER_BYTES = 4 << 20, HTTP_STALL_S = 30 };
 
 /* What became of a request. */
 enum http_outcome {
@@ -74,6 +74,9 @@ struct http_answer {
 };
 void http_answer_deinit(struct http_answer *answer);
 
+/* How long requests have failed since one succeeded, for http_send(). */
+double *http_failing_s(struct http *http);
+
 /* Sends a request once. False unless HTTP_ANSWERED: then `err` says why. */
 COMMON_MUST_CHECK
 bool http_once(struct http *http, const struct http_request *request, struct http_answer *answer,
@@ -81,7 +84,11 @@ bool http_once(struct http *http, const struct http_request *request, struct htt
 
 /* When a request is sent again. */
 struct http_patience {
-	double seconds; /* 0: it is sent once */
+	/*
+	 * How long the server may fail, over all requests since one succeeded: what the ones before have used up of it,
+	 * this one has no more, and is sent once. 0: it is sent once.
+	 */
+	double seconds;
 	/*
 	 * Asked before a request is sent again that the server may have carried out: whether it has. NULL: the
 	 * request may be carried out twice without harm.

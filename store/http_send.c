@@ -38,8 +38,10 @@ static void sleep_s(double seconds)
 /* The tries of one request. */
 struct tries {
 	const struct http_patience *patience;
-	double end_s, pause_s;
+	double began_s, end_s, pause_s;
 	unsigned int count;
+	bool has_failed; /* the server, this time or before */
+	bool is_over;    /* patience has ended */
 };
 
 /* Waits before the next try; false if patience ends before that. */
@@ -62,7 +64,7 @@ static bool wait_for_next(struct tries *tries, double retry_after_s)
 static bool give_up(const struct tries *tries, struct error *err)
 {
 	return tries->count <= 1 ||
-	       error_prefix(err, "after %u tries in %.0f s", tries->count, tries->patience->seconds);
+	       error_prefix(err, "after %u tries in %.0f s", tries->count, now_s() - tries->began_s);
 }
 
 /* What a server that may have carried out a request says to that. */
@@ -79,18 +81,31 @@ static bool ask_whether_done(const struct tries *tries, enum http_outcome outcom
 	return error_prefix(err, "whether what was sent is stored cannot be found out");
 }
 
-bool http_send(struct http *http, const struct http_request *request, const struct http_patience *patience,
+/* A server that has failed before is not waited for by much longer than patience lasts. */
+static struct http_request shortened(const struct http_request *request, const struct tries *tries)
+{
+	static const unsigned int least_s = 5;
+	struct http_request next = *request;
+	double left_s = tries->end_s - now_s();
+
+	if (tries->has_failed && left_s < (next.stall_s ? next.stall_s : HTTP_STALL_S))
+		next.stall_s = left_s > least_s ? (unsigned int)left_s : least_s;
+	return next;
+}
+
+static bool send_again(struct http *http, const struct http_request *request, struct tries *tries,
 	struct http_answer *answer, bool *was_done, struct error *err)
 {
-	struct tries tries = { .patience = patience, .end_s = now_s() + patience->seconds, .pause_s = first_pause_s };
+	const struct http_patience *patience = tries->patience;
 
-	*was_done = false;
 	for (;;) {
+		const struct http_request next = shortened(request, tries);
 		enum http_outcome outcome;
 		double retry_after_s = 0;
-		bool is_answered = http_once(http, request, answer, &outcome, err);
+		bool is_answered = http_once(http, &next, answer, &outcome, err);
 
-		tries.count++;
+		tries->count++;
+		tries->has_failed = true;
 		if (is_answered && (!answer->is_retryable || (patience->is_final && patience->is_final(answer))))
 			return true;
 		if (is_answered)
@@ -100,15 +115,33 @@ bool http_send(struct http *http, const struct http_request *request, const stru
 		http_answer_deinit(answer);
 		if (outcome == HTTP_IMPOSSIBLE)
 			return false;
-		if (!wait_for_next(&tries, retry_after_s)) {
-			(void)!give_up(&tries, err);
+		if (!wait_for_next(tries, retry_after_s)) {
+			tries->is_over = true;
+			(void)!give_up(tries, err);
 			return false;
 		}
-		if (!ask_whether_done(&tries, outcome, was_done, err))
+		if (!ask_whether_done(tries, outcome, was_done, err))
 			return false;
 		if (*was_done)
 			return true;
 	}
+}
+
+bool http_send(struct http *http, const struct http_request *request, const struct http_patience *patience,
+	struct http_answer *answer, bool *was_done, struct error *err)
+{
+	double *failing_s = http_failing_s(http), began_s = now_s();
+	struct tries tries = { .patience = patience,
+		.began_s = began_s,
+		.end_s = began_s + patience->seconds - *failing_s,
+		.pause_s = first_pause_s,
+		.has_failed = *failing_s > 0 };
+	bool ok;
+
+	*was_done = false;
+	ok = send_again(http, request, &tries, answer, was_done, err);
+	*failing_s = ok ? 0 : tries.is_over ? patience->seconds : *failing_s + now_s() - began_s;
+	return ok;
 }
 
 /* ---- Answers ---- */

@@ -114,9 +114,10 @@ bool store_prepare(enum store_kind kind, const struct profile *profile, const st
 enum store_sent { STORE_SENT, STORE_WAS_THERE };
 
 /*
- * Sends a parcel, trying again, for `patience_s` seconds at most, when the server is busy, fails, closes or stalls; a
- * refusal is an error at once, with the server's words. Nothing is stored twice. Lines of foreign text are appended to
- * `notices`.
+ * Sends a parcel, trying again when the server is busy, fails, closes or stalls, for `patience_s` seconds at most since
+ * it last did what it was asked for: parcels that follow a failure share them. A refusal is an error at once, with the
+ * server's words; ERROR_SYSTEM: it is not reached, which will be so for the next parcel as well. Nothing is stored
+ * twice. Lines of foreign text are appended to `notices`.
  */
 COMMON_MUST_CHECK
 bool store_send(struct store *store, const struct store_parcel *parcel, double patience_s, enum store_sent *sent,

@@ -68,3 +68,11 @@ grep -q "^CONNECT localhost:$port None" proxy/log || fail "the proxy was not ask
 # Nor does an error say what a proxy is told.
 https_proxy=http://me:barley@127.0.0.1:1 CURL_CA_BUNDLE=$work/authority.pem push 2 "https://localhost:$port"
 says_not stderr barley
+
+# ---- Nobody is there ----
+
+cp a.pb.gz b.pb.gz
+cp a.pb.gz c.pb.gz
+run 2 kelvin push pyroscope+http://127.0.0.1:1 a.pb.gz b.pb.gz c.pb.gz --label service=x --patience 1
+[[ $(grep -c ' is not stored: ' stderr) -eq 1 ]] || fail "each profile was tried"
+says stderr '^kelvin: 3 of 3 profiles are not stored, as the store is out of reach, and only the first of them was tried'

@@ -145,6 +145,7 @@ static void failures_of_the_server_are_waited_out(void **state)
 static void patience_ends(void **state)
 {
 	struct setting setting;
+	size_t connections;
 
 	set_up(&setting,
 		(const struct small_step[]){ { SMALL_ANSWER,
@@ -152,8 +153,30 @@ static void patience_ends(void **state)
 		1);
 	assert_false(try(&setting, &push, 1));
 	expect_words(&setting, "503");
-	expect_words(&setting, "tries in 1 s");
+	expect_words(&setting, "tries in ");
 	expect_words(&setting, "no room");
+	/* That of the requests that follow, too. */
+	connections = setting.server.record->connections;
+	assert_false(try(&setting, &push, 1));
+	assert_int_equal(setting.server.record->connections, connections + 1);
+	tear_down(&setting);
+}
+
+static void patience_begins_anew_with_success(void **state)
+{
+	static const char busy[] = "HTTP/1.1 503 x\r\nContent-Length: 0\r\n\r\n",
+			  found[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	struct setting setting;
+
+	set_up(&setting,
+		(const struct small_step[]){ { SMALL_ANSWER, busy }, { SMALL_ANSWER, busy }, { SMALL_ANSWER, found },
+			{ SMALL_ANSWER, busy }, { SMALL_ANSWER, found } },
+		5);
+	assert_false(try(&setting, &push, 0));
+	assert_false(try(&setting, &push, 0));
+	assert_true(try(&setting, &push, 30));
+	assert_true(try(&setting, &push, 30));
+	assert_int_equal(setting.answer.status, 200);
 	tear_down(&setting);
 }
 
@@ -334,6 +357,7 @@ int main(void)
 		cmocka_unit_test(user_and_password_are_sent),
 		cmocka_unit_test(failures_of_the_server_are_waited_out),
 		cmocka_unit_test(patience_ends),
+		cmocka_unit_test(patience_begins_anew_with_success),
 		cmocka_unit_test(a_longer_wait_than_patience_is_no_wait),
 		cmocka_unit_test(what_was_carried_out_is_not_sent_again),
 		cmocka_unit_test(refusals_are_answers),
