@@ -548,17 +548,19 @@ static bool cmd_bench_take_warmup(void *warmup, const char *text, struct error *
 
 static bool cmd_bench_take_min_time(void *seconds, const char *text, struct error *err)
 {
-	return options_parse_duration("--min-time", text, 1, seconds, err);
+	return options_parse_some_time("--min-time", text, seconds, err);
 }
 
 static bool cmd_bench_take_time_limit(void *seconds, const char *text, struct error *err)
 {
-	return options_parse_duration("--time-limit", text, 1, seconds, err);
+	return options_parse_some_time("--time-limit", text, seconds, err);
 }
 
 static bool cmd_bench_take_layouts(void *layouts, const char *text, struct error *err)
 {
-	return options_parse_count("--layouts", text, BENCH_MOST_LAYOUTS, layouts, err);
+	return options_parse_count("--layouts", text, BENCH_MOST_LAYOUTS, layouts, err) &&
+	       (*(uint64_t *)layouts > 0 ||
+		       error_set(err, ERROR_USAGE, "--layouts 0: the least is one; leave it out to tell none apart"));
 }
 
 static const struct options_row cmd_bench_rows[] = {

@@ -26,7 +26,7 @@ static const char cmd_history_notes[] =
 	"  kelvin history profiles/ --fail-on 'total>5%' --markdown comment.md\n"
 	"\n"
 	"Exit codes: 0 no limit of --fail-on exceeded; 1 a limit exceeded; 2 usage or input error;\n"
-	"3 too few profiles to check a limit.\n";
+	"3 too few profiles to check a limit, or to prove what the newest one exceeds.\n";
 
 enum { MAX_GATES = 1000, OUTPUT_CACHE = OUTPUT_KIND_COUNT, WORKER_OUTPUTS };
 
@@ -81,7 +81,7 @@ static bool take_period(void *period_ns, const char *text, struct error *err)
 {
 	double seconds;
 
-	if (!options_parse_duration("--period", text, 1, &seconds, err))
+	if (!options_parse_some_time("--period", text, &seconds, err))
 		return false;
 	*(int64_t *)period_ns = (int64_t)(seconds * 1e9);
 	return true;

@@ -308,8 +308,7 @@ static bool serve(struct session *session, struct error *err)
 
 static bool take_deadline(void *deadline_s, const char *text, struct error *err)
 {
-	return options_parse_duration("--deadline", text, 1, deadline_s, err) &&
-	       (*(double *)deadline_s > 0 || error_set(err, ERROR_USAGE, "--deadline 0: give it some time"));
+	return options_parse_some_time("--deadline", text, deadline_s, err);
 }
 
 static const struct options_row cmd_mcp_rows[] = {

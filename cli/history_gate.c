@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* With fewer, what profiles differ by without a reason is not known. */
@@ -53,9 +54,119 @@ static void gate_say(const struct history *history, const struct history_series 
 		more, summary_string(set, newest->name), change->q);
 }
 
+/* ---- What is not proven ---- */
+
+/* A rule about a name that nothing has never fires: a typing error, or a function that is gone. */
+static void gate_say_unknown(const struct history *history, const struct diff_gate *gate)
+{
+	for (uint32_t i = 0; gate->function && i < history->set->function_count; i++)
+		if (gate_is_about(history, gate, i))
+			return;
+	if (gate->function)
+		cli_say("kelvin: --fail-on 'function:%s': no profile of the history has samples of a function with this name\n",
+			gate->function);
+}
+
+/* What a row's newest value is, and the median and the span of all those before it. */
+struct newest {
+	double value, usual, least, most;
+};
+
+static int by_value(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return ORDER(*a, *b);
+}
+
+static struct newest gate_newest(const struct history *history, const struct history_series *series, uint32_t function,
+	bool is_self, double *values)
+{
+	size_t former = series->count - 1;
+	double value;
+
+	history_values(history, series, function, is_self, values);
+	value = values[former];
+	qsort(values, former, sizeof(*values), by_value);
+	return (struct newest){ value, values[former / 2], values[0], values[former - 1] };
+}
+
+/*
+ * Whether the newest value is beyond a limit and stands out, although one profile proves nothing: it lies above all the
+ * former ones. Of a rule about any function it is the one of many that does so by chance, and has to lie above them by
+ * more than they differ among themselves, and by as much as five samples in a thousand are.
+ */
+static bool gate_stands_out(const struct history_series *series, uint32_t function, const struct newest *newest,
+	const struct diff_gate *gate)
+{
+	static const double least_points = 0.5;
+	double excess = newest->value - newest->most;
+
+	if (excess <= 0 || newest->value <= newest->usual * (1 + gate->percent / 100))
+		return false;
+	if (function == HISTORY_WHOLE)
+		return excess * 100 >= least_points * series->typical_total;
+	return excess >= least_points && (gate->function || excess > newest->most - newest->least);
+}
+
+static bool gate_is_proven(const struct history_series *series, uint32_t function)
+{
+	for (size_t i = 0; i < series->change_count; i++)
+		if (series->changes[i].function == function && series->changes[i].went == SIZE_MAX)
+			return true;
+	return false;
+}
+
+static void gate_say_open(const struct history *history, const struct history_series *series, uint32_t function,
+	const struct newest *newest, const struct diff_gate *gate)
+{
+	const struct summary_set *set = history->set;
+	double unit = function == HISTORY_WHOLE ? 100 / series->typical_total : 1;
+
+	cli_say("kelvin: the limit of %g %% on %s is not decided: it takes %.1f %% of the usual total with %s, and took at most %.1f %% before, "
+		"which a single profile does not prove; record that build again, two times more at least\n",
+		gate->percent,
+		function == HISTORY_WHOLE ? "the total" : summary_string(set, set->functions[function].shown),
+		newest->value * unit, summary_string(set, set->items[series->profiles[series->count - 1]].name),
+		newest->most * unit);
+}
+
+/* Whether a limit of the series is not decided; one row is told, the one that stands out most. */
+static bool gate_is_open(
+	const struct history *history, const struct history_series *series, const struct diff_gate *gate)
+{
+	uint32_t count = (uint32_t)history->set->function_count, worst = HISTORY_WHOLE;
+	CLEANUP(cleanup_free) double *values = calloc(series->count, sizeof(*values));
+	struct newest most = { 0 };
+	bool found = false;
+
+	for (uint32_t i = 0; values && i <= count; i++) {
+		uint32_t function = i < count ? i : HISTORY_WHOLE;
+		struct newest newest;
+
+		if (!gate_is_about(history, gate, function) || gate_is_proven(series, function))
+			continue;
+		newest = gate_newest(history, series, function, true, values);
+		if (!gate_stands_out(series, function, &newest, gate) ||
+			(found && newest.value - newest.most <= most.value - most.most))
+			continue;
+		found = true;
+		worst = function;
+		most = newest;
+	}
+	if (found)
+		gate_say_open(history, series, worst, &most, gate);
+	return found;
+}
+
+/* ---- All limits ---- */
+
 int history_gate_code(const struct history *history, const struct diff_gate *gates, size_t count)
 {
-	bool failed = false, judged = false;
+	bool failed = false, judged = false, open = false;
+
+	for (size_t g = 0; g < count; g++)
+		gate_say_unknown(history, &gates[g]);
 
 	for (size_t i = 0; i < history->series_count; i++) {
 		const struct history_series *series = &history->series[i];
@@ -70,6 +181,11 @@ int history_gate_code(const struct history *history, const struct diff_gate *gat
 	}
 	if (failed)
 		return CLI_EXIT_REGRESSED;
+	for (size_t i = 0; i < history->series_count; i++)
+		for (size_t g = 0; g < count && history->series[i].count >= LEAST_PROFILES; g++)
+			open |= gate_is_open(history, &history->series[i], &gates[g]);
+	if (open)
+		return CLI_EXIT_INCONCLUSIVE;
 	if (judged || count == 0)
 		return CLI_EXIT_OK;
 	cli_say("kelvin: the --fail-on limits were not checked: no series has %d profiles or more, which show how much the newest may differ by chance\n",

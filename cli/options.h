@@ -101,6 +101,10 @@ bool options_parse_count(const char *option, const char *text, uint64_t max, uin
 COMMON_MUST_CHECK
 bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err);
 
+/* The same in seconds, of an option whose 0 would mean nothing: it is refused. */
+COMMON_MUST_CHECK
+bool options_parse_some_time(const char *option, const char *text, double *seconds, struct error *err);
+
 /* A decimal number greater than 0, as "2.5". */
 COMMON_MUST_CHECK
 bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);

@@ -44,6 +44,11 @@ done
 refuses "'service' was given before" kelvin record --label service=a --label service=b -p 1
 refuses "there is no '='; write --label KEY=VALUE" kelvin record --label service -p 1
 refuses "--min-time '2y': this is not a duration" kelvin bench --base true --head true --min-time 2y
+# A value that would mean nothing is refused.
+for bad in 'bench --layouts' 'bench --time-limit' 'bench --min-time' 'bench --runs' 'history --period' 'mcp --deadline' 'record -F' 'record -d' 'report --top'; do
+	# shellcheck disable=SC2086
+	refuses "${bad#* } ?0: " kelvin $bad 0
+done
 refuses 'two profiles are needed' kelvin diff
 refuses 'one profile is needed' kelvin report
 refuses 'there is no a.out here; name the binary with -e FILE' kelvin symbolize
