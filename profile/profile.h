@@ -11,6 +11,7 @@
 #include "profile/frame_text.h"
 #include "profile/function_name.h"
 #include "profile/function_pattern.h"
+#include "profile/generations.h"
 #include "profile/identity.h"
 #include "profile/increments.h"
 #include "profile/interrupts.h"
