@@ -17,6 +17,21 @@ struct profile_process {
 };
 
 /*
+ * What a perf map, whose lines have no times, held when: what it grew by up to `size` was written between two looks at
+ * it, by CLOCK_MONOTONIC.
+ */
+struct profile_growth_step {
+	int64_t from_ns, to_ns;
+	uint64_t size;
+};
+
+/* All looks at a file, in order of time. */
+struct profile_growth {
+	struct profile_growth_step *steps; /* owned */
+	size_t count;                      /* 0: it is not known when its lines were written */
+};
+
+/*
  * Where the names of a profile's addresses are: a recording finds it out, and naming reads it. All zero: nothing is
  * known. Whoever fills it owns all of it; naming borrows it.
  */
@@ -25,8 +40,10 @@ struct profile_symbols {
 					 readable) */
 	struct file_opened *jit_maps; /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
 	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
+	struct profile_growth *growths;         /* by mapping id: of the perf maps in jit_maps; NULL: not known */
 	size_t mapping_count;                   /* of these arrays: that of the profile */
-	struct profile_process *processes;      /* by pid: those of a live recording that were sampled */
+	int64_t clock_ns; /* CLOCK_MONOTONIC at which the times of events begin to count; 0: not known */
+	struct profile_process *processes; /* by pid: those of a live recording that were sampled */
 	size_t process_count;
 	uint64_t command_tree;                       /* of a command that was started: that of its process; 0: none */
 	struct profile_lock_address *lock_addresses; /* by lock of the profile; NULL: waits were not sampled */

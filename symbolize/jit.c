@@ -12,6 +12,22 @@
 
 enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12, MAX_MOVED = 1 << 20 };
 
+/* What is read, and what for. */
+struct jit_reading {
+	struct placement *placement;
+	const struct jit_clock *clock;
+	struct symbol_map *map; /* that is made */
+};
+
+/* What was placed behind the last event was never sampled. */
+static void jit_place(struct jit_reading *reading, uint64_t start, uint64_t size, const struct placement_code *code)
+{
+	const struct jit_clock *clock = reading->clock;
+
+	if (code->time.from_ns == INT64_MIN || code->time.from_ns <= clock->end_ns - clock->start_ns)
+		placement_add(reading->placement, start, size, code);
+}
+
 /* ---- A perf map ---- */
 
 /* The part of the map that is in memory. */
@@ -37,8 +53,24 @@ static uint64_t take_number(const char **text, const char *end)
 	return number;
 }
 
+/* When the byte at an offset was written, as far as the file's sizes tell. */
+static struct placement_time time_of_offset(const struct jit_clock *clock, uint64_t offset)
+{
+	const struct profile_growth *growth = clock->growth;
+	const struct profile_growth_step *step;
+	size_t below;
+
+	if (!growth || growth->count == 0 || clock->start_ns == 0)
+		return placement_any_time;
+	below = ARRAY_COUNT_UP_TO(growth->steps, growth->count, size, offset);
+	if (below == growth->count)
+		return (struct placement_time){ growth->steps[below - 1].to_ns - clock->start_ns, INT64_MAX };
+	step = &growth->steps[below];
+	return (struct placement_time){ step->from_ns - clock->start_ns, step->to_ns - clock->start_ns };
+}
+
 /* Parses `start size name`; the name extends to the end of the line. */
-static void take_line(struct placement *placement, const struct piece *piece, const char *line, const char *end)
+static void take_line(struct jit_reading *reading, const struct piece *piece, const char *line, const char *end)
 {
 	struct placement_code code = { 0 };
 	const char *pos = line, *number;
@@ -50,18 +82,19 @@ static void take_line(struct placement *placement, const struct piece *piece, co
 	number = ++pos;
 	size = take_number(&pos, end);
 	code.name_at = piece->offset + (uint64_t)(pos + 1 - piece->bytes);
+	code.time = time_of_offset(reading->clock, code.name_at);
 	if (pos > number && end - pos > 1 && *pos == ' ')
-		placement_add(placement, start, size, &code);
+		jit_place(reading, start, size, &code);
 }
 
 /* Parses the complete lines; the rest moves to the start of the buffer. */
-static void jit_take_lines(struct placement *placement, struct piece *piece)
+static void jit_take_lines(struct jit_reading *reading, struct piece *piece)
 {
 	const char *line = piece->bytes, *end = line + piece->size, *stop;
 
 	for (; line < end && (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1) {
 		if (!piece->is_within_line)
-			take_line(placement, piece, line, stop);
+			take_line(reading, piece, line, stop);
 		piece->is_within_line = false;
 	}
 	if (line == piece->bytes && piece->size == PIECE_BYTES) {
@@ -121,34 +154,42 @@ static void read_name(int fd, uint64_t offset, char name[MAX_NAME_BYTES])
 	name[strcspn(name, "\n")] = '\0';
 }
 
-static bool read_perf_map(struct placement *placement, int fd, struct symbol_map *map, struct error *err)
+static bool name_address(struct jit_reading *reading, int fd, size_t address, uint64_t *named,
+	char name[MAX_NAME_BYTES], struct error *err)
+{
+	struct placement_walk walk = placement_walk_at(reading->placement, address);
+	struct symbol_map_symbol symbol = { .size = 1, .module = "", .file = "", .name = name };
+	const struct placement_code *code;
+
+	symbol.start = reading->placement->addresses[address];
+	while ((code = placement_walk_next(&walk))) {
+		if (code->name_at != *named)
+			read_name(fd, code->name_at, name);
+		*named = code->name_at;
+		symbol.time = code->time;
+		if (name[0] && !symbol_map_add(reading->map, &symbol, err))
+			return false;
+	}
+	return true;
+}
+
+static bool read_perf_map(struct jit_reading *reading, int fd, struct error *err)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(PIECE_BYTES);
 	struct piece piece = { .bytes = bytes };
-	struct symbol_map_symbol symbol = { .size = 1, .module = "", .file = "" };
 	char name[MAX_NAME_BYTES];
 	uint64_t named = 0;
 
 	if (!bytes)
 		return error_set_memory(err);
 	while (read_on(fd, &piece))
-		jit_take_lines(placement, &piece);
+		jit_take_lines(reading, &piece);
 	if (!piece.is_within_line)
-		take_line(placement, &piece, piece.bytes, piece.bytes + piece.size);
-	placement_settle(placement);
-	symbol.name = name;
-	for (size_t i = 0; i < placement->count; i++) {
-		uint64_t name_at = placement->codes[i].name_at;
-
-		if (name_at == 0)
-			continue;
-		if (name_at != named)
-			read_name(fd, name_at, name);
-		named = name_at;
-		symbol.start = placement->addresses[i];
-		if (name[0] && !symbol_map_add(map, &symbol, err))
+		take_line(reading, &piece, piece.bytes, piece.bytes + piece.size);
+	placement_finish(reading->placement);
+	for (size_t i = 0; i < reading->placement->count; i++)
+		if (!name_address(reading, fd, i, &named, name, err))
 			return false;
-	}
 	return true;
 }
 
@@ -183,12 +224,20 @@ static bool find_moved(const struct placement *placement, struct jitdump *dump, 
 	return true;
 }
 
+static struct placement_time time_of_code(const struct jit_clock *clock, const struct jitdump_code *placed)
+{
+	int64_t time_ns = (int64_t)(placed->time_ns - (uint64_t)clock->start_ns);
+
+	return clock->start_ns == 0 || placed->time_ns == 0 ? placement_any_time
+							    : (struct placement_time){ time_ns, time_ns };
+}
+
 /* Code that moves keeps its name and lines. */
 static void take_code(
-	struct placement *placement, struct moved *moved, const struct jitdump_code *placed, uint64_t line_offset)
+	struct jit_reading *reading, struct moved *moved, const struct jitdump_code *placed, uint64_t line_offset)
 {
 	struct placement_code code = { placed->start, placed->name_at, placed->lines_at, placed->lines_bytes,
-		line_offset };
+		line_offset, placement_any_time };
 	uint32_t index = hash_map_get(&moved->known, &placed->index);
 	struct placement_code *last = index == HASH_MAP_NONE ? NULL : &moved->codes[index];
 
@@ -199,16 +248,16 @@ static void take_code(
 	}
 	if (!code.name_at)
 		return;
+	code.time = time_of_code(reading->clock, placed);
 	if (last)
 		*last = code;
-	placement_add(placement, placed->start, placed->size, &code);
+	jit_place(reading, placed->start, placed->size, &code);
 }
 
-static bool add_name(
-	const struct placement *placement, size_t i, struct jitdump *dump, struct symbol_map *map, struct error *err)
+static bool add_name(struct jit_reading *reading, uint64_t address, const struct placement_code *code,
+	struct jitdump *dump, struct error *err)
 {
-	const struct placement_code *code = &placement->codes[i];
-	struct symbol_map_symbol symbol = { .start = placement->addresses[i], .size = 1, .module = "", .file = "" };
+	struct symbol_map_symbol symbol = { .start = address, .size = 1, .module = "", .file = "", .time = code->time };
 	CLEANUP(cleanup_free) char *name = strdup(jitdump_text(dump, code->name_at));
 
 	if (!name)
@@ -217,10 +266,25 @@ static bool add_name(
 	if (!jitdump_find_line(dump, code->lines_at, code->lines_bytes, symbol.start + code->lines_offset, &symbol.file,
 		    &symbol.line))
 		symbol.file = "";
-	return symbol_map_add(map, &symbol, err);
+	return symbol_map_add(reading->map, &symbol, err);
 }
 
-static bool read_jitdump(struct placement *placement, struct jitdump *dump, struct symbol_map *map, struct error *err)
+static bool add_names(struct jit_reading *reading, struct jitdump *dump, struct error *err)
+{
+	const struct placement *placement = reading->placement;
+
+	for (size_t i = 0; i < placement->count; i++) {
+		struct placement_walk walk = placement_walk_at(placement, i);
+		const struct placement_code *code;
+
+		while ((code = placement_walk_next(&walk)))
+			if (!add_name(reading, placement->addresses[i], code, dump, err))
+				return false;
+	}
+	return true;
+}
+
+static bool read_jitdump(struct jit_reading *reading, struct jitdump *dump, struct error *err)
 {
 	struct moved moved = { 0 };
 	struct jitdump_code placed;
@@ -228,14 +292,12 @@ static bool read_jitdump(struct placement *placement, struct jitdump *dump, stru
 	bool ok;
 
 	hash_map_init(&moved.known, sizeof(uint64_t));
-	ok = find_moved(placement, dump, &moved, err);
+	ok = find_moved(reading->placement, dump, &moved, err);
 	line_offset = jitdump_line_offset(dump);
 	while (ok && jitdump_next(dump, &placed))
-		take_code(placement, &moved, &placed, line_offset);
-	placement_settle(placement);
-	for (size_t i = 0; ok && i < placement->count; i++)
-		if (placement->codes[i].name_at)
-			ok = add_name(placement, i, dump, map, err);
+		take_code(reading, &moved, &placed, line_offset);
+	placement_finish(reading->placement);
+	ok = ok && add_names(reading, dump, err);
 	free(moved.codes);
 	hash_map_deinit(&moved.known);
 	return ok;
@@ -243,33 +305,32 @@ static bool read_jitdump(struct placement *placement, struct jitdump *dump, stru
 
 /* ---- Both formats ---- */
 
-static bool read_either(
-	struct placement *placement, const struct file_opened *file, struct symbol_map *map, struct error *err)
+static bool read_either(struct jit_reading *reading, const struct file_opened *file, struct error *err)
 {
 	struct jitdump dump;
 	bool is_jitdump, ok;
 
 	ok = jitdump_init(&dump, file->fd, &is_jitdump, err) &&
-	     (is_jitdump ? read_jitdump(placement, &dump, map, err) : read_perf_map(placement, file->fd, map, err));
+	     (is_jitdump ? read_jitdump(reading, &dump, err) : read_perf_map(reading, file->fd, err));
 	jitdump_deinit(&dump);
 	return ok;
 }
 
-bool jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
-	struct error *err)
+bool jit_read(const struct file_opened *file, const struct jit_clock *clock, const uint64_t *addresses, size_t count,
+	struct symbol_map **map, struct error *err)
 {
 	struct placement placement;
-	struct symbol_map *made;
+	struct jit_reading reading = { .placement = &placement, .clock = clock };
 	bool ok;
 
-	if (!symbol_map_create(&made, err))
+	if (!symbol_map_create(&reading.map, err))
 		return false;
-	ok = placement_init(&placement, addresses, count, err) && read_either(&placement, file, made, err);
+	ok = placement_init(&placement, addresses, count, err) && read_either(&reading, file, err);
 	placement_deinit(&placement);
 	if (!ok) {
-		symbol_map_destroy(made);
+		symbol_map_destroy(reading.map);
 		return false;
 	}
-	*map = made;
+	*map = reading.map;
 	return true;
 }

@@ -10,6 +10,7 @@ enum {
 	MAGIC = 0x4a695444,
 	LEAST_HEADER_BYTES = 40,
 	RECORD_HEADER_BYTES = 16,
+	FLAG_ARCH_TIMESTAMP = 1,
 	CODE_LOAD = 0,
 	CODE_MOVE = 1,
 	CODE_DEBUG_INFO = 2,
@@ -23,6 +24,7 @@ enum {
 
 struct record {
 	uint32_t id;
+	uint64_t time_ns;
 	uint64_t at, bytes;      /* its body */
 	struct byte_reader body; /* its start */
 };
@@ -52,7 +54,7 @@ static bool next_record(struct jitdump *dump, struct record *record)
 
 	record->id = byte_reader_u32(&r);
 	size = byte_reader_u32(&r);
-	byte_reader_u64(&r); /* time */
+	record->time_ns = byte_reader_u64(&r);
 	if (!byte_reader_ok(&r) || size < RECORD_HEADER_BYTES || !checked_add(dump->next, size, &next) ||
 		next > INT64_MAX)
 		return false;
@@ -98,6 +100,10 @@ bool jitdump_init(struct jitdump *dump, int fd, bool *is_jitdump, struct error *
 	magic = byte_reader_u32(&r);
 	byte_reader_u32(&r); /* version */
 	header_size = byte_reader_u32(&r);
+	byte_reader_u64(&r); /* machine, padding */
+	byte_reader_u32(&r); /* process */
+	byte_reader_u64(&r); /* time */
+	dump->has_other_clock = byte_reader_u64(&r) & FLAG_ARCH_TIMESTAMP;
 	dump->first = dump->next = header_size;
 	*is_jitdump = byte_reader_ok(&r) && magic == MAGIC && header_size >= LEAST_HEADER_BYTES;
 	return true;
@@ -166,7 +172,7 @@ bool jitdump_next(struct jitdump *dump, struct jitdump_code *code)
 			read_lines(dump, &record);
 		if (record.id != CODE_LOAD && record.id != CODE_MOVE)
 			continue;
-		*code = (struct jitdump_code){ 0 };
+		*code = (struct jitdump_code){ .time_ns = dump->has_other_clock ? 0 : record.time_ns };
 		byte_reader_u64(&record.body); /* process, thread */
 		byte_reader_u64(&record.body); /* the address, repeated */
 		if (record.id == CODE_LOAD)

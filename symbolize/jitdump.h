@@ -17,12 +17,14 @@ struct jitdump {
 	uint64_t lines_start;           /* start of the code that the last lines are of */
 	uint64_t lines_at, lines_bytes; /* their entries */
 	bool lines_are_near;            /* a function has a line in its first bytes: see jitdump_line_offset() */
+	bool has_other_clock;           /* its times are those of the processor's counter */
 };
 
 /* A function that was placed or moved. Offsets are those of the log. */
 struct jitdump_code {
 	uint64_t start, size;
 	uint64_t index;                 /* the function's number, kept when it moves */
+	uint64_t time_ns;               /* CLOCK_MONOTONIC when it was; 0: not known */
 	uint64_t name_at;               /* 0: it was moved, and keeps the name and lines of its number */
 	uint64_t lines_at, lines_bytes; /* no bytes: no entries */
 };

@@ -52,6 +52,16 @@ bool symbol_map_add(struct symbol_map *map, const struct symbol_map_symbol *symb
 	return true;
 }
 
+const struct symbol_map_symbol *symbol_map_starting_at(const struct symbol_map *map, uint64_t address, size_t *count)
+{
+	size_t end = ARRAY_COUNT_UP_TO(map->symbols, map->count, start, address), first = end;
+
+	while (first > 0 && map->symbols[first - 1].start == address)
+		first--;
+	*count = end - first;
+	return &map->symbols[first];
+}
+
 bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_symbol *found)
 {
 	size_t below = ARRAY_COUNT_UP_TO(map->symbols, map->count, start, address);
@@ -78,6 +88,19 @@ static const char *kernel_name(const char *symbol)
 	return strncmp(symbol, room, strlen(room)) == 0 ? symbol + strlen(room) : symbol;
 }
 
+void symbol_map_symbol_frame(const struct symbol_map_symbol *symbol, bool is_kernel, struct symbolize_frame *frame,
+	char name[SYMBOL_MAP_NAME_BYTES])
+{
+	snprintf(name, SYMBOL_MAP_NAME_BYTES, "%.900s%s%.100s", is_kernel ? kernel_name(symbol->name) : symbol->name,
+		symbol->module[0] ? " " : "", symbol->module);
+	*frame = (struct symbolize_frame){ .name = name,
+		.linkage_name = "",
+		.file = symbol->file,
+		.decl_file = "",
+		.line = symbol->line,
+		.source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT };
+}
+
 bool symbol_map_frame(const struct symbol_map *map, uint64_t address, bool is_kernel, struct symbolize_frame *frame,
 	char name[SYMBOL_MAP_NAME_BYTES])
 {
@@ -85,13 +108,6 @@ bool symbol_map_frame(const struct symbol_map *map, uint64_t address, bool is_ke
 
 	if (!symbol_map_find(map, address, &hit))
 		return false;
-	snprintf(name, SYMBOL_MAP_NAME_BYTES, "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name,
-		hit.module[0] ? " " : "", hit.module);
-	*frame = (struct symbolize_frame){ .name = name,
-		.linkage_name = "",
-		.file = hit.file,
-		.decl_file = "",
-		.line = hit.line,
-		.source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT };
+	symbol_map_symbol_frame(&hit, is_kernel, frame, name);
 	return true;
 }

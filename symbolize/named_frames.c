@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* A table contains: header, addresses, indexes of the first frames, frames, sources, strings. */
+/* A table contains: header, addresses, times if it has them, indexes of the first frames, frames, sources, strings. */
 static const char table_magic[8] = "kelvfrm2";
 
 struct header {
 	char magic[8];
 	uint64_t size; /* of the table */
-	uint32_t address_count, frame_count, string_bytes, source_directory, source_count, unused;
+	uint32_t address_count, frame_count, string_bytes, source_directory, source_count, has_times;
 };
 
 /* Names are offsets into the strings. */
@@ -46,7 +46,8 @@ static bool is_valid_record(const struct named_frames *table, const struct frame
 static bool is_rising(const struct named_frames *table)
 {
 	for (uint32_t i = 0; i < table->address_count; i++)
-		if (table->first[i] > table->first[i + 1] || (i > 0 && table->addresses[i - 1] >= table->addresses[i]))
+		if (table->first[i] > table->first[i + 1] ||
+			(i > 0 && table->addresses[i - 1] >= table->addresses[i] + (table->times != NULL)))
 			return false;
 	return true;
 }
@@ -69,6 +70,9 @@ bool named_frames_init(struct named_frames *table, const void *bytes, size_t siz
 		.source_count = header.source_count };
 	table->addresses =
 		(const uint64_t *)(const void *)byte_reader_bytes(&r, (size_t)header.address_count * sizeof(uint64_t));
+	if (header.has_times)
+		table->times = (const struct placement_time *)(const void *)byte_reader_bytes(
+			&r, (size_t)header.address_count * sizeof(struct placement_time));
 	table->first = (const uint32_t *)(const void *)byte_reader_bytes(
 		&r, ((size_t)header.address_count + 1) * sizeof(uint32_t));
 	byte_reader_align(&r, sizeof(uint64_t));
@@ -123,6 +127,23 @@ bool named_frames_find(const struct named_frames *table, uint64_t address, struc
 	return frames_at(table, index, arena, frames, err);
 }
 
+size_t named_frames_entries_of(const struct named_frames *table, uint64_t address, size_t *first)
+{
+	size_t end = *first = addresses_lower_bound(table->addresses, table->address_count, address);
+
+	while (end < table->address_count && table->addresses[end] == address)
+		end++;
+	return end - *first;
+}
+
+bool named_frames_entry(const struct named_frames *table, size_t entry, struct arena *arena,
+	struct symbolize_frames *frames, struct placement_time *time, struct error *err)
+{
+	*frames = (struct symbolize_frames){ 0 };
+	*time = table->times ? table->times[entry] : placement_any_time;
+	return frames_at(table, entry, arena, frames, err);
+}
+
 const char *named_frames_source_directory(const struct named_frames *table)
 {
 	return table->strings + table->source_directory;
@@ -145,7 +166,7 @@ bool named_frames_source(const struct named_frames *table, size_t index, struct 
 /* ---- Writing ---- */
 
 struct writer {
-	struct buffer addresses, first, records, sources, strings;
+	struct buffer addresses, times, first, records, sources, strings;
 	struct hash_map known_sources; /* what a record has -> its number */
 	struct hash_map known;         /* hash and size of a string -> offset */
 	uint32_t address_count, frame_count, source_count;
@@ -252,26 +273,32 @@ static void add_all(struct writer *w, const struct named_frames_entries *entries
 
 	for (size_t i = 0; i < entries->count; i++) {
 		add_old(w, entries->old, entries->addresses[i], &next);
-		if (entries->frames[i].count > 0)
-			add_frames(w, entries->addresses[i], &entries->frames[i]);
+		if (entries->frames[i].count == 0)
+			continue;
+		add_frames(w, entries->addresses[i], &entries->frames[i]);
+		if (entries->times)
+			buffer_append(&w->times, &entries->times[i], sizeof(entries->times[i]));
 	}
 	add_old(w, entries->old, UINT64_MAX, &next);
 	add_sources(w, entries);
 	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
 }
 
-static bool join_parts(struct writer *w, const char *source_directory, struct buffer *out, struct error *err)
+static bool join_parts(
+	struct writer *w, const struct named_frames_entries *entries, struct buffer *out, struct error *err)
 {
-	struct header header = {
-		.address_count = w->address_count, .frame_count = w->frame_count, .source_count = w->source_count
-	};
+	struct header header = { .address_count = w->address_count,
+		.frame_count = w->frame_count,
+		.source_count = w->source_count,
+		.has_times = entries->times != NULL };
 	size_t begin = out->size;
 
-	header.source_directory = add_string(w, source_directory);
+	header.source_directory = add_string(w, entries->source_directory);
 	header.string_bytes = (uint32_t)w->strings.size;
 	memcpy(header.magic, table_magic, sizeof(table_magic));
 	buffer_append(out, &header, sizeof(header));
 	buffer_append(out, w->addresses.data, w->addresses.size);
+	buffer_append(out, w->times.data, w->times.size);
 	buffer_append(out, w->first.data, w->first.size);
 	while (out->size % sizeof(uint64_t) != 0 && !out->failed)
 		buffer_append_byte(out, 0);
@@ -281,7 +308,8 @@ static bool join_parts(struct writer *w, const char *source_directory, struct bu
 	if (w->failed)
 		return error_set_memory(err);
 	if (!buffer_ok(&w->records, err) || !buffer_ok(&w->sources, err) || !buffer_ok(&w->strings, err) ||
-		!buffer_ok(&w->addresses, err) || !buffer_ok(&w->first, err) || !buffer_ok(out, err))
+		!buffer_ok(&w->addresses, err) || !buffer_ok(&w->times, err) || !buffer_ok(&w->first, err) ||
+		!buffer_ok(out, err))
 		return false;
 	header.size = out->size - begin;
 	memcpy(out->data + begin, &header, sizeof(header));
@@ -294,6 +322,7 @@ bool named_frames_write(const struct named_frames_entries *entries, struct buffe
 	bool ok;
 
 	buffer_init(&w.addresses, out->max_bytes);
+	buffer_init(&w.times, out->max_bytes);
 	buffer_init(&w.first, out->max_bytes);
 	buffer_init(&w.records, out->max_bytes);
 	buffer_init(&w.sources, out->max_bytes);
@@ -301,11 +330,12 @@ bool named_frames_write(const struct named_frames_entries *entries, struct buffe
 	hash_map_init(&w.known_sources, 2 * sizeof(uint64_t));
 	hash_map_init(&w.known, 2 * sizeof(uint64_t));
 	add_all(&w, entries);
-	ok = join_parts(&w, entries->source_directory, out, err);
+	ok = join_parts(&w, entries, out, err);
 	hash_map_deinit(&w.known);
 	hash_map_deinit(&w.known_sources);
 	buffer_deinit(&w.sources);
 	buffer_deinit(&w.addresses);
+	buffer_deinit(&w.times);
 	buffer_deinit(&w.first);
 	buffer_deinit(&w.records);
 	buffer_deinit(&w.strings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "symbolize/jit.h"
 #include "symbolize/named_frames.h"
 
 /*
@@ -21,6 +22,7 @@ struct naming_task {
 	/* Set by the caller, borrowed. The first of these that knows an address names it; each may be NULL. */
 	struct elf_image *image;                   /* each task has a reference of its own */
 	const struct file_opened *map, *inherited; /* of code made at run time; of the process it was forked from */
+	struct jit_clock clock;                    /* of `map` and, without its growth, of `inherited` */
 	const struct file_opened *kallsyms;
 	const char *label; /* of the mapping, for notices */
 	const uint64_t *addresses;

@@ -31,7 +31,8 @@ struct cache_client {
 
 /* The frames of one task, as they are made. */
 struct made {
-	uint64_t *addresses; /* rising, without repetition */
+	uint64_t *addresses;          /* rising, without repetition unless there are times */
+	struct placement_time *times; /* [address] NULL: none */
 	struct symbolize_frames *frames;
 	size_t count;
 	struct arena arena; /* of frames from maps */
@@ -49,6 +50,7 @@ static void made_deinit(struct made *made)
 {
 	arena_deinit(&made->arena);
 	free(made->addresses);
+	free(made->times);
 	free(made->frames);
 }
 
@@ -136,17 +138,90 @@ static bool take_map(struct made *made, struct symbol_map *map, bool is_kernel, 
 	return ok;
 }
 
+/* Makes room for `count` entries, which begin as nothing. */
+static bool make_entries(struct made *made, size_t count, struct error *err)
+{
+	made->addresses = calloc(count + 1, sizeof(*made->addresses));
+	made->times = calloc(count + 1, sizeof(*made->times));
+	made->frames = calloc(count + 1, sizeof(*made->frames));
+	return (made->addresses && made->times && made->frames) || error_set_memory(err);
+}
+
+/* Adds what a map has at the address, one entry for each code that stood there; one without frames if it has none. */
+static bool add_generations(struct made *made, const struct symbol_map *map, uint64_t address, struct error *err)
+{
+	size_t count;
+	const struct symbol_map_symbol *symbols = symbol_map_starting_at(map, address, &count);
+	char name[SYMBOL_MAP_NAME_BYTES];
+
+	for (size_t i = 0; i < count; i++, made->count++) {
+		struct symbolize_frame frame;
+
+		symbol_map_symbol_frame(&symbols[i], false, &frame, name);
+		made->addresses[made->count] = address;
+		made->times[made->count] = symbols[i].time;
+		if (!keep_frame(made, made->count, &frame, err))
+			return false;
+	}
+	if (count == 0)
+		made->addresses[made->count++] = address;
+	return true;
+}
+
+/* Names what has no name yet by the map of code made at run time. */
+static bool take_generations(struct made *made, const struct symbol_map *map, struct error *err)
+{
+	struct made before = *made;
+	size_t room = before.count, count;
+	bool ok;
+
+	for (size_t i = 0; i < before.count; i++) {
+		symbol_map_starting_at(map, before.addresses[i], &count);
+		room += count;
+	}
+	made->count = 0;
+	ok = make_entries(made, room, err);
+	for (size_t i = 0; ok && i < before.count; i++) {
+		if (before.frames[i].count == 0) {
+			ok = add_generations(made, map, before.addresses[i], err);
+			continue;
+		}
+		made->addresses[made->count] = before.addresses[i];
+		made->times[made->count] = before.times ? before.times[i] : placement_any_time;
+		made->frames[made->count++] = before.frames[i];
+	}
+	free(before.addresses);
+	free(before.times);
+	free(before.frames);
+	return ok;
+}
+
+static bool take_jit_map(struct made *made, const struct naming_task *task, const struct file_opened *file,
+	const struct jit_clock *clock, struct error *err)
+{
+	struct symbol_map *map;
+	bool ok;
+
+	if (!file)
+		return true;
+	if (!jit_read(file, clock, task->addresses, task->count, &map, err))
+		return false;
+	ok = take_generations(made, map, err);
+	symbol_map_destroy(map);
+	return ok;
+}
+
 static bool take_maps(
 	struct made *made, const struct naming_task *task, struct naming_answer *answer, struct error *err)
 {
-	const struct file_opened *maps[] = { task->map, task->inherited };
+	/* What the other process has made since the fork, it has made in its own memory. */
+	const struct jit_clock unknown = { 0 };
 	bool is_restricted = false;
 	struct symbol_map *map;
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		if (maps[i] && (!jit_read(maps[i], task->addresses, task->count, &map, err) ||
-				       !take_map(made, map, false, err)))
-			return false;
+	if (!take_jit_map(made, task, task->map, &task->clock, err) ||
+		!take_jit_map(made, task, task->inherited, &unknown, err))
+		return false;
 	if (!task->kallsyms)
 		return true;
 	if (!kallsyms_read(task->kallsyms, task->addresses, task->count, &map, &is_restricted, err))
@@ -219,6 +294,7 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 		}
 	}
 	entries = (struct named_frames_entries){ .addresses = made.addresses,
+		.times = made.times,
 		.frames = made.frames,
 		.count = made.count,
 		.source_directory = result ? symbolize_result_directory(result) : "" };

@@ -50,6 +50,8 @@ struct work {
 	struct arena arena;         /* frames of tasks */
 	struct profile_line *lines; /* room for the frames of one address */
 	size_t line_capacity;
+	struct profile_generation *generations; /* of code made at run time */
+	size_t generation_count, generation_capacity;
 	struct known_function known[1 << KNOWN_BITS]; /* a later one replaces an earlier one */
 };
 
@@ -133,6 +135,20 @@ static const struct file_opened *opened_or_null(const struct file_opened *files,
 	return files && files[index].name ? &files[index] : NULL;
 }
 
+/* A recording has one run, whose events are in order of time. */
+static struct jit_clock clock_of(const struct work *w, size_t mapping)
+{
+	struct jit_clock clock = { .start_ns = w->symbols->clock_ns, .end_ns = w->symbols->clock_ns };
+	const struct profile *profile = w->profile;
+
+	if (clock.start_ns == 0 || !profile->has_timeline || profile->run_count != 1)
+		return (struct jit_clock){ 0 };
+	if (profile->event_count > 0)
+		clock.end_ns += profile->events[profile->event_count - 1].time_ns;
+	clock.growth = w->symbols->growths ? &w->symbols->growths[mapping] : NULL;
+	return clock;
+}
+
 /* The task of a mapping; false if there is nothing that it could be named by. */
 static bool task_of(const struct work *w, size_t mapping, struct naming_task *task)
 {
@@ -152,6 +168,7 @@ static bool task_of(const struct work *w, size_t mapping, struct naming_task *ta
 	if (!is_kernel) {
 		task->map = opened_or_null(w->symbols->jit_maps, mapping);
 		task->inherited = opened_or_null(w->symbols->inherited_jit_maps, mapping);
+		task->clock = clock_of(w, mapping);
 	}
 	if (!task->image && task->map)
 		task->label = task->map->name;
@@ -306,11 +323,10 @@ static bool set_line(struct work *w, const struct symbolize_frame *frame, struct
 	return profile_intern(w->profile, frame->file, &line->file, err);
 }
 
-static bool set_frames(
-	struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
+/* Makes w->lines of frames. */
+static bool make_lines(
+	struct work *w, uint32_t mapping, const struct symbolize_frame *frames, size_t count, struct error *err)
 {
-	uint32_t mapping = w->profile->locations[location].mapping;
-
 	if (!ARRAY_RESERVE(&w->lines, &w->line_capacity, count, ARRAY_MAX_IDS, err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -318,7 +334,14 @@ static bool set_frames(
 			!symbolize_find_function(w, &frames[i], mapping, &w->lines[i].function, err))
 			return false;
 	}
-	return profile_set_lines(w->profile, location, w->lines, count, err);
+	return true;
+}
+
+static bool set_frames(
+	struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
+{
+	return make_lines(w, w->profile->locations[location].mapping, frames, count, err) &&
+	       profile_set_lines(w->profile, location, w->lines, count, err);
 }
 
 static bool set_by_address(struct work *w, uint32_t location, struct error *err)
@@ -349,6 +372,55 @@ static bool set_by_kernel(struct work *w, const struct batch *batch, uint32_t lo
 		       : set_by_address(w, location, err);
 }
 
+/* Adds code that stood at a location until other code took its place. */
+static bool add_generation(struct work *w, uint32_t location, const struct symbolize_frames *frames,
+	const struct placement_time *replaced, struct error *err)
+{
+	struct profile_generation added = { .location = location,
+		.from_ns = replaced->from_ns,
+		.until_ns = replaced->to_ns == INT64_MAX ? replaced->from_ns : replaced->to_ns };
+	uint32_t mapping = w->profile->locations[location].mapping;
+
+	if (!make_lines(w, mapping, frames->frames, frames->count, err) ||
+		!profile_add_location_of_lines(w->profile, mapping, w->lines, frames->count, &added.former, err) ||
+		!ARRAY_RESERVE(&w->generations, &w->generation_capacity, w->generation_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	w->generations[w->generation_count++] = added;
+	return true;
+}
+
+/* Whether frames are of the same code: runtimes tell of it again, as when it moves or when somebody begins to listen.
+ */
+static bool are_same_frames(const struct symbolize_frames *left, const struct symbolize_frames *right)
+{
+	bool same = left->count == right->count;
+
+	for (size_t i = 0; same && i < left->count; i++)
+		same = left->frames[i].line == right->frames[i].line &&
+		       strcmp(left->frames[i].name, right->frames[i].name) == 0 &&
+		       strcmp(left->frames[i].file, right->frames[i].file) == 0;
+	return same;
+}
+
+/* Finds the frames of the code that stood at a location last, and adds those of the code before. */
+static bool find_frames(struct work *w, const struct naming_task *task, uint32_t location, uint64_t address,
+	struct symbolize_frames *last, struct error *err)
+{
+	size_t first, count = named_frames_entries_of(&task->table, address, &first);
+
+	for (size_t i = first; i < first + count; i++) {
+		struct symbolize_frames frames;
+		struct placement_time time;
+
+		if (!named_frames_entry(&task->table, i, &w->arena, &frames, &time, err) ||
+			(i > first && !are_same_frames(last, &frames) &&
+				!add_generation(w, location, last, &time, err)))
+			return false;
+		*last = frames;
+	}
+	return true;
+}
+
 static bool set_batch(struct work *w, const struct batch *batch, struct error *err)
 {
 	const struct naming_task *task = batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
@@ -358,8 +430,7 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 		struct symbolize_frames found = { 0 };
 		bool ok;
 
-		if (task && task->bytes &&
-			!named_frames_find(&task->table, batch->addresses[i], &w->arena, &found, err))
+		if (task && task->bytes && !find_frames(w, task, location, batch->addresses[i], &found, err))
 			return false;
 		if (found.count > 0)
 			ok = set_frames(w, location, found.frames, found.count, err);
@@ -371,12 +442,43 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 	return true;
 }
 
-static bool set_all(struct work *w, struct error *err)
+/* Names are never wrong without a word: where it is not known when code took the place of other code, that is said. */
+static void note_doubtful(const struct work *w, double part, struct buffer *notices)
+{
+	static const double least = 0.01;
+
+	if (part < least || !notices)
+		return;
+	if (w->symbols->clock_ns == 0)
+		buffer_printf(notices,
+			"%.0f %% of the time is in code made at run time where different functions stood one after another, and "
+			"nothing tells when: it has the name of the last one; where the run time writes a jitdump, 'perf record -k mono' "
+			"and 'perf inject --jit' tell them apart\n",
+			100 * part);
+	else
+		buffer_printf(notices,
+			"%.0f %% of the time is in code made at run time that took the place of another function's code at about that "
+			"time, and may be either's: a perf map does not say when; a jitdump does (node --perf-prof, "
+			"DOTNET_PerfMapEnabled=2, wasmtime --profile=jitdump)\n",
+			100 * part);
+}
+
+static bool place_generations(struct work *w, struct buffer *notices, struct error *err)
+{
+	double doubtful;
+
+	if (!profile_place_generations(w->profile, w->generations, w->generation_count, &doubtful, err))
+		return false;
+	note_doubtful(w, doubtful, notices);
+	return true;
+}
+
+static bool set_all(struct work *w, struct buffer *notices, struct error *err)
 {
 	for (size_t i = 0; i < w->batch_count; i++)
 		if (!set_batch(w, &w->batches[i], err))
 			return false;
-	return true;
+	return place_generations(w, notices, err);
 }
 
 /* A lock has the name of its object, and the object's module. */
@@ -443,6 +545,7 @@ static void work_deinit(struct work *w)
 	free(w->tasks);
 	free(w->batches);
 	free(w->lines);
+	free(w->generations);
 }
 
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,
@@ -465,7 +568,7 @@ bool symbolize_profile(struct profile *profile, const struct profile_symbols *sy
 	if (ok) {
 		w.origins = origin_context_of(options, profile);
 		find_directory(&w);
-		ok = set_all(&w, err) && (options->no_names || (name_locks(&w, err) && add_sources(&w, err)));
+		ok = set_all(&w, notices, err) && (options->no_names || (name_locks(&w, err) && add_sources(&w, err)));
 	}
 	work_deinit(&w);
 	return ok && (options->names_only || symbolize_origins(profile, options, err));

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const uint64_t second_ns = 1000000000;
 
@@ -440,6 +441,8 @@ bool perf_data_finish(struct perf_data *data, struct recording *result, struct e
 		recording_deinit(&made);
 		return false;
 	}
+	if (chosen(data)->attr.use_clockid && chosen(data)->attr.clockid == CLOCK_MONOTONIC)
+		made.symbols.clock_ns = (int64_t)data->first_ns;
 	made.symbols.waits_by_name = data->waits != PERF_DATA_NO_WAITS;
 	*result = made;
 	return true;

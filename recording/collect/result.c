@@ -3,6 +3,7 @@
 
 #include "recording/verify/verify.h"
 
+#include "recording/process/jit_growth.h"
 #include "recording/process/jit_map.h"
 #include "recording/process/proc.h"
 
@@ -45,7 +46,7 @@ static bool take_maps(
 	size_t most = most_maps(), count = 0;
 
 	for (size_t i = 0; i < table->image_count; i++) {
-		const struct process_image *image = &table->images[i];
+		struct process_image *image = &table->images[i];
 		uint32_t id = image->mapping_id;
 
 		if (!is_sampled[id])
@@ -63,6 +64,8 @@ static bool take_maps(
 			!result_take_jit_map(&table->host, symbols->inherited_jit_maps, table->profile, id,
 				&image->inherited_map, table->notices, err))
 			return false;
+		if (symbols->growths[id].count == 0)
+			symbols->growths[id] = jit_growth_take(image, &symbols->jit_maps[id]);
 		count += (symbols->jit_maps[id].name != NULL) + (symbols->inherited_jit_maps[id].name != NULL);
 	}
 	return true;
@@ -87,7 +90,8 @@ bool result_take_images(struct recording *result, struct process_table *table, s
 	symbols->images = calloc(count + 1, sizeof(struct elf_image *));
 	symbols->jit_maps = calloc(count + 1, sizeof(struct file_opened));
 	symbols->inherited_jit_maps = calloc(count + 1, sizeof(struct file_opened));
-	if (!is_sampled || !symbols->images || !symbols->jit_maps || !symbols->inherited_jit_maps)
+	symbols->growths = calloc(count + 1, sizeof(*symbols->growths));
+	if (!is_sampled || !symbols->images || !symbols->jit_maps || !symbols->inherited_jit_maps || !symbols->growths)
 		return error_set_memory(err);
 	symbols->mapping_count = count;
 	for (size_t i = 0; i < table->image_count; i++) {
@@ -143,8 +147,12 @@ void recording_release_symbols(struct recording *result)
 {
 	struct profile_symbols *symbols = &result->symbols;
 
-	for (size_t i = 0; i < symbols->mapping_count; i++)
+	for (size_t i = 0; i < symbols->mapping_count; i++) {
 		elf_image_unref(symbols->images[i]);
+		if (symbols->growths)
+			free(symbols->growths[i].steps);
+	}
+	free(symbols->growths);
 	free(symbols->images);
 	close_maps(symbols->jit_maps, symbols->mapping_count);
 	close_maps(symbols->inherited_jit_maps, symbols->mapping_count);

@@ -21,9 +21,11 @@ void jit_place_deinit(struct jit_place *place)
 bool jit_map_is_dump(const struct elf_mapping *mapped)
 {
 	const char *slash = strrchr(mapped->path, '/'), *name = slash ? slash + 1 : mapped->path;
-	int pid, end = 0;
+	int number, end = 0;
 
-	return sscanf(name, "jit-%d.dump%n", &pid, &end) == 1 && end > 0 && name[end] == '\0';
+	/* JavaScriptCore puts the thread before the process: jit-TID-PID.dump. */
+	return (sscanf(name, "jit-%d.dump%n", &number, &end) == 1 && end > 0 && name[end] == '\0') ||
+	       (sscanf(name, "jit-%d-%d.dump%n", &number, &number, &end) == 2 && end > 0 && name[end] == '\0');
 }
 
 /* ---- The place of a file ---- */

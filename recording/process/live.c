@@ -144,6 +144,11 @@ static bool live_expect_jit_map(
 	return process_reader_expect_jit_map(context, mapped, image, err);
 }
 
+static int live_watch_jit_map(void *context, const struct jit_place *place)
+{
+	return process_reader_watch_jit_map(context, place);
+}
+
 static bool live_open_jit_map(void *context, const struct jit_place *place, struct file_opened *file,
 	struct buffer *notices, struct error *err)
 {
@@ -178,6 +183,7 @@ struct process_host process_host_live(struct process_reader *reader)
 		.is_deleted = elf_image_is_deleted,
 		.is_intact = elf_image_is_intact,
 		.expect_jit_map = live_expect_jit_map,
+		.watch_jit_map = live_watch_jit_map,
 		.open_jit_map = live_open_jit_map,
 		.kernel_build_id = live_kernel_build_id,
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/process/process.h"
 
+#include "recording/process/jit_growth.h"
 #include "recording/process/jit_map.h"
 #include "recording/process/proc.h"
 
@@ -42,6 +43,7 @@ void process_table_deinit(struct process_table *table)
 		frame_table_destroy(table->images[i].table);
 		jit_place_deinit(&table->images[i].jit_map);
 		jit_place_deinit(&table->images[i].inherited_map);
+		jit_growth_destroy(table->images[i].growth);
 	}
 	free(table->code);
 	free(table->processes);

@@ -34,7 +34,8 @@ struct process_image {
 	/* For executable memory without a file: where the names of its code are looked for. */
 	struct jit_place jit_map; /* of the process */
 	struct jit_place
-		inherited_map; /* of the process that it was forked from, with code that this had made by then */
+		inherited_map;     /* of the process that it was forked from, with code that this had made by then */
+	struct jit_growth *growth; /* owned: of a perf map at jit_map; NULL: nothing is known yet */
 };
 
 /* An image at its place in a process. */
@@ -107,6 +108,8 @@ struct process_host_functions {
 	/* Sets where the process writes the names of the code that it makes at run time. */
 	bool (*expect_jit_map)(
 		void *context, const struct elf_mapping *mapping, struct process_image *image, struct error *err);
+	/* Opens the perf map at a place to look at its size while it grows; -1: it is not there, or may hang. */
+	int (*watch_jit_map)(void *context, const struct jit_place *place);
 	/* Opens the file at a place, as jit_map_open(). */
 	bool (*open_jit_map)(void *context, const struct jit_place *place, struct file_opened *file,
 		struct buffer *notices, struct error *err);
@@ -154,6 +157,8 @@ struct process_table {
 	uint64_t births;                /* threads that were created, as the sideband reported */
 	uint64_t forks;                 /* processes that were created */
 	uint64_t programs;              /* that processes began to execute */
+	size_t watched_maps;            /* perf maps that are open (recording/process/jit_growth.h) */
+	int64_t maps_next_ns;           /* CLOCK_MONOTONIC: they are not looked at before */
 	uint64_t images_without_tables; /* whose unwind tables were damaged, or too large for the file */
 	bool met_denied;                /* a process has maps that may not be read */
 	bool met_outside;               /* there were processes without a pid in our namespace: all have pid 0 */

@@ -588,6 +588,22 @@ bool process_reader_open_jit_map(struct process_reader *reader, const struct jit
 	return true;
 }
 
+int process_reader_watch_jit_map(struct process_reader *reader, const struct jit_place *place)
+{
+	struct file_request *request = deadline_room(reader->deadline);
+	int fd, none;
+
+	if (!request || strlen(place->path) >= PATH_MAX)
+		return -1;
+	request->place = *place;
+	strcpy(request->path, place->path);
+	if (!run_job(reader, place->pid, SUBJECT_FILES, open_jit_map, &fd))
+		return -1;
+	if (fd < 0 && request->is_open && request->may_hang)
+		(void)!run_job(reader, place->pid, SUBJECT_FILES, close_file, &none);
+	return fd;
+}
+
 /* ---- Others ---- */
 
 struct jit_request {

@@ -48,6 +48,9 @@ COMMON_MUST_CHECK
 bool process_reader_expect_jit_map(struct process_reader *reader, const struct elf_mapping *mapping,
 	struct process_image *image, struct error *err);
 
+/* As jit_map_open(), to look at the file's size from time to time; -1: there is none, or one that may hang. */
+int process_reader_watch_jit_map(struct process_reader *reader, const struct jit_place *place);
+
 /* As jit_map_open(), with a copy of a file that may hang. Without an answer in time there is none. */
 COMMON_MUST_CHECK
 bool process_reader_open_jit_map(struct process_reader *reader, const struct jit_place *place,

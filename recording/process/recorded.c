@@ -181,6 +181,14 @@ static bool recorded_expect_jit_map(
 	return jit_map_expect_recorded(mapping, image, err);
 }
 
+/* Nothing grows any more. */
+static int recorded_watch_jit_map(void *context, const struct jit_place *place)
+{
+	(void)context;
+	(void)place;
+	return -1;
+}
+
 static bool recorded_open_jit_map(void *context, const struct jit_place *place, struct file_opened *file,
 	struct buffer *notices, struct error *err)
 {
@@ -239,6 +247,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 		.is_deleted = recorded_is_deleted,
 		.is_intact = recorded_is_intact,
 		.expect_jit_map = recorded_expect_jit_map,
+		.watch_jit_map = recorded_watch_jit_map,
 		.open_jit_map = recorded_open_jit_map,
 		.kernel_build_id = recorded_kernel_build_id,
 	};

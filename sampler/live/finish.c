@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/process/jit_growth.h"
 #include "sampler/live/state.h"
 
 #include <sys/wait.h>
@@ -114,7 +115,8 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	if (collector_profile(sampler->collector)->quality.samples == 0)
 		return fail_without_samples(sampler, result, err);
 	close_run(sampler);
-	if (!instruments_finish(&sampler->instruments, err))
+	if (!instruments_finish(&sampler->instruments, err) ||
+		!jit_growth_look(collector_processes(sampler->collector), err))
 		return false;
 	if (!collector_finish(sampler->collector, &made, err))
 		return false;
@@ -124,7 +126,7 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
 	if (sampler->clock.off_ns == 0)
-		made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
+		made.symbols.clock_ns = made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
 	made.cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->before.own_cpu_ns;
 	sampler_release(sampler);
 	*result = made;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recording/process/jit_growth.h"
 #include "sampler/live/adapt.h"
 #include "sampler/live/state.h"
 
@@ -97,7 +98,8 @@ bool sampler_poll(
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
 		(order_is_crowded(&sampler->reading.order) &&
 			!sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
-		!sampler_adapt(sampler, clock, err) || !instruments_poll(&sampler->instruments, clock, err))
+		!jit_growth_look(collector_processes(sampler->collector), err) || !sampler_adapt(sampler, clock, err) ||
+		!instruments_poll(&sampler->instruments, clock, err))
 		return false;
 	limit_priority(sampler);
 	/* If that fails, the recording ends while its data can be kept. */

@@ -13,6 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct file_opened file = { (char *)"fuzz", memfd_create("fuzz", MFD_CLOEXEC) };
+	/* Some of what is read was written while events were recorded, at times that the file's size tells or its own.
+	 */
+	struct profile_growth_step steps[] = { { 0, 1, 64 }, { 1, 50, 128 }, { 60, 70, 256 } };
+	const struct profile_growth growth = { steps, sizeof(steps) / sizeof(*steps) };
+	const struct jit_clock clock = { 1, 1 << 30, &growth };
 	uint64_t addresses[ADDRESSES];
 	struct symbol_map *map;
 	struct error err;
@@ -21,13 +26,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (size_t i = 0; i < ADDRESSES; i++)
 		addresses[i] = 0x1000 + i * STEP;
-	if (!jit_read(&file, addresses, ADDRESSES, &map, &err)) {
+	if (!jit_read(&file, &clock, addresses, ADDRESSES, &map, &err)) {
 		close(file.fd);
 		return 0;
 	}
 	for (size_t i = 0; i < ADDRESSES; i++) {
 		struct symbol_map_symbol hit;
+		size_t count;
+		const struct symbol_map_symbol *symbols = symbol_map_starting_at(map, addresses[i], &count);
 
+		for (size_t k = 0; k < count; k++)
+			if (!symbols[k].name || symbols[k].start != addresses[i])
+				abort();
 		if (symbol_map_find(map, addresses[i], &hit) && (!hit.name || !hit.file))
 			abort();
 	}

@@ -20,32 +20,57 @@ cat >jit.c <<'END'
 /* push %rbp; mov %rsp,%rbp; mov $100000,%ecx; 1: dec %ecx; jnz 1b; pop %rbp; ret */
 static const unsigned char spin[] = { 0x55, 0x48, 0x89, 0xe5, 0xb9, 0xa0, 0x86, 1, 0, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3 };
 
-static void write_map(const unsigned char *code)
+static void write_map(const unsigned char *code, const char *name, const char *mode)
 {
 	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	file = fopen(path, "w");
-	fprintf(file, "%lx %zx made_by_map\n", (unsigned long)code, sizeof(spin));
+	file = fopen(path, mode);
+	fprintf(file, "%lx %zx %s\n", (unsigned long)code, sizeof(spin), name);
 	fclose(file);
 }
 
 /* linux, tools/perf/Documentation/jitdump-specification.txt */
-static void write_dump(const unsigned char *code)
+static int open_dump(const char *prefix)
 {
 	struct { uint32_t magic, version, size, machine, pad, pid; uint64_t time, flags; } header = { 0x4a695444, 1, 40, 62, 0, (uint32_t)getpid(), 0, 0 };
-	struct { uint32_t id, size; uint64_t time; uint32_t pid, tid; uint64_t address, code, bytes, index; } load = { 0, sizeof(load) + 13 + sizeof(spin),
-		1, (uint32_t)getpid(), (uint32_t)getpid(), (uint64_t)code, (uint64_t)code, sizeof(spin), 1 };
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
+	snprintf(path, sizeof(path), "jit-%s%d.dump", prefix, (int)getpid());
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (write(fd, &header, sizeof(header)) < 0 || write(fd, &load, sizeof(load)) < 0 || write(fd, "made_by_dump", 13) < 0 ||
-		write(fd, spin, sizeof(spin)) < 0)
+	if (write(fd, &header, sizeof(header)) < 0)
 		_exit(1);
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	return fd;
+}
+
+static void write_dump(int fd, const unsigned char *code, const char *name)
+{
+	struct { uint32_t id, size; uint64_t time; uint32_t pid, tid; uint64_t address, code, bytes, index; } load = { 0,
+		sizeof(load) + strlen(name) + 1 + sizeof(spin), 0, (uint32_t)getpid(), (uint32_t)getpid(), (uint64_t)code, (uint64_t)code, sizeof(spin), 1 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	load.time = now.tv_sec * 1000000000ull + now.tv_nsec;
+	if (write(fd, &load, sizeof(load)) < 0 || write(fd, name, strlen(name) + 1) < 0 || write(fd, spin, sizeof(spin)) < 0)
+		_exit(1);
+}
+
+/* Other code takes the place of the first, and runs for twice as long. */
+static void give_place(int fd, const unsigned char *code, clock_t each)
+{
+	for (int i = 0; i < 2; i++) {
+		clock_t end = clock() + (i + 1) * each;
+
+		if (fd < 0)
+			write_map(code, i ? "later_function" : "early_function", i ? "a" : "w");
+		else
+			write_dump(fd, code, i ? "later_function" : "early_function");
+		while (clock() < end)
+			((void (*)(void))(uintptr_t)code)();
+	}
 }
 
 /* How the code is named, and for how many milliseconds of CPU time it runs. */
@@ -55,10 +80,14 @@ int main(int argc, char **argv)
 	clock_t end = CLOCKS_PER_SEC / 1000 * (argc > 2 ? atoi(argv[2]) : 60000);
 
 	memcpy(code, spin, sizeof(spin));
+	if (argc > 1 && strncmp(argv[1], "reuse_", 6) == 0) {
+		give_place(strcmp(argv[1], "reuse_dump") == 0 ? open_dump("9-") : -1, code, end / 3);
+		return 0;
+	}
 	if (argc > 1 && strcmp(argv[1], "dump") == 0)
-		write_dump(code);
+		write_dump(open_dump(""), code, "made_by_dump");
 	else if (argc > 1 && strcmp(argv[1], "map") == 0)
-		write_map(code);
+		write_map(code, "made_by_map", "w");
 	while (clock() < end)
 		((void (*)(void))(uintptr_t)code)();
 	return 0;
@@ -83,6 +112,15 @@ for kind in map dump; do
 	at_least "$(share "$kind.pb.gz" ";main;made_by_${kind}[ ;]")" 90 "share of the code that a $kind names, attached"
 	kill "$pid"
 	grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f || true
+done
+
+# Where code takes the place of other code, the time of a sample tells which of them ran: the first third is that of the one. The name of
+# the dump has a thread's number too, as JavaScriptCore gives it.
+for kind in map dump; do
+	run 0 kelvin record -o "reuse_$kind.pb.gz" -- ./jit "reuse_$kind" 900
+	grep -ls early_function /tmp/perf-*.map | xargs -r rm -f || true
+	at_least "$(share "reuse_$kind.pb.gz" ";main;.*early_function[ ;]")" 28 "share of the code that a $kind says was replaced"
+	at_least "$(share "reuse_$kind.pb.gz" ";main;.*later_function[ ;]")" 60 "share of the code that took its place by a $kind"
 done
 
 # A map that was there before the process names other code than its own.

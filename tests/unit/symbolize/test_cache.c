@@ -80,11 +80,12 @@ static void what_is_stored_is_found_and_added_to(void **state)
 
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_null(cache);
-	frame_cache_store(&key, &(struct named_frames_entries){ NULL, first, both, 2, "/build" });
+	frame_cache_store(&key, &(struct named_frames_entries){ NULL, first, NULL, both, 2, "/build" });
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_non_null(cache);
 	assert_string_equal(named_frames_source_directory(frame_cache_table(cache)), "/build");
-	frame_cache_store(&key, &(struct named_frames_entries){ frame_cache_table(cache), second, both, 2, "/build" });
+	frame_cache_store(
+		&key, &(struct named_frames_entries){ frame_cache_table(cache), second, NULL, both, 2, "/build" });
 	frame_cache_close(cache);
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_known(cache, 0x100, 2, "inner");
@@ -115,7 +116,7 @@ static void sources_are_kept_with_frames(void **state)
 	const struct dwarf_source second[] = { { "/b.c", "", 0, true, { [15] = 7 } }, first[0] };
 	const struct symbolize_frames one = { frames_of_two + 1, 1 };
 	const uint64_t addresses[] = { 0x100, 0x200 };
-	struct named_frames_entries entries = { NULL, addresses, &one, 1, "/build", first, 2 };
+	struct named_frames_entries entries = { NULL, addresses, NULL, &one, 1, "/build", first, 2 };
 	struct elf_image *image = open_program();
 	struct frame_cache_key key = key_of(image);
 	struct frame_cache *cache;
@@ -125,8 +126,8 @@ static void sources_are_kept_with_frames(void **state)
 	frame_cache_store(&key, &entries);
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_int_equal(frame_cache_table(cache)->source_count, 2);
-	entries =
-		(struct named_frames_entries){ frame_cache_table(cache), addresses + 1, &one, 1, "/build", second, 2 };
+	entries = (struct named_frames_entries){ frame_cache_table(cache), addresses + 1, NULL, &one, 1, "/build",
+		second, 2 };
 	frame_cache_store(&key, &entries);
 	frame_cache_close(cache);
 	assert_true(frame_cache_open(&key, &cache, &err));
@@ -206,7 +207,7 @@ static void store_until_gone(const char *gone)
 		copy_program(path);
 		assert_true(elf_image_open_path(path, &image, &err));
 		key = key_of(image);
-		frame_cache_store(&key, &(struct named_frames_entries){ NULL, &address, &one, 1, "" });
+		frame_cache_store(&key, &(struct named_frames_entries){ NULL, &address, NULL, &one, 1, "" });
 		elf_image_unref(image);
 		assert_int_equal(unlink(path), 0);
 	}

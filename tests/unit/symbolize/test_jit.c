@@ -23,14 +23,20 @@ static struct file_opened write_file(const char *text)
 }
 
 /* Closes the file. */
-static struct symbol_map *read_at(struct file_opened file, const uint64_t *addresses, size_t count)
+static struct symbol_map *read_with_clock(
+	struct file_opened file, const struct jit_clock *clock, const uint64_t *addresses, size_t count)
 {
 	struct symbol_map *map;
 	struct error err;
 
-	assert_true(jit_read(&file, addresses, count, &map, &err));
+	assert_true(jit_read(&file, clock, addresses, count, &map, &err));
 	file_opened_deinit(&file);
 	return map;
+}
+
+static struct symbol_map *read_at(struct file_opened file, const uint64_t *addresses, size_t count)
+{
+	return read_with_clock(file, &(struct jit_clock){ 0 }, addresses, count);
 }
 
 #define READ_AT(file, ...)                                                                                             \
@@ -125,17 +131,23 @@ static void large_maps_are_read_in_pieces(void **state)
 	symbol_map_destroy(map);
 }
 
-static void put_record(struct buffer *out, uint32_t id, const uint64_t *words, size_t count, const char *name)
+static void put_timed_record(
+	struct buffer *out, uint32_t id, uint64_t time_ns, const uint64_t *words, size_t count, const char *name)
 {
 	size_t name_size = name ? strlen(name) + 1 : 0;
 	uint32_t head[2] = { id, (uint32_t)(16 + 16 + count * 8 + name_size) };
-	uint64_t none[3] = { 0 };
+	uint64_t next[3] = { time_ns }; /* then process and thread, address again */
 
 	buffer_append(out, head, sizeof(head));
-	buffer_append(out, none, sizeof(none)); /* time, process and thread, address again */
+	buffer_append(out, next, sizeof(next));
 	buffer_append(out, words, count * 8);
 	if (name)
 		buffer_append(out, name, name_size);
+}
+
+static void put_record(struct buffer *out, uint32_t id, const uint64_t *words, size_t count, const char *name)
+{
+	put_timed_record(out, id, 0, words, count, name);
 }
 
 /* Two functions; the first moves; the second is replaced by a third. */
@@ -238,6 +250,97 @@ static void jitdumps_tell_lines(void **state)
 	check_lines(0x40); /* as V8 counts them */
 }
 
+/* ---- Code that takes the place of other code ---- */
+
+struct stood {
+	const char *name;
+	int64_t from_ns, to_ns;
+};
+
+static void assert_stood(const struct symbol_map *map, uint64_t address, const struct stood *stood, size_t count)
+{
+	size_t found;
+	const struct symbol_map_symbol *symbols = symbol_map_starting_at(map, address, &found);
+
+	assert_int_equal(found, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_string_equal(symbols[i].name, stood[i].name);
+		assert_int_equal(symbols[i].time.from_ns, stood[i].from_ns);
+		assert_int_equal(symbols[i].time.to_ns, stood[i].to_ns);
+	}
+}
+
+/* Events were recorded from 1,000 to 2,000 ns. Of what was placed before, the last counts; what came later was never
+ * sampled; a function that moves away has the time of its move there. */
+static void times_of_a_jitdump_tell_what_stood_when(void **state)
+{
+	static const struct {
+		uint64_t time, address;
+		const char *name;
+	} loads[] = { { 100, 0x1000, "long gone" }, { 900, 0x1000, "first" }, { 1200, 0x1000, "second" },
+		{ 1500, 0x2000, "other" }, { 1700, 0x1000, "third" }, { 2001, 0x1000, "too late" } };
+	static const uint64_t move[] = { 0x2000, 0x3000, 0x100, 4 };
+	const struct jit_clock clock = { 1000, 2000, NULL };
+	uint32_t header[10] = { 0x4a695444, 1, 40 };
+	const uint64_t addresses[] = { 0x1010, 0x2010, 0x3010 };
+	struct symbol_map *map;
+	struct buffer out;
+
+	for (uint64_t flags = 0; flags < 2; flags++) {
+		buffer_init(&out, 1 << 16);
+		memcpy(&header[8], &flags, sizeof(flags));
+		buffer_append(&out, header, sizeof(header));
+		for (uint64_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
+			put_timed_record(&out, 0, loads[i].time, (const uint64_t[]){ loads[i].address, 0x100, i + 1 },
+				3, loads[i].name);
+		put_timed_record(&out, 1, 1600, move, 4, NULL);
+		map = read_with_clock(write_bytes(out.data, out.size), &clock, addresses, 3);
+		buffer_deinit(&out);
+		if (flags == 0) {
+			assert_stood(map, 0x1010,
+				(struct stood[]){
+					{ "first", -100, -100 }, { "second", 200, 200 }, { "third", 700, 700 } },
+				3);
+			assert_stood(map, 0x3010, (struct stood[]){ { "other", 600, 600 } }, 1);
+		} else { /* times of the processor's counter say nothing */
+			assert_stood(map, 0x3010, (struct stood[]){ { "other", INT64_MIN, INT64_MAX } }, 1);
+			assert_found(map, 0x1010, "too late", "");
+		}
+		symbol_map_destroy(map);
+	}
+}
+
+/* Lines have the times between which the file grew by them. */
+static void sizes_of_a_perf_map_tell_what_stood_when(void **state)
+{
+	static const char before[] = "1000 100 long gone\n1000 100 first\n", then[] = "1000 100 second\n",
+			  later[] = "1000 100 third\n2000 10 other\n", unseen[] = "1000 10 fourth\n";
+	char text[sizeof(before) + sizeof(then) + sizeof(later) + sizeof(unseen)];
+	struct profile_growth_step steps[] = { { 0, 990, strlen(before) },
+		{ 1200, 1250, strlen(before) + strlen(then) },
+		{ 1300, 1400, strlen(before) + strlen(then) + strlen(later) } };
+	const struct profile_growth growth = { steps, 3 };
+	const uint64_t addresses[] = { 0x1008, 0x1010, 0x2000 };
+	struct symbol_map *map;
+
+	snprintf(text, sizeof(text), "%s%s%s%s", before, then, later, unseen);
+	map = read_with_clock(write_file(text), &(struct jit_clock){ 1000, 2000, &growth }, addresses, 3);
+	assert_stood(map, 0x1008,
+		(struct stood[]){ { "first", -1000, -10 }, { "second", 200, 250 }, { "third", 300, 400 },
+			{ "fourth", 400, INT64_MAX } },
+		4);
+	assert_stood(map, 0x1010,
+		(struct stood[]){ { "first", -1000, -10 }, { "second", 200, 250 }, { "third", 300, 400 } }, 3);
+	assert_stood(map, 0x2000, (struct stood[]){ { "other", 300, 400 } }, 1);
+	symbol_map_destroy(map);
+	map = READ_AT(write_file(text), 0x1010);
+	assert_stood(map, 0x1010,
+		(struct stood[]){ { "long gone", INT64_MIN, INT64_MAX }, { "first", INT64_MIN, INT64_MAX },
+			{ "second", INT64_MIN, INT64_MAX }, { "third", INT64_MIN, INT64_MAX } },
+		4);
+	symbol_map_destroy(map);
+}
+
 /* ---- Files that are larger than what they hold ---- */
 
 enum { WATCHDOG_SECONDS = 30 };
@@ -334,6 +437,8 @@ int main(void)
 		cmocka_unit_test(large_maps_are_read_in_pieces),
 		cmocka_unit_test(reads_jitdumps),
 		cmocka_unit_test(jitdumps_tell_lines),
+		cmocka_unit_test(times_of_a_jitdump_tell_what_stood_when),
+		cmocka_unit_test(sizes_of_a_perf_map_tell_what_stood_when),
 		cmocka_unit_test(holes_of_a_perf_map_are_not_read),
 		cmocka_unit_test(lines_over_all_addresses_cost_what_others_do),
 		cmocka_unit_test(code_in_a_jitdump_is_passed_over),

@@ -19,10 +19,10 @@
  * taken over, or that its input makes slow.
  */
 
-bool __real_jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
-	struct error *err);
-bool __wrap_jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
-	struct error *err);
+bool __real_jit_read(const struct file_opened *file, const struct jit_clock *clock, const uint64_t *addresses,
+	size_t count, struct symbol_map **map, struct error *err);
+bool __wrap_jit_read(const struct file_opened *file, const struct jit_clock *clock, const uint64_t *addresses,
+	size_t count, struct symbol_map **map, struct error *err);
 
 static void spin(void)
 {
@@ -94,8 +94,8 @@ static void speak_for_others(void)
 	babble();
 }
 
-bool __wrap_jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
-	struct error *err)
+bool __wrap_jit_read(const struct file_opened *file, const struct jit_clock *clock, const uint64_t *addresses,
+	size_t count, struct symbol_map **map, struct error *err)
 {
 	char what[16] = "";
 
@@ -115,7 +115,7 @@ bool __wrap_jit_read(const struct file_opened *file, const uint64_t *addresses, 
 		return false;
 	if (strncmp(what, "out", 3) == 0 && can_get_out())
 		return error_set(err, ERROR_FORMAT, "it got out");
-	return __real_jit_read(file, addresses, count, map, err);
+	return __real_jit_read(file, clock, addresses, count, map, err);
 }
 
 enum { MAPS = 40, ADDRESS = 0x1000 };

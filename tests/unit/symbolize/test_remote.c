@@ -119,7 +119,7 @@ static void add_table(struct fixture *fixture)
 	struct error err;
 
 	assert_true(named_frames_write(
-		&(struct named_frames_entries){ NULL, addresses, frames, 1, "" }, &fixture->request, &err));
+		&(struct named_frames_entries){ NULL, addresses, NULL, frames, 1, "" }, &fixture->request, &err));
 }
 
 static void frames_of_its_own_image_are_kept(void **state)

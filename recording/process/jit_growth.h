@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "recording/process/process.h"
+
+/*
+ * When the lines of a perf map were written, which these do not say: its size is looked at again and again while its
+ * process is recorded, so that code which takes the place of other code can be told from it by the time of a sample.
+ * Only the size is looked at. A file on a file system that may hang is not watched; neither are more than
+ * JIT_GROWTH_MOST_FILES.
+ */
+struct jit_growth {
+	int fd;                       /* owned; -1: it is not open */
+	int64_t looked_ns, next_ns;   /* CLOCK_MONOTONIC of the last look, and of the next at the earliest */
+	int64_t pause_ns;             /* between two looks for a file that is not there */
+	bool is_over;                 /* it is not watched any more: it became shorter */
+	struct profile_growth growth; /* owned */
+	size_t capacity;
+};
+
+enum { JIT_GROWTH_MOST_FILES = 256 };
+
+/* Looks at the perf maps of all processes that have run code of their own making. To be called often. */
+COMMON_MUST_CHECK
+bool jit_growth_look(struct process_table *table, struct error *err);
+
+/* Hands over what is known of the file; nothing if it is another one than was watched. */
+struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file);
+
+void jit_growth_destroy(struct jit_growth *growth); /* NULL is allowed */
