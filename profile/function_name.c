@@ -105,6 +105,49 @@ static const char *javascript_file(const char *function)
 	return last ? last + 1 : NULL;
 }
 
+/* The length of a WebAssembly function's name before `-12-turbofan`, which tells its index and its tier; else all of
+ * it. */
+static size_t without_wasm_tier(const char *function, size_t bytes)
+{
+	static const char *const tiers[] = { "-liftoff", "-turbofan", "-interpreter" };
+
+	for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++) {
+		size_t size = strlen(tiers[i]), at = bytes;
+
+		if (bytes <= size || memcmp(function + bytes - size, tiers[i], size) != 0)
+			continue;
+		at -= size;
+		while (at > 0 && isdigit((unsigned char)function[at - 1]))
+			at--;
+		return at > 1 && at < bytes - size && function[at - 1] == '-' ? at - 1 : bytes;
+	}
+	return bytes;
+}
+
+/* `JSC-FTL: NAME#HASH`, after "JSC-", for each of the tiers of JavaScript and of WebAssembly. */
+static bool split_jsc_name(const char *name, struct profile_script_name *parts)
+{
+	enum { HASH_BYTES = 6 };
+	static const char *const tiers[] = { "LLInt: ", "Baseline: ", "DFG: ", "FTL: ", "IPInt: ", "BBQ: ", "OMG: " };
+	static const char prefix[] = "JSC-";
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++) {
+		const char *function = name + sizeof(prefix) - 1 + strlen(tiers[i]), *hash;
+
+		if (strncmp(name + sizeof(prefix) - 1, tiers[i], strlen(tiers[i])) != 0)
+			continue;
+		*parts = (struct profile_script_name){ .function = function, .function_bytes = strlen(function) };
+		parts->file = function + parts->function_bytes;
+		hash = strrchr(function, '#');
+		if (hash && parts->file - hash == HASH_BYTES + 1)
+			parts->function_bytes = (size_t)(hash - function);
+		return true;
+	}
+	return false;
+}
+
 /* Cuts `:12` from the end of a file's name, and reads the number. */
 static bool cut_number(const char *file, size_t *bytes, uint32_t *number)
 {
@@ -129,12 +172,13 @@ bool profile_javascript_name(const char *name, struct profile_script_name *parts
 	uint32_t last = 0, first = 0;
 
 	if (kind == 0)
-		return false;
+		return split_jsc_name(name, parts);
 	function += strspn(function, "~^*+'");
 	*parts = (struct profile_script_name){ .function = function, .function_bytes = strlen(function) };
 	parts->file = javascript_file(function);
 	if (!parts->file) {
 		parts->file = function + parts->function_bytes;
+		parts->function_bytes = without_wasm_tier(function, parts->function_bytes);
 		return true;
 	}
 	parts->function_bytes = (size_t)(parts->file - 1 - function);

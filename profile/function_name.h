@@ -38,6 +38,8 @@ bool profile_ruby_name(const char *name, struct profile_script_name *parts);
 /*
  * Splits `JS:*NAME FILE:LINE:COLUMN`, as V8 names a function to perf; false if it has another form. V8 compiles a
  * function again and again, and marks in which tier it did (`~`, `^`, `+`, `*`), which is no part of the function.
+ * Likewise `JS:NAME-INDEX-liftoff` of WebAssembly, whose index changes with any function before it, and
+ * JavaScriptCore's `JSC-FTL: NAME#HASH`, whose hash changes with the function's text.
  */
 bool profile_javascript_name(const char *name, struct profile_script_name *parts);
 

@@ -48,6 +48,7 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 	[PROFILE_LANGUAGE_JAVASCRIPT] = {
 		.name = "javascript",
 		.functions = "JavaScript functions",
+		.beside = "WebAssembly functions",
 		.next_step = "start it with 'node --perf-basic-prof'",
 		.modules = GLOBS("node", "node[0-9]*", "nodejs", "libnode.so"),
 		.loops = GLOBS("Builtins_JSEntry", "Builtins_InterpreterEntryTrampoline"),
@@ -83,7 +84,8 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 		},
 		.variation = PROFILE_VARIATION_V8,
 		.read_name = profile_javascript_name,
-		.stubs = GLOBS("Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*"),
+		.stubs = GLOBS("Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*", "JSC-*Thunk: *",
+			"JSC-InlineCache: *"),
 		.standard_sources = GLOBS("node:*"),
 		.has_packages_within = true,
 		.packages = GLOBS("*/node_modules/*"),

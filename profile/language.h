@@ -48,6 +48,7 @@ struct profile_language_row {
 	/* Its words. */
 	const char *name;      /* lower case, for JSON and the page: "python" */
 	const char *functions; /* in sentences: "Python functions" */
+	const char *beside;    /* what else its runtime makes code of: "WebAssembly functions"; NULL: nothing */
 	const char *next_step; /* how a runtime is made to name its functions: "start it with ..." */
 
 	/* Its runtime. */

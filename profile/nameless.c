@@ -10,7 +10,7 @@ enum { LEAST_PERCENT = 5 };
 #define IN_LOOP(language) ((uint32_t)1 << (language))
 #define IN_MODULE(language) ((uint32_t)1 << (PROFILE_LANGUAGE_COUNT + (language)))
 _Static_assert(2 * PROFILE_LANGUAGE_COUNT <= 30, "a set has room for two bits of each language");
-#define NAMELESS ((uint32_t)1 << 30) /* code made at run time without a name */
+#define NAMELESS ((uint32_t)1 << 30) /* code made at run time without a name; in a stack: the innermost such code */
 #define NAMED ((uint32_t)1 << 31)    /* code made at run time with a name, so the runtime was told to give names */
 
 struct search {
@@ -18,7 +18,8 @@ struct search {
 	uint32_t *mappings, *functions, *locations, *stacks; /* owned: [id] its set */
 	uint32_t *processes;                                 /* owned: [thread] the first thread of the same process */
 	uint32_t *in_process;                                /* owned: [first thread of a process] the process' set */
-	double time[PROFILE_LANGUAGE_COUNT], total;          /* [language] that of its functions without names */
+	double time[2 * PROFILE_LANGUAGE_COUNT],
+		total; /* [language] that of its functions without names; then of those beside */
 };
 
 static bool search_init(struct search *s, const struct profile *profile, struct error *err)
@@ -83,7 +84,12 @@ static uint32_t set_of_location(const struct search *s, const struct profile_loc
 	return set;
 }
 
-/* A stack holds what its parent holds; the parent's id is smaller. */
+/* A stack holds what its parent holds, whose id is smaller; code that has a name takes the place of code without. */
+static uint32_t set_of_stack(uint32_t parent, uint32_t location)
+{
+	return (location & NAMED ? parent & ~NAMELESS : parent) | location;
+}
+
 static void find_sets(struct search *s)
 {
 	const struct profile *profile = s->profile;
@@ -95,7 +101,8 @@ static void find_sets(struct search *s)
 	for (size_t i = 0; i < profile->location_count; i++)
 		s->locations[i] = set_of_location(s, &profile->locations[i]);
 	for (size_t i = 1; i < profile->stack_count; i++)
-		s->stacks[i] = s->stacks[profile->stacks[i].parent] | s->locations[profile->stacks[i].location];
+		s->stacks[i] =
+			set_of_stack(s->stacks[profile->stacks[i].parent], s->locations[profile->stacks[i].location]);
 }
 
 /* A process is represented by its first thread. */
@@ -156,23 +163,20 @@ static void find_sets_of_processes(struct search *s)
 }
 
 /*
- * The language whose functions are missing from a stack: UNKNOWN for code made at run time of any other, NATIVE where
- * none are missing.
+ * What is missing from a stack, by its place in search.time: UNKNOWN for code made at run time of any other language,
+ * NATIVE where nothing is. A runtime whose functions have names in the stack has made the nameless code for something
+ * else.
  */
-static enum profile_language missing_from(uint32_t stack, uint32_t process)
+static int missing_from(uint32_t stack, uint32_t process)
 {
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT && !(process & NAMED); i++)
 		if (stack & IN_LOOP(i))
-			return (enum profile_language)i;
-	/*
-	 * Where other code of the runtime has names in the same stack, only single frames lack theirs, not the whole
-	 * program.
-	 */
-	if (!(stack & NAMELESS) || (stack & NAMED))
+			return i;
+	if (!(stack & NAMELESS))
 		return PROFILE_LANGUAGE_NATIVE;
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
-		if (process & IN_MODULE(i))
-			return (enum profile_language)i;
+		if ((process & IN_MODULE(i)) && (!(stack & NAMED) || profile_languages[i].beside))
+			return stack & NAMED ? PROFILE_LANGUAGE_COUNT + i : i;
 	return PROFILE_LANGUAGE_UNKNOWN;
 }
 
@@ -204,6 +208,8 @@ static int compare_nameless(const void *left, const void *right)
 
 	if (a->percent != b->percent)
 		return a->percent < b->percent ? 1 : -1;
+	if (a->is_beside != b->is_beside)
+		return a->is_beside ? 1 : -1;
 	return strcmp(profile_languages[a->language].functions, profile_languages[b->language].functions);
 }
 
@@ -222,10 +228,10 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 		find_sets_of_processes(&s);
 		add_up(&s);
 	}
-	for (int i = PROFILE_LANGUAGE_NATIVE + 1; ok && s.total > 0 && i < PROFILE_LANGUAGE_COUNT; i++)
-		if (100 * s.time[i] / s.total >= LEAST_PERCENT)
-			found[used++] =
-				(struct profile_nameless){ (enum profile_language)i, 100 * s.time[i] / s.total };
+	for (int i = PROFILE_LANGUAGE_NATIVE + 1; ok && s.total > 0 && i < 2 * PROFILE_LANGUAGE_COUNT; i++)
+		if (100 * s.time[i] / s.total >= LEAST_PERCENT && used < PROFILE_LANGUAGE_COUNT)
+			found[used++] = (struct profile_nameless){ (enum profile_language)(i % PROFILE_LANGUAGE_COUNT),
+				i >= PROFILE_LANGUAGE_COUNT, 100 * s.time[i] / s.total };
 	search_deinit(&s);
 	if (!ok)
 		return false;
@@ -236,6 +242,8 @@ bool profile_find_nameless(const struct profile *profile, struct profile_nameles
 
 void profile_nameless_sentence(const struct profile_nameless *nameless, struct buffer *out)
 {
+	const struct profile_language_row *row = &profile_languages[nameless->language];
+
 	buffer_printf(out, "%.0f %% of the time passes through %s that have no names: %s", nameless->percent,
-		profile_languages[nameless->language].functions, profile_languages[nameless->language].next_step);
+		nameless->is_beside ? row->beside : row->functions, row->next_step);
 }

@@ -10,6 +10,7 @@ struct profile;
 /* A language whose functions lack their names. Its row has what they are called, and how to get the names. */
 struct profile_nameless {
 	enum profile_language language; /* PROFILE_LANGUAGE_UNKNOWN: code made at run time of any other */
+	bool is_beside;                 /* functions of another kind that its runtime makes, as WebAssembly's */
 	/*
 	 * share of the time (the default value type; of a recording of waits the CPU time) in samples whose stack
 	 * contains such a function
@@ -19,8 +20,9 @@ struct profile_nameless {
 
 /*
  * The languages whose functions have no names in 5 % of the time or more, the largest share first: those of
- * interpreters that do not give names, and code made at run time without a map. A sample counts for one language. The
- * result has `*count` entries.
+ * interpreters that do not give names, and code made at run time that nobody has named. A sample is in such code if
+ * that is the innermost code of its stack that was made at run time, whatever else has names. A sample counts for one
+ * language. The result has `*count` entries.
  */
 COMMON_MUST_CHECK
 bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_LANGUAGE_COUNT],

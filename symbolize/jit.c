@@ -19,15 +19,6 @@ struct jit_reading {
 	struct symbol_map *map; /* that is made */
 };
 
-/* What was placed behind the last event was never sampled. */
-static void jit_place(struct jit_reading *reading, uint64_t start, uint64_t size, const struct placement_code *code)
-{
-	const struct jit_clock *clock = reading->clock;
-
-	if (code->time.from_ns == INT64_MIN || code->time.from_ns <= clock->end_ns - clock->start_ns)
-		placement_add(reading->placement, start, size, code);
-}
-
 /* ---- A perf map ---- */
 
 /* The part of the map that is in memory. */
@@ -84,7 +75,7 @@ static void take_line(struct jit_reading *reading, const struct piece *piece, co
 	code.name_at = piece->offset + (uint64_t)(pos + 1 - piece->bytes);
 	code.time = time_of_offset(reading->clock, code.name_at);
 	if (pos > number && end - pos > 1 && *pos == ' ')
-		jit_place(reading, start, size, &code);
+		placement_add(reading->placement, start, size, &code);
 }
 
 /* Parses the complete lines; the rest moves to the start of the buffer. */
@@ -251,7 +242,7 @@ static void take_code(
 	code.time = time_of_code(reading->clock, placed);
 	if (last)
 		*last = code;
-	jit_place(reading, placed->start, placed->size, &code);
+	placement_add(reading->placement, placed->start, placed->size, &code);
 }
 
 static bool add_name(struct jit_reading *reading, uint64_t address, const struct placement_code *code,

@@ -5,7 +5,7 @@
 
 /* How the times of a log become those of events. */
 struct jit_clock {
-	int64_t start_ns, end_ns;            /* CLOCK_MONOTONIC at the first and the last event; 0: not known */
+	int64_t start_ns;                    /* CLOCK_MONOTONIC at which those of events begin to count; 0: not known */
 	const struct profile_growth *growth; /* of a perf map, borrowed; NULL: not known */
 };
 

@@ -2,6 +2,7 @@
 #include "symbolize/symbolize.h"
 
 #include "symbolize/dwarf_sources.h"
+#include "symbolize/first_events.h"
 #include "symbolize/kernel.h"
 #include "symbolize/maps.h"
 #include "symbolize/naming.h"
@@ -52,6 +53,7 @@ struct work {
 	size_t line_capacity;
 	struct profile_generation *generations; /* of code made at run time */
 	size_t generation_count, generation_capacity;
+	int64_t *first_events; /* owned: [location of the profile as it was]; NULL: not asked for yet */
 	struct known_function known[1 << KNOWN_BITS]; /* a later one replaces an earlier one */
 };
 
@@ -138,15 +140,9 @@ static const struct file_opened *opened_or_null(const struct file_opened *files,
 /* A recording has one run, whose events are in order of time. */
 static struct jit_clock clock_of(const struct work *w, size_t mapping)
 {
-	struct jit_clock clock = { .start_ns = w->symbols->clock_ns, .end_ns = w->symbols->clock_ns };
-	const struct profile *profile = w->profile;
-
-	if (clock.start_ns == 0 || !profile->has_timeline || profile->run_count != 1)
+	if (!w->profile->has_timeline || w->profile->run_count != 1)
 		return (struct jit_clock){ 0 };
-	if (profile->event_count > 0)
-		clock.end_ns += profile->events[profile->event_count - 1].time_ns;
-	clock.growth = w->symbols->growths ? &w->symbols->growths[mapping] : NULL;
-	return clock;
+	return (struct jit_clock){ w->symbols->clock_ns, w->symbols->growths ? &w->symbols->growths[mapping] : NULL };
 }
 
 /* The task of a mapping; false if there is nothing that it could be named by. */
@@ -402,17 +398,39 @@ static bool are_same_frames(const struct symbolize_frames *left, const struct sy
 	return same;
 }
 
-/* Finds the frames of the code that stood at a location last, and adds those of the code before. */
-static bool find_frames(struct work *w, const struct naming_task *task, uint32_t location, uint64_t address,
-	struct symbolize_frames *last, struct error *err)
+/* How many locations of a mapping have a time from which on code stood there, and how many of them ran before that. */
+struct batch_times {
+	size_t timed, early;
+};
+
+static bool count_time(struct work *w, uint32_t location, const struct placement_time *time, struct batch_times *times,
+	struct error *err)
 {
-	size_t first, count = named_frames_entries_of(&task->table, address, &first);
+	if (time->from_ns == INT64_MIN)
+		return true;
+	if (!w->first_events)
+		w->first_events = first_events_of_locations(w->profile);
+	if (!w->first_events)
+		return error_set_memory(err);
+	times->timed++;
+	times->early += w->first_events[location] < time->from_ns;
+	return true;
+}
+
+/* Finds the frames of the code that stood at a location last, and adds those of the code before. */
+static bool find_frames(struct work *w, const struct batch *batch, size_t index, struct symbolize_frames *last,
+	struct batch_times *times, struct error *err)
+{
+	const struct naming_task *task = &w->tasks[batch->task];
+	uint32_t location = batch->locations[index];
+	size_t first, count = named_frames_entries_of(&task->table, batch->addresses[index], &first);
 
 	for (size_t i = first; i < first + count; i++) {
 		struct symbolize_frames frames;
 		struct placement_time time;
 
 		if (!named_frames_entry(&task->table, i, &w->arena, &frames, &time, err) ||
+			(i == first && !count_time(w, location, &time, times, err)) ||
 			(i > first && !are_same_frames(last, &frames) &&
 				!add_generation(w, location, last, &time, err)))
 			return false;
@@ -421,16 +439,33 @@ static bool find_frames(struct work *w, const struct naming_task *task, uint32_t
 	return true;
 }
 
+/*
+ * Code cannot run before it is there. Where much of it did by its times, these are not to be believed: the run time
+ * kept the lines of its perf map back, as V8 does until it has 2 MB of them, or has another clock, as in a namespace of
+ * its own. A few are of code that was there before without a name.
+ */
+static void check_times(struct work *w, const struct batch_times *times, size_t first_generation)
+{
+	enum { MOST_EARLY_OF = 4 };
+
+	if (times->early * MOST_EARLY_OF <= times->timed)
+		return;
+	for (size_t i = first_generation; i < w->generation_count; i++)
+		w->generations[i].from_ns = w->generations[i].until_ns = INT64_MIN;
+}
+
 static bool set_batch(struct work *w, const struct batch *batch, struct error *err)
 {
 	const struct naming_task *task = batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
+	size_t first_generation = w->generation_count;
+	struct batch_times times = { 0 };
 
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t location = batch->locations[i];
 		struct symbolize_frames found = { 0 };
 		bool ok;
 
-		if (task && task->bytes && !find_frames(w, task, location, batch->addresses[i], &found, err))
+		if (task && task->bytes && !find_frames(w, batch, i, &found, &times, err))
 			return false;
 		if (found.count > 0)
 			ok = set_frames(w, location, found.frames, found.count, err);
@@ -439,6 +474,7 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 		if (!ok)
 			return false;
 	}
+	check_times(w, &times, first_generation);
 	return true;
 }
 
@@ -449,18 +485,11 @@ static void note_doubtful(const struct work *w, double part, struct buffer *noti
 
 	if (part < least || !notices)
 		return;
-	if (w->symbols->clock_ns == 0)
-		buffer_printf(notices,
-			"%.0f %% of the time is in code made at run time where different functions stood one after another, and "
-			"nothing tells when: it has the name of the last one; where the run time writes a jitdump, 'perf record -k mono' "
-			"and 'perf inject --jit' tell them apart\n",
-			100 * part);
-	else
-		buffer_printf(notices,
-			"%.0f %% of the time is in code made at run time that took the place of another function's code at about that "
-			"time, and may be either's: a perf map does not say when; a jitdump does (node --perf-prof, "
-			"DOTNET_PerfMapEnabled=2, wasmtime --profile=jitdump)\n",
-			100 * part);
+	buffer_printf(notices,
+		"%.0f %% of the time is in code made at run time where different functions stood one after another, and nothing says "
+		"when: it may be of another one than it says; a jitdump tells (node --perf-prof, DOTNET_PerfMapEnabled=2, wasmtime "
+		"--profile=jitdump)%s\n",
+		100 * part, w->symbols->clock_ns == 0 ? ", where perf recorded with '-k mono'" : "");
 }
 
 static bool place_generations(struct work *w, struct buffer *notices, struct error *err)
@@ -546,6 +575,7 @@ static void work_deinit(struct work *w)
 	free(w->batches);
 	free(w->lines);
 	free(w->generations);
+	free(w->first_events);
 }
 
 bool symbolize_profile(struct profile *profile, const struct profile_symbols *symbols,

@@ -220,10 +220,11 @@ struct nameless {
 	size_t count;
 };
 
-static const struct profile_nameless *find_nameless(const struct nameless *nameless, enum profile_language language)
+static const struct profile_nameless *find_nameless(
+	const struct nameless *nameless, const struct profile_nameless *same)
 {
 	for (size_t i = 0; i < nameless->count; i++)
-		if (nameless->found[i].language == language)
+		if (nameless->found[i].language == same->language && nameless->found[i].is_beside == same->is_beside)
 			return &nameless->found[i];
 	return NULL;
 }
@@ -245,12 +246,12 @@ static bool say_nameless(struct diff_build *build, const char *side, const struc
 static bool say_nameless_on_both(struct diff_build *build, const struct profile_nameless *base,
 	const struct profile_nameless *head, bool blocks, struct error *err)
 {
+	const struct profile_language_row *row = &profile_languages[head->language];
 	char text[400];
 
 	snprintf(text, sizeof(text),
 		"%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s", base->percent,
-		head->percent, profile_languages[head->language].functions,
-		profile_languages[head->language].next_step);
+		head->percent, head->is_beside ? row->beside : row->functions, row->next_step);
 	return warnings_add(build->diff, blocks, text, err);
 }
 
@@ -268,7 +269,7 @@ static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, s
 	*any = sides[DIFF_BASE].count + sides[DIFF_HEAD].count > 0;
 	for (size_t i = 0; i < sides[DIFF_HEAD].count; i++) {
 		const struct profile_nameless *head = &sides[DIFF_HEAD].found[i];
-		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head->language);
+		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head);
 
 		if (!(base ? say_nameless_on_both(build, base, head, blocks, err)
 			   : say_nameless(build, "head: ", head, blocks, err)))
@@ -277,8 +278,7 @@ static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, s
 	for (size_t i = 0; i < sides[DIFF_BASE].count; i++) {
 		const struct profile_nameless *base = &sides[DIFF_BASE].found[i];
 
-		if (!find_nameless(&sides[DIFF_HEAD], base->language) &&
-			!say_nameless(build, "base: ", base, blocks, err))
+		if (!find_nameless(&sides[DIFF_HEAD], base) && !say_nameless(build, "base: ", base, blocks, err))
 			return false;
 	}
 	return true;

@@ -18,14 +18,31 @@ void jit_place_deinit(struct jit_place *place)
 	*place = (struct jit_place){ 0 };
 }
 
+/* Skips a number, and the dash before it if there is one to skip; false, and nothing is skipped, if there is none. */
+static bool skip_dump_number(const char **name, bool has_dash)
+{
+	size_t digits = strspn(*name + has_dash, "0123456789");
+
+	if (digits == 0 || (has_dash && **name != '-'))
+		return false;
+	*name += has_dash + digits;
+	return true;
+}
+
 bool jit_map_is_dump(const struct elf_mapping *mapped)
 {
+	enum { RANDOM_BYTES = 7 }; /* `-Qnj7gU`, of a temporary file */
+	static const char prefix[] = "jit-";
 	const char *slash = strrchr(mapped->path, '/'), *name = slash ? slash + 1 : mapped->path;
-	int number, end = 0;
+	bool has_thread;
 
-	/* JavaScriptCore puts the thread before the process: jit-TID-PID.dump. */
-	return (sscanf(name, "jit-%d.dump%n", &number, &end) == 1 && end > 0 && name[end] == '\0') ||
-	       (sscanf(name, "jit-%d-%d.dump%n", &number, &number, &end) == 2 && end > 0 && name[end] == '\0');
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	name += sizeof(prefix) - 1;
+	if (!skip_dump_number(&name, false))
+		return false;
+	has_thread = skip_dump_number(&name, true);
+	return strcmp(name, ".dump") == 0 || (has_thread && name[0] == '-' && strlen(name) == RANDOM_BYTES);
 }
 
 /* ---- The place of a file ---- */

@@ -126,7 +126,10 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
 	if (sampler->clock.off_ns == 0)
-		made.symbols.clock_ns = made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
+		made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
+	if (!sampler->clock.was_paused)
+		made.symbols.clock_ns =
+			(int64_t)(sampler->clock.start_ns + sampler->clock.off_ns) + sampler->clock.offset_ns;
 	made.cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->before.own_cpu_ns;
 	sampler_release(sampler);
 	*result = made;

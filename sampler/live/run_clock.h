@@ -13,6 +13,7 @@ struct run_clock {
 	uint64_t off_since_ns; /* sampling is off since then, unless `is_on` */
 	uint64_t off_ns;       /* total time that it was off before */
 	bool is_on;
+	bool was_paused; /* it was off between samples */
 };
 
 uint64_t run_clock_now(const struct run_clock *clock);

@@ -37,6 +37,7 @@ static bool leave_out_pause(struct sampler *sampler, struct error *err)
 	if (!sampler_drain(sampler, sampler->clock.off_since_ns, err))
 		return false;
 	sampler->clock.off_ns += pause_ns;
+	sampler->clock.was_paused |= collector_profile(sampler->collector)->quality.samples > 0;
 	collector_set_start(sampler->collector, sampler->clock.start_ns + sampler->clock.off_ns);
 	return true;
 }

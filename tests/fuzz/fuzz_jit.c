@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	 */
 	struct profile_growth_step steps[] = { { 0, 1, 64 }, { 1, 50, 128 }, { 60, 70, 256 } };
 	const struct profile_growth growth = { steps, sizeof(steps) / sizeof(*steps) };
-	const struct jit_clock clock = { 1, 1 << 30, &growth };
+	const struct jit_clock clock = { 1, &growth };
 	uint64_t addresses[ADDRESSES];
 	struct symbol_map *map;
 	struct error err;

@@ -176,6 +176,27 @@ static void code_made_at_run_time_is_of_the_runtime_of_its_process(void **state)
 		"name theirs, and how\n");
 }
 
+/* WebAssembly in node, whose JavaScript has names; a module of wasmtime in python, whose functions have names; one
+ * frame without a name that calls what has one, as a trampoline does. */
+static void a_second_source_of_code_is_told(void **state)
+{
+	static const char node[] = "/usr/bin/node";
+	static const struct taken taken[] = {
+		{ 40, 1, { IN(node, "Builtins_JSEntry"), MADE("JS:~f /srv/a.js:1:1"), WITHOUT_NAME, WITHOUT_NAME } },
+		{ 10, 1, { IN(node, "Builtins_JSEntry"), WITHOUT_NAME, MADE("JS:~f /srv/a.js:1:1") } },
+		{ 20, 2, { IN(PYTHON, "_PyEval_EvalFrameDefault"), MADE("py::f:/srv/a.py"), WITHOUT_NAME } },
+		{ 10, 2,
+			{ IN(PYTHON, "_PyEval_EvalFrameDefault"), MADE("py::f:/srv/a.py"), WITHOUT_NAME,
+				IN("/lib/libc.so.6", "memcpy") } },
+		{ 20, 3, { IN("/usr/bin/gcc", "main") } },
+	};
+
+	expect_sentences(taken, 5,
+		"40 % of the time passes through WebAssembly functions that have no names: start it with 'node --perf-basic-prof'\n"
+		"30 % of the time passes through functions made at run time that have no names: 'man kelvin-record' says which runtimes "
+		"name theirs, and how\n");
+}
+
 static void a_common_name_counts_in_its_module_alone(void **state)
 {
 	static const struct taken taken[] = {
@@ -200,6 +221,7 @@ int main(void)
 		cmocka_unit_test(an_interpreter_that_tells_names_lacks_none),
 		cmocka_unit_test(a_map_that_no_sample_met_tells_names),
 		cmocka_unit_test(code_made_at_run_time_is_of_the_runtime_of_its_process),
+		cmocka_unit_test(a_second_source_of_code_is_told),
 		cmocka_unit_test(a_common_name_counts_in_its_module_alone),
 		cmocka_unit_test(an_empty_profile_lacks_nothing),
 	};

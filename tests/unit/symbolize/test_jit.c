@@ -280,7 +280,7 @@ static void times_of_a_jitdump_tell_what_stood_when(void **state)
 	} loads[] = { { 100, 0x1000, "long gone" }, { 900, 0x1000, "first" }, { 1200, 0x1000, "second" },
 		{ 1500, 0x2000, "other" }, { 1700, 0x1000, "third" }, { 2001, 0x1000, "too late" } };
 	static const uint64_t move[] = { 0x2000, 0x3000, 0x100, 4 };
-	const struct jit_clock clock = { 1000, 2000, NULL };
+	const struct jit_clock clock = { 1000, NULL };
 	uint32_t header[10] = { 0x4a695444, 1, 40 };
 	const uint64_t addresses[] = { 0x1010, 0x2010, 0x3010 };
 	struct symbol_map *map;
@@ -298,9 +298,9 @@ static void times_of_a_jitdump_tell_what_stood_when(void **state)
 		buffer_deinit(&out);
 		if (flags == 0) {
 			assert_stood(map, 0x1010,
-				(struct stood[]){
-					{ "first", -100, -100 }, { "second", 200, 200 }, { "third", 700, 700 } },
-				3);
+				(struct stood[]){ { "first", -100, -100 }, { "second", 200, 200 },
+					{ "third", 700, 700 }, { "too late", 1001, 1001 } },
+				4);
 			assert_stood(map, 0x3010, (struct stood[]){ { "other", 600, 600 } }, 1);
 		} else { /* times of the processor's counter say nothing */
 			assert_stood(map, 0x3010, (struct stood[]){ { "other", INT64_MIN, INT64_MAX } }, 1);
@@ -324,7 +324,7 @@ static void sizes_of_a_perf_map_tell_what_stood_when(void **state)
 	struct symbol_map *map;
 
 	snprintf(text, sizeof(text), "%s%s%s%s", before, then, later, unseen);
-	map = read_with_clock(write_file(text), &(struct jit_clock){ 1000, 2000, &growth }, addresses, 3);
+	map = read_with_clock(write_file(text), &(struct jit_clock){ 1000, &growth }, addresses, 3);
 	assert_stood(map, 0x1008,
 		(struct stood[]){ { "first", -1000, -10 }, { "second", 200, 250 }, { "third", 300, 400 },
 			{ "fourth", 400, INT64_MAX } },
