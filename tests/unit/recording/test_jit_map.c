@@ -235,6 +235,21 @@ static void test_a_process_may_change_its_user(void **state)
 	jit_place_deinit(&image.inherited_map);
 }
 
+/* By the names that V8, .NET and others give a dump, and JavaScriptCore. */
+static void test_dumps_are_known_by_their_names(void **state)
+{
+	static const char *const dumps[] = { "/srv/jit-12.dump", "jit-12.dump", "/srv/jit-13-12.dump",
+		"/tmp/jit-31747-31734-Qnj7gU" };
+	static const char *const others[] = { "/srv/libjit-12.dump", "/srv/jit-.dump", "/srv/jit-a.dump",
+		"/srv/jit-12.dumps", "/srv/jit-12", "/srv/jit-12-13", "/srv/jit-12-abcdef", "/srv/jit-12-13-abcdefg",
+		"/srv/jit-12.dump/x" };
+
+	for (size_t i = 0; i < sizeof(dumps) / sizeof(*dumps); i++)
+		assert_true(jit_map_is_dump(&(struct elf_mapping){ .path = dumps[i] }));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(jit_map_is_dump(&(struct elf_mapping){ .path = others[i] }));
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -244,6 +259,7 @@ int main(void)
 		TEST(test_only_files_of_the_process_s_user_or_root_are_believed),
 		TEST(test_a_link_does_not_lead_out_of_a_container),
 		TEST(test_a_process_may_change_its_user),
+		TEST(test_dumps_are_known_by_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
