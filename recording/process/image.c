@@ -12,6 +12,9 @@
 
 enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16, MAX_OWN_MAPS_BYTES = 1 << 24 };
 
+/* Of what a hostile file or process may have any number of, so much is looked at. */
+enum { MOST_BIASES = 16, MOST_MAPPINGS_APART = 64 };
+
 /*
  * A file is known by device and inode, or by its path where a recording has no inode; memory without a file by the
  * process.
@@ -189,22 +192,91 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 	       profile_add_mapping(table->profile, &mapping, &image->mapping_id, err);
 }
 
-/* By the PT_LOAD that holds the mapping's first byte; a mapping begins on a page, a segment may begin behind it. */
-static uint64_t bias_of(const struct elf_image *elf, const struct elf_mapping *mapped)
+/* The biases that a mapping may have: one for each segment of which it shows bytes. */
+struct bias_candidates {
+	uint64_t items[MOST_BIASES];
+	size_t count;
+};
+
+static void add_candidate(struct bias_candidates *candidates, uint64_t bias)
 {
+	for (size_t i = 0; i < candidates->count; i++)
+		if (candidates->items[i] == bias)
+			return;
+	if (candidates->count < MOST_BIASES)
+		candidates->items[candidates->count++] = bias;
+}
+
+/*
+ * A mapping is made of whole pages, and shows bytes of each segment that lies in them: linkers pack segments without
+ * padding (lld, mold), or put two of one page at distant addresses (BOLT, hot and cold code). Executable segments come
+ * first, in the order of the headers, in which loaders map them.
+ */
+static void find_candidates(
+	const struct elf_image *elf, const struct elf_mapping *mapped, struct bias_candidates *candidates)
+{
+	uint64_t offset = mapped->file_offset, end = offset + (mapped->end - mapped->start);
 	size_t count;
 	const struct elf_segment *segments = elf_image_segments(elf, &count);
-	uint64_t offset = mapped->file_offset, end = offset + (mapped->end - mapped->start);
 
-	for (size_t i = 0; i < count; i++) {
-		const struct elf_segment *segment = &segments[i];
+	*candidates = (struct bias_candidates){ 0 };
+	for (int wanted = 1; wanted >= 0; wanted--)
+		for (size_t i = 0; i < count; i++)
+			if (((segments[i].flags & PF_X) != 0) == wanted && segments[i].file_offset < end &&
+				offset < segments[i].file_offset + segments[i].file_size)
+				add_candidate(candidates,
+					segments[i].address - segments[i].file_offset + offset - mapped->start);
+	if (candidates->count == 0)
+		add_candidate(candidates, offset - mapped->start);
+}
 
-		if (!(segment->flags & PF_X) || segment->file_offset >= end ||
-			offset >= segment->file_offset + segment->file_size)
-			continue;
-		return segment->address - segment->file_offset + offset - mapped->start;
+static bool is_candidate(const struct bias_candidates *candidates, uint64_t bias)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		if (candidates->items[i] == bias)
+			return true;
+	return false;
+}
+
+/*
+ * Finds a candidate among the biases that the process has for other mappings of the image: a loader moves all segments
+ * of an image by one distance (gABI, "Program Header"). They lie near each other.
+ */
+static bool find_shared_bias(const struct process_table *table, const struct process *process, uint32_t image,
+	const struct elf_mapping *mapped, const struct bias_candidates *candidates, uint64_t *bias)
+{
+	const struct process_mappings *mappings = &process->mappings;
+	size_t below = ARRAY_COUNT_UP_TO(mappings->items, mappings->count, start, mapped->start);
+	size_t first = below > MOST_MAPPINGS_APART ? below - MOST_MAPPINGS_APART : 0;
+
+	for (size_t i = first; i < mappings->count && i < below + MOST_MAPPINGS_APART; i++) {
+		const struct process_mapping *other = &mappings->items[i];
+		uint32_t place = other->covered_place == PROFILE_NONE ? other->place : other->covered_place;
+
+		*bias = table->places[place].bias;
+		if (table->places[place].image == image && is_candidate(candidates, *bias))
+			return true;
 	}
-	return offset - mapped->start;
+	return false;
+}
+
+/*
+ * Image address - runtime address of an image's bytes. Where file offsets leave several segments, the addresses of what
+ * is mapped already decide; of an image that is not mapped yet, that it lies at its own addresses (ET_EXEC, prelink),
+ * else the order of the headers.
+ */
+static uint64_t bias_of(const struct process_table *table, const struct process *process, uint32_t image,
+	const struct elf_mapping *mapped)
+{
+	struct bias_candidates candidates;
+	uint64_t shared;
+
+	find_candidates(table->images[image].elf, mapped, &candidates);
+	if (candidates.count == 1)
+		return candidates.items[0];
+	if (find_shared_bias(table, process, image, mapped, &candidates, &shared))
+		return shared;
+	return is_candidate(&candidates, 0) ? 0 : candidates.items[0];
 }
 
 static bool add_image(struct process_table *table, const struct process_image *image, uint32_t *id, struct error *err)
@@ -316,10 +388,13 @@ static bool find_image(struct process_table *table, struct process *process, con
 }
 
 /* Image address - runtime address. */
-static uint64_t bias_in(const struct process_image *image, const struct elf_mapping *mapped)
+static uint64_t bias_in(
+	const struct process_table *table, const struct process *process, uint32_t id, const struct elf_mapping *mapped)
 {
+	const struct process_image *image = &table->images[id];
+
 	if (image->elf)
-		return image->is_vdso ? 0 - mapped->start : bias_of(image->elf, mapped);
+		return image->is_vdso ? 0 - mapped->start : bias_of(table, process, id, mapped);
 	return image->is_file ? mapped->file_offset - mapped->start : 0;
 }
 
@@ -337,7 +412,7 @@ bool image_of_mapping(struct process_table *table, struct process *process, cons
 	if (jit_map_is_dump(mapped) &&
 		!table->host.functions->expect_jit_map(table->host.context, mapped, &table->images[image], err))
 		return false;
-	place->bias = bias_in(&table->images[image], mapped);
+	place->bias = bias_in(table, process, image, mapped);
 	return true;
 }
 
