@@ -177,7 +177,7 @@ const uint8_t *elf_image_bytes(const struct elf_image *image, size_t *size)
 	return image->bytes;
 }
 
-const uint8_t *elf_image_bytes_at(const struct elf_image *image, uint64_t address, size_t *size)
+bool elf_image_find_bytes(const struct elf_image *image, uint64_t address, uint64_t *offset, uint64_t *size)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct elf_segment *segment = &image->segments[i];
@@ -185,10 +185,16 @@ const uint8_t *elf_image_bytes_at(const struct elf_image *image, uint64_t addres
 
 		if (address < segment->address || into >= segment->file_size)
 			continue;
-		if (!checked_range(segment->file_offset, segment->file_size, image->size))
-			return NULL;
+		*offset = segment->file_offset + into;
 		*size = segment->file_size - into;
-		return image->bytes + segment->file_offset + into;
+		return checked_range(segment->file_offset, segment->file_size, image->size);
 	}
-	return NULL;
+	return false;
+}
+
+const uint8_t *elf_image_bytes_at(const struct elf_image *image, uint64_t address, size_t *size)
+{
+	uint64_t offset;
+
+	return elf_image_find_bytes(image, address, &offset, size) ? image->bytes + offset : NULL;
 }

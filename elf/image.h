@@ -42,6 +42,7 @@ struct elf_image {
 	struct elf_segment *segments;
 	size_t segment_count;
 	uint64_t eh_frame_hdr_address, eh_frame_hdr_size; /* PT_GNU_EH_FRAME; 0: there is none */
+	uint64_t dynamic_offset, dynamic_size;            /* PT_DYNAMIC in the file; 0: there is none */
 	struct elf_section_header *sections;
 	size_t section_count;
 	char *section_names; /* owned, NUL-terminated */
@@ -64,8 +65,19 @@ struct elf_image {
 COMMON_MUST_CHECK
 bool elf_image_parse(struct elf_image *image, struct error *err);
 
+/*
+ * Gives an image without section headers those that its dynamic section tells: .dynsym, .dynstr, .rela.dyn, .rela.plt.
+ * A part of parsing, when its segments are known. Fails only if memory runs out.
+ */
+COMMON_MUST_CHECK
+bool elf_image_take_dynamic(struct elf_image *image, struct error *err);
+
 /* Frees what elf_image_parse() allocated. */
 void elf_image_free_tables(struct elf_image *image);
+
+/* The offset of an image address in the file, and the number of bytes up to its segment's end; false if it has none. */
+COMMON_MUST_CHECK
+bool elf_image_find_bytes(const struct elf_image *image, uint64_t address, uint64_t *offset, uint64_t *size);
 
 /* Copies bytes of the file; false if the file does not have that many, or no longer has. */
 COMMON_MUST_CHECK

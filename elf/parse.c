@@ -230,6 +230,10 @@ static bool take_program_header(
 		return true;
 	case PT_NOTE:
 		return take_notes(image, program->offset, program->file_size, program->alignment, note_room, err);
+	case PT_DYNAMIC:
+		image->dynamic_offset = program->offset;
+		image->dynamic_size = program->file_size;
+		return true;
 	case PT_GNU_EH_FRAME:
 		image->eh_frame_hdr_address = program->address;
 		image->eh_frame_hdr_size = program->file_size;
@@ -278,7 +282,7 @@ bool elf_image_parse(struct elf_image *image, struct error *err)
 	struct header header = { 0 };
 
 	if (!parse_header(image, &header, err) || !read_sections(image, &header, err) ||
-		!read_segments(image, &header, &note_room, err))
+		!read_segments(image, &header, &note_room, err) || !elf_image_take_dynamic(image, err))
 		return false;
 	for (size_t i = 0; i < image->section_count; i++) {
 		const struct elf_section_header *section = &image->sections[i];

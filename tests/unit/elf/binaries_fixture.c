@@ -2,6 +2,7 @@
 #include "binaries_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
+#include <elf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,18 @@ uint8_t *binary_bytes(const char *name, size_t *size)
 		fail_msg("%s", err.message);
 	*size = bytes.size;
 	return (uint8_t *)bytes.data;
+}
+
+uint8_t *binary_without_sections(const char *name, size_t *size)
+{
+	uint8_t *bytes = binary_bytes(name, size);
+	Elf64_Ehdr header;
+
+	memcpy(&header, bytes, sizeof(header));
+	*size = header.e_shoff;
+	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
+	memcpy(bytes, &header, sizeof(header));
+	return bytes;
 }
 
 const char *folder_create(void)

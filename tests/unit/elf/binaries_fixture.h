@@ -13,6 +13,9 @@ struct elf_image *binary_open(const char *name);
 /* Its bytes, to be freed. */
 uint8_t *binary_bytes(const char *name, size_t *size);
 
+/* The same as sstrip(1) leaves it: without the section headers, which stand last. */
+uint8_t *binary_without_sections(const char *name, size_t *size);
+
 /* A folder for one test's files, with its removal. */
 const char *folder_create(void);
 void folder_remove(const char *folder);

@@ -21,8 +21,8 @@ static uint64_t touch(const uint8_t *bytes, size_t size)
 /* Opens what may be anything and asks for all there is. */
 static uint64_t ask_everything(const uint8_t *bytes, size_t size)
 {
-	static const char *const names[] = { ".text", ".dynsym", ".symtab", ".strtab", ".debug_info", ".debug_line",
-		".eh_frame", "" };
+	static const char *const names[] = { ".text", ".dynsym", ".dynstr", ".rela.dyn", ".symtab", ".strtab",
+		".debug_info", ".debug_line", ".eh_frame", "" };
 	struct elf_section section, header;
 	const struct elf_segment *segments;
 	struct elf_image *image;
@@ -89,6 +89,40 @@ static void every_damaged_byte_is_survived(void **state)
 			ask_everything(bytes, size);
 		}
 		bytes[i] = kept;
+	}
+	free(bytes);
+}
+
+/* What the loader needs stands before code: all its bytes, and those of the dynamic section, behind code. */
+static void a_damaged_dynamic_section_is_survived(void **state)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0xff };
+	size_t size;
+	uint8_t *bytes = binary_without_sections("liboriginal.so", &size);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
+	const Elf64_Phdr *segments = (const Elf64_Phdr *)(bytes + header->e_phoff);
+	size_t start = 0, end = 0;
+
+	for (size_t i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type == PT_DYNAMIC) {
+			start = segments[i].p_offset;
+			end = start + segments[i].p_filesz;
+		}
+	assert_true(start > 0);
+	for (size_t i = sizeof(*header); i < end; i = i == 0x5ff ? start : i + 1) {
+		uint8_t damaged = bytes[i];
+
+		for (size_t v = 0; v < sizeof(values); v++) {
+			bytes[i] = values[v];
+			ask_everything(bytes, size);
+		}
+		bytes[i] = damaged;
+	}
+	for (size_t cut = 0; cut < size; cut += 37) {
+		uint8_t *copy = exact_copy(bytes, cut);
+
+		ask_everything(copy, cut);
+		free(copy);
 	}
 	free(bytes);
 }
@@ -247,6 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_truncation_is_survived),
 		cmocka_unit_test(every_damaged_byte_is_survived),
+		cmocka_unit_test(a_damaged_dynamic_section_is_survived),
 		cmocka_unit_test(an_inflated_size_out_of_proportion_is_refused),
 		cmocka_unit_test(many_sections_with_long_names_are_read_once),
 		cmocka_unit_test(many_sections_of_the_same_notes_end),

@@ -5,6 +5,8 @@
 #include "tests/unit/support/failing_malloc.h"
 #include "tests/unit/support/unit_test.h"
 
+#include <stdlib.h>
+
 static void every_failed_allocation_is_an_error(void **state)
 {
 	bool succeeded = false;
@@ -26,6 +28,28 @@ static void every_failed_allocation_is_an_error(void **state)
 		elf_image_unref(image);
 	}
 	assert_true(n > 4);
+}
+
+static void without_section_headers_it_is_one_too(void **state)
+{
+	size_t size, n;
+	uint8_t *bytes = binary_without_sections("liboriginal.so", &size);
+	bool opened = false;
+
+	for (n = 0; !opened; n++) {
+		struct elf_image *image = NULL;
+		struct error err = { 0 };
+		struct elf_section section;
+
+		assert_true(n < 100);
+		failing_malloc_after(n);
+		opened = elf_image_open_memory(bytes, size, "without sections", &image, &err);
+		failing_malloc_after(SIZE_MAX);
+		assert_true(opened ? elf_image_section(image, ".dynsym", &section) : err.code == ERROR_MEMORY);
+		elf_image_unref(image);
+	}
+	assert_true(n > 4);
+	free(bytes);
 }
 
 /* Debug information that cannot be opened for want of memory is not there; never is it called wrong. */
@@ -72,6 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_is_an_error),
+		cmocka_unit_test(without_section_headers_it_is_one_too),
 		cmocka_unit_test(a_debug_file_without_memory_is_not_there),
 		cmocka_unit_test(a_mapping_without_memory_is_an_error),
 	};

@@ -243,15 +243,10 @@ static void frame_information_is_found_without_sections(void **state)
 {
 	struct elf_image *with = binary_open("liboriginal.so"), *without;
 	struct elf_section expected[2], found[2];
-	Elf64_Ehdr header;
-	uint8_t *bytes;
 	size_t size;
+	uint8_t *bytes = binary_without_sections("liboriginal.so", &size);
 	struct error err;
 
-	bytes = binary_bytes("liboriginal.so", &size);
-	memcpy(&header, bytes, sizeof(header));
-	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
-	memcpy(bytes, &header, sizeof(header));
 	assert_true(elf_image_open_memory(bytes, size, "without sections", &without, &err));
 	elf_image_eh_frame(with, &expected[0], &expected[1]);
 	elf_image_eh_frame(without, &found[0], &found[1]);
@@ -265,6 +260,55 @@ static void frame_information_is_found_without_sections(void **state)
 	elf_image_unref(with);
 	elf_image_unref(without);
 	free(bytes);
+}
+
+/* Takes an entry out of the dynamic section, whose others stay. */
+static void take_out(uint8_t *bytes, int64_t tag)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
+	const Elf64_Phdr *segments = (const Elf64_Phdr *)(bytes + header->e_phoff);
+
+	for (size_t i = 0; i < header->e_phnum; i++)
+		for (size_t at = 0; segments[i].p_type == PT_DYNAMIC && at < segments[i].p_filesz; at += 16) {
+			Elf64_Dyn *entry = (Elf64_Dyn *)(bytes + segments[i].p_offset + at);
+
+			if (entry->d_tag == tag)
+				entry->d_tag = DT_DEBUG;
+		}
+}
+
+/* By either kind of hash table, which alone tells how many symbols there are. */
+static void what_the_loader_needs_is_found_without_sections(void **state)
+{
+	static const char *const names[] = { ".dynsym", ".dynstr", ".rela.dyn" };
+	static const int64_t kept[] = { DT_HASH, DT_GNU_HASH };
+	struct elf_image *with = binary_open("liboriginal.so"), *without;
+	struct elf_section expected, found;
+	struct error err;
+
+	for (size_t k = 0; k < 2; k++) {
+		size_t size;
+		uint8_t *bytes = binary_without_sections("liboriginal.so", &size);
+
+		take_out(bytes, kept[1 - k]);
+		assert_true(elf_image_open_memory(bytes, size, "without sections", &without, &err));
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			assert_true(elf_image_section(with, names[i], &expected));
+			assert_true(elf_image_section(without, names[i], &found));
+			assert_int_equal(found.address, expected.address);
+			assert_int_equal(found.type, expected.type);
+			assert_int_equal(found.size, expected.size);
+			assert_memory_equal(found.bytes, expected.bytes, expected.size);
+		}
+		elf_image_unref(without);
+		/* With neither, nobody knows where the symbols end. */
+		take_out(bytes, kept[k]);
+		assert_true(elf_image_open_memory(bytes, size, "without sections", &without, &err));
+		assert_false(elf_image_section(without, ".dynsym", &found));
+		elf_image_unref(without);
+		free(bytes);
+	}
+	elf_image_unref(with);
 }
 
 static void notes_hold_the_build_id(void **state)
@@ -333,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_section_out_of_proportion_to_its_file_is_refused),
 		cmocka_unit_test(claims_about_a_hole_take_no_memory),
 		cmocka_unit_test(frame_information_is_found_without_sections),
+		cmocka_unit_test(what_the_loader_needs_is_found_without_sections),
 		cmocka_unit_test(notes_hold_the_build_id),
 		cmocka_unit_test(a_build_id_too_long_is_refused),
 		cmocka_unit_test(a_section_says_how_its_notes_are_padded),
