@@ -75,9 +75,6 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 
 	if (!source->is_read_once && symbolize_cache_directory(cache, sizeof(cache)))
 		naming.cache_directory = cache;
-	/* The target may have ended by now. */
-	if (source->debug_root[0] && access(source->debug_root, X_OK) == 0)
-		naming.debug.root = source->debug_root;
 	return symbolize_name_program(result->profile, err) && name_or_leave(result, &naming, notices, err) &&
 	       verification_finish(result, &naming, notices, err);
 }

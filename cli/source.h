@@ -56,8 +56,6 @@ struct source_functions {
 	void (*destroy)(struct source *source);
 };
 
-enum { SOURCE_ROOT_BYTES = 32 };
-
 /* The first member of every kind of source. */
 struct source {
 	const struct source_functions *functions;
@@ -67,7 +65,6 @@ struct source {
 	bool is_read_once; /* false: commands may read it again later, so its resolved frames are kept on disk */
 	bool is_live;      /* what it has sampled or counted ran just now: its source is looked for */
 	bool is_command;   /* ... and was started here */
-	char debug_root[SOURCE_ROOT_BYTES]; /* root directory of the target, whose debug files lie below it; "": ours */
 };
 
 /*

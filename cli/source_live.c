@@ -197,9 +197,6 @@ bool source_live_create(const struct source_live_options *options, struct source
 	made->source.is_command = target->kind == SAMPLER_TARGET_COMMAND;
 	made->options = *options;
 	made->options.sampler.start_disabled = options->delay_ms > 0 || options->starts_disabled;
-	/* A process of another mount namespace has its debug files there too. */
-	if (target->kind == SAMPLER_TARGET_PIDS && target->pid_count == 1)
-		snprintf(made->source.debug_root, SOURCE_ROOT_BYTES, "/proc/%d/root", (int)target->pids[0]);
 	*source = &made->source;
 	return true;
 }

@@ -14,7 +14,7 @@ static const char *const default_directories[] = { "/usr/lib/debug" };
 
 struct search {
 	const struct elf_opener *opener; /* NULL: none */
-	const char *root;
+	char root[ELF_ROOT_PATH_BYTES];  /* "": ours */
 	const char *const *directories;
 	size_t directory_count;
 };
@@ -27,15 +27,14 @@ const char *const *elf_debug_directories(const struct elf_debug_options *options
 	return is_default ? default_directories : options->directories;
 }
 
-static struct search search_of(const struct elf_debug_options *options)
+static struct search search_of(const struct elf_image *image, const struct elf_debug_options *options)
 {
-	struct search search = { .root = "" };
+	struct search search = { 0 };
 
+	elf_image_root_path(image, search.root);
 	search.directories = elf_debug_directories(options, &search.directory_count);
 	if (options)
 		search.opener = options->opener;
-	if (options && options->root)
-		search.root = options->root;
 	return search;
 }
 
@@ -70,7 +69,7 @@ static struct elf_image *open_on_host(const struct search *search, const struct 
 {
 	struct search host = *search;
 
-	host.root = "";
+	host.root[0] = '\0';
 	return search->root[0] == '\0' ? NULL : open_by_build_id(&host, id);
 }
 
@@ -195,7 +194,7 @@ static struct elf_image *open_by_link(
 
 static void search_debug(struct elf_image *image, const struct elf_debug_options *options)
 {
-	struct search search = search_of(options);
+	struct search search = search_of(image, options);
 	struct elf_section section;
 	bool refused = false;
 
@@ -224,6 +223,9 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 {
 	if (!image->debug_searched) {
 		search_debug(image, options);
+		/* It may name a further file, which is looked for in the same tree. */
+		if (image->debug != image && image->root)
+			elf_image_set_root(image->debug, image->root);
 		image->debug_searched = true;
 	}
 	*source = image->debug_source;
@@ -318,7 +320,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options)
 {
 	if (!image->debug_alt_searched) {
-		struct search search = search_of(options);
+		struct search search = search_of(image, options);
 
 		image->debug_alt = search_alt(image, &search);
 		image->debug_alt_searched = true;

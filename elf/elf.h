@@ -121,6 +121,29 @@ int elf_open_told(const char *path, struct error *err);
 struct elf_image *elf_image_ref(struct elf_image *image);
 void elf_image_unref(struct elf_image *image); /* NULL is allowed */
 
+/*
+ * The root of the directory tree in which a process sees its files, held open: what lies there can be found when the
+ * process has ended, or has taken another root. Shared by images; thread-safe. elf_root_create() takes over `fd`, a
+ * descriptor of O_PATH. NULL: memory runs out.
+ */
+struct elf_root;
+struct elf_root *elf_root_create(int fd);
+struct elf_root *elf_root_ref(struct elf_root *root);
+void elf_root_unref(struct elf_root *root); /* NULL is allowed */
+
+/*
+ * Says that the file was found in another tree than ours, of which it gets a reference: its debug files are looked for
+ * there first. To be called before the image is shared.
+ */
+void elf_image_set_root(struct elf_image *image, struct elf_root *root);
+
+/* The descriptor of that root, borrowed; -1: the file is in our own tree. */
+int elf_image_root(const struct elf_image *image);
+
+/* Writes what the paths of files in that root begin with, for an opener too; "": it is ours. */
+enum { ELF_ROOT_PATH_BYTES = 32 };
+void elf_image_root_path(const struct elf_image *image, char path[ELF_ROOT_PATH_BYTES]);
+
 /* Borrowed; the path in the target's file system, without " (deleted)". */
 const char *elf_image_path(const struct elf_image *image);
 
@@ -270,11 +293,6 @@ bool elf_image_open_for(const struct elf_opener *opener, enum elf_file_use use, 
 struct elf_debug_options {
 	const char *const *directories; /* NULL: /usr/lib/debug */
 	size_t directory_count;
-	/*
-	 * A prefix for paths in the target's file system, such as "/proc/12/root"; files not found there are searched
-	 * for by build id without it. NULL: none.
-	 */
-	const char *root;
 	const struct elf_opener *opener; /* NULL: the process opens the files itself */
 };
 

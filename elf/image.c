@@ -3,10 +3,12 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct elf_image *elf_image_ref(struct elf_image *image)
 {
@@ -25,6 +27,7 @@ void elf_image_unref(struct elf_image *image)
 {
 	if (!image || atomic_fetch_sub(&image->references, 1) != 1)
 		return;
+	elf_root_unref(image->root);
 	if (image->debug != image)
 		elf_image_unref(image->debug);
 	elf_image_unref(image->debug_alt);
@@ -45,6 +48,55 @@ void elf_image_unref(struct elf_image *image)
 	elf_image_free_tables(image);
 	free(image->path);
 	free(image);
+}
+
+struct elf_root {
+	atomic_uint references;
+	int fd;
+};
+
+struct elf_root *elf_root_create(int fd)
+{
+	struct elf_root *root = malloc(sizeof(*root));
+
+	if (!root) {
+		close(fd);
+		return NULL;
+	}
+	atomic_init(&root->references, 1);
+	root->fd = fd;
+	return root;
+}
+
+struct elf_root *elf_root_ref(struct elf_root *root)
+{
+	atomic_fetch_add(&root->references, 1);
+	return root;
+}
+
+void elf_root_unref(struct elf_root *root)
+{
+	if (!root || atomic_fetch_sub(&root->references, 1) != 1)
+		return;
+	close(root->fd);
+	free(root);
+}
+
+void elf_image_set_root(struct elf_image *image, struct elf_root *root)
+{
+	image->root = elf_root_ref(root);
+}
+
+int elf_image_root(const struct elf_image *image)
+{
+	return image->root ? image->root->fd : -1;
+}
+
+void elf_image_root_path(const struct elf_image *image, char path[ELF_ROOT_PATH_BYTES])
+{
+	path[0] = '\0';
+	if (image->root)
+		snprintf(path, ELF_ROOT_PATH_BYTES, "/proc/self/fd/%d", image->root->fd);
 }
 
 const char *elf_image_path(const struct elf_image *image)

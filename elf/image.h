@@ -25,7 +25,8 @@ struct elf_inflated {
 struct elf_image {
 	atomic_uint references;
 	char *path;
-	int fd; /* -1: the image is in memory */
+	int fd;                /* -1: the image is in memory */
+	struct elf_root *root; /* a reference; NULL: it is in our own directory tree */
 	uint8_t *bytes;
 	size_t size;
 	uint64_t disk_bytes; /* of the file that are really on disk: less than `size` where it has holes */

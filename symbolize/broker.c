@@ -243,18 +243,34 @@ static int open_where_allowed(const struct wanted *wanted)
 	return fd;
 }
 
+/* Two mount namespaces that show the same directory as their root have mounted it apart. */
+static bool is_same_mount(int left, int right)
+{
+	struct statx a, b;
+
+	return left >= 0 && right >= 0 && statx(left, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &a) == 0 &&
+	       statx(right, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &b) == 0 &&
+	       (a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
+}
+
 int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use use, const char *path)
 {
 	struct wanted wanted = { .broker = broker, .image = broker->images[number], .use = use };
-	const char *root = broker->options->debug.root;
-	bool has_prefix = root && strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/';
+	char root[ELF_ROOT_PATH_BYTES] = "";
+	CLEANUP(cleanup_close) int place = -1;
+	bool has_prefix;
+
+	if (!wanted.image)
+		return refuse(-1);
+	elf_image_root_path(wanted.image, root);
+	has_prefix = root[0] && strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/';
 	/* What a binary names without a prefix is in the file system of its process. A build id is looked for in ours
 	 * too. */
-	bool is_in_root = has_prefix || (root && use != ELF_FILE_BUILD_ID);
-	CLEANUP(cleanup_close) int place = -1;
-
-	wanted.root = is_in_root ? broker->debug_root : broker->system_root;
-	if (!wanted.image || wanted.root < 0)
+	wanted.root = has_prefix || (root[0] && use != ELF_FILE_BUILD_ID) ? elf_image_root(wanted.image)
+									  : broker->system_root;
+	if (is_same_mount(broker->system_root, wanted.root))
+		wanted.root = broker->system_root;
+	if (wanted.root < 0)
 		return refuse(-1);
 	path += has_prefix ? strlen(root) : 0;
 	if (snprintf(wanted.path, sizeof(wanted.path), "%s", path) >= (int)sizeof(wanted.path) ||
@@ -266,32 +282,13 @@ int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use 
 
 /* ---- The process ---- */
 
-/* Two mount namespaces that show the same directory as their root have mounted it apart. */
-static bool is_same_mount(int left, int right)
+void broker_open_root(struct broker *broker)
 {
-	struct statx a, b;
-
-	return left >= 0 && right >= 0 && statx(left, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &a) == 0 &&
-	       statx(right, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &b) == 0 &&
-	       (a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
-}
-
-void broker_open_roots(struct broker *broker)
-{
-	const char *root = broker->options->debug.root;
-
 	broker->system_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	broker->debug_root = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (!is_same_mount(broker->system_root, broker->debug_root))
-		return;
-	close(broker->debug_root);
-	broker->debug_root = broker->system_root;
 }
 
-void broker_close_roots(const struct broker *broker)
+void broker_close_root(const struct broker *broker)
 {
-	if (broker->debug_root >= 0 && broker->debug_root != broker->system_root)
-		close(broker->debug_root);
 	if (broker->system_root >= 0)
 		close(broker->system_root);
 }

@@ -41,13 +41,13 @@ struct broker {
 	struct file_owner owner; /* of all images */
 	const struct symbolize_options *options;
 	struct broker_shares *shares;
-	int system_root, debug_root; /* "/" and options->debug.root, as directories; -1: none */
-	int socket;                  /* borrowed; the other end is the child's */
+	int system_root; /* "/", as a directory; -1: none. Images of other trees have theirs (elf_image_root()) */
+	int socket;      /* borrowed; the other end is the child's */
 };
 
-/* Opens the two roots, which takes the rights of the process that starts the broker. */
-void broker_open_roots(struct broker *broker);
-void broker_close_roots(const struct broker *broker);
+/* Opens "/", which takes the rights of the process that starts the broker. */
+void broker_open_root(struct broker *broker);
+void broker_close_root(const struct broker *broker);
 
 /*
  * Makes the calling process the broker, for good. False if it cannot become the owner: it must not open a file then. A

@@ -316,6 +316,8 @@ static _Noreturn void run_broker(const struct staff *staff)
 {
 	const struct naming_cell *cell = staff->cell;
 	struct elf_image **images = calloc(cell->count + 1, sizeof(struct elf_image *));
+	int *kept = calloc(cell->count + 2, sizeof(*kept));
+	size_t kept_count = 0;
 	struct broker broker = { .images = images,
 		.image_count = cell->count,
 		.owner = cell->job->owners[cell->owner].who,
@@ -323,11 +325,16 @@ static _Noreturn void run_broker(const struct staff *staff)
 		.shares = cell->shares,
 		.socket = staff->sockets[1] };
 
-	if (!images)
+	if (!images || !kept)
 		_exit(1);
 	(void)prctl(PR_SET_NAME, "kelvin-broker");
-	broker_open_roots(&broker);
-	confined_keep((const int[]){ broker.socket, broker.system_root, broker.debug_root }, 3);
+	broker_open_root(&broker);
+	kept[kept_count++] = broker.socket;
+	kept[kept_count++] = broker.system_root;
+	for (size_t i = 0; i < cell->count; i++)
+		if (task_at(cell, i)->image)
+			kept[kept_count++] = elf_image_root(task_at(cell, i)->image);
+	confined_keep(kept, kept_count);
 	if (broker_become(&broker))
 		for (size_t i = 0; i < cell->count; i++)
 			images[i] = task_at(cell, i)->image;

@@ -157,10 +157,10 @@ static int open_by_rule(
 		.socket = -1 };
 	int fd;
 
-	broker_open_roots(&broker);
+	broker_open_root(&broker);
 	fd = geteuid() != 0 || file_owner_is_root(&broker.owner) ? broker_open(&broker, 0, use, path)
 								 : open_as_owner(&broker, use, path);
-	broker_close_roots(&broker);
+	broker_close_root(&broker);
 	return fd;
 }
 

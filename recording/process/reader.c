@@ -2,6 +2,7 @@
 #include "recording/process/reader.h"
 
 #include "recording/process/account.h"
+#include "recording/process/file_system.h"
 #include "recording/process/jit_map.h"
 #include "recording/process/proc.h"
 
@@ -10,12 +11,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -103,8 +102,20 @@ static const int64_t payer_ns = 100000000;
 
 enum { MOST_PAYERS = 64 };
 
+/* A directory tree other than ours, in which processes see their files (in_root_tree_of()). */
+struct known_tree {
+	uint64_t tree;
+	struct elf_root *root;
+};
+
+/* Trees that are met again share a descriptor. */
+enum { MOST_TREES = 16 };
+
 struct process_reader {
 	struct deadline *deadline;
+	uint64_t own_tree;
+	struct known_tree trees[MOST_TREES];
+	size_t next_tree;                 /* that the next one takes the place of */
 	struct payer payers[MOST_PAYERS]; /* by pid */
 	struct lateness late[SUBJECT_COUNT];
 	struct shares copied_bytes, copy_ns;
@@ -116,6 +127,7 @@ bool process_reader_create(struct process_reader **reader, struct error *err)
 
 	if (!made)
 		return error_set_memory(err);
+	made->own_tree = in_root_tree_of((int32_t)getpid());
 	for (size_t i = 0; i < SUBJECT_COUNT; i++)
 		hash_map_init(&made->late[i].by_pid, sizeof(int32_t));
 	shares_init(&made->copied_bytes, copy_all_bytes);
@@ -133,6 +145,8 @@ void process_reader_destroy(struct process_reader *reader)
 	if (!reader)
 		return;
 	deadline_destroy(reader->deadline);
+	for (size_t i = 0; i < MOST_TREES; i++)
+		elf_root_unref(reader->trees[i].root);
 	for (size_t i = 0; i < SUBJECT_COUNT; i++) {
 		hash_map_deinit(&reader->late[i].by_pid);
 		free(reader->late[i].items);
@@ -342,55 +356,17 @@ struct file_request {
 
 _Static_assert(sizeof(struct file_request) <= DEADLINE_ROOM_BYTES, "a request fits");
 
-/*
- * Whether a page of the file may never arrive. File systems of local devices and of memory are known; every other one
- * may ask another machine, or a process. An overlay has its files from other file systems, which may be any where a
- * user has made it in a namespace of his own.
- */
-static bool may_hang(int fd, int32_t pid)
-{
-	/* From the kernel's sources, where <linux/magic.h> has none: ZFS, bcachefs, exFAT, NTFS3, JFS, aufs. */
-	static const uint64_t local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
-		RAMFS_MAGIC, HUGETLBFS_MAGIC, F2FS_SUPER_MAGIC, SQUASHFS_MAGIC, EROFS_SUPER_MAGIC_V1,
-		REISERFS_SUPER_MAGIC, NILFS_SUPER_MAGIC, ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, UDF_SUPER_MAGIC,
-		0x2fc12fc1, 0xca451a4e, 0x2011bab0, 0x7366746e, 0x3153464a, 0x61756673 };
-	struct statfs info;
-	uint64_t type;
-
-	if (fstatfs(fd, &info) != 0)
-		return true;
-	type = (uint32_t)info.f_type;
-	if (type == OVERLAYFS_SUPER_MAGIC)
-		return !account_has_our_users(pid);
-	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
-		if (local[i] == type)
-			return false;
-	return true;
-}
-
-/*
- * Whether owner and mode of a file on such a file system are more than what a process says: FUSE is served by any user,
- * and of an overlay in a namespace of another user the file below may be from there. To mount all others takes root.
- */
-static bool knows_owner(int fd)
-{
-	struct statfs info;
-
-	return fstatfs(fd, &info) == 0 && (uint32_t)info.f_type != FUSE_SUPER_MAGIC &&
-	       (uint32_t)info.f_type != OVERLAYFS_SUPER_MAGIC;
-}
-
 /* Returns a descriptor for the caller, or keeps it for copy_piece(). */
 static int hand_over(struct file_request *request, int32_t pid, int fd)
 {
 	request->is_open = fd >= 0;
 	if (fd < 0)
 		return -1;
-	request->may_hang = may_hang(fd, pid);
+	request->may_hang = file_system_may_hang(fd, pid);
 	if (!request->may_hang)
 		return fd;
 	request->fd = fd;
-	request->has_owner = knows_owner(fd);
+	request->has_owner = file_system_knows_owner(fd);
 	if (fstat(fd, &request->info) != 0) {
 		request->info = (struct stat){ .st_size = INT64_MAX };
 		request->has_owner = false;
@@ -542,6 +518,53 @@ static bool find_file(struct process_reader *reader, struct file_request *reques
 	return false;
 }
 
+static int open_root(void *room)
+{
+	const struct file_request *request = room;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", request->mapping.pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The root of the tree that a process sees, borrowed; NULL: it is ours, or not to be had. */
+static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
+{
+	uint64_t tree = in_root_tree_of(pid);
+	struct file_request *request = deadline_room(reader->deadline);
+	struct known_tree *kept = &reader->trees[reader->next_tree];
+	struct elf_root *root;
+	int fd;
+
+	if (tree == 0 || tree == reader->own_tree || !request)
+		return NULL;
+	for (size_t i = 0; i < MOST_TREES; i++)
+		if (reader->trees[i].root && reader->trees[i].tree == tree)
+			return reader->trees[i].root;
+	request->mapping.pid = pid;
+	if (!run_job(reader, pid, SUBJECT_FILES, open_root, &fd) || fd < 0)
+		return NULL;
+	/* A process that takes another root meanwhile must not give others that one. */
+	root = elf_root_create(fd);
+	if (!root || in_root_tree_of(pid) != tree) {
+		elf_root_unref(root);
+		return NULL;
+	}
+	elf_root_unref(kept->root);
+	*kept = (struct known_tree){ tree, root };
+	reader->next_tree = (reader->next_tree + 1) % MOST_TREES;
+	return root;
+}
+
+/* What a container keeps of its debug files goes with its last process: its root is held while that lives. */
+static void hold_root(struct process_reader *reader, int32_t pid, struct elf_image *image)
+{
+	struct elf_root *root = find_root(reader, pid);
+
+	if (root)
+		elf_image_set_root(image, root);
+}
+
 bool process_reader_open(
 	struct process_reader *reader, const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
 {
@@ -554,8 +577,11 @@ bool process_reader_open(
 		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	return find_file(reader, request, open_file, &file, err) &&
-	       elf_image_of_mapping(file.fd, mapping, file.is_copy ? &file.info : NULL, image, err);
+	if (!find_file(reader, request, open_file, &file, err) ||
+		!elf_image_of_mapping(file.fd, mapping, file.is_copy ? &file.info : NULL, image, err))
+		return false;
+	hold_root(reader, mapping->pid, *image);
+	return true;
 }
 
 bool process_reader_open_jit_map(struct process_reader *reader, const struct jit_place *place,

@@ -147,9 +147,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.options = &options,
 		.shares = shares,
 		.socket = sockets[1] };
-	broker_open_roots(&broker);
+	broker_open_root(&broker);
 	broker_serve(&broker);
-	broker_close_roots(&broker);
+	broker_close_root(&broker);
 	take_answers(sockets[0]);
 	close(sockets[0]);
 	close(sockets[1]);

@@ -36,6 +36,23 @@ record_enough 300 -p "$pid" -o b.pb.gz
 at_least "$(share b.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in another process namespace"
 stop "$pid"
 
+# Debug files of a directory tree that a process of the command takes as its root, and that is mounted no more when functions are named.
+needs gcc objcopy strip chroot
+cat >contained.c <<'END'
+#include <time.h>
+volatile unsigned long sum;
+__attribute__((noinline)) void add_all(void) { for (unsigned long i = 0; i < 1000000; i++) sum += i; }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 2) add_all(); return 0; }
+END
+gcc -O1 -g -static -Wl,--build-id=0x0123456789abcdef contained.c -o contained
+mkdir -p tree kept/usr/lib/debug/.build-id/01
+objcopy --only-keep-debug contained kept/usr/lib/debug/.build-id/01/23456789abcdef.debug
+strip -o kept/contained contained
+run 0 kelvin record -o contained.pb.gz -- unshare -m --propagation private sh -c \
+	"mount -t tmpfs none '$work/tree' && cp -r kept/* tree && exec chroot '$work/tree' /contained"
+[[ ! -e tree/contained ]] || fail "the root is still mounted"
+at_least "$(share contained.pb.gz ';main;add_all')" 60 "share of a function with debug files in a root of its own"
+
 # Not for its exit code: sanitizers need /proc too, and end with their own.
 unshare -m --propagation private sh -c "umount -l /proc; exec '$KELVIN' record -p 1 -o c.pb.gz" 2>stderr && fail "recorded without /proc"
 says stderr "^kelvin: cannot record: /proc is not there; 'mount -t proc proc /proc' makes it"

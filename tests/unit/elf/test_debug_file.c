@@ -4,13 +4,28 @@
 #include "tests/unit/support/unit_test.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void expect_debug(const char *path, const struct elf_debug_options *options, enum elf_debug_source expected)
+static void hold_and_move(struct elf_image *image, const char *root)
+{
+	struct elf_root *held = elf_root_create(open(root, O_PATH | O_DIRECTORY | O_CLOEXEC));
+	char moved[512];
+
+	assert_non_null(held);
+	elf_image_set_root(image, held);
+	elf_root_unref(held);
+	snprintf(moved, sizeof(moved), "%s-moved", root);
+	assert_int_equal(rename(root, moved), 0);
+}
+
+/* `root`: of a process's own directory tree, which is moved away before anything is looked for there; NULL: ours. */
+static void expect_debug_in(
+	const char *root, const char *path, const struct elf_debug_options *options, enum elf_debug_source expected)
 {
 	struct elf_image *image, *debug;
 	enum elf_debug_source source;
@@ -19,6 +34,8 @@ static void expect_debug(const char *path, const struct elf_debug_options *optio
 
 	if (!elf_image_open_path(path, &image, &err))
 		fail_msg("%s", err.message);
+	if (root)
+		hold_and_move(image, root);
 	debug = elf_image_debug(image, options, &source, &err);
 	assert_int_equal(source, expected);
 	assert_non_null(debug);
@@ -30,6 +47,11 @@ static void expect_debug(const char *path, const struct elf_debug_options *optio
 		assert_true(err.message[0] != '\0');
 	assert_ptr_equal(elf_image_debug(image, options, &source, NULL), debug);
 	elf_image_unref(image);
+}
+
+static void expect_debug(const char *path, const struct elf_debug_options *options, enum elf_debug_source expected)
+{
+	expect_debug_in(NULL, path, options, expected);
 }
 
 static void a_binary_with_its_own_information_needs_no_other(void **state)
@@ -144,14 +166,30 @@ static void the_build_id_leads_to_the_host_where_the_root_has_nothing(void **sta
 {
 	const char *folder = folder_create(), *const folders[] = { folder };
 	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
+	char first[256], second[256];
+
+	snprintf(first, sizeof(first), "%s/first", folder);
+	snprintf(second, sizeof(second), "%s/second", folder);
+	assert_int_equal(mkdir(first, 0700), 0);
+	assert_int_equal(mkdir(second, 0700), 0);
+	expect_debug_in(first, binary_copy("libstripped.so", first, "lib.so"), &options, ELF_DEBUG_NONE);
+	install_debug_file(folder);
+	expect_debug_in(second, binary_copy("libstripped.so", second, "lib.so"), &options, ELF_DEBUG_BUILD_ID);
+	folder_remove(folder);
+}
+
+/* The root of a container is gone with its last process; what was held open is not. */
+static void the_build_id_leads_into_a_root_that_is_gone(void **state)
+{
+	static const char *const folders[] = { "/" };
+	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
+	const char *folder = folder_create();
 	char root[256];
 
 	snprintf(root, sizeof(root), "%s/root", folder);
 	assert_int_equal(mkdir(root, 0700), 0);
-	options.root = root;
-	expect_debug(binary_copy("libstripped.so", root, "lib.so"), &options, ELF_DEBUG_NONE);
-	install_debug_file(folder);
-	expect_debug(binary_copy("libstripped.so", root, "lib.so"), &options, ELF_DEBUG_BUILD_ID);
+	install_debug_file(root);
+	expect_debug_in(root, binary_copy("libstripped.so", folder, "lib.so"), &options, ELF_DEBUG_BUILD_ID);
 	folder_remove(folder);
 }
 
@@ -307,6 +345,7 @@ int main(void)
 		cmocka_unit_test(a_binary_is_not_its_own_debug_file),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
 		cmocka_unit_test(the_build_id_leads_to_the_host_where_the_root_has_nothing),
+		cmocka_unit_test(the_build_id_leads_into_a_root_that_is_gone),
 		cmocka_unit_test(a_supplementary_file_is_known_by_its_checksum),
 		cmocka_unit_test(without_an_alternate_link_there_is_no_alternate_file),
 		cmocka_unit_test(a_link_counts_from_the_real_folder),

@@ -115,8 +115,8 @@ static void the_root_of_the_process_is_searched(void **state)
 {
 	const struct contained *contained = *state;
 	char root[64], path[256];
-	struct elf_debug_options options = { .root = root };
 	struct elf_image *image = NULL;
+	struct elf_root *held;
 	enum elf_debug_source source;
 	struct error err = { 0 };
 
@@ -126,7 +126,12 @@ static void the_root_of_the_process_is_searched(void **state)
 	snprintf(path, sizeof(path), "%s", binary_copy("libstripped.so", path, "stripped.so") + strlen(root));
 	if (!open_mapping(&(struct elf_mapping){ .pid = contained->pid, .path = path }, &image, &err))
 		fail_msg("%s", err.message);
-	assert_ptr_not_equal(elf_image_debug(image, &options, &source, NULL), image);
+	assert_int_equal(elf_image_root(image), -1);
+	held = elf_root_create(open(root, O_PATH | O_DIRECTORY | O_CLOEXEC));
+	assert_non_null(held);
+	elf_image_set_root(image, held);
+	elf_root_unref(held);
+	assert_ptr_not_equal(elf_image_debug(image, NULL, &source, NULL), image);
 	assert_int_equal(source, ELF_DEBUG_LINK);
 	elf_image_unref(image);
 }

@@ -127,10 +127,10 @@ static void expect(enum elf_file_use use, const char *name, bool is_opened)
 
 	assert_true(elf_image_open_path(at("bin/program"), &image, &err));
 	broker.owner = file_owner_of_image(image);
-	broker_open_roots(&broker);
+	broker_open_root(&broker);
 	if ((open_as_broker(&broker, use, name) == 0) != is_opened)
 		fail_msg("%s is %s", name, is_opened ? "refused" : "opened");
-	broker_close_roots(&broker);
+	broker_close_root(&broker);
 	elf_image_unref(image);
 }
 
@@ -310,7 +310,7 @@ static ssize_t ask(uint32_t number, const char *path, int *fd)
 	broker.images = &image;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
 	broker.socket = sockets[1];
-	broker_open_roots(&broker);
+	broker_open_root(&broker);
 	snprintf(request.path, sizeof(request.path), "%s", path);
 	pid = confined_fork();
 	assert_true(pid >= 0);
@@ -325,7 +325,7 @@ static ssize_t ask(uint32_t number, const char *path, int *fd)
 	got = message_receive(sockets[0], answer, sizeof(answer), 0, fd);
 	close(sockets[0]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	broker_close_roots(&broker);
+	broker_close_root(&broker);
 	elf_image_unref(image);
 	free(shares);
 	return got;
