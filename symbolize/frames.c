@@ -97,7 +97,7 @@ static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t addres
 	return found && n->hits[found - n->wanted].name ? &n->hits[found - n->wanted] : NULL;
 }
 
-/* Whether the symbol table is needed: for a function without a linkage name, and for code that DWARF does not cover. */
+/* Whether a symbol names the function: one without a linkage name, and code that DWARF does not cover. */
 static bool wants_symbol(const struct dwarf_answer *answer)
 {
 	return answer->count == 0 || (answer->extent_count > 0 && !answer->frames[answer->count - 1].linkage_name[0]);
@@ -115,7 +115,8 @@ bool namer_init(struct namer *n, struct error *err)
 	for (size_t i = 0; i < n->count; i++) {
 		const struct dwarf_answer *answer = &n->answers[i];
 
-		if (wants_symbol(answer))
+		/* Of functions that share their code DWARF has one, whichever was linked first. */
+		if (answer->count == 0 || answer->extent_count > 0)
 			n->wanted[n->wanted_count++] = answer->count == 0 ? n->addresses[i] : answer->extents[0].low;
 	}
 	if (n->wanted_count > 1)
@@ -124,7 +125,8 @@ bool namer_init(struct namer *n, struct error *err)
 		if (i == 0 || n->wanted[i] != n->wanted[i - 1])
 			n->wanted[kept++] = n->wanted[i];
 	n->wanted_count = kept;
-	return symbols_match(n->symbols, n->wanted, n->wanted_count, n->hits, err);
+	return symbols_match(n->symbols, n->wanted, n->wanted_count, n->hits, err) &&
+	       folded_names_find(n->symbols, n->hits, n->wanted_count, n->arena, &n->folded, err);
 }
 
 /*
@@ -175,6 +177,8 @@ static bool frames_of_dwarf(
 			return false;
 	if (!name_by_symbol(n, answer, &frames[count - 1], err))
 		return false;
+	if (answer->extent_count > 0 && folded_names_at(&n->folded, answer->extents[0].low))
+		frames[count - 1].name = folded_names_at(&n->folded, answer->extents[0].low);
 	if (n->fingerprinter && !n->only_unnamed)
 		frames[count - 1].fingerprint =
 			fingerprint_code(n->fingerprinter, answer->extents, answer->extent_count);
@@ -282,6 +286,8 @@ static bool frame_of_symbol(struct namer *n, const char *symbol, enum profile_na
 	frame.linkage_name = keep_once(n, &n->symbol, symbol, err);
 	if (!frame.linkage_name || !demangle(n, frame.linkage_name, &frame.name, err))
 		return false;
+	if (hit && source == PROFILE_NAME_SYMTAB && folded_names_at(&n->folded, hit->start))
+		frame.name = folded_names_at(&n->folded, hit->start);
 	if (source == PROFILE_NAME_PLT) {
 		buffer_init(&text, MAX_NAME_BYTES);
 		buffer_printf(&text, "%s@plt", frame.name);
@@ -339,4 +345,5 @@ void namer_deinit(struct namer *n)
 	free(n->names);
 	free(n->wanted);
 	free(n->hits);
+	folded_names_deinit(&n->folded);
 }

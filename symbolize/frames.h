@@ -3,6 +3,7 @@
 
 #include "symbolize/dwarf.h"
 #include "symbolize/fingerprint.h"
+#include "symbolize/folded.h"
 #include "symbolize/go.h"
 #include "symbolize/symbols.h"
 
@@ -34,6 +35,7 @@ struct namer {
 	uint64_t *wanted;        /* rising: addresses whose symbol is looked up */
 	struct symbol_hit *hits; /* [wanted] */
 	size_t wanted_count;
+	struct folded_names folded;
 	struct hash_map demangled; /* hash and size of a linkage name -> index of `names` */
 	const char **names;
 	size_t name_count, name_capacity;

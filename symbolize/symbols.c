@@ -67,18 +67,16 @@ static const char *name_at(const struct elf_section *names, uint32_t offset)
 	return offset < names->size ? (const char *)names->bytes + offset : "";
 }
 
-enum { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL };
-
 static uint8_t rank_of(uint8_t info)
 {
 	switch (ELF64_ST_BIND(info)) {
 	case STB_GLOBAL:
 	case STB_GNU_UNIQUE:
-		return RANK_GLOBAL;
+		return SYMBOLS_RANK_GLOBAL;
 	case STB_WEAK:
-		return RANK_WEAK;
+		return SYMBOLS_RANK_WEAK;
 	default:
-		return RANK_LOCAL;
+		return SYMBOLS_RANK_LOCAL;
 	}
 }
 
@@ -150,6 +148,7 @@ static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 {
 	uint64_t size = hit->size > symbol->size ? hit->size : symbol->size;
+	bool is_shared;
 
 	if (hit->name && hit->start > symbol->start)
 		return;
@@ -157,9 +156,11 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 		*hit = *symbol;
 		return;
 	}
+	is_shared = hit->is_shared || strncmp(hit->name, symbol->name, MAX_COMPARED_BYTES) != 0;
 	if (compare_names(symbol, hit) < 0)
 		*hit = *symbol;
 	hit->size = size;
+	hit->is_shared = is_shared;
 }
 
 /*
@@ -170,7 +171,7 @@ static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
 {
 	if (symbol->name[0] == '\0' || symbol->name[0] == '$')
 		return false;
-	return kind != KIND_LABEL || symbol->rank < RANK_LOCAL ||
+	return kind != KIND_LABEL || symbol->rank < SYMBOLS_RANK_LOCAL ||
 	       !memchr(symbol->name, '.', strnlen(symbol->name, MAX_COMPARED_BYTES));
 }
 
@@ -346,6 +347,46 @@ bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, siz
 		are_all_held &= is_held[i];
 	}
 	return are_all_held || match_labels(symbols, addresses, count, is_held, hits, err);
+}
+
+bool symbols_visit_functions(const struct symbols *symbols,
+	bool (*visit)(void *context, const struct symbol_hit *function, struct error *err), void *context,
+	struct error *err)
+{
+	for (size_t i = 0; i < symbols->table_count; i++) {
+		const struct table *table = &symbols->tables[i];
+		struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
+
+		while (byte_reader_left(&r) > 0) {
+			Elf64_Sym symbol = read_symbol(&r, table->is_64bit);
+			struct symbol_hit function = { .start = symbol.st_value, .rank = rank_of(symbol.st_info) };
+
+			if (!byte_reader_ok(&r))
+				break;
+			if (symbols_kind_of(table, &symbol) != KIND_FUNCTION)
+				continue;
+			function.name = name_at(&table->names, symbol.st_name);
+			if (!visit(context, &function, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* By what linkers leave in a file: lld and mold in .comment, gold a note. */
+bool symbols_are_folded(const struct symbols *symbols)
+{
+	static const char *const linkers[] = { "LLD ", "mold " };
+	struct elf_section section;
+
+	if (elf_image_section(symbols->image, ".note.gnu.gold-version", &section))
+		return true;
+	if (!elf_image_section(symbols->image, ".comment", &section))
+		return false;
+	for (size_t i = 0; i < sizeof(linkers) / sizeof(linkers[0]); i++)
+		if (memmem(section.bytes, section.size, linkers[i], strlen(linkers[i])))
+			return true;
+	return false;
 }
 
 /* ---- Procedure linkage tables ---- */

@@ -17,6 +17,8 @@ void symbols_destroy(struct symbols *symbols);
 /* Whether the image has bounds of functions: a symbol table or unwind information. */
 bool symbols_any(const struct symbols *symbols);
 
+enum { SYMBOLS_RANK_GLOBAL, SYMBOLS_RANK_WEAK, SYMBOLS_RANK_LOCAL };
+
 /* The function at an address. */
 struct symbol_hit {
 	const char *name; /* borrowed from the image; NULL: none */
@@ -28,7 +30,8 @@ struct symbol_hit {
 	const char *file; /* of a local symbol: the source file that precedes it in the table, without a directory; ""
 			     not known */
 	uint64_t start, size;
-	uint8_t rank; /* rank of its binding: lower is better */
+	uint8_t rank;   /* SYMBOLS_RANK_*, of its binding: lower is better */
+	bool is_shared; /* other names start there too (symbolize/folded.h) */
 };
 
 /*
@@ -41,6 +44,16 @@ struct symbol_hit {
 COMMON_MUST_CHECK
 bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits,
 	struct error *err);
+
+/* Calls `visit` with the name, the start and the rank of each function in the tables. Fails if `visit` does. */
+COMMON_MUST_CHECK
+bool symbols_visit_functions(const struct symbols *symbols,
+	bool (*visit)(void *context, const struct symbol_hit *function, struct error *err), void *context,
+	struct error *err);
+
+/* Whether the image was linked by lld, mold or gold, which make one function of those with the same code if asked to.
+ */
+bool symbols_are_folded(const struct symbols *symbols);
 
 /*
  * Whether the address is in code that the linker made, which no unit of debug information describes: .plt, .plt.sec,

@@ -35,6 +35,10 @@ symbolize_program(cxx-gcc-split-types ${gcc_cxx} templates.cc -O2 -gdwarf-5 -gsp
 # Labels that are not said to be functions; names that are not demangled; initializers without a name; code that may lie anywhere.
 symbolize_program(labels ${gcc_c} labels.S -g)
 symbolize_program(mangled ${gcc_c} mangled.c -O0 -g)
+foreach(debug 0 1)
+  symbolize_program(aliased-g${debug} ${gcc_c} folded.c -O1 -g${debug})
+  symbolize_program(folded-g${debug} ${gcc_c} folded.c -O1 -g${debug} -DFOLDING)
+endforeach()
 # Code that is in other files than its function, by both compilers.
 symbolize_program(elsewhere-gcc ${gcc_c} elsewhere.c -O1 -g)
 # Without the search table of its unwind information, as GCC links static programs.

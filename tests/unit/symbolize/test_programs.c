@@ -217,6 +217,29 @@ static void labels_name_what_no_function_holds(void **state)
 	assert_int_equal(count_named("labels", "elsewhere_label", false), 0);
 }
 
+static void expect_function(const char *program, const char *name)
+{
+	struct elf_image *image = open_program(program);
+	uint64_t address, fingerprint;
+
+	if (!find_function(image, name, &address, &fingerprint))
+		fail_msg("%s has no %s", program, name);
+	elf_image_unref(image);
+}
+
+/* What was folded has all its names, in one order, with debug information or without; an alias is no other function. */
+static void functions_with_the_same_code_have_all_their_names(void **state)
+{
+	expect_function("aliased-g0", "Avatar::render() [or Invoice::total(), Zebra::a()]");
+	expect_function("aliased-g1", "Avatar::render() [or Invoice::total(), Zebra::a()]");
+	expect_function("aliased-g0", "plain_code");
+	expect_function("aliased-g1", "plain_code");
+	expect_function("folded-g0", "Avatar::render() [or Invoice::total(), Many::a(), 2 others]");
+	expect_function("folded-g1", "Avatar::render() [or Invoice::total(), Many::a(), 2 others]");
+	expect_function("folded-g0", "Crate::Crate() [or other_code, plain_code]");
+	expect_function("folded-g1", "Crate::Crate() [or other_code, plain_code]");
+}
+
 /* Of a template with all its arguments DWARF's own name would only be `f`. */
 static void what_is_not_demangled_keeps_its_linkage_name(void **state)
 {
@@ -505,6 +528,7 @@ int main(void)
 		cmocka_unit_test(bounds_are_known_without_a_search_table),
 		cmocka_unit_test(functions_without_names_have_fingerprints_where_others_need_none),
 		cmocka_unit_test(labels_name_what_no_function_holds),
+		cmocka_unit_test(functions_with_the_same_code_have_all_their_names),
 		cmocka_unit_test(what_is_not_demangled_keeps_its_linkage_name),
 		cmocka_unit_test(paths_of_windows_are_absolute),
 		cmocka_unit_test(a_closure_is_named_by_its_function),
