@@ -17,8 +17,14 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 		.append_package = profile_native_package,
 		.standard_sources = GLOBS("*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
 			"*/rustlib/src/rust/library/*"),
-		.standard_names = GLOBS("std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
-			"<* as alloc::*"),
+		/* Of an implementation of Rust both the type and the trait, or what stands for any type. */
+		.standard_names = GLOBS("std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<core::* as core::*",
+			"<core::* as alloc::*", "<core::* as std::*", "<alloc::* as core::*", "<alloc::* as alloc::*",
+			"<alloc::* as std::*", "<std::* as core::*", "<std::* as alloc::*", "<std::* as std::*",
+			"<T as core::*", "<T as alloc::*", "<I as core::*", "<F as core::*", "<&* as core::*",
+			"<[*] as core::*", "<[*] as alloc::*", "<str as core::*", "<str as alloc::*",
+			"<u8 as core::*", "<u32 as core::*", "<u64 as core::*", "<usize as core::*", "<i32 as core::*",
+			"<i64 as core::*"),
 		.packages = GLOBS("/nix/store/*"),
 		.dependency_sources = GLOBS("*/.cargo/registry/*", "*/.cargo/git/*", "*/vendor/*", "*/third_party/*",
 			"*/3rdparty/*", "*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*",
@@ -265,8 +271,10 @@ bool profile_is_generated_stub(const char *name)
 
 bool profile_is_standard_name(const char *name)
 {
+	const char *bare = profile_native_without_result(name);
+
 	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
-		if (glob_matches_any(profile_languages[i].standard_names, name))
+		if (glob_matches_any(profile_languages[i].standard_names, bare))
 			return true;
 	return profile_java_is_standard(name);
 }

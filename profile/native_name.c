@@ -99,8 +99,7 @@ static bool is_about(const char *name, const char *end)
 	return false;
 }
 
-/* Where the name begins behind the type of its result, which the names of templates' functions have. */
-static const char *without_result(const char *name)
+const char *profile_native_without_result(const char *name)
 {
 	const char *start = name, *at = name;
 	bool converts = false; /* it is `operator TYPE`, whose type may have spaces */
@@ -165,7 +164,7 @@ static void rename_basic(struct buffer *out)
 
 static void append_cpp(const char *name, struct buffer *out)
 {
-	for (const char *at = without_result(name), *end; *at;) {
+	for (const char *at = profile_native_without_result(name), *end; *at;) {
 		bool begins = at == name || !name_is_word(at[-1]);
 
 		if (begins && name_has(at, "std::") && inner_namespace(at + 5) > 0) {
