@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[PROFILE_ACTIVITY_COUNT] = { "", "garbage collection", "just-in-time compilation" };
-static const char *const frames[PROFILE_ACTIVITY_COUNT] = { "", "[garbage collection]", "[just-in-time compilation]" };
+static const char *const words[PROFILE_ACTIVITY_COUNT] = { "", "garbage collection", "just-in-time compilation",
+	"compilation of scripts" };
+static const char *const frames[PROFILE_ACTIVITY_COUNT] = { "", "[garbage collection]", "[just-in-time compilation]",
+	"[compilation of scripts]" };
 
 const char *profile_activity_words(enum profile_activity activity)
 {

@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * What a run time does beside running the program's own code: it collects garbage, and compiles functions while they
- * run. It does so in threads of its own and within calls of the program's.
+ * What a run time does beside running the program's own code: it collects garbage, compiles functions while they run,
+ * and reads scripts before they do. It does so in threads of its own and within calls of the program's.
  *
  * A stack in which it does has a frame of its own for it, right above the function in which it begins; in a thread that
  * does nothing else it is the outermost frame. So one row of a report has all of it: "[garbage collection]".
@@ -17,8 +17,13 @@ enum profile_activity {
 	PROFILE_ACTIVITY_NONE,
 	PROFILE_ACTIVITY_COLLECTION,  /* it is the program that makes the garbage */
 	PROFILE_ACTIVITY_COMPILATION, /* how much is compiled depends on how long the program has run */
+	/*
+	 * From a script's text to what the interpreter runs: done once where the result is kept (.pyc, opcache), and
+	 * else again for each run or request, which the program pays for.
+	 */
+	PROFILE_ACTIVITY_SCRIPTS,
 };
-enum { PROFILE_ACTIVITY_COUNT = 3 };
+enum { PROFILE_ACTIVITY_COUNT = 4 };
 
 /* The activity in words: "garbage collection", "just-in-time compilation". Static; "" of none. */
 const char *profile_activity_words(enum profile_activity activity);

@@ -6,6 +6,7 @@
 
 #define COLLECTION [PROFILE_ACTIVITY_COLLECTION]
 #define COMPILATION [PROFILE_ACTIVITY_COMPILATION]
+#define SCRIPTS [PROFILE_ACTIVITY_SCRIPTS]
 
 const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 	/* C, C++ and Rust; of packages those of any language that is compiled to machine code */
@@ -38,6 +39,10 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 		.loops = GLOBS("_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx"),
 		.is_loop_unique = true,
 		.operations = GLOBS("*"),
+		/* Python/pythonrun.c, Parser/pegen.c and peg_api.c, before 3.9 parsetok.c; Python/compile.c */
+		.activities = { SCRIPTS = { .functions = GLOBS("Py_CompileString*", "_PyParser_ASTFrom*",
+			"PyParser_ASTFrom*", "PyParser_Parse*", "_PyPegen_run_parser*", "PyPegen_ASTFrom*",
+			"_PyAST_Compile", "PyAST_Compile*") } },
 		.variation = PROFILE_VARIATION_INTERPRETED,
 		.read_name = profile_python_name,
 		.gone = PROFILE_PYTHON_GONE,
@@ -159,10 +164,14 @@ const struct profile_language_row profile_languages[PROFILE_LANGUAGE_COUNT] = {
 		.name = "php",
 		.functions = "PHP functions",
 		.next_step = "record it as root, or with the capabilities that 'kelvin doctor' names (PHP 7.4 to 8.5 without threads)",
-		.modules = GLOBS("php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so"),
+		.modules = GLOBS("php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so", "opcache.so"),
 		.loops = GLOBS("execute_ex"),
 		.makes_code = true,
 		.operations = GLOBS("*"),
+		/* Zend/zend_language_scanner.l, Zend/Optimizer and ext/opcache, which fills its memory */
+		.activities = { SCRIPTS = { .functions = GLOBS("compile_file", "compile_string",
+			"zend_compile_string_to_ast", "zendparse", "zend_optimize_script", "opcache_compile_file",
+			"cache_script_in_shared_memory", "zend_accel_script_persist") } },
 		.variation = PROFILE_VARIATION_INTERPRETED,
 		.read_name = profile_php_name,
 		.gone = PROFILE_PHP_GONE,

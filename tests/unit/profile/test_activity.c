@@ -11,6 +11,7 @@
 
 #define GC "[garbage collection]"
 #define JIT "[just-in-time compilation]"
+#define SCRIPTS "[compilation of scripts]"
 
 static uint32_t location_of(struct profile *profile, const char *module, const char *name)
 {
@@ -96,6 +97,29 @@ static void mark(struct profile *profile)
 
 	must(profile_mark_activities(profile, &err), &err);
 	must(profile_validate(profile, &err), &err);
+}
+
+/* Reading a script is the run time's work, whoever has it read: functions in whose stacks it is do not have its time.
+ */
+static void scripts_are_compiled_by_the_run_time(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+
+	add(profile, "php", "php::{main}:/srv/a.php!jit;compile_file!php8.2;zendparse!php8.2", 1);
+	add(profile, "php",
+		"php::{main}:/srv/a.php!jit;persistent_compile_file!opcache.so;zend_accel_script_persist!opcache.so",
+		2);
+	add(profile, "php", "php::{main}:/srv/a.php!jit;persistent_compile_file!opcache.so", 3);
+	add(profile, "python3",
+		"py::load:/srv/a.py!jit;builtin_exec!python3.11;Py_CompileStringObject!python3.11;_PyAST_Compile!python3.11",
+		4);
+	add(profile, "app", "main!app;compile_file!app", 5);
+	mark(profile);
+	expect(profile, 0, "php::{main}:/srv/a.php;" SCRIPTS ";compile_file;zendparse", 1);
+	expect(profile, 1, "php::{main}:/srv/a.php;persistent_compile_file;" SCRIPTS ";zend_accel_script_persist", 2);
+	expect(profile, 2, "php::{main}:/srv/a.php;persistent_compile_file", 3);
+	expect(profile, 3, "py::load:/srv/a.py;builtin_exec;" SCRIPTS ";Py_CompileStringObject;_PyAST_Compile", 4);
+	expect(profile, 4, "main;compile_file", 5);
 }
 
 /* The frame stands above the function in which the activity begins, once in a stack. */
@@ -195,6 +219,7 @@ static void frames_have_words(void **state)
 {
 	assert_int_equal(profile_activity_of_frame(GC, ""), PROFILE_ACTIVITY_COLLECTION);
 	assert_int_equal(profile_activity_of_frame(JIT, ""), PROFILE_ACTIVITY_COMPILATION);
+	assert_int_equal(profile_activity_of_frame(SCRIPTS, ""), PROFILE_ACTIVITY_SCRIPTS);
 	assert_int_equal(profile_activity_of_frame(JIT, "a"), PROFILE_ACTIVITY_NONE);
 	assert_int_equal(profile_activity_of_frame("", ""), PROFILE_ACTIVITY_NONE);
 	assert_int_equal(profile_activity_of_frame("[waiting: lock]", ""), PROFILE_ACTIVITY_NONE);
@@ -205,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(activities_begin_in_functions),
+		cmocka_unit_test(scripts_are_compiled_by_the_run_time),
 		cmocka_unit_test(threads_of_hotspot_are_for_an_activity),
 		cmocka_unit_test(threads_of_others_may_be_called_alike),
 		cmocka_unit_test(a_marked_profile_takes_more_samples),
