@@ -6,6 +6,7 @@
 #include "diff/words.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Compiling is busy above this part of the time, and has become less below this part of what it was. */
 static const double least_share = 0.1, most_left = 0.5;
@@ -13,8 +14,26 @@ static const double least_share = 0.1, most_left = 0.5;
 enum { HALVES = 2 };
 
 struct halves {
-	double all[HALVES], compiles[HALVES];
+	double all[HALVES], compiles[HALVES], scripts[HALVES];
 };
+
+/*
+ * Finds the nodes at and below frames of the compilation of scripts, in an array to be freed; NULL if memory runs out.
+ * Parents come before their children.
+ */
+static bool *find_script_nodes(const struct diff *diff)
+{
+	bool *is_below = calloc(diff->node_count + 1, sizeof(*is_below));
+
+	for (size_t i = 1; is_below && i < diff->node_count; i++) {
+		const struct diff_function *f = &diff->functions[diff->nodes[i].function];
+
+		is_below[i] = is_below[diff->nodes[i].parent] ||
+			      profile_activity_of_frame(diff_string(diff, f->name), diff_string(diff, f->module)) ==
+				      PROFILE_ACTIVITY_SCRIPTS;
+	}
+	return is_below;
+}
 
 /* The metric's value of an event, whose sample's value is that of all its events. */
 static double value_of_event(const struct diff_build *build, enum diff_side side, size_t event)
@@ -26,8 +45,8 @@ static double value_of_event(const struct diff_build *build, enum diff_side side
 	return count > 0 ? build_value(build, side, sample) / count * (double)profile_event_weight(profile, event) : 0;
 }
 
-static void sum_halves(
-	const struct diff_build *build, enum diff_side side, const int64_t *lengths, struct halves *halves)
+static void sum_halves(const struct diff_build *build, enum diff_side side, const int64_t *lengths,
+	const bool *is_script, struct halves *halves)
 {
 	const struct profile *profile = build->profiles[side];
 	const struct diff *diff = build->diff;
@@ -35,13 +54,16 @@ static void sum_halves(
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 		uint32_t run = profile->threads[profile->samples[event->sample].thread].run;
-		const struct diff_node *node = &diff->nodes[diff->sample_nodes[side][event->sample]];
+		uint32_t id = diff->sample_nodes[side][event->sample];
+		const struct diff_node *node = &diff->nodes[id];
 		int half = event->time_ns >= lengths[run] / HALVES;
 		double value = value_of_event(build, side, i);
 
 		halves->all[half] += value;
 		if (node->function != PROFILE_NONE && diff->functions[node->function].compiles)
 			halves->compiles[half] += value;
+		else if (is_script[id])
+			halves->scripts[half] += value;
 	}
 }
 
@@ -59,31 +81,58 @@ static double compiling(const struct diff *diff, enum diff_side side)
 	return side == DIFF_BASE ? diff->compilation.base : diff->compilation.head;
 }
 
+/* Whether compiling was busy, and became less in the second half. */
+static bool is_busy(const double parts[HALVES])
+{
+	return fmax(parts[0], parts[1]) >= least_share;
+}
+
+static bool becomes_less(const double parts[HALVES])
+{
+	return parts[1] <= most_left * parts[0];
+}
+
+/*
+ * What a run time compiles while the program runs is warm-up too where the other side does less of it. A script that
+ * is compiled for every request is the program's cost, which may be what has changed: only where it becomes less, as
+ * while opcache fills, is it warm-up.
+ */
+static void describe_halves(
+	const struct diff_build *build, enum diff_side side, const struct halves *halves, char *text, size_t size)
+{
+	static const char *const words[] = { "just-in-time compilation", "the compilation of scripts" };
+	const double *const all[] = { halves->compiles, halves->scripts };
+
+	for (size_t i = 0; i < 2 && text[0] == '\0'; i++) {
+		const double parts[HALVES] = { all[i][0] / halves->all[0], all[i][1] / halves->all[1] };
+		bool is_less_elsewhere = i == 0 && compiling(build->diff, side == DIFF_BASE ? DIFF_HEAD : DIFF_BASE) <=
+							   most_left * compiling(build->diff, side);
+
+		if (!is_busy(parts) || !(becomes_less(parts) || is_less_elsewhere))
+			continue;
+		snprintf(text, size,
+			"%s was still compiling: %s took %.0f %% of its %s in the first half of the recording and %.0f %% in the second; this is warm-up, so record it later",
+			diff_side_name(side), words[i], parts[0] * 100, words_metric(build->diff), parts[1] * 100);
+	}
+}
+
 bool warmup_describe(const struct diff_build *build, enum diff_side side, char *text, size_t size, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	CLEANUP(cleanup_free) int64_t *lengths = NULL;
+	CLEANUP(cleanup_free) bool *is_script = NULL;
 	struct halves halves = { 0 };
-	double first, second;
 
 	text[0] = '\0';
-	if (!(build->diff->compilation.raw[side] > 0) || !profile->has_timeline || has_command(profile))
+	if (!profile->has_timeline || has_command(profile))
 		return true;
 	lengths = sums_run_lengths(profile);
-	if (!lengths)
+	is_script = find_script_nodes(build->diff);
+	if (!lengths || !is_script)
 		return error_set_memory(err);
-	sum_halves(build, side, lengths, &halves);
-	if (!(halves.all[0] > 0) || !(halves.all[1] > 0))
-		return true;
-	first = halves.compiles[0] / halves.all[0];
-	second = halves.compiles[1] / halves.all[1];
-	if (fmax(first, second) < least_share ||
-		(second > most_left * first && compiling(build->diff, side == DIFF_BASE ? DIFF_HEAD : DIFF_BASE) >
-						       most_left * compiling(build->diff, side)))
-		return true;
-	snprintf(text, size,
-		"%s was still compiling: just-in-time compilation took %.0f %% of its %s in the first half of the recording and %.0f %% in the second; this is warm-up, so record it later",
-		diff_side_name(side), first * 100, words_metric(build->diff), second * 100);
+	sum_halves(build, side, lengths, is_script, &halves);
+	if (halves.all[0] > 0 && halves.all[1] > 0)
+		describe_halves(build, side, &halves, text, size);
 	return true;
 }
 

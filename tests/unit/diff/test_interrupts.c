@@ -220,6 +220,43 @@ static void warming_up_hides_no_regression(void **state)
 	diff_destroy(diff);
 }
 
+/* Adds so many samples of the compilation of scripts in each half of 10 s. */
+static struct profile *record_scripts(int64_t first, int64_t second)
+{
+	const int64_t counts[] = { first, second };
+	struct synthetic s = synthetic_create();
+	struct profile *profile;
+	struct error err;
+
+	synthetic_run(&s, false, 10000);
+	for (int i = 0; i < 4000; i++)
+		synthetic_add(&s, synthetic_stack(&s, "execute_ex!php8.2;php::{main}:/a.php!jit"), 1, i * 2.5);
+	for (int half = 0; half < 2; half++)
+		for (int64_t i = 0; i < counts[half]; i++)
+			synthetic_add(&s,
+				synthetic_stack(
+					&s, "execute_ex!php8.2;php::{main}:/a.php!jit;compile_file!php8.2;memcpy!libc"),
+				1, half * 5000 + (double)i * 5000 / (double)counts[half]);
+	profile = synthetic_finish(&s);
+	assert_true(profile_mark_activities(profile, &err));
+	return profile;
+}
+
+/* opcache that fills is warm-up; opcache that was turned off is a regression. */
+static void scripts_that_are_compiled_at_first_are_warm_up(void **state)
+{
+	struct diff *diff = compare_compilers(record_scripts(0, 0), record_scripts(2000, 100));
+
+	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+	assert_true(is_warned(diff, "head was still compiling: the compilation of scripts took 50 %"));
+	diff_destroy(diff);
+	diff = compare_compilers(record_scripts(0, 0), record_scripts(2000, 2000));
+	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	assert_false(is_warned(diff, "head was still"));
+	assert_true(find(diff, "[compilation of scripts]", false)->raw_total[DIFF_HEAD] == 4000 * ms);
+	diff_destroy(diff);
+}
+
 static void what_compiles_all_the_time_is_not_warming_up(void **state)
 {
 	struct diff *diff = compare_compilers(record_compiler(1500, 1500, false), record_compiler(1500, 1400, false));
@@ -242,6 +279,7 @@ int main(void)
 		cmocka_unit_test(compilers_are_beside_the_program),
 		cmocka_unit_test(a_side_that_compiles_first_is_warming_up),
 		cmocka_unit_test(warming_up_hides_no_regression),
+		cmocka_unit_test(scripts_that_are_compiled_at_first_are_warm_up),
 		cmocka_unit_test(what_compiles_all_the_time_is_not_warming_up),
 		cmocka_unit_test(what_interrupts_a_thread_is_no_change_of_the_program),
 		cmocka_unit_test(what_the_program_calls_stays_its_own),
