@@ -208,22 +208,72 @@ void rule_cache_guess(struct rule_cache *cache, const struct code_place *place, 
 		entry->is_called = !place->is_exact && space->machine->is_behind_call(&code.code);
 }
 
+/*
+ * Whether a call stands before the code. The memory of the process decides: code is patched while a program runs, and
+ * the call that a file has not got stands there then (XRay, the kernel's optimized probes, uftrace). Where neither can
+ * be read, a call may stand there.
+ */
+static bool is_called(const struct code_place *place, const struct unwind_code *code)
+{
+	enum { PATCHED_BYTES = 64 };
+	const struct machine *machine = place->space->machine;
+	struct unwind_code patched = *code;
+
+	return !code->code.bytes || machine->is_behind_call(&code->code) ||
+	       (read_code(place, PATCHED_BYTES, &patched) && machine->is_behind_call(&patched.code));
+}
+
+/*
+ * Describes code that an address leads back to which no call has left. Execution goes on at the address itself, so it
+ * is looked up by that: the byte before may belong to the function before. False: nothing describes it.
+ *
+ * The kernel leads a signal's handler so to what restores the registers, and Go a function that it interrupts to where
+ * it was. Otherwise no function has called from there, and the rule for it tells nothing of a caller: it is the first
+ * word of a coroutine's stack, a trampoline that some tool has put in place of a return address, or no return address
+ * at all.
+ */
+static bool keep_placed(
+	struct rule_cache *cache, const struct machine *machine, struct unwind_code *code, struct cached *entry)
+{
+	const struct frame_register_rule *return_address;
+	struct frame_rule rule;
+
+	code->image_address++;
+	entry->kind = machine->is_signal_return(&code->code)   ? CACHED_SIGNAL_RETURN
+		      : machine->is_context_start(&code->code) ? CACHED_ROOT
+							       : CACHED_PLACED;
+	if (entry->kind != CACHED_PLACED)
+		return true;
+	if (frame_table_machine(code->table) != machine ||
+		!frame_table_find_rule(code->table, code->image_address, &rule)) {
+		code->image_address--;
+		return false;
+	}
+	return_address = &rule.registers[machine->return_column];
+	if (rule.is_signal_frame || return_address->kind == FRAME_UNDEFINED || code->is_go)
+		keep_rule(cache, code, &rule, entry);
+	return true;
+}
+
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
 	const struct machine *machine = space->machine;
 	struct unwind_code code = { 0 };
 
-	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
+	*entry = (struct cached){
+		.generation = space->generation, .address = cached_address(place), .kind = CACHED_NOWHERE
+	};
 	if (!space->find(space->context, place->address, &code))
 		return;
 	/* A caller is looked up by the byte before its return address. */
 	code.code.at += !place->is_exact;
 	/* For code made at run time, the interpreter may also return to places without a call before them. */
-	entry->may_return = !place->is_exact && (!code.table || machine->is_behind_call(&code.code));
+	entry->may_return = !place->is_exact && (!code.table || is_called(place, &code));
 	entry->image = code.image;
 	entry->is_called = entry->may_return;
-	if (keep_described(cache, machine, &code, entry))
+	if (place->is_exact || entry->may_return ? keep_described(cache, machine, &code, entry)
+						 : keep_placed(cache, machine, &code, entry))
 		return;
 	if (is_made(space, &code)) {
 		entry->kind = CACHED_MADE;

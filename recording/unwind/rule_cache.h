@@ -24,11 +24,12 @@ enum cached_kind {
 	CACHED_GO,            /* no rule; in a Go program */
 	CACHED_MADE,          /* no rule; whoever has made the code is asked first */
 	CACHED_NO_RULE,
+	CACHED_PLACED, /* what no call has left as its return address, and nothing leads on from (rule_cache.c) */
 };
 
 /* Two fit into a cache line: most frames read nothing else of ours. */
 struct cached {
-	uint64_t generation, address;
+	uint64_t generation, address; /* the address as cached_address() */
 	uint32_t image;
 	uint16_t kind : 4;                /* enum cached_kind */
 	uint16_t may_return : 1;          /* a caller may stand there until its callee returns */
@@ -86,9 +87,15 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 /* Reads the rule of CACHED_MADE from the instructions, unless that is done. */
 void rule_cache_guess(struct rule_cache *cache, const struct code_place *place, struct cached *entry);
 
+/* An instruction, and the byte before an address that no call has left, may be the same; their rules are not. */
+static inline uint64_t cached_address(const struct code_place *place)
+{
+	return place->address | (uint64_t)place->is_exact << 63;
+}
+
 static inline bool is_about(const struct cached *entry, const struct code_place *place)
 {
-	return entry->address == place->address && entry->generation == place->space->generation;
+	return entry->address == cached_address(place) && entry->generation == place->space->generation;
 }
 
 /* Valid until the next lookup. The first of the two entries is the one that was used last. */

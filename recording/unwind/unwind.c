@@ -171,22 +171,63 @@ static uint64_t code_address(const struct walk *w)
 	return w->pc - !w->is_exact;
 }
 
+/* Finds what is known of the code that the walk has come to. False, with the reason: no frame can be there. */
+static bool find_code(struct walk *w)
+{
+	const struct code_place place = { w->space, code_address(w), w->is_exact };
+
+	if (w->pc == 0) {
+		w->result->stop = PROFILE_STOP_ROOT;
+		return false;
+	}
+	w->cached = *rule_cache_find(w->cache, &place);
+	if (w->cached.kind == CACHED_NOWHERE || w->cached.kind == CACHED_PLACED) {
+		w->result->stop = w->cached.kind == CACHED_PLACED ? PROFILE_STOP_OPEN : PROFILE_STOP_NO_MAPPING;
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Decides on a walk that has come to where no frame can be. Calls keep to their rules, which exceptions use too. Those
+ * of other instructions only serve profilers and debuggers, and are wrong where a compiler has moved a part of an
+ * epilogue: of the first frame its instructions are asked too. A return address of 0 is the end of a stack where both
+ * agree. Of a frame that a signal has interrupted the registers are gone by now, and the end is not proven.
+ */
+static bool mend_first_step(struct walk *w)
+{
+	struct unwind_result *result = w->result;
+	bool is_from_exact =
+		!w->is_exact && w->trials.count == 0 && result->count > 0 && result->frames[result->count - 1].is_exact;
+
+	if (!is_from_exact)
+		return false;
+	if (result->count == 1)
+		switch (walk_step_by_instructions(w, w->first)) {
+		case WALK_AGREED:
+			return false;
+		case WALK_OTHERWISE:
+			return find_code(w);
+		case WALK_UNKNOWN:
+			break;
+		}
+	if (result->stop == PROFILE_STOP_ROOT)
+		result->stop = PROFILE_STOP_OPEN;
+	return false;
+}
+
 /* Adds the frame of the present registers, and prefetches the data for the step to its caller. False at the end. */
 static bool locate(struct walk *w)
 {
 	struct unwind_result *result = w->result;
-	const struct code_place place = { w->space, code_address(w), w->is_exact };
-	uint64_t pc = w->pc, offset;
+	uint64_t offset;
 
-	if (pc == 0 || result->count == UNWIND_MAX_FRAMES) {
-		result->stop = pc == 0 ? PROFILE_STOP_ROOT : PROFILE_STOP_DEPTH;
+	if (result->count == UNWIND_MAX_FRAMES) {
+		result->stop = PROFILE_STOP_DEPTH;
 		return false;
 	}
-	w->cached = *rule_cache_find(w->cache, &place);
-	if (w->cached.kind == CACHED_NOWHERE) {
-		result->stop = PROFILE_STOP_NO_MAPPING;
+	if (!find_code(w) && !mend_first_step(w))
 		return false;
-	}
 	if (w->trials.count > 0 && !walk_caller_may_hold(w)) {
 		result->stop = PROFILE_STOP_BAD_STACK;
 		return false;
@@ -194,9 +235,12 @@ static bool locate(struct walk *w)
 	w->carried = w->left;
 	w->left = 0;
 	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
-	/* A handler returns to the first instruction of a signal's frame, which nothing has called. */
-	result->frames[result->count++] = (struct unwind_frame){ pc, w->stack_pointer, w->cached.image,
-		w->is_exact || w->cached.kind == CACHED_SIGNAL_RETURN };
+	/*
+	 * Where no call has left its return address, execution goes on at the first instruction of a signal's frame,
+	 * or where a function was interrupted.
+	 */
+	result->frames[result->count++] = (struct unwind_frame){ w->pc, w->stack_pointer, w->cached.image,
+		w->is_exact || !w->cached.may_return || w->cached.kind == CACHED_SIGNAL_RETURN };
 	if (w->cached.kind == CACHED_PUSHES) {
 		w->cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
 		offset = w->cfa - sizeof(uint64_t) - w->dump->address;
@@ -259,6 +303,7 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 	case CACHED_NO_RULE:
 		return walk_step_without_rule(w, stop);
 	case CACHED_NOWHERE:
+	case CACHED_PLACED:
 	case CACHED_PUSHES:
 		break;
 	}
@@ -302,6 +347,7 @@ static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *
 		.machine = machine,
 		.stack_pointer_number = machine->stack_pointer,
 		.dump = &job->dump,
+		.first = &job->registers,
 		.pushed = unwinder->pushed[place],
 		.result = &job->result,
 		.is_exact = true,

@@ -45,6 +45,7 @@ struct walk {
 	const struct unwind_space *space;
 	const struct machine *machine; /* of the space */
 	const struct unwind_stack_dump *dump;
+	const struct unwind_registers *first; /* those of the first frame */
 	struct unwind_result *result;
 	bool is_exact;        /* the pc is an instruction's own address, not a return address */
 	struct cached cached; /* of the pc; a copy, since another walk may need its place */
@@ -139,6 +140,15 @@ bool walk_step_from_signal(struct walk *w, enum profile_stop *stop);
 
 /* Steps to the caller by the first candidate that the evidence supports. False at the end, with the reason. */
 bool walk_step_without_rule(struct walk *w, enum profile_stop *stop);
+
+enum walk_instructions {
+	WALK_UNKNOWN,   /* the instructions do not show the frame */
+	WALK_AGREED,    /* they show the frame that its rule has */
+	WALK_OTHERWISE, /* they have led to another caller, to which the walk went */
+};
+
+/* Steps from the first frame, which had these registers, as its instructions say, after its rule has led to nothing. */
+enum walk_instructions walk_step_by_instructions(struct walk *w, const struct unwind_registers *first);
 
 /* Steps from where main() or a thread's first function returns to, to where execution began. */
 bool walk_step_to_start(struct walk *w, enum profile_stop *stop);

@@ -40,13 +40,14 @@ enum evidence {
 	IS_CALL = 1 << 4,    /* a call stands before it; or code without an image, whose interpreter may have it return
 				anywhere */
 	IS_DESCRIBED = 1 << 5, /* a rule leads on from there */
+	IS_CONTINUED = 1 << 6, /* a call stands before it, or nothing describes it: it may begin a stack */
 };
 
 /* The evidence without which a candidate is refuted. */
 static const unsigned int needed[] = {
 	[BY_INSTRUCTIONS] = IS_ABOVE | IS_COPIED | IS_CODE | IS_CALL,
 	[BY_SYSTEM_CALL] = IS_COPIED | IS_CODE,
-	[BY_FRAME_POINTER] = IS_ABOVE | IS_ALIGNED | IS_COPIED | IS_CODE,
+	[BY_FRAME_POINTER] = IS_ABOVE | IS_ALIGNED | IS_COPIED | IS_CODE | IS_CONTINUED,
 	[BY_STACK_SCAN] = IS_COPIED | IS_CODE | IS_CALL | IS_DESCRIBED,
 };
 
@@ -69,7 +70,7 @@ static unsigned int evidence_of_return_address(struct walk *w, uint64_t return_a
 	call = walk_find_call(w, return_address);
 	if (call->kind == CACHED_NOWHERE)
 		return 0;
-	return IS_CODE | (call->may_return ? IS_CALL : 0) |
+	return IS_CODE | (call->may_return ? IS_CALL : 0) | (call->kind != CACHED_PLACED ? IS_CONTINUED : 0) |
 	       (call->kind == CACHED_PUSHES || call->kind == CACHED_RULE ? IS_DESCRIBED : 0);
 }
 
@@ -631,6 +632,31 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 	 */
 	(void)end_walk(w, is_marked_as_first(w, &c) ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE, 0, stop);
 	return walk_scan_for_caller(w);
+}
+
+enum walk_instructions walk_step_by_instructions(struct walk *w, const struct unwind_registers *first)
+{
+	const uint64_t caller_by_rule = walk_stack_pointer(w);
+	const struct code_place place = { w->space, first->values[w->machine->program_counter], true };
+	struct cached entry = *rule_cache_find(w->cache, &place);
+	struct candidate c;
+
+	if (entry.kind != CACHED_PUSHES && entry.kind != CACHED_RULE)
+		return WALK_UNKNOWN;
+	entry.cfa_offset = 0;
+	rule_cache_guess(w->cache, &place, &entry);
+	if (entry.cfa_offset == 0)
+		return WALK_UNKNOWN;
+	w->cached = entry;
+	walk_take_registers(w, first);
+	(void)propose_by_instructions(w, &c);
+	if (c.stack_pointer == caller_by_rule)
+		return WALK_AGREED;
+	if (verdict_on_place(w, &c) != VERDICT_HOLDS || !is_possible_link(w, c.return_address, last_frame(w)))
+		return WALK_UNKNOWN;
+	memcpy(w->pushed[0].words, entry.saved, sizeof(entry.saved));
+	go_to_candidate(w, &c, true);
+	return WALK_OTHERWISE;
 }
 
 /*

@@ -28,6 +28,8 @@ enum {
 struct image {
 	const struct frame_table *table, *framed, *resolver;
 	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES], made[MADE_END - MADE_AT];
+	uint8_t patched[ELF_BYTES_CODE_SIZE]; /* the code as it stands in memory, where is_patched */
+	bool is_patched, is_go;
 	size_t asked; /* whether an address is code */
 	struct unwinder *unwinder;
 };
@@ -60,6 +62,7 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 		find_copy(image, address, RESOLVER_AT, image->resolver, code))
 		return true;
 	code->table = image->table;
+	code->is_go = image->is_go;
 	if (address - SILENT_AT < SILENT_BYTES) {
 		code->code = (struct machine_code){ image->silent, sizeof(image->silent), address - SILENT_AT };
 		return true;
@@ -68,12 +71,16 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 	return address - ELF_BYTES_CODE < ELF_BYTES_CODE_SIZE;
 }
 
-/* Code without an image is read in the process. */
+/* Code without an image is read in the process, and that of the image where something was put into it. */
 static bool read_made(void *context, uint64_t address, size_t bytes, struct machine_code *code)
 {
 	struct image *image = context;
 
 	(void)bytes;
+	if (image->is_patched && address - ELF_BYTES_CODE < sizeof(image->patched)) {
+		*code = (struct machine_code){ image->patched, sizeof(image->patched), address - ELF_BYTES_CODE };
+		return true;
+	}
 	if (address - MADE_AT >= sizeof(image->made))
 		return false;
 	*code = (struct machine_code){ image->made, sizeof(image->made), address - MADE_AT };
@@ -460,6 +467,86 @@ static void test_what_passes_over_a_frame_is_open(void **state)
 	assert_int_equal(result.count, 4);
 }
 
+static void expect_end(
+	struct image *image, const uint64_t *words, enum profile_stop stop, size_t count, uint64_t outermost)
+{
+	struct unwind_result result;
+
+	forget(image);
+	result = walk_from(image, words, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(result.stop, stop);
+	assert_int_equal(result.count, count);
+	assert_int_equal(result.frames[count - 1].pc, outermost);
+}
+
+/* Where a rule leads to an address that no call has left, it has not led to a caller, whatever describes the code. */
+static void test_what_no_call_has_left_is_no_caller(void **state)
+{
+	struct image *image = *state;
+	uint64_t of_leaf[WORDS] = { 5, ELF_BYTES_CODE + 0x33, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	uint64_t of_caller[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x33, 8, ELF_BYTES_CODE + 0x80, 9,
+		START_AT + 0x10 };
+	uint64_t first_byte[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE, 8, START_AT + 0x10 };
+	/* The byte before is the function's, the address itself is of code that nothing describes. */
+	uint64_t behind[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE, 8,
+		START_AT + 0x10 };
+
+	expect_end(image, of_leaf, PROFILE_STOP_OPEN, 1, ELF_BYTES_CODE + 0x20);
+	expect_end(image, of_caller, PROFILE_STOP_OPEN, 2, ELF_BYTES_CODE + 0x40);
+	expect_end(image, first_byte, PROFILE_STOP_NO_MAPPING, 2, ELF_BYTES_CODE + 0x40);
+	expect_end(image, behind, PROFILE_STOP_ROOT, 3, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE);
+}
+
+/* What is in memory counts: a call was put there while the program ran. */
+static void test_a_call_that_only_memory_has(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, 7, START_AT + 0x10 };
+
+	memcpy(image->patched, image->code, sizeof(image->patched));
+	image->is_patched = true;
+	expect_end(image, words, PROFILE_STOP_OPEN, 1, ELF_BYTES_CODE + 0x20);
+	image->patched[0x33 - 5] = 0xe8;
+	expect_end(image, words, PROFILE_STOP_ROOT, 3, START_AT + 0x10);
+}
+
+/* Go has a function that it interrupts call another one, which then returns to where it was. */
+static void test_where_go_has_interrupted(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, 7, START_AT + 0x10 };
+	struct unwind_result result;
+
+	image->is_go = true;
+	result = walk_from(image, words, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(unwind_frame_address(&result.frames[1]), ELF_BYTES_CODE + 0x33);
+	assert_int_equal(unwind_frame_address(&result.frames[2]), START_AT + 0xf);
+}
+
+/*
+ * A return address of 0 is the end of a stack where a call has left the frame, or where the first frame's instructions
+ * show it there too; else they are followed, for a compiler may have described an epilogue wrongly.
+ */
+static void test_a_return_address_of_0(void **state)
+{
+	struct image *image = *state;
+	uint64_t above_leaf[WORDS] = { ELF_BYTES_CODE + 0x40, 0, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	uint64_t above_caller[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 0, 8, START_AT + 0x10 };
+	static const uint8_t as_described[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 }, otherwise[] = { 0xc3 };
+
+	expect_end(image, above_caller, PROFILE_STOP_ROOT, 2, ELF_BYTES_CODE + 0x40);
+	expect_end(image, above_leaf, PROFILE_STOP_OPEN, 1, ELF_BYTES_CODE + 0x20);
+	memcpy(&image->code[0x20], as_described, sizeof(as_described));
+	expect_end(image, above_leaf, PROFILE_STOP_ROOT, 1, ELF_BYTES_CODE + 0x20);
+	memcpy(&image->code[0x20], otherwise, sizeof(otherwise));
+	expect_end(image, above_leaf, PROFILE_STOP_ROOT, 4, START_AT + 0x10);
+	/* What was found so is a caller as well where the rule has led to no code. */
+	above_leaf[1] = 0x99;
+	expect_end(image, above_leaf, PROFILE_STOP_ROOT, 4, START_AT + 0x10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +565,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_return_address_of_a_call_is_no_root, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_a_call_by_a_pointer_leads_to_is_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_passes_over_a_frame_is_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_no_call_has_left_is_no_caller, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_call_that_only_memory_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_where_go_has_interrupted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_return_address_of_0, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
