@@ -66,7 +66,12 @@ static bool map_before_zeros(struct elf_image *image, size_t size)
 
 	if (room == MAP_FAILED)
 		return false;
-	if (mmap(room, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, image->fd, 0) == MAP_FAILED) {
+	/*
+	 * The kernel puts breakpoints for other tools' probes (uprobes) into every private mapping of a file's code,
+	 * also into ours; into a shared one it does not. Some file systems only have private ones.
+	 */
+	if (mmap(room, size, PROT_READ, MAP_SHARED | MAP_FIXED, image->fd, 0) == MAP_FAILED &&
+		mmap(room, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, image->fd, 0) == MAP_FAILED) {
 		int reason = errno;
 
 		munmap(room, whole + page_bytes);
