@@ -74,6 +74,10 @@ static void append_stops(struct buffer *text, const struct profile *profile)
 	}
 	if (separator[0] == ',')
 		buffer_append_byte(text, '\n');
+	if (quality->stops[PROFILE_STOP_RETURN_PROBE] > 0)
+		buffer_append_string(text,
+			"return probe: another tool's return probe (bpftrace, perf probe) stands on the last function, and the kernel alone knows "
+			"its caller, which it tells a recording of root since Linux 5.8\n");
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
 		digits_in_groups(quality->stops[PROFILE_STOP_STITCHED], count);
 		buffer_printf(text, "%s of the whole stacks %s stitched\n", count,

@@ -4,7 +4,7 @@
 
 #include "ebpf/process_set_map.h"
 
-#include "ebpf/frame_reader_walk.h"
+#include "ebpf/frame_reader_returns.h"
 
 #include <linux/perf_event.h>
 
@@ -14,6 +14,7 @@ const char LICENSE[] SEC("license") = "GPL";
 
 _Bool is_filtering;  /* samples of other processes than those of the set are dropped */
 __u32 process_count; /* with an interpreter */
+_Bool has_returns;   /* the kernel may have replaced return addresses of a process */
 
 /* The members of the kernel's structs that are read here (CO-RE). */
 struct perf_sample_data {
@@ -43,6 +44,8 @@ static __always_inline int take_sample(const void *context, _Bool by_helper)
 {
 	if (is_filtering && !set_has_current())
 		return 0;
+	if (has_returns)
+		write_current_returns(time_of_sample(context));
 	if (process_count)
 		write_current_frames(by_helper,
 			by_helper ? (const char *)bpf_task_pt_regs(bpf_get_current_task_btf()) : (void *)0,

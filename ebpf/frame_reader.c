@@ -237,6 +237,12 @@ void ebpf_frame_reader_remove(struct ebpf_frame_reader *reader, int32_t pid)
 		reader->object->bss->process_count--;
 }
 
+void ebpf_frame_reader_expect_returns(struct ebpf_frame_reader *reader)
+{
+	if (reader->areas || map_areas(reader))
+		reader->object->bss->has_returns = true;
+}
+
 /* ---- Frames ---- */
 
 static struct frames_area *area_of(const struct ebpf_frame_reader *reader, uint32_t cpu)
@@ -301,8 +307,13 @@ static struct ebpf_frames frames_of(const struct frames_block *block)
 	return frames;
 }
 
-bool ebpf_frame_reader_find(
-	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *frames)
+static bool is_of_kind(const struct frames_block *block, bool of_returns)
+{
+	return !(block->thread & FRAMES_IS_CODE) && (FRAMES_KIND_OF(block->thread) == EBPF_RETURNS) == of_returns;
+}
+
+static bool find_block(struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, bool of_returns,
+	struct ebpf_frames *frames)
 {
 	const struct frames_block *nearest = NULL;
 	uint64_t head;
@@ -317,7 +328,7 @@ bool ebpf_frame_reader_find(
 		if (!(block->thread & FRAMES_IS_CODE) && block->begin_ns > time_ns &&
 			block->begin_ns - time_ns > JOIN_NS)
 			break;
-		if (block->thread >> 32 == tid && !(block->thread & FRAMES_IS_CODE) &&
+		if (block->thread >> 32 == tid && is_of_kind(block, of_returns) &&
 			(!nearest || distance_to(block, time_ns) < distance_to(nearest, time_ns)))
 			nearest = block;
 		at = position_behind(reader, block, at);
@@ -326,6 +337,18 @@ bool ebpf_frame_reader_find(
 		return false;
 	*frames = frames_of(nearest);
 	return true;
+}
+
+bool ebpf_frame_reader_find(
+	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *frames)
+{
+	return find_block(reader, cpu, tid, time_ns, false, frames);
+}
+
+bool ebpf_frame_reader_find_returns(
+	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *returns)
+{
+	return find_block(reader, cpu, tid, time_ns, true, returns);
 }
 
 /* ---- Code objects ---- */

@@ -17,6 +17,9 @@
  *
  * Go       Of a thread that has changed stacks, the one that it has left is copied, as far as there is room.
  *
+ * Of any thread the return addresses that the kernel has replaced for return probes are written as well, once a process
+ * is known to have such probes: the process's memory does not have them.
+ *
  * Frames are written to memory that this process has mapped, one area a CPU, and the samples of the event go into its
  * ring as ever: frames are joined to samples by CPU, thread and time. Since Linux 6.3 a sample has its time before its
  * program runs, which notes it with the frames; before, it has it afterwards, and frames belong to what is near.
@@ -85,6 +88,17 @@ struct ebpf_piece {
 	const uint8_t *bytes;
 	size_t size;
 };
+
+/* From now on return addresses that the kernel has replaced are read. */
+void ebpf_frame_reader_expect_returns(struct ebpf_frame_reader *reader);
+
+/*
+ * Those of a thread at a sample, found as frames are, in pairs of words: of each the address of the stack at which it
+ * stood, then the return address, the innermost first. The first pair is where an instruction with a probe runs
+ * meanwhile, and where it stands in the code; zeros: none does. False: nothing is known.
+ */
+bool ebpf_frame_reader_find_returns(
+	struct ebpf_frame_reader *reader, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_frames *returns);
 
 /*
  * Code that no frames had before, as far as the program remembers: the begin of its memory, and of what it leads to. Of

@@ -20,7 +20,9 @@
  * PHP      The code is a zend_function, of the program or of C code, the position the line of the source.
  * Ruby     The code is an instruction sequence (rb_iseq_t), the position that of the instruction, in words.
  *
- * Of Go it is no frames that are written, but the stack that the thread has left: its address, then its words.
+ * Of Go it is no frames that are written, but the stack that the thread has left: its address, then its words. Of
+ * return addresses that the kernel has replaced (EBPF_RETURNS) it is where each one stood, and then the address; before
+ * them where an instruction runs that the kernel has moved, and where it stands in the code, or zeros.
  */
 enum { EBPF_MOST_FRAMES = 1024, EBPF_FRAME_POSITION_BITS = 19 };
 
@@ -56,7 +58,7 @@ enum { EBPF_TASK_BYTES = 128 };
 enum { EBPF_CODE_PIECES = 4 };
 
 /* Whose frames they are. */
-enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_RUBY, EBPF_GO };
+enum ebpf_interpreter_kind { EBPF_PYTHON = 1, EBPF_PHP, EBPF_RUBY, EBPF_GO, EBPF_RETURNS };
 
 /* The interpreter of a process, and how its frames are read. */
 struct ebpf_interpreter {

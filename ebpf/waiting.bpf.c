@@ -12,7 +12,7 @@
  */
 #define SAMPLES_WAITS 1
 
-#include "ebpf/frame_reader_walk.h"
+#include "ebpf/frame_reader_returns.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/waiting_shared.h"
 
@@ -297,8 +297,10 @@ static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait,
 
 	if (CAN_READ_REGISTERS)
 		registers = (const char *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	if (with_frames)
+	if (with_frames) {
+		write_current_returns(0);
 		write_current_frames(1, registers, 0);
+	}
 	wait->system_call = EBPF_WAIT_NO_CALL;
 	if (registers)
 		read_call(registers, wait);

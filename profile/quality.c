@@ -7,7 +7,7 @@
 
 static const char *const stop_names[PROFILE_STOP_COUNT] = { "root", "stitched", "kernel only", "dump end", "no mapping",
 	"no unwind rule", "bad stack pointer", "stack switch", "too deep", "no registers", "unwinder failed",
-	"frame pointers end", "open" };
+	"frame pointers end", "open", "return probe" };
 
 const char *profile_stop_name(enum profile_stop stop)
 {

@@ -26,8 +26,10 @@ enum profile_stop {
 	/* cut: the kernel's walk along frame pointers ended, and does not say whether it reached the root */
 	PROFILE_STOP_CHAIN_END,
 	PROFILE_STOP_OPEN, /* open: nothing was cut, but that all frames are there is not proven */
+	/* cut: a return probe (uretprobe) stands on the last function, and the kernel alone knows its caller */
+	PROFILE_STOP_RETURN_PROBE,
 };
-enum { PROFILE_STOP_COUNT = 13 };
+enum { PROFILE_STOP_COUNT = 14 };
 
 /* "root", "stitched", "dump end", ... */
 const char *profile_stop_name(enum profile_stop stop);

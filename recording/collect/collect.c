@@ -113,6 +113,14 @@ static void take_other_stack(const struct ebpf_frames *frames, struct unwind_pie
 			(frames->count - 1) * sizeof(*frames->words), frames->words[0] };
 }
 
+/* Pairs of words: the instruction that runs elsewhere, then return addresses. */
+static void take_returns(const struct ebpf_frames *returns, struct unwind_probes *probes)
+{
+	if (returns->count >= 2)
+		*probes = (struct unwind_probes){ (const struct unwind_return *)&returns->words[2],
+			returns->count / 2 - 1, returns->words[0], returns->words[1] };
+}
+
 /* Prepares the walk. False if the sample has no stack to walk; the reason is then set. */
 static bool prepare_job(struct collector *collector, const struct collector_held *held, struct process_space *space,
 	struct unwind_job *job, enum profile_stop *stop)
@@ -135,6 +143,7 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 		job->registers.values[machine->stack_pointer] };
 	if (sample->interpreter_frames && sample->interpreter_frames->kind == EBPF_GO)
 		take_other_stack(sample->interpreter_frames, &job->dump.other);
+	take_returns(&held->returns, &job->dump.probes);
 	return true;
 }
 
@@ -454,6 +463,20 @@ static void find_interpreter_frames(struct collector *collector, struct collecto
 		record->sample.interpreter_frames = &held->frames;
 }
 
+/* Return addresses of a process with probes, which the program in the kernel reads as well. */
+static void find_returns(struct collector *collector, struct collector_held *held)
+{
+	const struct record *record = &held->record;
+
+	if (!collector->frame_reader || !collector->processes.processes[held->process].probes)
+		return;
+	if (!collector->expects_returns)
+		ebpf_frame_reader_expect_returns(collector->frame_reader);
+	collector->expects_returns = true;
+	(void)ebpf_frame_reader_find_returns(
+		collector->frame_reader, record->cpu, (uint32_t)record->tid, record->time_ns, &held->returns);
+}
+
 /* A thread that runs a named task of asyncio has the task's name meanwhile. */
 static bool name_task(struct collector *collector, struct collector_held *held, struct error *err)
 {
@@ -495,6 +518,7 @@ static bool hold_sample(struct collector *collector, const struct record *record
 		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };
 	held = &collector->held[collector->held_count++];
 	find_interpreter_frames(collector, held);
+	find_returns(collector, held);
 	if (!name_task(collector, held, err))
 		return false;
 	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);

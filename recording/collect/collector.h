@@ -22,9 +22,10 @@ struct collector_who {
 
 /* A sample that is held until others arrive, so that their stacks are walked together. */
 struct collector_held {
-	struct record record;      /* borrows its bytes */
-	uint32_t process, thread;  /* index in the process table; id in the profile */
-	struct ebpf_frames frames; /* that the record has, if it has one */
+	struct record record;       /* borrows its bytes */
+	uint32_t process, thread;   /* index in the process table; id in the profile */
+	struct ebpf_frames frames;  /* that the record has, if it has one */
+	struct ebpf_frames returns; /* return addresses that the kernel has replaced */
 };
 
 enum { COLLECTOR_WHO = 64 }; /* size of the table; threads share its places */
@@ -44,6 +45,7 @@ struct collector {
 	struct stack_depths depths;
 	struct interpreters *interpreters;      /* NULL: stacks have no frames of interpreters */
 	struct ebpf_frame_reader *frame_reader; /* borrowed; NULL: none */
+	bool expects_returns;                   /* the frame reader was told of return probes */
 	struct wait_counter *waits;             /* NULL: waits are not sampled */
 	struct switch_log *switches;            /* NULL: elapsed time is not shared out */
 	struct counters *counters;              /* NULL: none are read with samples */

@@ -193,6 +193,8 @@ static void forget_mappings(struct process_table *table, struct process *process
 	size_t before = process->mappings.count;
 
 	mappings_remove(&process->mappings, start, end);
+	if (start <= process->probes && process->probes < end)
+		process->probes = process->probes_end = 0;
 	owner_count_mappings(owner_of(table, process), before, process->mappings.count);
 	process->generation = table->next_generation++;
 }
@@ -237,6 +239,11 @@ bool process_table_map(
 	}
 	if (!add_place(table, &place, &mapping.place, err))
 		return false;
+	/* Set up by the kernel with the first probe that the process meets. */
+	if (strcmp(mapped->path, "[uprobes]") == 0) {
+		process->probes = mapped->start;
+		process->probes_end = mapped->end;
+	}
 	note_covered(table, process, &mapping);
 	if (!mappings_have(&process->mappings, &mapping) && !keep_mapping(table, process, &mapping, err))
 		return false;
@@ -599,6 +606,8 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 		.image_address = address + table->places[place].bias,
 		.entry = image->elf ? elf_image_entry(image->elf) : 0,
 		.is_go = image->is_go,
+		.is_return_probe =
+			address - space->process->probes < space->process->probes_end - space->process->probes,
 	};
 	if (image->elf)
 		code->code = code_of_image(image->elf, code->image_address);

@@ -61,6 +61,7 @@ struct process {
 	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;
 	struct process_mappings mappings;
+	uint64_t probes, probes_end; /* where the kernel's code for probes of functions is mapped; 0: nowhere */
 };
 
 struct process_thread {

@@ -255,6 +255,18 @@ static bool keep_placed(
 	return true;
 }
 
+/*
+ * Finds the code of an address. Return probes have functions return to the first byte of what the kernel has mapped for
+ * them, which none calls: the byte before it, by which callers are looked up, is not mapped.
+ */
+static bool find_code_at(const struct code_place *place, struct unwind_code *code)
+{
+	const struct unwind_space *space = place->space;
+
+	return space->find(space->context, place->address, code) ||
+	       (!place->is_exact && space->find(space->context, place->address + 1, code) && code->is_return_probe);
+}
+
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
@@ -264,13 +276,17 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	*entry = (struct cached){
 		.generation = space->generation, .address = cached_address(place), .kind = CACHED_NOWHERE
 	};
-	if (!space->find(space->context, place->address, &code))
+	if (!find_code_at(place, &code))
 		return;
+	entry->image = code.image;
+	if (code.is_return_probe) {
+		entry->kind = CACHED_PROBE;
+		return;
+	}
 	/* A caller is looked up by the byte before its return address. */
 	code.code.at += !place->is_exact;
 	/* For code made at run time, the interpreter may also return to places without a call before them. */
 	entry->may_return = !place->is_exact && (!code.table || is_called(place, &code));
-	entry->image = code.image;
 	entry->is_called = entry->may_return;
 	if (place->is_exact || entry->may_return ? keep_described(cache, machine, &code, entry)
 						 : keep_placed(cache, machine, &code, entry))

@@ -24,6 +24,7 @@ enum cached_kind {
 	CACHED_GO,            /* no rule; in a Go program */
 	CACHED_MADE,          /* no rule; whoever has made the code is asked first */
 	CACHED_NO_RULE,
+	CACHED_PROBE,  /* the kernel has put it in place of a return address */
 	CACHED_PLACED, /* what no call has left as its return address, and nothing leads on from (rule_cache.c) */
 };
 

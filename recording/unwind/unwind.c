@@ -171,16 +171,59 @@ static uint64_t code_address(const struct walk *w)
 	return w->pc - !w->is_exact;
 }
 
-/* Finds what is known of the code that the walk has come to. False, with the reason: no frame can be there. */
-static bool find_code(struct walk *w)
+/* The return address that stood at a place of the stack or above it, if a return probe has replaced it. */
+static const struct unwind_return *find_return(const struct walk *w, uint64_t lowest, uint64_t highest)
+{
+	const struct unwind_probes *probes = &w->dump->probes;
+
+	for (size_t i = 0; i < probes->return_count; i++)
+		if (probes->returns[i].slot >= lowest && probes->returns[i].slot <= highest)
+			return &probes->returns[i];
+	return NULL;
+}
+
+/* Finds what the kernel's own code for probes stands for. False: a return address, which is not known. */
+static bool read_through_probe(struct walk *w)
+{
+	enum { MOST_INSTRUCTION_BYTES = 16 };
+	const struct unwind_probes *probes = &w->dump->probes;
+	const uint64_t slot = w->stack_pointer - sizeof(uint64_t);
+	const struct unwind_return *found;
+
+	if (w->is_exact) {
+		if (probes->runs_at && w->pc - probes->runs_at < MOST_INSTRUCTION_BYTES)
+			w->pc += probes->stands_at - probes->runs_at;
+		return true;
+	}
+	found = find_return(w, slot, slot);
+	if (found)
+		w->pc = found->address;
+	return found;
+}
+
+static void look_up_code(struct walk *w)
 {
 	const struct code_place place = { w->space, code_address(w), w->is_exact };
 
+	w->cached = *rule_cache_find(w->cache, &place);
+}
+
+/* Finds what is known of the code that the walk has come to. False, with the reason: no frame can be there. */
+static bool find_code(struct walk *w)
+{
 	if (w->pc == 0) {
 		w->result->stop = PROFILE_STOP_ROOT;
 		return false;
 	}
-	w->cached = *rule_cache_find(w->cache, &place);
+	look_up_code(w);
+	if (w->cached.kind == CACHED_PROBE) {
+		w->result->stop = PROFILE_STOP_RETURN_PROBE;
+		if (!read_through_probe(w))
+			return false;
+		look_up_code(w);
+		if (w->cached.kind == CACHED_PROBE && !w->is_exact)
+			return false;
+	}
 	if (w->cached.kind == CACHED_NOWHERE || w->cached.kind == CACHED_PLACED) {
 		w->result->stop = w->cached.kind == CACHED_PLACED ? PROFILE_STOP_OPEN : PROFILE_STOP_NO_MAPPING;
 		return false;
@@ -283,6 +326,22 @@ static bool step_from_made(struct walk *w, enum profile_stop *stop)
 	return walk_step_without_rule(w, stop);
 }
 
+/*
+ * Steps from the kernel's code for return probes, to which the innermost of the functions that are probed has returned.
+ * It keeps a few registers above the stack pointer while it asks the kernel.
+ */
+static bool step_from_probe(struct walk *w, enum profile_stop *stop)
+{
+	enum { KEPT_WORDS = 8 };
+	const struct unwind_return *found =
+		find_return(w, w->stack_pointer - sizeof(uint64_t), w->stack_pointer + KEPT_WORDS * sizeof(uint64_t));
+
+	*stop = PROFILE_STOP_RETURN_PROBE;
+	if (found)
+		walk_go_to_caller(w, found->slot + sizeof(uint64_t), found->address);
+	return found;
+}
+
 static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 {
 	switch ((enum cached_kind)w->cached.kind) {
@@ -293,6 +352,8 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 		return step_from_made(w, stop);
 	case CACHED_SIGNAL_RETURN:
 		return walk_step_from_signal(w, stop);
+	case CACHED_PROBE:
+		return step_from_probe(w, stop);
 	case CACHED_ROOT:
 		*stop = PROFILE_STOP_ROOT;
 		return false;

@@ -26,6 +26,21 @@ struct unwind_piece {
 };
 
 /*
+ * What the kernel has replaced in a process for probes of functions: return addresses by one of its own, and an
+ * instruction by a breakpoint, which runs elsewhere.
+ */
+struct unwind_return {
+	uint64_t slot; /* address of the stack at which it stood */
+	uint64_t address;
+};
+
+struct unwind_probes {
+	const struct unwind_return *returns; /* borrowed; the innermost first */
+	size_t return_count;
+	uint64_t runs_at, stands_at; /* addresses of the instruction; 0: there is none */
+};
+
+/*
  * The copy of the top of a stack, from the stack pointer upwards; a piece from further up may be present too (size 0:
  * none).
  */
@@ -35,6 +50,7 @@ struct unwind_stack_dump {
 	uint64_t address; /* runtime address of the first byte: the stack pointer */
 	struct unwind_piece far;
 	struct unwind_piece other; /* of another stack, which the thread has left (size 0: none) */
+	struct unwind_probes probes;
 };
 
 /* The properties of the code at a runtime address that the unwinder needs. */
@@ -44,6 +60,7 @@ struct unwind_code {
 	uint64_t image_address;
 	uint64_t entry;           /* image address where execution of the image starts; 0: none */
 	bool is_go;               /* the image is a program of Go */
+	bool is_return_probe;     /* no image: the kernel has functions that are probed return there */
 	struct machine_code code; /* of an image; `at` is of the address; borrowed */
 };
 

@@ -21,6 +21,8 @@ enum {
 	SILENT_BYTES = 0x40,
 	FRAMED_AT = 0x50000, /* the described function again, with a frame pointer */
 	RESOLVER_CFA = 32,   /* above rbx: itself, two words of the PLT's, the return address */
+	PROBES_AT = 0x90000, /* where the kernel has code for probes of functions */
+	PROBES_END = 0x91000,
 	RESOLVER_AT =
 		0x60000, /* and once more, its frame hanging on rbx as those of glibc's _dl_runtime_resolve_* do */
 };
@@ -52,6 +54,9 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 
 	*code = (struct unwind_code){ .image_address = address };
 	if (address >= MADE_AT && address < MADE_END)
+		return true;
+	code->is_return_probe = address >= PROBES_AT && address < PROBES_END;
+	if (code->is_return_probe)
 		return true;
 	if (address - START_AT < START_END - START_AT) {
 		code->entry = START_AT;
@@ -157,14 +162,20 @@ static void forget(struct image *image)
 	assert_true(unwinder_create(&image->unwinder, &err));
 }
 
-static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
+static struct unwind_result walk_probed(
+	struct image *image, const uint64_t *words, uint64_t pc, const struct unwind_probes *probes)
 {
 	struct unwind_job job = { .space = { find, read_made, image, 1, is_code, &machine_x86_64 },
 		.registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = 0x99, [X86_64_RIP] = pc } },
-		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT } };
+		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT, .probes = *probes } };
 
 	unwind_stacks(image->unwinder, &job, 1);
 	return job.result;
+}
+
+static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
+{
+	return walk_probed(image, words, pc, &(struct unwind_probes){ 0 });
 }
 
 static struct unwind_result walk(struct image *image, const uint64_t *words)
@@ -547,6 +558,81 @@ static void test_a_return_address_of_0(void **state)
 	expect_end(image, above_leaf, PROFILE_STOP_ROOT, 4, START_AT + 0x10);
 }
 
+/* ---- Return addresses that the kernel has replaced ---- */
+
+static uint64_t slot_of(size_t word)
+{
+	return STACK_AT + word * sizeof(uint64_t);
+}
+
+/* The return addresses in words 1 and 3 lead to the kernel's code. */
+static const uint64_t probed[WORDS] = { 5, PROBES_AT, 7, PROBES_AT, 8, START_AT + 0x10 };
+
+static void test_return_probes_are_read_through(void **state)
+{
+	struct image *image = *state;
+	const struct unwind_return returns[] = { { slot_of(1), ELF_BYTES_CODE + 0x40 },
+		{ slot_of(3), ELF_BYTES_CODE + 0x80 }, { slot_of(5), ELF_BYTES_CODE } };
+	struct unwind_probes probes = { returns, 2, 0, 0 };
+	struct unwind_result result = walk_probed(image, probed, ELF_BYTES_CODE + 0x20, &probes);
+
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 4);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x40);
+	assert_int_equal(result.frames[2].pc, ELF_BYTES_CODE + 0x80);
+	assert_int_equal(unwind_frame_address(&result.frames[2]), ELF_BYTES_CODE + 0x7f);
+	/* The second is not known: its function's caller is not either, and nothing else is put in its place. */
+	probes.return_count = 1;
+	result = walk_probed(image, probed, ELF_BYTES_CODE + 0x20, &probes);
+	assert_int_equal(result.stop, PROFILE_STOP_RETURN_PROBE);
+	assert_int_equal(result.count, 2);
+	/* What the kernel tells is foreign too: code that no call leaves, another trampoline, nothing. */
+	for (size_t i = 0; i < 3; i++) {
+		const uint64_t foreign[] = { ELF_BYTES_CODE + 0x33, PROBES_AT, 0x99 };
+		const struct unwind_return wrong = { slot_of(1), foreign[i] };
+
+		probes = (struct unwind_probes){ &wrong, 1, 0, 0 };
+		result = walk_probed(image, probed, ELF_BYTES_CODE + 0x20, &probes);
+		assert_int_not_equal(result.stop, PROFILE_STOP_ROOT);
+		assert_int_equal(result.count, 1);
+	}
+}
+
+/* While the kernel is asked where to go on, its code has a few words below the place of the return address. */
+static void test_a_thread_in_the_kernels_code(void **state)
+{
+	struct image *image = *state;
+	const struct unwind_return returns[] = { { slot_of(3), ELF_BYTES_CODE + 0x80 } };
+	const uint64_t words[WORDS] = { 1, 2, 3, 4, 8, START_AT + 0x10 };
+	struct unwind_probes probes = { returns, 1, 0, 0 };
+	struct unwind_result result = walk_probed(image, words, PROBES_AT + 0xd, &probes);
+
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	probes.return_count = 0;
+	result = walk_probed(image, words, PROBES_AT + 0xd, &probes);
+	assert_int_equal(result.stop, PROFILE_STOP_RETURN_PROBE);
+	assert_int_equal(result.count, 1);
+}
+
+/* An instruction that a probe stands on runs elsewhere: the function is that where it stands. */
+static void test_an_instruction_that_runs_elsewhere(void **state)
+{
+	struct image *image = *state;
+	const uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	const struct unwind_probes probes = { NULL, 0, PROBES_AT + 0x80, ELF_BYTES_CODE + 0x20 };
+	struct unwind_result result = walk_probed(image, words, PROBES_AT + 0x82, &probes);
+
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(unwind_frame_address(&result.frames[0]), ELF_BYTES_CODE + 0x22);
+	/* Of another one nothing is known. */
+	result = walk_probed(image, words, PROBES_AT + 0x92, &probes);
+	assert_int_equal(result.stop, PROFILE_STOP_RETURN_PROBE);
+	assert_int_equal(result.count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +655,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_call_that_only_memory_has, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_where_go_has_interrupted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_return_address_of_0, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_return_probes_are_read_through, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_thread_in_the_kernels_code, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_instruction_that_runs_elsewhere, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,36 @@ static void test_fork_copies_and_exec_forgets(void **state)
 	assert_string_equal(child->name, "other");
 }
 
+static bool is_probed(struct fixture *fixture, int32_t pid, uint64_t address)
+{
+	struct unwind_code code = { 0 };
+	struct process_space space = { .table = &fixture->table };
+	struct process *process;
+	struct error err;
+
+	assert_true(process_table_get(&fixture->table, pid, &process, &err));
+	space.process = process;
+	return process_space_find(&space, address, &code) && code.is_return_probe;
+}
+
+/* What the kernel maps for probes of functions is known by its name, as long as it is mapped. */
+static void test_code_for_probes(void **state)
+{
+	struct fixture *fixture = *state;
+	struct record exec = { .kind = RECORD_COMM, .pid = PID, .tid = PID, .comm = { true, "other" } };
+
+	tell_mapping(fixture, PID, 0x4000, 0x5000, "//anon");
+	assert_false(is_probed(fixture, PID, 0x4000));
+	tell_mapping(fixture, PID, 0x9000, 0xa000, "[uprobes]");
+	assert_true(is_probed(fixture, PID, 0x9000));
+	assert_true(is_probed(fixture, PID, 0x9fff));
+	assert_false(is_probed(fixture, PID, 0xa000));
+	assert_false(is_probed(fixture, PID, 0x4000));
+	tell_record(fixture, &exec);
+	tell_mapping(fixture, PID, 0x9000, 0xa000, "//anon");
+	assert_false(is_probed(fixture, PID, 0x9000));
+}
+
 /* The table of processes moves while it grows. */
 static void test_many_children_have_their_parents_name(void **state)
 {
@@ -293,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PROCESS_TEST(test_fork_copies_and_exec_forgets),
+		PROCESS_TEST(test_code_for_probes),
 		PROCESS_TEST(test_many_children_have_their_parents_name),
 		PROCESS_TEST(test_threads_take_their_creators_name),
 		PROCESS_TEST(test_names_take_no_memory),
