@@ -55,6 +55,13 @@ static void append_open(struct buffer *text, const struct profile *profile)
 		digits_in_groups(quality->open_end_count < open ? quality->open_end_count : open, count);
 		buffer_printf(text, ": %s end at %s", count, function_at(profile, quality->open_end));
 	}
+	if (quality->placed_count > 0) {
+		digits_in_groups(quality->placed_count < open ? quality->placed_count : open, count);
+		buffer_printf(text,
+			"; %s return to code of %s that has not called them: a coroutine begins so, or a tool that traces functions (uftrace) "
+			"has put itself there",
+			count, profile_string(profile, profile->mappings[quality->placed_in].path));
+	}
 	buffer_append_byte(text, '\n');
 }
 

@@ -336,6 +336,10 @@ static void copy_quality(const struct profile_copy *copy)
 		into->quality.open_end = copy->locations[from->quality.open_end];
 		into->quality.open_end_count = from->quality.open_end_count;
 	}
+	if (from->quality.placed_count > into->quality.placed_count) {
+		into->quality.placed_in = copy->mappings[from->quality.placed_in];
+		into->quality.placed_count = from->quality.placed_count;
+	}
 	into->quality.samples += from->quality.samples;
 	into->quality.lost += from->quality.lost;
 	into->quality.throttled += from->quality.throttled;

@@ -46,6 +46,9 @@ struct profile_quality {
 	/* The location at which most open stacks end, and how many: while it is recorded only, files do not have it. */
 	uint32_t open_end;
 	uint64_t open_end_count; /* 0: there is none */
+	/* The mapping to which most open stacks return though no call there has led to them, and how many; likewise. */
+	uint32_t placed_in;
+	uint64_t placed_count;
 };
 
 /*

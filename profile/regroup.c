@@ -75,9 +75,10 @@ static bool keep_circumstances(struct regrouper *r, struct error *err)
 	struct profile *into = r->copy.into;
 
 	profile_copy_circumstances(&r->copy);
-	/* It names a location, and there are none of code. */
+	/* They name locations and mappings, and there are none of code. */
 	into->quality.open_end = 0;
 	into->quality.open_end_count = 0;
+	into->quality.placed_count = 0;
 	return profile_copy_requests(&r->copy, 0, err);
 }
 

@@ -378,9 +378,8 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	struct stack_path *path = &walked->path;
 	const struct process_location nowhere = { PROFILE_NONE, sample->ip };
 
-	if (walked->job &&
-		(!stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err) ||
-			!open_ends_count(&collector->open_ends, &collector->processes, &walked->job->result, err)))
+	if (walked->job && (!stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err) ||
+				   !open_ends_count(&collector->open_ends, &walked->space, &walked->job->result, err)))
 		return false;
 	if (!collector->has_stack &&
 		(!heal_callchain(collector, &collector->held[held], &walked->space, err) ||

@@ -225,6 +225,7 @@ static bool find_code(struct walk *w)
 			return false;
 	}
 	if (w->cached.kind == CACHED_NOWHERE || w->cached.kind == CACHED_PLACED) {
+		w->result->placed = w->cached.kind == CACHED_PLACED ? w->pc : 0;
 		w->result->stop = w->cached.kind == CACHED_PLACED ? PROFILE_STOP_OPEN : PROFILE_STOP_NO_MAPPING;
 		return false;
 	}
@@ -250,6 +251,7 @@ static bool mend_first_step(struct walk *w)
 		case WALK_AGREED:
 			return false;
 		case WALK_OTHERWISE:
+			result->placed = 0;
 			return find_code(w);
 		case WALK_UNKNOWN:
 			break;
@@ -393,6 +395,8 @@ static bool locate_or_try_another(struct walk *w)
 /* A stack is not known to be whole where a step on its way may have passed over frames. */
 static void end(struct walk *w)
 {
+	if (w->result->stop != PROFILE_STOP_OPEN)
+		w->result->placed = 0;
 	if (w->result->stop == PROFILE_STOP_ROOT && w->unproven > 0)
 		w->result->stop = PROFILE_STOP_OPEN;
 }

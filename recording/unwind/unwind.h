@@ -138,6 +138,7 @@ struct unwind_result {
 	size_t frame_pointer_frames;
 	uint64_t caller_stack_pointer; /* of the frame after the last, where that is known though it was not copied; 0:
 					  not known */
+	uint64_t placed; /* where the last frame returns to though no call there has led to it; 0: not so */
 	enum profile_stop stop;
 };
 

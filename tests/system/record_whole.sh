@@ -94,6 +94,7 @@ done
 
 # One that lies in a function, where no call stands: it is no caller, and that the stack begins there is not proven.
 at_most "$(whole ./coroutines function)" 5 "whole stacks of a coroutine (function)"
+says stderr "end at in_coroutine; [0-9]+ return to code of .*/coroutines that has not called them"
 at_least "$(share whole.pb.gz 'coroutines;in_coroutine;body;burn')" 90 "share of a coroutine (function)"
 
 # Assembly that nothing describes, on another stack of its own: what stands on the first one above it may be called by a pointer.

@@ -288,6 +288,7 @@ static void rewind_to(struct walk *w, const struct trial *trial)
 {
 	w->result->count = trial->count;
 	w->result->caller_stack_pointer = 0;
+	w->result->placed = 0;
 	w->result->frame_pointer_frames = trial->frame_pointer_frames;
 	w->by_frame_pointer = trial->by_frame_pointer;
 	if (w->unproven >= trial->count)

@@ -503,9 +503,11 @@ static void test_what_no_call_has_left_is_no_caller(void **state)
 		START_AT + 0x10 };
 
 	expect_end(image, of_leaf, PROFILE_STOP_OPEN, 1, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(walk_from(image, of_leaf, ELF_BYTES_CODE + 0x20).placed, ELF_BYTES_CODE + 0x33);
 	expect_end(image, of_caller, PROFILE_STOP_OPEN, 2, ELF_BYTES_CODE + 0x40);
 	expect_end(image, first_byte, PROFILE_STOP_NO_MAPPING, 2, ELF_BYTES_CODE + 0x40);
 	expect_end(image, behind, PROFILE_STOP_ROOT, 3, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE);
+	assert_int_equal(walk_from(image, behind, ELF_BYTES_CODE + 0x20).placed, 0);
 }
 
 /* What is in memory counts: a call was put there while the program ran. */
