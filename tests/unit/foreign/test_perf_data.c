@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -61,12 +62,42 @@ static void test_a_stream_is_read_from_a_pipe_whose_head_was_read(void **state)
 	expect_example(fixture);
 }
 
+static void make_stream_of(struct fixture *fixture, const struct perf_event_bytes *event)
+{
+	put_example_records(&fixture->records, &event->attr);
+	put_pipe(&fixture->file, event, 1, &fixture->records);
+}
+
 static void make_stream(struct fixture *fixture)
 {
+	const struct perf_event_bytes event = example_event();
+
+	make_stream_of(fixture, &event);
+}
+
+/* Only then the times of a jitdump are those of samples. */
+static void test_clock_monotonic_is_known_where_perf_was_told_to_use_it(void **state)
+{
+	struct fixture *fixture = *state;
 	struct perf_event_bytes event = example_event();
 
-	put_example_records(&fixture->records, &event.attr);
-	put_pipe(&fixture->file, &event, 1, &fixture->records);
+	event.attr.use_clockid = 1;
+	event.attr.clockid = CLOCK_MONOTONIC;
+	make_stream_of(fixture, &event);
+	expect_read(fixture);
+	assert_int_equal(fixture->result.symbols.clock_ns, 1000);
+}
+
+static void test_other_clocks_are_not_taken_for_clock_monotonic(void **state)
+{
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = example_event();
+
+	event.attr.use_clockid = 1;
+	event.attr.clockid = CLOCK_MONOTONIC_RAW;
+	make_stream_of(fixture, &event);
+	expect_read(fixture);
+	assert_int_equal(fixture->result.symbols.clock_ns, 0);
 }
 
 static void test_what_stands_behind_a_stream_is_left_out(void **state)
@@ -594,6 +625,8 @@ int main(void)
 		TEST(test_records_of_a_file_are_taken_in_order_of_time),
 		TEST(test_a_stream_is_read_from_a_pipe_whose_head_was_read),
 		TEST(test_a_stream_may_lie_in_a_file),
+		TEST(test_clock_monotonic_is_known_where_perf_was_told_to_use_it),
+		TEST(test_other_clocks_are_not_taken_for_clock_monotonic),
 		TEST(test_what_stands_behind_a_stream_is_left_out),
 		TEST(test_a_stream_that_was_cut_is_read_as_far_as_it_goes),
 		TEST(test_compressed_records_are_inflated),
