@@ -21,9 +21,9 @@ void jit_place_deinit(struct jit_place *place)
 /* Skips a number, and the dash before it if there is one to skip; false, and nothing is skipped, if there is none. */
 static bool skip_dump_number(const char **name, bool has_dash)
 {
-	size_t digits = strspn(*name + has_dash, "0123456789");
+	size_t digits = has_dash && **name != '-' ? 0 : strspn(*name + has_dash, "0123456789");
 
-	if (digits == 0 || (has_dash && **name != '-'))
+	if (digits == 0)
 		return false;
 	*name += has_dash + digits;
 	return true;
