@@ -40,7 +40,10 @@ struct made {
 
 size_t naming_most_bytes(const struct naming_task *task)
 {
-	static const size_t least = (size_t)256 << 10, each = (size_t)8 << 10, most = (size_t)64 << 20;
+	/* An address in code made at run time has an entry for each code that stood there. */
+	bool is_made = task->map || task->inherited;
+	size_t least = is_made ? (size_t)4 << 20 : (size_t)256 << 10, each = (is_made ? (size_t)32 : (size_t)8) << 10;
+	static const size_t most = (size_t)64 << 20;
 
 	return task->count + task->data_count < (most - least) / each ? least + (task->count + task->data_count) * each
 								      : most;

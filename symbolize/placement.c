@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-enum { LEAST_PENDING = 1 << 10, LEAST_FORMER = 1 << 16, FORMER_OF_ADDRESS = 4 };
+/* Former code is as much as an answer of the naming child has room for: naming_most_bytes(). */
+enum { LEAST_PENDING = 1 << 10, LEAST_FORMER = 1 << 11, FORMER_OF_ADDRESS = 16, MOST_FORMER = 1 << 17 };
 
 /* Code that stood at an address before other code did. */
 struct placement_former {
@@ -102,7 +103,8 @@ static void begin_times(struct placement *p)
 {
 	placement_settle(p);
 	p->is_timed = true;
-	p->former_room = p->count * FORMER_OF_ADDRESS + LEAST_FORMER;
+	p->former_room =
+		p->count < MOST_FORMER / FORMER_OF_ADDRESS ? p->count * FORMER_OF_ADDRESS + LEAST_FORMER : MOST_FORMER;
 	p->former = malloc(p->former_room * sizeof(*p->former));
 	p->is_full = !p->former;
 }
