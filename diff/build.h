@@ -91,6 +91,11 @@ struct diff_build {
 	bool is_grouped; /* functions are groups of samples (profile/regroup.h): none is code, or a rename of another */
 	/* of one side: what a comparison takes out of the totals is out of these as well (interrupts.h) */
 	bool is_for_comparison;
+	/*
+	 * What a sample of head stands for in samples of base, where samples are counted: a part of the factor of each
+	 * mode but `share` and `robust`. 0: one side alone says what its samples stand for.
+	 */
+	double sample_ratio;
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
 	bool speed_is_explained;

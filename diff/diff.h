@@ -309,16 +309,7 @@ struct diff_scale {
 	 * each load in it (open_load.h).
 	 */
 	bool load_is_unknown;
-	/*
-	 * Files of a side, or of both, do not say for how long, or how often, they were sampled, so that shares are all
-	 * that can be compared. Mode `share`, unless the user chose another one, for which this is false.
-	 */
-	bool length_is_unknown;
-	/*
-	 * What a sample of head stands for, in samples of base: the periods, where samples are counted and both files
-	 * have them. It is a part of the factor of each mode but `share` and `robust`.
-	 */
-	double sample_ratio;
+	bool length_is_unknown; /* a side does not say for how long, or how often, it was sampled: mode `share` */
 	enum diff_scale_mode other_mode; /* the mode that was not chosen; where both disagree, both are shown */
 	double other_factor;             /* factor of other_mode; 0: there is none */
 };

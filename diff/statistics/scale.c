@@ -110,7 +110,7 @@ const char *scale_length_words(const struct diff_build *build)
 static bool lengths_are_known(const struct diff_build *build)
 {
 	return side_has_length(build->profiles[DIFF_BASE]) && side_has_length(build->profiles[DIFF_HEAD]) &&
-	       build->diff->scale.sample_ratio > 0;
+	       build->sample_ratio > 0;
 }
 
 /*
@@ -123,9 +123,9 @@ static enum diff_scale_mode default_mode(const struct diff_build *build, struct 
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 
 	if (build->diff->is_exact || metric_kind(build) == PROFILE_METRIC_IN_USE ||
-		(scale_whole_commands(base) && scale_whole_commands(head) && scale->sample_ratio > 0))
+		(scale_whole_commands(base) && scale_whole_commands(head) && build->sample_ratio > 0))
 		return DIFF_SCALE_PER_RUN;
-	if (follows_load(build) && build->work_is_usable && scale->sample_ratio > 0)
+	if (follows_load(build) && build->work_is_usable && build->sample_ratio > 0)
 		return DIFF_SCALE_PER_REQUEST;
 	scale->length_is_unknown = !lengths_are_known(build);
 	scale->load_is_unknown = scale->length_is_unknown || follows_load(build);
@@ -200,15 +200,13 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	if (!work_compare(build, &build->work_is_usable, err))
 		return false;
 	diff->basis->work_is_usable = build->work_is_usable;
-	diff->scale = (struct diff_scale){
-		.factor = 1, .factor_low = NAN, .factor_high = NAN, .sample_ratio = sample_ratio(build)
-	};
+	build->sample_ratio = sample_ratio(build);
+	diff->scale = (struct diff_scale){ .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	diff->scale.mode = mode == DIFF_SCALE_AUTO ? default_mode(build, &diff->scale) : mode;
 	if (!choose_factor(build, err))
 		return false;
-	if (diff->scale.mode != DIFF_SCALE_SHARE && diff->scale.mode != DIFF_SCALE_ROBUST &&
-		diff->scale.sample_ratio > 0)
-		diff->scale.factor *= diff->scale.sample_ratio;
+	if (diff->scale.mode != DIFF_SCALE_SHARE && diff->scale.mode != DIFF_SCALE_ROBUST && build->sample_ratio > 0)
+		diff->scale.factor *= build->sample_ratio;
 	return true;
 }
 
@@ -264,11 +262,11 @@ bool scale_describe(struct diff_build *build, struct error *err)
 		return build_text(
 			diff, err, &diff->scale_text, "%s", diff_string(diff->whole, diff->whole->scale_text));
 	diff->scale_text = 0;
-	if (diff->scale.sample_ratio > 0 && diff->scale.sample_ratio != 1 && diff->scale.mode != DIFF_SCALE_SHARE &&
+	if (build->sample_ratio > 0 && build->sample_ratio != 1 && diff->scale.mode != DIFF_SCALE_SHARE &&
 		diff->scale.mode != DIFF_SCALE_ROBUST)
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f %s, of which a factor of %.3g is what one of its samples stands for in samples of base",
-			factor, diff_scale_words(diff->scale.mode), diff->scale.sample_ratio);
+			factor, diff_scale_words(diff->scale.mode), build->sample_ratio);
 	if (fabs(factor - 1) < 5e-4)
 		return describe_speed(build, err);
 	switch (diff->scale.mode) {
