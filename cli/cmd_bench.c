@@ -558,9 +558,7 @@ static bool cmd_bench_take_time_limit(void *seconds, const char *text, struct er
 
 static bool cmd_bench_take_layouts(void *layouts, const char *text, struct error *err)
 {
-	return options_parse_count("--layouts", text, BENCH_MOST_LAYOUTS, layouts, err) &&
-	       (*(uint64_t *)layouts > 0 ||
-		       error_set(err, ERROR_USAGE, "--layouts 0: the least is one; leave it out to tell none apart"));
+	return options_parse_some("--layouts", text, BENCH_MOST_LAYOUTS, layouts, err);
 }
 
 static const struct options_row cmd_bench_rows[] = {

@@ -323,6 +323,12 @@ bool options_parse_count(const char *option, const char *text, uint64_t max, uin
 	return true;
 }
 
+bool options_parse_some(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err)
+{
+	return options_parse_count(option, text, max, value, err) &&
+	       (*value > 0 || error_set(err, ERROR_USAGE, "%s 0: the least is one, or leave it out", option));
+}
+
 bool options_parse_some_time(const char *option, const char *text, double *seconds, struct error *err)
 {
 	return options_parse_duration(option, text, 1, seconds, err) &&

@@ -94,6 +94,10 @@ __attribute__((format(printf, 2, 3))) int options_fail(const char *command, cons
 COMMON_MUST_CHECK
 bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
 
+/* The same of an option whose 0 would mean nothing: it is refused. */
+COMMON_MUST_CHECK
+bool options_parse_some(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
+
 /*
  * A duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s`
  * seconds. ERROR_USAGE names the option and gives an example.

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The harness of the system tests: real processes, real files. A test is a bash script that sources this file; ctest gives it
 # KELVIN (the program), WORKLOADS (the folder with the programs of a known shape) and ROOT (the source tree).
-# It runs in a directory of its own, which is removed at its end with every process it started through `start`.
+# It runs in a directory of its own, which is removed at its end, whatever the end is, and so is every process that it has brought about.
 set -uo pipefail
 
 work=$(mktemp -d)
@@ -14,15 +14,36 @@ unset NO_COLOR
 # Tests look for phrases within lines: those of a narrow output end where there is no more room (text_width.sh).
 export COLUMNS=1000
 export XDG_CACHE_HOME=$work/.cache
+# All that the test starts inherits it, whatever group, session and parent it has later.
+export KELVIN_TEST=$work
+
+# What still runs of the test: by the variable, and by the directory, where a program has dropped its environment.
+leftovers() {
+	{
+		grep -lszFx "KELVIN_TEST=$work" /proc/[0-9]*/environ
+		find /proc/[0-9]*/cwd -maxdepth 0 -lname "$work*"
+	} 2>/dev/null | cut -d / -f 3 | grep -vx "$$"
+}
+
+end_leftovers() {
+	local try pids
+
+	# Again, as one may just have started another; those that looked are among them.
+	for ((try = 0; try < 20; try++)); do
+		mapfile -t pids < <(leftovers)
+		[[ ${#pids[@]} -gt 0 ]] && kill -KILL "${pids[@]}" 2>/dev/null || return 0
+	done
+}
 
 finish() {
 	local code=$? pid
 
+	cd /
 	for pid in "${started[@]}"; do
 		kill -KILL -- "-$pid" 2>/dev/null
 		kill -KILL "$pid" 2>/dev/null
 	done
-	cd /
+	end_leftovers
 	umount "$work/small" 2>/dev/null
 	# Its processes need a moment to end.
 	[[ ! -d ${group:-} ]] || { sleep 0.2 && rmdir "$group"; }
