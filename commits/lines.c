@@ -2,6 +2,7 @@
 /* Adds up the time of the lines of functions, and finds where these begin and end. */
 #include "commits/lines.h"
 
+#include "commits/macros.h"
 #include "commits/rows.h"
 #include "diff/lines.h"
 
@@ -11,6 +12,8 @@
 void line_times_deinit(struct line_times *times)
 {
 	free(times->times);
+	for (size_t i = 0; i < times->range_count; i++)
+		free(times->ranges[i].uses);
 	free(times->ranges);
 }
 
@@ -72,6 +75,7 @@ bool line_times_sum(const struct diff *diff, enum diff_side side, const struct p
 	times->ranges = calloc(diff->function_count + 1, sizeof(*times->ranges));
 	if (!wanted || !times->ranges)
 		return error_set_memory(err);
+	times->range_count = diff->function_count;
 	memset(wanted, true, diff->function_count);
 	if (!diff_lines_create(diff, side, profile, wanted, &lines, err))
 		return false;
@@ -146,6 +150,7 @@ bool line_times_bound(const struct diff *diff, enum diff_side side, const struct
 	struct line_times *times, struct error *err)
 {
 	CLEANUP(cleanup_free) struct placed *placed = calloc(diff->function_count + 1, sizeof(*placed));
+	CLEANUP(macros_deinit) struct macros macros = { 0 };
 	const char *text = NULL, *path = NULL;
 	size_t count, size = 0;
 
@@ -158,9 +163,14 @@ bool line_times_bound(const struct diff *diff, enum diff_side side, const struct
 		if (!path || strcmp(path, placed[i].path) != 0) {
 			path = placed[i].path;
 			text = sources->text ? sources->text(sources->context, side, path, &size) : NULL;
+			macros.count = 0;
+			if (text && !macros_find(text, size, &macros, err))
+				return false;
 		}
 		range->last = find_end(placed, count, i, range, text, size);
 		range->first = placed[i].definition;
+		if (text && !macros_add_uses(&macros, text, size, range, err))
+			return false;
 	}
 	return true;
 }

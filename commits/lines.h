@@ -11,17 +11,25 @@ struct line_time {
 	double total;
 };
 
+/* Lines elsewhere in the file that are code of a function: the definition of a macro that its line `own_line` names. */
+struct line_use {
+	uint32_t first, last, own_line;
+};
+
 /* Where a function stands on one side. */
 struct line_range {
-	const char *path;     /* borrowed: in the repository; NULL: it is not there */
-	uint32_t definition;  /* 0: not known */
-	uint32_t first, last; /* of the sampled lines; of the whole function, once line_times_bound() has found it */
+	const char *path;      /* borrowed: in the repository; NULL: it is not there */
+	uint32_t definition;   /* 0: not known */
+	uint32_t first, last;  /* of the sampled lines; of the whole function, once line_times_bound() has found it */
+	struct line_use *uses; /* owned; likewise */
+	size_t use_count, use_capacity;
 };
 
 struct line_times {
 	struct line_time *times; /* owned; by function, then by line */
 	size_t count;
 	struct line_range *ranges; /* owned: [function of the diff]; `last` 0: it has no lines */
+	size_t range_count;
 };
 
 /* Adds up the samples of one side. */

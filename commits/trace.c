@@ -21,6 +21,7 @@ struct tracked {
 	uint32_t function, own_line;
 	uint32_t text;    /* of one that was removed */
 	uint32_t remover; /* commit; PROFILE_NONE: the side has the line */
+	bool is_use;      /* it stands for the line that uses it, and is none of the function's own */
 };
 
 struct tracked_lines {
@@ -240,7 +241,7 @@ static bool add_removed(
 		for (size_t j = 0; j < around->count; j++)
 			if (!add_removed_line(t,
 				    (struct tracked){ hunk->old_line + i, around->function[j], around->own_line[j],
-					    text, (uint32_t)t->commit },
+					    text, (uint32_t)t->commit, false },
 				    before))
 				return false;
 	}
@@ -384,6 +385,21 @@ static bool walk_commit(struct tracer *t, size_t number)
 
 /* ---- All of them ---- */
 
+static bool start_uses(struct tracer *t, const struct line_range *range, uint32_t function, uint32_t path)
+{
+	for (size_t i = 0; i < range->use_count; i++) {
+		const struct line_use *use = &range->uses[i];
+
+		for (uint32_t line = use->first; line <= use->last && t->line_count < MAX_LINES; line++) {
+			t->line_count++;
+			if (!add_tracked(t, &t->files[path],
+				    (struct tracked){ line, function, use->own_line, 0, PROFILE_NONE, true }))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* A file that no commit touched needs no steps: nothing of it is followed. */
 static bool start(struct tracer *t, const struct line_range *ranges, size_t function_count)
 {
@@ -395,9 +411,11 @@ static bool start(struct tracer *t, const struct line_range *ranges, size_t func
 			continue;
 		for (uint32_t line = ranges[i].first; line <= ranges[i].last && t->line_count < MAX_LINES; line++) {
 			t->line_count++;
-			if (!add_tracked(t, &t->files[path], (struct tracked){ line, i, line, 0, PROFILE_NONE }))
+			if (!add_tracked(t, &t->files[path], (struct tracked){ line, i, line, 0, PROFILE_NONE, false }))
 				return false;
 		}
+		if (!start_uses(t, &ranges[i], i, path))
+			return false;
 	}
 	for (size_t i = 0; i < t->file_count; i++)
 		sort_lines(&t->files[i]);
@@ -419,6 +437,8 @@ static bool end(struct tracer *t)
 					return false;
 				continue;
 			}
+			if (line->is_use)
+				continue;
 			if (!ARRAY_RESERVE(
 				    &trace->kept, &trace->kept_capacity, trace->kept_count + 1, MAX_LINES, t->err))
 				return false;

@@ -248,3 +248,42 @@ git -C r config core.pager "$PWD/trap.sh"
 echo '*.c diff=c filter=c' >r/.git/info/attributes
 expect slow start merge
 [[ ! -e sprung ]] || fail "git started a program that the repository names"
+
+# A macro is code of the functions that name it, also by way of another one; what none of them names is not.
+mv r before
+git init -q r
+cat >r/main.c <<'C'
+#define UNUSED(a) ((a) + 1)
+#define ROUND(a) ((a) * 31u + 7u)
+#define STEP(a, b) \
+	do { \
+		(a) = ROUND(a) ^ (b); \
+	} while (0)
+
+__attribute__((noinline)) static unsigned fold(unsigned n)
+{
+	unsigned sum = 1;
+
+	for (unsigned i = 0; i < n; i++)
+		STEP(sum, i);
+	return sum;
+}
+
+int main(void)
+{
+	return fold(100000) == 3;
+}
+C
+save first
+sed -i 's/UNUSED(a) ((a) + 1)/UNUSED(a) ((a) + 2)/' r/main.c
+save unused
+sed -i 's/define ROUND(a) .*/define ROUND(a) (((a) * 31u + 7u) % 1009u + (a) \/ 3u)/' r/main.c
+save inner
+sed -i 's/ROUND(a) ^ (b);/ROUND(a) ^ (b); (a) = ROUND(a) + (b) % 7u;/' r/main.c
+save outer
+for name in first inner outer; do
+	profile $name
+done
+expect inner first inner
+blameless unused
+expect outer inner outer

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "commits/lines.h"
+
+/*
+ * What functions take from macros of their file: the lines of a definition (C17, 6.10.3) are code of every function
+ * that names the macro, and no debug information tells of them. Names in comments and texts are taken for uses as well,
+ * and what a header defines is not known.
+ */
+
+struct macro {
+	const char *name; /* borrowed from the text */
+	size_t name_size;
+	uint32_t first, last; /* of its definition; one that is defined twice is there twice */
+};
+
+struct macros {
+	struct macro *items; /* owned; by name */
+	size_t count, capacity;
+};
+
+COMMON_MUST_CHECK
+bool macros_find(const char *text, size_t size, struct macros *macros, struct error *err);
+void macros_deinit(struct macros *macros);
+
+/* Adds the definitions that the lines of the range name, also by way of each other, to its uses. */
+COMMON_MUST_CHECK
+bool macros_add_uses(
+	const struct macros *macros, const char *text, size_t size, struct line_range *range, struct error *err);
