@@ -204,7 +204,7 @@ static bool mark_base64(const struct view *view, const char *secret, size_t befo
 static bool mark_secret(const struct view *view, const char *secret, bool *is_hidden)
 {
 	bool ok = mark_parts(view, secret, CONCEAL_LEAST, plain, is_hidden) &&
-		  mark_owned(view, write_hex(secret), 2 * CONCEAL_LEAST, of_hex, is_hidden);
+		  mark_owned(view, write_hex(secret), (size_t)2 * CONCEAL_LEAST, of_hex, is_hidden);
 
 	for (size_t before = 0; ok && before < 3; before++)
 		ok = mark_base64(view, secret, before, is_hidden);
