@@ -10,8 +10,9 @@
  * the process's heap, and have changed long before the recorder reads the sample. A process that is not known has its
  * parent's interpreter, until it executes another program: its memory is a copy.
  *
- * CPython  The thread's state is found by the list of threads that CPython keeps (PyThreadState.native_thread_id, since
- *          3.11), and remembered by thread; what is remembered is checked against that id each time.
+ * CPython  The thread's states, one for each interpreter that it has entered, are found by the lists that CPython keeps
+ *          (PyThreadState.native_thread_id, since 3.11), and remembered by thread; what is remembered is checked
+ *          against that id each time. The frames of one state follow those of another, in no order.
  * PHP      Without its option for threads it runs in the first thread of a process alone, and a variable has the frame.
  * Ruby     The execution context of a thread is in its thread-local storage, since 3.0.
  *

@@ -19,6 +19,7 @@
 enum {
 	SEARCH_PAUSE_NS = 10000000, /* after a search that has found nothing */
 	SIGNATURE_NS = 4000000,     /* for so long code is believed to be the same */
+	STACK_POINTER_WORD = 19,    /* of the kernel's struct pt_regs, of x86-64 */
 };
 
 /* ---- What the recorder sets ---- */
@@ -102,6 +103,8 @@ static inline struct frames_place *find_place(void)
 		place->state = 0;
 		place->interpreter = 0;
 		place->not_before = 0;
+		for (__u32 i = 0; i < FRAMES_MOST_STATES; i++)
+			place->states[i] = 0;
 	}
 	return place;
 }

@@ -23,8 +23,7 @@ enum {
 	GO_MASK = 8191, /* a power of two that holds them, less 1 */
 	GO_PAGE_MASK = 4095,
 	GO_DEEPEST = 1 << 20, /* of a thread's stack, between two calls from C */
-	GO_SP = 19,           /* words in the kernel's struct pt_regs */
-	GO_BP = 4,
+	GO_BP = 4,            /* words in the kernel's struct pt_regs */
 };
 
 struct go_stacks {
@@ -125,7 +124,7 @@ static __always_inline void write_go_stack(
 	if (!find_stacks(go, task, &stacks))
 		return;
 	if (registers) {
-		read_kernel(&stack_pointer, sizeof(stack_pointer), registers, GO_SP * 8);
+		read_kernel(&stack_pointer, sizeof(stack_pointer), registers, STACK_POINTER_WORD * 8);
 		read_kernel(&frame_pointer, sizeof(frame_pointer), registers, GO_BP * 8);
 	}
 	if (stacks.g != stacks.curg && stacks.g != stacks.g0)

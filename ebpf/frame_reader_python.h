@@ -6,101 +6,204 @@
 
 enum {
 	FOLLOWED_STEPS = 16,  /* where there is no helper that loops */
-	SEARCH_STEPS = 64,    /* threads and interpreters that one sample looks at */
+	SEARCH_STEPS = 128,   /* states and interpreters that one sample looks at */
 	SEARCH_ROUNDS = 1024, /* samples that one search may take */
 	AWAITER_STEPS = 64,   /* coroutines and tasks that await the one that runs */
 };
 
 #define MEMBER_MASK (PYTHON_FRAME_ROOM - 8U) /* of the offset of a pointer in a frame */
 
-/* ---- The thread's state ---- */
+/* ---- The thread's states ---- */
 
-static inline _Bool is_state_of(const struct ebpf_python *python, __u64 state, __u64 tid)
-{
-	__u64 id;
-
-	return state && read_user(&id, state + python->native_thread_id) && id == tid;
-}
+/*
+ * A thread has a state for each interpreter whose code it has begun and not yet ended, all of which may have frames. A
+ * state names the thread that it was made for, which in 3.11 need not be the one that runs it.
+ */
 
 /* A search in the process of the current thread. */
 struct search {
 	const struct ebpf_python *python;
 	struct frames_place *place;
+	const char *task, *registers; /* of the thread; `registers` is NULL where they are not known */
+	__u64 first;                  /* the interpreter that the process has made last */
+	__u64 low, high;              /* of its C stack what is in use, once it was asked for; high is 0 before */
+	_Bool is_any;                 /* of its states one is remembered */
+	_Bool has_idle;               /* it has one without frames */
 };
 
-/* Looks at one thread, or goes to the next interpreter. Returns whether that was all, as bpf_loop() wants it. */
-static long search_thread(__u32 index, void *context)
+/*
+ * The thread's own memory stands behind its stack, as C libraries place it; behind that of the first thread there is
+ * nothing.
+ */
+static inline void find_c_stack(struct search *search)
 {
-	const struct search *search = context;
+	__u64 own;
+
+	search->high = ~0ULL;
+	if (search->registers && constants.layout.thread_pointer &&
+		read_kernel(&own, sizeof(own), search->task, constants.layout.thread_pointer) &&
+		read_kernel(&search->low, sizeof(search->low), search->registers, STACK_POINTER_WORD * 8) &&
+		own > search->low)
+		search->high = own;
+}
+
+static inline _Bool is_c_stack_known(struct search *search)
+{
+	if (!search->high)
+		find_c_stack(search);
+	return search->low != 0;
+}
+
+static inline _Bool is_on_c_stack(struct search *search, __u64 address)
+{
+	return is_c_stack_known(search) && address >= search->low && address < search->high;
+}
+
+/* Whether a state was made for the thread, or has its innermost cframe on the thread's stack. */
+static inline _Bool is_own_state(struct search *search, __u64 state)
+{
+	const struct ebpf_python *python = search->python;
+	__u64 id, cframe;
+
+	if (!read_user(&id, state + python->native_thread_id))
+		return 0;
+	return id == search->place->own_tid ||
+	       (python->has_cframe && read_user(&cframe, state + python->frame) && is_on_c_stack(search, cframe));
+}
+
+static inline void remember_state(struct frames_place *place, __u64 state)
+{
+	__u32 room = FRAMES_MOST_STATES;
+
+	for (__u32 i = 0; i < FRAMES_MOST_STATES; i++)
+		if (place->states[i] == state)
+			return;
+		else if (!place->states[i] && room == FRAMES_MOST_STATES)
+			room = i;
+	if (room < FRAMES_MOST_STATES)
+		place->states[room] = state;
+}
+
+/* One that a thread has run at some time may have none. Since 3.15 there is a shim where other versions have nothing.
+ */
+static inline _Bool has_frames(const struct ebpf_python *python, __u64 state)
+{
+	__u64 frame, next;
+
+	if (!read_user(&frame, state + python->frame) || !frame)
+		return 0;
+	return read_user(&next, frame + (python->has_cframe ? python->frame_in_cframe : python->previous)) && next;
+}
+
+/* Of several interpreters each may have an idle state of the thread: those that have frames are remembered. */
+static inline _Bool is_worth_reading(struct search *search, __u64 state)
+{
+	if (!is_own_state(search, state))
+		return 0;
+	if (!search->place->has_several || has_frames(search->python, state))
+		return 1;
+	search->has_idle = 1;
+	return 0;
+}
+
+/* Forgets a state that is no longer the thread's. */
+static long keep_state(__u32 index, void *context)
+{
+	struct search *search = context;
+	__u64 *state = &search->place->states[index & (FRAMES_MOST_STATES - 1)];
+
+	if (*state && !is_worth_reading(search, *state))
+		*state = 0;
+	search->is_any |= *state != 0;
+	return 0;
+}
+
+static __always_inline _Bool keep_states(struct search *search, _Bool by_helper)
+{
+	search->is_any = 0;
+	if (by_helper)
+		bpf_loop(FRAMES_MOST_STATES, keep_state, search, 0);
+	else
+		for (__u32 i = 0; i < FRAMES_MOST_STATES; i++)
+			keep_state(i, search);
+	return search->is_any;
+}
+
+/* Looks at one state, or goes to the next interpreter. Returns whether that was all, as bpf_loop() wants it. */
+static long search_state(__u32 index, void *context)
+{
+	struct search *search = context;
 	const struct ebpf_python *python = search->python;
 	struct frames_place *place = search->place;
-	__u64 id, next;
+	__u64 next;
 
-	if (!place->state) {
+	if (!place->state || place->state == place->known_until) {
 		if (!read_user(&next, place->interpreter + python->next_interpreter) || !next ||
 			!read_user(&place->state, next + python->first_thread))
 			next = 0;
+		if (!next)
+			place->has_several = place->interpreter != search->first;
 		place->interpreter = next;
 		return next == 0;
 	}
-	if (!read_user(&id, place->state + python->native_thread_id) ||
-		!read_user(&next, place->state + python->next_thread)) {
+	if (is_worth_reading(search, place->state)) {
+		remember_state(place, place->state);
+		search->is_any = 1;
+	}
+	if (!read_user(&next, place->state + python->next_thread)) {
 		place->interpreter = 0;
 		return 1;
 	}
-	if (id == place->own_tid)
-		return 1;
 	place->state = next;
 	return 0;
 }
 
 /* By the helper that loops, or so that the verifier follows each turn. */
-static __always_inline void search_threads(struct search *search, _Bool by_helper)
+static __always_inline void search_states(struct search *search, _Bool by_helper)
 {
 	if (by_helper)
-		bpf_loop(SEARCH_STEPS, search_thread, search, 0);
+		bpf_loop(SEARCH_STEPS, search_state, search, 0);
 	else
 		for (__u32 i = 0; i < FOLLOWED_STEPS; i++)
-			if (search_thread(i, search))
+			if (search_state(i, search))
 				return;
 }
 
-/* Begins at the first thread of the first interpreter, or goes on where the last sample has ended. */
-static inline _Bool begin_search(const struct ebpf_python *python, struct frames_place *place)
-{
-	if (place->interpreter && place->rounds > 0)
-		return place->rounds < SEARCH_ROUNDS;
-	place->rounds = 0;
-	return read_user(&place->interpreter, python->runtime + python->first_interpreter) && place->interpreter &&
-	       read_user(&place->state, place->interpreter + python->first_thread);
-}
-
 /*
- * The state of the current thread: where it was at its last sample, or among those of its process, of which each sample
- * looks at a part. 0: not found.
+ * Finds the states of the current thread: those of its last sample, and where the process has others now, or several
+ * interpreters, those among the rest, of which each sample looks at a part. New ones stand first in CPython's lists.
+ * Returns whether there are any.
  */
-static __always_inline __u64 find_python_state(
-	const struct ebpf_python *python, struct frames_place *place, const char *task, _Bool by_helper)
+static __always_inline _Bool find_python_states(struct search *search, _Bool by_helper)
 {
-	struct search search = { python, place };
+	const struct ebpf_python *python = search->python;
+	struct frames_place *place = search->place;
+	__u64 first;
+	_Bool is_any;
 
+	search->has_idle = 0;
 	if (!place->own_tid)
-		place->own_tid = read_own_tid(task);
-	if (place->own_tid && is_state_of(python, place->state, place->own_tid))
-		return place->state;
-	if (place->own_tid && begin_search(python, place)) {
-		search_threads(&search, by_helper);
-		if (place->interpreter && is_state_of(python, place->state, place->own_tid)) {
-			place->rounds = 0;
-			place->not_before = 0;
-			return place->state;
-		}
-		place->rounds++;
-		if (place->interpreter)
-			return 0;
+		place->own_tid = read_own_tid(search->task);
+	if (!place->own_tid || !read_user(&search->first, python->runtime + python->first_interpreter) ||
+		!search->first || !read_user(&first, search->first + python->first_thread)) {
+		pause_search(place);
+		return 0;
 	}
-	pause_search(place);
-	return 0;
+	is_any = keep_states(search, by_helper);
+	if (is_any && !place->interpreter && !place->has_several && place->first_state == first)
+		return 1;
+	if (!place->interpreter) {
+		place->known_until = is_any && !place->has_several ? place->first_state : 0;
+		place->interpreter = search->first;
+		place->state = place->first_state = first;
+		place->rounds = 0;
+	}
+	search_states(search, by_helper);
+	if (++place->rounds >= SEARCH_ROUNDS)
+		place->interpreter = 0;
+	if (!search->is_any && !search->has_idle && !place->interpreter)
+		pause_search(place);
+	return search->is_any;
 }
 
 /* ---- Frames ---- */
@@ -149,6 +252,13 @@ static inline __u64 signature_of(const struct ebpf_python *python, __u64 code)
 	return (members[0] ^ members[1] << 7 ^ members[2] << 14 ^ members[3] << 21) * 0xd6e8feb86659fd93;
 }
 
+static inline _Bool write_activation(struct frames_area *area, __u64 address)
+{
+	if (!area->walk.innermost)
+		area->walk.innermost = address;
+	return write_word(area, ebpf_python_activation_word(address));
+}
+
 static inline _Bool write_python_frame(struct frames_area *area, const struct ebpf_interpreter *interpreter)
 {
 	const struct ebpf_python *python = &interpreter->python;
@@ -159,7 +269,7 @@ static inline _Bool write_python_frame(struct frames_area *area, const struct eb
 	struct frames_known *known;
 
 	if (!python->outer_in_cframe && mark >= python->shim_mark)
-		return write_word(area, ebpf_python_activation_word(area->walk.frame));
+		return write_activation(area, area->walk.frame);
 	known = find_known(area, interpreter, code);
 	if (known)
 		note_code(area, known, code, signature_of(python, code));
@@ -181,7 +291,7 @@ static inline long leave_cframe(struct frames_area *area, const struct ebpf_pyth
 {
 	struct frames_walk *walk = &area->walk;
 
-	if (!write_word(area, ebpf_python_activation_word(walk->cframe)) || !walk->frame)
+	if (!write_activation(area, walk->cframe) || !walk->frame)
 		return 1;
 	walk->is_unread = !enter_cframe(python, walk, walk->outer_cframe);
 	return walk->is_unread;
@@ -397,14 +507,14 @@ static inline _Bool find_first_python_frame(const struct ebpf_python *python, __
 }
 
 /*
- * Adds the name of the asyncio task that the thread runs. A name that nobody gave is a number until somebody asks for
- * it. Returns what `thread` has of it.
+ * Adds the name of the asyncio task that a state runs. A name that nobody gave is a number until somebody asks for it.
+ * Returns what `thread` has of it.
  */
 static inline __u64 write_task(struct frames_area *area, const struct ebpf_python *python, __u64 state)
 {
 	__u64 task, name, type, count = area->walk.count;
 
-	if (!python->text_type || count + FRAMES_TASK_WORDS > area->walk.most ||
+	if (!state || !python->text_type || count + FRAMES_TASK_WORDS > area->walk.most ||
 		!read_user(&task, state + python->running_task) || !task ||
 		!read_user(&name, task + python->task_name) || !name || !read_user(&type, name + python->type) ||
 		type != python->text_type)

@@ -16,6 +16,7 @@ enum {
 	FRAMES_MOST_PROCESSES = 65536,
 	FRAMES_MOST_ALLOCATED = 4096, /* processes, where all entries have to be allocated at once */
 	FRAMES_PLACES = 16384,        /* threads that are remembered; a power of two */
+	FRAMES_MOST_STATES = 4,       /* of CPython that a thread runs, the one from within the other; a power of two */
 	PYTHON_FRAME_BYTES = 80,      /* of a frame that are read at once; all of its members lie in them */
 	PYTHON_FRAME_ROOM = 128,      /* a power of two that holds them */
 	FRAMES_BLOCK_HEADER = 3,      /* words */
@@ -53,6 +54,7 @@ struct frames_walk {
 	__u64 end;   /* of the frames, where they lie side by side */
 	/* 3.11: of the activation's _PyCFrame, of the next one outwards, and of the frame that is the latter's. */
 	__u64 cframe, outer_cframe, outer_frame;
+	__u64 innermost; /* of CPython: the address of the state's innermost activation; 0: not met yet */
 	/* The task that runs, or awaits it; where the frame of its outermost coroutine is, and the next coroutine. */
 	__u64 task, task_frame, coroutine;
 	__u64 node, nodes;                    /* the next one of the ring of tasks, and its begin */
@@ -108,14 +110,18 @@ struct frames_code {
 enum { FRAMES_CODE_WORDS = sizeof(struct frames_code) / 8 };
 
 /*
- * Where the interpreter has the state of a thread, or where to go on with looking for it. It is checked at each use, so
- * that threads may share a place, and no program needs a lock.
+ * Where the interpreter has the states of a thread, or where to go on with looking for them. They are checked at each
+ * use, so that threads may share a place, and no program needs a lock.
  */
 struct frames_place {
-	__u32 tid, own_tid;   /* in the initial pid namespace, and in the thread's own; 0: none */
-	__u32 rounds;         /* samples that have searched */
-	__u32 is_interpreted; /* the process is known to have an interpreter */
-	__u64 state;          /* PyThreadState: found, or next to look at; 0: the interpreter has no other one */
-	__u64 interpreter;    /* PyInterpreterState that is searched; 0: no search goes on */
-	__u64 not_before;     /* time in ns before which there is no use in another look; 0: there is */
+	__u32 tid, own_tid; /* in the initial pid namespace, and in the thread's own; 0: none */
+	__u32 rounds;       /* samples that the search has taken */
+	__u16 is_interpreted;
+	__u16 has_several; /* the process has several interpreters of CPython */
+	__u64 state; /* of Ruby; of CPython the PyThreadState to look at next, 0: the interpreter has no other one */
+	__u64 interpreter;                /* PyInterpreterState that is searched; 0: no search goes on */
+	__u64 not_before;                 /* time in ns before which there is no use in another look; 0: there is */
+	__u64 states[FRAMES_MOST_STATES]; /* PyThreadStates of the thread; 0: none */
+	__u64 first_state;                /* the first one of the process when the last search began */
+	__u64 known_until; /* the first one of the search before: those from there on are known; 0: none are */
 };

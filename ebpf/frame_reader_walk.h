@@ -13,54 +13,137 @@ enum {
 };
 
 /*
- * Where the interpreter has what leads to the current thread's frames. 0: not found. Where the verifier follows each
- * turn of a loop, it does so for CPython's frames alone.
+ * Finds what leads to the current thread's frames. `*state`: where there is no more than one such place. Where the
+ * verifier follows each turn of a loop, it does so for CPython's frames alone.
  */
-static __always_inline __u64 find_state(
-	const struct ebpf_interpreter *interpreter, struct frames_place *place, const char *task, _Bool by_helper)
+static __always_inline _Bool find_states(
+	const struct ebpf_interpreter *interpreter, struct search *search, __u64 *state, _Bool by_helper)
 {
+	*state = 0;
 	switch (interpreter->kind) {
 	case EBPF_PYTHON:
-		return find_python_state(&interpreter->python, place, task, by_helper);
+		return find_python_states(search, by_helper);
 	case EBPF_PHP:
-		return by_helper ? find_php_state(&interpreter->php, place) : 0;
+		*state = by_helper ? find_php_state(&interpreter->php, search->place) : 0;
+		break;
 	case EBPF_RUBY:
-		return by_helper ? find_ruby_state(&interpreter->ruby, place, task) : 0;
+		*state = by_helper ? find_ruby_state(&interpreter->ruby, search->place, search->task) : 0;
+		break;
 	}
+	return *state != 0;
+}
+
+struct states_walk {
+	struct walk walk;
+	struct search *search;
+	_Bool is_any;
+};
+
+static __always_inline void write_waiting_tasks(const struct walk *walk, const struct frames_place *place)
+{
+	struct frames_walk *at = &walk->area->walk;
+
+	for (__u32 i = 0; i < FRAMES_MOST_STATES && at->count == FRAMES_BLOCK_HEADER; i++)
+		if (place->states[i]) {
+			find_task(at, &walk->interpreter->python, place->states[i]);
+			write_waiting_task(walk, place->states[i]);
+		}
+}
+
+/*
+ * Writes the frames of one state. Those of a state that another thread runs are left out: their activations are not on
+ * this thread's stack. Returns whether there are any.
+ */
+static __always_inline _Bool write_state(struct walk *walk, struct search *search, __u64 state)
+{
+	struct frames_walk *at = &walk->area->walk;
+	__u64 begin = at->count;
+
+	at->frame = 0;
+	at->innermost = 0;
+	if (!find_first_python_frame(search->python, state, at)) {
+		at->is_unread = 1;
+		at->frame = 0;
+	}
+	if (!at->frame)
+		return 0;
+	find_task(at, search->python, state);
+	bpf_loop(MOST_STEPS, walk_python_frame_of_task, walk, 0);
+	if (!search->place->has_several || !at->innermost || !is_c_stack_known(search) ||
+		is_on_c_stack(search, at->innermost))
+		return 1;
+	at->count = begin;
+	at->frame = 0;
 	return 0;
 }
 
-/* False: it could not be read. */
-static __always_inline _Bool find_first_frame(
-	const struct ebpf_interpreter *interpreter, __u64 state, struct frames_walk *walk)
+/* Returns whether there is no use in another one, as bpf_loop() wants it. */
+static long write_state_at(__u32 index, void *context)
 {
-	switch (interpreter->kind) {
-	case EBPF_PYTHON:
-		return find_first_python_frame(&interpreter->python, state, walk);
-	case EBPF_PHP:
-		return find_first_php_frame(state, &walk->frame);
-	case EBPF_RUBY:
-		return find_first_ruby_frame(state, walk);
-	}
-	return 0;
+	struct states_walk *states = context;
+	__u64 state = states->search->place->states[index & (FRAMES_MOST_STATES - 1)];
+
+	if (state)
+		states->is_any |= write_state(&states->walk, states->search, state);
+	return states->is_any && states->walk.area->walk.frame;
+}
+
+/* Writes the frames of all states: the recorder puts them in order by where their activations lie. */
+static __always_inline _Bool write_states(const struct walk *walk, struct search *search)
+{
+	struct states_walk states = { *walk, search, 0 };
+
+	bpf_loop(FRAMES_MOST_STATES, write_state_at, &states, 0);
+	return states.is_any;
+}
+
+/* Writes the frames of one state, so that the verifier follows each turn. */
+static __always_inline _Bool write_state_by_turns(struct walk *walk, struct search *search)
+{
+	struct frames_walk *at = &walk->area->walk;
+
+	for (__u32 i = 0; i < FRAMES_MOST_STATES && !at->frame; i++)
+		if (search->place->states[i] &&
+			!find_first_python_frame(search->python, search->place->states[i], at)) {
+			at->is_unread = 1;
+			at->frame = 0;
+		}
+	if (!at->frame)
+		return 0;
+	for (__u32 i = 0; i < FOLLOWED_FRAMES; i++)
+		if (walk_python_frame(i, walk))
+			break;
+	return 1;
 }
 
 /*
  * Reads all frames. The helper is there since Linux 5.17, and its callback since 5.13 without a refusal of the whole
- * program; otherwise the verifier follows each turn of a loop, which takes its time.
+ * program; otherwise the verifier follows each turn of a loop, which takes its time. Returns whether there are any.
  */
-static __always_inline void walk_frames(struct walk *walk, _Bool by_helper)
+static __always_inline _Bool walk_frames(struct walk *walk, struct search *search, __u64 state, _Bool by_helper)
 {
-	if (by_helper && walk->interpreter->kind == EBPF_PHP)
-		bpf_loop(MOST_STEPS, walk_php_frame, walk, 0);
-	else if (by_helper && walk->interpreter->kind == EBPF_RUBY)
-		bpf_loop(MOST_STEPS, walk_ruby_frame, walk, 0);
-	else if (by_helper)
-		bpf_loop(MOST_STEPS, walk_python_frame_of_task, walk, 0);
-	else
-		for (__u32 i = 0; i < FOLLOWED_FRAMES; i++)
-			if (walk_python_frame(i, walk))
-				return;
+	struct frames_walk *at = &walk->area->walk;
+
+	at->frame = 0;
+	if (walk->interpreter->kind == EBPF_PYTHON && by_helper) {
+		if (SAMPLES_WAITS)
+			write_waiting_tasks(walk, search->place);
+		return write_states(walk, search);
+	}
+	if (walk->interpreter->kind == EBPF_PYTHON)
+		return write_state_by_turns(walk, search);
+	if (!by_helper)
+		return 0;
+	if (walk->interpreter->kind == EBPF_PHP) {
+		at->is_unread = !find_first_php_frame(state, &at->frame);
+		if (at->frame)
+			bpf_loop(MOST_STEPS, walk_php_frame, walk, 0);
+	} else {
+		at->is_unread = !find_first_ruby_frame(state, at);
+		if (!at->is_unread && at->frame)
+			bpf_loop(MOST_STEPS, walk_ruby_frame, walk, 0);
+	}
+	return at->count > FRAMES_BLOCK_HEADER || at->frame;
 }
 
 /* Writes the code that no frame had before. */
@@ -77,44 +160,47 @@ static __always_inline void write_codes(struct frames_area *area, const struct e
 			write_python_code(area, interpreter, area->walk.fresh[i]);
 }
 
-static inline void publish_frames(struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state)
+static inline __u64 write_task_of_any(struct frames_area *area, const struct search *search)
+{
+	__u64 flag = 0;
+
+	for (__u32 i = 0; i < FRAMES_MOST_STATES && !flag; i++)
+		flag = write_task(area, search->python, search->place->states[i]);
+	return flag;
+}
+
+static inline void publish_frames(
+	struct frames_area *area, const struct ebpf_interpreter *interpreter, const struct search *search)
 {
 	__u64 thread = bpf_get_current_pid_tgid() << 32 | FRAMES_KIND(interpreter->kind);
 
 	if (area->walk.frame)
 		thread |= FRAMES_IS_CUT;
 	if (interpreter->kind == EBPF_PYTHON)
-		thread |= write_task(area, &interpreter->python, state);
+		thread |= write_task_of_any(area, search);
 	area->stacks++;
 	publish(area, area->walk.begin_ns, thread, area->walk.count);
 }
 
-static __always_inline void write_frames(
-	struct frames_area *area, const struct ebpf_interpreter *interpreter, __u64 state, _Bool by_helper)
+static __always_inline void write_frames(struct frames_area *area, const struct ebpf_interpreter *interpreter,
+	struct search *search, __u64 state, _Bool by_helper)
 {
 	struct walk walk = { interpreter, area };
+	_Bool is_any;
 
-	if (!find_first_frame(interpreter, state, &area->walk)) {
-		area->unread++;
-		return;
-	}
-	if (!area->walk.frame)
-		return;
 	area->walk.count = FRAMES_BLOCK_HEADER;
 	area->walk.most = room_of(area);
 	area->walk.is_full = 0;
 	area->walk.is_unread = 0;
 	area->walk.fresh_count = 0;
-	if (interpreter->kind == EBPF_PYTHON)
-		find_task(&area->walk, &interpreter->python, state);
-	if (interpreter->kind == EBPF_PYTHON && SAMPLES_WAITS && by_helper)
-		write_waiting_task(&walk, state);
-	walk_frames(&walk, by_helper);
+	is_any = walk_frames(&walk, search, state, by_helper);
 	area->unread += area->walk.is_unread;
+	if (!is_any)
+		return;
 	if (area->walk.is_full && area->walk.most < FRAMES_MOST_BLOCK)
 		area->lost++;
 	else
-		publish_frames(area, interpreter, state);
+		publish_frames(area, interpreter, search);
 	write_codes(area, interpreter);
 }
 
@@ -146,7 +232,9 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 	struct frames_area *area = bpf_map_lookup_elem(&areas, &cpu);
 	struct frames_place *place = find_place();
 	const struct ebpf_interpreter *interpreter;
-	__u64 state = 0, begin_ns = time_ns ? time_ns : bpf_ktime_get_ns();
+	struct search search = { .place = place, .task = task, .registers = registers };
+	__u64 state, begin_ns = time_ns ? time_ns : bpf_ktime_get_ns();
+	_Bool is_found = 0;
 
 	if (!area || !place)
 		return;
@@ -159,15 +247,16 @@ static __always_inline void write_current_frames(_Bool by_helper, const char *re
 			}
 			return;
 		}
+		search.python = &interpreter->python;
 		if (interpreter)
-			state = find_state(interpreter, place, task, by_helper);
+			is_found = find_states(interpreter, &search, &state, by_helper);
 		else
 			pause_search(place);
-		if (state && enter_area(area, begin_ns)) {
-			write_frames(area, interpreter, state, by_helper);
+		if (is_found && enter_area(area, begin_ns)) {
+			write_frames(area, interpreter, &search, state, by_helper);
 			leave_area(area);
 		}
 	}
-	if (!state)
+	if (!is_found)
 		area->unknown += place->is_interpreted;
 }

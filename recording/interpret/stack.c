@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "recording/interpret/stack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_COMPARED = 1 << 16 }; /* native frames, for the activations of one stack */
@@ -10,6 +11,7 @@ struct joining {
 	struct interpreter_stack *stack;
 	const struct interpret_sample *sample;
 	const struct interpreter_stack_image *image;
+	struct ebpf_frames frames; /* the sample's; where activations have addresses, in the order of these */
 	uint64_t clock_ns, epoch;
 	size_t next;             /* of the words */
 	bool has_unmarked_first; /* its innermost frame is an activation of its own */
@@ -107,7 +109,7 @@ static bool add_interpreted(struct joining *joining, uint64_t word, uint64_t sta
 /* Adds the frames of the next activation. `*has_frames`: there were some. */
 static bool add_activation(struct joining *joining, uint64_t stack_pointer, bool *has_frames, struct error *err)
 {
-	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+	const struct ebpf_frames *frames = &joining->frames;
 
 	*has_frames = false;
 	while (joining->next < frames->count) {
@@ -172,7 +174,7 @@ static bool is_near(const struct interpreter_stack_image *image, size_t loops, s
 /* The address of the activation that the next words belong to; 0: they are cut before it. `*end`: of its frames. */
 static uint64_t find_activation(const struct joining *joining, size_t *end)
 {
-	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+	const struct ebpf_frames *frames = &joining->frames;
 
 	for (*end = joining->next; *end < frames->count; (*end)++)
 		if (ebpf_python_is_activation(frames->words[*end]))
@@ -227,7 +229,7 @@ static void skip_native(struct joining *joining)
 /* The frames up to a word, and that one, which is their activation's. */
 static bool add_words(struct joining *joining, size_t end, uint64_t stack_pointer, struct error *err)
 {
-	const uint64_t *words = joining->sample->interpreter_frames->words;
+	const uint64_t *words = joining->frames.words;
 
 	for (; joining->next < end; joining->next++)
 		if (!add_interpreted(joining, words[joining->next], stack_pointer, err))
@@ -277,7 +279,7 @@ static bool join_by_loops(struct joining *joining, struct error *err)
 {
 	struct interpreter_stack *stack = joining->stack;
 	const struct interpreter_stack_image *image = joining->image;
-	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+	const struct ebpf_frames *frames = &joining->frames;
 	struct unwind_result *result = &joining->sample->job->result;
 	size_t loops = count_loops(joining, result), activations = count_activations(frames);
 	bool from_root = is_whole(result->stop) && !frames->is_cut, ignored, enters;
@@ -307,7 +309,7 @@ static bool join_by_loops(struct joining *joining, struct error *err)
  */
 static bool add_waiting_task(struct joining *joining, struct error *err)
 {
-	const struct ebpf_frames *frames = joining->sample->interpreter_frames;
+	const struct ebpf_frames *frames = &joining->frames;
 	const struct unwind_result *result = &joining->sample->job->result;
 	size_t end;
 
@@ -321,11 +323,66 @@ static bool add_waiting_task(struct joining *joining, struct error *err)
 	return add_words(joining, end, result->count > 0 ? result->frames[0].stack_pointer : 0, err);
 }
 
+static int compare_activations(const void *left, const void *right)
+{
+	const struct interpreter_activation *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->begin < b->begin ? -1 : 1;
+}
+
+/* Finds the activations of all words. Returns whether each lies further out on the stack than those before it. */
+static bool list_activations(const struct joining *joining, struct interpreter_activation *list, size_t *count)
+{
+	const struct ebpf_frames *frames = &joining->frames;
+	bool is_in_order = true;
+	size_t begin = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < frames->count; i++) {
+		bool ends = ebpf_python_is_activation(frames->words[i]);
+
+		if (!ends && i + 1 < frames->count)
+			continue;
+		list[*count] = (struct interpreter_activation){
+			ends ? ebpf_python_activation_address(frames->words[i]) : UINT64_MAX, begin, i + 1
+		};
+		is_in_order = is_in_order && (*count == 0 || list[*count - 1].address <= list[*count].address);
+		(*count)++;
+		begin = i + 1;
+	}
+	return is_in_order;
+}
+
+/*
+ * A thread that runs several interpreters, each called from within another one, has the frames of one behind those of
+ * the other: its place on the stack tells which activation has called which.
+ */
+static void order_activations(struct joining *joining)
+{
+	struct interpreter_stack *stack = joining->stack;
+	size_t count, made = 0;
+
+	if (joining->frames.count > EBPF_MOST_FRAMES || list_activations(joining, stack->activations, &count))
+		return;
+	qsort(stack->activations, count, sizeof(*stack->activations), compare_activations);
+	for (size_t i = 0; i < count; i++) {
+		const struct interpreter_activation *activation = &stack->activations[i];
+
+		memcpy(&stack->words[made], &joining->frames.words[activation->begin],
+			(activation->end - activation->begin) * sizeof(*stack->words));
+		made += activation->end - activation->begin;
+	}
+	joining->frames.words = stack->words;
+}
+
 static bool join_by_addresses(struct joining *joining, struct error *err)
 {
+	order_activations(joining);
 	if (!add_waiting_task(joining, err))
 		return false;
-	while (joining->next < joining->sample->interpreter_frames->count)
+	while (joining->next < joining->frames.count)
 		if (!place_activation(joining, err))
 			return false;
 	add_natives(joining, joining->sample->job->result.count);
@@ -339,6 +396,7 @@ bool interpreter_stack_join(struct interpreter_stack *stack, const struct interp
 	struct joining joining = { .stack = stack,
 		.sample = sample,
 		.image = image,
+		.frames = *sample->interpreter_frames,
 		.clock_ns = clock_ns,
 		.epoch = interpreter_codes_epoch(stack->codes, clock_ns) };
 

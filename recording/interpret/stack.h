@@ -9,7 +9,8 @@
  * Joins an interpreter's frames, which came with a sample, with a walked stack: each native frame of the interpreter's
  * loop is one activation, and becomes the frames that it runs; the interpreter's other functions stay between them.
  *
- * CPython's activations tell where they are on the stack: the native frame that the address lies in is theirs.
+ * CPython's activations tell where they are on the stack: the native frame that the address lies in is theirs. Those of
+ * several interpreters that a thread runs, one from within the other, are put in order by that.
  * Activations beyond the end of a cut walk follow its last frame. One whose address is in no frame follows the
  * activation that it has called, and is counted.
  *
@@ -31,6 +32,12 @@ struct interpreter_known {
 	uint64_t pc;
 };
 
+/* An activation that tells where it is on the C stack, and its words, the last of which does so. */
+struct interpreter_activation {
+	uint64_t address;
+	size_t begin, end;
+};
+
 struct interpreter_stack {
 	struct interpreter_names *names; /* borrowed */
 	struct interpreter_codes *codes; /* borrowed */
@@ -38,6 +45,8 @@ struct interpreter_stack {
 	uint64_t mismatched; /* of these, with an activation that has no native frame, or another way round */
 	struct unwind_frame frames[UNWIND_MAX_FRAMES]; /* of the stack that is made */
 	size_t count;
+	struct interpreter_activation activations[EBPF_MOST_FRAMES];
+	uint64_t words[EBPF_MOST_FRAMES];                        /* in another order than they came in */
 	struct interpreter_known known[INTERPRETER_STACK_KNOWN]; /* words share places */
 };
 

@@ -4,7 +4,8 @@
 
 enum {
 	MOST_INTERPRETERS = 64,
-	MOST_THREADS = 1024,    /* that are looked at for one stack */
+	MOST_THREADS = 1024,    /* states of threads that are looked at for one stack */
+	MOST_STATES = 4,        /* of one thread, which runs an interpreter from within another one */
 	PAGE_BYTES = 4096,      /* what is mapped at an address is mapped from there to the next multiple */
 	MOST_FRAME_BYTES = 256, /* of _PyInterpreterFrame, up to the last member that is read */
 	MOST_AWAITERS = 64,     /* coroutines and tasks that await a task */
@@ -52,41 +53,56 @@ static bool read_pair(const struct frame_reading *reading, uint64_t address, uin
 	return true;
 }
 
-/* ---- The thread ---- */
+/* ---- The thread's states ---- */
 
-/* Looks through the threads of one interpreter; 0: it is none of them. */
-static uint64_t find_in_list(
-	const struct frame_reading *reading, uint64_t thread, uint32_t native_thread_id, uint32_t *looked_at)
+/* Its states that have frames. */
+struct thread_states {
+	uint64_t states[MOST_STATES];
+	size_t count;
+	uint32_t looked_at;
+};
+
+static bool has_frames(const struct frame_reading *reading, uint64_t state)
 {
 	const struct ebpf_python *python = reading->python;
+	uint64_t frame, next;
 
-	while (thread && (*looked_at)++ < MOST_THREADS) {
-		uint64_t next, id;
-
-		if (!read_pair(reading, thread, python->next_thread, python->native_thread_id, &next, &id))
-			return 0;
-		if (id == native_thread_id)
-			return thread;
-		thread = next;
-	}
-	return 0;
+	return read_at(reading, state + python->frame, &frame, sizeof(frame)) && frame &&
+	       read_at(reading, frame + (python->has_cframe ? python->frame_in_cframe : python->previous), &next,
+		       sizeof(next)) &&
+	       next;
 }
 
-static uint64_t find_thread(const struct frame_reading *reading, uint32_t native_thread_id)
+/* Looks through the states of one interpreter. */
+static void find_in_list(
+	const struct frame_reading *reading, uint64_t state, uint32_t native_thread_id, struct thread_states *found)
 {
 	const struct ebpf_python *python = reading->python;
-	uint64_t interpreter, first, next, thread = 0;
-	uint32_t looked_at = 0;
+
+	while (state && found->count < MOST_STATES && found->looked_at++ < MOST_THREADS) {
+		uint64_t next, id;
+
+		if (!read_pair(reading, state, python->next_thread, python->native_thread_id, &next, &id))
+			return;
+		if (id == native_thread_id && has_frames(reading, state))
+			found->states[found->count++] = state;
+		state = next;
+	}
+}
+
+static void find_states(const struct frame_reading *reading, uint32_t native_thread_id, struct thread_states *found)
+{
+	const struct ebpf_python *python = reading->python;
+	uint64_t interpreter, first, next;
 
 	if (!read_at(reading, python->runtime + python->first_interpreter, &interpreter, sizeof(interpreter)))
-		return 0;
-	for (size_t i = 0; interpreter && !thread && i < MOST_INTERPRETERS; i++) {
+		return;
+	for (size_t i = 0; interpreter && i < MOST_INTERPRETERS; i++) {
 		if (!read_pair(reading, interpreter, python->next_interpreter, python->first_thread, &next, &first))
-			return 0;
-		thread = find_in_list(reading, first, native_thread_id, &looked_at);
+			return;
+		find_in_list(reading, first, native_thread_id, found);
 		interpreter = next;
 	}
-	return thread;
 }
 
 /* ---- Activations that are told by cframes ---- */
@@ -335,6 +351,39 @@ static void add_waiting_task(struct frame_reading *reading, uint64_t thread)
 
 /* ---- All frames ---- */
 
+/* Adds the frames of one state. Returns whether there are more than there is room for, or that could be read. */
+static bool add_frames_of_state(struct frame_reading *reading, uint64_t state, uint64_t task)
+{
+	struct activation activation = { 0 };
+	uint64_t address, task_frame;
+	bool has_more;
+
+	if (!find_first_frame(reading, state, &activation, &address))
+		return false;
+	has_more = address != 0;
+	task_frame = task ? find_coroutine(reading, task) + reading->python->coroutine_frame : 0;
+	while (has_more && reading->count < reading->room) {
+		uint64_t frame = address;
+
+		if (!read_word(reading, &activation, &address, &reading->words[reading->count], &has_more))
+			break;
+		reading->count++;
+		if (task && frame == task_frame)
+			add_awaiters(reading, task);
+	}
+	return has_more;
+}
+
+/* The task that a state runs; 0: none. `*is_idle`: it has tasks, and runs none of them. */
+static uint64_t find_task(const struct frame_reading *reading, uint64_t state, bool *is_idle)
+{
+	uint32_t offset = reading->python->running_task;
+	uint64_t task = 0;
+
+	*is_idle = offset && read_at(reading, state + offset, &task, sizeof(task)) && !task;
+	return task;
+}
+
 bool python_read_frames(const struct process_host *host, const struct ebpf_python *python, int32_t pid,
 	uint32_t native_thread_id, uint64_t *words, size_t room, struct ebpf_frames *frames)
 {
@@ -344,27 +393,17 @@ bool python_read_frames(const struct process_host *host, const struct ebpf_pytho
 		.frame_bytes = frame_bytes_of(python),
 		.words = words,
 		.room = room };
-	uint64_t thread = reading.frame_bytes > 0 ? find_thread(&reading, native_thread_id) : 0, address, task = 0;
-	struct activation activation = { 0 };
-	uint64_t task_frame;
-	bool has_more;
+	struct thread_states found = { 0 };
+	bool has_more = false, is_idle;
 
-	if (!thread || !find_first_frame(&reading, thread, &activation, &address))
-		return false;
-	has_more = address != 0;
-	if (has_more && python->running_task && read_at(&reading, thread + python->running_task, &task, sizeof(task)) &&
-		!task)
-		add_waiting_task(&reading, thread);
-	task_frame = task ? find_coroutine(&reading, task) + python->coroutine_frame : 0;
-	while (has_more && reading.count < room) {
-		uint64_t frame = address;
-
-		if (!read_word(&reading, &activation, &address, &words[reading.count], &has_more))
-			break;
-		reading.count++;
-		if (task && frame == task_frame)
-			add_awaiters(&reading, task);
-	}
+	if (reading.frame_bytes > 0)
+		find_states(&reading, native_thread_id, &found);
+	for (size_t i = 0; i < found.count && reading.count == 0; i++)
+		if (!find_task(&reading, found.states[i], &is_idle) && is_idle)
+			add_waiting_task(&reading, found.states[i]);
+	for (size_t i = 0; i < found.count && !has_more; i++)
+		has_more =
+			add_frames_of_state(&reading, found.states[i], find_task(&reading, found.states[i], &is_idle));
 	*frames =
 		(struct ebpf_frames){ .words = words, .count = reading.count, .kind = EBPF_PYTHON, .is_cut = has_more };
 	return reading.count > 0;

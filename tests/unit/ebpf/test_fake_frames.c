@@ -39,7 +39,7 @@ struct fake {
 	struct {
 		uint64_t next, id, frame, task, loop, tasks;
 	} threads[2];
-	struct fake_frame frames[2];
+	struct fake_frame frames[2], shim;
 	struct {
 		uint64_t reserved, frame, outer;
 	} cframes[2];
@@ -58,6 +58,12 @@ static struct fake fake;
 
 /* Samples are of waits. */
 static bool is_waiting;
+
+/* What the child has on its stack while it runs. */
+static struct {
+	struct fake_frame frame;
+	uint64_t cframe[3];
+} * on_stack;
 
 enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890, SHIM = 3, AWAITING = 2 };
 
@@ -85,8 +91,11 @@ static pid_t start_fake(void (*change)(void), int flags)
 	pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		__typeof__(*on_stack) own = { 0 };
+
 		/* A test that is ended for its time leaves no process that works for ever. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		on_stack = &own;
 		fake.threads[0].id = (uint64_t)syscall(SYS_gettid);
 		if (change)
 			change();
@@ -516,6 +525,81 @@ static void test_a_loop_waits_for_a_task_that_awaits_none(void **state)
 	is_waiting = false;
 }
 
+/* ---- Several interpreters ---- */
+
+/*
+ * The interpreter that was made last has a state of its own, whose only frame is called by a shim on the stack. The
+ * shim of the first one's is in memory that is not this thread's stack, as if another thread ran it.
+ */
+static void make_two_states(void)
+{
+	fake.first_interpreter = address_of(&fake.interpreters[1]);
+	fake.interpreters[1].next = address_of(&fake.interpreters[0]);
+	fake.interpreters[1].first_thread = address_of(&fake.threads[1]);
+	fake.threads[1].id = fake.threads[0].id;
+	fake.threads[1].frame = address_of(&fake.frames[1]);
+	fake.frames[1] = (struct fake_frame){ FAKE_CODE + 16, address_of(&on_stack->frame), FAKE_CODE + 16, 0 };
+	on_stack->frame.mark = SHIM;
+	fake.frames[0].previous = address_of(&fake.shim);
+	fake.shim.mark = SHIM;
+}
+
+static void make_two_states_of_the_thread(void)
+{
+	make_two_states();
+	fake.frames[0].previous = address_of(&on_stack->frame);
+}
+
+/* A state of the thread that runs nothing. */
+static void make_idle_state(void)
+{
+	make_two_states();
+	fake.frames[1].previous = 0;
+	fake.frames[0].previous = address_of(&on_stack->frame);
+}
+
+static void make_cycle_of_interpreters(void)
+{
+	make_two_states_of_the_thread();
+	fake.interpreters[0].next = address_of(&fake.interpreters[1]);
+}
+
+/* The state was made for another thread, and its cframe is on this one's stack. */
+static void make_cframe_of_another_thread(void)
+{
+	make_two_states();
+	fake.threads[0].id = fake.threads[1].id = fake.threads[0].id + 1;
+	fake.threads[1].frame = address_of(on_stack->cframe);
+	fake.threads[0].frame = address_of(&fake.cframes[0]);
+	on_stack->cframe[1] = address_of(&fake.frames[1]);
+	fake.cframes[0].frame = address_of(&fake.frames[0]);
+	fake.frames[0].previous = fake.frames[1].previous = 0;
+}
+
+static void test_a_thread_has_a_state_for_each_interpreter(void **state)
+{
+	static void (*const both[])(void) = { make_two_states_of_the_thread, make_cycle_of_interpreters };
+	struct ebpf_frames frames;
+
+	for (size_t i = 0; i < 2; i++) {
+		(void)sample_fake(both[i], &frames);
+		assert_int_equal(frames.count, 4);
+		assert_int_not_equal(ebpf_frame_code(frames.words[0]), ebpf_frame_code(frames.words[2]));
+		assert_true(ebpf_python_is_activation(frames.words[1]) && ebpf_python_is_activation(frames.words[3]));
+	}
+	(void)sample_fake(make_two_states, &frames);
+	assert_int_equal(frames.count, 2);
+	assert_int_equal(ebpf_frame_code(frames.words[0]), FAKE_CODE + 16);
+	(void)sample_fake(make_idle_state, &frames);
+	assert_int_equal(frames.count, 2);
+	assert_int_equal(ebpf_frame_code(frames.words[0]), FAKE_CODE);
+	has_cframes = true;
+	(void)sample_fake(make_cframe_of_another_thread, &frames);
+	assert_int_equal(frames.count, 2);
+	assert_int_equal(ebpf_frame_code(frames.words[0]), FAKE_CODE + 16);
+	has_cframes = false;
+}
+
 /* ---- Frames that mean harm ---- */
 
 static void make_frame_cycle(void)
@@ -654,6 +738,7 @@ int main(void)
 		cmocka_unit_test(test_a_task_has_its_name),
 		cmocka_unit_test(test_awaiters_continue_the_stack),
 		cmocka_unit_test(test_a_loop_waits_for_a_task_that_awaits_none),
+		cmocka_unit_test(test_a_thread_has_a_state_for_each_interpreter),
 		cmocka_unit_test(test_hostile_frames_are_bounded),
 		cmocka_unit_test(test_hostile_threads_are_bounded),
 		cmocka_unit_test(test_a_search_goes_on_at_the_next_sample),

@@ -18,6 +18,7 @@ import asyncio
 import contextlib
 import ctypes
 import functools
+import inspect
 import itertools
 import json
 import multiprocessing
@@ -39,6 +40,7 @@ parser.add_argument("--execute")
 options = parser.parse_args()
 seconds = options.seconds
 chains = {}
+callers = []  # the chain of the interpreter that runs this one
 log = os.open(options.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 sys.setrecursionlimit(5000)
 
@@ -68,7 +70,7 @@ def own_chain():
             name = getattr(code, "co_qualname", code.co_name)
             frames.append((name, code.co_filename, one.f_lineno if frames else 0))
         frame = frame.f_back
-    return frames[::-1]
+    return callers + frames[::-1]
 
 
 class NamedThread:
@@ -295,6 +297,46 @@ def in_thread(step):
     thread.join()
 
 
+def import_interpreters():
+    for name in "_interpreters", "_xxsubinterpreters":
+        with contextlib.suppress(ImportError):
+            return __import__(name)
+
+
+def code_of(step, call):
+    """What another interpreter runs: it knows who has called it, whose line moves on."""
+    known = {"seconds": seconds, "log": log, "chains": {}, "callers": own_chain(), "SOURCE": SOURCE}
+    return "\n".join([*(f"{name} = {value!r}" for name, value in known.items()), SOURCE, f"{call}({step!r})"])
+
+
+def in_interpreter(step, call="outer", interpreter=None):
+    interpreters = import_interpreters()
+    run = getattr(interpreters, "run_string", None) or interpreters.exec
+    failed = run(interpreter or interpreters.create(), code_of(step, call))
+    if failed:
+        raise SystemExit(f"step {step}: {failed}")
+
+
+def in_other(step):
+    in_interpreter(step, "middle")
+
+
+# What another interpreter has of this program.
+SOURCE = "import contextlib, os, sys, time\nown_awaiters = lambda: (None, [])\n" + "\n".join(
+    map(
+        inspect.getsource,
+        (own_chain, NamedThread, tick, here, inner, middle, outer, import_interpreters, code_of, in_interpreter, in_other),
+    )
+)
+
+
+def in_interpreter_of_another_thread(step):
+    interpreter = import_interpreters().create()
+    thread = threading.Thread(target=in_interpreter, args=(step, "outer", interpreter))
+    thread.start()
+    thread.join()
+
+
 def forked(step):
     pid = os.fork()
     if pid == 0:
@@ -374,6 +416,9 @@ STEPS = [
     ("thread", lambda s: in_thread(s)),
     ("fork", lambda s: forked(s)),
     ("multiproc", lambda s: forked_by_library(s)),
+    ("sub", lambda s: in_interpreter(s)),
+    ("subsub", lambda s: in_interpreter(s, "in_other")),
+    ("subthread", lambda s: in_interpreter_of_another_thread(s)),
     ("depth20", lambda s: recurse(20, s)),
     ("depth20c", lambda s: recurse_through_c(20, s)),
 ]
