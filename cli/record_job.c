@@ -78,6 +78,7 @@ static void print_summary(const struct record_job *job, struct profile *profile)
 		.no_names = job->options.no_names,
 		.sources = job->sources,
 		.answer_us = job->answer_us,
+		.refusals = &job->refusals,
 	});
 }
 
@@ -95,6 +96,17 @@ static bool is_left_out(const struct record_job *job, const struct recording *re
 	bool has_failed = result->child_status != -1 && child_exit_code(result->child_status) != 0;
 
 	return job->merged && job->merged->run_count > 0 && (has_failed || interrupt_signal());
+}
+
+static void add_refusals(struct recording_refusals *all, const struct recording_refusals *more)
+{
+	struct recording_refusals sum = *more;
+
+	if (more->count == 0)
+		return;
+	sum.count += all->count;
+	sum.cpu_ns = saturating_add(all->cpu_ns, more->cpu_ns);
+	*all = sum;
 }
 
 /* From the last sample to the file, and the summary. */
@@ -126,6 +138,7 @@ static bool keep(struct record_job *job, struct source *source, struct source_re
 	job->answer_us = result->answer_us;
 	job->sources = result->sources;
 	job->cpu_ns += recording->cpu_ns;
+	add_refusals(&job->refusals, &recording->refusals);
 	job->naming_ns += clock_read_ns(CLOCK_MONOTONIC) - begin_ns;
 	if (job->quiet)
 		return true;

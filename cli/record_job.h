@@ -18,6 +18,7 @@ struct record_job {
 	uint64_t runs;                         /* of a command, one after the other, into one profile; 0 counts as 1 */
 	struct profile *merged;                /* of several: the runs so far; owned by record_job_run() */
 	int64_t cpu_ns;                        /* what the recorder used while recording, for all runs */
+	struct recording_refusals refusals;    /* of all runs; what names them are those of the last run with some */
 	int64_t naming_ns;                     /* from the last sample to the file, likewise */
 	uint64_t file_bytes;
 	struct symbolize_options options; /* made of `naming` by record_job_run() */

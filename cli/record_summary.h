@@ -14,6 +14,7 @@ struct record_summary {
 	bool may_wait; /* it may be worth to look at what the target waited for */
 	bool no_names; /* nothing was to be named: what has no name is no news */
 	struct symbolize_kept_sources sources;
+	const struct recording_refusals *refusals; /* borrowed */
 	double answer_us; /* how long answers to the harness of benchmarks took, the median; 0: there were none */
 };
 

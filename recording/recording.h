@@ -23,8 +23,18 @@ enum { RECORDING_MAX_STACK_BYTES = 65528 };
 struct compared_stacks;
 
 /* The result of a recording. Owned by the caller. */
+/* Programs whose begin made the kernel take the events of their processes away: they are set-user-ID, say. */
+struct recording_refusals {
+	uint64_t count;   /* 0: there were none, and nothing else is set */
+	int64_t cpu_ns;   /* that they are known to have used without samples, with what they have started */
+	bool are_resumed; /* they were sampled again a moment later */
+	size_t programs;  /* how many names they have, as far as is known */
+	char name[64];    /* of the one that has used most */
+};
+
 struct recording {
 	struct profile *profile; /* no location has lines yet */
+	struct recording_refusals refusals;
 	struct error
 		ended_early; /* what ended the recording before its time (sampler_end_early()); ERROR_NONE: nothing */
 	struct profile_symbols symbols; /* owned */

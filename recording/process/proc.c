@@ -176,15 +176,18 @@ bool proc_parse_maps(char *text, int32_t pid,
 	return true;
 }
 
-static int64_t read_cpu_ns(const char *path)
+static int64_t read_cpu_ns(const char *path, bool with_children)
 {
-	unsigned long long user, system;
+	unsigned long long own[2], children[2];
 	char text[1024];
 	const char *fields = read_stat(path, text, sizeof(text));
 
-	if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
+	if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &own[0],
+			       &own[1], &children[0], &children[1]) != 4)
 		return -1;
-	return (int64_t)((user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
+	if (with_children)
+		own[0] += children[0] + children[1];
+	return (int64_t)((own[0] + own[1]) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
 }
 
 int64_t proc_cpu_ns(int32_t pid)
@@ -192,7 +195,15 @@ int64_t proc_cpu_ns(int32_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_cpu_ns(path);
+	return read_cpu_ns(path, false);
+}
+
+int64_t proc_cpu_with_children_ns(int32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_cpu_ns(path, true);
 }
 
 int64_t proc_thread_cpu_ns(int32_t tid)
@@ -200,7 +211,7 @@ int64_t proc_thread_cpu_ns(int32_t tid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
-	return read_cpu_ns(path);
+	return read_cpu_ns(path, false);
 }
 
 int64_t proc_start_unix_s(int32_t pid)

@@ -34,6 +34,8 @@ bool proc_parse_maps(char *text, int32_t pid,
 
 /* CPU time that a process has used so far, all threads, in nanoseconds; -1 if it is gone. */
 int64_t proc_cpu_ns(int32_t pid);
+/* Likewise, with its children that have ended and were waited for. */
+int64_t proc_cpu_with_children_ns(int32_t pid);
 /* CPU time that one thread has used so far, in nanoseconds; -1 if it is gone. */
 int64_t proc_thread_cpu_ns(int32_t tid);
 

@@ -395,6 +395,8 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		forget_mappings(table, process, 0, UINT64_MAX);
 		report_forgotten(table, process);
 		table->programs++;
+		process->is_fresh = true;
+		process->refused_ns = 0;
 		/* What was read after a loss is forgotten too, and the new program's mappings may be among what was
 		 * lost. */
 		process->losses = 0;
@@ -422,7 +424,8 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	child->work = 0;
 	/* A pid may be reused: all fields of an earlier process with it are replaced. */
 	child->is_alive = child->maps_are_read = true;
-	child->has_threads = false;
+	child->has_threads = child->is_fresh = false;
+	child->refused_ns = 0;
 	memcpy(child->name, parent->name, sizeof(child->name));
 	child->losses = parent->losses;
 	child->generation = table->next_generation++;
@@ -477,7 +480,23 @@ static bool take_mmap(struct process_table *table, const struct record *record, 
 
 	if (!in->executable || mapping.end <= mapping.start)
 		return true;
-	return process_table_get(table, record->pid, &process, err) && process_table_map(table, process, &mapping, err);
+	if (!process_table_get(table, record->pid, &process, err))
+		return false;
+	process->is_fresh = false;
+	return process_table_map(table, process, &mapping, err);
+}
+
+/*
+ * A program that is set-user-ID, has capabilities of its file or may not be read is not to be watched by who may not
+ * trace it: the kernel takes the events of threads away where it begins, whoever has opened them, and reports that as
+ * the thread's end (fs/exec.c, begin_new_exec). No code of the program is mapped by then.
+ */
+static void note_refusal(struct process_table *table, struct process *process, uint64_t time_ns)
+{
+	process->is_fresh = false;
+	process->is_alive = table->host.functions->is_alive(process->pid);
+	process->refused_ns = time_ns;
+	table->refusals++;
 }
 
 static bool take_exit(struct process_table *table, const struct record *record)
@@ -487,6 +506,10 @@ static bool take_exit(struct process_table *table, const struct record *record)
 
 	if (record->pid != record->tid || !process)
 		return true;
+	if (process->is_fresh) {
+		note_refusal(table, process, record->time_ns);
+		return true;
+	}
 	process->is_alive = process->has_threads && table->host.functions->is_alive(record->pid);
 	/* Where other threads may run on, as far as a recording tells, their samples are still to come. */
 	if (!process->has_threads) {

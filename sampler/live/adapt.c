@@ -13,6 +13,9 @@
  */
 enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
 
+/* How often processes that have no samples are looked at, the last time of which is lost with their end. */
+enum { REFUSED_POLL_MS = 50 };
+
 /*
  * The conditions under which more of the stack is copied: so many of the last samples were cut. The higher the share,
  * the fewer samples suffice.
@@ -50,7 +53,9 @@ int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int 
 	bool is_early = (seen->may_deepen && clock_ns - sampler->clock.start_ns < EARLY_NS) ||
 			(sampler->frame_reader && seen->programs > 0 && clock_ns - seen->program_at_ns < EARLY_NS);
 
-	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
+	if (is_early && timeout_ms > EARLY_POLL_MS)
+		return EARLY_POLL_MS;
+	return seen->has_refused && timeout_ms > REFUSED_POLL_MS ? REFUSED_POLL_MS : timeout_ms;
 }
 
 /*
@@ -245,8 +250,40 @@ static void note_programs(struct sampler *sampler, uint64_t clock_ns)
 	seen->program_at_ns = clock_ns;
 }
 
+/*
+ * The kernel takes the events of a thread away that executes a program which not everyone may watch. Whoever may watch
+ * it opens events anew, of CPUs where that is possible: they stay.
+ */
+static bool follow_refused(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+{
+	struct process_table *table = collector_processes(sampler->collector);
+	enum reach reach = sampler->options.counters ? REACH_AS_FITS : REACH_CPUS_AT_ONCE;
+	struct refused *refused = &sampler->refused;
+	bool reopened = false;
+
+	if (sampler->filter.is_active || sampler->events.counts_cpus) {
+		refused_pass(refused, table, clock_ns);
+		return true;
+	}
+	sampler->adaptation.has_refused = refused_read(refused);
+	if (!refused_take(refused, table, clock_ns))
+		return true;
+	sampler->adaptation.has_refused = true;
+	if (refused->cannot_resume)
+		return true;
+	if (!reopen(sampler, sampler->options.stack_bytes, reach, &reopened, err) ||
+		(!reopened && reach != REACH_AS_FITS &&
+			!reopen(sampler, sampler->options.stack_bytes, REACH_AS_FITS, &reopened, err)))
+		return false;
+	refused->cannot_resume = !reopened;
+	if (reopened)
+		refused_resume(refused, table);
+	return true;
+}
+
 bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err)
 {
 	note_programs(sampler, clock_ns);
-	return deepen_if_cut(sampler, err) && follow_births(sampler, clock_ns, err);
+	return deepen_if_cut(sampler, err) && follow_births(sampler, clock_ns, err) &&
+	       follow_refused(sampler, clock_ns, err);
 }

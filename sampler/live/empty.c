@@ -11,19 +11,24 @@
  * Reports a command without samples, with all processes it started: many short processes can use much CPU time without
  * one sample.
  */
-static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
+static bool fail_empty_command(struct sampler *sampler, const char *what, double seconds, struct error *err)
 {
-	bool is_root = geteuid() == 0;
+	struct recording_refusals refusals;
 
+	refused_describe(&sampler->refused, &refusals);
+	if (refusals.count > 0 && geteuid() != 0)
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s used %.3f s of CPU time in %.1f s, and the kernel lets only root sample '%s', which is set-user-ID, "
+			"unreadable or has capabilities of its file; run 'sudo kelvin record -- sudo -u USER COMMAND', or "
+			"'sudo kelvin record -a' while it runs",
+			what, (double)command_cpu_ns(&sampler->command) / 1e9, seconds, refusals.name);
 	if (!sampler_counts_time(sampler))
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
 			sampler->events.event_name, seconds);
 	return error_set(err, ERROR_EMPTY,
 		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
-		"not sampled%s; -F 10000 samples shorter ones%s",
-		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
-		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable",
-		is_root ? "" : ", and sudo the others");
+		"not sampled; -F 10000 samples shorter ones",
+		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz);
 }
 
 /*

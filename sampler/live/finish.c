@@ -112,6 +112,8 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	count_losses(sampler);
 	describe_limits(sampler);
 	hand_notices_over(sampler, notices);
+	if (!sampler->filter.is_active && !sampler->events.counts_cpus)
+		(void)refused_take(&sampler->refused, collector_processes(sampler->collector), sampler->clock.stop_ns);
 	if (collector_profile(sampler->collector)->quality.samples == 0)
 		return fail_without_samples(sampler, result, err);
 	close_run(sampler);
@@ -125,6 +127,7 @@ bool sampler_finish(struct sampler *sampler, struct recording *result, struct bu
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
+	refused_describe(&sampler->refused, &made.refusals);
 	if (sampler->clock.off_ns == 0)
 		made.start_ns = (int64_t)sampler->clock.start_ns + sampler->clock.offset_ns;
 	if (!sampler->clock.was_paused)

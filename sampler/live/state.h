@@ -8,6 +8,7 @@
 #include "sampler/live/instrument.h"
 #include "sampler/live/order.h"
 #include "sampler/live/priority.h"
+#include "sampler/live/refused.h"
 #include "sampler/live/run_clock.h"
 #include "sampler/live/surroundings.h"
 #include "sampler/live/target.h"
@@ -24,6 +25,7 @@ struct adaptation {
 	uint64_t forks;
 	uint64_t programs, program_at_ns; /* when the last one was met */
 	bool may_deepen, may_widen, may_follow, may_part_clocks;
+	bool has_refused; /* processes of the target run that have no samples */
 	struct event_extras extras;
 };
 
@@ -59,6 +61,7 @@ struct sampler {
 	struct run_clock clock;
 	struct usage before;
 	struct adaptation adaptation;
+	struct refused refused;
 };
 
 /* Prepares the rings and processes of the open events for waiting and reading. */

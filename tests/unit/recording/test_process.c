@@ -140,6 +140,58 @@ static void test_exit(void **state)
 	assert_false(process->is_alive);
 }
 
+/*
+ * The kernel reports the end of a thread from which it takes its events, where it executes a program that is not to be
+ * watched: before any code of that is mapped. Here it is this process, which lives.
+ */
+static void test_a_refused_program_is_no_end(void **state)
+{
+	struct fixture *fixture = *state;
+	int32_t self = (int32_t)getpid();
+	const struct record exec = { .kind = RECORD_COMM, .pid = self, .tid = self, .comm = { true, "passwd" } };
+	const struct record end = { .kind = RECORD_EXIT, .pid = self, .tid = self, .time_ns = 77 };
+	struct process *process;
+	struct error err;
+
+	tell_record(fixture, &exec);
+	tell_record(fixture, &end);
+	assert_true(process_table_get(&fixture->table, self, &process, &err));
+	assert_int_equal(fixture->table.refusals, 1);
+	assert_int_equal(process->refused_ns, 77);
+	assert_true(process->is_alive);
+	/* It executes another program, and ends. */
+	tell_record(fixture, &exec);
+	tell_mapping(fixture, self, 0x1000, 0x2000, "/no/such/a");
+	tell_record(fixture, &end);
+	assert_int_equal(fixture->table.refusals, 1);
+	assert_true(process_table_get(&fixture->table, self, &process, &err));
+	assert_int_equal(process->refused_ns, 0);
+}
+
+/* A program that ends at its begin was refused, for all that is known, and does not live. */
+static void test_a_refused_program_may_be_over(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct record exec = { .kind = RECORD_COMM, .pid = CHILD, .tid = CHILD, .comm = { true, "passwd" } };
+	const struct record fork = { .kind = RECORD_FORK,
+		.pid = CHILD + 1,
+		.tid = CHILD + 1,
+		.fork = { .parent_pid = CHILD, .parent_tid = CHILD } };
+	const struct record end = { .kind = RECORD_EXIT, .pid = CHILD, .tid = CHILD, .time_ns = 77 };
+	const struct record childs_end = { .kind = RECORD_EXIT, .pid = CHILD + 1, .tid = CHILD + 1, .time_ns = 78 };
+	struct process *process;
+	struct error err;
+
+	tell_record(fixture, &exec);
+	tell_record(fixture, &fork);
+	tell_record(fixture, &childs_end);
+	assert_int_equal(fixture->table.refusals, 0);
+	tell_record(fixture, &end);
+	assert_int_equal(fixture->table.refusals, 1);
+	assert_true(process_table_get(&fixture->table, CHILD, &process, &err));
+	assert_false(process->is_alive);
+}
+
 /* A process that has ended has no memory, and its mappings take none. */
 static void test_an_ended_process_has_no_mappings(void **state)
 {
@@ -328,6 +380,8 @@ int main(void)
 		PROCESS_TEST(test_threads_take_their_creators_name),
 		PROCESS_TEST(test_names_take_no_memory),
 		PROCESS_TEST(test_exit),
+		PROCESS_TEST(test_a_refused_program_is_no_end),
+		PROCESS_TEST(test_a_refused_program_may_be_over),
 		PROCESS_TEST(test_an_ended_process_has_no_mappings),
 		PROCESS_TEST(test_own_process),
 		PROCESS_TEST(test_data_is_found_by_its_image),
