@@ -65,9 +65,33 @@ static void stop_sampling(struct sampler *sampler)
 		sampler_end_early(sampler, &why);
 }
 
+/* "nginx (pid 123) ended 2.7 s after the recording began": its samples are of that time alone. */
+static void describe_ends(struct sampler *sampler)
+{
+	enum { MOST_NAMED = 8 };
+	const struct process_table *table = collector_processes(sampler->collector);
+	const struct sampler_target *target = &sampler->options.target;
+	size_t ended = 0;
+
+	for (size_t i = 0; i < target->pid_count; i++) {
+		uint32_t id = hash_map_get(&table->by_pid, &target->pids[i]);
+
+		if (sampler->ended_ns[i] == 0 || ended++ >= MOST_NAMED)
+			continue;
+		buffer_printf(&sampler->notices, "%s (pid %d) ended %.1f s after the recording began\n",
+			id == HASH_MAP_NONE ? "a process" : table->processes[id].name, (int)target->pids[i],
+			(double)sampler->ended_ns[i] / 1e9);
+	}
+	if (ended > MOST_NAMED)
+		buffer_printf(&sampler->notices, "%zu more processes of the target ended while it was recorded\n",
+			ended - MOST_NAMED);
+}
+
 /* What the user should know of the whole recording. */
 static void describe_limits(struct sampler *sampler)
 {
+	sampler_note_ends(sampler, sampler->clock.stop_ns);
+	describe_ends(sampler);
 	collector_describe_limits(sampler->collector);
 	if (sampler->filter.was_late)
 		buffer_append_string(&sampler->notices,

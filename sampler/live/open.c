@@ -210,7 +210,8 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 		goto fail;
 	apply_rate_limit(made);
 	made->pids = calloc(options->target.pid_count + 1, sizeof(*made->pids));
-	if (!made->pids) {
+	made->ended_ns = calloc(options->target.pid_count + 1, sizeof(*made->ended_ns));
+	if (!made->pids || !made->ended_ns) {
 		error_set_memory(err);
 		goto fail;
 	}

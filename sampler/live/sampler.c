@@ -59,6 +59,15 @@ const char *sampler_event(const struct sampler *sampler)
 	return sampler->events.event_name;
 }
 
+void sampler_note_ends(struct sampler *sampler, uint64_t clock_ns)
+{
+	const struct sampler_target *target = &sampler->options.target;
+
+	for (size_t i = 0; target->kind == SAMPLER_TARGET_PIDS && i < target->pid_count; i++)
+		if (sampler->ended_ns[i] == 0 && watch_has_ended(&sampler->reading.watch, i))
+			sampler->ended_ns[i] = (int64_t)(clock_ns - sampler->clock.start_ns);
+}
+
 bool sampler_target_is_gone(struct sampler *sampler)
 {
 	if (sampler->options.target.kind == SAMPLER_TARGET_COMMAND)
@@ -103,6 +112,7 @@ bool sampler_poll(
 		!instruments_poll(&sampler->instruments, clock, err))
 		return false;
 	limit_priority(sampler);
+	sampler_note_ends(sampler, clock);
 	/* If that fails, the recording ends while its data can be kept. */
 	if (!part_write_in_time(&sampler->part, profile, clock, run_clock_elapsed_ns(&sampler->clock, clock), &why))
 		sampler_end_early(sampler, &why);
@@ -131,5 +141,6 @@ void sampler_destroy(struct sampler *sampler)
 	command_deinit(&sampler->command);
 	buffer_deinit(&sampler->notices);
 	free(sampler->pids);
+	free(sampler->ended_ns);
 	free(sampler);
 }

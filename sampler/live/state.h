@@ -45,7 +45,9 @@ struct usage {
 
 struct sampler {
 	struct sampler_options options;
-	pid_t *pids; /* owned copy of the target's */
+	pid_t *pids;       /* owned copy of the target's */
+	int64_t *ended_ns; /* owned: of each, when it was seen to have ended, since the recording's start; 0: it has not
+			    */
 	struct event_set events;
 	struct filter filter;
 	struct ebpf_frame_reader *frame_reader; /* owned; NULL: not wanted, or not permitted */
@@ -80,6 +82,9 @@ void sampler_release(struct sampler *sampler);
 
 /* Whether the event follows CPU time. */
 bool sampler_counts_time(const struct sampler *sampler);
+
+/* Notes which processes of the target have ended. */
+void sampler_note_ends(struct sampler *sampler, uint64_t clock_ns);
 
 /* Whether all processes of the target have ended. */
 bool sampler_target_is_gone(struct sampler *sampler);

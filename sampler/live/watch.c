@@ -128,6 +128,11 @@ static bool has_ended(struct watched_process *watched)
 	return !proc_is_alive(watched->pid);
 }
 
+bool watch_has_ended(struct watch *watch, size_t index)
+{
+	return index < watch->process_count && has_ended(&watch->processes[index]);
+}
+
 bool watch_all_ended(struct watch *watch, const struct process_table *table)
 {
 	for (size_t i = 0; i < watch->process_count; i++)
