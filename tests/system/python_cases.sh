@@ -51,12 +51,13 @@ oracle chains made.pb.gz made.steps >told
 at_least "$(value right)" 85 "percent of right chains of functions that are freed: $(<told)"
 
 # Where Python names its functions itself, they have the same names, and are in the stack once. Its stacks are so deep that some do not fit
-# the copy, and are joined to earlier ones.
+# the copy, and are joined to earlier ones. Those of other interpreters it does not name.
 for python in "${pythons[@]}"; do
 	"$python" -X perf -c 'import sys; raise SystemExit(not sys.is_stack_trampoline_active())' 2>/dev/null || continue
 	for option in "" --native; do
 		rm -f perf.steps
-		run 0 kelvin record $option -o perf.pb.gz -- "$python" -X perf "$programs/steps.py" perf.steps --seconds 0.03
+		run 0 kelvin record $option -o perf.pb.gz -- "$python" -X perf "$programs/steps.py" perf.steps --seconds 0.03 \
+			${option:+--without sub,subsub,subthread}
 		oracle chains perf.pb.gz perf.steps >told
 		at_least "$(value right)" 90 "percent of the samples with the right chain with -X perf $option: $(<told)"
 	done

@@ -10,6 +10,7 @@ An empty line follows.
     --rounds N        default 1
     --wait-for PATH   begins when the file exists
     --steps A,B,...   of all
+    --without A,B,... not these
     --depth N         of the step `deep` (default 200)
     --execute PYTHON  at the end another Python takes the place of this one, for the step `executed`
 """
@@ -35,6 +36,7 @@ parser.add_argument("--seconds", type=float, default=0.05)
 parser.add_argument("--rounds", type=int, default=1)
 parser.add_argument("--wait-for")
 parser.add_argument("--steps")
+parser.add_argument("--without", default="")
 parser.add_argument("--depth", type=int, default=200)
 parser.add_argument("--execute")
 options = parser.parse_args()
@@ -433,6 +435,7 @@ def main():
     chosen = STEPS
     if options.steps is not None:
         chosen = [step for step in STEPS + OTHERS if step[0] in options.steps.split(",")]
+    chosen = [step for step in chosen if step[0] not in options.without.split(",")]
     while options.wait_for and not os.path.exists(options.wait_for):
         time.sleep(0.02)
     for _ in range(options.rounds):
