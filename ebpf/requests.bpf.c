@@ -9,6 +9,7 @@
 #include "ebpf/account.h"
 #include "ebpf/process_set_map.h"
 #include "ebpf/requests_shared.h"
+#include "ebpf/socket_side.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
@@ -22,59 +23,14 @@
  * rest of loading.
  */
 
-struct net {
-	__u64 net_cookie;
-} __attribute__((preserve_access_index));
-
-typedef struct {
-	struct net *net;
-} possible_net_t;
-
-struct in6_addr {
-	union {
-		__u32 u6_addr32[4];
-	} in6_u;
-} __attribute__((preserve_access_index));
-
-struct sock_common {
-	__u32 skc_daddr, skc_rcv_saddr;
-	__u16 skc_dport, skc_num;
-	unsigned short skc_family;
-	volatile unsigned char skc_state;
-	possible_net_t skc_net;
-	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
-} __attribute__((preserve_access_index));
-
-struct sock {
-	struct sock_common __sk_common;
-	__u16 sk_type;
-	__u32 sk_max_ack_backlog;
-} __attribute__((preserve_access_index));
-
-struct unix_address;
-
-struct unix_sock {
-	struct unix_address *addr;
-	struct sock *peer;
-} __attribute__((preserve_access_index));
-
-struct inet_bind_bucket {
-	signed char fastreuse;
-} __attribute__((preserve_access_index));
-
-struct inet_connection_sock {
-	struct inet_bind_bucket *icsk_bind_hash;
-} __attribute__((preserve_access_index));
-
 struct task_struct {
 	unsigned int flags;
 	struct task_struct *group_leader;
 	char comm[16];
 } __attribute__((preserve_access_index));
 
-/* linux/socket.h, linux/net.h, net/tcp_states.h, linux/sched.h */
-enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, MSG_PEEK = 2, PF_KTHREAD = 0x200000 };
-enum { TCP_TIME_WAIT = 6, TCP_CLOSE = 7 };
+/* linux/socket.h, linux/sched.h */
+enum { MSG_PEEK = 2, PF_KTHREAD = 0x200000 };
 
 enum direction { NOTHING, RECEIVED, SENT };
 
@@ -311,32 +267,6 @@ static __always_inline _Bool is_within(struct sock *sk)
 
 /* ---- Sockets ---- */
 
-/*
- * A socket of TCP that came out of accept() has the length of the queue of its listener, and shares the listener's
- * port. One that connects has no queue, and a port that nobody else may bind. What is left is a listener without a
- * queue, or a client that has bound its address: the first bytes tell.
- */
-static __always_inline _Bool is_server_inet(struct sock *sk, enum direction first)
-{
-	struct inet_connection_sock *connection = (struct inet_connection_sock *)sk;
-
-	if (BPF_CORE_READ(sk, sk_max_ack_backlog))
-		return 1;
-	if (BPF_CORE_READ(connection, icsk_bind_hash, fastreuse) < 0)
-		return 0;
-	return first == RECEIVED;
-}
-
-/* A Unix socket that came out of accept() has the address of its listener; the other end has none of its own. */
-static __always_inline _Bool is_server_unix(struct sock *sk, enum direction first)
-{
-	struct unix_sock *own = (struct unix_sock *)sk, *peer = (struct unix_sock *)BPF_CORE_READ(own, peer);
-	_Bool is_bound = BPF_CORE_READ(own, addr) != (void *)0;
-	_Bool peer_is_bound = peer && BPF_CORE_READ(peer, addr) != (void *)0;
-
-	return is_bound == peer_is_bound ? first == RECEIVED : is_bound;
-}
-
 /* Neither end has come out of accept(). */
 static __always_inline _Bool is_pair(struct sock *sk)
 {
@@ -361,11 +291,11 @@ static __noinline struct socket *meet_socket(struct sock *sk, __u32 process, enu
 {
 	unsigned short family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	_Bool is_inet = family == AF_INET || family == AF_INET6;
+	enum socket_side side = socket_side_of(sk);
 	struct socket made = { .process = process };
 
-	made.is_server = is_inet             ? is_server_inet(sk, first)
-			 : family == AF_UNIX ? is_server_unix(sk, first)
-					     : first == RECEIVED;
+	/* Where the socket does not tell, the first bytes do. */
+	made.is_server = side == SOCKET_UNTOLD ? first == RECEIVED : side == SOCKET_ACCEPTED;
 	made.kind = made.is_server ? REQUESTS_ANSWERED : REQUESTS_CALLED_OUT;
 	if (BPF_CORE_READ(sk, sk_type) != SOCK_STREAM) {
 		made.kind = REQUESTS_IGNORED;

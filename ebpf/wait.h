@@ -14,6 +14,34 @@ enum ebpf_wait_kind {
 	EBPF_WAIT_OPEN,    /* the thread waits still: it was looked at from outside, at an end of the recording */
 };
 
+/*
+ * Who is at the other end of the socket that a thread reads, or polls. A socket that came out of accept() has a client
+ * there, one that has connected somebody who was called.
+ */
+enum ebpf_wait_peer {
+	EBPF_PEER_UNKNOWN,  /* it waits for no socket, for one that does not tell, or for any of several */
+	EBPF_PEER_CLIENT,   /* whose next bytes are waited for */
+	EBPF_PEER_ANSWERED, /* a client that has yet to take the answer */
+	EBPF_PEER_CALLED,   /* of several descriptors: one of them has been asked something */
+};
+
+/* Where a system call has the descriptors whose other end it waits for. */
+enum ebpf_wait_descriptors {
+	EBPF_READS_NONE, /* it waits for something else */
+	EBPF_READS_ONE,  /* in its first argument */
+	EBPF_POLLS,      /* in the array of struct pollfd that its arguments are about */
+	EBPF_SELECTS,    /* in the set of its second argument, below its first one */
+};
+
+/* A descriptor that is polled, with the events of struct pollfd. */
+struct ebpf_polled {
+	__s32 descriptor;
+	__u32 events;
+};
+
+/* So many descriptors are looked at: who polls more has an event loop. */
+enum { EBPF_MOST_POLLED = 8 };
+
 struct ebpf_wait {
 	__u32 kind; /* enum ebpf_wait_kind */
 	__u32 tid;  /* of the thread that waits or waited, in the initial pid namespace */
@@ -35,7 +63,7 @@ struct ebpf_wait {
 	   one ran; the latter is the cause only if it has sent what the interrupt delivers, as over the loopback device
 	 */
 	__u32 is_interrupt;
-	__u32 padding;
+	__u32 peer; /* enum ebpf_wait_peer */
 };
 
 #define EBPF_WAIT_NO_CALL (-2)

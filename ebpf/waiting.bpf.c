@@ -19,10 +19,13 @@
 #include <bpf/bpf_core_read.h>
 
 /* The members of the kernel's structs that are read here; libbpf finds their places in the running kernel (CO-RE). */
+struct files_struct;
+
 struct task_struct {
 	void *stack;
 	int pid, tgid;
 	unsigned int flags;
+	struct files_struct *files;
 	unsigned int __state;
 } __attribute__((preserve_access_index));
 
@@ -128,6 +131,7 @@ struct {
 			mine->counter += (more);                                                                       \
 	} while (0)
 
+#include "ebpf/waiting_peers.h"
 #include "ebpf/waiting_switches.h"
 
 /* ---- Threads of the target ---- */
@@ -304,6 +308,7 @@ static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait,
 	wait->system_call = EBPF_WAIT_NO_CALL;
 	if (registers)
 		read_call(registers, wait);
+	wait->peer = wait->kind == EBPF_WAIT_END && wait->state ? peer_of_current(wait) : EBPF_PEER_UNKNOWN;
 	if (bpf_perf_event_output(context, &rings, BPF_F_CURRENT_CPU, wait, sizeof(*wait)) != 0) {
 		COUNT(lost);
 		return 0;
@@ -612,6 +617,9 @@ static inline void show_sleeper(struct seq_file *seq, struct task_struct *task, 
 		const char *registers = (const char *)bpf_task_pt_regs(task);
 
 		read_call(registers, &sleeper.wait);
+		sleeper.wait.peer = descriptors_of(&sleeper.wait) == EBPF_READS_ONE
+					    ? peer_of_descriptor(task, sleeper.wait.arguments[0])
+					    : EBPF_PEER_UNKNOWN;
 		bpf_probe_read_kernel(sleeper.registers, register_bytes, registers);
 	}
 	bpf_seq_write(seq, &sleeper, sizeof(sleeper));

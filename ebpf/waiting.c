@@ -124,6 +124,8 @@ static void set_constants(struct waiting_bpf *object, const struct ebpf_waiting_
 	object->rodata->call_offset = options->registers.call;
 	object->rodata->argument_offsets[0] = options->registers.arguments[0];
 	object->rodata->argument_offsets[1] = options->registers.arguments[1];
+	for (size_t i = 0; i < options->call_count && i < WAITING_MOST_CALLS; i++)
+		object->rodata->descriptors_of_call[i] = options->descriptors_of_call[i];
 	object->rodata->most_in_window =
 		options->samples_per_second > WINDOWS_PER_S ? options->samples_per_second / WINDOWS_PER_S : 1;
 	object->data->interval = options->interval_ns > 0 ? options->interval_ns : 1;
@@ -445,6 +447,34 @@ bool ebpf_waiting_meet(struct ebpf_waiting *waiting, struct error *err)
 	ok = ebpf_visit_next(visit, &ignored, err);
 	ebpf_visit_end(visit);
 	return ok;
+}
+
+/* One thread alone is visited since Linux 6.1, and all of them before. */
+enum ebpf_wait_peer ebpf_waiting_find_peer(
+	struct ebpf_waiting *waiting, uint32_t tid, const struct ebpf_polled *polled, size_t count)
+{
+	struct waiting_bpf__bss *shared = waiting->object->bss;
+	union bpf_iter_link_info only = { .task.tid = tid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &only, .link_info_len = sizeof(only));
+	struct bpf_link *link;
+	char ignored[8];
+	int iterator;
+
+	if (count == 0 || count > EBPF_MOST_POLLED)
+		return EBPF_PEER_UNKNOWN;
+	shared->polled.tid = tid;
+	shared->polled.count = (uint32_t)count;
+	shared->polled.peer = EBPF_PEER_UNKNOWN;
+	memcpy(shared->polled.items, polled, count * sizeof(*polled));
+	link = bpf_program__attach_iter(waiting->object->progs.look_at_polled, &options);
+	iterator = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	if (iterator >= 0) {
+		while (read(iterator, ignored, sizeof(ignored)) < 0 && (errno == EINTR || errno == EAGAIN))
+			;
+		close(iterator);
+	}
+	bpf_link__destroy(link);
+	return (enum ebpf_wait_peer)shared->polled.peer;
 }
 
 bool ebpf_waiting_charge(struct ebpf_waiting *waiting, struct ebpf_sleeper *sleeper)

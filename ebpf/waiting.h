@@ -51,6 +51,8 @@ struct ebpf_waiting_options {
 	const int *output;           /* [cpu] descriptors of the events that samples go through; -1: none */
 	size_t cpu_count;
 	struct ebpf_registers registers;
+	const uint8_t *descriptors_of_call; /* borrowed: [number of a system call] enum ebpf_wait_descriptors */
+	size_t call_count;                  /* at most 512 are looked at */
 	bool has_switches; /* the switches of threads are written, too, for ebpf_waiting_take_switches() */
 	bool is_untraced;  /* as where the kernel refuses fentry: tests of the next hooks */
 };
@@ -132,6 +134,13 @@ void ebpf_visit_end(struct ebpf_visit *visit); /* NULL is allowed */
 /* The next thread that is asleep: borrowed until the next call; NULL: there is none. */
 COMMON_MUST_CHECK
 bool ebpf_visit_next(struct ebpf_visit *visit, struct ebpf_sleeper **sleeper, struct error *err);
+
+/*
+ * Who is at the other end of what a thread that is asleep polls: the programs cannot read its memory, where that is
+ * told, so the caller has. EBPF_PEER_UNKNOWN also where the kernel refuses.
+ */
+enum ebpf_wait_peer ebpf_waiting_find_peer(
+	struct ebpf_waiting *waiting, uint32_t tid, const struct ebpf_polled *polled, size_t count);
 
 /*
  * Charges a thread that was visited for its wait up to now, and fills in the times and weights of sleeper->wait. False

@@ -5,7 +5,7 @@
 
 /* What the programs of waiting.bpf.c and the code that loads them agree on. Only these two include it. */
 
-enum { WAITING_MOST_THREADS = 65536, WAITING_REGISTERS = 32 };
+enum { WAITING_MOST_THREADS = 65536, WAITING_REGISTERS = 32, WAITING_MOST_CALLS = 512 };
 
 enum waiting_time { WAITING_BLOCKED, WAITING_QUEUED, WAITING_TIMES };
 

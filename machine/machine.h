@@ -120,18 +120,22 @@ enum machine_call {
 	MACHINE_CALL_FILE_LOCK,    /* a lock on a file */
 	MACHINE_CALL_FILE_CONTROL, /* fcntl: a lock on a file, or that file, by its second argument */
 	MACHINE_CALL_EVENTS,       /* any of several descriptors or completions: an event loop */
+	MACHINE_CALL_POLL,         /* likewise, those of the array of struct pollfd in its first two arguments */
+	MACHINE_CALL_SELECT,       /* likewise, those below its first argument that are in the set in its second one */
 	MACHINE_CALL_ACCEPT,       /* a connection */
 	MACHINE_CALL_CHILD,        /* the end of a child process */
 	MACHINE_CALL_SIGNAL,
 	MACHINE_CALL_SLEEP,   /* a moment */
-	MACHINE_CALL_SOCKET,  /* what sockets alone have */
-	MACHINE_CALL_FILE,    /* the descriptor in its first argument */
+	MACHINE_CALL_RECEIVE, /* bytes of the socket in its first argument */
+	MACHINE_CALL_SOCKET,  /* what else sockets alone have */
+	MACHINE_CALL_READ,    /* bytes of the descriptor in its first argument */
+	MACHINE_CALL_FILE,    /* likewise, anything else of it */
 	MACHINE_CALL_PATH,    /* a file that is named by its path */
 	MACHINE_CALL_SYNC,    /* that data is on a disk */
 	MACHINE_CALL_MEMORY,  /* changes what is mapped in the process: its threads do so one after the other */
 	MACHINE_CALL_RESTART, /* a call that a signal interrupted; which one is not known any more */
 };
-enum { MACHINE_CALL_COUNT = 18 };
+enum { MACHINE_CALL_COUNT = 22 };
 
 /* ---- The record ---- */
 

@@ -2,8 +2,11 @@
 #include "recording/collect/sleeper.h"
 
 #include "recording/collect/collector.h"
+#include "recording/collect/wait_class.h"
 
 #include <linux/perf_event.h>
+#include <poll.h>
+#include <sys/select.h>
 #include <sys/uio.h>
 
 bool sleeper_init(struct sleeper *sleeper, size_t capacity, struct error *err)
@@ -53,6 +56,55 @@ bool sleeper_read(struct sleeper *sleeper, struct collector *collector)
 		(void)interpreters_read_frames(
 			collector->interpreters, pid, (int32_t)sleeper->wait.tid, &sleeper->frames);
 	return size >= 0;
+}
+
+static bool read_memory_of(
+	const struct ebpf_wait *wait, struct collector *collector, uint64_t address, void *bytes, size_t size)
+{
+	const struct process_host *host = &collector->processes.host;
+	struct iovec here = { bytes, size }, there = { (void *)(uintptr_t)address, size };
+
+	return host->functions->read_memory(host->context, (int32_t)wait->process, &here, &there, 1) == (ssize_t)size;
+}
+
+/* The descriptors of a set that are below `limit`. */
+static size_t list_selected(const uint64_t *set, size_t limit, struct ebpf_polled polled[EBPF_MOST_POLLED])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < limit; i++) {
+		if (!(set[i / 64] >> i % 64 & 1))
+			continue;
+		if (count == EBPF_MOST_POLLED)
+			return 0;
+		polled[count++] = (struct ebpf_polled){ (int32_t)i, POLLIN };
+	}
+	return count;
+}
+
+size_t sleeper_read_polled(
+	const struct ebpf_wait *wait, struct collector *collector, struct ebpf_polled polled[EBPF_MOST_POLLED])
+{
+	const struct machine *machine = collector->processes.machine;
+	uint64_t set[FD_SETSIZE / 64];
+	size_t count;
+
+	switch (machine ? wait_descriptors_of(machine, wait->system_call) : EBPF_READS_NONE) {
+	case EBPF_POLLS:
+		count = (uint32_t)wait->arguments[1];
+		return count <= EBPF_MOST_POLLED && read_memory_of(wait, collector, wait->arguments[0], polled,
+							    count * sizeof(*polled))
+			       ? count
+			       : 0;
+	case EBPF_SELECTS:
+		count = (uint32_t)wait->arguments[0];
+		return count <= FD_SETSIZE &&
+				       read_memory_of(wait, collector, wait->arguments[1], set, (count + 63) / 64 * 8)
+			       ? list_selected(set, count, polled)
+			       : 0;
+	default:
+		return 0;
+	}
 }
 
 bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, uint64_t time_ns, struct error *err)

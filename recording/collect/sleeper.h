@@ -31,6 +31,13 @@ void sleeper_set_register(struct sleeper *sleeper, uint8_t number, uint64_t valu
  * not be read. */
 bool sleeper_read(struct sleeper *sleeper, struct collector *collector);
 
+/*
+ * Reads what a thread polls that is asleep in poll() or select(). Returns the number of descriptors; 0: it does not
+ * poll, polls more than EBPF_MOST_POLLED, or its memory could not be read.
+ */
+size_t sleeper_read_polled(
+	const struct ebpf_wait *wait, struct collector *collector, struct ebpf_polled polled[EBPF_MOST_POLLED]);
+
 /* Adds the thread as a sample of that time. Samples that are held are added too. */
 COMMON_MUST_CHECK
 bool sleeper_take(const struct sleeper *sleeper, struct collector *collector, uint64_t time_ns, struct error *err);

@@ -78,11 +78,15 @@ static const uint8_t call_classes[MACHINE_CALL_COUNT] = {
 	[MACHINE_CALL_FILE_LOCK] = PROFILE_WAIT_LOCK,
 	[MACHINE_CALL_FILE_CONTROL] = PROFILE_WAIT_OTHER,
 	[MACHINE_CALL_EVENTS] = PROFILE_WAIT_IDLE,
+	[MACHINE_CALL_POLL] = PROFILE_WAIT_OTHER,
+	[MACHINE_CALL_SELECT] = PROFILE_WAIT_OTHER,
 	[MACHINE_CALL_ACCEPT] = PROFILE_WAIT_IDLE,
 	[MACHINE_CALL_CHILD] = PROFILE_WAIT_IDLE,
 	[MACHINE_CALL_SIGNAL] = PROFILE_WAIT_IDLE,
 	[MACHINE_CALL_SLEEP] = PROFILE_WAIT_TIMER,
+	[MACHINE_CALL_RECEIVE] = PROFILE_WAIT_OTHER,
 	[MACHINE_CALL_SOCKET] = PROFILE_WAIT_NETWORK,
+	[MACHINE_CALL_READ] = PROFILE_WAIT_OTHER,
 	[MACHINE_CALL_FILE] = PROFILE_WAIT_OTHER,
 	[MACHINE_CALL_PATH] = PROFILE_WAIT_IO,
 	[MACHINE_CALL_SYNC] = PROFILE_WAIT_IO,
@@ -118,7 +122,10 @@ bool wait_is_futex(const struct machine *machine, const struct ebpf_wait *wait)
 
 bool wait_is_for_events(const struct machine *machine, const struct ebpf_wait *wait)
 {
-	return wait->state != 0 && call_of(machine, wait) == MACHINE_CALL_EVENTS;
+	enum machine_call call = call_of(machine, wait);
+
+	return wait->state != 0 &&
+	       (call == MACHINE_CALL_EVENTS || call == MACHINE_CALL_POLL || call == MACHINE_CALL_SELECT);
 }
 
 /* fcntl() waits for locks that other processes hold, those of a process or those of an open file. */
@@ -133,12 +140,60 @@ static bool is_file_lock(const struct ebpf_wait *wait)
 
 static bool is_by_file(enum machine_call call, const struct ebpf_wait *wait)
 {
-	return call == MACHINE_CALL_FILE || (call == MACHINE_CALL_FILE_CONTROL && !is_file_lock(wait));
+	return call == MACHINE_CALL_FILE || call == MACHINE_CALL_READ ||
+	       (call == MACHINE_CALL_FILE_CONTROL && !is_file_lock(wait));
 }
 
 bool wait_class_needs_file(const struct machine *machine, const struct ebpf_wait *wait)
 {
-	return wait->state != 0 && !(wait->state & TASK_UNINTERRUPTIBLE) && is_by_file(call_of(machine, wait), wait);
+	/* Who the other end is was told of sockets only. */
+	return wait->state != 0 && !(wait->state & TASK_UNINTERRUPTIBLE) && wait->peer == EBPF_PEER_UNKNOWN &&
+	       is_by_file(call_of(machine, wait), wait);
+}
+
+enum ebpf_wait_descriptors wait_descriptors_of(const struct machine *machine, int64_t system_call)
+{
+	switch (machine_call_of(machine, system_call)) {
+	case MACHINE_CALL_READ:
+	case MACHINE_CALL_RECEIVE:
+		return EBPF_READS_ONE;
+	case MACHINE_CALL_POLL:
+		return EBPF_POLLS;
+	case MACHINE_CALL_SELECT:
+		return EBPF_SELECTS;
+	default:
+		return EBPF_READS_NONE;
+	}
+}
+
+/* poll() and select() without a descriptor are how programs sleep for less than a second. */
+static bool is_of_no_descriptor(enum machine_call call, const struct ebpf_wait *wait)
+{
+	return (call == MACHINE_CALL_POLL && (uint32_t)wait->arguments[1] == 0) ||
+	       (call == MACHINE_CALL_SELECT && (uint32_t)wait->arguments[0] == 0);
+}
+
+/*
+ * Whoever reads, or polls before it reads, waits for the other end of a socket. A client may have no request for as
+ * long as it likes: to wait for one is to wait for work. A call out was made because the answer is needed. Where the
+ * other end is not known, reading a socket is the network, and polling is an event loop.
+ */
+static enum profile_wait_class class_of_peer(enum machine_call call, const struct ebpf_wait *wait, enum wait_file file)
+{
+	bool polls = call == MACHINE_CALL_POLL || call == MACHINE_CALL_SELECT;
+
+	switch ((enum ebpf_wait_peer)wait->peer) {
+	case EBPF_PEER_CLIENT:
+		return PROFILE_WAIT_IDLE;
+	case EBPF_PEER_ANSWERED:
+	case EBPF_PEER_CALLED:
+		return PROFILE_WAIT_NETWORK;
+	case EBPF_PEER_UNKNOWN:
+		break;
+	}
+	if (polls)
+		return is_of_no_descriptor(call, wait) ? PROFILE_WAIT_TIMER : PROFILE_WAIT_IDLE;
+	return call == MACHINE_CALL_READ ? class_of_file(file) : PROFILE_WAIT_NETWORK;
 }
 
 /* A wait that no signal ends: for a disk, unless the call says that something else is more likely. */
@@ -147,6 +202,8 @@ static enum profile_wait_class class_of_uninterruptible(
 {
 	if (wait->system_call < 0 || is_by_file(call, wait))
 		return PROFILE_WAIT_IO;
+	if (wait_descriptors_of(machine, wait->system_call) != EBPF_READS_NONE)
+		return class_of_peer(call, wait, WAIT_FILE_UNKNOWN);
 	return call == MACHINE_CALL_MEMORY || wait_is_futex(machine, wait) || call == MACHINE_CALL_FILE_CONTROL
 		       ? PROFILE_WAIT_LOCK
 		       : (enum profile_wait_class)call_classes[call];
@@ -167,5 +224,7 @@ enum profile_wait_class wait_class_of(const struct machine *machine, const struc
 		return wait->state & TASK_NOLOAD ? PROFILE_WAIT_IDLE : class_of_uninterruptible(machine, wait, call);
 	if (wait_is_futex(machine, wait) || (call == MACHINE_CALL_FILE_CONTROL && is_file_lock(wait)))
 		return PROFILE_WAIT_LOCK;
+	if (wait_descriptors_of(machine, wait->system_call) != EBPF_READS_NONE)
+		return class_of_peer(call, wait, file);
 	return is_by_file(call, wait) ? class_of_file(file) : (enum profile_wait_class)call_classes[call];
 }

@@ -19,13 +19,16 @@ enum wait_file {
 /* "socket:[812]", "pipe:[9]", "anon_inode:[eventfd]", "/dev/pts/3", "/var/lib/x": what kind that is. */
 enum wait_file wait_file_of_link(const char *link);
 
+/* Where a system call has the descriptors whose other end it waits for. */
+enum ebpf_wait_descriptors wait_descriptors_of(const struct machine *machine, int64_t system_call);
+
 /* Whether the class of a wait depends on the file behind its first argument. */
 bool wait_class_needs_file(const struct machine *machine, const struct ebpf_wait *wait);
 
 /*
- * What a blocked thread waits for, by its state and system call alone: no kernel symbols are needed. Time in which it
- * was ready to run is PROFILE_WAIT_RUN_QUEUE, whatever it did before. `file` WAIT_FILE_UNKNOWN: not known, or not
- * needed.
+ * What a blocked thread waits for, by its state, its system call and who is at the other end of a socket: no kernel
+ * symbols are needed. Time in which it was ready to run is PROFILE_WAIT_RUN_QUEUE, whatever it did before. `file`
+ * WAIT_FILE_UNKNOWN: not known, or not needed.
  */
 enum profile_wait_class wait_class_of(const struct machine *machine, const struct ebpf_wait *wait, enum wait_file file);
 

@@ -2,6 +2,7 @@
 #include "sampler/live/waiting.h"
 
 #include "recording/collect/sleeper.h"
+#include "recording/collect/wait_class.h"
 #include "sampler/live/event_open.h"
 #include "sampler/live/members.h"
 #include "sampler/live/pace.h"
@@ -14,7 +15,14 @@
 #include <time.h>
 
 /* Rings hold samples of 16 kB of stack. */
-enum { VISITED_AT_ONCE = 32, MOST_PAGES = 1024, LEAST_PAGES = 32, MOST_PAGES_TOGETHER = 8192 };
+enum {
+	VISITED_AT_ONCE = 32,
+	MOST_PAGES = 1024,
+	LEAST_PAGES = 32,
+	MOST_PAGES_TOGETHER = 8192,
+	MOST_CALLS = 512,
+	KNOWN_PEERS = 1024
+};
 /* Less is not worth a line. */
 enum { REPORTED_NS = 50000000 };
 static const uint64_t second_ns = 1000000000;
@@ -24,6 +32,13 @@ struct waiting_cpu {
 	int first;        /* owned; -1: the CPU is offline */
 	int output;       /* owned, or `first`: the event that samples go through */
 	int switches;     /* owned; -1: not needed */
+};
+
+/* Who is at the other end of what a thread polls, in the wait of that number. */
+struct known_peer {
+	uint32_t tid;
+	uint64_t waits;
+	enum ebpf_wait_peer peer;
 };
 
 struct waiting {
@@ -39,6 +54,7 @@ struct waiting {
 	uint64_t visited_ns;                /* when the last visit began, by the records' clock */
 	struct ebpf_waiting_counts counted; /* when it was visited */
 	struct sleeper sleeper;
+	struct known_peer peers[KNOWN_PEERS]; /* threads share places */
 };
 
 /* ---- Events and rings ---- */
@@ -156,6 +172,7 @@ static struct ebpf_registers registers_of(const struct machine *machine)
 
 static bool create_programs(struct waiting *waiting, struct error *err)
 {
+	uint8_t descriptors_of_call[MOST_CALLS];
 	CLEANUP(cleanup_free) int *outputs = calloc(waiting->cpu_count, sizeof(*outputs));
 	const struct instrument_session *session = waiting->instrument.session;
 	const struct sampler_target *target = &session->options->target;
@@ -168,6 +185,8 @@ static bool create_programs(struct waiting *waiting, struct error *err)
 		.output = outputs,
 		.cpu_count = waiting->cpu_count,
 		.registers = registers_of(machine_host()),
+		.descriptors_of_call = descriptors_of_call,
+		.call_count = MOST_CALLS,
 		.has_switches = session->options->elapsed,
 	};
 
@@ -175,6 +194,8 @@ static bool create_programs(struct waiting *waiting, struct error *err)
 		return error_set_memory(err);
 	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++)
 		outputs[cpu] = waiting->cpus[cpu].output;
+	for (int64_t call = 0; call < MOST_CALLS; call++)
+		descriptors_of_call[call] = (uint8_t)wait_descriptors_of(machine_host(), call);
 	return ebpf_waiting_create(&loading, &waiting->programs, err);
 }
 
@@ -191,6 +212,24 @@ static void fit_to_hook(struct waiting *waiting)
 
 /* ---- Threads that are asleep ---- */
 
+/* A thread that polls all the time is asleep at the same place, visit after visit. */
+static void find_peer(struct waiting *waiting, struct ebpf_sleeper *found)
+{
+	struct collector *collector = waiting->instrument.session->collector;
+	struct known_peer *known = &waiting->peers[found->wait.tid % KNOWN_PEERS];
+	struct ebpf_polled polled[EBPF_MOST_POLLED];
+	size_t count;
+
+	if (known->tid != found->wait.tid || known->waits != found->waits) {
+		count = sleeper_read_polled(&found->wait, collector, polled);
+		if (count == 0)
+			return;
+		*known = (struct known_peer){ found->wait.tid, found->waits,
+			ebpf_waiting_find_peer(waiting->programs, found->wait.tid, polled, count) };
+	}
+	found->wait.peer = known->peer;
+}
+
 /* Makes a sample of a thread that is asleep, unless it has gone on meanwhile. */
 static bool take_sleeper(struct waiting *waiting, struct ebpf_sleeper *found, struct error *err)
 {
@@ -200,6 +239,7 @@ static bool take_sleeper(struct waiting *waiting, struct ebpf_sleeper *found, st
 
 	for (size_t i = 0; i < machine->perf_register_count; i++)
 		sleeper->registers[i] = found->registers[machine->kernel_order[i]];
+	find_peer(waiting, found);
 	sleeper->wait = found->wait;
 	sleeper->stack_room = waiting->stack_bytes;
 	(void)sleeper_read(sleeper, collector);

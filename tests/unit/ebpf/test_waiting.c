@@ -5,12 +5,18 @@
 #include "tests/unit/support/unit_test.h"
 
 #include <linux/perf_event.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +30,15 @@ static const struct ebpf_registers registers = {
 	REGISTERS * sizeof(uint64_t),
 	offsetof(struct user_regs_struct, orig_rax),
 	{ offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi) },
+};
+
+static const uint8_t descriptors_of_call[512] = {
+	[SYS_read] = EBPF_READS_ONE,
+	[SYS_recvfrom] = EBPF_READS_ONE,
+	[SYS_poll] = EBPF_POLLS,
+	[SYS_ppoll] = EBPF_POLLS,
+	[SYS_select] = EBPF_SELECTS,
+	[SYS_pselect6] = EBPF_SELECTS,
 };
 
 static bool is_untraced;
@@ -99,6 +114,8 @@ static void start_sampling(struct sampling *sampling, uint32_t samples_per_secon
 	struct ebpf_waiting_options options = { .interval_ns = INTERVAL_NS,
 		.samples_per_second = samples_per_second,
 		.registers = registers,
+		.descriptors_of_call = descriptors_of_call,
+		.call_count = sizeof(descriptors_of_call),
 		.has_switches = true,
 		.is_untraced = is_untraced };
 	struct error err;
@@ -131,6 +148,7 @@ static void stop_sampling(struct sampling *sampling)
 struct written {
 	uint64_t ends, releases, blocked_ns, queued_ns;
 	struct ebpf_wait last, release;
+	struct ebpf_wait on_descriptor; /* the last wait in a call that reads descriptors */
 };
 
 static void add_written(struct written *written, const struct ebpf_wait *wait, pid_t tid)
@@ -146,6 +164,9 @@ static void add_written(struct written *written, const struct ebpf_wait *wait, p
 	written->blocked_ns += wait->blocked_weight_ns;
 	written->queued_ns += wait->queued_weight_ns;
 	written->last = *wait;
+	if (wait->state && (uint64_t)wait->system_call < sizeof(descriptors_of_call) &&
+		descriptors_of_call[wait->system_call] != EBPF_READS_NONE)
+		written->on_descriptor = *wait;
 }
 
 /* The records fit into the rings, so that none of them lies across an end. */
@@ -233,6 +254,125 @@ static void end_sleeper(struct sleeper *sleeper)
 	close(sleeper->go[1]);
 	close(sleeper->ready[0]);
 	close(sleeper->ready[1]);
+}
+
+/* ---- Sockets ---- */
+
+enum { CONNECTED, ACCEPTED, SOCKETS };
+
+/* Both ends of a connection. */
+static void connect_sockets(const struct sockaddr *address, socklen_t size, int ends[SOCKETS])
+{
+	struct sockaddr_storage bound;
+	socklen_t bound_size = sizeof(bound);
+	int listener = socket(address->sa_family, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(listener, address, size), 0);
+	assert_int_equal(listen(listener, 8), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&bound, &bound_size), 0);
+	ends[CONNECTED] = socket(address->sa_family, SOCK_STREAM, 0);
+	assert_int_equal(connect(ends[CONNECTED], (struct sockaddr *)&bound, bound_size), 0);
+	ends[ACCEPTED] = accept(listener, NULL, NULL);
+	assert_true(ends[ACCEPTED] >= 0);
+	close(listener);
+}
+
+static void connect_tcp(int ends[SOCKETS])
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	connect_sockets((const struct sockaddr *)&address, sizeof(address), ends);
+}
+
+/* A name of which the kernel knows the rest. */
+static void connect_unix(int ends[SOCKETS])
+{
+	const struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	connect_sockets((const struct sockaddr *)&address, sizeof(address.sun_family), ends);
+}
+
+static void make_pair(int ends[SOCKETS])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+}
+
+static void wait_in_recv(int fd)
+{
+	char byte;
+
+	assert_int_equal(recv(fd, &byte, 1, 0), 1);
+}
+
+static void wait_in_read(int fd)
+{
+	char byte;
+
+	assert_int_equal(read(fd, &byte, 1), 1);
+}
+
+static void wait_in_poll(int fd)
+{
+	struct pollfd polled = { .fd = fd, .events = POLLIN };
+
+	assert_int_equal(poll(&polled, 1, -1), 1);
+}
+
+/* As libraries do that may be woken by another thread. */
+static void wait_in_poll_of_two(int fd)
+{
+	struct pollfd polled[] = { { .fd = eventfd(0, 0), .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+
+	assert_int_equal(ppoll(polled, 2, NULL, NULL), 1);
+	close(polled[0].fd);
+}
+
+static void wait_in_select(int fd)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	assert_int_equal(select(fd + 1, &set, NULL, NULL, NULL), 1);
+}
+
+static const struct peer_case {
+	void (*connect)(int ends[SOCKETS]);
+	int end;
+	void (*wait)(int fd);
+	enum ebpf_wait_peer peer;
+} peer_cases[] = {
+	{ connect_tcp, CONNECTED, wait_in_recv, EBPF_PEER_CALLED },
+	{ connect_tcp, CONNECTED, wait_in_read, EBPF_PEER_CALLED },
+	{ connect_tcp, CONNECTED, wait_in_poll, EBPF_PEER_CALLED },
+	{ connect_tcp, CONNECTED, wait_in_poll_of_two, EBPF_PEER_CALLED },
+	{ connect_tcp, CONNECTED, wait_in_select, EBPF_PEER_CALLED },
+	{ connect_tcp, ACCEPTED, wait_in_recv, EBPF_PEER_CLIENT },
+	{ connect_tcp, ACCEPTED, wait_in_poll, EBPF_PEER_CLIENT },
+	{ connect_tcp, ACCEPTED, wait_in_poll_of_two, EBPF_PEER_UNKNOWN },
+	{ connect_tcp, ACCEPTED, wait_in_select, EBPF_PEER_CLIENT },
+	{ connect_unix, CONNECTED, wait_in_recv, EBPF_PEER_CALLED },
+	{ connect_unix, CONNECTED, wait_in_poll, EBPF_PEER_CALLED },
+	{ connect_unix, ACCEPTED, wait_in_recv, EBPF_PEER_CLIENT },
+	{ make_pair, CONNECTED, wait_in_poll, EBPF_PEER_UNKNOWN },
+	{ make_pair, CONNECTED, wait_in_recv, EBPF_PEER_UNKNOWN },
+};
+
+struct socket_waiter {
+	const struct peer_case *of;
+	int fd;
+	pid_t tid;
+	int ready[2];
+};
+
+static void *run_socket_waiter(void *argument)
+{
+	struct socket_waiter *waiter = argument;
+
+	waiter->tid = (pid_t)syscall(SYS_gettid);
+	assert_int_equal(write(waiter->ready[1], "", 1), 1);
+	waiter->of->wait(waiter->fd);
+	return NULL;
 }
 
 /* ---- Tests ---- */
@@ -573,7 +713,46 @@ static void test_a_refusal_says_what_would_help(void **state)
 	expect_refusal(refuse_in_child);
 }
 
+/* Sampled when it goes on, and asked for while it is asleep. */
+static void expect_peer(struct sampling *sampling, const struct peer_case *of)
+{
+	struct socket_waiter waiter = { .of = of };
+	struct ebpf_polled polled = { .events = POLLIN };
+	pthread_t thread;
+	int ends[SOCKETS];
+	char byte;
+
+	of->connect(ends);
+	waiter.fd = polled.descriptor = ends[of->end];
+	assert_int_equal(write(waiter.fd, "?", 1), 1);
+	assert_int_equal(pipe(waiter.ready), 0);
+	assert_int_equal(pthread_create(&thread, NULL, run_socket_waiter, &waiter), 0);
+	assert_int_equal(read(waiter.ready[0], &byte, 1), 1);
+	sleep_ns(4 * INTERVAL_NS);
+	if (of->wait == wait_in_poll)
+		assert_int_equal(ebpf_waiting_find_peer(sampling->waiting, (uint32_t)waiter.tid, &polled, 1), of->peer);
+	assert_int_equal(write(ends[SOCKETS - 1 - of->end], "!", 1), 1);
+	pthread_join(thread, NULL);
+	assert_int_equal(read_written(sampling, waiter.tid).on_descriptor.peer, of->peer);
+	for (size_t i = 0; i < SOCKETS; i++) {
+		close(ends[i]);
+		close(waiter.ready[i]);
+	}
+}
+
+static void test_the_other_end_of_a_socket_is_known(void **state)
+{
+	struct sampling sampling;
+
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	for (size_t i = 0; i < sizeof(peer_cases) / sizeof(peer_cases[0]); i++)
+		expect_peer(&sampling, &peer_cases[i]);
+	stop_sampling(&sampling);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_the_other_end_of_a_socket_is_known),
 	cmocka_unit_test(test_short_waits_have_their_time),
 	cmocka_unit_test(test_the_budget_loses_nothing),
 	cmocka_unit_test(test_a_longer_interval_leaves_nothing_out),

@@ -176,8 +176,8 @@ static const struct {
 	{ EPOLL_WAIT, PROFILE_WAIT_IDLE },
 	{ EPOLL_PWAIT, PROFILE_WAIT_IDLE },
 	{ EPOLL_PWAIT2, PROFILE_WAIT_IDLE },
-	{ POLL, PROFILE_WAIT_IDLE },
-	{ PPOLL, PROFILE_WAIT_IDLE },
+	{ POLL, PROFILE_WAIT_TIMER },  /* of no descriptor */
+	{ PPOLL, PROFILE_WAIT_TIMER }, /* likewise */
 	{ SELECT, PROFILE_WAIT_IDLE },
 	{ PSELECT6, PROFILE_WAIT_IDLE },
 	{ IO_URING_ENTER, PROFILE_WAIT_IDLE },
@@ -217,6 +217,40 @@ static void calls_tell_what_a_thread_waits_for(void **state)
 			class_of(INTERRUPTIBLE | FREEZABLE, call, 0, WAIT_FILE_UNKNOWN), plain_calls[i].wait_class);
 		assert_int_equal(class_of(RUNNING, call, 0, WAIT_FILE_UNKNOWN), PROFILE_WAIT_RUN_QUEUE);
 	}
+}
+
+/* Whoever polls before it reads waits for the same as who reads at once. */
+static void who_is_at_the_other_end_decides(void **state)
+{
+	static const enum profile_wait_class classes[] = {
+		[EBPF_PEER_CLIENT] = PROFILE_WAIT_IDLE,
+		[EBPF_PEER_ANSWERED] = PROFILE_WAIT_NETWORK,
+		[EBPF_PEER_CALLED] = PROFILE_WAIT_NETWORK,
+	};
+	static const int64_t calls[] = { READ, RECVFROM, POLL, PPOLL, SELECT, PSELECT6 };
+
+	for (uint32_t peer = EBPF_PEER_CLIENT; peer <= EBPF_PEER_CALLED; peer++)
+		for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+			struct ebpf_wait wait = {
+				.state = INTERRUPTIBLE, .system_call = calls[i], .arguments = { 3, 1 }, .peer = peer
+			};
+
+			assert_int_equal(wait_class_of(x86_64(), &wait, WAIT_FILE_UNKNOWN), classes[peer]);
+			assert_false(wait_class_needs_file(x86_64(), &wait));
+			wait.state = RUNNING;
+			assert_int_equal(wait_class_of(x86_64(), &wait, WAIT_FILE_UNKNOWN), PROFILE_WAIT_RUN_QUEUE);
+		}
+}
+
+/* poll() and select() without a descriptor sleep; with several, none of which tells, they are event loops. */
+static void polling_nothing_is_sleeping(void **state)
+{
+	const struct ebpf_wait nothing = { .state = INTERRUPTIBLE, .system_call = PSELECT6 };
+
+	assert_int_equal(wait_class_of(x86_64(), &nothing, WAIT_FILE_UNKNOWN), PROFILE_WAIT_TIMER);
+	assert_int_equal(class_of(INTERRUPTIBLE, POLL, 0, WAIT_FILE_UNKNOWN), PROFILE_WAIT_TIMER);
+	assert_int_equal(class_of(INTERRUPTIBLE, POLL, 2, WAIT_FILE_UNKNOWN), PROFILE_WAIT_IDLE);
+	assert_int_equal(class_of(INTERRUPTIBLE, PPOLL, 1, WAIT_FILE_UNKNOWN), PROFILE_WAIT_IDLE);
 }
 
 /* Every number has a class in every state, and only calls that read a descriptor need one. */
@@ -363,6 +397,8 @@ int main(void)
 		cmocka_unit_test(descriptors_of_this_process_are_known),
 		cmocka_unit_test(reading_waits_for_what_the_descriptor_is),
 		cmocka_unit_test(calls_tell_what_a_thread_waits_for),
+		cmocka_unit_test(who_is_at_the_other_end_decides),
+		cmocka_unit_test(polling_nothing_is_sleeping),
 		cmocka_unit_test(every_call_has_a_class),
 		cmocka_unit_test(a_descriptor_is_looked_at_only_where_it_decides),
 		cmocka_unit_test(futex_waits_by_its_operation),
