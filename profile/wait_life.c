@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_at_site = 0.9, least_lived = 0.5;
+static const double least_at_site = 0.9, least_lived = 0.5, least_work = 0.01;
 
 struct life_key {
 	uint64_t path; /* hash of the functions' keys */
@@ -15,9 +15,12 @@ struct life_key {
 
 /* A site of one profile, or of all. */
 struct life_site {
-	double at_ns;   /* waited there */
-	double life_ns; /* of all threads that did */
-	double run_ns;  /* the length of their runs */
+	double at_ns;    /* waited there */
+	double life_ns;  /* of all threads that did */
+	double below_ns; /* of that, within what leads to the site: for timers */
+	double work_ns;  /* of that, waited at the same place for work */
+	double run_ns;   /* the length of their runs */
+	bool is_timer;
 	bool is_barred; /* one of the threads is none to which the model applies */
 	bool is_idle;
 };
@@ -169,7 +172,7 @@ static bool add_site(struct lives *l, const struct life_key *key, uint32_t *site
 		return true;
 	if (!ARRAY_RESERVE(&l->sites, &l->site_capacity, l->site_count + 1, ARRAY_MAX_IDS, err))
 		return false;
-	l->sites[l->site_count++] = (struct life_site){ 0 };
+	l->sites[l->site_count++] = (struct life_site){ .is_timer = key->wait_class == PROFILE_WAIT_TIMER };
 	return true;
 }
 
@@ -196,6 +199,40 @@ static bool add_wait(struct lives *l, struct hash_map *members, size_t sample, d
 	return true;
 }
 
+/* Adds the time of a sample to all sites of timers of its thread that it is below. */
+static void add_life_below(struct lives *l, const struct hash_map *members, size_t sample, double ns)
+{
+	const struct profile *profile = l->profile;
+	uint32_t stack = profile->samples[sample].stack;
+	enum profile_wait_class wait_class = profile_wait_class_of_stack(profile, stack);
+	bool is_work = wait_class == PROFILE_WAIT_IDLE || wait_class == PROFILE_WAIT_NETWORK;
+	uint32_t first = wait_class == PROFILE_WAIT_NONE ? stack : profile->stacks[stack].parent;
+	uint64_t path = 0;
+
+	for (uint32_t at = first; at != 0; at = profile->stacks[at].parent) {
+		struct life_key key = { l->paths[at], PROFILE_WAIT_TIMER };
+		uint32_t member[2] = { HASH_MAP_NONE, profile->samples[sample].thread };
+
+		if (l->paths[at] == path)
+			continue;
+		path = l->paths[at];
+		member[0] = hash_map_get(&l->map, &key);
+		if (member[0] == HASH_MAP_NONE || hash_map_get(members, member) == HASH_MAP_NONE)
+			continue;
+		l->sites[member[0]].below_ns += ns;
+		l->sites[member[0]].work_ns += is_work && path == l->paths[first] ? ns : 0;
+	}
+}
+
+static bool site_is_idle(const struct life_site *site)
+{
+	if (site->is_barred || site->run_ns <= 0 || site->life_ns < least_lived * site->run_ns)
+		return false;
+	return site->is_timer
+		       ? site->below_ns >= least_at_site * site->life_ns && site->work_ns < least_work * site->life_ns
+		       : site->at_ns >= least_at_site * site->life_ns;
+}
+
 static bool collect_sites(struct lives *l, struct error *err)
 {
 	const struct profile *profile = l->profile;
@@ -208,13 +245,11 @@ static bool collect_sites(struct lives *l, struct error *err)
 		if (profile_wait_info(profile_wait_class_of_stack(profile, profile->samples[i].stack))->may_be_idle)
 			ok = add_wait(l, &members, i, life_of_sample(profile, &types, i), err);
 	}
+	for (size_t i = 0; i < profile->sample_count && ok; i++)
+		add_life_below(l, &members, i, life_of_sample(profile, &types, i));
 	hash_map_deinit(&members);
-	for (size_t i = 0; i < l->site_count; i++) {
-		struct life_site *site = &l->sites[i];
-
-		site->is_idle = !site->is_barred && site->run_ns > 0 && site->at_ns >= least_at_site * site->life_ns &&
-				site->life_ns >= least_lived * site->run_ns;
-	}
+	for (size_t i = 0; i < l->site_count; i++)
+		l->sites[i].is_idle = site_is_idle(&l->sites[i]);
 	return ok;
 }
 

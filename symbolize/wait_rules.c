@@ -42,6 +42,14 @@ const char wait_rules_shipped[] =
 	"idle function py::_worker:*concurrent/futures/thread.py\n"
 	"idle function py::Arbiter.wait_for_signals:*gunicorn/arbiter.py\n"
 
+	/* Ruby. puma, thread_pool.rb: workers that take a client, and two threads that look after them at intervals;
+	   what an application does is below process_client of server.rb. sidekiq, processor.rb: the next job. */
+	"keep function rb::process_client:*puma/server.rb\n"
+	"idle function rb::block in spawn_thread:*puma/thread_pool.rb\n"
+	"idle function rb::block in start!:*puma/thread_pool.rb\n"
+	"keep function rb::process:*sidekiq/processor.rb\n"
+	"idle function rb::get_one:*sidekiq/processor.rb\n"
+
 	/* The JDK, java.util.concurrent: workers of pools, by the functions in which they take tasks. java.lang.ref:
 	   references that the garbage collector has found. */
 	"idle function *java.util.concurrent.ThreadPoolExecutor.getTask*\n"
@@ -49,6 +57,13 @@ const char wait_rules_shipped[] =
 	"idle function *java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take*\n"
 	"idle function *java.lang.ref.Reference.waitForReferencePendingList*\n"
 	"idle function *java.lang.ref.ReferenceQueue.remove*\n"
+
+	/* Pools of Java that are not the JDK's: JBoss Threads (XNIO, Undertow, WildFly), Jetty, Netty, Akka's own. */
+	"idle function *org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode.park*\n"
+	"idle function *org.eclipse.jetty.util.thread.QueuedThreadPool.idleJobPoll*\n"
+	"idle function *org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.idleJobPoll*\n"
+	"idle function *io.netty.util.concurrent.SingleThreadEventExecutor.takeTask*\n"
+	"idle function *io.netty.util.HashedWheelTimer$Worker.waitForNextTick*\n"
 
 	/* HotSpot, src/hotspot/share: operations of the VM, methods to compile, what is done at intervals; tasks,
 	   buffers and cycles of garbage collectors. */

@@ -201,6 +201,45 @@ static void some_classes_are_never_idle(void **state)
 	}
 }
 
+/* A thread that sleeps between its chores, whatever part of its time these take. */
+static void sleeping_between_chores_is_idle_however_long_they_take(void **state)
+{
+	static const int64_t busy_ms[] = { 100, 900, 1100, 5000, 9900 };
+
+	for (size_t i = 0; i < sizeof(busy_ms) / sizeof(busy_ms[0]); i++) {
+		struct profile *profile = pool(100);
+		uint32_t thread = add_thread(profile, 1, 9);
+
+		spend(profile, thread, "start;keeper;sweep;compute", PROFILE_WAIT_NONE, busy_ms[i]);
+		spend(profile, thread, "start;keeper;sweep;@lock", PROFILE_WAIT_LOCK, 50);
+		spend(profile, thread, "start;keeper;@usleep;@nanosleep", PROFILE_WAIT_TIMER, 9950 - busy_ms[i]);
+		assert_int_equal(idle_ms(profile), 9950 - busy_ms[i]);
+	}
+}
+
+/* It waits for its work elsewhere, so that it sleeps within a task; or sleeps within one of several things it does. */
+static void sleeping_within_a_task_is_not_idle(void **state)
+{
+	static const enum profile_wait_class work[] = { PROFILE_WAIT_IDLE, PROFILE_WAIT_NETWORK };
+	struct profile *profile;
+	uint32_t thread;
+
+	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++) {
+		int64_t were_idle = work[i] == PROFILE_WAIT_IDLE ? 500 : 0;
+
+		profile = pool(100);
+		thread = add_thread(profile, 1, 9);
+		spend(profile, thread, "start;serve;@recv", work[i], 500);
+		spend(profile, thread, "start;serve;@usleep", PROFILE_WAIT_TIMER, 9500);
+		assert_int_equal(idle_ms(profile), were_idle);
+	}
+	profile = pool(100);
+	thread = add_thread(profile, 1, 9);
+	spend(profile, thread, "start;keeper;ask;compute", PROFILE_WAIT_NONE, 2000);
+	spend(profile, thread, "start;keeper;retry;@usleep", PROFILE_WAIT_TIMER, 8000);
+	assert_int_equal(idle_ms(profile), 0);
+}
+
 /* A thread that reads from a socket has no request yet, unless its process asks others itself. */
 static void the_network_is_idle_where_nobody_is_called(void **state)
 {
@@ -333,6 +372,8 @@ int main(void)
 		cmocka_unit_test(a_pool_is_of_one_class),
 		cmocka_unit_test(neither_the_c_library_nor_other_programs_matter),
 		cmocka_unit_test(some_classes_are_never_idle),
+		cmocka_unit_test(sleeping_between_chores_is_idle_however_long_they_take),
+		cmocka_unit_test(sleeping_within_a_task_is_not_idle),
 		cmocka_unit_test(the_network_is_idle_where_nobody_is_called),
 		cmocka_unit_test(a_thread_for_one_request_and_a_program_of_one_thread_are_not_idle),
 		cmocka_unit_test(a_place_is_idle_on_both_sides_or_on_none),
