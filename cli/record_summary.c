@@ -402,15 +402,6 @@ static void add_up_waits(const struct profile *profile, bool *has_waited, struct
 	}
 }
 
-/* Whether threads of the recording wait for goroutines (Go, runtime/proc.go). */
-static bool has_goroutines(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->function_count; i++)
-		if (strcmp(profile_string(profile, profile->functions[i].name), "runtime.findRunnable") == 0)
-			return true;
-	return false;
-}
-
 /* "waiting: 12.3 s in 8 threads: lock 80 %, io 12 %, timer 8 %; idle 40.0 s" */
 static void append_waits(struct buffer *text, const struct profile *profile)
 {
@@ -435,9 +426,8 @@ static void append_waits(struct buffer *text, const struct profile *profile)
 	if (waited.ns[PROFILE_WAIT_IDLE] > 0)
 		buffer_printf(text, "; idle %.1f s", (double)waited.ns[PROFILE_WAIT_IDLE] / 1e9);
 	buffer_append_byte(text, '\n');
-	if (waited.ns[PROFILE_WAIT_IDLE] > waited.off_cpu_ns && has_goroutines(profile))
-		buffer_printf(text,
-			"goroutines wait without a thread, which is idle then: what they wait for, Go's own block profile tells\n");
+	if (profile_waits_unseen(profile))
+		buffer_printf(text, "%s\n", profile_waits_unseen(profile));
 }
 
 /* Where a program is slow although it hardly uses a CPU, samples of the CPU do not show why. */

@@ -40,6 +40,20 @@ void profile_latency_counts(
 	}
 }
 
+double profile_latency_mean(const uint64_t counts[static PROFILE_LATENCY_BUCKETS])
+{
+	double total = 0, sum = 0;
+
+	for (int i = 0; i < PROFILE_LATENCY_BUCKETS; i++) {
+		double start = (double)profile_latency_bucket_start((uint16_t)i),
+		       end = (double)profile_latency_bucket_end((uint16_t)i);
+
+		total += (double)counts[i];
+		sum += (double)counts[i] * (start + end) / 2;
+	}
+	return total > 0 ? sum / total : NAN;
+}
+
 double profile_latency_quantile(const uint64_t counts[static PROFILE_LATENCY_BUCKETS], double part)
 {
 	double total = 0, before = 0;

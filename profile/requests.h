@@ -125,3 +125,6 @@ void profile_latency_counts(const struct profile *profile, enum profile_exchange
  * buckets, in which they are taken to be evenly spread; NAN without latencies.
  */
 double profile_latency_quantile(const uint64_t counts[static PROFILE_LATENCY_BUCKETS], double part);
+
+/* The mean, with each latency in the middle of its bucket; NAN: there are none. */
+double profile_latency_mean(const uint64_t counts[static PROFILE_LATENCY_BUCKETS]);

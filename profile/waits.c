@@ -121,6 +121,21 @@ bool profile_has_waits(const struct profile *profile)
 	return values.off_cpu != PROFILE_NONE && values.idle != PROFILE_NONE && values.wall != PROFILE_NONE;
 }
 
+/* The scheduler of Go (runtime/proc.go) parks goroutines, and its threads go on, or have nothing to run. */
+const char *profile_waits_unseen(const struct profile *profile)
+{
+	if (!profile_has_waits(profile))
+		return NULL;
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (strcmp(profile_string(profile, profile->functions[i].name), "runtime.findRunnable") == 0)
+			return "what goroutines wait for, such as a sync.Mutex or a channel, is not in this recording: they wait "
+			       "without a thread. Go's own profiles tell: call runtime.SetMutexProfileFraction(5) and "
+			       "runtime.SetBlockProfileRate(10000) in the program, import net/http/pprof, and run "
+			       "'go tool pprof http://HOST:PORT/debug/pprof/mutex' (or .../block); what it saves, 'kelvin diff' "
+			       "compares";
+	return NULL;
+}
+
 bool profile_add_wait_values(struct profile *profile, struct error *err)
 {
 	for (size_t i = VALUE_OFF_CPU; i < VALUE_COUNT; i++)

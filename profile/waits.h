@@ -76,6 +76,12 @@ enum profile_wait_class profile_wait_class_of_stack(const struct profile *profil
 /* What sentences call a value type of a recording of waits: "waiting time"; NULL for any other type. Static. */
 const char *profile_wait_value_words(const char *type);
 
+/*
+ * What no recording of this program's waits can show, and what does: sentences, without a full stop at the end. NULL:
+ * there is nothing of that kind. Static.
+ */
+const char *profile_waits_unseen(const struct profile *profile);
+
 /* The value types by name; PROFILE_NONE for one that the profile lacks. */
 struct profile_wait_values {
 	uint32_t cpu, off_cpu, idle, wall;

@@ -22,6 +22,8 @@ struct waits_side {
 	struct waits_release *releases; /* owned: by falling time */
 	size_t release_count;
 	struct waits_rate rate;
+	double answer_ns;   /* how long a request takes on average; NAN: not known */
+	const char *unseen; /* profile_waits_unseen() */
 };
 
 struct waits {
@@ -434,6 +436,14 @@ struct waits_rate waits_rate(const struct waits *waits, enum diff_side side)
 
 /* ---- Both sides ---- */
 
+static double mean_answer(const struct profile *profile)
+{
+	uint64_t counts[PROFILE_LATENCY_BUCKETS];
+
+	profile_latency_counts(profile, PROFILE_EXCHANGE_ANSWERED, counts);
+	return profile_latency_mean(counts);
+}
+
 static bool sum_side(const struct render_input *input, enum diff_side side, struct waits *waits, struct error *err)
 {
 	struct waits_work w = { .diff = input->diff,
@@ -443,6 +453,8 @@ static bool sum_side(const struct render_input *input, enum diff_side side, stru
 	bool ok = work_init(&w, err) && find_sites(&w, err);
 
 	w.side->rate = rate_of(w.diff, w.profile, side);
+	w.side->answer_ns = mean_answer(w.profile);
+	w.side->unseen = profile_waits_unseen(w.profile);
 	if (ok) {
 		find_callers(&w);
 		sum_classes(&w);
@@ -547,6 +559,22 @@ void waits_lock_words(const struct waits_lock *lock, struct buffer *out)
 		buffer_printf(out, "lock %" PRIu32 " (no name)", lock->number);
 }
 
+/*
+ * Threads may wait in requests for as long as these take, or for a multiple of it where several threads work on one.
+ * What is far beyond that is waited beside the requests, and no request is slower for it.
+ */
+static void append_beside(const struct waits_side *side, double waiting, struct buffer *out)
+{
+	static const double least_ratio = 2;
+	double each = waiting / side->rate.count;
+
+	if (strcmp(side->rate.words, "per request") == 0 && each > least_ratio * side->answer_ns)
+		buffer_printf(out,
+			"; a request takes %s on average, so that most of this is waited beside requests: what it waits for "
+			"idly, --wait-rules can say",
+			format_value(side->answer_ns, "nanoseconds").text);
+}
+
 void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out)
 {
 	const int64_t *total = waits_total(waits, side);
@@ -568,4 +596,7 @@ void waits_sentence(const struct waits *waits, enum diff_side side, struct buffe
 	if (total[PROFILE_WAIT_IDLE] > 0)
 		buffer_printf(out, "; idle %s not counted",
 			format_value((double)total[PROFILE_WAIT_IDLE], "nanoseconds").text);
+	append_beside(&waits->sides[side], waiting, out);
+	if (waits->sides[side].unseen)
+		buffer_printf(out, ". Not seen: %s", waits->sides[side].unseen);
 }

@@ -89,6 +89,6 @@ struct waits_rate waits_rate(const struct waits *waits, enum diff_side side);
 
 /*
  * Appends "waiting: 12.3 s, 1.23 s per second: lock 80.1 %, io 12.0 %; idle 40.2 s not counted" about a side, without a
- * full stop; nothing if it has no waits.
+ * full stop, with what is to be known of these figures; nothing if it has no waits.
  */
 void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out);

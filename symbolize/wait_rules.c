@@ -42,6 +42,15 @@ const char wait_rules_shipped[] =
 	"idle function py::_worker:*concurrent/futures/thread.py\n"
 	"idle function py::Arbiter.wait_for_signals:*gunicorn/arbiter.py\n"
 
+	/* Clients and servers of HTTP in standard libraries, where the recording could not see which end a socket is:
+	   CPython's http/client.py reads answers alone, http/server.py requests, and calls what handles them do_GET
+	   and the like. net/protocol.rb of Ruby has the socket of a client. sun.net.www.http of the JDK. */
+	"network function py::HTTPResponse.*:*http/client.py\n"
+	"keep function py::*.do_*\n"
+	"idle function py::BaseHTTPRequestHandler.handle_one_request:*http/server.py\n"
+	"network function rb::rbuf_fill:*net/protocol.rb\n"
+	"network function *sun.net.www.http.HttpClient.parseHTTP*\n"
+
 	/* Ruby. puma, thread_pool.rb: workers that take a client, and two threads that look after them at intervals;
 	   what an application does is below process_client of server.rb. sidekiq, processor.rb: the next job. */
 	"keep function rb::process_client:*puma/server.rb\n"

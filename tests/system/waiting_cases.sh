@@ -222,5 +222,7 @@ func main() {
 END
 	GO111MODULE=off go build -o parked parked.go || fail "parked.go does not compile"
 	run 0 kelvin record --off-cpu -o parked.pb.gz -- ./parked
-	says stderr "^goroutines wait without a thread, which is idle then: what they wait for, Go's own block profile tells\$"
+	says stderr "^what goroutines wait for, .*'go tool pprof http://HOST:PORT/debug/pprof/mutex'"
+	run 0 kelvin report parked.pb.gz --text report.txt
+	tr -s ' \n' ' ' <report.txt | grep -q 'Not seen: what goroutines wait for' || fail "the report says nothing of goroutines: $(cat report.txt)"
 fi
