@@ -19,6 +19,7 @@ struct life_site {
 	double life_ns;  /* of all threads that did */
 	double below_ns; /* of that, within what leads to the site: for timers */
 	double work_ns;  /* of that, waited at the same place for work */
+	double lived_ns; /* with what they waited for a CPU */
 	double run_ns;   /* the length of their runs */
 	bool is_timer;
 	bool is_barred; /* one of the threads is none to which the model applies */
@@ -31,6 +32,7 @@ struct lives {
 	const bool *kept;
 	uint64_t *paths;     /* owned: [stack] */
 	double *life_ns;     /* owned: [thread] */
+	double *lived_ns;    /* owned: [thread] with what it waited for a CPU */
 	bool *is_only;       /* owned: [thread] no other one of its process was recorded */
 	bool *calls_out;     /* owned: [thread] its process calls others, or it is not known */
 	struct hash_map map; /* of life_key: index of the site */
@@ -42,6 +44,7 @@ static void lives_deinit(struct lives *l)
 {
 	free(l->paths);
 	free(l->life_ns);
+	free(l->lived_ns);
 	free(l->is_only);
 	free(l->calls_out);
 	free(l->sites);
@@ -130,15 +133,20 @@ static void find_callers(struct lives *l)
 	}
 }
 
-/* The time of a sample that belongs to a life. */
-static double life_of_sample(const struct profile *profile, const struct profile_wait_values *types, size_t sample)
+static double time_of_sample(const struct profile *profile, const struct profile_wait_values *types, size_t sample)
 {
 	const int64_t *values = &profile->values[sample * profile->value_type_count];
 
-	if (profile_wait_class_of_stack(profile, profile->samples[sample].stack) == PROFILE_WAIT_RUN_QUEUE)
-		return 0;
 	return (double)values[types->off_cpu] + (double)values[types->idle] +
 	       (types->cpu == PROFILE_NONE ? 0 : (double)values[types->cpu]);
+}
+
+/* The time of a sample that belongs to a life. */
+static double life_of_sample(const struct profile *profile, const struct profile_wait_values *types, size_t sample)
+{
+	return profile_wait_class_of_stack(profile, profile->samples[sample].stack) == PROFILE_WAIT_RUN_QUEUE
+		       ? 0
+		       : time_of_sample(profile, types, sample);
 }
 
 static bool find_threads(struct lives *l, struct error *err)
@@ -148,12 +156,15 @@ static bool find_threads(struct lives *l, struct error *err)
 	size_t count = profile->thread_count + 1;
 
 	l->life_ns = calloc(count, sizeof(*l->life_ns));
+	l->lived_ns = calloc(count, sizeof(*l->lived_ns));
 	l->is_only = calloc(count, sizeof(*l->is_only));
 	l->calls_out = calloc(count, sizeof(*l->calls_out));
-	if (!l->life_ns || !l->is_only || !l->calls_out)
+	if (!l->life_ns || !l->lived_ns || !l->is_only || !l->calls_out)
 		return error_set_memory(err);
-	for (size_t i = 0; i < profile->sample_count; i++)
+	for (size_t i = 0; i < profile->sample_count; i++) {
 		l->life_ns[profile->samples[i].thread] += life_of_sample(profile, &types, i);
+		l->lived_ns[profile->samples[i].thread] += time_of_sample(profile, &types, i);
+	}
 	find_callers(l);
 	return count_threads(l, err);
 }
@@ -194,6 +205,7 @@ static bool add_wait(struct lives *l, struct hash_map *members, size_t sample, d
 	if (!added)
 		return true;
 	site->life_ns += l->life_ns[thread];
+	site->lived_ns += l->lived_ns[thread];
 	site->run_ns += (double)profile->runs[profile->threads[thread].run].duration_ns;
 	site->is_barred |= l->is_only[thread] || (key.wait_class == PROFILE_WAIT_NETWORK && l->calls_out[thread]);
 	return true;
@@ -226,7 +238,7 @@ static void add_life_below(struct lives *l, const struct hash_map *members, size
 
 static bool site_is_idle(const struct life_site *site)
 {
-	if (site->is_barred || site->run_ns <= 0 || site->life_ns < least_lived * site->run_ns)
+	if (site->is_barred || site->run_ns <= 0 || site->lived_ns < least_lived * site->run_ns)
 		return false;
 	return site->is_timer
 		       ? site->below_ns >= least_at_site * site->life_ns && site->work_ns < least_work * site->life_ns

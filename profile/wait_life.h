@@ -17,12 +17,12 @@
  *	- lived for at least half of the recording. A thread that is made for one request waits at one site, too;
  *	- have others beside them in their process. A program of one thread waits for what it was started for.
  *
- * A timer's site is judged by the path instead: 90 % of the lives of its threads are below the function that sleeps, and
- * it waits there for no work (an event loop, a client). Such a thread sleeps between its chores, however long these
+ * A timer's site is judged by the path instead: 90 % of the lives of its threads are below the function that sleeps,
+ * and it waits there for no work (an event loop, a client). Such a thread sleeps between its chores, however long these
  * take; so it is of one class in every run, however busy the machine.
  *
- * Waiting for a CPU is no part of a life: other programs decide how long it is. Sites are judged as a whole, not
- * thread by thread, so that the threads of one pool are of one class. Of classes, the model is about conditions,
+ * Waiting for a CPU is no part of what threads spend their time with, though of how long they lived: other programs
+ * decide how long it is. Sites are judged as a whole, not thread by thread, so that the threads of one pool are of one class. Of classes, the model is about conditions,
  * timers, and the network in processes that are known to call nobody. A mutex is never idle, since somebody holds it.
  *
  * What it cannot tell: a pool with less than a tenth of its threads' time in tasks, all of whose waiting is within the

@@ -217,6 +217,18 @@ static void sleeping_between_chores_is_idle_however_long_they_take(void **state)
 	}
 }
 
+/* A thread that waits for a CPU lives, so that a busy machine makes no other class. */
+static void who_waits_for_a_cpu_lives(void **state)
+{
+	struct profile *profile = pool(100);
+	uint32_t thread = add_thread(profile, 1, 9);
+
+	spend(profile, thread, "start;keeper;@usleep", PROFILE_WAIT_TIMER, 2000);
+	spend(profile, thread, "start;keeper;@usleep", PROFILE_WAIT_RUN_QUEUE, 7900);
+	spend(profile, thread, "start;keeper;compute", PROFILE_WAIT_NONE, 100);
+	assert_int_equal(idle_ms(profile), 2000);
+}
+
 /* It waits for its work elsewhere, so that it sleeps within a task; or sleeps within one of several things it does. */
 static void sleeping_within_a_task_is_not_idle(void **state)
 {
@@ -373,6 +385,7 @@ int main(void)
 		cmocka_unit_test(neither_the_c_library_nor_other_programs_matter),
 		cmocka_unit_test(some_classes_are_never_idle),
 		cmocka_unit_test(sleeping_between_chores_is_idle_however_long_they_take),
+		cmocka_unit_test(who_waits_for_a_cpu_lives),
 		cmocka_unit_test(sleeping_within_a_task_is_not_idle),
 		cmocka_unit_test(the_network_is_idle_where_nobody_is_called),
 		cmocka_unit_test(a_thread_for_one_request_and_a_program_of_one_thread_are_not_idle),
