@@ -360,9 +360,12 @@ static inline void meet_end(struct waiting_thread *thread, __u32 tid)
 static __always_inline int charge_current(void *context, __u64 hook, _Bool is_last, _Bool with_frames)
 {
 	__u32 tid = bpf_get_current_pid_tgid();
-	struct waiting_thread *thread = find_thread(tid);
 	struct ebpf_wait wait = { .kind = EBPF_WAIT_END, .hook = hook };
+	struct waiting_thread *thread;
 
+	if (!is_last && is_settled(tid))
+		return 0;
+	thread = find_thread(tid);
 	if (!thread)
 		return 0;
 	if (thread->since != 0)
@@ -435,14 +438,21 @@ static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 
 static inline void end_wait(struct task_struct *task, __u64 now)
 {
-	__u32 tid = task->pid;
+	__u32 tid = task->pid, zero = 0;
 	struct waiting_thread *thread = find_thread(tid);
+	struct given *given = bpf_map_lookup_elem(&last_given, &zero);
 
 	/* No program has met a thread that has not left a CPU yet. */
 	if (switch_room > 0 && (thread || is_of_target(task->tgid, tid)))
 		write_switch(tid, 1, now);
 	if (thread && thread->since != 0)
 		add_wait(thread, now);
+	if (thread && !is_due(thread))
+		forget_wait(thread);
+	if (given) {
+		given->tid = tid;
+		given->is_due = thread && is_due(thread);
+	}
 }
 
 /* bool preempt, struct task_struct *prev, struct task_struct *next, and since Linux 5.18 the state of prev. */
@@ -490,17 +500,19 @@ static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _B
 	struct task_struct *task = (struct task_struct *)arguments->args[0];
 	__u32 tid = BPF_CORE_READ(task, pid);
 	struct waiting_thread *thread = find_thread(tid);
-	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	struct ebpf_wait wait = { .kind = EBPF_WAIT_RELEASE };
 	struct times times;
+	__u64 now, id;
 
 	if (!thread || thread->since == 0 || thread->woken || thread->state == 0)
 		return 0;
+	now = bpf_ktime_get_ns();
 	thread->woken = now;
 	times = times_of(thread, now);
 	fit_sums(thread);
 	if (thread->sums[WAITING_BLOCKED] + times.of[WAITING_BLOCKED] < thread->interval || enabled_at == 0)
 		return 0;
+	id = bpf_get_current_pid_tgid();
 	if (!is_of_target(id >> 32, id) || !window_has_room(now, &window_releases, most_in_window / 2))
 		return 0;
 	wait.is_interrupt = is_interrupt(arguments);

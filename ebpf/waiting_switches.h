@@ -1,7 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* The rings of switches. Only waiting.bpf.c includes this, behind its counters and what the recorder sets. */
+/*
+ * What switches leave: whom a CPU was given to, and the rings of switches. Only waiting.bpf.c includes this, behind its
+ * counters and what the recorder sets.
+ */
+
+/* The thread that a CPU was given to last: the hook has nothing to do for one that is not to be charged. */
+struct given {
+	__u32 tid;
+	_Bool is_due;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct given);
+} last_given SEC(".maps");
+
+/* Whether the switch that gave the current thread its CPU was told, and has found nothing to charge it for. */
+static inline _Bool is_settled(__u32 tid)
+{
+	__u32 zero = 0;
+	const struct given *given = bpf_map_lookup_elem(&last_given, &zero);
+
+	return given && given->tid == tid && !given->is_due;
+}
 
 /* The rings of all CPUs, one behind the other; user space maps them. */
 struct {
