@@ -90,12 +90,16 @@ static void quantiles_lie_in_the_bucket_that_reaches_the_part(void **state)
 	uint64_t counts[PROFILE_LATENCY_BUCKETS] = { 0 };
 
 	assert_true(isnan(profile_latency_quantile(counts, 0.5)));
+	assert_true(isnan(profile_latency_mean(counts)));
 	/* 90 of 1 µs, 9 of 1 ms, 1 of 1 s. */
 	counts[(uint16_t)requests_bucket(1000)] = 90;
 	counts[(uint16_t)requests_bucket(1000000)] = 9;
 	counts[(uint16_t)requests_bucket((uint64_t)second_ns)] = 1;
 	assert_int_equal((uint16_t)requests_bucket((uint64_t)profile_latency_quantile(counts, 0.5)),
 		(uint16_t)requests_bucket(1000));
+	/* Buckets are a sixteenth of their start at most, and latencies in the middle. */
+	assert_true(
+		fabs(profile_latency_mean(counts) / (0.9 * 1e3 + 0.09 * 1e6 + 0.01 * (double)second_ns) - 1) < 0.04);
 	/* Exactly at the end of the bucket. */
 	assert_near(profile_latency_quantile(counts, 0.9),
 		(double)profile_latency_bucket_end((uint16_t)requests_bucket(1000)));

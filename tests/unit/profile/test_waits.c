@@ -35,6 +35,22 @@ static void each_class_has_a_name_and_a_frame(void **state)
 	assert_string_equal(profile_wait_info(PROFILE_WAIT_RUN_QUEUE)->frame, "[waiting: run queue]");
 }
 
+static void what_goroutines_wait_for_is_said_to_be_unseen(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = new_recording();
+	CLEANUP(profile_cleanup) struct profile *of_cpu = NULL;
+	struct profile_function scheduler = { 0 };
+	uint32_t id;
+	struct error err;
+
+	assert_null(profile_waits_unseen(profile));
+	assert_true(profile_intern(profile, "runtime.findRunnable", &scheduler.name, &err));
+	assert_true(profile_add_function(profile, &scheduler, &id, &err));
+	assert_non_null(strstr(profile_waits_unseen(profile), "debug/pprof/mutex"));
+	assert_true(profile_create(&of_cpu, &err));
+	assert_null(profile_waits_unseen(of_cpu));
+}
+
 static void other_names_are_no_frames_of_waits(void **state)
 {
 	static const char *const names[] = { "", "lock", "[waiting: ]", "[waiting: lock", "[waiting: lock]x",
@@ -393,6 +409,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_class_has_a_name_and_a_frame),
+		cmocka_unit_test(what_goroutines_wait_for_is_said_to_be_unseen),
 		cmocka_unit_test(other_names_are_no_frames_of_waits),
 		cmocka_unit_test(a_recording_of_waits_has_its_values_in_order),
 		cmocka_unit_test(files_of_other_tools_may_have_some_values_only),

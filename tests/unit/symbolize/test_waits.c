@@ -265,6 +265,10 @@ static void functions_tell_locks_from_conditions(void **state)
 #define AWAIT                                                                                                          \
 	"boolean java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await();"                       \
 	"void java.util.concurrent.locks.LockSupport.park()"
+#define PARK "void java.util.concurrent.locks.LockSupport.parkNanos(java.lang.Object, long)"
+#define XNIO "void java.lang.Thread.run();void org.jboss.threads.EnhancedQueueExecutor$ThreadBody.run()"
+#define PUMA "/gems/puma-5.6.5/lib/puma/"
+#define HTTP "/usr/lib/python3.11/http/"
 #define FUTURES "/usr/lib/python3.11/concurrent/futures/thread.py"
 
 /* Of each program: what waits for work alone, and what must stay visible beside it. */
@@ -296,6 +300,26 @@ static void services_wait_for_work_where_rules_say(void **state)
 			PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
 		/* getTask() is inlined. */
 		{ POOL ";" AWAIT, PROFILE_WAIT_LOCK, PROFILE_WAIT_IDLE },
+		/* A pool of XNIO's, and what its tasks wait for. */
+		{ XNIO ";void org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode.park(long);" PARK,
+			PROFILE_WAIT_CONDITION, PROFILE_WAIT_IDLE },
+		{ XNIO ";void org.jboss.threads.EnhancedQueueExecutor$Task.run();void com.shop.Order.run();" PARK,
+			PROFILE_WAIT_CONDITION, PROFILE_WAIT_CONDITION },
+		{ "rb::block in spawn_thread:" PUMA "thread_pool.rb;pthread_cond_wait", PROFILE_WAIT_CONDITION,
+			PROFILE_WAIT_IDLE },
+		{ "rb::block in spawn_thread:" PUMA "thread_pool.rb;rb::process_client:" PUMA
+		  "server.rb;rb::rbuf_fill:/usr/lib/ruby/3.1.0/net/protocol.rb;ppoll",
+			PROFILE_WAIT_IDLE, PROFILE_WAIT_NETWORK },
+		/* A gateway of which a recording did not see the sockets: the next request, and the answer of a call
+		   out. */
+		{ "py::BaseHTTPRequestHandler.handle_one_request:" HTTP
+		  "server.py;py::SocketIO.readinto:/socket.py;recv",
+			PROFILE_WAIT_NETWORK, PROFILE_WAIT_IDLE },
+		{ "py::BaseHTTPRequestHandler.handle_one_request:" HTTP "server.py;py::H.do_GET:gw.py;"
+		  "py::HTTPResponse._read_status:" HTTP "client.py;py::SocketIO.readinto:/socket.py;poll",
+			PROFILE_WAIT_IDLE, PROFILE_WAIT_NETWORK },
+		{ "py::BaseHTTPRequestHandler.handle_one_request:" HTTP "server.py;py::H.do_GET:gw.py;nanosleep",
+			PROFILE_WAIT_TIMER, PROFILE_WAIT_TIMER },
 		{ POOL ";void com.shop.Order.run();" AWAIT, PROFILE_WAIT_LOCK, PROFILE_WAIT_CONDITION },
 		{ POOL ";ObjectSynchronizer::enter(Handle)", PROFILE_WAIT_LOCK, PROFILE_WAIT_LOCK },
 		{ "void com.shop.Main.main(java.lang.String[]);"
