@@ -4,6 +4,7 @@
 #include "refusal_fixture.h"
 #include "tests/unit/support/unit_test.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -260,14 +261,19 @@ static void end_sleeper(struct sleeper *sleeper)
 
 enum { CONNECTED, ACCEPTED, SOCKETS };
 
-/* Both ends of a connection. */
+/* Both ends of a connection; -1 where there is no such network, as in an emulator without a loopback device. */
 static void connect_sockets(const struct sockaddr *address, socklen_t size, int ends[SOCKETS])
 {
 	struct sockaddr_storage bound;
 	socklen_t bound_size = sizeof(bound);
 	int listener = socket(address->sa_family, SOCK_STREAM, 0);
 
-	assert_int_equal(bind(listener, address, size), 0);
+	if (bind(listener, address, size) != 0) {
+		assert_int_equal(errno, EADDRNOTAVAIL);
+		close(listener);
+		ends[CONNECTED] = ends[ACCEPTED] = -1;
+		return;
+	}
 	assert_int_equal(listen(listener, 8), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&bound, &bound_size), 0);
 	ends[CONNECTED] = socket(address->sa_family, SOCK_STREAM, 0);
@@ -723,6 +729,8 @@ static void expect_peer(struct sampling *sampling, const struct peer_case *of)
 	char byte;
 
 	of->connect(ends);
+	if (ends[CONNECTED] < 0)
+		return;
 	waiter.fd = polled.descriptor = ends[of->end];
 	assert_int_equal(write(waiter.fd, "?", 1), 1);
 	assert_int_equal(pipe(waiter.ready), 0);
