@@ -42,11 +42,15 @@ static bool add_step(struct jit_growth *growth, int64_t to_ns, uint64_t size, st
 	return true;
 }
 
-/* The time of the last write, which the kernel knows to a tick. */
+/* The time of the last write, which the kernel knows to a tick. Who owns the file may set it to any other. */
 static int64_t written_ns(const struct stat *info, int64_t now_ns)
 {
-	int64_t ago_ns = clock_read_ns(CLOCK_REALTIME) - info->st_mtim.tv_sec * 1000000000 - info->st_mtim.tv_nsec;
+	static const int64_t second_ns = 1000000000;
+	int64_t unix_ns = clock_read_ns(CLOCK_REALTIME), ago_ns;
 
+	if (info->st_mtim.tv_sec < 0 || info->st_mtim.tv_sec > unix_ns / second_ns)
+		return now_ns;
+	ago_ns = unix_ns - info->st_mtim.tv_sec * second_ns - info->st_mtim.tv_nsec;
 	return ago_ns > TICK_MS * ms_ns ? now_ns - ago_ns + TICK_MS * ms_ns : now_ns;
 }
 
@@ -75,15 +79,16 @@ static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error
 static void look_for_file(
 	struct jit_growth *growth, struct process_table *table, const struct jit_place *place, int64_t now_ns)
 {
-	if (table->watched_maps >= JIT_GROWTH_MOST_FILES) {
+	uint64_t account = process_table_account(table, place->pid);
+
+	if (!shares_take(&table->watched_maps, account, 1)) {
 		growth->is_over = true;
 		return;
 	}
 	growth->fd = table->host.functions->watch_jit_map(table->host.context, place);
-	if (growth->fd >= 0) {
-		table->watched_maps++;
+	if (growth->fd >= 0)
 		return;
-	}
+	shares_give_back(&table->watched_maps, account, 1);
 	growth->pause_ns = growth->pause_ns == 0 ? FIRST_PAUSE_MS * ms_ns : 2 * growth->pause_ns;
 	if (growth->pause_ns > LONGEST_PAUSE_MS * ms_ns)
 		growth->pause_ns = LONGEST_PAUSE_MS * ms_ns;
@@ -91,9 +96,17 @@ static void look_for_file(
 	growth->next_ns = now_ns + growth->pause_ns;
 }
 
+static bool has_writer_ended(const struct process_table *table, const struct jit_place *place)
+{
+	uint32_t id = hash_map_get(&table->by_pid, &place->pid);
+
+	return id == HASH_MAP_NONE || !table->processes[id].is_alive;
+}
+
 static bool look_at_image(struct process_table *table, struct process_image *image, int64_t now_ns, struct error *err)
 {
 	struct jit_growth *growth = image->growth;
+	bool is_last;
 
 	if (!growth) {
 		growth = image->growth = calloc(1, sizeof(*growth));
@@ -103,9 +116,13 @@ static bool look_at_image(struct process_table *table, struct process_image *ima
 	}
 	if (growth->is_over || now_ns < growth->next_ns)
 		return true;
+	is_last = has_writer_ended(table, &image->jit_map);
 	if (growth->fd < 0)
 		look_for_file(growth, table, &image->jit_map, now_ns);
-	return growth->fd < 0 || look_at_size(growth, now_ns, err);
+	if (growth->fd >= 0 && !look_at_size(growth, now_ns, err))
+		return false;
+	growth->is_over = growth->is_over || is_last;
+	return true;
 }
 
 static bool is_watched(const struct process_table *table, const struct process_image *image)
@@ -131,8 +148,9 @@ struct profile_growth jit_growth_take(struct process_image *image, const struct 
 {
 	struct stat watched, found;
 
-	if (!image->growth || image->growth->fd < 0 || !file->name || fstat(image->growth->fd, &watched) != 0 ||
-		fstat(file->fd, &found) != 0 || watched.st_dev != found.st_dev || watched.st_ino != found.st_ino)
+	if (!image->growth || image->growth->growth.count == 0 || !file->name ||
+		fstat(image->growth->fd, &watched) != 0 || fstat(file->fd, &found) != 0 ||
+		watched.st_dev != found.st_dev || watched.st_ino != found.st_ino)
 		return (struct profile_growth){ 0 };
 	return (struct profile_growth){ TAKE(image->growth->growth.steps), image->growth->growth.count };
 }

@@ -6,19 +6,19 @@
 /*
  * When the lines of a perf map were written, which these do not say: its size is looked at again and again while its
  * process is recorded, so that code which takes the place of other code can be told from it by the time of a sample.
- * Only the size is looked at. A file on a file system that may hang is not watched; neither are more than
- * JIT_GROWTH_MOST_FILES.
+ * Only the size is looked at. A file on a file system that may hang is not watched. All accounts share
+ * JIT_GROWTH_MOST_FILES, of which one alone has half.
  */
 struct jit_growth {
 	int fd;                       /* owned; -1: it is not open */
 	int64_t looked_ns, next_ns;   /* CLOCK_MONOTONIC of the last look, and of the next at the earliest */
 	int64_t pause_ns;             /* between two looks for a file that is not there */
-	bool is_over;                 /* it is not watched any more: it became shorter */
+	bool is_over;                 /* it is not watched any more: its process has ended, or it became shorter */
 	struct profile_growth growth; /* owned */
 	size_t capacity;
 };
 
-enum { JIT_GROWTH_MOST_FILES = 256 };
+enum { JIT_GROWTH_MOST_FILES = 512 };
 
 /* Looks at the perf maps of all processes that have run code of their own making. To be called often. */
 COMMON_MUST_CHECK

@@ -32,6 +32,7 @@ void process_table_init(
 	hash_map_init(&table->by_tid, sizeof(int32_t));
 	image_keys_init(&table->by_file);
 	owners_init(&table->owners);
+	shares_init(&table->watched_maps, JIT_GROWTH_MOST_FILES);
 }
 
 void process_table_deinit(struct process_table *table)
@@ -54,6 +55,7 @@ void process_table_deinit(struct process_table *table)
 	hash_map_deinit(&table->by_tid);
 	hash_map_deinit(&table->by_file);
 	owners_deinit(&table->owners);
+	shares_deinit(&table->watched_maps);
 	*table = (struct process_table){ 0 };
 }
 

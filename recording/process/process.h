@@ -161,7 +161,7 @@ struct process_table {
 	uint64_t forks;                 /* processes that were created */
 	uint64_t programs;              /* that processes began to execute */
 	uint64_t refusals;              /* of these, those at whose begin the kernel took a process's events away */
-	size_t watched_maps;            /* perf maps that are open (recording/process/jit_growth.h) */
+	struct shares watched_maps;     /* perf maps that are open, by account (recording/process/jit_growth.h) */
 	int64_t maps_next_ns;           /* CLOCK_MONOTONIC: they are not looked at before */
 	uint64_t images_without_tables; /* whose unwind tables were damaged, or too large for the file */
 	bool met_denied;                /* a process has maps that may not be read */
