@@ -102,14 +102,17 @@ static const int64_t payer_ns = 100000000;
 
 enum { MOST_PAYERS = 64 };
 
-/* A directory tree other than ours, in which processes see their files (in_root_tree_of()). */
+/*
+ * A directory tree other than ours, in which processes see their files (in_root_tree_of()). The kernel gives the number
+ * of a tree whose processes have ended to another one. That of a mount stays its own, as long as the root is held open.
+ */
 struct known_tree {
-	uint64_t tree;
+	uint64_t tree, mount;
 	struct elf_root *root;
 };
 
 /* Trees that are met again share a descriptor. */
-enum { MOST_TREES = 16 };
+enum { MOST_TREES = 64 };
 
 struct process_reader {
 	struct deadline *deadline;
@@ -518,7 +521,7 @@ static bool find_file(struct process_reader *reader, struct file_request *reques
 	return false;
 }
 
-static int open_root(void *room)
+static int open_root_of_process(void *room)
 {
 	const struct file_request *request = room;
 	char path[64];
@@ -527,33 +530,58 @@ static int open_root(void *room)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* The number of the mount that a root is on, which no file system is asked for; 0: not known (before Linux 5.8). */
+static uint64_t mount_of_root(int fd)
+{
+	struct statx info;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &info) == 0 &&
+			       (info.stx_mask & STATX_MNT_ID)
+		       ? info.stx_mnt_id
+		       : 0;
+}
+
+/* The root of a tree, borrowed: that of processes before, or a new one. Takes over `fd`. */
+static struct elf_root *share_root(struct process_reader *reader, uint64_t tree, int fd)
+{
+	struct known_tree *kept = &reader->trees[reader->next_tree];
+	uint64_t mount = mount_of_root(fd);
+	struct elf_root *root;
+
+	for (size_t i = 0; i < MOST_TREES; i++) {
+		const struct known_tree *known = &reader->trees[i];
+
+		if (known->root && known->tree == tree && known->mount == mount) {
+			close(fd);
+			return known->root;
+		}
+	}
+	root = elf_root_create(fd);
+	if (!root)
+		return NULL;
+	elf_root_unref(kept->root);
+	*kept = (struct known_tree){ tree, mount, root };
+	reader->next_tree = (reader->next_tree + 1) % MOST_TREES;
+	return root;
+}
+
 /* The root of the tree that a process sees, borrowed; NULL: it is ours, or not to be had. */
 static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 {
 	uint64_t tree = in_root_tree_of(pid);
 	struct file_request *request = deadline_room(reader->deadline);
-	struct known_tree *kept = &reader->trees[reader->next_tree];
-	struct elf_root *root;
 	int fd;
 
 	if (tree == 0 || tree == reader->own_tree || !request)
 		return NULL;
-	for (size_t i = 0; i < MOST_TREES; i++)
-		if (reader->trees[i].root && reader->trees[i].tree == tree)
-			return reader->trees[i].root;
 	request->mapping.pid = pid;
-	if (!run_job(reader, pid, SUBJECT_FILES, open_root, &fd) || fd < 0)
+	if (!run_job(reader, pid, SUBJECT_FILES, open_root_of_process, &fd) || fd < 0)
 		return NULL;
 	/* A process that takes another root meanwhile must not give others that one. */
-	root = elf_root_create(fd);
-	if (!root || in_root_tree_of(pid) != tree) {
-		elf_root_unref(root);
-		return NULL;
-	}
-	elf_root_unref(kept->root);
-	*kept = (struct known_tree){ tree, root };
-	reader->next_tree = (reader->next_tree + 1) % MOST_TREES;
-	return root;
+	if (in_root_tree_of(pid) == tree)
+		return share_root(reader, tree, fd);
+	close(fd);
+	return NULL;
 }
 
 /* What a container keeps of its debug files goes with its last process: its root is held while that lives. */

@@ -307,6 +307,74 @@ static void a_copy_is_not_roots(void **state)
 		assert_int_equal(info.st_uid, 65534);
 }
 
+/* ---- Roots ---- */
+
+/* A process whose root has a program, and lies on a file system that is mounted for it. -1: that is not permitted. */
+static pid_t start_in_root(const char *directory)
+{
+	char command[128], byte = 0;
+	int ends[2];
+	pid_t pid;
+
+	if (mount("kelvin", directory, "tmpfs", 0, NULL) != 0)
+		return -1;
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s/program", (int)getpid(), directory);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		byte = chroot(directory) == 0 && chdir("/") == 0;
+		(void)!write(ends[1], &byte, 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_true(byte);
+	close(ends[0]);
+	close(ends[1]);
+	return pid;
+}
+
+/* Opens the program in the root of a process, whose file system is gone afterwards; NULL: that is not permitted. */
+static struct elf_image *open_in_root(struct process_reader *reader, const char *directory)
+{
+	struct elf_mapping mapping = { .path = "/program", .pid = start_in_root(directory) };
+	struct elf_image *image = NULL;
+	struct error err;
+
+	if (mapping.pid > 0) {
+		if (!process_reader_open(reader, &mapping, &image, &err))
+			image = NULL;
+		kill(mapping.pid, SIGKILL);
+		waitpid(mapping.pid, NULL, 0);
+		umount2(directory, MNT_DETACH);
+	}
+	return image;
+}
+
+/* A container that is started anew has the numbers of the one before, and other files. */
+static void a_root_is_not_taken_for_an_earlier_one(void **state)
+{
+	char directory[] = "/tmp/kelvin-reader-XXXXXX";
+	struct elf_image *images[2];
+	struct stat roots[2];
+
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		skip();
+	assert_non_null(mkdtemp(directory));
+	for (size_t i = 0; i < 2; i++) {
+		images[i] = open_in_root(*state, directory);
+		if (images[i])
+			assert_int_equal(fstat(elf_image_root(images[i]), &roots[i]), 0);
+	}
+	assert_int_equal(rmdir(directory), 0);
+	if (!images[0] || !images[1])
+		skip();
+	assert_int_not_equal(roots[0].st_dev, roots[1].st_dev);
+	elf_image_unref(images[0]);
+	elf_image_unref(images[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +384,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(maps_are_read_to_their_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_copy_is_not_roots, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_root_is_not_taken_for_an_earlier_one, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("sampler.reader", tests, NULL, NULL);
