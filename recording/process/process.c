@@ -398,6 +398,7 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		report_forgotten(table, process);
 		table->programs++;
 		process->is_fresh = true;
+		process->fresh_losses = table->losses;
 		process->refused_ns = 0;
 		/* What was read after a loss is forgotten too, and the new program's mappings may be among what was
 		 * lost. */
@@ -508,7 +509,7 @@ static bool take_exit(struct process_table *table, const struct record *record)
 
 	if (record->pid != record->tid || !process)
 		return true;
-	if (process->is_fresh) {
+	if (process->is_fresh && process->fresh_losses == table->losses) {
 		note_refusal(table, process, record->time_ns);
 		return true;
 	}

@@ -52,13 +52,14 @@ enum { PROC_COMM_BYTES = 64 };
 struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
-	bool has_threads;    /* may have several threads: the end of the first is then not the end of the process */
-	bool is_fresh;       /* it has begun to execute a program whose code is not mapped yet */
-	uint64_t refused_ns; /* by the records' clock: when the kernel took its events away; 0: it has not */
-	uint64_t work;       /* that it has made, as it is paid (recording/process/owner.h) */
-	uint32_t owner;      /* in struct owners: who pays for it */
-	size_t maps_bytes;   /* of the text of its maps, as it was read last */
-	uint64_t losses;     /* of the table, when its maps were read; 0 for a new program */
+	bool has_threads;      /* may have several threads: the end of the first is then not the end of the process */
+	bool is_fresh;         /* it has begun to execute a program whose code is not mapped yet */
+	uint64_t fresh_losses; /* of the table, by then: its mappings may be among what was lost since */
+	uint64_t refused_ns;   /* by the records' clock: when the kernel took its events away; 0: it has not */
+	uint64_t work;         /* that it has made, as it is paid (recording/process/owner.h) */
+	uint32_t owner;        /* in struct owners: who pays for it */
+	size_t maps_bytes;     /* of the text of its maps, as it was read last */
+	uint64_t losses;       /* of the table, when its maps were read; 0 for a new program */
 	struct profile_process identity; /* when it was met, and executed its program */
 	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;

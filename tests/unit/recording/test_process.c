@@ -192,6 +192,29 @@ static void test_a_refused_program_may_be_over(void **state)
 	assert_false(process->is_alive);
 }
 
+/* Where records were lost since a program began, its mappings may have been among them. */
+static void test_a_loss_is_no_refusal(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct record exec = { .kind = RECORD_COMM, .pid = CHILD, .tid = CHILD, .comm = { true, "work" } };
+	const struct record end = { .kind = RECORD_EXIT, .pid = CHILD, .tid = CHILD, .time_ns = 77 };
+	struct process *process;
+	struct error err;
+
+	fixture->table.losses++;
+	tell_record(fixture, &exec);
+	fixture->table.losses++;
+	tell_record(fixture, &end);
+	assert_int_equal(fixture->table.refusals, 0);
+	assert_true(process_table_get(&fixture->table, CHILD, &process, &err));
+	assert_int_equal(process->refused_ns, 0);
+	assert_false(process->is_alive);
+	/* What was lost before says nothing of it. */
+	tell_record(fixture, &exec);
+	tell_record(fixture, &end);
+	assert_int_equal(fixture->table.refusals, 1);
+}
+
 /* A process that has ended has no memory, and its mappings take none. */
 static void test_an_ended_process_has_no_mappings(void **state)
 {
@@ -382,6 +405,7 @@ int main(void)
 		PROCESS_TEST(test_exit),
 		PROCESS_TEST(test_a_refused_program_is_no_end),
 		PROCESS_TEST(test_a_refused_program_may_be_over),
+		PROCESS_TEST(test_a_loss_is_no_refusal),
 		PROCESS_TEST(test_an_ended_process_has_no_mappings),
 		PROCESS_TEST(test_own_process),
 		PROCESS_TEST(test_data_is_found_by_its_image),
