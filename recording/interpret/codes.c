@@ -205,13 +205,11 @@ void interpreter_codes_fork(struct interpreter_codes *codes, int32_t parent, int
 static bool pay_read(const struct code_search *search)
 {
 	struct code_process *process = &search->codes->processes[search->process];
-	uint64_t clock_ns = search->clock_ns;
-	uint64_t earned = clock_ns > process->reads_ns ? (clock_ns - process->reads_ns) / (second_ns / READS_PER_S) : 0;
+	uint64_t clock_ns = search->clock_ns, ns_per_read = second_ns / READS_PER_S;
+	uint64_t earned = clock_ns > process->reads_ns ? (clock_ns - process->reads_ns) / ns_per_read : 0;
 
-	if (earned > 0) {
-		process->reads = earned < MOST_READS - process->reads ? process->reads + (uint32_t)earned : MOST_READS;
-		process->reads_ns = clock_ns;
-	}
+	process->reads_ns += earned * ns_per_read;
+	process->reads = earned < MOST_READS - process->reads ? process->reads + (uint32_t)earned : MOST_READS;
 	if (process->reads == 0 || !process_table_pay_read(search->codes->names->table, process->giver.pid, clock_ns))
 		return false;
 	process->reads--;

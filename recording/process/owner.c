@@ -122,13 +122,13 @@ bool owner_pay_read(struct owner *owner, uint64_t clock_ns)
 	if (!owner)
 		return true;
 	earned = clock_ns > owner->reads_as_of_ns ? (clock_ns - owner->reads_as_of_ns) / ns_per_read : 0;
-	if (earned > 0) {
-		owner->reads_left = earned < OWNER_MOST_READS - owner->reads_left ? owner->reads_left + (uint32_t)earned
-										  : OWNER_MOST_READS;
-		owner->reads_as_of_ns = clock_ns;
-	}
-	owner->reads_left -= owner->reads_left > 0;
-	return owner->reads_left > 0;
+	owner->reads_as_of_ns += earned * ns_per_read;
+	owner->reads_left =
+		earned < OWNER_MOST_READS - owner->reads_left ? owner->reads_left + (uint32_t)earned : OWNER_MOST_READS;
+	if (owner->reads_left == 0)
+		return false;
+	owner->reads_left--;
+	return true;
 }
 
 void owner_count_mappings(struct owner *owner, size_t before, size_t after)
