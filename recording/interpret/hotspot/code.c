@@ -422,6 +422,17 @@ static void take_parts(const struct hotspot_target *target, const size_t *sizes,
 	code->instructions = (struct machine_code){ code->debug_bytes + sizes[0] + sizes[1] + sizes[2], sizes[3], 0 };
 }
 
+/* Forgets the next debug information that there is. */
+static void forget_next(struct hotspot_codes *codes)
+{
+	struct hotspot_code *code;
+
+	do
+		code = &codes->items[codes->next_forgotten++ % codes->count];
+	while (code->debug_size == 0);
+	forget_debug(codes, code);
+}
+
 /*
  * Takes so much of what the methods of a process, and those of its account, may keep: beyond that those of the process
  * that were read first are read again. False: others of its account have all, and the code has no scopes.
@@ -431,14 +442,12 @@ static bool take_room(struct hotspot_codes *codes, size_t size)
 	enum { MOST_OF_PROCESS = 1 << 26 };
 	const struct hotspot_costs *costs = codes->target->memory.costs;
 
-	for (size_t i = 0; i <= codes->count; i++) {
-		if (codes->debug_bytes + size <= MOST_OF_PROCESS &&
-			shares_take(costs->debug_bytes, costs->account, size))
-			return true;
-		if (codes->count > 0)
-			forget_debug(codes, &codes->items[codes->next_forgotten++ % codes->count]);
+	while (codes->debug_bytes + size > MOST_OF_PROCESS || !shares_take(costs->debug_bytes, costs->account, size)) {
+		if (codes->debug_bytes == 0)
+			return false;
+		forget_next(codes);
 	}
-	return false;
+	return true;
 }
 
 static bool read_debug(struct hotspot_codes *codes, struct hotspot_code *code, struct error *err)
