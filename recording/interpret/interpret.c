@@ -404,7 +404,7 @@ void interpreters_describe(const struct interpreters *interpreters, struct buffe
 		describe_losses(interpreters->frame_reader, notices);
 	if (interpreters->names.refused > 0)
 		buffer_printf(notices,
-			"%" PRIu64
-			" functions of interpreted programs have no name, because one user's programs have more names than are kept for one; those of other users have theirs: record fewer programs of that user at once (-p)\n",
+			"functions of interpreted programs have no name, which were asked for %" PRIu64
+			" times, because one user's programs have more names than are kept for one; those of other users have theirs: record fewer programs of that user at once (-p)\n",
 			interpreters->names.refused);
 }

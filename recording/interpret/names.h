@@ -14,7 +14,7 @@ struct interpreter_names {
 	struct hash_map frames;      /* the lines of a frame -> its address */
 	uint64_t seed;
 	struct shares bytes; /* of functions that processes have given to the profile, which forgets none */
-	uint64_t refused;    /* functions that were too many */
+	uint64_t refused;    /* how often a function was one too many: each is asked for again */
 };
 
 /* A process that gives functions to the profile. */
