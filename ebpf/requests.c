@@ -460,6 +460,9 @@ bool ebpf_requests_retire(struct ebpf_requests *requests, const int32_t *process
 	uint32_t payer, *value;
 	bool added, ok = true;
 
+	/* The tables are large: they are not read for nothing. */
+	if (count == 0)
+		return true;
 	hash_map_init(&payers, sizeof(int32_t));
 	for (size_t i = 0; ok && i < count; i++)
 		if (ebpf_requests_payer(requests, processes[i], &payer))

@@ -175,11 +175,13 @@ static bool retire_ended(struct requests *requests, uint64_t clock_ns, struct er
 {
 	CLEANUP(cleanup_free) int32_t *ended = NULL;
 	size_t count = 0, kept = 0;
+	bool was_busy = requests->is_busy;
 	uint32_t payer;
 
 	/* They are read again, as they may have gone on until they ended. */
 	if (!list_ended(requests, &ended, &count, err) || (count > 0 && !read_counts(requests, clock_ns, err)))
 		return false;
+	requests->is_busy |= was_busy;
 	for (size_t i = 0; i < count; i++)
 		if (ebpf_requests_payer(requests->programs, ended[i], &payer) &&
 			tally_retire(&requests->tally, ended[i], payer))
