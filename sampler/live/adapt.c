@@ -16,6 +16,9 @@ enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
 /* How often processes that have no samples are looked at, the last time of which is lost with their end. */
 enum { REFUSED_POLL_MS = 50 };
 
+/* They may have started many others: reading what all use takes one part in so many of a CPU's time. */
+enum { REFUSED_READING_SHARE = 50 };
+
 /*
  * The conditions under which more of the stack is copied: so many of the last samples were cut. The higher the share,
  * the fewer samples suffice.
@@ -250,6 +253,18 @@ static void note_programs(struct sampler *sampler, uint64_t clock_ns)
 	seen->program_at_ns = clock_ns;
 }
 
+static void read_refused(struct sampler *sampler, uint64_t clock_ns)
+{
+	struct adaptation *seen = &sampler->adaptation;
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	if (clock_ns < seen->refused_not_before)
+		return;
+	seen->has_refused = refused_read(&sampler->refused);
+	seen->refused_not_before =
+		clock_ns + REFUSED_READING_SHARE * (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - began_ns);
+}
+
 /*
  * The kernel takes the events of a thread away that executes a program which not everyone may watch. Whoever may watch
  * it opens events anew, of CPUs where that is possible: they stay.
@@ -265,7 +280,7 @@ static bool follow_refused(struct sampler *sampler, uint64_t clock_ns, struct er
 		refused_pass(refused, table, clock_ns);
 		return true;
 	}
-	sampler->adaptation.has_refused = refused_read(refused);
+	read_refused(sampler, clock_ns);
 	if (!refused_take(refused, table, clock_ns))
 		return true;
 	sampler->adaptation.has_refused = true;

@@ -25,7 +25,8 @@ struct adaptation {
 	uint64_t forks;
 	uint64_t programs, program_at_ns; /* when the last one was met */
 	bool may_deepen, may_widen, may_follow, may_part_clocks;
-	bool has_refused; /* processes of the target run that have no samples */
+	bool has_refused;            /* processes of the target run that have no samples */
+	uint64_t refused_not_before; /* by the records' clock: what these use is not read again before */
 	struct event_extras extras;
 };
 

@@ -55,6 +55,9 @@ struct waiting {
 	struct ebpf_waiting_counts counted; /* when it was visited */
 	struct sleeper sleeper;
 	struct known_peer peers[KNOWN_PEERS]; /* threads share places */
+	/* CLOCK_MONOTONIC when the first one was looked for, and how long all have taken. */
+	int64_t peers_began_ns, peers_took_ns;
+	uint64_t peers_passed; /* waits of which none was looked for, as it takes too long */
 };
 
 /* ---- Events and rings ---- */
@@ -212,20 +215,39 @@ static void fit_to_hook(struct waiting *waiting)
 
 /* ---- Threads that are asleep ---- */
 
+/*
+ * Whether there is time to look for another peer. Before Linux 6.1 that passes over all threads of the machine, and
+ * takes a twentieth of a CPU's time at most.
+ */
+static bool may_look_for_peer(struct waiting *waiting, int64_t now_ns)
+{
+	enum { TIME_SHARE = 20, TIME_AT_ONCE_NS = 20000000 };
+
+	if (waiting->peers_began_ns == 0)
+		waiting->peers_began_ns = now_ns;
+	if (waiting->peers_took_ns <= TIME_AT_ONCE_NS + (now_ns - waiting->peers_began_ns) / TIME_SHARE)
+		return true;
+	waiting->peers_passed++;
+	return false;
+}
+
 /* A thread that polls all the time is asleep at the same place, visit after visit. */
 static void find_peer(struct waiting *waiting, struct ebpf_sleeper *found)
 {
 	struct collector *collector = waiting->instrument.session->collector;
 	struct known_peer *known = &waiting->peers[found->wait.tid % KNOWN_PEERS];
 	struct ebpf_polled polled[EBPF_MOST_POLLED];
+	int64_t began_ns;
 	size_t count;
 
 	if (known->tid != found->wait.tid || known->waits != found->waits) {
 		count = sleeper_read_polled(&found->wait, collector, polled);
-		if (count == 0)
+		began_ns = clock_read_ns(CLOCK_MONOTONIC);
+		if (count == 0 || !may_look_for_peer(waiting, began_ns))
 			return;
 		*known = (struct known_peer){ found->wait.tid, found->waits,
 			ebpf_waiting_find_peer(waiting->programs, found->wait.tid, polled, count) };
+		waiting->peers_took_ns += clock_read_ns(CLOCK_MONOTONIC) - began_ns;
 	}
 	found->wait.peer = known->peer;
 }
@@ -399,6 +421,11 @@ static bool waiting_describe(struct instrument *instrument, struct error *err)
 			"a sample of a wait stands for %s%.0f ms instead of %.0f ms, because there are so many threads and waits\n",
 			waiting->pace.interval_ns < waiting->pace.longest_ns ? "up to " : "",
 			(double)waiting->pace.longest_ns / 1e6, (double)session->options->off_cpu_ns / 1e6);
+	if (waiting->peers_passed > 0)
+		buffer_printf(session->notices,
+			"%llu samples of threads asleep in poll() or select() count as idle, because to find whom they wait for takes too long; Linux 6.1 "
+			"and later is faster\n",
+			(unsigned long long)waiting->peers_passed);
 	if (counts.lost_ns >= REPORTED_NS)
 		buffer_printf(session->notices,
 			"%.1f s of waiting are missing, because threads ended before there was room for their samples: --off-cpu with more "
