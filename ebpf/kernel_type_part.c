@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NESTED_STRUCTURES = 8, MOST_MEMBERS = 1 << 16, MOST_TYPES = 1 << 22, BYTE_BITS = 8, NO_TYPE = 0 };
+enum { MOST_NESTED = 8, MOST_MEMBERS = 1 << 16, MOST_TYPES = 1 << 22, BYTE_BITS = 8, NO_TYPE = 0 };
 
 struct program_structure {
 	const char *name; /* borrowed from the program's types */
@@ -161,11 +161,16 @@ static int copy_array(struct type_part *part, uint32_t own, const struct kernel_
 	struct btf_array array = { 0 };
 	int element, index;
 
+	/* Of a malformed description an array may be its own element. */
+	if (part->nested == MOST_NESTED)
+		return -E2BIG;
+	part->nested++;
 	byte_reader_copy(&body, &array, sizeof(array));
 	element = byte_reader_ok(&body)
 			  ? copy_type(part, own_type && btf_is_array(own_type) ? btf_array(own_type)->type : NO_TYPE,
 				    array.type)
 			  : -ENOENT;
+	part->nested--;
 	index = element < 0 ? element : btf__add_int(part->made, "number", sizeof(uint32_t), 0);
 	return index < 0 ? index : btf__add_array(part->made, index, element, array.nelems);
 }
@@ -257,7 +262,7 @@ static int copy_structure(struct type_part *part, uint32_t own, const struct ker
 	struct error ignored;
 	int result = 0;
 
-	if (part->nested == MOST_NESTED_STRUCTURES)
+	if (part->nested == MOST_NESTED)
 		return -E2BIG;
 	part->nested++;
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(entry->info) && result == 0; i++) {

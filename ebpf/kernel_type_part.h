@@ -14,7 +14,8 @@
  * program  the types of the program, as bpf_object__btf() has them; a name is compared up to its "___flavour"
  * fd       a file that may be written from its start; borrowed
  *
- * Returns 0, or -errno: -ENOENT if the kernel's description is malformed, -E2BIG if structures are nested too deeply.
+ * Returns 0, or -errno: -ENOENT if the kernel's description is malformed, -E2BIG if structures or arrays are nested too
+ * deeply.
  */
 COMMON_MUST_CHECK
 int kernel_type_part_write(const struct ebpf_kernel_types *types, const struct btf *program, int fd);

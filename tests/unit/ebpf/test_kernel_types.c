@@ -241,6 +241,27 @@ static void test_a_part_of_wrong_bytes(void **state)
 	btf__free(program);
 }
 
+/* An array that is its own element would be copied for ever. */
+static void test_a_part_of_an_array_of_itself(void **state)
+{
+	const struct btf_array itself = { 2, 1, 4 };
+	const struct btf_member flags = { name_of("flags"), 1, 3u << 24 | 64 };
+	const size_t array_at = sizeof(struct btf_header) + 2 * sizeof(struct btf_type) + sizeof(uint32_t);
+	struct btf *program = make_program();
+	struct ebpf_kernel_types types;
+	struct bytes file;
+	uint8_t *member;
+
+	build(&file);
+	memcpy(file.data + array_at, &itself, sizeof(itself));
+	member = memmem(file.data, file.size, &flags, sizeof(flags));
+	assert_non_null(member);
+	memcpy(member + offsetof(struct btf_member, type), &itself.type, sizeof(itself.type));
+	types = ebpf_kernel_types_over(file.data, file.size);
+	assert_int_equal(write_part(&types, program, NULL), -E2BIG);
+	btf__free(program);
+}
+
 /* Of the kernel that runs: the same offset as in its whole description, in a thousandth of the bytes. */
 static void test_a_part_of_the_running_kernel(void **state)
 {
@@ -286,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_bytes),
 		cmocka_unit_test(test_a_part_has_what_the_program_names),
 		cmocka_unit_test(test_a_part_of_wrong_bytes),
+		cmocka_unit_test(test_a_part_of_an_array_of_itself),
 		cmocka_unit_test(test_a_part_of_the_running_kernel),
 	};
 
