@@ -22,7 +22,6 @@ enum { RECORDING_MAX_STACK_BYTES = 65528 };
 /* What --verify compared, which is shown when it has names. */
 struct compared_stacks;
 
-/* The result of a recording. Owned by the caller. */
 /* Programs whose begin made the kernel take the events of their processes away: they are set-user-ID, say. */
 struct recording_refusals {
 	uint64_t count;   /* 0: there were none, and nothing else is set */
@@ -32,6 +31,7 @@ struct recording_refusals {
 	char name[64];    /* of the one that has used most */
 };
 
+/* The result of a recording. Owned by the caller. */
 struct recording {
 	struct profile *profile; /* no location has lines yet */
 	struct recording_refusals refusals;

@@ -21,9 +21,8 @@ bool jit_map_open(const struct jit_place *place, struct file_opened *file, struc
 
 /*
  * Whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers hear of it
- * (linux, tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump; of
- * JavaScriptCore's jit-TID-PID.dump, or jit-TID-PID-RANDOM in /tmp. What it describes is
- * the process's memory without a file.
+ * (linux, tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump; JavaScriptCore's is jit-TID-PID.dump, or
+ * jit-TID-PID-RANDOM in /tmp. What it describes is the process's memory without a file.
  */
 bool jit_map_is_dump(const struct elf_mapping *mapped);
 
