@@ -135,17 +135,9 @@ static int list_program_structures(struct type_part *part)
 	return 0;
 }
 
-/* The program's structure of that kind and name; NO_TYPE: it has none. */
-static uint32_t find_program_structure(const struct type_part *part, uint32_t kind, const char *name)
+static bool is_structure_of(const struct program_structure *own, uint32_t kind, const char *name)
 {
-	for (size_t i = 0; i < part->structure_count; i++) {
-		const struct program_structure *own = &part->structures[i];
-
-		if (own->kind == kind && strncmp(own->name, name, own->name_length) == 0 &&
-			name[own->name_length] == '\0')
-			return own->id;
-	}
-	return NO_TYPE;
+	return own->kind == kind && strncmp(own->name, name, own->name_length) == 0 && name[own->name_length] == '\0';
 }
 
 /* ---- What is made of both ---- */
@@ -275,24 +267,31 @@ static int copy_structure(struct type_part *part, uint32_t own, const struct ker
 	return result == 0 ? add_structure(part, entry, name, members, count) : result;
 }
 
+/*
+ * Copies a structure once for each flavour of it that the program has, with its members: libbpf looks at all structures
+ * of a name. Returns 0 or -errno.
+ */
+static int copy_flavours(struct type_part *part, const struct kernel_type_entry *entry)
+{
+	const char *name = kernel_type_name(&part->sections, entry->name);
+	int result = 0;
+
+	for (size_t i = 0; name && i < part->structure_count && result >= 0; i++)
+		if (is_structure_of(&part->structures[i], BTF_INFO_KIND(entry->info), name))
+			result = copy_structure(part, part->structures[i].id, entry, name);
+	return result < 0 ? result : 0;
+}
+
 static int copy_structures(struct type_part *part)
 {
 	struct byte_reader types = part->sections.types;
 	struct kernel_type_entry entry;
 	int result = 0;
 
-	while (result >= 0 && kernel_type_entry_next(&types, &entry)) {
-		uint32_t kind = BTF_INFO_KIND(entry.info), own;
-		const char *name;
-
-		if (!is_composite(kind) || entry.name == 0)
-			continue;
-		name = kernel_type_name(&part->sections, entry.name);
-		own = name ? find_program_structure(part, kind, name) : NO_TYPE;
-		if (own != NO_TYPE)
-			result = copy_structure(part, own, &entry, name);
-	}
-	return result < 0 ? result : 0;
+	while (result == 0 && kernel_type_entry_next(&types, &entry))
+		if (is_composite(BTF_INFO_KIND(entry.info)) && entry.name != 0)
+			result = copy_flavours(part, &entry);
+	return result;
 }
 
 int kernel_type_part_write(const struct ebpf_kernel_types *types, const struct btf *program, int fd)

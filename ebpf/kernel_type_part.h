@@ -7,8 +7,9 @@
 
 /*
  * Writes to `fd` a description of those structures of the kernel that a program describes as well, with those members
- * alone that the program names: all that libbpf needs to relocate the program's accesses (CO-RE). From the whole
- * description libbpf makes two copies, 11 MB, for each set of programs that it loads.
+ * alone that the program names, once for each "___flavour" of a structure that the program has: all that libbpf needs
+ * to relocate the program's accesses (CO-RE). From the whole description libbpf makes two copies, 11 MB, for each set
+ * of programs that it loads.
  *
  * types    of the kernel
  * program  the types of the program, as bpf_object__btf() has them; a name is compared up to its "___flavour"

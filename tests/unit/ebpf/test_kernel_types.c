@@ -219,6 +219,40 @@ static void test_a_part_has_what_the_program_names(void **state)
 	btf__free(program);
 }
 
+/* Whether a structure of that name has the member. */
+static bool has_member(const struct btf *part, const char *structure, const char *member)
+{
+	for (uint32_t id = 1; id < btf__type_cnt(part); id++) {
+		const struct btf_type *type = btf__type_by_id(part, id);
+
+		if (!btf_is_struct(type) || strcmp(btf__name_by_offset(part, type->name_off), structure) != 0)
+			continue;
+		for (uint32_t i = 0; i < btf_vlen(type); i++)
+			if (strcmp(btf__name_by_offset(part, btf_members(type)[i].name_off), member) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Headers that a program includes describe the same structure, each with the members that it reads. */
+static void test_a_part_has_all_flavours(void **state)
+{
+	struct btf *program = make_program(), *part;
+	struct ebpf_kernel_types types;
+	struct bytes file;
+
+	assert_true(btf__add_struct(program, "task___of_others", 4) > 0);
+	assert_int_equal(btf__add_field(program, "state", 1, 0, 0), 0);
+	build(&file);
+	types = ebpf_kernel_types_over(file.data, file.size);
+	assert_int_equal(write_part(&types, program, &part), 0);
+	assert_true(has_member(part, "task", "flags"));
+	assert_true(has_member(part, "task", "state"));
+	assert_false(has_member(part, "task", "pid"));
+	btf__free(part);
+	btf__free(program);
+}
+
 /* A description that is cut, or has any bit wrong, gives an error or some part, and ends. */
 static void test_a_part_of_wrong_bytes(void **state)
 {
@@ -306,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_wrong_bytes),
 		cmocka_unit_test(test_a_part_has_what_the_program_names),
+		cmocka_unit_test(test_a_part_has_all_flavours),
 		cmocka_unit_test(test_a_part_of_wrong_bytes),
 		cmocka_unit_test(test_a_part_of_an_array_of_itself),
 		cmocka_unit_test(test_a_part_of_the_running_kernel),
