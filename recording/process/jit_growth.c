@@ -67,6 +67,8 @@ static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error
 		growth->growth.count = 0;
 		return true;
 	}
+	growth->device = info.st_dev;
+	growth->inode = info.st_ino;
 	to_ns = written_ns(&info, now_ns);
 	if (to_ns < growth->looked_ns)
 		to_ns = growth->looked_ns;
@@ -79,21 +81,31 @@ static bool look_at_size(struct jit_growth *growth, int64_t now_ns, struct error
 static void look_for_file(
 	struct jit_growth *growth, struct process_table *table, const struct jit_place *place, int64_t now_ns)
 {
-	uint64_t account = process_table_account(table, place->pid);
-
-	if (!shares_take(&table->watched_maps, account, 1)) {
-		growth->is_over = true;
+	growth->account = process_table_account(table, place->pid);
+	if (!shares_take(&table->watched_maps, growth->account, 1)) {
+		growth->next_ns = now_ns + LONGEST_PAUSE_MS * ms_ns;
 		return;
 	}
 	growth->fd = table->host.functions->watch_jit_map(table->host.context, place);
 	if (growth->fd >= 0)
 		return;
-	shares_give_back(&table->watched_maps, account, 1);
+	shares_give_back(&table->watched_maps, growth->account, 1);
 	growth->pause_ns = growth->pause_ns == 0 ? FIRST_PAUSE_MS * ms_ns : 2 * growth->pause_ns;
 	if (growth->pause_ns > LONGEST_PAUSE_MS * ms_ns)
 		growth->pause_ns = LONGEST_PAUSE_MS * ms_ns;
 	growth->looked_ns = now_ns;
 	growth->next_ns = now_ns + growth->pause_ns;
+}
+
+/* Leaves room for another file of the account. */
+static void stop_watching(struct jit_growth *growth, struct process_table *table)
+{
+	growth->is_over = true;
+	if (growth->fd < 0)
+		return;
+	close(growth->fd);
+	growth->fd = -1;
+	shares_give_back(&table->watched_maps, growth->account, 1);
 }
 
 static bool has_writer_ended(const struct process_table *table, const struct jit_place *place)
@@ -121,7 +133,8 @@ static bool look_at_image(struct process_table *table, struct process_image *ima
 		look_for_file(growth, table, &image->jit_map, now_ns);
 	if (growth->fd >= 0 && !look_at_size(growth, now_ns, err))
 		return false;
-	growth->is_over = growth->is_over || is_last;
+	if (growth->is_over || is_last)
+		stop_watching(growth, table);
 	return true;
 }
 
@@ -146,11 +159,11 @@ bool jit_growth_look(struct process_table *table, struct error *err)
 
 struct profile_growth jit_growth_take(struct process_image *image, const struct file_opened *file)
 {
-	struct stat watched, found;
+	const struct jit_growth *growth = image->growth;
+	struct stat found;
 
-	if (!image->growth || image->growth->growth.count == 0 || !file->name ||
-		fstat(image->growth->fd, &watched) != 0 || fstat(file->fd, &found) != 0 ||
-		watched.st_dev != found.st_dev || watched.st_ino != found.st_ino)
+	if (!growth || growth->growth.count == 0 || !file->name || fstat(file->fd, &found) != 0 ||
+		growth->device != found.st_dev || growth->inode != found.st_ino)
 		return (struct profile_growth){ 0 };
-	return (struct profile_growth){ TAKE(image->growth->growth.steps), image->growth->growth.count };
+	return (struct profile_growth){ TAKE(image->growth->growth.steps), growth->growth.count };
 }

@@ -6,11 +6,14 @@
 /*
  * When the lines of a perf map were written, which these do not say: its size is looked at again and again while its
  * process is recorded, so that code which takes the place of other code can be told from it by the time of a sample.
- * Only the size is looked at. A file on a file system that may hang is not watched. All accounts share
- * JIT_GROWTH_MOST_FILES, of which one alone has half.
+ * Only the size is looked at, until the process ends. A file on a file system that may hang is not watched. All
+ * accounts share JIT_GROWTH_MOST_FILES at once, of which one alone has half.
  */
 struct jit_growth {
-	int fd;                       /* owned; -1: it is not open */
+	int fd;           /* owned; -1: it is not open */
+	uint64_t account; /* that has it open */
+	dev_t device;     /* with the inode: which file was looked at last */
+	ino_t inode;
 	int64_t looked_ns, next_ns;   /* CLOCK_MONOTONIC of the last look, and of the next at the earliest */
 	int64_t pause_ns;             /* between two looks for a file that is not there */
 	bool is_over;                 /* it is not watched any more: its process has ended, or it became shorter */

@@ -215,6 +215,13 @@ static void one_account_leaves_files_to_others(void **state)
 	(void)add_maker(growing, OTHER_USER, 1);
 	look(growing);
 	assert_true(growing->table.images[growing->table.image_count - 1].growth->fd >= 0);
+	/* One that has ended leaves room for the next. */
+	assert_true(growing->table.images[JIT_GROWTH_MOST_FILES / 2].growth->fd < 0);
+	for (size_t i = 0; i < JIT_GROWTH_MOST_FILES / 2; i++)
+		growing->table.processes[i].is_alive = false;
+	look(growing);
+	look(growing);
+	assert_true(growing->table.images[JIT_GROWTH_MOST_FILES / 2].growth->fd >= 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
