@@ -5,6 +5,7 @@
 #include "recording/process/file_system.h"
 #include "recording/process/jit_map.h"
 #include "recording/process/proc.h"
+#include "recording/process/trees.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,23 +103,10 @@ static const int64_t payer_ns = 100000000;
 
 enum { MOST_PAYERS = 64 };
 
-/*
- * A directory tree other than ours, in which processes see their files (in_root_tree_of()). The kernel gives the number
- * of a tree whose processes have ended to another one. That of a mount stays its own, as long as the root is held open.
- */
-struct known_tree {
-	uint64_t tree, mount;
-	struct elf_root *root;
-};
-
-/* Trees that are met again share a descriptor. */
-enum { MOST_TREES = 64 };
-
 struct process_reader {
 	struct deadline *deadline;
 	uint64_t own_tree;
-	struct known_tree trees[MOST_TREES];
-	size_t next_tree;                 /* that the next one takes the place of */
+	struct known_trees trees;
 	struct payer payers[MOST_PAYERS]; /* by pid */
 	struct lateness late[SUBJECT_COUNT];
 	struct shares copied_bytes, copy_ns;
@@ -148,8 +136,7 @@ void process_reader_destroy(struct process_reader *reader)
 	if (!reader)
 		return;
 	deadline_destroy(reader->deadline);
-	for (size_t i = 0; i < MOST_TREES; i++)
-		elf_root_unref(reader->trees[i].root);
+	known_trees_deinit(&reader->trees);
 	for (size_t i = 0; i < SUBJECT_COUNT; i++) {
 		hash_map_deinit(&reader->late[i].by_pid);
 		free(reader->late[i].items);
@@ -530,41 +517,6 @@ static int open_root_of_process(void *room)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The number of the mount that a root is on, which no file system is asked for; 0: not known (before Linux 5.8). */
-static uint64_t mount_of_root(int fd)
-{
-	struct statx info;
-
-	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &info) == 0 &&
-			       (info.stx_mask & STATX_MNT_ID)
-		       ? info.stx_mnt_id
-		       : 0;
-}
-
-/* The root of a tree, borrowed: that of processes before, or a new one. Takes over `fd`. */
-static struct elf_root *share_root(struct process_reader *reader, uint64_t tree, int fd)
-{
-	struct known_tree *kept = &reader->trees[reader->next_tree];
-	uint64_t mount = mount_of_root(fd);
-	struct elf_root *root;
-
-	for (size_t i = 0; i < MOST_TREES; i++) {
-		const struct known_tree *known = &reader->trees[i];
-
-		if (known->root && known->tree == tree && known->mount == mount) {
-			close(fd);
-			return known->root;
-		}
-	}
-	root = elf_root_create(fd);
-	if (!root)
-		return NULL;
-	elf_root_unref(kept->root);
-	*kept = (struct known_tree){ tree, mount, root };
-	reader->next_tree = (reader->next_tree + 1) % MOST_TREES;
-	return root;
-}
-
 /* The root of the tree that a process sees, borrowed; NULL: it is ours, or not to be had. */
 static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 {
@@ -579,7 +531,7 @@ static struct elf_root *find_root(struct process_reader *reader, int32_t pid)
 		return NULL;
 	/* A process that takes another root meanwhile must not give others that one. */
 	if (in_root_tree_of(pid) == tree)
-		return share_root(reader, tree, fd);
+		return known_trees_share(&reader->trees, tree, fd);
 	close(fd);
 	return NULL;
 }
