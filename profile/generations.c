@@ -13,15 +13,27 @@ struct generation_stack {
 	bool is_doubtful;
 };
 
+/* The generations of a location, [first, end). */
+struct generation_range {
+	uint32_t first, end;
+};
+
+/* What is known of a generation and of all those before it at its location. */
+struct generation_prefix {
+	int64_t until_ns; /* the latest of theirs */
+	bool is_untimed;  /* it is not known of one of them when it was replaced */
+};
+
 struct generation_work {
 	struct profile *profile;
 	const struct profile_generation *generations;
 	size_t count;
-	uint32_t *first;                 /* owned: [location] 1 + its first generation; 0: none */
-	bool *has_generations;           /* owned: [stack] of the profile as it was */
-	struct generation_stack *stacks; /* owned: [stack] likewise */
-	struct profile_sample *samples;  /* owned: as they were, with their values */
-	int64_t *values;                 /* owned */
+	struct generation_range *ranges;    /* owned: [location] */
+	struct generation_prefix *prefixes; /* owned: [generation] */
+	bool *has_generations;              /* owned: [stack] of the profile as it was */
+	struct generation_stack *stacks;    /* owned: [stack] likewise */
+	struct profile_sample *samples;     /* owned: as they were, with their values */
+	int64_t *values;                    /* owned */
 	size_t sample_count, stack_count, location_count;
 	uint32_t *kept;           /* owned: [sample] its number now; PROFILE_NONE: it is shared out among its events */
 	int64_t *weights, *taken; /* owned: [sample] weight of its events, and of those that were placed */
@@ -31,7 +43,8 @@ struct generation_work {
 
 static void generation_work_deinit(struct generation_work *w)
 {
-	free(w->first);
+	free(w->ranges);
+	free(w->prefixes);
 	free(w->has_generations);
 	free(w->stacks);
 	free(w->samples);
@@ -50,7 +63,8 @@ static bool generation_work_init(struct generation_work *w, struct error *err)
 	w->sample_count = profile->sample_count;
 	w->stack_count = profile->stack_count;
 	w->location_count = profile->location_count;
-	w->first = calloc(w->location_count + 1, sizeof(*w->first));
+	w->ranges = calloc(w->location_count + 1, sizeof(*w->ranges));
+	w->prefixes = calloc(w->count + 1, sizeof(*w->prefixes));
 	w->has_generations = calloc(w->stack_count + 1, sizeof(*w->has_generations));
 	w->stacks = calloc(w->stack_count + 1, sizeof(*w->stacks));
 	w->samples = malloc((w->sample_count + 1) * sizeof(*w->samples));
@@ -59,8 +73,8 @@ static bool generation_work_init(struct generation_work *w, struct error *err)
 	w->weights = calloc(w->sample_count + 1, sizeof(*w->weights));
 	w->taken = calloc(w->sample_count + 1, sizeof(*w->taken));
 	w->path = malloc((w->stack_count + 1) * sizeof(*w->path));
-	if (!w->first || !w->has_generations || !w->stacks || !w->samples || !w->values || !w->kept || !w->weights ||
-		!w->taken || !w->path)
+	if (!w->ranges || !w->prefixes || !w->has_generations || !w->stacks || !w->samples || !w->values || !w->kept ||
+		!w->weights || !w->taken || !w->path)
 		return error_set_memory(err);
 	if (w->sample_count > 0) {
 		memcpy(w->samples, profile->samples, w->sample_count * sizeof(*w->samples));
@@ -69,15 +83,31 @@ static bool generation_work_init(struct generation_work *w, struct error *err)
 	return true;
 }
 
+static void find_generation_ranges(struct generation_work *w)
+{
+	for (uint32_t i = 0; i < w->count; i++) {
+		struct generation_range *range = &w->ranges[w->generations[i].location];
+		int64_t until_ns = w->generations[i].until_ns;
+		struct generation_prefix before = { .until_ns = INT64_MIN };
+
+		if (range->end == 0)
+			range->first = i;
+		else
+			before = w->prefixes[i - 1];
+		range->end = i + 1;
+		w->prefixes[i] = (struct generation_prefix){ until_ns > before.until_ns ? until_ns : before.until_ns,
+			before.is_untimed || until_ns == INT64_MIN };
+	}
+}
+
 static void find_stacks_with_generations(struct generation_work *w)
 {
 	const struct profile *profile = w->profile;
 
-	for (size_t i = w->count; i-- > 0;)
-		w->first[w->generations[i].location] = (uint32_t)i + 1;
+	find_generation_ranges(w);
 	for (size_t i = 1; i < w->stack_count; i++)
-		w->has_generations[i] =
-			w->has_generations[profile->stacks[i].parent] || w->first[profile->stacks[i].location] != 0;
+		w->has_generations[i] = w->has_generations[profile->stacks[i].parent] ||
+					w->ranges[profile->stacks[i].location].end != 0;
 	for (size_t i = 0; i < profile->event_count; i++) {
 		int64_t *weight = &w->weights[profile->events[i].sample];
 
@@ -87,33 +117,55 @@ static void find_stacks_with_generations(struct generation_work *w)
 
 /* ---- Stacks ---- */
 
-/* The end of what is known at a time: nothing changes up to a boundary that lies behind it. */
-static void bound(struct generation_stack *known, int64_t boundary_ns, int64_t time_ns)
+/* Nothing changes up to the boundaries around a time: `before_ns` is the last up to it, `after_ns` the next one. */
+static void bound_known(struct generation_stack *known, int64_t before_ns, int64_t after_ns)
 {
-	if (boundary_ns <= time_ns && boundary_ns > known->from_ns)
-		known->from_ns = boundary_ns;
-	if (boundary_ns > time_ns && boundary_ns < known->until_ns)
-		known->until_ns = boundary_ns;
+	if (before_ns > known->from_ns)
+		known->from_ns = before_ns;
+	if (after_ns < known->until_ns)
+		known->until_ns = after_ns;
 }
 
-/* The location of the code that stood at a location. */
+/* The generations of a location that other code had begun to replace at a time, or had replaced by then. */
+static uint32_t count_generations(
+	const struct generation_work *w, const struct generation_range *range, bool are_replaced, int64_t time_ns)
+{
+	uint32_t low = range->first, high = range->end;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int64_t at_ns = are_replaced ? w->prefixes[middle].until_ns : w->generations[middle].from_ns;
+
+		if (at_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - range->first;
+}
+
+/*
+ * The location of the code that stood at a location. A log may have placed code there a hundred thousand times, and
+ * events may lie between all of them, so the generation is looked for, not counted up.
+ */
 static uint32_t generation_at(
 	const struct generation_work *w, uint32_t location, int64_t time_ns, struct generation_stack *known)
 {
-	uint32_t found = location;
+	const struct generation_range *range = &w->ranges[location];
+	const struct profile_generation *generations = &w->generations[range->first];
+	const struct generation_prefix *prefixes = &w->prefixes[range->first];
+	uint32_t count = range->end - range->first, begun, replaced;
 
-	for (size_t i = w->first[location]; i != 0 && i <= w->count && w->generations[i - 1].location == location;
-		i++) {
-		const struct profile_generation *generation = &w->generations[i - 1];
-
-		bound(known, generation->from_ns, time_ns);
-		bound(known, generation->until_ns, time_ns);
-		known->is_doubtful |= generation->until_ns == INT64_MIN ||
-				      (time_ns >= generation->from_ns && time_ns < generation->until_ns);
-		if (found == location && time_ns < generation->until_ns)
-			found = generation->former;
-	}
-	return found;
+	if (count == 0)
+		return location;
+	begun = count_generations(w, range, false, time_ns);
+	replaced = count_generations(w, range, true, time_ns);
+	bound_known(known, begun > 0 ? generations[begun - 1].from_ns : INT64_MIN,
+		begun < count ? generations[begun].from_ns : INT64_MAX);
+	bound_known(known, replaced > 0 ? prefixes[replaced - 1].until_ns : INT64_MIN,
+		replaced < count ? prefixes[replaced].until_ns : INT64_MAX);
+	known->is_doubtful |= prefixes[count - 1].is_untimed || begun > replaced;
+	return replaced < count ? generations[replaced].former : location;
 }
 
 /* What became of a stack at a time. Events are in order of time: what is known mostly holds. */

@@ -163,6 +163,38 @@ static void files_keep_generations(void **state)
 	profile_destroy(made.profile);
 }
 
+/* Each event finds its generation among thousands at one address, the next event another one. */
+static void many_generations_are_told_apart(void **state)
+{
+	enum { GENERATIONS = 5000, NAMES = 3 };
+	static const char *const names[NAMES] = { "a", "b", "c" };
+	static struct profile_generation generations[GENERATIONS];
+	struct recorded made = record_generations();
+	struct profile *p = made.profile;
+	uint32_t root = p->stacks[p->samples[p->events[2].sample].stack].parent, last, stack, formers[NAMES];
+	double doubtful;
+	struct error err;
+
+	(void)state;
+	last = location_of(p, "last", 0x3000);
+	must(profile_add_stack(p, root, last, &stack, &err), &err);
+	for (int i = 0; i < NAMES; i++)
+		formers[i] = location_of(p, names[i], 0);
+	for (int i = 0; i < GENERATIONS; i++) {
+		int64_t until_ns = (EVENTS + 2 * i + 2) * ms;
+
+		generations[i] = (struct profile_generation){ last, formers[i % NAMES], until_ns, until_ns };
+	}
+	for (int i = 0; i <= 2 * GENERATIONS; i++)
+		must(profile_add_sample(p, stack, 0, (int64_t[]){ 1, 1000 }, (EVENTS + i) * ms, &err), &err);
+	must(profile_finish(p, &err) && profile_place_generations(p, generations, GENERATIONS, &doubtful, &err), &err);
+	for (int i = 0; i <= 2 * GENERATIONS; i++)
+		assert_string_equal(name_of_frame(p, p->samples[p->events[EVENTS + i].sample].stack),
+			i < 2 * GENERATIONS ? names[i / 2 % NAMES] : "last");
+	assert_true(doubtful == 0);
+	profile_destroy(p);
+}
+
 static void failures_of_memory_are_told(void **state)
 {
 	for (size_t i = 0;; i++) {
@@ -187,6 +219,7 @@ int main(void)
 		cmocka_unit_test(events_get_what_stood_there_at_their_time),
 		cmocka_unit_test(an_unknown_time_is_doubtful),
 		cmocka_unit_test(files_keep_generations),
+		cmocka_unit_test(many_generations_are_told_apart),
 		cmocka_unit_test(failures_of_memory_are_told),
 	};
 
