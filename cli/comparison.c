@@ -157,9 +157,15 @@ static int exit_code(
 	return verdict == DIFF_INCONCLUSIVE ? comparison_inconclusive_code(comparison) : CLI_EXIT_OK;
 }
 
+/* Limits that are never checked, however much is recorded, are not passed: a script would not notice. */
 static int diff_exit_code(const struct comparison *comparison, const struct diff *diff)
 {
-	return exit_code(comparison, diff->verdict, diff->gate_failed, diff->verdict == DIFF_REGRESSED);
+	int code = exit_code(comparison, diff->verdict, diff->gate_failed, diff->verdict == DIFF_REGRESSED);
+
+	if (code != CLI_EXIT_OK || comparison->gate_count == 0 || !diff->scale.length_is_unknown)
+		return code;
+	cli_say("kelvin: --inconclusive pass passes no limits of --fail-on that cannot be checked; --scale per-run checks them, if both sides were recorded alike\n");
+	return CLI_EXIT_INCONCLUSIVE;
 }
 
 static bool comparison_show(

@@ -93,7 +93,7 @@ struct diff_build {
 	bool is_for_comparison;
 	/*
 	 * What a sample of head stands for in samples of base, where samples are counted: a part of the factor of each
-	 * mode but `share` and `robust`. 0: one side alone says what its samples stand for.
+	 * mode but `share` and `robust`. 0: they cannot be compared.
 	 */
 	double sample_ratio;
 	bool work_is_usable; /* both sides counted requests, and costs can be compared per request (work.h) */

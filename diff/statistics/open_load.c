@@ -46,12 +46,13 @@ static void widen_by_functions(const struct load *load, struct load_range *range
 	}
 }
 
-/* The factor by which all runs of both sides count alike, whatever their lengths. */
+/* The factor by which all runs of both sides count alike, whatever their lengths, for what their samples stand for. */
 static double per_run_factor(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	double runs = (double)(base->run_count ? base->run_count : 1) / (double)(head->run_count ? head->run_count : 1);
 
-	return (double)(base->run_count ? base->run_count : 1) / (double)(head->run_count ? head->run_count : 1);
+	return build->sample_ratio > 0 ? runs * build->sample_ratio : runs;
 }
 
 static void find_range(

@@ -69,13 +69,11 @@ static bool samples_are_counted(const struct diff_build *build)
 	return !build->diff->is_exact && build->metric[DIFF_BASE] == 0 && build->metric[DIFF_HEAD] == 0;
 }
 
-/* What a sample of head stands for in samples of base; 0: only one side says what its own stand for. */
+/* What a sample of head stands for in samples of base; 0: one side alone says it, or each in a unit of its own. */
 static double sample_ratio(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	const struct profile_value_type *b = &base->period_type, *h = &head->period_type;
-	bool has_base = base->period > 0 || base->facts.frequency_hz > 0,
-	     has_head = head->period > 0 || head->facts.frequency_hz > 0;
 
 	if (!samples_are_counted(build))
 		return 1;
@@ -85,7 +83,8 @@ static double sample_ratio(const struct diff_build *build)
 		return (double)head->period / (double)base->period;
 	if (base->facts.frequency_hz > 0 && head->facts.frequency_hz > 0)
 		return (double)base->facts.frequency_hz / (double)head->facts.frequency_hz;
-	return has_base == has_head ? 1 : 0;
+	return base->period > 0 || head->period > 0 || base->facts.frequency_hz > 0 || head->facts.frequency_hz > 0 ? 0
+														    : 1;
 }
 
 static bool side_has_length(const struct profile *profile)
@@ -100,10 +99,17 @@ const char *scale_length_words(const struct diff_build *build)
 	if (!build->diff->scale.length_is_unknown)
 		return "";
 	if (base && head)
-		return "one side alone says how often it was sampled";
-	return base   ? "head's files do not say for how long it was recorded, and how often it was sampled"
-	       : head ? "base's files do not say for how long it was recorded, and how often it was sampled"
-		      : "no file says for how long it was recorded, and how often it was sampled";
+		return "the files of both sides do not say in the same unit how often they were sampled";
+	return base   ? "head's files do not say for how long they were recorded"
+	       : head ? "base's files do not say for how long they were recorded"
+		      : "no file says for how long it was recorded";
+}
+
+void scale_length_warning(const struct diff_build *build, char out[static SCALE_LENGTH_WORDS])
+{
+	snprintf(out, SCALE_LENGTH_WORDS,
+		"%s: totals are not compared; --scale per-run compares them, if both were recorded alike",
+		scale_length_words(build));
 }
 
 /* Whether totals can be compared at all, by what the files say of their length and of their samples. */

@@ -18,10 +18,14 @@ bool scale_describe(struct diff_build *build, struct error *err);
 bool scale_has_load(const struct diff_build *build);
 
 /*
- * Why shares alone are compared, as a part of a sentence: "neither side's files say for how long they were recorded".
+ * Why shares alone are compared, as a part of a sentence: "no file says for how long it was recorded".
  * "" where diff_scale.length_is_unknown is not set. Static.
  */
 const char *scale_length_words(const struct diff_build *build);
+
+/* The same as a warning, with what compares totals all the same. */
+enum { SCALE_LENGTH_WORDS = 240 };
+void scale_length_warning(const struct diff_build *build, char out[static SCALE_LENGTH_WORDS]);
 
 /* Whether every run is a whole command, from start to exit. */
 bool scale_whole_commands(const struct profile *profile);

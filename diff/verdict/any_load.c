@@ -45,7 +45,7 @@ static bool decide_total(struct diff_build *build, enum proven_way way, struct e
 }
 
 /* What is said of the total behind what is proven of functions; nothing where it cannot be compared. */
-static void total_words(const struct diff *diff, char out[static ANY_LOAD_REST])
+static void words_of_open_total(const struct diff *diff, char out[static ANY_LOAD_REST])
 {
 	char words[WORDS_CHANGE];
 
@@ -63,7 +63,7 @@ static bool decide_functions(
 	char rest[ANY_LOAD_REST];
 	struct cause cause;
 
-	total_words(diff, rest);
+	words_of_open_total(diff, rest);
 	if (way == PROVEN_NEITHER) {
 		diff->verdict = DIFF_MIXED;
 		return sentence_of_counts(build, proven, rest, err);
@@ -81,8 +81,8 @@ static void small_words(const struct diff *diff, const struct proven *proven, ch
 
 	out[0] = '\0';
 	if (functions > 0)
-		snprintf(out, ANY_LOAD_WORDS, "; %zu function%s changed more than the %s explains, by %.1f points",
-			functions, functions == 1 ? "" : "s", diff->scale.length_is_unknown ? "length" : "load",
+		snprintf(out, ANY_LOAD_WORDS, "; %zu function%s changed more than the %s, by %.1f points", functions,
+			functions == 1 ? "" : "s", diff->scale.length_is_unknown ? "lengths explain" : "load explains",
 			fmax(proven->more.points, proven->less.points));
 }
 
@@ -124,7 +124,7 @@ static bool say_of_shares(struct diff_build *build, const struct proven *proven,
 	if (isnan(diff->total.ci_low) && diff->evidence.uncounted)
 		return build_text(diff, err, &diff->verdict_text,
 			"%s are not counts of samples, so fewer than 3 files on each side cannot tell a change of shares from noise: give 3 or more on each side, separated by commas",
-			metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
+			metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "the values");
 	return build_text(diff, err, &diff->verdict_text, "no function's share is proven to have changed%s%s", small,
 		unproven_advice(build));
 }

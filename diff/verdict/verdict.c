@@ -236,6 +236,20 @@ static const char *first_blocking(const struct diff *diff)
 	return NULL;
 }
 
+/*
+ * What keeps the limits from being checked; NULL: they are. By share all totals are equal, so that no limit would ever
+ * be exceeded where their lengths are unknown: that is no warning to ignore. `length` is room for the words.
+ */
+static const char *gates_blocking(const struct diff_build *build, char length[static SCALE_LENGTH_WORDS])
+{
+	if (!build->options.gates_ignore_warnings)
+		return first_blocking(build->diff);
+	if (!build->diff->scale.length_is_unknown)
+		return NULL;
+	scale_length_warning(build, length);
+	return length;
+}
+
 static bool say_gate(struct diff_build *build, const struct gate_result *result, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -268,7 +282,8 @@ static bool decide_gates(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	struct gate_result result = gate_evaluate(build);
-	const char *blocking = build->options.gates_ignore_warnings ? NULL : first_blocking(diff);
+	char length[SCALE_LENGTH_WORDS];
+	const char *blocking = gates_blocking(build, length);
 
 	if (build->options.gate_count == 0)
 		return true;

@@ -386,13 +386,11 @@ static bool compare_periods(struct diff_build *build, struct error *err)
 /* Limits are of totals, and of functions in parts of them. */
 static bool check_lengths(struct diff_build *build, struct error *err)
 {
-	char text[320];
+	char text[SCALE_LENGTH_WORDS];
 
 	if (!build->diff->scale.length_is_unknown)
 		return true;
-	snprintf(text, sizeof(text),
-		"%s: totals are not compared; --scale per-run compares them, if both were recorded alike",
-		scale_length_words(build));
+	scale_length_warning(build, text);
 	return warnings_add(build->diff, true, text, err);
 }
 

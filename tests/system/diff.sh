@@ -97,7 +97,17 @@ run 3 kelvin diff few other --text text
 says stdout '^inconclusive: '
 run 0 kelvin diff few other --inconclusive=pass
 run 1 kelvin diff few other --inconclusive fail
-run 0 kelvin diff few other --inconclusive pass --fail-on 'total>5%'
+run 0 kelvin diff few other --inconclusive pass --fail-on 'total>5%' --scale per-run
+# Limits that cannot be checked never pass, whatever the script ignores: it would not notice.
+printf 'main;work 1000\n' >fast
+printf 'main;work 9000\n' >slow
+for ignoring in '' --ignore-warnings '--inconclusive pass' '--ignore-warnings --inconclusive pass'; do
+	# shellcheck disable=SC2086 # several words, or none
+	run 3 kelvin diff fast slow --fail-on 'total>5%' $ignoring
+	says stdout 'the --fail-on limits were not checked: .*--scale per-run'
+done
+says stderr '^kelvin: --inconclusive pass passes no limits'
+run 1 kelvin diff fast slow --fail-on 'total>5%' --scale per-run
 
 # A rule about a function that nobody has met is mentioned: it could never fail.
 printf 'main;ns::parse(int) 500\nmain;other 500\n' >names

@@ -311,11 +311,13 @@ static void a_length_that_no_file_says_leaves_shares(void **state)
 		struct profile *base = profile_of(four, lengths[i][0], 0, ""),
 			       *head = profile_of(four_all_doubled, lengths[i][1], 0, "");
 		struct diff_gate gate = { .subject = DIFF_GATE_TOTAL, .percent = 5 };
-		struct diff_options gated = { .gates = &gate, .gate_count = 1 };
+		struct diff_options gated = { .gates = &gate, .gate_count = 1 },
+				    ignoring = { .gates = &gate, .gate_count = 1, .gates_ignore_warnings = true };
 		CLEANUP(diff_cleanup)
 		struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO),
 			    *told = diff_in_mode(base, head, DIFF_SCALE_PER_RUN),
-			    *limited = synthetic_diff(base, head, &gated);
+			    *limited = synthetic_diff(base, head, &gated),
+			    *ignored = synthetic_diff(base, head, &ignoring);
 
 		assert_int_equal(diff->scale.mode, DIFF_SCALE_SHARE);
 		assert_true(diff->scale.length_is_unknown);
@@ -328,6 +330,9 @@ static void a_length_that_no_file_says_leaves_shares(void **state)
 		assert_false(told->scale.length_is_unknown);
 		assert_null(strstr(diff_string(told, told->verdict_text), "only shares"));
 		synthetic_assert_says(limited, "the --fail-on limits were not checked");
+		/* By share the totals are equal, so no limit would be exceeded. */
+		assert_int_equal(ignored->verdict, DIFF_INCONCLUSIVE);
+		synthetic_assert_says(ignored, "--scale per-run compares them");
 	}
 }
 
@@ -366,6 +371,33 @@ static void samples_of_other_periods_stand_for_more(void **state)
 		assert_true((cases[i].factor != 1) == (diff->scale_text != 0 || diff->scale.length_is_unknown));
 		assert_float_equal(time->scale.factor, 1, 1e-9);
 	}
+}
+
+/* Both sides say how often they were sampled, but not in the same unit. */
+static void samples_of_other_units_are_not_compared(void **state)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *base = profile_of(four, 10, 10000000, "cpu"), *head = profile_of(four, 10, 4000, "cycles");
+	struct diff_options options = { .metric = "samples" };
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, head, &options);
+
+	(void)state;
+	assert_true(diff->scale.length_is_unknown);
+	synthetic_assert_says(diff, "in the same unit");
+}
+
+/* Where lengths are unknown, a sample of ten times the period may still stand for ten times as much. */
+static void periods_count_where_lengths_are_unknown(void **state)
+{
+	static const char other[] = "main;a 4000\nmain;b 3000\nmain;c 2600\nmain;d 400\n";
+	CLEANUP(profile_cleanup)
+	struct profile *base = profile_of(four, 0, 1000000, "cpu"), *head = profile_of(other, 0, 10000000, "cpu");
+	struct diff_options options = { .metric = "samples" };
+	CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, head, &options);
+
+	(void)state;
+	assert_true(diff->scale.length_is_unknown);
+	assert_int_not_equal(synthetic_function(diff, "d")->self.state, DIFF_STATE_LESS);
 }
 
 /* What is new beside a few samples says nothing of those, whatever their share was: it may come on top. */
@@ -421,6 +453,8 @@ int main(void)
 		cmocka_unit_test(a_length_that_no_file_says_leaves_shares),
 		cmocka_unit_test(lengths_that_are_known_are_divided_out),
 		cmocka_unit_test(samples_of_other_periods_stand_for_more),
+		cmocka_unit_test(samples_of_other_units_are_not_compared),
+		cmocka_unit_test(periods_count_where_lengths_are_unknown),
 		cmocka_unit_test(a_share_is_no_direction),
 		cmocka_unit_test(no_interval_ends_below_nothing),
 		cmocka_unit_test(words_are_parsed),
