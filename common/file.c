@@ -250,8 +250,9 @@ static bool destination_check_rights(const struct destination *to, struct error 
 }
 
 /*
- * The file systems whose files are controls of the kernel, or another program's. The numbers that <linux/magic.h> lacks
- * are from the kernel's sources: configfs, fusectl, functionfs, gadgetfs, rpc_pipefs, nfsd, mqueue, dlmfs, oprofilefs.
+ * Whether a file is in a file system whose files control the kernel or another program. The numbers that
+ * <linux/magic.h> lacks are from the kernel's sources: configfs, fusectl, functionfs, gadgetfs, rpc_pipefs, nfsd,
+ * mqueue, dlmfs, oprofilefs.
  */
 static bool file_is_control(int fd)
 {

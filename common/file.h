@@ -66,8 +66,8 @@ COMMON_MUST_CHECK
 bool file_end_of_links(const char *path, char *end, size_t size, struct error *err);
 
 /*
- * Opens for reading what an O_PATH descriptor has found, which is borrowed: a regular file, of which opening it is no
- * act. In the kernel's own file systems it may be one: tracefs frees its buffers when a file is closed, a file of
+ * Opens for reading what an O_PATH descriptor has found, which is borrowed: a regular file, outside the kernel's own
+ * file systems. There, opening a file may do something: tracefs frees its buffers when one is closed, a file of
  * configfs or binder makes a device, one of autofs a mount. `path` is for messages. -1 on failure, with `err` set.
  */
 int file_open_found(int found, const char *path, struct error *err);

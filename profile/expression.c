@@ -227,13 +227,13 @@ static bool parse_bracket(struct parser *p)
 
 /* ---- Atoms ---- */
 
-static bool parse_alternatives(struct parser *p);
+static bool parse_branches(struct parser *p);
 
 static bool parse_group(struct parser *p)
 {
 	if (++p->depth > MOST_DEPTH)
 		return expression_refuse(p, "its parentheses are nested too deeply");
-	if (!parse_alternatives(p))
+	if (!parse_branches(p))
 		return false;
 	p->depth--;
 	if (*p->at != ')')
@@ -338,7 +338,7 @@ static bool repeat(struct parser *p, size_t start, int least, int most)
 	return true;
 }
 
-static bool parse_number(struct parser *p, int *number)
+static bool parse_repeats(struct parser *p, int *number)
 {
 	if (!isdigit((unsigned char)*p->at))
 		return expression_refuse(p, "braces hold no repetition, as {2,5}");
@@ -354,13 +354,13 @@ static bool parse_number(struct parser *p, int *number)
 static bool parse_bounds(struct parser *p, int *least, int *most)
 {
 	*least = 0;
-	if (*p->at != ',' && !parse_number(p, least))
+	if (*p->at != ',' && !parse_repeats(p, least))
 		return false;
 	*most = *least;
 	if (*p->at == ',') {
 		p->at++;
 		*most = INT_MAX;
-		if (*p->at != '}' && !parse_number(p, most))
+		if (*p->at != '}' && !parse_repeats(p, most))
 			return false;
 	}
 	if (*p->at != '}' || *most < *least)
@@ -388,7 +388,7 @@ static bool parse_piece(struct parser *p)
 }
 
 /* Up to the end, or the parenthesis that closes the group; one that closes none stands for itself. */
-static bool parse_alternatives(struct parser *p)
+static bool parse_branches(struct parser *p)
 {
 	size_t start = p->made->count, jump = SIZE_MAX;
 
@@ -519,7 +519,7 @@ bool expression_matches(struct expression *expression, const char *text, size_t 
 
 /* ---- Making ---- */
 
-static bool make_room(struct expression *made, struct error *err)
+static bool make_room_for_states(struct expression *made, struct error *err)
 {
 	for (size_t i = 0; i < 2; i++)
 		made->states[i] = calloc(made->count, sizeof(**made->states));
@@ -528,7 +528,7 @@ static bool make_room(struct expression *made, struct error *err)
 	return (made->states[0] && made->states[1] && made->marks && made->stack) || error_set_memory(err);
 }
 
-static void find_first(struct expression *made)
+static void find_first_bytes(struct expression *made)
 {
 	struct expression_match match = { .of = made, .states = made->states[0] };
 
@@ -547,12 +547,12 @@ bool expression_create(const char *text, bool ignores_case, struct expression **
 	parser.made = calloc(1, sizeof(*parser.made));
 	if (!parser.made)
 		return error_set_memory(err);
-	if (!parse_alternatives(&parser) || !emit(&parser, (struct instruction){ .step = STEP_MATCH }) ||
-		!make_room(parser.made, err)) {
+	if (!parse_branches(&parser) || !emit(&parser, (struct instruction){ .step = STEP_MATCH }) ||
+		!make_room_for_states(parser.made, err)) {
 		expression_destroy(parser.made);
 		return false;
 	}
-	find_first(parser.made);
+	find_first_bytes(parser.made);
 	*expression = parser.made;
 	return true;
 }

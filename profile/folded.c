@@ -288,7 +288,7 @@ static bool scale_weight(
 	       fail_line(r, err, "its count is too large");
 }
 
-static bool is_blank(char c)
+static bool is_space_or_tab(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -296,7 +296,7 @@ static bool is_blank(char c)
 /* The last space or tab of a text; NULL: there is none. */
 static const char *last_blank(const char *text, const char *end)
 {
-	while (end > text && !is_blank(end[-1]))
+	while (end > text && !is_space_or_tab(end[-1]))
 		end--;
 	return end > text ? end - 1 : NULL;
 }
@@ -340,7 +340,7 @@ static bool folded_read_line(struct folded_reader *r, const char *text, const ch
 	int64_t values[2] = { 1, 0 };
 	uint32_t stack, thread;
 
-	while (end > text && (end[-1] == '\r' || is_blank(end[-1])))
+	while (end > text && (end[-1] == '\r' || is_space_or_tab(end[-1])))
 		end--;
 	if (end == text || *text == '#')
 		return true;
@@ -354,7 +354,7 @@ static bool folded_read_line(struct folded_reader *r, const char *text, const ch
 		return false;
 	r->stacks++;
 	r->two_counts += has_two_counts(text, space);
-	while (space > text && is_blank(space[-1]))
+	while (space > text && is_space_or_tab(space[-1]))
 		space--;
 	return find_thread(r, &text, space, &thread, err) && add_stack(r, text, space, &stack, err) &&
 	       profile_add_sample(r->profile, stack, thread, values, -1, err);

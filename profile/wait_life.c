@@ -133,7 +133,7 @@ static void find_callers(struct lives *l)
 	}
 }
 
-static double time_of_sample(const struct profile *profile, const struct profile_wait_values *types, size_t sample)
+static double life_time_of_sample(const struct profile *profile, const struct profile_wait_values *types, size_t sample)
 {
 	const int64_t *values = &profile->values[sample * profile->value_type_count];
 
@@ -146,7 +146,7 @@ static double life_of_sample(const struct profile *profile, const struct profile
 {
 	return profile_wait_class_of_stack(profile, profile->samples[sample].stack) == PROFILE_WAIT_RUN_QUEUE
 		       ? 0
-		       : time_of_sample(profile, types, sample);
+		       : life_time_of_sample(profile, types, sample);
 }
 
 static bool find_threads(struct lives *l, struct error *err)
@@ -163,7 +163,7 @@ static bool find_threads(struct lives *l, struct error *err)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		l->life_ns[profile->samples[i].thread] += life_of_sample(profile, &types, i);
-		l->lived_ns[profile->samples[i].thread] += time_of_sample(profile, &types, i);
+		l->lived_ns[profile->samples[i].thread] += life_time_of_sample(profile, &types, i);
 	}
 	find_callers(l);
 	return count_threads(l, err);

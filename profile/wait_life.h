@@ -22,8 +22,9 @@
  * take; so it is of one class in every run, however busy the machine.
  *
  * Waiting for a CPU is no part of what threads spend their time with, though of how long they lived: other programs
- * decide how long it is. Sites are judged as a whole, not thread by thread, so that the threads of one pool are of one class. Of classes, the model is about conditions,
- * timers, and the network in processes that are known to call nobody. A mutex is never idle, since somebody holds it.
+ * decide how long it is. Sites are judged as a whole, not thread by thread, so that the threads of one pool are of one
+ * class. Of classes, the model is about conditions, timers, and the network in processes that are known to call nobody.
+ * A mutex is never idle, since somebody holds it.
  *
  * What it cannot tell: a pool with less than a tenth of its threads' time in tasks, all of whose waiting is within the
  * tasks and at one site. Rules of waits can (`keep function Job::run*`).

@@ -293,7 +293,7 @@ static int64_t us_between(int64_t from_us, int64_t to_us)
 	return __builtin_sub_overflow(to_us, from_us, &us) || us > max_us ? max_us : us;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_timed(const void *a, const void *b)
 {
 	const struct timed *x = a, *y = b;
 
@@ -319,7 +319,7 @@ static bool order_by_time(struct cpuprofile *r, struct error *err)
 		is_ordered = is_ordered && (i == 0 || r->deltas_us[i] >= 0);
 	}
 	if (!is_ordered)
-		qsort(r->in_time, r->sample_count, sizeof(*r->in_time), by_time);
+		qsort(r->in_time, r->sample_count, sizeof(*r->in_time), compare_timed);
 	return true;
 }
 
