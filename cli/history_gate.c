@@ -72,7 +72,7 @@ struct newest {
 	double value, usual, least, most;
 };
 
-static int by_value(const void *left, const void *right)
+static int compare_values(const void *left, const void *right)
 {
 	const double *a = left, *b = right;
 
@@ -87,7 +87,7 @@ static struct newest gate_newest(const struct history *history, const struct his
 
 	history_values(history, series, function, is_self, values);
 	value = values[former];
-	qsort(values, former, sizeof(*values), by_value);
+	qsort(values, former, sizeof(*values), compare_values);
 	return (struct newest){ value, values[former / 2], values[0], values[former - 1] };
 }
 
@@ -124,14 +124,14 @@ static void gate_say_open(const struct history *history, const struct history_se
 	double unit = function == HISTORY_WHOLE ? 100 / series->typical_total : 1;
 
 	cli_say("kelvin: the limit of %g %% on %s is not decided: it takes %.1f %% of the usual total with %s, and took at most %.1f %% before, "
-		"which a single profile does not prove; record that build again, two times more at least\n",
+		"which a single profile does not prove; record that build at least twice more\n",
 		gate->percent,
 		function == HISTORY_WHOLE ? "the total" : summary_string(set, set->functions[function].shown),
 		newest->value * unit, summary_string(set, set->items[series->profiles[series->count - 1]].name),
 		newest->most * unit);
 }
 
-/* Whether a limit of the series is not decided; one row is told, the one that stands out most. */
+/* Whether a limit of the series is not decided, also for want of memory; the row that stands out most is told. */
 static bool gate_is_open(
 	const struct history *history, const struct history_series *series, const struct diff_gate *gate)
 {
@@ -140,7 +140,11 @@ static bool gate_is_open(
 	struct newest most = { 0 };
 	bool found = false;
 
-	for (uint32_t i = 0; values && i <= count; i++) {
+	if (!values) {
+		cli_say("kelvin: the limit of %g %% is not decided: out of memory\n", gate->percent);
+		return true;
+	}
+	for (uint32_t i = 0; i <= count; i++) {
 		uint32_t function = i < count ? i : HISTORY_WHOLE;
 		struct newest newest;
 
