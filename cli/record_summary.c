@@ -171,7 +171,7 @@ static bool append_refused(struct buffer *text, const struct record_summary *sum
 		return false;
 	buffer_printf(text, "%.2f s of CPU time (%.0f %%) are not in the samples: the kernel %s",
 		(double)missing_ns / 1e9, (double)missing_ns * 100 / (double)all_ns,
-		refusals->are_resumed ? "stopped sampling at the begin of " : "lets only root sample ");
+		refusals->are_resumed ? "stopped sampling at the start of " : "lets only root sample ");
 	append_refused_names(text, refusals);
 	buffer_append_string(text, " (set-user-ID, unreadable or with capabilities of the file)");
 	if (refusals->cpu_ns < missing_ns / 2)

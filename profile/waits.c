@@ -131,8 +131,8 @@ const char *profile_waits_unseen(const struct profile *profile)
 			return "what goroutines wait for, such as a sync.Mutex or a channel, is not in this recording: they wait "
 			       "without a thread. Go's own profiles tell: call runtime.SetMutexProfileFraction(5) and "
 			       "runtime.SetBlockProfileRate(10000) in the program, import net/http/pprof, and run "
-			       "'go tool pprof http://HOST:PORT/debug/pprof/mutex' (or .../block); what it saves, 'kelvin diff' "
-			       "compares";
+			       "'go tool pprof http://HOST:PORT/debug/pprof/mutex' (or .../block); 'kelvin diff' compares what "
+			       "it saves";
 	return NULL;
 }
 

@@ -570,8 +570,8 @@ static void append_beside(const struct waits_side *side, double waiting, struct 
 
 	if (strcmp(side->rate.words, "per request") == 0 && each > least_ratio * side->answer_ns)
 		buffer_printf(out,
-			"; a request takes %s on average, so that most of this is waited beside requests: what it waits for "
-			"idly, --wait-rules can say",
+			"; a request takes %s on average, so most of this is waited beside requests: rules of --wait-rules "
+			"can call it idle",
 			format_value(side->answer_ns, "nanoseconds").text);
 }
 
