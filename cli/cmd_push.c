@@ -124,6 +124,9 @@ static bool prepare(struct pushing *pushing, struct error *err)
 	if (!load_read(pushing->inputs, pushing->load, &profile, err) || !identify(pushing, profile, parcel->id, err) ||
 		!store_prepare(pushing->kind, profile, pushing->labels, pushing->label_count, parcel, err))
 		return false;
+	/* What is stored is all that later comparisons know. */
+	for (size_t i = 0; i < profile->notes.count; i++)
+		buffer_printf(&parcel->notices, "%s\n", profile_string(profile, profile->notes.texts[i]));
 	memcpy(prepared.id, parcel->id, sizeof(prepared.id));
 	return (file_write_all(pushing->prepared, &prepared, sizeof(prepared)) &&
 		       file_write_all(pushing->prepared, parcel->notices.data, parcel->notices.size)) ||

@@ -134,6 +134,8 @@ static bool show(const struct showing *showing, struct error *err)
 	needs_diff = !names_only || request->diff.metric || profile->quality.samples == 0;
 	if (needs_diff && !diff_create_single(profile, &request->diff, &diff, err))
 		return false;
+	for (size_t i = 0; names_only && i < profile->notes.count; i++)
+		cli_say("kelvin: %s: %s\n", showing->name, profile_string(profile, profile->notes.texts[i]));
 	input.diff = diff;
 	input.profiles[DIFF_HEAD] = profile;
 	input.question = &question;

@@ -237,8 +237,12 @@ static bool files_read_profile(const struct history_file *file, const struct his
 		return true;
 	md5(bytes.data, bytes.size, digest);
 	memcpy(id, digest, sizeof(digest));
-	if (!foreign_read(bytes.data, bytes.size, file->path, &read, err) ||
-		!source_name_given(file->path, reading->naming, read, err) || !profile_join_phases(read, &joined, err))
+	if (!foreign_read(bytes.data, bytes.size, file->path, &read, err))
+		return false;
+	/* One wrong or incomplete profile among many would look like a change of the program. */
+	if (profile_first_doubt(read))
+		return error_set(err, ERROR_FORMAT, "%s: %s", file->path, profile_first_doubt(read));
+	if (!source_name_given(file->path, reading->naming, read, err) || !profile_join_phases(read, &joined, err))
 		return false;
 	*profile = joined ? TAKE(joined) : TAKE(read);
 	return true;

@@ -87,6 +87,7 @@ bool text_lines_next(struct text_lines *lines, const char **line, size_t *size, 
 			return false;
 	}
 	*line = stop || lines->at < lines->end ? lines->at : NULL;
+	lines->is_cut = *line && !stop;
 	stop = stop ? stop : lines->end;
 	*size = (size_t)(stop - lines->at);
 	if (*size > lines->most)

@@ -23,6 +23,7 @@ struct text_lines {
 	size_t capacity, most;          /* of the piece; bytes of the longest line that is accepted */
 	size_t line;                    /* number of the line that was returned last, from 1 on */
 	bool has_ended;
+	bool is_cut;      /* the line that was returned last is the text's last one, and has no end */
 	bool read_failed; /* the error is that of read(), which names the file */
 };
 

@@ -241,12 +241,12 @@ static bool note_tables(struct pprof_reader *r, struct error *err)
 	const char *dropped = pprof_text_of(r, r->numbers.drop_frames);
 
 	if (r->lost_mappings > 0 &&
-		!profile_add_note(r->profile, err,
+		!profile_add_doubt(r->profile, err,
 			"%zu of its locations are in mappings that the file does not have: their module is not known",
 			r->lost_mappings))
 		return false;
 	return !dropped[0] ||
-	       profile_add_note(r->profile, err,
+	       profile_add_remark(r->profile, err,
 		       "the file asks to leave out frames of functions that match '%.200s' (drop_frames), which are shown: --hide leaves them out",
 		       dropped);
 }

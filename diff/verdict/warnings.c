@@ -28,7 +28,9 @@ static const double max_cpu_wait_points = 10;
 static const double max_duration_ratio = 4;
 static const double max_thread_ratio = 2;
 
-enum { MAX_WARNINGS = 24, MAX_FACT_BYTES = 120 };
+/* Notes on files come first, and leave room for all others. */
+enum { MAX_WARNINGS = 24 + DIFF_SIDES * (PROFILE_MAX_NOTES + 1), MAX_FACT_BYTES = 120 };
+
 static bool warnings_add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
 {
 	uint32_t id;
@@ -147,12 +149,13 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, true, text, err);
 }
 
-static bool warnings_add_note(struct diff_build *build, const char *side, const char *note, struct error *err)
+static bool warnings_add_note(
+	struct diff_build *build, const char *side, const char *note, bool is_doubt, struct error *err)
 {
 	char text[480];
 
 	snprintf(text, sizeof(text), "%s%s", side, note);
-	return warnings_add(build->diff, build_two_sided(build), text, err);
+	return warnings_add(build->diff, is_doubt && build_two_sided(build), text, err);
 }
 
 /* What the files of a side leave open: it is said before anything that is made of it. */
@@ -163,12 +166,13 @@ static bool name_notes(struct diff_build *build, enum diff_side side, struct err
 	char more[80];
 
 	for (size_t i = 0; profile && i < profile->notes.count; i++)
-		if (!warnings_add_note(build, name, profile_string(profile, profile->notes.texts[i]), err))
+		if (!warnings_add_note(build, name, profile_string(profile, profile->notes.texts[i]),
+			    profile->notes.are_doubts[i], err))
 			return false;
 	if (!profile || profile->notes.left_out == 0)
 		return true;
 	snprintf(more, sizeof(more), "%zu further notes on its files are left out", profile->notes.left_out);
-	return warnings_add_note(build, name, more, err);
+	return warnings_add_note(build, name, more, true, err);
 }
 
 /* A file that has calls of two functions each, not stacks, leaves totals open where a function has several callers. */

@@ -66,6 +66,11 @@ static int digit_of(char c, bool is_hex)
 	return is_hex && c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+static bool is_end_of_word(const struct callgrind_text *text)
+{
+	return text->at == text->end || *text->at == ' ' || *text->at == '\t';
+}
+
 /* A decimal number, or a hexadecimal one behind `0x`, which ends at a space or at the end. */
 static bool read_number(struct callgrind_text *text, uint64_t *number)
 {
@@ -76,7 +81,7 @@ static bool read_number(struct callgrind_text *text, uint64_t *number)
 	for (int digit; text->at < text->end && (digit = digit_of(*text->at, is_hex)) >= 0; text->at++)
 		if (!checked_mul(*number, is_hex ? 16 : 10, number) || !checked_add(*number, (uint64_t)digit, number))
 			return false;
-	return text->at > start && (text->at == text->end || *text->at == ' ' || *text->at == '\t');
+	return text->at > start && is_end_of_word(text);
 }
 
 static bool fail_number(struct error *err)
@@ -126,8 +131,8 @@ static bool take_negative(struct callgrind_reader *r, size_t column, struct erro
 		return error_set(err, ERROR_FORMAT,
 			"%s is below 0, and stacks are made by it: give a file whose first event is time", name);
 	r->events.negative |= UINT32_C(1) << column;
-	return profile_add_note(r->profile, err,
-		"its event %s is left out: it is below 0 at some places (the first is line %zu), so it has no shares",
+	return profile_add_remark(r->profile, err,
+		"the event %s is left out: it is below 0 at some places (the first is line %zu), so it has no shares",
 		name, r->lines.line);
 }
 
@@ -137,11 +142,11 @@ static bool read_costs(
 {
 	memset(costs, 0, r->table.column_count * sizeof(*costs));
 	for (size_t i = 0; skip_spaces(text), text->at < text->end; i++) {
-		bool is_negative = *text->at == '-';
+		bool is_negative = *text->at == '-', is_none = *text->at == '.';
 		uint64_t number = 0;
 
-		text->at += is_negative || *text->at == '.';
-		if (text->at[-1] != '.' && (!read_number(text, &number) || number > INT64_MAX))
+		text->at += is_negative || is_none;
+		if (is_none ? !is_end_of_word(text) : (!read_number(text, &number) || number > INT64_MAX))
 			return fail_number(err);
 		if (i == r->column_count)
 			return error_set(err, ERROR_FORMAT, "more costs than the events of the line `events:`");
@@ -480,12 +485,17 @@ static bool read_line(struct callgrind_reader *r, const char *line, size_t size,
 }
 
 /* Files of valgrind end with their totals; one that does not may have been cut anywhere. */
-static bool check_end(struct callgrind_reader *r, struct error *err)
+static bool lacks_totals(const struct callgrind_reader *r)
+{
+	return r->has_costs && (r->events.is_simulation || r->is_cachegrind);
+}
+
+static bool check_callgrind_end(struct callgrind_reader *r, struct error *err)
 {
 	if (r->table.column_count == 0)
 		return error_set(err, ERROR_FORMAT, "the file has no line `events:`");
-	return !r->has_costs || !(r->events.is_simulation || r->is_cachegrind) ||
-	       profile_add_note(r->profile, err,
+	return !lacks_totals(r) ||
+	       profile_add_doubt(r->profile, err,
 		       "the file ends in line %zu without its totals, as one that was not written to its end (a full disk?): costs behind that are missing",
 		       r->lines.line);
 }
@@ -498,10 +508,13 @@ static bool read_lines(struct callgrind_reader *r, struct error *err)
 	do {
 		if (!text_lines_next(&r->lines, &line, &size, err))
 			return false;
-		if (line && !read_line(r, line, size, err))
+		if (!line || read_line(r, line, size, err))
+			continue;
+		/* What is left of the last line need not be one. */
+		if (err->code != ERROR_FORMAT || !r->lines.is_cut || !lacks_totals(r))
 			return error_prefix(err, "line %zu", r->lines.line);
 	} while (line);
-	return check_end(r, err) || error_prefix(err, "line %zu", r->lines.line);
+	return check_callgrind_end(r, err) || error_prefix(err, "line %zu", r->lines.line);
 }
 
 /* ---- The profile ---- */
@@ -522,7 +535,7 @@ static bool reader_begin(struct callgrind_reader *r, struct error *err)
 	       (!r->is_cachegrind || profile_intern(r->profile, "cachegrind", &r->profile->facts.tool, err));
 }
 
-static bool note_unnamed(struct callgrind_reader *r, struct error *err)
+static bool note_unnamed_ids(struct callgrind_reader *r, struct error *err)
 {
 	const size_t *unnamed = r->names.unnamed;
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -535,7 +548,7 @@ static bool note_unnamed(struct callgrind_reader *r, struct error *err)
 				unnamed[kind] == 1 ? "" : "s");
 	return buffer_ok(&text, err) &&
 	       (text.size == 0 ||
-		       profile_add_note(r->profile, err, "the file refers to %s by a number, and has no name for it%s",
+		       profile_add_doubt(r->profile, err, "the file refers to %s by numbers that have no name in it%s",
 			       text.data, unnamed[CALLGRIND_FUNCTION] ? ": a function is shown as (NUMBER)" : ""));
 }
 
@@ -544,7 +557,7 @@ static bool reader_finish(struct callgrind_reader *r, struct error *err)
 	const char *graph = "exact";
 	double estimated = 0;
 
-	if (!note_unnamed(r, err) || !callgrind_table_join(&r->table, err) ||
+	if (!note_unnamed_ids(r, err) || !callgrind_table_join(&r->table, err) ||
 		!callgrind_events_add_types(&r->events, r->profile, err) ||
 		!callgrind_tree_add(&r->table, &r->names, &r->events, r->profile, &estimated, err))
 		return false;

@@ -477,15 +477,17 @@ static bool note_disorder(
 	struct speedscope *r, const struct section *section, const struct disorder *disorder, struct error *err)
 {
 	bool has_unit = section->unit != UNIT_NONE;
+	char length[48] = "";
 
+	if (section->end > section->start)
+		snprintf(length, sizeof(length), " of %g in all", section->end - section->start);
 	return disorder->early == 0 ||
-	       profile_add_note(r->profile, err,
-		       "%zu of the %zu events in '%.100s' %s earlier than the event before, by up to %g%s%s of %g: %s taken to have come at the same moment",
+	       profile_add_doubt(r->profile, err,
+		       "%zu of the %zu events in '%.100s' %s earlier than the event before, by up to %g%s%s%s: %s taken to have come at the same moment",
 		       disorder->early, disorder->all,
 		       profile_string(r->profile, r->profile->threads[section->thread].name),
 		       disorder->early == 1 ? "is" : "are", disorder->most, has_unit ? " " : "",
-		       has_unit ? units[section->unit].name : "", section->end - section->start,
-		       disorder->early == 1 ? "it is" : "they are");
+		       has_unit ? units[section->unit].name : "", length, disorder->early == 1 ? "it is" : "they are");
 }
 
 static bool read_events(struct speedscope *r, const struct section *section, struct error *err)

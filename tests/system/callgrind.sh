@@ -87,5 +87,12 @@ jq -e '.functions | max_by(.delta_self_pct_points) | .name == "leaf"' diff.json 
 head -c 5000 plain >part
 run 0 kelvin report part --text -
 says stdout 'the file ends in line [0-9]+ without its totals'
+# What is written has no notes, and a profile of many tells its own nowhere.
+run 0 kelvin report part --folded -
+says stderr '^kelvin: part: the file ends in line [0-9]+ without its totals'
+mkdir many
+cp plain changed part many
+kelvin history many --text - >stdout 2>stderr || fail "no history: $(<stderr)"
+says stderr 'many/part: the file ends in line [0-9]+ without its totals.*; it is left out'
 sed 's/^totals: .*/totals: 7/' plain >other
 refuses 'cannot read other: line [0-9]+: the costs of Ir are [0-9]+ together, the totals say 7' kelvin report other

@@ -523,6 +523,40 @@ static void a_busier_machine_is_named(void **state)
 	expect(synthetic_profile(busy), synthetic_profile(busy), words, false);
 }
 
+/* However many notes the files of both sides have, nothing that is known besides is left out for want of room. */
+static void notes_leave_room_for_all_warnings(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *base = recording(10, 1), *head = recording(80, 20);
+	struct profile *sides[] = { base, head };
+	size_t without;
+	struct error err;
+	bool blocks;
+
+	(void)state;
+	set_facts(base, "same");
+	set_facts(head, "another");
+	user_only(head);
+	lost(head);
+	cut(head);
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(diff_cleanup) struct diff *diff = synthetic_diff(base, head, &(struct diff_options){ 0 });
+
+		if (i == 1) {
+			assert_int_equal(diff->warning_count, without + DIFF_SIDES * (PROFILE_MAX_NOTES + 1));
+			assert_true(has_warning(diff, "base: it asks for more", &blocks) && !blocks);
+			assert_true(has_warning(diff, "head: 1 of its lines is lost", &blocks) && blocks);
+			assert_true(has_warning(diff, "head: 2 further notes", &blocks) && blocks);
+		}
+		without = diff->warning_count;
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			assert_true(profile_add_remark(sides[side], &err, "it asks for more"));
+			for (int k = 0; k <= PROFILE_MAX_NOTES; k++)
+				assert_true(profile_add_doubt(sides[side], &err, "%d of its lines is lost", k));
+		}
+	}
+	assert_true(without > 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,6 +575,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_compared),
 		cmocka_unit_test(runs_by_the_clock_are_named),
 		cmocka_unit_test(equally_long_runs_of_other_work_are_named),
+		cmocka_unit_test(notes_leave_room_for_all_warnings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,10 +251,29 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	expect_error("version: 1\nevents: Memory_(bytes) Time\nfn=f\n1 -3 7\n", "line 4: Memory_(bytes) is below 0");
 	expect_error("version: 1\nevents: Time\nfn=f\n1 --3\n", "line 4: no number");
 	expect_error("version: 1\nevents: Time\nfn=f\n1 -.\n", "line 4: no number");
+	expect_error("version: 1\nevents: Time\nfn=f\n1 .5\n", "line 4: no number");
 	expect_error(HEADER "gn=f\n", "line 5: `gn=` is not a line");
 	expect_error(HEADER "%%%\n", "line 5: neither a cost");
 	expect_error(HEADER "events: Dr\n", "line 5: the event Dr is not in the first part");
 	expect_error("version: 1\nevents: Ir Ir\n", "line 2: the event Ir occurs twice");
+}
+
+/* A full disk cuts a file anywhere, within a word or a number too. */
+static void a_file_is_cut_anywhere(void **state)
+{
+	static const char text[] =
+		HEADER "fn=(1) f\n1 2\ncfn=(2) g\ncalls=1 2\n+1 3\nfn=(2)\n* 3\njcnd=1/2 5\n5\n-3 4\ntotals: 9\n";
+	const size_t first = strlen(HEADER "fn=(1) f\n1 2\n"), last = strlen(text) - strlen("totals: 9\n");
+	struct error err;
+
+	(void)state;
+	for (size_t size = first; size < last + strlen("totals: "); size++) {
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+		if (!foreign_read(text, size, "cut", &profile, &err))
+			fail_msg("%zu bytes: %s", size, err.message);
+		assert_non_null(profile_first_doubt(profile));
+	}
 }
 
 static void expect_note(const char *text, const char *note, const char *folded)
@@ -275,9 +294,9 @@ static void what_is_missing_is_noted(void **state)
 	(void)state;
 	expect_note(HEADER "fn=f\n1 2\n", "ends in line 6 without its totals", "f 2\n");
 	expect_note(HEADER "fn=main\n1 10\ncob=(8)\ncfn=f\ncalls=1 0\n2 90\nob=(8)\nfn=f\n1 90\ntotals: 100\n",
-		"refers to 1 object by a number", "main 10\nmain;f 90\n");
+		"refers to 1 object by numbers that have no name in it", "main 10\nmain;f 90\n");
 	expect_note(HEADER "fl=(3)\nfn=(7)\n1 2\nfn=(9)\n1 3\nfn=(7)\n2 2\ntotals: 7\n",
-		"refers to 1 file, 2 functions by a number", "(7) 4\n(9) 3\n");
+		"refers to 1 file, 2 functions by numbers that have no name in it", "(7) 4\n(9) 3\n");
 	buffer_init(&text, 1 << 12);
 	buffer_printf(&text, "%sfn=main\n1 1 -8\ncfn=f\ncalls=1 0\n1 4 -9\nfn=f\n1 4 8\n2 0 -3\n", others);
 	expect_note(text.data, "Memory_(bytes) is left out: it is below 0 at some places (the first is line 5)",
@@ -427,6 +446,7 @@ int main(void)
 		cmocka_unit_test(positions_are_of_any_kind),
 		cmocka_unit_test(derived_events_are_computed),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+		cmocka_unit_test(a_file_is_cut_anywhere),
 		cmocka_unit_test(what_is_missing_is_noted),
 		cmocka_unit_test(balances_are_no_values),
 		cmocka_unit_test(a_name_without_an_end_is_refused),

@@ -190,7 +190,7 @@ static void times_of_events_never_step_back(void **state)
 	assert_int_equal(profile->runs[0].duration_ns, 10000000);
 	assert_int_equal(profile->notes.count, 1);
 	assert_string_equal(profile_string(profile, profile->notes.texts[0]),
-		"1 of the 4 events in 'p' is earlier than the event before, by up to 2 milliseconds of 10: it is taken to have come at the same moment");
+		"1 of the 4 events in 'p' is earlier than the event before, by up to 2 milliseconds of 10 in all: it is taken to have come at the same moment");
 	assert_int_equal(ordered->notes.count, 0);
 	assert_int_equal(ordered->runs[0].duration_ns, 15000000);
 }

@@ -403,14 +403,30 @@ static void notes_are_kept(void **state)
 
 	(void)state;
 	for (int i = 0; i < PROFILE_MAX_NOTES; i++)
-		assert_true(profile_add_note(y, &err, "%d of its lines", i) &&
-			    profile_add_note(y, &err, "%d of its lines", i));
+		assert_true(profile_add_doubt(y, &err, "%d of its lines", i) &&
+			    profile_add_doubt(y, &err, "%d of its lines", i));
 	assert_int_equal(y->notes.count, PROFILE_MAX_NOTES);
 	assert_int_equal(y->notes.left_out, 0);
-	assert_true(profile_add_note(x, &err, "another") && profile_merge(x, y, &err));
+	assert_true(profile_add_doubt(x, &err, "another") && profile_merge(x, y, &err));
 	assert_int_equal(x->notes.count, PROFILE_MAX_NOTES);
 	assert_int_equal(x->notes.left_out, 1);
 	assert_string_equal(profile_string(x, x->notes.texts[1]), "0 of its lines");
+}
+
+/* What a file asks for is no doubt, before and after a merge. */
+static void remarks_are_no_doubts(void **state)
+{
+	static const char text[] = "a 1\n";
+	CLEANUP(profile_cleanup)
+	struct profile *x = read_profile(text, strlen(text)), *y = read_profile(text, strlen(text));
+	struct error err;
+
+	(void)state;
+	assert_true(profile_add_remark(y, &err, "it asks for %s", "more") && profile_merge(x, y, &err));
+	assert_int_equal(x->notes.count, 1);
+	assert_null(profile_first_doubt(x));
+	assert_true(profile_add_doubt(y, &err, "its end is missing") && profile_merge(x, y, &err));
+	assert_string_equal(profile_first_doubt(x), "its end is missing");
 }
 
 static void merging_keeps_what_both_know(void **state)
@@ -446,6 +462,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_decided_upon_together),
 		cmocka_unit_test(numbers_that_do_not_fit_are_told),
 		cmocka_unit_test(notes_are_kept),
+		cmocka_unit_test(remarks_are_no_doubts),
 		cmocka_unit_test(merging_keeps_what_both_know),
 	};
 

@@ -254,6 +254,7 @@ static void what_the_tables_lack_is_noted(void **state)
 	assert_int_equal(profile->notes.count, 2);
 	assert_non_null(strstr(profile_string(profile, profile->notes.texts[0]), "1 of its locations"));
 	assert_non_null(strstr(profile_string(profile, profile->notes.texts[1]), "'malloc|calloc' (drop_frames)"));
+	assert_true(profile->notes.are_doubts[0] && !profile->notes.are_doubts[1]);
 }
 
 static void the_default_sample_type_is_honoured(void **state)
