@@ -2,9 +2,28 @@
 #include "profile/generations.h"
 
 #include "profile/index.h"
+#include "profile/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * How many frames of stacks are looked at again, which bounds how many are added: a process chooses how deep its stacks
+ * are and how often its code changes. The half that one user may have takes a second, and 300 MB at the worst.
+ */
+static const uint64_t most_frames = (uint64_t)1 << 24;
+
+/* Code that stood at a location until a time that is known. */
+struct timed_generation {
+	int64_t from_ns, until_ns; /* both rise within a location */
+	uint32_t former;
+};
+
+/* What stood at a location. */
+struct location_generations {
+	uint32_t first, count; /* those with times */
+	bool has_unknown;      /* there are others */
+};
 
 /* What became of a stack, which holds for events of one run from `from_ns` on and before `until_ns`. */
 struct generation_stack {
@@ -13,38 +32,27 @@ struct generation_stack {
 	bool is_doubtful;
 };
 
-/* The generations of a location, [first, end). */
-struct generation_range {
-	uint32_t first, end;
-};
-
-/* What is known of a generation and of all those before it at its location. */
-struct generation_prefix {
-	int64_t until_ns; /* the latest of theirs */
-	bool is_untimed;  /* it is not known of one of them when it was replaced */
-};
-
 struct generation_work {
 	struct profile *profile;
-	const struct profile_generation *generations;
-	size_t count;
-	struct generation_range *ranges;    /* owned: [location] */
-	struct generation_prefix *prefixes; /* owned: [generation] */
-	bool *has_generations;              /* owned: [stack] of the profile as it was */
-	struct generation_stack *stacks;    /* owned: [stack] likewise */
-	struct profile_sample *samples;     /* owned: as they were, with their values */
-	int64_t *values;                    /* owned */
+	struct timed_generation *timed;  /* owned */
+	struct location_generations *of; /* owned: [location] */
+	bool *has_generations;           /* owned: [stack] of the profile as it was */
+	struct generation_stack *stacks; /* owned: [stack] likewise */
+	struct profile_sample *samples;  /* owned: as they were, with their values */
+	int64_t *values;                 /* owned */
 	size_t sample_count, stack_count, location_count;
 	uint32_t *kept;           /* owned: [sample] its number now; PROFILE_NONE: it is shared out among its events */
 	int64_t *weights, *taken; /* owned: [sample] weight of its events, and of those that were placed */
 	uint32_t *path;           /* owned: room for the locations of a stack */
+	uint32_t *users;          /* owned: [thread] whose process it is; PROFILE_NONE: not known */
+	struct shares frames;     /* that are looked at */
 	double doubtful, total;
 };
 
 static void generation_work_deinit(struct generation_work *w)
 {
-	free(w->ranges);
-	free(w->prefixes);
+	free(w->timed);
+	free(w->of);
 	free(w->has_generations);
 	free(w->stacks);
 	free(w->samples);
@@ -53,9 +61,11 @@ static void generation_work_deinit(struct generation_work *w)
 	free(w->weights);
 	free(w->taken);
 	free(w->path);
+	free(w->users);
+	shares_deinit(&w->frames);
 }
 
-static bool generation_work_init(struct generation_work *w, struct error *err)
+static bool generation_work_init(struct generation_work *w, size_t count, struct error *err)
 {
 	const struct profile *profile = w->profile;
 	size_t value_bytes = profile->sample_count * profile->value_type_count * sizeof(*w->values);
@@ -63,8 +73,9 @@ static bool generation_work_init(struct generation_work *w, struct error *err)
 	w->sample_count = profile->sample_count;
 	w->stack_count = profile->stack_count;
 	w->location_count = profile->location_count;
-	w->ranges = calloc(w->location_count + 1, sizeof(*w->ranges));
-	w->prefixes = calloc(w->count + 1, sizeof(*w->prefixes));
+	w->timed = malloc((count + 1) * sizeof(*w->timed));
+	w->of = calloc(w->location_count + 1, sizeof(*w->of));
+	w->users = malloc((profile->thread_count + 1) * sizeof(*w->users));
 	w->has_generations = calloc(w->stack_count + 1, sizeof(*w->has_generations));
 	w->stacks = calloc(w->stack_count + 1, sizeof(*w->stacks));
 	w->samples = malloc((w->sample_count + 1) * sizeof(*w->samples));
@@ -73,8 +84,8 @@ static bool generation_work_init(struct generation_work *w, struct error *err)
 	w->weights = calloc(w->sample_count + 1, sizeof(*w->weights));
 	w->taken = calloc(w->sample_count + 1, sizeof(*w->taken));
 	w->path = malloc((w->stack_count + 1) * sizeof(*w->path));
-	if (!w->ranges || !w->prefixes || !w->has_generations || !w->stacks || !w->samples || !w->values || !w->kept ||
-		!w->weights || !w->taken || !w->path)
+	if (!w->timed || !w->of || !w->users || !w->has_generations || !w->stacks || !w->samples || !w->values ||
+		!w->kept || !w->weights || !w->taken || !w->path)
 		return error_set_memory(err);
 	if (w->sample_count > 0) {
 		memcpy(w->samples, profile->samples, w->sample_count * sizeof(*w->samples));
@@ -83,31 +94,41 @@ static bool generation_work_init(struct generation_work *w, struct error *err)
 	return true;
 }
 
-static void find_generation_ranges(struct generation_work *w)
+/* Times are foreign: where they do not rise, code was replaced no earlier than what had stood there before it. */
+static void take_generation(struct generation_work *w, const struct profile_generation *generation, uint32_t *used)
 {
-	for (uint32_t i = 0; i < w->count; i++) {
-		struct generation_range *range = &w->ranges[w->generations[i].location];
-		int64_t until_ns = w->generations[i].until_ns;
-		struct generation_prefix before = { .until_ns = INT64_MIN };
+	struct location_generations *of = &w->of[generation->location];
+	struct timed_generation *made = &w->timed[*used];
 
-		if (range->end == 0)
-			range->first = i;
-		else
-			before = w->prefixes[i - 1];
-		range->end = i + 1;
-		w->prefixes[i] = (struct generation_prefix){ until_ns > before.until_ns ? until_ns : before.until_ns,
-			before.is_untimed || until_ns == INT64_MIN };
+	if (generation->until_ns == INT64_MIN) {
+		of->has_unknown = true;
+		return;
 	}
+	*made = (struct timed_generation){ generation->from_ns, generation->until_ns, generation->former };
+	if (of->count == 0)
+		of->first = *used;
+	else {
+		made->from_ns = made->from_ns > made[-1].from_ns ? made->from_ns : made[-1].from_ns;
+		made->until_ns = made->until_ns > made[-1].until_ns ? made->until_ns : made[-1].until_ns;
+	}
+	of->count++;
+	++*used;
 }
 
-static void find_stacks_with_generations(struct generation_work *w)
+static void find_stacks_with_generations(
+	struct generation_work *w, const struct profile_generation *generations, size_t count)
 {
 	const struct profile *profile = w->profile;
+	uint32_t used = 0;
 
-	find_generation_ranges(w);
-	for (size_t i = 1; i < w->stack_count; i++)
-		w->has_generations[i] = w->has_generations[profile->stacks[i].parent] ||
-					w->ranges[profile->stacks[i].location].end != 0;
+	for (size_t i = 0; i < count; i++)
+		take_generation(w, &generations[i], &used);
+	for (size_t i = 1; i < w->stack_count; i++) {
+		const struct location_generations *of = &w->of[profile->stacks[i].location];
+
+		w->has_generations[i] =
+			w->has_generations[profile->stacks[i].parent] || of->count > 0 || of->has_unknown;
+	}
 	for (size_t i = 0; i < profile->event_count; i++) {
 		int64_t *weight = &w->weights[profile->events[i].sample];
 
@@ -117,62 +138,61 @@ static void find_stacks_with_generations(struct generation_work *w)
 
 /* ---- Stacks ---- */
 
-/* Nothing changes up to the boundaries around a time: `before_ns` is the last up to it, `after_ns` the next one. */
-static void bound_known(struct generation_stack *known, int64_t before_ns, int64_t after_ns)
+/* The end of what is known at a time: nothing changes up to a boundary that lies behind it. */
+static void bound(struct generation_stack *known, int64_t boundary_ns, int64_t time_ns)
 {
-	if (before_ns > known->from_ns)
-		known->from_ns = before_ns;
-	if (after_ns < known->until_ns)
-		known->until_ns = after_ns;
+	if (boundary_ns <= time_ns && boundary_ns > known->from_ns)
+		known->from_ns = boundary_ns;
+	if (boundary_ns > time_ns && boundary_ns < known->until_ns)
+		known->until_ns = boundary_ns;
 }
 
-/* The generations of a location that other code had begun to replace at a time, or had replaced by then. */
-static uint32_t count_generations(
-	const struct generation_work *w, const struct generation_range *range, bool are_replaced, int64_t time_ns)
+/* How many of them have begun to be replaced at a time, or with `is_over` have been. */
+static size_t count_replaced(const struct timed_generation *timed, size_t count, bool is_over, int64_t time_ns)
 {
-	uint32_t low = range->first, high = range->end;
+	size_t low = 0, high = count;
 
 	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int64_t at_ns = are_replaced ? w->prefixes[middle].until_ns : w->generations[middle].from_ns;
+		size_t middle = low + (high - low) / 2;
 
-		if (at_ns <= time_ns)
+		if ((is_over ? timed[middle].until_ns : timed[middle].from_ns) <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low - range->first;
+	return low;
 }
 
-/*
- * The location of the code that stood at a location. A log may have placed code there a hundred thousand times, and
- * events may lie between all of them, so the generation is looked for, not counted up.
- */
+/* The location of the code that stood at a location. */
 static uint32_t generation_at(
 	const struct generation_work *w, uint32_t location, int64_t time_ns, struct generation_stack *known)
 {
-	const struct generation_range *range = &w->ranges[location];
-	const struct profile_generation *generations = &w->generations[range->first];
-	const struct generation_prefix *prefixes = &w->prefixes[range->first];
-	uint32_t count = range->end - range->first, begun, replaced;
+	const struct location_generations *of = &w->of[location];
+	const struct timed_generation *timed = &w->timed[of->first];
+	size_t begun = count_replaced(timed, of->count, false, time_ns);
+	size_t over = count_replaced(timed, of->count, true, time_ns);
 
-	if (count == 0)
-		return location;
-	begun = count_generations(w, range, false, time_ns);
-	replaced = count_generations(w, range, true, time_ns);
-	bound_known(known, begun > 0 ? generations[begun - 1].from_ns : INT64_MIN,
-		begun < count ? generations[begun].from_ns : INT64_MAX);
-	bound_known(known, replaced > 0 ? prefixes[replaced - 1].until_ns : INT64_MIN,
-		replaced < count ? prefixes[replaced].until_ns : INT64_MAX);
-	known->is_doubtful |= prefixes[count - 1].is_untimed || begun > replaced;
-	return replaced < count ? generations[replaced].former : location;
+	if (begun > 0)
+		bound(known, timed[begun - 1].from_ns, time_ns);
+	if (begun < of->count)
+		bound(known, timed[begun].from_ns, time_ns);
+	if (over > 0)
+		bound(known, timed[over - 1].until_ns, time_ns);
+	if (over < of->count)
+		bound(known, timed[over].until_ns, time_ns);
+	known->is_doubtful |= of->has_unknown || over < begun;
+	return over < of->count ? timed[over].former : location;
 }
 
-/* What became of a stack at a time. Events are in order of time: what is known mostly holds. */
-static bool place_stack(struct generation_work *w, uint32_t stack, int64_t time_ns, struct error *err)
+/*
+ * What became of a stack at a time. Events are in order of time: what is known mostly holds. What its user may not have
+ * looked at stays with what stood there last.
+ */
+static bool place_stack(struct generation_work *w, uint32_t stack, uint32_t thread, int64_t time_ns, struct error *err)
 {
 	const struct profile_stack *stacks = w->profile->stacks;
 	struct generation_stack *known = &w->stacks[stack];
+	uint64_t account = w->users[thread] == PROFILE_NONE ? SHARES_NOBODY : w->users[thread];
 	size_t depth = 0;
 
 	if (time_ns >= known->from_ns && time_ns < known->until_ns)
@@ -180,6 +200,10 @@ static bool place_stack(struct generation_work *w, uint32_t stack, int64_t time_
 	*known = (struct generation_stack){ .from_ns = INT64_MIN, .until_ns = INT64_MAX };
 	for (uint32_t at = stack; at != 0; at = stacks[at].parent)
 		w->path[depth++] = generation_at(w, stacks[at].location, time_ns, known);
+	if (!shares_take(&w->frames, account, depth)) {
+		*known = (struct generation_stack){ INT64_MIN, INT64_MAX, stack, true };
+		return true;
+	}
 	while (depth > 0)
 		if (!profile_add_stack(w->profile, known->stack, w->path[--depth], &known->stack, err))
 			return false;
@@ -237,7 +261,7 @@ static bool place_event(struct generation_work *w, struct profile_event *event, 
 		return true;
 	}
 	take_part(w, index, event->sample, values);
-	if (!place_stack(w, sample->stack, event->time_ns, err) ||
+	if (!place_stack(w, sample->stack, sample->thread, event->time_ns, err) ||
 		!profile_find_sample(w->profile, known->stack, sample->thread, &id, err))
 		return false;
 	event->sample = id;
@@ -277,19 +301,39 @@ static bool place_samples(struct generation_work *w, struct error *err)
 	return true;
 }
 
-bool profile_place_generations(struct profile *profile, const struct profile_generation *generations, size_t count,
-	double *doubtful, struct error *err)
+/* Whose the processes are, as far as a recording knows it. */
+static bool find_users(struct generation_work *w, const struct profile_symbols *symbols, struct error *err)
 {
-	CLEANUP(generation_work_deinit)
-	struct generation_work w = { .profile = profile, .generations = generations, .count = count };
+	struct hash_map by_pid;
+	uint32_t *value;
+	bool ok = true, added;
+
+	hash_map_init(&by_pid, sizeof(int32_t));
+	for (uint32_t i = 0; ok && i < symbols->process_count; i++)
+		ok = !symbols->processes[i].is_user_known ||
+		     hash_map_add(&by_pid, &symbols->processes[i].pid, i, &value, &added, err);
+	for (size_t i = 0; ok && i < w->profile->thread_count; i++) {
+		uint32_t process = hash_map_get(&by_pid, &w->profile->threads[i].pid);
+
+		w->users[i] = process == HASH_MAP_NONE ? PROFILE_NONE : symbols->processes[process].user;
+	}
+	hash_map_deinit(&by_pid);
+	return ok;
+}
+
+bool profile_place_generations(struct profile *profile, const struct profile_symbols *symbols,
+	const struct profile_generation *generations, size_t count, double *doubtful, struct error *err)
+{
+	CLEANUP(generation_work_deinit) struct generation_work w = { .profile = profile };
 	bool has_timeline = profile->has_timeline;
 
+	shares_init(&w.frames, most_frames);
 	*doubtful = 0;
 	if (count == 0)
 		return true;
-	if (!generation_work_init(&w, err))
+	if (!generation_work_init(&w, count, err) || !find_users(&w, symbols, err))
 		return false;
-	find_stacks_with_generations(&w);
+	find_stacks_with_generations(&w, generations, count);
 	if (!place_samples(&w, err))
 		return false;
 	profile->has_timeline = has_timeline;

@@ -59,7 +59,7 @@ const struct symbol_map_symbol *symbol_map_starting_at(const struct symbol_map *
 	while (first > 0 && map->symbols[first - 1].start == address)
 		first--;
 	*count = end - first;
-	return &map->symbols[first];
+	return *count > 0 ? &map->symbols[first] : NULL;
 }
 
 bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_symbol *found)

@@ -429,9 +429,13 @@ static bool find_frames(struct work *w, const struct batch *batch, size_t index,
 		struct symbolize_frames frames;
 		struct placement_time time;
 
-		if (!named_frames_entry(&task->table, i, &w->arena, &frames, &time, err) ||
-			(i == first && !count_time(w, location, &time, times, err)) ||
-			(i > first && !are_same_frames(last, &frames) &&
+		if (!named_frames_entry(&task->table, i, &w->arena, &frames, &time, err))
+			return false;
+		/* The children that are ours do not write such entries. */
+		if (frames.count == 0)
+			continue;
+		if ((i == first && !count_time(w, location, &time, times, err)) ||
+			(last->count > 0 && !are_same_frames(last, &frames) &&
 				!add_generation(w, location, last, &time, err)))
 			return false;
 		*last = frames;
@@ -496,7 +500,7 @@ static bool place_generations(struct work *w, struct buffer *notices, struct err
 {
 	double doubtful;
 
-	if (!profile_place_generations(w->profile, w->generations, w->generation_count, &doubtful, err))
+	if (!profile_place_generations(w->profile, w->symbols, w->generations, w->generation_count, &doubtful, err))
 		return false;
 	note_doubtful(w, doubtful, notices);
 	return true;

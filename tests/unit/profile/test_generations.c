@@ -13,6 +13,7 @@
  */
 enum { EVENTS = 30 };
 static const int64_t ms = 1000000;
+static const struct profile_symbols nobody;
 
 static uint32_t location_of(struct profile *p, const char *name, uint64_t address)
 {
@@ -113,7 +114,7 @@ static void events_get_what_stood_there_at_their_time(void **state)
 	double doubtful;
 	struct error err;
 
-	must(profile_place_generations(p, made.generations, 3, &doubtful, &err), &err);
+	must(profile_place_generations(p, &nobody, made.generations, 3, &doubtful, &err), &err);
 	assert_true(p->has_timeline);
 	assert_int_equal(p->event_count, EVENTS);
 	for (int i = 0; i < EVENTS; i++)
@@ -136,7 +137,7 @@ static void an_unknown_time_is_doubtful(void **state)
 	struct error err;
 
 	unknown.from_ns = unknown.until_ns = INT64_MIN;
-	must(profile_place_generations(p, &unknown, 1, &doubtful, &err), &err);
+	must(profile_place_generations(p, &nobody, &unknown, 1, &doubtful, &err), &err);
 	for (int i = 1; i < EVENTS; i += 3)
 		assert_string_equal(name_of_frame(p, p->samples[p->events[i].sample].stack), "y");
 	assert_true(doubtful > 0.32 && doubtful < 0.35);
@@ -152,7 +153,7 @@ static void files_keep_generations(void **state)
 	double doubtful;
 	struct error err;
 
-	must(profile_place_generations(made.profile, made.generations, 3, &doubtful, &err), &err);
+	must(profile_place_generations(made.profile, &nobody, made.generations, 3, &doubtful, &err), &err);
 	bytes = written_profile(made.profile);
 	read = read_profile(bytes.data, bytes.size);
 	assert_int_equal(read->event_count, EVENTS);
@@ -163,35 +164,85 @@ static void files_keep_generations(void **state)
 	profile_destroy(made.profile);
 }
 
-/* Each event finds its generation among thousands at one address, the next event another one. */
-static void many_generations_are_told_apart(void **state)
+/*
+ * A process with stacks of 2,000 frames whose last one changes with each event, while each of the others is to change
+ * 20,000 times later on: it uses up its user's share, and events behind that have the code that stood there last. That
+ * of another user's process is told apart as ever.
+ */
+static void one_user_pays_for_depth_and_changes(void **state)
 {
-	enum { GENERATIONS = 5000, NAMES = 3 };
-	static const char *const names[NAMES] = { "a", "b", "c" };
-	static struct profile_generation generations[GENERATIONS];
-	struct recorded made = record_generations();
-	struct profile *p = made.profile;
-	uint32_t root = p->stacks[p->samples[p->events[2].sample].stack].parent, last, stack, formers[NAMES];
+	enum { DEPTH = 2000, CHANGES = 20000, TIMES = 6000, OTHERS_CHANGE = 5500 };
+	static struct profile_generation generations[CHANGES + TIMES + 1];
+	struct profile_process processes[] = { { .pid = 7, .user = 1000, .is_user_known = true },
+		{ .pid = 8, .user = 1001, .is_user_known = true } };
+	const struct profile_symbols symbols = { .processes = processes, .process_count = 2 };
+	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_JIT, .end = UINT64_MAX };
+	uint32_t id, deep = 0, quiet, threads[2], body, leaf, other;
+	struct profile *p;
 	double doubtful;
 	struct error err;
 
-	(void)state;
-	last = location_of(p, "last", 0x3000);
-	must(profile_add_stack(p, root, last, &stack, &err), &err);
-	for (int i = 0; i < NAMES; i++)
-		formers[i] = location_of(p, names[i], 0);
-	for (int i = 0; i < GENERATIONS; i++) {
-		int64_t until_ns = (EVENTS + 2 * i + 2) * ms;
+	must(profile_create(&p, &err) && profile_add_value_type(p, "cpu", "nanoseconds", &err), &err);
+	mapping.path = profile_id(p, "[jit]");
+	must(profile_add_mapping(p, &mapping, &id, &err) && profile_add_run(p, &(struct profile_run){ 0 }, &id, &err) &&
+			profile_add_thread(p, &(struct profile_thread){ 0, 7, 7, 0, 0, 0 }, &threads[0], &err) &&
+			profile_add_thread(p, &(struct profile_thread){ 0, 8, 8, 0, 0, 0 }, &threads[1], &err),
+		&err);
+	body = location_of(p, "body", 0x1000);
+	leaf = location_of(p, "last", 0x2000);
+	other = location_of(p, "after", 0x3000);
+	for (int i = 0; i < DEPTH; i++)
+		must(profile_add_stack(p, deep, body, &deep, &err), &err);
+	must(profile_add_stack(p, deep, leaf, &deep, &err) && profile_add_stack(p, 0, other, &quiet, &err), &err);
+	for (int64_t i = 0; i < TIMES; i++)
+		must(profile_add_sample(p, deep, threads[0], (int64_t[]){ 1, 1000 }, i * ms, &err) &&
+				profile_add_sample(p, quiet, threads[1], (int64_t[]){ 1, 1000 }, i * ms, &err),
+			&err);
+	must(profile_finish(p, &err), &err);
+	id = location_of(p, "early", 0);
+	for (int64_t i = 0; i < CHANGES; i++)
+		generations[i] = (struct profile_generation){ body, id, (TIMES + i) * ms, (TIMES + i) * ms };
+	for (int64_t i = 0; i < TIMES; i++) {
+		char name[16];
 
-		generations[i] = (struct profile_generation){ last, formers[i % NAMES], until_ns, until_ns };
+		snprintf(name, sizeof(name), "leaf%d", (int)i);
+		generations[CHANGES + i] =
+			(struct profile_generation){ leaf, location_of(p, name, 0), (i + 1) * ms, (i + 1) * ms };
 	}
-	for (int i = 0; i <= 2 * GENERATIONS; i++)
-		must(profile_add_sample(p, stack, 0, (int64_t[]){ 1, 1000 }, (EVENTS + i) * ms, &err), &err);
-	must(profile_finish(p, &err) && profile_place_generations(p, generations, GENERATIONS, &doubtful, &err), &err);
-	for (int i = 0; i <= 2 * GENERATIONS; i++)
-		assert_string_equal(name_of_frame(p, p->samples[p->events[EVENTS + i].sample].stack),
-			i < 2 * GENERATIONS ? names[i / 2 % NAMES] : "last");
-	assert_true(doubtful == 0);
+	generations[CHANGES + TIMES] = (struct profile_generation){ other, location_of(p, "before", 0),
+		OTHERS_CHANGE * ms, OTHERS_CHANGE * ms };
+	must(profile_place_generations(p, &symbols, generations, CHANGES + TIMES + 1, &doubtful, &err), &err);
+	for (size_t i = 0; i < p->event_count; i++) {
+		const struct profile_sample *sample = &p->samples[p->events[i].sample];
+		int64_t at = p->events[i].time_ns / ms;
+		char name[16];
+
+		snprintf(name, sizeof(name), "leaf%d", (int)at);
+		if (sample->thread == threads[1])
+			assert_string_equal(name_of_frame(p, sample->stack), at < OTHERS_CHANGE ? "before" : "after");
+		else if (at < TIMES / 2)
+			assert_string_equal(name_of_frame(p, sample->stack), name);
+		else if (at == TIMES - 1)
+			assert_string_equal(name_of_frame(p, sample->stack), "last");
+	}
+	assert_true(doubtful > 0.05 && doubtful < 0.25);
+	must(profile_validate(p, &err), &err);
+	profile_destroy(p);
+}
+
+/* Times are foreign. */
+static void times_out_of_order_are_put_in_order(void **state)
+{
+	struct recorded made = record_generations();
+	struct profile *p = made.profile;
+	double doubtful;
+	struct error err;
+
+	made.generations[1].from_ns = INT64_MIN;
+	made.generations[1].until_ns = 5 * ms;
+	must(profile_place_generations(p, &nobody, made.generations, 3, &doubtful, &err), &err);
+	assert_string_equal(name_of_frame(p, p->samples[p->events[9].sample].stack), "a");
+	assert_string_equal(name_of_frame(p, p->samples[p->events[12].sample].stack), "c");
 	profile_destroy(p);
 }
 
@@ -204,7 +255,7 @@ static void failures_of_memory_are_told(void **state)
 		bool ok;
 
 		failing_malloc_after(i);
-		ok = profile_place_generations(made.profile, made.generations, 3, &doubtful, &err);
+		ok = profile_place_generations(made.profile, &nobody, made.generations, 3, &doubtful, &err);
 		failing_malloc_after(SIZE_MAX);
 		profile_destroy(made.profile);
 		if (ok)
@@ -219,7 +270,8 @@ int main(void)
 		cmocka_unit_test(events_get_what_stood_there_at_their_time),
 		cmocka_unit_test(an_unknown_time_is_doubtful),
 		cmocka_unit_test(files_keep_generations),
-		cmocka_unit_test(many_generations_are_told_apart),
+		cmocka_unit_test(one_user_pays_for_depth_and_changes),
+		cmocka_unit_test(times_out_of_order_are_put_in_order),
 		cmocka_unit_test(failures_of_memory_are_told),
 	};
 
