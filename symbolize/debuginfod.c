@@ -169,7 +169,8 @@ static bool fetch(const struct wanted *wanted, char path[static PATH_MAX])
 	if (pid > 0) {
 		ok = receive_path(ends[0], end_ns, path);
 		(void)kill(pid, SIGKILL);
-		(void)waitpid(pid, NULL, 0);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
 	}
 	close(ends[0]);
 	return ok;

@@ -5,6 +5,7 @@
 #include "symbolize/name.h"
 #include "symbolize/symbolize.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,10 +74,12 @@ static const char *demangle_bare(const char *symbol, struct arena *arena, struct
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	char bare[MOST_SYMBOL_BYTES];
-	size_t size = profile_bare_size(symbol);
 	const char *kept;
+	size_t size;
 
-	memcpy(bare, symbol, size);
+	/* The file may have been overwritten since the symbol was taken, which was shorter then. */
+	snprintf(bare, sizeof(bare), "%.*s", (int)sizeof(bare) - 1, symbol);
+	size = profile_bare_size(bare);
 	bare[size] = '\0';
 	buffer_init(&text, MOST_SHOWN_BYTES);
 	symbolize_demangle(bare, &text);

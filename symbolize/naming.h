@@ -22,7 +22,7 @@ struct naming_task {
 	/* Set by the caller, borrowed. The first of these that knows an address names it; each may be NULL. */
 	struct elf_image *image;                   /* each task has a reference of its own */
 	const struct file_opened *map, *inherited; /* of code made at run time; of the process it was forked from */
-	struct jit_clock clock;                    /* of `map` and, without its growth, of `inherited` */
+	struct jit_clock clock;                    /* of `map`; that of `inherited` is not known */
 	const struct file_opened *kallsyms;
 	const char *label; /* of the mapping, for notices */
 	const uint64_t *addresses;
