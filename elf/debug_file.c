@@ -61,16 +61,13 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 	return NULL;
 }
 
-/*
- * Opens a debug file of the host by build id. A container's or chroot's file system usually lacks debug files; an equal
- * build id is that of the same build. A search by name could find another distribution's file.
- */
-static struct elf_image *open_on_host(const struct search *search, const struct elf_build_id *id)
+/* The same search in our own tree. */
+static struct search host_search(const struct search *search)
 {
 	struct search host = *search;
 
 	host.root[0] = '\0';
-	return search->root[0] == '\0' ? NULL : open_by_build_id(&host, id);
+	return host;
 }
 
 /* The file is read rather than mapped, because another process may write to it meanwhile. */
@@ -192,26 +189,40 @@ static struct elf_image *open_by_link(
 	return found;
 }
 
+static struct elf_image *search_tree(
+	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
+{
+	struct elf_image *found = open_by_build_id(search, &image->build_id);
+
+	image->debug_source = ELF_DEBUG_BUILD_ID;
+	if (found)
+		return found;
+	image->debug_source = ELF_DEBUG_LINK;
+	return open_by_link(search, image, why, refused);
+}
+
+/*
+ * A container's file system usually lacks debug files, and anybody may have mapped the file in a tree of their own
+ * before whoever else did: our own tree is searched behind it. What is found there is of the same build by its build id
+ * or its checksum; what is not, is another distribution's, and nothing to complain of.
+ */
 static void search_debug(struct elf_image *image, const struct elf_debug_options *options)
 {
-	struct search search = search_of(image, options);
+	struct search search = search_of(image, options), host = host_search(&search);
 	struct elf_section section;
-	bool refused = false;
+	bool refused = false, ignored;
+	struct error other;
 
 	image->debug = image;
 	image->debug_source = ELF_DEBUG_SELF;
 	if (elf_image_section(image, ".debug_info", &section))
 		return;
-	image->debug = open_by_build_id(&search, &image->build_id);
-	image->debug_source = ELF_DEBUG_BUILD_ID;
-	if (image->debug)
-		return;
-	image->debug = open_by_link(&search, image, &image->debug_why, &refused);
-	image->debug_source = ELF_DEBUG_LINK;
-	if (image->debug)
-		return;
-	image->debug = open_on_host(&search, &image->build_id);
-	image->debug_source = ELF_DEBUG_BUILD_ID;
+	image->debug = search_tree(&search, image, &image->debug_why, &refused);
+	/* It may name a further file, which is looked for in the same tree. */
+	if (image->debug && image->root)
+		elf_image_set_root(image->debug, image->root);
+	if (!image->debug && search.root[0])
+		image->debug = search_tree(&host, image, &other, &ignored);
 	if (image->debug)
 		return;
 	image->debug = image;
@@ -223,9 +234,6 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 {
 	if (!image->debug_searched) {
 		search_debug(image, options);
-		/* It may name a further file, which is looked for in the same tree. */
-		if (image->debug != image && image->root)
-			elf_image_set_root(image->debug, image->root);
 		image->debug_searched = true;
 	}
 	*source = image->debug_source;
@@ -291,9 +299,12 @@ static bool is_linked(struct elf_image *found, const struct alt_link *link)
 
 static struct elf_image *search_alt(struct elf_image *image, const struct search *search)
 {
+	const struct search host = host_search(search);
 	struct elf_image *found = NULL;
 	struct elf_build_id id = { 0 };
 	const char *slash = strrchr(image->path, '/');
+	/* The path of a file that was found in the tree begins with it; that of what a process has mapped does not. */
+	const char *root = strncmp(image->path, search->root, strlen(search->root)) == 0 ? "" : search->root;
 	struct alt_link link;
 	struct error ignored;
 	char path[PATH_MAX];
@@ -304,7 +315,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 	if (link.name[0] == '/')
 		snprintf(path, sizeof(path), "%s%s", search->root, link.name);
 	else
-		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path,
+		snprintf(path, sizeof(path), "%s%.*s%s", root, slash ? (int)(slash + 1 - image->path) : 0, image->path,
 			link.name);
 	if (elf_image_open_for(search->opener, ELF_FILE_LINK, path, &found, &ignored) && is_linked(found, &link))
 		return found;
@@ -314,7 +325,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 	id.size = (uint8_t)link.id_size;
 	memcpy(id.bytes, link.id, id.size);
 	found = open_by_build_id(search, &id);
-	return found ? found : open_on_host(search, &id);
+	return found || !search->root[0] ? found : open_by_build_id(&host, &id);
 }
 
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options)

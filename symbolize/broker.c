@@ -264,10 +264,10 @@ int broker_open(const struct broker *broker, uint32_t number, enum elf_file_use 
 		return refuse(-1);
 	elf_image_root_path(wanted.image, root);
 	has_prefix = root[0] && strncmp(path, root, strlen(root)) == 0 && path[strlen(root)] == '/';
-	/* What a binary names without a prefix is in the file system of its process. A build id is looked for in ours
-	 * too. */
-	wanted.root = has_prefix || (root[0] && use != ELF_FILE_BUILD_ID) ? elf_image_root(wanted.image)
-									  : broker->system_root;
+	/* Split files are named as the compiler had them, without a prefix; all others are looked for in our tree too.
+	 */
+	wanted.root =
+		has_prefix || (root[0] && use == ELF_FILE_SPLIT) ? elf_image_root(wanted.image) : broker->system_root;
 	if (is_same_mount(broker->system_root, wanted.root))
 		wanted.root = broker->system_root;
 	if (wanted.root < 0)

@@ -178,6 +178,21 @@ static void the_build_id_leads_to_the_host_where_the_root_has_nothing(void **sta
 	folder_remove(folder);
 }
 
+/* Who maps a file first, in a tree that lacks its debug file, does not take that from others. */
+static void a_link_leads_to_the_host_where_the_root_has_nothing(void **state)
+{
+	const char *folder = folder_create();
+	char tree[256], place[256];
+
+	snprintf(tree, sizeof(tree), "%s/tree", folder);
+	snprintf(place, sizeof(place), "%s/place", folder);
+	assert_int_equal(mkdir(tree, 0700), 0);
+	assert_int_equal(mkdir(place, 0700), 0);
+	binary_copy("libstripped.debug", place, "libstripped.debug");
+	expect_debug_in(tree, binary_copy("libstripped.so", place, "lib.so"), NULL, ELF_DEBUG_LINK);
+	folder_remove(folder);
+}
+
 /* The root of a container is gone with its last process; what was held open is not. */
 static void the_build_id_leads_into_a_root_that_is_gone(void **state)
 {
@@ -345,6 +360,7 @@ int main(void)
 		cmocka_unit_test(a_binary_is_not_its_own_debug_file),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
 		cmocka_unit_test(the_build_id_leads_to_the_host_where_the_root_has_nothing),
+		cmocka_unit_test(a_link_leads_to_the_host_where_the_root_has_nothing),
 		cmocka_unit_test(the_build_id_leads_into_a_root_that_is_gone),
 		cmocka_unit_test(a_supplementary_file_is_known_by_its_checksum),
 		cmocka_unit_test(without_an_alternate_link_there_is_no_alternate_file),
