@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* What is looked at of a machine, or of a tree of control groups, in one search. */
@@ -161,19 +162,22 @@ static bool executes_file(const struct watch_target *target, pid_t pid)
 {
 	const struct program_file *file = &target->file;
 	char path[64], link[WATCH_PATH_BYTES];
-	struct stat info;
+	struct statx info;
+	dev_t device;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	if (stat(path, &info) != 0)
+	/* A file system of a process's own (FUSE) is not asked: it may never answer. */
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_NLINK, &info) != 0)
 		return false;
-	if (file->is_there && info.st_dev == file->device && info.st_ino == file->inode)
+	device = makedev(info.stx_dev_major, info.stx_dev_minor);
+	if (file->is_there && device == file->device && info.stx_ino == file->inode)
 		return true;
-	if (info.st_nlink > 0)
+	if (info.stx_nlink > 0)
 		return false;
 	read_link(pid, link);
 	link[elf_mapped_path_size(link)] = '\0';
 	return strcmp(link, file->path) == 0 && (in_root_tree_of(pid) == in_root_tree_of(getpid()) ||
-							(info.st_dev == file->device && account_has_our_users(pid)));
+							(device == file->device && account_has_our_users(pid)));
 }
 
 static bool has_name(const struct watch_target *target, pid_t pid)
@@ -540,6 +544,16 @@ static void learn_program(struct watch_target *target, int64_t boot_ns)
 	rest(target, boot_ns);
 }
 
+/* A daemon may begin as root and give that up: it is the same process, and the next one ends as the same user. */
+static void learn_user(struct watch_target *target)
+{
+	uint64_t account;
+
+	if (target->wish.kind != WATCH_EXE || !account_of(target->process.pid, &account))
+		return;
+	target->user = target->process.user = account_user(account);
+}
+
 enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 {
 	bool was_there = target->is_there;
@@ -549,6 +563,7 @@ enum watch_sight watch_target_look(struct watch_target *target, int64_t boot_ns)
 	if (was_there && is_same(&target->process)) {
 		/* Removing the file that it executes changes how it is shown. */
 		read_link(target->process.pid, target->process.link);
+		learn_user(target);
 		target->seen_ns = boot_ns;
 		learn_program(target, boot_ns);
 		return WATCH_SAME;

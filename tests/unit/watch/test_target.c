@@ -231,6 +231,65 @@ static void a_target_stays_with_its_user(void **state)
 	}
 }
 
+/* Takes a byte from the pipe, becomes another user, and gives it back. */
+static pid_t start_daemon(int to[2], int from[2])
+{
+	pid_t parent = getpid(), pid;
+	char byte = 0;
+
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		child_end_with(parent);
+		if (read(to[0], &byte, 1) != 1 || setresuid(STRANGER, STRANGER, STRANGER) != 0)
+			_exit(1);
+		child_end_with(parent);
+		while (write(from[1], &byte, 1) >= 0)
+			pause();
+		_exit(1);
+	}
+	return pid;
+}
+
+static void become_stranger(int to[2], int from[2])
+{
+	char byte = 0;
+
+	assert_int_equal(write(to[1], &byte, 1), 1);
+	assert_int_equal(read(from[0], &byte, 1), 1);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+
+/* A daemon that begins as root and gives that up is met before it has done so; the next one is met behind it. */
+static void a_daemon_may_change_its_user(void **state)
+{
+	CLEANUP(watch_target_cleanup) struct watch_target *target = NULL;
+	char name[256] = "";
+	int to[2], from[2];
+	pid_t first, second;
+
+	if (geteuid() != 0)
+		skip();
+	assert_true(readlink("/proc/self/exe", name, sizeof(name) - 1) > 0);
+	target = create(&(struct watch_wish){ .kind = WATCH_EXE, .name = name });
+	first = start_daemon(to, from);
+	assert_int_equal(look(target), WATCH_THERE);
+	assert_int_equal(watch_target_process(target)->pid, first);
+	become_stranger(to, from);
+	assert_int_equal(watch_target_look(target, now_ns()), WATCH_SAME);
+	assert_int_equal(watch_target_process(target)->user, STRANGER);
+	stop(first);
+	second = start_daemon(to, from);
+	become_stranger(to, from);
+	assert_int_equal(look(target), WATCH_THERE);
+	assert_int_equal(watch_target_process(target)->pid, second);
+	stop(second);
+}
+
 static void a_process_has_a_successor(void **state)
 {
 	const struct timespec tick = { 0, 30000000 };
@@ -313,6 +372,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_file_of_the_path_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_lead_to_a_program, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_target_stays_with_its_user, set_up, tear_down),
+		cmocka_unit_test(a_daemon_may_change_its_user),
 		cmocka_unit_test_setup_teardown(a_process_has_a_successor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(searching_rests, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(processes_tell_their_build, set_up, tear_down),
