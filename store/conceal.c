@@ -41,69 +41,113 @@ static int hex_value(const char *text, size_t count)
 	return value;
 }
 
-/* "&#38;", "&#x26;" or "&amp;": its length, 0 if it is none. */
-static size_t read_reference(const char *text, int *byte)
+/* What several bytes of a text stand for. */
+struct escape {
+	size_t size;       /* of the text; 0: it is none */
+	uint32_t code;     /* a byte, or a character */
+	bool is_character; /* which secrets have in UTF-8 */
+};
+
+/* "&#38;", "&#x26;" or "&amp;". */
+static struct escape read_reference(const char *text)
 {
 	static const struct {
 		const char *name;
-		int byte;
+		char byte;
 	} names[] = { { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&apos;", '\'' } };
 	char *end;
 
 	if (text[1] == '#') {
 		bool is_hex = (text[2] | 0x20) == 'x';
 		const char *digits = text + (is_hex ? 3 : 2);
+		unsigned long code = strtoul(digits, &end, is_hex ? 16 : 10);
+		size_t size = isxdigit((unsigned char)*digits) && *end == ';' ? (size_t)(end - text) + 1 : 0;
 
-		*byte = (int)strtoul(digits, &end, is_hex ? 16 : 10);
-		return isxdigit((unsigned char)*digits) && *end == ';' ? (size_t)(end - text) + 1 : 0;
+		return (struct escape){ size, code <= UINT32_MAX ? (uint32_t)code : 0, true };
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(text, names[i].name, strlen(names[i].name)) == 0) {
-			*byte = names[i].byte;
-			return strlen(names[i].name);
-		}
-	return 0;
+		if (strncmp(text, names[i].name, strlen(names[i].name)) == 0)
+			return (struct escape){ strlen(names[i].name), (uint32_t)names[i].byte, true };
+	return (struct escape){ 0 };
 }
 
-/* A byte that is written in several; the text ends with a NUL. Returns how many, 0 if it is none. */
-static size_t read_escape(const char *text, int *byte)
+/* "\u00e9", or a pair of surrogates (RFC 8259, 7). */
+static struct escape read_unit(const char *text)
 {
-	*byte = -1;
+	enum { UNIT_BYTES = 6, HIGH = 0xd800, LOW = 0xdc00, SURROGATES = 0x400 };
+	int high = hex_value(text + 2, 4), low;
+
+	if (high < 0)
+		return (struct escape){ 0 };
+	if (high < HIGH || high >= LOW || text[UNIT_BYTES] != '\\' || text[UNIT_BYTES + 1] != 'u')
+		return (struct escape){ UNIT_BYTES, (uint32_t)high, true };
+	low = hex_value(text + UNIT_BYTES + 2, 4);
+	if (low < LOW || low >= LOW + SURROGATES)
+		return (struct escape){ UNIT_BYTES, (uint32_t)high, true };
+	return (struct escape){ (size_t)2 * UNIT_BYTES, (uint32_t)(0x10000 + (high - HIGH) * SURROGATES + low - LOW),
+		true };
+}
+
+/* A byte or character that is written in several; the text ends with a NUL. */
+static struct escape read_escape(const char *text)
+{
+	int byte;
+
 	switch (text[0]) {
 	case '+': /* as forms write a space */
-		*byte = ' ';
-		return 1;
+		return (struct escape){ 1, ' ', false };
 	case '%':
-		*byte = hex_value(text + 1, 2);
-		return *byte >= 0 ? 3 : 0;
+		byte = hex_value(text + 1, 2);
+		return byte > 0 ? (struct escape){ 3, (uint32_t)byte, false } : (struct escape){ 0 };
 	case '&':
-		return read_reference(text, byte);
+		return read_reference(text);
 	case '\\':
-		if (text[1] == 'u' || text[1] == 'x') {
-			size_t digits = text[1] == 'u' ? 4 : 2;
-
-			*byte = hex_value(text + 2, digits);
-			return *byte >= 0 ? 2 + digits : 0;
-		}
-		*byte = (unsigned char)text[1];
-		return text[1] && ispunct((unsigned char)text[1]) ? 2 : 0;
+		if (text[1] == 'u')
+			return read_unit(text);
+		byte = text[1] == 'x' ? hex_value(text + 2, 2) : -1;
+		if (byte > 0)
+			return (struct escape){ 4, (uint32_t)byte, false };
+		return text[1] && ispunct((unsigned char)text[1]) ? (struct escape){ 2, (unsigned char)text[1], false }
+								  : (struct escape){ 0 };
 	default:
-		return 0;
+		return (struct escape){ 0 };
 	}
 }
 
+/* Writes a character in UTF-8 (RFC 3629). Returns how many bytes; 0: there is no such character. */
+static size_t write_character(uint32_t code, char bytes[4])
+{
+	size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+	static const unsigned char first[] = { 0, 0xc0, 0xe0, 0xf0 };
+
+	if (code == 0 || code > 0x10ffff)
+		return 0;
+	bytes[0] = (char)(first[more] | code >> 6 * more);
+	for (size_t i = 1; i <= more; i++)
+		bytes[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+	return more + 1;
+}
+
+/* No form of a character is shorter than the character. */
 static bool decode_view(const struct view *view, struct view *decoded)
 {
 	if (!view_init(decoded, view->size))
 		return false;
-	for (size_t at = 0; at < view->size; decoded->size++) {
-		int byte;
-		size_t size = read_escape(view->bytes + at, &byte);
+	for (size_t at = 0, size; at < view->size; at += size) {
+		struct escape escape = read_escape(view->bytes + at);
+		char bytes[4] = { (char)escape.code };
+		size_t count = escape.is_character ? write_character(escape.code, bytes) : 1;
 
-		decoded->bytes[decoded->size] = (char)(size > 0 && byte > 0 && byte <= 0xff ? byte : view->bytes[at]);
-		decoded->from[decoded->size] = view->from[at];
-		at += size > 0 ? size : 1;
-		decoded->to[decoded->size] = view->to[at - 1];
+		size = escape.size > 0 && count > 0 ? escape.size : 1;
+		if (size != escape.size) {
+			bytes[0] = view->bytes[at];
+			count = 1;
+		}
+		for (size_t i = 0; i < count; i++, decoded->size++) {
+			decoded->bytes[decoded->size] = bytes[i];
+			decoded->from[decoded->size] = view->from[at];
+			decoded->to[decoded->size] = view->to[at + size - 1];
+		}
 	}
 	decoded->bytes[decoded->size] = '\0';
 	return true;

@@ -48,6 +48,22 @@ static void parts_are_concealed(void **state)
 	expect(&by_password, "no horse, no deploy: incorrect", "no horse, no deploy: incorrect");
 }
 
+/* None of its parts that are ASCII has eight bytes. */
+static void characters_are_found_in_every_form(void **state)
+{
+	static char accented[] = "p\u00e4ssw\u00f6rt\U0001f600er-\u00fcbel";
+	const struct store_secrets secrets = { .user = user, .password = accented };
+
+	expect(&secrets, "<p\u00e4ssw\u00f6rt\U0001f600er-\u00fcbel>", "<***>");
+	expect(&secrets, "{\"is\": \"p\\u00e4ssw\\u00f6rt\\ud83d\\ude00er-\\u00FCbel\"}", "{\"is\": \"***\"}");
+	expect(&secrets, "<b>p&#228;ssw&#xf6;rt&#128512;er-&#xFC;bel</b>", "<b>***</b>");
+	expect(&secrets, "p%c3%a4ssw%C3%B6rt%F0%9F%98%80er-%C3%BCbel.", "***.");
+	expect(&secrets, "p\\xc3\\xa4ssw\\xc3\\xb6rt\\xf0\\x9f\\x98\\x80er-\\xc3\\xbcbel.", "***.");
+	/* What is none stays. */
+	expect(&secrets, "\\ud83d\\u0041 \\ud83d &#0; &#99999999999999999999; %00 \\u00",
+		"\\ud83d\\u0041 \\ud83d &#0; &#99999999999999999999; %00 \\u00");
+}
+
 static void short_secrets_are_whole(void **state)
 {
 	static char word[] = "abc", nobody[] = "u";
@@ -84,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_found_in_every_form),
 		cmocka_unit_test(parts_are_concealed),
+		cmocka_unit_test(characters_are_found_in_every_form),
 		cmocka_unit_test(short_secrets_are_whole),
 		cmocka_unit_test(without_memory_nothing_is_shown),
 	};
