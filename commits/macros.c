@@ -90,8 +90,8 @@ bool macros_find(const char *text, size_t size, struct macros *macros, struct er
 {
 	struct line_cursor cursor = { .at = text, .end = text + size };
 
-	while (next_line(&cursor)) {
-		struct macro made = { .first = cursor.number };
+	while (macros->count < MAX_MACROS && next_line(&cursor)) {
+		struct macro made = { .begin = cursor.line, .first = cursor.number };
 		size_t at;
 
 		if (!read_definition(&cursor, &at, &made.name_size))
@@ -99,6 +99,7 @@ bool macros_find(const char *text, size_t size, struct macros *macros, struct er
 		made.name = cursor.line + at;
 		while (is_continued(&cursor) && next_line(&cursor))
 			;
+		made.end = cursor.at;
 		made.last = cursor.number;
 		if (!ARRAY_RESERVE(&macros->items, &macros->capacity, macros->count + 1, MAX_MACROS, err))
 			return false;
@@ -116,6 +117,12 @@ void macros_deinit(struct macros *macros)
 
 /* ---- Uses ---- */
 
+struct use_search {
+	const struct macros *macros;
+	struct line_range *range;
+	const struct macro *found[MAX_USES]; /* [use of the range] */
+};
+
 static bool has_use(const struct line_range *range, uint32_t line)
 {
 	for (size_t i = 0; i < range->use_count; i++)
@@ -124,46 +131,47 @@ static bool has_use(const struct line_range *range, uint32_t line)
 	return false;
 }
 
-static bool add_use(struct line_range *range, const struct macro *macro, uint32_t own_line, struct error *err)
+static bool add_use(struct use_search *search, const struct macro *macro, uint32_t own_line, struct error *err)
 {
+	struct line_range *range = search->range;
 	bool is_within = macro->first >= range->first && macro->last <= range->last;
 
-	if (is_within || range->use_count == MAX_USES || has_use(range, macro->first))
+	if (is_within || has_use(range, macro->first))
 		return true;
 	if (!ARRAY_RESERVE(&range->uses, &range->use_capacity, range->use_count + 1, MAX_USES, err))
 		return false;
+	search->found[range->use_count] = macro;
 	range->uses[range->use_count++] = (struct line_use){ macro->first, macro->last, own_line };
 	return true;
 }
 
-static bool add_named(const struct macros *macros, const struct macro *wanted, struct line_range *range,
-	uint32_t own_line, struct error *err)
+static bool add_named(struct use_search *search, const struct macro *wanted, uint32_t own_line, struct error *err)
 {
+	const struct macros *macros = search->macros;
+	const struct macro *end = macros->items + macros->count;
 	const struct macro *found = bsearch(wanted, macros->items, macros->count, sizeof(*found), by_name);
 
 	if (!found)
 		return true;
 	while (found > macros->items && by_name(found - 1, wanted) == 0)
 		found--;
-	for (; found < macros->items + macros->count && by_name(found, wanted) == 0; found++)
-		if (!add_use(range, found, own_line, err))
+	for (; search->range->use_count < MAX_USES && found < end && by_name(found, wanted) == 0; found++)
+		if (!add_use(search, found, own_line, err))
 			return false;
 	return true;
 }
 
-/* What the lines [first, last] name; `own_line` 0: each line is its own. */
-static bool add_lines(const struct macros *macros, const char *text, size_t size, const uint32_t lines[2],
-	struct line_range *range, uint32_t own_line, struct error *err)
+/* What the lines that the cursor meets in [first, last] name; `own_line` 0: each line is its own. */
+static bool add_lines(struct use_search *search, struct line_cursor cursor, const uint32_t lines[2], uint32_t own_line,
+	struct error *err)
 {
-	struct line_cursor cursor = { .at = text, .end = text + size };
-
-	while (next_line(&cursor) && cursor.number <= lines[1]) {
+	while (search->range->use_count < MAX_USES && next_line(&cursor) && cursor.number <= lines[1]) {
 		size_t at = 0, name_size;
 
 		for (; cursor.number >= lines[0] && (name_size = next_name(cursor.line, cursor.size, &at)) > 0;
 			at += name_size)
-			if (!add_named(macros, &(struct macro){ .name = cursor.line + at, .name_size = name_size },
-				    range, own_line ? own_line : cursor.number, err))
+			if (!add_named(search, &(struct macro){ .name = cursor.line + at, .name_size = name_size },
+				    own_line ? own_line : cursor.number, err))
 				return false;
 	}
 	return true;
@@ -172,14 +180,22 @@ static bool add_lines(const struct macros *macros, const char *text, size_t size
 bool macros_add_uses(
 	const struct macros *macros, const char *text, size_t size, struct line_range *range, struct error *err)
 {
-	if (macros->count == 0 ||
-		!add_lines(macros, text, size, (const uint32_t[]){ range->first, range->last }, range, 0, err))
-		return macros->count == 0;
+	struct use_search search = { .macros = macros, .range = range };
+	const struct line_cursor all = { .at = text, .end = text + size };
+
+	if (macros->count == 0)
+		return true;
+	if (!add_lines(&search, all, (const uint32_t[]){ range->first, range->last }, 0, err))
+		return false;
 	/* The list grows by what those in it name. */
 	for (size_t i = 0; i < range->use_count; i++) {
-		const struct line_use use = range->uses[i];
+		const struct macro *macro = search.found[i];
+		const struct line_cursor definition = {
+			.at = macro->begin, .end = macro->end, .number = macro->first - 1
+		};
 
-		if (!add_lines(macros, text, size, (const uint32_t[]){ use.first, use.last }, range, use.own_line, err))
+		if (!add_lines(&search, definition, (const uint32_t[]){ macro->first, macro->last },
+			    range->uses[i].own_line, err))
 			return false;
 	}
 	return true;

@@ -12,7 +12,8 @@
 struct macro {
 	const char *name; /* borrowed from the text */
 	size_t name_size;
-	uint32_t first, last; /* of its definition; one that is defined twice is there twice */
+	const char *begin, *end; /* of its definition, likewise; one that is defined twice is there twice */
+	uint32_t first, last;    /* lines of it */
 };
 
 struct macros {
@@ -20,11 +21,12 @@ struct macros {
 	size_t count, capacity;
 };
 
+/* Of a text with more than 65,536 definitions the first ones. Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool macros_find(const char *text, size_t size, struct macros *macros, struct error *err);
 void macros_deinit(struct macros *macros);
 
-/* Adds the definitions that the lines of the range name, also by way of each other, to its uses. */
+/* Adds the definitions that the lines of the range name, also by way of each other, to its uses: 256 at most. */
 COMMON_MUST_CHECK
 bool macros_add_uses(
 	const struct macros *macros, const char *text, size_t size, struct line_range *range, struct error *err);

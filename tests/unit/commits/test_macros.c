@@ -69,11 +69,42 @@ static void texts_may_end_anywhere(void **state)
 	}
 }
 
+/*
+ * A text may have any number of definitions, each of them any number of times, that name each other: what is looked at
+ * of it is bounded, and it is no error.
+ */
+static void many_definitions_cost_what_the_text_does(void **state)
+{
+	enum { DEFINITIONS = 100000, FUNCTIONS = 200 };
+	CLEANUP(macros_deinit) struct macros macros = { 0 };
+	CLEANUP(buffer_deinit) struct buffer many = { 0 };
+	struct error err;
+
+	buffer_init(&many, 1 << 24);
+	for (int i = 0; i < DEFINITIONS; i++)
+		buffer_printf(&many, "#define A%d A%d A0\n", i / 2, i / 2 + 1);
+	for (int i = 0; i < FUNCTIONS; i++)
+		buffer_printf(&many, "int f%d(void) { return A0 A0 A0 A%d; }\n", i, i);
+	assert_true(macros_find(many.data, many.size, &macros, &err));
+	assert_true(macros.count >= 1 << 16 && macros.count < DEFINITIONS);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		struct line_range range = { .first = DEFINITIONS + 1 + i, .last = DEFINITIONS + 1 + i };
+
+		assert_true(macros_add_uses(&macros, many.data, many.size, &range, &err));
+		assert_int_equal(range.use_count, 256);
+		assert_int_equal(range.uses[0].first, 1);
+		assert_int_equal(range.uses[1].first, 2);
+		assert_int_equal(range.uses[0].own_line, range.first);
+		free(range.uses);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(uses_are_found_through_each_other),
 		cmocka_unit_test(texts_may_end_anywhere),
+		cmocka_unit_test(many_definitions_cost_what_the_text_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
