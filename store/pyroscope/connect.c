@@ -22,10 +22,14 @@ static void keep_message(struct buffer *body)
 	for (; from < end && *from != '"'; from++) {
 		if (*from == '\\' && from + 1 < end) {
 			from++;
-			if (*from == 'n' || *from == 't' || *from == 'r')
+			if (*from == 'n' || *from == 't' || *from == 'r') {
 				*to++ = ' ';
-			else
-				*to++ = *from;
+				continue;
+			}
+			/* What conceals secrets reads these (store/conceal.h). */
+			if (*from == 'u')
+				*to++ = '\\';
+			*to++ = *from;
 		} else {
 			*to++ = *from;
 		}

@@ -7,7 +7,9 @@ It writes its port to DIRECTORY/port, and each request as a line "METHOD PATH AU
 request's path says what it does: "elsewhere" leads to the port ELSEWHERE. To any other it answers as a Pyroscope that has nothing. With a
 certificate it has TLS; without one it is a proxy besides, as CONNECT asks for.
 """
+import base64
 import http.server
+import json
 import os
 import pathlib
 import socket
@@ -61,6 +63,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(429, b'{"message":"slow down"}', "application/json", Retry_After="1")
         elif what == "failing":
             self.answer(500, b'{"message":"\\u001b[31mthe token was ' + self.headers.get("Authorization", "").encode() + b'"}', "application/json")
+        elif what == "refusing":
+            told = base64.b64decode(self.headers.get("Authorization", "").split()[-1]).decode()
+            self.answer(400, json.dumps({"code": "invalid_argument", "message": f"not {told}"}).encode(), "application/json")
         elif what == "file":
             self.answer(302, b"", Location="file:///etc/passwd")
         elif what == "elsewhere":

@@ -69,6 +69,12 @@ grep -q "^CONNECT localhost:$port None" proxy/log || fail "the proxy was not ask
 https_proxy=http://me:barley@127.0.0.1:1 CURL_CA_BUNDLE=$work/authority.pem push 2 "https://localhost:$port"
 says_not stderr barley
 
+# A server that repeats a password as JSON does, whose parts that are ASCII are short.
+run 2 env -u KELVIN_STORE_TOKEN KELVIN_STORE_USER=me KELVIN_STORE_PASSWORD=$'p\u00e4ssw\u00f6rter-\u00fcbel' \
+	"$KELVIN" push "pyroscope+http://$proxy/refusing" a.pb.gz --label service=x --patience 1
+says stderr 'not me:\*\*\*'
+says_not stderr 'ssw|rter|bel'
+
 # ---- Nobody is there ----
 
 cp a.pb.gz b.pb.gz
