@@ -60,6 +60,12 @@ says stdout '^updated'
 comment 2 comment.md --repository o/n --number 7 --key 'a --> @b'
 says stderr 'the key is not what it should be'
 
+# A server that wants to be asked in an hour is not waited for, and what it repeats of the token is not shown.
+jq '.later = 3600' state >busy && mv busy state
+run 2 timeout 60 env GITHUB_TOKEN=secret GITHUB_API_URL="http://127.0.0.1:$port" "$ROOT/scripts/ci-comment" comment.md --repository o/n --number 7
+says stderr 'status 503: not now, \*\*\*$'
+says_not stderr secret
+
 # It is found behind two pages of others; one with the marker that somebody else wrote is left alone, as is one that quotes it.
 comments "$(jq -n --argjson bot "$bot" --arg marker "$marker" '[range(230) | { id: ., user: { id: 9, login: "mallory" }, body: ($marker + "\nmine") }] +
 	[{ id: 500, user: $bot, body: ("> " + $marker) }, { id: 501, user: $bot, body: ($marker + "\r\nold") }]')"

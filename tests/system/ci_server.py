@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ci_server.py STATE: the few calls of GitHub's and GitLab's API that scripts/ci-comment makes, over comments in a JSON file.
 
-STATE is {"comments": [...], "pulls": {"7": {...}}, "user": {...}}; it is written anew after each call that changes it. The port is written to
-STATE.port once the server listens, each call as a line to STATE.log."""
+STATE is {"comments": [...], "pulls": {"7": {...}}, "user": {...}}; it is written anew after each call that changes it. With "later": SECONDS
+it refuses all calls, asks to be asked again then, and repeats the token. The port is written to STATE.port once the server listens, each
+call as a line to STATE.log."""
 import json
 import re
 import sys
@@ -17,9 +18,11 @@ class Api(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, value):
+    def answer(self, status, value, later=None):
         data = json.dumps(value).encode()
         self.send_response(status)
+        if later:
+            self.send_header("Retry-After", str(later))
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -35,6 +38,8 @@ class Api(BaseHTTPRequestHandler):
         token = self.headers.get("PRIVATE-TOKEN") if is_gitlab else self.headers.get("Authorization", "").removeprefix("Bearer ")
         with open(state_path + ".log", "a") as log:
             log.write(f"{self.command} {self.path}\n")
+        if state.get("later"):
+            return self.answer(503, {"message": f"not now, {token}"}, state["later"])
         if token != "secret":
             return self.answer(401, {"message": "Bad credentials"})
         if url.path == "/user":
