@@ -123,7 +123,7 @@ print(server.server_address[1], file=open("port.new", "w"))
 __import__("os").rename("port.new", "port")
 server.serve_forever()
 END
-if command -v gcc python3 strip >/dev/null && grep -q libdebuginfod <(ldconfig -p 2>/dev/null); then
+if command -v gcc >/dev/null && command -v python3 >/dev/null && command -v strip >/dev/null && grep -q libdebuginfod <(ldconfig -p 2>/dev/null); then
 	echo "int main(void) { return 0; }" | gcc -x c - -Wl,--build-id -s -o stripped || fail "gcc"
 	for kind in endless bomb silent; do
 		seconds=100
