@@ -71,7 +71,7 @@ const struct options_row texts_single_rows[] = {
 	{ 0 },
 };
 
-/* Of a process that answers one question. */
+/* Where a process that answers one question of `kelvin mcp` may read; it is set before the question is looked at. */
 static struct {
 	struct repository_bounds bounds;
 	bool are_set;
