@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static struct record_words read_words(struct byte_reader *r, uint64_t count)
 {
@@ -195,7 +196,7 @@ static void read_sample(const struct record_layout *layout, struct byte_reader *
 /*
  * Whether a protection and flags stand before the path of an MMAP2. Linux 3.12 to 3.15, and kernels that took the
  * record from there (el7's 3.10), have neither. No path begins with the bytes of a protection: PROT_READ to PROT_SEM,
- * and whether the mapping grows.
+ * and whether the mapping grows; nor with those of a regular file's mode, which `perf inject --jit` writes there.
  */
 static bool mmap_has_protection(const struct byte_reader *r)
 {
@@ -203,7 +204,7 @@ static bool mmap_has_protection(const struct byte_reader *r)
 	struct byte_reader ahead = *r;
 	uint32_t word = byte_reader_u32(&ahead);
 
-	return !ahead.failed && (word & ~protections) == 0;
+	return !ahead.failed && ((word & ~protections) == 0 || (word <= UINT16_MAX && S_ISREG(word)));
 }
 
 static void read_mmap(struct byte_reader *r, struct record *record)

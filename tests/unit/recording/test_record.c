@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static void put_text(struct bytes *bytes, const char *text, size_t room)
 {
@@ -159,8 +160,10 @@ static void test_vector_registers_are_skipped(void **state)
 	}
 }
 
-/* `has_protection`: as kernels write it since Linux 3.16. */
-static struct bytes an_mmap2_of(const char *path, uint16_t misc, bool has_protection)
+enum { NO_PROTECTION = UINT32_MAX };
+
+/* `protection`: as kernels write it since Linux 3.16. */
+static struct bytes an_mmap2_of(const char *path, uint16_t misc, uint32_t protection)
 {
 	struct bytes bytes = start_record(PERF_RECORD_MMAP2, misc);
 
@@ -173,8 +176,8 @@ static struct bytes an_mmap2_of(const char *path, uint16_t misc, bool has_protec
 	bytes_put32(&bytes, 1);
 	bytes_put64(&bytes, 77);
 	bytes_put64(&bytes, 5); /* generation */
-	if (has_protection) {
-		bytes_put32(&bytes, PROT_READ | PROT_EXEC);
+	if (protection != NO_PROTECTION) {
+		bytes_put32(&bytes, protection);
 		bytes_put32(&bytes, 2);
 	}
 	put_text(&bytes, path, 24);
@@ -184,7 +187,7 @@ static struct bytes an_mmap2_of(const char *path, uint16_t misc, bool has_protec
 
 static struct bytes an_mmap2(void)
 {
-	return an_mmap2_of("/lib/libfoo.so.1", PERF_RECORD_MISC_USER, true);
+	return an_mmap2_of("/lib/libfoo.so.1", PERF_RECORD_MISC_USER, PROT_READ | PROT_EXEC);
 }
 
 static void test_mmap2(void **state)
@@ -219,7 +222,7 @@ static void test_mmap2_without_protection(void **state)
 	for (size_t i = 0; i < 2 * sizeof(paths) / sizeof(paths[0]); i++) {
 		bool is_data = i % 2;
 		uint16_t misc = PERF_RECORD_MISC_USER | (is_data ? PERF_RECORD_MISC_MMAP_DATA : 0);
-		struct bytes bytes = an_mmap2_of(paths[i / 2], misc, false);
+		struct bytes bytes = an_mmap2_of(paths[i / 2], misc, NO_PROTECTION);
 		struct record record;
 		struct error err;
 
@@ -229,6 +232,19 @@ static void test_mmap2_without_protection(void **state)
 		assert_int_equal(record.mmap.executable, !is_data);
 		assert_int_equal(record.time_ns, 1000);
 	}
+}
+
+/* `perf inject --jit` writes the mode of the file that it has made. */
+static void test_mmap2_of_an_injected_file(void **state)
+{
+	struct bytes bytes = an_mmap2_of("/tmp/jitted-1-2.so", PERF_RECORD_MISC_USER, S_IFREG | 0755);
+	struct record record;
+	struct error err;
+
+	(void)state;
+	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_string_equal(record.mmap.path, "/tmp/jitted-1-2.so");
+	assert_true(record.mmap.executable);
 }
 
 static void test_mmap2_with_build_id(void **state)
@@ -520,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_vector_registers_are_skipped),
 		cmocka_unit_test(test_mmap2),
 		cmocka_unit_test(test_mmap2_without_protection),
+		cmocka_unit_test(test_mmap2_of_an_injected_file),
 		cmocka_unit_test(test_mmap2_with_build_id),
 		cmocka_unit_test(test_mmap_that_wraps_the_address_space),
 		cmocka_unit_test(test_comm_and_tasks),
