@@ -43,11 +43,9 @@ programs_of() {
 	cat "/proc/$1/fdinfo/"* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' | sort -u
 }
 start "$KELVIN" record -p "$many" -o b.pb.gz
-for ((i = 0; i < 200; i++)); do
-	programs=$(programs_of "$pid")
-	[[ $(wc -w <<<"$programs") -lt 2 ]] || break
-	sleep 0.05
-done
+# While programs are loaded there are others for a moment, which ask what the kernel can do.
+wait_until "the recording begins" is_recording b.pb.gz
+programs=$(programs_of "$pid")
 at_least "$(wc -w <<<"$programs")" 2 "programs of the recorder: $programs"
 at_most "$(readlink "/proc/$pid/fd/"* | grep -c perf_event)" $((10 * $(nproc --all))) "descriptors of perf events"
 for id in $programs; do
