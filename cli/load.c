@@ -179,6 +179,7 @@ bool load_read(const struct load_inputs *inputs, const struct load_options *opti
 		else if (!weights_unify(all, next, err) || !profile_merge(all, next, err))
 			return error_prefix(err, "cannot add %s to the profiles before it", inputs->sources[i]->name);
 	}
+	profile_release_maps(all);
 	*profile = TAKE(all);
 	return true;
 }

@@ -42,8 +42,9 @@ struct profile_exchanges_key {
 /* What the adding functions need in addition to the profile itself. */
 struct profile_index {
 	struct hash_map mappings, functions, locations, frames, threads, stacks, samples, exchanges, source_files;
-	struct profile_firsts *firsts;          /* [indexed stack] owned */
-	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
+	struct profile_firsts *firsts; /* [indexed stack] owned */
+	/* the maps hold what has ids below these */
+	size_t indexed_functions, indexed_locations, indexed_stacks, indexed_samples;
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
 		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity,
 		lock_capacity, release_capacity, exchanges_capacity, reading_capacity, latency_capacity,

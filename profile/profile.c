@@ -228,17 +228,36 @@ static bool complete_function(struct profile *profile, struct profile_function *
 	return had_fingerprint || known->fingerprint == 0 || intern_key(profile, known, &known->key, err);
 }
 
+/* ---- Functions ---- */
+
 static struct profile_function_key_ids ids_of_function(const struct profile_function *function)
 {
 	return (struct profile_function_key_ids){ function->name, function->linkage_name, function->file,
 		function->start_line, function->module };
 }
 
+/* Makes the map of functions again, where it was released. */
+static bool index_functions(const struct profile *profile, struct error *err)
+{
+	struct profile_index *index = profile->index;
+
+	for (; index->indexed_functions < profile->function_count; index->indexed_functions++) {
+		struct profile_function_key_ids ids = ids_of_function(&profile->functions[index->indexed_functions]);
+		uint32_t *value;
+		bool added;
+
+		if (!hash_map_add(&index->functions, &ids, (uint32_t)index->indexed_functions, &value, &added, err))
+			return false;
+	}
+	return true;
+}
+
 uint32_t profile_find_function(const struct profile *profile, const struct profile_function *function)
 {
 	struct profile_function_key_ids ids = ids_of_function(function);
+	struct error ignored;
 
-	return hash_map_get(&profile->index->functions, &ids);
+	return index_functions(profile, &ignored) ? hash_map_get(&profile->index->functions, &ids) : PROFILE_NONE;
 }
 
 bool profile_add_function(
@@ -249,6 +268,8 @@ bool profile_add_function(
 	uint32_t diff_key, *value;
 	bool added;
 
+	if (!index_functions(profile, err))
+		return false;
 	*id = hash_map_get(&index->functions, &ids);
 	if (*id != HASH_MAP_NONE)
 		return complete_function(profile, &profile->functions[*id], function, err);
@@ -260,8 +281,11 @@ bool profile_add_function(
 	profile->functions[profile->function_count] = *function;
 	profile->functions[profile->function_count].key = diff_key;
 	*id = (uint32_t)profile->function_count++;
+	index->indexed_functions++;
 	return true;
 }
+
+/* ---- Locations ---- */
 
 /* A new location without lines. */
 static bool append_location(struct profile *profile, uint32_t mapping, uint64_t address, struct error *err)
@@ -274,16 +298,63 @@ static bool append_location(struct profile *profile, uint32_t mapping, uint64_t 
 	return true;
 }
 
+static bool same_lines(const struct profile *profile, uint32_t location, uint32_t mapping,
+	const struct profile_line *lines, size_t count)
+{
+	const struct profile_location *known = &profile->locations[location];
+
+	return known->mapping == mapping && known->line_count == count &&
+	       memcmp(&profile->lines[known->first_line], lines, count * sizeof(*lines)) == 0;
+}
+
+/* The location without an address that has these frames, or HASH_MAP_NONE; `key` is the one that it has in the map. */
+static uint32_t find_frames(const struct profile *profile, uint32_t mapping, const struct profile_line *lines,
+	size_t count, uint64_t key[2])
+{
+	uint32_t known;
+
+	key[0] = hash_bytes(lines, count * sizeof(*lines));
+	key[1] = mapping;
+	/* If the hash is taken by other frames, the next hash is tried. */
+	while ((known = hash_map_get(&profile->index->frames, key)) != HASH_MAP_NONE &&
+		!same_lines(profile, known, mapping, lines, count))
+		key[0]++;
+	return known;
+}
+
+/* Makes the maps of locations again, where they were released. */
+static bool index_locations(struct profile *profile, struct error *err)
+{
+	struct profile_index *index = profile->index;
+
+	for (; index->indexed_locations < profile->location_count; index->indexed_locations++) {
+		uint32_t id = (uint32_t)index->indexed_locations, *value;
+		const struct profile_location *location = &profile->locations[id];
+		struct profile_location_key key = { .address = location->address, .mapping = location->mapping };
+		bool has_frames = location->address == 0 && location->line_count > 0, added;
+		uint64_t frames[2];
+
+		if (has_frames)
+			(void)find_frames(profile, location->mapping, &profile->lines[location->first_line],
+				location->line_count, frames);
+		if (!hash_map_add(has_frames ? &index->frames : &index->locations,
+			    has_frames ? (const void *)frames : &key, id, &value, &added, err))
+			return false;
+	}
+	return true;
+}
+
 bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err)
 {
 	struct profile_location_key key = { .address = address, .mapping = mapping };
 	uint32_t *value;
 	bool added;
 
-	if (!append_location(profile, mapping, address, err) ||
+	if (!index_locations(profile, err) || !append_location(profile, mapping, address, err) ||
 		!hash_map_add(&profile->index->locations, &key, (uint32_t)profile->location_count, &value, &added, err))
 		return false;
 	profile->location_count += added;
+	profile->index->indexed_locations += added;
 	*id = *value;
 	return true;
 }
@@ -309,38 +380,24 @@ bool profile_move_locations(struct profile *profile, enum profile_mapping_kind k
 	return true;
 }
 
-static bool same_lines(const struct profile *profile, uint32_t location, uint32_t mapping,
-	const struct profile_line *lines, size_t count)
-{
-	const struct profile_location *known = &profile->locations[location];
-
-	return known->mapping == mapping && known->line_count == count &&
-	       memcmp(&profile->lines[known->first_line], lines, count * sizeof(*lines)) == 0;
-}
-
 bool profile_add_location_of_lines(struct profile *profile, uint32_t mapping, const struct profile_line *lines,
 	size_t count, uint32_t *id, struct error *err)
 {
-	uint64_t key[2] = { hash_bytes(lines, count * sizeof(*lines)), mapping };
+	uint64_t key[2];
 	uint32_t *value;
 	bool added;
 
-	/* If the hash is taken by other frames, the next hash is tried. */
-	for (;; key[0]++) {
-		uint32_t known = hash_map_get(&profile->index->frames, key);
-
-		if (known == HASH_MAP_NONE)
-			break;
-		if (same_lines(profile, known, mapping, lines, count)) {
-			*id = known;
-			return true;
-		}
-	}
+	if (!index_locations(profile, err))
+		return false;
+	*id = find_frames(profile, mapping, lines, count, key);
+	if (*id != HASH_MAP_NONE)
+		return true;
 	if (!append_location(profile, mapping, 0, err) ||
 		!profile_set_lines(profile, (uint32_t)profile->location_count, lines, count, err) ||
 		!hash_map_add(&profile->index->frames, key, (uint32_t)profile->location_count, &value, &added, err))
 		return false;
 	*id = (uint32_t)profile->location_count++;
+	profile->index->indexed_locations++;
 	return true;
 }
 
@@ -377,4 +434,27 @@ bool profile_set_lines(
 		memcpy(&profile->lines[profile->line_count], lines, count * sizeof(*lines));
 	profile->line_count += count;
 	return true;
+}
+
+static void map_release(struct hash_map *map)
+{
+	size_t key_size = map->key_size;
+
+	hash_map_deinit(map);
+	hash_map_init(map, key_size);
+}
+
+void profile_release_maps(struct profile *profile)
+{
+	struct profile_index *index = profile->index;
+
+	map_release(&index->functions);
+	map_release(&index->locations);
+	map_release(&index->frames);
+	map_release(&index->stacks);
+	map_release(&index->samples);
+	free(index->firsts);
+	index->firsts = NULL;
+	index->first_capacity = index->indexed_functions = index->indexed_locations = index->indexed_stacks =
+		index->indexed_samples = 0;
 }

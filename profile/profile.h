@@ -218,8 +218,8 @@ struct profile {
 	struct profile_value_type period_type;
 	int64_t period;
 	/*
-	 * Value type 1, or the count where it is alone, is a number that its file does not name: a guess from the numbers
-	 * says what it is (profile/weights.h).
+	 * Value type 1, or the count where it is alone, is a number that its file does not name: a guess from the
+	 * numbers says what it is (profile/weights.h).
 	 */
 	bool weight_is_unnamed;
 
@@ -261,7 +261,7 @@ struct profile {
 	struct profile_label labels[PROFILE_MAX_LABELS]; /* by key, in order of bytes */
 	size_t label_count;
 	struct profile_notes notes; /* what its file leaves open (profile/notes.h) */
-	bool has_timeline; /* events are complete: every sample's count is the number of its events */
+	bool has_timeline;          /* events are complete: every sample's count is the number of its events */
 
 	struct profile_index *index;
 };
@@ -297,6 +297,12 @@ bool profile_add_value_type(struct profile *profile, const char *type, const cha
  */
 COMMON_MUST_CHECK
 bool profile_rename_mapping(struct profile *profile, uint32_t mapping, const char *path, struct error *err);
+
+/*
+ * Gives back the memory of the maps by which what is added is found to be known already: a third of a profile of a
+ * million functions. To be called when all is added; where something is added after all, the maps are made again.
+ */
+void profile_release_maps(struct profile *profile);
 
 /* Whether a mapping has this build id. */
 bool profile_has_build_id(const struct profile *profile, const char *build_id);

@@ -100,11 +100,50 @@ static void value_types_come_before_samples_and_are_few(void **state)
 	profile_destroy(profile);
 }
 
+/* The ids that everything of a text has when it is added once more. */
+static void add_again(struct profile *profile, uint32_t ids[4])
+{
+	struct profile_function function = profile->functions[0];
+	uint32_t caller = profile->stacks[1].location;
+	struct error err;
+
+	assert_true(profile_add_function(profile, &function, &ids[0], &err));
+	assert_int_equal(profile_find_function(profile, &function), ids[0]);
+	assert_true(profile_add_location_of_lines(profile, profile->locations[1].mapping,
+		&profile->lines[profile->locations[1].first_line], profile->locations[1].line_count, &ids[1], &err));
+	assert_true(profile_add_stack(profile, 0, caller, &ids[2], &err));
+	assert_true(profile_add_location(profile, PROFILE_NONE, 0x1000, &ids[3], &err));
+}
+
+/* Nothing becomes another one because the maps were released, wherever something is added behind that first. */
+static void what_is_added_later_is_found_again(void **state)
+{
+	static const char text[] = "main;outer;inner_[i];callee 3\nmain;other 4\nmain;outer 2\n";
+	CLEANUP(profile_cleanup) struct profile *kept = read_text(text);
+	CLEANUP(profile_cleanup) struct profile *released = read_text(text);
+	uint32_t expected[4], ids[4];
+	struct error err;
+
+	add_again(kept, expected);
+	add_again(released, ids);
+	for (int i = 0; i < 2; i++) {
+		profile_release_maps(released);
+		add_again(released, ids);
+		assert_memory_equal(ids, expected, sizeof(ids));
+	}
+	profile_release_maps(released);
+	assert_true(profile_merge(released, kept, &err));
+	assert_int_equal(released->function_count, kept->function_count);
+	assert_int_equal(released->location_count, kept->location_count);
+	assert_int_equal(released->stack_count, kept->stack_count);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_binary_is_one_mapping_wherever_it_lay),
 		cmocka_unit_test(events_are_put_in_order),
+		cmocka_unit_test(what_is_added_later_is_found_again),
 		cmocka_unit_test(value_types_come_before_samples_and_are_few),
 	};
 
