@@ -11,10 +11,10 @@
 
 enum { FIRST_SLOTS = 256 };
 
+/* A profile has millions. */
 struct entry {
 	const char *bytes; /* in the arena */
-	uint64_t hash;
-	size_t size;
+	uint32_t hash, size;
 };
 
 struct string_table {
@@ -27,7 +27,12 @@ struct string_table {
 	size_t slot_count;
 };
 
-static uint32_t *find_slot(const struct string_table *table, const char *bytes, size_t size, uint64_t hash)
+static uint32_t hash_string(const struct string_table *table, const char *bytes, size_t size)
+{
+	return (uint32_t)hash_bytes_seeded(bytes, size, table->seed);
+}
+
+static uint32_t *find_slot(const struct string_table *table, const char *bytes, size_t size, uint32_t hash)
 {
 	size_t mask = table->slot_count - 1;
 
@@ -92,8 +97,7 @@ void string_table_destroy(struct string_table *table)
 
 bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err)
 {
-	uint64_t hash = hash_bytes_seeded(bytes, size, table->seed);
-	uint32_t *slot;
+	uint32_t hash = hash_string(table, bytes, size), *slot;
 	char *copy;
 
 	if (table->count >= table->slot_count / 2 && !grow_slots(table, err))
@@ -102,13 +106,13 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 	if (*slot == UINT32_MAX) {
 		if (!ARRAY_RESERVE(&table->entries, &table->capacity, table->count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		if (size > table->max_bytes - table->bytes)
+		if (size > table->max_bytes - table->bytes || size > UINT32_MAX)
 			return error_set(err, ERROR_LIMIT, "more than %zu bytes of names", table->max_bytes);
 		copy = arena_copy_string(&table->arena, bytes, size);
 		if (!copy)
 			return error_set_memory(err);
 		table->bytes += size;
-		table->entries[table->count] = (struct entry){ .bytes = copy, .hash = hash, .size = size };
+		table->entries[table->count] = (struct entry){ .bytes = copy, .hash = hash, .size = (uint32_t)size };
 		*slot = (uint32_t)table->count++;
 	}
 	*id = *slot;
@@ -128,7 +132,7 @@ bool string_table_add_text(
 
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size)
 {
-	return *find_slot(table, bytes, size, hash_bytes_seeded(bytes, size, table->seed));
+	return *find_slot(table, bytes, size, hash_string(table, bytes, size));
 }
 
 const char *string_table_get(const struct string_table *table, uint32_t id)
